@@ -106,4 +106,4 @@ def test_a_video_of_30_frames_per_second_is_no_answer_and_says_so(tmp_path, caps
 def test_at_60_frames_per_second_the_example_is_an_answer(tmp_path):
     body = read_own_body(EXAMPLE / "body.yaml")
     found = identify_own(body, read_own_throws_of(body, decimated(tmp_path, 4)))
-    assert abs(found.fit.inertia_ratio - RATIO) < 2.0 * found.fit.inertia_ratio_se < 0.08 * RATIO
+    assert abs(found.fit.inertia_ratio - RATIO) < 2.0 * found.fit.inertia_ratio_se < 0.2 * RATIO  # two frames of flight

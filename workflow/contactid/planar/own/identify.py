@@ -124,23 +124,27 @@ class OwnIdentification:
     def lines(self) -> list[str]:
         """The results, for a terminal."""
         fit = self.fit
-        lines = [f"J/m = {MM2 * fit.inertia_ratio:.5g} mm2{_error(MM2 * fit.inertia_ratio_se)}"]
+        lines = [f"J/m = {_shown(MM2 * fit.inertia_ratio, MM2 * fit.inertia_ratio_se, 'mm2')}"]
         if self.body.mass is not None:
-            lines[0] += f", J = {self.body.mass * fit.inertia_ratio:.4g} kg m2"
+            lines[0] += f", J = {self.body.mass * fit.inertia_ratio:.3g} kg m2"
         if fit.by_impacts:
             lines.append(f"mu >= {fit.friction_mu:.3g} in half of the impacts")
         elif fit.friction_is_bound:
             lines.append(f"mu >= {fit.friction_mu:.3g} (no contact slides: only a {_BOUND})")
         else:
-            lines.append(f"mu = {fit.friction_mu:.4g}{_error(fit.friction_mu_se)}")
+            lines.append(f"mu = {_shown(fit.friction_mu, fit.friction_mu_se)}")
         if not self.body.radius_given:
-            radius, error = 1e3 * fit.corner_radius, 1e3 * fit.corner_radius_se
-            lines.append(f"corner radius = {radius:.3g} mm +- {error:.2g} (standard error)")
+            lines.append(f"corner radius = {_shown(1e3 * fit.corner_radius, 1e3 * fit.corner_radius_se, 'mm')}")
         return lines
 
 
-def _error(value: float) -> str:
-    return f" +- {value:.2g} (standard error)" if np.isfinite(value) else " (no standard error)"
+def _shown(value: float, error: float, unit: str = "") -> str:
+    """A number to two digits of its standard error: further ones differ from processor to processor."""
+    unit = f" {unit}" if unit else ""
+    if not np.isfinite(error) or error <= 0.0:
+        return f"{value:.4g}{unit} (no standard error)"
+    decimals = max(0, 1 - int(np.floor(np.log10(error))))
+    return f"{value:.{decimals}f}{unit} +- {error:.{decimals}f} (standard error)"
 
 
 def stated_geometry(body: OwnBody, throws: OwnThrows, steering: Steering = STEERING) -> Geometry:

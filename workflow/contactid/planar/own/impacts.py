@@ -21,8 +21,15 @@ from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment, event_size, throw_events
 from contactid.planar.squares.flight import FlightReport, corner_radius, flight_report
-from contactid.planar.squares.impacts import TYPICAL_SCATTER, ImpactFit, LeverGeometry, fit_impacts, impacts_of
-from contactid.planar.squares.windows import PreparedThrows, SquareOptions, SquareWindow, every_window
+from contactid.planar.squares.impacts import (
+    TYPICAL_SCATTER,
+    ImpactFit,
+    LeverGeometry,
+    every_impact,
+    fit_impacts,
+    impacts_of,
+)
+from contactid.planar.squares.windows import PreparedThrows, SquareWindow
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None
     if not isinstance(geometry.shape, Polygon):
         return None
     prepared = _prepared(geometry, throws)
-    windows = [window for event in prepared.events for window in every_window(event, prepared, SquareOptions.frames)]
+    windows = every_impact(prepared)
     windows = [window for window in windows if window.impulse[0] > 0.0]
     if not windows:
         return None

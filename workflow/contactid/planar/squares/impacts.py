@@ -9,7 +9,7 @@ Each is known with an error, from 0 (held) to far beyond what is possible (free)
 misplaced contact point would leave (its distance times the impulse) beside the poses' noise. Second contacts and wild
 poses leave more, so the loss is Cauchy's. On one throw alone (three impacts at a radius and a centre that are stated)::
 
-    windows = every_window(event, prepared, SquareOptions.frames)
+    windows = every_window(event, prepared)
     geometry, error = LeverGeometry(radius=0.005), LeverGeometry(radius=0.0003, turn=0.002, centre=(2e-4, 2e-4))
     fit = fit_impacts(impacts_of(prepared, windows), geometry, error, scatter=TYPICAL_SCATTER)
     print(fit.ratio, fit.ratio_se)
@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from contactid.planar.squares.events import MAD
-from contactid.planar.squares.windows import PreparedThrows, SquareOptions, SquareWindow, every_window
+from contactid.planar.squares.windows import PreparedThrows, SquareWindow, every_window
 
 # m, standard deviation of contact points about the outline: .34 mm pooled over the real square's impacts, and so much
 # more that 95 % intervals of its single throws hold the pooled value in 94 %, wild impacts among them.
@@ -165,7 +165,7 @@ class ImpactFit:
 
 def every_impact(prepared: PreparedThrows) -> list[SquareWindow]:
     """All impacts of all throws that are of a single corner between two flights."""
-    return [window for event in prepared.events for window in every_window(event, prepared, SquareOptions.frames)]
+    return [window for event in prepared.events for window in every_window(event, prepared)]
 
 
 def impacts_of(prepared: PreparedThrows, windows: Sequence[SquareWindow]) -> Impacts:

@@ -51,15 +51,9 @@ from contactid.planar.squares.flight import (
 
 IMPACT_FRAMES = (6, 4)  # of the flights around an impact, tried in this order
 _MOST_LOST = 6  # frames
+_MOST_FRAMES = 8  # of a window on either side: longer flights turn, and the tracked centre is off by a little
 _WILD = (2e-3, 3e-3, 0.15)  # m, m, rad: poses within an impact that are farther from both flights are no poses
 _DEEPEST = 5e-4  # m: a frame of a window may lie that far below the ground
-
-
-@dataclass(frozen=True)
-class SquareOptions:
-    """How windows are cut: ``frames`` at most before and after the impact."""
-
-    frames: int = 8
 
 
 @dataclass(frozen=True)
@@ -150,7 +144,7 @@ def prepare_throws(data: xr.Dataset) -> PreparedThrows:
     return PreparedThrows(replace(outline, radius=radius), error, interval, alignment, tuple(events), report)
 
 
-def every_window(event: ThrowEvents, prepared: PreparedThrows, most: int) -> list[SquareWindow]:
+def every_window(event: ThrowEvents, prepared: PreparedThrows) -> list[SquareWindow]:
     """One window for each impact of a throw that is of a single corner, between two flights."""
     found, all_breaks = [], breaks(event)
     for k in range(len(all_breaks)):
@@ -160,17 +154,19 @@ def every_window(event: ThrowEvents, prepared: PreparedThrows, most: int) -> lis
             event, position=event.position[start:], gap=event.gap[start:], contacts=later, jumps=(), rest=None
         )
         # the longest flights that meet
-        windows = (_window(part, prepared, frames, most) for frames in IMPACT_FRAMES)
+        windows = (_window(part, prepared, frames) for frames in IMPACT_FRAMES)
         found += [window for window in windows if window is not None][:1]
     return found
 
 
-def _window(event: ThrowEvents, prepared: PreparedThrows, frames: int, most: int) -> SquareWindow | None:
+def _window(event: ThrowEvents, prepared: PreparedThrows, frames: int) -> SquareWindow | None:
     mended = mend(event, prepared, frames)
-    return None if mended is None else cut_window(*mended, prepared, most)
+    return None if mended is None else cut_window(*mended, prepared)
 
 
-def cut_window(event: ThrowEvents, met: Bridge, lost: int, prepared: PreparedThrows, most: int) -> SquareWindow | None:
+def cut_window(
+    event: ThrowEvents, met: Bridge, lost: int, prepared: PreparedThrows, most: int = _MOST_FRAMES
+) -> SquareWindow | None:
     """Cut at most so many frames on either side of the first contact, without the release and the second contact.
 
     None where the impact isn't of a single corner, or doesn't lie below all frames.
