@@ -53,7 +53,7 @@ STORED["arm_accuracy"] = {
         "twins": ARM_ACCURACY["twins"],
         **{
             key: ARM["fit"][key]
-            for key in ("window", "before", "pre_degree", "impact", "methods")
+            for key in ("window", "before", "pre_degree", "impact")
         },
     },
     "key": ["twin", "experiment", "sample", "method"],
@@ -220,7 +220,6 @@ rule arm_tables:
         **compute("arm_tables"),
         models=ARM["models"],
         robot=ARM["robot"],
-        table_method=ARM["fit"]["table_method"],
     script:
         "../call.py"
 

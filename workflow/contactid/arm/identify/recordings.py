@@ -8,15 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.arm.identify.modal_fit import ModalFit
-from contactid.arm.identify.reconstruction import (
-    COMPONENTS,
-    ExperimentFit,
-    Method,
-    apply,
-    evaluate_experiment,
-    methods_of,
-)
+from contactid.arm.identify.methods import METHODS, PAPER, Answer, at_once, z_first
+from contactid.arm.identify.reconstruction import COMPONENTS, ExperimentFit, evaluate_experiment
+from contactid.arm.models.modal_signal import DIFFERENCED, TIED
 from contactid.arm.readers.impacts import iterate_arm_recordings
 from contactid.arm.rigid.robot import load_robot
 from contactid.core.errors import ContactIdError
@@ -40,12 +34,10 @@ def fit_recordings(
     Raises
     ------
     ContactIdError
-        Where ``table_method`` isn't among the methods, or no recording shows an impact.
+        Where no recording shows an impact.
     """
     impacts, arm = read_dataset(data), load_robot(links, **robot)
-    methods, main, shown = methods_of(block["methods"]), block["table_method"], block["shown"]
-    if main not in {method.name for method in methods}:
-        raise ContactIdError(f"arm: fit: table_method {main!r} is no method", "Name one of arm: fit: methods")
+    shown = block["shown"]
     evaluated: dict[str, tuple[Row, ExperimentFit | str]] = {}  # a text says why there is none
     for one in iterate_arm_recordings(impacts):
         setting = one.setting
@@ -54,10 +46,10 @@ def fit_recordings(
             "nominal_angle_deg": setting.angle_deg, "remarks": joined(one.remarks),
         }  # fmt: skip
         try:
-            evaluated[one.name] = label, evaluate_experiment(arm, one, methods, block)
+            evaluated[one.name] = label, evaluate_experiment(arm, one, block)
         except ContactIdError as error:
             evaluated[one.name] = label, str(error)
-    rows = [label | row for label, fit in evaluated.values() for row in fit_rows(fit, methods)]
+    rows = [label | row for label, fit in evaluated.values() for row in fit_rows(fit)]
     write_exact(pd.DataFrame(rows), fits)
     fitted = [(name, fit) for name, (_, fit) in evaluated.items() if not isinstance(fit, str)]
     if not fitted:
@@ -70,7 +62,7 @@ def fit_recordings(
     kind = "synthetic data" if impacts.attrs["synthetic"] else "recorded data"
     source = f"{kind}: {impacts.attrs['source']}"
     names = nearest_impacts(dict(fitted), shown["velocity"], shown["angles_deg"])
-    parts = [curves_of(evaluated[name][0], dict(fitted)[name], main).assign(source=source) for name in names]
+    parts = [curves_of(evaluated[name][0], dict(fitted)[name], PAPER).assign(source=source) for name in names]
     write_exact(pd.concat(parts, ignore_index=True), curves)
 
 
@@ -88,7 +80,7 @@ def nearest_impacts(fits: Mapping[str, ExperimentFit], speed: float, angles_deg:
     return chosen
 
 
-def fit_rows(fit: ExperimentFit | str, methods: Sequence[Method]) -> list[Row]:
+def fit_rows(fit: ExperimentFit | str) -> list[Row]:
     """Rows of ``ext_fit_methods``: an experiment by every method, or the reason why it has none.
 
     Velocities in m/s, x along the arm's motion, ``direction_deg`` from x of its base; ``lateral_*`` across it;
@@ -96,7 +88,7 @@ def fit_rows(fit: ExperimentFit | str, methods: Sequence[Method]) -> list[Row]:
     ``v*_plus_map`` is eq. 5 with the motors' inertia that the configuration gives, ``v*_plus_map_links`` without it.
     """
     if isinstance(fit, str):
-        return [{"method": method.name, **_nothing(fit)} for method in methods]
+        return [{"method": method, **_nothing(fit)} for method in METHODS]
     known: Row = {
         "impact_time_s": fit.window.impact_time,
         "impact_time_se_s": fit.window.impact_time_se,
@@ -111,19 +103,20 @@ def fit_rows(fit: ExperimentFit | str, methods: Sequence[Method]) -> list[Row]:
         "vz_plus_map_links": fit.map_links[1],
     }
     found = {name: _nothing(reason) for name, reason in fit.failures.items()}
-    found |= {name: _numbers(x, z, fit.map_velocity) for name, (x, z) in fit.fits.items()}
-    return [{"method": method.name, **known, **found[method.name]} for method in methods]
+    found |= {name: _numbers(answer, fit.map_velocity) for name, answer in fit.answers.items()}
+    return [{"method": method, **known, **found[method]} for method in METHODS]
 
 
-def _numbers(x: ModalFit, z: ModalFit, predicted: np.ndarray) -> Row:
+def _numbers(answer: Answer, predicted: np.ndarray) -> Row:
+    (x, z), (along, normal) = answer.fits, answer.velocity
     return {
-        "vx_plus_fit": x.post_velocity,
-        "vz_plus_fit": z.post_velocity,
-        "vx_plus_fit_se": x.post_velocity_se,
-        "vz_plus_fit_se": z.post_velocity_se,
-        "eta_x": abs(predicted[0] - x.post_velocity),
-        "eta_z": abs(predicted[1] - z.post_velocity),
-        "relative_x": relative_error(float(predicted[0]), x.post_velocity),
+        "vx_plus_fit": along,
+        "vz_plus_fit": normal,
+        "vx_plus_fit_se": answer.se[0],
+        "vz_plus_fit_se": answer.se[1],
+        "eta_x": abs(predicted[0] - along),
+        "eta_z": abs(predicted[1] - normal),
+        "relative_x": relative_error(float(predicted[0]), float(along)),
         "modes": len(z.poles),
         "frequency_hz": z.frequency_hz,
         "decay_1_s": z.decay,
@@ -155,11 +148,14 @@ def modes_rows(experiment: str, fit: ExperimentFit, most: int) -> list[Row]:
     ``experiment, signal, modes, bic, aic, noise_sd_um, vx_plus_fit, vz_plus_fit, converged, at_bound, chosen_by_bic``.
     """
     rows: list[Row] = []
-    for signal, joint in (("z", False), ("xz", True)):
+    for signal in ("z", "xz"):
         found = []
         for modes in range(1, most + 1):
             try:
-                x, z = apply(Method(f"{signal}{modes}", modes=modes, joint=joint), fit.window)
+                if signal == "z":
+                    x, z = z_first(fit.window, modes, DIFFERENCED)
+                else:
+                    x, z = at_once(fit.window, modes, TIED)
             except (ContactIdError, np.linalg.LinAlgError):
                 continue
             found.append((modes, x, z))
@@ -201,8 +197,8 @@ def curves_of(label: Row, fit: ExperimentFit, method: str) -> pd.DataFrame:
     parts = []
     for k, component in enumerate(COMPONENTS):
         curves = {"recording": (shown[inside], fit.motion.velocity[inside, k])}
-        if method in fit.fits:
-            modal = fit.fits[method][k]
+        if method in fit.answers:
+            modal = fit.answers[method].fits[k]
             curves |= {"fit": (time, modal.evaluate(time)), "affine": (time, modal.affine(time))}
         curves["map"] = (np.zeros(1), fit.map_velocity[k : k + 1])
         if not np.array_equal(fit.map_links, fit.map_velocity):
