@@ -43,9 +43,9 @@ NORMAL = 1.959964
 _PARTS = (2.0 / 3.0, 5.0 / 6.0, 1.0)
 _MODES = (1, 2)
 _FEWEST = 3  # admissible models, of six: two may agree by chance
-# Of the approach speed, x and z: what admissible models miss by together. The posture's change bends the rigid
-# response, and a controller that switches some milliseconds late pushes on: v_x+. A force that presses the tip down bends the
-# joints, which encoders at the motors see as sinking: v_z+.
+# Of the approach speed, x and z: what admissible models miss by together. The posture's change bends the
+# rigid response, and a controller that switches some milliseconds late pushes on: v_x+. A force that presses
+# the tip down bends the joints, which encoders at the motors see as sinking: v_z+.
 _MISSED = np.array([0.03, 0.05])
 # Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up to about that speed.
 _LARGEST_MODE = 3.0
