@@ -24,6 +24,7 @@ ARM_JUDGED = [
     "tables/tab01_parameters",
     "tables/tab02_impact_map",
     "tables/ext_left_out",
+    "tables/ext_headline",
     "tables/ext_fit",
     "tables/ext_fit_summary",
     "tables/ext_events",

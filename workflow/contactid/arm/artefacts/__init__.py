@@ -38,6 +38,12 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             caption="Every row of Table II predicted from the others of its group, also by arms of random inertia.",
         ),
         table(
+            "ext_headline",
+            compute="contactid.arm.artefacts.headline:headline",
+            title="What the printed map tells of the measured velocities",
+            caption="Errors of Table II's predictions from print alone, beside answers that know nothing of the arm.",
+        ),
+        table(
             "ext_events",
             compute="contactid.arm.artefacts.damping_sweep:sweep_artefacts",
             caption="Events of contact in the two-mass models.",
@@ -165,6 +171,16 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             caption="Errors of the reconstructed post-impact velocity by method on twins that they weren't chosen on,"
             " and of the paper's map, which has no motors.",
             data="synthetic data: twins with noise samples; coverage: share of 95 % intervals that hold the truth",
+        ),
+        figure(
+            "ext_headline",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.headline:headline",
+            draw="contactid.arm.artefacts.headline:draw_headline",
+            title="What the printed map tells of the measured velocities",
+            caption="Errors of Table II's predictions of v_x+ beside answers that know nothing of the arm; the errors"
+            " by speed and direction; the fitted v_z+ over v_x+, and one lean of the table (line).",
+            data="printed: Table II without its copied row",
         ),
         figure(
             "ext_postures",
