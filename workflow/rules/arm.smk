@@ -6,6 +6,8 @@ ARM = config["arm"]
 
 with told_plainly():
     check_reader(DATASETS, ARM["data"], "arm_mat", "arm.data")
+    if ARM["landings"]:
+        check_reader(DATASETS, ARM["landings"], "cassie", "arm.landings")
 
 ARTEFACTS["arm"] = arm_artefacts.declare(ARM)
 ARM_PUBLISHED = packaged("workflow/resources/published/arm.csv")
@@ -41,7 +43,10 @@ ARM_SUMMARISED = [
     "ext_fit_accuracy",
 ]
 
-STUDY_DATASETS += [ARM["data"]]
+ARM_DATASETS = list(filter(None, [ARM["data"], ARM["landings"]]))
+if ARM["landings"]:
+    ARM_JUDGED.append("tables/ext_landings_errors")
+STUDY_DATASETS += ARM_DATASETS
 STUDY_CHECKS += ["<results>/arm/checks.csv"]
 STUDY_SUMMARIES += ["<results>/arm/summary.md"]
 
@@ -53,8 +58,7 @@ STORED["arm_accuracy"] = {
         "twin": ARM["twin"],
         "twins": ARM_ACCURACY["twins"],
         **{
-            key: ARM["fit"][key]
-            for key in ("window", "before", "pre_degree", "impact")
+            key: ARM["fit"][key] for key in ("window", "before", "pre_degree", "impact")
         },
     },
     "key": ["twin", "experiment", "sample", "method"],
@@ -191,6 +195,11 @@ rule arm_impact_laws:
         "../call.py"
 
 
+if ARM["landings"]:
+
+    include: "arm_landings.smk"
+
+
 rule arm_tables:
     """All tables, and the data of all figures."""
     input:
@@ -230,7 +239,7 @@ rule arm_checks:
     input:
         published=ARM_PUBLISHED,
         links=ARM_LINKS,
-        card=f"<results>/data/{ARM['data']}/card.json",
+        cards=expand("<results>/data/{dataset}/card.json", dataset=ARM_DATASETS),
         ledger=ledger_of("arm"),
         own_impacts=packaged("workflow/resources/own_impacts.csv"),
         tables=expand("<results>/arm/{table}.csv", table=ARM_JUDGED),
