@@ -30,7 +30,7 @@ from contactid.arm.identify.reconstruction import (
     pre_impact_velocity,
     tip_motion,
 )
-from contactid.arm.identify.recordings import fit_recordings, relative_error
+from contactid.arm.identify.recordings import fit_recordings, joint_rows, relative_error
 from contactid.arm.models.modal_signal import DIFFERENCED, HIGH, LOW, TIED, ModalProblem
 from contactid.arm.readers.impacts import ArmRecording, Setting, build_arm_impacts
 from contactid.arm.readers.twins import simulate_experiment
@@ -103,6 +103,22 @@ def test_the_pipeline_finds_the_twin_s_truth(twin, evaluated):
     assert evaluated.map_velocity == pytest.approx(experiment.tip_velocity_post_map, abs=3e-4)
     for method, tolerance in (("paper", 3e-3), ("two_modes", 1e-3), ("admissible", 1e-3)):
         assert evaluated.answers[method].velocity == pytest.approx(experiment.tip_velocity_post_map, abs=tolerance)
+
+
+def test_joints_have_the_velocities_of_eq_5_and_the_tip_s_are_theirs(robot, twin, evaluated):
+    experiment, _ = twin
+    noise = NOISE.change(experiment.clean, NAME, 1)
+    recording = ArmRecording(experiment.setting, experiment.time, experiment.clean + noise)
+    block = OPTIONS | {"motor_inertia": TWIN["drives"]["motor_inertia"]}
+    rows = pd.DataFrame(joint_rows(robot, recording, evaluated, block))
+    plane = rows[rows["in_plane"]]
+    assert list(plane["joint"]) == [2, 4, 6]
+    assert (plane["off_pct"] < 1.0).all() and rows["held"].all() and rows["tip_off_m_s"].abs().max() < 1e-3
+    last = plane.iloc[-1]
+    assert abs(last["map_links"] / last["map"] - 1.0) > 0.03, "the links alone would turn joint 6 faster"
+    still = ArmRecording(experiment.setting, experiment.time, np.repeat(experiment.clean[:1], len(noise), axis=0))
+    refused = pd.DataFrame(joint_rows(robot, still, evaluated, block))
+    assert refused["after"].isna().all() and refused["reason"].str.contains("v\\+ isn't found").all()
 
 
 def test_the_map_s_prediction_depends_on_v_minus_along_the_normal_alone(robot, evaluated):
@@ -198,7 +214,7 @@ def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, 
     impacts = build_arm_impacts(recordings, source="small twin", licence="CC0", synthetic=True)
     write_dataset(impacts, tmp_path / "arm.nc")
     robot_block = {"name": "lwr4", "probe_length": 0.10}
-    written = [str(tmp_path / f"{name}.csv") for name in ("fits", "modes", "curves")]
+    written = [str(tmp_path / f"{name}.csv") for name in ("fits", "modes", "curves", "joints")]
     fit_recordings(str(tmp_path / "arm.nc"), LWR4, BLOCK, robot_block, *written)
     made = fit_tables(*written)
     fits = made["tables/ext_fit"]
@@ -241,7 +257,7 @@ def test_recordings_without_labels_in_a_turned_plane_fill_every_file(twin, tmp_p
                   ArmRecording(untold, experiment.time, joints + turn, "turned")]  # fmt: skip
     impacts = build_arm_impacts(recordings, source="lab", licence="none", synthetic=False)
     write_dataset(impacts, tmp_path / "arm.nc")
-    files = [str(tmp_path / f"{name}.csv") for name in ("fits", "modes", "curves")]
+    files = [str(tmp_path / f"{name}.csv") for name in ("fits", "modes", "curves", "joints")]
     block = BLOCK | {"shown": {"velocity": 0.2, "angles_deg": [30, 60, 90]}, "most_modes": 1}
     fit_recordings(str(tmp_path / "arm.nc"), LWR4, block, {"name": "lwr4", "probe_length": 0.10}, *files)
     fits, curves = pd.read_csv(files[0]), pd.read_csv(files[2])

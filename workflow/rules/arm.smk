@@ -107,6 +107,7 @@ rule arm_fit:
         fits="<results>/arm/fits/methods.csv",
         modes="<results>/arm/fits/modes.csv",
         curves="<results>/arm/fits/curves.csv",
+        joints="<results>/arm/fits/joints.csv",
     log:
         "<logs>/arm_fit.log",
     benchmark:
@@ -210,6 +211,7 @@ rule arm_tables:
         fits=rules.arm_fit.output.fits,
         modes=rules.arm_fit.output.modes,
         curves=rules.arm_fit.output.curves,
+        joints=rules.arm_fit.output.joints,
         stored_accuracy=stored_files("arm_accuracy"),
         events=rules.arm_damping_sweep.output.events,
         damping=rules.arm_damping_sweep.output.damping,

@@ -95,6 +95,13 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             caption="Number of modes that BIC chooses.",
         ),
         table(
+            "ext_joints",
+            datasets=recordings,
+            compute="contactid.arm.artefacts.fits:fit_tables",
+            title="Joint velocities after the impacts, against eq. 5",
+            caption="Velocities of the joints after every recorded impact, by all of them at once, against eq. 5.",
+        ),
+        table(
             "ext_fit_accuracy",
             compute="contactid.arm.artefacts.accuracy:accuracy",
             title="Accuracy of the fits on twins that methods weren't chosen on",

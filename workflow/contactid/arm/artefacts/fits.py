@@ -27,7 +27,7 @@ _SERIES: dict[str, tuple[str, dict[str, Any]]] = {
 _COLUMNS = (("z", r"normal to the table, $v_z$"), ("x", r"along the table, $v_x$"))
 
 
-def fit_tables(fits: str, modes: str, curves: str) -> dict[str, pd.DataFrame]:
+def fit_tables(fits: str, modes: str, curves: str, joints: str) -> dict[str, pd.DataFrame]:
     """Tables and figure 6 from the files of :func:`contactid.arm.identify.recordings.fit_recordings`."""
     rows = read_csv(fits)
     return {
@@ -35,6 +35,7 @@ def fit_tables(fits: str, modes: str, curves: str) -> dict[str, pd.DataFrame]:
         "tables/ext_fit_methods": rows,
         "tables/ext_fit_summary": summary_table(rows),
         "tables/ext_modes": read_csv(modes),
+        "tables/ext_joints": read_csv(joints),
         "figures/fig06_cartesian_fit": read_csv(curves),
     }
 

@@ -43,10 +43,10 @@ NORMAL = 1.959964
 _PARTS = (2.0 / 3.0, 5.0 / 6.0, 1.0)
 _MODES = (1, 2)
 _FEWEST = 3  # admissible models, of six: two may agree by chance
-# Of the approach speed, x and z: what admissible models miss by together. The posture's change bends the
+# Of the approach speed: what admissible models miss by together. The posture's change bends the
 # rigid response, and a controller that switches some milliseconds late pushes on: v_x+. A force that presses
 # the tip down bends the joints, which encoders at the motors see as sinking: v_z+.
-_MISSED = np.array([0.03, 0.05])
+_MISSED_ALONG, _MISSED_NORMAL = 0.03, 0.05
 # Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up to about that speed.
 _LARGEST_MODE = 3.0
 # Of the approach speed: what a rigid response may change by within the window. Posture and pressing force change it by
@@ -61,15 +61,15 @@ _DISAGREE = "Record an arm whose joints move on freely after the impact, or comp
 
 @dataclass(frozen=True)
 class Window:
-    """A tip's velocity behind an impact and what is known of it.
+    """Velocities behind an impact and what is known of them: a tip's x and z, m/s, or joints', rad/s.
 
     Attributes
     ----------
     time : (n,) s since the impact, middles of sampling intervals
-    velocity : (n, 2) m/s, x and z
-    pre_velocity, pre_velocity_se : (2,) m/s
+    velocity : (n, d)
+    pre_velocity, pre_velocity_se : (d,)
     impact_time, impact_time_se : s
-    noise_covariance : (2, 2) of the tip's position at one instant, up to a factor
+    noise_covariance : (d, d) of the positions at one instant, up to a factor
     """
 
     time: np.ndarray
@@ -87,7 +87,7 @@ class Window:
 
     @property
     def speed(self) -> float:
-        """Of the approach, m/s."""
+        """Of the approach, m/s or rad/s."""
         return float(np.linalg.norm(self.pre_velocity))
 
     def first(self, part: float) -> Window:
@@ -102,13 +102,13 @@ class Answer:
 
     Attributes
     ----------
-    velocity, se : (2,) v+ and its standard error, x and z, m/s
-    fits : of x and z; of several the one whose v_x+ is nearest
+    velocity, se : (d,) v+ and its standard error: x and z, m/s, or joints', rad/s
+    fits : of every velocity; of several models the one whose v_x+ is nearest
     """
 
     velocity: np.ndarray
     se: np.ndarray
-    fits: tuple[ModalFit, ModalFit]
+    fits: tuple[ModalFit, ...]
 
 
 def _how(window: Window) -> dict[str, Any]:
@@ -126,17 +126,16 @@ def z_first(window: Window, modes: int, noise: str) -> tuple[ModalFit, ModalFit]
     return fit_modes(time, x, x_before, pre_velocity_se=x_se, **given, **how), of_z
 
 
-def at_once(window: Window, modes: int, offset: str = FREE) -> tuple[ModalFit, ModalFit]:
-    """Fits of x and z with shared poles, positions having the white noise."""
-    x, z = fit_modes_jointly(
+def at_once(window: Window, modes: int, offset: str = FREE) -> tuple[ModalFit, ...]:
+    """Fits of all velocities with shared poles, positions having the white noise."""
+    return fit_modes_jointly(
         window.time, window.velocity, window.pre_velocity, modes=modes, offset=offset, noise=DIFFERENCED,
         noise_covariance=window.noise_covariance, pre_velocity_se=window.pre_velocity_se, **_how(window),
     )  # fmt: skip
-    return x, z
 
 
-def _velocities(fits: tuple[ModalFit, ModalFit]) -> tuple[np.ndarray, np.ndarray]:
-    """(2,) extrapolated velocities and their standard errors, m/s."""
+def _velocities(fits: tuple[ModalFit, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """(d,) extrapolated velocities and their standard errors."""
     return np.array([fit.post_velocity for fit in fits]), np.array([fit.post_velocity_se for fit in fits])
 
 
@@ -152,24 +151,43 @@ def two_modes(window: Window) -> Answer:
     return Answer(*_velocities(fits), fits)
 
 
-def without_normal_velocity(before: np.ndarray, after: np.ndarray) -> float:
-    """v_x, m/s, where the line through two velocities (2,), x and z, has no normal velocity.
+def without_normal_velocity(before: np.ndarray, after: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """(d,) where the line through two velocities (d,) has no normal velocity; ``normal`` (d,) times one is it.
 
     Raises
     ------
     ContactIdError
         Where the velocities don't differ enough along the normal: the line doesn't get there.
     """
-    stopped = before[1] / (before[1] - after[1]) if before[1] != after[1] else np.inf
+    lost = normal @ (before - after)
+    stopped = normal @ before / lost if lost else np.inf
     if not 0.0 < stopped < 2.0:
         raise ContactIdError(
             "the fit keeps more than half of the approach's normal velocity", "Record an arm that a table stops"
         )
-    return float(before[0] + stopped * (after[0] - before[0]))
+    return before + stopped * (after - before)
 
 
-def admissible(window: Window) -> Answer:
-    """The median of the admissible models, and from their range an interval of 95 %, given as a standard error.
+@dataclass(frozen=True)
+class Agreement:
+    """Admissible models of d velocities.
+
+    Attributes
+    ----------
+    velocity, half_width : (d,) v+ without normal velocity, and half of its 95 % interval
+    models : fits of every admissible model
+    """
+
+    velocity: np.ndarray
+    half_width: np.ndarray
+    models: list[tuple[ModalFit, ...]]
+
+
+def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> Agreement:
+    """What admissible models agree on; ``normal`` (d,) as of :func:`without_normal_velocity`.
+
+    ``missed``, of the approach speed, is what all models miss by together. Of the d velocities the first ``asked``
+    have to keep their speed, and to have an interval that is an answer.
 
     Raises
     ------
@@ -177,48 +195,90 @@ def admissible(window: Window) -> Answer:
         Where too few models are admissible, or they disagree.
     """
     window = replace(window, impact_time_se=min(window.impact_time_se, _TIMING * window.step))
-    models: list[tuple[ModalFit, ModalFit]] = []
-    along: list[float] = []
+    models: list[tuple[ModalFit, ...]] = []
+    found: list[np.ndarray] = []
     for part in _PARTS:
         for modes in _MODES:
             try:
                 fits = at_once(window.first(part), modes)
-                if not _is_admissible(fits, window.first(part)):
+                if not _is_admissible(fits, window.first(part), asked):
                     continue
-                x = without_normal_velocity(window.pre_velocity, _velocities(fits)[0])
+                velocity = without_normal_velocity(window.pre_velocity, _velocities(fits)[0], normal)
             except (ContactIdError, np.linalg.LinAlgError):
                 continue
             models.append(fits)
-            along.append(x)
+            found.append(velocity)
     if len(models) < _FEWEST:
         raise ContactIdError(
             f"v+ isn't found: {len(models)} of {len(_PARTS) * len(_MODES)} models show a vibration around a motion"
             " that goes on (the others are slower than the window, cancel themselves, or the arm is braked)",
             _DISAGREE,
         )
-    velocities, errors = zip(*map(_velocities, models), strict=True)
-    found = np.column_stack([along, np.array(velocities)[:, 1]])
-    median = np.median(found, axis=0)
-    # the surest model's: what the others don't know is in the range
-    noise = NORMAL * np.min(errors, axis=0)
-    half = np.sqrt(np.ptp(found, axis=0) ** 2 + noise**2 + (_MISSED * window.speed) ** 2)
-    if half[0] > WIDEST * window.speed:
+    half = _half_width(np.array(found), models, missed * window.speed)
+    if half[:asked].max() > WIDEST * window.speed:
+        first = [1e3 * velocity[0] for velocity in found]
         raise ContactIdError(
-            f"v+ isn't found: {len(models)} models that explain the vibration give v_x+ = {1e3 * min(along):.0f} to"
-            f" {1e3 * max(along):.0f} mm/s, and the tip hits at {1e3 * window.speed:.0f} mm/s",
+            f"v+ isn't found: {len(models)} models that explain the vibration give v_x+ = {min(first):.0f} to"
+            f" {max(first):.0f} mm/s, and the tip hits at {1e3 * window.speed:.0f} mm/s",
             _DISAGREE,
         )
-    nearest = int(np.argmin(np.abs(found[:, 0] - median[0])))
-    return Answer(median, half / NORMAL, models[nearest])
+    return Agreement(np.median(found, axis=0), half, models)
 
 
-def _is_admissible(fits: tuple[ModalFit, ModalFit], window: Window) -> bool:
+def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], missed: float) -> np.ndarray:
+    """(d,) of velocities (k, d): their range, the noise, and what all models miss by."""
+    errors = np.array([_velocities(fits)[1] for fits in models])
+    # the surest model's: what the others don't know is in the range
+    noise = NORMAL * errors.min(axis=0)
+    return np.sqrt(np.ptp(found, axis=0) ** 2 + noise**2 + missed**2)
+
+
+def _is_admissible(fits: tuple[ModalFit, ...], window: Window, asked: int) -> bool:
     """Whether modes have a period within the window, none is cancelled by another, and the arm isn't braked."""
     length = window.time[-1] + 0.5 * window.step
     has_period = fits[0].poles.imag.min() >= 2.0 * np.pi / length
     largest = max(fit.amplitude.max() for fit in fits)
-    change = length * abs(fits[0].slope)
+    change = length * max(abs(fit.slope) for fit in fits[:asked])
     return bool(has_period and largest <= _LARGEST_MODE * window.speed and change <= _BRAKED * window.speed)
+
+
+def admissible(window: Window) -> Answer:
+    """The median of the admissible models, and their interval as a standard error.
+
+    v_x+ is where the normal velocity is zero, v_z+ as it is: what the rebound leaves.
+
+    Raises
+    ------
+    ContactIdError
+        As :func:`agreement`.
+    """
+    found = agreement(window, np.array([0.0, 1.0]), _MISSED_ALONG, asked=1)
+    normal = np.array([_velocities(fits)[0] for fits in found.models])
+    of_normal = _half_width(normal, found.models, _MISSED_NORMAL * window.speed)[1]
+    along = found.velocity[0]
+    velocity = np.array([along, np.median(normal[:, 1])])
+    half = np.array([found.half_width[0], of_normal])
+
+    def off(fits: tuple[ModalFit, ...]) -> float:
+        after = without_normal_velocity(window.pre_velocity, _velocities(fits)[0], np.array([0.0, 1.0]))
+        return abs(after[0] - along)
+
+    x, z = min(found.models, key=off)
+    return Answer(velocity, half / NORMAL, (x, z))
+
+
+def joints(window: Window, jacobian_n: np.ndarray) -> Answer:
+    """q'+ of joints, rad/s, with the joints' velocities as the window's; ``jacobian_n`` (d,) of the tip's height.
+
+    Eq. 5 lives here: all joints share the poles, and v+ without normal velocity is a point of one line.
+
+    Raises
+    ------
+    ContactIdError
+        As :func:`agreement`.
+    """
+    found = agreement(window, jacobian_n, _MISSED_ALONG, asked=len(jacobian_n))
+    return Answer(found.velocity, found.half_width / NORMAL, found.models[-1])
 
 
 #: By the names that tables have. The first fills ext_fit, table II's own columns and figure 6.

@@ -12,13 +12,13 @@ nanometres per second), and their noise is that of differenced positions exactly
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from contactid.arm.identify.impact_time import ImpactFit, detect_impact
-from contactid.arm.identify.methods import METHODS, Answer, Window
+from contactid.arm.identify.methods import METHODS, Answer, Window, joints
 from contactid.arm.readers.impacts import ArmRecording
 from contactid.arm.rigid.heading import Heading, heading, turned
 from contactid.arm.rigid.impact_map import impact_map
@@ -34,12 +34,12 @@ _ON_SAMPLE = 1e-9  # s, by which a sample may precede the impact and still count
 
 @dataclass(frozen=True)
 class TipMotion:
-    """A tip's motion in the base frame.
+    """A tip's motion in the base frame, or that of joints.
 
     Attributes
     ----------
-    time, position : (n,) s and (n, 2) m, x and z, at the samples
-    mid_time, velocity : (n - 1,) s and (n - 1, 2) m/s, between them
+    time, position : (n,) s and (n, 2) m, x and z, or (n, joints) rad, at the samples
+    mid_time, velocity : (n - 1,) s and their rates between them
     """
 
     time: np.ndarray
@@ -140,6 +140,21 @@ def evaluate_experiment(
     )  # fmt: skip
 
 
+def joint_velocities(robot: Robot, recording: ArmRecording, found: ExperimentFit, block: Mapping[str, Any]) -> Answer:
+    """q'+ (n,) of an evaluated recording, rad/s, by all joints' velocities at once.
+
+    Raises
+    ------
+    ContactIdError
+        Where no models agree on it.
+    """
+    motion = TipMotion(recording.time, recording.joint_position)
+    every_joint = np.eye(len(found.q))
+    impact = found.window
+    window = fit_window(motion, impact.impact_time, impact.impact_time_se, every_joint, block, recording.name)
+    return joints(replace(window, pre_velocity=found.velocity), robot.tip_jacobian(found.q)[2])
+
+
 def _impact(robot: Robot, recording: ArmRecording, block: Mapping[str, Any]) -> tuple[TipMotion, ImpactFit]:
     """The tip's motion in the robot's plane x-z, and when it hits the table."""
     time, joint_position = recording.time, recording.joint_position
@@ -181,7 +196,7 @@ def pre_impact_velocity(since: np.ndarray, position: np.ndarray, degree: int) ->
 def fit_window(
     motion: TipMotion, moment: float, moment_se: float, jacobian: np.ndarray, block: Mapping[str, Any], name: str
 ) -> Window:
-    """Sampling intervals behind an impact at the time ``moment`` (s); ``jacobian`` (2, joints) of the tip there."""
+    """Sampling intervals behind an impact at the time ``moment`` (s); ``jacobian`` (d, joints) of the motion there."""
     begin, end = moment - _ON_SAMPLE, moment + block["window"] + _ON_SAMPLE
     if motion.time[-1] < end - 2.0 * _ON_SAMPLE:
         raise ContactIdError(

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.arm.identify.methods import METHODS, PAPER, Answer, at_once, z_first
-from contactid.arm.identify.reconstruction import COMPONENTS, ExperimentFit, evaluate_experiment
+from contactid.arm.identify.methods import ADMISSIBLE, METHODS, NORMAL, PAPER, Answer, at_once, z_first
+from contactid.arm.identify.reconstruction import COMPONENTS, ExperimentFit, evaluate_experiment, joint_velocities
 from contactid.arm.models.modal_signal import DIFFERENCED, TIED
-from contactid.arm.readers.impacts import iterate_arm_recordings
-from contactid.arm.rigid.robot import load_robot
+from contactid.arm.readers.impacts import ArmRecording, iterate_arm_recordings
+from contactid.arm.rigid.heading import turned
+from contactid.arm.rigid.impact_map import impact_map
+from contactid.arm.rigid.postures import PLANE_JOINTS
+from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_exact
 from contactid.sources.left_out import joined
@@ -24,12 +27,19 @@ Row = dict[str, object]
 
 
 def fit_recordings(
-    data: str, links: str, block: Mapping[str, Any], robot: Mapping[str, Any], fits: str, modes: str, curves: str
+    data: str,
+    links: str,
+    block: Mapping[str, Any],
+    robot: Mapping[str, Any],
+    fits: str,
+    modes: str,
+    curves: str,
+    joints: str,
 ) -> None:
     """Evaluate every experiment of a canonical netCDF; ``block`` and ``robot`` are ``arm: fit`` and ``arm: robot``.
 
-    Writes :func:`fit_rows` and :func:`modes_rows` of every experiment, and :func:`curves_of` those of figure 6: of the
-    impacts that are nearest to the speed and directions of ``shown``, as measured.
+    Writes :func:`fit_rows`, :func:`modes_rows` and :func:`joint_rows` of every experiment, and :func:`curves_of`
+    those of figure 6: of the impacts that are nearest to the speed and directions of ``shown``, as measured.
 
     Raises
     ------
@@ -39,6 +49,7 @@ def fit_recordings(
     impacts, arm = read_dataset(data), load_robot(links, **robot)
     shown = block["shown"]
     evaluated: dict[str, tuple[Row, ExperimentFit | str]] = {}  # a text says why there is none
+    of_joints: list[Row] = []
     for one in iterate_arm_recordings(impacts):
         setting = one.setting
         label: Row = {
@@ -46,7 +57,9 @@ def fit_recordings(
             "nominal_angle_deg": setting.angle_deg, "remarks": joined(one.remarks),
         }  # fmt: skip
         try:
-            evaluated[one.name] = label, evaluate_experiment(arm, one, block)
+            fit = evaluate_experiment(arm, one, block)
+            evaluated[one.name] = label, fit
+            of_joints += joint_rows(arm, one, fit, block)
         except ContactIdError as error:
             evaluated[one.name] = label, str(error)
     rows = [label | row for label, fit in evaluated.values() for row in fit_rows(fit)]
@@ -59,6 +72,7 @@ def fit_recordings(
         )
     criteria = [row for name, fit in fitted for row in modes_rows(name, fit, block["most_modes"])]
     write_exact(pd.DataFrame(criteria), modes)
+    write_exact(pd.DataFrame(of_joints), joints)
     kind = "synthetic data" if impacts.attrs["synthetic"] else "recorded data"
     source = f"{kind}: {impacts.attrs['source']}"
     names = nearest_impacts(dict(fitted), shown["velocity"], shown["angles_deg"])
@@ -135,6 +149,38 @@ def _numbers(answer: Answer, predicted: np.ndarray) -> Row:
 
 def _nothing(reason: str) -> Row:
     return {"vx_plus_fit": np.nan, "vz_plus_fit": np.nan, "converged": False, "reason": reason}
+
+
+def joint_rows(arm: Robot, one: ArmRecording, fit: ExperimentFit, block: Mapping[str, Any]) -> list[Row]:
+    """Eq. 5 in its own space: a row per joint, rad/s.
+
+    ``experiment, joint`` (from 1); ``before``; ``after`` with its 95 % interval ``low, high``; ``map``: eq. 5 with the
+    motors' inertia that the configuration gives, ``map_links`` without; ``in_plane``: whether the joint moves the tip
+    in its plane; ``off_pct`` of the map's, ``held``: whether the interval holds it; ``reason`` where there is no
+    ``after``. And ``tip_off_m_s``: v_x+ as J q'+ less that of the fit at the tip, in every row.
+    """
+    mass, jacobian = arm.mass_matrix(fit.q), arm.tip_jacobian(fit.q)
+    motors = np.diag(block["motor_inertia"] or np.zeros(len(fit.q)))
+    by_map = impact_map(mass + motors, jacobian[2], fit.velocity)
+    by_links = impact_map(mass, jacobian[2], fit.velocity)
+    after, half, reason, tip_off = np.full(len(fit.q), np.nan), np.full(len(fit.q), np.nan), "", np.nan
+    try:
+        answer = joint_velocities(arm, one, fit, block)
+        after, half = answer.velocity, NORMAL * answer.se
+        if ADMISSIBLE in fit.answers:
+            tip_off = (turned(arm, fit.heading.angle).tip_jacobian(fit.q) @ after)[0]
+            tip_off -= fit.answers[ADMISSIBLE].velocity[0]
+    except ContactIdError as error:
+        reason = error.problem
+    return [
+        {
+            "experiment": one.name, "joint": k + 1, "before": fit.velocity[k], "after": after[k],
+            "low": after[k] - half[k], "high": after[k] + half[k], "map": by_map[k], "map_links": by_links[k],
+            "in_plane": k in PLANE_JOINTS, "off_pct": 100.0 * abs(after[k] / by_map[k] - 1.0),
+            "held": abs(after[k] - by_map[k]) <= half[k], "tip_off_m_s": tip_off, "reason": reason,
+        }
+        for k in range(len(fit.q))
+    ]  # fmt: skip
 
 
 def relative_error(a: float, b: float) -> float:
