@@ -46,7 +46,7 @@ TWIN = twin_of(sets=(1,), velocities=(0.10,), angles_deg=(30,), before=0.15, aft
 BLOCK = {
     "window": 0.15, "before": 0.06, "pre_degree": 1, "motor_inertia": [], "impact": CONFIG["fit"]["impact"],
     "most_modes": 2, "shown": {"velocity": 0.1, "angles_deg": [30]},
-    "accuracy": {"experiments": [NAME], "samples": 2, "twins": {"study": {}, "links": {"corrected_links": True}}},
+    "accuracy": {"experiments": [NAME], "samples": 1, "twins": {"study": {}, "links": {"corrected_links": True}}},
 }  # fmt: skip
 
 
