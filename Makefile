@@ -51,7 +51,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 run: env ## the default run, offline; STUDY=planar runs one study
 	$(SNAKEMAKE) --config $(STUDIES)
 
-public: env ## real data: tosses of a cube, throws of a square, impacts of an ellipse
+public: env ## real data: tosses of a cube, throws of a square, impacts of an ellipse, landings of a biped
 	$(SNAKEMAKE) --configfile config/public.yaml $(SOURCES) $(STUDIES)
 
 4tu: env ## the papers' own recordings from 4TU.ResearchData (after make lock); STUDY=arm the arm's

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 from arm_for_tests import CONFIG, CORRECTIONS, LWR4, lwr4, twin_of
 from contactid.arm.artefacts.accuracy import accuracy, accuracy_points, accuracy_table, draw_accuracy, long_form
@@ -23,16 +22,15 @@ from contactid.arm.identify.accuracy import (
     sample_rows,
     sample_window,
 )
+from contactid.arm.identify.methods import ADMISSIBLE, METHODS
 from contactid.arm.identify.modal_search import polish, search
 from contactid.arm.identify.reconstruction import (
-    Method,
     evaluate_experiment,
     map_velocity,
-    methods_of,
     pre_impact_velocity,
     tip_motion,
 )
-from contactid.arm.identify.recordings import fit_recordings, relative_error
+from contactid.arm.identify.recordings import fit_recordings, joint_rows, relative_error
 from contactid.arm.models.modal_signal import DIFFERENCED, HIGH, LOW, TIED, ModalProblem
 from contactid.arm.readers.impacts import ArmRecording, Setting, build_arm_impacts
 from contactid.arm.readers.twins import simulate_experiment
@@ -41,17 +39,14 @@ from contactid.output import style
 from contactid.output.tables import write_csv
 from contactid.sources.motion import write_dataset
 
-PAPER = Method("paper", noise="white")
-BEST = Method("curved", modes=2, joint=True, curved=True)
 NAME = "set1_v010_a30"
 OPTIONS = CONFIG["fit"]
 NOISE = SensorNoise(5e-6, 1.5e-5, 7)
 TWIN = twin_of(sets=(1,), velocities=(0.10,), angles_deg=(30,), before=0.15, after=0.2)
 BLOCK = {
     "window": 0.15, "before": 0.06, "pre_degree": 1, "motor_inertia": [], "impact": CONFIG["fit"]["impact"],
-    "methods": [{"name": "paper", "noise": "white"}, {"name": "curved", "modes": 2, "joint": True, "curved": True}],
-    "table_method": "paper", "most_modes": 2, "shown": {"velocity": 0.1, "angles_deg": [30]},
-    "accuracy": {"experiments": [NAME], "samples": 2, "twins": {"study": {}, "links": {"corrected_links": True}}},
+    "most_modes": 2, "shown": {"velocity": 0.1, "angles_deg": [30]},
+    "accuracy": {"experiments": [NAME], "samples": 1, "twins": {"study": {}, "links": {"corrected_links": True}}},
 }  # fmt: skip
 
 
@@ -72,7 +67,7 @@ def evaluated(robot, twin):
     noise = NOISE.change(experiment.clean, NAME, 1)
     recording = ArmRecording(experiment.setting, experiment.time, experiment.clean + noise)
     inertia = TWIN["drives"]["motor_inertia"]
-    return evaluate_experiment(robot, recording, (PAPER, BEST), OPTIONS | {"motor_inertia": inertia})
+    return evaluate_experiment(robot, recording, OPTIONS | {"motor_inertia": inertia})
 
 
 def test_differences_of_tip_positions_are_jacobian_times_differences_of_joints(robot, twin):
@@ -106,9 +101,24 @@ def test_the_pipeline_finds_the_twin_s_truth(twin, evaluated):
     assert evaluated.q == pytest.approx(experiment.q_impact, abs=2e-3)
     assert evaluated.window.pre_velocity == pytest.approx(experiment.tip_velocity_pre, abs=5e-4)
     assert evaluated.map_velocity == pytest.approx(experiment.tip_velocity_post_map, abs=3e-4)
-    for method, tolerance in (("paper", 3e-3), ("curved", 1e-3)):
-        found = [fit.post_velocity for fit in evaluated.fits[method]]
-        assert found == pytest.approx(experiment.tip_velocity_post_map, abs=tolerance)
+    for method, tolerance in (("paper", 3e-3), ("two_modes", 1e-3), ("admissible", 1e-3)):
+        assert evaluated.answers[method].velocity == pytest.approx(experiment.tip_velocity_post_map, abs=tolerance)
+
+
+def test_joints_have_the_velocities_of_eq_5_and_the_tip_s_are_theirs(robot, twin, evaluated):
+    experiment, _ = twin
+    noise = NOISE.change(experiment.clean, NAME, 1)
+    recording = ArmRecording(experiment.setting, experiment.time, experiment.clean + noise)
+    block = OPTIONS | {"motor_inertia": TWIN["drives"]["motor_inertia"]}
+    rows = pd.DataFrame(joint_rows(robot, recording, evaluated, block))
+    plane = rows[rows["in_plane"]]
+    assert list(plane["joint"]) == [2, 4, 6]
+    assert (plane["off_pct"] < 1.0).all() and rows["held"].all() and rows["tip_off_m_s"].abs().max() < 1e-3
+    last = plane.iloc[-1]
+    assert abs(last["map_links"] / last["map"] - 1.0) > 0.03, "the links alone would turn joint 6 faster"
+    still = ArmRecording(experiment.setting, experiment.time, np.repeat(experiment.clean[:1], len(noise), axis=0))
+    refused = pd.DataFrame(joint_rows(robot, still, evaluated, block))
+    assert refused["after"].isna().all() and refused["reason"].str.contains("v\\+ isn't found").all()
 
 
 def test_the_map_s_prediction_depends_on_v_minus_along_the_normal_alone(robot, evaluated):
@@ -166,14 +176,15 @@ def test_errors_and_coverage_are_counted_right_and_other_twins_together():
 
 
 def test_a_sample_without_an_impact_is_a_row(twin):
-    rows = sample_rows(twin[1], (PAPER,), [1], OPTIONS | {"window": 0.5})
-    assert len(rows) == 1 and rows["reason"].str.contains("recording ends").all()
+    rows = sample_rows(twin[1], [1], OPTIONS | {"window": 0.5})
+    assert list(rows["method"]) == list(METHODS) and rows["reason"].str.contains("recording ends").all()
     assert (accuracy_table(long_form(rows.assign(twin="seed")))["failed"] == 1).all()
 
 
 def test_errors_of_samples_are_small_and_count_from_the_truth(robot, twin):
     experiment, one = twin
-    rows = sample_rows(one, (BEST,), range(1, 7), OPTIONS)
+    rows = sample_rows(one, range(1, 4), OPTIONS)
+    rows = rows[rows["method"] == ADMISSIBLE]
     assert (rows["reason"] == "").all()
     assert (rows["error_x"] - rows["clean_x"]).abs().mean() < 0.5 and rows["error_x"].std() < 1.0
     alone = 1e3 * (experiment.tip_velocity_post_links - experiment.tip_velocity_post_map)
@@ -193,11 +204,6 @@ def test_the_search_finds_what_random_starts_find_in_a_twin_s_recording(twin):
     assert search(problem, 2).costs[0] <= tried[0] * (1.0 + 1e-6) and tried[-1] > tried[0] * (1.0 + 1e-6)
 
 
-def test_methods_of_one_name_are_refused():
-    with pytest.raises(ContactIdError, match="different names"):
-        methods_of([{"name": "a"}, {"name": "a"}])
-
-
 def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, twin, tmp_path):
     experiment, _ = twin
     noise = NOISE.change(experiment.clean, NAME, 1)
@@ -208,9 +214,9 @@ def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, 
     impacts = build_arm_impacts(recordings, source="small twin", licence="CC0", synthetic=True)
     write_dataset(impacts, tmp_path / "arm.nc")
     robot_block = {"name": "lwr4", "probe_length": 0.10}
-    written = [str(tmp_path / f"{name}.csv") for name in ("fits", "modes", "curves")]
+    written = [str(tmp_path / f"{name}.csv") for name in ("fits", "modes", "curves", "joints")]
     fit_recordings(str(tmp_path / "arm.nc"), LWR4, BLOCK, robot_block, *written)
-    made = fit_tables(*written, "paper")
+    made = fit_tables(*written)
     fits = made["tables/ext_fit"]
     assert list(fits["experiment"]) == [NAME, "set2_v010_a90"]
     assert list(fits["converged"]) == [True, False] and "no impact found" in fits["reason"].iloc[1]
@@ -251,25 +257,15 @@ def test_recordings_without_labels_in_a_turned_plane_fill_every_file(twin, tmp_p
                   ArmRecording(untold, experiment.time, joints + turn, "turned")]  # fmt: skip
     impacts = build_arm_impacts(recordings, source="lab", licence="none", synthetic=False)
     write_dataset(impacts, tmp_path / "arm.nc")
-    files = [str(tmp_path / f"{name}.csv") for name in ("fits", "modes", "curves")]
+    files = [str(tmp_path / f"{name}.csv") for name in ("fits", "modes", "curves", "joints")]
     block = BLOCK | {"shown": {"velocity": 0.2, "angles_deg": [30, 60, 90]}, "most_modes": 1}
     fit_recordings(str(tmp_path / "arm.nc"), LWR4, block, {"name": "lwr4", "probe_length": 0.10}, *files)
     fits, curves = pd.read_csv(files[0]), pd.read_csv(files[2])
-    curved = fits[fits["method"] == "curved"].set_index("experiment")
-    assert curved["direction_deg"].to_dict() == pytest.approx({"first": 0.0, "turned": 30.0}, abs=0.05)
-    assert curved["remarks"]["first"] == "resampled"
+    best = fits[fits["method"] == "admissible"].set_index("experiment")
+    assert best["direction_deg"].to_dict() == pytest.approx({"first": 0.0, "turned": 30.0}, abs=0.05)
+    assert best["remarks"]["first"] == "resampled"
     for name in ("vx_minus", "vz_minus", "vx_plus_fit", "vz_plus_fit", "vx_plus_map"):
-        assert curved[name]["turned"] == pytest.approx(curved[name]["first"], abs=2e-5)
+        assert best[name]["turned"] == pytest.approx(best[name]["first"], abs=2e-5)
     assert set(curves["experiment"]) == {"first", "turned"} and curves["speed_m_s"].round(2).eq(0.1).all()
     shown = shown_velocities(str(tmp_path / "arm.nc"), files[0])
     assert set(shown["experiment"]) <= {"first", "turned"} and shown["impact_time_s"].notna().all()
-
-
-def test_a_method_that_no_table_has_is_refused(tmp_path, twin):
-    experiment, _ = twin
-    recording = ArmRecording(experiment.setting, experiment.time, experiment.clean)
-    impacts: xr.Dataset = build_arm_impacts([recording], source="small twin", licence="CC0", synthetic=True)
-    write_dataset(impacts, tmp_path / "arm.nc")
-    with pytest.raises(ContactIdError, match="table_method 'best'"):
-        fit_recordings(tmp_path / "arm.nc", LWR4, BLOCK | {"table_method": "best"},
-                       {"name": "lwr4", "probe_length": 0.10}, "", "", "")  # fmt: skip

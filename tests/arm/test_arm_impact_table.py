@@ -192,7 +192,7 @@ def test_other_laws_reduce_to_the_printed_one_and_friction_slows_the_tip() -> No
 def test_the_artefacts_are_made_from_files_and_the_figure_is_drawn(tmp_path: Path) -> None:
     fits = tmp_path / "methods.csv"
     recordings().assign(method="paper").to_csv(fits, index=False)
-    tables = table_ii(LWR4, BLOCK, PUBLISHED_FILE, str(fits), "paper")
+    tables = table_ii(LWR4, BLOCK, PUBLISHED_FILE, str(fits))
     assert len(tables["tables/tab02_impact_map"]) == 36
     made = postures(LWR4, CORRECTIONS, BLOCK, PUBLISHED_FILE)
     assert len(made["tables/ext_postures"]) and set(made["tables/ext_links"]["inertia"]) == {"described", "corrected"}

@@ -18,8 +18,8 @@ ONE_Z = np.array([-0.17 * np.exp(0.3j)])
 TWO_Z = np.array([-0.17 * np.exp(0.3j), 0.03 * np.exp(1.0j)])
 
 
-def velocity(time, poles, z, post, slope=0.1, curvature=0.0):
-    return post + slope * time + curvature * time**2 + (np.exp(np.outer(time, poles)) @ z).real
+def velocity(time, poles, z, post, slope=0.1):
+    return post + slope * time + (np.exp(np.outer(time, poles)) @ z).real
 
 
 def position(time, poles, z, post, slope=0.1):
@@ -79,15 +79,6 @@ def test_means_over_intervals_are_told_from_instants():
     instant = fit_modes(TIME, y, pre)
     assert mean.post_velocity == pytest.approx(0.05, abs=1e-10)
     assert abs(instant.post_velocity - 0.05) > 1e-5
-
-
-def test_a_curved_rigid_response_needs_its_term():
-    y, pre = velocity(TIME, ONE, ONE_Z, 0.2, -0.4, 1.5), before(ONE_Z, 0.2)
-    curved = fit_modes(TIME, y, pre, curved=True)
-    assert curved.post_velocity == pytest.approx(0.2, abs=1e-10)
-    assert curved.curvature == pytest.approx(1.5, abs=1e-6)
-    assert curved.affine(0.1) == pytest.approx(0.2 - 0.04 + 0.015, abs=1e-8)
-    assert abs(fit_modes(TIME, y, pre).post_velocity - 0.2) > 1e-4
 
 
 def test_differenced_noise_is_least_squares_on_positions():

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 import arm_examples
 from arm_for_tests import lwr4
 from contactid.__main__ import main
-from contactid.arm.own import impacts
 from contactid.arm.own.impacts import OwnImpact, own_impact
-from contactid.arm.own.report import Found
 from contactid.arm.readers.twins import record, write_mat
 from contactid.arm.rigid.impact_map import impact_map
 from contactid.core.errors import ContactIdError
@@ -45,11 +43,7 @@ def impact(recording) -> OwnImpact:
 
 def with_velocity(impact: OwnImpact, velocity, errors) -> OwnImpact:
     """The same impact with another v+ and standard errors (2,), m/s."""
-    x, z = (
-        replace(fit, post_velocity=float(v), post_velocity_se=float(se))
-        for fit, v, se in zip(impact.fits, velocity, errors, strict=True)
-    )
-    return replace(impact, fits=(x, z))
+    return replace(impact, answer=replace(impact.answer, velocity=np.array(velocity), se=np.array(errors)))
 
 
 SPEEDS = st.floats(-1.0, 1.0)
@@ -73,50 +67,37 @@ def test_a_state_is_said_only_where_the_whole_interval_says_it(impact, velocity,
         assert max(-low[0], high[0]) > slowest_sliding
 
 
-@given(st.tuples(ERRORS, ERRORS))
-def test_an_interval_wider_than_the_approach_is_fast_is_no_answer(impact, errors) -> None:
-    seen = with_velocity(impact, impact.velocity, errors)
-    assert bool(seen.refusal) == bool((seen.half_width > seen.speed).any())
-
-
-def test_such_a_recording_has_no_row_and_one_line_says_why(recording, tmp_path, monkeypatch, capsys) -> None:
-    evaluate = impacts.evaluate_experiment
-
-    def wide(*arguments):
-        evaluated = evaluate(*arguments)
-        name = impacts.METHOD.name
-        x, z = evaluated.fits[name]
-        return replace(evaluated, fits=evaluated.fits | {name: (replace(x, post_velocity_se=0.9), z)})
-
-    monkeypatch.setattr(impacts, "evaluate_experiment", wide)
-    refused = own_impact(lwr4(), recording)
-    assert refused == (
-        "v+ isn't determined: its 95 % interval is +- 1764 mm/s along the table, and the tip hits at 193 mm/s"
-    )
+def test_an_arm_that_is_braked_has_no_row_and_one_line_says_why(recording, tmp_path, capsys) -> None:
+    """Joints that friction stops within 80 ms: nothing tells how fast they were at first."""
+    time = recording.time
+    impact_time = arm_examples.experiments()[0].impact_time
+    since = np.maximum(time - impact_time, 0.0)
+    stopped = np.searchsorted(time, impact_time + 0.08)
+    slowing = np.where(np.arange(len(time)) < stopped, time, impact_time + since - since**2 / 0.16)
+    slowing[stopped:] = slowing[stopped - 1]
+    joints = np.column_stack([np.interp(slowing, time, joint) for joint in recording.joint_position.T])
     mine = tmp_path / "mine.mat"
-    write_mat(mine, {"t": recording.time, "q": recording.joint_position})
+    write_mat(mine, {"t": time, "q": joints})
     assert main(["impact", str(mine), "--report", str(tmp_path / "report")]) == 1
     error = capsys.readouterr().err.strip()
-    assert "v+ isn't determined" in error and "mine.mat" in error and "\n" not in error
+    assert "v+ isn't found" in error and "mine.mat" in error and "\n" not in error
     assert not (tmp_path / "report").exists()
 
 
-def test_the_report_s_warning_is_what_the_table_shows(impact) -> None:
-    warnings = " ".join(Found((impact,), {}, "KUKA LWR 4+", 0.1).warnings())
-    assert "with friction in the joints or heavy motors, fewer than half of them held" in warnings
+def test_the_stored_table_holds_what_the_page_says() -> None:
+    """Arms that no method, interval or refusal was chosen on."""
     table = pd.read_csv(TABLE)
     answered = table[table["answered"]]
-    for component in "xz":
-        assert answered[f"held_{component}"].astype(bool).mean() < 0.5
+    assert len(answered) >= 0.75 * len(table)
+    assert answered["held_x"].astype(bool).mean() >= 0.9
     error, paper = ((answered[f"{method}_x_mm_s"] - answered["truth_x_mm_s"]).abs() for method in ("found", "paper"))
-    for kind in ("joint friction", "heavy motors"):
-        of_kind = answered["kind"] == kind
-        assert error[of_kind].mean() > paper[of_kind].mean(), "the paper's one mode errs less there"
-    assert not (answered["half_width_x_mm_s"] > answered["speed_mm_s"]).any()
+    assert error.mean() < 0.5 * paper.mean()
+    slides = answered["truth_x_mm_s"].abs() > 0.1 * answered["speed_mm_s"]
+    assert not (slides & (answered["state"] == "sticks")).any()
 
 
 @pytest.mark.usefixtures("mujoco")
-@pytest.mark.parametrize(("kind", "seed"), [("elastic joints", 0), ("lift-off", 1)])
+@pytest.mark.parametrize(("kind", "seed"), [("elastic joints", 400), ("lift-off", 401)])
 def test_mujoco_s_impacts_come_out_as_in_the_table(kind: str, seed: int) -> None:
     table = pd.read_csv(TABLE).set_index(["kind", "seed"])
     row = row_of(kind, seed)

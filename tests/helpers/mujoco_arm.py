@@ -1,7 +1,8 @@
 """Impacts of an arm with elastic joints in MuJoCo: ``python mujoco_arm.py FOLDER`` in MuJoCo's own environment.
 
 A truth of another make than :mod:`contactid.arm.readers.twins`: fixed steps, a table that gives way, a controller that
-tracks by feedback, and, where a case asks for it, dry friction in the joints or a controller that switches late.
+tracks by feedback, and, where a case asks for it, dry friction in the joints, a controller that switches late, or a
+base on springs.
 Gravity is left out, as if the arm balanced it exactly. ``FOLDER/case.json`` describes the arm and what it does (see
 ``own_impacts.py``); ``FOLDER/motion.json`` is written.
 
@@ -43,10 +44,20 @@ def arm_xml(case):
             f'<joint name="spring{number}" axis="{axis}" stiffness="{joint["stiffness"]}"'
             f' damping="{joint["damping"]}"/>',
         ]
+    base = case["base"]  # shakes in x and z, and turns about y
+    springs = [
+        f'<joint type="{kind}" axis="{axis}" stiffness="{base["stiffness"][name]}" damping="{base["damping"][name]}"/>'
+        for name, kind, axis in (("x", "slide", "1 0 0"), ("z", "slide", "0 0 1"), ("pitch", "hinge", "0 1 0"))
+        if base
+    ]
+    if base:
+        inertia = " ".join([str(base["inertia"])] * 3)
+        stand = f'<inertial pos="0 0 0" mass="{base["mass"]}" diaginertia="{inertia}"/>'
+        lines = [f"<body>{stand}", *springs, *lines]
     tip = " ".join(map(str, case["tip"]))
     lines.append(f'<site name="tip" pos="{tip}"/>')
     lines.append(f'<geom type="sphere" pos="{tip}" size="{TIP_RADIUS}" mass="0" condim="1"/>')
-    lines += ["</body>"] * (2 * len(case["joints"]))
+    lines += ["</body>"] * (2 * len(case["joints"]) + bool(base))
     table = case["table_height"] - TIP_RADIUS
     contact = f'solref="{case["contact_time"]} 1" solimp="0.99 0.999 1e-5"'
     return f"""<mujoco>
@@ -67,7 +78,7 @@ class Impact:
         self.case = case
         self.model = mujoco.MjModel.from_xml_string(arm_xml(case))
         self.data = mujoco.MjData(self.model)
-        self.motors = np.arange(0, self.model.nv, 2)
+        self.motors = np.arange(self.model.nv - 2 * len(case["joints"]), self.model.nv, 2)
         self.tip = self.model.site("tip").id
         self.inertia = np.array([joint["motor_inertia"] for joint in case["joints"]])
         self.touched = None

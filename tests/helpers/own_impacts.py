@@ -20,7 +20,8 @@ import pandas as pd
 import pinocchio as pin
 
 from arm_for_tests import CONFIG, ROOT, lwr4
-from contactid.arm.identify.reconstruction import Method, evaluate_experiment
+from contactid.arm.identify.methods import PAPER
+from contactid.arm.identify.reconstruction import evaluate_experiment
 from contactid.arm.own.impacts import SETTINGS, OwnImpact, own_impact
 from contactid.arm.readers.impacts import ArmRecording, Setting
 from contactid.arm.readers.twins import POSTURE_OF, reported
@@ -31,10 +32,10 @@ from contactid.arm.simulate.flexible_arm import FlexibleArm, FlexibleState, appr
 from contactid.output.tables import write_csv
 from contactid.tossing.peers.sessions import peer_python
 
-KINDS = ("elastic joints", "joint friction", "late switch", "lift-off", "heavy motors")
-SEEDS = range(6)
+KINDS = ("elastic joints", "joint friction", "late switch", "lift-off", "heavy motors", "soft base", "noisy encoders")
+#: No method, interval or refusal was chosen on these.
+SEEDS = range(400, 412)
 TABLE = ROOT / "workflow/resources/own_impacts.csv"
-PAPER = Method("paper", noise="white")
 _BEFORE, _AFTER = 0.25, 0.3  # s
 _SAMPLE = 1e-3  # s
 _NOISE, _RESOLUTION = CONFIG["twin"]["noise"], CONFIG["twin"]["resolution"]  # rad
@@ -79,6 +80,7 @@ def simulated(kind: str, seed: int, folder: Path) -> Recorded:
         "contact_time": float(random.uniform(2e-4, 1e-3)),  # s, MuJoCo's time constant of a contact
         "delay": float(random.uniform(1e-3, 8e-3)) if kind == "late switch" else 0.0,  # s
         "pressing_force": pressing,  # N
+        "base": _base(random) if kind == "soft base" else None,
         "duration": _BEFORE + _AFTER,
         "reference": _reference(arm, q_impact, velocity),
     }
@@ -87,7 +89,8 @@ def simulated(kind: str, seed: int, folder: Path) -> Recorded:
     subprocess.run([peer_python("mujoco"), player, folder], check=True)
     motion = json.loads((folder / "motion.json").read_text())
     side = "links" if seed % 2 else "motors"  # where the encoder sits
-    positions = reported(np.array(motion[side]), _NOISE, _RESOLUTION, random)
+    coarser = 10.0 if kind == "noisy encoders" else 1.0
+    positions = reported(np.array(motion[side]), coarser * _NOISE, coarser * _RESOLUTION, random)
     time = np.array(motion["time"]) + _BEFORE
     q, rate = np.array(motion["q"]), np.array(motion["q_velocity"])
     jacobian = robot.tip_jacobian(q)
@@ -109,6 +112,21 @@ def _drives(kind: str, random: np.random.Generator) -> dict[str, Any]:
         "motor_inertia": (heavier * spread[0] * twin["motor_inertia"]).tolist(),
         "stiffness": (heavier * spread[1] * twin["stiffness"]).tolist(),
         "damping_time": float(random.uniform(2e-3, 5e-3)),
+    }
+
+
+def _base(random: np.random.Generator) -> dict[str, Any]:
+    """A stand of some tens of kg that shakes at 25 to 50 Hz, faster than the arm, and decays within a few periods."""
+    mass, inertia = 60.0, 10.0  # kg, kg m2
+    frequency = 2.0 * np.pi * random.uniform(25.0, 50.0, 3)  # rad/s
+    share = random.uniform(0.03, 0.1, 3)  # of critical damping
+    moved = np.array([mass, mass, inertia])
+    names = ("x", "z", "pitch")
+    return {
+        "mass": mass,
+        "inertia": inertia,
+        "stiffness": dict(zip(names, (moved * frequency**2).tolist(), strict=True)),
+        "damping": dict(zip(names, (2.0 * share * moved * frequency).tolist(), strict=True)),
     }
 
 
@@ -177,9 +195,9 @@ def row_of(kind: str, seed: int) -> dict[str, Any]:
         row |= {"time_error_ms": 1e3 * (answer.evaluated.window.impact_time - made.impact_time)}
     else:
         row["note"] = answer
-    paper = evaluate_experiment(robot, made.recording, (PAPER,), SETTINGS)
-    if PAPER.name in paper.fits:
-        row |= _pair("paper", np.array([fit.post_velocity for fit in paper.fits[PAPER.name]]))
+    paper = evaluate_experiment(robot, made.recording, SETTINGS, (PAPER,))
+    if PAPER in paper.answers:
+        row |= _pair("paper", paper.answers[PAPER].velocity)
     return row
 
 

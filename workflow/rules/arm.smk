@@ -6,6 +6,8 @@ ARM = config["arm"]
 
 with told_plainly():
     check_reader(DATASETS, ARM["data"], "arm_mat", "arm.data")
+    if ARM["landings"]:
+        check_reader(DATASETS, ARM["landings"], "cassie", "arm.landings")
 
 ARTEFACTS["arm"] = arm_artefacts.declare(ARM)
 ARM_PUBLISHED = packaged("workflow/resources/published/arm.csv")
@@ -24,6 +26,7 @@ ARM_JUDGED = [
     "tables/tab01_parameters",
     "tables/tab02_impact_map",
     "tables/ext_left_out",
+    "tables/ext_headline",
     "tables/ext_fit",
     "tables/ext_fit_summary",
     "tables/ext_events",
@@ -40,7 +43,10 @@ ARM_SUMMARISED = [
     "ext_fit_accuracy",
 ]
 
-STUDY_DATASETS += [ARM["data"]]
+ARM_DATASETS = list(filter(None, [ARM["data"], ARM["landings"]]))
+if ARM["landings"]:
+    ARM_JUDGED.append("tables/ext_landings_errors")
+STUDY_DATASETS += ARM_DATASETS
 STUDY_CHECKS += ["<results>/arm/checks.csv"]
 STUDY_SUMMARIES += ["<results>/arm/summary.md"]
 
@@ -52,8 +58,7 @@ STORED["arm_accuracy"] = {
         "twin": ARM["twin"],
         "twins": ARM_ACCURACY["twins"],
         **{
-            key: ARM["fit"][key]
-            for key in ("window", "before", "pre_degree", "impact", "methods")
+            key: ARM["fit"][key] for key in ("window", "before", "pre_degree", "impact")
         },
     },
     "key": ["twin", "experiment", "sample", "method"],
@@ -102,6 +107,7 @@ rule arm_fit:
         fits="<results>/arm/fits/methods.csv",
         modes="<results>/arm/fits/modes.csv",
         curves="<results>/arm/fits/curves.csv",
+        joints="<results>/arm/fits/joints.csv",
     log:
         "<logs>/arm_fit.log",
     benchmark:
@@ -190,6 +196,11 @@ rule arm_impact_laws:
         "../call.py"
 
 
+if ARM["landings"]:
+
+    include: "arm_landings.smk"
+
+
 rule arm_tables:
     """All tables, and the data of all figures."""
     input:
@@ -200,6 +211,7 @@ rule arm_tables:
         fits=rules.arm_fit.output.fits,
         modes=rules.arm_fit.output.modes,
         curves=rules.arm_fit.output.curves,
+        joints=rules.arm_fit.output.joints,
         stored_accuracy=stored_files("arm_accuracy"),
         events=rules.arm_damping_sweep.output.events,
         damping=rules.arm_damping_sweep.output.damping,
@@ -220,7 +232,6 @@ rule arm_tables:
         **compute("arm_tables"),
         models=ARM["models"],
         robot=ARM["robot"],
-        table_method=ARM["fit"]["table_method"],
     script:
         "../call.py"
 
@@ -230,7 +241,7 @@ rule arm_checks:
     input:
         published=ARM_PUBLISHED,
         links=ARM_LINKS,
-        card=f"<results>/data/{ARM['data']}/card.json",
+        cards=expand("<results>/data/{dataset}/card.json", dataset=ARM_DATASETS),
         ledger=ledger_of("arm"),
         own_impacts=packaged("workflow/resources/own_impacts.csv"),
         tables=expand("<results>/arm/{table}.csv", table=ARM_JUDGED),

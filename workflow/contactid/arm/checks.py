@@ -38,17 +38,18 @@ _POSTURE = "rounding of the row and of the rows that its posture is fitted to"
 
 
 def check(
-    published: str, links: str, card: str, ledger: str, own_impacts: str, tables: Sequence[str], names: Sequence[str],
-    window: float, checks: str,
+    published: str, links: str, cards: Sequence[str], ledger: str, own_impacts: str, tables: Sequence[str],
+    names: Sequence[str], window: float, checks: str,
 ) -> None:  # fmt: skip
     """Write the verdicts on printed numbers and statements.
 
-    ``tables`` are the study's tables and figures' data, and ``names`` theirs; ``links`` the link table of the run's
-    robot; ``window``, s, is what recordings' fits use; ``own_impacts`` has arms that another simulator made.
+    ``cards`` are the datasets', the recordings' first; ``tables`` are the study's tables and figures' data, and
+    ``names`` theirs; ``links`` the link table of the run's robot; ``window``, s, is what recordings' fits use;
+    ``own_impacts`` has arms that another simulator made.
     """
     by_name = {name: read_csv(table) for name, table in zip(names, tables, strict=True)}
-    printed, origins = read_csv(published), read_origins([card])
-    [(data, origin)] = origins.items()
+    printed, origins = read_csv(published), read_origins(cards)
+    data, origin = next(iter(origins.items()))
     numbers = inputs(by_name["tab01_parameters"], read_csv(links), window)
     numbers |= reproduced_numbers(by_name, data, origin, window)
     # own_impacts: their postures meet Table II's predictions

@@ -78,6 +78,11 @@ READERS = {
         read="contactid.arm.readers.mat:read_arm_mat",
         signals="contactid.arm.readers.card:arm_signals",
     ),
+    "cassie": Reader(
+        form="landings",
+        read="contactid.arm.readers.landings:read_landings",
+        signals="contactid.arm.readers.landings:landing_signals",
+    ),
 }
 
 

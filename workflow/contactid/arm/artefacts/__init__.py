@@ -20,6 +20,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
     """The artefacts of a run, by the study's block of the configuration."""
     recordings = (str(block["data"]),)
     return [
+        *(_landings(str(block["landings"])) if block["landings"] else []),
         table(
             "tab01_parameters",
             compute="contactid.arm.artefacts.two_mass:parameters",
@@ -36,6 +37,12 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             "ext_left_out",
             compute="contactid.arm.artefacts.impact_table:table_ii",
             caption="Every row of Table II predicted from the others of its group, also by arms of random inertia.",
+        ),
+        table(
+            "ext_headline",
+            compute="contactid.arm.artefacts.headline:headline",
+            title="What the printed map tells of the measured velocities",
+            caption="Errors of Table II's predictions from print alone, beside answers that know nothing of the arm.",
         ),
         table(
             "ext_events",
@@ -86,6 +93,13 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             datasets=recordings,
             compute="contactid.arm.artefacts.fits:fit_tables",
             caption="Number of modes that BIC chooses.",
+        ),
+        table(
+            "ext_joints",
+            datasets=recordings,
+            compute="contactid.arm.artefacts.fits:fit_tables",
+            title="Joint velocities after the impacts, against eq. 5",
+            caption="Velocities of the joints after every recorded impact, by all of them at once, against eq. 5.",
         ),
         table(
             "ext_fit_accuracy",
@@ -167,6 +181,16 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             data="synthetic data: twins with noise samples; coverage: share of 95 % intervals that hold the truth",
         ),
         figure(
+            "ext_headline",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.headline:headline",
+            draw="contactid.arm.artefacts.headline:draw_headline",
+            title="What the printed map tells of the measured velocities",
+            caption="Errors of Table II's predictions of v_x+ beside answers that know nothing of the arm; the errors"
+            " by speed and direction; the fitted v_z+ over v_x+, and one lean of the table (line).",
+            data="printed: Table II without its copied row",
+        ),
+        figure(
             "ext_postures",
             rule="arm_tables",
             compute="contactid.arm.artefacts.levers:levers",
@@ -174,5 +198,37 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             caption="r against the probe's tilt, the table's height and the probe's length, with the described and the"
             " corrected wrist.",
             data="computed: from the link table; bands: r that the printed rows ask for",
+        ),
+    ]
+
+
+def _landings(dataset: str) -> list[Artefact]:
+    """A biped's landings against rigid laws."""
+    how: dict[str, Any] = {
+        "rule": "arm_landing_tables",
+        "datasets": (dataset,),
+        "compute": "contactid.arm.artefacts.landings:landing_tables",
+    }
+    return [
+        artefacts.table(
+            "ext_landings",
+            **how,
+            title="Laws of impact on real landings of a biped",
+            caption="Errors of v+ by rigid laws over the size of the measured jump, on real landings of a biped.",
+        ),
+        artefacts.table(
+            "ext_landings_errors",
+            **how,
+            title="Laws of impact, landing by landing",
+            caption="Errors of v+ by rigid laws over the size of the measured jump, landing by landing.",
+        ),
+        figure(
+            "ext_landings",
+            **how,
+            draw="contactid.arm.artefacts.landings:draw_landings",
+            title="Laws of impact on real landings of a biped",
+            caption="Errors of v+ by rigid laws over the size of the measured jump: every landing, the median 6 ms"
+            " after the second foot's touch with its 95 % interval, and medians at 4 and 8 ms (circles).",
+            data="public data: landings of the biped Cassie at 2 kHz",
         ),
     ]

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from contactid.arm.identify.methods import PAPER
 from contactid.output import style
 from contactid.output.tables import read_csv
 
@@ -26,14 +27,15 @@ _SERIES: dict[str, tuple[str, dict[str, Any]]] = {
 _COLUMNS = (("z", r"normal to the table, $v_z$"), ("x", r"along the table, $v_x$"))
 
 
-def fit_tables(fits: str, modes: str, curves: str, table_method: str) -> dict[str, pd.DataFrame]:
+def fit_tables(fits: str, modes: str, curves: str, joints: str) -> dict[str, pd.DataFrame]:
     """Tables and figure 6 from the files of :func:`contactid.arm.identify.recordings.fit_recordings`."""
     rows = read_csv(fits)
     return {
-        "tables/ext_fit": rows[rows["method"] == table_method].drop(columns="method"),
+        "tables/ext_fit": rows[rows["method"] == PAPER].drop(columns="method"),
         "tables/ext_fit_methods": rows,
         "tables/ext_fit_summary": summary_table(rows),
         "tables/ext_modes": read_csv(modes),
+        "tables/ext_joints": read_csv(joints),
         "figures/fig06_cartesian_fit": read_csv(curves),
     }
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from contactid.arm.artefacts.left_out import arms, left_out_table
 from contactid.arm.artefacts.postures import RULES, predictions, row_postures
+from contactid.arm.identify.methods import PAPER
 from contactid.arm.rigid.postures import UprightPostures, upright_postures
 from contactid.arm.rigid.printed_table import copied_rows, corrected_table, original_rows, printed_table
 from contactid.arm.rigid.robot import Robot, load_robot
@@ -29,18 +30,16 @@ _CLEARLY = 0.002  # m/s that another set's row has to be further off where a rec
 COUNT, SPREAD = "twin_recordings", "twin_spread_"
 
 
-def table_ii(
-    links: str, robot: Mapping[str, Any], published: str, fits: str, table_method: str
-) -> dict[str, pd.DataFrame]:
+def table_ii(links: str, robot: Mapping[str, Any], published: str, fits: str) -> dict[str, pd.DataFrame]:
     """Table II with the described arm, and each of its rows predicted from others.
 
-    ``fits`` are the recordings' by all methods, of which one counts.
+    ``fits`` are the recordings' by all methods, of which the paper's counts.
     """
     rows, printed = read_csv(fits), read_csv(published)
     described = load_robot(links, **robot)
     upright = upright_postures(described)
     return {
-        "tables/tab02_impact_map": impact_table(described, printed, rows[rows["method"] == table_method], upright),
+        "tables/tab02_impact_map": impact_table(described, printed, rows[rows["method"] == PAPER], upright),
         "tables/ext_left_out": left_out_table(arms(described, robot), printed_table(printed), upright),
     }
 

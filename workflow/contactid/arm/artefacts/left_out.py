@@ -4,7 +4,7 @@ The posture behind a group of rows isn't printed, so r is fitted: to the other r
 with the same joints but random masses and inertias are asked for the same. Where such an arm has a posture with that r
 it predicts the same velocity, and then the printed one doesn't tell the arms apart.
 
-Beside them stand the r that rounding leaves each row, and what can be predicted of v_x+ without the arm's model.
+Beside them stands the r that rounding leaves each row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from contactid.arm.rigid.postures import (
     UprightPostures,
     fitted_ratio,
     joint_velocity,
-    nearest_direction,
     nearest_posture,
     ratio_at,
 )
@@ -50,8 +49,8 @@ def left_out_table(robots: Mapping[str, Robot], printed: pd.DataFrame, upright: 
     Columns: the labels, direction_deg, robot, others (how many rows r is fitted to), ratio_others (the r that they ask
     for), ratio (that of the posture found), vx_plus_map (as printed), vx_plus_map_ours and vz_plus_map_ours (by eq. 5),
     mean_of_others (of their vx_plus_map), rounding_m_s (how far rounding of the row and of the others can bring the
-    prediction from the printed number); ratio_least, ratio_most (:func:`ratio_intervals`), vx_plus_fit (as printed) and
-    the columns of :func:`without_model`, all of them NaN for a copied row.
+    prediction from the printed number); ratio_least, ratio_most (:func:`ratio_intervals`) and vx_plus_fit (as printed),
+    all of them NaN for a copied row.
     """
     rows = list(_left_out(printed))
     found = []
@@ -76,7 +75,7 @@ def left_out_table(robots: Mapping[str, Robot], printed: pd.DataFrame, upright: 
 def _left_out(printed: pd.DataFrame) -> Iterator[tuple[int, dict[str, Any]]]:
     """Printed rows and what the others of their group say of them."""
     original, copied = original_rows(printed), copied_rows(printed)
-    more = pd.concat([ratio_intervals(printed), printed["vx_plus_fit"], without_model(printed)], axis=1)
+    more = pd.concat([ratio_intervals(printed), printed["vx_plus_fit"]], axis=1)
     more[copied] = np.nan
     before, fall = printed["vx_minus"].to_numpy(), printed["vz_minus"].abs().to_numpy()
     after = printed["vx_plus_map"].to_numpy()
@@ -125,23 +124,3 @@ def ratio_intervals(printed: pd.DataFrame) -> pd.DataFrame:
     least = (gain - 2.0 * HALF_DIGIT) / (fall + HALF_DIGIT)
     most = (gain + 2.0 * HALF_DIGIT) / (fall - HALF_DIGIT)
     return pd.DataFrame({"ratio_least": least, "ratio_most": most})
-
-
-def without_model(printed: pd.DataFrame) -> pd.DataFrame:
-    """Predictions ``vx+ = vx- + r |vz-|`` with an r that is fitted to measured vx+, m/s.
-
-    ``vx_plus_one_ratio``: r of all other rows; ``vx_plus_other_set``: of the other set's rows of the same direction;
-    NaN without such rows.
-    """
-    before, fall = printed["vx_minus"].to_numpy(), printed["vz_minus"].abs().to_numpy()
-    after, dataset = printed["vx_plus_fit"].to_numpy(), printed["dataset"].to_numpy()
-    direction = nearest_direction(printed["vx_minus"], printed["vz_minus"])
-    original, usable = original_rows(printed), ~copied_rows(printed)
-    found = np.full((len(printed), 2), np.nan)
-    for k in range(len(printed)):
-        others = usable & (original != original[k])
-        other_set = usable & (dataset != dataset[k]) & (direction == direction[k])
-        for column, rows in enumerate((others, other_set)):
-            if rows.any():
-                found[k, column] = before[k] + fitted_ratio(before[rows], fall[rows], after[rows]) * fall[k]
-    return pd.DataFrame(found, columns=["vx_plus_one_ratio", "vx_plus_other_set"])

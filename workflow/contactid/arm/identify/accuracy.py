@@ -23,16 +23,13 @@ import numpy as np
 import pandas as pd
 
 from contactid.arm.identify.impact_time import detect_impact
+from contactid.arm.identify.methods import METHODS, Window
 from contactid.arm.identify.reconstruction import (
     AXES,
     COMPONENTS,
-    Method,
     TipMotion,
-    Window,
-    apply,
     fit_window,
     map_velocity,
-    methods_of,
     tip_motion,
 )
 from contactid.arm.readers.twins import TwinExperiment, reported, simulate_experiment, twin_settings
@@ -171,7 +168,7 @@ def fit_samples(
         if name not in by_name:
             raise ContactIdError(f"the arm's twin has no experiment {name!r}", f"Choose from {', '.join(by_name)}")
         known = known_impact(described, arm, simulate_experiment(by_name[name], changed, arm), changed)
-        rows.append(sample_rows(known, methods_of(block["methods"]), samples, block))
+        rows.append(sample_rows(known, samples, block))
     write_csv(pd.concat(rows, ignore_index=True).assign(twin=twin), table)
 
 
@@ -188,9 +185,7 @@ def sample_window(twin: KnownImpact, sample: int, block: Mapping[str, Any]) -> W
     return fit_window(motion, moment, moment_se, twin.at_impact, block, twin.name)
 
 
-def sample_rows(
-    twin: KnownImpact, methods: Sequence[Method], samples: Sequence[int], block: Mapping[str, Any]
-) -> pd.DataFrame:
+def sample_rows(twin: KnownImpact, samples: Sequence[int], block: Mapping[str, Any]) -> pd.DataFrame:
     """One row per sample and method; a fit that failed has a reason and no numbers.
 
     Columns ``experiment, sample, method, late_ms`` (of the impact time), ``reason``, and by component, in mm/s,
@@ -208,28 +203,28 @@ def sample_rows(
             window: Window | str = sample_window(twin, sample, block)
         except ContactIdError as error:
             window = str(error)
-        for method in methods:
+        for method in METHODS:
             found = _fitted(twin, method, window)
             if sample == CLEAN:
-                clean[method.name] = {f"clean_{c}": found[f"error_{c}"] for c in COMPONENTS}
+                clean[method] = {f"clean_{c}": found[f"error_{c}"] for c in COMPONENTS}
                 continue
-            named = {"experiment": twin.name, "sample": sample, "method": method.name}
-            rows.append(named | found | at_truth | clean[method.name])
+            named = {"experiment": twin.name, "sample": sample, "method": method}
+            rows.append(named | found | at_truth | clean[method])
     return pd.DataFrame(rows).round(_DECIMALS)
 
 
-def _fitted(twin: KnownImpact, method: Method, window: Window | str) -> dict[str, Any]:
+def _fitted(twin: KnownImpact, method: str, window: Window | str) -> dict[str, Any]:
     """Errors and standard errors in mm/s, or the reason why there are none."""
     found: dict[str, Any] = {"late_ms": np.nan, "reason": window}
     found |= {f"{number}_{component}": np.nan for component in COMPONENTS for number in ("error", "se")}
     if isinstance(window, str):
         return found
     try:
-        fits = apply(method, window)
+        answer = METHODS[method](window)
     except (ContactIdError, np.linalg.LinAlgError) as error:
         return found | {"reason": str(error)}
     found |= {"late_ms": 1e3 * (window.impact_time - twin.impact_time), "reason": ""}
-    for component, fit, truth in zip(COMPONENTS, fits, twin.truth, strict=True):
-        found[f"error_{component}"] = 1e3 * (fit.post_velocity - float(truth))
-        found[f"se_{component}"] = 1e3 * fit.post_velocity_se
+    for component, velocity, se, truth in zip(COMPONENTS, answer.velocity, answer.se, twin.truth, strict=True):
+        found[f"error_{component}"] = 1e3 * float(velocity - truth)
+        found[f"se_{component}"] = 1e3 * float(se)
     return found

@@ -67,9 +67,7 @@ def linearise(
     wanted[:, : p * channels] = np.kron(post, np.eye(channels))
     response = wanted @ inverse  # (d, r d): of v+ to changes of the target
     ones = np.kron(problem.whiten(np.ones((len(problem.time), 1))), np.eye(channels))
-    bend = coefficients[problem.leading - 1] if problem.curved else 0.0
-    affine = coefficients[0] + 2.0 * problem.time[:, None] * bend
-    rate = problem.whiten(affine + (waves @ (problem.amplitudes(coefficients) * poles[:, None])).real)
+    rate = problem.whiten(coefficients[0] + (waves @ (problem.amplitudes(coefficients) * poles[:, None])).real)
     at_poles = inverse[p * channels :] if fitted_poles else np.zeros((q, jacobian.shape[0]))
     return (
         response @ response.T,
@@ -90,7 +88,7 @@ class ModalFit:
     post_velocity_se : standard error of v+: noise of the samples (and given poles'), v- and impact time together, m/s
     by_pre_velocity : derivative of v+ by v-
     by_impact_time : derivative of v+ by the impact time, samples and v- kept, m/s^2
-    slope, curvature : a (m/s^2) and b (m/s^3; 0 unless curved)
+    slope : a, m/s^2
     poles : (m,) complex, 1/s, ascending in frequency
     amplitude, phase : (m,) A >= 0 (m/s) and phi (rad) of the poles
     pole_covariance : (2 m, 2 m) of gamma_1, omega_1, gamma_2, ...
@@ -108,7 +106,6 @@ class ModalFit:
     by_pre_velocity: float
     by_impact_time: float
     slope: float
-    curvature: float
     poles: np.ndarray
     amplitude: np.ndarray
     phase: np.ndarray
@@ -137,9 +134,8 @@ class ModalFit:
         return float(-self._dominant.real)
 
     def affine(self, time: ArrayLike) -> np.ndarray:
-        """The rigid response v+ + a t (+ b t^2) at times since impact (s), m/s."""
-        t = np.asarray(time, dtype=float)
-        return self.post_velocity + self.slope * t + self.curvature * t**2
+        """The rigid response v+ + a t at times since impact (s), m/s."""
+        return self.post_velocity + self.slope * np.asarray(time, dtype=float)
 
     def oscillation(self, time: ArrayLike) -> np.ndarray:
         """The decaying part at times since impact (s), m/s."""
@@ -185,7 +181,7 @@ def fit_modes_jointly(
     modes
         Number of modes; without effect where ``poles`` are given.
     offset, kind
-        As :class:`~contactid.arm.models.modal_signal.ModalProblem` has them; ``kind``: noise, averaging, curved.
+        As :class:`~contactid.arm.models.modal_signal.ModalProblem` has them; ``kind``: noise, averaging.
     poles
         (m,) complex, 1/s: taken as they are (the paper's fit of x with the poles of z), so the fit is linear.
     noise_covariance
@@ -226,7 +222,6 @@ def fit_modes_jointly(
     noise = variance * mixing @ per_variance @ mixing.T + by_poles @ of_poles @ by_poles.T
     by_pre, by_time = mixing @ by_pre @ np.linalg.inv(mixing), mixing @ by_time
     real = beta @ mixing.T
-    bend = real[problem.leading - 1] if problem.curved else np.zeros(channels)
     wave = problem.amplitudes(real)
     after = before - wave.real.sum(axis=0) if offset == TIED else real[1]
     rest = problem.target - problem.whiten(columns) @ beta
@@ -243,7 +238,7 @@ def fit_modes_jointly(
             pre_velocity=float(before[d]), post_velocity=float(after[d]),
             post_velocity_se=_together(noise[d, d], of_pre[d], of_time[d]),
             by_pre_velocity=float(by_pre[d, d]), by_impact_time=float(by_time[d]), slope=float(real[0, d]),
-            curvature=float(bend[d]), poles=best, amplitude=np.abs(wave[:, d]), phase=np.angle(wave[:, d]),
+            poles=best, amplitude=np.abs(wave[:, d]), phase=np.angle(wave[:, d]),
             pole_covariance=of_poles, residual_rms=float(np.sqrt((rest[:, d] ** 2).mean())),
             noise_sd=float(np.sqrt(variance * (mixing @ mixing.T)[d, d])), cost=cost,
             bic=float(free * np.log(samples) - 2.0 * log_likelihood), aic=float(aic), converged=converged,

@@ -1,8 +1,8 @@
 """One recorded impact, from joint positions to the two post-impact velocities that the paper compares (section V).
 
 Joint positions -> tip positions and velocities -> impact time -> posture, v- -> impact map's prediction, and the
-reconstruction from the recorded oscillation, by the paper's method or by others. x is the horizontal direction that the
-arm moves in (:mod:`contactid.arm.rigid.heading`), z the table's normal.
+reconstruction from the recorded oscillation (:mod:`contactid.arm.identify.methods`). x is the horizontal direction that
+the arm moves in (:mod:`contactid.arm.rigid.heading`), z the table's normal.
 
 Velocities are differences of neighbouring tip positions, that is, means over one sampling interval, at its middle. They
 equal J(q) q' with q' the differences of joint positions and q their mean, up to third order in one sample's step (some
@@ -12,14 +12,13 @@ nanometres per second), and their noise is that of differenced positions exactly
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from contactid.arm.identify.impact_time import ImpactFit, detect_impact
-from contactid.arm.identify.modal_fit import ModalFit, fit_modes, fit_modes_jointly
-from contactid.arm.models.modal_signal import DIFFERENCED, TIED
+from contactid.arm.identify.methods import METHODS, Answer, Window, joints
 from contactid.arm.readers.impacts import ArmRecording
 from contactid.arm.rigid.heading import Heading, heading, turned
 from contactid.arm.rigid.impact_map import impact_map
@@ -35,12 +34,12 @@ _ON_SAMPLE = 1e-9  # s, by which a sample may precede the impact and still count
 
 @dataclass(frozen=True)
 class TipMotion:
-    """A tip's motion in the base frame.
+    """A tip's motion in the base frame, or that of joints.
 
     Attributes
     ----------
-    time, position : (n,) s and (n, 2) m, x and z, at the samples
-    mid_time, velocity : (n - 1,) s and (n - 1, 2) m/s, between them
+    time, position : (n,) s and (n, 2) m, x and z, or (n, joints) rad, at the samples
+    mid_time, velocity : (n - 1,) s and their rates between them
     """
 
     time: np.ndarray
@@ -67,78 +66,6 @@ def tip_motion(robot: Robot, time: np.ndarray, joint_position: np.ndarray) -> Ti
 
 
 @dataclass(frozen=True)
-class Method:
-    """A way to fit x and z.
-
-    Attributes
-    ----------
-    name : used in tables
-    modes : number of modes
-    offset : ``pre_velocity`` (eq. 7) or ``free``
-    joint : fit z and x at once with shared poles; else z first, and x with z's poles, as the paper does
-    curved : add a term b t^2 to the rigid response
-    noise : ``white`` velocities, as in the paper, or ``differenced`` positions
-    """
-
-    name: str
-    modes: int = 1
-    offset: str = TIED
-    joint: bool = False
-    curved: bool = False
-    noise: str = DIFFERENCED
-
-
-def methods_of(block: Sequence[Mapping[str, Any]]) -> tuple[Method, ...]:
-    """Methods as the configuration lists them; names must differ."""
-    methods = tuple(Method(**entry) for entry in block)
-    if len({method.name for method in methods}) < len(methods):
-        raise ContactIdError("the arm's fit needs methods with different names", "Correct arm: fit: methods")
-    return methods
-
-
-@dataclass(frozen=True)
-class Window:
-    """A tip's velocity behind an impact and what is known of it.
-
-    Attributes
-    ----------
-    time : (n,) s since the impact, middles of sampling intervals
-    velocity : (n, 2) m/s, x and z
-    pre_velocity, pre_velocity_se : (2,) m/s
-    impact_time, impact_time_se : s
-    noise_covariance : (2, 2) of the tip's position at one instant, up to a factor
-    """
-
-    time: np.ndarray
-    velocity: np.ndarray
-    pre_velocity: np.ndarray
-    pre_velocity_se: np.ndarray
-    impact_time: float
-    impact_time_se: float
-    noise_covariance: np.ndarray
-
-    @property
-    def step(self) -> float:
-        """The sampling interval, s."""
-        return float(self.time[-1] - self.time[0]) / (len(self.time) - 1)
-
-
-def apply(method: Method, window: Window) -> tuple[ModalFit, ModalFit]:
-    """Fits of x and of z; a difference is a mean over one interval."""
-    how: dict[str, Any] = {
-        "modes": method.modes, "offset": method.offset, "noise": method.noise, "curved": method.curved,
-        "averaging": window.step, "impact_time_se": window.impact_time_se,
-    }  # fmt: skip
-    time, y, before, se = window.time, window.velocity, window.pre_velocity, window.pre_velocity_se
-    if method.joint:
-        x, z = fit_modes_jointly(time, y, before, noise_covariance=window.noise_covariance, pre_velocity_se=se, **how)
-        return x, z
-    z = fit_modes(time, y[:, 1], before[1], pre_velocity_se=se[1], **how)
-    given = {"poles": z.poles, "pole_covariance": z.pole_covariance}
-    return fit_modes(time, y[:, 0], before[0], pre_velocity_se=se[0], **given, **how), z
-
-
-@dataclass(frozen=True)
 class ExperimentFit:
     """An experiment's evaluation.
 
@@ -150,7 +77,7 @@ class ExperimentFit:
     q, velocity : (n,) joint positions (rad) and velocities (rad/s) just before the impact
     map_velocity, map_links : (2,) v+ of the impact map with the motors' inertia and without it, m/s
     window : what was fitted
-    fits : of x and z, by method
+    answers : v+ by method
     failures : why a method gave none, by method
     """
 
@@ -162,12 +89,12 @@ class ExperimentFit:
     map_velocity: np.ndarray
     map_links: np.ndarray
     window: Window
-    fits: dict[str, tuple[ModalFit, ModalFit]]
+    answers: dict[str, Answer]
     failures: dict[str, str]
 
 
 def evaluate_experiment(
-    robot: Robot, recording: ArmRecording, methods: Sequence[Method], block: Mapping[str, Any]
+    robot: Robot, recording: ArmRecording, block: Mapping[str, Any], methods: Sequence[str] = tuple(METHODS)
 ) -> ExperimentFit:
     """Evaluate a recording by ``arm: fit`` of the configuration.
 
@@ -199,18 +126,33 @@ def evaluate_experiment(
     window = fit_window(motion, impact.time, impact.time_se, jacobian, block, name)
     # the smallest change of the joints' velocities that gives the tip its better known one
     velocity = joints[1] + np.linalg.pinv(jacobian) @ (window.pre_velocity - jacobian @ joints[1])
-    fits, failures = {}, {}
+    answers, failures = {}, {}
     for method in methods:
         try:
-            fits[method.name] = apply(method, window)
+            answers[method] = METHODS[method](window)
         except (ContactIdError, np.linalg.LinAlgError) as error:
-            failures[method.name] = str(error)
+            failures[method] = str(error)
     return ExperimentFit(
         heading=found, motion=motion, lateral=_lateral(robot, recording, impact.time, block),
         q=joints[0], velocity=velocity,
         map_velocity=map_velocity(robot, joints[0], velocity, block["motor_inertia"] or ()),
-        map_links=map_velocity(robot, joints[0], velocity), window=window, fits=fits, failures=failures,
+        map_links=map_velocity(robot, joints[0], velocity), window=window, answers=answers, failures=failures,
     )  # fmt: skip
+
+
+def joint_velocities(robot: Robot, recording: ArmRecording, found: ExperimentFit, block: Mapping[str, Any]) -> Answer:
+    """q'+ (n,) of an evaluated recording, rad/s, by all joints' velocities at once.
+
+    Raises
+    ------
+    ContactIdError
+        Where no models agree on it.
+    """
+    motion = TipMotion(recording.time, recording.joint_position)
+    every_joint = np.eye(len(found.q))
+    impact = found.window
+    window = fit_window(motion, impact.impact_time, impact.impact_time_se, every_joint, block, recording.name)
+    return joints(replace(window, pre_velocity=found.velocity), robot.tip_jacobian(found.q)[2])
 
 
 def _impact(robot: Robot, recording: ArmRecording, block: Mapping[str, Any]) -> tuple[TipMotion, ImpactFit]:
@@ -254,7 +196,7 @@ def pre_impact_velocity(since: np.ndarray, position: np.ndarray, degree: int) ->
 def fit_window(
     motion: TipMotion, moment: float, moment_se: float, jacobian: np.ndarray, block: Mapping[str, Any], name: str
 ) -> Window:
-    """Sampling intervals behind an impact at the time ``moment`` (s); ``jacobian`` (2, joints) of the tip there."""
+    """Sampling intervals behind an impact at the time ``moment`` (s); ``jacobian`` (d, joints) of the motion there."""
     begin, end = moment - _ON_SAMPLE, moment + block["window"] + _ON_SAMPLE
     if motion.time[-1] < end - 2.0 * _ON_SAMPLE:
         raise ContactIdError(

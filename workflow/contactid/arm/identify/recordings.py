@@ -8,17 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.arm.identify.modal_fit import ModalFit
-from contactid.arm.identify.reconstruction import (
-    COMPONENTS,
-    ExperimentFit,
-    Method,
-    apply,
-    evaluate_experiment,
-    methods_of,
-)
-from contactid.arm.readers.impacts import iterate_arm_recordings
-from contactid.arm.rigid.robot import load_robot
+from contactid.arm.identify.methods import ADMISSIBLE, METHODS, NORMAL, PAPER, Answer, at_once, z_first
+from contactid.arm.identify.reconstruction import COMPONENTS, ExperimentFit, evaluate_experiment, joint_velocities
+from contactid.arm.models.modal_signal import DIFFERENCED, TIED
+from contactid.arm.readers.impacts import ArmRecording, iterate_arm_recordings
+from contactid.arm.rigid.heading import turned
+from contactid.arm.rigid.impact_map import impact_map
+from contactid.arm.rigid.postures import PLANE_JOINTS
+from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_exact
 from contactid.sources.left_out import joined
@@ -30,23 +27,29 @@ Row = dict[str, object]
 
 
 def fit_recordings(
-    data: str, links: str, block: Mapping[str, Any], robot: Mapping[str, Any], fits: str, modes: str, curves: str
+    data: str,
+    links: str,
+    block: Mapping[str, Any],
+    robot: Mapping[str, Any],
+    fits: str,
+    modes: str,
+    curves: str,
+    joints: str,
 ) -> None:
     """Evaluate every experiment of a canonical netCDF; ``block`` and ``robot`` are ``arm: fit`` and ``arm: robot``.
 
-    Writes :func:`fit_rows` and :func:`modes_rows` of every experiment, and :func:`curves_of` those of figure 6: of the
-    impacts that are nearest to the speed and directions of ``shown``, as measured.
+    Writes :func:`fit_rows`, :func:`modes_rows` and :func:`joint_rows` of every experiment, and :func:`curves_of`
+    those of figure 6: of the impacts that are nearest to the speed and directions of ``shown``, as measured.
 
     Raises
     ------
     ContactIdError
-        Where ``table_method`` isn't among the methods, or no recording shows an impact.
+        Where no recording shows an impact.
     """
     impacts, arm = read_dataset(data), load_robot(links, **robot)
-    methods, main, shown = methods_of(block["methods"]), block["table_method"], block["shown"]
-    if main not in {method.name for method in methods}:
-        raise ContactIdError(f"arm: fit: table_method {main!r} is no method", "Name one of arm: fit: methods")
+    shown = block["shown"]
     evaluated: dict[str, tuple[Row, ExperimentFit | str]] = {}  # a text says why there is none
+    of_joints: list[Row] = []
     for one in iterate_arm_recordings(impacts):
         setting = one.setting
         label: Row = {
@@ -54,10 +57,12 @@ def fit_recordings(
             "nominal_angle_deg": setting.angle_deg, "remarks": joined(one.remarks),
         }  # fmt: skip
         try:
-            evaluated[one.name] = label, evaluate_experiment(arm, one, methods, block)
+            fit = evaluate_experiment(arm, one, block)
+            evaluated[one.name] = label, fit
+            of_joints += joint_rows(arm, one, fit, block)
         except ContactIdError as error:
             evaluated[one.name] = label, str(error)
-    rows = [label | row for label, fit in evaluated.values() for row in fit_rows(fit, methods)]
+    rows = [label | row for label, fit in evaluated.values() for row in fit_rows(fit)]
     write_exact(pd.DataFrame(rows), fits)
     fitted = [(name, fit) for name, (_, fit) in evaluated.items() if not isinstance(fit, str)]
     if not fitted:
@@ -67,10 +72,11 @@ def fit_recordings(
         )
     criteria = [row for name, fit in fitted for row in modes_rows(name, fit, block["most_modes"])]
     write_exact(pd.DataFrame(criteria), modes)
+    write_exact(pd.DataFrame(of_joints), joints)
     kind = "synthetic data" if impacts.attrs["synthetic"] else "recorded data"
     source = f"{kind}: {impacts.attrs['source']}"
     names = nearest_impacts(dict(fitted), shown["velocity"], shown["angles_deg"])
-    parts = [curves_of(evaluated[name][0], dict(fitted)[name], main).assign(source=source) for name in names]
+    parts = [curves_of(evaluated[name][0], dict(fitted)[name], PAPER).assign(source=source) for name in names]
     write_exact(pd.concat(parts, ignore_index=True), curves)
 
 
@@ -88,7 +94,7 @@ def nearest_impacts(fits: Mapping[str, ExperimentFit], speed: float, angles_deg:
     return chosen
 
 
-def fit_rows(fit: ExperimentFit | str, methods: Sequence[Method]) -> list[Row]:
+def fit_rows(fit: ExperimentFit | str) -> list[Row]:
     """Rows of ``ext_fit_methods``: an experiment by every method, or the reason why it has none.
 
     Velocities in m/s, x along the arm's motion, ``direction_deg`` from x of its base; ``lateral_*`` across it;
@@ -96,7 +102,7 @@ def fit_rows(fit: ExperimentFit | str, methods: Sequence[Method]) -> list[Row]:
     ``v*_plus_map`` is eq. 5 with the motors' inertia that the configuration gives, ``v*_plus_map_links`` without it.
     """
     if isinstance(fit, str):
-        return [{"method": method.name, **_nothing(fit)} for method in methods]
+        return [{"method": method, **_nothing(fit)} for method in METHODS]
     known: Row = {
         "impact_time_s": fit.window.impact_time,
         "impact_time_se_s": fit.window.impact_time_se,
@@ -111,19 +117,20 @@ def fit_rows(fit: ExperimentFit | str, methods: Sequence[Method]) -> list[Row]:
         "vz_plus_map_links": fit.map_links[1],
     }
     found = {name: _nothing(reason) for name, reason in fit.failures.items()}
-    found |= {name: _numbers(x, z, fit.map_velocity) for name, (x, z) in fit.fits.items()}
-    return [{"method": method.name, **known, **found[method.name]} for method in methods]
+    found |= {name: _numbers(answer, fit.map_velocity) for name, answer in fit.answers.items()}
+    return [{"method": method, **known, **found[method]} for method in METHODS]
 
 
-def _numbers(x: ModalFit, z: ModalFit, predicted: np.ndarray) -> Row:
+def _numbers(answer: Answer, predicted: np.ndarray) -> Row:
+    (x, z), (along, normal) = answer.fits, answer.velocity
     return {
-        "vx_plus_fit": x.post_velocity,
-        "vz_plus_fit": z.post_velocity,
-        "vx_plus_fit_se": x.post_velocity_se,
-        "vz_plus_fit_se": z.post_velocity_se,
-        "eta_x": abs(predicted[0] - x.post_velocity),
-        "eta_z": abs(predicted[1] - z.post_velocity),
-        "relative_x": relative_error(float(predicted[0]), x.post_velocity),
+        "vx_plus_fit": along,
+        "vz_plus_fit": normal,
+        "vx_plus_fit_se": answer.se[0],
+        "vz_plus_fit_se": answer.se[1],
+        "eta_x": abs(predicted[0] - along),
+        "eta_z": abs(predicted[1] - normal),
+        "relative_x": relative_error(float(predicted[0]), float(along)),
         "modes": len(z.poles),
         "frequency_hz": z.frequency_hz,
         "decay_1_s": z.decay,
@@ -144,6 +151,38 @@ def _nothing(reason: str) -> Row:
     return {"vx_plus_fit": np.nan, "vz_plus_fit": np.nan, "converged": False, "reason": reason}
 
 
+def joint_rows(arm: Robot, one: ArmRecording, fit: ExperimentFit, block: Mapping[str, Any]) -> list[Row]:
+    """Eq. 5 in its own space: a row per joint, rad/s.
+
+    ``experiment, joint`` (from 1); ``before``; ``after`` with its 95 % interval ``low, high``; ``map``: eq. 5 with the
+    motors' inertia that the configuration gives, ``map_links`` without; ``in_plane``: whether the joint moves the tip
+    in its plane; ``off_pct`` of the map's, ``held``: whether the interval holds it; ``reason`` where there is no
+    ``after``. And ``tip_off_m_s``: v_x+ as J q'+ less that of the fit at the tip, in every row.
+    """
+    mass, jacobian = arm.mass_matrix(fit.q), arm.tip_jacobian(fit.q)
+    motors = np.diag(block["motor_inertia"] or np.zeros(len(fit.q)))
+    by_map = impact_map(mass + motors, jacobian[2], fit.velocity)
+    by_links = impact_map(mass, jacobian[2], fit.velocity)
+    after, half, reason, tip_off = np.full(len(fit.q), np.nan), np.full(len(fit.q), np.nan), "", np.nan
+    try:
+        answer = joint_velocities(arm, one, fit, block)
+        after, half = answer.velocity, NORMAL * answer.se
+        if ADMISSIBLE in fit.answers:
+            tip_off = (turned(arm, fit.heading.angle).tip_jacobian(fit.q) @ after)[0]
+            tip_off -= fit.answers[ADMISSIBLE].velocity[0]
+    except ContactIdError as error:
+        reason = error.problem
+    return [
+        {
+            "experiment": one.name, "joint": k + 1, "before": fit.velocity[k], "after": after[k],
+            "low": after[k] - half[k], "high": after[k] + half[k], "map": by_map[k], "map_links": by_links[k],
+            "in_plane": k in PLANE_JOINTS, "off_pct": 100.0 * abs(after[k] / by_map[k] - 1.0),
+            "held": abs(after[k] - by_map[k]) <= half[k], "tip_off_m_s": tip_off, "reason": reason,
+        }
+        for k in range(len(fit.q))
+    ]  # fmt: skip
+
+
 def relative_error(a: float, b: float) -> float:
     """``2 |a - b| / |a + b|``, as the paper defines it."""
     return float(2.0 * abs(a - b) / abs(a + b)) if a + b != 0.0 else float("nan")
@@ -155,11 +194,14 @@ def modes_rows(experiment: str, fit: ExperimentFit, most: int) -> list[Row]:
     ``experiment, signal, modes, bic, aic, noise_sd_um, vx_plus_fit, vz_plus_fit, converged, at_bound, chosen_by_bic``.
     """
     rows: list[Row] = []
-    for signal, joint in (("z", False), ("xz", True)):
+    for signal in ("z", "xz"):
         found = []
         for modes in range(1, most + 1):
             try:
-                x, z = apply(Method(f"{signal}{modes}", modes=modes, joint=joint), fit.window)
+                if signal == "z":
+                    x, z = z_first(fit.window, modes, DIFFERENCED)
+                else:
+                    x, z = at_once(fit.window, modes, TIED)
             except (ContactIdError, np.linalg.LinAlgError):
                 continue
             found.append((modes, x, z))
@@ -201,8 +243,8 @@ def curves_of(label: Row, fit: ExperimentFit, method: str) -> pd.DataFrame:
     parts = []
     for k, component in enumerate(COMPONENTS):
         curves = {"recording": (shown[inside], fit.motion.velocity[inside, k])}
-        if method in fit.fits:
-            modal = fit.fits[method][k]
+        if method in fit.answers:
+            modal = fit.answers[method].fits[k]
             curves |= {"fit": (time, modal.evaluate(time)), "affine": (time, modal.affine(time))}
         curves["map"] = (np.zeros(1), fit.map_velocity[k : k + 1])
         if not np.array_equal(fit.map_links, fit.map_velocity):

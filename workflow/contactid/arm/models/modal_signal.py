@@ -5,8 +5,7 @@ For poles ``s_k = gamma_k + i omega_k`` the velocity after an impact is
 ``f(t) = v- + a t + sum_k Re(z_k (e^{s_k t} - 1))``, ``z_k = A_k e^{i phi_k}`` (offset tied to v-, eq. 7), or
 ``f(t) = v+ + a t + sum_k Re(z_k e^{s_k t})`` (free offset),
 
-so it is linear in a, ``c_k = Re z_k = A_k cos phi_k`` and ``Im z_k`` (and v+). Beyond the paper, a term ``b t^2`` may
-be added: a rigid arm that slides on changes its posture, and its velocity isn't quite affine.
+so it is linear in a, ``c_k = Re z_k = A_k cos phi_k`` and ``Im z_k`` (and v+).
 
 Velocities from differences of noisy positions have correlated noise: neighbours share a position. For n mean velocities
 between n + 1 positions with white noise, the metric ``(D D^T)^-1``, D the differencing, is ``W^T W`` with W the running
@@ -38,7 +37,6 @@ class ModalProblem:
     offset : ``pre_velocity`` or ``free``
     noise : ``white`` (as the paper: every velocity sample alike) or ``differenced`` (positions have the white noise)
     averaging : length of time over which a velocity sample is a mean, s; the sampling interval for differences
-    curved : add a term b t^2 to the rigid response
     """
 
     time: np.ndarray
@@ -46,7 +44,6 @@ class ModalProblem:
     offset: str = TIED
     noise: str = WHITE
     averaging: float = 0.0
-    curved: bool = False
 
     @cached_property
     def target(self) -> np.ndarray:
@@ -61,7 +58,7 @@ class ModalProblem:
     @property
     def leading(self) -> int:
         """Number of columns before those of the modes."""
-        return 1 + (self.offset == FREE) + self.curved
+        return 1 + (self.offset == FREE)
 
     def whiten(self, values: np.ndarray) -> np.ndarray:
         """(..., r, k) from (..., n, k): samples in the metric of their noise."""
@@ -79,13 +76,11 @@ class ModalProblem:
         return wave * mean, wave * (t * mean + half * slope)
 
     def columns(self, waves: np.ndarray) -> np.ndarray:
-        """(..., n, p) columns for modes (..., n, m): t, (1,) (t^2,) then Re and -Im of every mode."""
+        """(..., n, p) columns for modes (..., n, m): t, (1,) then Re and -Im of every mode."""
         shape = (*waves.shape[:-1], 1)
         affine = [np.broadcast_to(self.time[:, None], shape)]
         if self.offset == FREE:
             affine.append(np.ones(shape))
-        if self.curved:
-            affine.append(np.broadcast_to(self.time[:, None] ** 2, shape))
         shift = 1.0 if self.offset == TIED else 0.0
         pairs = np.stack([waves.real - shift, -waves.imag], axis=-1)
         return np.concatenate([*affine, pairs.reshape(*waves.shape[:-1], -1)], axis=-1)

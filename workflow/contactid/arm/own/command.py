@@ -12,8 +12,10 @@ predictions.csv has a row per recording (parameters.json the same, and the postu
   impact_time_s, .._se        since the recording's first sample, and its standard error
   direction_deg               from x of the base, about z: the horizontal direction that is called x here
   vx_minus, vz_minus, .._se   v-, m/s; x along the arm's motion, z up, normal to the table
-  vx_plus, vz_plus, .._se     v+, m/s; standard errors from the noise alone
-  vx_plus_low, .._high        95 % interval, with what the method missed on the study's own twins; vz_plus_ likewise
+  vx_plus                     v_x+, m/s, where the normal velocity is zero, as the map has it: a tip that lifts off
+                              has got a longer blow, and this part of it is taken out
+  vz_plus                     v_z+ of the arm's motion under the vibration, m/s
+  vx_plus_low, .._high        95 % interval: how far models that explain the vibration differ; vz_plus_ likewise
   vx_plus_map, vz_plus_map    the impact map's v+ at the measured posture, m/s: rigid links without motors
   sliding_ratio               r = W_xz / W_zz of the map: v_x+ = v_x- + r |v_z-|
   lateral_minus, .._plus      velocity across the plane of motion, m/s
@@ -22,7 +24,7 @@ predictions.csv has a row per recording (parameters.json the same, and the postu
                               approach speed, by its whole interval), or undetermined (it may slide or stick)
   remarks, warnings           what was done to the recording, and what not to trust
 
-A recording whose interval is wider than the approach is fast has no row: it is left out, with that reason.
+A recording has no row where models that explain its vibration don't agree: it is left out, with that reason.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from contactid.arm.identify.modal_fit import ModalFit
-from contactid.arm.identify.reconstruction import ExperimentFit, Method, evaluate_experiment
+from contactid.arm.identify.methods import ADMISSIBLE, NORMAL, Answer
+from contactid.arm.identify.reconstruction import ExperimentFit, evaluate_experiment
 from contactid.arm.readers.impacts import ArmRecording
 from contactid.arm.rigid.heading import turned
 from contactid.arm.rigid.impact_map import sliding_ratio
@@ -19,13 +19,6 @@ from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import require_plain
 
-#: The method with the least mean error along the table on the stored twins that methods weren't chosen on, all of one
-#: simulator; on another simulator's arms it isn't (docs/arm.md). And one that errs otherwise: where they disagree,
-#: neither is to be trusted.
-METHOD = Method("shared_poles", modes=2, joint=True)
-OTHER = Method("curved", modes=2, joint=True, curved=True)
-#: What that method missed by on those twins in 95 % of the fits, per speed of the approach, x and z.
-MISSED = (0.014, 0.0047)
 #: ``arm: fit`` of the default configuration.
 SETTINGS: Mapping[str, Any] = MappingProxyType(
     {
@@ -35,7 +28,6 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
     }
 )  # fmt: skip
 LWR4 = Path(__file__).parents[1] / "robots" / "lwr4.csv"
-_NORMAL = 1.96  # standard errors on either side of a 95 % interval
 # Of the approach speed: a tip whose speed along the table lies below it, by the whole interval, sticks. Slower sliding
 # is no different for any use of v+, and an interval that also holds faster sliding says neither.
 _STICKS = 0.1
@@ -58,7 +50,7 @@ class OwnImpact:
     ----------
     name, file : of the recording
     evaluated : times, posture, velocities
-    fits : of x and z, by :data:`METHOD`
+    answer : v+ by admissible models
     ratio : r of the impact map, v_x+ = v_x- + r |v_z-|
     remarks, warnings : sentences on this recording
     """
@@ -66,7 +58,7 @@ class OwnImpact:
     name: str
     file: str
     evaluated: ExperimentFit
-    fits: tuple[ModalFit, ModalFit]
+    answer: Answer
     ratio: float
     remarks: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -74,18 +66,17 @@ class OwnImpact:
     @property
     def speed(self) -> float:
         """Of the approach, m/s."""
-        return float(np.linalg.norm(self.evaluated.window.pre_velocity))
+        return self.evaluated.window.speed
 
     @property
     def half_width(self) -> np.ndarray:
-        """(2,) half of v+'s 95 % interval: noise, and what the method missed by on simulated arms."""
-        noise = np.array([fit.post_velocity_se for fit in self.fits])
-        return np.hypot(_NORMAL * noise, self.speed * np.array(MISSED))
+        """(2,) half of v+'s 95 % interval, m/s."""
+        return NORMAL * self.answer.se
 
     @property
     def velocity(self) -> np.ndarray:
         """(2,) v+, x and z."""
-        return np.array([fit.post_velocity for fit in self.fits])
+        return self.answer.velocity
 
     @property
     def state(self) -> str:
@@ -100,36 +91,21 @@ class OwnImpact:
             return "sticks"
         return "undetermined"
 
-    @property
-    def refusal(self) -> str:
-        """Why there is no v+: an interval that is wider than the approach is fast; empty where it is narrower."""
-        too_wide = [
-            f"+- {1e3 * half:.0f} mm/s {direction}"
-            for half, direction in zip(self.half_width, ("along the table", "normal to it"), strict=True)
-            if not half <= self.speed
-        ]
-        if not too_wide:
-            return ""
-        return (
-            f"v+ isn't determined: its 95 % interval is {' and '.join(too_wide)}, and the tip hits at"
-            f" {1e3 * self.speed:.0f} mm/s"
-        )
-
     def row(self) -> dict[str, Any]:
         """The columns of predictions.csv, which the command's docstring explains."""
-        one, window, (x, z) = self.evaluated, self.evaluated.window, self.fits
+        one, window = self.evaluated, self.evaluated.window
+        (x, z), (low, high) = self.velocity, (self.velocity - self.half_width, self.velocity + self.half_width)
+        vibration = self.answer.fits[0]
         numbers = {
             "impact_time_s": window.impact_time, "impact_time_se_s": window.impact_time_se,
             "direction_deg": one.heading.degrees,
             "vx_minus": window.pre_velocity[0], "vz_minus": window.pre_velocity[1],
             "vx_minus_se": window.pre_velocity_se[0], "vz_minus_se": window.pre_velocity_se[1],
-            "vx_plus": x.post_velocity, "vz_plus": z.post_velocity,
-            "vx_plus_se": x.post_velocity_se, "vz_plus_se": z.post_velocity_se,
-            "vx_plus_low": x.post_velocity - self.half_width[0], "vx_plus_high": x.post_velocity + self.half_width[0],
-            "vz_plus_low": z.post_velocity - self.half_width[1], "vz_plus_high": z.post_velocity + self.half_width[1],
+            "vx_plus": x, "vz_plus": z,
+            "vx_plus_low": low[0], "vx_plus_high": high[0], "vz_plus_low": low[1], "vz_plus_high": high[1],
             "vx_plus_map": one.map_velocity[0], "vz_plus_map": round(float(one.map_velocity[1]), 12) + 0.0,
             "sliding_ratio": self.ratio, "lateral_minus": one.lateral[0], "lateral_plus": one.lateral[1],
-            "frequency_hz": x.frequency_hz, "decay_1_s": x.decay,
+            "frequency_hz": vibration.frequency_hz, "decay_1_s": vibration.decay,
         }  # fmt: skip
         return {
             "recording": self.name, "file": self.file, **{name: float(value) for name, value in numbers.items()},
@@ -149,35 +125,23 @@ class OwnImpact:
 def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpact | str:
     """Evaluate a recording; a text says why it can't be."""
     try:
-        found = evaluate_experiment(robot, recording, (METHOD, OTHER), SETTINGS)
+        found = evaluate_experiment(robot, recording, SETTINGS, (ADMISSIBLE,))
     except ContactIdError as error:
         return error.problem
-    if METHOD.name not in found.fits:
-        return found.failures[METHOD.name]
+    if ADMISSIBLE not in found.answers:
+        return found.failures[ADMISSIBLE]
     facing = turned(robot, found.heading.angle)
     ratio = sliding_ratio(facing.mass_matrix(found.q), facing.tip_jacobian(found.q))
     remarks = dict.fromkeys((*recording.remarks, *found.heading.remarks))
     if found.heading.angle and not any("in a plane" in remark for remark in remarks):
         remarks[f"moves in a plane {found.heading.degrees:.1f} degrees from x, and x stands for that direction"] = None
-    draft = OwnImpact(recording.name, file, found, found.fits[METHOD.name], ratio, tuple(remarks), ())
-    if draft.refusal:
-        return draft.refusal
+    draft = OwnImpact(recording.name, file, found, found.answers[ADMISSIBLE], ratio, tuple(remarks), ())
     return replace(draft, warnings=tuple(_warnings(draft, recording.setting.velocity)))
 
 
 def _warnings(one: OwnImpact, told_speed: float) -> list[str]:
     found, warnings = one.evaluated, list(one.evaluated.heading.remarks)
-    if any(not fit.converged or fit.at_bound for fit in one.fits):
-        warnings.append("the vibration's frequency or decay ends on a bound of the search: v+ is uncertain")
-    if OTHER.name in found.fits:
-        other = np.array([fit.post_velocity for fit in found.fits[OTHER.name]])
-        apart, half = np.abs(other - one.velocity), one.half_width
-        if (apart > 2.0 * half).any():
-            warnings.append(
-                f"a fit with a curved rigid response gives v+ = ({1e3 * other[0]:.1f}, {1e3 * other[1]:.1f}) mm/s:"
-                " one of the two is wrong"
-            )
-    if abs(one.velocity[1]) > 3.0 * one.half_width[1]:
+    if abs(one.velocity[1]) > one.half_width[1]:
         warnings.append(
             f"v_z+ is {1e3 * one.velocity[1]:.1f} mm/s: the tip doesn't stay on a level table"
             " (it bounces, the table leans, or the robot's base does)"

@@ -1,0 +1,87 @@
+"""Admissible models: what is exact for them, what they refuse, and the line of impulses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from arm_for_tests import lwr4
+from contactid.arm.identify.methods import METHODS, Window, admissible, without_normal_velocity
+from contactid.arm.rigid.impact_map import impact_map
+from contactid.arm.rigid.postures import stated_posture
+from contactid.core.errors import ContactIdError
+
+DT = 1e-3
+TIME = (np.arange(150) + 0.5) * DT
+BEFORE = np.array([0.1, -0.15])  # m/s
+AFTER = np.array([0.19, 0.0])
+NORMAL_IS_Z = np.array([0.0, 1.0])
+POLE = complex(-35.0, 2.0 * np.pi * 20.0)  # 1/s
+
+
+def averaged(pole: complex) -> np.ndarray:
+    """(n,) a mode's means over the sampling intervals."""
+    half = 0.5 * DT * pole
+    return np.exp(pole * TIME) * np.sinh(half) / half
+
+
+def window(velocity: np.ndarray) -> Window:
+    return Window(TIME, velocity, BEFORE, np.zeros(2), 0.0, 0.0, np.eye(2))
+
+
+def swinging(after: np.ndarray, slope: float, pole: complex = POLE) -> np.ndarray:
+    """(n, 2) a line from ``after`` and a mode that begins at v-."""
+    rigid = after + np.outer(TIME, [slope, 0.0])
+    return rigid + np.outer(averaged(pole), BEFORE - after).real
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_is_exact_on_one_mode_over_a_line(method: str) -> None:
+    answer = METHODS[method](window(swinging(AFTER, -0.3)))
+    np.testing.assert_allclose(answer.velocity, AFTER, atol=2e-4 if method == "paper" else 1e-6)
+
+
+def test_impulses_of_any_size_lie_on_one_line_whose_end_is_eq_5() -> None:
+    """Eq. 3 with restitution: the point without normal velocity is that of e = 0."""
+    robot, q = lwr4(), stated_posture(70)
+    mass, jacobian = robot.mass_matrix(q), robot.tip_jacobian(q)
+    before = np.linalg.pinv(jacobian[[0, 2]]) @ BEFORE
+    inelastic = (jacobian @ impact_map(mass, jacobian[2], before))[[0, 2]]
+    for restitution in (-0.1, 0.05, 0.3):
+        longer = before + (1.0 + restitution) * (impact_map(mass, jacobian[2], before) - before)
+        bounced = (jacobian @ longer)[[0, 2]]
+        found = without_normal_velocity(BEFORE, bounced, NORMAL_IS_Z)
+        np.testing.assert_allclose(found, inelastic, atol=1e-12)
+        np.testing.assert_allclose(
+            without_normal_velocity(before, longer, jacobian[2]), impact_map(mass, jacobian[2], before), atol=1e-12
+        )
+    with pytest.raises(ContactIdError, match="more than half"):
+        without_normal_velocity(BEFORE, np.array([0.1, -0.1]), NORMAL_IS_Z)
+
+
+def test_a_tip_that_lifts_off_is_told_from_the_impact() -> None:
+    bounced = AFTER + 0.2 * (AFTER - BEFORE)
+    answer = admissible(window(swinging(bounced, -0.1)))
+    assert answer.velocity[0] == pytest.approx(AFTER[0], abs=1e-6)
+    assert answer.velocity[1] == pytest.approx(bounced[1], abs=1e-6)
+
+
+@pytest.mark.parametrize("why", ["slow vibration", "braked", "stops"])
+def test_where_nothing_tells_the_motion_from_the_vibration_there_is_no_answer(why: str) -> None:
+    if why == "slow vibration":
+        velocity = swinging(AFTER, -0.3, complex(-20.0, 2.0 * np.pi * 4.0))
+    elif why == "braked":
+        velocity = swinging(AFTER, -1.5)
+    else:  # by dry friction, 70 ms after the impact
+        velocity = swinging(AFTER, -AFTER[0] / 0.07)
+        velocity[TIME > 0.07] = 0.0
+    with pytest.raises(ContactIdError, match="v\\+ isn't found"):
+        admissible(window(velocity))
+
+
+def test_the_interval_is_as_wide_as_models_differ() -> None:
+    """A second mode that one mode doesn't have widens it, and the truth stays inside."""
+    second = np.outer(averaged(complex(-20.0, 2.0 * np.pi * 26.0)), [-0.1, 0.05]).real
+    alone, both = (admissible(window(swinging(AFTER, -0.3) + extra)) for extra in (0.0, second))
+    assert (both.se > 1.2 * alone.se).any()
+    assert (np.abs(both.velocity - AFTER) <= 1.96 * both.se).all()

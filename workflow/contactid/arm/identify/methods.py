@@ -1,0 +1,286 @@
+"""Three ways to the velocity after an impact: the paper's, two modes, and what admissible models agree on.
+
+**The line of impulses.** Whatever a table without friction does to an arm, in one blow or in several,
+changes the joints' velocities by ``M^-1 J_N^T p`` (eq. 3 of the arm paper). So v+ lies on one line through
+v-, and eq. 5's v+ is the line's point without normal velocity:
+
+``v_x+ = v_x- + r |v_z-|``, ``r = (u_x - v_x-) / (u_z - v_z-)``,
+
+u the velocity that a fit extrapolates to. Where the tip stays on the table, u_z is nearly zero. Where the
+motors' rebound lifts it off, u_z is a part of the approach speed, and the jump u_x - v_x- too large by the
+same part.
+
+**Admissible models.** The rigid response's line and the vibration are told apart only as far as the model
+is right. So one and two modes are fitted to windows of several lengths, x and z at once, the offset free.
+A model is admissible if
+
+* its vibration has a whole period within the window: a slower one is no different from a bent rigid response;
+* no mode is much larger than the approach is fast: such modes cancel each other;
+* the rigid response keeps its speed, or most of it: an arm that is braked so hard is braked otherwise at first,
+  while its joints still swing.
+
+The answer is the admissible models' median. Its interval is their range, with the noise and with what all
+of them miss together on twins (the posture's change bends the rigid response). Where they disagree, the
+rigid response is no line, and there is no answer: dry friction stops the joints, say, or a controller moves
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from contactid.arm.identify.modal_fit import ModalFit, fit_modes, fit_modes_jointly
+from contactid.arm.models.modal_signal import DIFFERENCED, FREE, TIED, WHITE
+from contactid.core.errors import ContactIdError
+
+#: Standard errors on either side of a 95 % interval.
+NORMAL = 1.959964
+#: Parts of the window that admissible models are fitted to; within less, two periods of 20 Hz have no room.
+_PARTS = (2.0 / 3.0, 5.0 / 6.0, 1.0)
+_MODES = (1, 2)
+_FEWEST = 3  # admissible models, of six: two may agree by chance
+# Of the approach speed: what admissible models miss by together. The posture's change bends the
+# rigid response, and a controller that switches some milliseconds late pushes on: v_x+. A force that presses
+# the tip down bends the joints, which encoders at the motors see as sinking: v_z+.
+_MISSED_ALONG, _MISSED_NORMAL = 0.03, 0.05
+# Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up to about that speed.
+_LARGEST_MODE = 3.0
+# Of the approach speed: what a rigid response may change by within the window. Posture and pressing force change it by
+# up to a half on twins with heavy motors, dry friction by as much and more.
+_BRAKED = 0.6
+# The scan finds an impact to some samples, whatever a fit of it says whose vibration is vague.
+_TIMING = 3.0
+# Of the approach speed: half of an interval of v_x+ that still is an answer; the impact changes v_x by half that speed.
+WIDEST = 0.1
+_DISAGREE = "Record an arm whose joints move on freely after the impact, or compensate their friction"
+
+
+@dataclass(frozen=True)
+class Window:
+    """Velocities behind an impact and what is known of them: a tip's x and z, m/s, or joints', rad/s.
+
+    Attributes
+    ----------
+    time : (n,) s since the impact, middles of sampling intervals
+    velocity : (n, d)
+    pre_velocity, pre_velocity_se : (d,)
+    impact_time, impact_time_se : s
+    noise_covariance : (d, d) of the positions at one instant, up to a factor
+    """
+
+    time: np.ndarray
+    velocity: np.ndarray
+    pre_velocity: np.ndarray
+    pre_velocity_se: np.ndarray
+    impact_time: float
+    impact_time_se: float
+    noise_covariance: np.ndarray
+
+    @property
+    def step(self) -> float:
+        """The sampling interval, s."""
+        return float(self.time[-1] - self.time[0]) / (len(self.time) - 1)
+
+    @property
+    def speed(self) -> float:
+        """Of the approach, m/s or rad/s."""
+        return float(np.linalg.norm(self.pre_velocity))
+
+    def first(self, part: float) -> Window:
+        """Its first part, of a length as a share of its own."""
+        inside = self.time <= part * self.time[-1]
+        return replace(self, time=self.time[inside], velocity=self.velocity[inside])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """v+ by a method.
+
+    Attributes
+    ----------
+    velocity, se : (d,) v+ and its standard error: x and z, m/s, or joints', rad/s
+    fits : of every velocity; of several models the one whose v_x+ is nearest
+    """
+
+    velocity: np.ndarray
+    se: np.ndarray
+    fits: tuple[ModalFit, ...]
+
+
+def _how(window: Window) -> dict[str, Any]:
+    """A difference of positions is a mean over one interval."""
+    return {"averaging": window.step, "impact_time_se": window.impact_time_se}
+
+
+def z_first(window: Window, modes: int, noise: str) -> tuple[ModalFit, ModalFit]:
+    """Fits of x and z: z alone with its offset tied to v-, and x with z's poles, as the paper does."""
+    time, (x, z) = window.time, window.velocity.T
+    (x_before, z_before), (x_se, z_se) = window.pre_velocity, window.pre_velocity_se
+    how = _how(window) | {"noise": noise, "offset": TIED}
+    of_z = fit_modes(time, z, z_before, pre_velocity_se=z_se, modes=modes, **how)
+    given = {"poles": of_z.poles, "pole_covariance": of_z.pole_covariance}
+    return fit_modes(time, x, x_before, pre_velocity_se=x_se, **given, **how), of_z
+
+
+def at_once(window: Window, modes: int, offset: str = FREE) -> tuple[ModalFit, ...]:
+    """Fits of all velocities with shared poles, positions having the white noise."""
+    return fit_modes_jointly(
+        window.time, window.velocity, window.pre_velocity, modes=modes, offset=offset, noise=DIFFERENCED,
+        noise_covariance=window.noise_covariance, pre_velocity_se=window.pre_velocity_se, **_how(window),
+    )  # fmt: skip
+
+
+def _velocities(fits: tuple[ModalFit, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """(d,) extrapolated velocities and their standard errors."""
+    return np.array([fit.post_velocity for fit in fits]), np.array([fit.post_velocity_se for fit in fits])
+
+
+def paper(window: Window) -> Answer:
+    """Section V: one mode, z first, every velocity sample alike."""
+    fits = z_first(window, 1, WHITE)
+    return Answer(*_velocities(fits), fits)
+
+
+def two_modes(window: Window) -> Answer:
+    """Two modes that x and z share, in the whole window."""
+    fits = at_once(window, 2)
+    return Answer(*_velocities(fits), fits)
+
+
+def without_normal_velocity(before: np.ndarray, after: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """(d,) where the line through two velocities (d,) has no normal velocity; ``normal`` (d,) times one is it.
+
+    Raises
+    ------
+    ContactIdError
+        Where the velocities don't differ enough along the normal: the line doesn't get there.
+    """
+    lost = normal @ (before - after)
+    stopped = normal @ before / lost if lost else np.inf
+    if not 0.0 < stopped < 2.0:
+        raise ContactIdError(
+            "the fit keeps more than half of the approach's normal velocity", "Record an arm that a table stops"
+        )
+    return before + stopped * (after - before)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Admissible models of d velocities.
+
+    Attributes
+    ----------
+    velocity, half_width : (d,) v+ without normal velocity, and half of its 95 % interval
+    models : fits of every admissible model
+    """
+
+    velocity: np.ndarray
+    half_width: np.ndarray
+    models: list[tuple[ModalFit, ...]]
+
+
+def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> Agreement:
+    """What admissible models agree on; ``normal`` (d,) as of :func:`without_normal_velocity`.
+
+    ``missed``, of the approach speed, is what all models miss by together. Of the d velocities the first ``asked``
+    have to keep their speed, and to have an interval that is an answer.
+
+    Raises
+    ------
+    ContactIdError
+        Where too few models are admissible, or they disagree.
+    """
+    window = replace(window, impact_time_se=min(window.impact_time_se, _TIMING * window.step))
+    models: list[tuple[ModalFit, ...]] = []
+    found: list[np.ndarray] = []
+    for part in _PARTS:
+        for modes in _MODES:
+            try:
+                fits = at_once(window.first(part), modes)
+                if not _is_admissible(fits, window.first(part), asked):
+                    continue
+                velocity = without_normal_velocity(window.pre_velocity, _velocities(fits)[0], normal)
+            except (ContactIdError, np.linalg.LinAlgError):
+                continue
+            models.append(fits)
+            found.append(velocity)
+    if len(models) < _FEWEST:
+        raise ContactIdError(
+            f"v+ isn't found: {len(models)} of {len(_PARTS) * len(_MODES)} models show a vibration around a motion"
+            " that goes on (the others are slower than the window, cancel themselves, or the arm is braked)",
+            _DISAGREE,
+        )
+    half = _half_width(np.array(found), models, missed * window.speed)
+    if half[:asked].max() > WIDEST * window.speed:
+        first = [1e3 * velocity[0] for velocity in found]
+        raise ContactIdError(
+            f"v+ isn't found: {len(models)} models that explain the vibration give v_x+ = {min(first):.0f} to"
+            f" {max(first):.0f} mm/s, and the tip hits at {1e3 * window.speed:.0f} mm/s",
+            _DISAGREE,
+        )
+    return Agreement(np.median(found, axis=0), half, models)
+
+
+def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], missed: float) -> np.ndarray:
+    """(d,) of velocities (k, d): their range, the noise, and what all models miss by."""
+    errors = np.array([_velocities(fits)[1] for fits in models])
+    # the surest model's: what the others don't know is in the range
+    noise = NORMAL * errors.min(axis=0)
+    return np.sqrt(np.ptp(found, axis=0) ** 2 + noise**2 + missed**2)
+
+
+def _is_admissible(fits: tuple[ModalFit, ...], window: Window, asked: int) -> bool:
+    """Whether modes have a period within the window, none is cancelled by another, and the arm isn't braked."""
+    length = window.time[-1] + 0.5 * window.step
+    has_period = fits[0].poles.imag.min() >= 2.0 * np.pi / length
+    largest = max(fit.amplitude.max() for fit in fits)
+    change = length * max(abs(fit.slope) for fit in fits[:asked])
+    return bool(has_period and largest <= _LARGEST_MODE * window.speed and change <= _BRAKED * window.speed)
+
+
+def admissible(window: Window) -> Answer:
+    """The median of the admissible models, and their interval as a standard error.
+
+    v_x+ is where the normal velocity is zero, v_z+ as it is: what the rebound leaves.
+
+    Raises
+    ------
+    ContactIdError
+        As :func:`agreement`.
+    """
+    found = agreement(window, np.array([0.0, 1.0]), _MISSED_ALONG, asked=1)
+    normal = np.array([_velocities(fits)[0] for fits in found.models])
+    of_normal = _half_width(normal, found.models, _MISSED_NORMAL * window.speed)[1]
+    along = found.velocity[0]
+    velocity = np.array([along, np.median(normal[:, 1])])
+    half = np.array([found.half_width[0], of_normal])
+
+    def off(fits: tuple[ModalFit, ...]) -> float:
+        after = without_normal_velocity(window.pre_velocity, _velocities(fits)[0], np.array([0.0, 1.0]))
+        return abs(after[0] - along)
+
+    x, z = min(found.models, key=off)
+    return Answer(velocity, half / NORMAL, (x, z))
+
+
+def joints(window: Window, jacobian_n: np.ndarray) -> Answer:
+    """q'+ of joints, rad/s, with the joints' velocities as the window's; ``jacobian_n`` (d,) of the tip's height.
+
+    Eq. 5 lives here: all joints share the poles, and v+ without normal velocity is a point of one line.
+
+    Raises
+    ------
+    ContactIdError
+        As :func:`agreement`.
+    """
+    found = agreement(window, jacobian_n, _MISSED_ALONG, asked=len(jacobian_n))
+    return Answer(found.velocity, found.half_width / NORMAL, found.models[-1])
+
+
+#: By the names that tables have. The first fills ext_fit, table II's own columns and figure 6.
+METHODS: Mapping[str, Callable[[Window], Answer]] = {"paper": paper, "two_modes": two_modes, "admissible": admissible}
+PAPER, ADMISSIBLE = "paper", "admissible"
