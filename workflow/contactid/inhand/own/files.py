@@ -29,6 +29,8 @@ convex hull.
     force_relative_sd: 0.03      # of the force besides, where the recording has no contact_force_sd
     force_gain_sd: 0.05          # of calibration, of each contact's and of all in common: no motion tells
                                  # the latter, so it widens the standard errors
+    unsensed_share: 0.0          # of the load, at most, that bypasses the sensors at every moment: no motion tells
+                                 # that either; it widens the mass's interval upwards
     contact_torque_sd: 1.0e-3    # N m
     gravity: 9.81                # m/s2, along -z of the world
 """
@@ -52,7 +54,8 @@ from contactid.inhand.identify.likelihood import GAIN_SD
 
 _SCHEMA = Path(__file__).with_name("noise.schema.yaml")
 _DEFAULTS = {
-    "force_sd": 0.03, "force_relative_sd": 0.03, "force_gain_sd": GAIN_SD, "contact_torque_sd": 1e-3, "gravity": 9.81,
+    "force_sd": 0.03, "force_relative_sd": 0.03, "force_gain_sd": GAIN_SD, "unsensed_share": 0.0,
+    "contact_torque_sd": 1e-3, "gravity": 9.81,
 }  # fmt: skip
 _FORM = "See python -m contactid estimate --help for the columns"
 _MOST_HEADER = 200  # characters of a header that a message repeats
