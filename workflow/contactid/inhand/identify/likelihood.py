@@ -38,6 +38,7 @@ from contactid.inhand.identify.signal_noise import STATED, pose_levels
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 from contactid.inhand.readers.recordings import RecordedSignals
 
+INTERVAL = 1.96  # standard errors to either side, of 95 %
 GAIN_SD = 0.05  # of the forces' calibration, where nothing else is stated
 _ROUNDS = 14  # of linearisation, at most
 _STEPS, _FEW = 5, 2  # of the noise levels, in each of the first rounds and of the later ones
@@ -117,6 +118,11 @@ class RecordingFit:
     degrees: int
     iterations: int
     converged: bool
+
+    def mass_interval(self, share: float = 0.0) -> tuple[float, float]:
+        """Kg, of 95 %: calibration included, and upwards a share of the load that is stated to bypass the sensors."""
+        error = INTERVAL * float(self.errors[0])
+        return self.body.mass - error, (self.body.mass + error) / (1.0 - share)
 
     @property
     def wrench(self) -> np.ndarray:

@@ -25,7 +25,7 @@ from contactid.core.inertia import (
 from contactid.inhand.identify.disturbance_models import Model
 from contactid.inhand.identify.identifiability import visible_motion
 from contactid.inhand.identify.latent_errors import COMING, LEVELS
-from contactid.inhand.identify.likelihood import TENSOR, RecordingFit, fit_recording, told_parameters
+from contactid.inhand.identify.likelihood import INTERVAL, TENSOR, RecordingFit, fit_recording, told_parameters
 from contactid.inhand.identify.linearised import AXES, LAG, PLACES, WORLD
 from contactid.inhand.identify.methods import DATA, PRIOR
 from contactid.inhand.own.draw import draw_parameters, draw_residuals
@@ -52,7 +52,6 @@ _TURNED = 0.35  # rad, below which weight and a constant force are hardly told a
 _DENSITIES = (5.0, 2.3e4)  # kg/m3 over the hull: below foam's in a box, and above any metal's
 _UNSENSED = 3.0  # standard errors from which on a constant force is told
 _EDGE = 0.02  # of the hull's length
-_INTERVAL = 1.96  # standard errors
 _DISTURBED = {
     WORLD: "a force fixed in the world",
     LAG: "a lag of the forces",
@@ -81,14 +80,13 @@ class OwnEstimate:
     @property
     def mass_interval(self) -> tuple[float, float]:
         """Kg, of 95 %: calibration included, and upwards the share of the load that is stated to bypass the sensors."""
-        mass, error = self.fit.body.mass, _INTERVAL * float(self.fit.errors[0])
-        return mass - error, (mass + error) / (1.0 - self.recording.unsensed_share)
+        return self.fit.mass_interval(self.recording.unsensed_share)
 
     def interval_under(self, model: Model) -> tuple[float, float]:
         """The same under another model of what disturbs, the body's shape left free."""
         mass, alone = model.mass
         calibration = max(float(self.fit.errors[0] ** 2 - self.fit.fit_errors[0] ** 2), 0.0)
-        error = _INTERVAL * float(np.hypot(alone, np.sqrt(calibration)))
+        error = INTERVAL * float(np.hypot(alone, np.sqrt(calibration)))
         return mass - error, (mass + error) / (1.0 - self.recording.unsensed_share)
 
     @property
