@@ -8,7 +8,7 @@ the inverse are those of the diagonal blocks and of the ones beside them, by the
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
 
 
 class BlockTridiagonal:
@@ -32,10 +32,10 @@ class BlockTridiagonal:
         self._roots = np.empty_like(diagonal)
         self._inverse_roots = np.empty_like(diagonal)
         self._below = np.empty_like(below)
-        identity, carried = np.eye(size), np.zeros((size, size))
+        carried = np.zeros((size, size))
         for j in range(blocks):
             root = np.linalg.cholesky(diagonal[j] - carried)
-            inverse = solve_triangular(root, identity, lower=True, check_finite=False)
+            inverse, _ = dtrtri(root, lower=1)
             self._roots[j], self._inverse_roots[j] = root, inverse
             if j < blocks - 1:
                 self._below[j] = below[j] @ inverse.T

@@ -41,7 +41,7 @@ from contactid.inhand.readers.recordings import RecordedSignals
 INTERVAL = 1.96  # standard errors to either side, of 95 %
 GAIN_SD = 0.05  # of the forces' calibration, where nothing else is stated
 _ROUNDS = 14  # of linearisation, at most
-_STEPS, _FEW = 5, 2  # of the noise levels, in each of the first rounds and of the later ones
+_STEPS, _FEW = 3, 2  # of the noise levels, in each of the first rounds and of the later ones
 _FIRST = 3
 _ARRIVED = 0.1  # standard errors that the answer moves in the last round
 _SETTLED = 0.02  # relative change of every level that still counts, from which on the steps end

@@ -25,7 +25,7 @@ _SETTLED = 0.02  # relative change of what counts, from which on the search ends
 _TURN = np.sqrt(3.0) / 4.0  # a quaternion's component's deviation over the rotation's; there are four for three
 _LEAST = 1e-12
 _FEWEST = 5  # samples in a piece
-_LONGEST, _MOST = 200, 4  # samples in a piece, and pieces that are asked for levels
+_LONGEST, _MOST = 150, 4  # samples in a piece, and pieces that are asked for levels
 
 Part = tuple[np.ndarray, np.ndarray, np.ndarray]  # kernels (k, n, n), free columns (n, q) and values (n, d)
 
