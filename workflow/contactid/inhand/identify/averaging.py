@@ -29,26 +29,26 @@ def averaged_stretches(signals: RecordedSignals) -> tuple[list[RecordedSignals],
     """Averaged signals between gaps, and how many rows make an average; stated deviations are a row's."""
     step = float(np.median(np.diff(signals.time))) if signals.samples > 1 else STEP
     count = max(1, round(STEP / step))
-    found = _stretches(signals, count, step)
-    if found:
+    short = _stretches(signals, count, step)
+    if short:
         most = int(_LONGEST / (count * step) + 0.5)
-        longer = count * _steps_of_motion(found, most)
+        longer = count * _steps_of_motion(short, most)
         stretches = _stretches(signals, longer, step)
-        if len(stretches) == len(found):
+        if len(stretches) == len(short):
             return stretches, longer
-    return found, count
+    return short, count
 
 
 def _stretches(signals: RecordedSignals, count: int, step: float) -> list[RecordedSignals]:
     time = signals.time
     orientation = continuous(from_matrices(signals.rotations))
-    found = []
+    stretches = []
     for run in np.split(np.arange(len(time)), np.flatnonzero(np.diff(time) > _GAP * max(STEP, step)) + 1):
         bins = np.floor((time[run] - time[run[0]]) / (count * step) + 1e-6).astype(int) if count > 1 else run
         _, first, sizes = np.unique(bins, return_index=True, return_counts=True)
         if len(first) >= FEWEST:
-            found.append(_averaged(signals, orientation, run, first, sizes, count))
-    return found
+            stretches.append(_averaged(signals, orientation, run, first, sizes, count))
+    return stretches
 
 
 def _steps_of_motion(stretches: list[RecordedSignals], most: int) -> int:

@@ -29,22 +29,15 @@ class BlockTridiagonal:
 
     def __init__(self, diagonal: np.ndarray, below: np.ndarray) -> None:
         blocks, size = diagonal.shape[:2]
-        self._roots = np.empty_like(diagonal)
         self._inverse_roots = np.empty_like(diagonal)
         self._below = np.empty_like(below)
         carried = np.zeros((size, size))
         for j in range(blocks):
-            root = np.linalg.cholesky(diagonal[j] - carried)
-            inverse, _ = dtrtri(root, lower=1)
-            self._roots[j], self._inverse_roots[j] = root, inverse
+            inverse, _ = dtrtri(np.linalg.cholesky(diagonal[j] - carried), lower=1)
+            self._inverse_roots[j] = inverse
             if j < blocks - 1:
                 self._below[j] = below[j] @ inverse.T
                 carried = self._below[j] @ self._below[j].T
-
-    @property
-    def log_determinant(self) -> float:
-        """Of the matrix."""
-        return float(2.0 * np.log(np.diagonal(self._roots, axis1=1, axis2=2)).sum())
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """(b, q, c) solution for right-hand sides (b, q, c)."""
@@ -70,7 +63,7 @@ class BlockTridiagonal:
 
     def inverse_blocks(self) -> tuple[np.ndarray, np.ndarray]:
         """Blocks of the inverse: those on its diagonal (b, q, q), and below it (b - 1, q, q)."""
-        on, under = np.empty_like(self._roots), np.empty_like(self._below)
+        on, under = np.empty_like(self._inverse_roots), np.empty_like(self._below)
         on[-1] = self._inverse_roots[-1].T @ self._inverse_roots[-1]
         for j in range(len(on) - 2, -1, -1):
             gain = self._below[j] @ self._inverse_roots[j]

@@ -44,7 +44,6 @@ class Equations:
     slope : (m, 6, p) by the parameters
     by_pose : (m, 6, 30) by the errors of the five poses around, in stated deviations
     by_force : (m, 6, r) by unsensed forces of unit size
-    log_noise : logarithm of the determinant of the stated covariance
     """
 
     time: np.ndarray
@@ -53,7 +52,6 @@ class Equations:
     slope: np.ndarray
     by_pose: np.ndarray
     by_force: np.ndarray
-    log_noise: float
 
 
 class LatentErrors:
@@ -70,11 +68,9 @@ class LatentErrors:
         padded = -(-self._samples // _GROUP) * _GROUP
         band = np.zeros((padded, _SPAN, self._size, self._size))  # band[k, o] is the block of samples k + o and k
         band[self._samples :, 0] = np.eye(self._size)
-        self._log_prior = self._add_priors(band[: self._samples])
+        self._add_priors(band[: self._samples])
         self._add_data(band)
         self._chain = BlockTridiagonal(*_blocks(band))
-        noise = equations.value.size * np.log(levels[0]) + equations.log_noise
-        self.log_determinant = noise + self._chain.log_determinant - self._log_prior
         self._project()
 
     def _pose_levels(self) -> tuple[np.ndarray, np.ndarray]:
@@ -87,21 +83,18 @@ class LatentErrors:
         forces = zip(self._forces, self.levels[list(COMING)], UNSENSED, strict=True)
         return [(self._slow, self._pose_levels()[1], SHORT), *forces]
 
-    def _add_priors(self, band: np.ndarray) -> float:
-        """Add the errors' own precision; returns the logarithm of its determinant."""
+    def _add_priors(self, band: np.ndarray) -> None:
+        """Add the errors' own precision."""
         white, _ = self._pose_levels()
         error, slow = np.arange(POSE), np.arange(POSE, 2 * POSE)
         for first, second, sign in ((error, error, 1), (slow, slow, 1), (error, slow, -1), (slow, error, -1)):
             band[:, 0, first, second] += sign / white
-        log = -self._samples * np.log(white).sum()
         for place, level, span in self._processes():
             kept, fresh = self._decay(span)
             own, along = np.arange(place.start, place.stop), np.broadcast_to(level, place.stop - place.start)
             band[:, 0, own, own] += 1.0 / (fresh[:, None] * along)
             band[:-1, 0, own, own] += kept[1:, None] ** 2 / (fresh[1:, None] * along)
             band[:-1, 1, own, own] -= kept[1:, None] / (fresh[1:, None] * along)
-            log -= self._samples * np.log(along).sum() + len(along) * np.log(fresh).sum()
-        return float(log)
 
     def _decay(self, span: float) -> tuple[np.ndarray, np.ndarray]:
         """(n,) share that a process keeps from the sample before, and the variance that is fresh, for unit variance."""
@@ -178,12 +171,6 @@ class LatentErrors:
         """(n, 6) likeliest errors of the poses, in stated deviations."""
         return self.errors(answer)[:, self._error]
 
-    def forces(self, answer: np.ndarray) -> np.ndarray:
-        """(m, 6) likeliest wrench of unsensed forces that come and go, whitened."""
-        found = self.errors(answer)[self._equations.rows]
-        total = sum(found[:, place] for place in self._forces)
-        return np.einsum("kij,kj->ki", self._equations.by_force, total)
-
     def draw_pose_errors(self, count: int, random: np.random.Generator) -> np.ndarray:
         """(n, 6, count) samples of what is left of the poses' errors, in stated deviations."""
         shape = (-(-self._samples // _GROUP), _GROUP * self._size, count)
@@ -226,8 +213,8 @@ class LatentErrors:
             np.add.at(expected, places, (self._samples - spread / level) / level)
         whole = np.append(1.0, -answer)
         columns = np.concatenate([equations.value[..., None], equations.slope], axis=2)
-        left = columns @ whole - self._fitted(errors)
-        shown[0] = (left**2).sum() / levels[0] ** 2
+        noise = columns @ whole - self._fitted(errors)
+        shown[0] = (noise**2).sum() / levels[0] ** 2
         count = equations.value.size - len(answer)
         expected[0] = (count - levels[1:] @ expected[1:]) / levels[0]
         return shown, np.maximum(expected, 1e-12)

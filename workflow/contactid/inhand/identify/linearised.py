@@ -177,8 +177,7 @@ def linearised(recording: PresentRecording, vector: np.ndarray) -> Linearised:
     roots = _noise_roots(signals)[rows] * np.where(beyond[rows], _BEYOND, 1.0)[:, None, None]
     white = np.linalg.solve(roots, np.concatenate(blocks, axis=2))
     value, slope, by_pose, by_force = np.split(white, np.cumsum([one.shape[2] for one in blocks])[:-1], axis=2)
-    log_noise = 2.0 * float(np.log(np.diagonal(roots, axis1=1, axis2=2)).sum())
-    equations = Equations(signals.time, rows, value[..., 0], slope, by_pose, by_force, log_noise)
+    equations = Equations(signals.time, rows, value[..., 0], slope, by_pose, by_force)
     return Linearised(equations, motion, roots)
 
 
