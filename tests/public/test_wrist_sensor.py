@@ -1,8 +1,8 @@
-"""Real recordings of a Panda's wrist sensor: the same mass from all rows, at 50/s and at 6.7/s, and as by a linear fit.
+"""Real recordings of wrist sensors: the same mass from all rows, at 50/s and at 6.7/s, and as by a linear fit.
 
 From https://github.com/elenamck/inertial_parameter_application at commit 04d51df, which states no licence: the files
 are read from the folder that DATA_MIRROR names and not passed on. The mass isn't known, so a linear fit of weight and
-zero is what estimates are held against.
+zero is what estimates are held against. Still poses: leledeyuan00/Gravity-Compensation-F-T-sensor at 139efe1, likewise.
 """
 
 import os
@@ -16,7 +16,8 @@ from scipy.spatial.transform import Rotation
 from contactid.inhand.own.prepare import read_own_recording, turning
 from contactid.inhand.own.report import estimate_own
 
-FOLDER = Path(os.environ.get("DATA_MIRROR") or "../shared/data") / "panda-wrist-ft"
+MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
+FOLDER, STILL = MIRROR / "panda-wrist-ft", MIRROR / "static-wrist-ft/datas"
 pytestmark = [
     pytest.mark.public,
     pytest.mark.skipif(not FOLDER.is_dir(), reason="no recordings of a Panda (set DATA_MIRROR)"),
@@ -83,3 +84,26 @@ def test_short_all_rows_and_few_give_the_mass_of_a_linear_fit(name, tmp_path):
         masses.append(found.fit.body.mass)
     assert masses == pytest.approx([linear] * 3, rel=0.03)
     assert max(masses) / min(masses) < 1.03
+
+
+@pytest.mark.skipif(not STILL.is_dir(), reason="no still poses (set DATA_MIRROR)")
+def test_short_a_hundred_still_poses_give_one_mass_in_ten_folds(tmp_path):
+    pose, wrench = (
+        np.loadtxt(STILL / f"recorded_messages_{kind}_100.txt", delimiter=",") for kind in ("pose", "wrench")
+    )
+    to_body = Rotation.from_quat(pose[:, 3:7]).inv()  # the wrench is in axes of the base, and acts on the sensor
+    force, torque = -to_body.apply(wrench[:, :3]), -to_body.apply(wrench[:, 3:])
+    table = pd.DataFrame(np.column_stack([pose[:, :3], pose[:, [6, 3, 4, 5]], force, torque, 0.0 * force]))
+    table.columns = COLUMNS[1:]
+    corners = [[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.15, 0.25)]
+    pd.DataFrame(corners, columns=list("xyz")).to_csv(tmp_path / "hull.csv", index=False)
+    (tmp_path / "noise.yaml").write_text(NOISE)
+    masses, heights = [], []
+    for fold in range(10):
+        table[np.arange(len(table)) % 10 != fold].to_csv(tmp_path / "poses.csv", index=False)
+        files = (tmp_path / name for name in ("poses.csv", "hull.csv", "noise.yaml"))
+        fit = estimate_own(read_own_recording(*files)).fit
+        masses.append(fit.body.mass)
+        heights.append(fit.body.center_of_mass[2])
+    assert masses == pytest.approx([1.2385] * 10, abs=3e-3)
+    assert np.ptp(heights) < 3e-4

@@ -5,7 +5,7 @@
 ==================================================== ===== ==========================================================
 columns                                              unit  meaning
 ==================================================== ===== ==========================================================
-``time``                                             s     increasing; steps may differ
+``time``                                             s     increasing; steps may differ; none of still poses
 ``object_position_x``, ``_y``, ``_z``                m     origin of the body frame B in the world frame, z upwards
 ``object_orientation_w``, ``_x``, ``_y``, ``_z``     1     quaternion, body to world, real part first
 ``contact_force_<contact>_x``, ``_y``, ``_z``        N     on the object, in B; zero where the contact is broken
@@ -14,7 +14,8 @@ columns                                              unit  meaning
 ``contact_torque_<contact>_x``, ``_y``, ``_z``       N m   optional: in B about the contact, of a force-torque sensor
 ==================================================== ===== ==========================================================
 
-A contact's name is whatever stands for ``<contact>``. Quaternions are normalised; q and -q are the same.
+Without a time, rows are poses in which the object is held still: they tell mass and centre of mass alone. A contact's
+name is whatever stands for ``<contact>``. Quaternions are normalised; q and -q are the same.
 
 *Hull*: ``x,y,z`` in m in B per row of a csv, or a mesh (``.stl``, ``.obj``); the object lies within these points'
 convex hull.
@@ -73,7 +74,7 @@ class OwnTable:
 
     Attributes
     ----------
-    time : (n,) s
+    time : (n,) s, or None of still poses
     position : (n, 3) m
     orientation : (n, 4) real part first, as read
     contacts : their names
@@ -81,7 +82,7 @@ class OwnTable:
     force_sd, torque : (n, c, 3) N and N m, or None
     """
 
-    time: np.ndarray
+    time: np.ndarray | None
     position: np.ndarray
     orientation: np.ndarray
     contacts: tuple[str, ...]
@@ -177,8 +178,9 @@ def read_table(path: str | Path) -> OwnTable:
             raise ContactIdError(f"{path}: columns {places[key]} and {name} are the same", "Keep one of them")
         places[key] = str(name)
     contacts = tuple(dict.fromkeys(contact for kind, contact, _ in places if kind == "contact_force"))
-    single = {"time": ("",), "object_position": tuple(_AXES), "object_orientation": tuple("wxyz")}
-    wanted = [(kind, "", axis) for kind, axes in single.items() for axis in axes]
+    single = {"object_position": tuple(_AXES), "object_orientation": tuple("wxyz")}
+    wanted = [key for key in places if key[0] == "time"]
+    wanted += [(kind, "", axis) for kind, axes in single.items() for axis in axes]
     each = ["contact_force", "contact_position"]
     each += [kind for kind in ("contact_force_sd", "contact_torque") if any(key[0] == kind for key in places)]
     wanted += [(kind, contact, axis) for kind in each for contact in contacts or ("<contact>",) for axis in _AXES]
@@ -195,7 +197,7 @@ def read_table(path: str | Path) -> OwnTable:
 
     many = (len(contacts), 3)
     return OwnTable(
-        time=values("time"),
+        time=values("time") if ("time", "", "") in places else None,
         position=values("object_position", 3),
         orientation=values("object_orientation", 4),
         contacts=contacts,

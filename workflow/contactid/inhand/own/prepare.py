@@ -38,7 +38,8 @@ class OwnRecording:
     ----------
     name : of its file
     contacts : names
-    stretches : of averaged signals
+    stretches : of averaged signals; of still poses one, with their numbers for the time
+    still : whether these are poses without a time
     gain_sd : relative standard deviation of the forces' calibration, of each contact and of all in common
     unsensed_share : of the load, at most, that bypasses the sensors
     rows, lost : read, and left out
@@ -48,6 +49,7 @@ class OwnRecording:
     name: str
     contacts: tuple[str, ...]
     stretches: tuple[RecordedSignals, ...]
+    still: bool
     gain_sd: float
     unsensed_share: float
     rows: int
@@ -85,10 +87,12 @@ def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], nam
         raise ContactIdError(
             f"object_orientation has lengths around {np.nanmedian(norm):.3g}", "Give unit quaternions, real part first"
         )
-    values = [table.time, table.position, table.orientation, force, point]
+    still = table.time is None
+    row_time = np.arange(float(len(norm))) if table.time is None else table.time
+    values = [row_time, table.position, table.orientation, force, point]
     values += [extra for extra in (table.force_sd, table.torque) if extra is not None]
     known = np.all([np.isfinite(one).reshape(len(norm), -1).all(axis=1) for one in values], axis=0) & ~bad
-    held = _held(table, known)
+    held = np.zeros_like(known) if still else _held(table, known)
     good = known & ~held
     lost = len(good) - int(good.sum())
     if not good.any():
@@ -99,8 +103,9 @@ def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], nam
         notes.append(f"{np.count_nonzero(held)} rows repeat the pose before them; they aren't used.")
     if table.force_sd is not None and np.any(table.force_sd[good] < 0.0):
         raise ContactIdError("contact_force_sd is negative", "Give standard deviations in N")
-    time = table.time[good]
-    _check_time(time, np.flatnonzero(good))
+    time = row_time[good]
+    if not still:
+        _check_time(time, np.flatnonzero(good))
     rotations = matrices(table.orientation[good] / norm[good, None])
     _check_units(time, table.position[good], point[good], hull)
     sd = force_deviations(table, dict(noise))[good]
@@ -119,7 +124,9 @@ def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], nam
         torque_sd=noise["contact_torque_sd"],
         hull=hull,
     )
-    stretches, count = averaged_stretches(signals)
+    if still:
+        warnings.append("There is no column time: rows are taken for poses in which the object is held still.")
+    stretches, count = ([signals], 1) if still else averaged_stretches(signals)
     if not stretches:
         raise ContactIdError(
             f"no stretch of {FEWEST * STEP:.2g} s without a gap (median step {np.median(np.diff(time)):.3g} s)",
@@ -131,7 +138,7 @@ def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], nam
         notes.append(f"{count} rows at a time are averaged.")
     warnings += _pull(stretches) + _outside(table.contacts, force[good], point[good], hull, noise)
     return OwnRecording(
-        name, table.contacts, tuple(stretches), noise["force_gain_sd"], noise["unsensed_share"], len(good), lost,
+        name, table.contacts, tuple(stretches), still, noise["force_gain_sd"], noise["unsensed_share"], len(good), lost,
         tuple(notes), tuple(warnings),
     )  # fmt: skip
 

@@ -15,12 +15,9 @@ from scipy.special import chdtrc
 
 from contactid.core.atomic import write_text
 from contactid.core.inertia import (
-    InertialParameters,
     consistency,
     geodesic_distance,
-    parallel_axis,
     tensor,
-    tensor_entries,
 )
 from contactid.inhand.identify.disturbance_models import Model
 from contactid.inhand.identify.identifiability import visible_motion
@@ -29,6 +26,7 @@ from contactid.inhand.identify.likelihood import INTERVAL, TENSOR, RecordingFit,
 from contactid.inhand.identify.linearised import AXES, LAG, PLACES, WORLD
 from contactid.inhand.identify.methods import DATA, PRIOR
 from contactid.inhand.own.draw import draw_parameters, draw_residuals
+from contactid.inhand.own.poses import fit_poses, moved_to
 from contactid.inhand.own.prepare import OwnRecording, turning
 from contactid.output.escape import markdown
 from contactid.output.fits import write_fit
@@ -104,12 +102,12 @@ class OwnEstimate:
         by_data = self.decided_by[TENSOR].count(DATA)
         low, high = self.mass_interval
         model = self.fit.models[0]
-        other = next(one for one in self.fit.models[1:] if not one.names or not model.names)
-        less, more = self.interval_under(other)
+        others = [one for one in self.fit.models[1:] if not one.names or not model.names][:1]
+        intervals = [(_words(one), *self.interval_under(one)) for one in others]
         return [
             f"mass = {body.mass:.4g} kg +- {errors[0]:.2g} (standard error)",
             f"mass within {low:.4g} to {high:.4g} kg (95 %): {_words(model)} taken out",
-            f"mass within {less:.4g} to {more:.4g} kg: {_words(other)} taken out",
+            *(f"mass within {less:.4g} to {more:.4g} kg: {words} taken out" for words, less, more in intervals),
             f"centre of mass = ({center}) mm +- ({spread})",
             f"I_xx, I_yy, I_zz about it = ({moments}) kg m2 +- ({spreads}); {by_data} of the tensor's 6 entries by the "
             "data, the others by the uniform body",
@@ -119,7 +117,10 @@ class OwnEstimate:
 def estimate_own(recording: OwnRecording) -> OwnEstimate:
     """Estimate an object from its recording, and judge the answer."""
     begin = time.perf_counter()
-    fit = fit_recording(recording.stretches, recording.gain_sd)
+    if recording.still:
+        fit = fit_poses(recording.stretches[0], recording.gain_sd)
+    else:
+        fit = fit_recording(recording.stretches, recording.gain_sd)
     draft = OwnEstimate(recording, fit, time.perf_counter() - begin)
     return replace(draft, warnings=(*recording.warnings, *_warnings(draft)))
 
@@ -129,7 +130,7 @@ def _warnings(found: OwnEstimate) -> list[str]:
     warnings = []
     if not fit.converged:
         warnings.append("The iteration did not settle: the recording hardly tells the parameters.")
-    warnings += _weak_motion(found)
+    warnings += ([] if found.recording.still else _weak_motion(found)) + _weak_answer(found)
     size, density = float(np.ptp(hull, axis=0).max()), fit.body.mass / float(ConvexHull(hull).volume)
     if not _DENSITIES[0] <= density <= _DENSITIES[1]:
         warnings.append(
@@ -185,6 +186,11 @@ def _weak_motion(found: OwnEstimate) -> list[str]:
             f"The poses' noise puts {fit.pose_share:.2g} times as much into the accelerations as the motion: move the "
             "object more strongly. The mass is then likely to be too small, by more than its standard error."
         )
+    return warnings
+
+
+def _weak_answer(found: OwnEstimate) -> list[str]:
+    fit, recording, warnings = found.fit, found.recording, []
     share = fit.fit_errors[0] / fit.body.mass
     if share > _WEAK:
         warnings.append(f"The mass is known to {100.0 * share:.0f} % only.")
@@ -284,17 +290,10 @@ def parameter_table(found: OwnEstimate) -> pd.DataFrame:
             "standard_error": fit.errors,
             "standard_error_without_calibration": fit.fit_errors,
             "uniform_body": told_parameters(fit.uniform.vector),
-            "uniform_body_at_center": told_parameters(_uniform_at_center(fit).vector),
+            "uniform_body_at_center": told_parameters(moved_to(fit.uniform, fit.body.center_of_mass).vector),
             "decided_by": found.decided_by,
         }
     )
-
-
-def _uniform_at_center(fit: RecordingFit) -> InertialParameters:
-    """The uniform body moved to the estimate's centre of mass: a floor that knows the centre, and no tensor."""
-    shift, mass = fit.body.center_of_mass, fit.uniform.mass
-    tensor_at_origin = fit.uniform.inertia_at_center + parallel_axis(mass, shift)
-    return InertialParameters.from_vector(np.concatenate([[mass], mass * shift, tensor_entries(tensor_at_origin)]))
 
 
 def residual_table(found: OwnEstimate) -> pd.DataFrame:
@@ -342,7 +341,9 @@ def fit_record(found: OwnEstimate) -> dict[str, Any]:
         "standard_errors_without_calibration": _named(fit.fit_errors),
         "uniform_body": _named(told_parameters(fit.uniform.vector)),
         "distance_to_uniform_body": geodesic_distance(fit.body, fit.uniform),
-        "distance_to_uniform_body_at_center": geodesic_distance(fit.body, _uniform_at_center(fit)),
+        "distance_to_uniform_body_at_center": geodesic_distance(
+            fit.body, moved_to(fit.uniform, fit.body.center_of_mass)
+        ),
         "decided_by": dict(zip(NAMES, found.decided_by, strict=True)),
         "physically_consistent": consistency(fit.body, recording.hull).consistent,
         "unsensed_constant_wrench": fit.wrench.tolist(),
