@@ -38,6 +38,7 @@ from contactid.inhand.readers.recordings import RecordedSignals
 WORLD, LAG, AXES = "world", "lag", "axes"
 _REACH = REACH[FOURTH_ORDER]
 _FLOOR = np.diag(np.repeat([1e-5, 1e-6], 3) ** 2)  # N and N m, least deviations of a wrench
+_LEVER = 0.25  # of the hull's length, by which slow errors of a sensor's torques go with those of its forces
 _BEYOND = 1e3  # times its deviation: a wrench that a shift would have to guess
 _MOTION = ("rate", "rate_change", "specific_force")
 _SLOPES = ("d_rate", "d_rate_change", "d_specific_force")
@@ -234,8 +235,8 @@ def _unsensed_root(signals: RecordedSignals) -> np.ndarray:
     each = np.concatenate([np.broadcast_to(np.eye(3), (len(points), 3, 3)), skew(points)], axis=1)
     covariance = np.einsum("kij,klj->il", each, each) / len(points)
     if signals.torques is not None:
-        ratio = signals.torque_sd / float(np.sqrt(np.mean(signals.force_sd**2)))
-        covariance[3:, 3:] += ratio**2 * np.eye(3)
+        lever = _LEVER * float(np.ptp(signals.hull, axis=0).max())
+        covariance[3:, 3:] += lever**2 * np.eye(3)
     values, vectors = np.linalg.eigh(covariance)
     kept = values > 1e-12 * values[-1]
     return vectors[:, kept] * np.sqrt(values[kept])
