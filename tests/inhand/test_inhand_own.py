@@ -215,7 +215,7 @@ def test_a_recording_that_cannot_be_used_is_one_line(clean, tmp_path, capsys, pr
         ("noise.yaml", "position_sd: 3\norientation_sd: 1e-3\ncontact_position_sd: 0", "Give it in metres"),
         ("hull.csv", "x,y,z\n0,0,0\n1,0,0\n0,1,0\n1,1,0\n", "not in one plane"),
         ("hull.csv", CORNERS.replace("0.2", "200"), "Give it in metres"),
-        ("recording.csv", "no table", "no column time"),
+        ("recording.csv", "no table", "no column object_position_x"),
     ],
 )
 def test_other_files_are_named_with_what_is_wrong(clean, tmp_path, name, text, problem):

@@ -141,9 +141,10 @@ def _estimates() -> list[Artefact]:
     )  # fmt: skip
     forces = table(
         "ext_disturbances", _TABLES, "contactid.inhand.artefacts.ablation:unsensed_forces",
-        "Error of the mass in hand by what the fingertips don't sense (our estimate): the stated error is the median "
-        "standard error, held says how many actual errors are within 1.96 of it; stored estimates of two boxes, "
-        "kinematic twin",
+        "Error of the mass in hand by what the fingertips don't sense (our estimate): size_pct is the median of its "
+        "size, mass_se_pct and fit_se_pct the median stated one with calibration and without, taken_out what the "
+        "estimate named most often, held how many intervals of 95 % hold the mass, with the stated share of the load "
+        "that bypasses the sensors; stored estimates of five boxes, kinematic twin",
         datasets=_twins(IN_HAND_KINEMATIC),
     )  # fmt: skip
     motions = table(

@@ -11,8 +11,6 @@ from contactid.inhand.artefacts.estimates import is_true
 from contactid.inhand.readers.sources import ABLATED
 from contactid.output.stored import read_stored
 
-_WITHIN = 1.96  # standard errors; 95 % of errors are within, if the stated ones are right
-
 
 def parts_of_estimators(stored_ablation: Sequence[str]) -> pd.DataFrame:
     """``ext_ablation``: a row per solver and combination of parts, over boxes and seeds."""
@@ -20,12 +18,20 @@ def parts_of_estimators(stored_ablation: Sequence[str]) -> pd.DataFrame:
 
 
 def unsensed_forces(stored_disturbances: Sequence[str]) -> pd.DataFrame:
-    """``ext_disturbances``: a row per disturbance, with the stated error of the mass and how often it holds."""
+    """``ext_disturbances``: a row per disturbance, with the stated error of the mass and how often its interval holds.
+
+    ``taken_out`` is what the estimate named most often, ``named`` how often.
+    """
     rows = read_stored(stored_disturbances)[0]
-    holds = rows["mass_error_pct"].abs() <= _WITHIN * rows["mass_se_pct"]
-    stated = rows.assign(holds=holds).groupby("disturbance", sort=False)
-    table = _told(rows, ["disturbance"])
-    return table.assign(mass_se_pct=stated["mass_se_pct"].median().to_numpy(), held=stated["holds"].sum().to_numpy())
+    rows = rows.assign(held=is_true(rows["held"]), size_pct=rows["mass_error_pct"].abs())
+    groups = rows.groupby("disturbance", sort=False)
+    names = [group["taken_out"].value_counts() for _, group in groups]
+    medians = groups[["size_pct", "mass_se_pct", "fit_se_pct", "stated_share"]].median().reset_index(drop=True)
+    return pd.concat([_told(rows, ["disturbance"]), medians], axis=1).assign(
+        taken_out=[counts.index[0] for counts in names],
+        named=[int(counts.iloc[0]) for counts in names],
+        held=groups["held"].sum().to_numpy(),
+    )
 
 
 def _told(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -19,8 +19,8 @@ from contactid.core.inertia import InertialParameters, consistency, geodesic_dis
 from contactid.inhand.identify.levenberg_marquardt import estimate_with_graph
 from contactid.inhand.identify.likelihood import Uses
 from contactid.inhand.identify.methods import CONSTRAINED, FACTOR_GRAPH, FREE, LIKELIHOOD, Estimate
-from contactid.inhand.identify.ours import our_estimate
-from contactid.inhand.readers.disturbances import DISTURBANCES
+from contactid.inhand.identify.ours import estimate_of, our_estimate, our_fit
+from contactid.inhand.readers.disturbances import DISTURBANCES, STATED_SHARE
 from contactid.inhand.readers.recordings import true_parameters
 from contactid.inhand.readers.sources import ABLATED
 from contactid.inhand.readers.twins import simulate_recording, twin_options
@@ -47,14 +47,24 @@ def write_ablation(objects: str, study: Mapping[str, Any], ablation: str) -> Non
 def write_disturbances(objects: str, study: Mapping[str, Any], disturbances: str) -> None:
     """Estimate recordings with other unsensed forces (block ``inhand: disturbances``), into a csv.
 
-    Columns as of :func:`write_ablation` with ``disturbance`` for the parts, and ``mass_se_pct``, the stated error.
+    Columns as of :func:`write_ablation` with ``disturbance`` for the parts; ``mass_se_pct`` and ``fit_se_pct``, the
+    stated error with calibration and without; ``taken_out``, the disturbances that the estimate named;
+    ``stated_share``, of the load that bypasses the sensors; and ``held``, whether the interval of 95 % with that share
+    holds the mass.
     """
     rows, block, options = [], study["disturbances"], twin_options(study["twin"], objects)
     for name in block["kinds"]:
         for recording, truth in _recordings(block, options, DISTURBANCES[name]):
-            found = our_estimate(recording)
-            stated = {"mass_se_pct": 100.0 * found.standard_errors[0] / truth.mass}
-            rows.append({"disturbance": name} | known(recording) | errors(recording, truth, found) | stated)
+            fit, share = our_fit(recording), STATED_SHARE.get(name, 0.0)
+            low, high = fit.mass_interval(share)
+            judged = {
+                "mass_se_pct": 100.0 * fit.errors[0] / truth.mass,
+                "fit_se_pct": 100.0 * fit.fit_errors[0] / truth.mass,
+                "taken_out": " and ".join(fit.models[0].names) or "nothing",
+                "stated_share": share,
+                "held": low <= truth.mass <= high,
+            }
+            rows.append({"disturbance": name} | known(recording) | errors(recording, truth, estimate_of(fit)) | judged)
     write_csv(pd.DataFrame(rows), disturbances)
 
 

@@ -1,7 +1,9 @@
-"""Stretches of a recording, averaged to about 50 samples per second: what the estimation by likelihood takes.
+"""Stretches of a recording, averaged over as long as its motion allows: what the estimation by likelihood takes.
 
-A held object moves slowly, and poses and forces are averaged alike. A gap ends a stretch, and a long recording is cut
-into several, which bounds the work.
+Poses and forces are averaged alike, and the equations are linear but for turns within an average. Over which time that
+harms nothing is told by how fast the wrench changes: 0.02 s for a quick hand, 0.3 s for a slow robot. What is
+faster than the motion is vibration, filters' and clocks' differences between sensors, which no rigid body explains; a
+fit that weighs it prefers it to the slow weight. A gap ends a stretch.
 """
 
 from __future__ import annotations
@@ -10,31 +12,65 @@ from dataclasses import replace
 
 import numpy as np
 
+from contactid.core.inertia import uniform_body
 from contactid.core.rotations import continuous, from_matrices, matrices
+from contactid.inhand.identify.smoothing import WIDER, smoothed_motion
+from contactid.inhand.identify.wrench import regressor
 from contactid.inhand.readers.recordings import RecordedSignals
 
-STEP = 0.02  # s, of the averages
+STEP = 0.02  # s, of the averages at least
 FEWEST = 15  # averages in a stretch, fewer are left out
-_LONGEST = 120  # averages in a stretch
+_LONGEST = 0.3  # s
+_CHANGE = 0.01  # of the wrench's variance, by which it changes over an average at most
 _GAP = 4.0  # averages' steps; from there on a stretch ends
 
 
 def averaged_stretches(signals: RecordedSignals) -> tuple[list[RecordedSignals], int]:
     """Averaged signals between gaps, and how many rows make an average; stated deviations are a row's."""
-    time = signals.time
-    step = float(np.median(np.diff(time))) if len(time) > 1 else STEP
+    step = float(np.median(np.diff(signals.time))) if signals.samples > 1 else STEP
     count = max(1, round(STEP / step))
+    short = _stretches(signals, count, step)
+    if short:
+        most = int(_LONGEST / (count * step) + 0.5)
+        longer = count * _steps_of_motion(short, most)
+        stretches = _stretches(signals, longer, step)
+        if len(stretches) == len(short):
+            return stretches, longer
+    return short, count
+
+
+def _stretches(signals: RecordedSignals, count: int, step: float) -> list[RecordedSignals]:
+    time = signals.time
     orientation = continuous(from_matrices(signals.rotations))
-    found = []
-    for run in np.split(np.arange(len(time)), np.flatnonzero(np.diff(time) > _GAP * count * step) + 1):
+    stretches = []
+    for run in np.split(np.arange(len(time)), np.flatnonzero(np.diff(time) > _GAP * max(STEP, step)) + 1):
         bins = np.floor((time[run] - time[run[0]]) / (count * step) + 1e-6).astype(int) if count > 1 else run
         _, first, sizes = np.unique(bins, return_index=True, return_counts=True)
-        parts = max(1, -(-len(first) // _LONGEST))
-        for part in np.array_split(np.arange(len(first)), parts):
-            if len(part) >= FEWEST:
-                rows = run[first[part[0]] : first[part[-1]] + sizes[part[-1]]]
-                found.append(_averaged(signals, orientation, rows, first[part] - first[part[0]], sizes[part], count))
-    return found, count
+        if len(first) >= FEWEST:
+            stretches.append(_averaged(signals, orientation, run, first, sizes, count))
+    return stretches
+
+
+def _steps_of_motion(stretches: list[RecordedSignals], most: int) -> int:
+    """Over how many averages, at most so many, the wrench changes by little that moves the body.
+
+    That wrench is what a uniform body in the hull takes on smoothed poses. Its changes count by their product with the
+    sensed changes, so what only one of the two shows, as a tracker's noise or vibration, averages out.
+    """
+    hull = stretches[0].hull
+    scale = np.repeat([1.0, 2.0 / float(np.ptp(hull, axis=0).max())], 3)
+    body = uniform_body(1.0, hull).vector
+    taken = [scale * (regressor(smoothed_motion(one, WIDER)[2]) @ body) for one in stretches]
+    sensed = [scale * one.wrench for one in stretches]
+
+    def change(steps: int) -> float:
+        pairs = zip(taken, sensed, strict=True)
+        products = [(one[steps:] - one[:-steps]) * (other[steps:] - other[:-steps]) for one, other in pairs]
+        return 0.5 * float(np.concatenate(products).mean(axis=0).sum())
+
+    whole = np.concatenate(taken), np.concatenate(sensed)
+    together = float(np.sum((whole[0] - whole[0].mean(axis=0)) * (whole[1] - whole[1].mean(axis=0)))) / len(whole[0])
+    return max((steps for steps in range(2, most + 1) if change(steps) < _CHANGE * together), default=1)
 
 
 def _averaged(

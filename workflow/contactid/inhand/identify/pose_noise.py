@@ -15,61 +15,43 @@ from __future__ import annotations
 import numpy as np
 
 from contactid.inhand.identify.kinematics import POSE, BodyMotion
+from contactid.inhand.identify.latent_errors import LatentErrors
+from contactid.inhand.identify.linearised import Linearised
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor
 
 _SEEN = 9  # rate, its change and specific force
+_DRAWS, _SEED = 8, 0  # of errors of the poses; every draw is a mean over all samples
 _LEAST_LEFT = 0.05  # share of the information that is left at least
 _FLAT = 1e-13  # relative information; below it, what is lost to rounding is left large
 
 
-def noise_information(motion: BodyMotion, vector: np.ndarray, weights: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """N (10, 10), see the module.
+def noise_information(present: Linearised, stated: np.ndarray, errors: LatentErrors) -> np.ndarray:
+    """N (10, 10), see the module; a mean over draws of what is left of the poses' errors.
 
-    Parameters
-    ----------
-    motion
-        m samples, at the likeliest poses.
-    vector
-        (10,) parameters.
-    weights
-        W (6 m, 6 m).
-    prior
-        (6 n, 6 n) covariance of the errors of the measured poses, rotation then position; n samples, which the motion's
-        derivatives reach.
+    Of equations at the likeliest poses, the stated deviations (6,) of a pose's increment, and the errors' precision.
     """
-    m = len(motion.rate)
+    motion, rows = present.motion, present.equations.rows
     blocks = np.concatenate([motion.d_rate, motion.d_rate_change, motion.d_specific_force], axis=1)
-    seen = through(blocks, through(blocks, prior).T)  # covariance of what the measured poses show of the motion
-    slopes = _slopes(motion)
-    by_seen = np.einsum("kcja,j->kca", slopes, vector)
-    wrench = np.matmul(by_seen, seen.reshape(m, _SEEN, -1)).reshape(m * WRENCH, -1)
-    left = (seen - wrench.T @ (weights @ wrench)).reshape(m, _SEEN, m * _SEEN)
-    stacked, total = slopes.reshape(m, WRENCH, -1), np.zeros((PARAMETERS, PARAMETERS))
-    for k in range(m):
-        row = weights[WRENCH * k : WRENCH * (k + 1)].reshape(WRENCH, m, WRENCH).transpose(1, 0, 2)
-        weighted = np.matmul(row, stacked).reshape(m, WRENCH * PARAMETERS, _SEEN)
-        each = weighted.transpose(1, 0, 2).reshape(WRENCH * PARAMETERS, -1) @ left[k].T
-        total += np.einsum("cia,cja->ij", slopes[k], each.reshape(WRENCH, PARAMETERS, _SEEN))
-    return 0.5 * (total + total.T)
-
-
-def through(blocks: np.ndarray, changes: np.ndarray) -> np.ndarray:
-    """(r m, c): by what r values at m samples change, of derivatives (m, r, s) by poses around and changes (6 n, c)."""
-    around = np.lib.stride_tricks.sliding_window_view(changes, blocks.shape[2], axis=0)[::POSE]
-    return np.matmul(blocks, np.swapaxes(around, 1, 2)).reshape(-1, changes.shape[1])
+    reach = blocks.shape[2] // POSE
+    slopes = np.linalg.solve(present.roots[:, None], np.moveaxis(_slopes(motion), 2, 1))
+    drawn = errors.draw_pose_errors(_DRAWS, np.random.default_rng(_SEED)) * stated[:, None]
+    around = np.concatenate([drawn[rows - reach // 2 + i] for i in range(reach)], axis=1)
+    seen, total = blocks @ around, np.zeros((PARAMETERS, PARAMETERS))
+    for k in range(_DRAWS):
+        total += errors.inner(np.einsum("mpcj,mj->mcp", slopes, seen[:, :, k])) / _DRAWS
+    return total
 
 
 def without_noise(information: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``A - N`` (d, d), and the covariance (d, d) of the zero of the score, of A (d, d) and N (10, 10).
+    """``A - N`` (d, d), and the covariance (d, d) of the zero of the score, of A (d, d) and N (d, d).
 
-    What is in A besides the ten parameters doesn't multiply the motion. At least a twentieth of A is left in every
-    direction: N is an estimate, too.
+    At least a twentieth of A is left in every direction: N is an estimate, too.
     """
     scale = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
     size = np.sqrt(np.maximum(values, _FLAT * values[-1]))
     root, inverse = scale[:, None] * vectors * size, (vectors / size).T / scale
-    inner = inverse[:, :PARAMETERS] @ noise @ inverse[:, :PARAMETERS].T
+    inner = inverse @ noise @ inverse.T
     values, vectors = np.linalg.eigh(0.5 * (inner + inner.T))
     left = np.clip(1.0 - values, _LEAST_LEFT, 1.0)
     axes, spread = root @ vectors, inverse.T @ vectors / left

@@ -16,15 +16,16 @@ from dataclasses import replace
 import numpy as np
 
 from contactid.core.rotations import continuous, from_matrices
+from contactid.inhand.identify.latent_errors import SHORT
 from contactid.inhand.readers.recordings import RecordedSignals
 
-SHORT = 0.1  # s, over which noise is correlated
 STATED = 30.0  # values that a stated deviation counts for
 _ROUNDS = 100
 _SETTLED = 0.02  # relative change of what counts, from which on the search ends
 _TURN = np.sqrt(3.0) / 4.0  # a quaternion's component's deviation over the rotation's; there are four for three
 _LEAST = 1e-12
-_FEWEST = 5  # samples of a contact
+_FEWEST = 5  # samples in a piece
+_LONGEST, _MOST = 150, 4  # samples in a piece, and pieces that are asked for levels
 
 Part = tuple[np.ndarray, np.ndarray, np.ndarray]  # kernels (k, n, n), free columns (n, q) and values (n, d)
 
@@ -38,30 +39,42 @@ def pose_levels(stretches: Sequence[RecordedSignals]) -> np.ndarray:
     ):
         parts = []
         for one, rows in zip(stretches, values, strict=True):
-            lag = np.abs(one.time[:, None] - one.time)
-            kernels = np.array([np.eye(len(lag)), np.exp(-lag / SHORT), _integrated_walk(one.time)])
-            parts.append((kernels, np.vander((one.time - one.time[0]) / np.ptp(one.time), 3), rows / sd))
-        found.append(_levels(parts))
+            for piece in _pieces(np.arange(one.samples)):
+                time = one.time[piece]
+                lag = np.abs(time[:, None] - time)
+                kernels = np.array([np.eye(len(lag)), np.exp(-lag / SHORT), _integrated_walk(time)])
+                parts.append((kernels, np.vander((time - time[0]) / np.ptp(time), 3), rows[piece] / sd))
+        found.append(_levels(_spread(parts)))
     return np.array([found[0][0], found[1][0], found[0][1], found[1][1]])
 
 
 def steady_points(signals: RecordedSignals) -> RecordedSignals:
     """The same with contact points where all samples of a contact together have them, and what error that leaves."""
-    parts, touching = [], np.any(signals.forces != 0.0, axis=2).T
-    for i, rows in enumerate(touching):
-        if rows.sum() >= _FEWEST:
-            since = signals.time[rows] - signals.time[0]
+    parts, places, touching = [], [], np.any(signals.forces != 0.0, axis=2)
+    for contact in range(signals.contacts):
+        for piece in _pieces(np.flatnonzero(touching[:, contact])):
+            since = signals.time[piece] - signals.time[piece[0]]
             kernels = np.array([np.eye(len(since)), np.minimum(since[:, None], since)])
-            parts.append((kernels, np.ones((len(since), 1)), signals.points[rows, i] / signals.point_sd))
+            parts.append((kernels, np.ones((len(since), 1)), signals.points[piece, contact] / signals.point_sd))
+            places.append((piece, contact))
     if not parts:
         return signals
-    levels, points, variances = _levels(parts), signals.points.copy(), []
-    places = [i for i, rows in enumerate(touching) if rows.sum() >= _FEWEST]
-    for i, part in zip(places, parts, strict=True):
+    levels, points, variances = _levels(_spread(parts)), signals.points.copy(), []
+    for place, part in zip(places, parts, strict=True):
         weights = _weights(part, levels)
-        points[touching[i], i] -= signals.point_sd * levels[0] * (weights @ part[2])
+        points[place] -= signals.point_sd * levels[0] * (weights @ part[2])
         variances.append(np.mean(levels[0] - levels[0] ** 2 * np.diag(weights)))
     return replace(signals, points=points, point_sd=signals.point_sd * float(np.sqrt(np.mean(variances))))
+
+
+def _pieces(rows: np.ndarray) -> list[np.ndarray]:
+    """Rows in pieces of equal length, which bound the work of a signal; none of too few rows."""
+    return [piece for piece in np.array_split(rows, -(-len(rows) // _LONGEST) or 1) if len(piece) >= _FEWEST]
+
+
+def _spread(parts: list[Part]) -> list[Part]:
+    """At most so many of them, evenly spread, that tell a recording's levels."""
+    return parts[:: -(-len(parts) // _MOST)]
 
 
 def _levels(parts: Sequence[Part]) -> np.ndarray:

@@ -14,6 +14,8 @@ from contactid.core.rotations import as_rotation, continuous, from_matrices
 from contactid.inhand.identify.kinematics import BodyMotion, quaternion_rate
 from contactid.inhand.readers.recordings import RecordedSignals
 
+WIDER = 2.5  # times the stated deviations of the poses, for the first smoothing
+
 
 def smoothed_motion(signals: RecordedSignals, wider: float) -> tuple[np.ndarray, np.ndarray, BodyMotion]:
     """Position (n, 3) m, orientation (n, 4) and what the body sees, at all n samples.

@@ -5,7 +5,7 @@
 ==================================================== ===== ==========================================================
 columns                                              unit  meaning
 ==================================================== ===== ==========================================================
-``time``                                             s     increasing; steps may differ
+``time``                                             s     increasing; steps may differ; none of still poses
 ``object_position_x``, ``_y``, ``_z``                m     origin of the body frame B in the world frame, z upwards
 ``object_orientation_w``, ``_x``, ``_y``, ``_z``     1     quaternion, body to world, real part first
 ``contact_force_<contact>_x``, ``_y``, ``_z``        N     on the object, in B; zero where the contact is broken
@@ -14,7 +14,8 @@ columns                                              unit  meaning
 ``contact_torque_<contact>_x``, ``_y``, ``_z``       N m   optional: in B about the contact, of a force-torque sensor
 ==================================================== ===== ==========================================================
 
-A contact's name is whatever stands for ``<contact>``. Quaternions are normalised; q and -q are the same.
+Without a time, rows are poses in which the object is held still: they tell mass and centre of mass alone. A contact's
+name is whatever stands for ``<contact>``. Quaternions are normalised; q and -q are the same.
 
 *Hull*: ``x,y,z`` in m in B per row of a csv, or a mesh (``.stl``, ``.obj``); the object lies within these points'
 convex hull.
@@ -29,6 +30,8 @@ convex hull.
     force_relative_sd: 0.03      # of the force besides, where the recording has no contact_force_sd
     force_gain_sd: 0.05          # of calibration, of each contact's and of all in common: no motion tells
                                  # the latter, so it widens the standard errors
+    unsensed_share: 0.0          # of the load, at most, that bypasses the sensors at every moment: no motion tells
+                                 # that either; it widens the mass's interval upwards
     contact_torque_sd: 1.0e-3    # N m
     gravity: 9.81                # m/s2, along -z of the world
 """
@@ -52,7 +55,8 @@ from contactid.inhand.identify.likelihood import GAIN_SD
 
 _SCHEMA = Path(__file__).with_name("noise.schema.yaml")
 _DEFAULTS = {
-    "force_sd": 0.03, "force_relative_sd": 0.03, "force_gain_sd": GAIN_SD, "contact_torque_sd": 1e-3, "gravity": 9.81,
+    "force_sd": 0.03, "force_relative_sd": 0.03, "force_gain_sd": GAIN_SD, "unsensed_share": 0.0,
+    "contact_torque_sd": 1e-3, "gravity": 9.81,
 }  # fmt: skip
 _FORM = "See python -m contactid estimate --help for the columns"
 _MOST_HEADER = 200  # characters of a header that a message repeats
@@ -70,7 +74,7 @@ class OwnTable:
 
     Attributes
     ----------
-    time : (n,) s
+    time : (n,) s, or None of still poses
     position : (n, 3) m
     orientation : (n, 4) real part first, as read
     contacts : their names
@@ -78,7 +82,7 @@ class OwnTable:
     force_sd, torque : (n, c, 3) N and N m, or None
     """
 
-    time: np.ndarray
+    time: np.ndarray | None
     position: np.ndarray
     orientation: np.ndarray
     contacts: tuple[str, ...]
@@ -174,8 +178,9 @@ def read_table(path: str | Path) -> OwnTable:
             raise ContactIdError(f"{path}: columns {places[key]} and {name} are the same", "Keep one of them")
         places[key] = str(name)
     contacts = tuple(dict.fromkeys(contact for kind, contact, _ in places if kind == "contact_force"))
-    single = {"time": ("",), "object_position": tuple(_AXES), "object_orientation": tuple("wxyz")}
-    wanted = [(kind, "", axis) for kind, axes in single.items() for axis in axes]
+    single = {"object_position": tuple(_AXES), "object_orientation": tuple("wxyz")}
+    wanted = [key for key in places if key[0] == "time"]
+    wanted += [(kind, "", axis) for kind, axes in single.items() for axis in axes]
     each = ["contact_force", "contact_position"]
     each += [kind for kind in ("contact_force_sd", "contact_torque") if any(key[0] == kind for key in places)]
     wanted += [(kind, contact, axis) for kind in each for contact in contacts or ("<contact>",) for axis in _AXES]
@@ -192,7 +197,7 @@ def read_table(path: str | Path) -> OwnTable:
 
     many = (len(contacts), 3)
     return OwnTable(
-        time=values("time"),
+        time=values("time") if ("time", "", "") in places else None,
         position=values("object_position", 3),
         orientation=values("object_orientation", 4),
         contacts=contacts,

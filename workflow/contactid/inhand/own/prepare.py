@@ -25,7 +25,9 @@ _FASTEST, _FARTHEST = 10.0, 100.0  # m/s and m; beyond them millimetres were tak
 _NORMS = (0.9, 1.1)  # of quaternions that are normalised
 _FEW_HELD = 0.1  # share of rows that repeat a pose; a tracker that is slower than the rows has more
 _OUTSIDE = 5e-3  # m, or 3 deviations, that contacts may lie outside the hull
-_UPRIGHT = 0.5  # cosine between the mean force and the vertical
+_UPRIGHT = 0.5  # cosine between forces and the vertical
+_TURNED = 0.1  # change of the vertical's direction in the body, from which on a sensor's zero is told from the weight
+_SHOWN = 500  # orientations that are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +38,10 @@ class OwnRecording:
     ----------
     name : of its file
     contacts : names
-    stretches : of averaged signals
+    stretches : of averaged signals; of still poses one, with their numbers for the time
+    still : whether these are poses without a time
     gain_sd : relative standard deviation of the forces' calibration, of each contact and of all in common
+    unsensed_share : of the load, at most, that bypasses the sensors
     rows, lost : read, and left out
     notes, warnings : sentences for the report
     """
@@ -45,7 +49,9 @@ class OwnRecording:
     name: str
     contacts: tuple[str, ...]
     stretches: tuple[RecordedSignals, ...]
+    still: bool
     gain_sd: float
+    unsensed_share: float
     rows: int
     lost: int
     notes: tuple[str, ...]
@@ -81,10 +87,12 @@ def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], nam
         raise ContactIdError(
             f"object_orientation has lengths around {np.nanmedian(norm):.3g}", "Give unit quaternions, real part first"
         )
-    values = [table.time, table.position, table.orientation, force, point]
+    still = table.time is None
+    row_time = np.arange(float(len(norm))) if table.time is None else table.time
+    values = [row_time, table.position, table.orientation, force, point]
     values += [extra for extra in (table.force_sd, table.torque) if extra is not None]
     known = np.all([np.isfinite(one).reshape(len(norm), -1).all(axis=1) for one in values], axis=0) & ~bad
-    held = _held(table, known)
+    held = np.zeros_like(known) if still else _held(table, known)
     good = known & ~held
     lost = len(good) - int(good.sum())
     if not good.any():
@@ -95,8 +103,9 @@ def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], nam
         notes.append(f"{np.count_nonzero(held)} rows repeat the pose before them; they aren't used.")
     if table.force_sd is not None and np.any(table.force_sd[good] < 0.0):
         raise ContactIdError("contact_force_sd is negative", "Give standard deviations in N")
-    time = table.time[good]
-    _check_time(time, np.flatnonzero(good))
+    time = row_time[good]
+    if not still:
+        _check_time(time, np.flatnonzero(good))
     rotations = matrices(table.orientation[good] / norm[good, None])
     _check_units(time, table.position[good], point[good], hull)
     sd = force_deviations(table, dict(noise))[good]
@@ -115,7 +124,9 @@ def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], nam
         torque_sd=noise["contact_torque_sd"],
         hull=hull,
     )
-    stretches, count = averaged_stretches(signals)
+    if still:
+        warnings.append("There is no column time: rows are taken for poses in which the object is held still.")
+    stretches, count = ([signals], 1) if still else averaged_stretches(signals)
     if not stretches:
         raise ContactIdError(
             f"no stretch of {FEWEST * STEP:.2g} s without a gap (median step {np.median(np.diff(time)):.3g} s)",
@@ -127,8 +138,9 @@ def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], nam
         notes.append(f"{count} rows at a time are averaged.")
     warnings += _pull(stretches) + _outside(table.contacts, force[good], point[good], hull, noise)
     return OwnRecording(
-        name, table.contacts, tuple(stretches), noise["force_gain_sd"], len(good), lost, tuple(notes), tuple(warnings)
-    )
+        name, table.contacts, tuple(stretches), still, noise["force_gain_sd"], noise["unsensed_share"], len(good), lost,
+        tuple(notes), tuple(warnings),
+    )  # fmt: skip
 
 
 def _points_of_broken_contacts(table: OwnTable) -> tuple[np.ndarray, np.ndarray]:
@@ -176,27 +188,36 @@ def _check_units(time: np.ndarray, position: np.ndarray, point: np.ndarray, hull
 
 
 def _pull(stretches: list[RecordedSignals]) -> list[str]:
-    """Whether the fingers hold the object up, on average."""
+    """Whether the contacts hold the object up, by how their force follows the vertical in the body.
+
+    A sensor's zero doesn't follow it. Where the object hardly turns, the mean force is asked, and a torque sensor's
+    isn't refused, since its zero may be larger than the weight.
+    """
     if not stretches[0].gravity:
         return []
-    world = np.concatenate([np.einsum("nij,nj->ni", one.rotations, one.wrench[:, :3]) for one in stretches])
-    mean = world.mean(axis=0)
-    size = float(np.linalg.norm(mean))
-    if size < 1e-9:
+    force = np.concatenate([one.wrench[:, :3] for one in stretches])
+    vertical = np.concatenate([one.rotations[:, 2] for one in stretches])
+    if np.linalg.norm(force, axis=1).max() < 1e-9:
         raise ContactIdError("all forces add up to nothing, so nothing holds the object", "Check the force columns")
-    upright = float(mean[2] / size)
-    if upright < -_UPRIGHT:
+    turning = vertical - vertical.mean(axis=0)
+    by_mean = _cosine(force.mean(axis=0), vertical.mean(axis=0))
+    turned = float(np.sqrt(np.mean(np.sum(turning**2, axis=1)))) > _TURNED
+    upright = _cosine(force - force.mean(axis=0), turning) if turned else by_mean
+    if upright < -_UPRIGHT and (turned or stretches[0].torques is None):
         raise ContactIdError(
-            f"the forces pull the object down on average ({mean[2]:.3g} N along the world's z)",
-            "Give the forces that act on the object, and a world frame with z upwards",
+            "the forces pull the object down" + (", a constant force in the body apart" if turned else " on average"),
+            "Give the forces that act on the object and not on the sensor, and a world frame with z upwards",
         )
-    if upright < _UPRIGHT:
-        angle = np.degrees(np.arccos(upright))
+    if max(upright, by_mean) < _UPRIGHT:
         return [
-            f"The forces' mean is {angle:.0f} degrees off the world's z, where gravity asks for upwards: check the "
-            "world frame, the quaternions (body to world, real part first) and that forces are in the body frame."
+            "The forces don't point upwards, as gravity asks: check the world frame, the quaternions (body to world, "
+            "real part first) and that forces are in the body frame."
         ]
     return []
+
+
+def _cosine(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.vdot(one, other) / max(np.linalg.norm(one) * np.linalg.norm(other), np.finfo(float).tiny))
 
 
 def _outside(
@@ -215,12 +236,8 @@ def _outside(
     return [f"Contacts lie outside the hull ({', '.join(told)}): check the hull's frame and its units."]
 
 
-def longest(recording: OwnRecording) -> RecordedSignals:
-    """The stretch with the most samples."""
-    return max(recording.stretches, key=lambda one: one.samples)
-
-
 def turning(recording: OwnRecording) -> float:
-    """Largest angle (rad) between two orientations of a recording's longest stretch."""
-    rotations = from_matrices(longest(recording).rotations)
+    """Largest angle (rad) between two orientations of a recording."""
+    rotations = from_matrices(np.concatenate([one.rotations for one in recording.stretches]))
+    rotations = rotations[:: -(-len(rotations) // _SHOWN)]
     return float(2.0 * np.arccos(np.clip(np.abs(rotations @ rotations.T), 0.0, 1.0)).max())

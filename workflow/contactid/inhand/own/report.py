@@ -14,12 +14,20 @@ from scipy.spatial import ConvexHull
 from scipy.special import chdtrc
 
 from contactid.core.atomic import write_text
-from contactid.core.inertia import consistency, geodesic_distance, tensor
+from contactid.core.inertia import (
+    consistency,
+    geodesic_distance,
+    tensor,
+)
+from contactid.inhand.identify.disturbance_models import Model
 from contactid.inhand.identify.identifiability import visible_motion
-from contactid.inhand.identify.likelihood import LEVELS, TENSOR, RecordingFit, fit_recording, told_parameters
+from contactid.inhand.identify.latent_errors import COMING, LEVELS
+from contactid.inhand.identify.likelihood import INTERVAL, TENSOR, RecordingFit, fit_recording, told_parameters
+from contactid.inhand.identify.linearised import AXES, LAG, PLACES, WORLD
 from contactid.inhand.identify.methods import DATA, PRIOR
 from contactid.inhand.own.draw import draw_parameters, draw_residuals
-from contactid.inhand.own.prepare import OwnRecording, longest, turning
+from contactid.inhand.own.poses import fit_poses, moved_to
+from contactid.inhand.own.prepare import OwnRecording, turning
 from contactid.output.escape import markdown
 from contactid.output.fits import write_fit
 from contactid.output.own_report import PARAMETERS, SUMMARY
@@ -42,6 +50,11 @@ _TURNED = 0.35  # rad, below which weight and a constant force are hardly told a
 _DENSITIES = (5.0, 2.3e4)  # kg/m3 over the hull: below foam's in a box, and above any metal's
 _UNSENSED = 3.0  # standard errors from which on a constant force is told
 _EDGE = 0.02  # of the hull's length
+_DISTURBED = {
+    WORLD: "a force fixed in the world",
+    LAG: "a lag of the forces",
+    AXES: "accelerations of the positions",
+}
 _BODY, _ROBOT, _HULL = "body.xml", "body.urdf", "hull.obj"
 
 
@@ -63,6 +76,18 @@ class OwnEstimate:
     warnings: tuple[str, ...] = ()
 
     @property
+    def mass_interval(self) -> tuple[float, float]:
+        """Kg, of 95 %: calibration included, and upwards the share of the load that is stated to bypass the sensors."""
+        return self.fit.mass_interval(self.recording.unsensed_share)
+
+    def interval_under(self, model: Model) -> tuple[float, float]:
+        """The same under another model of what disturbs, the body's shape left free."""
+        mass, alone = model.mass
+        calibration = max(float(self.fit.errors[0] ** 2 - self.fit.fit_errors[0] ** 2), 0.0)
+        error = INTERVAL * float(np.hypot(alone, np.sqrt(calibration)))
+        return mass - error, (mass + error) / (1.0 - self.recording.unsensed_share)
+
+    @property
     def decided_by(self) -> list[str]:
         """Of every told parameter: ``prior`` where the data move it by less than a standard error of the fit."""
         return [DATA if one else PRIOR for one in self.fit.by_data]
@@ -75,8 +100,14 @@ class OwnEstimate:
         moments = ", ".join(f"{value:.3g}" for value in np.diag(body.inertia_at_center))
         spreads = ", ".join(f"{value:.2g}" for value in errors[4:7])
         by_data = self.decided_by[TENSOR].count(DATA)
+        low, high = self.mass_interval
+        model = self.fit.models[0]
+        others = [one for one in self.fit.models[1:] if not one.names or not model.names][:1]
+        intervals = [(_words(one), *self.interval_under(one)) for one in others]
         return [
             f"mass = {body.mass:.4g} kg +- {errors[0]:.2g} (standard error)",
+            f"mass within {low:.4g} to {high:.4g} kg (95 %): {_words(model)} taken out",
+            *(f"mass within {less:.4g} to {more:.4g} kg: {words} taken out" for words, less, more in intervals),
             f"centre of mass = ({center}) mm +- ({spread})",
             f"I_xx, I_yy, I_zz about it = ({moments}) kg m2 +- ({spreads}); {by_data} of the tensor's 6 entries by the "
             "data, the others by the uniform body",
@@ -86,7 +117,10 @@ class OwnEstimate:
 def estimate_own(recording: OwnRecording) -> OwnEstimate:
     """Estimate an object from its recording, and judge the answer."""
     begin = time.perf_counter()
-    fit = fit_recording(recording.stretches, recording.gain_sd)
+    if recording.still:
+        fit = fit_poses(recording.stretches[0], recording.gain_sd)
+    else:
+        fit = fit_recording(recording.stretches, recording.gain_sd)
     draft = OwnEstimate(recording, fit, time.perf_counter() - begin)
     return replace(draft, warnings=(*recording.warnings, *_warnings(draft)))
 
@@ -96,7 +130,7 @@ def _warnings(found: OwnEstimate) -> list[str]:
     warnings = []
     if not fit.converged:
         warnings.append("The iteration did not settle: the recording hardly tells the parameters.")
-    warnings += _weak_motion(found)
+    warnings += ([] if found.recording.still else _weak_motion(found)) + _weak_answer(found)
     size, density = float(np.ptp(hull, axis=0).max()), fit.body.mass / float(ConvexHull(hull).volume)
     if not _DENSITIES[0] <= density <= _DENSITIES[1]:
         warnings.append(
@@ -114,6 +148,10 @@ def _warnings(found: OwnEstimate) -> list[str]:
     return [*warnings, *_noise_warnings(found), *_unsensed(found)]
 
 
+def _words(model: Model) -> str:
+    return "a constant wrench in the body" + "".join(f" and {_DISTURBED[name]}" for name in model.names)
+
+
 def _room(fit: RecordingFit, hull: np.ndarray) -> np.ndarray:
     equations = ConvexHull(hull).equations
     return -(equations[:, :3] @ fit.body.center_of_mass + equations[:, 3])
@@ -121,7 +159,8 @@ def _room(fit: RecordingFit, hull: np.ndarray) -> np.ndarray:
 
 def _weak_motion(found: OwnEstimate) -> list[str]:
     fit, recording, warnings = found.fit, found.recording, []
-    rate = np.sqrt(np.mean(visible_motion(longest(recording)).rate ** 2, axis=0))
+    rates = np.concatenate([visible_motion(one).rate for one in recording.stretches])
+    rate = np.sqrt(np.mean(rates**2, axis=0))
     still = [axis for axis, size in zip("xyz", rate, strict=True) if size < _STILL]
     if still:
         warnings.append(
@@ -134,10 +173,12 @@ def _weak_motion(found: OwnEstimate) -> list[str]:
             f"Weak excitation: the object turns by {np.degrees(angle):.0f} degrees at most, so its weight is hardly "
             "told from a constant force that isn't sensed."
         )
-    signals = longest(recording)
-    places = signals.points.mean(axis=0)
+    places = np.concatenate([one.points for one in recording.stretches]).mean(axis=0)
     spread = np.linalg.svd(places - places.mean(axis=0), compute_uv=False)
-    if signals.torques is None and np.count_nonzero(spread > _SPANNED * np.ptp(recording.hull, axis=0).max()) < 2:
+    if (
+        recording.stretches[0].torques is None
+        and np.count_nonzero(spread > _SPANNED * np.ptp(recording.hull, axis=0).max()) < 2
+    ):
         about = "about its only contact" if len(places) == 1 else "about the line through its contacts"
         warnings.append(f"No torque {about} is measured, and none is assumed to act: a real fingertip exerts one.")
     if fit.pose_share > 1.0:
@@ -145,6 +186,11 @@ def _weak_motion(found: OwnEstimate) -> list[str]:
             f"The poses' noise puts {fit.pose_share:.2g} times as much into the accelerations as the motion: move the "
             "object more strongly. The mass is then likely to be too small, by more than its standard error."
         )
+    return warnings
+
+
+def _weak_answer(found: OwnEstimate) -> list[str]:
+    fit, recording, warnings = found.fit, found.recording, []
     share = fit.fit_errors[0] / fit.body.mass
     if share > _WEAK:
         warnings.append(f"The mass is known to {100.0 * share:.0f} % only.")
@@ -180,18 +226,33 @@ def _unsensed(found: OwnEstimate) -> list[str]:
     warnings = []
     if weight and force > _UNSENSED * error and force > 0.1 * weight:
         warnings.append(
-            f"A force of {force:.2g} N acts that isn't sensed and is constant in the body ({share:.0f} "
-            "% of the weight). It is taken out; one that varies with the load can't be."
+            f"A force of {force:.2g} N that isn't sensed is constant in the body ({share:.0f} % of the weight): a "
+            "sensor's zero, or what holds the object besides. It is taken out; one that varies with the load can't be."
         )
-    slow = float(np.sqrt(fit.levels[-3:].sum()))
+    warnings += [sentence for name, sentence in _disturbances(fit).items() if name in fit.models[0].names]
+    slow = float(np.sqrt(fit.levels[list(COMING)].sum()))
     if slow > 0.05 * max(weight, fit.body.mass):
         warnings.append(f"Forces of about {slow:.2g} N come and go that aren't sensed; they widen the standard errors.")
-    gain = found.recording.gain_sd
+    gain, bypassing = found.recording.gain_sd, found.recording.unsensed_share
+    counted = f"the interval counts up to {100 * bypassing:.2g} %" if bypassing else "none is counted"
     warnings.append(
-        "A common factor of all forces can't be told from another mass, by no motion: standard errors count "
-        f"{100 * gain:.2g} % for the sensors' calibration (force_gain_sd)."
+        "A common factor of all forces is another mass at every motion: standard errors count "
+        f"{100 * gain:.2g} % for the sensors' calibration (force_gain_sd). So is a share of the load that bypasses the "
+        f"sensors, and {counted} (unsensed_share)."
     )
     return warnings
+
+
+def _disturbances(fit: RecordingFit) -> dict[str, str]:
+    """A sentence on each disturbance that may have been taken out."""
+    force, late = np.linalg.norm(fit.answer[PLACES[WORLD]]), 1e3 * fit.answer[PLACES[LAG]][0]
+    return {
+        WORLD: f"A force of {force:.2g} N that isn't sensed is fixed in the world, as of a cable. It is taken out; the "
+        "mass is then told by accelerations alone.",
+        LAG: f"The forces are {abs(late):.0f} ms {'late' if late > 0.0 else 'early'}; they are shifted to the poses.",
+        AXES: "Accelerations of the positions don't fit the forces: position and orientation aren't told in the same "
+        "axes, time or lengths have another unit, or the object shakes in its mount. The mass is told by the weight.",
+    }
 
 
 def write_files(found: OwnEstimate, folder: Path) -> None:
@@ -229,6 +290,7 @@ def parameter_table(found: OwnEstimate) -> pd.DataFrame:
             "standard_error": fit.errors,
             "standard_error_without_calibration": fit.fit_errors,
             "uniform_body": told_parameters(fit.uniform.vector),
+            "uniform_body_at_center": told_parameters(moved_to(fit.uniform, fit.body.center_of_mass).vector),
             "decided_by": found.decided_by,
         }
     )
@@ -264,12 +326,24 @@ def fit_record(found: OwnEstimate) -> dict[str, Any]:
             "samples": [one.samples for one in recording.stretches],
             "noise_over_stated": dict(zip(LEVELS, np.sqrt(fit.levels).tolist(), strict=True)),
         },
-        "model": "Newton and Euler (eqs. 8 and 9), poses unknown, constant unsensed wrench, noise by likelihood",
+        "model": f"Newton and Euler (eqs. 8 and 9), poses unknown, noise by likelihood; {_words(fit.models[0])}",
+        "mass_interval": list(found.mass_interval),
+        "models": [
+            {
+                "disturbances": list(one.names),
+                "log_likelihood": one.log_likelihood - fit.models[0].log_likelihood,
+                "mass_interval": list(found.interval_under(one)),
+            }
+            for one in fit.models
+        ],
         "reformulation": "none",
         "standard_errors": _named(fit.errors),
         "standard_errors_without_calibration": _named(fit.fit_errors),
         "uniform_body": _named(told_parameters(fit.uniform.vector)),
         "distance_to_uniform_body": geodesic_distance(fit.body, fit.uniform),
+        "distance_to_uniform_body_at_center": geodesic_distance(
+            fit.body, moved_to(fit.uniform, fit.body.center_of_mass)
+        ),
         "decided_by": dict(zip(NAMES, found.decided_by, strict=True)),
         "physically_consistent": consistency(fit.body, recording.hull).consistent,
         "unsensed_constant_wrench": fit.wrench.tolist(),
@@ -303,16 +377,33 @@ def summary(found: OwnEstimate) -> str:
         "the frame's origin (`origin_`). Beside it the naive answer: a uniform body that fills the hull, with the"
     ]
     lines += [
-        "estimated mass. `prior`: the data move the value by less than a standard error from that, or tell no mass.",
+        "estimated mass, and the same at the estimate's centre. `prior`: the data move the value by less than a",
+        "standard error from the first, or tell no mass.",
         "",
+        "| parameter | estimate | standard error | uniform body | at our centre | decided by |",
+        "|---|---|---|---|---|---|",
     ]
-    lines += ["| parameter | estimate | standard error | uniform body | decided by |", "|---|---|---|---|---|"]
-    shown = parameter_table(found).assign(uniform_body=lambda table: table["uniform_body"].round(12))
-    for row in shown.itertuples():
+    columns = ["uniform_body", "uniform_body_at_center"]
+    shown = parameter_table(found)
+    for row in shown.assign(**shown[columns].round(12)).itertuples():
         lines.append(
             f"| {row.parameter} | {row.estimate:.4g} | {row.standard_error:.2g} | {row.uniform_body:.4g} "
-            f"| {row.decided_by} |"
+            f"| {row.uniform_body_at_center:.4g} | {row.decided_by} |"
         )
+    lines += [
+        "",
+        "## What disturbs",
+        "",
+        "Models of what isn't the object, by the logarithm of the data's likelihood, less a penalty for each",
+        "disturbance; the first is taken. Intervals of 95 %, the body's shape left free.",
+        "",
+        "| taken out | log likelihood | mass (kg) |",
+        "|---|---|---|",
+    ]
+    for model in fit.models:
+        less, more = found.interval_under(model)
+        gained = model.log_likelihood - fit.models[0].log_likelihood
+        lines.append(f"| {_words(model)} | {gained:.1f} | {less:.4g} to {more:.4g} |")
     lines += ["", "## Notes", "", *(f"* {markdown(note)}" for note in recording.notes)]
     lines.append(f"* chi2 by the stated noise: {fit.misfit * fit.degrees:.4g}, expected {fit.degrees}.")
     lines.append("* Noise that the recording shows, over what is stated (unsensed forces in N):")

@@ -60,6 +60,7 @@ def _cable(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> n
 
 
 DISTURBANCES: Mapping[str, Mapping[str, float] | Residual] = {
+    "none": {**_ALONE, "load_share": 0.0},
     "load share 0": {"load_share": 0.0},
     "load share 0.08, as in the twins": {},
     "load share 0.16": {"load_share": 0.16},
@@ -73,4 +74,12 @@ DISTURBANCES: Mapping[str, Mapping[str, float] | Residual] = {
     "all forces read 15 % low": _all_low,
     "forces lag by 50 ms": _lag,
     "a cable carries 0.7 of the weight": _cable,
+}
+STATED_SHARE: Mapping[str, float] = {  # of the load that bypasses the sensors; all others have none
+    "load share 0.08, as in the twins": 0.08,
+    "load share 0.16": 0.16,
+    "load share 0.6, no preload": 0.6,
+    "preload 0.35 and load share 0.3": 0.3,
+    "one finger reads 40 % low": 0.1,
+    "all forces read 15 % low": 0.15,
 }

@@ -1,0 +1,72 @@
+"""Disturbances by evidence: each is named and taken out where it is, none where there is none."""
+
+import numpy as np
+import pytest
+
+from contactid.inhand.identify.disturbance_models import DISTURBANCES, models, thinkable
+from contactid.inhand.identify.linearised import AXES, LAG, PLACES, WORLD
+from contactid.inhand.identify.ours import our_fit
+from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
+from grasp_for_tests import BODY, recording
+
+NOISY = {"force_sd": 0.02, "position_sd": 5e-5, "orientation_sd": 2e-4}
+PULL = np.array([1.0, 0.5, 4.0])  # N in the world
+
+
+def clean(data):
+    return data
+
+
+def late(data):
+    force = data["contact_force"].values
+    return data.assign(contact_force=(data["contact_force"].dims, np.concatenate([force[:1].repeat(4, 0), force[:-4]])))
+
+
+def pulled(data):
+    w, x, y, z = data["object_orientation"].values.T
+    to_world = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    share = np.einsum("jin,j->ni", to_world, PULL) / data.sizes["contact"]
+    return data.assign(contact_force=data["contact_force"] - share[:, None, :])
+
+
+def mirrored(data):
+    return data.assign(object_position=data["object_position"] * np.array([1.0, 1.0, -1.0]))
+
+
+@pytest.mark.parametrize(("disturb", "names"), [(clean, ()), (late, (LAG,)), (pulled, (WORLD,)), (mirrored, (AXES,))])
+def test_a_disturbance_is_named_and_taken_out(disturb, names):
+    fit = our_fit(disturb(recording(200, 0.01, **NOISY)))
+    assert fit.models[0].names == names
+    assert fit.body.mass == pytest.approx(BODY.mass, rel=0.03)
+    assert fit.answer[PLACES[LAG]] == pytest.approx(0.04 if LAG in names else 0.0, abs=2e-3)
+    if WORLD in names:
+        assert fit.answer[PLACES[WORLD]] == pytest.approx(PULL, abs=0.3)
+
+
+def test_the_evidence_is_the_likelihood_with_the_unknowns_integrated_out():
+    """Against normal densities of data with the unknowns' covariance written out; parameters nearly free in both."""
+    random = np.random.default_rng(0)
+    count = PARAMETERS + WRENCH + sum(place.stop - place.start for place in PLACES.values())
+    deviations = np.minimum(thinkable(0.5, 0.1, 9.81), 3.0)
+    slope = random.normal(size=(60, count))
+    value = slope @ (random.normal(size=count) * deviations) + random.normal(size=60)
+    lag = 0.03
+    every = models(slope.T @ slope, slope.T @ value, deviations, lag, DISTURBANCES, wrench=True)
+
+    def log_density(names):
+        within = np.concatenate([np.arange(PARAMETERS + WRENCH), *(np.arange(count)[PLACES[name]] for name in names)])
+        mean = -lag * slope[:, PLACES[LAG]].ravel()
+        covariance = np.eye(60) + slope[:, within] @ np.diag(deviations[within] ** 2) @ slope[:, within].T
+        residual = value - mean
+        return -0.5 * (residual @ np.linalg.solve(covariance, residual) + np.linalg.slogdet(covariance)[1])
+
+    penalised = [one.log_likelihood + 10.0 * len(one.names) for one in every]
+    expected = [log_density(one.names) for one in every]
+    assert np.diff(penalised) == pytest.approx(np.diff(expected), abs=1e-6)
+    assert not any({WORLD, AXES} <= set(one.names) for one in every)

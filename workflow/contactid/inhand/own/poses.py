@@ -1,0 +1,101 @@
+"""Mass and centre of mass from an object that is held still in several poses, without a time: weight and zero alone.
+
+The contacts' wrench is ``[m s; h x s] - beta``, with ``s`` gravity's opposite in the body, the first moment h and a
+constant wrench beta (a sensor's zero). Least squares on the ten numbers, whitened by the stated noise; where residuals
+are larger than stated, standard errors grow with them. The tensor is that of the uniform body in the hull, moved to the
+estimate's centre: no still pose tells it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.core.inertia import InertialParameters, parallel_axis, tensor_entries, uniform_body
+from contactid.inhand.identify.disturbance_models import Model
+from contactid.inhand.identify.kinematics import BodyMotion
+from contactid.inhand.identify.latent_errors import LEVELS
+from contactid.inhand.identify.likelihood import RecordingFit
+from contactid.inhand.identify.linearised import PLACES
+from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor, wrench_covariance
+from contactid.inhand.readers.recordings import RecordedSignals
+
+_FEWEST = 5  # poses
+_FLOOR = 1e-12 * np.eye(WRENCH)  # N2 and N2 m2, where contacts measure no torque
+_MOMENTS = 4  # mass and first moment
+_TURNED = 0.2  # root mean square of the vertical's direction about its mean, from which on the weight is told
+
+
+def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
+    """Estimate from n still poses; the sample number stands for the time.
+
+    Raises
+    ------
+    ContactIdError
+        Where the poses are too few, or too much alike to tell the weight from a constant force.
+    """
+    vertical = signals.rotations[:, 2]
+    turned = float(np.sqrt(np.mean(np.sum((vertical - vertical.mean(axis=0)) ** 2, axis=1))))
+    if signals.samples < _FEWEST or turned < _TURNED:
+        raise ContactIdError(
+            f"{signals.samples} poses without a time, whose vertical is {np.degrees(turned):.0f} degrees off its mean",
+            f"Give {_FEWEST} poses or more that are turned well against the vertical, or a time",
+        )
+    roots, sensed = np.linalg.cholesky(wrench_covariance(signals) + _FLOOR), signals.wrench
+    columns = np.linalg.solve(roots, _columns(signals, vertical))
+    value = np.linalg.solve(roots, sensed[..., None]).ravel()
+    slope = columns.reshape(len(value), -1)
+    information = slope.T @ slope
+    numbers = np.linalg.solve(information, slope.T @ value)
+    degrees = len(value) - len(numbers)
+    misfit = float(np.sum((value - slope @ numbers) ** 2)) / degrees
+    information /= max(misfit, 1.0)
+    covariance = np.linalg.inv(information)
+    mass, center = float(numbers[0]), numbers[1:_MOMENTS] / numbers[0]
+    if mass <= 0.0:
+        raise ContactIdError("the forces pull the object down", "Give the forces that act on the object")
+    uniform = uniform_body(mass, signals.hull)
+    body = moved_to(uniform, center)
+    untold = np.full(PARAMETERS + WRENCH, np.trace(body.inertia))  # of the tensor: no still pose tells it
+    by_moments = np.eye(_MOMENTS) / mass
+    by_moments[0, 0], by_moments[1:, 0] = 1.0, -center / mass
+    fit_errors = untold.copy()
+    fit_errors[:_MOMENTS] = np.sqrt(np.diag(by_moments @ covariance[:_MOMENTS, :_MOMENTS] @ by_moments.T))
+    errors, vector_errors = fit_errors.copy(), untold[:PARAMETERS].copy()
+    errors[0] = np.hypot(fit_errors[0], gain_sd * mass)
+    vector_errors[:_MOMENTS] = np.hypot(np.sqrt(np.diag(covariance)[:_MOMENTS]), gain_sd * body.vector[:_MOMENTS])
+    answer = np.zeros(max(place.stop for place in PLACES.values()))
+    answer[:PARAMETERS], answer[PARAMETERS : PARAMETERS + WRENCH] = body.vector, numbers[_MOMENTS:]
+    places = np.concatenate([np.arange(_MOMENTS), np.arange(PARAMETERS, PARAMETERS + WRENCH)])
+    return RecordingFit(
+        body=body,
+        uniform=uniform,
+        errors=errors,
+        fit_errors=fit_errors,
+        vector_errors=vector_errors,
+        levels=np.array([misfit, 1.0, 1.0] + [0.0] * (len(LEVELS) - 3)),
+        answer=answer,
+        residuals=[sensed - _columns(signals, vertical) @ numbers],
+        times=[signals.time],
+        wrench_errors=np.sqrt(np.diag(covariance)[_MOMENTS:]),
+        models=(Model((), 0.0, places, information, answer),),
+        pose_share=0.0,
+        misfit=misfit,
+        degrees=degrees,
+        iterations=1,
+        converged=True,
+    )
+
+
+def moved_to(body: InertialParameters, center: np.ndarray) -> InertialParameters:
+    """A body with its centre of mass (3,) m elsewhere, and the same tensor about it."""
+    at_origin = tensor_entries(body.inertia_at_center + parallel_axis(body.mass, center))
+    return InertialParameters.from_vector(np.concatenate([[body.mass], body.mass * center, at_origin]))
+
+
+def _columns(signals: RecordedSignals, vertical: np.ndarray) -> np.ndarray:
+    """(n, 6, 10) by mass, first moment and constant wrench."""
+    still = np.zeros_like(vertical)
+    weight = regressor(BodyMotion.alone(still, still, signals.gravity * vertical))[:, :, :_MOMENTS]
+    constant = np.broadcast_to(-np.eye(WRENCH), (signals.samples, WRENCH, WRENCH))
+    return np.concatenate([weight, constant], axis=2)
