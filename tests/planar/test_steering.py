@@ -3,7 +3,6 @@
 from dataclasses import fields
 
 import numpy as np
-import pytest
 
 from contactid.output.tables import read_csv
 from contactid.planar.engine.steering import STEERING
@@ -36,7 +35,9 @@ def test_the_stored_table_is_that_of_todays_numbers():
     assert set(table["change"]) == {"half", "twice"}
 
 
-def test_no_number_moves_an_answer_by_more_than_its_error_but_those_that_say_what_is_known():
+def test_no_number_moves_answers_by_much_of_their_error():
     table = read_csv(TABLE)
+    assert table["shift_median_se"].max() < 0.2
+    # in one of the six throws, the rectangle's, whose J/m is known to a third only, a wider search ends elsewhere
     moved = set(table.loc[table["shift_largest_se"] > 1.0, "number"])
-    assert moved == MOVING
+    assert moved == {"beam", "alike", "alike_restitution"}
