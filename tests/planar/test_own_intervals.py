@@ -156,7 +156,7 @@ def test_an_answer_that_starts_down_the_valley_comes_back_to_the_truth(case):
     at_truth = problem.cost(truth, problem.whole)
     start = problem.followed(truth, RATIO, 1.06 * truth.common[RATIO])
     assert problem.cost(start, problem.whole) > at_truth + 100.0
-    found = identify(problem, start=start)
+    found = identify(problem, [problem.fit(start, problem.whole)])
     assert found.point.cost < at_truth
     assert (np.abs(found.point.common - truth.common) < 3.0 * found.errors).all()
     assert found.errors[RATIO] < 0.1 * truth.common[RATIO]

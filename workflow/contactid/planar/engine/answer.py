@@ -67,25 +67,25 @@ class Answer:
 
 def identify(
     problem: Problem,
+    minima: Sequence[Point] | None = None,
     *,
     noise_stated: bool = True,
-    start: Point | None = None,
     say: Say | None = None,
 ) -> Answer:
-    """Search, fit and judge.
+    """The best motion, and how far J/m and friction may be off.
 
     Parameters
     ----------
     problem
         Geometry and throws.
+    minima
+        Fitted motions, best first; they are searched for where none are given.
     noise_stated
         Whether the throws' noise is stated. An estimated one may be too large, too: then the misfit tells the noise.
-    start
-        A motion to follow; no search is made then.
     say
         Takes a line on what begins.
     """
-    minima = search(problem, say) if start is None else [problem.fit(start, problem.whole)]
+    minima = minima or search(problem, say)
     best = minima[0]
     if say:
         say("how far J/m and friction may be off")

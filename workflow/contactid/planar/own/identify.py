@@ -6,6 +6,7 @@ explains, is refused.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,8 +15,8 @@ from scipy.special import chdtr, chdtrc
 from contactid.core.errors import ContactIdError
 from contactid.output.own_report import cpu_seconds
 from contactid.planar.engine.answer import DEVIATIONS, Answer, identify
-from contactid.planar.engine.problem import Problem, Throw
-from contactid.planar.engine.search import Say
+from contactid.planar.engine.problem import Point, Problem, Throw
+from contactid.planar.engine.search import Say, search
 from contactid.planar.engine.steering import STEERING, Steering
 from contactid.planar.engine.unknowns import (
     HEIGHT,
@@ -181,13 +182,15 @@ def identify_own(
     geometry = stated_geometry(body, throws, steering)
     tracked = [Throw(throw, seen) for throw, seen in zip(throws.throws, throws.seen, strict=True)]
     problem = Problem(geometry, tracked, steering)
-    answer = identify(problem, noise_stated=throws.sigma_given, say=say)
-    answer, wild = _without_wild_poses(answer, throws, say)
-    impacts = identify_impacts(geometry, throws) if answer.misfit_per_degree > steering.not_whole else None
+    minima = search(problem, say)
+    problem, minima, wild = _without_wild_poses(problem, minima, throws.names)
+    squares, degrees = problem.misfit(minima[0])
+    impacts = identify_impacts(geometry, throws) if squares > steering.not_whole * degrees else None
     if impacts is not None:
         fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
         body = replace(body, shape=impacts.shape)
     else:
+        answer = identify(problem, minima, noise_stated=throws.sigma_given, say=say)
         fit, names = _of_whole(answer), throws.names
         measured = _aligned(answer, fit)
         body = replace(body, shape=answer.shape, ground=fit.alignment.ground)
@@ -201,26 +204,30 @@ def identify_own(
     )
 
 
-def _without_wild_poses(answer: Answer, throws: OwnThrows, say: Say | None) -> tuple[Answer, list[str]]:
-    """The answer without poses that are far from an otherwise good motion, and a warning of each."""
-    problem, warnings, cleaned = answer.problem, [], []
-    steering = problem.steering
+def _without_wild_poses(
+    problem: Problem, minima: list[Point], names: Sequence[str]
+) -> tuple[Problem, list[Point], list[str]]:
+    """Problem and motions without poses that are far from an otherwise good motion, and a warning of each."""
+    steering, best = problem.steering, minima[0]
+    warnings: list[str] = []
+    cleaned = []
     for k, throw in enumerate(problem.throws):
-        row = np.concatenate([answer.point.common, answer.point.own[k]])
+        row = np.concatenate([best.common, best.own[k]])
         residual = problem.residuals(k, row[None], throw.n_frames, limited=False)[0].reshape(-1, 3)
         wild = np.abs(residual).max(axis=1) > steering.wild
         if wild.sum() > max(1, int(steering.most_wild * throw.n_frames)):
             wild[:] = False  # that many tell of the motion, not of the poses
         warnings += [
-            f"{throws.names[k]}: frame {frame} is {np.abs(residual[frame]).max():.2g} standard deviations of the noise "
+            f"{names[k]}: frame {frame} is {np.abs(residual[frame]).max():.2g} standard deviations of the noise "
             "off the identified motion, and was left out."
             for frame in np.flatnonzero(wild)
         ]
         cleaned.append(replace(throw, seen=throw.seen & ~wild))
     if not warnings:
-        return answer, []
+        return problem, minima, []
     fewer = Problem(problem.geometry, cleaned, steering)
-    return identify(fewer, noise_stated=throws.sigma_given, start=answer.point, say=say), warnings
+    fits = [fewer.fit(point, fewer.whole) for point in minima]
+    return fewer, sorted(fits, key=lambda point: point.cost), warnings
 
 
 def _of_whole(answer: Answer) -> OwnFit:
