@@ -225,7 +225,7 @@ def test_the_searchs_breadth_hardly_changes_the_error(tmp_path, kind, seed):
     usual, wide = (identify(one, noise_stated=throws.sigma_given) for one in (problem, wider))
     assert abs(usual.point.common[RATIO] - truth.ratio) < 3.0 * usual.errors[RATIO]
     assert wide.errors[RATIO] == pytest.approx(usual.errors[RATIO], rel=0.15)
-    assert abs(wide.point.common[RATIO] - usual.point.common[RATIO]) < 0.1 * usual.errors[RATIO]
+    assert abs(wide.point.common[RATIO] - usual.point.common[RATIO]) < 0.3 * usual.errors[RATIO]
 
 
 @pytest.mark.parametrize("seed", [107, 129])

@@ -140,11 +140,13 @@ class OwnIdentification:
 
 
 def _shown(value: float, error: float, unit: str = "") -> str:
-    """A number to two digits of its standard error: further ones differ from processor to processor."""
+    """A number to a digit of its standard error, two of an error that begins with 1: others differ by processor."""
     unit = f" {unit}" if unit else ""
     if not np.isfinite(error) or error <= 0.0:
         return f"{value:.4g}{unit} (no standard error)"
-    decimals = max(0, 1 - int(np.floor(np.log10(error))))
+    exponent = int(np.floor(np.log10(error)))
+    begins_with_1 = error < 2.0 * 10.0**exponent
+    decimals = max(0, int(begins_with_1) - exponent)
     return f"{value:.{decimals}f}{unit} +- {error:.{decimals}f} (standard error)"
 
 
