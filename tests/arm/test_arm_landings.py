@@ -35,13 +35,13 @@ def q(biped: Biped) -> np.ndarray:
     return biped.posture(np.array([1.0, 0.02, -0.05, 0.0]), np.array([0.0, 0.0, 0.8]), JOINT)
 
 
-def recordings(folder: Path, landings: int = 2, samples: int = 60) -> np.ndarray:
-    """Arrays as published, of a fall without an impact; returns one joint's rate, rad/s."""
+def recordings(folder: Path, landings: int = 2, samples: int = 60, stops: int = 60) -> np.ndarray:
+    """Arrays as published, of a fall that a sample stops; returns the joints' rates, rad/s."""
     time = STEP * np.arange(samples)
     rate = np.linspace(-1.0, 1.0, 16)
     state = np.zeros((samples, 45))
     state[:, 0], state[:, 6] = 1.0, 0.8 - 2.0 * time
-    state[:, 28] = -2.0
+    state[:stops, 28] = -2.0
     state[:, 7:23] = JOINT + np.outer(time, rate)
     for number in range(landings):
         np.save(folder / f"x_{number:02d}.npy", state)
@@ -140,8 +140,16 @@ def test_an_order_statistic_s_interval_holds_the_median() -> None:
     assert 0.94 <= np.mean(held) <= 0.99
 
 
-def test_tables_and_the_figure_are_made_from_files(biped: Biped, tmp_path: Path) -> None:
+def test_a_fall_without_an_impact_is_no_landing(tmp_path: Path) -> None:
     recordings(tmp_path)
+    write_dataset(read_landings(tmp_path, source="here", licence="none"), tmp_path / "landings.nc")
+    with pytest.raises(ContactIdError, match="landing 0: a foot never touches the ground"):
+        write_landings(str(tmp_path / "landings.nc"), str(URDF), str(tmp_path / "landings.csv"))
+    assert not (tmp_path / "landings.csv").exists()
+
+
+def test_tables_and_the_figure_are_made_from_files(biped: Biped, tmp_path: Path) -> None:
+    recordings(tmp_path, stops=30)
     found = read_landings(tmp_path, source="here", licence="none")
     one = landing(biped, found.sel(landing=0), differentiated(found.sel(landing=0)))
     assert one.v.shape == (60, 22) and np.isfinite(one.vertical).all()

@@ -16,6 +16,7 @@ import xarray as xr
 from scipy.signal import savgol_filter
 
 from contactid.arm.rigid.biped import LAWS, Biped, Stance
+from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_exact
 from contactid.sources.motion import read_dataset
 
@@ -24,7 +25,6 @@ _SMOOTHED, _DEGREE = 7, 2  # samples and degree of the polynomial whose slope is
 _BEFORE = 4  # samples before the first touch
 _FALLING = 4  # samples of the approach's speed, which all recordings have before a touch
 _SLOWED = 0.15  # of its speed, by which a foot that touches is slower
-_LATEST = 60  # sample: no foot touches later
 _SPARE = 4  # samples at a recording's end, where a slope isn't known
 _ON_GROUND = 0.02  # m above the lowest end of the feet
 
@@ -61,13 +61,21 @@ def differentiated(recorded: xr.Dataset) -> np.ndarray:
 
 
 def touches(vertical: np.ndarray) -> np.ndarray:
-    """(2,) samples at which the left and the right foot touch, from their ends' vertical velocities (n, 4), m/s."""
+    """(2,) samples at which the left and the right foot touch, from their ends' vertical velocities (n, 4), m/s.
+
+    Raises
+    ------
+    ContactIdError
+        Where a foot isn't slowed.
+    """
     found = []
     for ends in (slice(0, 2), slice(2, 4)):
         foot = vertical[:, ends].min(axis=1)
         falling = np.median(foot[:_FALLING])
         slower = np.flatnonzero(foot > falling + _SLOWED * abs(falling))
-        found.append(min(int(slower[0]), _LATEST) if len(slower) else _LATEST // 2)
+        if not len(slower):
+            raise ContactIdError("a foot never touches the ground", "Leave the landing out")
+        found.append(int(slower[0]))
     return np.array(found)
 
 
@@ -111,5 +119,9 @@ def write_landings(data: str, urdf: str, table: str) -> None:
         recorded = landings.sel(landing=number)
         step = float(np.median(np.diff(recorded["time"])))
         one = landing(biped, recorded, differentiated(recorded))
-        rows += [{"landing": int(number)} | row for row in law_errors(biped, one, step)]
+        try:
+            found = law_errors(biped, one, step)
+        except ContactIdError as error:
+            raise ContactIdError(f"landing {number}: {error.problem}", error.remedy) from None
+        rows += [{"landing": int(number)} | row for row in found]
     write_exact(pd.DataFrame(rows), table)

@@ -120,7 +120,7 @@ def landing_signals(landings: xr.Dataset) -> Signals:
     one = landings.isel(landing=0)
     time, step = one["time"].values, float(np.diff(one["time"]).mean())
     name = str(landings["landing"].values[0])
-    height = [series(time, landings["base_velocity"].values[k, :, 2], str(landings["landing"].values[k])) for k in (0,)]
+    height = [series(time, one["base_velocity"].values[:, 2], name)]
     joints = [series(time, one["joint_position"].values[:, k], joint) for k, joint in enumerate(JOINTS)]
     times = landings["time"].values
     return Signals(

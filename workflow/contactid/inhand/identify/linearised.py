@@ -1,7 +1,7 @@
 """A recording's wrench equations, linear about present poses and parameters, with every column that may be unknown.
 
 Beside the ten parameters and a constant wrench in the body (a sensor's zero, a mounting frame's preload) there are
-columns of disturbances that a recording may have and most don't (:data:`GROUPS`):
+columns of disturbances that a recording may have and most don't (:data:`PLACES`):
 
 * *world*: a force that is fixed in the world and isn't sensed, at the contacts' mean place: a cable;
 * *lag*: the forces are late by a time, by which they are shifted before the equations are taken;

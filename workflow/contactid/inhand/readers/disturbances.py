@@ -75,7 +75,7 @@ DISTURBANCES: Mapping[str, Mapping[str, float] | Residual] = {
     "forces lag by 50 ms": _lag,
     "a cable carries 0.7 of the weight": _cable,
 }
-STATED_SHARE: Mapping[str, float] = {  # of the load that bypasses the sensors; all others have none
+STATED_SHARE: Mapping[str, float] = {  # of the load that isn't sensed, as a user would state it; all others have none
     "load share 0.08, as in the twins": 0.08,
     "load share 0.16": 0.16,
     "load share 0.6, no preload": 0.6,

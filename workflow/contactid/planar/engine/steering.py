@@ -1,8 +1,8 @@
 """Every number that steers an identification of throws: its value, its unit, and why it is there.
 
-They stand here and nowhere else, and reach everything by ``Problem.steering``. ``workflow/resources/steering.csv`` says
-what half and twice of each does to J/m and its error (``python tests/helpers/steering.py`` makes it). Numbers that only
-bound rounding stand where they are used.
+They reach everything by ``Problem.steering``. ``workflow/resources/steering.csv`` says
+what half and twice of each does to J/m and its error (``python tests/helpers/steering.py`` makes it). What only bounds
+rounding or a loop stands where it is used.
 """
 
 from __future__ import annotations
