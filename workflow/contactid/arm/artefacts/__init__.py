@@ -186,8 +186,9 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             compute="contactid.arm.artefacts.headline:headline",
             draw="contactid.arm.artefacts.headline:draw_headline",
             title="What the printed map tells of the measured velocities",
-            caption="Errors of Table II's predictions of v_x+ beside answers that know nothing of the arm; the errors"
-            " by speed and direction; the fitted v_z+ over v_x+, and one lean of the table (line).",
+            caption="Errors of Table II's predictions of v_x+ beside answers that know nothing of the arm, row by row"
+            " and their means (dots); the map's errors by speed and direction; the fitted v_z+ over v_x+, and one lean"
+            " of the table (line).",
             data="printed: Table II without its copied row",
         ),
         figure(
