@@ -16,7 +16,6 @@ import numpy as np
 from contactid.planar.engine.problem import Point, Problem
 
 DEVIATIONS = 1.96  # standard deviations of an interval that holds the truth 95 times of 100
-_BEYOND, _SHORTER = 1.5, 0.3  # of the rise's root, beyond which a step was too long, and what is left of it
 
 
 @dataclass(frozen=True)
@@ -89,9 +88,9 @@ def _side(problem: Problem, best: Point, unknown: int, rise: float, sign: float,
         fits = [held.fit(start, problem.whole, 0.0, steering.profile_iterations) for start in starts]
         point = min(fits, key=lambda fit: fit.cost)
         at = float(np.sqrt(max(point.cost - best.cost, 0.0)))
-        if at > _BEYOND * limit and step > shortest:
+        if at > steering.overshoot * limit and step > shortest:
             value, at = former, former_at  # far beyond the end: the same with a shorter step
-            step *= _SHORTER
+            step *= steering.shortening
             continue
         points.append(point)
         if may_restart and point.cost < best.cost - steering.better:

@@ -57,23 +57,24 @@ def search(problem: Problem, say: Say | None = None) -> list[Point]:
 
 def _joined(problem: Problem, alone: Sequence[Sequence[Point]]) -> list[Point]:
     """Motions of all throws with the common unknowns of each throw's best, and of their median, fitted together."""
-    floor, number = _floor(problem), problem.steering.final
+    steering, floor = problem.steering, _floor(problem)
     best = np.array([points[0].common for points in alone])
     starts = []
     for common in (np.median(best, axis=0), *best):
-        own = np.array([_nearest(points, common).own[0] for points in alone])
+        own = np.array([_nearest(points, common, steering.near_best).own[0] for points in alone])
         starts.append(Point(common, own, problem.cost(Point(common, own), problem.whole, floor)))
     starts.sort(key=lambda point: point.cost)
-    fits = [
-        problem.fit(problem.fit(point, problem.whole, floor, 6), problem.whole, 0.0, 30) for point in starts[:number]
-    ]
-    return _distinct(problem, sorted(fits, key=lambda point: point.cost), number)
+    fits = []
+    for start in starts[: steering.final]:
+        smoothed = problem.fit(start, problem.whole, floor, steering.first_iterations)
+        fits.append(problem.fit(smoothed, problem.whole, 0.0, steering.final_iterations))
+    return _distinct(problem, sorted(fits, key=lambda point: point.cost), steering.final)
 
 
-def _nearest(points: Sequence[Point], common: np.ndarray) -> Point:
+def _nearest(points: Sequence[Point], common: np.ndarray, near: float) -> Point:
     """The one of a throw's motions whose J/m is nearest, among those that fit about as well as the best."""
     least = points[0].cost
-    good = [point for point in points if point.cost < least + 10.0]
+    good = [point for point in points if point.cost < least + near]
     return min(good, key=lambda point: abs(point.common[RATIO] - common[RATIO]))
 
 
@@ -284,7 +285,7 @@ def _varied(
 def _settled(problem: Problem, points: Sequence[Point]) -> list[Point]:
     """Fitted whole motions, and others beside the best until these bring nothing new: the cost has many minima."""
     steering, whole, floor = problem.steering, problem.whole, _floor(problem)
-    minima = [problem.fit(point, whole, 0.0, 30) for point in points]
+    minima = [problem.fit(point, whole, 0.0, steering.final_iterations) for point in points]
     for _ in range(steering.rounds):
         best = min(minima, key=lambda point: point.cost)
         if _is_beyond(problem, best):
@@ -295,7 +296,8 @@ def _settled(problem: Problem, points: Sequence[Point]) -> list[Point]:
         rows += [_with_restitutions(problem, _row(best), frame, whole[0]) for frame in frames]
         every = np.concatenate(rows)
         tried = _best_points(every, problem.costs(0, every, whole[0], floor), problem, steering.final)
-        fits = [problem.fit(problem.fit(point, whole, floor, 5), whole, 0.0, 12) for point in tried]
+        smoothed = [problem.fit(point, whole, floor, steering.growing_iterations) for point in tried]
+        fits = [problem.fit(point, whole, 0.0, steering.tried_iterations) for point in smoothed]
         minima += fits
         if min(point.cost for point in fits) > best.cost - steering.new:
             break

@@ -2,7 +2,7 @@
 
 They reach everything by ``Problem.steering``. ``workflow/resources/steering.csv`` says
 what half and twice of each does to J/m and its error (``python tests/helpers/steering.py`` makes it). What only bounds
-rounding or a loop stands where it is used.
+rounding stands where it is used.
 """
 
 from __future__ import annotations
@@ -93,6 +93,9 @@ class Steering:
     # --- the search: its end -----------------------------------------------------------------------------------------
     plausible_tail: float = _number(1e-3, "probability", "of a larger misfit, below which a wider search follows")
     beyond: float = _number(50.0, "cost per residual", "no search helps: true models end below 30, real squares not")
+    final_iterations: int = _number(30, "1", "of the fit of a whole motion")
+    tried_iterations: int = _number(12, "1", "of the fit of another motion beside the best")
+    near_best: float = _number(10.0, "cost", "above a throw's best up to which its motions fit about as well")
     rounds: int = _number(6, "1", "of other motions beside the best")
     new: float = _number(1.0, "cost", "by which a round must lower the best, or it was the last")
     alike: float = _number(1.0, "scale", "common unknowns that differ by less are one")
@@ -100,6 +103,8 @@ class Steering:
     # --- profiles and errors -----------------------------------------------------------------------------------------
     profile_step: float = _number(0.7, "sd", "from one value to the next, as the cost shows it")
     profile_start: float = _number(0.1, "scale", "the first step")
+    overshoot: float = _number(1.5, "root of the rise", "beyond which a step was too long, and is made again")
+    shortening: float = _number(0.3, "step", "what is left of such a step")
     profile_steps: int = _number(40, "1", "to one side")
     profile_restarts: int = _number(4, "1", "from a better answer on the way")
     profile_iterations: int = _number(12, "1", "of the fit at each value")
