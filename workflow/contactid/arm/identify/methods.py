@@ -174,13 +174,19 @@ class Agreement:
 
     Attributes
     ----------
-    velocity, half_width : (d,) v+ without normal velocity, and half of its 95 % interval
-    models : fits of every admissible model
+    each : (k, d) v+ of every admissible model, without normal velocity
+    half_width : (d,) half of the 95 % interval of their median
+    models : their fits
     """
 
-    velocity: np.ndarray
+    each: np.ndarray
     half_width: np.ndarray
     models: list[tuple[ModalFit, ...]]
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """(d,) their median."""
+        return np.median(self.each, axis=0)
 
 
 def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> Agreement:
@@ -196,7 +202,7 @@ def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> 
     """
     window = replace(window, impact_time_se=min(window.impact_time_se, _TIMING * window.step))
     models: list[tuple[ModalFit, ...]] = []
-    found: list[np.ndarray] = []
+    points: list[np.ndarray] = []
     for part in _PARTS:
         for modes in _MODES:
             try:
@@ -207,22 +213,24 @@ def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> 
             except (ContactIdError, np.linalg.LinAlgError):
                 continue
             models.append(fits)
-            found.append(velocity)
+            points.append(velocity)
     if len(models) < _FEWEST:
         raise ContactIdError(
             f"v+ isn't found: {len(models)} of {len(_PARTS) * len(_MODES)} models show a vibration around a motion"
-            " that goes on (the others are slower than the window, cancel themselves, or the arm is braked)",
+            " that goes on (the others have no fit, are slower than the window, cancel themselves, or the arm is"
+            " braked)",
             _DISAGREE,
         )
-    half = _half_width(np.array(found), models, missed * window.speed)
-    if half[:asked].max() > WIDEST * window.speed:
-        first = [1e3 * velocity[0] for velocity in found]
+    each = np.array(points)
+    half = _half_width(each, models, missed * window.speed)
+    widest = half[:asked].max() / window.speed
+    if widest > WIDEST:
         raise ContactIdError(
-            f"v+ isn't found: {len(models)} models that explain the vibration give v_x+ = {min(first):.0f} to"
-            f" {max(first):.0f} mm/s, and the tip hits at {1e3 * window.speed:.0f} mm/s",
+            f"v+ isn't found: its interval by {len(models)} models that explain the vibration is"
+            f" +- {100.0 * widest:.0f} % of the approach's speed, where {100.0 * WIDEST:.0f} % is the most",
             _DISAGREE,
         )
-    return Agreement(np.median(found, axis=0), half, models)
+    return Agreement(each, half, models)
 
 
 def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], missed: float) -> np.ndarray:
@@ -234,12 +242,15 @@ def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], missed: f
 
 
 def _is_admissible(fits: tuple[ModalFit, ...], window: Window, asked: int) -> bool:
-    """Whether modes have a period within the window, none is cancelled by another, and the arm isn't braked."""
+    """Whether the fits ended, modes have a period within the window, none is cancelled, and the arm isn't braked."""
+    ended = all(fit.converged and not fit.at_bound for fit in fits)
     length = window.time[-1] + 0.5 * window.step
     has_period = fits[0].poles.imag.min() >= 2.0 * np.pi / length
     largest = max(fit.amplitude.max() for fit in fits)
     change = length * max(abs(fit.slope) for fit in fits[:asked])
-    return bool(has_period and largest <= _LARGEST_MODE * window.speed and change <= _BRAKED * window.speed)
+    small = largest <= _LARGEST_MODE * window.speed
+    goes_on = change <= _BRAKED * window.speed
+    return bool(ended and has_period and small and goes_on)
 
 
 def admissible(window: Window) -> Answer:
@@ -253,18 +264,12 @@ def admissible(window: Window) -> Answer:
         As :func:`agreement`.
     """
     found = agreement(window, np.array([0.0, 1.0]), _MISSED_ALONG, asked=1)
-    normal = np.array([_velocities(fits)[0] for fits in found.models])
-    of_normal = _half_width(normal, found.models, _MISSED_NORMAL * window.speed)[1]
-    along = found.velocity[0]
-    velocity = np.array([along, np.median(normal[:, 1])])
+    as_fitted = np.array([_velocities(fits)[0] for fits in found.models])
+    of_normal = _half_width(as_fitted, found.models, _MISSED_NORMAL * window.speed)[1]
+    velocity = np.array([found.velocity[0], np.median(as_fitted[:, 1])])
     half = np.array([found.half_width[0], of_normal])
-
-    def off(fits: tuple[ModalFit, ...]) -> float:
-        after = without_normal_velocity(window.pre_velocity, _velocities(fits)[0], np.array([0.0, 1.0]))
-        return abs(after[0] - along)
-
-    x, z = min(found.models, key=off)
-    return Answer(velocity, half / NORMAL, (x, z))
+    nearest = int(np.argmin(np.abs(found.each[:, 0] - velocity[0])))
+    return Answer(velocity, half / NORMAL, found.models[nearest])
 
 
 def joints(window: Window, jacobian_n: np.ndarray) -> Answer:
