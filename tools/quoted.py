@@ -67,7 +67,7 @@ def read_quoted(root: Path = ROOT) -> pd.DataFrame:
 
 
 def study_of(row: pd.Series) -> str:
-    """The folder of a run that a file lies in, which a run of other studies alone hasn't; empty for a file of no study."""
+    """The study's folder that a file lies in, which runs of other studies haven't; empty for a file of no study."""
     return "/".join(Path(row["file"]).parts[:-1][:1])
 
 
