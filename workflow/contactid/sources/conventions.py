@@ -49,6 +49,7 @@ _WORDS = {
     },
 }
 FINE = 3.0  # misfit per degree of freedom, up to which no other convention is tried: noise 1.7 times what is stated
+SURE = 1.5  # the same, from which on down no further one is tried
 REFUTED = 10.0  # the same, from which on there is no answer
 _BETTER = 0.5  # of the stated convention's misfit: what explains data has less
 _AS_GOOD = 1.2  # times the least misfit: chi-square doesn't tell these apart
@@ -241,6 +242,14 @@ def _units(text: str) -> Iterable[tuple[str, str]]:
 Result = TypeVar("Result")
 
 
+class Refuted(ContactIdError):
+    """No answer, from a fit whose ``misfit`` per degree of freedom is known."""
+
+    def __init__(self, problem: str, remedy: str, misfit: float) -> None:
+        super().__init__(problem, remedy)
+        self.misfit = misfit
+
+
 @dataclass(frozen=True)
 class Judged(Generic[Result]):
     """An answer under a convention, and how well it explains the data.
@@ -252,6 +261,7 @@ class Judged(Generic[Result]):
     values, errors : (n,) the numbers that the answer is about, and their standard errors
     rows : that are averaged to one value. Their noise may be one: a real sensor's isn't white, and then an average
         is no better than a row.
+    own_misfit : per degree, of the answer, where it is by a part of the data alone; ``squares`` are of all
     """
 
     answer: Result
@@ -260,6 +270,7 @@ class Judged(Generic[Result]):
     values: np.ndarray
     errors: np.ndarray
     rows: int = 1
+    own_misfit: float | None = None
 
     @property
     def misfit(self) -> float:
@@ -287,9 +298,14 @@ def explained(
         Naming the convention that explains the data, with the option that states it; that of ``attempt``; or that the
         answer is refuted by its own misfit.
     """
-    refusal, own = None, None
+    refusal: ContactIdError | None = None
+    own = None
     try:
         own = attempt(stated)
+    except Refuted as error:
+        if error.misfit <= FINE:
+            raise
+        refusal = error
     except ContactIdError as error:
         refusal = error
     if own is not None and own.misfit <= FINE:
@@ -302,7 +318,7 @@ def explained(
     if own is None:
         assert refusal is not None
         raise refusal
-    if own.misfit > REFUTED:
+    if (own.misfit if own.own_misfit is None else own.own_misfit) > REFUTED:
         raise ContactIdError(
             f"{name}: the answer is refuted by its own misfit (chi-square {_count(own)}), and no other convention of "
             "units, axes or signs explains the data",
@@ -320,6 +336,8 @@ def _answers(
             break
         try:
             found.append((convention, attempt(convention)))
+            if found[-1][1].misfit <= SURE:
+                break
         except ContactIdError:
             continue
     return found

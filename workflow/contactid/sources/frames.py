@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from contactid.sources.conventions import FRAMES, MIRROR, QUATERNION, UP
+from contactid.sources.conventions import FRAMES, MIRROR, QUATERNION, THETA, UP
 
 #: (3, 3) the proper rotation that takes the axis which points up to z.
 _TO_Z_UP = {
@@ -52,6 +52,15 @@ def quaternion_matrix(frame: Mapping[str, str]) -> np.ndarray:
     return turning @ (signs[:, None] * matrix)
 
 
+def in_plane(position: np.ndarray, frame: Mapping[str, str]) -> np.ndarray:
+    """Poses (n, 3) as written, x, y (m) and theta (rad), to those with y upwards and theta counter-clockwise."""
+    up = frame.get(UP, "y")
+    vertical = "xy".index(up[-1])
+    x, y = position[:, 1 - vertical], position[:, vertical]
+    sign = -1.0 if frame.get(THETA) == "clockwise" else 1.0
+    return np.column_stack([x, -y if up.startswith("-") else y, sign * position[:, 2]])
+
+
 def frames_in_space(stated: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """Every combination of quaternion, up and mirror, the stated one first; fewer changes come before more."""
     parts = (QUATERNION, UP, MIRROR)
@@ -60,7 +69,7 @@ def frames_in_space(stated: Mapping[str, str]) -> Iterator[dict[str, str]]:
         dict(zip(parts, values, strict=True))
         for values in ((q, u, m) for q in FRAMES[QUATERNION] for u in FRAMES[UP] for m in FRAMES[MIRROR])
     ]
-    for frame in sorted(found, key=lambda one: changes(one, own)):
+    for frame in sorted(found, key=lambda one: (changes(one, own), one[MIRROR] != own[MIRROR])):
         yield {**stated, **{part: value for part, value in frame.items() if value != own[part]}}
 
 

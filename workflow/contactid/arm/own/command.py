@@ -32,9 +32,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
+from contactid.sources.conventions import options, stated_by
+
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
+    options(parser)
     parser.add_argument("recordings", nargs="+", metavar="recording", help=".mat or .csv files, or folders of them")
     parser.add_argument("--robot", default="", metavar="table.csv", help="link table (default: the KUKA LWR 4+)")
     parser.add_argument("--probe", type=float, default=0.10, metavar="m", help="length of the probe (default: 0.10)")
@@ -59,7 +62,7 @@ def run(given: Namespace) -> Sequence[str]:
         from contactid.arm.own.report import Found, write_files
 
         robot = own_robot(given.robot, given.probe)
-        recordings, left_out = read_own(given.recordings, robot)
+        recordings, left_out = read_own(given.recordings, robot, stated_by(given))
         print(f"{len(recordings)} recordings read, {len(left_out)} left out", flush=True)
         impacts = []
         for file, one in recordings.items():

@@ -46,6 +46,7 @@ from contactid.planar.squares.events import (
     side_angles,
 )
 from contactid.planar.squares.flight import DEGREES, STRETCH, left_by_polynomial, runs
+from contactid.sources.conventions import STATED, Convention
 
 _LARGEST, _SMALLEST = 10.0, 1e-4  # m, of a body's largest radius; beyond them millimetres were taken for metres
 _HEAVIEST = 2e4  # kg/m3: denser than lead, were the body as thick as it is wide
@@ -176,7 +177,9 @@ def _shape(content: Mapping[str, Any]) -> Shape:
     return Polygon(corners, float(content.get("corner_radius", 0.0)))
 
 
-def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path]) -> OwnThrows:
+def read_own_throws_of(
+    body: OwnBody, paths: Sequence[str | Path], convention: Convention = STATED
+) -> OwnThrows:
     """Read throws of a body, cut them at rest, and give them their noise.
 
     Raises
@@ -185,7 +188,7 @@ def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path]) -> OwnThrows:
         Two files of one name, what the reader of throws refuses, poses that no body has, no throw that gets near the
         ground, y that points down, and throws too short in flight to tell a noise that isn't given.
     """
-    read = [read_own_throw(path) for path in paths]
+    read = [read_own_throw(path, convention=convention) for path in paths]
     names = tuple(throw.name for throw in read)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -231,7 +234,7 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
             deepest = around.start + int(height[around].argmin())
             places.append((along[deepest], height[deepest]))
     if not places:
-        return level
+        return _under_the_deepest(body, throws)
     x, y = np.array(places).T
     deepest = int(y.argmin())
     reach = float(np.linalg.norm(body.shape.outline(), axis=1).max())
@@ -246,6 +249,14 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
     if slope == 0.0 and abs(y[deepest]) <= _MISPLACED:
         return level
     return Ground(slope, float(x[deepest]), float(y[deepest]))
+
+
+def _under_the_deepest(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
+    """Level through the lowest place of all throws, where a body comes down to it and goes up again."""
+    found = [(float(gap.min()), int(gap.argmin()), len(gap)) for gap in (_lowest_gaps(body, one) for one in throws)]
+    height, frame, frames = min(found)
+    turns_back = 0 < frame < frames - 1
+    return Ground(0.0, 0.0, body.ground.y0 + height) if turns_back and abs(height) > _MISPLACED else Ground()
 
 
 def _pushed_frames(throw: PlanarThrow) -> np.ndarray:
