@@ -38,7 +38,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 
 .DEFAULT_GOAL := run
 .PHONY: run public 4tu full benchmark tactile dry-run why \
-	predict identify impact estimate inspect \
+	toss predict identify impact estimate inspect \
 	data lock \
 	check compare report bundle verify release \
 	cluster plan resources \
@@ -73,6 +73,9 @@ dry-run: env ## what a default run would still do; STUDY=planar that of one stud
 
 identify: env ## a flat body that you throw: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
 	@$(PACKAGE) contactid identify --body={BODY!} --report={REPORT} -- {THROWS:words!}
+
+toss: env ## a box that you toss, from its poses: TOSSES=folder BOX=box.yaml REPORT=report
+	@$(PACKAGE) contactid toss --box={BOX} --object={OBJECT} --report={REPORT} -- {TOSSES:words!}
 
 predict: env ## your own tosses, by a finished run's parameters: TOSSES=folder RUN=default REPORT=report
 	@$(PACKAGE) contactid predict --run=results/{RUN} --report={REPORT} --object={OBJECT} --surface={SURFACE} -- {TOSSES:words!}

@@ -240,7 +240,8 @@ def _from_impacts(
         solution = least_squares(residuals, (estimate - prior) / deviation)
         estimate = prior + solution.x * deviation
     assert solution is not None
-    covariance = np.linalg.inv(solution.jac.T @ solution.jac)
+    slopes = np.asarray(solution.jac)
+    covariance = np.linalg.inv(slopes.T @ slopes)
     errors = np.minimum(_IMPACT_INFLATION * np.sqrt(np.diag(covariance)), 1.0) * deviation
     errors[6:] = np.hypot(errors[6:], _CORNERS)
     return estimate, errors
