@@ -182,7 +182,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             rule="arm_tables",
             compute="contactid.arm.artefacts.damping_sweep:sweep_artefacts",
             draw="contactid.arm.artefacts.damping_sweep:draw_sweep",
-            caption="Bouncing, settling and the fit's error of models A and B against their dampings.",
+            caption="Settling and the fit's error of models A and B against the coupling's damping.",
             data="simulated: two-mass models",
         ),
         figure(
