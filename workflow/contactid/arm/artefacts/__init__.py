@@ -254,7 +254,7 @@ def _landings(dataset: str) -> list[Artefact]:
             draw="contactid.arm.artefacts.landings:draw_landings",
             title="Laws of impact on real landings of a biped",
             caption="Errors of v+ by rigid laws over the size of the measured jump: every landing, the median 6 ms"
-            " after the second foot's touch with its 95 % interval, and medians at 4 and 8 ms (circles).",
+            " after the second foot's touch with its 95 % interval, and below it medians at 4 (<) and 8 ms (>).",
             data="public data: landings of the biped Cassie at 2 kHz",
         ),
     ]
