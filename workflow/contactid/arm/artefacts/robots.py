@@ -182,13 +182,14 @@ def row_tolerances(table: pd.DataFrame, rows: pd.DataFrame) -> dict[int, float]:
 
     The stated postures were fitted with that arm, one a direction, so this is what no posture explains.
     """
-    own = table[_is_the_paper_s(table)].set_index("direction_deg")["ratio"]
+    own = table[_is_the_paper_s(table)].drop_duplicates("direction_deg").set_index("direction_deg")["ratio"]
     errors = np.abs(predicted(rows, rows["direction_deg"].map(own).to_numpy()) - rows["vx_plus_map"])
     return errors.groupby(rows["direction_deg"]).max().to_dict()
 
 
 def _is_the_paper_s(table: pd.DataFrame) -> pd.Series:
-    return (table["links"] == DESCRIBED) & (table["motors"] == NO_MOTORS)
+    """The described links alone, also where K is fitted and leaves no motors."""
+    return (table["links"] == DESCRIBED) & (table["motor_share"] == 0.0)
 
 
 def _against_print(one: Mapping[Any, Any], rows: pd.DataFrame, tolerances: Mapping[int, float]) -> dict[str, float]:
@@ -226,8 +227,9 @@ def row_table(
 ) -> pd.DataFrame:
     """``ext_robots_rows``: one row per printed row that is no copy: which other robots could it be?
 
-    Of ``robots``, all but the described links alone, ``stated`` are within ``tolerance_m_s`` of the printed map in the
-    stated posture. ``upright``: in some upright posture on the table they have an r that the row's rounding leaves.
+    Of ``robots``, all but the described links without motors, ``stated`` are within ``tolerance_m_s`` of the printed
+    map in the stated posture. ``upright``: in some upright posture on the table they have an r that the row's
+    rounding leaves.
     """
     tolerances = row_tolerances(table, rows)
     others = table[~_is_the_paper_s(table)]
