@@ -105,7 +105,6 @@ rule arm_fit:
         links=ARM_LINKS,
     output:
         fits="<results>/arm/fits/methods.csv",
-        modes="<results>/arm/fits/modes.csv",
         curves="<results>/arm/fits/curves.csv",
         joints="<results>/arm/fits/joints.csv",
     log:
@@ -210,7 +209,6 @@ rule arm_tables:
         published_links=ARM_PUBLISHED_LINKS,
         data=rules.arm_fit.input.data,
         fits=rules.arm_fit.output.fits,
-        modes=rules.arm_fit.output.modes,
         curves=rules.arm_fit.output.curves,
         joints=rules.arm_fit.output.joints,
         stored_accuracy=stored_files("arm_accuracy"),

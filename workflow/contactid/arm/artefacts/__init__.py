@@ -103,12 +103,6 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             caption="Errors of the reconstructed post-impact velocity against the impact map, by method.",
         ),
         table(
-            "ext_modes",
-            datasets=recordings,
-            compute="contactid.arm.artefacts.fits:fit_tables",
-            caption="Number of modes that BIC chooses.",
-        ),
-        table(
             "ext_joints",
             datasets=recordings,
             compute="contactid.arm.artefacts.fits:fit_tables",
