@@ -121,18 +121,24 @@ def draw_accuracy(data: pd.DataFrame) -> Figure:
         axes.set_xlabel(rf"error of $v_{component}^+$ (mm/s)")
     _draw_coverage(panels[0][2], data, methods)
     panels[0][0].set_yticks(range(len(methods)), [method.replace("_", " ") for method in methods])
-    panels[0][0].invert_yaxis()
+    panels[0][0].set_ylim(len(methods) - 0.5, -0.5)
     handles = [
-        Line2D([], [], color=colour, marker="o", ms=3.0, lw=2.0, label=label)
-        for twin, (label, colour) in _GROUPS.items()
-        if twin in set(data["twin"])
+        Line2D([], [], color=colour, marker="o", ms=3.0, lw=2.0, label=_GROUPS[twin][0])
+        for twin, _, colour in _shown_groups(data)
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure
 
 
+def _shown_groups(data: pd.DataFrame) -> list[tuple[str, float, str]]:
+    """The groups of twins that there are: name, place beside the middle of a method's row, colour."""
+    names = [twin for twin in _GROUPS if twin in set(data["twin"])]
+    places = (-_ROW, _ROW) if len(names) > 1 else (0.0,)
+    return [(twin, place, _GROUPS[twin][1]) for twin, place in zip(names, places, strict=True)]
+
+
 def _draw_errors(axes: Axes, data: pd.DataFrame, methods: list[str]) -> None:
-    for offset, (twin, (_, colour)) in zip((-_ROW, _ROW), _GROUPS.items(), strict=True):
+    for twin, offset, colour in _shown_groups(data):
         part = data[data["twin"] == twin]
         rows = part["method"].map(methods.index) + offset
         axes.hlines(rows, part["q025"], part["q975"], color=colour, lw=0.7)
@@ -148,7 +154,7 @@ def _draw_errors(axes: Axes, data: pd.DataFrame, methods: list[str]) -> None:
 
 def _draw_coverage(axes: Axes, data: pd.DataFrame, methods: list[str]) -> None:
     """Share of 95 % intervals that hold the truth, a mark by component."""
-    for offset, (twin, (_, colour)) in zip((-_ROW, _ROW), _GROUPS.items(), strict=True):
+    for twin, offset, colour in _shown_groups(data):
         for component, mark in _COMPONENT_MARKS.items():
             part = data[(data["twin"] == twin) & (data["component"] == component)].dropna(subset=["coverage"])
             rows = part["method"].map(methods.index) + offset
