@@ -176,9 +176,9 @@ def _distributions() -> list[Artefact]:
     return [
         _figure("ext_calibration_curve", figures, "rest_poses:draw_calibration_curve",
                 "How often the predicted regions of the rest pose hold the measured one, against their nominal level."),
-        _figure("ext_rest_pose_distribution", figures, "rest_poses:draw_rest_pose_distribution",
-                "Simulated rest positions of some tosses drawn from the predictive distribution, with the measured "
-                "one."),
+        _figure("ext_rest_pose_distribution", figures, "rest_poses:draw_regions",
+                "Regions that hold 50, 80 and 90 % of the rest positions, of a few tosses from above: of those with "
+                "the surest and the least sure faces."),
     ]  # fmt: skip
 
 

@@ -19,7 +19,6 @@ from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.sources.motion import BodyProperties, body_of, opened_dataset
 from contactid.tossing.configuration import Scheme, cases, predictions_of, schemes_of, velocity_cases
-from contactid.tossing.predict.rest_pose_regions import RestPoseModel
 from contactid.tossing.prepare.poses import PlaneCorrection
 
 _RECORD = "provenance.json"  # the run writes it when every study is done
@@ -95,19 +94,17 @@ class FinishedRun:
         ]
         return pd.concat(tables).to_numpy(dtype=float) if tables else np.zeros(0)
 
-    def rest_pose_model(self, identified: IdentifiedBody, scheme: str) -> RestPoseModel | None:
-        """What regions of rest poses by a scheme are made from; None where the run has none.
+    def rest_pose_model(self, identified: IdentifiedBody, scheme: str) -> dict[str, Any] | None:
+        """The record of scores that regions of rest poses by a scheme are made from; None where the run has none.
 
-        A run that predicts several datasets has a file for each, which differ in the test tosses'
-        scores alone; the first is taken.
+        A run that predicts several datasets has a file for each, which differ in the test tosses' scores alone; the
+        first is taken. An earlier version's record doesn't have what further tosses need.
         """
         for on, dataset in cases(self.block):
             file = self.folder / "tossing/rest_poses" / on / f"{dataset}.{scheme}.json"
             if on == identified.dataset and file.is_file():
-                try:
-                    return RestPoseModel.read(file)
-                except KeyError:  # an earlier version's, which didn't keep what further tosses need
-                    return None
+                record = read_json(file)
+                return record if {"held_out_positions", "draws"} <= record.keys() else None
         return None
 
 

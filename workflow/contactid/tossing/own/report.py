@@ -21,7 +21,8 @@ from contactid.output.own_report import PREDICTIONS, SUMMARY
 from contactid.output.style import label_data, save, styled
 from contactid.output.tables import write_report_csv
 from contactid.sources.motion import body_of
-from contactid.tossing.own.draw import draw_losses, draw_regions
+from contactid.tossing.artefacts.rest_poses import draw_regions
+from contactid.tossing.own.draw import draw_losses
 from contactid.tossing.own.finished_run import FinishedRun
 from contactid.tossing.own.predict import NAIVE, label, means, predict_own, warnings_on, with_error
 from contactid.tossing.own.regions import NO_REGIONS, OwnRegions, predict_regions
@@ -83,8 +84,8 @@ def write_files(prediction: OwnPrediction, folder: Path) -> None:
             _save(draw_losses(prediction.table, prediction.means), prediction, folder / "losses")
         if prediction.regions is not None:
             write_text(folder / "regions.json", prediction.regions.document(prediction.run.name))
-            vertices = prediction.tosses.prepared["vertices"].values
-            _save(draw_regions(prediction.regions.predictions, vertices), prediction, folder / "regions")
+            shown = prediction.regions.shown(prediction.tosses.prepared["vertices"].values)
+            _save(draw_regions(shown.assign(object=prediction.tosses.object)), prediction, folder / "regions")
     for name, body in _bodies(prediction):
         write_text(folder / f"bodies/{name}.xml", formats.mjcf(body))
         write_text(folder / f"bodies/{name}.urdf", formats.urdf(body))

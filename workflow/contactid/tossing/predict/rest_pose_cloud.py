@@ -24,6 +24,11 @@ FACES = np.array([-3, -2, -1, 1, 2, 3])
 UNKNOWN = 0  # face of a rest pose that wasn't measured
 
 
+def face_name(face: int) -> str:
+    """``+x`` for 1, ``-z`` for -3."""
+    return f"{'+' if face > 0 else '-'}{'xyz'[abs(face) - 1]}"
+
+
 @dataclass(frozen=True)
 class FlatPoses:
     """n rest poses on a plane.
