@@ -14,10 +14,9 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.tossing.identify.trajectories import bootstrap_draws
-from contactid.tossing.predict.covariance_root import symmetric_root
 from contactid.tossing.prepare.preprocess import upper_face
 from contactid.tossing.prepare.tosses import PreparedToss, Problem
-from contactid.tossing.simulate.batch import Runs, rest_poses
+from contactid.tossing.simulate.batch import Runs, rest_poses, symmetric_root
 from contactid.tossing.simulate.box import ContactParameters
 
 FACES = np.array([-3, -2, -1, 1, 2, 3])

@@ -171,26 +171,26 @@ def region_table(predictions: Sequence[RestPrediction], vertices: np.ndarray) ->
     """Regions of tosses from above as polygons, with what was measured; ``vertices`` (v, 3) m are the body's.
 
     Columns: ``toss``, ``title`` (its faces), ``kind`` (``region_<level in %>``, ``measured``: the body's
-    outline, ``center``: its origin measured, ``predicted``: the same by the parameters alone), ``face``,
-    whether that is the ``likely`` one, number of the ``polygon``, ``x_m`` and ``y_m`` in C.
+    outline, ``center``: its origin measured, ``predicted``: the same by the parameters alone), whether it is on
+    the ``likely`` face, number of the ``polygon``, ``x_m`` and ``y_m`` in C.
     """
     tables = []
     for one in predictions:
         likely, measured, central = one.likely_face, one.cloud.measured, one.cloud.central
         shapes = [
             (f"region_{100 * level:.0f}", face, corners)
-            for level, outlines in zip(LEVELS, one.outlines, strict=True)
+            for level, outlines in reversed([*zip(LEVELS, one.outlines, strict=True)])  # the widest lies below
             for face, corners in outlines
         ]
         shapes.append(("predicted", int(central.face[0]), central.pose[:, :2]))
-        title = f"{face_name(likely)} up: {100 * one.faces[likely]:.0f} %"
+        title = f"up: {face_name(likely)}, {100 * one.faces[likely]:.0f} %"
         face = int(measured.face[0])
         if face != UNKNOWN:
             pose = np.r_[measured.pose[0, :2], 0.0, rotations.from_matrices(measured.matrices())[0]]
             shapes += [("measured", face, top_outline(pose, vertices)), ("center", face, measured.pose[:, :2])]
             title += f"; measured: {face_name(face)}"
         for polygon, (kind, on, corners) in enumerate(shapes):
-            about = {"toss": one.cloud.toss, "title": title, "kind": kind, "face": face_name(on)}
+            about: dict[str, Any] = {"toss": one.cloud.toss, "title": title, "kind": kind}
             about |= {"likely": on == likely, "polygon": polygon}
             tables.append(pd.DataFrame(corners, columns=["x_m", "y_m"]).assign(**about))
     return pd.concat(tables, ignore_index=True)

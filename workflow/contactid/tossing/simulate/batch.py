@@ -171,6 +171,19 @@ def _rest_poses(
         out[run, 8] = failed
 
 
+def symmetric_root(covariance: np.ndarray) -> np.ndarray:
+    """(n, n) the symmetric positive semidefinite matrix whose square is a covariance (n, n), which may be singular.
+
+    Starts are drawn with it. Among all roots this one is unique. Eigenvectors alone would do as well, but their signs
+    depend on the kernel that BLAS chooses for a processor, and draws with them.
+    """
+    values, axes = np.linalg.eigh(covariance)
+    # Eigenvalues that are zero come out as rounding, some negative; their roots would be a part in 1e8 of the largest.
+    rounding = len(values) * np.finfo(float).eps * values[-1]
+    deviations = np.sqrt(np.where(values > rounding, values, 0.0))
+    return (axes * deviations) @ axes.T
+
+
 def start_rows(body: BodyProperties, start: State, deviations: np.ndarray) -> np.ndarray:
     """Kernel states (n, 14) of a start and n deviations (n, 12) from it; see :class:`Runs`."""
     packed = np.repeat(pack_states(body, [start]), len(deviations), axis=0)
