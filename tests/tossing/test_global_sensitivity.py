@@ -39,7 +39,9 @@ def toss_table(tosses: Sequence[TossSensitivity]) -> pd.DataFrame:
         for o, output in enumerate(OUTPUTS):
             variance = toss.square[o].mean()
             for g, name in enumerate(GROUPS):
-                shares = (part[o, g].mean() / variance if variance > 0.0 else np.nan for part in (toss.first, toss.total))
+                shares = (
+                    part[o, g].mean() / variance if variance > 0.0 else np.nan for part in (toss.first, toss.total)
+                )
                 rows.append((number, output, name, *shares))
     return pd.DataFrame(rows, columns=["toss", "output", "input", "first_order", "total"])
 
