@@ -30,6 +30,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from contactid.tossing.impacts.law import ImpactTable
+from contactid.tossing.models.impacts import LARGEST_MU
 from contactid.tossing.simulate.contact_kernel import OPTIONS
 
 Point = tuple[float, float, float]  # mu, e_N, e_T
@@ -161,21 +162,19 @@ def likelihood(table: ImpactTable, model_error: tuple[float, float] = (0.0, 0.0)
     return _whitened(replace(table, post_covariance=table.post_covariance_with(*model_error)), table)
 
 
-def minimise(
-    problem: Likelihood, near: Point | None = None, *, free_e_t: bool = False, largest_mu: float = 2.0
-) -> Point:
+def minimise(problem: Likelihood, near: Point | None = None, *, free_e_t: bool = False) -> Point:
     """The parameters of least F: the best point of a grid (or ``near``), and a simplex search from there.
 
     F is continuous and has kinks, where impacts begin to slide; so no gradient is used.
     """
     if near is None:
-        mus, bounces = np.linspace(0.0, largest_mu, _GRID[0]), np.linspace(0.0, 1.0, _GRID[1])
+        mus, bounces = np.linspace(0.0, LARGEST_MU, _GRID[0]), np.linspace(0.0, 1.0, _GRID[1])
         grid = [(float(mu), float(e_n), 0.0) for mu in mus for e_n in bounces]
         near = min(grid, key=lambda at: problem.objective(*at))
     cost: Any = lambda point: problem.objective(*point)  # noqa: E731
     k = 3 if free_e_t else 2
     at, steps = np.array(near[:k]), np.diag(_FIRST_STEPS[:k])
-    bounds = [(0.0, largest_mu), (0.0, 1.0), (0.0, 1.0)][:k]
+    bounds = [(0.0, LARGEST_MU), (0.0, 1.0), (0.0, 1.0)][:k]
     steps[1, 1] *= 1.0 if at[1] < 0.5 else -1.0  # inwards
     for _ in range(_SEARCHES):
         settings: Any = {"initial_simplex": np.vstack([at, at + steps]), "xatol": 1e-6, "fatol": 1e-8}

@@ -27,6 +27,7 @@ that.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -74,18 +75,11 @@ class Uncertainty:
         return self.noise_chi_square <= _LARGEST_NOISE
 
 
-@dataclass(frozen=True)
-class FrictionEvidence:
-    """Whether sliding impacts determine mu.
+class FrictionEvidence(NamedTuple):
+    """Whether sliding impacts determine mu."""
 
-    Attributes
-    ----------
-    identified : infinite friction is significantly worse than the optimum
-    lower_bound : 95 % one-sided lower bound of mu, by profile likelihood
-    """
-
-    identified: bool
-    lower_bound: float
+    identified: bool  # infinite friction is significantly worse than the optimum
+    lower_bound: float  # 95 % one-sided lower bound of mu, by profile likelihood
 
 
 def uncertainty(
