@@ -127,7 +127,7 @@ def _impacts() -> list[Artefact]:
                 "Measured velocities round an impact against simulated ones: (a) with 16 steps per sample, in place of "
                 "the commercial simulator of figure 7, and (b) with one, as in figure 8.",
                 title="Simulated velocities round an impact, as in figures 7 and 8"),
-        _figure("fig09_velocity_costs", "costs:velocity_costs", "costs:draw_costs",
+        _figure("fig09_velocity_costs", "costs:cost_figures", "costs:draw_costs",
                 "Mean velocity loss (eqs. 16 and 17) over friction and restitution for every box, with its optimum, "
                 "the optimum's 95 % interval and the printed one.",
                 label=r"mean $L_\mathrm{vel}$ (m/s)", title="Velocity-based cost over friction and restitution"),
@@ -142,7 +142,7 @@ def _tosses() -> list[Artefact]:
                 "were found."),
         _figure("fig11_trajectory", "scenes:scene_figures", "scene_drawings:draw_example_toss",
                 "The measured toss from release to rest in three dimensions.", numbered=True),
-        _figure("fig12_trajectory_costs", "costs:trajectory_costs", "costs:draw_costs",
+        _figure("fig12_trajectory_costs", "costs:cost_figures", "costs:draw_costs",
                 "Mean trajectory loss (eqs. 16 and 18) over friction and restitution for every box, with its optimum, "
                 "the optimum's 95 % interval and the printed one.",
                 label=r"mean $L_\mathrm{traj}$", title="Trajectory-based cost over friction and restitution"),

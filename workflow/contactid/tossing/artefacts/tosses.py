@@ -52,19 +52,12 @@ def toss_figures(
 def height_of_example(prepared: xr.Dataset) -> pd.DataFrame:
     """Figure 10: height of B's origin over the surface against the sample index, with release and rest marked."""
     samples = example_toss(prepared)
-    height = samples["position"].values[:, 2]
-    index = np.arange(len(height))
-    event = np.where(index == int(samples["release"]), "release", np.where(index == int(samples["rest"]), "rest", ""))
-    return pd.DataFrame(
-        {
-            "object": prepared.attrs["object"],
-            "toss": str(samples["recording"].values),
-            "sample": index,
-            "time_s": samples["time"].values,
-            "height_m": height,
-            "event": event,
-        }
-    )
+    about = {"object": prepared.attrs["object"], "toss": str(samples["recording"].values)}
+    table = pd.DataFrame({"time_s": samples["time"].values, "height_m": samples["position"].values[:, 2], "event": ""})
+    for event in ("release", "rest"):
+        table.loc[int(samples[event]), "event"] = event
+    table = table.rename_axis("sample").reset_index().assign(**about)
+    return table[[*about, "sample", "time_s", "height_m", "event"]]
 
 
 def rest_poses(
@@ -76,27 +69,24 @@ def rest_poses(
     tosses. Outlines are those of the face that lies up, centred on the measured position. Errors are those of Table
     III (eqs. 19 to 21), the rotation as the angle between both poses.
     """
+    errors = {"rest_position_error_cm": "position_error_cm", "rest_rotation_error_deg": "rotation_error_deg"}
     tables = []
     for (dataset, parameters), table in predictions.items():
         random = np.random.default_rng(seed)
         chosen = sorted(random.choice(len(table), size=min(n_tosses, len(table)), replace=False))
         vertices = prepared[dataset]["vertices"].values
-        for panel, toss in enumerate(table.iloc[chosen].to_dict("records")):
-            of_toss = {"dataset": dataset, "object": object_of(prepared[dataset]), "panel": panel, "toss": toss["toss"]}
-            errors = {
-                "position_error_cm": toss["rest_position_error_cm"],
-                "rotation_error_deg": toss["rest_rotation_error_deg"],
-            }
-            origin = np.array([toss["measured_x"], toss["measured_y"]])
+        for panel, (_, toss) in enumerate(table.iloc[chosen].iterrows()):
+            about = {"dataset": dataset, "object": object_of(prepared[dataset]), "panel": panel, "toss": toss["toss"]}
+            origin = toss[["measured_x", "measured_y"]].to_numpy(dtype=float)
             for kind, source in (("measured", "measured"), (f"by {parameters}", "simulated")):
-                outline = top_outline(np.array([toss[f"{source}_{name}"] for name in POSE]), vertices) - origin
-                rows = pd.DataFrame(outline, columns=["x_m", "y_m"]).rename_axis("corner").reset_index()
-                tables.append(rows.assign(**of_toss, kind=kind, **(errors if source == "simulated" else {})))
-    drawn = pd.concat(tables, ignore_index=True)
-    names = ["dataset", "object", "panel", "toss", "kind", *errors, "corner", "x_m", "y_m"]
-    return drawn.drop_duplicates(["dataset", "panel", "kind", "corner"])[names].sort_values(
-        ["dataset", "panel"], kind="stable", ignore_index=True
-    )
+                pose = toss[[f"{source}_{name}" for name in POSE]].to_numpy(dtype=float)
+                rows = pd.DataFrame(top_outline(pose, vertices) - origin, columns=["x_m", "y_m"])
+                rows = rows.rename_axis("corner").reset_index().assign(**about, kind=kind)
+                said = {} if source == "measured" else {column: toss[name] for name, column in errors.items()}
+                tables.append(rows.assign(**said))
+    drawn = pd.concat(tables, ignore_index=True).drop_duplicates(["dataset", "panel", "kind", "corner"])
+    names = ["dataset", "object", "panel", "toss", "kind", *errors.values(), "corner", "x_m", "y_m"]
+    return drawn[names].sort_values(["dataset", "panel"], kind="stable", ignore_index=True)
 
 
 def draw_height(data: pd.DataFrame) -> Figure:
