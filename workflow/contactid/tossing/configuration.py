@@ -27,10 +27,8 @@ SIMULATOR = "contactid"  # our own, in the columns ``simulator``
 def check_tossing(tossing: Mapping[str, Any]) -> None:
     """What the schema can't say of the study's block of the configuration.
 
-    Raises
-    ------
-    ContactIdError
-        For lists that don't go together, a grid that is empty, or two variants of one name.
+    Raises :class:`ContactIdError` for lists that don't go together, a grid that is empty, or two variants of
+    one name.
     """
     identify_on, predict_on = tossing["identify_on"], tossing["predict_on"]
     if len(identify_on) != len(predict_on) and 1 not in (len(identify_on), len(predict_on)):
@@ -125,11 +123,8 @@ class Scheme:
 def schemes_of(block: Mapping[str, Any]) -> dict[str, Scheme]:
     """All schemes of the study's block of the configuration, by name.
 
-    Raises
-    ------
-    ContactIdError
-        Where two have the same name, or a velocity variant names a trajectory variant that isn't there or that has
-        another body.
+    Raises :class:`ContactIdError` where two have the same name, or a velocity variant names a trajectory
+    variant that isn't there or that has another body.
     """
     variants = {variant["name"]: variant for variant in block["variants"]}
     first = next(iter(variants.values()))

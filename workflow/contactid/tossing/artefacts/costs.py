@@ -65,10 +65,8 @@ def _printed(published: pd.DataFrame, box: str, kind: str) -> dict[str, float]:
 def costs(mean: xr.DataArray, intervals: Mapping[str, Any], printed: Mapping[str, float]) -> pd.DataFrame:
     """Mean losses over the grid; the least is the ``optimum``, and its row has its intervals and what is printed.
 
-    Returns
-    -------
-    Columns ``friction_mu``, ``restitution_e_n``, ``mean_loss``, ``optimum``, and of both parameters ``_low`` and
-    ``_high`` (95 %) and ``_printed``; these are NaN in all other rows.
+    Returns columns ``friction_mu``, ``restitution_e_n``, ``mean_loss``, ``optimum``, and of both parameters
+    ``_low`` and ``_high`` (95 %) and ``_printed``; these are NaN in all other rows.
     """
     table = mean.rename("mean_loss").to_dataframe().reset_index()
     table["optimum"] = table["mean_loss"] == table["mean_loss"].min()

@@ -73,10 +73,7 @@ def of_cases(cases: Iterable[Case]) -> list[str]:
 def example(prepared: Mapping[str, xr.Dataset], cases: Sequence[Case], wanted: str) -> str:
     """The identification dataset that shows the object ``wanted``.
 
-    Raises
-    ------
-    ContactIdError
-        Where none does.
+    Raises :class:`ContactIdError` where none does.
     """
     names = identified(cases)
     for name in names:

@@ -96,10 +96,8 @@ def window_velocities(
     ``reach`` is samples on either side of k_im. ``simulated`` has parameters and steps per sample by the label of the
     curve; all start from the window's own start (k_im - 5).
 
-    Returns
-    -------
-    Columns object, toss, k_im, offset (samples from k_im), component, unit, kind (``measured``, ``fitted`` or a label
-    of ``simulated``), side (``pre`` or ``post`` for fitted ones), value.
+    Returns columns object, toss, k_im, offset (samples from k_im), component, unit, kind (``measured``,
+    ``fitted`` or a label of ``simulated``), side (``pre`` or ``post`` for fitted ones), value.
     """
     samples, impact = _recording(prepared, window.impact.toss), window.impact
     body, step = body_of(prepared), 1.0 / float(prepared.attrs["sample_frequency"])

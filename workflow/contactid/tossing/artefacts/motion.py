@@ -64,9 +64,7 @@ def motion_of(samples: xr.Dataset, vertices: np.ndarray, step: float) -> dict[st
     vertices : (v, 3) m in B
     step : s between samples
 
-    Returns
-    -------
-    ``travelled_m``: length of the path of B's origin; ``flight_pct`` and ``sliding_pct``: shares of it before
+    Returns ``travelled_m``: length of the path of B's origin; ``flight_pct`` and ``sliding_pct``: shares of it before
     the first contact, and with a face on the surface after it; ``bouncing_pct``: the rest of it.
     ``slip_kept``: least speed along the surface of the corner that touches first, within the samples that an
     impact may take, over its speed before; 0 where it sticks. ``tilt_deg``: of z_B at rest against the normal.

@@ -73,12 +73,9 @@ def shown_tosses(
 
     Parameters
     ----------
-    predicted
-        Of :func:`contactid.tossing.predict.prediction.predict` for the same tosses and parameters.
-    longest
-        Frames of all shown tosses together.
-    about
-        What else to say of each.
+    predicted : of :func:`contactid.tossing.predict.prediction.predict` for the same tosses and parameters
+    longest : frames of all shown tosses together
+    about : what else to say of each
     """
     by_name = {item.toss.name: item for item in problem.tosses}
     chosen = chosen_tosses(predicted)
@@ -113,9 +110,7 @@ def chosen_tosses(predicted: pd.DataFrame) -> dict[str, str]:
 def played_toss(problem: Problem, item: PreparedToss, parameters: ContactParameters, every: int) -> dict[str, Any]:
     """Every so manieth sample of a toss and of its prediction, the first and the last among them.
 
-    Returns
-    -------
-    ``friction_mu``, ``restitution_e_n``; ``vertices`` (mm, in B) and ``faces`` (indices of their corners,
+    Returns ``friction_mu``, ``restitution_e_n``; ``vertices`` (mm, in B) and ``faces`` (indices of their corners,
     anticlockwise from outside); ``surface_velocity`` (mm/s, in C); ``time_ms``; ``measured`` and ``predicted``, rows of
     x, y, z (mm) and qw, qx, qy, qz in C; ``position_error_mm`` and ``angle_error_deg``; ``mean_position_error_mm`` and
     ``mean_angle_error_deg`` over all samples.

@@ -112,9 +112,7 @@ def variation_outlines(
     By dataset there are the table of :func:`vary_parameters` and the prepared tosses; ``n_tosses`` are drawn at random
     for each object, of those that come to rest.
 
-    Returns
-    -------
-    Columns ``dataset``, ``object``, ``parameter``, ``panel``, ``toss``, ``kind`` (``measured``, ``varied``, or
+    Returns columns ``dataset``, ``object``, ``parameter``, ``panel``, ``toss``, ``kind`` (``measured``, ``varied``, or
     ``median``: the varied pose with the least summed distance to the others), ``value``, ``corner``, ``x_m``, ``y_m``.
     """
     rows: list[tuple[object, ...]] = []

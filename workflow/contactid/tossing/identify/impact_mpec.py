@@ -62,24 +62,17 @@ def identify_from_impacts(
 
     Parameters
     ----------
-    near
-        (mu, e_N, e_T) from which the exact law's optimum is looked for; the whole range by default.
-    lasting
-        (3,) m/s: what gravity does within half of the shortest time that an impact may last unseen.
+    near : (mu, e_N, e_T) from which the exact law's optimum is looked for; the whole range by default
+    lasting : (3,) m/s: what gravity does within half of the shortest time that an impact may last unseen
 
-    Returns
-    -------
-    The record that :func:`contactid.output.fits.write_fit` takes. ``objective`` and what is said of the solver are of
-    the best start; ``exact_objective`` is the same at the same parameters by the exact law. ``intervals``: 95 %;
-    mu's has no upper end where friction isn't identified.
-    ``law_fits``: whether impacts deviate from the law by little more than measured noise explains
-    (``noise_chi_square``); where not, the intervals are those of the law's best parameters, not of the body's.
-    ``multi_start``: all starts; ``agreeing`` of them converged to the same parameters.
+    Returns the record that :func:`contactid.output.fits.write_fit` takes. ``objective`` and what is said of the
+    solver are of the best start; ``exact_objective`` is the same at the same parameters by the exact law.
+    ``intervals``: 95 %; mu's has no upper end where friction isn't identified. ``law_fits``: whether impacts
+    deviate from the law by little more than measured noise explains (``noise_chi_square``); where not, the
+    intervals are those of the law's best parameters, not of the body's. ``multi_start``: all starts;
+    ``agreeing`` of them converged to the same parameters.
 
-    Raises
-    ------
-    ContactIdError
-        Without impacts, or where no start comes to a feasible point.
+    Raises :class:`ContactIdError` without impacts, or where no start comes to a feasible point.
     """
     options = options or ImpactModelOptions()
     table = impact_table(body, impacts)

@@ -112,12 +112,9 @@ def fit_free_motion(
 
     Parameters
     ----------
-    times
-        (n,) s; the returned motion counts time from their mean.
-    position, orientation
-        (n, 3) m and (n, 4): poses of B in C.
-    gravity
-        (3,) m/s2 in C.
+    times : (n,) s; the returned motion counts time from their mean
+    position, orientation : (n, 3) m and (n, 4): poses of B in C
+    gravity : (3,) m/s2 in C
     """
     times = times - times.mean()
     spread = float(times @ times)

@@ -29,16 +29,12 @@ class Impact:
 
     Attributes
     ----------
-    toss, sample, vertex
-        Recording, sample index k_im of the vertex's lowest height, and which vertex hits.
-    position, orientation
-        (3,) m and (4,): pose of B in C at the instant of impact.
-    pre_twist, post_twist
-        (6,) fitted twists just before and just after the impact, m/s and rad/s.
-    pre_covariance, post_covariance
-        (6, 6) covariances of the fitted twists; the two fits use different samples, so they are independent.
-    surface_velocity
-        (3,) m/s of the surface's material.
+    toss, sample, vertex : recording, sample index k_im of the vertex's lowest height, and which vertex hits
+    position, orientation : (3,) m and (4,): pose of B in C at the instant of impact
+    pre_twist, post_twist : (6,) fitted twists just before and just after the impact, m/s and rad/s
+    pre_covariance, post_covariance : (6, 6) covariances of the fitted twists; the two fits use different
+        samples, so they are independent
+    surface_velocity : (3,) m/s of the surface's material
     """
 
     toss: str
@@ -161,10 +157,7 @@ def read_impacts(
 ) -> tuple[BodyProperties, list[ImpactWindow], SteppingOptions]:
     """Body, impacts (all, or one part of them) and stepping from a file.
 
-    Raises
-    ------
-    ContactIdError
-        Where no impact is left.
+    Raises :class:`ContactIdError` where no impact is left.
     """
     table = read_dataset(path)
     values = {name: table[name].values for name in table.variables}

@@ -95,10 +95,7 @@ class ImpactTable:
 def impact_table(body: BodyProperties, impacts: Sequence[Impact]) -> ImpactTable:
     """Stack impacts and their geometry.
 
-    Raises
-    ------
-    ContactIdError
-        Where there is none.
+    Raises :class:`ContactIdError` where there is none.
     """
     if not impacts:
         raise ContactIdError(

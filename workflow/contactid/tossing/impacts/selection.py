@@ -92,10 +92,7 @@ def find_impacts(prepared: xr.Dataset, options: SelectionOptions | None = None) 
     Noise and clearance are taken from the identification part alone (where there is one), so that what is tested on
     doesn't shape the selection.
 
-    Raises
-    ------
-    ContactIdError
-        Where the recordings hold no candidate at all.
+    Raises :class:`ContactIdError` where the recordings hold no candidate at all.
     """
     options = options or SelectionOptions()
     recordings = list(_recordings(prepared))
@@ -273,14 +270,11 @@ def select_impacts(
 
     Parameters
     ----------
-    window, slowest, largest_misfit, largest_imbalance
-        As in :class:`SelectionOptions`.
-    twists
-        How every variant that identifies on these impacts finds the windows' twists: ``free_motion`` or
-        ``central_differences`` (:func:`contactid.tossing.impacts.central_differences.as_paper`).
-    impacts, tables
-        Files of every variant that identifies on these impacts:
-        :func:`contactid.tossing.impacts.impact.write_impacts` and :func:`candidate_table`.
+    window, slowest, largest_misfit, largest_imbalance : as in :class:`SelectionOptions`
+    twists : how every variant that identifies on these impacts finds the windows' twists: ``free_motion`` or
+        ``central_differences`` (:func:`contactid.tossing.impacts.central_differences.as_paper`)
+    impacts, tables : files of every variant that identifies on these impacts:
+        :func:`contactid.tossing.impacts.impact.write_impacts` and :func:`candidate_table`
     """
     tosses = load_dataset(prepared, calibration)
     candidates = find_impacts(tosses, SelectionOptions(window, slowest, largest_misfit, largest_imbalance))

@@ -156,8 +156,8 @@ def likelihood(table: ImpactTable, model_error: tuple[float, float] = (0.0, 0.0)
 
     Parameters
     ----------
-    model_error
-        Standard deviations (m/s, rad/s) per axis of what the law itself gets wrong in the post-impact twist.
+    model_error : standard deviations (m/s, rad/s) per axis of what the law itself gets wrong in the post-impact
+        twist
     """
     return _whitened(replace(table, post_covariance=table.post_covariance_with(*model_error)), table)
 

@@ -116,10 +116,8 @@ def size_of(body: BodyProperties) -> str:
 def read_run(folder: str | Path) -> FinishedRun:
     """Read what a finished run has identified.
 
-    Raises
-    ------
-    ContactIdError
-        Where the folder isn't a finished run with the tossing study, or lacks a file that its configuration asks for.
+    Raises :class:`ContactIdError` where the folder isn't a finished run with the tossing study, or lacks a file
+    that its configuration asks for.
     """
     folder = Path(folder)
     if not (folder / _RECORD).is_file():

@@ -34,14 +34,11 @@ def predict_own(
 
     Parameters
     ----------
-    run, tosses
-        From :func:`contactid.tossing.own.finished_run.read_run` and :func:`contactid.tossing.own.tosses.read_tosses`.
-    progress
-        Called with a line of text as each scheme is done.
+    run, tosses : from :func:`contactid.tossing.own.finished_run.read_run` and
+        :func:`contactid.tossing.own.tosses.read_tosses`
+    progress : called with a line of text as each scheme is done
 
-    Returns
-    -------
-    A row per toss and scheme: ``toss``, ``scheme``, ``parameters`` (``trajectory``, ``velocity`` or ``naive``),
+    Returns a row per toss and scheme: ``toss``, ``scheme``, ``parameters`` (``trajectory``, ``velocity`` or ``naive``),
     ``identified_on``, ``calibrated``, ``friction_mu``, ``restitution_e_n``, ``seen`` (the run identified on this very
     toss), and the columns of :func:`contactid.tossing.predict.prediction.predict`. The scheme ``no_impact`` is the
     naive answer: the body stays where it first touches the surface, its pose until then being the measured one.

@@ -55,10 +55,7 @@ class OwnPrediction:
 def predict_and_judge(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]) -> OwnPrediction:
     """Losses and regions of tosses, and what not to trust; ``progress`` is called with lines of text.
 
-    Raises
-    ------
-    ContactIdError
-        Where no toss was measured at rest, and the run keeps no regions.
+    Raises :class:`ContactIdError` where no toss was measured at rest, and the run keeps no regions.
     """
     table, summary, warnings = pd.DataFrame(columns=["toss", "scheme", "identified_on"]), pd.DataFrame(), []
     if tosses.count(TEST):

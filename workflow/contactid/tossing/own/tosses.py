@@ -47,10 +47,9 @@ class OwnTosses:
     ----------
     name : of the file or folder
     object : what was tossed
-    prepared
-        As :func:`contactid.tossing.prepare.preprocess.preprocess` makes it. These tosses are its test part, and its
-        released one those that end in motion; where they lie on the run's own surface, the run's identification tosses
-        are its other part.
+    prepared : as :func:`contactid.tossing.prepare.preprocess.preprocess` makes it. These tosses are its test
+        part, and its released one those that end in motion; where they lie on the run's own surface, the run's
+        identification tosses are its other part.
     identified : the run's datasets of this body
     seen : names of the tosses that the run identified on
     left_out : reason by name, of recordings that can't be used
@@ -82,18 +81,12 @@ def read_tosses(paths: Sequence[str | Path], run: FinishedRun, object_name: str 
 
     Parameters
     ----------
-    paths
-        A folder, or files of one kind.
-    run
-        Whose parameters are to be used.
-    object_name, surface
-        Of an I.AM. archive: which box, and names of its planes, in order, with commas. By default the box that is
-        there (of several the run's), and the plane that it comes to rest on.
+    paths : a folder, or files of one kind
+    run : whose parameters are to be used
+    object_name, surface : of an I.AM. archive: which box, and names of its planes, in order, with commas. By
+        default the box that is there (of several the run's), and the plane that it comes to rest on.
 
-    Raises
-    ------
-    ContactIdError
-        Where nothing there can be read or used, or the run knows no such body.
+    Raises :class:`ContactIdError` where nothing there can be read or used, or the run knows no such body.
     """
     motion = _read(paths, run, object_name, surface)
     identified, warnings = _of_this_body(motion, run)

@@ -32,9 +32,7 @@ def prepare_all(stream: MotionStream) -> xr.Dataset:
 
     Those that tumble have none: the configuration chooses whether they are used.
 
-    Raises
-    ------
-    ContactIdError : for what the reader finds wrong
+    Raises :class:`ContactIdError` for what the reader finds wrong
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "motion.nc"

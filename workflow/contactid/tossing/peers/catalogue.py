@@ -75,10 +75,7 @@ PEERS: tuple[str, ...] = tuple(name for name in SIMULATORS if name not in (OWN, 
 def parameters_of(simulator: str) -> tuple[Parameter, ...]:
     """The parameters of a simulator, in the order of its parameter vectors.
 
-    Raises
-    ------
-    ContactIdError
-        Where the simulator is unknown.
+    Raises :class:`ContactIdError` where the simulator is unknown.
     """
     if simulator not in _CATALOGUE:
         raise ContactIdError(f"unknown simulator {simulator!r}", f"Choose one of {', '.join(SIMULATORS)}")

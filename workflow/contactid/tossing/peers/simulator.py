@@ -100,10 +100,8 @@ class PrincipalBody:
 def principal_body(problem: Problem) -> PrincipalBody:
     """The problem's box in P.
 
-    Raises
-    ------
-    ContactIdError
-        Where the vertices are not the eight corners of a box along B's axes, or the inertia is not positive definite.
+    Raises :class:`ContactIdError` where the vertices are not the eight corners of a box along B's axes, or the
+    inertia is not positive definite.
     """
     vertices = np.asarray(problem.vertices, dtype=float)
     low, high = vertices.min(axis=0), vertices.max(axis=0)

@@ -277,12 +277,11 @@ def conformal_quantile(held_out: np.ndarray, probability: float) -> float:
 def coverage_table(scores: Mapping[str, Scores], nominal: Sequence[float] = NOMINAL) -> pd.DataFrame:
     """How many test tosses the regions cover, for each object and, of several, for ``all`` together.
 
-    Returns
-    -------
-    One row per object, level and nominal probability: ``nominal_pct``, ``covered``, ``n_tosses``, ``covered_pct`` with
-    its exact (Clopper and Pearson) 95 % interval ``covered_low_pct``, ``covered_high_pct``, ``consistent`` (that holds
-    the nominal value), ``band_low_pct``, ``band_high_pct`` (where 95 % of right predictions would be), and for the 90 %
-    regions that aren't conformal ``median_region_cm2_deg``.
+    Returns one row per object, level and nominal probability: ``nominal_pct``, ``covered``, ``n_tosses``,
+    ``covered_pct`` with its exact (Clopper and Pearson) 95 % interval ``covered_low_pct``,
+    ``covered_high_pct``, ``consistent`` (that holds the nominal value), ``band_low_pct``, ``band_high_pct``
+    (where 95 % of right predictions would be), and for the 90 % regions that aren't conformal
+    ``median_region_cm2_deg``.
     """
     rows = []
     for level in LEVELS:
@@ -328,11 +327,9 @@ def error_table(clouds: Sequence[Cloud], kernel: Kernel, n: int = 2000, seed: in
     The error is that of the central prediction: distance in the surface (cm, eq. 21) and geodesic angle (deg) to the
     true rest pose, of which the predictive distribution says what it may be.
 
-    Returns
-    -------
-    One row per toss: ``position_error_cm``, ``rotation_error_deg``; for both ``predicted_..._p05``, ``_median``,
-    ``_p95`` and ``..._inside``; ``same_face``; ``predicted_face_pct`` and ``measured_face_pct``, the probabilities of
-    the faces centrally predicted and measured.
+    Returns one row per toss: ``position_error_cm``, ``rotation_error_deg``; for both ``predicted_..._p05``,
+    ``_median``, ``_p95`` and ``..._inside``; ``same_face``; ``predicted_face_pct`` and ``measured_face_pct``,
+    the probabilities of the faces centrally predicted and measured.
     """
     random = np.random.default_rng(seed)
     rows = []

@@ -214,15 +214,12 @@ def predict_rest_poses(
 
     Parameters
     ----------
-    prepared, identified
-        Tosses to predict, and tosses that parameters were identified on.
-    swept
-        Losses of the identification tosses over the finest grid of their identification, which is
-        bootstrapped: of a variant that doesn't refine, its coarse one.
-    draws, n_tosses
-        Simulated outcomes per toss, and tosses in the figure.
-    scores, errors, outlines
-        Files to write: scores (json), predicted beside actual errors, and :func:`region_table` of a few tosses (csv).
+    prepared, identified : tosses to predict, and tosses that parameters were identified on
+    swept : losses of the identification tosses over the finest grid of their identification, which is
+        bootstrapped: of a variant that doesn't refine, its coarse one
+    draws, n_tosses : simulated outcomes per toss, and tosses in the figure
+    scores, errors, outlines : files to write: scores (json), predicted beside actual errors, and
+        :func:`region_table` of a few tosses (csv)
     """
     stepped = Variant.from_config(variant)
     parameters = ContactParameters(**read_json(fit)["parameters"])

@@ -43,13 +43,12 @@ def vary_parameters(problem: Problem, parameters: ContactParameters, reach: floa
 
     A value outside the parameter's range is clipped to it and its row says so (``clipped``).
 
-    Returns
-    -------
-    One row per toss, varied parameter and value: ``toss``, ``parameter``, ``offset``, ``value``, ``clipped``, the
-    simulated rest pose ``simulated_x`` ... ``simulated_qz`` and the measured one, ``rested`` (false: still moving one
-    second after the measured rest), ``failed_steps``, ``face_changed`` (against the unvaried run),
-    ``position_change_mm`` (in the surface) and ``rotation_change_deg`` (geodesic) against the unvaried run, and against
-    the measurement ``position_error_cm`` (eq. 21), ``rotation_error_deg`` (geodesic) and ``same_face``.
+    Returns one row per toss, varied parameter and value: ``toss``, ``parameter``, ``offset``, ``value``,
+    ``clipped``, the simulated rest pose ``simulated_x`` ... ``simulated_qz`` and the measured one, ``rested``
+    (false: still moving one second after the measured rest), ``failed_steps``, ``face_changed`` (against the
+    unvaried run), ``position_change_mm`` (in the surface) and ``rotation_change_deg`` (geodesic) against the
+    unvaried run, and against the measurement ``position_error_cm`` (eq. 21), ``rotation_error_deg`` (geodesic)
+    and ``same_face``.
     """
     tables = []
     for item in problem.tosses:
@@ -125,11 +124,9 @@ def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
 def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.DataFrame:
     """Section VI's statements as numbers, from :func:`vary_parameters` and the box's largest dimension (m).
 
-    Returns
-    -------
-    One row per parameter, quantity (``position_mm``, ``position_pct`` of the largest dimension, ``rotation_deg``) and
-    subset (``all`` tosses, or those with the ``same_face`` throughout): mean, median and quartiles over tosses of
-    :func:`half_ranges`, the range the parameter was varied over, and counts.
+    Returns one row per parameter, quantity (``position_mm``, ``position_pct`` of the largest dimension,
+    ``rotation_deg``) and subset (``all`` tosses, or those with the ``same_face`` throughout): mean, median and
+    quartiles over tosses of :func:`half_ranges`, the range the parameter was varied over, and counts.
     """
     ranges, rows = half_ranges(varied), []
     for parameter in PARAMETERS:
@@ -169,10 +166,9 @@ def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.Da
 def restitution_profile(problem: Problem, parameters: ContactParameters, step: float = 0.05) -> pd.DataFrame:
     """Rest poses with e_N from 0 to 1 against those with e_N = 0, mu being kept.
 
-    Returns
-    -------
-    One row per e_N: median over tosses of the change of the rest position (mm) and orientation (deg), mean errors
-    against the measurement (cm, deg), and the shares (%) of runs that end on another face and that came to rest.
+    Returns one row per e_N: median over tosses of the change of the rest position (mm) and orientation (deg),
+    mean errors against the measurement (cm, deg), and the shares (%) of runs that end on another face and that
+    came to rest.
     """
     values = np.round(np.linspace(0.0, 1.0, round(1.0 / step) + 1), 10)
     runs = _runs(parameters, RESTITUTION, values)

@@ -194,9 +194,7 @@ def sobol_table(
     The average is the ratio of sums over tosses: the share of the total variance of all tosses. Intervals: percentile
     bootstrap over tosses and, within each, over base points.
 
-    Returns
-    -------
-    One row per subset (``all``, ``steady``), output and input: ``first_order``, ``first_order_low``, ``_high``,
+    Returns one row per subset (``all``, ``steady``), output and input: ``first_order``, ``first_order_low``, ``_high``,
     ``total``, ``total_low``, ``_high``; ``standard_deviation`` of the output over its inputs, root mean square over
     tosses (``unit``: mm for the position; degrees for the orientation, good for small angles; 1 for the face);
     ``n_tosses`` and ``n_steady``.

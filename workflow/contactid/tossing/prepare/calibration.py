@@ -117,10 +117,8 @@ def uncalibrated(body: BodyProperties) -> Calibration:
 def calibrate(prepared: xr.Dataset) -> Calibration:
     """Calibrate the body of a prepared dataset on the usable tosses of its identification part.
 
-    Raises
-    ------
-    ContactIdError
-        Where fewer than ten tosses, or too few clean single-vertex impacts, are left.
+    Raises :class:`ContactIdError` where fewer than ten tosses, or too few clean single-vertex impacts, are
+    left.
     """
     body = body_of(prepared)
     time_step = 1.0 / prepared.attrs["sample_frequency"]

@@ -57,18 +57,13 @@ def find_events(
 
     Parameters
     ----------
-    position, orientation
-        (n, 3) m and (n, 4) in C, the surface at z = 0.
-    vertices, center_of_mass
-        (v, 3) and (3,) m in B.
-    gravity, surface_velocity
-        (3,) m/s2 and m/s in C.
-    rest_speed
-        m/s; slower than this is rest.
-    fall_tolerance
-        Largest deviation from free fall, m/s2; raised to six standard deviations where the noise needs it.
-    rest
-        Sample before which release and first contact lie, where the body needn't come to rest.
+    position, orientation : (n, 3) m and (n, 4) in C, the surface at z = 0
+    vertices, center_of_mass : (v, 3) and (3,) m in B
+    gravity, surface_velocity : (3,) m/s2 and m/s in C
+    rest_speed : m/s; slower than this is rest
+    fall_tolerance : largest deviation from free fall, m/s2; raised to six standard deviations where the noise
+        needs it
+    rest : sample before which release and first contact lie, where the body needn't come to rest
     """
     half = _half_window(time_step)
     if len(position) < 2 * half + _FEWEST_REST_SAMPLES:

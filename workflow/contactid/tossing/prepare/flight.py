@@ -55,12 +55,9 @@ def fit_flight(
 
     Parameters
     ----------
-    body
-        Its centre of mass is what flies on a parabola; its inertia says how it turns.
-    position, orientation
-        (n, 3) m and (n, 4) of B in C, free flight only.
-    gravity
-        (3,) m/s2 in C.
+    body : its centre of mass is what flies on a parabola; its inertia says how it turns
+    position, orientation : (n, 3) m and (n, 4) of B in C, free flight only
+    gravity : (3,) m/s2 in C
     """
     times = np.arange(len(position)) * time_step
     design = np.column_stack([np.ones_like(times), times])

@@ -51,19 +51,12 @@ def usable_tosses(
 
     Parameters
     ----------
-    prepared
-        From :func:`contactid.tossing.prepare.preprocess.preprocess`.
-    start
-        ``central_difference`` (the paper) or ``flight_fit``.
-    split
-        ``identification`` or ``test``; both by default.
-    body
-        For the flight fit; the dataset's own by default.
+    prepared : from :func:`contactid.tossing.prepare.preprocess.preprocess`
+    start : ``central_difference`` (the paper) or ``flight_fit``
+    split : ``identification`` or ``test``; both by default
+    body : for the flight fit; the dataset's own by default
 
-    Raises
-    ------
-    ContactIdError
-        Where no toss is left.
+    Raises :class:`ContactIdError` where no toss is left.
     """
     body, time_step = body or body_of(prepared), 1.0 / prepared.attrs["sample_frequency"]
     tosses = []

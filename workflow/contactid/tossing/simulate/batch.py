@@ -210,10 +210,7 @@ def rest_poses(
     false. A tilt turns the surface about ``pivot`` ((3,) m, a point of it; by default the one below the start) while
     gravity and the start stay: the run is simulated in the frame of the tilted surface and reported in C.
 
-    Raises
-    ------
-    ContactIdError
-        Where the start state isn't finite.
+    Raises :class:`ContactIdError` where the start state isn't finite.
     """
     below = np.array([start.position[0], start.position[1], 0.0]) if pivot is None else np.asarray(pivot, dtype=float)
     tilts = _tilts(runs.tilt)

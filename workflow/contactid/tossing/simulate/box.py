@@ -42,25 +42,18 @@ class SteppingOptions:
 
     Attributes
     ----------
-    time_step
-        Seconds between samples; the paper steps at the recording's own rate.
-    substeps
-        Steps per sample.
-    law
-        Of impacts: ``newton`` (the paper's eqs. 7 to 11) or ``incremental``, in which friction follows the slip while
-        the normal impulse grows (:mod:`contactid.tossing.simulate.incremental`). Lasting contact is the same in both.
-    solver
-        ``newton`` (converged, see :mod:`contactid.tossing.simulate.contact_newton`) or
-        ``prox`` (the paper's fixed point).
-    tolerance
-        Newton: violation of the contact law, m/s. Prox: change of the impulses, N s.
-    max_iterations
-        Where the solver gives up. Newton: the step has failed if the law is then violated by more than 1e-9 m/s.
-        Prox: the step has failed. A failed step reports ``max_iterations + 1`` iterations.
-    prox_step
-        The r of eqs. 8 and 10 in kg.
-    gravity
-        (3,) m/s2 in C.
+    time_step : seconds between samples; the paper steps at the recording's own rate
+    substeps : steps per sample
+    law : of impacts: ``newton`` (the paper's eqs. 7 to 11) or ``incremental``, in which friction follows the
+        slip while the normal impulse grows (:mod:`contactid.tossing.simulate.incremental`). Lasting contact is
+        the same in both.
+    solver : ``newton`` (converged, see :mod:`contactid.tossing.simulate.contact_newton`) or ``prox`` (the
+        paper's fixed point)
+    tolerance : newton: violation of the contact law, m/s. Prox: change of the impulses, N s.
+    max_iterations : where the solver gives up. Newton: the step has failed if the law is then violated by more
+        than 1e-9 m/s. Prox: the step has failed. A failed step reports ``max_iterations + 1`` iterations.
+    prox_step : the r of eqs. 8 and 10 in kg.
+    gravity : (3,) m/s2 in C
     """
 
     time_step: float
@@ -102,16 +95,12 @@ class Trajectory:
 
     Attributes
     ----------
-    position, orientation, linear_velocity, angular_velocity
-        (n, 3), (n, 4), (n, 3), (n, 3): as in :class:`State`.
-    contacts, iterations
-        Per step ((n - 1) substeps): closed contacts and solver iterations.
-    residual
-        Per step: violation of the contact law, m/s; of an incremental impact, the approach that is left.
-    energy
-        Per step: kinetic plus potential energy after it, J.
-    impulses
-        (steps, vertices, 3) N s in C.
+    position, orientation, linear_velocity, angular_velocity : (n, 3), (n, 4), (n, 3), (n, 3): as in
+        :class:`State`
+    contacts, iterations : per step ((n - 1) substeps): closed contacts and solver iterations
+    residual : per step: violation of the contact law, m/s; of an incremental impact, the approach that is left
+    energy : per step: kinetic plus potential energy after it, J
+    impulses : (steps, vertices, 3) N s in C
     """
 
     position: np.ndarray
@@ -191,10 +180,7 @@ def simulate(
 ) -> Trajectory:
     """Simulate ``n_samples`` samples of a toss, the first of them being ``state``.
 
-    Raises
-    ------
-    ContactIdError
-        Where ``n_samples`` is below 1 or the state isn't finite.
+    Raises :class:`ContactIdError` where ``n_samples`` is below 1 or the state isn't finite.
     """
     if n_samples < 1:
         raise ContactIdError("a simulation of no samples was asked for", "Give at least one")

@@ -213,18 +213,12 @@ def sweep(
 
     Parameters
     ----------
-    body
-        Geometry and inertia.
-    tosses
-        Start states and measured poses, sampled every ``options.time_step``.
-    friction_mu, restitution_e_n
-        (pair,) each; a grid is passed flattened.
-    options
-        Stepping; see :class:`SteppingOptions`.
-    length
-        l of eq. 18 in m; the body's extent along x_B by default.
-    share
-        Reuse steps that several parameter pairs have in common; ``False`` executes every step.
+    body : geometry and inertia
+    tosses : start states and measured poses, sampled every ``options.time_step``
+    friction_mu, restitution_e_n : (pair,) each; a grid is passed flattened
+    options : stepping; see :class:`SteppingOptions`
+    length : l of eq. 18 in m; the body's extent along x_B by default.
+    share : reuse steps that several parameter pairs have in common; ``False`` executes every step
     """
     mus, e_ns = np.asarray(friction_mu, dtype=float).ravel(), np.asarray(restitution_e_n, dtype=float).ravel()
     if mus.shape != e_ns.shape or mus.size == 0:
@@ -298,12 +292,10 @@ def end_twists(
 
     Parameters
     ----------
-    starts, n_samples, gravities, surface_velocities
-        Per window: state at its beginning, samples to simulate, gravity (3,) m/s2 and the surface's velocity (3,) m/s.
-    friction_mu, restitution_e_n
-        (pair,) each.
-    options
-        Stepping; its gravity is replaced by each window's own.
+    starts, n_samples, gravities, surface_velocities : per window: state at its beginning, samples to simulate,
+        gravity (3,) m/s2 and the surface's velocity (3,) m/s
+    friction_mu, restitution_e_n : (pair,) each
+    options : stepping; its gravity is replaced by each window's own
     """
     mus, e_ns = np.asarray(friction_mu, dtype=float).ravel(), np.asarray(restitution_e_n, dtype=float).ravel()
     arrays, packed = body_arrays(body), pack_states(body, starts)
