@@ -90,24 +90,15 @@ def stored_datasets(stored: Iterable[str], settings: Mapping[str, Any]) -> set[s
 
 @dataclass(frozen=True)
 class Scheme:
-    """One way to predict.
+    """One way to predict."""
 
-    Attributes
-    ----------
-    name : used in file names and in the column ``scheme``
-    kind : see the module's docstring
-    parameters : ``trajectory`` or ``velocity``, as in the paper's tables
-    fit : name of the fit record, ``fits/<dataset>.<fit>.json``
-    stepping : the trajectory variant (a block of the configuration) whose stepping, start and body are used
-    paper : whether it is the paper's own scheme, which fills tables II to IV
-    """
-
-    name: str
-    kind: str
-    parameters: str
-    fit: str
+    name: str  # used in file names and in the column ``scheme``
+    kind: str  # see the module's docstring
+    parameters: str  # ``trajectory`` or ``velocity``, as in the paper's tables
+    fit: str  # name of the fit record, ``fits/<dataset>.<fit>.json``
+    # the trajectory variant (a block of the configuration) whose stepping, start and body are used
     stepping: Mapping[str, Any]
-    paper: bool
+    paper: bool  # whether it is the paper's own scheme, which fills tables II to IV
 
     @property
     def calibrated(self) -> bool:

@@ -30,24 +30,17 @@ IDENTIFICATION_COLUMNS = (
 
 @dataclass(frozen=True)
 class Prediction:
-    """A prediction table with where it came from.
+    """A prediction table with where it came from."""
 
-    Attributes
-    ----------
-    dataset, identified_on : names
-    scheme : where its parameters come from and how it is stepped
-    object, data : what was tossed, and which data it is
-    fit : the fit record used
-    table : from :func:`contactid.tossing.predict.prediction.predict`
-    """
-
+    # dataset, identified_on: names
     dataset: str
     identified_on: str
-    scheme: Scheme
+    scheme: Scheme  # where its parameters come from and how it is stepped
+    # object, data: what was tossed, and which data it is
     object: str
     data: str
-    fit: dict[str, Any]
-    table: pd.DataFrame
+    fit: dict[str, Any]  # the fit record used
+    table: pd.DataFrame  # from :func:`contactid.tossing.predict.prediction.predict`
 
     def about(self) -> dict[str, Any]:
         """Columns that say where a row came from; each table takes those that it needs."""

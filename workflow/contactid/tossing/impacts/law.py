@@ -32,28 +32,19 @@ Values = float | np.ndarray
 
 @dataclass(frozen=True)
 class ImpactTable:
-    """n impacts of one body, stacked; everything in C, twists hybrid (``B[C]``).
+    """n impacts of one body, stacked; everything in C, twists hybrid (``B[C]``)."""
 
-    Attributes
-    ----------
-    toss : (n,) names of the recordings
-    jacobian : (n, 3, 6) velocity of the corner per twist of B's origin
-    response : (n, 6, 3) change of that twist per impulse at the corner
-    delassus : (n, 3, 3) 1/kg
-    pre_twist, post_twist : (n, 6) measured
-    pre_covariance, post_covariance : (n, 6, 6) of the measured twists
-    surface_velocity : (n, 3) m/s
-    """
-
-    toss: np.ndarray
-    jacobian: np.ndarray
-    response: np.ndarray
-    delassus: np.ndarray
+    toss: np.ndarray  # (n,) names of the recordings
+    jacobian: np.ndarray  # (n, 3, 6) velocity of the corner per twist of B's origin
+    response: np.ndarray  # (n, 6, 3) change of that twist per impulse at the corner
+    delassus: np.ndarray  # (n, 3, 3) 1/kg
+    # pre_twist, post_twist: (n, 6) measured
     pre_twist: np.ndarray
     post_twist: np.ndarray
+    # pre_covariance, post_covariance: (n, 6, 6) of the measured twists
     pre_covariance: np.ndarray
     post_covariance: np.ndarray
-    surface_velocity: np.ndarray
+    surface_velocity: np.ndarray  # (n, 3) m/s
 
     def __len__(self) -> int:
         return len(self.toss)

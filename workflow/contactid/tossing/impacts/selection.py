@@ -45,19 +45,13 @@ _LARGEST_BEND = 0.06  # of the corner's change of velocity
 
 @dataclass(frozen=True)
 class SelectionOptions:
-    """Thresholds of the selection.
+    """Thresholds of the selection."""
 
-    Attributes
-    ----------
-    window : samples on either side of k_im that are looked at; 5 in the paper
-    slowest : smallest normal speed of an impact, m/s; 0.3 in the paper
-    largest_misfit : largest mean squared residual of a free motion, in units of the median free flight's
-    largest_imbalance : largest |I dw - r x m dv| over |r x m dv|; as large as the body's inertia is uncertain
-    """
-
-    window: int = 5
-    slowest: float = 0.3
+    window: int = 5  # samples on either side of k_im that are looked at; 5 in the paper
+    slowest: float = 0.3  # smallest normal speed of an impact, m/s; 0.3 in the paper
+    # largest mean squared residual of a free motion, in units of the median free flight's
     largest_misfit: float = 2.5
+    # largest |I dw - r x m dv| over |r x m dv|; as large as the body's inertia is uncertain
     largest_imbalance: float = 0.03
 
 

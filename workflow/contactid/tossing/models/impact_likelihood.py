@@ -46,24 +46,14 @@ _SEARCHES = 2  # a second simplex frees a search that shrank at a kink
 
 @dataclass(frozen=True)
 class Likelihood:
-    """Impacts as whitened rows; build it with :func:`likelihood`.
+    """Impacts as whitened rows; build it with :func:`likelihood`."""
 
-    Attributes
-    ----------
-    table : the impacts, with the model's error in their covariance
-    measured : the impacts with the measurements' covariance alone
-    start : (n, 9) r0: 6 rows of twist change, 3 of contact velocity
-    change : (n, 6, 3) d(first six rows)/dP
-    contact : (n, 3, 3) whitening of the contact rows
-    through : (n, 3, 3) d(unwhitened contact rows)/dP that doesn't depend on restitution
-    """
-
-    table: ImpactTable
-    measured: ImpactTable
-    start: np.ndarray
-    change: np.ndarray
-    contact: np.ndarray
-    through: np.ndarray
+    table: ImpactTable  # the impacts, with the model's error in their covariance
+    measured: ImpactTable  # the impacts with the measurements' covariance alone
+    start: np.ndarray  # (n, 9) r0: 6 rows of twist change, 3 of contact velocity
+    change: np.ndarray  # (n, 6, 3) d(first six rows)/dP
+    contact: np.ndarray  # (n, 3, 3) whitening of the contact rows
+    through: np.ndarray  # (n, 3, 3) d(unwhitened contact rows)/dP that doesn't depend on restitution
 
     def rows(self, e_n: float, e_t: float) -> np.ndarray:
         """A(e): (n, 9, 5) derivative of the rows with respect to (T_x, T_y, N, xi_x, xi_y)."""
@@ -132,18 +122,11 @@ class Likelihood:
 
 @dataclass(frozen=True)
 class LatentFit:
-    """Best unknowns of every impact at given parameters.
+    """Best unknowns of every impact at given parameters."""
 
-    Attributes
-    ----------
-    cost : (n,) half the sum of squares
-    unknowns : (n, 5) T_x, T_y, N in N s and xi_x, xi_y in m/s
-    residuals : (n, 9) whitened
-    """
-
-    cost: np.ndarray
-    unknowns: np.ndarray
-    residuals: np.ndarray
+    cost: np.ndarray  # (n,) half the sum of squares
+    unknowns: np.ndarray  # (n, 5) T_x, T_y, N in N s and xi_x, xi_y in m/s
+    residuals: np.ndarray  # (n, 9) whitened
 
     def on_rim(self, mu: float) -> np.ndarray:
         """(n,) whether the impulse lies on the rim of the friction disk."""

@@ -36,39 +36,24 @@ _SLOWEST = 0.05  # m/s, least scale of an impact's speed
 
 @dataclass(frozen=True)
 class ImpactModelOptions:
-    """What to build.
+    """What to build."""
 
-    Attributes
-    ----------
-    facets : of the friction polyhedron; 0 for the exact disk
-    free_e_t : identify e_T, too; otherwise it is 0, as in the paper
-    model_error : standard deviations (m/s, rad/s) per axis of what the law itself gets wrong
-    """
-
-    facets: int = 0
-    free_e_t: bool = False
+    facets: int = 0  # of the friction polyhedron; 0 for the exact disk
+    free_e_t: bool = False  # identify e_T, too; otherwise it is 0, as in the paper
+    # standard deviations (m/s, rad/s) per axis of what the law itself gets wrong
     model_error: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class ImpactModel:
-    """A built model with its pairs, still to be reformulated.
+    """A built model with its pairs, still to be reformulated."""
 
-    Attributes
-    ----------
-    model : Pyomo model with variables mu, e_n, e_t
-    pairs : complementarity pairs, dimensionless
-    table : the impacts
-    impulse_scale : (n,) N s
-    speed_scale : (n,) m/s
-    """
-
-    model: pyo.ConcreteModel
-    pairs: list[Pair]
-    table: ImpactTable
+    model: pyo.ConcreteModel  # Pyomo model with variables mu, e_n, e_t
+    pairs: list[Pair]  # complementarity pairs, dimensionless
+    table: ImpactTable  # the impacts
     options: ImpactModelOptions
-    impulse_scale: np.ndarray
-    speed_scale: np.ndarray
+    impulse_scale: np.ndarray  # (n,) N s
+    speed_scale: np.ndarray  # (n,) m/s
 
     @property
     def parameters(self) -> tuple[float, float, float]:

@@ -27,27 +27,17 @@ _COMMANDS = {"default": "make", "public": "make public", "fourtu": "make 4tu", "
 
 @dataclass(frozen=True)
 class IdentifiedBody:
-    """A dataset that parameters were identified on.
+    """A dataset that parameters were identified on."""
 
-    Attributes
-    ----------
-    dataset : its name in the run
-    object : what was tossed
-    body : nominal, as the data describe it
-    sample_frequency : Hz
-    synthetic : whether the data are simulated
-    plane : where its surface was found to be, relative to the data's own frame; None where the data name surfaces,
-        whose frames differ from recording to recording
-    schemes : by name, those whose parameters come from this dataset
-    """
-
-    dataset: str
-    object: str
-    body: BodyProperties
-    sample_frequency: float
-    synthetic: bool
+    dataset: str  # its name in the run
+    object: str  # what was tossed
+    body: BodyProperties  # nominal, as the data describe it
+    sample_frequency: float  # Hz
+    synthetic: bool  # whether the data are simulated
+    # where its surface was found to be, relative to the data's own frame; None where the data name
+    # surfaces, whose frames differ from recording to recording
     plane: PlaneCorrection | None
-    schemes: Mapping[str, Scheme]
+    schemes: Mapping[str, Scheme]  # by name, those whose parameters come from this dataset
 
     @property
     def size(self) -> str:

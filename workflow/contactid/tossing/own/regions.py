@@ -44,20 +44,15 @@ _SURELY_OFF = 0.01  # chance that right regions hold so few or many tosses, belo
 
 @dataclass(frozen=True)
 class OwnRegions:
-    """Predicted rest poses of all tosses by one scheme.
+    """Predicted rest poses of all tosses by one scheme."""
 
-    Attributes
-    ----------
-    scheme, identified_on : whose parameters, and the dataset they come from
-    predictions : one per toss
-    coverage : a row per level: ``level``, ``n_tosses`` (whose rest pose is known, and which the run didn't
-        identify on), ``covered``, ``naive_covered`` (by uncertain parameters and release alone), ``median_area_m2``,
-        ``run_covered`` and ``run_n_tosses`` of the run's own test tosses
-    """
-
+    # scheme, identified_on: whose parameters, and the dataset they come from
     scheme: Scheme
     identified_on: str
-    predictions: list[RestPrediction]
+    predictions: list[RestPrediction]  # one per toss
+    # a row per level: ``level``, ``n_tosses`` (whose rest pose is known, and which the run didn't identify
+    # on), ``covered``, ``naive_covered`` (by uncertain parameters and release alone), ``median_area_m2``,
+    # ``run_covered`` and ``run_n_tosses`` of the run's own test tosses
     coverage: pd.DataFrame
 
     def beside(self, predictions: pd.DataFrame) -> pd.DataFrame:

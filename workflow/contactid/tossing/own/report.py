@@ -34,22 +34,16 @@ _HEIGHT, _LEAST = 0.24, 2.2  # inches: of a scheme's row, of the figure
 
 @dataclass(frozen=True)
 class OwnPrediction:
-    """Predicted tosses.
+    """Predicted tosses."""
 
-    Attributes
-    ----------
-    run, tosses : what was predicted, and by what
-    table, means : of :mod:`contactid.tossing.own.predict`; no means where no toss was measured at rest
-    regions : None where the run keeps none
-    warnings : sentences
-    """
-
+    # run, tosses: what was predicted, and by what
     run: FinishedRun
     tosses: OwnTosses
+    # table, means: of :mod:`contactid.tossing.own.predict`; no means where no toss was measured at rest
     table: pd.DataFrame
     means: pd.DataFrame
-    regions: OwnRegions | None
-    warnings: tuple[str, ...]
+    regions: OwnRegions | None  # None where the run keeps none
+    warnings: tuple[str, ...]  # sentences
 
 
 def predict_and_judge(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]) -> OwnPrediction:

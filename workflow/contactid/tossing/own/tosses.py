@@ -41,27 +41,18 @@ _OFF_SURFACE = 2e-3  # m: bodies at rest farther from the run's surface lie on a
 
 @dataclass(frozen=True)
 class OwnTosses:
-    """Prepared tosses, and what of the run they go with.
+    """Prepared tosses, and what of the run they go with."""
 
-    Attributes
-    ----------
-    name : of the file or folder
-    object : what was tossed
-    prepared : as :func:`contactid.tossing.prepare.preprocess.preprocess` makes it. These tosses are its test
-        part, and its released one those that end in motion; where they lie on the run's own surface, the run's
-        identification tosses are its other part.
-    identified : the run's datasets of this body
-    seen : names of the tosses that the run identified on
-    left_out : reason by name, of recordings that can't be used
-    notes, warnings : sentences
-    """
-
-    name: str
-    object: str
+    name: str  # of the file or folder
+    object: str  # what was tossed
+    # as :func:`contactid.tossing.prepare.preprocess.preprocess` makes it. These tosses are its test part,
+    # and its released one those that end in motion; where they lie on the run's own surface, the run's
+    # identification tosses are its other part.
     prepared: xr.Dataset
-    identified: tuple[IdentifiedBody, ...]
-    seen: frozenset[str]
-    left_out: dict[str, str]
+    identified: tuple[IdentifiedBody, ...]  # the run's datasets of this body
+    seen: frozenset[str]  # names of the tosses that the run identified on
+    left_out: dict[str, str]  # reason by name, of recordings that can't be used
+    # notes, warnings: sentences
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 

@@ -55,26 +55,15 @@ def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class PrincipalBody:
-    """A box in the frame P.
+    """A box in the frame P."""
 
-    Attributes
-    ----------
-    mass : kg
-    moments : (3,) principal moments of inertia, kg m2
-    vertices : (v, 3) m in P
-    half_extents : (3,) m, along the box's own axes (those of B)
-    box_position : (3,) m, the box's middle in P
-    axes : (4,) quaternion of R_BP
-    center : (3,) m, P's origin in B
-    """
-
-    mass: float
-    moments: np.ndarray
-    vertices: np.ndarray
-    half_extents: np.ndarray
-    box_position: np.ndarray
-    axes: np.ndarray
-    center: np.ndarray
+    mass: float  # kg
+    moments: np.ndarray  # (3,) principal moments of inertia, kg m2
+    vertices: np.ndarray  # (v, 3) m in P
+    half_extents: np.ndarray  # (3,) m, along the box's own axes (those of B)
+    box_position: np.ndarray  # (3,) m, the box's middle in P
+    axes: np.ndarray  # (4,) quaternion of R_BP
+    center: np.ndarray  # (3,) m, P's origin in B
 
     @property
     def box_orientation(self) -> np.ndarray:

@@ -30,16 +30,10 @@ def face_name(face: int) -> str:
 
 @dataclass(frozen=True)
 class FlatPoses:
-    """n rest poses on a plane.
+    """n rest poses on a plane."""
 
-    Attributes
-    ----------
-    face : (n,) of ``FACES``: the body axis that looks up, with its sign
-    pose : (n, 3) x and y of B's origin in C (m) and yaw (rad)
-    """
-
-    face: np.ndarray
-    pose: np.ndarray
+    face: np.ndarray  # (n,) of ``FACES``: the body axis that looks up, with its sign
+    pose: np.ndarray  # (n, 3) x and y of B's origin in C (m) and yaw (rad)
 
     @classmethod
     def of(cls, position: np.ndarray, orientation: np.ndarray) -> FlatPoses:
@@ -66,22 +60,13 @@ class FlatPoses:
 
 @dataclass(frozen=True)
 class Cloud:
-    """Simulated rest poses of one toss beside its measured one.
+    """Simulated rest poses of one toss beside its measured one."""
 
-    Attributes
-    ----------
-    toss : name
-    heading : (2,) unit vector in the surface: the direction the box is tossed in
-    samples : n rest poses under uncertain inputs
-    central : 1 rest pose, of the identified parameters and the fitted release
-    measured : 1 rest pose, of face ``UNKNOWN`` where it wasn't measured
-    """
-
-    toss: str
-    heading: np.ndarray
-    samples: FlatPoses
-    central: FlatPoses
-    measured: FlatPoses
+    toss: str  # name
+    heading: np.ndarray  # (2,) unit vector in the surface: the direction the box is tossed in
+    samples: FlatPoses  # n rest poses under uncertain inputs
+    central: FlatPoses  # 1 rest pose, of the identified parameters and the fitted release
+    measured: FlatPoses  # 1 rest pose, of face ``UNKNOWN`` where it wasn't measured
 
     def residuals(self, poses: FlatPoses) -> np.ndarray:
         """``poses`` (m) minus samples (n) along and across the heading (m) and in yaw (rad, wrapped): (m, n, 3)."""

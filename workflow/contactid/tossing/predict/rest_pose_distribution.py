@@ -48,23 +48,15 @@ NOISE = np.array([5e-4, 5e-4, 3e-3])
 
 @dataclass(frozen=True)
 class Kernel:
-    """How a simulated rest pose is spread.
+    """How a simulated rest pose is spread."""
 
-    Attributes
-    ----------
-    along, across : m, scales along and across the heading
-    yaw : rad, scale
-    freedom : degrees of freedom of the Student distributions
-    lost : probability of a lost toss
-    wide : m, scale in x and y of a lost toss
-    """
-
+    # along, across: m, scales along and across the heading
     along: float
     across: float
-    yaw: float
-    freedom: float = _GAUSSIAN
-    lost: float = 0.0
-    wide: float = 1.0
+    yaw: float  # rad, scale
+    freedom: float = _GAUSSIAN  # degrees of freedom of the Student distributions
+    lost: float = 0.0  # probability of a lost toss
+    wide: float = 1.0  # m, scale in x and y of a lost toss
 
     @property
     def scales(self) -> np.ndarray:
@@ -194,22 +186,15 @@ def region_size(densities: np.ndarray, probability: float) -> float:
 
 @dataclass(frozen=True)
 class Scores:
-    """What a run knows of the rest poses of tosses by one of its variants.
+    """What a run knows of the rest poses of tosses by one of its variants."""
 
-    Attributes
-    ----------
-    table : one row per test toss: ``toss``, a column of scores per level, ``size_<level>``: of the 90 % region,
-        cm2 deg, and ``position``: scores by the density over face and position alone, whatever the yaw
-    kernel : the model's error, fitted on all identification tosses
-    held_out : (identification toss,) scores by kernels fitted without the toss, from which conformal
-        regions are made
-    held_out_positions : the same by the density over face and position alone
-    """
-
+    # one row per test toss: ``toss``, a column of scores per level, ``size_<level>``: of the 90 % region,
+    # cm2 deg, and ``position``: scores by the density over face and position alone, whatever the yaw
     table: pd.DataFrame
-    kernel: Kernel
+    kernel: Kernel  # the model's error, fitted on all identification tosses
+    # (identification toss,) scores by kernels fitted without the toss, from which conformal regions are made
     held_out: np.ndarray
-    held_out_positions: np.ndarray
+    held_out_positions: np.ndarray  # the same by the density over face and position alone
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Scores:

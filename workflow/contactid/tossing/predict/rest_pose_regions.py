@@ -57,24 +57,14 @@ _WIDER = 1.5  # a grid that a region reaches the edge of grows by this factor
 
 @dataclass(frozen=True)
 class RestPrediction:
-    """Prediction of one toss.
+    """Prediction of one toss."""
 
-    Attributes
-    ----------
-    cloud : the simulated rest poses that it is made from
-    faces : probability by face, which is the body axis that looks up, with its sign
-    outlines : by level, closed; anticlockwise, and clockwise around holes
-    areas : by level, m2 over all faces; infinite where the run had too few tosses for the level
-    covers : by level, whether the measured rest pose is inside; None where it is unknown
-    naive_score : of that pose by uncertain parameters and release alone; NaN where unknown
-    """
-
-    cloud: Cloud
-    faces: dict[int, float]
-    outlines: list[list[Outline]]
-    areas: list[float]
-    covers: list[bool | None]
-    naive_score: float
+    cloud: Cloud  # the simulated rest poses that it is made from
+    faces: dict[int, float]  # probability by face, which is the body axis that looks up, with its sign
+    outlines: list[list[Outline]]  # by level, closed; anticlockwise, and clockwise around holes
+    areas: list[float]  # by level, m2 over all faces; infinite where the run had too few tosses for the level
+    covers: list[bool | None]  # by level, whether the measured rest pose is inside; None where it is unknown
+    naive_score: float  # of that pose by uncertain parameters and release alone; NaN where unknown
 
     @property
     def likely_face(self) -> int:

@@ -58,23 +58,15 @@ _UNITS = {"position": ("mm", 1e3), "orientation": ("deg", np.degrees(np.sqrt(0.5
 
 @dataclass(frozen=True)
 class InputSpread:
-    """How far the inputs are spread around their central values.
+    """How far the inputs are spread around their central values."""
 
-    Attributes
-    ----------
-    friction_mu, restitution_e_n : half-widths of uniform distributions, moved up where they would begin below 0
-    inertia : half-width of the uniform relative spread of each principal moment
-    center_of_mass : m, standard deviation of each coordinate
-    tilt : rad, standard deviation of each slope of the surface
-    release : factor on the standard deviations that the flight fit gives the start state
-    """
-
+    # friction_mu, restitution_e_n: half-widths of uniform distributions, moved up where they would begin below 0
     friction_mu: float = 0.05
     restitution_e_n: float = 0.05
-    inertia: float = 0.05
-    center_of_mass: float = 1e-3
-    tilt: float = 1e-3
-    release: float = 1.0
+    inertia: float = 0.05  # half-width of the uniform relative spread of each principal moment
+    center_of_mass: float = 1e-3  # m, standard deviation of each coordinate
+    tilt: float = 1e-3  # rad, standard deviation of each slope of the surface
+    release: float = 1.0  # factor on the standard deviations that the flight fit gives the start state
 
 
 def runs_from_unit(
@@ -127,20 +119,12 @@ def sobol_terms(f_a: np.ndarray, f_b: np.ndarray, f_ab: np.ndarray) -> tuple[np.
 
 @dataclass(frozen=True)
 class TossSensitivity:
-    """Terms of which means give one toss's indices, by ``OUTPUTS`` (o), ``GROUPS`` (g) and base points (n).
+    """Terms of which means give one toss's indices, by ``OUTPUTS`` (o), ``GROUPS`` (g) and base points (n)."""
 
-    Attributes
-    ----------
-    first : (o, g, n) whose mean is Var E[f | group]
-    total : (o, g, n) whose mean is E Var[f | the others]
-    square : (o, n) whose mean is Var f
-    steady : whether every run ends on the same face
-    """
-
-    first: np.ndarray
-    total: np.ndarray
-    square: np.ndarray
-    steady: bool
+    first: np.ndarray  # (o, g, n) whose mean is Var E[f | group]
+    total: np.ndarray  # (o, g, n) whose mean is E Var[f | the others]
+    square: np.ndarray  # (o, n) whose mean is Var f
+    steady: bool  # whether every run ends on the same face
 
 
 def toss_sensitivity(

@@ -192,23 +192,15 @@ def _release(
 
 @dataclass(frozen=True)
 class _BoxRule:
-    """Release at the first or last peak of the height; rest searched from a sample on.
+    """Release at the first or last peak of the height; rest searched from a sample on."""
 
-    Attributes
-    ----------
-    peak_height : m
-    last : take the last peak instead of the first
-    peak_width, peak_from : samples
-    rest_from : sample from which rest is searched; the release where it is None
-    rest_cap : rest is not later than this sample
-    """
-
-    peak_height: float
-    last: bool
+    peak_height: float  # m
+    last: bool  # take the last peak instead of the first
+    # peak_width, peak_from: samples
     peak_width: int | None = None
     peak_from: int = 0
-    rest_from: int | None = None
-    rest_cap: int | None = None
+    rest_from: int | None = None  # sample from which rest is searched; the release where it is None
+    rest_cap: int | None = None  # rest is not later than this sample
 
 
 _REST_SAMPLES = 21

@@ -15,20 +15,12 @@ from contactid.core import rotations
 
 @dataclass(frozen=True)
 class PlaneCorrection:
-    """The surface seen by bodies at rest, relative to the frame C of the data.
+    """The surface seen by bodies at rest, relative to the frame C of the data."""
 
-    Attributes
-    ----------
-    height : m, of the plane above C's origin
-    slope : (2,) rise per metre along x_C and y_C
-    scatter : m, standard deviation of the resting vertices about the plane
-    n_tosses : poses it was fitted to
-    """
-
-    height: float
-    slope: np.ndarray
-    scatter: float
-    n_tosses: int
+    height: float  # m, of the plane above C's origin
+    slope: np.ndarray  # (2,) rise per metre along x_C and y_C
+    scatter: float  # m, standard deviation of the resting vertices about the plane
+    n_tosses: int  # poses it was fitted to
 
     @property
     def rotation(self) -> Rotation:

@@ -43,27 +43,17 @@ _COMPARABLE = 1.0  # between scores: a metre farther, or a centimetre off in hei
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """The surface of one recording.
+    """The surface of one recording."""
 
-    Attributes
-    ----------
-    name : of the tracked plane, or :data:`REFERENCE_FRAME`
-    position, orientation : (3,) m and (4,), pose of C in M
-    velocity : (3,) m/s of the surface's material in C
-    height : m, of the lying box's lowest face above C; 0 where it isn't known
-    rest : first and last frame of lying still on it; None where it doesn't
-    steady : last frame to which the velocity holds
-    remarks : how this came about, as sentences
-    """
-
-    name: str
+    name: str  # of the tracked plane, or :data:`REFERENCE_FRAME`
+    # position, orientation: (3,) m and (4,), pose of C in M
     position: np.ndarray
     orientation: np.ndarray
-    velocity: np.ndarray
-    height: float = 0.0
-    rest: tuple[int, int] | None = None
-    steady: int | None = None
-    remarks: tuple[str, ...] = ()
+    velocity: np.ndarray  # (3,) m/s of the surface's material in C
+    height: float = 0.0  # m, of the lying box's lowest face above C; 0 where it isn't known
+    rest: tuple[int, int] | None = None  # first and last frame of lying still on it; None where it doesn't
+    steady: int | None = None  # last frame to which the velocity holds
+    remarks: tuple[str, ...] = ()  # how this came about, as sentences
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,20 +76,12 @@ class Runs:
 
 @dataclass(frozen=True)
 class RestPoses:
-    """Rest poses of n runs in C.
+    """Rest poses of n runs in C."""
 
-    Attributes
-    ----------
-    position : (n, 3) m, B's origin
-    orientation : (n, 4) quaternions, real part first
-    rested : (n,) whether the body came to rest at all
-    failed_steps : (n,) contact steps whose solver did not converge
-    """
-
-    position: np.ndarray
-    orientation: np.ndarray
-    rested: np.ndarray
-    failed_steps: np.ndarray
+    position: np.ndarray  # (n, 3) m, B's origin
+    orientation: np.ndarray  # (n, 4) quaternions, real part first
+    rested: np.ndarray  # (n,) whether the body came to rest at all
+    failed_steps: np.ndarray  # (n,) contact steps whose solver did not converge
 
 
 @numba.njit(**INLINE)

@@ -48,38 +48,22 @@ _POSITION, _ROTATION, _FAILED = 0, 1, 2
 
 @dataclass(frozen=True)
 class MeasuredToss:
-    """One toss to compare with: the state at release and the measured poses from release to rest, all in C.
+    """One toss to compare with: the state at release and the measured poses from release to rest, all in C."""
 
-    Attributes
-    ----------
-    name : the recording's name
-    start : state at release
-    position : (n, 3) m, B's origin; row 0 is the release
-    orientation : (n, 4) quaternions, real part first
-    surface_velocity : (3,) m/s
-    """
-
-    name: str
-    start: State
-    position: np.ndarray
-    orientation: np.ndarray
-    surface_velocity: np.ndarray
+    name: str  # the recording's name
+    start: State  # state at release
+    position: np.ndarray  # (n, 3) m, B's origin; row 0 is the release
+    orientation: np.ndarray  # (n, 4) quaternions, real part first
+    surface_velocity: np.ndarray  # (3,) m/s
 
 
 @dataclass(frozen=True)
 class SweepResult:
-    """Errors of every toss at every parameter pair.
+    """Errors of every toss at every parameter pair."""
 
-    Attributes
-    ----------
-    position_error : (toss, pair) mean over samples of |o - o~| / l
-    rotation_error : (toss, pair) mean over samples of |log(R^-1 R~)|, rad
-    failed_steps : (toss, pair) steps whose contact solver did not converge
-    """
-
-    position_error: np.ndarray
-    rotation_error: np.ndarray
-    failed_steps: np.ndarray
+    position_error: np.ndarray  # (toss, pair) mean over samples of |o - o~| / l
+    rotation_error: np.ndarray  # (toss, pair) mean over samples of |log(R^-1 R~)|, rad
+    failed_steps: np.ndarray  # (toss, pair) steps whose contact solver did not converge
 
     @property
     def loss(self) -> np.ndarray:
