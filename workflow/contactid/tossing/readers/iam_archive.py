@@ -178,25 +178,16 @@ def _commonest(recordings: Sequence[_Found]) -> tuple[float | None, BodyProperti
         return None, None
     frequency = Counter(found.sample_frequency for found in flawless).most_common(1)[0][0]
     bodies = [found.body for found in flawless if found.sample_frequency == frequency and found.body is not None]
-    kinds: list[list[BodyProperties]] = []
-    for body in bodies:
-        kind = next((kind for kind in kinds if _same_body(kind[0], body)), None)
-        if kind is None:
-            kinds.append([body])
-        else:
-            kind.append(body)
-    return frequency, max(kinds, key=len)[0] if kinds else None
+    like = [sum(_same_body(body, other) for other in bodies) for body in bodies]
+    return frequency, bodies[int(np.argmax(like))] if bodies else None
 
 
 def _same_body(first: BodyProperties, second: BodyProperties) -> bool:
-    return all(
-        np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=_BODY_AGREEMENT, atol=_BODY_AGREEMENT * np.abs(b).max())
-        for a, b in (
-            (first.vertices, second.vertices),
-            (np.array(first.mass), np.array(second.mass)),
-            (first.inertia, second.inertia),
-        )
-    )
+    for name in ("vertices", "mass", "inertia"):
+        a, b = np.asarray(getattr(first, name)), np.asarray(getattr(second, name))
+        if a.shape != b.shape or not np.allclose(a, b, rtol=_BODY_AGREEMENT, atol=_BODY_AGREEMENT * np.abs(b).max()):
+            return False
+    return True
 
 
 def _recordings(

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import h5py
 import numpy as np
@@ -127,8 +128,7 @@ def bad_markers(datalog: h5py.Dataset | None, name: str) -> np.ndarray | None:
     return bad
 
 
-@dataclass(frozen=True, eq=False)
-class _Flaws:
+class _Flaws(NamedTuple):
     """Frames (n,) by what is wrong with their matrices."""
 
     unseen: np.ndarray

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.signal import savgol_filter
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
@@ -110,22 +111,23 @@ def find_surface(
     belt = next((place for place in places.values() if _slides_on(box, place)), None)
     if belt is not None and (chosen is None or not chosen.place.travels):
         return _standing(box, belt)
-    if chosen is None:
-        chosen = _level(box, level)
-        landed = None if chosen is not None else _landed(box, places, wanted)
-        if landed is not None:
-            return _standing(box, landed)
-    if chosen is None and level is not None and (turn := _turn(box)) is not None:
-        remark = f"level at {turn:.4f} m in M, where the box first turns round: it comes to rest on no tracked plane"
-        return Surface(AT_THE_IMPACT, np.array([0.0, 0.0, turn]), _UPRIGHT, np.zeros(3), remarks=(remark,))
-    if chosen is None and level is not None:
-        remark = f"level at {level:g} m in M, as it is registered: the box lies on no tracked plane"
-        return Surface(REFERENCE_FRAME, np.array([0.0, 0.0, level]), _UPRIGHT, np.zeros(3), remarks=(remark,))
-    if chosen is None:
+    chosen = chosen or _level(box, level)
+    if chosen is not None:
+        return _of_lying(box, chosen, wanted, problems)
+    landed = _landed(box, places, wanted)
+    if landed is not None:
+        return _standing(box, landed)
+    if level is None:
         names = ", ".join(planes) or "no other body"
         problems.append(f"the box neither lies nor lands on a tracked plane (tracked: {names})")
         return None
-    return _of_lying(box, chosen, wanted, problems)
+    name, height = AT_THE_IMPACT, _turn(box)
+    if height is None:
+        name, height = REFERENCE_FRAME, level
+        remark = f"level at {level:g} m in M, as it is registered: the box lies on no tracked plane"
+    else:
+        remark = f"level at {height:.4f} m in M, where the box first turns round: it comes to rest on no tracked plane"
+    return Surface(name, np.array([0.0, 0.0, height]), _UPRIGHT, np.zeros(3), remarks=(remark,))
 
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
@@ -149,19 +151,10 @@ def _place(name: str, track: Track) -> _Place | None:
 
 def slopes(values: np.ndarray, half: int, time_step: float) -> np.ndarray:
     """Slope (n, d) per second of the straight line through the samples (n, d) within ``half`` of each."""
-    n = len(values)
-    result = np.zeros(values.shape)
-    if n < 2:
-        return result
-    half = min(half, (n - 1) // 2) or 1
-    if n >= 2 * half + 1:
-        weights = np.arange(-half, half + 1) / (half * (half + 1) * (2 * half + 1) / 3.0)
-        windows = np.lib.stride_tricks.sliding_window_view(values, 2 * half + 1, axis=0)
-        result[half : n - half] = windows @ weights
-        result[:half], result[n - half :] = result[half], result[n - half - 1]
-    else:
-        result[:] = values[-1] - values[0]
-    return result / time_step
+    half = min(half, (len(values) - 1) // 2)
+    if half == 0:
+        return np.zeros(values.shape) + (values[-1] - values[0]) / time_step
+    return savgol_filter(values, 2 * half + 1, polyorder=1, deriv=1, delta=time_step, axis=0)
 
 
 def _half(box: Box, seconds: float) -> int:
