@@ -153,7 +153,7 @@ def with_printed_table(
     """``ext_printed_parameters``: Table III with the printed parameters of Table II in place of identified ones."""
     found = []
     for (name, kind), table in predictions.groupby(["dataset", "parameters"], sort=False):
-        dataset, scheme = str(name), Scheme("printed", "printed", str(kind), "", {}, False)
+        dataset, scheme = str(name), Scheme("printed", "printed", str(kind), "", {"calibrated": False}, False)
         of_data = prepared[dataset]
         found.append(Prediction(dataset, "", scheme, object_of(of_data), data_label(of_data), {}, table))
     return rest_pose_table(found, published, "Table III").drop(columns="identified_on")
