@@ -49,7 +49,7 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
         _table("ext_sobol", _SENSITIVITY, "Sobol indices of the rest pose", tossed),
         _table("ext_moving_surface", _PREDICTIONS, "Errors on a moving surface against those on one at rest",
                every),
-        _table("ext_recorded_motion", "motion:motion_table",
+        _table("ext_recorded_motion", "tosses:motion_table",
                "How every toss moves from release to rest, and the error of its predicted rest position", tossed),
         _table("ext_tumbling_costs", f"{_CHOICES}:tumbling_costs",
                "Change of the trajectory-based cost with restitution, of recorded tosses and of tosses that turn over",
