@@ -87,12 +87,12 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
 
 def _benchmark(tossed: Sequence[str]) -> list[Artefact]:
     return [
-        _table("ext_benchmark", "benchmark:benchmark_table",
+        _table("ext_benchmark", "stored:benchmark_table",
                "Simulators identified on the same tosses with the same budget, on whole files of the test tosses",
                tossed),
-        _table("ext_learning_curve", "benchmark:learning_table",
+        _table("ext_learning_curve", "stored:learning_table",
                "Test errors against the number of tosses to identify on, medians and ranges over draws", tossed),
-        _figure("ext_learning_curve", "benchmark:learning_table", "benchmark:draw_learning_curve",
+        _figure("ext_learning_curve", "stored:learning_table", "stored:draw_learning_curve",
                 "Errors on the test tosses against the number of tosses that the body and both parameters are "
                 "identified on, by both laws of impacts: medians over draws, with their range."),
     ]  # fmt: skip
@@ -158,9 +158,9 @@ def _tosses() -> list[Artefact]:
 
 def _other_truths() -> list[Artefact]:
     """Made of stored samples, so no dataset of the run is behind them."""
-    module = "contactid.tossing.artefacts.other_truth"
+    module = "contactid.tossing.artefacts.stored"
     return [
-        _table("ext_other_truth", "other_truth:other_truth_table",
+        _table("ext_other_truth", "stored:other_truth_table",
                "Boxes made anew by other truths, identified both ways by both laws of impacts: medians over seeds; "
                "of stored samples", [], title="Identified under another truth"),
         figure("ext_other_truth", "tossing_figures", f"{module}:differences", f"{module}:draw_other_truth",
