@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -237,7 +238,7 @@ def score_tosses(
             drawn = draw_poses(identification[i], others, n, random)
             held_out[i] = score(identification[i], others, drawn)[0]
             held_out_positions[i] = score(identification[i], others, drawn, yaw=False)[0]
-    columns: dict[str, list[object]] = {"toss": [cloud.toss for cloud in test[RELEASE]]}
+    table = pd.DataFrame({"toss": [cloud.toss for cloud in test[RELEASE]]})
     for level in (PARAMETERS, RELEASE, MODEL_ERROR):
         scored, positions = [], []
         for cloud in test[PARAMETERS if level == PARAMETERS else RELEASE]:
@@ -246,11 +247,10 @@ def score_tosses(
             scored.append(score(cloud, spread, drawn))
             if level == MODEL_ERROR:
                 positions.append(score(cloud, spread, drawn, yaw=False)[0])
-        columns[level] = [value for value, _ in scored]
-        columns[f"size_{level}"] = [region_size(densities, 0.9) for _, densities in scored]
+        table[level] = [value for value, _ in scored]
+        table[f"size_{level}"] = [region_size(densities, 0.9) for _, densities in scored]
     # the last level's, which has the model's error
-    columns["position"] = list(positions)
-    return Scores(pd.DataFrame(columns), kernel, held_out, held_out_positions)
+    return Scores(table.assign(position=positions), kernel, held_out, held_out_positions)
 
 
 def conformal_quantile(held_out: np.ndarray, probability: float) -> float:
@@ -269,41 +269,36 @@ def coverage_table(scores: Mapping[str, Scores], nominal: Sequence[float] = NOMI
     ``median_region_cm2_deg``.
     """
     rows = []
-    for level in LEVELS:
+    of_objects = {name: [one] for name, one in scores.items()}
+    if len(scores) > 1:
+        of_objects[ALL] = [*scores.values()]
+    for (name, ones), level, probability in product(of_objects.items(), LEVELS, nominal):
         column = MODEL_ERROR if level == CONFORMAL else level
-        for probability in nominal:
-            hits = {
-                name: each.table[column].to_numpy(dtype=float)
-                <= (conformal_quantile(each.held_out, probability) if level == CONFORMAL else probability)
-                for name, each in scores.items()
+        conformal = [conformal_quantile(one.held_out, probability) for one in ones]
+        limits = conformal if level == CONFORMAL else [probability] * len(ones)
+        inside = np.concatenate([one.table[column] <= limit for one, limit in zip(ones, limits, strict=True)])
+        covered, n = int(inside.sum()), len(inside)
+        interval = scipy.stats.binomtest(covered, n).proportion_ci(0.95, method="exact")
+        low, high = np.asarray(scipy.stats.binom.ppf([0.025, 0.975], n, probability)) / n
+        sizes = pd.concat([one.table[f"size_{column}"] for one in ones])
+        sized = probability == 0.9 and level != CONFORMAL
+        rows.append(
+            {
+                "object": name,
+                "level": level,
+                "nominal_pct": 100.0 * probability,
+                "covered": covered,
+                "n_tosses": n,
+                "covered_pct": 100.0 * covered / n,
+                "covered_low_pct": 100.0 * interval.low,
+                "covered_high_pct": 100.0 * interval.high,
+                "consistent": bool(interval.low <= probability <= interval.high),
+                "band_low_pct": 100.0 * low,
+                "band_high_pct": 100.0 * high,
+                "median_region_cm2_deg": float(sizes.median()) if sized else np.nan,
             }
-            sizes = {name: each.table[f"size_{column}"].to_numpy(dtype=float) for name, each in scores.items()}
-            if len(scores) > 1:
-                hits[ALL], sizes[ALL] = np.concatenate([*hits.values()]), np.concatenate([*sizes.values()])
-            for name, inside in hits.items():
-                covered, n = int(inside.sum()), len(inside)
-                interval = scipy.stats.binomtest(covered, n).proportion_ci(0.95, method="exact")
-                band = np.asarray(scipy.stats.binom.ppf([0.025, 0.975], n, probability)) / n
-                sized = probability == 0.9 and level != CONFORMAL
-                rows.append(
-                    {
-                        "object": name,
-                        "level": level,
-                        "nominal_pct": 100.0 * probability,
-                        "covered": covered,
-                        "n_tosses": n,
-                        "covered_pct": 100.0 * covered / n,
-                        "covered_low_pct": 100.0 * interval.low,
-                        "covered_high_pct": 100.0 * interval.high,
-                        "consistent": bool(interval.low <= probability <= interval.high),
-                        "band_low_pct": 100.0 * band[0],
-                        "band_high_pct": 100.0 * band[1],
-                        "median_region_cm2_deg": float(np.median(sizes[name])) if sized else np.nan,
-                    }
-                )
-    table = pd.DataFrame(rows)
-    place = {name: k for k, name in enumerate([*scores, ALL])}
-    return table.sort_values("object", key=lambda names: names.map(place), kind="stable", ignore_index=True)
+        )
+    return pd.DataFrame(rows)
 
 
 def error_table(clouds: Sequence[Cloud], kernel: Kernel, n: int = 2000, seed: int = 0) -> pd.DataFrame:
@@ -320,17 +315,15 @@ def error_table(clouds: Sequence[Cloud], kernel: Kernel, n: int = 2000, seed: in
     rows = []
     for cloud in clouds:
         drawn = draw_poses(cloud, kernel, n, random)
-        row: dict[str, object] = {
-            "toss": cloud.toss,
-            "same_face": bool(cloud.measured.face[0] == cloud.central.face[0]),
-        }
-        actual, possible = _errors(cloud.measured, cloud.central), _errors(drawn, cloud.central)
-        for k, name in enumerate(("position_error_cm", "rotation_error_deg")):
-            low, median, high = np.percentile(possible[k], [5, 50, 95])
-            row |= {name: float(actual[k][0]), f"predicted_{name}_p05": low, f"predicted_{name}_median": median}
-            row |= {f"predicted_{name}_p95": high, f"{name}_inside": bool(low <= actual[k][0] <= high)}
-        row["predicted_face_pct"] = 100.0 * float((drawn.face == cloud.central.face[0]).mean())
-        row["measured_face_pct"] = 100.0 * float((drawn.face == cloud.measured.face[0]).mean())
+        central, measured = cloud.central.face[0], cloud.measured.face[0]
+        row: dict[str, object] = {"toss": cloud.toss, "same_face": bool(measured == central)}
+        pairs = zip(_errors(cloud.measured, cloud.central), _errors(drawn, cloud.central), strict=True)
+        for name, (actual, possible) in zip(("position_error_cm", "rotation_error_deg"), pairs, strict=True):
+            low, median, high = np.percentile(possible, [5, 50, 95])
+            row |= {name: float(actual[0]), f"predicted_{name}_p05": low, f"predicted_{name}_median": median}
+            row |= {f"predicted_{name}_p95": high, f"{name}_inside": bool(low <= actual[0] <= high)}
+        row["predicted_face_pct"] = 100.0 * float((drawn.face == central).mean())
+        row["measured_face_pct"] = 100.0 * float((drawn.face == measured).mean())
         rows.append(row)
     return pd.DataFrame(rows)
 
