@@ -45,10 +45,10 @@ def object_of(dataset: xr.Dataset) -> str:
     return str(dataset.attrs["object"])
 
 
-def shown(table: pd.DataFrame, prepared: Mapping[str, xr.Dataset], names: Iterable[str], more: str = "") -> Shown:
+def shown(table: pd.DataFrame, prepared: Mapping[str, xr.Dataset], names: Iterable[str]) -> Shown:
     """A figure's table, with the datasets behind it, by name of the prepared ones, and the line that says so in it."""
     behind = {name: prepared[name] for name in names}
-    return Shown(table, data=_describe(behind.values()) + more, datasets=[*behind])
+    return Shown(table, data=_describe(behind.values()), datasets=[*behind])
 
 
 def _describe(datasets: Collection[xr.Dataset]) -> str:

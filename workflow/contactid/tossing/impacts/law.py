@@ -66,15 +66,14 @@ class ImpactTable:
         """(n, 6, 6) covariance of the post-impact twists plus a model error of given deviations (m/s and rad/s)."""
         return self.post_covariance + np.diag(np.repeat([linear**2, angular**2], 3))
 
-    def impulses(self, mu: Values, e_n: Values, e_t: Values = 0.0, pre_twist: np.ndarray | None = None) -> np.ndarray:
+    def impulses(self, mu: Values, e_n: Values, e_t: Values = 0.0) -> np.ndarray:
         """(n, 3) exact impulses in N s; parameters are scalars or (n,)."""
-        before = self.approach if pre_twist is None else self.relative(pre_twist)
         n = len(self)
         restitution = np.column_stack([np.broadcast_to(value, (n,)) for value in (e_t, e_t, e_n)])
         return _impulses(
             np.ascontiguousarray(self.delassus, dtype=float),
             self._inverse_delassus,
-            (1.0 + restitution) * before,
+            (1.0 + restitution) * self.approach,
             np.ascontiguousarray(np.broadcast_to(mu, (n,)), dtype=float),
         )
 

@@ -28,6 +28,7 @@ from contactid.tossing.simulate.box import ContactParameters
 FRICTION, RESTITUTION = "friction_mu", "restitution_e_n"
 PARAMETERS = (FRICTION, RESTITUTION)
 _ZERO = 1e-3  # an optimum below this counts as the paper's "equal to zero"
+_PROFILE = 21  # values of e_N from 0 to 1, as on the paper's grid
 _TOLERANCE_PCT, _FEWEST_RESTED_PCT = 5.0, 90.0
 
 
@@ -163,14 +164,14 @@ def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.Da
     return pd.DataFrame(rows)
 
 
-def restitution_profile(problem: Problem, parameters: ContactParameters, step: float = 0.05) -> pd.DataFrame:
+def restitution_profile(problem: Problem, parameters: ContactParameters) -> pd.DataFrame:
     """Rest poses with e_N from 0 to 1 against those with e_N = 0, mu being kept.
 
     Returns one row per e_N: median over tosses of the change of the rest position (mm) and orientation (deg),
     mean errors against the measurement (cm, deg), and the shares (%) of runs that end on another face and that
     came to rest.
     """
-    values = np.round(np.linspace(0.0, 1.0, round(1.0 / step) + 1), 10)
+    values = np.round(np.linspace(0.0, 1.0, _PROFILE), 10)
     runs = _runs(parameters, RESTITUTION, values)
     tables = [_compared(problem, item, runs, 0).assign(value=values) for item in problem.tosses]
     every = pd.concat(tables, ignore_index=True)
