@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ import xarray as xr
 from contactid.core.errors import ContactIdError
 from contactid.output.computing import Shown
 from contactid.sources.motion import iterate_recordings, read_dataset
+from contactid.tossing.prepare.poses import top_outline
 
 Case = tuple[str, str]  # identified on, predicted on
 
@@ -58,6 +60,12 @@ def _describe(datasets: Collection[xr.Dataset]) -> str:
     if kinds == {True}:
         return f"synthetic data: twins of {objects}"
     return f"{'recorded' if kinds == {False} else 'recorded and synthetic'} data: {sources}"
+
+
+def outline_from_above(pose: np.ndarray, vertices: np.ndarray, origin: np.ndarray, **about: Any) -> pd.DataFrame:
+    """A row per corner of a body at a pose (7,): ``corner``, ``x_m``, ``y_m`` from an origin (2,) in C, and more."""
+    outline = pd.DataFrame(top_outline(pose, vertices) - origin, columns=["x_m", "y_m"])
+    return outline.rename_axis("corner").reset_index().assign(**about)
 
 
 def identified(cases: Sequence[Case]) -> list[str]:

@@ -24,10 +24,11 @@ from contactid.tossing.artefacts.data import (
     example_toss,
     object_of,
     of_cases,
+    outline_from_above,
     shown,
 )
 from contactid.tossing.predict.prediction import POSE
-from contactid.tossing.prepare.poses import top_outline, vertex_positions
+from contactid.tossing.prepare.poses import vertex_positions
 
 _LYING = 0.005  # m: a face lies on the surface where four corners are this low, ten times what resting ones scatter
 _BEFORE, _AFTER = 3, 5  # samples from the first contact that surely are before it, and that it may take
@@ -170,10 +171,8 @@ def rest_poses(
             origin = toss[["measured_x", "measured_y"]].to_numpy(dtype=float)
             for kind, source in (("measured", "measured"), (f"by {parameters}", "simulated")):
                 pose = toss[[f"{source}_{name}" for name in POSE]].to_numpy(dtype=float)
-                rows = pd.DataFrame(top_outline(pose, vertices) - origin, columns=["x_m", "y_m"])
-                rows = rows.rename_axis("corner").reset_index().assign(**about, kind=kind)
                 said = {} if source == "measured" else {column: toss[name] for name, column in errors.items()}
-                tables.append(rows.assign(**said))
+                tables.append(outline_from_above(pose, vertices, origin, **about, kind=kind, **said))
     drawn = pd.concat(tables, ignore_index=True).drop_duplicates(["dataset", "panel", "kind", "corner"])
     names = ["dataset", "object", "panel", "toss", "kind", *errors.values(), "corner", "x_m", "y_m"]
     return drawn[names].sort_values(["dataset", "panel"], kind="stable", ignore_index=True)
