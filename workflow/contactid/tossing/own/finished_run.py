@@ -39,11 +39,6 @@ class IdentifiedBody:
     plane: PlaneCorrection | None
     schemes: Mapping[str, Scheme]  # by name, those whose parameters come from this dataset
 
-    @property
-    def size(self) -> str:
-        """The box's sides in words."""
-        return size_of(self.body)
-
 
 @dataclass(frozen=True)
 class FinishedRun:
@@ -61,10 +56,7 @@ class FinishedRun:
 
     def fit(self, identified: IdentifiedBody, scheme: Scheme) -> dict[str, Any]:
         """The fit record of a scheme."""
-        return read_json(self._fit_file(identified.dataset, scheme))
-
-    def _fit_file(self, dataset: str, scheme: Scheme) -> Path:
-        return self.folder / "tossing/fits" / f"{dataset}.{scheme.fit}.json"
+        return read_json(self.folder / "tossing/fits" / f"{identified.dataset}.{scheme.fit}.json")
 
     def calibration(self, identified: IdentifiedBody) -> Path:
         """The file of the calibration of a dataset."""

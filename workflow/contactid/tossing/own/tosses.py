@@ -7,7 +7,7 @@ Tosses of the ContactNets layout are a folder with ``.pt`` files, with or withou
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -241,7 +241,7 @@ def _of_this_body(motion: xr.Dataset, run: FinishedRun) -> tuple[list[Identified
     named = [one for one in run.bodies if one.object.lower() == name.lower()]
     found = named or [one for one in run.bodies if _differences(body, one.body) == []]
     if not found:
-        known = dict.fromkeys(f"{one.object} ({one.size})" for one in run.bodies)
+        known = dict.fromkeys(f"{one.object} ({size_of(one.body)})" for one in run.bodies)
         raise ContactIdError(
             f"{motion.attrs['source']}: tosses of {name} ({size_of(body)}), but {run.folder} identified "
             f"{', '.join(known)}",
@@ -297,11 +297,10 @@ def _seen(motion: xr.Dataset, run: FinishedRun, identified: Sequence[IdentifiedB
     return [str(name) for name, poses in named if poses in known]
 
 
-def _poses(motion: xr.Dataset) -> Iterator[bytes]:
+def _poses(motion: xr.Dataset) -> list[bytes]:
     """The very bytes of each recording's poses."""
-    ends = np.cumsum(motion["row_size"].values)[:-1]
-    for parts in zip(*(np.split(motion[name].values, ends) for name in ("position", "orientation")), strict=True):
-        yield b"".join(part.tobytes() for part in parts)
+    poses = np.hstack([motion["position"].values, motion["orientation"].values])
+    return [part.tobytes() for part in np.split(poses, np.cumsum(motion["row_size"].values)[:-1])]
 
 
 def _above_the_surface(prepared: xr.Dataset) -> float:
