@@ -178,8 +178,14 @@ def _commonest(recordings: Sequence[_Found]) -> tuple[float | None, BodyProperti
         return None, None
     frequency = Counter(found.sample_frequency for found in flawless).most_common(1)[0][0]
     bodies = [found.body for found in flawless if found.sample_frequency == frequency and found.body is not None]
-    like = [sum(_same_body(body, other) for other in bodies) for body in bodies]
-    return frequency, bodies[int(np.argmax(like))] if bodies else None
+    kinds: list[list[BodyProperties]] = []
+    for body in bodies:
+        kind = next((kind for kind in kinds if _same_body(kind[0], body)), None)
+        if kind is None:
+            kinds.append([body])
+        else:
+            kind.append(body)
+    return frequency, max(kinds, key=len)[0] if kinds else None
 
 
 def _same_body(first: BodyProperties, second: BodyProperties) -> bool:
