@@ -121,7 +121,7 @@ def find_surface(
         names = ", ".join(planes) or "no other body"
         problems.append(f"the box neither lies nor lands on a tracked plane (tracked: {names})")
         return None
-    name, height = AT_THE_IMPACT, _turn(box)
+    name, height = AT_THE_IMPACT, _turn(box, _seen_from(box, _reference(box))[1])
     if height is None:
         name, height = REFERENCE_FRAME, level
         remark = f"level at {level:g} m in M, as it is registered: the box lies on no tracked plane"
@@ -162,17 +162,17 @@ def _half(box: Box, seconds: float) -> int:
 
 
 def _seen_from(box: Box, place: _Place) -> tuple[np.ndarray, np.ndarray]:
-    """Origin (n, 3) and heights (n, v), ascending, of the box's vertices in the frame that goes with the place, m."""
+    """Origin (n, 3) and heights (n, v) of the box's vertices in the frame that goes with the place, m."""
     turn = rotations.matrices(place.orientation)
     origin = (box.track.position - place.path) @ turn
     upward = np.einsum("i,nij->nj", turn[:, 2], rotations.matrices(box.track.orientation))
-    return origin, np.sort(origin[:, 2:] + upward @ box.vertices.T, axis=1)
+    return origin, origin[:, 2:] + upward @ box.vertices.T
 
 
 def _lowest_face(box: Box, place: _Place) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Of the box: origin (n, 3), lowest vertex and lowest face (n,), m over the place; whether that face is level."""
     origin, heights = _seen_from(box, place)
-    face = heights[:, :4]
+    face = np.sort(heights, axis=1)[:, :4]
     extent = float(np.linalg.norm(np.ptp(box.vertices, axis=0)))
     level = (face[:, -1] - face[:, 0] < _FLAT * extent) & ~box.track.lost
     return origin, face[:, 0], face.mean(axis=1), level
@@ -246,59 +246,43 @@ def _best(lying: Sequence[_Lying], wanted: Sequence[str]) -> _Lying | None:
     return None
 
 
+def _reference(box: Box) -> _Place:
+    """The plane z = 0 of the frame M."""
+    n_frames = len(box.track.position)
+    return _Place(REFERENCE_FRAME, np.zeros((n_frames, 3)), _UPRIGHT, False, np.ones(n_frames, dtype=bool))
+
+
 def _level(box: Box, level: float | None) -> _Lying | None:
     """The box on a level surface in M: at the height that is given, or at the one at which it lies."""
-    n_frames = len(box.track.position)
-    place = _Place(REFERENCE_FRAME, np.zeros((n_frames, 3)), _UPRIGHT, False, np.ones(n_frames, dtype=bool))
-    found = _lies(box, place, near=np.inf)
+    found = _lies(box, _reference(box), near=np.inf)
     if found is None:
         return None
     given = level is not None and abs(found.height - level) <= _NEAR
     height = level if given and level is not None else found.height
-    raised = replace(place, path=np.tile([0.0, 0.0, height], (n_frames, 1)))
+    raised = replace(found.place, path=found.place.path + np.array([0.0, 0.0, height]))
     return replace(found, place=raised, height=found.height - height)
 
 
 def _landed(box: Box, places: Mapping[str, _Place], wanted: Sequence[str]) -> _Place | None:
-    """A plane that the box hits where it never lies: wanted ones first, else the nearest to where it turns back."""
-    named = [places[name] for name in wanted if name in places]
-    scores = {}
-    for place in places.values():
-        _, heights = _seen_from(box, place)
-        lowest = heights[:, 0]
-        upward = slopes(lowest[:, None], 2, box.time_step)[:, 0]
-        lag = 3
-        turned = np.zeros(len(lowest), dtype=bool)
-        if len(lowest) > 2 * lag:
-            turned[lag:-lag] = (upward[2 * lag :] - upward[: -2 * lag] > 0.5) & (upward[: -2 * lag] < -0.3)
-        turned &= (np.abs(lowest) < _NEAR) & ~box.track.lost
-        if turned.any():
-            scores[place.name] = float(np.abs(lowest[turned]).min()) / 0.01
-    if any(place.name in scores for place in named):
-        return min((place for place in named if place.name in scores), key=lambda place: scores[place.name])
-    if named:
-        return named[0]
-    return places[min(scores, key=lambda name: scores[name])] if scores else None
+    """A plane that the box hits where it never lies: wanted ones first, else the nearest to where it turns round."""
+    heights = {name: _turn(box, _seen_from(box, place)[1]) for name, place in places.items()}
+    apart = {name: abs(height) for name, height in heights.items() if height is not None and abs(height) < _NEAR}
+    named = [name for name in wanted if name in places]
+    hit = [name for name in named if name in apart] or named[:1] or [*apart]
+    return places[min(hit, key=lambda name: apart.get(name, np.inf))] if hit else None
 
 
-def _turn(box: Box) -> float | None:
-    """Height in M (m) where the lowest vertex first turns round after a fall: its straight paths before and after meet.
+def _turn(box: Box, heights: np.ndarray) -> float | None:
+    """Where the lowest vertex first turns round after a fall: its straight paths before and after meet.
 
-    None where no frames tell it.
+    ``heights`` (n, v) m are those of the vertices over some plane, as is the answer; None where no frames tell it.
     """
-    n_frames = len(box.track.position)
-    upward = rotations.matrices(box.track.orientation)[:, 2]
-    heights = box.track.position[:, 2:] + upward @ box.vertices.T
     lowest = heights.min(axis=1)
     for frame in map(int, np.flatnonzero(lowest[1:-1] <= np.minimum(lowest[:-2], lowest[2:])) + 1):
         path = heights[:, np.argmin(heights[frame])]
-        sides = [
-            near[box.track.measured[near]]
-            for near in (
-                np.arange(max(frame - _SIDE, 0), frame),
-                np.arange(frame + 1, min(frame + 1 + _SIDE, n_frames)),
-            )
-        ]
+        frames = np.arange(max(frame - _SIDE, 0), min(frame + 1 + _SIDE, len(lowest)))
+        frames = frames[box.track.measured[frames]]
+        sides = frames[frames < frame], frames[frames > frame]
         if min(map(len, sides)) < 2:
             continue
         down, up = (np.polyfit(side - frame, path[side], 1) for side in sides)
@@ -346,7 +330,7 @@ def _travelling(box: Box, found: _Lying, remarks: list[str], problems: list[str]
     place = found.place
     turn = rotations.matrices(place.orientation)
     origin, heights = _seen_from(box, place)
-    contact = _first_contact(heights[:, 0] - found.height, found.first)
+    contact = _first_contact(heights.min(axis=1) - found.height, found.first)
     half = _half(box, _WINDOW)
     velocity = slopes(place.path, half, box.time_step)
     least = min(contact + half, found.first)
