@@ -93,9 +93,9 @@ def optima(folder: str) -> pd.DataFrame:
             }
         )  # fmt: skip
     table = pd.DataFrame(rows)
-    apart = table["bagged_mu"] - table["bagged_mu"].iloc[0]
+    difference = table["bagged_mu"] - table["bagged_mu"].iloc[0]
     error = np.hypot(table["bagged_mu_se"], table["bagged_mu_se"].iloc[0])
-    return table.assign(from_impacts=apart, from_impacts_se=error.where(table.index > 0))
+    return table.assign(from_impacts=difference, from_impacts_se=error.where(table.index > 0))
 
 
 if __name__ == "__main__":

@@ -125,18 +125,12 @@ class Simulator(Protocol):
     A class of this kind is called with the body in its principal frame P, gravity (3,) m/s2, the length of a
     simulation step in s, and the contact parameters by name; it may raise ``ContactIdError`` for a value that it
     can't take.
-
-    Attributes
-    ----------
-    name, version : of the simulator
-    parameters : names of the contact parameters
-    seconds : CPU time spent in the simulator's own stepping since the object was made
     """
 
-    name: str
+    name: str  # of the simulator
     version: str
-    parameters: tuple[str, ...]
-    seconds: float
+    parameters: tuple[str, ...]  # names of the contact parameters
+    seconds: float  # CPU time spent in the simulator's own stepping since the object was made
 
     def __init__(
         self, body: PrincipalBody, gravity: np.ndarray, step: float, parameters: Mapping[str, float]

@@ -41,25 +41,16 @@ _EXTRA = 1.0  # s after the moment asked for in which a body may still come to r
 
 @dataclass(frozen=True)
 class Runs:
-    """n runs of one toss; every field is one array with a row per run.
+    """n runs of one toss; every field is one array with a row per run."""
 
-    Attributes
-    ----------
-    friction_mu, restitution_e_n : (n,)
-    state : (n, 12) deviation of the start from the toss's own, as in
-    :class:`contactid.tossing.prepare.flight.FlightFit`:
-        position of the centre of mass (m), rotation vector in C (rad), velocity (m/s), angular velocity in C (rad/s)
-    inertia : (n, 3) factors of the principal moments, ascending
-    center_of_mass : (n, 3) m in B, shift of the centre of mass
-    tilt : (n, 2) rad, by how much more the surface rises along x_C and y_C
-    """
-
-    friction_mu: np.ndarray
-    restitution_e_n: np.ndarray
+    friction_mu: np.ndarray  # (n,)
+    restitution_e_n: np.ndarray  # (n,)
+    # (n, 12) deviation of the start from the toss's own, as in :class:`contactid.tossing.prepare.flight.FlightFit`:
+    # position of the centre of mass (m), rotation vector in C (rad), velocity (m/s), angular velocity in C (rad/s)
     state: np.ndarray
-    inertia: np.ndarray
-    center_of_mass: np.ndarray
-    tilt: np.ndarray
+    inertia: np.ndarray  # (n, 3) factors of the principal moments, ascending
+    center_of_mass: np.ndarray  # (n, 3) m in B, shift of the centre of mass
+    tilt: np.ndarray  # (n, 2) rad, by how much more the surface rises along x_C and y_C
 
     def __post_init__(self) -> None:
         if len({len(getattr(self, field.name)) for field in fields(self)}) > 1:
