@@ -69,13 +69,9 @@ def shown_tosses(
     longest: int = LONGEST,
     about: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
-    """Best, median and worst toss of a case, as :func:`played_toss` describes them.
+    """Best, median and worst toss of a case, as :func:`played_toss` describes them, with what else is said of them.
 
-    Parameters
-    ----------
-    predicted : of :func:`contactid.tossing.predict.prediction.predict` for the same tosses and parameters
-    longest : frames of all shown tosses together
-    about : what else to say of each
+    ``predicted`` is the table of predictions for the same tosses and parameters, ``longest`` the frames of all shown.
     """
     by_name = {item.toss.name: item for item in problem.tosses}
     chosen = chosen_tosses(predicted)

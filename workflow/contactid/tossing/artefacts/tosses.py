@@ -77,12 +77,7 @@ def motion_table(
 
 
 def motion_of(samples: xr.Dataset, vertices: np.ndarray, step: float) -> dict[str, Any]:
-    """What a toss does from release to rest.
-
-    Parameters
-    ----------
-    vertices : (v, 3) m in B
-    step : s between samples
+    """What a toss of a body with vertices (v, 3) m in B, sampled every ``step`` s, does from release to rest.
 
     Returns ``travelled_m``: length of the path of B's origin; ``flight_pct`` and ``sliding_pct``: shares of it before
     the first contact, and with a face on the surface after it; ``bouncing_pct``: the rest of it.

@@ -98,12 +98,8 @@ def find_surface(
 ) -> Surface | None:
     """The surface of a recording; None, and a problem, where nothing tells it.
 
-    Parameters
-    ----------
-    box : what comes to rest
-    planes : tracks of the other bodies, by name
-    wanted : names to prefer, in order, as the tracks have them
-    level : height (m) of a level surface where the box lies on no plane; None where none is known
+    ``planes`` are tracks of the other bodies, ``wanted`` their names to prefer, in order, and ``level`` the height (m)
+    of a level surface where the box lies on no plane; None where none is known.
     """
     places = {name: place for name, track in planes.items() if (place := _place(name, track))}
     lying = [found for place in places.values() if (found := _lies(box, place))]
