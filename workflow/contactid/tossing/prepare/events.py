@@ -25,6 +25,8 @@ _WINDOW = 0.025  # s on either side: at 360 Hz and 0.2 mm noise the fitted speed
 _FEWEST_FLIGHT_SAMPLES = 5
 _FEWEST_REST_SAMPLES = 4
 _TOUCH_HEIGHT = 1e-3  # m: twice the scatter of resting vertices
+# m/s and m/s2, as in config/default.yaml, which isn't there where the package alone is installed or a file is read
+REST_SPEED, FALL_TOLERANCE = 0.02, 2.0
 IN_MOTION = "not at rest at the end of the recording"
 _NO_IMPACT = "no impact between release and rest"
 _JUMP = 0.15  # m/s: a smaller jump in the velocity of the centre of mass is not told from noise

@@ -18,7 +18,7 @@ import numpy as np
 
 from contactid.core import rotations
 from contactid.sources.motion import BodyProperties, Recording, body_problems
-from contactid.tossing.prepare.events import find_events
+from contactid.tossing.prepare.events import FALL_TOLERANCE, REST_SPEED, find_events
 from contactid.tossing.prepare.poses import in_surface_frame, vertex_positions
 from contactid.tossing.readers.iam_fields import (
     attribute,
@@ -38,7 +38,6 @@ _MOCAP = "SENSOR_MEASUREMENT/Mocap"
 _TRACKED = f"{_MOCAP}/POSTPROCESSING"
 _BELT_WORDS = re.compile(r"(?<!not )(?<!non-)(?<!n't )\b(moving|running)\b", re.IGNORECASE)
 _GRAVITY = 9.81
-_REST_SPEED, _FALL_TOLERANCE = 0.02, 2.0  # m/s and m/s2, as the default configuration's
 _MOVED_ON = 3e-3  # m relative to the surface, after the rest
 _EDGE = 0.03  # s; near a change of speed a fitted velocity has some of both
 _FALLING, _ALOFT = 9, 0.02  # frames that tell a free fall, and m
@@ -206,7 +205,7 @@ def _part(
             continue
         known: dict[str, Any] = {
             "gravity": gravity, "surface_velocity": surface.velocity,
-            "rest_speed": _REST_SPEED, "fall_tolerance": _FALL_TOLERANCE,
+            "rest_speed": REST_SPEED, "fall_tolerance": FALL_TOLERANCE,
         }  # fmt: skip
         events = find_events(*common, box.time_step, **known)
         if events.reason and surface.rest is None:
