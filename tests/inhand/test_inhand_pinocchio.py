@@ -1,4 +1,4 @@
-"""Newton and Euler in the body frame against pinocchio's: the wrench of a body, and what is linear in its parameters."""
+"""Newton and Euler in the body frame against pinocchio: the wrench of a body, and what is linear in its parameters."""
 
 import numpy as np
 import pinocchio as pin

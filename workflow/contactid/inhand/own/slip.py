@@ -119,8 +119,8 @@ class OwnFriction:
             )
         if surface.unlikely:
             told.append(
-                f"Angles scatter {surface.scatter:.2g} times as much about the line as stated: friction that follows no "
-                "line, trials at different places, or a direction worse than stated. Errors are by the scatter."
+                f"Angles scatter {surface.scatter:.2g} times as much about the line as stated: friction that follows "
+                "no line, trials at different places, or a worse direction. Errors are by the scatter."
             )
         if surface.line and surface.warp < -2.0 * surface.warp_error:
             told.append("The angle falls with the load, as no warp does: friction itself depends on the load here.")
