@@ -66,15 +66,20 @@ def read_quoted(root: Path = ROOT) -> pd.DataFrame:
     return quoted
 
 
+def study_of(row: pd.Series) -> str:
+    """The study's folder that a file lies in, which runs of other studies haven't; empty for a file of no study."""
+    return "/".join(Path(row["file"]).parts[:-1][:1])
+
+
 def taken(row: pd.Series, root: Path = ROOT) -> str | None:
-    """A quoted number as its run has it; None where the run isn't there.
+    """A quoted number as its run has it; None where the run, or its study, isn't there.
 
     Raises
     ------
     ContactIdError : where the file, the column or the row isn't there, or several rows are
     """
     folder = root / "results" / row["run"] if row["run"] else root
-    if not folder.is_dir():
+    if not folder.is_dir() or not (folder / study_of(row)).is_dir():
         return None
     files = sorted(folder.glob(row["file"]))
     if not files:
@@ -123,12 +128,12 @@ def main(root: Path = ROOT) -> None:
     for index, row in quoted.iterrows():
         value = taken(row, root)
         if value is None:
-            lacking.append(row["run"])
+            lacking.append(f"{row['run']}/{study_of(row)}".rstrip("/"))
         elif value != row["value"]:
             print(f"{row['name']}: {row['value'] or 'new'} -> {value}")
             quoted.loc[index, "value"] = value
-    for run in sorted(set(lacking)):
-        print(f"results/{run} isn't there: its {lacking.count(run)} numbers stay as they are")
+    for part in sorted(set(lacking)):
+        print(f"results/{part} isn't there: its {lacking.count(part)} numbers stay as they are")
     quoted.to_csv(root / QUOTED, index=False, lineterminator="\n")
     page_tables.take_missing(root)
     values = dict(zip(quoted["name"], quoted["value"], strict=True)) | page_tables.all_tables(root)

@@ -106,6 +106,7 @@ def run(tmp_path):
         ({"file": "parts/*.tsv", "column": "sum(s)"}, "4.0"),
         ({"run": "", "file": "results/a/t.csv", "rows": "k=a"}, "0.3"),
         ({"run": "other"}, None),
+        ({"file": "planar/t.csv"}, None),
     ],
 )
 def test_a_number_is_taken(run, cells, text):

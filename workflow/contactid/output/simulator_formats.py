@@ -20,13 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.spatial import ConvexHull
 
 from contactid.core.errors import ContactIdError
+
+if TYPE_CHECKING:
+    from scipy.spatial import ConvexHull
 
 CONTACT_RATE = 600.0  # rad/s, sqrt(k)
 _CRITICAL_E = float(np.exp(-2.0))  # restitution at a damping ratio of one
@@ -86,6 +88,7 @@ def damping_ratio(restitution: float) -> float:
         raise ContactIdError(f"a restitution of {restitution:g}", "Give a number from 0 to 1")
     if restitution == 1.0:
         return 0.0
+    from scipy.optimize import brentq  # slow to import, and bodies without restitution don't need it
 
     def excess(ratio: float) -> float:
         return float(np.log(max(restitution, 1e-5)) + _loss(ratio))
@@ -164,9 +167,9 @@ def urdf(body: IdentifiedBody, mesh: str = "") -> str:
 def wavefront(hull: np.ndarray) -> str:
     """The convex hull of points (v, 3) m as a Wavefront .obj: triangles, counter-clockwise from outside."""
     points = _corners(hull)
-    found = ConvexHull(points)
+    triangles = _hull_of(points)
     lines = [f"v {_numbers(point)}" for point in points]
-    for corners, outward in zip(found.simplices, found.equations[:, :3], strict=True):
+    for corners, outward in zip(triangles.simplices, triangles.equations[:, :3], strict=True):
         a, b, c = points[corners]
         turned = corners if np.cross(b - a, c - a) @ outward > 0.0 else corners[::-1]
         lines.append("f " + " ".join(str(corner + 1) for corner in turned))
@@ -175,7 +178,13 @@ def wavefront(hull: np.ndarray) -> str:
 
 def _corners(hull: np.ndarray) -> np.ndarray:
     points = np.asarray(hull, dtype=float)
-    return points[np.sort(ConvexHull(points).vertices)]
+    return points[np.sort(_hull_of(points).vertices)]
+
+
+def _hull_of(points: np.ndarray) -> ConvexHull:
+    from scipy.spatial import ConvexHull  # slow to import, and bodies without a hull don't need it
+
+    return ConvexHull(points)
 
 
 def _numbers(values: Iterable[float]) -> str:

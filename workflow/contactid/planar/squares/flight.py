@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.simulate.bodies import GRAVITY
@@ -133,6 +132,7 @@ def _gravity_and_braking(acceleration: np.ndarray, velocity: np.ndarray) -> tupl
 
 def _robust_line(design: np.ndarray, value: np.ndarray, scale: np.ndarray, prior: np.ndarray) -> tuple[float, ...]:
     """Robust coefficients (k,) of ``value = design @ coefficients``; prior (k, 2) means and standard deviations."""
+    from scipy.optimize import least_squares  # takes as long as half a throw, and most throws don't come here
 
     def misfit(coefficients: np.ndarray) -> np.ndarray:
         return np.concatenate([(design @ coefficients - value) / scale, (coefficients - prior[:, 0]) / prior[:, 1]])
