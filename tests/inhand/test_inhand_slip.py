@@ -131,7 +131,7 @@ def test_one_load_and_no_slip_have_no_mu_but_say_why(tmp_path):
             lambda rows: rows.assign(contact_position_x=1e3 * rows["contact_position_x"] + np.arange(len(rows))),
             "metres",
         ),
-        (lambda rows: rows.assign(contact_force_z=-rows["contact_force_z"]), "out of the object"),
+        (lambda rows: rows.assign(contact_force_z=-rows["contact_force_z"]), "presses into the object in 0 %"),
         (lambda rows: rows.assign(surface_normal_z=0.0), "normal is zero"),
         (lambda rows: rows.assign(surface_normal_x=np.linspace(-1, 1, len(rows))), "turns by more"),
         (lambda rows: rows.iloc[:20], "20 samples"),

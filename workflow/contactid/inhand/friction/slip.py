@@ -57,7 +57,7 @@ _EDGE = 100  # samples of the window that both forces are compared over
 _UNLOADED = 0.05  # least fall of the normal force in it, as a share
 _PROPORTION = 0.5  # least fall of the tangential force, in falls of the normal one: 0 where it's held, 1 of a slide
 _RESOLUTION = 1e-5  # m, of the contact point; noise below it isn't believed
-UNSEEN = "the finger lets go, or is so stiff that its slide isn't seen,"
+UNSEEN = "the finger lets go, or is so stiff that its slide isn't seen"
 _MAD_TO_SD = 1.4826  # of a normal distribution
 _MEDIAN_TO_MEAN_SE = 1.2533
 
@@ -203,7 +203,7 @@ def detect_slip(force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray
         moved = "the contact point moved, but the tangential force did not fall: creep"
         short = ", but the trial is too short for a slow one to be seen" * (len(position) < _SHORTEST + _SMOOTHED)
         least = 1e3 * max(_CREEP_AT_EDGE, seen)
-        unseen = f", though both forces fell: {UNSEEN} below {least:.1g} mm" * bool(at_edge.any())
+        unseen = f", though both forces fell: {UNSEEN}, below {least:.1g} mm" * bool(at_edge.any())
         return -1, 0, (moved if jumped.any() else "no slip") + unseen + short
 
     on_course, last = np.flatnonzero(beyond[: away[0]] <= 0.0)[-1], int(away[0])

@@ -102,8 +102,8 @@ class OwnFriction:
         if unseen:
             names = ", ".join(unseen[:_MOST_NAMES]) + ", ..." * (len(unseen) > _MOST_NAMES)
             told.append(
-                f"Both forces fell together in {len(unseen)} trials without a slip that is seen ({names}): {UNSEEN} "
-                "which trials.csv has. Only bounds are taken of them."
+                f"Both forces fell together in {len(unseen)} trials without a slip that is seen ({names}): {UNSEEN}. "
+                "Only bounds are taken of them; trials.csv has how short a slide would be seen."
             )
         if surface is None:
             return [*told, "No trial slipped: there is a lower bound alone. Let the normal force fall further."]
@@ -210,9 +210,10 @@ def _averaged(name: str, clock: np.ndarray, force: np.ndarray, point: np.ndarray
     normal = unit_normal(directions.mean(axis=0))
     if (directions @ normal).min() < _ROLLS:
         raise ContactIdError("surface_normal turns by more than 10 degrees", "Slide on a flat part of the surface")
-    if np.mean(force @ normal > 0.0) < _PRESSING:
+    pressing = float(np.mean(force @ normal > 0.0))
+    if pressing < _PRESSING:
         raise ContactIdError(
-            "the force points out of the object mostly", "Give the finger's force on the object, and a normal into it"
+            f"the finger presses into the object in {100.0 * pressing:.0f} % of the rows only", "Give the finger's force on the object, and a normal into it"
         )
     fast = np.median(step) < _FAST * _STEP
     bins = np.floor((clock - clock[0]) / _STEP + _ROUNDING) if fast else np.arange(len(clock))
