@@ -213,7 +213,8 @@ def _averaged(name: str, clock: np.ndarray, force: np.ndarray, point: np.ndarray
     pressing = float(np.mean(force @ normal > 0.0))
     if pressing < _PRESSING:
         raise ContactIdError(
-            f"the finger presses into the object in {100.0 * pressing:.0f} % of the rows only", "Give the finger's force on the object, and a normal into it"
+            f"the finger presses into the object in {100.0 * pressing:.0f} % of the rows only",
+            "Give the finger's force on the object, and a normal into it",
         )
     fast = np.median(step) < _FAST * _STEP
     bins = np.floor((clock - clock[0]) / _STEP + _ROUNDING) if fast else np.arange(len(clock))
