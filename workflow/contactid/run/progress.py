@@ -91,8 +91,8 @@ def told(sentence: str) -> str:
         text = text.partition(end)[0]
     if len(text) <= _LONGEST:
         return text
-    start = text[: _LONGEST + 1]
-    return start.rpartition(", ")[0] or start.rpartition(" ")[0] + " ..."
+    comma = text.rfind(", ", 0, _LONGEST + 2)
+    return text[:comma] if comma > 0 else text[: _LONGEST + 1].rpartition(" ")[0] + " ..."
 
 
 def usual_seconds(measured: Path) -> dict[str, float]:
