@@ -18,7 +18,7 @@ COPY . ./
 RUN .venv/bin/python -m pip install --no-deps --no-build-isolation --no-index --editable .
 
 ENV PATH=/opt/contactid/.venv/bin:$PATH
-# a user without a home folder has a place for what Snakemake and numba keep
-ENV XDG_CACHE_HOME=/tmp/cache
+# a user (docker run --user) that the image doesn't know has a name, and a place for what Snakemake and numba keep
+ENV USER=contactid HOME=/tmp
 WORKDIR /work
 CMD ["contactid", "--help"]

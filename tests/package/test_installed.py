@@ -19,7 +19,7 @@ BUILD = "from setuptools.build_meta import build_sdist, build_wheel; build_sdist
 NO_INDEX = re.compile("Failed to establish a new connection|NameResolutionError|ConnectTimeoutError|ReadTimeoutError")
 # what the README shows, and a part of what each says
 EXAMPLES = {
-    "inspect": (["{examples}/predict/box006.h5"], "tosses"),
+    "inspect": (["{examples}/predict/box006.h5"], "6 flights"),
     "impact": (["--report=report", "--", "{examples}/impact/oblique.mat"], "Report: report"),
     "estimate": (
         [
