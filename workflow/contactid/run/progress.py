@@ -85,7 +85,7 @@ class Progress(logging.Formatter):
 
 
 def told(sentence: str) -> str:
-    """The first clause of what a rule says of itself, in one short line; a long one ends at its last comma that fits."""
+    """The first clause of what a rule says of itself, in a short line; a long one ends at its last comma that fits."""
     text = " ".join(sentence.split()).rstrip(".")
     for end in (" (", "; ", ": ", ". "):
         text = text.partition(end)[0]

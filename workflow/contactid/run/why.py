@@ -48,7 +48,9 @@ def why(file: str, options: Sequence[str] = ()) -> list[str]:
         told = [line for line in said.splitlines() if line.startswith("ERROR ")]
         if told:
             raise ContactIdError(*told[0].removeprefix("ERROR ").split(". ", 1))
-        raise ContactIdError(f"{file}: no rule of this run makes it", nearest(file, _planned("--forceall", *options)[1]))
+        raise ContactIdError(
+            f"{file}: no rule of this run makes it", nearest(file, _planned("--forceall", *options)[1])
+        )
     lines = []
     for rule, reason in re.findall(r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    reason: (.*)$", said, re.M):
         lines += [f"{rule}: {text}" for text in explain(reason)]
@@ -63,7 +65,7 @@ def _planned(*words: str) -> tuple[int, str]:
 
 
 def nearest(file: str, planned: str) -> str:
-    """A question after the file that is named most like this one among those that a plan makes; nothing where none is."""
+    """A question after the file of a plan that is named most like this one; nothing where none is."""
     made = [name for names in re.findall(r"^    output: (.*)$", planned, re.M) for name in names.split(", ")]
     found = get_close_matches(file, made, n=1)
     return f"Did you mean {found[0]}" if found else ""
