@@ -39,6 +39,7 @@ convex hull.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,10 +59,11 @@ _DEFAULTS = {
     "force_sd": 0.03, "force_relative_sd": 0.03, "force_gain_sd": GAIN_SD, "unsensed_share": 0.0,
     "contact_torque_sd": 1e-3, "gravity": 9.81,
 }  # fmt: skip
-_FORM = "See python -m contactid estimate --help for the columns"
+_FORM = "See --help of the command for the columns"
 _MOST_HEADER = 200  # characters of a header that a message repeats
 _LEAST_FORCE_SD = 1e-3  # N
 _AXES = "xyz"
+_KINDS = {"contact", "force", "torque", "position", "surface", "normal", "sd", "std"}  # words that name no contact
 _STL_HEADER, _STL_FACET = 84, 50  # bytes
 _LARGEST_HULL = 5.0  # m
 _LARGEST_MESH = 1 << 24  # bytes
@@ -167,16 +169,7 @@ def read_table(path: str | Path) -> OwnTable:
     ContactIdError
         For a file that can't be read as a table, and for columns that are missing or there twice, all of them.
     """
-    path = Path(path)
-    table = _table(path)
-    places: dict[tuple[str, str, str], str] = {}
-    for name in table.columns:
-        key = _meaning(str(name))
-        if key is None:
-            continue
-        if key in places:
-            raise ContactIdError(f"{path}: columns {places[key]} and {name} are the same", "Keep one of them")
-        places[key] = str(name)
+    numbers, places = columns_of(path)
     contacts = tuple(dict.fromkeys(contact for kind, contact, _ in places if kind == "contact_force"))
     single = {"object_position": tuple(_AXES), "object_orientation": tuple("wxyz")}
     wanted = [key for key in places if key[0] == "time"]
@@ -184,16 +177,10 @@ def read_table(path: str | Path) -> OwnTable:
     each = ["contact_force", "contact_position"]
     each += [kind for kind in ("contact_force_sd", "contact_torque") if any(key[0] == kind for key in places)]
     wanted += [(kind, contact, axis) for kind in each for contact in contacts or ("<contact>",) for axis in _AXES]
-    missing = [_column(*key) for key in wanted if key not in places]
-    if missing:
-        header = ", ".join(map(str, table.columns))[:_MOST_HEADER]
-        raise ContactIdError(f"{path}: no column {', '.join(missing)} (its header is {header})", _FORM)
-    numbers = table.apply(pd.to_numeric, errors="coerce")
+    refuse_without(path, numbers, places, wanted)
 
     def values(kind: str, *shape: int) -> np.ndarray:
-        columns = [places[key] for key in wanted if key[0] == kind]
-        found = numbers[columns].to_numpy(dtype=float).reshape(len(numbers), *shape)
-        return np.where(np.isfinite(found), found, np.nan)
+        return numbers[[places[key] for key in wanted if key[0] == kind]].to_numpy().reshape(len(numbers), *shape)
 
     many = (len(contacts), 3)
     return OwnTable(
@@ -206,6 +193,38 @@ def read_table(path: str | Path) -> OwnTable:
         force_sd=values("contact_force_sd", *many) if "contact_force_sd" in each else None,
         torque=values("contact_torque", *many) if "contact_torque" in each else None,
     )
+
+
+def columns_of(path: str | Path) -> tuple[pd.DataFrame, dict[tuple[str, str, str], str]]:
+    """A csv's numbers, NaN where there is none, and the column of each kind, contact and axis that is known by name.
+
+    Raises
+    ------
+    ContactIdError
+        For a file that can't be read as a table, and for a column that is there twice.
+    """
+    table = _table(Path(path))
+    places: dict[tuple[str, str, str], str] = {}
+    for name in table.columns:
+        key = _meaning(str(name))
+        if key is None:
+            continue
+        if key in places:
+            raise ContactIdError(f"{path}: columns {places[key]} and {name} are the same", "Keep one of them")
+        places[key] = str(name)
+    numbers = table.apply(pd.to_numeric, errors="coerce").astype(float)
+    return numbers.where(np.isfinite(numbers)), places
+
+
+def refuse_without(
+    path: str | Path, table: pd.DataFrame, places: Mapping[tuple[str, str, str], str],
+    wanted: Sequence[tuple[str, str, str]],
+) -> None:  # fmt: skip
+    """Raise :class:`ContactIdError` with all columns that are wanted and aren't there."""
+    missing = [_column(*key) for key in wanted if key not in places]
+    if missing:
+        header = ", ".join(map(str, table.columns))[:_MOST_HEADER]
+        raise ContactIdError(f"{path}: no column {', '.join(missing)} (its header is {header})", _FORM)
 
 
 def _table(path: Path) -> pd.DataFrame:
@@ -235,13 +254,14 @@ def _meaning(name: str) -> tuple[str, str, str] | None:
         return None
     words.remove(axis)
     for kind, signs in (
+        ("surface_normal", {"normal"}),
         ("contact_torque", {"torque"}),
         ("contact_force", {"force"}),
         ("contact_position", {"contact"}),
     ):
         if signs & set(words):
             deviation = bool({"sd", "std"} & set(words))
-            rest = [word for word in words if word not in ("contact", "force", "torque", "position", "sd", "std")]
+            rest = [word for word in words if word not in _KINDS]
             if deviation and kind != "contact_force":
                 return None
             return kind + ("_sd" if deviation else ""), "_".join(rest), axis
