@@ -192,8 +192,8 @@ def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
     numbers = table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
 
     def values(wanted: list[str], *shape: int) -> np.ndarray:
-        columns = [places[name] for name in wanted]
-        found = numbers[:, [column.index for column in columns]] * [column.factor for column in columns]
+        at = [places[name] for name in wanted]
+        found = numbers[:, [place.column for place in at]] * [place.factor for place in at]
         return np.where(np.isfinite(found), found, np.nan).reshape(len(numbers), *shape)
 
     many = (len(contacts), 3)

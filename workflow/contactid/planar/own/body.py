@@ -177,9 +177,7 @@ def _shape(content: Mapping[str, Any]) -> Shape:
     return Polygon(corners, float(content.get("corner_radius", 0.0)))
 
 
-def read_own_throws_of(
-    body: OwnBody, paths: Sequence[str | Path], convention: Convention = STATED
-) -> OwnThrows:
+def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path], convention: Convention = STATED) -> OwnThrows:
     """Read throws of a body, cut them at rest, and give them their noise.
 
     Raises

@@ -17,7 +17,7 @@ from contactid.planar.engine.search import Say
 from contactid.planar.own.body import OwnBody, read_own_throws_of
 from contactid.planar.own.identify import OwnIdentification, identify_own
 from contactid.planar.readers.csv_throws import columns_in_si
-from contactid.sources.columns import UNITS
+from contactid.sources.columns import UNITS, fitting_unit
 from contactid.sources.conventions import FRAMES, STATED, THETA, UP, Convention, Judged, explained
 
 _UPS = ("y", "-y", "x", "-x")
@@ -57,10 +57,8 @@ def _likelier(paths: Sequence[str | Path], stated: Convention, gravity: float) -
     """Conventions under which bodies fall in flight, fewer changes first."""
     tables = [columns_in_si(path, stated) for path in paths]
     interval = float(np.median(np.concatenate([np.diff(table[:, 0]) for table in tables])))
-    units = {}
-    if interval > _LONGEST_INTERVAL:
-        seconds = {name: interval / stated.unit("time") * UNITS["s"][name] for name in ("ms", "us", "ns")}
-        units |= {"time": name for name, value in list(seconds.items())[::-1] if 1e-4 <= value <= _LONGEST_INTERVAL}
+    unit = fitting_unit("s", interval / stated.unit("time"), 1e-4, _LONGEST_INTERVAL)
+    units = {"time": unit} if interval > _LONGEST_INTERVAL and unit else {}
     scale = UNITS["s"][units["time"]] / stated.unit("time") if units else 1.0
     falls = _accelerations(tables, scale)
     own_up, length = stated.frame.get(UP, "y"), stated.unit("position_x")

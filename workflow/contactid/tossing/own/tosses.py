@@ -174,9 +174,7 @@ def _read(paths: Sequence[str | Path], run: FinishedRun, object_name: str, surfa
             told = (text.replace(str(source), str(paths[0])) for text in (error.problem, error.remedy))
             raise ContactIdError(*told) from None
         assumed = kind == "contactnets" and not (source / _EXPERIMENT).exists()
-        return read_dataset(data).assign_attrs(
-            source=_called(paths), assumed=int(assumed), placed=int(kind == "iam")
-        )
+        return read_dataset(data).assign_attrs(source=_called(paths), assumed=int(assumed), placed=int(kind == "iam"))
 
 
 def _called(paths: Sequence[str | Path]) -> str:
