@@ -382,7 +382,7 @@ def bad_throw(path, kind):
         q = q[11:20]
     throw_file(path, q, rate=0.25 if kind == "seconds" else RATE)
     if kind == "column":
-        path.write_text(path.read_text().replace("theta", "angle"))
+        path.write_text(path.read_text().replace("theta", "spin"))
 
 
 @pytest.mark.parametrize(
@@ -391,8 +391,8 @@ def bad_throw(path, kind):
         ("high", r"never comes closer than .* m to the ground. Give a point of the ground"),
         ("below", r"always below the ground"),
         ("down", r"y accelerates by 9\.81 m/s2 in flight. Give y upwards"),
-        ("degrees", r"give theta in radians"),
-        ("seconds", r"give t in seconds"),
+        ("degrees", r"angles are in deg: .* Give --units theta=deg"),
+        ("seconds", r"times are in ms: .* Give --units time=ms"),
         ("column", r"no column theta"),
         ("flight", r"too few frames in flight to tell the noise. Give noise"),
     ],

@@ -28,9 +28,13 @@ _TURNS, _SPINS = 15.0, 150.0  # rad/s: faster than most throws, and than all: an
 
 
 def explained_throws(
-    body: OwnBody, paths: Sequence[str | Path], stated: Convention = STATED, say: Say = lambda line: None
+    body: OwnBody,
+    paths: Sequence[str | Path],
+    stated: Convention = STATED,
+    say: Say | None = None,
+    begun: Say = lambda line: None,
 ) -> OwnIdentification:
-    """Read and identify; ``say`` takes a line on each step.
+    """Read and identify; ``say`` takes a line on each step, ``begun`` one on what is read and what is tried.
 
     Raises
     ------
@@ -41,7 +45,7 @@ def explained_throws(
     def attempt(convention: Convention) -> Judged[OwnIdentification]:
         throws = read_own_throws_of(body, paths, convention)
         frames = f"{len(throws.throws)} throws, {sum(map(len, throws.seen))} frames"
-        say(f"Read {frames}" if convention == stated else f"Trying {convention.options()}")
+        begun(f"Read {frames}" if convention == stated else f"Trying {convention.options()}")
         found = identify_own(body, throws, say)
         fit, (squares, degrees) = found.fit, found.whole
         values, errors = np.array([fit.inertia_ratio]), np.array([fit.inertia_ratio_se])
