@@ -44,7 +44,7 @@ from own_throws import KINDS, write_case
 
 TABLE = Path(__file__).parents[2] / "workflow/resources/own_conventions.csv"
 #: No rule or threshold of the conventions was chosen on these seeds.
-SEED = 700
+SEED = 800
 AS_ASKED_FOR = "as asked for"
 _GF = 9.80665e-3  # N in a gram-force
 
@@ -57,7 +57,7 @@ def scaled(factor: float, *names: str) -> Change:
 
 
 def posed(world: np.ndarray, order: str = "wxyz", signs: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)) -> Change:
-    """Poses in a world that is turned by (3, 3), their quaternions' components in another order and with other signs."""
+    """Poses in a world turned by (3, 3), the quaternions in another order and with other signs."""
 
     def change(table: pd.DataFrame) -> pd.DataFrame:
         places = [f"object_position_{axis}" for axis in "xyz"]
@@ -139,10 +139,14 @@ def judged(case: dict[str, Any], named_by: str, run: Callable[[], tuple[float, f
     try:
         value, error, truth = run()
         right = abs(value - truth) <= 2.0 * error
-        row = {"outcome": "right" if right else "wrong", "value": value, "error": error, "truth": truth, "note": ""}
+        numbers = {"value": float(value), "error": float(error), "truth": float(truth)}
+        row: dict[str, Any] = {"outcome": "right" if right else "wrong", **numbers, "note": ""}
     except ContactIdError as refusal:
         named = bool(named_by) and named_by in str(refusal)
-        row = {"outcome": "named" if named else "refused", "note": str(refusal).split("/")[-1]}
+        row = {
+            "outcome": "named" if named else "refused",
+            "note": str(refusal).rpartition(str(tempfile.gettempdir()))[2],
+        }
     return case | row | {"seconds": round(time.process_time() - begin, 1)}
 
 

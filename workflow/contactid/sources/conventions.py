@@ -48,7 +48,7 @@ _WORDS = {
         "clockwise": "theta is clockwise (its sign)",
     },
 }
-FINE = 3.0  # misfit per degree of freedom, up to which no other convention is tried: noise 1.7 times what is stated
+FINE = 2.0  # misfit per degree of freedom, up to which no other convention is tried: noise 1.4 times what is stated
 SURE = 1.5  # the same, from which on down no further one is tried
 REFUTED = 10.0  # the same, from which on there is no answer
 _BETTER = 0.5  # of the stated convention's misfit: what explains data has less

@@ -12,19 +12,26 @@ from contactid.arm.readers.impacts import ArmRecording
 from contactid.arm.rigid.robot import Robot
 from contactid.sources.conventions import REFUTED
 
+_NO_IMPACT = "no impact found"
 _ASIDE = 0.1  # of the speed: velocity across the plane of motion that the right signs don't have
 
 
 def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpact | str:
     """Evaluate a recording; a text says why it can't be, and which joint's sign would explain it."""
     found = own_impact(robot, recording, file)
-    if isinstance(found, str) or _into_the_table(found) <= np.sqrt(REFUTED):
+    if isinstance(found, str):
+        refuted = found if _NO_IMPACT in found else ""
+    else:
+        into = _into_the_table(found)
+        told = (
+            f"the tip would go on into the table with {-1e3 * found.velocity[1]:.0f} mm/s, {into:.2g} standard errors"
+        )
+        refuted = told if into > np.sqrt(REFUTED) else ""
+    if not refuted:
         return found
     turned = [k + 1 for k in range(recording.joint_position.shape[1]) if _explains(robot, recording, k)]
-    into = f"the tip would go on into the table with {-1e3 * found.velocity[1]:.0f} mm/s"
-    refuted = f"{into}, {_into_the_table(found):.2g} standard errors"
     if not turned:
-        return f"{refuted}: joints, their signs or the link table are others"
+        return refuted if isinstance(found, str) else f"{refuted}: joints, their signs or the link table are others"
     named = " or ".join(f"joint {joint} has the other sign (give --columns q{joint}=-q{joint})" for joint in turned)
     return f"{refuted}: {named}"
 

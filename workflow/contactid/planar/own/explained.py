@@ -22,7 +22,7 @@ from contactid.sources.conventions import FRAMES, STATED, THETA, UP, Convention,
 
 _UPS = ("y", "-y", "x", "-x")
 _LONGEST_INTERVAL = 0.2  # s between frames
-_WINDOW, _FEWEST = 0.06, 7  # s and frames of a parabola: flights between impacts are as short
+_WINDOWS, _FEWEST = (0.03, 0.06), 6  # s and frames of parabolas: flights between impacts are as short
 _NEAR = 2.0  # m/s2 from free fall, or three standard errors
 _TURNS, _SPINS = 15.0, 150.0  # rad/s: faster than most throws, and than all: angles may be, and are, degrees
 
@@ -87,20 +87,21 @@ def _likelier(paths: Sequence[str | Path], stated: Convention, gravity: float) -
 
 
 def _accelerations(tables: Sequence[np.ndarray], scale: float) -> np.ndarray:
-    """(k, 3): x'' and y'' in the table's lengths per s2 and their standard error, of windows without a kink."""
+    """(k, 3): x'' and y'' in the table's lengths per s2 and their standard error, of short windows."""
     found = []
     for table in tables:
         table = table[np.isfinite(table).all(axis=1)]
         time = scale * (table[:, 0] - table[0, 0])
-        frames = max(_FEWEST, round(_WINDOW / float(np.median(np.diff(time)))))
-        for first in range(0, len(time) - frames + 1, max(1, frames // 3)):
-            part = slice(first, first + frames)
+        interval = float(np.median(np.diff(time)))
+        lengths = [max(_FEWEST, round(window / interval)) for window in _WINDOWS]
+        parts = [slice(k, k + n) for n in lengths for k in range(0, len(time) - n + 1, max(1, n // 3))]
+        for part in parts:
+            frames = part.stop - part.start
             columns = np.vander(time[part] - time[part].mean(), 3)
             fit, left, *_ = np.linalg.lstsq(columns, table[part, 1:3], rcond=None)
             spread = float(np.sqrt(np.sum(left) / max(2 * frames - 6, 1)))
             found.append([*(2.0 * fit[0]), 2.0 * spread * np.sqrt(np.linalg.inv(columns.T @ columns)[0, 0])])
-    windows = np.array(found).reshape(-1, 3)
-    return windows[windows[:, 2] <= np.median(windows[:, 2])] if len(windows) else windows
+    return np.array(found).reshape(-1, 3)
 
 
 def _falling(windows: np.ndarray, up: str, factor: float, gravity: float) -> float:
