@@ -22,6 +22,7 @@ from contactid.sources.conventions import FRAMES, STATED, THETA, UP, Convention,
 
 _UPS = ("y", "-y", "x", "-x")
 _LONGEST_INTERVAL = 0.2  # s between frames
+_FARTHEST = 20.0  # m that a throw goes
 _WINDOWS, _FEWEST = (0.03, 0.06), 6  # s and frames of parabolas: flights between impacts are as short
 _NEAR = 2.0  # m/s2 from free fall, or three standard errors
 _TURNS, _SPINS = 15.0, 150.0  # rad/s: faster than most throws, and than all: angles may be, and are, degrees
@@ -66,9 +67,12 @@ def _likelier(paths: Sequence[str | Path], stated: Convention, gravity: float) -
     scale = UNITS["s"][units["time"]] / stated.unit("time") if units else 1.0
     falls = _accelerations(tables, scale)
     own_up, length = stated.frame.get(UP, "y"), stated.unit("position_x")
+    reach = max(float(np.nanmax(np.ptp(table[np.isfinite(table).all(axis=1), 1:3], axis=0))) for table in tables)
+    lengths = {"": length, "mm": 1e-3, "cm": 1e-2, "in": 0.0254}
     share = {
         (up, unit): _falling(falls, up, metres / length, gravity)
-        for unit, metres in (("", length), ("mm", 1e-3), ("cm", 1e-2), ("in", 0.0254))
+        for unit, metres in lengths.items()
+        if reach * metres / length <= _FARTHEST
         for up in _UPS
     }
     up, unit = max(share, key=lambda one: (share[one], one == (own_up, "")))
