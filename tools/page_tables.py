@@ -126,12 +126,12 @@ def own_throws(scored: pd.DataFrame) -> str:
 
 def own_conventions(scored: pd.DataFrame) -> str:
     """What comes of recordings in wrong conventions, and how many right ones are refused, by command."""
-    right, rows = scored["convention"] == "as asked for", []
+    rows = []
     for command, of in scored.groupby("command", sort=False):
-        count = of[~right]["outcome"].value_counts()
-        refused = (of[right]["outcome"] != "right") & of[right]["outcome"].isin(["refused", "named"])
+        as_asked = of["convention"] == "as asked for"
+        count, right = of[~as_asked]["outcome"].value_counts(), of[as_asked]["outcome"]
         counts = [str(count.get(outcome, 0)) for outcome in ("named", "right", "refused", "wrong")]
-        rows.append([str(command), *counts, f"{int(refused.sum())} of {int(right[of.index].sum())}"])
+        rows.append([str(command), *counts, f"{int(right.isin(['refused', 'named']).sum())} of {len(right)}"])
     head = ["command", "refused by name", "answered within two errors", "refused without its name"]
     return _table([*head, "answered wrongly", "right recordings refused"], rows)
 
