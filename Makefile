@@ -15,15 +15,16 @@ REPORT ?= report
 BUNDLE ?= .
 RECOMPUTE ?= 0
 SEED ?= 1
+DIRECTION ?= 1
 HOURS ?= 10 1000 100000
 CORES ?= 48
 # processes that share the tests
 WORKERS ?= auto
 # What users name may hold any character: it goes to the commands as it was typed, by the environment, and tools/words.py
 # puts it into their words ({RUN}, {THROWS:words}). No recipe has its text.
-NAMED := ACCOUNT BODY BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR FILE FORCE FOURTU_URL HOURS HULL NAME NOISE OBJECT OFFLINE \
+NAMED := ACCOUNT BODY BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR DIRECTION FILE FORCE FOURTU_URL HOURS HULL NAME NOISE OBJECT OFFLINE \
 	ONLY OPTIONS PAGE PARTITION PARTS RECOMPUTE RECORDING RECORDINGS REPORT ROBOT RUN RUNS SEED STUDY SURFACE THROWS TORCH_INDEX TOSSES \
-	UNSANDBOXED UPDATE WORKERS
+	TRIALS UNSANDBOXED UPDATE WORKERS
 $(foreach name,$(NAMED),$(eval override $(name) := $$(value $(name))))
 export $(NAMED)
 WORDS := $(BIN)/python tools/words.py
@@ -38,7 +39,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 
 .DEFAULT_GOAL := run
 .PHONY: run public 4tu full benchmark tactile dry-run why \
-	predict identify impact estimate inspect \
+	predict identify impact estimate slip inspect \
 	data lock \
 	check compare report bundle verify release \
 	cluster plan resources \
@@ -82,6 +83,9 @@ impact: env ## velocity of your arm after an impact: RECORDINGS="a.mat b.csv" RE
 
 estimate: env ## an object held in hand: RECORDING=x.csv HULL=hull.csv NOISE=noise.yaml REPORT=report
 	@$(PACKAGE) contactid estimate {OPTIONS:words} --hull={HULL!} --noise={NOISE!} --report={REPORT} -- {RECORDING!}
+
+slip: env ## friction of a fingertip with a surface that may warp: TRIALS=folder REPORT=report DIRECTION=1 (degrees)
+	@$(PACKAGE) contactid slip --direction={DIRECTION} --report={REPORT} -- {TRIALS!}
 
 inspect: env ## what is in a file of recordings, and what would be used of it: FILE=archive.h5 (.h5, .mat, .pt, .csv, a folder of .pt)
 	@$(PACKAGE) contactid inspect --object={OBJECT} --surface={SURFACE} -- {FILE!}

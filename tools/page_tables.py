@@ -32,7 +32,7 @@ from contactid.output.verdicts import (
     UNINFORMATIVE,
     VERDICTS,
 )
-from contactid.tossing.artefacts.benchmark import benchmark_table, learning_table
+from contactid.tossing.artefacts.stored import benchmark_table, learning_table
 
 ACCEPTED = "workflow/resources/verdicts/default.csv"
 STORED = "workflow/resources/stored"

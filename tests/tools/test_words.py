@@ -120,6 +120,8 @@ def test_every_command_gets_the_very_name(make, name):
     assert said == ["-m", "contactid", "identify", f"--body={name}", f"--report={name}", "--", name, "b c"]
     said = make("estimate", f"RECORDING={name}", f"HULL={name}", f"NOISE={name}")
     assert said == ["-m", "contactid", "estimate", f"--hull={name}", f"--noise={name}", "--report=report", "--", name]
+    said = make("slip", f"TRIALS={name}")
+    assert said == ["-m", "contactid", "slip", "--direction=1", "--report=report", "--", name]
     assert make("verify", f"BUNDLE={name}")[-2:] == ["--", name]
 
 

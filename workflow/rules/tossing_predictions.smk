@@ -219,7 +219,7 @@ for number, group in enumerate(sharing_a_job(TOSSING_CASES), 1):
             runtime=10,
         params:
             **call(
-                "contactid.tossing.predict.rest_pose_distribution:predict_rest_poses"
+                "contactid.tossing.predict.rest_pose_regions:predict_rest_poses"
             ),
             each=[
                 "prepared",
