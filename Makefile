@@ -25,7 +25,7 @@ LOCKS ?= requirements development
 # What users name may hold any character: it goes to the commands as it was typed, by the environment, and tools/words.py
 # puts it into their words ({RUN}, {THROWS:words}). No recipe has its text.
 NAMED := ACCOUNT BODY BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR DIRECTION FILE FORCE FOURTU_URL HOURS HULL NAME NOISE OBJECT OFFLINE \
-	ONLY PAGE PARTITION PARTS RECOMPUTE RECORDING RECORDINGS REPORT ROBOT RUN RUNS SEED STUDY SURFACE THROWS TORCH_INDEX TOSSES \
+	ONLY OPTIONS PAGE PARTITION PARTS RECOMPUTE RECORDING RECORDINGS REPORT ROBOT RUN RUNS SEED STUDY SURFACE THROWS TORCH_INDEX TOSSES \
 	TRIALS UNSANDBOXED UPDATE WORKERS
 $(foreach name,$(NAMED),$(eval override $(name) := $$(value $(name))))
 export $(NAMED)
@@ -74,19 +74,19 @@ tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in t
 dry-run: env ## what a default run would still do; STUDY=planar that of one study
 	$(SNAKEMAKE) --dry-run --config $(STUDIES)
 
-##@ Use your own recordings
+##@ Use your own recordings (other columns, units, frames: OPTIONS="--frame quaternion=xyzw")
 
 identify: env ## a flat body that you throw: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
-	@$(PACKAGE) contactid identify --body={BODY!} --report={REPORT} -- {THROWS:words!}
+	@$(PACKAGE) contactid identify {OPTIONS:words} --body={BODY!} --report={REPORT} -- {THROWS:words!}
 
 predict: env ## your own tosses, by a finished run's parameters: TOSSES=folder RUN=default REPORT=report
-	@$(PACKAGE) contactid predict --run=results/{RUN} --report={REPORT} --object={OBJECT} --surface={SURFACE} -- {TOSSES:words!}
+	@$(PACKAGE) contactid predict {OPTIONS:words} --run=results/{RUN} --report={REPORT} --object={OBJECT} --surface={SURFACE} -- {TOSSES:words!}
 
 impact: env ## velocity of your arm after an impact: RECORDINGS="a.mat b.csv" REPORT=report ROBOT=table.csv
-	@$(PACKAGE) contactid impact --report={REPORT} --robot={ROBOT} -- {RECORDINGS:words!}
+	@$(PACKAGE) contactid impact {OPTIONS:words} --report={REPORT} --robot={ROBOT} -- {RECORDINGS:words!}
 
 estimate: env ## an object held in hand: RECORDING=x.csv HULL=hull.csv NOISE=noise.yaml REPORT=report
-	@$(PACKAGE) contactid estimate --hull={HULL!} --noise={NOISE!} --report={REPORT} -- {RECORDING!}
+	@$(PACKAGE) contactid estimate {OPTIONS:words} --hull={HULL!} --noise={NOISE!} --report={REPORT} -- {RECORDING!}
 
 slip: env ## friction of a fingertip with a surface that may warp: TRIALS=folder REPORT=report DIRECTION=1 (degrees)
 	@$(PACKAGE) contactid slip --direction={DIRECTION} --report={REPORT} -- {TRIALS!}

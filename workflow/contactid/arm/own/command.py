@@ -32,9 +32,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
+from contactid.sources.conventions import options, stated_by
+
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
+    options(parser)
     parser.add_argument("recordings", nargs="+", metavar="recording", help=".mat or .csv files, or folders of them")
     parser.add_argument("--robot", default="", metavar="table.csv", help="link table (default: the KUKA LWR 4+)")
     parser.add_argument("--probe", type=float, default=0.10, metavar="m", help="length of the probe (default: 0.10)")
@@ -54,16 +57,17 @@ def run(given: Namespace) -> Sequence[str]:
 
     refuse_missing(*given.recordings, given.robot)
     with own_report(given.report) as folder:
-        from contactid.arm.own.impacts import own_impact, own_robot
+        from contactid.arm.own.explained import explained_impact
+        from contactid.arm.own.impacts import own_robot
         from contactid.arm.own.recordings import read_own
         from contactid.arm.own.report import Found, write_files
 
         robot = own_robot(given.robot, given.probe)
-        recordings, left_out = read_own(given.recordings, robot)
+        recordings, left_out = read_own(given.recordings, robot, stated_by(given))
         print(f"{len(recordings)} recordings read, {len(left_out)} left out", flush=True)
         impacts = []
         for file, one in recordings.items():
-            impact = own_impact(robot, one, file)
+            impact = explained_impact(robot, one, file)
             if isinstance(impact, str):
                 left_out[file] = impact
             else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,16 +11,17 @@ from contactid.arm.readers.impacts import JOINTS, ArmRecording
 from contactid.arm.readers.mat import Entry, named_apart, parts_of, read_manifest, read_recording
 from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
+from contactid.sources.conventions import STATED, Convention
 from contactid.sources.csv_files import rows_of
 from contactid.sources.left_out import joined, nothing_usable, reason_of
 from contactid.sources.matlab_files import mat_files, read_variables
 
-_JOINT = re.compile(r"(?:q|joint|joint_?position|position)[ _]?(\d)")
-_TIME = ("t", "time", "timestamp", "time_s", "t_s", "time_ms", "time_us", "time_ns", "stamp")
 _MOST_NAMED = 12  # columns in a message
 
 
-def read_own(paths: Sequence[str | Path], robot: Robot) -> tuple[dict[str, ArmRecording], dict[str, str]]:
+def read_own(
+    paths: Sequence[str | Path], robot: Robot, convention: Convention = STATED
+) -> tuple[dict[str, ArmRecording], dict[str, str]]:
     """Recordings by file, under names that differ, and why others can't be used, by file.
 
     Raises
@@ -32,7 +32,7 @@ def read_own(paths: Sequence[str | Path], robot: Robot) -> tuple[dict[str, ArmRe
     found: dict[str, ArmRecording] = {}
     left_out: dict[str, str] = {}
     for path in paths:
-        for name, variables, entry in _sources(Path(path), left_out):
+        for name, variables, entry in _sources(Path(path), left_out, convention):
             problems: list[str] = []
             recording = read_recording(name, variables, problems, entry, robot.position_limits)
             if recording is None:
@@ -45,8 +45,8 @@ def read_own(paths: Sequence[str | Path], robot: Robot) -> tuple[dict[str, ArmRe
     return dict(zip(found, named_apart(list(found.values())), strict=True)), left_out
 
 
-def read_own_table(path: str | Path) -> dict[str, np.ndarray]:
-    """``t`` (n,) and ``q`` (n, 7) of a table, in the table's units; its columns may come in any order.
+def read_own_table(path: str | Path, convention: Convention = STATED) -> dict[str, np.ndarray]:
+    """``t`` (n,) and ``q`` (n, 7) of a table, in its units or those stated; its columns may come in any order.
 
     Raises
     ------
@@ -55,27 +55,35 @@ def read_own_table(path: str | Path) -> dict[str, np.ndarray]:
     """
     path = Path(path)
     rows = rows_of(path)
-    columns = [name.strip().lower() for name in next(rows, [])]
-    numbers = {int(match[1]): k for k, name in enumerate(columns) if (match := _JOINT.fullmatch(name))}
-    first = 0 if 0 in numbers else 1
-    wanted = [numbers[first + k] for k in range(len(JOINTS)) if first + k in numbers]
-    if len(wanted) < len(JOINTS):
-        shown = ", ".join(columns[:_MOST_NAMED]) or "none"
-        raise ContactIdError(f"{path}: has no columns q1 to q{len(JOINTS)}; its columns are {shown}", "Name them so")
+    header = next(rows, [])
+    try:
+        places = convention.places(header)
+    except ContactIdError as error:
+        raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
+    first = 0 if "joint_0" in places else 1
+    joints = [f"joint_{first + k}" for k in range(len(JOINTS))]
+    if not set(joints) <= set(places):
+        shown = ", ".join(name.strip() for name in header[:_MOST_NAMED]) or "none"
+        raise ContactIdError(
+            f"{path}: has no columns q1 to q{len(JOINTS)}; its columns are {shown}",
+            "Name them so, or say which they are: --columns q1=...,q2=...",
+        )
     try:
         values = np.array([[float(cell) if cell.strip() else np.nan for cell in row] for row in rows])
     except ValueError as error:
         raise ContactIdError(f"{path}: {reason_of(error)}", "Give numbers in rows of the same length") from None
-    if values.ndim != 2 or values.shape[1] < len(columns):
-        raise ContactIdError(f"{path}: has no rows of {len(columns)} numbers below its header", "Give some")
-    table = {"q": values[:, wanted]}
-    for name in _TIME:
-        if name in columns:
-            return {"t": values[:, columns.index(name)], **table}
-    return table
+    if values.ndim != 2 or values.shape[1] < len(header):
+        raise ContactIdError(f"{path}: has no rows of {len(header)} numbers below its header", "Give some")
+    wanted = {"q": [places[joint] for joint in joints]} | ({"t": [places["time"]]} if "time" in places else {})
+    table = {
+        name: values[:, [place.column for place in at]] * [place.factor for place in at] for name, at in wanted.items()
+    }
+    return table | ({"t": table["t"][:, 0]} if "t" in table else {})
 
 
-def _sources(path: Path, left_out: dict[str, str]) -> Iterator[tuple[str, dict[str, np.ndarray], Entry | None]]:
+def _sources(
+    path: Path, left_out: dict[str, str], convention: Convention
+) -> Iterator[tuple[str, dict[str, np.ndarray], Entry | None]]:
     """Name and variables of every recording at a path, and what a list beside it says of it."""
     if path.is_file() and path.suffix.lower() not in (".csv", ".mat", ".zip"):
         raise ContactIdError(f"{path}: neither a .mat nor a .csv file", "Give recordings, or a folder of them")
@@ -84,7 +92,7 @@ def _sources(path: Path, left_out: dict[str, str]) -> Iterator[tuple[str, dict[s
         tables = sorted(one for one in path.rglob("*.csv") if one.name != "recordings.csv")
     for table in tables:
         try:
-            yield str(table), read_own_table(table), None
+            yield str(table), read_own_table(table, convention), None
         except ContactIdError as error:
             if table == path:
                 raise

@@ -17,9 +17,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
+from contactid.sources.conventions import FORCE, MIRROR, QUATERNION, UP, options, stated_by
+
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
+    options(parser, QUATERNION, UP, MIRROR, FORCE)
     parser.add_argument("recording", metavar="x.csv", help="one recording; its columns are named above")
     parser.add_argument("--hull", required=True, metavar="hull.csv", help="x,y,z per row in m, or a .stl or .obj mesh")
     parser.add_argument("--noise", required=True, metavar="noise.yaml", help="standard deviations of what was measured")
@@ -34,21 +37,21 @@ def run(given: Namespace) -> Sequence[str]:
     ContactIdError
         For whatever is wrong with the files; nothing is written then.
     """
-    from contactid.output.escape import one_line
     from contactid.output.own_report import own_report, refuse_missing
 
     refuse_missing(given.recording, given.hull, given.noise)
     with own_report(given.report) as folder:
-        from contactid.inhand.own.prepare import read_own_recording
+        from contactid.inhand.own.explained import explained_recording
+        from contactid.inhand.own.report import write_files
 
-        recording = read_own_recording(given.recording, given.hull, given.noise)
-        names = f"{recording.name}: {recording.rows} rows, contacts {', '.join(recording.contacts)}"
-        print(one_line(f"Read {names}"), flush=True)
-        print("Estimating ...", flush=True)
-        from contactid.inhand.own.report import estimate_own, write_files
-
-        found = estimate_own(recording)
+        found = explained_recording(given.recording, given.hull, given.noise, stated_by(given), _say)
         write_files(found, folder)
     for line in found.lines():
         print(line)
     return found.warnings
+
+
+def _say(line: str) -> None:
+    from contactid.output.escape import one_line
+
+    print(one_line(line), flush=True)

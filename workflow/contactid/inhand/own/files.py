@@ -53,6 +53,7 @@ from contactid.core.errors import ContactIdError
 from contactid.core.inertia import hull_halfspaces
 from contactid.core.reading import content_of, read_yaml, require_plain
 from contactid.inhand.identify.likelihood import GAIN_SD
+from contactid.sources.conventions import STATED, Convention
 
 _SCHEMA = Path(__file__).with_name("noise.schema.yaml")
 _DEFAULTS = {
@@ -161,37 +162,52 @@ def _stl(data: bytes) -> np.ndarray:
     return np.array(words, dtype=float)
 
 
-def read_table(path: str | Path) -> OwnTable:
-    """Read a recording's columns; this module's text names them.
+def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
+    """Read a recording's columns, in its own frame; this module's text names them.
 
     Raises
     ------
     ContactIdError
         For a file that can't be read as a table, and for columns that are missing or there twice, all of them.
     """
-    numbers, places = columns_of(path)
-    contacts = tuple(dict.fromkeys(contact for kind, contact, _ in places if kind == "contact_force"))
-    single = {"object_position": tuple(_AXES), "object_orientation": tuple("wxyz")}
-    wanted = [key for key in places if key[0] == "time"]
-    wanted += [(kind, "", axis) for kind, axes in single.items() for axis in axes]
-    each = ["contact_force", "contact_position"]
-    each += [kind for kind in ("contact_force_sd", "contact_torque") if any(key[0] == kind for key in places)]
-    wanted += [(kind, contact, axis) for kind in each for contact in contacts or ("<contact>",) for axis in _AXES]
-    refuse_without(path, numbers, places, wanted)
+    path = Path(path)
+    table = _table(path)
+    try:
+        places = convention.places(list(map(str, table.columns)))
+    except ContactIdError as error:
+        raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
+    forces = [name for name in places if name.startswith("contact_force_") and "_force_sd_" not in name]
+    contacts = tuple(dict.fromkeys(name.removeprefix("contact_force_")[:-1].rstrip("_") for name in forces))
 
-    def values(kind: str, *shape: int) -> np.ndarray:
-        return numbers[[places[key] for key in wanted if key[0] == kind]].to_numpy().reshape(len(numbers), *shape)
+    def names(kind: str, axes: str = _AXES) -> list[str]:
+        of = contacts or ("<contact>",)
+        own = [(kind, contact) for contact in of] if kind.startswith("contact") else [(kind, "")]
+        return ["_".join(part for part in (*one, axis) if part) for one in own for axis in axes]
+
+    optional = [kind for kind in ("contact_force_sd", "contact_torque") if any(one.startswith(kind) for one in places)]
+    wanted = names("position") + names("orientation", "wxyz")
+    wanted += [name for kind in ("contact_force", "contact_position", *optional) for name in names(kind)]
+    missing = [name if name.startswith("contact") else f"object_{name}" for name in wanted if name not in places]
+    if missing:
+        header = ", ".join(map(str, table.columns))[:_MOST_HEADER]
+        raise ContactIdError(f"{path}: no column {', '.join(missing)} (its header is {header})", _FORM)
+    numbers = table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+
+    def values(wanted: list[str], *shape: int) -> np.ndarray:
+        at = [places[name] for name in wanted]
+        found = numbers[:, [place.column for place in at]] * [place.factor for place in at]
+        return np.where(np.isfinite(found), found, np.nan).reshape(len(numbers), *shape)
 
     many = (len(contacts), 3)
     return OwnTable(
-        time=values("time") if ("time", "", "") in places else None,
-        position=values("object_position", 3),
-        orientation=values("object_orientation", 4),
+        time=values(["time"]) if "time" in places else None,
+        position=values(names("position"), 3),
+        orientation=values(names("orientation", "wxyz"), 4),
         contacts=contacts,
-        force=values("contact_force", *many),
-        point=values("contact_position", *many),
-        force_sd=values("contact_force_sd", *many) if "contact_force_sd" in each else None,
-        torque=values("contact_torque", *many) if "contact_torque" in each else None,
+        force=values(names("contact_force"), *many),
+        point=values(names("contact_position"), *many),
+        force_sd=values(names("contact_force_sd"), *many) if "contact_force_sd" in optional else None,
+        torque=values(names("contact_torque"), *many) if "contact_torque" in optional else None,
     )
 
 

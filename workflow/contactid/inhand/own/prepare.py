@@ -17,8 +17,10 @@ from contactid.core.errors import ContactIdError
 from contactid.core.inertia import hull_halfspaces
 from contactid.core.rotations import from_matrices, matrices
 from contactid.inhand.identify.averaging import FEWEST, STEP, averaged_stretches
+from contactid.inhand.own.conventions import in_frame
 from contactid.inhand.own.files import OwnTable, force_deviations, read_hull, read_noise, read_table
 from contactid.inhand.readers.recordings import RecordedSignals
+from contactid.sources.conventions import STATED, Convention
 
 _SLOWEST = 0.2  # s between rows; beyond it milliseconds were taken for seconds
 _FASTEST, _FARTHEST = 10.0, 100.0  # m/s and m; beyond them millimetres were taken for metres
@@ -44,6 +46,7 @@ class OwnRecording:
     unsensed_share : of the load, at most, that bypasses the sensors
     rows, lost : read, and left out
     notes, warnings : sentences for the report
+    averaged : rows at a time
     """
 
     name: str
@@ -56,6 +59,7 @@ class OwnRecording:
     lost: int
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+    averaged: int = 1
 
     @property
     def hull(self) -> np.ndarray:
@@ -63,7 +67,9 @@ class OwnRecording:
         return self.stretches[0].hull
 
 
-def read_own_recording(recording: str | Path, hull: str | Path, noise: str | Path) -> OwnRecording:
+def read_own_recording(
+    recording: str | Path, hull: str | Path, noise: str | Path, convention: Convention = STATED
+) -> OwnRecording:
     """Read a recording with its hull and its noise (:mod:`contactid.inhand.own.files`) and prepare it.
 
     Raises
@@ -71,9 +77,9 @@ def read_own_recording(recording: str | Path, hull: str | Path, noise: str | Pat
     ContactIdError
         For whatever is wrong with one of the files; it names the file.
     """
-    table, corners, stated = read_table(recording), read_hull(hull), read_noise(noise)
+    table, corners, stated = read_table(recording, convention), read_hull(hull), read_noise(noise)
     try:
-        return _prepared(table, corners, stated, Path(recording).name)
+        return _prepared(in_frame(table, convention), corners, stated, Path(recording).name)
     except ContactIdError as error:
         raise ContactIdError(f"{recording}: {error.problem}", error.remedy) from None
 
@@ -139,7 +145,7 @@ def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], nam
     warnings += _pull(stretches) + _outside(table.contacts, force[good], point[good], hull, noise)
     return OwnRecording(
         name, table.contacts, tuple(stretches), still, noise["force_gain_sd"], noise["unsensed_share"], len(good), lost,
-        tuple(notes), tuple(warnings),
+        tuple(notes), tuple(warnings), count,
     )  # fmt: skip
 
 

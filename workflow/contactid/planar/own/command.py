@@ -12,12 +12,16 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+
+from contactid.sources.conventions import THETA, UP, options, stated_by
 
 _PACE = 2.0  # s of wall time between two lines on what is being done, at least
 
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
+    options(parser, UP, THETA)
     parser.add_argument("throws", nargs="+", metavar="throw.csv", help="columns t, x, y, theta; s, m, m, rad; y up")
     parser.add_argument("--body", required=True, metavar="body.yaml", help="shape, and optionally mass, ground, noise")
     parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
@@ -36,15 +40,12 @@ def run(given: Namespace) -> Sequence[str]:
     begin = cpu_seconds()
     refuse_missing(given.body, *given.throws)
     with own_report(given.report) as folder:
-        from contactid.planar.own.body import read_own_body, read_own_throws_of
-
-        body = read_own_body(given.body)
-        throws = read_own_throws_of(body, given.throws)
-        print(f"Read {len(throws.throws)} throws, {sum(map(len, throws.seen))} frames", flush=True)
-        from contactid.planar.own.identify import identify_own
+        from contactid.planar.own.body import read_own_body
+        from contactid.planar.own.explained import explained_throws
         from contactid.planar.own.report import write_files
 
-        found = identify_own(body, throws, _paced())
+        body, stated = read_own_body(given.body), stated_by(given)
+        found = explained_throws(body, given.throws, stated, _paced(), partial(print, flush=True))
         write_files(replace(found, seconds=cpu_seconds() - begin), folder)
     for line in found.lines():
         print(line)

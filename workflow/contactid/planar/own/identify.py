@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import chdtr, chdtrc
 
-from contactid.core.errors import ContactIdError
 from contactid.output.own_report import cpu_seconds
 from contactid.planar.engine.answer import DEVIATIONS, Answer, identify
 from contactid.planar.engine.problem import Point, Problem, Throw
@@ -36,6 +35,7 @@ from contactid.planar.own.impacts import OwnImpacts, identify_impacts
 from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
+from contactid.sources.conventions import Refuted
 
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
 _UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
@@ -66,6 +66,7 @@ class OwnFit:
     states : the identified motion of each name
     converged : whether one more step gains nothing
     by_impacts : whether impacts were taken by themselves
+    whole_squares, whole_degrees : of whole throws, if impacts were
     """
 
     inertia_ratio: float
@@ -82,6 +83,8 @@ class OwnFit:
     states: tuple[ThrowStates, ...] = field(repr=False)
     converged: bool
     by_impacts: bool = False
+    whole_squares: float = 0.0
+    whole_degrees: int = 0
 
     @property
     def misfit_per_degree(self) -> float:
@@ -116,6 +119,18 @@ class OwnIdentification:
     def each(self) -> list[tuple[str, MeasuredThrow, ThrowStates]]:
         """Name, measured poses and identified motion of each throw."""
         return list(zip(self.names, self.measured, self.fit.states, strict=True))
+
+    @property
+    def whole(self) -> tuple[float, int]:
+        """Squared residuals of whole throws and their degrees of freedom, whether or not impacts were taken."""
+        fit = self.fit
+        return (fit.whole_squares, fit.whole_degrees) if fit.by_impacts else (fit.squares, fit.degrees)
+
+    @property
+    def whole_misfit(self) -> float:
+        """Per degree."""
+        squares, degrees = self.whole
+        return squares / degrees
 
     @property
     def scale(self) -> float:
@@ -190,6 +205,7 @@ def identify_own(
     impacts = identify_impacts(geometry, throws) if squares > steering.not_whole * degrees else None
     if impacts is not None:
         fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
+        fit = replace(fit, whole_squares=squares, whole_degrees=degrees)
         body = replace(body, shape=impacts.shape)
     else:
         answer = identify(problem, minima, noise_stated=throws.sigma_given, say=say)
@@ -327,7 +343,7 @@ def refuse_undetermined(found: OwnIdentification) -> None:
         problem += "; no impact changes the spin"
         remedy = "Throw the body tilted or with spin"
     names = ", ".join(found.throws.names)
-    raise ContactIdError(f"{names}: J/m isn't determined: {problem}", remedy)
+    raise Refuted(f"{names}: J/m isn't determined: {problem}", remedy, found.whole_misfit)
 
 
 def _spin_changes(found: OwnIdentification) -> bool:

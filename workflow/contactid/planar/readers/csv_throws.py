@@ -18,13 +18,16 @@ from contactid.core.errors import ContactIdError
 from contactid.core.reading import require_plain
 from contactid.planar.readers.throws import SQUARE_FREQUENCY, SQUARE_SIDE, PlanarThrow, build_throws, square
 from contactid.planar.simulate.geometry import Ellipse, Polygon, Shape
+from contactid.sources.conventions import STATED, Convention, Place
 from contactid.sources.csv_files import rows_of
+from contactid.sources.frames import in_plane
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
 
 FEWEST_ROWS = 8
 _MOST_HEADER = 200  # characters of a header that a message repeats
 _SQUARE_COLUMNS = ("x", "z", "th", "vx", "vz", "vth")
-_OWN_COLUMNS = ("t", "x", "y", "theta")
+_QUANTITIES = {"t": "time", "x": "position_x", "y": "position_y", "theta": "theta"}
+_OWN_COLUMNS = tuple(_QUANTITIES)
 _LONGEST_INTERVAL = 0.2  # s between frames; beyond it milliseconds were taken for seconds
 _LARGEST_POSITION, _FASTEST = 100.0, 30.0  # m and m/s; beyond them millimetres were taken for metres
 _FASTEST_TURN = 150.0  # rad/s; beyond it degrees were taken for radians
@@ -37,11 +40,14 @@ _HELD, _HELD_TURN = 2e-3, 0.05  # m and rad within a few frames: a body that mov
 _VELOCITY_AGREEMENT = 1e-6  # m/s, of a file's velocities with its positions' differences
 
 
-def columns_of(path: Path, columns: Sequence[str], *, gaps: bool = False) -> np.ndarray:
+def columns_of(
+    path: Path, columns: Sequence[str], *, gaps: bool = False, convention: Convention | None = None
+) -> np.ndarray:
     """(n, columns) numbers in the order asked for. Rows are counted from 1, below the header; empty ones go.
 
     Columns are separated by commas, semicolons or tabs; letter case and spaces in the header don't matter. With
-    ``gaps``, an empty cell or ``nan`` is a NaN, but in the first column.
+    ``gaps``, an empty cell or ``nan`` is a NaN, but in the first column. A ``convention`` says which column is which of
+    t, x, y, theta, and in what unit; without one, names are to the letter.
 
     Raises
     ------
@@ -60,7 +66,14 @@ def columns_of(path: Path, columns: Sequence[str], *, gaps: bool = False) -> np.
     if not header:
         raise _bad(path, ["an empty file"])
     problems = []
-    missing = [name for name in columns if name not in header]
+    places = {name: Place(header.index(name), 1.0) for name in columns if name in header}
+    if convention is not None:
+        try:
+            named = convention.places(header)
+        except ContactIdError as error:
+            raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
+        places = {name: named[_QUANTITIES[name]] for name in columns if _QUANTITIES[name] in named}
+    missing = [name for name in columns if name not in places]
     if missing:
         shown = ", ".join(header)[:_MOST_HEADER]
         problems.append(
@@ -72,12 +85,12 @@ def columns_of(path: Path, columns: Sequence[str], *, gaps: bool = False) -> np.
         problems.append(f"column {', '.join(twice)} is there twice")
     if problems:
         raise _bad(path, problems)
-    places = [header.index(name) for name in columns]
     values, bad, first = array("d"), 0, ""
     for number, row in enumerate(rows, start=1):
-        for column, place in zip(columns, places, strict=True):
+        for column in columns:
+            place, factor = places[column]
             text = row[place].strip() if place < len(row) else ""
-            values.append(value := _finite(text))
+            values.append(value := factor * _finite(text))
             empty = gaps and text.lower() in _EMPTY and (column != columns[0] or column != _OWN_COLUMNS[0])
             if np.isnan(value) and not empty:
                 first = first or f"row {number}, column {column} is {text[:40] or 'empty'!r}"
@@ -222,7 +235,7 @@ def _square_throw(path: Path) -> PlanarThrow:
     return PlanarThrow(path.stem, np.arange(len(table)) / SQUARE_FREQUENCY, _continuous(table[:, :3]))
 
 
-def read_own_throw(path: str | Path, frame_rate: float | None = None) -> PlanarThrow:
+def read_own_throw(path: str | Path, frame_rate: float | None = None, convention: Convention = STATED) -> PlanarThrow:
     """Read a user's file: a header with t, x, y, theta (any order, other columns are passed over), SI units.
 
     x and y are the tracked point's (m, y up), theta is counter-clockwise from x (rad, wrapped or not), t is in s; the
@@ -238,11 +251,11 @@ def read_own_throw(path: str | Path, frame_rate: float | None = None) -> PlanarT
     """
     path = Path(path)
     if frame_rate is None:
-        table = columns_of(path, _OWN_COLUMNS, gaps=True)
+        table = columns_of(path, _OWN_COLUMNS, gaps=True, convention=convention)
     else:
-        poses = columns_of(path, _OWN_COLUMNS[1:], gaps=True)
+        poses = columns_of(path, _OWN_COLUMNS[1:], gaps=True, convention=convention)
         table = np.column_stack([np.arange(len(poses)) / frame_rate, poses])
-    time, position, problems = table[:, 0], table[:, 1:], []
+    time, position, problems = table[:, 0], in_plane(table[:, 1:], convention.frame), []
     finite = np.isfinite(position).all(axis=1)
     if finite.sum() < FEWEST_ROWS:
         raise _bad(path, [f"only {finite.sum()} frames with a pose, where at least {FEWEST_ROWS} are needed"])
@@ -257,6 +270,11 @@ def read_own_throw(path: str | Path, frame_rate: float | None = None) -> PlanarT
     if problems:
         raise _bad(path, problems)
     return _even_throw(path, time, _continuous(position), interval)
+
+
+def columns_in_si(path: str | Path, convention: Convention) -> np.ndarray:
+    """(n, 4) t, x, y, theta of a user's file in the units that are stated, in its own frame; NaN where lost."""
+    return columns_of(Path(path), _OWN_COLUMNS, gaps=True, convention=convention)
 
 
 def _even_throw(path: Path, time: np.ndarray, position: np.ndarray, interval: float) -> PlanarThrow:

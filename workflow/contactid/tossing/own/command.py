@@ -12,9 +12,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
+from contactid.sources.conventions import MIRROR, QUATERNION, UP, options, stated_by
+
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
+    options(parser, QUATERNION, UP, MIRROR)
     parser.add_argument("tosses", nargs="+", help="a folder of tosses, or files of one kind (.pt, .h5)")
     parser.add_argument("--run", required=True, metavar="folder", help="a finished run, for instance results/public")
     parser.add_argument("--object", default="", metavar="name", help="box of an archive that has several: Box006")
@@ -42,7 +45,7 @@ def run(given: Namespace) -> Sequence[str]:
 
     with own_report(given.report) as folder:
         finished = read_run(given.run)
-        tosses = read_tosses(given.tosses, finished, given.object, given.surface)
+        tosses = read_tosses(given.tosses, finished, given.object, given.surface, stated_by(given))
         say(tosses.description())
         prediction = predict_and_judge(finished, tosses, say)
         write_files(prediction, folder)

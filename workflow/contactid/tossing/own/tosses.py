@@ -15,9 +15,11 @@ import numpy as np
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
+from contactid.sources.conventions import STATED, Convention
 from contactid.sources.left_out import joined
 from contactid.sources.motion import BodyProperties, body_of, read_data, read_dataset
 from contactid.sources.registry import OWN, READERS, Dataset
+from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody, size_of
 from contactid.tossing.prepare.poses import fit_plane
 from contactid.tossing.prepare.preprocess import (
@@ -28,6 +30,7 @@ from contactid.tossing.prepare.preprocess import (
     preprocess_on,
     toss_table,
 )
+from contactid.tossing.readers.contactnets import HALF_WIDTH
 from contactid.tossing.readers.iam_fields import entered, open_archive
 from contactid.tossing.readers.iam_recording import bodies_with_inertia
 
@@ -67,7 +70,13 @@ class OwnTosses:
         return f"{self.name}: {n} tosses of {self.object} ({size_of(body_of(self.prepared))}), {rate:g} frames/s."
 
 
-def read_tosses(paths: Sequence[str | Path], run: FinishedRun, object_name: str = "", surface: str = "") -> OwnTosses:
+def read_tosses(
+    paths: Sequence[str | Path],
+    run: FinishedRun,
+    object_name: str = "",
+    surface: str = "",
+    convention: Convention = STATED,
+) -> OwnTosses:
     """Read tosses, find the run's datasets of the same body, and prepare the tosses as the run's test tosses were.
 
     Parameters
@@ -76,10 +85,14 @@ def read_tosses(paths: Sequence[str | Path], run: FinishedRun, object_name: str 
     run : whose parameters are to be used
     object_name, surface : of an I.AM. archive: which box, and names of its planes, in order, with commas. By
         default the box that is there (of several the run's), and the plane that it comes to rest on.
+    convention : in what frame and units the poses are
 
-    Raises :class:`ContactIdError` where nothing there can be read or used, or the run knows no such body.
+    Raises :class:`ContactIdError` where nothing there can be read or used, the run knows no such body, or another
+    convention explains the poses.
     """
-    motion = _read(paths, run, object_name, surface)
+    read = _read(paths, run, object_name, surface)
+    placed = bool(read.attrs["placed"])
+    motion = explained_motion(read, convention, placed=placed, length=1.0 if placed else HALF_WIDTH)
     identified, warnings = _of_this_body(motion, run)
     prepared, on_the_run_s, warning = _prepared(motion, run, identified)
     warnings += warning
@@ -145,7 +158,7 @@ def _read(paths: Sequence[str | Path], run: FinishedRun, object_name: str, surfa
             told = (text.replace(str(source), str(paths[0])) for text in (error.problem, error.remedy))
             raise ContactIdError(*told) from None
         assumed = kind == "contactnets" and not (source / _EXPERIMENT).exists()
-        return read_dataset(data).assign_attrs(source=_called(paths), assumed=int(assumed))
+        return read_dataset(data).assign_attrs(source=_called(paths), assumed=int(assumed), placed=int(kind == "iam"))
 
 
 def _called(paths: Sequence[str | Path]) -> str:

@@ -1,0 +1,120 @@
+"""Identify throws under the convention that explains them: the stated one, or a refusal that names the other.
+
+In flight a body falls: that tells which way is up, and the unit of lengths. The sense of theta shows in the contacts
+alone, so both are fitted whole.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from contactid.planar.engine.search import Say
+from contactid.planar.own.body import OwnBody, read_own_throws_of
+from contactid.planar.own.identify import OwnIdentification, identify_own
+from contactid.planar.readers.csv_throws import columns_in_si
+from contactid.sources.columns import UNITS, fitting_unit
+from contactid.sources.conventions import FRAMES, STATED, THETA, UP, Convention, Judged, explained
+
+_UPS = ("y", "-y", "x", "-x")
+_LONGEST_INTERVAL = 0.2  # s between frames
+_FARTHEST = 20.0  # m that a throw goes
+_WINDOWS, _FEWEST = (0.03, 0.06), 6  # s and frames of parabolas: flights between impacts are as short
+_NEAR = 2.0  # m/s2 from free fall, or three standard errors
+_TURNS, _SPINS = 15.0, 150.0  # rad/s: faster than most throws, and than all: angles may be, and are, degrees
+
+
+def explained_throws(
+    body: OwnBody,
+    paths: Sequence[str | Path],
+    stated: Convention = STATED,
+    say: Say | None = None,
+    begun: Say = lambda line: None,
+) -> OwnIdentification:
+    """Read and identify; ``say`` takes a line on each step, ``begun`` one on what is read and what is tried.
+
+    Raises
+    ------
+    ContactIdError
+        For whatever is wrong with the files, and where another convention explains the throws, or none does.
+    """
+
+    def attempt(convention: Convention) -> Judged[OwnIdentification]:
+        throws = read_own_throws_of(body, paths, convention)
+        frames = f"{len(throws.throws)} throws, {sum(map(len, throws.seen))} frames"
+        begun(f"Read {frames}" if convention == stated else f"Trying {convention.options()}")
+        found = identify_own(body, throws, say)
+        fit, (squares, degrees) = found.fit, found.whole
+        values, errors = np.array([fit.inertia_ratio]), np.array([fit.inertia_ratio_se])
+        return Judged(found, squares, degrees, values, errors, own_misfit=fit.misfit_per_degree)
+
+    found, warnings = explained(
+        ", ".join(map(str, paths)), stated, attempt, lambda: _likelier(paths, stated, body.gravity)
+    )
+    return replace(found, warnings=(*found.warnings, *warnings))
+
+
+def _likelier(paths: Sequence[str | Path], stated: Convention, gravity: float) -> Iterator[Convention]:
+    """Conventions under which bodies fall in flight, fewer changes first."""
+    tables = [columns_in_si(path, stated) for path in paths]
+    interval = float(np.median(np.concatenate([np.diff(table[:, 0]) for table in tables])))
+    unit = fitting_unit("s", interval / stated.unit("time"), 1e-4, _LONGEST_INTERVAL)
+    units = {"time": unit} if interval > _LONGEST_INTERVAL and unit else {}
+    scale = UNITS["s"][units["time"]] / stated.unit("time") if units else 1.0
+    falls = _accelerations(tables, scale)
+    own_up, length = stated.frame.get(UP, "y"), stated.unit("position_x")
+    reach = max(float(np.nanmax(np.ptp(table[np.isfinite(table).all(axis=1), 1:3], axis=0))) for table in tables)
+    lengths = {"": length, "mm": 1e-3, "cm": 1e-2, "in": 0.0254}
+    share = {
+        (up, unit): _falling(falls, up, metres / length, gravity)
+        for unit, metres in lengths.items()
+        if reach * metres / length <= _FARTHEST
+        for up in _UPS
+    }
+    up, unit = max(share, key=lambda one: (share[one], one == (own_up, "")))
+    spins = [np.abs(np.diff(np.unwrap(table[:, 3]))) / np.diff(table[:, 0]) / scale for table in tables]
+    spin = float(np.nanquantile(np.concatenate(spins), 0.9))
+    own_theta = stated.frame.get(THETA, FRAMES[THETA][0])
+    other_theta = FRAMES[THETA][1 - FRAMES[THETA].index(own_theta)]
+    units |= {"position": unit} if unit else {}
+    frame = {**stated.frame, **({UP: up} if up != own_up else {})}
+    in_degrees = {"theta": "deg"}
+    angles = [in_degrees] if spin > _SPINS else [{}, in_degrees] if spin > _TURNS else [{}]
+    for angle, theta in itertools.product(angles, ({}, {THETA: other_theta})):
+        other = replace(stated, units={**stated.units, **units, **angle}, frame={**frame, **theta})
+        if other != stated:
+            yield other
+
+
+def _accelerations(tables: Sequence[np.ndarray], scale: float) -> np.ndarray:
+    """(k, 3): x'' and y'' in the table's lengths per s2 and their standard error, of short windows."""
+    found = []
+    for table in tables:
+        table = table[np.isfinite(table).all(axis=1)]
+        time = scale * (table[:, 0] - table[0, 0])
+        interval = float(np.median(np.diff(time)))
+        lengths = [max(_FEWEST, round(window / interval)) for window in _WINDOWS]
+        parts = [slice(k, k + n) for n in lengths for k in range(0, len(time) - n + 1, max(1, n // 3))]
+        for part in parts:
+            frames = part.stop - part.start
+            columns = np.vander(time[part] - time[part].mean(), 3)
+            fit, left, *_ = np.linalg.lstsq(columns, table[part, 1:3], rcond=None)
+            spread = float(np.sqrt(np.sum(left) / max(2 * frames - 6, 1)))
+            found.append([*(2.0 * fit[0]), 2.0 * spread * np.sqrt(np.linalg.inv(columns.T @ columns)[0, 0])])
+    return np.array(found).reshape(-1, 3)
+
+
+def _falling(windows: np.ndarray, up: str, factor: float, gravity: float) -> float:
+    """Share of the windows in which a body falls freely."""
+    if not len(windows):
+        return 0.0
+    axis = "xy".index(up[-1])
+    sign = -1.0 if up.startswith("-") else 1.0
+    allowed = np.minimum(_NEAR + 3.0 * factor * windows[:, 2], 0.5 * gravity)
+    along = np.abs(sign * factor * windows[:, axis] + gravity) < allowed
+    across = np.abs(factor * windows[:, 1 - axis]) < allowed
+    return float(np.mean(along & across))

@@ -1,0 +1,134 @@
+"""What a table's columns are, by the names and units that recordings give them: one table for all commands.
+
+A name is taken apart into words; case, blanks and marks between words don't matter. Each column means at most one of
+
+==================================== ====== =====================================================
+quantity                             unit   for example
+==================================== ====== =====================================================
+``time``                             s      ``t``, ``time``, ``timestamp_ms``, ``Time [s]``
+``position_x`` (y, z)                m      ``x``, ``pos_x``, ``object_position_x``, ``tx [mm]``
+``orientation_w`` (x, y, z)          1      ``qw``, ``object_orientation_w``, ``quat.w``
+``theta``                            rad    ``theta``, ``angle``, ``yaw_deg``
+``joint_1`` and so on                rad    ``q1``, ``joint_1``, ``panda_joint1``, ``position_0``
+``contact_force_<contact>_x``        N      ``contact_force_thumb_x``, ``force_thumb_x``
+``contact_force_sd_<contact>_x``     N      ``contact_force_sd_thumb_x``
+``contact_position_<contact>_x``     m      ``contact_position_thumb_x``, ``contact_thumb_x``
+``contact_torque_<contact>_x``       N m    ``contact_torque_wrist_x``, ``torque_wrist_x``
+==================================== ====== =====================================================
+
+A unit in brackets, or as the last word, is the column's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+#: What one of a unit is in the quantity's own unit, by dimension.
+UNITS = {
+    "s": {"s": 1.0, "sec": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0},
+    "m": {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "in": 0.0254, "ft": 0.3048},
+    "rad": {"rad": 1.0, "mrad": 1e-3, "deg": 0.017453292519943295, "degrees": 0.017453292519943295},
+    "N": {"n": 1.0, "mn": 1e-3, "kn": 1e3, "gf": 9.80665e-3, "kgf": 9.80665, "lbf": 4.4482216},
+    "N m": {"nm": 1.0, "mnm": 1e-3, "nmm": 1e-3},
+    "1": {},
+}
+_DIMENSIONS = {
+    "time": "s", "position": "m", "orientation": "1", "theta": "rad", "joint": "rad",
+    "contact_force": "N", "contact_position": "m", "contact_torque": "N m",
+}  # fmt: skip
+_TIME = {"t", "time", "times", "timestamp", "timestamps", "stamp", "stamps", "clock"}
+_ANGLE = {"theta", "th", "angle", "yaw", "phi", "psi", "rotation", "heading"}
+_POSITION = {"position", "positions", "pos", "translation", "p"}
+_ORIENTATION = {"orientation", "quaternion", "quat", "rotation", "rot", "q"}
+_JOINT = {"joint", "joints", "q", "j", "a", "axis", "position", "positions", "pos", "angle"}
+_NOT_A_JOINT = {"velocity", "velocities", "vel", "dq", "ddq", "effort", "torque", "tau", "force", "command", "desired"}
+_DEVIATION = {"sd", "std"}
+#: Words of a pose's name that say nothing of what it is.
+_OF_A_POSE = {"object", "body", "pose", "field", "msg", "data", "com", "rigid", "rigidbody"}
+_FIRST_JOINT = ("joint_0", "joint_1")
+# names under which docs/own.md asks for a quantity: these go before other names of the same
+_ASKED_FOR = re.compile(r"t|time|x|y|z|theta|q\d|(object|contact)_.*")
+_BRACKETS = re.compile(r"[\[(](.*?)[\])]")
+
+
+class Column(NamedTuple):
+    """What a column means: a quantity of the module's table, and its unit ("" where the name tells none)."""
+
+    quantity: str
+    unit: str
+
+
+def dimension(quantity: str) -> str:
+    """The unit in which a quantity of the module's table is taken."""
+    kind = next((kind for kind in _DIMENSIONS if f"{quantity}_".startswith(f"{kind}_")), "orientation")
+    return _DIMENSIONS[kind]
+
+
+def meaning(name: str) -> Column | None:
+    """What a column of this name is; None where it is nothing that a command asks for."""
+    text = name.strip().lower()
+    in_brackets = _BRACKETS.search(text)
+    words = re.findall(r"[a-z]+|\d+", _BRACKETS.sub("", text))
+    unit = re.sub(r"[^a-z]", "", in_brackets[1]) if in_brackets else ""
+    quantity = _quantity(words)
+    if quantity is None and len(words) > 1:  # the last word may be a unit
+        quantity, unit = _quantity(words[:-1]), words[-1]
+        if quantity is None or unit not in UNITS[dimension(quantity)]:
+            return None
+    if quantity is None:
+        return None
+    return Column(quantity, unit if unit in UNITS[dimension(quantity)] else "")
+
+
+def fitting_unit(kind: str, size: float, low: float, high: float) -> str:
+    """The largest unit of a dimension, less than its own, in which a number has a size that can be; "" for none."""
+    smaller = {unit: factor for unit, factor in UNITS[kind].items() if factor < 1.0}
+    return next((unit for unit, factor in smaller.items() if low <= factor * size <= high), "")
+
+
+def is_asked_for(name: str) -> bool:
+    """Whether a column has the very name under which its quantity is asked for."""
+    return bool(_ASKED_FOR.fullmatch(name.strip().lower()))
+
+
+def _quantity(words: list[str]) -> str | None:
+    if len(words) == 1 and words[0] in _TIME:
+        return "time"
+    split = _with_axis_apart(words)
+    axis = next((word for word in reversed(split) if word in tuple("wxyz")), "")
+    if axis:
+        split.remove(axis)
+        return _of_an_axis(split, axis)
+    numbers = [word for word in words if word.isdigit()]
+    kinds = set(words)
+    if len(numbers) == 1 and kinds & _JOINT and not kinds & _NOT_A_JOINT:
+        return f"joint_{int(numbers[0])}"
+    rest = [word for word in words if word not in _OF_A_POSE]
+    return "theta" if len(rest) == 1 and rest[0] in _ANGLE else None
+
+
+def _with_axis_apart(words: list[str]) -> list[str]:
+    """``qx`` is a quaternion's x, ``tx`` and ``px`` a position's."""
+    found = []
+    for word in words:
+        kind = {"q": "quaternion", "t": "position", "p": "position"}.get(word[0], "")
+        whole = len(word) == 2 and kind and word[1] in "wxyz"
+        found += [kind, word[1]] if whole else [word]
+    return found
+
+
+def _of_an_axis(words: list[str], axis: str) -> str | None:
+    kinds = set(words)
+    for kind, sign in (("contact_torque", "torque"), ("contact_force", "force"), ("contact_position", "contact")):
+        if sign in kinds:
+            deviation = bool(_DEVIATION & kinds)
+            if deviation and kind != "contact_force":
+                return None
+            own = {"contact", "force", "torque", "position", *_DEVIATION}
+            contact = "_".join(word for word in words if word not in own)
+            return "_".join(part for part in (kind, "sd" if deviation else "", contact, axis) if part)
+    rest = [word for word in words if word not in _OF_A_POSE]
+    if rest and set(rest) <= _ORIENTATION:
+        return f"orientation_{axis}"
+    return f"position_{axis}" if set(rest) <= _POSITION and axis != "w" else None

@@ -1,0 +1,375 @@
+"""How a recording is written: its columns, units and frames, as stated by the user, and as the physics tell them.
+
+One convention holds for all commands. ``--columns``, ``--units`` and ``--frame`` state what differs from what a command
+asks for (docs/own.md):
+
+* ``--columns t=time,x=-pos_x``: the column of a quantity; a minus turns its sign;
+* ``--units t=ms,x=mm`` or ``--units ms,mm``: the unit of a quantity, or of all of its dimension;
+* ``--frame up=-y,quaternion=xyzw``: axes and signs, :data:`FRAMES`.
+
+Where data don't fit under the stated convention, others are tried: a study ranks them by a cheap fit, and this module
+holds the answer under the likeliest ones against that under the stated one.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.sources.columns import UNITS, dimension, is_asked_for, meaning
+
+QUATERNION, UP, MIRROR, FORCE, THETA = "quaternion", "up", "mirror", "force", "theta"
+#: Values of each part of a frame: the first is what a command asks for (of ``up`` its own).
+FRAMES: Mapping[str, tuple[str, ...]] = {
+    QUATERNION: ("wxyz", "xyzw", "wxyz-inverse", "xyzw-inverse"),
+    UP: ("z", "-z", "y", "-y", "x", "-x"),
+    MIRROR: ("none", "x", "y", "z"),
+    FORCE: ("on-object", "on-finger"),
+    THETA: ("counter-clockwise", "clockwise"),
+}
+_WORDS = {
+    QUATERNION: {
+        "wxyz": "the quaternions are w x y z",
+        "xyzw": "the quaternions are x y z w",
+        "wxyz-inverse": "the quaternions are conjugate (world to body)",
+        "xyzw-inverse": "the quaternions are x y z w and conjugate (world to body)",
+    },
+    FORCE: {
+        "on-object": "the forces act on the object",
+        "on-finger": "the forces act on the finger or sensor, not on the object (their sign)",
+    },
+    THETA: {
+        "counter-clockwise": "theta is counter-clockwise",
+        "clockwise": "theta is clockwise (its sign)",
+    },
+}
+FINE = 2.0  # misfit per degree of freedom, up to which no other convention is tried: noise 1.4 times what is stated
+SURE = 1.5  # the same, from which on down no further one is tried
+REFUTED = 10.0  # the same, from which on there is no answer
+_BETTER = 0.5  # of the stated convention's misfit: what explains data has less
+_AS_GOOD = 1.2  # times the least misfit: chi-square doesn't tell these apart
+_AGREE = 2.0  # standard errors between answers that are one
+_MOST_TRIED = 3  # conventions that are fitted whole
+
+
+class Place(NamedTuple):
+    """Where a quantity stands in a table, and what a number there is in the quantity's unit."""
+
+    column: int
+    factor: float
+
+
+@dataclass(frozen=True)
+class Convention:
+    """What a recording's writer meant.
+
+    Attributes
+    ----------
+    columns : name of the column of each quantity of :mod:`contactid.sources.columns`; a minus turns its sign
+    units : unit of a quantity, of all that begin with its name, or ("m", "s", "rad", "N") of a dimension
+    frame : the parts of :data:`FRAMES` that are stated
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    frame: Mapping[str, str] = field(default_factory=dict)
+
+    def places(self, header: Sequence[str]) -> dict[str, Place]:
+        """The quantities of a table's header. Stated columns go first, then the names that commands ask for.
+
+        Raises
+        ------
+        ContactIdError
+            Where a stated column isn't there, or two columns are one quantity.
+        """
+        names = [name.strip().lower() for name in header]
+        found: dict[str, int] = {}
+        for index, name in enumerate(header):
+            column = meaning(name)
+            if column is None:
+                continue
+            other = found.get(column.quantity)
+            if other is None or (is_asked_for(name) and not is_asked_for(header[other])):
+                found[column.quantity] = index
+            elif is_asked_for(name) == is_asked_for(header[other]) and column.quantity not in self.columns:
+                raise ContactIdError(
+                    f"columns {header[other].strip()} and {name.strip()} are the same",
+                    f"Keep one of them, or say which: --columns {column.quantity}={name.strip()}",
+                )
+        stated = {quantity: self._stated(quantity, names, found) for quantity in self.columns}
+        return {
+            quantity: Place(index, self._factor(quantity, header[index]))
+            for quantity, index in {**found, **stated}.items()
+        }
+
+    def _stated(self, quantity: str, names: Sequence[str], found: Mapping[str, int]) -> int:
+        """The place of a stated column: one of that name, else the one that means the quantity of that name."""
+        wanted = self.columns[quantity].removeprefix("-").lower()
+        if wanted in names:
+            return names.index(wanted)
+        column = meaning(wanted)
+        if column is None or column.quantity not in found:
+            raise ContactIdError(
+                f"no column {wanted} (--columns {quantity}={self.columns[quantity]})", "Name one of its header"
+            )
+        return found[column.quantity]
+
+    def unit(self, quantity: str) -> float:
+        """What one of a quantity's stated unit is in its own; 1 where none is stated."""
+        kind = dimension(quantity)
+        own = [name for name in self.units if name == quantity or quantity.startswith(f"{name}_")]
+        name = self.units[max(own, key=len)] if own else self.units.get(kind, "")
+        return UNITS[kind][name] if name else 1.0
+
+    def _factor(self, quantity: str, name: str) -> float:
+        sign = -1.0 if self.columns.get(quantity, "").startswith("-") else 1.0
+        column, stated = meaning(name), self.unit(quantity)
+        in_name = UNITS[dimension(quantity)][column.unit] if column is not None and column.unit else 1.0
+        return sign * (stated if stated != 1.0 else in_name)
+
+    def states(self, dimension_: str) -> bool:
+        """Whether a unit of a dimension is stated for any quantity."""
+        return any(name == dimension_ or dimension(name) == dimension_ for name in self.units)
+
+    def with_frame(self, **parts: str) -> Convention:
+        """The same with parts of the frame that are others."""
+        return replace(self, frame={**self.frame, **parts})
+
+    def with_units(self, **units: str) -> Convention:
+        """The same with other units of whole dimensions."""
+        return replace(self, units={**self.units, **units})
+
+    def options(self) -> str:
+        """The command's options that state it."""
+        named = {"--columns": self.columns, "--frame": self.frame}
+        given = [(option, ",".join(f"{k}={v}" for k, v in parts.items())) for option, parts in named.items() if parts]
+        units = [unit if name in UNITS else f"{name}={unit}" for name, unit in self.units.items()]
+        return " ".join(f"{option} {text}" for option, text in [*given, ("--units", ",".join(units))] if text)
+
+    def words(self, stated: Convention) -> str:
+        """In what it differs from another, as a sentence."""
+        told = [_words(part, value) for part, value in self.frame.items() if stated.frame.get(part) != value]
+        columns = {name: column for name, column in self.columns.items() if stated.columns.get(name) != column}
+        told += [f"{name} is in column {column}" for name, column in columns.items()]
+        units = {name: unit for name, unit in self.units.items() if stated.units.get(name) != unit}
+        names = {
+            "s": "times", "time": "times", "m": "lengths", "position": "positions", "rad": "angles", "theta": "angles",
+            "contact_position": "contact points", "N": "forces", "N m": "torques",
+        }  # fmt: skip
+        told += [f"{names.get(name, name)} are in {unit}" for name, unit in units.items()]
+        return " and ".join(told)
+
+
+STATED = Convention()
+
+
+def _words(part: str, value: str) -> str:
+    if part == UP:
+        sign, axis = ("downwards", value[1]) if value.startswith("-") else ("upwards", value)
+        return f"{axis} points {sign}"
+    if part == MIRROR:
+        return f"the frame is left-handed ({value} is mirrored)"
+    return _WORDS[part][value]
+
+
+def options(parser: ArgumentParser, *parts: str) -> None:
+    """Declare the options that state a convention; ``parts`` are those of the frame that a command knows."""
+    parser.add_argument("--columns", default="", metavar="t=time,..", help="column of a quantity; x=-y turns a sign")
+    parser.add_argument("--units", default="", metavar="ms,mm", help="units that aren't SI; t=ms: of one quantity")
+    if parts:
+        told = "; ".join(f"{part}: {', '.join(FRAMES[part])}" for part in parts)
+        parser.add_argument("--frame", default="", metavar=f"{parts[0]}=..", help=f"axes and signs ({told})")
+    parser.set_defaults(frame_parts=parts)
+
+
+def stated_by(given: Namespace) -> Convention:
+    """The convention that a command's options state.
+
+    Raises
+    ------
+    ContactIdError
+        For a quantity, unit or part of a frame that isn't known.
+    """
+    columns = {_quantity(name, "columns"): column for name, column in _pairs(given.columns, "columns")}
+    units = dict(_units(given.units))
+    frame = dict(_pairs(getattr(given, "frame", ""), "frame"))
+    for part, value in frame.items():
+        known = FRAMES[part] if part in given.frame_parts else ()
+        if value not in known:
+            named = "; ".join(f"{part}={'|'.join(FRAMES[part])}" for part in given.frame_parts)
+            raise ContactIdError(f"--frame {part}={value} isn't known", f"Known are {named}")
+    return Convention(columns, units, frame)
+
+
+def _pairs(text: str, option: str) -> list[tuple[str, str]]:
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    for name, mark, value in pairs:
+        if not (mark and name.strip() and value.strip()):
+            raise ContactIdError(f"--{option} {name.strip()} says no value", f"Write --{option} name=value,name=value")
+    return [(name.strip(), value.strip()) for name, _, value in pairs]
+
+
+def _quantity(name: str, option: str) -> str:
+    column = meaning(name)
+    if column is None:
+        raise ContactIdError(f"--{option} {name}: no quantity that is asked for", "docs/own.md names them")
+    return column.quantity
+
+
+def _units(text: str) -> Iterable[tuple[str, str]]:
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, mark, unit = (word.strip() for word in part.partition("="))
+        unit = (unit if mark else name).lower()
+        if mark:
+            column = meaning(name)
+            quantity = column.quantity if column is not None else name
+            kinds = [dimension(quantity)]
+        else:
+            kinds = [kind for kind, units in UNITS.items() if unit in units]
+            quantity = kinds[0] if kinds else ""
+        if not any(unit in UNITS[kind] for kind in kinds):
+            known = ", ".join(unit for units in UNITS.values() for unit in units)
+            raise ContactIdError(f"--units {part} isn't known", f"Known are {known}")
+        yield quantity, unit
+
+
+# What the physics say
+
+Result = TypeVar("Result")
+
+
+class Refuted(ContactIdError):
+    """No answer, from a fit whose ``misfit`` per degree of freedom is known."""
+
+    def __init__(self, problem: str, remedy: str, misfit: float) -> None:
+        super().__init__(problem, remedy)
+        self.misfit = misfit
+
+
+@dataclass(frozen=True)
+class Judged(Generic[Result]):
+    """An answer under a convention, and how well it explains the data.
+
+    Attributes
+    ----------
+    answer : what the command goes on with
+    squares, degrees : squared residuals in units of their noise, and degrees of freedom
+    values, errors : (n,) the numbers that the answer is about, and their standard errors
+    rows : that are averaged to one value. Their noise may be one: a real sensor's isn't white, and then an average
+        is no better than a row.
+    own_misfit : per degree, of the answer, where it is by a part of the data alone; ``squares`` are of all
+    """
+
+    answer: Result
+    squares: float
+    degrees: int
+    values: np.ndarray
+    errors: np.ndarray
+    rows: int = 1
+    own_misfit: float | None = None
+
+    @property
+    def misfit(self) -> float:
+        """Per degree of freedom, by the noise of a row."""
+        return self.squares / max(self.degrees, 1) / self.rows
+
+
+def explained(
+    name: str,
+    stated: Convention,
+    attempt: Callable[[Convention], Judged[Result]],
+    likelier: Callable[[], Iterable[Convention]],
+) -> tuple[Result, list[str]]:
+    """The answer under the stated convention, with warnings, unless another one explains the data, or none does.
+
+    Parameters
+    ----------
+    name : of the recording
+    attempt : the whole fit under a convention; raises :class:`ContactIdError` where there is no answer
+    likelier : conventions that a cheap fit prefers to the stated one, likeliest first; asked only where that one fails
+
+    Raises
+    ------
+    ContactIdError
+        Naming the convention that explains the data, with the option that states it; that of ``attempt``; or that the
+        answer is refuted by its own misfit.
+    """
+    refusal: ContactIdError | None = None
+    own = None
+    try:
+        own = attempt(stated)
+    except Refuted as error:
+        if error.misfit <= FINE:
+            raise
+        refusal = error
+    except ContactIdError as error:
+        refusal = error
+    if own is not None and own.misfit <= FINE:
+        return own.answer, []
+    others = _answers(attempt, likelier())
+    best = min((one.misfit for _, one in others), default=np.inf)
+    better = best <= REFUTED and (own is None or best < _BETTER * own.misfit)
+    if better:
+        raise _named(name, stated, own, [pair for pair in others if pair[1].misfit <= _AS_GOOD * best])
+    if own is None:
+        assert refusal is not None
+        raise refusal
+    if (own.misfit if own.own_misfit is None else own.own_misfit) > REFUTED:
+        raise ContactIdError(
+            f"{name}: the answer is refuted by its own misfit (chi-square {_count(own)}), and no other convention of "
+            "units, axes or signs explains the data",
+            "Correct what is described, or the noise",
+        )
+    return own.answer, _ambiguous(stated, own, others)
+
+
+def _answers(
+    attempt: Callable[[Convention], Judged[Result]], conventions: Iterable[Convention]
+) -> list[tuple[Convention, Judged[Result]]]:
+    found = []
+    for number, convention in enumerate(conventions):
+        if number == _MOST_TRIED:
+            break
+        try:
+            found.append((convention, attempt(convention)))
+            if found[-1][1].misfit <= SURE:
+                break
+        except ContactIdError:
+            continue
+    return found
+
+
+def _named(
+    name: str, stated: Convention, own: Judged[Any] | None, found: Sequence[tuple[Convention, Judged[Any]]]
+) -> ContactIdError:
+    first, judged = found[0]
+    compared = f"instead of {_thousands(own.squares)}" if own else "where what is stated gives no answer"
+    told = f"chi-square {_thousands(judged.squares)} {compared}, expected {_thousands(judged.degrees)}"
+    also = "".join(f"; or {other.words(stated)} ({other.options()})" for other, _ in found[1:])
+    return ContactIdError(f"{name}: {first.words(stated)}: {told}{also}", f"Give {first.options()}")
+
+
+def _ambiguous(stated: Convention, own: Judged[Any], others: Sequence[tuple[Convention, Judged[Any]]]) -> list[str]:
+    """A warning of each convention that explains the data as well with another answer."""
+    warnings = []
+    for convention, one in others:
+        apart = np.abs(one.values - own.values) / np.hypot(one.errors, own.errors)
+        if one.misfit <= _AS_GOOD * own.misfit and np.nanmax(apart) > _AGREE:
+            warnings.append(
+                f"The data don't tell whether {convention.words(stated)} (chi-square {_thousands(one.squares)}, as "
+                f"stated {_thousands(own.squares)}): the answer would then be another ({convention.options()})."
+            )
+    return warnings
+
+
+def _count(judged: Judged[Any]) -> str:
+    return f"{_thousands(judged.squares)}, expected {_thousands(judged.degrees)}"
+
+
+def _thousands(value: float) -> str:
+    return f"{value:,.0f}"

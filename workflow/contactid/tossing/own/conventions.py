@@ -1,0 +1,96 @@
+"""Which convention explains tosses, unsimulated: bodies fall in flight, rest flat, stay above ground.
+
+Each of the three is a squared residual of every toss, in units of what a calibrated camera may be off by. Quaternions
+in another order turn a body so that it lies on nothing; another axis upwards makes it fall aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from contactid.core import rotations
+from contactid.sources.conventions import SURE, Convention, Judged, explained
+from contactid.sources.frames import changes, frames_in_space, position_matrix, quaternion_matrix
+from contactid.sources.motion import iterate_recordings
+from contactid.tossing.prepare.poses import in_surface_frame, vertex_positions
+
+_GRAVITY = 9.81
+_FALL = 1.0  # m/s2: a tenth of gravity, twice what an uncalibrated camera is off by
+_WINDOW, _FEWEST = 0.06, 7  # s and frames of a parabola
+_SIZE = 0.02  # of the body's length: heights are off by no more than that
+_RESTING, _STILL = 5, 0.01  # last frames, and of the body's length that they move
+_LENGTHS = ("m", "mm", "cm")
+_ALIKE = 1.2  # times the least misfit
+
+
+def explained_motion(motion: xr.Dataset, stated: Convention, *, placed: bool, length: float) -> xr.Dataset:
+    """Tosses (a canonical dataset) in the frame and units that are stated.
+
+    ``placed``: the file places the surface, too, in the same frame; ``length`` (m): its unit, if none is stated.
+
+    Raises
+    ------
+    ContactIdError
+        Where another convention explains them, or none does.
+    """
+
+    def attempt(convention: Convention) -> Judged[xr.Dataset]:
+        meant = in_frame(motion, convention, placed, length)
+        residuals = _residuals(meant)
+        return Judged(meant, float(np.sum(residuals**2)), len(residuals), np.zeros(1), np.ones(1))
+
+    def likelier() -> Iterator[Convention]:
+        tried = [stated.with_frame(**frame) for frame in frames_in_space(stated.frame)][1:]
+        tried += [stated.with_units(m=unit) for unit in _LENGTHS]
+        misfits = {convention.options(): attempt(convention).misfit for convention in tried}
+        least = min(misfits.values())
+        alike = [one for one in tried if misfits[one.options()] <= max(_ALIKE * least, SURE)]
+        yield from sorted(alike, key=lambda one: changes(one.frame, stated.frame))
+
+    return explained(str(motion.attrs["source"]), stated, attempt, likelier)[0]
+
+
+def in_frame(motion: xr.Dataset, convention: Convention, placed: bool, length: float) -> xr.Dataset:
+    """What a convention means by a canonical dataset; parameters are those of :func:`explained_motion`."""
+    places = ["position", *(["surface_position"] if placed else [])]
+    turns = ["orientation", *(["surface_orientation"] if placed else [])]
+    frame, turning = position_matrix(convention.frame), quaternion_matrix(convention.frame)
+    factor = convention.unit("position_x") / length if convention.states("m") else 1.0
+    found = {name: (motion[name].dims, factor * motion[name].values @ frame.T, motion[name].attrs) for name in places}
+    found |= {name: (motion[name].dims, motion[name].values @ turning.T, motion[name].attrs) for name in turns}
+    return motion.assign(found)
+
+
+def _residuals(motion: xr.Dataset) -> np.ndarray:
+    """(k,) of all tosses: free fall, flatness at rest, and depth under the surface, each of about 1 or less."""
+    found: list[float] = []
+    vertices = motion["vertices"].values
+    size = float(np.ptp(vertices, axis=0).max())
+    step = 1.0 / float(motion.attrs["sample_frequency"])
+    for _, samples in iterate_recordings(motion):
+        surface = samples["surface_position"].values, samples["surface_orientation"].values
+        position, orientation = in_surface_frame(samples["position"].values, samples["orientation"].values, *surface)
+        gravity = rotations.as_rotation(surface[1]).inv().apply([0.0, 0.0, -_GRAVITY])
+        heights = np.sort(vertex_positions(position, orientation, vertices)[..., 2], axis=1)
+        level = 0.0
+        if np.ptp(position[-_RESTING:], axis=0).max() < _STILL * size:
+            lying = heights[-_RESTING:, :4].mean(axis=0)
+            level = float(lying.mean())
+            found.append(float(np.ptp(lying)) / (_SIZE * size))
+        deepest = float(np.quantile(np.minimum(heights[:, 0] - level, 0.0), 0.05))
+        found += [deepest / (_SIZE * size), _off_the_fall(position, step, gravity) / _FALL]
+    return np.array(found)
+
+
+def _off_the_fall(position: np.ndarray, step: float, gravity: np.ndarray) -> float:
+    """M/s2 by which the stretch that is nearest to a free fall departs from it."""
+    frames = max(_FEWEST, round(_WINDOW / step))
+    if len(position) < frames:
+        return 0.0
+    time = step * np.arange(frames)
+    bend = np.linalg.pinv(np.vander(time - time.mean(), 3))[0]
+    stretches = np.lib.stride_tricks.sliding_window_view(position, frames, axis=0)
+    return float(np.linalg.norm(2.0 * stretches @ bend - gravity, axis=1).min())
