@@ -15,15 +15,18 @@ REPORT ?= report
 BUNDLE ?= .
 RECOMPUTE ?= 0
 SEED ?= 1
+DIRECTION ?= 1
 HOURS ?= 10 1000 100000
 CORES ?= 48
 # processes that share the tests
 WORKERS ?= auto
+# what is installed into .venv: a run needs the first alone
+LOCKS ?= requirements development
 # What users name may hold any character: it goes to the commands as it was typed, by the environment, and tools/words.py
 # puts it into their words ({RUN}, {THROWS:words}). No recipe has its text.
-NAMED := ACCOUNT BODY BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR FILE FORCE FOURTU_URL HOURS HULL NAME NOISE OBJECT OFFLINE \
-	ONLY PAGE PARTITION PARTS RECOMPUTE RECORDING RECORDINGS REPORT ROBOT RUN RUNS SEED STUDY SURFACE THROWS TORCH_INDEX TOSSES \
-	UNSANDBOXED UPDATE WORKERS
+NAMED := ACCOUNT BODY BOX BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR DIRECTION FILE FORCE FOURTU_URL HOURS HULL NAME NOISE OBJECT OFFLINE \
+	ONLY OPTIONS PAGE PARTITION PARTS RECOMPUTE RECORDING RECORDINGS REPORT ROBOT RUN RUNS SEED STUDY SURFACE THROWS TORCH_INDEX TOSSES \
+	TRIALS UNSANDBOXED UPDATE WORKERS
 $(foreach name,$(NAMED),$(eval override $(name) := $$(value $(name))))
 export $(NAMED)
 WORDS := $(BIN)/python tools/words.py
@@ -38,13 +41,15 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 
 .DEFAULT_GOAL := run
 .PHONY: run public 4tu full benchmark tactile dry-run why \
-	toss predict identify impact estimate inspect \
+	toss predict identify impact estimate slip inspect \
 	data lock \
-	check compare report bundle verify release \
-	cluster plan resources \
-	lint test nightly test-public test-server test-slurm test-bundle test-robustness test-lineage test-report \
-	bench bench-simulator bench-reading baseline other-processor store \
-	env peers lock-env equations numbers clean help
+	check compare report bundle verify \
+	cluster plan \
+	env peers test clean help help-dev \
+	lint nightly test-public test-server test-slurm test-bundle test-robustness test-lineage test-report \
+	test-package test-container \
+	bench bench-simulator bench-reading resources baseline other-processor store \
+	equations numbers lock-env release
 
 ##@ Make the papers' tables and figures
 
@@ -69,22 +74,25 @@ tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in t
 dry-run: env ## what a default run would still do; STUDY=planar that of one study
 	$(SNAKEMAKE) --dry-run --config $(STUDIES)
 
-##@ Use your own recordings
+##@ Use your own recordings (other columns, units, frames: OPTIONS="--frame quaternion=xyzw")
 
 identify: env ## a flat body that you throw: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
-	@$(PACKAGE) contactid identify --body={BODY!} --report={REPORT} -- {THROWS:words!}
+	@$(PACKAGE) contactid identify {OPTIONS:words} --body={BODY!} --report={REPORT} -- {THROWS:words!}
 
 toss: env ## a box that you toss, from its poses: TOSSES=folder BOX=box.yaml REPORT=report
-	@$(PACKAGE) contactid toss --box={BOX} --object={OBJECT} --report={REPORT} -- {TOSSES:words!}
+	@$(PACKAGE) contactid toss {OPTIONS:words} --box={BOX} --object={OBJECT} --report={REPORT} -- {TOSSES:words!}
 
 predict: env ## your own tosses, by a finished run's parameters: TOSSES=folder RUN=default REPORT=report
-	@$(PACKAGE) contactid predict --run=results/{RUN} --report={REPORT} --object={OBJECT} --surface={SURFACE} -- {TOSSES:words!}
+	@$(PACKAGE) contactid predict {OPTIONS:words} --run=results/{RUN} --report={REPORT} --object={OBJECT} --surface={SURFACE} -- {TOSSES:words!}
 
 impact: env ## velocity of your arm after an impact: RECORDINGS="a.mat b.csv" REPORT=report ROBOT=table.csv
-	@$(PACKAGE) contactid impact --report={REPORT} --robot={ROBOT} -- {RECORDINGS:words!}
+	@$(PACKAGE) contactid impact {OPTIONS:words} --report={REPORT} --robot={ROBOT} -- {RECORDINGS:words!}
 
 estimate: env ## an object held in hand: RECORDING=x.csv HULL=hull.csv NOISE=noise.yaml REPORT=report
-	@$(PACKAGE) contactid estimate --hull={HULL!} --noise={NOISE!} --report={REPORT} -- {RECORDING!}
+	@$(PACKAGE) contactid estimate {OPTIONS:words} --hull={HULL!} --noise={NOISE!} --report={REPORT} -- {RECORDING!}
+
+slip: env ## friction of a fingertip with a surface that may warp: TRIALS=folder REPORT=report DIRECTION=1 (degrees)
+	@$(PACKAGE) contactid slip --direction={DIRECTION} --report={REPORT} -- {TRIALS!}
 
 inspect: env ## what is in a file of recordings, and what would be used of it: FILE=archive.h5 (.h5, .mat, .pt, .csv, a folder of .pt)
 	@$(PACKAGE) contactid inspect --object={OBJECT} --surface={SURFACE} -- {FILE!}
@@ -118,9 +126,6 @@ bundle: env ## a finished run as one archive for reviewers; RUN=default, FORCE=1
 verify: env ## look whether an archive is what it says; RECOMPUTE=5 makes files again in a sandbox: BUNDLE=file.zip SEED=1
 	@$(PACKAGE) contactid.review.verify --recompute={RECOMPUTE} --seed={SEED} $(if $(UNSANDBOXED),--unsandboxed) -- {BUNDLE}
 
-release: env ## reports and bundles of the finished default and public run in one folder with checksums, for a tag's page
-	@$(PACKAGE) contactid.review.release
-
 ##@ Use a cluster
 
 cluster: env ## a run through Slurm: PARTITION= ACCOUNT= CONFIG=config/full.yaml (docs/cluster.md)
@@ -130,20 +135,35 @@ cluster: env ## a run through Slurm: PARTITION= ACCOUNT= CONFIG=config/full.yaml
 plan: env ## what node-hours buy, from a finished run's benchmark files: RUN=default HOURS="10 1000 100000" CORES=48
 	$(PACKAGE) contactid.run.plan --run=results/{RUN} --hours {HOURS:words} --cores={CORES}
 
-resources: env ## memory and time that rules ask for against what their jobs took: RUNS="results/default results/full"
-	$(PACKAGE) contactid.run.resources -- {RUNS:words}
+##@ Keep house
 
-##@ Change the code
+env: $(VENV)/.ready ## install the pinned environment into .venv
+
+peers: $(foreach name,$(PEERS),$(VENV)-$(name)/.ready) ## MuJoCo, Drake and PyBullet, each in its own environment
+
+test: lint ## all checks and tests that need no real data
+	$(WORDS) $(BIN)/python -m pytest --numprocesses={WORKERS} --dist loadfile --no-loadscope-reorder
+
+clean: ## remove what runs here made, and nothing else in results/; keep the environments
+	@for lock in .snakemake/runs/*.lock; do rm -rf "results/$$(basename "$$lock" .lock)"; done
+	rm -rf .snakemake results/bench
+
+help: ## this list
+	@$(call listed,user)
+	@printf '\n%s\n%s\n' 'A name may hold any character. Where there may be several, quotes are as in a shell, and *.csv is every such' \
+		"file: make identify THROWS=\"'throw (1).csv' flat*.csv\" BODY='my body.yaml'"
+
+help-dev: ## what only a change of the code needs: parts of the tests, measurements, stored results, pages
+	@$(call listed,dev)
+
+##@dev Test
 
 lint: env ## formatting, lint, types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint --quiet all
-
-test: lint ## all checks and tests that need no real data
-	$(WORDS) $(BIN)/python -m pytest --numprocesses={WORKERS} --dist loadfile --no-loadscope-reorder
 
 nightly: env ## what make test leaves out, and make test: hours; closes with a table. PARTS="slurm peers" some alone; REQUIRE=all
 	$(WORDS) $(BIN)/python tools/parts.py $(if $(PARTS),{PARTS:words},nightly)
@@ -166,10 +186,18 @@ test-robustness: env ## kills, full disks, two runs at once: the same results in
 test-lineage: env ## numbers change with a dataset if, and only if, their Data line names it: a run, and all that follows again
 	$(BIN)/python -m pytest -m lineage tests/workflow/test_lineage.py
 
+test-package: env ## wheel and source archive, built and installed into a new environment, and what their commands print
+	$(BIN)/python -m pytest -m package tests/package
+
+test-container: env ## the containers' recipes, built by docker, podman or apptainer, and a command in each
+	$(BIN)/python -m pytest -m container tests/package
+
 test-report: env $(VENV)-browser/.ready ## a report in headless Chromium (PAGE=file, CHROMIUM=program); by default the default run's
 	$(if $(PAGE)$(wildcard results/default/report.html results/test/report.html),,$(SNAKEMAKE) --configfile config/test.yaml \
 		--config 'studies=["tossing", "planar"]')
 	$(VENV)-browser/bin/python -m pytest -m browser --confcutdir=tests/browser tests/browser
+
+##@dev Measure
 
 bench: env ## seconds, memory and throughput of the stages of RUN, beside peers, and cost against size (3 minutes)
 	$(TOOL) tools/bench.py --run=results/{RUN} --mirror={DATA_MIRROR} --mujoco-python $(VENV)-mujoco/bin/python
@@ -180,6 +208,11 @@ bench-simulator: env $(VENV)-mujoco/.ready ## speed and memory against MuJoCo on
 bench-reading: env ## peak memory of reading a 2 GB archive, written for it
 	$(TOOL) tools/bench_reading.py
 
+resources: env ## memory and time that rules ask for against what their jobs took: RUNS="results/default results/full"
+	$(PACKAGE) contactid.run.resources -- {RUNS:words}
+
+##@dev Accept and store results
+
 baseline: env ## accept the verdicts and numbers of a run; commit what it writes. RUN=default
 	@$(PACKAGE) contactid.review.check --run={RUN} --accept
 
@@ -188,6 +221,8 @@ other-processor: env ## the test configuration by an older processor's arithmeti
 
 store: env ## compute a result that takes too long for every run, and store it; commit it. NAME=planar_table1
 	@$(PACKAGE) contactid.review.stored -- {NAME!} {CONFIG:words}
+
+##@dev Write and release
 
 equations: env ## docs/equations.md: the papers' equations and what has them, from the docstrings
 	$(BIN)/python tools/equations.py
@@ -200,20 +235,13 @@ lock-env: ## pin envs/requirements.in, development.in and build.in again (needs 
 	$(PIN) envs/requirements.in -o envs/requirements.lock
 	$(PIN) envs/development.in -c envs/requirements.lock -o envs/development.lock
 
-##@ Keep house
+release: env ## reports and bundles of the finished default and public run in one folder with checksums, for a tag's page
+	@$(PACKAGE) contactid.review.release
 
-env: $(VENV)/.ready ## install the pinned environment into .venv
-
-peers: $(foreach name,$(PEERS),$(VENV)-$(name)/.ready) ## MuJoCo, Drake and PyBullet, each in its own environment
-
-clean: ## remove what runs here made, and nothing else in results/; keep the environments
-	@for lock in .snakemake/runs/*.lock; do rm -rf "results/$$(basename "$$lock" .lock)"; done
-	rm -rf .snakemake results/bench
-
-help: ## this list
-	@awk -F ':.*## ' '/^##@/ { print "\n" substr($$0, 5) } /^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
-	@printf '\n%s\n%s\n' 'A name may hold any character. Where there may be several, quotes are as in a shell, and *.csv is every such' \
-		"file: make identify THROWS=\"'throw (1).csv' flat*.csv\" BODY='my body.yaml'"
+# targets with what they do, below the headings of users or below those of developers (##@dev)
+listed = awk -F ':.*\#\# ' -v kind=$(1) ' \
+	/^\#\#@/ { shown = (/^\#\#@dev/ ? "dev" : "user") == kind; if (shown) print "\n" substr($$0, index($$0, " ") + 1) } \
+	shown && /^[a-z0-9-]+:.*\#\# / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 
 # wheels alone: one package has none and is built, by the setuptools that is pinned. uv, where there is one, is twice as
 # fast; it doesn't know pip's settings: what it can't get, pip gets
@@ -222,13 +250,13 @@ wheels = --quiet --require-hashes --only-binary :all: $(2)
 install = $(if $(UV),$(UV) pip install --compile-bytecode --python $(1)/bin/python $(wheels) ||) \
 	$(1)/bin/python -m pip install --disable-pip-version-check $(wheels)
 
-$(VENV)/.ready: envs/build.lock envs/requirements.lock envs/development.lock
+$(VENV)/.ready: envs/build.lock $(LOCKS:%=envs/%.lock)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "ERROR contactid needs Python 3.11 or newer. Set PYTHON to one, for instance make PYTHON=python3.11"; exit 1; }
 	@echo "Installing the pinned environment into $(VENV): about a minute, 2 GB"
 	@$(PYTHON) -m venv $(VENV)
 	@$(call install,$(VENV),-r envs/build.lock)
-	@$(call install,$(VENV),--no-binary connection-pool --no-build-isolation -r envs/requirements.lock -r envs/development.lock)
+	@$(call install,$(VENV),--no-binary connection-pool --no-build-isolation $(LOCKS:%=-r envs/%.lock))
 	@touch $@
 
 $(VENV)-torch/.ready: envs/torch.lock

@@ -32,13 +32,14 @@ from contactid.output.verdicts import (
     UNINFORMATIVE,
     VERDICTS,
 )
-from contactid.tossing.artefacts.benchmark import benchmark_table, learning_table
+from contactid.tossing.artefacts.stored import benchmark_table, learning_table
 
 ACCEPTED = "workflow/resources/verdicts/default.csv"
 STORED = "workflow/resources/stored"
 MISSING = "workflow/resources/missing.csv"
 OWN_THROWS = "workflow/resources/own_throws.csv"
 OWN_IMPACTS = "workflow/resources/own_impacts.csv"
+OWN_CONVENTIONS = "workflow/resources/own_conventions.csv"
 OWN_REGIONS = "workflow/resources/own_regions.csv"
 MOVES = "workflow/resources/verdict_moves.csv"
 DIFFERENCES = "workflow/resources/published/differences.yaml"
@@ -80,6 +81,7 @@ def all_tables(root: Path) -> dict[str, str]:
         ),
         "table_of_own_throws": own_throws(pd.read_csv(root / OWN_THROWS)),
         "table_of_own_impacts": own_impacts(pd.read_csv(root / OWN_IMPACTS)),
+        "table_of_own_conventions": own_conventions(pd.read_csv(root / OWN_CONVENTIONS)),
         "table_of_benchmark": benchmark(benchmark_table(stored(root, "tossing_benchmark"))),
         "table_of_few_tosses": few_tosses(learning_table(stored(root, "tossing_splits"))),
         "table_of_own_regions": own_regions(pd.read_csv(root / OWN_REGIONS)),
@@ -120,6 +122,18 @@ def own_throws(scored: pd.DataFrame) -> str:
         rows.append([str(kind), f"{len(found)} of {len(of)}", off[0], *held, *off[1:]])
     head = ["throws", "answered", "J/m is off by", "its interval holds", "that of mu", "that of the radius"]
     return _table([*head, "a uniform body is off by", "one impact (eq. 31) by"], rows)
+
+
+def own_conventions(scored: pd.DataFrame) -> str:
+    """What comes of recordings in wrong conventions, and how many right ones are refused, by command."""
+    rows = []
+    for command, of in scored.groupby("command", sort=False):
+        as_asked = of["convention"] == "as asked for"
+        count, right = of[~as_asked]["outcome"].value_counts(), of[as_asked]["outcome"]
+        counts = [str(count.get(outcome, 0)) for outcome in ("named", "right", "refused", "wrong")]
+        rows.append([str(command), *counts, f"{int(right.isin(['refused', 'named']).sum())} of {len(right)}"])
+    head = ["command", "refused by name", "answered within two errors", "refused without its name"]
+    return _table([*head, "answered wrongly", "right recordings refused"], rows)
 
 
 def own_impacts(scored: pd.DataFrame) -> str:

@@ -46,6 +46,18 @@ def _ipopt() -> str:
     return "" if shutil.which("ipopt") else "no ipopt on PATH (it is in envs/environment.yaml, from conda-forge)"
 
 
+def builder() -> str:
+    """The program that builds containers here; '' where none is, or none that works."""
+    asked = (("docker", "info"), ("podman", "info"), ("apptainer", "--version"))
+    there = (words for words in asked if shutil.which(words[0]))
+    works = (words[0] for words in there if subprocess.run(words, capture_output=True).returncode == 0)
+    return next(works, "")
+
+
+def _builder() -> str:
+    return "" if builder() else "no docker, podman or apptainer that works here"
+
+
 def _anything() -> str:
     return ""
 
@@ -75,6 +87,8 @@ PARTS = {
     ),
     "lineage": Part("every dataset moved, and what follows from it made again", "make test-lineage"),
     "bundle": Part("bundles, attacks on them, RO-Crate", "make test-bundle", slice="not made_again"),
+    "package": Part("wheel and source archive in a new environment", "make test-package", slice="not identify"),
+    "container": Part("the containers' recipes", "make test-container", _builder),
     "test": Part("all that needs none of these", "make test"),
     "report": Part("the report in a browser", "make test-report", _browser, "questions"),
     "slurm": Part("runs through a real Slurm", "make test-slurm", _slurm),
@@ -92,7 +106,7 @@ PARTS = {
         f"FUZZ_SECONDS=10 {PYTEST} --hypothesis-profile=search tests/sources/test_reader_fuzz.py",
     ),
 }
-CI = ("public", "server", "robustness", "bundle", "test", "report")
+CI = ("public", "server", "robustness", "bundle", "package", "container", "test", "report")
 
 
 @dataclass(frozen=True)

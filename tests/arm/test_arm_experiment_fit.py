@@ -45,7 +45,7 @@ NOISE = SensorNoise(5e-6, 1.5e-5, 7)
 TWIN = twin_of(sets=(1,), velocities=(0.10,), angles_deg=(30,), before=0.15, after=0.2)
 BLOCK = {
     "window": 0.15, "before": 0.06, "pre_degree": 1, "motor_inertia": [], "impact": CONFIG["fit"]["impact"],
-    "most_modes": 2, "shown": {"velocity": 0.1, "angles_deg": [30]},
+    "shown": {"velocity": 0.1, "angles_deg": [30]},
     "accuracy": {"experiments": [NAME], "samples": 1, "twins": {"study": {}, "links": {"corrected_links": True}}},
 }  # fmt: skip
 
@@ -214,7 +214,7 @@ def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, 
     impacts = build_arm_impacts(recordings, source="small twin", licence="CC0", synthetic=True)
     write_dataset(impacts, tmp_path / "arm.nc")
     robot_block = {"name": "lwr4", "probe_length": 0.10}
-    written = [str(tmp_path / f"{name}.csv") for name in ("fits", "modes", "curves", "joints")]
+    written = [str(tmp_path / f"{name}.csv") for name in ("fits", "curves", "joints")]
     fit_recordings(str(tmp_path / "arm.nc"), LWR4, BLOCK, robot_block, *written)
     made = fit_tables(*written)
     fits = made["tables/ext_fit"]
@@ -222,7 +222,6 @@ def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, 
     assert list(fits["converged"]) == [True, False] and "no impact found" in fits["reason"].iloc[1]
     first = fits.iloc[0]
     assert first["eta_x"] == pytest.approx(abs(first["vx_plus_map"] - first["vx_plus_fit"]), abs=1e-6)
-    assert set(made["tables/ext_modes"]["modes"]) == {1, 2}
     samples = [str(tmp_path / f"{name}.csv") for name in ("study", "links")]
     for name, file in zip(("study", "links"), samples, strict=True):
         fit_samples(LWR4, CORRECTIONS, name, TWIN, BLOCK, robot_block, file)
@@ -257,10 +256,10 @@ def test_recordings_without_labels_in_a_turned_plane_fill_every_file(twin, tmp_p
                   ArmRecording(untold, experiment.time, joints + turn, "turned")]  # fmt: skip
     impacts = build_arm_impacts(recordings, source="lab", licence="none", synthetic=False)
     write_dataset(impacts, tmp_path / "arm.nc")
-    files = [str(tmp_path / f"{name}.csv") for name in ("fits", "modes", "curves", "joints")]
-    block = BLOCK | {"shown": {"velocity": 0.2, "angles_deg": [30, 60, 90]}, "most_modes": 1}
+    files = [str(tmp_path / f"{name}.csv") for name in ("fits", "curves", "joints")]
+    block = BLOCK | {"shown": {"velocity": 0.2, "angles_deg": [30, 60, 90]}}
     fit_recordings(str(tmp_path / "arm.nc"), LWR4, block, {"name": "lwr4", "probe_length": 0.10}, *files)
-    fits, curves = pd.read_csv(files[0]), pd.read_csv(files[2])
+    fits, curves = pd.read_csv(files[0]), pd.read_csv(files[1])
     best = fits[fits["method"] == "admissible"].set_index("experiment")
     assert best["direction_deg"].to_dict() == pytest.approx({"first": 0.0, "turned": 30.0}, abs=0.05)
     assert best["remarks"]["first"] == "resampled"

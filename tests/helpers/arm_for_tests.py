@@ -12,8 +12,7 @@ import yaml
 from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.arm.simulate.flexible_arm import FlexibleArm, FlexibleState
-from contactid.arm.simulate.two_mass import TwoMassMotion
-from contactid.arm.simulate.two_mass_phases import GAP, CompliantPhase, TwoMass
+from contactid.arm.simulate.two_mass import GAP, TwoMass, TwoMassMotion
 
 ROOT = Path(__file__).parents[2]
 LWR4 = str(ROOT / "workflow/contactid/arm/robots/lwr4.csv")
@@ -62,13 +61,7 @@ def contact_force(motion: TwoMassMotion, times: np.ndarray) -> np.ndarray:
     owner = np.maximum(np.searchsorted(starts, times, side="right") - 1, 0)
     force = np.zeros(len(times))
     for k in np.unique(owner):
-        phase, mine = motion.phases[k], owner == k
-        if isinstance(phase, CompliantPhase):
-            depth, rate = phase.solution(times[mine] - phase.start)[:2]
-            system = motion.system
-            force[mine] = np.maximum(depth, 0.0) ** system.hertz_exponent_c * (system.k_env + system.d_env * rate)
-        else:
-            force[mine] = phase.contact_force(times[mine])
+        force[owner == k] = motion.phases[k].contact_force(times[owner == k])
     return force
 
 

@@ -30,9 +30,9 @@ def write_box(folder: Path) -> None:
     write_twin(folder / BOX, "Box006", "validation", 6, 20261123, n_moving=1, truth=BOX_TRUTH)
 
 
-def write_cube(folder: Path) -> None:
+def write_cube(folder: Path, seed: int = 20261123) -> None:
     """Six tosses of a cube in the layout of the ContactNets tosses, without velocities, which nobody reads."""
-    random, tables = np.random.default_rng(20261123), {}
+    random, tables = np.random.default_rng(seed), {}
     folder_of(folder / CUBE, {"0": toss()})  # to ask the reader for the cube
     body = replace(stream_contactnets(folder / CUBE, licence="").body, inertia=CUBE_INERTIA * np.eye(3))
     options = SteppingOptions(1.0 / _RATE, substeps=_SUBSTEPS, law="incremental")

@@ -12,7 +12,7 @@ from contactid.sources.registry import OWN, READERS, Dataset
 from contactid.tossing.configuration import cases, schemes_of
 from contactid.tossing.identify.trajectories import Grid, sweep_grid
 from contactid.tossing.predict.prediction import predict_dataset
-from contactid.tossing.predict.rest_pose_distribution import predict_rest_poses
+from contactid.tossing.predict.rest_pose_regions import predict_rest_poses
 from contactid.tossing.prepare.calibration import calibrate_dataset
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, prepare
 from contactid.tossing.prepare.tosses import Variant, load_problem

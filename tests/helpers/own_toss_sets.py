@@ -1,4 +1,4 @@
-"""``contactid.toss`` on ten sets of twenty real tosses: ``python tests/helpers/own_toss_sets.py DATA`` writes the table.
+"""``contactid.toss`` on ten sets of real tosses: ``python tests/helpers/own_toss_sets.py DATA`` writes the table.
 
 DATA is the folder of ContactNets' tosses. No toss is in two sets. Beside each set's answer stands that of a run on 329
 tosses (the first split of the stored splits), both as predictions of all tosses that the set hasn't seen.

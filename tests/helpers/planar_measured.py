@@ -57,7 +57,13 @@ def ratios_by_step(equations: RatioEquations) -> tuple[np.ndarray, np.ndarray]:
     turns = equations.spin != 0.0
     spin = np.where(turns, equations.spin, 1.0)
     ratio = np.where(turns, equations.moment / spin, np.nan)
-    return ratio, np.sqrt(equations.residual_variance(ratio)) / np.abs(spin)
+    return ratio, np.sqrt(residual_variance(equations, ratio)) / np.abs(spin)
+
+
+def residual_variance(equations: RatioEquations, ratio: float | np.ndarray) -> np.ndarray:
+    """(m,) variance of ``moment - ratio spin``."""
+    c = equations.covariance
+    return c[:, 0, 0] - 2.0 * ratio * c[:, 0, 1] + ratio**2 * c[:, 1, 1]
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ def ratio_detail(equations: RatioEquations) -> RatioDetail:
     """Plain least squares and its bias, and how well total least squares is known."""
     moment, spin, covariance = equations.moment, equations.spin, equations.covariance
     weight, total = 1.0 / covariance[:, 0, 0], total_least_squares(equations)
-    information = float(np.sum(spin**2 / equations.residual_variance(total)))
+    information = float(np.sum(spin**2 / residual_variance(equations, total)))
     excess = weight @ (covariance[:, 0, 1] / total - covariance[:, 1, 1])
     return RatioDetail(
         plain=float(weight @ (moment * spin) / (weight @ spin**2)),

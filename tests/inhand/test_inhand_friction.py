@@ -206,7 +206,7 @@ def test_creep_without_a_falling_force_is_no_slip():
     force = np.tile([0.5, 0.0, 1.0], (400, 1)) + 0.01 * random.normal(size=(400, 3))
     point = 1e-4 * random.normal(size=(400, 3))
     point[200:, 0] += 2e-3 * (1.0 - np.exp(-np.arange(200) / 20.0))
-    onset, message = detect_slip(force, point, np.array([0.0, 0.0, 1.0]))
+    onset, _, message = detect_slip(force, point, np.array([0.0, 0.0, 1.0]))
     assert onset == -1 and "creep" in message
 
 
@@ -215,7 +215,7 @@ def test_a_falling_force_without_motion_is_no_slip():
     force = np.tile([0.5, 0.0, 1.0], (400, 1)) + 0.01 * random.normal(size=(400, 3))
     force[200:, 0] -= 0.2
     point = 1e-4 * random.normal(size=(400, 3))
-    assert detect_slip(force, point, np.array([0.0, 0.0, 1.0])) == (-1, "no slip")
+    assert detect_slip(force, point, np.array([0.0, 0.0, 1.0])) == (-1, 0, "no slip")
 
 
 def test_noisy_slips_are_found_and_dated():
@@ -236,7 +236,7 @@ def test_a_trial_too_short_for_a_slow_slip_says_so():
     force, still = np.tile([0.5, 0.0, 2.0], (200, 1)), np.full(200, 1e-3)
     for samples, told in ((124, True), (125, False)):
         point = np.column_stack([still, still, 0.0 * still])[:samples]
-        onset, message = detect_slip(force[:samples], point, np.array([0.0, 0.0, 1.0]))
+        onset, _, message = detect_slip(force[:samples], point, np.array([0.0, 0.0, 1.0]))
         assert onset == -1 and ("too short" in message) == told
 
 

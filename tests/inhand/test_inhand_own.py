@@ -187,12 +187,16 @@ def test_defaults_of_the_noise_are_filled_in(tmp_path):
 PROBLEMS = {
     "no column object_orientation_w": lambda t: t.drop(columns="object_orientation_w"),
     "no column contact_position_0_x": lambda t: t.drop(columns="contact_position_0_x"),
-    "Give it in metres": lambda t: t.assign(**{f"object_position_{a}": 1e3 * t[f"object_position_{a}"] for a in "xyz"}),
-    "contacts lie": lambda t: t.assign(**{n: 1e3 * t[n] for n in t if n.startswith("contact_position")}),
+    "Give --units position=mm": lambda t: t.assign(
+        **{f"object_position_{a}": 1e3 * t[f"object_position_{a}"] for a in "xyz"}
+    ),
+    "Give --units contact_position=mm": lambda t: t.assign(
+        **{n: 1e3 * t[n] for n in t if n.startswith("contact_position")}
+    ),
     "unit quaternions": lambda t: t.assign(object_orientation_w=5.0),
     "time doesn't increase from row 12 to row 13": lambda t: t.assign(time=t["time"].where(t.index != 12, 0.0)),
-    "Give it in seconds": lambda t: t.assign(time=1e3 * t["time"]),
-    "pull the object down": lambda t: t.assign(**{n: -t[n] for n in t if re.match("contact_force_[0-9]", n)}),
+    "Give --units time=ms": lambda t: t.assign(time=1e3 * t["time"]),
+    "Give --frame force=on-finger": lambda t: t.assign(**{n: -t[n] for n in t if re.match("contact_force_[0-9]", n)}),
     "none of its 160 rows": lambda t: t.assign(object_position_y=np.nan),
     "no stretch": lambda t: t.head(20),
 }

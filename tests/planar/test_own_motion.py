@@ -10,11 +10,12 @@ from scipy.integrate import solve_ivp
 
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape, contacts
 from contactid.planar.simulate.motion import (
+    FINE,
     N_RESTITUTIONS,
     EventMotion,
     event_motion,
-    frames_of_motions,
     outline_of,
+    tracked_residuals,
 )
 from rounded_twins import CORNERS, LARGEST_E_N, Twin, drawn_twin
 
@@ -22,6 +23,14 @@ A, B, RATIO, GRAVITY, TILT, INTERVAL, FRAMES = 0.05, 0.025, 9e-4, 9.81, 0.5, 1e-
 FAST = 0.1  # m/s: an impact that rebounds faster stands alone in its instant
 DEEPEST = 5e-4  # m: by which a contact is below the ground when it closes while another one lasts
 LAWS = settings(max_examples=40, deadline=None)
+
+
+def frames_of_motions(outline, rows, gravity, interval, frames, step=FINE):
+    """Poses (n, frames + 1, 3) of motions, and when their impacts happen, (n, N_RESTITUTIONS)."""
+    none = np.zeros((frames + 1, 3))
+    tracked = np.zeros((len(rows), 3))
+    poses, impacts = tracked_residuals(outline, rows, tracked, gravity, interval, step, none, none + 1.0, 0.0)
+    return poses.reshape(len(rows), frames + 1, 3), impacts
 
 
 def parameters(start, ratio, mu, e_n=0.0, radius=0.0, slope=0.0):

@@ -262,14 +262,17 @@ def test_of_many_files_three_are_named():
     ]
 
 
-def test_a_name_that_no_rule_makes_is_answered_with_the_nearest(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert nearest("results/default/check.csv") == ""
-    for name in ("default/checks.csv", "default/arm/checks.csv", "default/report.html"):
-        (tmp_path / "results" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "results" / name).touch()
-    assert nearest("results/default/check.csv") == "Did you mean results/default/checks.csv"
-    assert nearest("results/default/arm/check.csv") == "Did you mean results/default/arm/checks.csv"
+def test_a_name_that_no_rule_makes_is_answered_with_the_nearest_that_one_makes():
+    plan = """
+rule arm_checks:
+    input: results/default/check.csv
+    output: results/default/arm/checks.csv, results/default/arm/said.csv
+rule checks:
+    output: results/default/checks.csv
+"""
+    assert nearest("results/default/check.csv", "") == ""
+    assert nearest("results/default/check.csv", plan) == "Did you mean results/default/checks.csv"
+    assert nearest("results/default/arm/cheks.csv", plan) == "Did you mean results/default/arm/checks.csv"
 
 
 def test_no_file_is_one_plain_line():

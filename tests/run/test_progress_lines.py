@@ -61,9 +61,12 @@ def test_what_isn_t_routine_is_told_as_before(terminal):
     assert text.getvalue().splitlines() == ["Building DAG of jobs took long", "Nothing to be done", "Error in rule a"]
 
 
-def test_a_long_sentence_is_cut_between_words():
-    assert told("Find, " + "word " * 30).endswith(" word ...") and len(told("word " * 30)) < 82
+def test_a_long_sentence_ends_at_a_comma_or_between_words():
+    assert told("word " * 30).endswith(" word ...") and len(told("word " * 30)) < 82
     assert told("Read it, and\n   write it; then more.") == "Read it, and write it"
+    first = "Read every recording that there is in the archive"
+    assert told(f"{first}, and write it in the form that all of the others have.") == first
+    assert told(f"{'a' * 76}, and more.") == "a" * 76
 
 
 def test_studies_that_a_run_has_are_kept_and_named(tmp_path, capsys):

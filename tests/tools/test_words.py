@@ -120,6 +120,8 @@ def test_every_command_gets_the_very_name(make, name):
     assert said == ["-m", "contactid", "identify", f"--body={name}", f"--report={name}", "--", name, "b c"]
     said = make("estimate", f"RECORDING={name}", f"HULL={name}", f"NOISE={name}")
     assert said == ["-m", "contactid", "estimate", f"--hull={name}", f"--noise={name}", "--report=report", "--", name]
+    said = make("slip", f"TRIALS={name}")
+    assert said == ["-m", "contactid", "slip", "--direction=1", "--report=report", "--", name]
     assert make("verify", f"BUNDLE={name}")[-2:] == ["--", name]
 
 
@@ -185,12 +187,23 @@ def test_clean_removes_what_runs_made_and_nothing_else(make, tmp_path):
     assert [name for name in [*own, *kept] if (tmp_path / name).exists()] == kept
 
 
+def helped(target):
+    command = ["make", "--no-print-directory", target]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return said, [line.split()[1] for line in said.splitlines() if line.startswith("  make ")]
+
+
 def test_help_has_every_target_in_a_group():
     text = (ROOT / "Makefile").read_text()
-    said = subprocess.run(
-        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
     targets = text.split(".PHONY:")[1].split("\n\n")[0].replace("\\\n", " ").split()
-    listed = [line.split()[1] for line in said.splitlines() if line.startswith("  make ")]
-    assert sorted(listed) == sorted(targets)
-    assert said.count("\n\n") == text.count("\n##@ ")
+    (said, users), (said_dev, developers) = helped("help"), helped("help-dev")
+    assert sorted([*users, *developers]) == sorted(targets)
+    assert said.count("\n\n") == text.count("\n##@ ") and said_dev.count("\n\n") == text.count("\n##@dev ") - 1
+
+
+def test_help_is_a_user_s():
+    """What only a change of the code needs has a list of its own."""
+    _, users = helped("help")
+    assert len(users) <= 30 and {"run", "identify", "test", "help-dev"} <= set(users)
+    assert not [name for name in users if name.startswith(("bench-", "test-", "lock-"))]
+    assert not {"store", "baseline", "numbers", "equations", "resources", "other-processor", "release"} & set(users)

@@ -13,7 +13,7 @@ from contactid.output.stored import RECORD, TABLE
 from contactid.output.tables import read_csv, write_csv
 from contactid.sources.lockfile import digest
 from contactid.sources.motion import Recording, write_dataset
-from contactid.tossing.artefacts.benchmark import benchmark_table, draw_learning_curve, learning_table
+from contactid.tossing.artefacts.stored import benchmark_table, draw_learning_curve, learning_table
 from contactid.tossing.peers.search import evaluate, open_session
 from contactid.tossing.peers.sessions import peer_problem
 from contactid.tossing.predict.benchmark import FILE, FLIGHT, score_row, staying, whole_files

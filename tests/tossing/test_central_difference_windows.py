@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core import rotations
-from contactid.tossing.impacts.central_differences import as_paper
 from contactid.tossing.impacts.impact import Impact, ImpactWindow
+from contactid.tossing.impacts.selection import as_paper
 from contactid.tossing.impacts.sides import Candidate, Recording
 from tosses_for_tests import box
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contactid.tossing.predict.covariance_root import symmetric_root
+from contactid.tossing.simulate.batch import symmetric_root
 
 PACKAGE = Path(__file__).parents[2] / "workflow"
 DRAWN = """
 import numpy as np
-from contactid.tossing.predict.covariance_root import symmetric_root
+from contactid.tossing.simulate.batch import symmetric_root
 factor = np.random.default_rng(3).normal(size=(12, 7))
 print(*np.round(np.arange(12.0) @ symmetric_root(factor @ factor.T), 9))
 """

@@ -22,7 +22,7 @@ from contactid.tossing.impacts.impact import impact_geometry
 from contactid.tossing.impacts.law import impact_table
 from contactid.tossing.models.impact_likelihood import likelihood, minimise
 from contactid.tossing.models.impact_uncertainty import friction_evidence, uncertainty
-from contactid.tossing.models.impacts import Friction, ImpactModelOptions, build_impact_model
+from contactid.tossing.models.impacts import ImpactModelOptions, build_impact_model
 from impacts_for_tests import box, impacts, law_residual, predict_post_twist
 
 BODY = box()
@@ -226,7 +226,7 @@ def test_the_polyhedron_approaches_the_disk() -> None:
     table = impact_table(BODY, impacts(10, 10, 0.3, 0.3, noise=0.0))
     wrong = []
     for facets in (4, 16):
-        built = build_impact_model(table, ImpactModelOptions(friction=Friction.POLYHEDRON, facets=facets))
+        built = build_impact_model(table, ImpactModelOptions(facets=facets))
         built.start_at(0.5, 0.5)
         found = solve_mpec(attach(built.model, built.pairs, Reformulation.L1_PENALTY), Continuation())
         assert found.converged

@@ -14,9 +14,9 @@ import yaml
 from contactid.core import rotations
 from contactid.sources.motion import write_dataset
 from contactid.tossing.artefacts.impacts import COMPONENTS
-from contactid.tossing.artefacts.motion import motion_of
 from contactid.tossing.artefacts.other_choices import impact_in_short, impact_tables, tumbling_costs
 from contactid.tossing.artefacts.predictions import Prediction, no_impact_table
+from contactid.tossing.artefacts.tosses import motion_of
 from contactid.tossing.configuration import Scheme
 from contactid.tossing.identify.trajectories import Grid, grid_values, sweep_grid
 from contactid.tossing.identify.velocities import identify_on_impacts

@@ -8,7 +8,7 @@ import pytest
 from contactid.core import rotations
 from contactid.output.tables import read_csv
 from contactid.sources.motion import iterate_recordings, write_dataset
-from contactid.tossing.artefacts.other_truth import differences, other_truth_table
+from contactid.tossing.artefacts.stored import differences, other_truth_table
 from contactid.tossing.impacts.impact import write_impacts
 from contactid.tossing.impacts.selection import find_impacts
 from contactid.tossing.predict.other_truth import identify_other_truth

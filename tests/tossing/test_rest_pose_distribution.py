@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,7 +25,6 @@ from contactid.tossing.predict.rest_pose_distribution import (
     conformal_quantile,
     coverage_table,
     density,
-    distribution_outlines,
     draw_poses,
     error_table,
     fit_kernel,
@@ -280,21 +277,3 @@ def test_error_intervals_hold_nine_errors_of_ten():
     assert 0.83 <= table["rotation_error_deg_inside"].mean() <= 0.97
     assert (table["predicted_position_error_cm_p05"] <= table["predicted_position_error_cm_median"]).all()
     assert table["measured_face_pct"].max() <= 100.0
-
-
-def test_figure_data_is_centred_on_the_measured_pose_and_shows_the_least_certain_face():
-    made = clouds(8, 31)
-    torn = FlatPoses(np.repeat(made[5].samples.face[:2], 30) * np.repeat([1, -1], 30), made[5].samples.pose)
-    made[5] = replace(made[5], samples=torn)
-    data = distribution_outlines("a", made, Kernel(0.01, 0.01, 0.1), box().vertices, 3, 1, n=4000)
-    assert data["panel"].max() == 2
-    assert data[data["panel"] == 2]["toss"].iloc[0] == "toss5"
-    measured = data[data["kind"] == "measured"].groupby("panel")[["x_m", "y_m"]].mean()
-    assert np.abs(measured.to_numpy()).max() < 1e-12
-    for _, part in data.groupby("panel"):
-        drawn = part[part["kind"] == "drawn"][["x_m", "y_m"]].to_numpy()
-        ellipse = part[part["kind"] == "region_90"][["x_m", "y_m"]].to_numpy()
-        center = ellipse[:-1].mean(axis=0)
-        shape = np.linalg.inv(np.cov((ellipse[:-1] - center).T)) / 2.0
-        apart = drawn - center
-        assert np.mean(np.einsum("ni,ij,nj->n", apart, shape, apart) <= 1.0) == pytest.approx(0.9, abs=0.02)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,18 +18,26 @@ from contactid.tossing.predict.rest_pose_distribution import (
     PARAMETERS,
     RELEASE,
     Kernel,
+    Scores,
     density,
     draw_poses,
     score_tosses,
 )
-from contactid.tossing.predict.rest_pose_regions import LEVELS, RestPoseModel, face_probabilities, predict_rest
+from contactid.tossing.predict.rest_pose_regions import (
+    LEVELS,
+    face_probabilities,
+    predict_rest,
+    region_table,
+    shown_tosses,
+)
+from tosses_for_tests import box
 
 UNIFORM = np.linspace(0.0, 1.0, 1001)  # scores of right predictions
 GAUSSIAN = Kernel(0.02, 0.008, 0.15)
 
 
 def model(kernel, held_out=UNIFORM):
-    return RestPoseModel(kernel, held_out, np.array([0.3, 0.85]), np.zeros((0, 2)), 0)
+    return Scores(pd.DataFrame(), kernel, np.zeros(0), held_out)
 
 
 def single(seed, face=2):
@@ -132,3 +141,26 @@ def test_regions_calibrated_on_some_planted_tosses_hold_the_stated_share_of_othe
         low, high = betabinom.ppf([0.005, 0.995], n, rank, N + 1 - rank)
         assert low <= sum(one.covers[k] for one in predictions) <= high, level
         assert sum(one.naive_score <= level for one in predictions) < low, "without the model's error"
+
+
+def test_a_figure_shows_the_least_sure_faces_and_regions_with_what_was_measured():
+    made = clouds(8, 31)
+    torn = FlatPoses(np.repeat(made[5].samples.face[:2], 30) * np.repeat([1, -1], 30), made[5].samples.pose)
+    made[5] = replace(made[5], samples=torn)
+    chosen = shown_tosses([face_probabilities(one, GAUSSIAN) for one in made], 3)
+    assert len(chosen) == 3 and chosen[-1] == 5
+    found = predict_rest(made[5], model(GAUSSIAN), np.random.default_rng(0))
+    data = region_table([found], box().vertices)
+    assert set(data["toss"]) == {"toss5"} and set(data["kind"]) >= {"region_50", "region_80", "region_90", "predicted"}
+    assert not data.loc[data["kind"].str.startswith("region"), "likely"].all(), "two faces"
+    places = data[["x_m", "y_m"]]
+    middle = places[data["kind"] == "measured"].mean() - places[data["kind"] == "center"].iloc[0]
+    assert np.abs(middle.to_numpy()).max() < 1e-12, "outlined round its own centre"
+    corners = [np.asarray(line) for _, line in found.outlines[0]]
+    drawn = [part[["x_m", "y_m"]].to_numpy() for _, part in data[data["kind"] == "region_50"].groupby("polygon")]
+    assert all(np.array_equal(one, other) for one, other in zip(corners, drawn, strict=True))
+
+
+def test_few_tosses_are_all_shown():
+    assert shown_tosses([{1: 0.4, 2: 0.6}], 6) == [0]
+    assert sorted(shown_tosses([{1: share} for share in (0.9, 0.5, 0.7)], 6)) == [0, 1, 2]

@@ -219,7 +219,7 @@ def test_restitution_threshold():
     )
     assert restitution_insensitive_below(profile, 0.1) == 0.4, "a later return within the tolerance doesn't count"
     assert restitution_insensitive_below(profile.assign(rested_pct=[100, 100, 50, 50, 50]), 0.1) == 0.2
-    flat = restitution_profile(sliding_problem(1), ContactParameters(0.4, 0.2), step=0.25)
+    flat = restitution_profile(sliding_problem(1), ContactParameters(0.4, 0.2))
     assert restitution_insensitive_below(flat, 0.1) == 1.0, "restitution means nothing to a box that never leaves"
 
 

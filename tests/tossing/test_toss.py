@@ -1,4 +1,4 @@
-"""``contactid toss`` and ``contactid.toss``: a box identified from its tosses, by those of another law and time step."""
+"""``contactid toss`` and ``contactid.toss`` on tosses of another law of impact and another time step."""
 
 import json
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from contactid.run.failures import NEEDED
+from whole_run import copy_of_the_repository
 
 ROOT = Path(__file__).parents[2]
 # what Snakemake itself needs
@@ -57,6 +59,18 @@ rule all:
     input: rules.one_all.input, rules.two_all.input
 """
 
+# a workflow that names a repository's commit, not a folder here
+FROM_GIT = """
+rule all:
+    input: "first/results/mine/arm/checks.csv"
+
+module one:
+    snakefile: {snakefile}
+    config: {{"run": "mine", "studies": ["arm"]}}
+    prefix: "first"
+
+use rule * from one as one_*
+"""
 # a workflow with a target of its own, before those of its module, and with a rule that is named as one of ours once was
 HOST = """
 module one:
@@ -76,8 +90,8 @@ rule summary:
 """
 
 
-def snakemake(folder, *arguments, path=""):
-    environment = {**os.environ, "PYTHONPATH": str(path)}
+def snakemake(folder, *arguments, path="", cache=None):
+    environment = {**os.environ, "PYTHONPATH": str(path), **({"XDG_CACHE_HOME": str(cache)} if cache else {})}
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
 
@@ -177,3 +191,81 @@ def test_a_module_downloads_where_snakemake_runs_and_submits_the_rest(host):
     planned = snakemake(host, "--dry-run")
     assert planned.returncode == 0, planned.stdout + planned.stderr
     assert json.loads(planned.stdout.splitlines()[0]) == ["arms_fetch_dataset", "arms_verify_data"]
+
+
+def git(folder, *words):
+    identity = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.org"]
+    subprocess.run(["git", *identity, "-C", str(folder), *words], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory):
+    """A repository with what the workflow is, as it is here now, and a tag."""
+    folder = copy_of_the_repository(tmp_path_factory.mktemp("contactid"))
+    git(folder, "init", "--quiet")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "--message", "All of it")
+    git(folder, "tag", "v1")
+    return folder
+
+
+def jobs_of(text):
+    """Rules and their numbers of jobs, as a dry run lists them."""
+    table = text.partition("Job stats:\n")[2].partition("\n\n")[0].splitlines()[2:]
+    return {name: int(count) for name, count in (line.split() for line in table)}
+
+
+def test_a_module_named_by_a_commit_is_planned_and_run(tmp_path, repository):
+    named = repr(f"git+file://{repository}/workflow/Snakefile@v1")
+    (tmp_path / "Snakefile").write_text(FROM_GIT.format(snakefile=named))
+    planned = snakemake(tmp_path, "--dry-run")
+    text = planned.stdout + planned.stderr
+    assert planned.returncode == 0, text
+    jobs = jobs_of(text)
+    assert jobs.pop("total") == len(jobs) and {"all", "one_arm_fit", "one_arm_checks"} <= set(jobs), "each once"
+    assert "one_report" not in jobs and all(name == "all" or name.startswith("one_") for name in jobs)
+    made = "first/results/mine/arm/sweeps/impact_laws.csv"
+    run = snakemake(tmp_path, "--", made)
+    assert run.returncode == 0, run.stdout + run.stderr
+    copies = list((tmp_path / ".snakemake/contactid").iterdir())
+    assert (tmp_path / made).is_file() and len(copies) == 1
+    again = snakemake(tmp_path, "--dry-run", "--", made)
+    assert "Nothing to be done" in again.stdout + again.stderr
+
+
+def test_a_module_of_github_is_planned_from_snakemake_s_own_clone(tmp_path, repository):
+    clone = tmp_path / "cache/snakemake/snakemake/source-cache/snakemake-git-cache/github.com/somebody/contactid"
+    clone.parent.mkdir(parents=True)
+    git(tmp_path, "clone", "--quiet", "--bare", str(repository), str(clone))
+    host = tmp_path / "host"
+    host.mkdir()
+    named = 'github("somebody/contactid", path="workflow/Snakefile", tag="v1")'
+    (host / "Snakefile").write_text(FROM_GIT.format(snakefile=named))
+    planned = snakemake(host, "--dry-run", cache=tmp_path / "cache")
+    text = planned.stdout + planned.stderr
+    assert planned.returncode == 0 and "one_arm_checks" in jobs_of(text), text
+    (host / "Snakefile").write_text(FROM_GIT.format(snakefile=named.replace("workflow/", "")))
+    refused = snakemake(host, "--dry-run", cache=tmp_path / "cache")
+    told = [line for line in (refused.stdout + refused.stderr).splitlines() if line.startswith("ERROR")]
+    assert refused.returncode != 0 and len(told) == 1 and "Name workflow/Snakefile of github(...)" in told[0]
+
+
+def test_the_catalogue_s_snakefile_is_the_one_above_it(tmp_path):
+    plans = []
+    for name in ("Snakefile", "workflow/Snakefile"):
+        chosen = ["--snakefile", str(ROOT / name), "--configfile", str(ROOT / "config/test.yaml"), "--dry-run"]
+        planned = snakemake(tmp_path, *chosen)
+        assert planned.returncode == 0, planned.stdout + planned.stderr
+        plans.append(jobs_of(planned.stdout + planned.stderr))
+    assert plans[0] == plans[1] and plans[0]["all"] == 1
+
+
+def test_what_the_catalogue_s_tool_writes_is_a_workflow_of_its_own(tmp_path):
+    """A host with a copy of our settings, and every rule by its own name."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    name = str(ROOT / "workflow/Snakefile")
+    text = f"configfile: 'config/config.yaml'\nmodule ours:\n    snakefile: {name!r}\n    config: config\n"
+    (tmp_path / "Snakefile").write_text(f"{text}use rule * from ours\n")
+    planned = snakemake(tmp_path, "--dry-run", "--config", 'studies=["arm"]')
+    assert planned.returncode == 0 and jobs_of(planned.stdout + planned.stderr)["all"] == 1, planned.stderr
+    assert "output: results/mine/checks.csv" in planned.stdout + planned.stderr

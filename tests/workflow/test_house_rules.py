@@ -15,6 +15,7 @@ import yaml
 
 from contactid import __version__
 from contactid.run.fingerprint import Fingerprints
+from contactid.run.progress import told
 
 ROOT = Path(__file__).parents[2]
 RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
@@ -58,6 +59,12 @@ def test_every_rule_is_documented_logged_measured_and_tied_to_its_code(name):
     for directive in ("input", "output"):
         for match in re.finditer(rf"^    {directive}:\n((?:        .*\n)+)", text + "\n", re.M):
             assert re.match(r"\s+(\w+=|\*\*)", match.group(1)), f"named {directive}"
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_what_a_job_does_is_a_short_line(name):
+    docstring = re.search(r'"""(.*?)"""', RULES[name], re.DOTALL)
+    assert docstring is not None and not told(docstring[1]).endswith("...")
 
 
 def test_the_script_of_all_rules_only_calls():
@@ -157,7 +164,7 @@ def test_links_between_the_pages_lead_somewhere():
 
 
 def test_every_make_target_is_there_once_and_the_pages_name_no_other():
-    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(["make", "help", "help-dev"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert listed.stderr == "", "make warns of a target with two recipes"
     targets = set(re.findall(r"^  make (\S+)", listed.stdout, re.M))
     assert {"run", "test", "check", "bench"} <= targets

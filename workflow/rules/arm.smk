@@ -11,9 +11,9 @@ with told_plainly():
 
 ARTEFACTS["arm"] = arm_artefacts.declare(ARM)
 ARM_PUBLISHED = packaged("workflow/resources/published/arm.csv")
-ARM_LINKS, ARM_CORRECTIONS = (
+ARM_LINKS, ARM_CORRECTIONS, ARM_PUBLISHED_LINKS = (
     packaged(f"workflow/contactid/arm/robots/{ARM['robot']['name']}{part}.csv")
-    for part in ("", "_corrections")
+    for part in ("", "_corrections", "_published")
 )
 ARM_SYNTHETIC = DATASETS[ARM["data"]].synthetic
 ARM_ACCURACY = ARM["fit"]["accuracy"]
@@ -105,7 +105,6 @@ rule arm_fit:
         links=ARM_LINKS,
     output:
         fits="<results>/arm/fits/methods.csv",
-        modes="<results>/arm/fits/modes.csv",
         curves="<results>/arm/fits/curves.csv",
         joints="<results>/arm/fits/joints.csv",
     log:
@@ -207,9 +206,9 @@ rule arm_tables:
         published=ARM_PUBLISHED,
         links=ARM_LINKS,
         corrections=ARM_CORRECTIONS,
+        published_links=ARM_PUBLISHED_LINKS,
         data=rules.arm_fit.input.data,
         fits=rules.arm_fit.output.fits,
-        modes=rules.arm_fit.output.modes,
         curves=rules.arm_fit.output.curves,
         joints=rules.arm_fit.output.joints,
         stored_accuracy=stored_files("arm_accuracy"),

@@ -313,7 +313,7 @@ rule inhand_tables:
 
 
 rule inhand_checks:
-    """Hold every printed number and statement of the study against what the run computed."""
+    """Hold every printed number and statement of the study against the run."""
     input:
         published=INHAND_PUBLISHED,
         objects=INHAND_OBJECTS,

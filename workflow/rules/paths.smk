@@ -13,7 +13,7 @@ NO_TARGET_YET = workflow.default_target is None
 CHECKOUT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parents[1]
 if not CHECKOUT.is_dir():
     sys.exit(
-        f"ERROR {CHECKOUT} isn't a folder here. Clone contactid, and name its file."
+        f"ERROR {CHECKOUT} isn't a folder here. Name workflow/Snakefile of github(...), or clone contactid and name its file."
     )
 
 

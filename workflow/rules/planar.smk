@@ -120,7 +120,7 @@ rule planar_nlp_step:
 
 
 rule planar_identify:
-    """Identify J/m, friction, states and impulses from some noise samples of a throw, at every frame rate (eq. 27)."""
+    """Identify a throw from some noise samples at every frame rate: J/m, friction, states, impulses (eq. 27)."""
     output:
         table="<results>/planar/identification/{noise}.mu{friction}.{shard}.csv",
     log:

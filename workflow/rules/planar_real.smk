@@ -24,7 +24,7 @@ rule planar_squares:
 
 
 rule planar_bodies:
-    """J/m of the real square and ellipse by several routes, their subsets, and rivals on uniform plates."""
+    """J/m of the real square and ellipse by several routes: subsets, and rivals on uniform plates."""
     input:
         data=REAL_THROWS,
         twin=f"<results>/data/{planar_artefacts.CONTROL}/planar.nc",

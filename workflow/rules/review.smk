@@ -111,7 +111,7 @@ rule gather_stored:
 
 
 rule artefacts:
-    """List every table and figure of the run with its caption and the functions that make it."""
+    """List every table and figure of the run: its caption, and the functions that make it."""
     output:
         artefacts="<results>/artefacts.json",
     log:
@@ -131,7 +131,7 @@ rule artefacts:
 
 
 rule provenance:
-    """Record the code, versions, machine, data, seeds and configuration that the run was made with."""
+    """Record what the run was made with: code, versions, machine, data, seeds, configuration."""
     input:
         checks="<results>/checks.csv",
         data_lock=LOCK_FILE,
@@ -157,7 +157,7 @@ rule provenance:
 
 
 rule report:
-    """Set the whole run as one page for reviewers that needs no network and no file beside it."""
+    """Set the whole run as one page for reviewers, which needs no network and no file beside it."""
     input:
         checks="<results>/checks.csv",
         claims="<results>/claims.csv",
@@ -199,7 +199,7 @@ rule report:
 
 
 rule crate:
-    """Describe the run's results, with data, workflow and papers, as a Workflow Run RO-Crate."""
+    """Describe the run as a Workflow Run RO-Crate: its results, data, workflow and papers."""
     input:
         record="<results>/provenance.json",
         results=[

@@ -43,7 +43,7 @@ rule tossing_preprocess:
 
 
 rule tossing_calibrate:
-    """Calibrate scale, centre of mass and inertia from free flight, rest and single impacts."""
+    """Calibrate scale, centre of mass and inertia (free flight, rest and single impacts)."""
     input:
         prepared="<results>/data/{dataset}/tosses.nc",
     output:
@@ -112,7 +112,7 @@ for number, (group, variants) in enumerate(TOSSING_IDENTIFICATIONS, 1):
 if IDENTIFIED_FROM_STORED:
 
     rule tossing_identify_stored:
-        """Friction and restitution of each box at the best point of its grid that is stored."""
+        """Friction and restitution of each box at the best stored point of its grid."""
         input:
             stored=stored_files("tossing_{stored_variant}"),
         output:

@@ -5,7 +5,7 @@ for parameters, names in PREDICTED_TOGETHER.items():
     predicted_cases = VELOCITY_CASES if parameters == "velocity" else TOSSING_CASES
 
     rule:
-        """Predict the test tosses with the identified parameters and measure the errors (eqs. 18 to 21)."""
+        """Predict the test tosses with the identified parameters, and measure the errors (eqs. 18 to 21)."""
         name:
             f"tossing_predict_{parameters}"
         input:
@@ -127,7 +127,7 @@ rule tossing_other_truth:
 
 
 rule tossing_sensitivity:
-    """Vary friction and restitution around their optimum and see where the box comes to rest (section VI)."""
+    """See where the box comes to rest as friction and restitution vary (section VI)."""
     input:
         prepared=[f"<results>/data/{dataset}/tosses.nc" for _, dataset in TOSSING_CASES],
         fits=[
@@ -219,7 +219,7 @@ for number, group in enumerate(sharing_a_job(TOSSING_CASES), 1):
             runtime=10,
         params:
             **call(
-                "contactid.tossing.predict.rest_pose_distribution:predict_rest_poses"
+                "contactid.tossing.predict.rest_pose_regions:predict_rest_poses"
             ),
             each=[
                 "prepared",

@@ -85,13 +85,14 @@ class Progress(logging.Formatter):
 
 
 def told(sentence: str) -> str:
-    """The first clause of what a rule says of itself, in one short line."""
+    """The first clause of what a rule says of itself, in a short line; a long one ends at its last comma that fits."""
     text = " ".join(sentence.split()).rstrip(".")
     for end in (" (", "; ", ": ", ". "):
         text = text.partition(end)[0]
     if len(text) <= _LONGEST:
         return text
-    return text[:_LONGEST].rpartition(" ")[0].rstrip(",") + " ..."
+    comma = text.rfind(", ", 0, _LONGEST + 2)
+    return text[:comma] if comma > 0 else text[: _LONGEST + 1].rpartition(" ")[0] + " ..."
 
 
 def usual_seconds(measured: Path) -> dict[str, float]:

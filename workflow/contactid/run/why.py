@@ -43,24 +43,31 @@ def why(file: str, options: Sequence[str] = ()) -> list[str]:
     ------
     ContactIdError : where the run doesn't make such a file, or its configuration is wrong
     """
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "host", *options, "--", file]
-    ended = subprocess.run(command, capture_output=True, text=True)
-    said = ended.stdout + ended.stderr
-    if ended.returncode:
+    status, said = _planned(*options, "--", file)
+    if status:
         told = [line for line in said.splitlines() if line.startswith("ERROR ")]
         if told:
             raise ContactIdError(*told[0].removeprefix("ERROR ").split(". ", 1))
-        raise ContactIdError(f"{file}: no rule of this run makes it", nearest(file))
+        raise ContactIdError(
+            f"{file}: no rule of this run makes it", nearest(file, _planned("--forceall", *options)[1])
+        )
     lines = []
     for rule, reason in re.findall(r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    reason: (.*)$", said, re.M):
         lines += [f"{rule}: {text}" for text in explain(reason)]
     return (lines or [f"{file}: nothing would make it again"]) + _libraries(file)
 
 
-def nearest(file: str) -> str:
-    """A question after the result that is named most like a file; nothing where none is."""
-    there = [str(path) for path in Path("results").rglob("*") if path.is_file()]
-    found = get_close_matches(file, there, n=1)
+def _planned(*words: str) -> tuple[int, str]:
+    """Status and text of a dry run of Snakemake's."""
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "host", *words]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+def nearest(file: str, planned: str) -> str:
+    """A question after the file of a plan that is named most like this one; nothing where none is."""
+    made = [name for names in re.findall(r"^    output: (.*)$", planned, re.M) for name in names.split(", ")]
+    found = get_close_matches(file, made, n=1)
     return f"Did you mean {found[0]}" if found else ""
 
 

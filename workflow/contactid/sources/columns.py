@@ -81,6 +81,12 @@ def meaning(name: str) -> Column | None:
     return Column(quantity, unit if unit in UNITS[dimension(quantity)] else "")
 
 
+def fitting_unit(kind: str, size: float, low: float, high: float) -> str:
+    """The largest unit of a dimension, less than its own, in which a number has a size that can be; "" for none."""
+    smaller = {unit: factor for unit, factor in UNITS[kind].items() if factor < 1.0}
+    return next((unit for unit, factor in smaller.items() if low <= factor * size <= high), "")
+
+
 def is_asked_for(name: str) -> bool:
     """Whether a column has the very name under which its quantity is asked for."""
     return bool(_ASKED_FOR.fullmatch(name.strip().lower()))

@@ -48,7 +48,7 @@ _WORDS = {
         "clockwise": "theta is clockwise (its sign)",
     },
 }
-FINE = 3.0  # misfit per degree of freedom, up to which no other convention is tried: noise 1.7 times what is stated
+FINE = 2.0  # misfit per degree of freedom, up to which no other convention is tried: noise 1.4 times what is stated
 SURE = 1.5  # the same, from which on down no further one is tried
 REFUTED = 10.0  # the same, from which on there is no answer
 _BETTER = 0.5  # of the stated convention's misfit: what explains data has less
@@ -60,7 +60,7 @@ _MOST_TRIED = 3  # conventions that are fitted whole
 class Place(NamedTuple):
     """Where a quantity stands in a table, and what a number there is in the quantity's unit."""
 
-    index: int
+    column: int
     factor: float
 
 
@@ -103,7 +103,8 @@ class Convention:
                 )
         stated = {quantity: self._stated(quantity, names, found) for quantity in self.columns}
         return {
-            quantity: Place(index, self._factor(quantity, header[index])) for quantity, index in {**found, **stated}.items()
+            quantity: Place(index, self._factor(quantity, header[index]))
+            for quantity, index in {**found, **stated}.items()
         }
 
     def _stated(self, quantity: str, names: Sequence[str], found: Mapping[str, int]) -> int:
@@ -353,9 +354,7 @@ def _named(
     return ContactIdError(f"{name}: {first.words(stated)}: {told}{also}", f"Give {first.options()}")
 
 
-def _ambiguous(
-    stated: Convention, own: Judged[Any], others: Sequence[tuple[Convention, Judged[Any]]]
-) -> list[str]:
+def _ambiguous(stated: Convention, own: Judged[Any], others: Sequence[tuple[Convention, Judged[Any]]]) -> list[str]:
     """A warning of each convention that explains the data as well with another answer."""
     warnings = []
     for convention, one in others:

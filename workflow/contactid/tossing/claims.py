@@ -39,17 +39,11 @@ _DATASETS = ("velocity_identified_on", "dataset")  # columns that name what a ro
 
 @dataclass(frozen=True)
 class Recordings:
-    """The paper's own recordings, and what the run has in their place.
+    """The paper's own recordings, and what the run has in their place."""
 
-    Attributes
-    ----------
-    origins : of the run's datasets, by name
-    archives : DOI of every archive of the study, by the dataset's name
-    behind : by predicted dataset the one that its trajectory-based parameters were identified on
-    """
-
-    origins: Mapping[str, Origin]
-    archives: Mapping[str, str]
+    origins: Mapping[str, Origin]  # of the run's datasets, by name
+    archives: Mapping[str, str]  # DOI of every archive of the study, by the dataset's name
+    # by predicted dataset the one that its trajectory-based parameters were identified on
     behind: Mapping[str, str]
 
     def lack(self, what: str, roles: Sequence[str], boxes: Sequence[str], data: str) -> Lack | None:

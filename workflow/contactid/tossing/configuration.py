@@ -27,10 +27,8 @@ SIMULATOR = "contactid"  # our own, in the columns ``simulator``
 def check_tossing(tossing: Mapping[str, Any]) -> None:
     """What the schema can't say of the study's block of the configuration.
 
-    Raises
-    ------
-    ContactIdError
-        For lists that don't go together, a grid that is empty, or two variants of one name.
+    Raises :class:`ContactIdError` for lists that don't go together, a grid that is empty, or two variants of
+    one name.
     """
     identify_on, predict_on = tossing["identify_on"], tossing["predict_on"]
     if len(identify_on) != len(predict_on) and 1 not in (len(identify_on), len(predict_on)):
@@ -92,24 +90,15 @@ def stored_datasets(stored: Iterable[str], settings: Mapping[str, Any]) -> set[s
 
 @dataclass(frozen=True)
 class Scheme:
-    """One way to predict.
+    """One way to predict."""
 
-    Attributes
-    ----------
-    name : used in file names and in the column ``scheme``
-    kind : see the module's docstring
-    parameters : ``trajectory`` or ``velocity``, as in the paper's tables
-    fit : name of the fit record, ``fits/<dataset>.<fit>.json``
-    stepping : the trajectory variant (a block of the configuration) whose stepping, start and body are used
-    paper : whether it is the paper's own scheme, which fills tables II to IV
-    """
-
-    name: str
-    kind: str
-    parameters: str
-    fit: str
+    name: str  # used in file names and in the column ``scheme``
+    kind: str  # see the module's docstring
+    parameters: str  # ``trajectory`` or ``velocity``, as in the paper's tables
+    fit: str  # name of the fit record, ``fits/<dataset>.<fit>.json``
+    # the trajectory variant (a block of the configuration) whose stepping, start and body are used
     stepping: Mapping[str, Any]
-    paper: bool
+    paper: bool  # whether it is the paper's own scheme, which fills tables II to IV
 
     @property
     def calibrated(self) -> bool:
@@ -125,11 +114,8 @@ class Scheme:
 def schemes_of(block: Mapping[str, Any]) -> dict[str, Scheme]:
     """All schemes of the study's block of the configuration, by name.
 
-    Raises
-    ------
-    ContactIdError
-        Where two have the same name, or a velocity variant names a trajectory variant that isn't there or that has
-        another body.
+    Raises :class:`ContactIdError` where two have the same name, or a velocity variant names a trajectory
+    variant that isn't there or that has another body.
     """
     variants = {variant["name"]: variant for variant in block["variants"]}
     first = next(iter(variants.values()))

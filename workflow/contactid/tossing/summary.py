@@ -52,46 +52,37 @@ def _errors(identification: pd.DataFrame) -> str:
     digits = {"friction_mu": 3, "restitution_e_n": 2, "mean_loss": 3, "sem_loss": 3}
     rows = [
         [f"{row[name]:.{digits.get(name, 1)}f}" if isinstance(row[name], float) else str(row[name]) for name in names]
-        for row in _told_apart(identification).to_dict("records")
+        # a subset that is all tosses anyway has no row of its own
+        for row in identification.drop_duplicates(["dataset", "identified_on", "scheme", "n_tosses"]).to_dict("records")
     ]
     return "Errors on the test tosses:\n\n" + text_table(titles, rows)
-
-
-def _told_apart(identification: pd.DataFrame) -> pd.DataFrame:
-    """Without the rows of a subset that is all tosses anyway."""
-    keys = ["dataset", "identified_on", "scheme"]
-    everything = identification[identification["subset"] == "all"].set_index(keys)["n_tosses"]
-    same = identification.set_index(keys)["n_tosses"].eq(everything.reindex(identification.set_index(keys).index))
-    return identification[~(same.to_numpy() & (identification["subset"] != "all").to_numpy())]
 
 
 def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:
     """For every calibrated object, whether it is the body it is taken for."""
     found = []
     for dataset, part in calibration.groupby("dataset", sort=False):
-        values = {row["quantity"]: row for row in part.to_dict("records")}
-        name = str(part["object"].iloc[0])
-        moments = [values[f"inertia_{axis}"] for axis in ("xx", "yy", "zz")]
-        offsets = [values[f"center_of_mass_{axis}"] for axis in "xyz"]
-        unusual = any(abs(row["difference_in_standard_errors"]) > _SURE for row in [*moments, *offsets])
-        scale = values["scale_from_free_flight"]
+        rows = part.set_index("quantity")
+        value, error = rows["calibrated"], rows["standard_error"]
+        off, name = rows["difference_in_standard_errors"], str(part["object"].iloc[0])
+        offsets = [f"center_of_mass_{axis}" for axis in "xyz"]
+        moments = [f"inertia_{axis}" for axis in ("xx", "yy", "zz")]
+        unusual = bool((off[[*moments, *offsets]].abs() > _SURE).any())
+        as_taken = f"{name} is the body it is taken for, within {_SURE:g} standard errors:"
+        scale, rest = (
+            f"{value[of]:.4f} +- {error[of]:.4f}" for of in ("scale_from_free_flight", "scale_from_rest_height")
+        )
         lines = [
-            f"{name} is not the homogeneous body it is taken for:"
-            if unusual
-            else f"{name} is the body it is taken for, within {_SURE:g} standard errors:",
+            f"{name} is not the homogeneous body it is taken for:" if unusual else as_taken,
             "* centre of mass off the geometric centre by "
-            + ", ".join(f"{row['calibrated']:.2f} +- {row['standard_error']:.2f}" for row in offsets)
+            + ", ".join(f"{value[of]:.2f} +- {error[of]:.2f}" for of in offsets)
             + " mm (x, y, z)",
             "* moments of inertia "
-            + ", ".join(f"{row['calibrated']:.0f} +- {row['standard_error']:.0f}" for row in moments)
+            + ", ".join(f"{value[of]:.0f} +- {error[of]:.0f}" for of in moments)
             + " kg mm2 instead of "
-            + ", ".join(f"{row['nominal']:.0f}" for row in moments),
-            f"* it falls with {abs(values['gravity_z']['calibrated']):.3f} m/s2 in the data's lengths; true ones are "
-            "these "
-            f"times {scale['calibrated']:.4f} +- {scale['standard_error']:.4f} (the height at rest says "
-            f"{values['scale_from_rest_height']['calibrated']:.4f} +- "
-            f"{values['scale_from_rest_height']['standard_error']:.4f}, "
-            f"{abs(values['scale_by_flight_less_rest']['difference_in_standard_errors']):.1f} joint errors apart)",
+            + ", ".join(f"{rows['nominal'][of]:.0f}" for of in moments),
+            f"* it falls with {abs(value['gravity_z']):.3f} m/s2 in the data's lengths; true ones are these times "
+            f"{scale} (the height at rest says {rest}, {abs(off['scale_by_flight_less_rest']):.1f} joint errors apart)",
         ]
         found.append("\n".join([*lines, *_gain(identification, str(dataset))]))
     return found

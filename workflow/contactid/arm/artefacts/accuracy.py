@@ -29,6 +29,8 @@ _MAP = "map of links alone"
 _TICKS = (-30.0, -5.0, -1.0, 0.0, 1.0, 5.0, 30.0)  # mm/s
 _QUANTILES = {"q025": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q975": 0.975}
 _ROW = 0.16  # of a group, off the middle of its method
+_COMPONENT_MARKS = {"x": "o", "z": "s"}
+_LEVEL = 95  # %, that intervals are to hold
 
 
 def accuracy(stored_accuracy: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -108,45 +110,57 @@ def accuracy_points(samples: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_accuracy(data: pd.DataFrame) -> Figure:
-    """Errors of the velocity by method: medians, quartiles and 95 % ranges, coverage written beside."""
+    """Errors of the velocity by method, medians, quartiles and 95 % ranges; in a panel of its own the coverage."""
     methods = list(dict.fromkeys(data["method"]))
     figure, panels = plt.subplots(
-        1, 2, figsize=(style.DOUBLE_COLUMN, 0.36 * len(methods) + 1.3), sharey=True, squeeze=False
-    )
-    for axes, component in zip(panels[0], COMPONENTS[::-1], strict=True):
-        part = data[data["component"] == component]
-        for place, method in enumerate(methods):
-            _draw_method(axes, part[part["method"] == method], float(place))
-        axes.axvline(0.0, color="black", lw=0.5, zorder=0)
-        axes.set_xscale("symlog", linthresh=1.0, linscale=1.6)
-        axes.xaxis.set_major_locator(FixedLocator(_TICKS))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.annotate("coverage", (1.0, 1.0), xycoords="axes fraction", fontsize=5.5, ha="left", va="bottom")
-        axes.set(xlabel=rf"error of $v_{component}^+$ (mm/s); linear to $\pm$1, then logarithmic")
-        axes.margins(x=0.02)
+        1, 3, figsize=(style.DOUBLE_COLUMN, 0.36 * len(methods) + 1.3), sharey=True, squeeze=False,
+        width_ratios=[1.0, 1.0, 0.6],
+    )  # fmt: skip
+    for axes, component in zip(panels[0], COMPONENTS[::-1], strict=False):
+        _draw_errors(axes, data[data["component"] == component], methods)
+        axes.set_xlabel(rf"error of $v_{component}^+$ (mm/s)")
+    _draw_coverage(panels[0][2], data, methods)
     panels[0][0].set_yticks(range(len(methods)), [method.replace("_", " ") for method in methods])
-    panels[0][0].invert_yaxis()
+    panels[0][0].set_ylim(len(methods) - 0.5, -0.5)
     handles = [
-        Line2D([], [], color=colour, marker="o", ms=3.0, lw=2.0, label=label)
-        for twin, (label, colour) in _GROUPS.items()
-        if twin in set(data["twin"])
+        Line2D([], [], color=colour, marker="o", ms=3.0, lw=2.0, label=_GROUPS[twin][0])
+        for twin, _, colour in _shown_groups(data)
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure
 
 
-def _draw_method(axes: Axes, part: pd.DataFrame, place: float) -> None:
-    for offset, (twin, (_, colour)) in zip((-_ROW, _ROW), _GROUPS.items(), strict=True):
-        one = part[part["twin"] == twin]
-        if one.empty:
-            continue
-        q025, q25, q50, q75, q975, coverage = one[[*_QUANTILES, "coverage"]].iloc[0]
-        axes.plot([q025, q975], [place + offset] * 2, color=colour, lw=0.7)
-        axes.plot([q25, q75], [place + offset] * 2, color=colour, lw=2.4)
-        axes.plot([q50], [place + offset], "o", color=colour, ms=2.6)
-        if np.isfinite(coverage):
-            axes.annotate(
-                f"{100.0 * coverage:.0f} %", (1.0, place + offset), xycoords=("axes fraction", "data"), fontsize=5.5,
-                color=colour, ha="left", va="center", xytext=(2.0, 0.0), textcoords="offset points",
-            )  # fmt: skip
+def _shown_groups(data: pd.DataFrame) -> list[tuple[str, float, str]]:
+    """The groups of twins that there are: name, place beside the middle of a method's row, colour."""
+    names = [twin for twin in _GROUPS if twin in set(data["twin"])]
+    places = (-_ROW, _ROW) if len(names) > 1 else (0.0,)
+    return [(twin, place, _GROUPS[twin][1]) for twin, place in zip(names, places, strict=True)]
+
+
+def _draw_errors(axes: Axes, data: pd.DataFrame, methods: list[str]) -> None:
+    for twin, offset, colour in _shown_groups(data):
+        part = data[data["twin"] == twin]
+        rows = part["method"].map(methods.index) + offset
+        axes.hlines(rows, part["q025"], part["q975"], color=colour, lw=0.7)
+        axes.hlines(rows, part["q25"], part["q75"], color=colour, lw=2.4)
+        axes.plot(part["q50"], rows, "o", color=colour, ms=2.6)
+    axes.axvline(0.0, color="black", lw=0.5, zorder=0)
+    axes.set_xscale("symlog", linthresh=1.0, linscale=1.6)
+    axes.xaxis.set_major_locator(FixedLocator(_TICKS))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.margins(x=0.02)
+
+
+def _draw_coverage(axes: Axes, data: pd.DataFrame, methods: list[str]) -> None:
+    """Share of 95 % intervals that hold the truth, a mark by component."""
+    for twin, offset, colour in _shown_groups(data):
+        for component, mark in _COMPONENT_MARKS.items():
+            part = data[(data["twin"] == twin) & (data["component"] == component)].dropna(subset=["coverage"])
+            rows = part["method"].map(methods.index) + offset
+            axes.plot(100.0 * part["coverage"], rows, mark, color=colour, ms=4.0, mfc="none")
+    axes.axvline(_LEVEL, color="black", lw=0.5, zorder=0)
+    marks = [Line2D([], [], color="black", ls="", marker=mark, ms=4.0, mfc="none", label=rf"$v_{component}^+$")
+             for component, mark in _COMPONENT_MARKS.items()]  # fmt: skip
+    axes.legend(handles=marks, loc="lower left", handlelength=0.8)
+    axes.set(xlim=(0.0, 105.0), xlabel="coverage (%)")

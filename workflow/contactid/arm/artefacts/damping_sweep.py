@@ -41,7 +41,6 @@ CONVERGED_AFTER = 0.1  # s; the paper's "about 100 ms"
 _DECIMALS = 9  # what is smaller is rounding, and differs between machines
 _WINDOWS = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
 _SETTLED_AFTER = 100.0  # ms, the paper's
-_BAR = 0.34  # of a row
 Run = tuple[str, TwoMassMotion]  # name of the setting, ``table_1``, ``d_rob=40`` or ``d_env=1e+09``, and its motion
 
 
@@ -99,37 +98,23 @@ def sweep_table(runs: Sequence[Run], windows: Sequence[float], sample_interval: 
     separations, re_impacts, guarded : events after it
     early_separations : those within 10 ms, the bouncing that the paper speaks of
     late_lift_off_ms : first separation later than that, after the impact; NaN without
-    apart_ms : time that the bodies are apart after the impact
     v1_from_b_m_s, v2_from_b_m_s : rms distance of model A from B with the same coupling, over 100 ms; NaN for B
     settling_ms, departure_100ms_pct : of v2 against the rigid velocity, see :func:`settling`
     v_plus_rigid_m_s, v_plus_fit_m_s, fit_error_pct : at the impact
     fit_rms_m_s, fit_frequency_hz, fit_decay_1_s, fit_at_bound, converged, status : of the fit
     """
-    events = events_table(runs)
     hard = {motion.system.d_rob: motion for _, motion in runs if motion.model == FLEXIBLE}
     rows: list[dict[str, Any]] = []
     for run, (name, motion) in enumerate(runs):
         if name == TABLE_I:
             continue
-        apart = flights(events[events["run"] == run], motion.duration)
-        shared = {"run": run, "setting": name} | _contact_columns(motion, apart, hard)
+        shared = {"run": run, "setting": name} | _contact_columns(motion, hard)
         rows += [shared | _fit_columns(motion, float(window), float(sample_interval)) for window in windows]
     return pd.DataFrame(rows)
 
 
-def flights(events: pd.DataFrame, duration: float) -> np.ndarray:
-    """(n, 2) begin and end of every time apart after the first impact, s; the last may end with the motion.
-
-    ``events`` are one motion's.
-    """
-    opened = events.loc[events["event"] == SEPARATION, "t_s"].to_numpy()
-    closed = np.sort([*events.loc[events["event"].isin([RE_IMPACT, GRAZING]), "t_s"], duration])
-    ends = closed[np.searchsorted(closed, opened, side="left")] if len(opened) else np.empty(0)
-    return np.column_stack([opened, ends])
-
-
-def _contact_columns(motion: TwoMassMotion, apart: np.ndarray, hard: Mapping[float, TwoMassMotion]) -> dict[str, Any]:
-    """``apart`` are its flights, ``hard`` the motions of model B by d_rob."""
+def _contact_columns(motion: TwoMassMotion, hard: Mapping[float, TwoMassMotion]) -> dict[str, Any]:
+    """``hard`` are the motions of model B by d_rob."""
     impact, opened = motion.impact_time, motion.times_of(SEPARATION)
     late = opened[opened - impact > EARLY]
     compliant = motion.model == COMPLIANT
@@ -145,7 +130,6 @@ def _contact_columns(motion: TwoMassMotion, apart: np.ndarray, hard: Mapping[flo
         "early_separations": int((opened - impact <= EARLY).sum()),
         "guarded": len(motion.times_of(GRAZING)),
         "late_lift_off_ms": 1e3 * (late[0] - impact) if len(late) else np.nan,
-        "apart_ms": 1e3 * float((apart[:, 1] - apart[:, 0]).sum()),
         "v1_from_b_m_s": from_b[1],
         "v2_from_b_m_s": from_b[2],
         "settling_ms": 1e3 * settled,
@@ -211,22 +195,21 @@ def distance_between(one: TwoMassMotion, other: TwoMassMotion, span: float, reso
     return np.asarray(np.sqrt((difference**2).mean(axis=0)))
 
 
-def sweep_artefacts(events: str, damping: str, models: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def sweep_artefacts(events: str, damping: str) -> dict[str, pd.DataFrame]:
     """Tables of events and of the sweep, and its figure, from the files of :func:`simulate_sweep`."""
-    known, sweep = read_csv(events), read_csv(damping)
+    sweep = read_csv(damping)
     return {
-        "tables/ext_events": known.drop(columns="run"),
+        "tables/ext_events": read_csv(events).drop(columns="run"),
         "tables/ext_damping_sweep": sweep.drop(columns=["run", "setting"]),
-        "figures/ext_damping_sweep": sweep_figure(sweep, known, float(models["sweep"]["duration"])),
+        "figures/ext_damping_sweep": sweep_figure(sweep),
     }
 
 
-def sweep_figure(sweep: pd.DataFrame, events: pd.DataFrame, duration: float) -> pd.DataFrame:
-    """Figure of the damping sweep: ``panel, series, x, y, y_end, marked``.
+def sweep_figure(sweep: pd.DataFrame) -> pd.DataFrame:
+    """Figure of the damping sweep: ``panel, series, x, y, marked`` against d_rob.
 
-    Panels: ``fit_error`` (size of model A's against d_rob, %; ``series`` is the window in ms, ``marked`` a pole on its
-    bound), ``settling`` (ms against d_rob; ``series`` is the model), ``apart_d_rob`` and ``apart_d_env`` (times
-    from ``y`` to ``y_end`` in ms after the impact at which the bodies are apart; NaN for a motion without).
+    Panels: ``fit_error`` (size of model A's, %; ``series`` is the window in ms, ``marked`` a pole on its bound) and
+    ``settling`` (ms; ``series`` is the model).
     """
     by_coupling = sweep[sweep["setting"].str.startswith("d_rob")]
     fitted = by_coupling[by_coupling["model"] == COMPLIANT]
@@ -234,36 +217,20 @@ def sweep_figure(sweep: pd.DataFrame, events: pd.DataFrame, duration: float) -> 
     windows = [f"{1e3 * window:g}" for window in fitted["window_s"]]
     parts = [
         pd.DataFrame({"panel": "fit_error", "series": windows, "x": fitted["d_rob"], "y": fitted["fit_error_pct"].abs(),
-                      "y_end": np.nan, "marked": fitted["fit_at_bound"]}),
+                      "marked": fitted["fit_at_bound"]}),
         pd.DataFrame({"panel": "settling", "series": settled["model"], "x": settled["d_rob"],
-                      "y": settled["settling_ms"], "y_end": np.nan, "marked": False}),
+                      "y": settled["settling_ms"], "marked": False}),
     ]  # fmt: skip
-    for _, row in sweep.drop_duplicates("run").iterrows():
-        varied = row["setting"].partition("=")[0]
-        apart = 1e3 * (flights(events[events["run"] == row["run"]], duration) - row["impact_time_s"])
-        begin, end = (apart if len(apart) else np.full((1, 2), np.nan)).T
-        parts.append(
-            pd.DataFrame({"panel": f"apart_{varied}", "series": row["model"], "x": row[varied], "y": begin,
-                          "y_end": end, "marked": False})
-        )  # fmt: skip
     return pd.concat(parts, ignore_index=True)
 
 
 def draw_sweep(data: pd.DataFrame) -> Figure:
-    """What other dampings do to the fit (a), to settling (b) and to the contact (c, d)."""
-    figure, panels = plt.subplots(2, 2, figsize=(style.DOUBLE_COLUMN, 5.0))
-    _fit_errors(panels[0, 0], data[data["panel"] == "fit_error"])
-    _settling(panels[0, 1], data[data["panel"] == "settling"])
-    _apart(panels[1, 0], data[data["panel"] == "apart_d_rob"], r"$d_\mathrm{rob}$ (N s/m)")
-    _apart(panels[1, 1], data[data["panel"] == "apart_d_env"], r"$d_\mathrm{env}$ (N s/m$^{c+1}$)")
-    titles = (
-        "(a) fit of model A against the rigid velocity",
-        r"(b) $v_2$ within 2 % of the rigid velocity",
-        r"(c) $m_0$ and $m_1$ apart",
-        r"(d) $m_0$ and $m_1$ apart, model A",
-    )
-    for axes, title in zip(panels.flat, titles, strict=True):
-        axes.set_title(title, loc="left")
+    """What other dampings do to the fit (a) and to settling (b)."""
+    figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 2.6))
+    _fit_errors(panels[0], data[data["panel"] == "fit_error"])
+    _settling(panels[1], data[data["panel"] == "settling"])
+    panels[0].set_title("(a) fit of model A against the rigid velocity", loc="left")
+    panels[1].set_title(r"(b) $v_2$ within 2 % of the rigid velocity", loc="left")
     return figure
 
 
@@ -306,34 +273,3 @@ def _dampings(axes: Axes, data: pd.DataFrame) -> None:
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.minorticks_off()
-
-
-def _apart(axes: Axes, data: pd.DataFrame, label: str) -> None:
-    """Bars over the time after the impact, a row per damping."""
-    values = sorted(data["x"].unique())
-    models = [model for model in LOOKS if model in set(data["series"])]
-    for model in models:
-        part = data[(data["series"] == model) & data["y"].notna()]
-        shift = 0.0 if len(models) == 1 else (0.5 if model == "A" else -0.5) * _BAR
-        rows = np.array([values.index(value) for value in part["x"]], dtype=float) + shift
-        colour = LOOKS[model][0]
-        axes.barh(rows, part["y_end"] - part["y"], left=part["y"], height=0.85 * _BAR, color=colour, lw=0.0,
-                  label=f"model {model}")  # fmt: skip
-    axes.set_xscale("log")
-    top = float(np.nanmax(data["y_end"].to_numpy(), initial=100.0))
-    axes.set_xlim(1.0, 1.1 * top)
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_yticks(range(len(values)), [_plain(value) for value in values])
-    axes.set(xlabel="time since the impact (ms)", ylabel=label, ylim=(-0.7, len(values) - 0.3))
-    for row in range(len(values)):
-        axes.axhline(row, color="#ececec", lw=0.6, zorder=0)
-    if len(models) > 1:
-        axes.legend(loc="upper right")
-
-
-def _plain(value: float) -> str:
-    """A number as it is, or as a power of ten where that is shorter."""
-    if value < 1e4:
-        return f"{value:g}"
-    digits, power = f"{value:.0e}".split("e")
-    return rf"${digits} \cdot 10^{{{int(power)}}}$"

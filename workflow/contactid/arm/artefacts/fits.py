@@ -1,4 +1,4 @@
-"""What the recordings give: velocities after the impact by every method, the number of modes, and figure 6."""
+"""What the recordings give: velocities after the impact by every method, and figure 6."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ _SERIES: dict[str, tuple[str, dict[str, Any]]] = {
 _COLUMNS = (("z", r"normal to the table, $v_z$"), ("x", r"along the table, $v_x$"))
 
 
-def fit_tables(fits: str, modes: str, curves: str, joints: str) -> dict[str, pd.DataFrame]:
+def fit_tables(fits: str, curves: str, joints: str) -> dict[str, pd.DataFrame]:
     """Tables and figure 6 from the files of :func:`contactid.arm.identify.recordings.fit_recordings`."""
     rows = read_csv(fits)
     return {
         "tables/ext_fit": rows[rows["method"] == PAPER].drop(columns="method"),
         "tables/ext_fit_methods": rows,
         "tables/ext_fit_summary": summary_table(rows),
-        "tables/ext_modes": read_csv(modes),
         "tables/ext_joints": read_csv(joints),
         "figures/fig06_cartesian_fit": read_csv(curves),
     }

@@ -14,6 +14,8 @@ from contactid.output.tables import read_csv
 
 #: ms after the second foot's touch: from then on the feet's normal velocity is gone.
 SHOWN_WAIT = 6
+_OTHER_WAITS = {4: "<", 8: ">"}  # ms, and the mark of their medians
+_BELOW = 0.3  # of a row, where those stand
 
 
 def landing_tables(landings: str) -> dict[str, pd.DataFrame]:
@@ -72,9 +74,10 @@ def draw_landings(data: pd.DataFrame) -> Figure:
         errors = of_law.loc[of_law["wait_ms"] == SHOWN_WAIT, "error"]
         axes.plot(errors, np.full(len(errors), place), "|", ms=6.0, mew=0.6, color=style.MEASURED)
         axes.plot(median_interval(errors.to_numpy()), [place] * 2, color=style.LINE, lw=1.5)
-        medians = of_law.groupby("wait_ms")["error"].median()
-        axes.plot(medians, np.full(len(medians), place), "o", ms=2.2, mfc="none", color=style.LINE)
         axes.plot(errors.median(), place, "o", ms=4.5, color=style.LINE)
+        for wait, mark in _OTHER_WAITS.items():
+            median = of_law.loc[of_law["wait_ms"] == wait, "error"].median()
+            axes.plot(median, place + _BELOW, mark, ms=3.5, mew=0.8, mfc="none", color=style.LINE)
     axes.set_yticks(range(len(LAWS)), list(LAWS))
     axes.invert_yaxis()
     axes.set_xlabel("error of $v^+$ over the measured jump")

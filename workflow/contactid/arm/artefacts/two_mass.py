@@ -14,12 +14,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from contactid.arm.identify.modal_fit import ModalFit, fit_modes
-from contactid.arm.simulate.two_mass import (
-    MODELS,
-    TwoMassMotion,
-    simulate,
-)
-from contactid.arm.simulate.two_mass_phases import TwoMass, impact_map_velocity
+from contactid.arm.simulate.two_mass import MODELS, TwoMass, TwoMassMotion, impact_map_velocity, simulate
 from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.tables import read_csv

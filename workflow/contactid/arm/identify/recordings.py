@@ -1,4 +1,4 @@
-"""All recorded impacts by all methods: post-impact velocities, criteria for the number of modes, and fitted curves."""
+"""All recorded impacts by all methods: post-impact velocities, and fitted curves."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.arm.identify.methods import ADMISSIBLE, METHODS, NORMAL, PAPER, Answer, at_once, z_first
+from contactid.arm.identify.methods import ADMISSIBLE, METHODS, NORMAL, PAPER, Answer
 from contactid.arm.identify.reconstruction import COMPONENTS, ExperimentFit, evaluate_experiment, joint_velocities
-from contactid.arm.models.modal_signal import DIFFERENCED, TIED
 from contactid.arm.readers.impacts import ArmRecording, iterate_arm_recordings
 from contactid.arm.rigid.heading import turned
 from contactid.arm.rigid.impact_map import impact_map
@@ -32,13 +31,12 @@ def fit_recordings(
     block: Mapping[str, Any],
     robot: Mapping[str, Any],
     fits: str,
-    modes: str,
     curves: str,
     joints: str,
 ) -> None:
     """Evaluate every experiment of a canonical netCDF; ``block`` and ``robot`` are ``arm: fit`` and ``arm: robot``.
 
-    Writes :func:`fit_rows`, :func:`modes_rows` and :func:`joint_rows` of every experiment, and :func:`curves_of`
+    Writes :func:`fit_rows` and :func:`joint_rows` of every experiment, and :func:`curves_of`
     those of figure 6: of the impacts that are nearest to the speed and directions of ``shown``, as measured.
 
     Raises
@@ -70,8 +68,6 @@ def fit_recordings(
             f"none of {len(evaluated)} recordings shows an impact: {next(iter(evaluated.values()))[1]}",
             "See arm: fit: impact of the configuration for what an impact is",
         )
-    criteria = [row for name, fit in fitted for row in modes_rows(name, fit, block["most_modes"])]
-    write_exact(pd.DataFrame(criteria), modes)
     write_exact(pd.DataFrame(of_joints), joints)
     kind = "synthetic data" if impacts.attrs["synthetic"] else "recorded data"
     source = f"{kind}: {impacts.attrs['source']}"
@@ -186,43 +182,6 @@ def joint_rows(arm: Robot, one: ArmRecording, fit: ExperimentFit, block: Mapping
 def relative_error(a: float, b: float) -> float:
     """``2 |a - b| / |a + b|``, as the paper defines it."""
     return float(2.0 * abs(a - b) / abs(a + b)) if a + b != 0.0 else float("nan")
-
-
-def modes_rows(experiment: str, fit: ExperimentFit, most: int) -> list[Row]:
-    """Criteria for the number of modes, of z alone and of x and z with shared poles, with the noise of differences.
-
-    ``experiment, signal, modes, bic, aic, noise_sd_um, vx_plus_fit, vz_plus_fit, converged, at_bound, chosen_by_bic``.
-    """
-    rows: list[Row] = []
-    for signal in ("z", "xz"):
-        found = []
-        for modes in range(1, most + 1):
-            try:
-                if signal == "z":
-                    x, z = z_first(fit.window, modes, DIFFERENCED)
-                else:
-                    x, z = at_once(fit.window, modes, TIED)
-            except (ContactIdError, np.linalg.LinAlgError):
-                continue
-            found.append((modes, x, z))
-        best = min((z.bic for _, _, z in found), default=np.nan)
-        rows += [
-            {
-                "experiment": experiment,
-                "signal": signal,
-                "modes": modes,
-                "bic": z.bic,
-                "aic": z.aic,
-                "noise_sd_um": 1e6 * z.noise_sd,
-                "vx_plus_fit": x.post_velocity,
-                "vz_plus_fit": z.post_velocity,
-                "converged": z.converged,
-                "at_bound": z.at_bound,
-                "chosen_by_bic": z.bic == best,
-            }
-            for modes, x, z in found
-        ]
-    return rows
 
 
 def curves_of(label: Row, fit: ExperimentFit, method: str) -> pd.DataFrame:

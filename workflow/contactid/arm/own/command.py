@@ -57,7 +57,8 @@ def run(given: Namespace) -> Sequence[str]:
 
     refuse_missing(*given.recordings, given.robot)
     with own_report(given.report) as folder:
-        from contactid.arm.own.impacts import own_impact, own_robot
+        from contactid.arm.own.explained import explained_impact
+        from contactid.arm.own.impacts import own_robot
         from contactid.arm.own.recordings import read_own
         from contactid.arm.own.report import Found, write_files
 
@@ -66,7 +67,7 @@ def run(given: Namespace) -> Sequence[str]:
         print(f"{len(recordings)} recordings read, {len(left_out)} left out", flush=True)
         impacts = []
         for file, one in recordings.items():
-            impact = own_impact(robot, one, file)
+            impact = explained_impact(robot, one, file)
             if isinstance(impact, str):
                 left_out[file] = impact
             else:

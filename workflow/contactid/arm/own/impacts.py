@@ -31,12 +31,15 @@ LWR4 = Path(__file__).parents[1] / "robots" / "lwr4.csv"
 # Of the approach speed: a tip whose speed along the table lies below it, by the whole interval, sticks. Slower sliding
 # is no different for any use of v+, and an interval that also holds faster sliding says neither.
 _STICKS = 0.1
+_LONGEST_PROBE = 2.0  # m; beyond it millimetres were taken for metres
 _ASIDE = 0.1  # of the speed: velocity across the plane of motion that is worth a warning
 _LABEL = 0.2  # relative: measured speed that contradicts a label
 
 
 def own_robot(table: str | Path, probe_length: float) -> Robot:
     """The robot of a link table, the LWR 4+ for an empty one, with a probe of a length in m."""
+    if abs(probe_length) > _LONGEST_PROBE:
+        raise ContactIdError(f"--probe {probe_length:g}: a probe of {probe_length:g} m", "Give its length in metres")
     if table:
         require_plain(table, 1 << 20)
     return load_robot(table or LWR4, name=Path(table).stem if table else "lwr4", probe_length=probe_length)

@@ -76,7 +76,7 @@ def read_own_table(path: str | Path, convention: Convention = STATED) -> dict[st
         raise ContactIdError(f"{path}: has no rows of {len(header)} numbers below its header", "Give some")
     wanted = {"q": [places[joint] for joint in joints]} | ({"t": [places["time"]]} if "time" in places else {})
     table = {
-        name: values[:, [place.index for place in at]] * [place.factor for place in at] for name, at in wanted.items()
+        name: values[:, [place.column for place in at]] * [place.factor for place in at] for name, at in wanted.items()
     }
     return table | ({"t": table["t"][:, 0]} if "t" in table else {})
 

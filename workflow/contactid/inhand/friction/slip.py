@@ -11,14 +11,17 @@ f and n (eq. 3)
 The printed equations lost their symbols; these follow from the text around them. Eq. 5 is computed as
 ``|f x n| / (f . n)``, the same number without the loss of digits near phi = 0.
 
-*The first slip* is one of two things in the course of the contact point along the tangential force:
+*The first slip* is one of three things in the course of the contact point along the tangential force:
 
 * it **jumps** while the tangential force falls. A jump alone is a soft tip's creep, a fall alone is the finger letting
   go. Both are differences of means over five samples, in units of their noise;
 * it **travels** further beyond its course than a soft tip's skin can creep, whatever the force does: where kinetic
   friction equals static friction the force never falls. The course is a line through all samples so far, so that a
-  sensor's steady drift isn't travel. The slip is dated by the largest fall of the force since the skin left its course;
-  while it slides at the friction cone's edge, a later date gives the same coefficient.
+  sensor's steady drift isn't travel. The slip is dated by the largest fall of the force since the skin left its course,
+  and by its being seen where the force doesn't fall: while it slides at the friction cone's edge, a later date gives
+  the same coefficient, and a quarter of a second may be averaged;
+* it travels beyond its course at all while **both forces fall** in proportion. A skin creeps where its share of the
+  cone grows, and the share doesn't grow then. So slides of a stiff finger are seen, too, which are short.
 
 Noise is taken from the median absolute first difference of the signal itself, or of its means, so no sensor data sheet
 is needed. Friction is the median of eq. 5 over the last sticking samples. Their ratio of tangential to normal force
@@ -38,17 +41,23 @@ import numpy as np
 from contactid.core.errors import ContactIdError
 
 _CREEP = 2e-3  # m beyond its course that a soft tip's skin doesn't creep
+_CREEP_AT_EDGE = 2e-4  # m, where both forces fall: what the skin still creeps by its lag
 _CREEP_NOISE = 6.0  # the same in standard deviations of the contact point's means over _SMOOTHED
 _SMOOTHED = 25  # samples of the mean whose travel is judged, and of the quantile that the lower bound is
 _SHORTEST = 100  # samples of the line that the travel is judged by
 _STICKING = 5  # samples whose median is the estimate, and of the means that a jump or fall is the difference of
 _GUARD = 1  # samples before the onset that are left out, since the onset is known to a sample or so
 _STEP_ERRORS = 4.0  # least jump and fall, in standard errors of a difference of means over _STICKING
+_DATING_ERRORS = 3.0  # least fall that dates a slip that the contact point shows
 _FALL_SHARE = 0.05  # least fall, as a share of the tangential force
 _HELD_QUANTILE = 0.1  # of the ratios in a window
 _BOUND_ERRORS = 2.0  # standard deviations of the direction's error that the lower bound allows for
 DIRECTION_SD = np.deg2rad(1.0)  # rad, of a force model that is calibrated at the place of contact
+_EDGE = 100  # samples of the window that both forces are compared over
+_UNLOADED = 0.05  # least fall of the normal force in it, as a share
+_PROPORTION = 0.5  # least fall of the tangential force, in falls of the normal one: 0 where it's held, 1 of a slide
 _RESOLUTION = 1e-5  # m, of the contact point; noise below it isn't believed
+UNSEEN = "the finger lets go, or is so stiff that its slide isn't seen"
 _MAD_TO_SD = 1.4826  # of a normal distribution
 _MEDIAN_TO_MEAN_SE = 1.2533
 
@@ -108,7 +117,8 @@ class SlipEstimate:
     friction : median of the last sticking samples; nan without a slip
     standard_error : from the force noise, first order; nan without a slip
     lower_bound : largest ratio of tangential to normal force that held, see the module
-    onset : first sample of the slip; -1 without one
+    normal_force : median over the same samples, N; nan without a slip
+    onset : first sample of the slip, of one that no fall dates the first that is sure to slide; -1 without one
     message : what happened, in words
     """
 
@@ -116,6 +126,7 @@ class SlipEstimate:
     friction: float
     standard_error: float
     lower_bound: float
+    normal_force: float
     onset: int
     message: str
 
@@ -150,8 +161,22 @@ def steps(signal: np.ndarray, gap: int) -> np.ndarray:
     return found
 
 
-def detect_slip(force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray) -> tuple[int, str]:
-    """Onset of the first slip, or -1, and what was seen, in words.
+def both_fall(tangential: np.ndarray, pressing: np.ndarray) -> np.ndarray:
+    """At each sample (n,), whether both forces (n,), N, fell in proportion over the last second (at 100 Hz)."""
+    found = np.zeros(len(pressing), dtype=bool)
+    if len(pressing) < _EDGE:
+        return found
+    sums = [np.concatenate([[0.0], np.cumsum(force)]) for force in (tangential, pressing)]
+    means = np.maximum([(one[_SMOOTHED:] - one[:-_SMOOTHED]) / _SMOOTHED for one in sums], np.finfo(float).tiny)
+    late, early = means[:, _EDGE - _SMOOTHED :], means[:, : _SMOOTHED - _EDGE]
+    fell, unloaded = np.log(early / late)
+    error = _STEP_ERRORS * np.sqrt(2.0 / _SMOOTHED) * noise_sd(tangential) / late[0]
+    found[_EDGE - 1 :] = (unloaded > _UNLOADED) & (fell > np.maximum(_PROPORTION * unloaded, error))
+    return found
+
+
+def detect_slip(force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray) -> tuple[int, int, str]:
+    """Onset of the first slip, or -1; how many samples before it are at the cone's edge; what was seen, in words.
 
     Parameters
     ----------
@@ -160,28 +185,36 @@ def detect_slip(force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray
     """
     sliding = _tangential_direction(force, normal)
     if sliding is None:
-        return -1, "no tangential force, so nothing could slip"
+        return -1, 0, "no tangential force, so nothing could slip"
     position, tangential = contact_point @ sliding, force @ sliding
-    error = _STEP_ERRORS * np.sqrt(2.0 / _STICKING)
-    falls = -steps(tangential, 0)
-    fell = falls > np.maximum(error * noise_sd(tangential), _FALL_SHARE * np.abs(tangential))
-    jumped = steps(position, _STICKING) > error * max(noise_sd(position), _RESOLUTION)
+    error = np.sqrt(2.0 / _STICKING)
+    falls, noise = -steps(tangential, 0), error * noise_sd(tangential)
+    fell = falls > np.maximum(_STEP_ERRORS * noise, _FALL_SHARE * np.abs(tangential))
+    jumped = steps(position, _STICKING) > _STEP_ERRORS * error * max(noise_sd(position), _RESOLUTION)
     jumps = np.flatnonzero(fell & jumped)[:1]
 
     beyond, blocks = travel(position), position[: len(position) // _SMOOTHED * _SMOOTHED].reshape(-1, _SMOOTHED)
-    away = np.flatnonzero(beyond > max(_CREEP, _CREEP_NOISE * noise_sd(blocks.mean(axis=1))))[:1]
+    at_edge, seen = both_fall(tangential, force @ normal), _CREEP_NOISE * noise_sd(blocks.mean(axis=1))
+    away = np.flatnonzero(beyond > np.maximum(np.where(at_edge, _CREEP_AT_EDGE, _CREEP), seen))[:1]
     if len(jumps) and (not len(away) or jumps[0] <= away[0]):
-        first, last = int(jumps[0]), int(jumps[0]) + _STICKING
-        message = "slip: the contact point jumped and the tangential force fell"
-    elif len(away):
-        on_course = np.flatnonzero(beyond[: away[0]] <= 0.0)[-1]
-        first, last = max(0, int(on_course) - _SMOOTHED), int(away[0])
-        message = "slip: the contact point ran away"
-    else:
+        onset = int(jumps[0]) + int(np.argmax(falls[jumps[0] : jumps[0] + _STICKING]))
+        return onset, _STICKING, "slip: the contact point jumped and the tangential force fell"
+    if not len(away):
         moved = "the contact point moved, but the tangential force did not fall: creep"
         short = ", but the trial is too short for a slow one to be seen" * (len(position) < _SHORTEST + _SMOOTHED)
-        return -1, (moved if jumped.any() else "no slip") + short
-    return first + int(np.argmax(falls[first:last])), message
+        least = 1e3 * max(_CREEP_AT_EDGE, seen)
+        unseen = f", though both forces fell: {UNSEEN}, below {least:.1g} mm" * bool(at_edge.any())
+        return -1, 0, (moved if jumped.any() else "no slip") + unseen + short
+
+    on_course, last = np.flatnonzero(beyond[: away[0]] <= 0.0)[-1], int(away[0])
+    far = beyond[last] > _CREEP
+    message = "slip: the contact point " + ("ran away" if far else "moved on while both forces fell")
+    first = max(0, int(on_course) - _SMOOTHED)
+    largest = first + int(np.argmax(falls[first:last]))
+    if falls[largest] < _DATING_ERRORS * noise:
+        return last, _SMOOTHED, message
+    # of many falls the largest has high noise before it, so the samples that tell of it aren't those of the estimate
+    return max(largest - _STICKING, 0), _STICKING, message
 
 
 def estimate_friction(
@@ -203,20 +236,21 @@ def estimate_friction(
     """
     _check(force, contact_point)
     normal = unit_normal(normal)
-    onset, message = detect_slip(force, contact_point, normal)
+    onset, width, message = detect_slip(force, contact_point, normal)
     end = onset - _GUARD if onset >= 0 else len(force)
     ratios = friction_coefficient(force[:end], normal)
     bound = _held(ratios, direction_sd)
     if onset < 0:
-        return SlipEstimate(False, np.nan, np.nan, bound, -1, f"{message}: lower bound only")
-    last = slice(max(0, end - _STICKING), end)
+        return SlipEstimate(False, np.nan, np.nan, bound, np.nan, -1, f"{message}: lower bound only")
+    last = slice(max(0, end - width), end)
     pressing = np.isfinite(ratios[last])
     if not pressing.any():
-        return SlipEstimate(False, np.nan, np.nan, bound, onset, "the finger did not press before it moved")
+        return SlipEstimate(False, np.nan, np.nan, bound, np.nan, onset, "the finger did not press before it moved")
     kept = force[last][pressing]
     sd = np.mean([noise_sd(force[:end, axis]) for axis in range(3)])
     error = friction_standard_error(np.mean(kept, axis=0), normal, float(sd)) * _MEDIAN_TO_MEAN_SE / np.sqrt(len(kept))
-    return SlipEstimate(True, float(np.median(ratios[last][pressing])), float(error), bound, onset, message)
+    friction, load = float(np.median(ratios[last][pressing])), float(np.median(kept @ normal))
+    return SlipEstimate(True, friction, float(error), bound, load, onset, message)
 
 
 def _tangential_direction(force: np.ndarray, normal: np.ndarray) -> np.ndarray | None:

@@ -24,7 +24,7 @@ from contactid.inhand.identify.smoothing import WIDER
 from contactid.inhand.identify.wrench import WRENCH, regressor, wrench_covariance
 from contactid.inhand.own.files import OwnTable, force_deviations
 from contactid.inhand.readers.recordings import RecordedSignals
-from contactid.sources.columns import UNITS
+from contactid.sources.columns import UNITS, fitting_unit
 from contactid.sources.conventions import FORCE, Convention
 from contactid.sources.frames import changes, frames_in_space, position_matrix, quaternion_matrix
 
@@ -54,16 +54,14 @@ def in_frame(table: OwnTable, convention: Convention) -> OwnTable:
 
 
 class _Trial(NamedTuple):
-    """A convention, its squared residuals (infinite where they give a negative mass), and how many things it changes."""
+    """A convention, its squared residuals (infinite where mass is negative), and how many things it changes."""
 
     convention: Convention
     squares: float
     changes: int
 
 
-def likelier(
-    table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], stated: Convention
-) -> Iterator[Convention]:
+def likelier(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], stated: Convention) -> Iterator[Convention]:
     """Conventions that explain a table, as read by the stated one's columns and units, better; likeliest first."""
     trials, limit = [], np.inf
     for units in _units_by_size(table, hull, stated):
@@ -122,18 +120,17 @@ def _units_by_size(table: OwnTable, hull: np.ndarray, stated: Convention) -> lis
     found = dict(stated.units)
     step = np.nanmedian(np.diff(table.time)) if table.time is not None else 0.0
     if step > _SLOWEST:
-        seconds = {name: step / stated.unit("time") * UNITS["s"][name] for name in ("ms", "us", "ns")}
-        fitting = [name for name, value in seconds.items() if _FASTEST <= value <= _SLOWEST]
-        found |= {"time": name for name in fitting[:1]}
+        found["time"] = fitting_unit("s", step / stated.unit("time"), _FASTEST, _SLOWEST)
     size = float(np.ptp(hull, axis=0).max())
     away = float(np.nanmedian(np.linalg.norm(table.point - hull.mean(axis=0), axis=2)))
     if away > _FAR * size:
-        metres = {name: away / stated.unit("contact_position") * UNITS["m"][name] for name in ("mm", "cm")}
-        found |= {"contact_position": name for name, value in list(metres.items()) if value <= _NEAR * size}
+        found["contact_position"] = fitting_unit("m", away / stated.unit("contact_position"), 0.0, _NEAR * size)
+    found = {quantity: unit for quantity, unit in found.items() if unit}
     units = replace(stated, units=found)
-    if table.time is None:
+    time = _in_units(table, units, stated).time
+    if time is None:
         return [units]
-    steps = np.diff(_in_units(table, units, stated).time) if table.time is not None else np.ones(1)
+    steps = np.diff(time)
     speed = float(np.nanquantile(np.linalg.norm(np.diff(table.position, axis=0), axis=1) / steps, 0.9))
     others = ("mm", "cm") if speed > _QUICK else ()
     return [units, *(replace(units, units={**found, "position": name}) for name in others)]
@@ -219,9 +216,7 @@ def _trial(splines: _Splines, convention: Convention, stated: Convention, turned
     """
     turn, frame = quaternion_matrix(convention.frame), position_matrix(convention.frame)
     size = np.linalg.norm(splines.quaternion, axis=1, keepdims=True)
-    quaternion, first, second = (
-        one / size @ turn.T for one in (splines.quaternion, splines.rate, splines.change)
-    )
+    quaternion, first, second = (one / size @ turn.T for one in (splines.quaternion, splines.rate, splines.change))
     acceleration = splines.acceleration @ (frame @ _of_columns(convention, stated)).T
     upwards = acceleration + np.array([0.0, 0.0, splines.gravity])
     force = as_rotation(quaternion).inv().apply(upwards)
@@ -248,7 +243,8 @@ def _other_positions(convention: Convention, stated: Convention) -> Iterator[Con
     names = {quantity: stated.columns.get(quantity, f"object_{quantity}") for quantity in _AXES}
     for order, signs in itertools.product(itertools.permutations(_AXES), itertools.product(("", "-"), repeat=3)):
         columns = {
-            axis: f"{sign}{names[other]}".replace("--", "") for axis, other, sign in zip(_AXES, order, signs, strict=True)
+            axis: f"{sign}{names[other]}".replace("--", "")
+            for axis, other, sign in zip(_AXES, order, signs, strict=True)
         }
         changed = {axis: column for axis, column in columns.items() if column != names[axis]}
         if changed:

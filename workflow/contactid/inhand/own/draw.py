@@ -1,7 +1,7 @@
 """Draw what was estimated from a user's own recording; nothing is computed here but scales.
 
-The tables are those of :func:`contactid.inhand.own.report.parameter_table` and
-:func:`contactid.inhand.own.report.residual_table`.
+The tables are those of :func:`contactid.inhand.own.report.parameter_table`,
+:func:`contactid.inhand.own.report.residual_table` and :func:`contactid.inhand.own.slip.trial_table`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from contactid.inhand.friction.line import SurfaceFriction
 from contactid.output import style
 
 _INTERVAL = 1.96  # standard errors, of 95 %
@@ -56,4 +57,26 @@ def draw_residuals(table: pd.DataFrame) -> Figure:
         axes.set_ylabel(f"{kind} residual ({unit})")
     panels[-1].set_xlabel("time (s)")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return figure
+
+
+def draw_slip(table: pd.DataFrame, surface: SurfaceFriction | None) -> Figure:
+    """Angle at slip of each trial against its normal force, with the line and its interval of 95 %."""
+    figure, axes = plt.subplots(figsize=(style.SINGLE_COLUMN, 2.4))
+    slipped = table[table["slipped"]]
+    angle = np.degrees(np.arctan(slipped["apparent_friction"]))
+    axes.plot(slipped["normal_force"], angle, "o", ms=3.5, color=style.MEASURED, label="a trial")
+    if surface is not None:
+        load = np.linspace(0.0 if surface.line else slipped["normal_force"].min(), slipped["normal_force"].max())
+        columns = np.column_stack([np.ones_like(load), load])
+        line = np.degrees(columns @ surface.angle)
+        error = np.degrees(np.sqrt(np.sum(columns @ surface.covariance * columns, axis=1)))
+        axes.plot(load, line, color=style.LINE, lw=1.0, label="line, 95 %" if surface.line else "mean, 95 %")
+        axes.fill_between(load, line - _INTERVAL * error, line + _INTERVAL * error, color=style.LINE, alpha=0.15, lw=0)
+    if surface is not None and surface.line:
+        axes.plot(0.0, line[0], "D", ms=4, color=style.LINE, label="atan(mu)", clip_on=False)
+        axes.set_xlim(left=0.0)
+    axes.set_xlabel("normal force at slip (N)")
+    axes.set_ylabel("angle at slip (degrees)")
+    figure.legend(loc="outside upper center", ncols=3)
     return figure

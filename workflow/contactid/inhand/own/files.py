@@ -39,6 +39,7 @@ convex hull.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,10 +60,11 @@ _DEFAULTS = {
     "force_sd": 0.03, "force_relative_sd": 0.03, "force_gain_sd": GAIN_SD, "unsensed_share": 0.0,
     "contact_torque_sd": 1e-3, "gravity": 9.81,
 }  # fmt: skip
-_FORM = "See python -m contactid estimate --help for the columns"
+_FORM = "See --help of the command for the columns"
 _MOST_HEADER = 200  # characters of a header that a message repeats
 _LEAST_FORCE_SD = 1e-3  # N
 _AXES = "xyz"
+_KINDS = {"contact", "force", "torque", "position", "surface", "normal", "sd", "std"}  # words that name no contact
 _STL_HEADER, _STL_FACET = 84, 50  # bytes
 _LARGEST_HULL = 5.0  # m
 _LARGEST_MESH = 1 << 24  # bytes
@@ -192,8 +194,8 @@ def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
     numbers = table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
 
     def values(wanted: list[str], *shape: int) -> np.ndarray:
-        columns = [places[name] for name in wanted]
-        found = numbers[:, [column.index for column in columns]] * [column.factor for column in columns]
+        at = [places[name] for name in wanted]
+        found = numbers[:, [place.column for place in at]] * [place.factor for place in at]
         return np.where(np.isfinite(found), found, np.nan).reshape(len(numbers), *shape)
 
     many = (len(contacts), 3)
@@ -209,6 +211,38 @@ def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
     )
 
 
+def columns_of(path: str | Path) -> tuple[pd.DataFrame, dict[tuple[str, str, str], str]]:
+    """A csv's numbers, NaN where there is none, and the column of each kind, contact and axis that is known by name.
+
+    Raises
+    ------
+    ContactIdError
+        For a file that can't be read as a table, and for a column that is there twice.
+    """
+    table = _table(Path(path))
+    places: dict[tuple[str, str, str], str] = {}
+    for name in table.columns:
+        key = _meaning(str(name))
+        if key is None:
+            continue
+        if key in places:
+            raise ContactIdError(f"{path}: columns {places[key]} and {name} are the same", "Keep one of them")
+        places[key] = str(name)
+    numbers = table.apply(pd.to_numeric, errors="coerce").astype(float)
+    return numbers.where(np.isfinite(numbers)), places
+
+
+def refuse_without(
+    path: str | Path, table: pd.DataFrame, places: Mapping[tuple[str, str, str], str],
+    wanted: Sequence[tuple[str, str, str]],
+) -> None:  # fmt: skip
+    """Raise :class:`ContactIdError` with all columns that are wanted and aren't there."""
+    missing = [_column(*key) for key in wanted if key not in places]
+    if missing:
+        header = ", ".join(map(str, table.columns))[:_MOST_HEADER]
+        raise ContactIdError(f"{path}: no column {', '.join(missing)} (its header is {header})", _FORM)
+
+
 def _table(path: Path) -> pd.DataFrame:
     require_plain(path, _LARGEST_TABLE)
     try:
@@ -222,6 +256,39 @@ def _table(path: Path) -> pd.DataFrame:
     except (OSError, ValueError) as error:
         raise ContactIdError(f"{path}: not a readable csv file ({error})", _FORM) from None
     return table.dropna(how="all")
+
+
+def _meaning(name: str) -> tuple[str, str, str] | None:
+    """Kind, contact and axis of a column; None for one that isn't asked for. Units in brackets are passed over."""
+    words = re.findall(r"[a-z]+|\d+", re.sub(r"[\[(].*?[\])]", "", name.lower()))
+    if words in (["time"], ["t"]):
+        return "time", "", ""
+    if words and len(words[-1]) == 2 and words[-1][0] == "q" and words[-1][1] in "wxyz":
+        words = [*words[:-1], "quaternion", words[-1][1]]
+    axis = next((word for word in reversed(words) if word in tuple("wxyz")), "")
+    if not axis:
+        return None
+    words.remove(axis)
+    for kind, signs in (
+        ("surface_normal", {"normal"}),
+        ("contact_torque", {"torque"}),
+        ("contact_force", {"force"}),
+        ("contact_position", {"contact"}),
+    ):
+        if signs & set(words):
+            deviation = bool({"sd", "std"} & set(words))
+            rest = [word for word in words if word not in _KINDS]
+            if deviation and kind != "contact_force":
+                return None
+            return kind + ("_sd" if deviation else ""), "_".join(rest), axis
+    rest = [word for word in words if word != "object"]
+    if rest in (["orientation"], ["quaternion"], ["orientation", "quaternion"]):
+        return "object_orientation", "", axis
+    return ("object_position", "", axis) if rest in (["position"], []) and axis != "w" else None
+
+
+def _column(kind: str, contact: str, axis: str) -> str:
+    return "_".join(part for part in (kind, contact, axis) if part)
 
 
 def force_deviations(table: OwnTable, noise: dict[str, Any]) -> np.ndarray:

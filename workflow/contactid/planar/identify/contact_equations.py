@@ -208,11 +208,6 @@ class RatioEquations:
     spin: np.ndarray
     covariance: np.ndarray
 
-    def residual_variance(self, ratio: float | np.ndarray) -> np.ndarray:
-        """(m,) variance of ``moment - ratio spin``."""
-        c = self.covariance
-        return c[:, 0, 0] - 2.0 * ratio * c[:, 0, 1] + ratio**2 * c[:, 1, 1]
-
 
 def ratio_equations(steps: ContactSteps, covariance: np.ndarray | None = None) -> RatioEquations:
     """Eq. 28 with the impulses eliminated, for the steps with one contact.

@@ -51,6 +51,7 @@ from contactid.sources.conventions import STATED, Convention
 _LARGEST, _SMALLEST = 10.0, 1e-4  # m, of a body's largest radius; beyond them millimetres were taken for metres
 _HEAVIEST = 2e4  # kg/m3: denser than lead, were the body as thick as it is wide
 _MISPLACED = 5e-3  # m between the ground and the lowest point that a throw comes to
+_STAYS = 1e-3  # m from one frame to the next: what falls on is faster
 _SHORTEST_STRETCH, _SHORTEST_LINE = 5, 3  # frames of flight, as fitted by a parabola, and by a line less gravity
 _FEWEST_DEGREES, _SELDOM = 2, 0.2  # of freedom; share of the noises that exceed what few frames are said to tell
 FEWEST_IN_FLIGHT = 8  # frames, from which flight tells the noise
@@ -177,9 +178,7 @@ def _shape(content: Mapping[str, Any]) -> Shape:
     return Polygon(corners, float(content.get("corner_radius", 0.0)))
 
 
-def read_own_throws_of(
-    body: OwnBody, paths: Sequence[str | Path], convention: Convention = STATED
-) -> OwnThrows:
+def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path], convention: Convention = STATED) -> OwnThrows:
     """Read throws of a body, cut them at rest, and give them their noise.
 
     Raises
@@ -252,11 +251,13 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
 
 
 def _under_the_deepest(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
-    """Level through the lowest place of all throws, where a body comes down to it and goes up again."""
-    found = [(float(gap.min()), int(gap.argmin()), len(gap)) for gap in (_lowest_gaps(body, one) for one in throws)]
-    height, frame, frames = min(found)
-    turns_back = 0 < frame < frames - 1
-    return Ground(0.0, 0.0, body.ground.y0 + height) if turns_back and abs(height) > _MISPLACED else Ground()
+    """Level through the lowest place of all throws, where a body comes down to it and stays or goes up again."""
+    lowest = min((_lowest_gaps(body, throw) for throw in throws), key=lambda gap: float(gap.min()))
+    frame, height = int(lowest.argmin()), float(lowest.min())
+    falls_on = frame == len(lowest) - 1 and lowest[-2] - lowest[-1] > _STAYS
+    if frame == 0 or falls_on or abs(height) <= _MISPLACED:
+        return Ground()
+    return Ground(0.0, 0.0, body.ground.y0 + height)
 
 
 def _pushed_frames(throw: PlanarThrow) -> np.ndarray:

@@ -12,6 +12,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from contactid.sources.conventions import THETA, UP, options, stated_by
 
@@ -43,7 +44,8 @@ def run(given: Namespace) -> Sequence[str]:
         from contactid.planar.own.explained import explained_throws
         from contactid.planar.own.report import write_files
 
-        found = explained_throws(read_own_body(given.body), given.throws, stated_by(given), _paced())
+        body, stated = read_own_body(given.body), stated_by(given)
+        found = explained_throws(body, given.throws, stated, _paced(), partial(print, flush=True))
         write_files(replace(found, seconds=cpu_seconds() - begin), folder)
     for line in found.lines():
         print(line)

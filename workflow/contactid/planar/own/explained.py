@@ -17,20 +17,25 @@ from contactid.planar.engine.search import Say
 from contactid.planar.own.body import OwnBody, read_own_throws_of
 from contactid.planar.own.identify import OwnIdentification, identify_own
 from contactid.planar.readers.csv_throws import columns_in_si
-from contactid.sources.columns import UNITS
+from contactid.sources.columns import UNITS, fitting_unit
 from contactid.sources.conventions import FRAMES, STATED, THETA, UP, Convention, Judged, explained
 
 _UPS = ("y", "-y", "x", "-x")
 _LONGEST_INTERVAL = 0.2  # s between frames
-_WINDOW, _FEWEST = 0.06, 7  # s and frames of a parabola: flights between impacts are as short
+_FARTHEST = 20.0  # m that a throw goes
+_WINDOWS, _FEWEST = (0.03, 0.06), 6  # s and frames of parabolas: flights between impacts are as short
 _NEAR = 2.0  # m/s2 from free fall, or three standard errors
 _TURNS, _SPINS = 15.0, 150.0  # rad/s: faster than most throws, and than all: angles may be, and are, degrees
 
 
 def explained_throws(
-    body: OwnBody, paths: Sequence[str | Path], stated: Convention = STATED, say: Say = lambda line: None
+    body: OwnBody,
+    paths: Sequence[str | Path],
+    stated: Convention = STATED,
+    say: Say | None = None,
+    begun: Say = lambda line: None,
 ) -> OwnIdentification:
-    """Read and identify; ``say`` takes a line on each step.
+    """Read and identify; ``say`` takes a line on each step, ``begun`` one on what is read and what is tried.
 
     Raises
     ------
@@ -41,7 +46,7 @@ def explained_throws(
     def attempt(convention: Convention) -> Judged[OwnIdentification]:
         throws = read_own_throws_of(body, paths, convention)
         frames = f"{len(throws.throws)} throws, {sum(map(len, throws.seen))} frames"
-        say(f"Read {frames}" if convention == stated else f"Trying {convention.options()}")
+        begun(f"Read {frames}" if convention == stated else f"Trying {convention.options()}")
         found = identify_own(body, throws, say)
         fit, (squares, degrees) = found.fit, found.whole
         values, errors = np.array([fit.inertia_ratio]), np.array([fit.inertia_ratio_se])
@@ -57,16 +62,17 @@ def _likelier(paths: Sequence[str | Path], stated: Convention, gravity: float) -
     """Conventions under which bodies fall in flight, fewer changes first."""
     tables = [columns_in_si(path, stated) for path in paths]
     interval = float(np.median(np.concatenate([np.diff(table[:, 0]) for table in tables])))
-    units = {}
-    if interval > _LONGEST_INTERVAL:
-        seconds = {name: interval / stated.unit("time") * UNITS["s"][name] for name in ("ms", "us", "ns")}
-        units |= {"time": name for name, value in list(seconds.items())[::-1] if 1e-4 <= value <= _LONGEST_INTERVAL}
+    unit = fitting_unit("s", interval / stated.unit("time"), 1e-4, _LONGEST_INTERVAL)
+    units = {"time": unit} if interval > _LONGEST_INTERVAL and unit else {}
     scale = UNITS["s"][units["time"]] / stated.unit("time") if units else 1.0
     falls = _accelerations(tables, scale)
     own_up, length = stated.frame.get(UP, "y"), stated.unit("position_x")
+    reach = max(float(np.nanmax(np.ptp(table[np.isfinite(table).all(axis=1), 1:3], axis=0))) for table in tables)
+    lengths = {"": length, "mm": 1e-3, "cm": 1e-2, "in": 0.0254}
     share = {
         (up, unit): _falling(falls, up, metres / length, gravity)
-        for unit, metres in (("", length), ("mm", 1e-3), ("cm", 1e-2), ("in", 0.0254))
+        for unit, metres in lengths.items()
+        if reach * metres / length <= _FARTHEST
         for up in _UPS
     }
     up, unit = max(share, key=lambda one: (share[one], one == (own_up, "")))
@@ -85,20 +91,21 @@ def _likelier(paths: Sequence[str | Path], stated: Convention, gravity: float) -
 
 
 def _accelerations(tables: Sequence[np.ndarray], scale: float) -> np.ndarray:
-    """(k, 3): x'' and y'' in the table's lengths per s2 and their standard error, of windows without a kink."""
+    """(k, 3): x'' and y'' in the table's lengths per s2 and their standard error, of short windows."""
     found = []
     for table in tables:
         table = table[np.isfinite(table).all(axis=1)]
         time = scale * (table[:, 0] - table[0, 0])
-        frames = max(_FEWEST, round(_WINDOW / float(np.median(np.diff(time)))))
-        for first in range(0, len(time) - frames + 1, max(1, frames // 3)):
-            part = slice(first, first + frames)
+        interval = float(np.median(np.diff(time)))
+        lengths = [max(_FEWEST, round(window / interval)) for window in _WINDOWS]
+        parts = [slice(k, k + n) for n in lengths for k in range(0, len(time) - n + 1, max(1, n // 3))]
+        for part in parts:
+            frames = part.stop - part.start
             columns = np.vander(time[part] - time[part].mean(), 3)
             fit, left, *_ = np.linalg.lstsq(columns, table[part, 1:3], rcond=None)
             spread = float(np.sqrt(np.sum(left) / max(2 * frames - 6, 1)))
             found.append([*(2.0 * fit[0]), 2.0 * spread * np.sqrt(np.linalg.inv(columns.T @ columns)[0, 0])])
-    windows = np.array(found).reshape(-1, 3)
-    return windows[windows[:, 2] <= np.median(windows[:, 2])] if len(windows) else windows
+    return np.array(found).reshape(-1, 3)
 
 
 def _falling(windows: np.ndarray, up: str, factor: float, gravity: float) -> float:

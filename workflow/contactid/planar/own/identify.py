@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import chdtr, chdtrc
 
-from contactid.core.errors import ContactIdError
 from contactid.output.own_report import cpu_seconds
 from contactid.planar.engine.answer import DEVIATIONS, Answer, identify
 from contactid.planar.engine.problem import Point, Problem, Throw

@@ -128,29 +128,22 @@ def _prepared(geometry: Geometry, throws: OwnThrows) -> PreparedThrows:
 
 def _states(window: SquareWindow, shape: Polygon, gravity: float) -> ThrowStates:
     """The window's flights with the impact's instant between its frames."""
-    met, throw = window.met, window.throw
-    step, n = throw.frame_interval, len(throw.time)
-
-    def flown(last: int) -> np.ndarray:
-        """(n, 3) poses of the frames, were frame ``last`` the one before the impact."""
-        since = ((np.arange(n) - last) * step - met.instant)[:, None]
-        velocity = np.where(since < 0.0, met.before, met.after)
-        return met.position + velocity * since - 0.5 * gravity * since**2 * np.array([0.0, 1.0, 0.0])
-
-    last = min(range(n - 1), key=lambda k: float((((flown(k) - throw.position) / throw.sigma) ** 2).sum()))
-    place = last + 1
-    time = np.insert(throw.time, place, throw.time[last] + met.instant)
-    order = np.argsort(time, kind="stable")
-    position = np.insert(flown(last), place, met.position, axis=0)[order]
-    velocity = np.where((time[order] <= time[place])[:, None], met.before, met.after)
-    velocity[:, 1] -= gravity * (time[order] - time[place])
+    met, throw, n = window.met, window.throw, len(window.throw.time)
+    instant = throw.time[window.before] + met.instant
+    row = int(np.searchsorted(throw.time, instant))
+    time = np.insert(throw.time, row, instant)
+    since = (time - instant)[:, None]
+    velocity = np.where(since <= 0.0, met.before, met.after)
+    fall = np.array([0.0, -gravity, 0.0])
+    position = met.position + velocity * since + 0.5 * fall * since**2
+    velocity = velocity + fall * since
     at = contacts(shape, throw.ground, position)
     impulse = np.zeros((2, n, shape.n_contacts))
-    row = int(np.flatnonzero(order == place)[0])
+    # an impulse acts until the next instant, which an impact after the last frame doesn't have
     impulse[:, min(row, n - 1), window.corner] = window.impulse
     return ThrowStates(
-        time=time[order],
-        frame=np.flatnonzero(order != place),
+        time=time,
+        frame=np.delete(np.arange(n + 1), row),
         position=position,
         velocity=velocity,
         impulse_n=impulse[0],

@@ -235,9 +235,7 @@ def _square_throw(path: Path) -> PlanarThrow:
     return PlanarThrow(path.stem, np.arange(len(table)) / SQUARE_FREQUENCY, _continuous(table[:, :3]))
 
 
-def read_own_throw(
-    path: str | Path, frame_rate: float | None = None, convention: Convention = STATED
-) -> PlanarThrow:
+def read_own_throw(path: str | Path, frame_rate: float | None = None, convention: Convention = STATED) -> PlanarThrow:
     """Read a user's file: a header with t, x, y, theta (any order, other columns are passed over), SI units.
 
     x and y are the tracked point's (m, y up), theta is counter-clockwise from x (rad, wrapped or not), t is in s; the

@@ -81,20 +81,6 @@ def inward_of(shape: Polygon) -> np.ndarray:
     return (sharp.centres - Polygon(shape.vertices, radius).centres) / radius
 
 
-def frames_of_motions(
-    outline: Outline, parameters: np.ndarray, gravity: float, interval: float, n_frames: int, lasting: float = FINE
-) -> tuple[np.ndarray, np.ndarray]:
-    """Poses (n, n_frames + 1, 3) at frames of n motions with ``parameters`` (n, :data:`N_PARAMETERS`), in SI units.
-
-    Lasting contact is stepped by ``lasting``, s. The second array (n, :data:`N_RESTITUTIONS`) has the time of each
-    impact with a restitution of its own, s; infinite where there are fewer.
-    """
-    poses = np.empty((len(parameters), n_frames + 1, 3))
-    impacts = np.full((len(parameters), N_RESTITUTIONS), np.inf)
-    _run_all(outline, np.ascontiguousarray(parameters), gravity, interval, lasting, poses, impacts)
-    return poses, impacts
-
-
 def tracked_residuals(
     outline: Outline,
     parameters: np.ndarray,
@@ -106,10 +92,14 @@ def tracked_residuals(
     weight: np.ndarray,
     limit: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Residuals (n, 3 frames) of tracked poses and the times of impacts, as :func:`frames_of_motions` has them.
+    """Residuals (n, 3 frames) of tracked poses, and when impacts with a restitution of their own happen.
+
+    The second array (n, :data:`N_RESTITUTIONS`) has the impacts' times, s; infinite where there are fewer.
 
     Parameters
     ----------
+    parameters : (n, :data:`N_PARAMETERS`) of n motions, in SI units
+    lasting : step of lasting contact, s
     frames : (n, 3) turn of the tracked axes (rad) and the tracked point in the body's axes (m) of each motion
     position, weight : (frames, 3) measured poses, and what their departures are multiplied by
     limit : size above which residuals grow with their logarithm; 0 for none
@@ -128,7 +118,7 @@ def event_motion(
 ) -> EventMotion:
     """The whole motion of one set of parameters, at frames and where contacts act.
 
-    Arguments are those of :func:`frames_of_motions`. Velocities are those before an impulse at the instant.
+    Arguments are those of :func:`tracked_residuals`. Velocities are those before an impulse at the instant.
     """
     steps = int(np.ceil(interval / lasting)) + 2 * _MOST_IMPACTS
     most = n_frames * steps + 1
@@ -390,12 +380,3 @@ def _residuals_of_all(outline, parameters, frames, gravity, interval, lasting, p
                 if limit > 0.0:
                     residual = limit * np.arcsinh(residual / limit)
                 left[i, 3 * f + k] = residual
-
-
-@numba.njit(**OPTIONS)
-def _run_all(outline, parameters, gravity, interval, lasting, poses, impacts):
-    """:func:`_run` of each row of parameters (n, N_PARAMETERS), filling ``poses`` (n, frames, 3) and ``impacts``."""
-    none = np.empty((0, 0))
-    nowhere = Trace(np.empty(0), none, none, none, none, np.empty(0, dtype=np.int64))
-    for i in range(parameters.shape[0]):
-        _run(outline, parameters[i], gravity, interval, lasting, poses[i], impacts[i], nowhere)

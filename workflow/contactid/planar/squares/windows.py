@@ -89,6 +89,7 @@ class SquareWindow:
     ----------
     name : the throw's
     throw : time from 0 (s), position of the body's centre and axes (n, 3), sigma (3,), ground through the impact
+    before : the throw's last frame before the impact
     corner : that touches
     met : the flights' meeting
     lost : frames that were put back
@@ -97,6 +98,7 @@ class SquareWindow:
 
     name: str
     throw: MeasuredThrow
+    before: int
     corner: int
     met: Bridge
     lost: int
@@ -154,14 +156,10 @@ def every_window(event: ThrowEvents, prepared: PreparedThrows) -> list[SquareWin
             event, position=event.position[start:], gap=event.gap[start:], contacts=later, jumps=(), rest=None
         )
         # the longest flights that meet
-        windows = (_window(part, prepared, frames) for frames in IMPACT_FRAMES)
+        mended = (mend(part, prepared, frames) for frames in IMPACT_FRAMES)
+        windows = (cut_window(*one, prepared) for one in mended if one is not None)
         found += [window for window in windows if window is not None][:1]
     return found
-
-
-def _window(event: ThrowEvents, prepared: PreparedThrows, frames: int) -> SquareWindow | None:
-    mended = mend(event, prepared, frames)
-    return None if mended is None else cut_window(*mended, prepared)
 
 
 def cut_window(
@@ -177,13 +175,14 @@ def cut_window(
         return None
     last = event.contacts[0].before
     until = event.contacts[1].before + 1 if len(event.contacts) > 1 else len(event.position)
-    position = event.position[max(last - most + 1, SKIPPED_FRAMES) : min(last + most + 1, until)]
+    first = max(last - most + 1, SKIPPED_FRAMES)
+    position = event.position[first : min(last + most + 1, until)]
     lowered = -float(at.gap[corner])
     own = replace(prepared.ground, y0=float(prepared.ground.y0 - lowered / np.cos(prepared.ground.slope)))
     if -float(contacts(prepared.shape, own, position).gap.min()) > _DEEPEST:
         return None
     throw = MeasuredThrow(np.arange(len(position)) * prepared.interval, position, prepared.flight.sigma, own)
-    return SquareWindow(event.name, throw, corner, met, lost, at.normal[corner], at.tangent[corner])
+    return SquareWindow(event.name, throw, last - first, corner, met, lost, at.normal[corner], at.tangent[corner])
 
 
 def breaks(event: ThrowEvents) -> list[Contact]:

@@ -49,7 +49,7 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
         _table("ext_sobol", _SENSITIVITY, "Sobol indices of the rest pose", tossed),
         _table("ext_moving_surface", _PREDICTIONS, "Errors on a moving surface against those on one at rest",
                every),
-        _table("ext_recorded_motion", "motion:motion_table",
+        _table("ext_recorded_motion", "tosses:motion_table",
                "How every toss moves from release to rest, and the error of its predicted rest position", tossed),
         _table("ext_tumbling_costs", f"{_CHOICES}:tumbling_costs",
                "Change of the trajectory-based cost with restitution, of recorded tosses and of tosses that turn over",
@@ -87,12 +87,12 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
 
 def _benchmark(tossed: Sequence[str]) -> list[Artefact]:
     return [
-        _table("ext_benchmark", "benchmark:benchmark_table",
+        _table("ext_benchmark", "stored:benchmark_table",
                "Simulators identified on the same tosses with the same budget, on whole files of the test tosses",
                tossed),
-        _table("ext_learning_curve", "benchmark:learning_table",
+        _table("ext_learning_curve", "stored:learning_table",
                "Test errors against the number of tosses to identify on, medians and ranges over draws", tossed),
-        _figure("ext_learning_curve", "benchmark:learning_table", "benchmark:draw_learning_curve",
+        _figure("ext_learning_curve", "stored:learning_table", "stored:draw_learning_curve",
                 "Errors on the test tosses against the number of tosses that the body and both parameters are "
                 "identified on, by both laws of impacts: medians over draws, with their range."),
     ]  # fmt: skip
@@ -127,7 +127,7 @@ def _impacts() -> list[Artefact]:
                 "Measured velocities round an impact against simulated ones: (a) with 16 steps per sample, in place of "
                 "the commercial simulator of figure 7, and (b) with one, as in figure 8.",
                 title="Simulated velocities round an impact, as in figures 7 and 8"),
-        _figure("fig09_velocity_costs", "costs:velocity_costs", "costs:draw_costs",
+        _figure("fig09_velocity_costs", "costs:cost_figures", "costs:draw_costs",
                 "Mean velocity loss (eqs. 16 and 17) over friction and restitution for every box, with its optimum, "
                 "the optimum's 95 % interval and the printed one.",
                 label=r"mean $L_\mathrm{vel}$ (m/s)", title="Velocity-based cost over friction and restitution"),
@@ -142,7 +142,7 @@ def _tosses() -> list[Artefact]:
                 "were found."),
         _figure("fig11_trajectory", "scenes:scene_figures", "scene_drawings:draw_example_toss",
                 "The measured toss from release to rest in three dimensions.", numbered=True),
-        _figure("fig12_trajectory_costs", "costs:trajectory_costs", "costs:draw_costs",
+        _figure("fig12_trajectory_costs", "costs:cost_figures", "costs:draw_costs",
                 "Mean trajectory loss (eqs. 16 and 18) over friction and restitution for every box, with its optimum, "
                 "the optimum's 95 % interval and the printed one.",
                 label=r"mean $L_\mathrm{traj}$", title="Trajectory-based cost over friction and restitution"),
@@ -158,9 +158,9 @@ def _tosses() -> list[Artefact]:
 
 def _other_truths() -> list[Artefact]:
     """Made of stored samples, so no dataset of the run is behind them."""
-    module = "contactid.tossing.artefacts.other_truth"
+    module = "contactid.tossing.artefacts.stored"
     return [
-        _table("ext_other_truth", "other_truth:other_truth_table",
+        _table("ext_other_truth", "stored:other_truth_table",
                "Boxes made anew by other truths, identified both ways by both laws of impacts: medians over seeds; "
                "of stored samples", [], title="Identified under another truth"),
         figure("ext_other_truth", "tossing_figures", f"{module}:differences", f"{module}:draw_other_truth",
@@ -176,9 +176,9 @@ def _distributions() -> list[Artefact]:
     return [
         _figure("ext_calibration_curve", figures, "rest_poses:draw_calibration_curve",
                 "How often the predicted regions of the rest pose hold the measured one, against their nominal level."),
-        _figure("ext_rest_pose_distribution", figures, "rest_poses:draw_rest_pose_distribution",
-                "Simulated rest positions of some tosses drawn from the predictive distribution, with the measured "
-                "one."),
+        _figure("ext_rest_pose_distribution", figures, "rest_poses:draw_regions",
+                "Regions that hold 50, 80 and 90 % of the rest positions, of a few tosses from above: of those with "
+                "the surest and the least sure faces."),
     ]  # fmt: skip
 
 

@@ -13,6 +13,11 @@ from contactid.output.fits import read_json
 from contactid.sources.motion import body_of
 from contactid.tossing.artefacts.data import Case, by_name, data_label, identified
 
+_CALIBRATION = [
+    "dataset", "object", "quantity", "unit", "calibrated", "standard_error", "nominal",
+    "difference_in_standard_errors", "n_tosses", "n_impacts", "data",
+]  # fmt: skip
+
 
 def body_tables(
     prepared: Sequence[str], datasets: Sequence[str], cases: Sequence[Case], calibrations: Sequence[str]
@@ -50,19 +55,14 @@ def properties_table(prepared: Sequence[xr.Dataset]) -> pd.DataFrame:
 
 def calibration_table(calibrations: Sequence[tuple[xr.Dataset, dict[str, Any]]]) -> pd.DataFrame:
     """``ext_calibration``: calibrated quantities with standard errors, beside the nominal values."""
-    rows = []
+    tables = [pd.DataFrame(columns=_CALIBRATION)]
     for dataset, found in calibrations:
         body = body_of(dataset)
-        entries = [
-            ("scale_from_free_flight", "1", found["scale"], found["scale_se"], 1.0),
-            ("scale_from_rest_height", "1", found["scale_from_rest"], found["scale_from_rest_se"], 1.0),
-            (
-                "scale_by_flight_less_rest",
-                "1",
-                found["scale"] - found["scale_from_rest"],
-                float(np.hypot(found["scale_se"], found["scale_from_rest_se"])),
-                0.0,
-            ),
+        scales, errors = ([found[f"{name}{end}"] for name in ("scale", "scale_from_rest")] for end in ("", "_se"))
+        rows = [
+            ("scale_from_free_flight", "1", scales[0], errors[0], 1.0),
+            ("scale_from_rest_height", "1", scales[1], errors[1], 1.0),
+            ("scale_by_flight_less_rest", "1", scales[0] - scales[1], float(np.hypot(*errors)), 0.0),
         ]
         moments = [body.inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
         for name, axes, unit, factor, nominal in (
@@ -70,28 +70,14 @@ def calibration_table(calibrations: Sequence[tuple[xr.Dataset, dict[str, Any]]])
             ("center_of_mass", "xyz", "mm", 1e3, body.center_of_mass),
             ("inertia", ("xx", "yy", "zz", "xy", "xz", "yz"), "kg mm2", 1e6, moments),
         ):
-            entries += [
+            rows += [
                 (f"{name}_{axis}", unit, factor * value, factor * error, factor * float(expected))
                 for axis, value, error, expected in zip(axes, found[name], found[f"{name}_se"], nominal, strict=True)
             ]
-        for quantity, unit, value, error, expected in entries:
-            rows.append(
-                {
-                    "dataset": dataset.attrs["dataset"],
-                    "object": dataset.attrs["object"],
-                    "quantity": quantity,
-                    "unit": unit,
-                    "calibrated": value,
-                    "standard_error": error,
-                    "nominal": expected,
-                    "difference_in_standard_errors": (value - expected) / error if error > 0 else np.nan,
-                    "n_tosses": found["n_tosses"],
-                    "n_impacts": found["n_impacts"],
-                    "data": data_label(dataset),
-                }
-            )
-    columns = [
-        "dataset", "object", "quantity", "unit", "calibrated", "standard_error", "nominal",
-        "difference_in_standard_errors", "n_tosses", "n_impacts", "data",
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns)
+        table = pd.DataFrame(rows, columns=["quantity", "unit", "calibrated", "standard_error", "nominal"])
+        off = (table["calibrated"] - table["nominal"]) / table["standard_error"]
+        table["difference_in_standard_errors"] = off.where(table["standard_error"] > 0)
+        about = {name: dataset.attrs[name] for name in ("dataset", "object")} | {"data": data_label(dataset)}
+        counts = {name: found[name] for name in ("n_tosses", "n_impacts")}
+        tables.append(table.assign(**about, **counts)[_CALIBRATION])
+    return pd.concat(tables[-len(calibrations) :], ignore_index=True)

@@ -24,67 +24,49 @@ _PARAMETERS = ("friction_mu", "restitution_e_n")
 _LEVELS = 15
 
 
-def trajectory_costs(
+def cost_figures(
     prepared: Sequence[str],
     datasets: Sequence[str],
     cases: Sequence[Case],
     sweeps: Sequence[str],
     fits: Sequence[str],
-    published: str,
-) -> Shown:
-    """Figure 12: mean loss of eqs. 16 and 18; ``sweeps`` and ``fits`` are of the datasets identified on, in order."""
-    names = identified(cases)
-    means = [mean_loss(swept) for swept in by_name(sweeps, names).values()]
-    return _costs(by_name(prepared, datasets), names, means, "trajectory", fits, published)
-
-
-def velocity_costs(
-    prepared: Sequence[str],
-    datasets: Sequence[str],
     impact_cases: Sequence[Case],
     velocity_sweeps: Sequence[str],
     velocity_fits: Sequence[str],
     published: str,
-) -> Shown:
-    """Figure 9: mean loss of eqs. 16 and 17; files as of :func:`trajectory_costs`."""
-    names = identified(impact_cases)
-    means = [swept["loss"].mean("impact") for swept in by_name(velocity_sweeps, names).values()]
-    return _costs(by_name(prepared, datasets), names, means, "velocity", velocity_fits, published)
+) -> dict[str, Shown]:
+    """Figure 12, and figure 9 where there are impacts: mean losses of eq. 16, over those of eqs. 18 and 17.
 
-
-def _costs(
-    data: Mapping[str, xr.Dataset],
-    names: Sequence[str],
-    means: Sequence[xr.DataArray],
-    kind: str,
-    fits: Sequence[str],
-    published: str,
-) -> Shown:
-    printed = read_csv(published)
-    tables = [
-        costs(mean, read_json(fit)["intervals"], _printed(printed, object_of(data[name]), kind)).assign(
-            dataset=name, object=object_of(data[name])
-        )
-        for name, mean, fit in zip(names, means, fits, strict=True)
-    ]
-    return shown(pd.concat(tables, ignore_index=True), data, names)
+    Sweeps and fits are of the datasets identified on, in order.
+    """
+    data, printed = by_name(prepared, datasets), read_csv(published)
+    found = {}
+    for figure, kind, of_kind, swept, fitted in (
+        ("fig09_velocity_costs", "velocity", impact_cases, velocity_sweeps, velocity_fits),
+        ("fig12_trajectory_costs", "trajectory", cases, sweeps, fits),
+    ):
+        names, tables = identified(of_kind), []
+        for (name, losses), fit in zip(by_name(swept, names).items(), fitted, strict=True):
+            mean = losses["loss"].mean("impact") if kind == "velocity" else mean_loss(losses)
+            box = object_of(data[name])
+            table = costs(mean, read_json(fit)["intervals"], _printed(printed, box, kind))
+            tables.append(table.assign(dataset=name, object=box))
+        if tables:
+            found[f"figures/{figure}"] = shown(pd.concat(tables, ignore_index=True), data, names)
+    return found
 
 
 def _printed(published: pd.DataFrame, box: str, kind: str) -> dict[str, float]:
     """Table II's optimum; none of an object that isn't the paper's."""
-    if box not in BOXES:
-        return dict.fromkeys(_PARAMETERS, np.nan)
-    law = printed_parameters(published, box)[kind]
-    return {name: getattr(law, name) for name in _PARAMETERS}
+    law = printed_parameters(published, box)[kind] if box in BOXES else None
+    return {name: getattr(law, name, np.nan) for name in _PARAMETERS}
 
 
 def costs(mean: xr.DataArray, intervals: Mapping[str, Any], printed: Mapping[str, float]) -> pd.DataFrame:
     """Mean losses over the grid; the least is the ``optimum``, and its row has its intervals and what is printed.
 
-    Returns
-    -------
-    Columns ``friction_mu``, ``restitution_e_n``, ``mean_loss``, ``optimum``, and of both parameters ``_low`` and
-    ``_high`` (95 %) and ``_printed``; these are NaN in all other rows.
+    Returns columns ``friction_mu``, ``restitution_e_n``, ``mean_loss``, ``optimum``, and of both parameters
+    ``_low`` and ``_high`` (95 %) and ``_printed``; these are NaN in all other rows.
     """
     table = mean.rename("mean_loss").to_dataframe().reset_index()
     table["optimum"] = table["mean_loss"] == table["mean_loss"].min()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ import xarray as xr
 from contactid.core.errors import ContactIdError
 from contactid.output.computing import Shown
 from contactid.sources.motion import iterate_recordings, read_dataset
+from contactid.tossing.prepare.poses import top_outline
 
 Case = tuple[str, str]  # identified on, predicted on
 
@@ -45,10 +47,10 @@ def object_of(dataset: xr.Dataset) -> str:
     return str(dataset.attrs["object"])
 
 
-def shown(table: pd.DataFrame, prepared: Mapping[str, xr.Dataset], names: Iterable[str], more: str = "") -> Shown:
+def shown(table: pd.DataFrame, prepared: Mapping[str, xr.Dataset], names: Iterable[str]) -> Shown:
     """A figure's table, with the datasets behind it, by name of the prepared ones, and the line that says so in it."""
     behind = {name: prepared[name] for name in names}
-    return Shown(table, data=_describe(behind.values()) + more, datasets=[*behind])
+    return Shown(table, data=_describe(behind.values()), datasets=[*behind])
 
 
 def _describe(datasets: Collection[xr.Dataset]) -> str:
@@ -58,6 +60,12 @@ def _describe(datasets: Collection[xr.Dataset]) -> str:
     if kinds == {True}:
         return f"synthetic data: twins of {objects}"
     return f"{'recorded' if kinds == {False} else 'recorded and synthetic'} data: {sources}"
+
+
+def outline_from_above(pose: np.ndarray, vertices: np.ndarray, origin: np.ndarray, **about: Any) -> pd.DataFrame:
+    """A row per corner of a body at a pose (7,): ``corner``, ``x_m``, ``y_m`` from an origin (2,) in C, and more."""
+    outline = pd.DataFrame(top_outline(pose, vertices) - origin, columns=["x_m", "y_m"])
+    return outline.rename_axis("corner").reset_index().assign(**about)
 
 
 def identified(cases: Sequence[Case]) -> list[str]:
@@ -73,10 +81,7 @@ def of_cases(cases: Iterable[Case]) -> list[str]:
 def example(prepared: Mapping[str, xr.Dataset], cases: Sequence[Case], wanted: str) -> str:
     """The identification dataset that shows the object ``wanted``.
 
-    Raises
-    ------
-    ContactIdError
-        Where none does.
+    Raises :class:`ContactIdError` where none does.
     """
     names = identified(cases)
     for name in names:

@@ -73,22 +73,16 @@ def _recording(prepared: xr.Dataset, name: str) -> xr.Dataset:
 
 def vertex_heights(prepared: xr.Dataset, window: ImpactWindow) -> pd.DataFrame:
     """Figure 5: heights (m) of the eight vertices over the surface against the sample; the impact marked."""
-    samples = _recording(prepared, window.impact.toss)
-    heights = vertex_positions(samples["position"].values, samples["orientation"].values, prepared["vertices"].values)[
-        :, :, 2
-    ]
-    n, vertices = heights.shape
-    return pd.DataFrame(
-        {
-            "object": prepared.attrs["object"],
-            "toss": window.impact.toss,
-            "sample": np.repeat(np.arange(n), vertices),
-            "vertex": np.tile(np.arange(1, vertices + 1), n),
-            "height_m": heights.ravel(),
-            "impacting": np.tile(np.arange(vertices) == window.impact.vertex, n),
-            "impact": np.repeat(np.arange(n) == window.impact.sample, vertices),
-        }
-    )
+    samples, impact = _recording(prepared, window.impact.toss), window.impact
+    poses = samples["position"].values, samples["orientation"].values
+    heights = pd.DataFrame(vertex_positions(*poses, prepared["vertices"].values)[:, :, 2])
+    table = heights.rename_axis("sample").reset_index().melt("sample", var_name="vertex", value_name="height_m")
+    table = table.sort_values(["sample", "vertex"], ignore_index=True)
+    table["impacting"], table["impact"] = table["vertex"] == impact.vertex, table["sample"] == impact.sample
+    table["vertex"] = table["vertex"].astype(int) + 1
+    table.insert(0, "object", prepared.attrs["object"])
+    table.insert(1, "toss", impact.toss)
+    return table
 
 
 def window_velocities(
@@ -102,10 +96,8 @@ def window_velocities(
     ``reach`` is samples on either side of k_im. ``simulated`` has parameters and steps per sample by the label of the
     curve; all start from the window's own start (k_im - 5).
 
-    Returns
-    -------
-    Columns object, toss, k_im, offset (samples from k_im), component, unit, kind (``measured``, ``fitted`` or a label
-    of ``simulated``), side (``pre`` or ``post`` for fitted ones), value.
+    Returns columns object, toss, k_im, offset (samples from k_im), component, unit, kind (``measured``,
+    ``fitted`` or a label of ``simulated``), side (``pre`` or ``post`` for fitted ones), value.
     """
     samples, impact = _recording(prepared, window.impact.toss), window.impact
     body, step = body_of(prepared), 1.0 / float(prepared.attrs["sample_frequency"])
@@ -246,37 +238,25 @@ def velocity_row(
     rounded corners, and ``flat_height_mm``, where one would that doesn't stand out: a line through the kept impacts,
     with standard errors over blocks of them; NaN for fewer than ten.
     """
-    kept, n_tosses = int(candidates["kept"].sum()), prepared.sizes["recording"]
-    standing, turned = (candidates.loc[candidates["kept"], name] for name in ("stands_out", "contact_height_mm"))
-    design = np.column_stack([np.ones(kept), -standing])
+    kept, n_tosses = candidates[candidates["kept"]], prepared.sizes["recording"]
     line, error = np.full((2, 2), np.nan)
-    if kept >= _FEWEST_FOR_A_RADIUS:
-        line, error = block_jackknife([(np.outer(x, x), x * y) for x, y in zip(design, turned, strict=True)])
+    if len(kept) >= _FEWEST_FOR_A_RADIUS:
+        design = np.column_stack([np.ones(len(kept)), -kept["stands_out"]])
+        equations = [(np.outer(x, x), x * y) for x, y in zip(design, kept["contact_height_mm"], strict=True)]
+        line, error = block_jackknife(equations)
     test = losses.loc[losses["split"] == "test", "loss"]
-    row = {
-        "dataset": fit["data"]["dataset"],
-        "object": object_of(prepared),
-        "scheme": fit["variant"],
-        "calibrated": calibrated,
-        "n_recordings": n_tosses,
-        "n_candidates": len(candidates),
-        "n_impacts": kept,
-        "impacts_per_toss": kept / n_tosses,
-    }
+    row = {"dataset": fit["data"]["dataset"], "object": object_of(prepared), "scheme": fit["variant"]}
+    row |= {"calibrated": calibrated, "n_recordings": n_tosses, "n_candidates": len(candidates)}
+    row |= {"n_impacts": len(kept), "impacts_per_toss": len(kept) / n_tosses}
     for name, (low, high) in fit["intervals"].items():
         row |= {name: fit["parameters"][name], f"{name}_low": low, f"{name}_high": high}
+    row |= {"identification_loss": fit["objective"], "test_loss": test.mean(), "sem_test_loss": test.sem()}
+    row |= {"n_test_impacts": len(test), "best_per_impact_loss": fit["best_per_impact"]}
+    row |= {"loss_without_contact": fit["no_impact"]}
+    row |= {"corner_radius_mm": line[1], "corner_radius_se_mm": error[1]}
+    row |= {"flat_height_mm": line[0], "flat_height_se_mm": error[0]}
     return row | {
-        "identification_loss": fit["objective"],
-        "test_loss": float(test.mean()) if len(test) else np.nan,
-        "sem_test_loss": float(test.std(ddof=1) / np.sqrt(len(test))) if len(test) > 1 else np.nan,
-        "n_test_impacts": len(test),
-        "best_per_impact_loss": fit["best_per_impact"],
-        "loss_without_contact": fit["no_impact"],
-        "corner_radius_mm": line[1],
-        "corner_radius_se_mm": error[1],
-        "flat_height_mm": line[0],
-        "flat_height_se_mm": error[0],
-        "friction_flat_from": np.nan if fit["friction_flat_from"] is None else fit["friction_flat_from"],
+        "friction_flat_from": fit["friction_flat_from"],
         "converged": fit["converged"],
         "data": data_label(prepared),
     }
@@ -302,8 +282,9 @@ def impact_tables(
     data, left = by_name(prepared, datasets), iter(forms)
     variants = {variant["name"]: variant for variant in block["velocity"]["variants"]}
     rows, compared, found = [], [], []
-    files = zip(identified_impacts, velocity_fits, candidates, losses, strict=True)
-    for (dataset, name), fit, candidate, loss in files:
+    for (dataset, name), fit, candidate, loss in zip(
+        identified_impacts, velocity_fits, candidates, losses, strict=True
+    ):
         tosses, variant, table = data[dataset], variants[name], read_csv(candidate)
         known = {"calibrated": variant["calibrated"], "prepared": tosses}
         rows.append(velocity_row(read_json(fit), table, read_csv(loss), **known))

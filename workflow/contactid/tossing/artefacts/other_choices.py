@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.core import rotations
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings
 from contactid.tossing.artefacts.data import Case, by_name, data_label, identified, object_of
 from contactid.tossing.artefacts.impacts import COMPONENTS, example_window, window_velocities
@@ -19,8 +18,8 @@ from contactid.tossing.identify.velocities import sweep_velocities
 from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, impact_geometry, read_impacts
 from contactid.tossing.prepare.flight import central_difference_state
 from contactid.tossing.prepare.metrics import mean_loss
-from contactid.tossing.prepare.poses import central_differences
-from contactid.tossing.prepare.preprocess import IDENTIFICATION
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, upper_face
+from contactid.tossing.prepare.tosses import usable_tosses
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
 from contactid.tossing.simulate.sweep import MeasuredToss, sweep
 
@@ -123,14 +122,15 @@ def _normal_speed(body: BodyProperties, window: ImpactWindow) -> float:
 
 def _neighbours_kept(windows: Sequence[ImpactWindow], prepared: xr.Dataset, window: int) -> list[ImpactWindow]:
     """The impacts with v+ as the central difference at the first sample after k_im."""
-    begins = np.concatenate([[0], np.cumsum(prepared["row_size"].values)])
-    first = dict(zip(prepared["recording"].values.astype(str), begins, strict=False))
-    after = np.array([first[one.impact.toss] + one.impact.sample + 1 for one in windows])
-    rows = (after[:, None] + np.array([-1, 0, 1])).ravel()
-    poses = prepared["position"].values[rows], prepared["orientation"].values[rows]
-    end_twists = central_differences(*poses, _step(prepared))[1::3]
-    steps = window + 1
-    return [replace(one, n_steps=steps, end_twist=twist) for one, twist in zip(windows, end_twists, strict=True)]
+    recorded, step = dict(iterate_recordings(prepared)), 1.0 / float(prepared.attrs["sample_frequency"])
+    kept = []
+    for one in windows:
+        samples = recorded[one.impact.toss]
+        poses = samples["position"].values, samples["orientation"].values
+        after = central_difference_state(*poses, one.impact.sample + 1, step)
+        twist = np.concatenate([after.linear_velocity, after.angular_velocity])
+        kept.append(replace(one, n_steps=window + 1, end_twist=twist))
+    return kept
 
 
 def impact_in_short(curves: pd.DataFrame) -> list[dict[str, Any]]:
@@ -178,7 +178,8 @@ def tumbling_costs(
         spinning = loss.reshape(len(grid.friction_mu), -1)
         of_sweep = data[name]["recording"].isin(swept[name]["toss"])
         recorded = int(data[name]["tumbled"].where(of_sweep, 0).sum()), swept[name].sizes["toss"]
-        thrown = sum(_turns_over(toss) for toss in tosses), len(tosses)
+        faces = [upper_face(toss.orientation[[0, -1]]) for toss in tosses]
+        thrown = sum(int(first != last) for first, last in faces), len(tosses)
         for kind, (tumbled, number), cost in (
             (_RECORDED, recorded, mean.values[::2, ::2]),
             (_SPINNING, thrown, spinning),
@@ -200,33 +201,14 @@ def tumbling_costs(
 
 def _with_spin(prepared: xr.Dataset, parameters: ContactParameters) -> tuple[list[MeasuredToss], SteppingOptions]:
     """Simulations of a dataset's first usable releases with spin, as long as the recorded tosses."""
-    body, step, tosses = body_of(prepared), _step(prepared), []
-    for name, samples in iterate_recordings(prepared):
-        if str(samples["reason"].values) or str(samples["split"].values) != IDENTIFICATION:
-            continue
-        first, rest = max(int(samples["release"]), 1), int(samples["rest"])
-        x, y, z = map(float, samples["gravity"].values)
+    body, step, tosses = body_of(prepared), 1.0 / float(prepared.attrs["sample_frequency"]), []
+    for item in usable_tosses(prepared, start="central_difference", split=IDENTIFICATION)[:_TOSSES]:
+        toss, start = item.toss, item.toss.start
+        x, y, z = map(float, item.gravity)
         options = SteppingOptions(time_step=step, gravity=(x, y, z))
-        poses = samples["position"].values, samples["orientation"].values
-        start = central_difference_state(*poses, first, step)
         across = np.cross([0.0, 0.0, 1.0], start.linear_velocity)
         spin = start.angular_velocity + _SPIN * across / np.linalg.norm(across)
         start = replace(start, angular_velocity=spin)
-        surface = samples["surface_velocity"].values.astype(float)
-        run = simulate(body, start, parameters, options, rest + 1 - first, surface)
-        tosses.append(MeasuredToss(name, start, run.position, run.orientation, surface))
-        if len(tosses) == _TOSSES:
-            break
+        run = simulate(body, start, parameters, options, len(toss.position), toss.surface_velocity)
+        tosses.append(replace(toss, start=start, position=run.position, orientation=run.orientation))
     return tosses, options
-
-
-def _turns_over(toss: MeasuredToss) -> bool:
-    """Whether another face lies up at the end."""
-    first, last = (rotations.matrices(toss.orientation[k])[2] for k in (0, -1))
-    up = int(np.abs(first).argmax()), int(np.abs(last).argmax())
-    return up[0] != up[1] or bool(first[up[0]] * last[up[1]] < 0.0)
-
-
-def _step(prepared: xr.Dataset) -> float:
-    """s between samples."""
-    return 1.0 / float(prepared.attrs["sample_frequency"])

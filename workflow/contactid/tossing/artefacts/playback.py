@@ -69,16 +69,9 @@ def shown_tosses(
     longest: int = LONGEST,
     about: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
-    """Best, median and worst toss of a case, as :func:`played_toss` describes them.
+    """Best, median and worst toss of a case, as :func:`played_toss` describes them, with what else is said of them.
 
-    Parameters
-    ----------
-    predicted
-        Of :func:`contactid.tossing.predict.prediction.predict` for the same tosses and parameters.
-    longest
-        Frames of all shown tosses together.
-    about
-        What else to say of each.
+    ``predicted`` is the table of predictions for the same tosses and parameters, ``longest`` the frames of all shown.
     """
     by_name = {item.toss.name: item for item in problem.tosses}
     chosen = chosen_tosses(predicted)
@@ -113,9 +106,7 @@ def chosen_tosses(predicted: pd.DataFrame) -> dict[str, str]:
 def played_toss(problem: Problem, item: PreparedToss, parameters: ContactParameters, every: int) -> dict[str, Any]:
     """Every so manieth sample of a toss and of its prediction, the first and the last among them.
 
-    Returns
-    -------
-    ``friction_mu``, ``restitution_e_n``; ``vertices`` (mm, in B) and ``faces`` (indices of their corners,
+    Returns ``friction_mu``, ``restitution_e_n``; ``vertices`` (mm, in B) and ``faces`` (indices of their corners,
     anticlockwise from outside); ``surface_velocity`` (mm/s, in C); ``time_ms``; ``measured`` and ``predicted``, rows of
     x, y, z (mm) and qw, qx, qy, qz in C; ``position_error_mm`` and ``angle_error_deg``; ``mean_position_error_mm`` and
     ``mean_angle_error_deg`` over all samples.

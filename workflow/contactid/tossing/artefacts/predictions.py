@@ -19,6 +19,9 @@ from contactid.tossing.configuration import NO_RESTITUTION, SIMULATOR, Scheme, s
 from contactid.tossing.predict.prediction import rest_errors
 
 _ERRORS = ("position_error_pct", "rotation_error_deg", "rest_position_error_cm", "rest_rotation_error_deg")
+_PARAMETERS = ("friction_mu", "restitution_e_n")
+_AT_REST = ("rest_position_error_cm", "rest_rotation_error_deg")
+ALL = "all"
 IDENTIFICATION_COLUMNS = (
     "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
     "friction_mu", "restitution_e_n", "mean_loss", "sem_loss", *_ERRORS,
@@ -27,24 +30,27 @@ IDENTIFICATION_COLUMNS = (
 
 @dataclass(frozen=True)
 class Prediction:
-    """A prediction table with where it came from.
+    """A prediction table with where it came from."""
 
-    Attributes
-    ----------
-    dataset, identified_on : names
-    scheme : where its parameters come from and how it is stepped
-    object, data : what was tossed, and which data it is
-    fit : the fit record used
-    table : from :func:`contactid.tossing.predict.prediction.predict`
-    """
-
+    # dataset, identified_on: names
     dataset: str
     identified_on: str
-    scheme: Scheme
+    scheme: Scheme  # where its parameters come from and how it is stepped
+    # object, data: what was tossed, and which data it is
     object: str
     data: str
-    fit: dict[str, Any]
-    table: pd.DataFrame
+    fit: dict[str, Any]  # the fit record used
+    table: pd.DataFrame  # from :func:`contactid.tossing.predict.prediction.predict`
+
+    def about(self) -> dict[str, Any]:
+        """Columns that say where a row came from; each table takes those that it needs."""
+        names = {name: getattr(self, name) for name in ("dataset", "identified_on", "object", "data")}
+        scheme = {
+            "scheme": self.scheme.name,
+            "parameters": self.scheme.parameters,
+            "calibrated": self.scheme.calibrated,
+        }
+        return {**names, **scheme, "simulator": SIMULATOR, **self.fit.get("parameters", {})}
 
 
 def prediction_tables(
@@ -105,30 +111,20 @@ def printed_table(published: pd.DataFrame, artefact: str) -> pd.DataFrame:
 
 def parameters_table(predictions: Sequence[Prediction], published: pd.DataFrame) -> pd.DataFrame:
     """Table II: parameters identified by every scheme beside the printed ones."""
-    rows = [
-        {
-            "object": item.object,
-            "parameters": item.scheme.parameters,
-            "simulator": SIMULATOR,
-            "scheme": item.scheme.name,
-            "friction_mu": item.fit["parameters"]["friction_mu"],
-            "restitution_e_n": item.fit["parameters"]["restitution_e_n"],
-            **{
-                f"{name}_{side}": np.nan if item.fit["intervals"][name][k] is None else item.fit["intervals"][name][k]
-                for name in ("friction_mu", "restitution_e_n")
-                for k, side in enumerate(("low", "high"))
-            },
-            "restitution_flat_to": item.fit.get("restitution_flat_to", np.nan),
-            "objective": item.fit["objective"],
-            "n_tosses": item.fit["data"]["n_tosses"],
-            "n_impacts": item.fit["data"].get("n_impacts", np.nan),
-            "converged": item.fit["converged"],
-            "identified_on": item.identified_on,
-            "data": item.data,
-        }
-        for item in predictions
-    ]
-    return _beside_printed(pd.DataFrame(rows), published, "Table II")
+    rows = []
+    for item in predictions:
+        fit, row = item.fit, item.about()
+        for name in _PARAMETERS:
+            row[f"{name}_low"], row[f"{name}_high"] = fit["intervals"][name]
+        row |= {"restitution_flat_to": fit.get("restitution_flat_to"), "objective": fit["objective"]}
+        row |= {"n_tosses": fit["data"]["n_tosses"], "n_impacts": fit["data"].get("n_impacts", np.nan)}
+        rows.append(row | {"converged": fit["converged"]})
+    names = [
+        "object", "parameters", "simulator", "scheme", *_PARAMETERS,
+        *(f"{name}_{side}" for name in _PARAMETERS for side in ("low", "high")), "restitution_flat_to", "objective",
+        "n_tosses", "n_impacts", "converged", "identified_on", "data",
+    ]  # fmt: skip
+    return _beside_printed(pd.DataFrame(rows)[names], published, "Table II")
 
 
 def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame, where: str) -> pd.DataFrame:
@@ -141,27 +137,14 @@ def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame, 
     for prediction in predictions:
         still = prediction.table[~prediction.table["moving"]]
         for subset, part in _subsets(still):
-            if part.empty:
-                continue
-            position, angle = errors_at_rest(part)
-            rows.append(
-                {
-                    "parameters": prediction.scheme.parameters,
-                    "simulator": SIMULATOR,
-                    "scheme": prediction.scheme.name,
-                    "object": prediction.object,
-                    **means_of(position, angle),
-                    **_interval("position_error_mean_cm", position),
-                    **_interval("rotation_error_mean_deg", angle),
-                    "subset": subset,
-                    "n_tosses": len(part),
-                    "n_same_face": len(angle),
-                    "identified_on": prediction.identified_on,
-                    "dataset": prediction.dataset,
-                    "data": prediction.data,
-                }
-            )
-    return _beside_printed(pd.DataFrame(rows), published, where)
+            if len(part):
+                position, angle = errors_at_rest(part)
+                intervals = _interval("position_error_mean_cm", position) | _interval("rotation_error_mean_deg", angle)
+                counts = {"subset": subset, "n_tosses": len(part), "n_same_face": len(angle)}
+                rows.append(prediction.about() | means_of(position, angle) | intervals | counts)
+    names = ["parameters", "simulator", "scheme", "object", *means_of(position, angle), *intervals, *counts]
+    table = pd.DataFrame(rows)[[*names, "identified_on", "dataset", "data"]]
+    return _beside_printed(table, published, where)
 
 
 def with_printed_table(
@@ -170,7 +153,7 @@ def with_printed_table(
     """``ext_printed_parameters``: Table III with the printed parameters of Table II in place of identified ones."""
     found = []
     for (name, kind), table in predictions.groupby(["dataset", "parameters"], sort=False):
-        dataset, scheme = str(name), Scheme("printed", "printed", str(kind), "", {}, False)
+        dataset, scheme = str(name), Scheme("printed", "printed", str(kind), "", {"calibrated": False}, False)
         of_data = prepared[dataset]
         found.append(Prediction(dataset, "", scheme, object_of(of_data), data_label(of_data), {}, table))
     return rest_pose_table(found, published, "Table III").drop(columns="identified_on")
@@ -185,16 +168,14 @@ def no_impact_table(predictions: Sequence[Prediction], prepared: Mapping[str, xr
     for item in {prediction.dataset: prediction for prediction in predictions}.values():
         still = item.table[~item.table["moving"]]
         measured = dict(iterate_recordings(prepared[item.dataset]))
-        landed = pd.DataFrame([_at_contact(measured[toss]) for toss in still["toss"]])
-        if landed.empty:
-            continue
-        position, angle = errors_at_rest(landed)
-        row = {"object": item.object, "dataset": item.dataset, **means_of(position, angle)}
-        rows.append(row | {"n_tosses": len(position), "n_same_face": len(angle), "data": item.data})
-    names = [
-        "object", "dataset", "position_error_mean_cm", "position_error_std_cm", "rotation_error_mean_deg",
-        "rotation_error_std_deg", "n_tosses", "n_same_face", "data",
-    ]  # fmt: skip
+        if len(still):
+            landed = pd.DataFrame([_at_contact(measured[toss]) for toss in still["toss"]])
+            position, angle = errors_at_rest(landed)
+            counts = {"n_tosses": len(position), "n_same_face": len(angle)}
+            rows.append({"object": item.object, "dataset": item.dataset, **means_of(position, angle), **counts})
+            rows[-1]["data"] = item.data
+    nothing = pd.Series(dtype=float)
+    names = ["object", "dataset", *means_of(nothing, nothing), "n_tosses", "n_same_face", "data"]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -215,18 +196,7 @@ def _interval(name: str, values: pd.Series) -> dict[str, float]:
 def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
     """``ext_identification``: one row per dataset, model, parameters and subset."""
     rows = [
-        {
-            "dataset": item.dataset,
-            "identified_on": item.identified_on,
-            "simulator": SIMULATOR,
-            "scheme": item.scheme.name,
-            "parameters": item.scheme.parameters,
-            "calibrated": item.scheme.calibrated,
-            "subset": subset,
-            "friction_mu": item.fit["parameters"]["friction_mu"],
-            "restitution_e_n": item.fit["parameters"]["restitution_e_n"],
-            **summarise(part),
-        }
+        item.about() | {"subset": subset} | summarise(part)
         for item in predictions
         for subset, part in _subsets(item.table, always=True)
     ]
@@ -235,38 +205,24 @@ def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
 
 def solver_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
     """``ext_solver``: how well the contact law held in the predicted tosses, recomputed in every step."""
-    rows = [
-        {
-            "dataset": item.dataset,
-            "identified_on": item.identified_on,
-            "scheme": item.scheme.name,
-            "n_tosses": len(item.table),
-            **item.table[["contact_steps", "hyperstatic_steps", "unsolved_steps"]].sum().to_dict(),
-            "largest_residual_m_s": item.table["largest_residual"].max(),
-            "data": item.data,
-        }
-        for item in predictions
-    ]
-    table = pd.DataFrame(rows)
-    table.insert(7, "solved_pct", 100.0 * (1.0 - table["unsolved_steps"] / table["contact_steps"]))
-    return table
+    counted = ["contact_steps", "hyperstatic_steps", "unsolved_steps"]
+    rows = []
+    for item in predictions:
+        counts = {"n_tosses": len(item.table), **item.table[counted].sum()}
+        counts["solved_pct"] = 100.0 * (1.0 - counts["unsolved_steps"] / counts["contact_steps"])
+        counts["largest_residual_m_s"] = item.table["largest_residual"].max()
+        rows.append(item.about() | counts)
+    return pd.DataFrame(rows)[["dataset", "identified_on", "scheme", *counts, "data"]]
 
 
 def toss_rows(tables: Sequence[pd.DataFrame], predictions: Sequence[Prediction]) -> pd.DataFrame:
     """``tosses.csv``: one row per toss, with the errors of every variant where it was predicted."""
-    tosses = pd.concat(tables, ignore_index=True).drop_duplicates(["dataset", "toss"])
-    errors = [
-        "loss", "position_error_pct", "rotation_error_deg", "rest_position_error_cm", "rest_rotation_error_deg",
-    ]  # fmt: skip
-    for variant in dict.fromkeys(prediction.scheme.name for prediction in predictions):
-        parts = [
-            prediction.table[["toss", *errors]].assign(dataset=prediction.dataset)
-            for prediction in predictions
-            if prediction.scheme.name == variant
-        ]
-        table = pd.concat(parts, ignore_index=True).drop_duplicates(["dataset", "toss"])
-        renamed = table.rename(columns={name: f"{variant}_{name}" for name in errors})
-        tosses = tosses.merge(renamed.astype({"toss": str}), on=["dataset", "toss"], how="left")
+    keys = ["dataset", "toss"]
+    tosses = pd.concat(tables, ignore_index=True).drop_duplicates(keys)
+    for variant in dict.fromkeys(item.scheme.name for item in predictions):
+        parts = [item.table.assign(dataset=item.dataset) for item in predictions if item.scheme.name == variant]
+        errors = pd.concat(parts).drop_duplicates(keys).set_index(keys)[["loss", *_ERRORS]]
+        tosses = tosses.merge(errors.add_prefix(f"{variant}_").reset_index(), on=keys, how="left")
     return tosses
 
 
@@ -285,39 +241,31 @@ def _beside_printed(ours: pd.DataFrame, published: pd.DataFrame, where: str) -> 
     return pd.concat([ours, printed.assign(data=f"printed, {where}")], ignore_index=True)
 
 
-ALL = "all"
-_AT_REST = ("rest_position_error_cm", "rest_rotation_error_deg")
-
-
 def moving_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
     """Errors on a moving surface over those on one at rest; the paper says that they are of the same order.
 
     One row per dataset and scheme, and one over ``all`` datasets for each scheme. ``ratio`` columns are moving over
     still means; ``same_order``: the position's ratio is within half an order of magnitude either way.
     """
-    rows: list[dict[str, Any]] = []
-    for scheme in dict.fromkeys(prediction.scheme.name for prediction in predictions):
-        parts = {item.dataset: item.table for item in predictions if item.scheme.name == scheme}
+    rows = []
+    for scheme in dict.fromkeys(item.scheme.name for item in predictions):
+        of_scheme = [item for item in predictions if item.scheme.name == scheme]
+        parts = {item.dataset: item.table for item in of_scheme}
         if len(parts) > 1:
-            parts[ALL] = pd.concat(list(parts.values()), ignore_index=True)
-        data = ", ".join(dict.fromkeys(item.data for item in predictions if item.scheme.name == scheme))
-        rows.extend(
-            {"dataset": dataset, "scheme": scheme, **_ratios(table), "data": data}
-            for dataset, table in parts.items()
-            if table["moving"].any() and not table["moving"].all()
-        )
+            parts[ALL] = pd.concat(parts.values(), ignore_index=True)
+        data = ", ".join(dict.fromkeys(item.data for item in of_scheme))
+        for dataset, table in parts.items():
+            moving, still = table[table["moving"]], table[~table["moving"]]
+            if len(moving) and len(still):
+                row: dict[str, Any] = {"dataset": dataset, "scheme": scheme}
+                row |= {"moving_n": len(moving), "still_n": len(still)}
+                for name in _AT_REST:
+                    means = moving[name].mean(), still[name].mean()
+                    row |= {f"moving_{name}": means[0], f"still_{name}": means[1], f"ratio_{name}": means[0] / means[1]}
+                ratio = float(row[f"ratio_{_AT_REST[0]}"])
+                rows.append(row | {"same_order": bool(abs(np.log10(ratio)) <= 0.5), "data": data})
     names = [f"{kind}_{name}" for name in _AT_REST for kind in ("moving", "still", "ratio")]
     return pd.DataFrame(rows, columns=["dataset", "scheme", "moving_n", "still_n", *names, "same_order", "data"])
-
-
-def _ratios(table: pd.DataFrame) -> dict[str, Any]:
-    moving, still = table[table["moving"]], table[~table["moving"]]
-    row: dict[str, Any] = {"moving_n": len(moving), "still_n": len(still)}
-    for name in _AT_REST:
-        row |= {f"moving_{name}": moving[name].mean(), f"still_{name}": still[name].mean()}
-        row |= {f"ratio_{name}": moving[name].mean() / still[name].mean()}
-    ratio = float(row[f"ratio_{_AT_REST[0]}"])
-    return row | {"same_order": bool(abs(np.log10(ratio)) <= 0.5)}
 
 
 def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
@@ -326,31 +274,25 @@ def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
     Each scheme on impacts is held against the trajectory scheme that steps as it predicts, which has the same body. The
     two are identified on different motion, so their errors are taken as independent and half-widths add in squares.
     """
-    pairs = [
-        (item, other)
-        for item in predictions
-        for other in predictions
-        if item.scheme.parameters == "velocity"
-        and (other.dataset, other.scheme.name) == (item.dataset, item.scheme.stepping["name"])
-    ]
+    tosses = {(item.dataset, item.scheme.name): item for item in predictions}
     rows = []
-    for item, other in pairs:
-        row: dict[str, Any] = {
-            "object": item.object,
-            "scheme": item.scheme.name,
-            "against": other.scheme.name,
-            "calibrated": item.scheme.calibrated,
-        }
-        for name in ("friction_mu", "restitution_e_n"):
+    for item in predictions:
+        other = tosses.get((item.dataset, item.scheme.stepping["name"]))
+        if item.scheme.parameters != "velocity" or other is None:
+            continue
+        row: dict[str, Any] = {"object": item.object, "scheme": item.scheme.name, "against": other.scheme.name}
+        row["calibrated"] = item.scheme.calibrated
+        for name in _PARAMETERS:
             values = [each.fit["parameters"][name] for each in (item, other)]
             ends = np.array([each.fit["intervals"][name] for each in (item, other)], dtype=float)
             sides = np.abs(ends - np.array(values)[:, None])
             # upwards: the first's upper and the second's lower end
             up, down = np.hypot(sides[0, 1], sides[1, 0]), np.hypot(sides[0, 0], sides[1, 1])
             difference = values[0] - values[1]
+            low, high = difference - down, difference + up
             row |= {f"{name}_velocity": values[0], f"{name}_trajectory": values[1], f"{name}_difference": difference}
-            row |= {f"{name}_difference_low": difference - down, f"{name}_difference_high": difference + up}
-            row |= {f"{name}_differs": bool(difference - down > 0 or difference + up < 0)}
+            row |= {f"{name}_difference_low": low, f"{name}_difference_high": high}
+            row[f"{name}_differs"] = bool(low > 0 or high < 0)
         rows.append(row | {"data": item.data})
     return pd.DataFrame(rows)
 

@@ -17,8 +17,8 @@ from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
 from contactid.tossing.artefacts.data import Case, by_name, data_label, of_cases, shown, two_cases
-from contactid.tossing.artefacts.sensitivity import fill_outline
-from contactid.tossing.predict.rest_pose_distribution import coverage_table, read_scores
+from contactid.tossing.predict.rest_pose_distribution import coverage_table
+from contactid.tossing.predict.rest_pose_regions import read_scores
 
 _LEVELS = {
     "parameters": ("parameters only", style.LINE, "o"),
@@ -27,6 +27,8 @@ _LEVELS = {
     "conformal": ("conformal", style.RELEASE, "D"),
 }
 _CURVE = tuple(np.round(np.arange(0.05, 1.0, 0.05), 2))
+_SHADES = {"region_50": 0.55, "region_80": 0.3, "region_90": 0.15}  # opacity of regions
+_COLUMNS = 3  # panels of a row
 
 
 def rest_pose_figures(
@@ -116,65 +118,45 @@ def draw_calibration_curve(data: pd.DataFrame) -> Figure:
     return figure
 
 
-def draw_rest_pose_distribution(data: pd.DataFrame) -> Figure:
-    """``ext_rest_pose_distribution``: predicted positions, regions and outlines from above, a row per object."""
-    names = list(dict.fromkeys(data["object"]))
-    columns = int(data["panel"].max()) + 1
-    figure, panels = plt.subplots(
-        2 * len(names), columns, figsize=(style.DOUBLE_COLUMN * 0.85, 4.0 * len(names) + 0.8), squeeze=False
-    )
-    for row, name in enumerate(names):
-        of_object = data[data["object"] == name]
-        reach = _reach(of_object, ["region_90", "measured", "predicted"])
-        near = 1e3 * _reach(of_object, ["region_90"])
-        for column in range(columns):
-            whole, detail = panels[2 * row : 2 * row + 2, column]
-            part = of_object[of_object["panel"] == column]
-            if part.empty:
-                whole.set_visible(False)
-                detail.set_visible(False)
-                continue
-            kinds = {str(kind): shape for kind, shape in part.groupby("kind")}
-            fill_outline(whole, kinds["measured"], style.MEASURED, 0.35)
-            outline = kinds["predicted"]
-            whole.fill(outline["x_m"], outline["y_m"], facecolor="none", edgecolor=style.RELEASE, lw=0.9, ls="--")
-            _cloud(whole, kinds, 1.0)
-            _cloud(detail, kinds, 1e3)
-            whole.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
-            detail.set(xlim=(-near, near), ylim=(-near, near), aspect="equal", xlabel=r"$x_C$ (mm)")
-            share = part["measured_face_pct"].iloc[0]
-            title = f"toss {part['toss'].iloc[0]}\nprobability of its face: {share:.0f} %"
-            whole.set_title(title, loc="left", fontsize=6)
-            whole.set_xlabel(r"$x_C$ (m)")
-        panels[2 * row, 0].set_ylabel(f"{name}\n$y_C$ (m)")
-        panels[2 * row + 1, 0].set_ylabel("detail\n$y_C$ (mm)")
-    dots: dict[str, Any] = {"ls": "none", "marker": "o", "ms": 3, "mew": 0}
-    handles = [
-        Patch(facecolor=(style.MEASURED, 0.35), edgecolor="black", lw=0.6, label="measured (its centre: +)"),
-        Line2D([], [], color=style.RELEASE, lw=0.9, ls="--", label="predicted"),
-        Line2D([], [], color="black", lw=1.0, label="50 % and 90 % of positions"),
-        Line2D([], [], color=style.LINE, label="parameters and release", **dots),
-        Line2D([], [], color=style.SIMULATED, label="+ model error", **dots),
-        Line2D([], [], color=style.ACCENT, label="+ model error, another face", **dots),
+def draw_regions(data: pd.DataFrame) -> Figure:
+    """Regions of rest poses from above, a panel per toss of :func:`region_table`, by ``object``."""
+    panels = data.groupby(["object", "toss"], sort=False)
+    rows, size = -(-len(panels) // _COLUMNS), style.DOUBLE_COLUMN / _COLUMNS
+    figure, axes = plt.subplots(rows, _COLUMNS, figsize=(style.DOUBLE_COLUMN, size * rows + 0.7), squeeze=False)
+    for axis in axes.flat[len(panels) :]:
+        axis.set_visible(False)
+    for axis, ((name, toss), part) in zip(axes.flat, panels, strict=False):
+        for _, shape in part.groupby("polygon", sort=False):
+            _draw_shape(axis, shape)
+        axis.set_title(f"{name}, toss {toss}\n{part['title'].iloc[0]}", loc="left", fontsize=7)
+        axis.set_aspect("equal", adjustable="datalim")
+        axis.locator_params(nbins=4)
+    axes[0, 0].set_ylabel("$y_C$ (m)")
+    axes[-1, 0].set(xlabel="$x_C$ (m)", ylabel="$y_C$ (m)")
+    handles: list[Patch | Line2D] = [
+        Patch(facecolor=(style.LINE, shade), label=f"{kind.removeprefix('region_')} % region")
+        for kind, shade in _SHADES.items()
+    ]
+    handles += [
+        Line2D([], [], color=style.ACCENT, lw=0.9, ls="--", label="the same on another face"),
+        Patch(facecolor="none", edgecolor="black", lw=0.9, label="measured at rest"),
+        Line2D([], [], color=style.RELEASE, ls="none", marker="+", ms=6, label="by the parameters alone"),
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3)
     return figure
 
 
-def _reach(data: pd.DataFrame, kinds: Sequence[str]) -> float:
-    """Half the side of a square around the origin with room for these kinds of shapes, m."""
-    return 1.12 * float(data.loc[data["kind"].isin(kinds), ["x_m", "y_m"]].abs().to_numpy().max())
-
-
-def _cloud(panel: Axes, kinds: dict[str, pd.DataFrame], scale: float) -> None:
-    """Dots, ellipses and the measured centre, in units of 1 m over ``scale``."""
-    size = 1.6 if scale == 1.0 else 2.2
-    dots = {"drawn": style.SIMULATED, "drawn_other_face": style.ACCENT, "simulated": style.LINE}
-    for kind, colour in dots.items():
-        if kind in kinds:
-            points = scale * kinds[kind][["x_m", "y_m"]].to_numpy()
-            panel.plot(*points.T, ".", color=colour, ms=size, mew=0, alpha=0.8)
-    for percent, width in ((50, 1.2), (90, 0.8)):
-        ellipse = scale * kinds[f"region_{percent}"][["x_m", "y_m"]].to_numpy()
-        panel.plot(*ellipse.T, color="black", lw=width)
-    panel.plot(0.0, 0.0, "+", color="black", ms=7, mew=1.0)
+def _draw_shape(axis: Axes, shape: pd.DataFrame) -> None:
+    """A region on the likely face or on another, the measured box, or a place of its origin."""
+    kind, likely = shape["kind"].iloc[0], bool(shape["likely"].iloc[0])
+    x, y = shape["x_m"], shape["y_m"]
+    if kind == "measured":
+        axis.fill(x, y, facecolor="none", edgecolor="black", lw=0.9)
+    elif kind == "center":
+        axis.plot(x, y, "o", color="black", ms=2.5)
+    elif kind == "predicted":
+        axis.plot(x, y, "+", color=style.RELEASE, ms=6)
+    elif likely:
+        axis.fill(x, y, facecolor=(style.LINE, _SHADES[kind]), edgecolor=style.LINE, lw=0.6)
+    else:
+        axis.plot(x, y, color=style.ACCENT, lw=0.9, ls="--")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -24,13 +25,13 @@ from contactid.tossing.artefacts.data import (
     data_label,
     object_of,
     of_cases,
+    outline_from_above,
     shown,
     two_cases,
 )
 from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.predict.sensitivity import PARAMETERS, largest_dimension, restitution_insensitive_below
 from contactid.tossing.prepare.metrics import rest_position_error
-from contactid.tossing.prepare.poses import top_outline
 
 _SYMBOLS = {"friction_mu": r"$\mu$", "restitution_e_n": r"$e_N$"}
 _INPUTS = {
@@ -112,12 +113,10 @@ def variation_outlines(
     By dataset there are the table of :func:`vary_parameters` and the prepared tosses; ``n_tosses`` are drawn at random
     for each object, of those that come to rest.
 
-    Returns
-    -------
-    Columns ``dataset``, ``object``, ``parameter``, ``panel``, ``toss``, ``kind`` (``measured``, ``varied``, or
+    Returns columns ``dataset``, ``object``, ``parameter``, ``panel``, ``toss``, ``kind`` (``measured``, ``varied``, or
     ``median``: the varied pose with the least summed distance to the others), ``value``, ``corner``, ``x_m``, ``y_m``.
     """
-    rows: list[tuple[object, ...]] = []
+    tables = []
     for dataset, table in varied.items():
         names, item = _resting(table), prepared[dataset]
         if not len(names):
@@ -126,20 +125,20 @@ def variation_outlines(
             )
         random = np.random.default_rng(seed)
         chosen = sorted(random.choice(len(names), size=min(n_tosses, len(names)), replace=False))
-        for parameter in PARAMETERS:
-            for panel, k in enumerate(chosen):
-                part = table[(table["toss"] == names[k]) & (table["parameter"] == parameter) & table["rested"]]
-                poses = part[[f"simulated_{name}" for name in POSE]].to_numpy()
-                measured = part[[f"measured_{name}" for name in POSE]].to_numpy()[0]
-                drawn = [("measured", np.nan, measured)]
-                drawn += [("varied", value, pose) for value, pose in zip(part["value"], poses, strict=True)]
-                middle = _medoid(poses[:, :2])
-                drawn.append(("median", part["value"].iloc[middle], poses[middle]))
-                for kind, value, pose in drawn:
-                    for corner, (x, y) in enumerate(top_outline(pose, item["vertices"].values) - measured[:2]):
-                        rows.append((dataset, object_of(item), parameter, panel, names[k], kind, value, corner, x, y))
-    columns = ["dataset", "object", "parameter", "panel", "toss", "kind", "value", "corner", "x_m", "y_m"]
-    return pd.DataFrame(rows, columns=columns)
+        for parameter, (panel, k) in product(PARAMETERS, enumerate(chosen)):
+            of_toss = table[(table["toss"] == names[k]) & (table["parameter"] == parameter) & table["rested"]]
+            poses, measured = (
+                of_toss[[f"{kind}_{name}" for name in POSE]].to_numpy() for kind in ("simulated", "measured")
+            )
+            middle = _medoid(poses[:, :2])
+            drawn = [("measured", np.nan, measured[0])]
+            drawn += [("varied", value, pose) for value, pose in zip(of_toss["value"], poses, strict=True)]
+            drawn.append(("median", of_toss["value"].iloc[middle], poses[middle]))
+            about = {"dataset": dataset, "object": object_of(item), "parameter": parameter, "panel": panel}
+            for kind, value, pose in drawn:
+                of_kind = {**about, "toss": names[k], "kind": kind, "value": value}
+                tables.append(outline_from_above(pose, item["vertices"].values, measured[0, :2], **of_kind))
+    return pd.concat(tables, ignore_index=True)[[*of_kind, "corner", "x_m", "y_m"]]
 
 
 def _resting(table: pd.DataFrame) -> np.ndarray:
@@ -237,10 +236,8 @@ def draw_sobol(data: pd.DataFrame) -> Figure:
                 )
             first = part.iloc[0]
             spread = "" if first["unit"] == "1" else f", sd {first['standard_deviation']:.3g} {first['unit']}"
-            count = int(data.loc[data["object"] == name, "n_tosses"].max())
-            tosses = (
-                f"{count} tosses" if first["n_tosses"] == count else f"{first['n_tosses']} steady of {count} tosses"
-            )
+            count, counted = int(data.loc[data["object"] == name, "n_tosses"].max()), first["n_tosses"]
+            tosses = f"{count} tosses" if counted == count else f"{counted} steady of {count} tosses"
             panel.set_title(f"{output}{spread}\n{tosses}", loc="left", fontsize=7)
             panel.set_yticks(places, list(_INPUTS.values()))
             panel.set_xlim(-0.05, 1.1)

@@ -1,4 +1,4 @@
-"""Figures 10 and 13: a toss's release and rest, and measured beside predicted rest poses."""
+"""Figures 10 and 13, a toss's release and rest and its rest poses; and how every recorded toss moves."""
 
 from __future__ import annotations
 
@@ -11,18 +11,104 @@ import pandas as pd
 import xarray as xr
 from matplotlib.figure import Figure
 
+from contactid.core import rotations
 from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
-from contactid.tossing.artefacts.data import Case, by_name, example, example_toss, object_of, of_cases, shown
+from contactid.sources.motion import iterate_recordings
+from contactid.tossing.artefacts.data import (
+    Case,
+    by_name,
+    data_label,
+    example,
+    example_toss,
+    object_of,
+    of_cases,
+    outline_from_above,
+    shown,
+)
 from contactid.tossing.predict.prediction import POSE
-from contactid.tossing.prepare.poses import top_outline
+from contactid.tossing.prepare.poses import vertex_positions
 
+_LYING = 0.005  # m: a face lies on the surface where four corners are this low, ten times what resting ones scatter
+_BEFORE, _AFTER = 3, 5  # samples from the first contact that surely are before it, and that it may take
+_RELEASE = 4  # samples that the velocity of release is the mean of
 _LOOKS: dict[str, dict[str, Any]] = {
     "measured": {"facecolor": (style.MEASURED, 0.5), "edgecolor": "black", "lw": 0.6},
     "by velocity": {"facecolor": (style.SIMULATED, 0.35), "edgecolor": style.RELEASE, "lw": 1.0, "ls": "--"},
     "by trajectory": {"facecolor": "none", "edgecolor": style.LINE, "lw": 1.4},
 }
+
+
+def motion_table(
+    prepared: Sequence[str],
+    datasets: Sequence[str],
+    cases: Sequence[Case],
+    predicted: Sequence[tuple[str, str, str]],
+    predictions: Sequence[str],
+    block: Mapping[str, Any],
+) -> pd.DataFrame:
+    """``ext_recorded_motion``: a row per toss that is identified or predicted on (:func:`motion_of`).
+
+    ``predictions`` are files of every prediction (identified on, predicted on, scheme); the error of the rest position
+    is by the paper's own scheme, NaN where a toss isn't predicted.
+    """
+    data, scheme = by_name(prepared, datasets), block["variants"][0]["name"]
+    errors: dict[tuple[str, str], float] = {}
+    for (_, dataset, name), file in zip(predicted, predictions, strict=True):
+        if name == scheme:
+            rows = read_csv(file).astype({"toss": str}).to_dict("records")
+            errors |= {(dataset, row["toss"]): row["rest_position_error_cm"] for row in rows}
+    motion = [
+        {
+            "dataset": name,
+            "object": object_of(data[name]),
+            "toss": toss,
+            "sample_frequency_hz": float(data[name].attrs["sample_frequency"]),
+            **motion_of(samples, data[name]["vertices"].values, 1.0 / float(data[name].attrs["sample_frequency"])),
+            "rest_position_error_cm": errors.get((name, toss), np.nan),
+            "data": data_label(data[name]),
+        }
+        for name in of_cases(cases)
+        for toss, samples in iterate_recordings(data[name])
+        if int(samples["release"]) >= 0
+    ]
+    return pd.DataFrame(motion)
+
+
+def motion_of(samples: xr.Dataset, vertices: np.ndarray, step: float) -> dict[str, Any]:
+    """What a toss of a body with vertices (v, 3) m in B, sampled every ``step`` s, does from release to rest.
+
+    Returns ``travelled_m``: length of the path of B's origin; ``flight_pct`` and ``sliding_pct``: shares of it before
+    the first contact, and with a face on the surface after it; ``bouncing_pct``: the rest of it.
+    ``slip_kept``: least speed along the surface of the corner that touches first, within the samples that an
+    impact may take, over its speed before; 0 where it sticks. ``tilt_deg``: of z_B at rest against the normal.
+    """
+    release, contact, rest = (int(samples[event]) for event in ("release", "contact", "rest"))
+    position = samples["position"].values[: rest + 1]
+    corners = vertex_positions(position, samples["orientation"].values[: rest + 1], vertices)
+    way = np.linalg.norm(np.diff(position, axis=0), axis=1)
+    lies = np.sort(corners[:, :, 2], axis=1)[:, 3] < _LYING
+    slides = lies[:-1] & lies[1:] & (np.arange(rest) >= contact)
+    travelled = float(way[release:].sum())
+    flight, sliding = (100.0 * float(part.sum()) / travelled for part in (way[release:contact], way[slides]))
+    touching = int(corners[contact, :, 2].argmin())
+    slip = np.gradient(corners[:, touching, :2], step, axis=0) - samples["surface_velocity"].values[:2]
+    speed = np.linalg.norm(slip, axis=1)
+    velocity = (position[release + _RELEASE] - position[release]) / (_RELEASE * step)
+    upright = float(rotations.matrices(samples["rest_orientation"].values)[2, 2])
+    return {
+        "moving": bool(np.any(samples["surface_velocity"].values)),
+        "tumbled": bool(int(samples["tumbled"])),
+        "samples": rest - release + 1,
+        "release_speed_m_s": float(np.linalg.norm(velocity)),
+        "travelled_m": travelled,
+        "flight_pct": flight,
+        "sliding_pct": sliding,
+        "bouncing_pct": 100.0 - flight - sliding,
+        "slip_kept": float(speed[contact : contact + 1 + _AFTER].min() / speed[contact - _BEFORE]),
+        "tilt_deg": float(np.degrees(np.arccos(np.clip(upright, -1.0, 1.0)))),
+    }
 
 
 def toss_figures(
@@ -52,19 +138,12 @@ def toss_figures(
 def height_of_example(prepared: xr.Dataset) -> pd.DataFrame:
     """Figure 10: height of B's origin over the surface against the sample index, with release and rest marked."""
     samples = example_toss(prepared)
-    height = samples["position"].values[:, 2]
-    index = np.arange(len(height))
-    event = np.where(index == int(samples["release"]), "release", np.where(index == int(samples["rest"]), "rest", ""))
-    return pd.DataFrame(
-        {
-            "object": prepared.attrs["object"],
-            "toss": str(samples["recording"].values),
-            "sample": index,
-            "time_s": samples["time"].values,
-            "height_m": height,
-            "event": event,
-        }
-    )
+    about = {"object": prepared.attrs["object"], "toss": str(samples["recording"].values)}
+    table = pd.DataFrame({"time_s": samples["time"].values, "height_m": samples["position"].values[:, 2], "event": ""})
+    for event in ("release", "rest"):
+        table.loc[int(samples[event]), "event"] = event
+    table = table.rename_axis("sample").reset_index().assign(**about)
+    return table[[*about, "sample", "time_s", "height_m", "event"]]
 
 
 def rest_poses(
@@ -76,27 +155,22 @@ def rest_poses(
     tosses. Outlines are those of the face that lies up, centred on the measured position. Errors are those of Table
     III (eqs. 19 to 21), the rotation as the angle between both poses.
     """
+    errors = {"rest_position_error_cm": "position_error_cm", "rest_rotation_error_deg": "rotation_error_deg"}
     tables = []
     for (dataset, parameters), table in predictions.items():
         random = np.random.default_rng(seed)
         chosen = sorted(random.choice(len(table), size=min(n_tosses, len(table)), replace=False))
         vertices = prepared[dataset]["vertices"].values
-        for panel, toss in enumerate(table.iloc[chosen].to_dict("records")):
-            of_toss = {"dataset": dataset, "object": object_of(prepared[dataset]), "panel": panel, "toss": toss["toss"]}
-            errors = {
-                "position_error_cm": toss["rest_position_error_cm"],
-                "rotation_error_deg": toss["rest_rotation_error_deg"],
-            }
-            origin = np.array([toss["measured_x"], toss["measured_y"]])
+        for panel, (_, toss) in enumerate(table.iloc[chosen].iterrows()):
+            about = {"dataset": dataset, "object": object_of(prepared[dataset]), "panel": panel, "toss": toss["toss"]}
+            origin = toss[["measured_x", "measured_y"]].to_numpy(dtype=float)
             for kind, source in (("measured", "measured"), (f"by {parameters}", "simulated")):
-                outline = top_outline(np.array([toss[f"{source}_{name}"] for name in POSE]), vertices) - origin
-                rows = pd.DataFrame(outline, columns=["x_m", "y_m"]).rename_axis("corner").reset_index()
-                tables.append(rows.assign(**of_toss, kind=kind, **(errors if source == "simulated" else {})))
-    drawn = pd.concat(tables, ignore_index=True)
-    names = ["dataset", "object", "panel", "toss", "kind", *errors, "corner", "x_m", "y_m"]
-    return drawn.drop_duplicates(["dataset", "panel", "kind", "corner"])[names].sort_values(
-        ["dataset", "panel"], kind="stable", ignore_index=True
-    )
+                pose = toss[[f"{source}_{name}" for name in POSE]].to_numpy(dtype=float)
+                said = {} if source == "measured" else {column: toss[name] for name, column in errors.items()}
+                tables.append(outline_from_above(pose, vertices, origin, **about, kind=kind, **said))
+    drawn = pd.concat(tables, ignore_index=True).drop_duplicates(["dataset", "panel", "kind", "corner"])
+    names = ["dataset", "object", "panel", "toss", "kind", *errors.values(), "corner", "x_m", "y_m"]
+    return drawn[names].sort_values(["dataset", "panel"], kind="stable", ignore_index=True)
 
 
 def draw_height(data: pd.DataFrame) -> Figure:

@@ -9,8 +9,8 @@ by side: friction disk and polyhedra, and free e_T.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ from contactid.tossing.impacts.impact import Impact, ImpactWindow, read_impacts
 from contactid.tossing.impacts.law import ImpactTable, impact_table
 from contactid.tossing.models.impact_likelihood import Point, likelihood, minimise
 from contactid.tossing.models.impact_uncertainty import FrictionEvidence, Uncertainty, friction_evidence, uncertainty
-from contactid.tossing.models.impacts import Friction, ImpactModelOptions, build_impact_model
+from contactid.tossing.models.impacts import LARGEST_MU, ImpactModelOptions, build_impact_model
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 
 _CONTINUATION = Continuation()
@@ -40,22 +40,13 @@ _NORMAL = 1.4826  # median absolute value to standard deviation
 _NAMES = ("friction_mu", "restitution_e_n", "restitution_e_t")
 
 
-@dataclass(frozen=True)
-class Run:
-    """One of several starts, and where it led.
-
-    Attributes
-    ----------
-    start, end : (mu, e_N, e_T)
-    impulses : (n, 3) N s
-    slip_speeds : (n,) m/s
-    solution : of the continuation
-    """
+class Run(NamedTuple):
+    """One of several starts, and where it led."""
 
     start: Point
     end: Point
-    impulses: np.ndarray
-    slip_speeds: np.ndarray
+    impulses: np.ndarray  # (n, 3) N s
+    slip_speeds: np.ndarray  # (n,) m/s
     solution: MpecSolution
 
 
@@ -71,31 +62,24 @@ def identify_from_impacts(
 
     Parameters
     ----------
-    near
-        (mu, e_N, e_T) from which the exact law's optimum is looked for; the whole range by default.
-    lasting
-        (3,) m/s: what gravity does within half of the shortest time that an impact may last unseen.
+    near : (mu, e_N, e_T) from which the exact law's optimum is looked for; the whole range by default
+    lasting : (3,) m/s: what gravity does within half of the shortest time that an impact may last unseen
 
-    Returns
-    -------
-    The record that :func:`contactid.output.fits.write_fit` takes. ``objective`` and what is said of the solver are of
-    the best start; ``exact_objective`` is the same at the same parameters by the exact law. ``intervals``: 95 %;
-    mu's has no upper end where friction isn't identified.
-    ``law_fits``: whether impacts deviate from the law by little more than measured noise explains
-    (``noise_chi_square``); where not, the intervals are those of the law's best parameters, not of the body's.
-    ``multi_start``: all starts; ``agreeing`` of them converged to the same parameters.
+    Returns the record that :func:`contactid.output.fits.write_fit` takes. ``objective`` and what is said of the
+    solver are of the best start; ``exact_objective`` is the same at the same parameters by the exact law.
+    ``intervals``: 95 %; mu's has no upper end where friction isn't identified. ``law_fits``: whether impacts
+    deviate from the law by little more than measured noise explains (``noise_chi_square``); where not, the
+    intervals are those of the law's best parameters, not of the body's. ``multi_start``: all starts;
+    ``agreeing`` of them converged to the same parameters.
 
-    Raises
-    ------
-    ContactIdError
-        Without impacts, or where no start comes to a feasible point.
+    Raises :class:`ContactIdError` without impacts, or where no start comes to a feasible point.
     """
     options = options or ImpactModelOptions()
     table = impact_table(body, impacts)
     problem = likelihood(table, options.model_error)
-    exact = minimise(problem, near, free_e_t=options.free_e_t, largest_mu=options.largest_mu)
+    exact = minimise(problem, near, free_e_t=options.free_e_t)
     # the form that is published has a start that knows nothing, too
-    starts = [exact] if options.free_e_t or options.friction is Friction.POLYHEDRON else [_FIRST, exact]
+    starts = [exact] if options.free_e_t or options.facets else [_FIRST, exact]
     runs = _runs(table, options, starts)
     best = _with_least_friction(min(runs, key=lambda run: (not run.solution.converged, run.solution.objective)))
     if best.solution.last.primal_infeasibility > _FEASIBLE:
@@ -104,7 +88,7 @@ def identify_from_impacts(
     evidence = friction_evidence(problem, best.end)
     return {
         "parameters": dict(zip(_NAMES, best.end[: 2 + options.free_e_t], strict=False)),
-        "intervals": _intervals(spread, evidence, best.end, options),
+        "intervals": _intervals(spread, evidence, best.end),
         "interval_kind": spread.kind,
         "reduced_chi_square": spread.reduced_chi_square,
         "noise_chi_square": spread.noise_chi_square,
@@ -121,9 +105,7 @@ def identify_from_impacts(
 def _of_solver(runs: Sequence[Run], best: Run, options: ImpactModelOptions) -> dict[str, Any]:
     """What a record says of the program, its solver and its starts."""
     solution, last = best.solution, best.solution.last
-    friction = options.friction.value
-    if options.friction is Friction.POLYHEDRON:
-        friction += f" of {options.facets} facets"
+    friction = f"polyhedron of {options.facets} facets" if options.facets else "disk"
     first = 0 if _sliding(best) else 1  # where nothing slides, mu may be anything from some value on
     ends = np.array([run.end for run in runs])[:, first:]
     same = np.abs(ends - best.end[first:]).max(axis=1) <= _AGREES
@@ -175,13 +157,11 @@ def _with_least_friction(run: Run) -> Run:
         return run
     sideways = np.linalg.norm(run.impulses[:, :2], axis=1)
     steepest = float((sideways / np.maximum(run.impulses[:, 2], np.finfo(float).tiny)).max())
-    return replace(run, end=(min(steepest, run.end[0]), *run.end[1:]))
+    return run._replace(end=(min(steepest, run.end[0]), *run.end[1:]))
 
 
-def _intervals(
-    spread: Uncertainty, evidence: FrictionEvidence, end: Point, options: ImpactModelOptions
-) -> dict[str, list[float | None]]:
-    highest = (options.largest_mu, 1.0, 1.0)
+def _intervals(spread: Uncertainty, evidence: FrictionEvidence, end: Point) -> dict[str, list[float | None]]:
+    highest = (LARGEST_MU, 1.0, 1.0)
     intervals: dict[str, list[float | None]] = {}
     for name, value, reach, most in zip(_NAMES, end, spread.reach, highest, strict=False):
         intervals[name] = [max(value - float(reach), 0.0), min(value + float(reach), most)]
@@ -244,7 +224,7 @@ def compare_forms(
     lasting = lasting_of(windows, time_step)
     forms = {"disk": options}
     for n in facets:
-        forms[f"polyhedron of {n} facets"] = replace(options, friction=Friction.POLYHEDRON, facets=n)
+        forms[f"polyhedron of {n} facets"] = replace(options, facets=n)
     forms["disk, e_T free"] = replace(options, free_e_t=True)
     fits = {
         form: identify_from_impacts(body, impacts, chosen, near=near, lasting=lasting) for form, chosen in forms.items()
@@ -257,22 +237,13 @@ def _row(form: str, fit: dict[str, Any], options: ImpactModelOptions) -> dict[st
     for name, value in fit["parameters"].items():
         low, high = fit["intervals"][name]
         row |= {name: value, f"{name}_low": low, f"{name}_high": np.inf if high is None else high}
-    return row | {
-        "friction_identified": fit["friction_identified"],
-        "objective": fit["objective"],
-        "reduced_chi_square": fit["reduced_chi_square"],
-        "noise_chi_square": fit["noise_chi_square"],
-        "law_fits": fit["law_fits"],
-        "model_error_m_s": options.model_error[0],
-        "model_error_rad_s": options.model_error[1],
-        "converged": fit["converged"],
-        "complementarity_residual": fit["residuals"]["complementarity"],
-        "n_impacts": fit["data"]["n_impacts"],
-        "n_sliding": fit["data"]["n_sliding"],
-        "starts": fit["multi_start"]["starts"],
-        "starts_agreeing": fit["multi_start"]["agreeing"],
-        "seconds": fit["seconds"],
-    }
+    row |= {name: fit[name] for name in ("friction_identified", "objective", "reduced_chi_square")}
+    row |= {name: fit[name] for name in ("noise_chi_square", "law_fits")}
+    row["model_error_m_s"], row["model_error_rad_s"] = options.model_error
+    row |= {"converged": fit["converged"], "complementarity_residual": fit["residuals"]["complementarity"]}
+    row |= {name: fit["data"][name] for name in ("n_impacts", "n_sliding")}
+    starts = fit["multi_start"]
+    return row | {"starts": starts["starts"], "starts_agreeing": starts["agreeing"], "seconds": fit["seconds"]}
 
 
 def identify_from_file(

@@ -54,10 +54,7 @@ def identify_from_stored(
 ) -> None:
     """Write the fit of each dataset at the best point of its stored grid; no losses of tosses, no intervals.
 
-    Raises
-    ------
-    ContactIdError
-        Where the stored grid has no such dataset.
+    Raises :class:`ContactIdError` where the stored grid has no such dataset.
     """
     table, made = read_stored(stored)
     for dataset, fit in zip(datasets, fits, strict=True):

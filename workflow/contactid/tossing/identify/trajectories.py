@@ -77,21 +77,17 @@ def identify(
 
     Parameters
     ----------
-    coarse
-        :func:`sweep_grid` over the same tosses.
-    variant
-        Unless it refines, the best point of the coarse grid is taken, as in the paper. Otherwise a finer grid in mu
-        around it and then a Nelder-Mead search; the loss is continuous but not smooth (trajectories branch), so no
-        gradient is used.
-    samples, seed
-        Resampling of tosses for the 95 % intervals, on the finest grid at hand.
+    coarse : :func:`sweep_grid` over the same tosses
+    variant : unless it refines, the best point of the coarse grid is taken, as in the paper. Otherwise a finer
+        grid in mu around it and then a Nelder-Mead search; the loss is continuous but not smooth (trajectories
+        branch), so no gradient is used.
+    samples, seed : resampling of tosses for the 95 % intervals, on the finest grid at hand
 
-    Returns
-    -------
-    The record for ``fits/*.json``, and the losses on the finest grid at hand. ``objective`` is eq. 16 at the optimum.
-    ``converged``: the search ended regularly and every contact step at the optimum was solved. ``restitution_flat_to``:
-    largest e_N whose mean loss, at its best mu, is within 2 % of the optimum. ``friction_flat``: mu values (low, high)
-    within the same share at the best e_N. ``iterations``: parameter pairs simulated.
+    Returns the record for ``fits/*.json``, and the losses on the finest grid at hand. ``objective`` is eq. 16
+    at the optimum. ``converged``: the search ended regularly and every contact step at the optimum was solved.
+    ``restitution_flat_to``: largest e_N whose mean loss, at its best mu, is within 2 % of the optimum.
+    ``friction_flat``: mu values (low, high) within the same share at the best e_N. ``iterations``: parameter
+    pairs simulated.
     """
     begin = time.perf_counter()
 

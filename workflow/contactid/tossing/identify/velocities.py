@@ -98,13 +98,11 @@ def identify_velocities(
 ) -> dict[str, Any]:
     """Find the minimum of eq. 16 on the grid, as the paper does, and refine it where the variant asks for it.
 
-    Returns
-    -------
-    The record for ``fits/*.json``. ``objective`` is the mean loss at the optimum, m/s. ``intervals``: 95 % percentile
-    bootstrap with ``samples`` over tosses (impacts of a toss together). ``friction_flat_from``: smallest mu from which
-    the mean loss stays within 1 % of its value at the largest mu, as all impacts stick there (none where it never
-    does). ``best_per_impact``: mean over impacts of the smallest loss on the grid. ``no_impact``: mean loss without
-    any contact.
+    Returns the record for ``fits/*.json``. ``objective`` is the mean loss at the optimum, m/s. ``intervals``:
+    95 % percentile bootstrap with ``samples`` over tosses (impacts of a toss together). ``friction_flat_from``:
+    smallest mu from which the mean loss stays within 1 % of its value at the largest mu, as all impacts stick
+    there (none where it never does). ``best_per_impact``: mean over impacts of the smallest loss on the grid.
+    ``no_impact``: mean loss without any contact.
     """
     begin = time.perf_counter()
     mean, finest = swept["loss"].mean("impact"), swept

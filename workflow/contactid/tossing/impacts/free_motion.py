@@ -24,42 +24,27 @@ _SETTLED = 1e-9  # rad and rad/s
 
 @dataclass(frozen=True)
 class PoseNoise:
-    """Standard deviations per axis of one measured pose, independent from sample to sample.
+    """Standard deviations per axis of one measured pose, independent from sample to sample."""
 
-    Attributes
-    ----------
-    position : m
-    rotation : rad
-    """
-
-    position: float
-    rotation: float
+    position: float  # m
+    rotation: float  # rad
 
 
 @dataclass(frozen=True)
 class FreeMotion:
-    """A fitted free motion; time counts from the fit's reference time.
+    """A fitted free motion; time counts from the fit's reference time."""
 
-    Attributes
-    ----------
-    body : its centre of mass and inertia
-    center, center_velocity : (3,) m and m/s of the centre of mass in C at the reference time
-    rotation : R_CB at the reference time
-    spin : (3,) rad/s in B at the reference time
-    gravity : (3,) m/s2 in C
-    spread : sum of squared times about their mean, s2: the variance of a velocity is that of a sample divided by it
-    sample_times : (n,) s of the fitted samples
-    residuals : (n, 6) measured less fitted poses: position (m) of B's origin and rotation vector (rad) in B
-    """
-
-    body: BodyProperties
+    body: BodyProperties  # its centre of mass and inertia
+    # center, center_velocity: (3,) m and m/s of the centre of mass in C at the reference time
     center: np.ndarray
     center_velocity: np.ndarray
-    rotation: rotations.Rotation
-    spin: np.ndarray
-    gravity: np.ndarray
+    rotation: rotations.Rotation  # R_CB at the reference time
+    spin: np.ndarray  # (3,) rad/s in B at the reference time
+    gravity: np.ndarray  # (3,) m/s2 in C
+    # sum of squared times about their mean, s2: the variance of a velocity is that of a sample divided by it
     spread: float
-    sample_times: np.ndarray
+    sample_times: np.ndarray  # (n,) s of the fitted samples
+    # (n, 6) measured less fitted poses: position (m) of B's origin and rotation vector (rad) in B
     residuals: np.ndarray
 
     def poses(self, times: np.ndarray) -> tuple[np.ndarray, rotations.Rotation]:
@@ -112,12 +97,9 @@ def fit_free_motion(
 
     Parameters
     ----------
-    times
-        (n,) s; the returned motion counts time from their mean.
-    position, orientation
-        (n, 3) m and (n, 4): poses of B in C.
-    gravity
-        (3,) m/s2 in C.
+    times : (n,) s; the returned motion counts time from their mean
+    position, orientation : (n, 3) m and (n, 4): poses of B in C
+    gravity : (3,) m/s2 in C
     """
     times = times - times.mean()
     spread = float(times @ times)

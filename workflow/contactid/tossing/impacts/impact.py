@@ -26,69 +26,47 @@ class Impact:
 
     Everything is expressed in the surface frame C; twists are hybrid (``B[C]``, eq. 15): velocity of B's origin and
     angular velocity, both in C.
-
-    Attributes
-    ----------
-    toss, sample, vertex
-        Recording, sample index k_im of the vertex's lowest height, and which vertex hits.
-    position, orientation
-        (3,) m and (4,): pose of B in C at the instant of impact.
-    pre_twist, post_twist
-        (6,) fitted twists just before and just after the impact, m/s and rad/s.
-    pre_covariance, post_covariance
-        (6, 6) covariances of the fitted twists; the two fits use different samples, so they are independent.
-    surface_velocity
-        (3,) m/s of the surface's material.
     """
 
+    # toss, sample, vertex: recording, sample index k_im of the vertex's lowest height, and which vertex hits
     toss: str
     sample: int
     vertex: int
+    # position, orientation: (3,) m and (4,): pose of B in C at the instant of impact
     position: np.ndarray
     orientation: np.ndarray
+    # pre_twist, post_twist: (6,) fitted twists just before and just after the impact, m/s and rad/s
     pre_twist: np.ndarray
     post_twist: np.ndarray
+    # pre_covariance, post_covariance: (6, 6) covariances of the fitted twists; the two fits use different
+    # samples, so they are independent
     pre_covariance: np.ndarray
     post_covariance: np.ndarray
-    surface_velocity: np.ndarray
+    surface_velocity: np.ndarray  # (3,) m/s of the surface's material
 
 
 @dataclass(frozen=True)
 class ImpactWindow:
-    """An impact with the window that the paper simulates around it (section IV-A3).
+    """An impact with the window that the paper simulates around it (section IV-A3)."""
 
-    Attributes
-    ----------
-    impact : the impact itself
-    split : ``identification`` or ``test``
-    start : state at k_im - 5, from the motion fitted before the impact, over a surface at the height of the impact
-    n_steps : samples from the start to k_im + c
-    end_twist : (6,) fitted hybrid twist at k_im + c, the v+ of eq. 17
-    gravity : (3,) m/s2 in C
-    """
-
-    impact: Impact
-    split: str
+    impact: Impact  # the impact itself
+    split: str  # ``identification`` or ``test``
+    # state at k_im - 5, from the motion fitted before the impact, over a surface at the height of the impact
     start: State
-    n_steps: int
-    end_twist: np.ndarray
-    gravity: np.ndarray
+    n_steps: int  # samples from the start to k_im + c
+    end_twist: np.ndarray  # (6,) fitted hybrid twist at k_im + c, the v+ of eq. 17
+    gravity: np.ndarray  # (3,) m/s2 in C
 
 
 @dataclass(frozen=True)
 class ImpactGeometry:
-    """What the impact law needs of an impact's pose.
+    """What the impact law needs of an impact's pose."""
 
-    Attributes
-    ----------
-    jacobian : (3, 6) W^T: velocity of the impacting vertex (x, y, z in C) per hybrid twist of B's origin
-    response : (6, 3) change of the hybrid twist of B's origin per impulse (x, y, z in C, N s) at the vertex
-    delassus : (3, 3) ``jacobian @ response``, 1/kg
-    """
-
+    # (3, 6) W^T: velocity of the impacting vertex (x, y, z in C) per hybrid twist of B's origin
     jacobian: np.ndarray
+    # (6, 3) change of the hybrid twist of B's origin per impulse (x, y, z in C, N s) at the vertex
     response: np.ndarray
-    delassus: np.ndarray
+    delassus: np.ndarray  # (3, 3) ``jacobian @ response``, 1/kg
 
 
 def impact_geometry(body: BodyProperties, impact: Impact) -> ImpactGeometry:
@@ -161,10 +139,7 @@ def read_impacts(
 ) -> tuple[BodyProperties, list[ImpactWindow], SteppingOptions]:
     """Body, impacts (all, or one part of them) and stepping from a file.
 
-    Raises
-    ------
-    ContactIdError
-        Where no impact is left.
+    Raises :class:`ContactIdError` where no impact is left.
     """
     table = read_dataset(path)
     values = {name: table[name].values for name in table.variables}

@@ -32,28 +32,19 @@ Values = float | np.ndarray
 
 @dataclass(frozen=True)
 class ImpactTable:
-    """n impacts of one body, stacked; everything in C, twists hybrid (``B[C]``).
+    """n impacts of one body, stacked; everything in C, twists hybrid (``B[C]``)."""
 
-    Attributes
-    ----------
-    toss : (n,) names of the recordings
-    jacobian : (n, 3, 6) velocity of the corner per twist of B's origin
-    response : (n, 6, 3) change of that twist per impulse at the corner
-    delassus : (n, 3, 3) 1/kg
-    pre_twist, post_twist : (n, 6) measured
-    pre_covariance, post_covariance : (n, 6, 6) of the measured twists
-    surface_velocity : (n, 3) m/s
-    """
-
-    toss: np.ndarray
-    jacobian: np.ndarray
-    response: np.ndarray
-    delassus: np.ndarray
+    toss: np.ndarray  # (n,) names of the recordings
+    jacobian: np.ndarray  # (n, 3, 6) velocity of the corner per twist of B's origin
+    response: np.ndarray  # (n, 6, 3) change of that twist per impulse at the corner
+    delassus: np.ndarray  # (n, 3, 3) 1/kg
+    # pre_twist, post_twist: (n, 6) measured
     pre_twist: np.ndarray
     post_twist: np.ndarray
+    # pre_covariance, post_covariance: (n, 6, 6) of the measured twists
     pre_covariance: np.ndarray
     post_covariance: np.ndarray
-    surface_velocity: np.ndarray
+    surface_velocity: np.ndarray  # (n, 3) m/s
 
     def __len__(self) -> int:
         return len(self.toss)
@@ -75,15 +66,14 @@ class ImpactTable:
         """(n, 6, 6) covariance of the post-impact twists plus a model error of given deviations (m/s and rad/s)."""
         return self.post_covariance + np.diag(np.repeat([linear**2, angular**2], 3))
 
-    def impulses(self, mu: Values, e_n: Values, e_t: Values = 0.0, pre_twist: np.ndarray | None = None) -> np.ndarray:
+    def impulses(self, mu: Values, e_n: Values, e_t: Values = 0.0) -> np.ndarray:
         """(n, 3) exact impulses in N s; parameters are scalars or (n,)."""
-        before = self.approach if pre_twist is None else self.relative(pre_twist)
         n = len(self)
         restitution = np.column_stack([np.broadcast_to(value, (n,)) for value in (e_t, e_t, e_n)])
         return _impulses(
             np.ascontiguousarray(self.delassus, dtype=float),
             self._inverse_delassus,
-            (1.0 + restitution) * before,
+            (1.0 + restitution) * self.approach,
             np.ascontiguousarray(np.broadcast_to(mu, (n,)), dtype=float),
         )
 
@@ -95,10 +85,7 @@ class ImpactTable:
 def impact_table(body: BodyProperties, impacts: Sequence[Impact]) -> ImpactTable:
     """Stack impacts and their geometry.
 
-    Raises
-    ------
-    ContactIdError
-        Where there is none.
+    Raises :class:`ContactIdError` where there is none.
     """
     if not impacts:
         raise ContactIdError(

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,13 +26,13 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
 from contactid.sources.motion import body_of, iterate_recordings
-from contactid.tossing.impacts.central_differences import as_paper
 from contactid.tossing.impacts.free_motion import PoseNoise, fit_free_motion
-from contactid.tossing.impacts.impact import write_impacts
+from contactid.tossing.impacts.impact import ImpactWindow, write_impacts
 from contactid.tossing.impacts.sides import Candidate, Recording, Sides
-from contactid.tossing.prepare.poses import touching_corners, vertex_positions
+from contactid.tossing.prepare.poses import central_differences, touching_corners, vertex_positions
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.prepare.tosses import load_dataset
+from contactid.tossing.simulate.box import State
 
 _SLOWEST_CANDIDATE = 0.1  # m/s: slower dips are noise of a body that slides or rests
 _NEAR = 0.005  # m, the authors' height; the way of half a sample is added, because the turning point isn't sampled
@@ -45,19 +46,13 @@ _LARGEST_BEND = 0.06  # of the corner's change of velocity
 
 @dataclass(frozen=True)
 class SelectionOptions:
-    """Thresholds of the selection.
+    """Thresholds of the selection."""
 
-    Attributes
-    ----------
-    window : samples on either side of k_im that are looked at; 5 in the paper
-    slowest : smallest normal speed of an impact, m/s; 0.3 in the paper
-    largest_misfit : largest mean squared residual of a free motion, in units of the median free flight's
-    largest_imbalance : largest |I dw - r x m dv| over |r x m dv|; as large as the body's inertia is uncertain
-    """
-
-    window: int = 5
-    slowest: float = 0.3
+    window: int = 5  # samples on either side of k_im that are looked at; 5 in the paper
+    slowest: float = 0.3  # smallest normal speed of an impact, m/s; 0.3 in the paper
+    # largest mean squared residual of a free motion, in units of the median free flight's
     largest_misfit: float = 2.5
+    # largest |I dw - r x m dv| over |r x m dv|; as large as the body's inertia is uncertain
     largest_imbalance: float = 0.03
 
 
@@ -92,10 +87,7 @@ def find_impacts(prepared: xr.Dataset, options: SelectionOptions | None = None) 
     Noise and clearance are taken from the identification part alone (where there is one), so that what is tested on
     doesn't shape the selection.
 
-    Raises
-    ------
-    ContactIdError
-        Where the recordings hold no candidate at all.
+    Raises :class:`ContactIdError` where the recordings hold no candidate at all.
     """
     options = options or SelectionOptions()
     recordings = list(_recordings(prepared))
@@ -231,30 +223,40 @@ def _stands_out(orientation: np.ndarray) -> float:
 
 def candidate_table(candidates: list[Candidate], dataset: str) -> pd.DataFrame:
     """One row per candidate: where, how fast, kept or why not, and the quality of the fits."""
-    return pd.DataFrame(
-        [
-            {
-                "dataset": dataset,
-                "toss": item.toss,
-                "sample": item.sample,
-                "vertex": item.vertex + 1,  # p_1 to p_8, as the paper counts
-                "normal_speed": item.normal_speed,
-                "kept": item.impact is not None,
-                "reason": item.reason,
-                "instant_ms": 1e3 * item.instant,
-                "last_pre": item.last_pre,
-                "first_post": item.first_post,
-                "misfit_pre": item.misfit_pre,
-                "misfit_post": item.misfit_post,
-                "bend": item.bend,
-                "imbalance": item.imbalance,
-                "gap_mm": 1e3 * item.gap,
-                "contact_height_mm": 1e3 * item.contact_height,
-                "stands_out": np.nan if item.impact is None else _stands_out(item.impact.impact.orientation),
-            }
-            for item in candidates
-        ]
-    )
+    rows = []
+    for item in candidates:
+        row: dict[str, Any] = {"dataset": dataset, "toss": item.toss, "sample": item.sample}
+        row["vertex"] = item.vertex + 1  # p_1 to p_8, as the paper counts
+        row |= {"normal_speed": item.normal_speed, "kept": item.impact is not None, "reason": item.reason}
+        row["instant_ms"] = 1e3 * item.instant
+        fits = ("last_pre", "first_post", "misfit_pre", "misfit_post", "bend", "imbalance")
+        row |= {name: getattr(item, name) for name in fits}
+        row |= {"gap_mm": 1e3 * item.gap, "contact_height_mm": 1e3 * item.contact_height}
+        row["stands_out"] = np.nan if item.impact is None else _stands_out(item.impact.impact.orientation)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def as_paper(recording: Recording, found: Candidate, window: ImpactWindow, reach: int) -> ImpactWindow:
+    """A kept candidate's window with the paper's start and end; ``reach`` samples on either side of k_im.
+
+    The start is the measured pose at k_im - ``reach``. Lines are fitted to the central differences (eqs. 12 to 15) that
+    know nothing of the impact, those whose neighbours are on the same side: k_im - b is the last one before it and
+    k_im + c the first one after it. An impact that is over between two samples so takes three steps, or four where it
+    falls on one.
+    """
+    rows = found.sample + np.arange(-reach - 1, reach + 2)
+    twist = central_differences(recording.position[rows], recording.orientation[rows], recording.time_step)[1:-1]
+    last, first = int(found.last_pre or 0) - 1, int(found.first_post or 0) + 1
+    offsets = np.arange(-reach, reach + 1)
+
+    def line_at(chosen: np.ndarray, offset: int) -> np.ndarray:
+        slope, level = np.polyfit(offsets[chosen], twist[chosen], 1)
+        return slope * offset + level
+
+    start = line_at(offsets <= last, -reach)
+    pose = recording.position[rows[1]], recording.orientation[rows[1]]
+    return replace(window, start=State(*pose, start[:3], start[3:]), end_twist=line_at(offsets >= first, first))
 
 
 def select_impacts(
@@ -273,14 +275,11 @@ def select_impacts(
 
     Parameters
     ----------
-    window, slowest, largest_misfit, largest_imbalance
-        As in :class:`SelectionOptions`.
-    twists
-        How every variant that identifies on these impacts finds the windows' twists: ``free_motion`` or
-        ``central_differences`` (:func:`contactid.tossing.impacts.central_differences.as_paper`).
-    impacts, tables
-        Files of every variant that identifies on these impacts:
-        :func:`contactid.tossing.impacts.impact.write_impacts` and :func:`candidate_table`.
+    window, slowest, largest_misfit, largest_imbalance : as in :class:`SelectionOptions`
+    twists : how every variant that identifies on these impacts finds the windows' twists: ``free_motion`` or
+        ``central_differences`` (:func:`as_paper`)
+    impacts, tables : files of every variant that identifies on these impacts:
+        :func:`contactid.tossing.impacts.impact.write_impacts` and :func:`candidate_table`
     """
     tosses = load_dataset(prepared, calibration)
     candidates = find_impacts(tosses, SelectionOptions(window, slowest, largest_misfit, largest_imbalance))

@@ -22,41 +22,32 @@ _ODD = 4.0  # standard deviations of a sample that doesn't belong to its side's 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One candidate, kept or not; what wasn't reached before it was dropped is NaN.
+    """One candidate, kept or not; what wasn't reached before it was dropped is NaN."""
 
-    Attributes
-    ----------
-    toss, sample, vertex : where it is; the sample counts from 0
-    reason : why it was dropped; empty where it is kept
-    normal_speed : m/s towards the surface; of the fit, or of the raw heights where there is none
-    instant : s from ``sample`` to the instant of impact
-    last_pre, first_post : samples relative to ``sample`` that end and begin the free motions (eq. 17's -b and c, of
-        poses; a central difference needs one sample more)
-    misfit_pre, misfit_post : mean squared standardised residuals
-    bend : what curvature of the two motions would do to the corner's change of velocity, relative to it
-    imbalance : |I dw - r x m dv| beyond its noise, over |r x m dv|
-    gap : m between the positions of both motions at the instant
-    contact_height : m of the vertex over the surface at the instant
-    before, after : fitted motions
-    impact : what the identification takes; None where dropped
-    """
-
+    # toss, sample, vertex: where it is; the sample counts from 0
     toss: str
     sample: int
     vertex: int
-    reason: str = ""
+    reason: str = ""  # why it was dropped; empty where it is kept
+    # m/s towards the surface; of the fit, or of the raw heights where there is none
     normal_speed: float = np.nan
-    instant: float = np.nan
+    instant: float = np.nan  # s from ``sample`` to the instant of impact
+    # last_pre, first_post: samples relative to ``sample`` that end and begin the free motions (eq. 17's -b
+    # and c, of poses; a central difference needs one sample more)
     last_pre: int | None = None
     first_post: int | None = None
+    # misfit_pre, misfit_post: mean squared standardised residuals
     misfit_pre: float = np.nan
     misfit_post: float = np.nan
+    # what curvature of the two motions would do to the corner's change of velocity, relative to it
     bend: float = np.nan
-    imbalance: float = np.nan
-    gap: float = np.nan
-    contact_height: float = np.nan
+    imbalance: float = np.nan  # |I dw - r x m dv| beyond its noise, over |r x m dv|
+    gap: float = np.nan  # m between the positions of both motions at the instant
+    contact_height: float = np.nan  # m of the vertex over the surface at the instant
+    # before, after: fitted motions
     before: FreeMotion | None = field(default=None, repr=False)
     after: FreeMotion | None = field(default=None, repr=False)
+    # what the identification takes; None where dropped
     impact: ImpactWindow | None = field(default=None, repr=False)
 
 

@@ -30,6 +30,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from contactid.tossing.impacts.law import ImpactTable
+from contactid.tossing.models.impacts import LARGEST_MU
 from contactid.tossing.simulate.contact_kernel import OPTIONS
 
 Point = tuple[float, float, float]  # mu, e_N, e_T
@@ -45,24 +46,14 @@ _SEARCHES = 2  # a second simplex frees a search that shrank at a kink
 
 @dataclass(frozen=True)
 class Likelihood:
-    """Impacts as whitened rows; build it with :func:`likelihood`.
+    """Impacts as whitened rows; build it with :func:`likelihood`."""
 
-    Attributes
-    ----------
-    table : the impacts, with the model's error in their covariance
-    measured : the impacts with the measurements' covariance alone
-    start : (n, 9) r0: 6 rows of twist change, 3 of contact velocity
-    change : (n, 6, 3) d(first six rows)/dP
-    contact : (n, 3, 3) whitening of the contact rows
-    through : (n, 3, 3) d(unwhitened contact rows)/dP that doesn't depend on restitution
-    """
-
-    table: ImpactTable
-    measured: ImpactTable
-    start: np.ndarray
-    change: np.ndarray
-    contact: np.ndarray
-    through: np.ndarray
+    table: ImpactTable  # the impacts, with the model's error in their covariance
+    measured: ImpactTable  # the impacts with the measurements' covariance alone
+    start: np.ndarray  # (n, 9) r0: 6 rows of twist change, 3 of contact velocity
+    change: np.ndarray  # (n, 6, 3) d(first six rows)/dP
+    contact: np.ndarray  # (n, 3, 3) whitening of the contact rows
+    through: np.ndarray  # (n, 3, 3) d(unwhitened contact rows)/dP that doesn't depend on restitution
 
     def rows(self, e_n: float, e_t: float) -> np.ndarray:
         """A(e): (n, 9, 5) derivative of the rows with respect to (T_x, T_y, N, xi_x, xi_y)."""
@@ -131,18 +122,11 @@ class Likelihood:
 
 @dataclass(frozen=True)
 class LatentFit:
-    """Best unknowns of every impact at given parameters.
+    """Best unknowns of every impact at given parameters."""
 
-    Attributes
-    ----------
-    cost : (n,) half the sum of squares
-    unknowns : (n, 5) T_x, T_y, N in N s and xi_x, xi_y in m/s
-    residuals : (n, 9) whitened
-    """
-
-    cost: np.ndarray
-    unknowns: np.ndarray
-    residuals: np.ndarray
+    cost: np.ndarray  # (n,) half the sum of squares
+    unknowns: np.ndarray  # (n, 5) T_x, T_y, N in N s and xi_x, xi_y in m/s
+    residuals: np.ndarray  # (n, 9) whitened
 
     def on_rim(self, mu: float) -> np.ndarray:
         """(n,) whether the impulse lies on the rim of the friction disk."""
@@ -155,27 +139,25 @@ def likelihood(table: ImpactTable, model_error: tuple[float, float] = (0.0, 0.0)
 
     Parameters
     ----------
-    model_error
-        Standard deviations (m/s, rad/s) per axis of what the law itself gets wrong in the post-impact twist.
+    model_error : standard deviations (m/s, rad/s) per axis of what the law itself gets wrong in the post-impact
+        twist
     """
     return _whitened(replace(table, post_covariance=table.post_covariance_with(*model_error)), table)
 
 
-def minimise(
-    problem: Likelihood, near: Point | None = None, *, free_e_t: bool = False, largest_mu: float = 2.0
-) -> Point:
+def minimise(problem: Likelihood, near: Point | None = None, *, free_e_t: bool = False) -> Point:
     """The parameters of least F: the best point of a grid (or ``near``), and a simplex search from there.
 
     F is continuous and has kinks, where impacts begin to slide; so no gradient is used.
     """
     if near is None:
-        mus, bounces = np.linspace(0.0, largest_mu, _GRID[0]), np.linspace(0.0, 1.0, _GRID[1])
+        mus, bounces = np.linspace(0.0, LARGEST_MU, _GRID[0]), np.linspace(0.0, 1.0, _GRID[1])
         grid = [(float(mu), float(e_n), 0.0) for mu in mus for e_n in bounces]
         near = min(grid, key=lambda at: problem.objective(*at))
     cost: Any = lambda point: problem.objective(*point)  # noqa: E731
     k = 3 if free_e_t else 2
     at, steps = np.array(near[:k]), np.diag(_FIRST_STEPS[:k])
-    bounds = [(0.0, largest_mu), (0.0, 1.0), (0.0, 1.0)][:k]
+    bounds = [(0.0, LARGEST_MU), (0.0, 1.0), (0.0, 1.0)][:k]
     steps[1, 1] *= 1.0 if at[1] < 0.5 else -1.0  # inwards
     for _ in range(_SEARCHES):
         settings: Any = {"initial_simplex": np.vstack([at, at + steps]), "xatol": 1e-6, "fatol": 1e-8}

@@ -27,6 +27,7 @@ that.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -44,23 +45,14 @@ _ONE_SIDED = 0.5 * float(ndtri(0.95)) ** 2
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """What an optimum is worth; k parameters in the order mu, e_N and, where it was free, e_T.
+    """What an optimum is worth; k parameters in the order mu, e_N and, where it was free, e_T."""
 
-    Attributes
-    ----------
-    covariance : (k, k)
-    information : (k,) variances by the information alone, the naive answer
-    degrees : (k,) of freedom of Student's quantile
-    kind : what the covariance is
-    reduced_chi_square : 2 F per degree of freedom
-    noise_chi_square : the median impact's by measured noise alone, without the model's error; 1 is expected
-    """
-
-    covariance: np.ndarray
-    information: np.ndarray
-    degrees: np.ndarray
-    kind: str
-    reduced_chi_square: float
+    covariance: np.ndarray  # (k, k)
+    information: np.ndarray  # (k,) variances by the information alone, the naive answer
+    degrees: np.ndarray  # (k,) of freedom of Student's quantile
+    kind: str  # what the covariance is
+    reduced_chi_square: float  # 2 F per degree of freedom
+    # the median impact's by measured noise alone, without the model's error; 1 is expected
     noise_chi_square: float
 
     @property
@@ -74,18 +66,11 @@ class Uncertainty:
         return self.noise_chi_square <= _LARGEST_NOISE
 
 
-@dataclass(frozen=True)
-class FrictionEvidence:
-    """Whether sliding impacts determine mu.
+class FrictionEvidence(NamedTuple):
+    """Whether sliding impacts determine mu."""
 
-    Attributes
-    ----------
-    identified : infinite friction is significantly worse than the optimum
-    lower_bound : 95 % one-sided lower bound of mu, by profile likelihood
-    """
-
-    identified: bool
-    lower_bound: float
+    identified: bool  # infinite friction is significantly worse than the optimum
+    lower_bound: float  # 95 % one-sided lower bound of mu, by profile likelihood
 
 
 def uncertainty(

@@ -22,7 +22,6 @@ Gravity does nothing at an instant; impulses are those of eq. 3's atoms.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -31,55 +30,30 @@ import pyomo.environ as pyo  # type: ignore[import-untyped]
 from contactid.core.complementarity import Pair
 from contactid.tossing.impacts.law import ImpactTable
 
+LARGEST_MU = 2.0  # no pair of a box's materials comes near
 _SLOWEST = 0.05  # m/s, least scale of an impact's speed
-
-
-class Friction(Enum):
-    """How the friction disk is written; formulas in the module's text."""
-
-    DISK = "disk"
-    POLYHEDRON = "polyhedron"
 
 
 @dataclass(frozen=True)
 class ImpactModelOptions:
-    """What to build.
+    """What to build."""
 
-    Attributes
-    ----------
-    friction : exact disk or polyhedron
-    facets : of the polyhedron
-    free_e_t : identify e_T, too; otherwise it is 0, as in the paper
-    model_error : standard deviations (m/s, rad/s) per axis of what the law itself gets wrong
-    largest_mu : bound
-    """
-
-    friction: Friction = Friction.DISK
-    facets: int = 8
-    free_e_t: bool = False
+    facets: int = 0  # of the friction polyhedron; 0 for the exact disk
+    free_e_t: bool = False  # identify e_T, too; otherwise it is 0, as in the paper
+    # standard deviations (m/s, rad/s) per axis of what the law itself gets wrong
     model_error: tuple[float, float] = (0.0, 0.0)
-    largest_mu: float = 2.0
 
 
 @dataclass(frozen=True)
 class ImpactModel:
-    """A built model with its pairs, still to be reformulated.
+    """A built model with its pairs, still to be reformulated."""
 
-    Attributes
-    ----------
-    model : Pyomo model with variables mu, e_n, e_t
-    pairs : complementarity pairs, dimensionless
-    table : the impacts
-    impulse_scale : (n,) N s
-    speed_scale : (n,) m/s
-    """
-
-    model: pyo.ConcreteModel
-    pairs: list[Pair]
-    table: ImpactTable
+    model: pyo.ConcreteModel  # Pyomo model with variables mu, e_n, e_t
+    pairs: list[Pair]  # complementarity pairs, dimensionless
+    table: ImpactTable  # the impacts
     options: ImpactModelOptions
-    impulse_scale: np.ndarray
-    speed_scale: np.ndarray
+    impulse_scale: np.ndarray  # (n,) N s
+    speed_scale: np.ndarray  # (n,) m/s
 
     @property
     def parameters(self) -> tuple[float, float, float]:
@@ -116,10 +90,10 @@ class ImpactModel:
         _set(model.slip, slip / self.speed_scale)
         limit = mu * impulses[:, 2]
         share = impulses[:, :2] / np.where(limit > 0.0, limit, 1.0)[:, None]
-        if self.options.friction is Friction.DISK:
-            _set(model.share, share)
-        else:
+        if self.options.facets:
             self._start_polyhedron(impulses, share)
+        else:
+            _set(model.share, share)
         twist_error = table.post_twist - table.pre_twist - np.einsum("nij,nj->ni", table.response, impulses)
         _set(model.error, np.einsum("nij,nj->ni", _whitening(table, self.options), twist_error))
 
@@ -146,7 +120,7 @@ def build_impact_model(table: ImpactTable, options: ImpactModelOptions | None = 
     scale = speed / table.delassus[:, 2, 2]
     model = pyo.ConcreteModel(name="impacts")
     impacts, axes, twist = range(n), range(3), range(6)
-    model.mu = pyo.Var(bounds=(0.0, options.largest_mu), initialize=0.3)
+    model.mu = pyo.Var(bounds=(0.0, LARGEST_MU), initialize=0.3)
     model.e_n = pyo.Var(bounds=(0.0, 1.0), initialize=0.3)
     model.e_t = pyo.Var(bounds=(0.0, 1.0), initialize=0.0)
     if not options.free_e_t:
@@ -183,17 +157,14 @@ def _measurements(built: ImpactModel) -> None:
     def latent(coefficients: np.ndarray, i: int) -> Any:
         return _dot(coefficients, [model.z[i, k] for k in range(6)])
 
+    def error(m: Any, i: int, k: int) -> Any:
+        explained = latent(to_error[i, k], i) + _dot(by_impulse[i, k], [m.impulse[i, j] for j in range(3)])
+        return m.error[i, k] == twist_gap[i, k] - explained
+
     model.of_approach = pyo.Constraint(
         n, range(3), rule=lambda m, i, k: m.approach[i, k] == measured[i, k] + latent(to_contact[i, k], i)
     )
-    model.of_error = pyo.Constraint(
-        n,
-        range(6),
-        rule=lambda m, i, k: (
-            m.error[i, k]
-            == twist_gap[i, k] - latent(to_error[i, k], i) - _dot(by_impulse[i, k], [m.impulse[i, j] for j in range(3)])
-        ),
-    )
+    model.of_error = pyo.Constraint(n, range(6), rule=error)
 
 
 def _impact_law(built: ImpactModel) -> None:
@@ -201,19 +172,17 @@ def _impact_law(built: ImpactModel) -> None:
     n = range(len(table))
     pushed = table.delassus * (built.impulse_scale / built.speed_scale)[:, None, None]
     restitution = (model.e_t, model.e_t, model.e_n)
-    model.of_xi = pyo.Constraint(
-        n,
-        range(3),
-        rule=lambda m, i, k: (
-            m.xi[i, k]
-            == (1.0 + restitution[k]) * m.approach[i, k] + _dot(pushed[i, k], [m.impulse[i, j] for j in range(3)])
-        ),
-    )
+
+    def xi(m: Any, i: int, k: int) -> Any:
+        change = _dot(pushed[i, k], [m.impulse[i, j] for j in range(3)])
+        return m.xi[i, k] == (1.0 + restitution[k]) * m.approach[i, k] + change
+
+    model.of_xi = pyo.Constraint(n, range(3), rule=xi)
     built.pairs.extend((model.impulse[i, 2], model.xi[i, 2]) for i in n)
-    if built.options.friction is Friction.DISK:
-        _disk(built)
-    else:
+    if built.options.facets:
         _polyhedron(built)
+    else:
+        _disk(built)
 
 
 def _disk(built: ImpactModel) -> None:
@@ -233,11 +202,11 @@ def _polyhedron(built: ImpactModel) -> None:
     angles = 2.0 * np.pi * np.arange(facets) / facets
     directions = np.column_stack([np.cos(angles), np.sin(angles)])
     model.part = pyo.Var(n, range(facets), initialize=0.0, bounds=(0.0, None))
-    model.of_part = pyo.Constraint(
-        n,
-        range(2),
-        rule=lambda m, i, k: m.impulse[i, k] == _dot(directions[:, k], [m.part[i, j] for j in range(facets)]),
-    )
+
+    def tangential(m: Any, i: int, k: int) -> Any:
+        return m.impulse[i, k] == _dot(directions[:, k], [m.part[i, j] for j in range(facets)])
+
+    model.of_part = pyo.Constraint(n, range(2), rule=tangential)
     for i in n:
         for j in range(facets):
             along = directions[j, 0] * model.xi[i, 0] + directions[j, 1] * model.xi[i, 1]
@@ -262,6 +231,5 @@ def _set(variable: Any, values: np.ndarray) -> None:
 
 
 def _values(variable: Any, *shape: int) -> np.ndarray:
-    return np.array([variable[index if len(shape) > 1 else index[0]].value for index in np.ndindex(*shape)]).reshape(
-        shape
-    )
+    values = [variable[index if len(index) > 1 else index[0]].value for index in np.ndindex(*shape)]
+    return np.reshape(values, shape)

@@ -28,10 +28,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(given: Namespace) -> Sequence[str]:
     """Read, predict, write the report, print its results, and return what not to trust.
 
-    Raises
-    ------
-    ContactIdError
-        For whatever is wrong with the run or the tosses; nothing is written then.
+    Raises :class:`ContactIdError` for whatever is wrong with the run or the tosses; nothing is written then.
     """
     from contactid.output.escape import one_line
     from contactid.output.own_report import own_report, refuse_missing

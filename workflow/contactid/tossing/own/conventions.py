@@ -1,4 +1,4 @@
-"""Which convention explains tosses, without a simulation: bodies fall in flight, lie flat at rest, and stay above ground.
+"""Which convention explains tosses, unsimulated: bodies fall in flight, rest flat, stay above ground.
 
 Each of the three is a squared residual of every toss, in units of what a calibrated camera may be off by. Quaternions
 in another order turn a body so that it lies on nothing; another axis upwards makes it fall aside.
@@ -40,7 +40,7 @@ def explained_motion(motion: xr.Dataset, stated: Convention, *, placed: bool, le
     def attempt(convention: Convention) -> Judged[xr.Dataset]:
         meant = in_frame(motion, convention, placed, length)
         residuals = _residuals(meant)
-        return Judged(meant, float(np.sum(residuals**2)), len(residuals), np.zeros(0), np.zeros(0))
+        return Judged(meant, float(np.sum(residuals**2)), len(residuals), np.zeros(1), np.ones(1))
 
     def likelier() -> Iterator[Convention]:
         tried = [stated.with_frame(**frame) for frame in frames_in_space(stated.frame)][1:]

@@ -19,7 +19,6 @@ from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.sources.motion import BodyProperties, body_of, opened_dataset
 from contactid.tossing.configuration import Scheme, cases, predictions_of, schemes_of, velocity_cases
-from contactid.tossing.predict.rest_pose_regions import RestPoseModel
 from contactid.tossing.prepare.poses import PlaneCorrection
 
 _RECORD = "provenance.json"  # the run writes it when every study is done
@@ -28,32 +27,17 @@ _COMMANDS = {"default": "make", "public": "make public", "fourtu": "make 4tu", "
 
 @dataclass(frozen=True)
 class IdentifiedBody:
-    """A dataset that parameters were identified on.
+    """A dataset that parameters were identified on."""
 
-    Attributes
-    ----------
-    dataset : its name in the run
-    object : what was tossed
-    body : nominal, as the data describe it
-    sample_frequency : Hz
-    synthetic : whether the data are simulated
-    plane : where its surface was found to be, relative to the data's own frame; None where the data name surfaces,
-        whose frames differ from recording to recording
-    schemes : by name, those whose parameters come from this dataset
-    """
-
-    dataset: str
-    object: str
-    body: BodyProperties
-    sample_frequency: float
-    synthetic: bool
+    dataset: str  # its name in the run
+    object: str  # what was tossed
+    body: BodyProperties  # nominal, as the data describe it
+    sample_frequency: float  # Hz
+    synthetic: bool  # whether the data are simulated
+    # where its surface was found to be, relative to the data's own frame; None where the data name
+    # surfaces, whose frames differ from recording to recording
     plane: PlaneCorrection | None
-    schemes: Mapping[str, Scheme]
-
-    @property
-    def size(self) -> str:
-        """The box's sides in words."""
-        return size_of(self.body)
+    schemes: Mapping[str, Scheme]  # by name, those whose parameters come from this dataset
 
 
 @dataclass(frozen=True)
@@ -72,10 +56,7 @@ class FinishedRun:
 
     def fit(self, identified: IdentifiedBody, scheme: Scheme) -> dict[str, Any]:
         """The fit record of a scheme."""
-        return read_json(self._fit_file(identified.dataset, scheme))
-
-    def _fit_file(self, dataset: str, scheme: Scheme) -> Path:
-        return self.folder / "tossing/fits" / f"{dataset}.{scheme.fit}.json"
+        return read_json(self.folder / "tossing/fits" / f"{identified.dataset}.{scheme.fit}.json")
 
     def calibration(self, identified: IdentifiedBody) -> Path:
         """The file of the calibration of a dataset."""
@@ -95,19 +76,17 @@ class FinishedRun:
         ]
         return pd.concat(tables).to_numpy(dtype=float) if tables else np.zeros(0)
 
-    def rest_pose_model(self, identified: IdentifiedBody, scheme: str) -> RestPoseModel | None:
-        """What regions of rest poses by a scheme are made from; None where the run has none.
+    def rest_pose_model(self, identified: IdentifiedBody, scheme: str) -> dict[str, Any] | None:
+        """The record of scores that regions of rest poses by a scheme are made from; None where the run has none.
 
-        A run that predicts several datasets has a file for each, which differ in the test tosses'
-        scores alone; the first is taken.
+        A run that predicts several datasets has a file for each, which differ in the test tosses' scores alone; the
+        first is taken. An earlier version's record doesn't have what further tosses need.
         """
         for on, dataset in cases(self.block):
             file = self.folder / "tossing/rest_poses" / on / f"{dataset}.{scheme}.json"
             if on == identified.dataset and file.is_file():
-                try:
-                    return RestPoseModel.read(file)
-                except KeyError:  # an earlier version's, which didn't keep what further tosses need
-                    return None
+                record = read_json(file)
+                return record if {"held_out_positions", "draws"} <= record.keys() else None
         return None
 
 
@@ -119,10 +98,8 @@ def size_of(body: BodyProperties) -> str:
 def read_run(folder: str | Path) -> FinishedRun:
     """Read what a finished run has identified.
 
-    Raises
-    ------
-    ContactIdError
-        Where the folder isn't a finished run with the tossing study, or lacks a file that its configuration asks for.
+    Raises :class:`ContactIdError` where the folder isn't a finished run with the tossing study, or lacks a file
+    that its configuration asks for.
     """
     folder = Path(folder)
     if not (folder / _RECORD).is_file():

@@ -23,7 +23,6 @@ from contactid.tossing.simulate.box import ContactParameters
 
 NO_IMPACT = "no_impact"  # the body stays where it first touches the surface
 NAIVE = "naive"
-_EVENTS = ("contact", "rest")
 _WORSE = 3.0  # standard errors
 _FEW = 5  # tosses
 
@@ -35,14 +34,11 @@ def predict_own(
 
     Parameters
     ----------
-    run, tosses
-        From :func:`contactid.tossing.own.finished_run.read_run` and :func:`contactid.tossing.own.tosses.read_tosses`.
-    progress
-        Called with a line of text as each scheme is done.
+    run, tosses : from :func:`contactid.tossing.own.finished_run.read_run` and
+        :func:`contactid.tossing.own.tosses.read_tosses`
+    progress : called with a line of text as each scheme is done
 
-    Returns
-    -------
-    A row per toss and scheme: ``toss``, ``scheme``, ``parameters`` (``trajectory``, ``velocity`` or ``naive``),
+    Returns a row per toss and scheme: ``toss``, ``scheme``, ``parameters`` (``trajectory``, ``velocity`` or ``naive``),
     ``identified_on``, ``calibrated``, ``friction_mu``, ``restitution_e_n``, ``seen`` (the run identified on this very
     toss), and the columns of :func:`contactid.tossing.predict.prediction.predict`. The scheme ``no_impact`` is the
     naive answer: the body stays where it first touches the surface, its pose until then being the measured one.
@@ -54,12 +50,8 @@ def predict_own(
             law = ContactParameters(**record["parameters"])
             if scheme.kind == NO_RESTITUTION:
                 law = replace(law, restitution_e_n=0.0)
-            about: dict[str, Any] = {
-                "scheme": scheme.name,
-                "parameters": scheme.parameters,
-                "identified_on": one.dataset,
-            }
-            about |= {"calibrated": scheme.calibrated, **asdict(law)}
+            about: dict[str, Any] = {"scheme": scheme.name, "parameters": scheme.parameters, **asdict(law)}
+            about |= {"identified_on": one.dataset, "calibrated": scheme.calibrated}
             table = predict(problems.of(one, scheme), law).assign(**about)
             tables.append(table)
             progress(
@@ -101,16 +93,16 @@ def no_impact(prepared: xr.Dataset) -> pd.DataFrame:
 
     On a belt the body is carried along from where it first touches it.
     """
-    length, rows = body_of(prepared).length, []
-    contacts, rests = (dict(zip(prepared["recording"].values, prepared[name].values, strict=True)) for name in _EVENTS)
-    time_step = 1.0 / float(prepared.attrs["sample_frequency"])
+    length, time_step, rows = body_of(prepared).length, 1.0 / float(prepared.attrs["sample_frequency"]), []
+    events = {name: prepared[name].to_series() for name in ("contact", "rest")}
     for item in usable_tosses(prepared, start="central_difference"):
         toss = item.toss
-        at = int(contacts[toss.name]) - (int(rests[toss.name]) + 1 - len(toss.position))
-        position, orientation = toss.position.copy(), toss.orientation.copy()
-        since = np.arange(len(position) - at)[:, None] * time_step
-        position[at:] = position[at] + since * toss.surface_velocity
-        orientation[at:] = orientation[at]
+        contact, rest = (int(events[name][toss.name]) for name in ("contact", "rest"))
+        at = contact - (rest + 1 - len(toss.position))
+        since = np.maximum(np.arange(len(toss.position)) - at, 0)
+        held = np.arange(len(toss.position)) - since
+        position = toss.position[held] + since[:, None] * time_step * toss.surface_velocity
+        orientation = toss.orientation[held]
         measured, stays = (item.rest_position, item.rest_orientation), (position[-1], orientation[-1])
         rows.append(
             {
@@ -133,34 +125,28 @@ def means(predictions: pd.DataFrame, run: FinishedRun, tosses: OwnTosses) -> pd.
     ``n_tosses``, ``mean_loss``, ``sem_loss`` (NaN for one toss), the mean rest-pose errors, ``same_face`` (how many),
     and ``run_mean_loss``, ``run_sem_loss``, ``run_n_tosses`` of the run's own test tosses (NaN where it has none).
     """
-    unseen = predictions[~predictions["seen"]]
-    counted = predictions if unseen.empty else unseen
     bodies = {one.dataset: one for one in tosses.identified}
-    rows = []
     names = ["scheme", "parameters", "identified_on", "calibrated", "friction_mu", "restitution_e_n"]
-    for key, part in counted.groupby(names, sort=False, dropna=False):
-        about = dict(zip(names, key, strict=True))
-        on = str(about["identified_on"])
-        own = run.own_losses(bodies[on], str(about["scheme"])) if on else np.zeros(0)
-        rows.append(
-            {
-                **about,
-                "n_tosses": len(part),
-                "mean_loss": float(part["loss"].mean()),
-                "sem_loss": _standard_error(part["loss"].to_numpy()),
-                "rest_position_error_cm": float(part["rest_position_error_cm"].mean()),
-                "rest_rotation_error_deg": float(part["rest_rotation_error_deg"].mean()),
-                "same_face": int(part["same_face"].sum()),
-                "run_mean_loss": float(own.mean()) if len(own) else np.nan,
-                "run_sem_loss": _standard_error(own),
-                "run_n_tosses": len(own),
-            }
-        )
-    return pd.DataFrame(rows)
+    schemes = _counted(predictions).groupby(names, sort=False, dropna=False)
+    table = schemes.agg(
+        n_tosses=("loss", "size"),
+        mean_loss=("loss", "mean"),
+        sem_loss=("loss", "sem"),
+        rest_position_error_cm=("rest_position_error_cm", "mean"),
+        rest_rotation_error_deg=("rest_rotation_error_deg", "mean"),
+        same_face=("same_face", "sum"),
+    ).reset_index()
+    pairs = zip(table["scheme"], table["identified_on"], strict=True)
+    own = [pd.Series(run.own_losses(bodies[on], scheme) if on else [], dtype=float) for scheme, on in pairs]
+    table["run_mean_loss"] = [losses.mean() for losses in own]
+    table["run_sem_loss"] = [losses.sem() for losses in own]
+    return table.assign(run_n_tosses=list(map(len, own)))
 
 
-def _standard_error(values: np.ndarray) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
+def _counted(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Of the tosses that the run didn't identify on; of all where there are no others."""
+    unseen = predictions[~predictions["seen"]]
+    return predictions if unseen.empty else unseen
 
 
 def warnings_on(predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses) -> list[str]:
@@ -213,11 +199,10 @@ def _poor_schemes(
 
 def _beats(predictions: pd.DataFrame, scheme: str) -> bool:
     """Whether a scheme's losses are lower than the naive answer's, on average over the tosses, surely."""
-    unseen = predictions[~predictions["seen"]]
-    table = predictions if unseen.empty else unseen
-    losses = [table[table["scheme"] == name].groupby("toss")["loss"].mean() for name in (scheme, NO_IMPACT)]
-    gain = (losses[1] - losses[0]).to_numpy()
-    return bool(gain.mean() > 2.0 * _standard_error(gain)) if len(gain) > 1 else bool(gain.mean() > 0.0)
+    by_scheme = _counted(predictions).pivot_table(index="toss", columns="scheme", values="loss")
+    gain = (by_scheme[NO_IMPACT] - by_scheme[scheme]).to_numpy(dtype=float)
+    error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else 0.0
+    return bool(gain.mean() > 2.0 * error)
 
 
 def label(row: Mapping[str, object] | pd.Series, summary: pd.DataFrame) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,16 @@ from contactid.tossing.configuration import Scheme
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody
 from contactid.tossing.own.predict import Problems
 from contactid.tossing.own.tosses import OwnTosses
-from contactid.tossing.predict.rest_pose_cloud import UNKNOWN, simulate_clouds
-from contactid.tossing.predict.rest_pose_regions import LEVELS, RestPoseModel, RestPrediction, predict_rest
+from contactid.tossing.predict.rest_pose_cloud import UNKNOWN, face_name, simulate_clouds
+from contactid.tossing.predict.rest_pose_distribution import Scores
+from contactid.tossing.predict.rest_pose_regions import (
+    LEVELS,
+    RestPrediction,
+    limits,
+    predict_rest,
+    region_table,
+    shown_tosses,
+)
 from contactid.tossing.prepare.preprocess import RELEASED
 from contactid.tossing.simulate.box import ContactParameters
 
@@ -29,25 +38,21 @@ _ABOUT = {
     "outlines": "closed; anticlockwise, clockwise around holes",
     "covers": "whether the measured rest pose is inside; null where it is unknown",
 }
+_SHOWN = 6  # tosses in the figure
 _SURELY_OFF = 0.01  # chance that right regions hold so few or many tosses, below which it is a warning
 
 
 @dataclass(frozen=True)
 class OwnRegions:
-    """Predicted rest poses of all tosses by one scheme.
+    """Predicted rest poses of all tosses by one scheme."""
 
-    Attributes
-    ----------
-    scheme, identified_on : whose parameters, and the dataset they come from
-    predictions : one per toss
-    coverage : a row per level: ``level``, ``n_tosses`` (whose rest pose is known, and which the run didn't
-        identify on), ``covered``, ``naive_covered`` (by uncertain parameters and release alone), ``median_area_m2``,
-        ``run_covered`` and ``run_n_tosses`` of the run's own test tosses
-    """
-
+    # scheme, identified_on: whose parameters, and the dataset they come from
     scheme: Scheme
     identified_on: str
-    predictions: list[RestPrediction]
+    predictions: list[RestPrediction]  # one per toss
+    # a row per level: ``level``, ``n_tosses`` (whose rest pose is known, and which the run didn't identify
+    # on), ``covered``, ``naive_covered`` (by uncertain parameters and release alone), ``median_area_m2``,
+    # ``run_covered`` and ``run_n_tosses`` of the run's own test tosses
     coverage: pd.DataFrame
 
     def beside(self, predictions: pd.DataFrame) -> pd.DataFrame:
@@ -62,6 +67,11 @@ class OwnRegions:
             probability = one.faces[int(one.cloud.central.face[0])]
             rows.append({"toss": one.cloud.toss, **keys, "simulated_face_probability": probability, **areas})
         return predictions.merge(pd.DataFrame(rows), how="outer", on=["toss", *keys])
+
+    def shown(self, vertices: np.ndarray) -> pd.DataFrame:
+        """:func:`region_table` of a few tosses, of a body with vertices (v, 3) m."""
+        chosen = shown_tosses([one.faces for one in self.predictions], _SHOWN)
+        return region_table([self.predictions[k] for k in chosen], vertices)
 
     def lines(self) -> list[str]:
         """A line of text per level."""
@@ -111,13 +121,15 @@ def predict_regions(run: FinishedRun, tosses: OwnTosses) -> OwnRegions | None:
 
 
 def regions_by(
-    run: FinishedRun, tosses: OwnTosses, one: IdentifiedBody, scheme: Scheme, model: RestPoseModel
+    run: FinishedRun, tosses: OwnTosses, one: IdentifiedBody, scheme: Scheme, model: Mapping[str, Any]
 ) -> OwnRegions:
-    """Regions by a scheme that was identified on a dataset of the run."""
+    """Regions by a scheme that was identified on a dataset of the run; ``model`` is its record of scores there."""
     parameters = ContactParameters(**run.fit(one, scheme)["parameters"])
-    problem, random = Problems(run, tosses, RELEASED).of(one, scheme), np.random.default_rng(model.seed)
-    clouds = simulate_clouds(problem, parameters, model.draws, problem.start_covariances(), model.seed)
-    predictions = [predict_rest(cloud, model, random) for cloud in clouds]
+    scores, draws, seed = Scores.of_record(model), np.array(model["draws"]), int(model["seed"])
+    problem, random = Problems(run, tosses, RELEASED).of(one, scheme), np.random.default_rng(seed)
+    clouds = simulate_clouds(problem, parameters, draws, problem.start_covariances(), seed)
+    predictions = [predict_rest(cloud, scores, random) for cloud in clouds]
+    of_run = scores.table["position"]
     known = [each for each in predictions if each.covers[0] is not None]
     counted = [each for each in known if each.cloud.toss not in tosses.seen] or known
     rows = [
@@ -127,17 +139,12 @@ def regions_by(
             "covered": sum(bool(each.covers[k]) for each in counted),
             "naive_covered": sum(each.naive_score <= level for each in counted),
             "median_area_m2": float(np.median([each.areas[k] for each in predictions])),
-            "run_covered": int((model.tested <= model.limits()[k]).sum()),
-            "run_n_tosses": len(model.tested),
+            "run_covered": int((of_run <= limit).sum()),
+            "run_n_tosses": len(of_run),
         }
-        for k, level in enumerate(LEVELS)
+        for k, (level, limit) in enumerate(zip(LEVELS, limits(scores), strict=True))
     ]
     return OwnRegions(scheme, one.dataset, predictions, pd.DataFrame(rows))
-
-
-def face_name(face: int) -> str:
-    """``+x`` for 1, ``-z`` for -3."""
-    return f"{'+' if face > 0 else '-'}{'xyz'[abs(face) - 1]}"
 
 
 def _of_toss(one: RestPrediction) -> dict[str, Any]:

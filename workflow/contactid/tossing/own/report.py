@@ -15,13 +15,13 @@ from matplotlib.figure import Figure
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
 from contactid.output import simulator_formats as formats
+from contactid.output import style
 from contactid.output.escape import markdown
 from contactid.output.fits import read_json
 from contactid.output.own_report import PREDICTIONS, SUMMARY
-from contactid.output.style import label_data, save, styled
 from contactid.output.tables import write_report_csv
 from contactid.sources.motion import body_of
-from contactid.tossing.own.draw import draw_losses, draw_regions
+from contactid.tossing.artefacts.rest_poses import draw_regions
 from contactid.tossing.own.finished_run import FinishedRun
 from contactid.tossing.own.predict import NAIVE, label, means, predict_own, warnings_on, with_error
 from contactid.tossing.own.regions import NO_REGIONS, OwnRegions, predict_regions
@@ -29,34 +29,27 @@ from contactid.tossing.own.tosses import OwnTosses
 from contactid.tossing.prepare.calibration import Calibration
 from contactid.tossing.prepare.preprocess import TEST
 
+_HEIGHT, _LEAST = 0.24, 2.2  # inches: of a scheme's row, of the figure
+
 
 @dataclass(frozen=True)
 class OwnPrediction:
-    """Predicted tosses.
+    """Predicted tosses."""
 
-    Attributes
-    ----------
-    run, tosses : what was predicted, and by what
-    table, means : of :mod:`contactid.tossing.own.predict`; no means where no toss was measured at rest
-    regions : None where the run keeps none
-    warnings : sentences
-    """
-
+    # run, tosses: what was predicted, and by what
     run: FinishedRun
     tosses: OwnTosses
+    # table, means: of :mod:`contactid.tossing.own.predict`; no means where no toss was measured at rest
     table: pd.DataFrame
     means: pd.DataFrame
-    regions: OwnRegions | None
-    warnings: tuple[str, ...]
+    regions: OwnRegions | None  # None where the run keeps none
+    warnings: tuple[str, ...]  # sentences
 
 
 def predict_and_judge(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]) -> OwnPrediction:
     """Losses and regions of tosses, and what not to trust; ``progress`` is called with lines of text.
 
-    Raises
-    ------
-    ContactIdError
-        Where no toss was measured at rest, and the run keeps no regions.
+    Raises :class:`ContactIdError` where no toss was measured at rest, and the run keeps no regions.
     """
     table, summary, warnings = pd.DataFrame(columns=["toss", "scheme", "identified_on"]), pd.DataFrame(), []
     if tosses.count(TEST):
@@ -78,13 +71,13 @@ def write_files(prediction: OwnPrediction, folder: Path) -> None:
     """Write ``predictions.csv``, ``summary.md``, ``regions.json``, figures and ``bodies/`` into an empty folder."""
     write_report_csv(prediction.table, folder / PREDICTIONS)
     write_text(folder / SUMMARY, summary(prediction))
-    with styled():
+    with style.styled():
         if len(prediction.means):
             _save(draw_losses(prediction.table, prediction.means), prediction, folder / "losses")
         if prediction.regions is not None:
             write_text(folder / "regions.json", prediction.regions.document(prediction.run.name))
-            vertices = prediction.tosses.prepared["vertices"].values
-            _save(draw_regions(prediction.regions.predictions, vertices), prediction, folder / "regions")
+            shown = prediction.regions.shown(prediction.tosses.prepared["vertices"].values)
+            _save(draw_regions(shown.assign(object=prediction.tosses.object)), prediction, folder / "regions")
     for name, body in _bodies(prediction):
         write_text(folder / f"bodies/{name}.xml", formats.mjcf(body))
         write_text(folder / f"bodies/{name}.urdf", formats.urdf(body))
@@ -92,8 +85,8 @@ def write_files(prediction: OwnPrediction, folder: Path) -> None:
 
 def _save(figure: Figure, prediction: OwnPrediction, stem: Path) -> None:
     synthetic = "SYNTHETIC " if prediction.tosses.prepared.attrs["synthetic"] else ""
-    label_data(figure, f"{synthetic}{prediction.tosses.name}, by the run {prediction.run.name}")
-    save(figure, stem)
+    style.label_data(figure, f"{synthetic}{prediction.tosses.name}, by the run {prediction.run.name}")
+    style.save(figure, stem)
     plt.close(figure)
 
 
@@ -193,3 +186,32 @@ def _notes(prediction: OwnPrediction) -> list[str]:
     if len(prediction.means) and "paper" in set(prediction.means["scheme"]):
         notes.append("`paper` solves contacts by the authors' fixed point, which isn't meant to converge.")
     return notes
+
+
+def draw_losses(predictions: pd.DataFrame, means: pd.DataFrame) -> Figure:
+    """Losses of all schemes.
+
+    ``predictions`` and ``means`` are of :func:`contactid.tossing.own.predict.predict_own` and ``means`` there.
+    """
+    height = max(_LEAST, _HEIGHT * len(means) + 0.9)
+    figure, axes = plt.subplots(figsize=(0.7 * style.DOUBLE_COLUMN, height))
+    for place, (_, row) in enumerate(means.iterrows()):
+        of_scheme = predictions["scheme"] == row["scheme"]
+        part = predictions[of_scheme & (predictions["identified_on"] == row["identified_on"])]
+        colour = style.MEASURED if row["parameters"] == NAIVE else style.LINE
+        axes.plot(part["loss"], np.full(len(part), place), ".", color=colour, ms=3, mew=0, alpha=0.5, zorder=2)
+        error = row["sem_loss"] if np.isfinite(row["sem_loss"]) else 0.0
+        axes.errorbar(row["mean_loss"], place, xerr=error, fmt="d", color="black", ms=3.5, lw=0.9, capsize=2, zorder=4)
+        if np.isfinite(row["run_mean_loss"]):
+            axes.plot(row["run_mean_loss"], place, "|", color=style.RELEASE, ms=9, mew=1.4, zorder=3)
+    axes.set_yticks(range(len(means)), [label(row, means) for _, row in means.iterrows()])
+    axes.set_ylim(len(means) - 0.5, -0.5)
+    axes.set_xlim(left=0.0)
+    axes.set_xlabel("loss of a toss (eq. 18)")
+    axes.plot([], [], ".", color=style.LINE, ms=4, mew=0, label="toss")
+    axes.errorbar([], [], xerr=[], fmt="d", color="black", ms=3.5, lw=0.9, capsize=2, label="mean, standard error")
+    axes.plot([], [], "|", color=style.RELEASE, ms=7, mew=1.4, label="the run's own test tosses")
+    axes.legend(
+        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=6, columnspacing=0.8, handletextpad=0.2
+    )
+    return figure

@@ -7,7 +7,7 @@ Tosses of the ContactNets layout are a folder with ``.pt`` files, with or withou
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,28 +44,18 @@ _OFF_SURFACE = 2e-3  # m: bodies at rest farther from the run's surface lie on a
 
 @dataclass(frozen=True)
 class OwnTosses:
-    """Prepared tosses, and what of the run they go with.
+    """Prepared tosses, and what of the run they go with."""
 
-    Attributes
-    ----------
-    name : of the file or folder
-    object : what was tossed
-    prepared
-        As :func:`contactid.tossing.prepare.preprocess.preprocess` makes it. These tosses are its test part, and its
-        released one those that end in motion; where they lie on the run's own surface, the run's identification tosses
-        are its other part.
-    identified : the run's datasets of this body
-    seen : names of the tosses that the run identified on
-    left_out : reason by name, of recordings that can't be used
-    notes, warnings : sentences
-    """
-
-    name: str
-    object: str
+    name: str  # of the file or folder
+    object: str  # what was tossed
+    # as :func:`contactid.tossing.prepare.preprocess.preprocess` makes it. These tosses are its test part,
+    # and its released one those that end in motion; where they lie on the run's own surface, the run's
+    # identification tosses are its other part.
     prepared: xr.Dataset
-    identified: tuple[IdentifiedBody, ...]
-    seen: frozenset[str]
-    left_out: dict[str, str]
+    identified: tuple[IdentifiedBody, ...]  # the run's datasets of this body
+    seen: frozenset[str]  # names of the tosses that the run identified on
+    left_out: dict[str, str]  # reason by name, of recordings that can't be used
+    # notes, warnings: sentences
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -91,20 +81,14 @@ def read_tosses(
 
     Parameters
     ----------
-    paths
-        A folder, or files of one kind.
-    run
-        Whose parameters are to be used.
-    object_name, surface
-        Of an I.AM. archive: which box, and names of its planes, in order, with commas. By default the box that is
-        there (of several the run's), and the plane that it comes to rest on.
-    convention
-        In what frame and units the poses are.
+    paths : a folder, or files of one kind
+    run : whose parameters are to be used
+    object_name, surface : of an I.AM. archive: which box, and names of its planes, in order, with commas. By
+        default the box that is there (of several the run's), and the plane that it comes to rest on.
+    convention : in what frame and units the poses are
 
-    Raises
-    ------
-    ContactIdError
-        Where nothing there can be read or used, the run knows no such body, or another convention explains the poses.
+    Raises :class:`ContactIdError` where nothing there can be read or used, the run knows no such body, or another
+    convention explains the poses.
     """
     read = read_motion(paths, {one.object for one in run.bodies}, object_name, surface)
     placed = bool(read.attrs["placed"])
@@ -179,9 +163,7 @@ def read_motion(
             told = (text.replace(str(source), str(paths[0])) for text in (error.problem, error.remedy))
             raise ContactIdError(*told) from None
         assumed = kind == "contactnets" and not (source / _EXPERIMENT).exists()
-        return read_dataset(data).assign_attrs(
-            source=_called(paths), assumed=int(assumed), placed=int(kind == "iam")
-        )
+        return read_dataset(data).assign_attrs(source=_called(paths), assumed=int(assumed), placed=int(kind == "iam"))
 
 
 def _called(paths: Sequence[str | Path]) -> str:
@@ -276,7 +258,7 @@ def _of_this_body(motion: xr.Dataset, run: FinishedRun) -> tuple[list[Identified
     named = [one for one in run.bodies if one.object.lower() == name.lower()]
     found = named or [one for one in run.bodies if _differences(body, one.body) == []]
     if not found:
-        known = dict.fromkeys(f"{one.object} ({one.size})" for one in run.bodies)
+        known = dict.fromkeys(f"{one.object} ({size_of(one.body)})" for one in run.bodies)
         raise ContactIdError(
             f"{motion.attrs['source']}: tosses of {name} ({size_of(body)}), but {run.folder} identified "
             f"{', '.join(known)}",
@@ -332,11 +314,10 @@ def _seen(motion: xr.Dataset, run: FinishedRun, identified: Sequence[IdentifiedB
     return [str(name) for name, poses in named if poses in known]
 
 
-def _poses(motion: xr.Dataset) -> Iterator[bytes]:
+def _poses(motion: xr.Dataset) -> list[bytes]:
     """The very bytes of each recording's poses."""
-    ends = np.cumsum(motion["row_size"].values)[:-1]
-    for parts in zip(*(np.split(motion[name].values, ends) for name in ("position", "orientation")), strict=True):
-        yield b"".join(part.tobytes() for part in parts)
+    poses = np.hstack([motion["position"].values, motion["orientation"].values])
+    return [part.tobytes() for part in np.split(poses, np.cumsum(motion["row_size"].values)[:-1])]
 
 
 def _above_the_surface(prepared: xr.Dataset) -> float:

@@ -9,10 +9,10 @@ import xarray as xr
 
 from contactid.output.tables import read_csv
 from contactid.sources.motion import MotionStream, read_dataset, write_motion
+from contactid.tossing.prepare.events import FALL_TOLERANCE, REST_SPEED
 from contactid.tossing.prepare.preprocess import preprocess
 
-#: As in config/default.yaml, which isn't there where the package alone is installed.
-EVENTS = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}  # m/s, m/s2
+EVENTS = {"rule": "data_driven", "rest_speed": REST_SPEED, "fall_tolerance": FALL_TOLERANCE}
 
 _PUBLISHED = Path(__file__).parents[3] / "resources/published/tossing.csv"
 _TABLE_I = ("length_mm", "width_mm", "height_mm", "mass_kg")
@@ -32,9 +32,7 @@ def prepare_all(stream: MotionStream) -> xr.Dataset:
 
     Those that tumble have none: the configuration chooses whether they are used.
 
-    Raises
-    ------
-    ContactIdError : for what the reader finds wrong
+    Raises :class:`ContactIdError` for what the reader finds wrong
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "motion.nc"

@@ -13,25 +13,16 @@ OWN, OWN_INCREMENTAL = "contactid", "contactid_incremental"  # this package's ow
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a contact model.
+    """One parameter of a contact model."""
 
-    Attributes
-    ----------
-    name : as the simulator's module takes it
-    documented : where the simulator's documentation has it
-    unit : 1 where dimensionless
-    low, high : the range searched
-    start : the first value tried
-    logarithmic : search evenly in its logarithm
-    """
-
-    name: str
-    documented: str
-    unit: str
+    name: str  # as the simulator's module takes it
+    documented: str  # where the simulator's documentation has it
+    unit: str  # 1 where dimensionless
+    # low, high: the range searched
     low: float
     high: float
-    start: float
-    logarithmic: bool
+    start: float  # the first value tried
+    logarithmic: bool  # search evenly in its logarithm
 
 
 def _friction(name: str, documented: str) -> Parameter:
@@ -75,10 +66,7 @@ PEERS: tuple[str, ...] = tuple(name for name in SIMULATORS if name not in (OWN, 
 def parameters_of(simulator: str) -> tuple[Parameter, ...]:
     """The parameters of a simulator, in the order of its parameter vectors.
 
-    Raises
-    ------
-    ContactIdError
-        Where the simulator is unknown.
+    Raises :class:`ContactIdError` where the simulator is unknown.
     """
     if simulator not in _CATALOGUE:
         raise ContactIdError(f"unknown simulator {simulator!r}", f"Choose one of {', '.join(SIMULATORS)}")

@@ -35,37 +35,22 @@ class _Archive:
 
 @dataclass(frozen=True)
 class Problem(_Archive):
-    """Tosses for a simulator: t tosses with n samples in all, sample 0 of each being its start.
+    """Tosses for a simulator: t tosses with n samples in all, sample 0 of each being its start."""
 
-    Attributes
-    ----------
-    vertices : (v, 3) m in B, the corners of a box
-    center_of_mass : (3,) m in B
-    mass : kg
-    inertia : (3, 3) kg m2 about the centre of mass, axes of B
-    length : l of eq. 18 (tossing), m
-    gravity : (3,) m/s2 in C
-    time_step : s between samples
-    rows : (t + 1,) offsets of each toss's samples
-    position, orientation : (n, 3) m and (n, 4), measured poses of B in C, quaternions real part first
-    starts : (t, 13) position, quaternion, velocity of B's origin in C, angular velocity in C
-    surface_velocity : (t, 3) m/s in C
-    names : (t,) names of the recordings
-    """
-
-    vertices: np.ndarray
-    center_of_mass: np.ndarray
-    mass: float
-    inertia: np.ndarray
-    length: float
-    gravity: np.ndarray
-    time_step: float
-    rows: np.ndarray
+    vertices: np.ndarray  # (v, 3) m in B, the corners of a box
+    center_of_mass: np.ndarray  # (3,) m in B
+    mass: float  # kg
+    inertia: np.ndarray  # (3, 3) kg m2 about the centre of mass, axes of B
+    length: float  # l of eq. 18 (tossing), m
+    gravity: np.ndarray  # (3,) m/s2 in C
+    time_step: float  # s between samples
+    rows: np.ndarray  # (t + 1,) offsets of each toss's samples
+    # position, orientation: (n, 3) m and (n, 4), measured poses of B in C, quaternions real part first
     position: np.ndarray
     orientation: np.ndarray
-    starts: np.ndarray
-    surface_velocity: np.ndarray
-    names: np.ndarray
+    starts: np.ndarray  # (t, 13) position, quaternion, velocity of B's origin in C, angular velocity in C
+    surface_velocity: np.ndarray  # (t, 3) m/s in C
+    names: np.ndarray  # (t,) names of the recordings
 
     @property
     def n_tosses(self) -> int:
@@ -98,20 +83,12 @@ class Problem(_Archive):
 
 @dataclass(frozen=True)
 class Request(_Archive):
-    """What to simulate.
+    """What to simulate."""
 
-    Attributes
-    ----------
-    names : (p,) the parameters' names
-    values : (k, p) one row per parameter set
-    substeps : simulation steps per sample
-    want : ``errors`` or ``trajectory`` (these and all poses)
-    """
-
-    names: np.ndarray
-    values: np.ndarray
-    substeps: int
-    want: str = ERRORS
+    names: np.ndarray  # (p,) the parameters' names
+    values: np.ndarray  # (k, p) one row per parameter set
+    substeps: int  # simulation steps per sample
+    want: str = ERRORS  # ``errors`` or ``trajectory`` (these and all poses)
 
     def parameters(self, row: int) -> dict[str, float]:
         """One parameter set by name."""
@@ -123,25 +100,17 @@ class Answer(_Archive):
     """What came out of k parameter sets and t tosses with n samples in all.
 
     A simulation that threw or left the finite numbers is failed: its numbers are NaN, and nothing is left out.
-
-    Attributes
-    ----------
-    simulator : name and version
-    position_error, rotation_error : (k, t) the two terms of eq. 18 (tossing): over length, and rad
-    failed : (k, t) bool
-    message : (k,) the first failure's reason, empty where nothing failed
-    seconds : (k,) CPU time spent in the simulator's own stepping
-    steps : simulation steps per parameter set
-    position, orientation : (k, n, 3) m and (k, n, 4); without rows unless asked for
     """
 
-    simulator: str
+    simulator: str  # name and version
+    # position_error, rotation_error: (k, t) the two terms of eq. 18 (tossing): over length, and rad
     position_error: np.ndarray
     rotation_error: np.ndarray
-    failed: np.ndarray
-    message: np.ndarray
-    seconds: np.ndarray
-    steps: int
+    failed: np.ndarray  # (k, t) bool
+    message: np.ndarray  # (k,) the first failure's reason, empty where nothing failed
+    seconds: np.ndarray  # (k,) CPU time spent in the simulator's own stepping
+    steps: int  # simulation steps per parameter set
+    # position, orientation: (k, n, 3) m and (k, n, 4); without rows unless asked for
     position: np.ndarray
     orientation: np.ndarray
 

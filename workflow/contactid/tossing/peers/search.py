@@ -132,16 +132,12 @@ def nelder_mead(
 def identify(simulator: str, problem: Problem, budget: Mapping[str, int]) -> dict[str, Any]:
     """Search a simulator's parameters for the least mean loss over the problem's tosses, as many as the budget allows.
 
-    Returns
-    -------
-    The record that :func:`contactid.output.fits.write_fit` takes. ``objective`` is over the tosses of the refinement,
-    ``at_bound`` names parameters at the end of their range; ``failed_evaluations`` had a failed toss;
-    ``seconds_per_evaluation`` were spent in the simulator's own stepping, mean over the refinement.
+    Returns the record that :func:`contactid.output.fits.write_fit` takes. ``objective`` is over the tosses of
+    the refinement, ``at_bound`` names parameters at the end of their range; ``failed_evaluations`` had a failed
+    toss; ``seconds_per_evaluation`` were spent in the simulator's own stepping, mean over the refinement.
 
-    Raises
-    ------
-    ContactIdError
-        Where the simulator can't be asked, or failed on every toss even at the best parameters.
+    Raises :class:`ContactIdError` where the simulator can't be asked, or failed on every toss even at the best
+    parameters.
     """
     begin = time.perf_counter()
     stages = draw(problem.n_tosses, budget)

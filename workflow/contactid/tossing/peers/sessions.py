@@ -35,10 +35,7 @@ _REMEDY = "Run make peers"
 def peer_python(name: str) -> Path:
     """The Python of a simulator's environment.
 
-    Raises
-    ------
-    ContactIdError
-        Where the simulator is unknown or its environment is missing.
+    Raises :class:`ContactIdError` where the simulator is unknown or its environment is missing.
     """
     parameters_of(name)
     variable = f"CONTACTID_{name.upper()}_PYTHON"
@@ -107,10 +104,8 @@ class PeerSession:
     def ask(self, request: Request) -> Answer:
         """The answer to a request.
 
-        Raises
-        ------
-        ContactIdError
-            Where the simulator refuses, crashes, takes too long, or answers something else than was asked.
+        Raises :class:`ContactIdError` where the simulator refuses, crashes, takes too long, or answers
+        something else than was asked.
         """
         assert self._process is not None and self._process.stdin is not None, "the session is not open"
         request_path, answer_path = self._scratch / "request.npz", self._scratch / "answer.npz"
@@ -155,10 +150,7 @@ class PeerSession:
 def read_answer(name: str, path: Path, problem: Problem, request: Request) -> Answer:
     """Read an answer and hold its shapes against what was asked.
 
-    Raises
-    ------
-    ContactIdError
-        Where the file is missing, damaged, or of other parameter sets or tosses.
+    Raises :class:`ContactIdError` where the file is missing, damaged, or of other parameter sets or tosses.
     """
     try:
         answer = Answer.load(path)

@@ -55,26 +55,15 @@ def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class PrincipalBody:
-    """A box in the frame P.
+    """A box in the frame P."""
 
-    Attributes
-    ----------
-    mass : kg
-    moments : (3,) principal moments of inertia, kg m2
-    vertices : (v, 3) m in P
-    half_extents : (3,) m, along the box's own axes (those of B)
-    box_position : (3,) m, the box's middle in P
-    axes : (4,) quaternion of R_BP
-    center : (3,) m, P's origin in B
-    """
-
-    mass: float
-    moments: np.ndarray
-    vertices: np.ndarray
-    half_extents: np.ndarray
-    box_position: np.ndarray
-    axes: np.ndarray
-    center: np.ndarray
+    mass: float  # kg
+    moments: np.ndarray  # (3,) principal moments of inertia, kg m2
+    vertices: np.ndarray  # (v, 3) m in P
+    half_extents: np.ndarray  # (3,) m, along the box's own axes (those of B)
+    box_position: np.ndarray  # (3,) m, the box's middle in P
+    axes: np.ndarray  # (4,) quaternion of R_BP
+    center: np.ndarray  # (3,) m, P's origin in B
 
     @property
     def box_orientation(self) -> np.ndarray:
@@ -100,10 +89,8 @@ class PrincipalBody:
 def principal_body(problem: Problem) -> PrincipalBody:
     """The problem's box in P.
 
-    Raises
-    ------
-    ContactIdError
-        Where the vertices are not the eight corners of a box along B's axes, or the inertia is not positive definite.
+    Raises :class:`ContactIdError` where the vertices are not the eight corners of a box along B's axes, or the
+    inertia is not positive definite.
     """
     vertices = np.asarray(problem.vertices, dtype=float)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
@@ -138,18 +125,12 @@ class Simulator(Protocol):
     A class of this kind is called with the body in its principal frame P, gravity (3,) m/s2, the length of a
     simulation step in s, and the contact parameters by name; it may raise ``ContactIdError`` for a value that it
     can't take.
-
-    Attributes
-    ----------
-    name, version : of the simulator
-    parameters : names of the contact parameters
-    seconds : CPU time spent in the simulator's own stepping since the object was made
     """
 
-    name: str
+    name: str  # of the simulator
     version: str
-    parameters: tuple[str, ...]
-    seconds: float
+    parameters: tuple[str, ...]  # names of the contact parameters
+    seconds: float  # CPU time spent in the simulator's own stepping since the object was made
 
     def __init__(
         self, body: PrincipalBody, gravity: np.ndarray, step: float, parameters: Mapping[str, float]

@@ -14,28 +14,26 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.tossing.identify.trajectories import bootstrap_draws
-from contactid.tossing.predict.covariance_root import symmetric_root
 from contactid.tossing.prepare.preprocess import upper_face
 from contactid.tossing.prepare.tosses import PreparedToss, Problem
-from contactid.tossing.simulate.batch import Runs, rest_poses
+from contactid.tossing.simulate.batch import Runs, rest_poses, symmetric_root
 from contactid.tossing.simulate.box import ContactParameters
 
 FACES = np.array([-3, -2, -1, 1, 2, 3])
 UNKNOWN = 0  # face of a rest pose that wasn't measured
 
 
+def face_name(face: int) -> str:
+    """``+x`` for 1, ``-z`` for -3."""
+    return f"{'+' if face > 0 else '-'}{'xyz'[abs(face) - 1]}"
+
+
 @dataclass(frozen=True)
 class FlatPoses:
-    """n rest poses on a plane.
+    """n rest poses on a plane."""
 
-    Attributes
-    ----------
-    face : (n,) of ``FACES``: the body axis that looks up, with its sign
-    pose : (n, 3) x and y of B's origin in C (m) and yaw (rad)
-    """
-
-    face: np.ndarray
-    pose: np.ndarray
+    face: np.ndarray  # (n,) of ``FACES``: the body axis that looks up, with its sign
+    pose: np.ndarray  # (n, 3) x and y of B's origin in C (m) and yaw (rad)
 
     @classmethod
     def of(cls, position: np.ndarray, orientation: np.ndarray) -> FlatPoses:
@@ -62,22 +60,13 @@ class FlatPoses:
 
 @dataclass(frozen=True)
 class Cloud:
-    """Simulated rest poses of one toss beside its measured one.
+    """Simulated rest poses of one toss beside its measured one."""
 
-    Attributes
-    ----------
-    toss : name
-    heading : (2,) unit vector in the surface: the direction the box is tossed in
-    samples : n rest poses under uncertain inputs
-    central : 1 rest pose, of the identified parameters and the fitted release
-    measured : 1 rest pose, of face ``UNKNOWN`` where it wasn't measured
-    """
-
-    toss: str
-    heading: np.ndarray
-    samples: FlatPoses
-    central: FlatPoses
-    measured: FlatPoses
+    toss: str  # name
+    heading: np.ndarray  # (2,) unit vector in the surface: the direction the box is tossed in
+    samples: FlatPoses  # n rest poses under uncertain inputs
+    central: FlatPoses  # 1 rest pose, of the identified parameters and the fitted release
+    measured: FlatPoses  # 1 rest pose, of face ``UNKNOWN`` where it wasn't measured
 
     def residuals(self, poses: FlatPoses) -> np.ndarray:
         """``poses`` (m) minus samples (n) along and across the heading (m) and in yaw (rad, wrapped): (m, n, 3)."""
@@ -119,13 +108,11 @@ def simulate_clouds(
 
     Parameters
     ----------
-    parameters
-        Identified ones, for the central prediction.
-    draws
-        (n, 2) of (mu, e_N); every toss gets all of them.
-    covariances
-        (toss, 12, 12) of the release states (see :class:`contactid.tossing.prepare.flight.FlightFit`), drawn with the
-        ``seed``; ``None`` keeps the fitted release.
+    parameters : identified ones, for the central prediction
+    draws : (n, 2) of (mu, e_N); every toss gets all of them
+    covariances : (toss, 12, 12) of the release states (see
+        :class:`contactid.tossing.prepare.flight.FlightFit`), drawn with the ``seed``; ``None`` keeps the fitted
+        release
     """
     random = np.random.default_rng(seed)
     clouds = []

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -33,15 +33,8 @@ from scipy.special import gammaln
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.output.fits import read_json, write_json
-from contactid.output.tables import write_csv
-from contactid.sources.motion import read_dataset
-from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses, parameter_draws, simulate_clouds
+from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses
 from contactid.tossing.prepare.metrics import rest_position_error
-from contactid.tossing.prepare.poses import top_outline
-from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST
-from contactid.tossing.prepare.tosses import Variant, load_dataset, load_problem, set_up
-from contactid.tossing.simulate.box import ContactParameters
 
 PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL = "parameters", "release", "model_error", "conformal"
 LEVELS = (PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL)
@@ -49,7 +42,6 @@ ALL = "all"
 NOMINAL = (0.5, 0.8, 0.9, 0.95)
 _GAUSSIAN = 1e6  # degrees of freedom that make a Student distribution a normal one
 _FIT_SAMPLES = 150  # of each cloud, for fitting the kernel
-_DRAWN = 300  # simulated rest poses of a toss that a figure shows
 # standard deviations of a measured rest pose, in the order of Kernel.scales: m (about the scatter of resting vertices)
 # and rad; they keep a cloud without width from being a point
 NOISE = np.array([5e-4, 5e-4, 3e-3])
@@ -57,23 +49,15 @@ NOISE = np.array([5e-4, 5e-4, 3e-3])
 
 @dataclass(frozen=True)
 class Kernel:
-    """How a simulated rest pose is spread.
+    """How a simulated rest pose is spread."""
 
-    Attributes
-    ----------
-    along, across : m, scales along and across the heading
-    yaw : rad, scale
-    freedom : degrees of freedom of the Student distributions
-    lost : probability of a lost toss
-    wide : m, scale in x and y of a lost toss
-    """
-
+    # along, across: m, scales along and across the heading
     along: float
     across: float
-    yaw: float
-    freedom: float = _GAUSSIAN
-    lost: float = 0.0
-    wide: float = 1.0
+    yaw: float  # rad, scale
+    freedom: float = _GAUSSIAN  # degrees of freedom of the Student distributions
+    lost: float = 0.0  # probability of a lost toss
+    wide: float = 1.0  # m, scale in x and y of a lost toss
 
     @property
     def scales(self) -> np.ndarray:
@@ -203,21 +187,30 @@ def region_size(densities: np.ndarray, probability: float) -> float:
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of test tosses.
+    """What a run knows of the rest poses of tosses by one of its variants."""
 
-    Attributes
-    ----------
-    table : one row per toss: ``toss``, a column of scores per level, ``size_<level>``: of the 90 % region, cm2 deg,
-        and ``position``: scores by the density over face and position alone, whatever the yaw
-    kernel : the model's error, fitted on all identification tosses
-    held_out : (identification toss,) scores by kernels fitted without the toss, from which conformal regions are made
-    held_out_positions : the same by the density over face and position alone
-    """
-
+    # one row per test toss: ``toss``, a column of scores per level, ``size_<level>``: of the 90 % region,
+    # cm2 deg, and ``position``: scores by the density over face and position alone, whatever the yaw
     table: pd.DataFrame
-    kernel: Kernel
+    kernel: Kernel  # the model's error, fitted on all identification tosses
+    # (identification toss,) scores by kernels fitted without the toss, from which conformal regions are made
     held_out: np.ndarray
-    held_out_positions: np.ndarray
+    held_out_positions: np.ndarray  # the same by the density over face and position alone
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Scores:
+        """From the record that a run keeps; ``KeyError`` where an earlier version wrote it."""
+        held_out, positions = (np.array(record[name]) for name in ("held_out", "held_out_positions"))
+        return cls(pd.DataFrame(record["tosses"]), Kernel(**record["kernel"]), held_out, positions)
+
+    def record(self) -> dict[str, Any]:
+        """What :meth:`of_record` reads, for a JSON file."""
+        return {
+            "kernel": asdict(self.kernel),
+            "held_out": self.held_out.tolist(),
+            "held_out_positions": self.held_out_positions.tolist(),
+            "tosses": self.table.to_dict("records"),
+        }
 
 
 def score_tosses(
@@ -245,7 +238,7 @@ def score_tosses(
             drawn = draw_poses(identification[i], others, n, random)
             held_out[i] = score(identification[i], others, drawn)[0]
             held_out_positions[i] = score(identification[i], others, drawn, yaw=False)[0]
-    columns: dict[str, list[object]] = {"toss": [cloud.toss for cloud in test[RELEASE]]}
+    table = pd.DataFrame({"toss": [cloud.toss for cloud in test[RELEASE]]})
     for level in (PARAMETERS, RELEASE, MODEL_ERROR):
         scored, positions = [], []
         for cloud in test[PARAMETERS if level == PARAMETERS else RELEASE]:
@@ -254,11 +247,10 @@ def score_tosses(
             scored.append(score(cloud, spread, drawn))
             if level == MODEL_ERROR:
                 positions.append(score(cloud, spread, drawn, yaw=False)[0])
-        columns[level] = [value for value, _ in scored]
-        columns[f"size_{level}"] = [region_size(densities, 0.9) for _, densities in scored]
+        table[level] = [value for value, _ in scored]
+        table[f"size_{level}"] = [region_size(densities, 0.9) for _, densities in scored]
     # the last level's, which has the model's error
-    columns["position"] = list(positions)
-    return Scores(pd.DataFrame(columns), kernel, held_out, held_out_positions)
+    return Scores(table.assign(position=positions), kernel, held_out, held_out_positions)
 
 
 def conformal_quantile(held_out: np.ndarray, probability: float) -> float:
@@ -270,49 +262,43 @@ def conformal_quantile(held_out: np.ndarray, probability: float) -> float:
 def coverage_table(scores: Mapping[str, Scores], nominal: Sequence[float] = NOMINAL) -> pd.DataFrame:
     """How many test tosses the regions cover, for each object and, of several, for ``all`` together.
 
-    Returns
-    -------
-    One row per object, level and nominal probability: ``nominal_pct``, ``covered``, ``n_tosses``, ``covered_pct`` with
-    its exact (Clopper and Pearson) 95 % interval ``covered_low_pct``, ``covered_high_pct``, ``consistent`` (that holds
-    the nominal value), ``band_low_pct``, ``band_high_pct`` (where 95 % of right predictions would be), and for the 90 %
-    regions that aren't conformal ``median_region_cm2_deg``.
+    Returns one row per object, level and nominal probability: ``nominal_pct``, ``covered``, ``n_tosses``,
+    ``covered_pct`` with its exact (Clopper and Pearson) 95 % interval ``covered_low_pct``,
+    ``covered_high_pct``, ``consistent`` (that holds the nominal value), ``band_low_pct``, ``band_high_pct``
+    (where 95 % of right predictions would be), and for the 90 % regions that aren't conformal
+    ``median_region_cm2_deg``.
     """
     rows = []
-    for level in LEVELS:
+    of_objects = {name: [one] for name, one in scores.items()}
+    if len(scores) > 1:
+        of_objects[ALL] = [*scores.values()]
+    for (name, ones), level, probability in product(of_objects.items(), LEVELS, nominal):
         column = MODEL_ERROR if level == CONFORMAL else level
-        for probability in nominal:
-            hits = {
-                name: each.table[column].to_numpy(dtype=float)
-                <= (conformal_quantile(each.held_out, probability) if level == CONFORMAL else probability)
-                for name, each in scores.items()
+        conformal = [conformal_quantile(one.held_out, probability) for one in ones]
+        limits = conformal if level == CONFORMAL else [probability] * len(ones)
+        inside = np.concatenate([one.table[column] <= limit for one, limit in zip(ones, limits, strict=True)])
+        covered, n = int(inside.sum()), len(inside)
+        interval = scipy.stats.binomtest(covered, n).proportion_ci(0.95, method="exact")
+        low, high = np.asarray(scipy.stats.binom.ppf([0.025, 0.975], n, probability)) / n
+        sizes = pd.concat([one.table[f"size_{column}"] for one in ones])
+        sized = probability == 0.9 and level != CONFORMAL
+        rows.append(
+            {
+                "object": name,
+                "level": level,
+                "nominal_pct": 100.0 * probability,
+                "covered": covered,
+                "n_tosses": n,
+                "covered_pct": 100.0 * covered / n,
+                "covered_low_pct": 100.0 * interval.low,
+                "covered_high_pct": 100.0 * interval.high,
+                "consistent": bool(interval.low <= probability <= interval.high),
+                "band_low_pct": 100.0 * low,
+                "band_high_pct": 100.0 * high,
+                "median_region_cm2_deg": float(sizes.median()) if sized else np.nan,
             }
-            sizes = {name: each.table[f"size_{column}"].to_numpy(dtype=float) for name, each in scores.items()}
-            if len(scores) > 1:
-                hits[ALL], sizes[ALL] = np.concatenate([*hits.values()]), np.concatenate([*sizes.values()])
-            for name, inside in hits.items():
-                covered, n = int(inside.sum()), len(inside)
-                interval = scipy.stats.binomtest(covered, n).proportion_ci(0.95, method="exact")
-                band = np.asarray(scipy.stats.binom.ppf([0.025, 0.975], n, probability)) / n
-                sized = probability == 0.9 and level != CONFORMAL
-                rows.append(
-                    {
-                        "object": name,
-                        "level": level,
-                        "nominal_pct": 100.0 * probability,
-                        "covered": covered,
-                        "n_tosses": n,
-                        "covered_pct": 100.0 * covered / n,
-                        "covered_low_pct": 100.0 * interval.low,
-                        "covered_high_pct": 100.0 * interval.high,
-                        "consistent": bool(interval.low <= probability <= interval.high),
-                        "band_low_pct": 100.0 * band[0],
-                        "band_high_pct": 100.0 * band[1],
-                        "median_region_cm2_deg": float(np.median(sizes[name])) if sized else np.nan,
-                    }
-                )
-    table = pd.DataFrame(rows)
-    place = {name: k for k, name in enumerate([*scores, ALL])}
-    return table.sort_values("object", key=lambda names: names.map(place), kind="stable", ignore_index=True)
+        )
+    return pd.DataFrame(rows)
 
 
 def error_table(clouds: Sequence[Cloud], kernel: Kernel, n: int = 2000, seed: int = 0) -> pd.DataFrame:
@@ -321,27 +307,23 @@ def error_table(clouds: Sequence[Cloud], kernel: Kernel, n: int = 2000, seed: in
     The error is that of the central prediction: distance in the surface (cm, eq. 21) and geodesic angle (deg) to the
     true rest pose, of which the predictive distribution says what it may be.
 
-    Returns
-    -------
-    One row per toss: ``position_error_cm``, ``rotation_error_deg``; for both ``predicted_..._p05``, ``_median``,
-    ``_p95`` and ``..._inside``; ``same_face``; ``predicted_face_pct`` and ``measured_face_pct``, the probabilities of
-    the faces centrally predicted and measured.
+    Returns one row per toss: ``position_error_cm``, ``rotation_error_deg``; for both ``predicted_..._p05``,
+    ``_median``, ``_p95`` and ``..._inside``; ``same_face``; ``predicted_face_pct`` and ``measured_face_pct``,
+    the probabilities of the faces centrally predicted and measured.
     """
     random = np.random.default_rng(seed)
     rows = []
     for cloud in clouds:
         drawn = draw_poses(cloud, kernel, n, random)
-        row: dict[str, object] = {
-            "toss": cloud.toss,
-            "same_face": bool(cloud.measured.face[0] == cloud.central.face[0]),
-        }
-        actual, possible = _errors(cloud.measured, cloud.central), _errors(drawn, cloud.central)
-        for k, name in enumerate(("position_error_cm", "rotation_error_deg")):
-            low, median, high = np.percentile(possible[k], [5, 50, 95])
-            row |= {name: float(actual[k][0]), f"predicted_{name}_p05": low, f"predicted_{name}_median": median}
-            row |= {f"predicted_{name}_p95": high, f"{name}_inside": bool(low <= actual[k][0] <= high)}
-        row["predicted_face_pct"] = 100.0 * float((drawn.face == cloud.central.face[0]).mean())
-        row["measured_face_pct"] = 100.0 * float((drawn.face == cloud.measured.face[0]).mean())
+        central, measured = cloud.central.face[0], cloud.measured.face[0]
+        row: dict[str, object] = {"toss": cloud.toss, "same_face": bool(measured == central)}
+        pairs = zip(_errors(cloud.measured, cloud.central), _errors(drawn, cloud.central), strict=True)
+        for name, (actual, possible) in zip(("position_error_cm", "rotation_error_deg"), pairs, strict=True):
+            low, median, high = np.percentile(possible, [5, 50, 95])
+            row |= {name: float(actual[0]), f"predicted_{name}_p05": low, f"predicted_{name}_median": median}
+            row |= {f"predicted_{name}_p95": high, f"{name}_inside": bool(low <= actual[0] <= high)}
+        row["predicted_face_pct"] = 100.0 * float((drawn.face == central).mean())
+        row["measured_face_pct"] = 100.0 * float((drawn.face == measured).mean())
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -351,124 +333,3 @@ def _errors(poses: FlatPoses, central: FlatPoses) -> tuple[np.ndarray, np.ndarra
     center, turned = (rotations.Rotation.from_matrix(each.matrices()) for each in (central, poses))
     angle = (center[0].inv() * turned).magnitude()
     return 100.0 * rest_position_error(poses.pose[:, :2], central.pose[:, :2]), np.degrees(angle)
-
-
-def distribution_outlines(
-    name: str, tosses: Sequence[Cloud], kernel: Kernel, vertices: np.ndarray, n_tosses: int, seed: int, n: int = _DRAWN
-) -> pd.DataFrame:
-    """Predicted rest poses of a few tosses of an object from above, m from the measured position.
-
-    Tosses are drawn at random, but the last one is the one whose face is the most uncertain.
-
-    Returns
-    -------
-    Columns ``object``, ``panel``, ``toss``, ``kind``, ``index``, ``x_m``, ``y_m``, ``measured_face_pct``. Kinds:
-    ``simulated`` (the cloud of uncertain parameters and release); ``drawn`` and ``drawn_other_face`` (with the model's
-    error, on the most likely face and on others);
-    ``region_50`` and ``region_90``: ellipses that hold 50 and 90 % of the positions drawn on the most likely face;
-    ``measured`` and ``predicted``: outlines of the box.
-    """
-    random = np.random.default_rng(seed)
-    drawn = [draw_poses(cloud, kernel, n, random) for cloud in tosses]
-    sure = np.array([np.unique(poses.face, return_counts=True)[1].max() for poses in drawn])
-    others = np.delete(np.arange(len(tosses)), sure.argmin())
-    chosen = sorted(random.choice(others, size=min(n_tosses - 1, len(others)), replace=False))
-    rows: list[tuple[object, ...]] = []
-    for panel, k in enumerate([*chosen, int(sure.argmin())]):
-        cloud, poses, shapes = tosses[k], drawn[k], {}
-        values, counts = np.unique(poses.face, return_counts=True)
-        likely = poses.face == values[counts.argmax()]
-        shapes["simulated"] = cloud.samples.pose[:, :2]
-        shapes["drawn"], shapes["drawn_other_face"] = poses.pose[likely, :2], poses.pose[~likely, :2]
-        for percent in (50, 90):
-            shapes[f"region_{percent}"] = _ellipse(poses.pose[likely, :2], percent)
-        for kind, flat in (("measured", cloud.measured), ("predicted", cloud.central)):
-            quaternion = rotations.from_matrices(flat.matrices())[0]
-            shapes[kind] = top_outline(np.r_[flat.pose[0, :2], 0.0, quaternion], vertices)
-        share = 100.0 * float((poses.face == cloud.measured.face[0]).mean())
-        for kind, points in shapes.items():
-            for index, (x, y) in enumerate(points - cloud.measured.pose[0, :2]):
-                rows.append((name, panel, cloud.toss, kind, index, x, y, share))
-    columns = ["object", "panel", "toss", "kind", "index", "x_m", "y_m", "measured_face_pct"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _ellipse(points: np.ndarray, percent: float) -> np.ndarray:
-    """Corners (73, 2) of the ellipse about the median of points (n, 2) that holds a percentage of them.
-
-    Its shape is the covariance of the inner 90 %, so that lost tosses don't widen it.
-    """
-    apart = points - np.median(points, axis=0)
-    covariance = np.cov(apart.T)
-    for _ in range(5):
-        distance = np.einsum("ni,ij,nj->n", apart, np.linalg.inv(covariance), apart)
-        covariance = np.cov(apart[distance <= np.percentile(distance, 90)].T)
-    distance = np.einsum("ni,ij,nj->n", apart, np.linalg.inv(covariance), apart)
-    turn = np.linspace(0.0, 2.0 * np.pi, 73)
-    circle = np.sqrt(np.percentile(distance, percent)) * np.column_stack([np.cos(turn), np.sin(turn)])
-    return np.median(points, axis=0) + circle @ np.linalg.cholesky(covariance).T
-
-
-def predict_rest_poses(
-    prepared: str,
-    identified: str,
-    calibration: str | None,
-    fit: str,
-    swept: str,
-    variant: Mapping[str, Any],
-    draws: int,
-    seed: int,
-    n_tosses: int,
-    scores: str,
-    errors: str,
-    outlines: str,
-) -> None:
-    """Fit the model's error on identification tosses, score test tosses, and write scores, errors and outlines.
-
-    Parameters
-    ----------
-    prepared, identified
-        Tosses to predict, and tosses that parameters were identified on.
-    swept
-        Losses of the identification tosses over the finest grid of their identification, which is bootstrapped: of a
-        variant that doesn't refine, its coarse one.
-    draws, n_tosses
-        Simulated outcomes per toss, and tosses in the figure.
-    scores, errors, outlines
-        Files to write: scores (json), predicted beside actual errors and outlines of a few tosses for a figure (csv).
-    """
-    stepped = Variant.from_config(variant)
-    parameters = ContactParameters(**read_json(fit)["parameters"])
-    test_data = load_dataset(prepared, calibration)
-    known, test = load_problem(identified, calibration, stepped, IDENTIFICATION), set_up(test_data, stepped, TEST)
-    losses = read_dataset(swept)
-    drawn = parameter_draws(losses["position_error"] + losses["rotation_error"], draws, seed)
-    clouds = {
-        PARAMETERS: simulate_clouds(test, parameters, drawn, None, seed),
-        RELEASE: simulate_clouds(test, parameters, drawn, test.start_covariances(), seed),
-    }
-    identification = simulate_clouds(known, parameters, drawn, known.start_covariances(), seed)
-    scored = score_tosses(identification, clouds, known.length, seed=seed)
-    name, predicted = str(test_data.attrs["object"]), clouds[RELEASE]
-    record = {
-        "object": name,
-        "kernel": asdict(scored.kernel),
-        "held_out": scored.held_out.tolist(),
-        "held_out_positions": scored.held_out_positions.tolist(),
-        # for further tosses: contactid.tossing.predict.rest_pose_regions
-        "draws": drawn.tolist(),
-        "seed": seed,
-        "tosses": scored.table.to_dict("records"),
-    }
-    write_json(scores, record)
-    write_csv(error_table(predicted, scored.kernel, seed=seed), errors)
-    shown = distribution_outlines(name, predicted, scored.kernel, np.asarray(test.body.vertices), n_tosses, seed)
-    write_csv(shown, outlines)
-
-
-def read_scores(path: str | Path) -> tuple[str, Scores]:
-    """Object and scores from a file that :func:`predict_rest_poses` wrote."""
-    record = read_json(path)
-    held_out, positions = np.array(record["held_out"]), np.array(record["held_out_positions"])
-    scores = Scores(pd.DataFrame(record["tosses"]), Kernel(**record["kernel"]), held_out, positions)
-    return str(record["object"]), scores

@@ -8,23 +8,45 @@ far as is needed to hold that share of the run's identification tosses, each pre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from contourpy import contour_generator
 
-from contactid.output.fits import read_json
-from contactid.tossing.predict.rest_pose_cloud import FACES, UNKNOWN, Cloud, FlatPoses
+from contactid.core import rotations
+from contactid.output.fits import read_json, write_json
+from contactid.output.tables import write_csv
+from contactid.sources.motion import read_dataset
+from contactid.tossing.predict.rest_pose_cloud import (
+    FACES,
+    UNKNOWN,
+    Cloud,
+    FlatPoses,
+    face_name,
+    parameter_draws,
+    simulate_clouds,
+)
 from contactid.tossing.predict.rest_pose_distribution import (
+    PARAMETERS,
+    RELEASE,
     Kernel,
+    Scores,
     conformal_quantile,
     density,
     draw_poses,
+    error_table,
     score,
+    score_tosses,
     smoothing_kernel,
 )
+from contactid.tossing.prepare.poses import top_outline
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST
+from contactid.tossing.prepare.tosses import Variant, load_dataset, load_problem, set_up
+from contactid.tossing.simulate.box import ContactParameters
 
 LEVELS = (0.5, 0.8, 0.9)
 Outline = tuple[int, np.ndarray]  # face, corners (n, 2) in m in C
@@ -34,56 +56,15 @@ _WIDER = 1.5  # a grid that a region reaches the edge of grows by this factor
 
 
 @dataclass(frozen=True)
-class RestPoseModel:
-    """What a run knows of the rest poses of tosses by one of its variants.
-
-    Attributes
-    ----------
-    kernel : the model's error
-    held_out, tested : scores over face and position of its identification and test tosses
-    draws : (n, 2) of (mu, e_N) that the identification leaves possible
-    seed : of all that is drawn
-    """
-
-    kernel: Kernel
-    held_out: np.ndarray
-    tested: np.ndarray
-    draws: np.ndarray
-    seed: int
-
-    @classmethod
-    def read(cls, path: str | Path) -> RestPoseModel:
-        """From the scores that a run wrote; ``KeyError`` where an earlier version wrote them."""
-        record = read_json(path)
-        tested = np.array([toss["position"] for toss in record["tosses"]])
-        held_out, draws = (np.array(record[name]) for name in ("held_out_positions", "draws"))
-        return cls(Kernel(**record["kernel"]), held_out, tested, draws, int(record["seed"]))
-
-    def limits(self) -> list[float]:
-        """Largest score inside the region of each level."""
-        return [conformal_quantile(self.held_out, level) for level in LEVELS]
-
-
-@dataclass(frozen=True)
 class RestPrediction:
-    """Prediction of one toss.
+    """Prediction of one toss."""
 
-    Attributes
-    ----------
-    cloud : the simulated rest poses that it is made from
-    faces : probability by face, which is the body axis that looks up, with its sign
-    outlines : by level, closed; anticlockwise, and clockwise around holes
-    areas : by level, m2 over all faces; infinite where the run had too few tosses for the level
-    covers : by level, whether the measured rest pose is inside; None where it is unknown
-    naive_score : of that pose by uncertain parameters and release alone; NaN where unknown
-    """
-
-    cloud: Cloud
-    faces: dict[int, float]
-    outlines: list[list[Outline]]
-    areas: list[float]
-    covers: list[bool | None]
-    naive_score: float
+    cloud: Cloud  # the simulated rest poses that it is made from
+    faces: dict[int, float]  # probability by face, which is the body axis that looks up, with its sign
+    outlines: list[list[Outline]]  # by level, closed; anticlockwise, and clockwise around holes
+    areas: list[float]  # by level, m2 over all faces; infinite where the run had too few tosses for the level
+    covers: list[bool | None]  # by level, whether the measured rest pose is inside; None where it is unknown
+    naive_score: float  # of that pose by uncertain parameters and release alone; NaN where unknown
 
     @property
     def likely_face(self) -> int:
@@ -91,21 +72,27 @@ class RestPrediction:
         return max(self.faces, key=lambda face: self.faces[face])
 
 
-def predict_rest(cloud: Cloud, model: RestPoseModel, random: np.random.Generator) -> RestPrediction:
+def limits(scores: Scores) -> list[float]:
+    """Largest score, over face and position, inside the region of each level."""
+    return [conformal_quantile(scores.held_out_positions, level) for level in LEVELS]
+
+
+def predict_rest(cloud: Cloud, scores: Scores, random: np.random.Generator) -> RestPrediction:
     """Faces and regions of one toss from its simulated rest poses."""
-    drawn = draw_poses(cloud, model.kernel, _DRAWN, random)
-    densities = density(cloud, model.kernel, drawn, yaw=False)
+    kernel = scores.kernel
+    drawn = draw_poses(cloud, kernel, _DRAWN, random)
+    densities = density(cloud, kernel, drawn, yaw=False)
     # a score is the share of drawn poses that are denser, so the pose behind these is the last inside
-    places = [int(np.floor(_DRAWN * limit + 1e-9)) for limit in model.limits()]
+    places = [int(np.floor(_DRAWN * limit + 1e-9)) for limit in limits(scores)]
     lowest = [np.sort(densities)[::-1][place] if place < _DRAWN else 0.0 for place in places]
-    outlines = _outlines(cloud, model.kernel, drawn, densities, lowest)
+    outlines = _outlines(cloud, kernel, drawn, densities, lowest)
     finite = zip(outlines, lowest, strict=True)
     areas = [sum(map(_signed_area, traced)) if low > 0.0 else np.inf for traced, low in finite]
-    faces = face_probabilities(cloud, model.kernel)
+    faces = face_probabilities(cloud, kernel)
     covers: list[bool | None] = [None] * len(LEVELS)
     naive_score = np.nan
     if int(cloud.measured.face[0]) != UNKNOWN:
-        covers = (density(cloud, model.kernel, cloud.measured, yaw=False)[0] >= lowest).tolist()
+        covers = (density(cloud, kernel, cloud.measured, yaw=False)[0] >= lowest).tolist()
         naive = smoothing_kernel(cloud)
         naive_score = score(cloud, naive, draw_poses(cloud, naive, _DRAWN, random), yaw=False)[0]
     return RestPrediction(cloud, faces, outlines, areas, covers, naive_score)
@@ -157,3 +144,97 @@ def _signed_area(outline: Outline) -> float:
     """Of a closed outline, m2: positive anticlockwise."""
     x, y = outline[1].T
     return 0.5 * float(x[:-1] @ y[1:] - x[1:] @ y[:-1])
+
+
+def shown_tosses(faces: Sequence[Mapping[int, float]], number: int) -> list[int]:
+    """Which tosses a figure shows, by the probability of their faces: half of them spread over all, half the least
+    sure ones."""
+    sureness = np.array([max(probabilities.values()) for probabilities in faces])
+    by_sureness = np.argsort(-sureness, kind="stable")
+    n, unsure = len(faces), number // 2
+    spread = np.linspace(0, max(n - unsure - 1, 0), number - unsure).round().astype(int)
+    places = sorted({*spread.tolist(), *range(max(n - unsure, 0), n)})
+    return by_sureness[places].tolist()
+
+
+def region_table(predictions: Sequence[RestPrediction], vertices: np.ndarray) -> pd.DataFrame:
+    """Regions of tosses from above as polygons, with what was measured; ``vertices`` (v, 3) m are the body's.
+
+    Columns: ``toss``, ``title`` (its faces), ``kind`` (``region_<level in %>``, ``measured``: the body's
+    outline, ``center``: its origin measured, ``predicted``: the same by the parameters alone), whether it is on
+    the ``likely`` face, number of the ``polygon``, ``x_m`` and ``y_m`` in C.
+    """
+    tables = []
+    for one in predictions:
+        likely, measured, central = one.likely_face, one.cloud.measured, one.cloud.central
+        shapes = [
+            (f"region_{100 * level:.0f}", face, corners)
+            for level, outlines in reversed([*zip(LEVELS, one.outlines, strict=True)])  # the widest lies below
+            for face, corners in outlines
+        ]
+        shapes.append(("predicted", int(central.face[0]), central.pose[:, :2]))
+        title = f"up: {face_name(likely)}, {100 * one.faces[likely]:.0f} %"
+        face = int(measured.face[0])
+        if face != UNKNOWN:
+            pose = np.r_[measured.pose[0, :2], 0.0, rotations.from_matrices(measured.matrices())[0]]
+            shapes += [("measured", face, top_outline(pose, vertices)), ("center", face, measured.pose[:, :2])]
+            title += f"; measured: {face_name(face)}"
+        for polygon, (kind, on, corners) in enumerate(shapes):
+            about: dict[str, Any] = {"toss": one.cloud.toss, "title": title, "kind": kind}
+            about |= {"likely": on == likely, "polygon": polygon}
+            tables.append(pd.DataFrame(corners, columns=["x_m", "y_m"]).assign(**about))
+    return pd.concat(tables, ignore_index=True)
+
+
+def predict_rest_poses(
+    prepared: str,
+    identified: str,
+    calibration: str | None,
+    fit: str,
+    swept: str,
+    variant: Mapping[str, Any],
+    draws: int,
+    seed: int,
+    n_tosses: int,
+    scores: str,
+    errors: str,
+    outlines: str,
+) -> None:
+    """Fit the model's error on identification tosses, score test tosses, and write scores, errors and regions.
+
+    Parameters
+    ----------
+    prepared, identified : tosses to predict, and tosses that parameters were identified on
+    swept : losses of the identification tosses over the finest grid of their identification, which is
+        bootstrapped: of a variant that doesn't refine, its coarse one
+    draws, n_tosses : simulated outcomes per toss, and tosses in the figure
+    scores, errors, outlines : files to write: scores (json), predicted beside actual errors, and
+        :func:`region_table` of a few tosses (csv)
+    """
+    stepped = Variant.from_config(variant)
+    parameters = ContactParameters(**read_json(fit)["parameters"])
+    test_data = load_dataset(prepared, calibration)
+    test = set_up(test_data, stepped, TEST)
+    known = load_problem(identified, calibration, stepped, IDENTIFICATION)
+    losses = read_dataset(swept)
+    drawn = parameter_draws(losses["position_error"] + losses["rotation_error"], draws, seed)
+    clouds = {
+        PARAMETERS: simulate_clouds(test, parameters, drawn, None, seed),
+        RELEASE: simulate_clouds(test, parameters, drawn, test.start_covariances(), seed),
+    }
+    identification = simulate_clouds(known, parameters, drawn, known.start_covariances(), seed)
+    scored = score_tosses(identification, clouds, known.length, seed=seed)
+    name, predicted = str(test_data.attrs["object"]), clouds[RELEASE]
+    # draws and seed are for further tosses (contactid.tossing.own.regions)
+    write_json(scores, {"object": name, **scored.record(), "draws": drawn.tolist(), "seed": seed})
+    write_csv(error_table(predicted, scored.kernel, seed=seed), errors)
+    random = np.random.default_rng(seed)
+    faces = [face_probabilities(cloud, scored.kernel) for cloud in predicted]
+    shown = [predict_rest(predicted[k], scored, random) for k in shown_tosses(faces, n_tosses)]
+    write_csv(region_table(shown, np.asarray(test.body.vertices)).assign(object=name), outlines)
+
+
+def read_scores(path: str | Path) -> tuple[str, Scores]:
+    """Object and scores from a file that :func:`predict_rest_poses` wrote."""
+    record = read_json(path)
+    return str(record["object"]), Scores.of_record(record)

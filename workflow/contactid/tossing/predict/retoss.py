@@ -34,18 +34,11 @@ _POINTS = 4  # along a quarter of a circle, where a corner is rounded
 
 @dataclass(frozen=True)
 class Truth:
-    """What tosses are made with.
+    """What tosses are made with."""
 
-    Attributes
-    ----------
-    law : of impacts, as in :class:`contactid.tossing.simulate.box.SteppingOptions`
-    inertia : factor of the body's inertia
-    corner_radius : m; 0 for corners that are points
-    """
-
-    law: str
-    inertia: float
-    corner_radius: float
+    law: str  # of impacts, as in :class:`contactid.tossing.simulate.box.SteppingOptions`
+    inertia: float  # factor of the body's inertia
+    corner_radius: float  # m; 0 for corners that are points
 
     def body(self, nominal: BodyProperties) -> BodyProperties:
         """The true body, whose vertices are points of its rounded corners."""

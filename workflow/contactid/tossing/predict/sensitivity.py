@@ -9,6 +9,7 @@ the simulated one may still slide.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from contactid.tossing.simulate.box import ContactParameters
 FRICTION, RESTITUTION = "friction_mu", "restitution_e_n"
 PARAMETERS = (FRICTION, RESTITUTION)
 _ZERO = 1e-3  # an optimum below this counts as the paper's "equal to zero"
+_PROFILE = 21  # values of e_N from 0 to 1, as on the paper's grid
 _TOLERANCE_PCT, _FEWEST_RESTED_PCT = 5.0, 90.0
 
 
@@ -42,13 +44,12 @@ def vary_parameters(problem: Problem, parameters: ContactParameters, reach: floa
 
     A value outside the parameter's range is clipped to it and its row says so (``clipped``).
 
-    Returns
-    -------
-    One row per toss, varied parameter and value: ``toss``, ``parameter``, ``offset``, ``value``, ``clipped``, the
-    simulated rest pose ``simulated_x`` ... ``simulated_qz`` and the measured one, ``rested`` (false: still moving one
-    second after the measured rest), ``failed_steps``, ``face_changed`` (against the unvaried run),
-    ``position_change_mm`` (in the surface) and ``rotation_change_deg`` (geodesic) against the unvaried run, and against
-    the measurement ``position_error_cm`` (eq. 21), ``rotation_error_deg`` (geodesic) and ``same_face``.
+    Returns one row per toss, varied parameter and value: ``toss``, ``parameter``, ``offset``, ``value``,
+    ``clipped``, the simulated rest pose ``simulated_x`` ... ``simulated_qz`` and the measured one, ``rested``
+    (false: still moving one second after the measured rest), ``failed_steps``, ``face_changed`` (against the
+    unvaried run), ``position_change_mm`` (in the surface) and ``rotation_change_deg`` (geodesic) against the
+    unvaried run, and against the measurement ``position_error_cm`` (eq. 21), ``rotation_error_deg`` (geodesic)
+    and ``same_face``.
     """
     tables = []
     for item in problem.tosses:
@@ -58,33 +59,28 @@ def vary_parameters(problem: Problem, parameters: ContactParameters, reach: floa
             wanted = np.round(center + offsets, 10)
             values = np.clip(wanted, 0.0, np.inf if parameter == FRICTION else 1.0)
             center_run = int(np.flatnonzero(offsets == 0.0)[0])
-            table = _compared(problem, item, _runs(parameters, parameter, values), center_run)
-            table.insert(0, "toss", item.toss.name)
-            table.insert(1, "parameter", parameter)
-            table.insert(2, "offset", offsets)
-            table.insert(3, "value", values)
-            table.insert(4, "clipped", values != wanted)
-            tables.append(table)
+            about = pd.DataFrame({"toss": item.toss.name, "parameter": parameter, "offset": offsets, "value": values})
+            about["clipped"] = values != wanted
+            poses = _compared(problem, item, _runs(parameters, parameter, values), center_run)
+            tables.append(pd.concat([about, poses], axis=1))
     return pd.concat(tables, ignore_index=True)
 
 
 def _runs(parameters: ContactParameters, varied: str, values: np.ndarray) -> Runs:
-    fixed = {name: np.full(len(values), getattr(parameters, name)) for name in PARAMETERS}
-    return Runs.of(**{**fixed, varied: values})
+    return Runs.of(**{**asdict(parameters), varied: values})
 
 
 def _compared(problem: Problem, item: PreparedToss, runs: Runs, center: int) -> pd.DataFrame:
     """Rest poses of one toss beside its measured one and beside run ``center``."""
     toss = item.toss
     poses = rest_poses(problem.body, toss.start, runs, problem.options, len(toss.position), toss.surface_velocity)
-    n = len(poses.position)
     faces = upper_face(poses.orientation)
-    measured = np.repeat([[*item.rest_position, *item.rest_orientation]], n, axis=0)
-    simulated = np.column_stack([poses.position, poses.orientation])
+    simulated = np.column_stack([poses.position, poses.orientation]).T
+    measured = [*item.rest_position, *item.rest_orientation]
     return pd.DataFrame(
         {
-            **{f"simulated_{name}": simulated[:, k] for k, name in enumerate(POSE)},
-            **{f"measured_{name}": measured[:, k] for k, name in enumerate(POSE)},
+            **dict(zip((f"simulated_{name}" for name in POSE), simulated, strict=True)),
+            **dict(zip((f"measured_{name}" for name in POSE), measured, strict=True)),
             "rested": poses.rested,
             "failed_steps": poses.failed_steps,
             "face_changed": faces != faces[center],
@@ -108,11 +104,11 @@ def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
     for (toss, parameter), part in varied.groupby(["toss", "parameter"], sort=False):
         resting = part[part["rested"]]
         position = resting[["simulated_x", "simulated_y"]].to_numpy()
-        orientation = resting[["simulated_qw", "simulated_qx", "simulated_qy", "simulated_qz"]].to_numpy()
-        distance = (
-            rest_position_error(position[:, None], position[None, :]) if len(resting) else np.full((1, 1), np.nan)
-        )
-        angle = rotations.angle_between(orientation[:, None], orientation[None, :]) if len(resting) else distance
+        orientation = resting.filter(like="simulated_q").to_numpy()
+        distance, angle = np.full((2, 1), np.nan)
+        if len(resting):
+            distance = rest_position_error(position[:, None], position)
+            angle = rotations.angle_between(orientation[:, None], orientation)
         rows.append(
             {
                 "toss": toss,
@@ -129,40 +125,38 @@ def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
 def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.DataFrame:
     """Section VI's statements as numbers, from :func:`vary_parameters` and the box's largest dimension (m).
 
-    Returns
-    -------
-    One row per parameter, quantity (``position_mm``, ``position_pct`` of the largest dimension, ``rotation_deg``) and
-    subset (``all`` tosses, or those with the ``same_face`` throughout): mean, median and quartiles over tosses of
-    :func:`half_ranges`, the range the parameter was varied over, and counts.
+    Returns one row per parameter, quantity (``position_mm``, ``position_pct`` of the largest dimension,
+    ``rotation_deg``) and subset (``all`` tosses, or those with the ``same_face`` throughout): mean, median and
+    quartiles over tosses of :func:`half_ranges`, the range the parameter was varied over, and counts.
     """
-    ranges = half_ranges(varied)
-    rows = []
+    ranges, rows = half_ranges(varied), []
     for parameter in PARAMETERS:
-        values = varied.loc[varied["parameter"] == parameter]
+        values = varied[varied["parameter"] == parameter]
         of_parameter = ranges[ranges["parameter"] == parameter]
+        about = {
+            "value": float(values.loc[values["offset"] == 0.0, "value"].iloc[0]),
+            "lowest_value": float(values["value"].min()),
+            "highest_value": float(values["value"].max()),
+            "clipped": bool(values["clipped"].any()),
+        }
         for subset, part in (("all", of_parameter), ("same_face", of_parameter[~of_parameter["face_changed"]])):
             quantities = {
                 "position_mm": part["position_half_range_mm"],
                 "position_pct": 0.1 * part["position_half_range_mm"] / largest_dimension,
                 "rotation_deg": part["rotation_half_range_deg"],
             }
-            for quantity, numbers in quantities.items():
-                known = numbers.dropna().to_numpy()
-                quartiles = np.percentile(known, [25, 50, 75]) if len(known) else np.full(3, np.nan)
+            for quantity, spread in quantities.items():
                 rows.append(
                     {
                         "parameter": parameter,
                         "quantity": quantity,
                         "subset": subset,
-                        "mean": float(known.mean()) if len(known) else np.nan,
-                        "median": quartiles[1],
-                        "lower_quartile": quartiles[0],
-                        "upper_quartile": quartiles[2],
-                        "value": float(values.loc[values["offset"] == 0.0, "value"].iloc[0]),
-                        "lowest_value": float(values["value"].min()),
-                        "highest_value": float(values["value"].max()),
-                        "clipped": bool(values["clipped"].any()),
-                        "n_tosses": len(known),
+                        "mean": spread.mean(),
+                        "median": spread.median(),
+                        "lower_quartile": spread.quantile(0.25),
+                        "upper_quartile": spread.quantile(0.75),
+                        **about,
+                        "n_tosses": spread.count(),
                         "n_face_changed": int(part["face_changed"].sum()),
                         "unrested_runs": int(part["unrested_runs"].sum()),
                     }
@@ -170,15 +164,14 @@ def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.Da
     return pd.DataFrame(rows)
 
 
-def restitution_profile(problem: Problem, parameters: ContactParameters, step: float = 0.05) -> pd.DataFrame:
+def restitution_profile(problem: Problem, parameters: ContactParameters) -> pd.DataFrame:
     """Rest poses with e_N from 0 to 1 against those with e_N = 0, mu being kept.
 
-    Returns
-    -------
-    One row per e_N: median over tosses of the change of the rest position (mm) and orientation (deg), mean errors
-    against the measurement (cm, deg), and the shares (%) of runs that end on another face and that came to rest.
+    Returns one row per e_N: median over tosses of the change of the rest position (mm) and orientation (deg),
+    mean errors against the measurement (cm, deg), and the shares (%) of runs that end on another face and that
+    came to rest.
     """
-    values = np.round(np.linspace(0.0, 1.0, round(1.0 / step) + 1), 10)
+    values = np.round(np.linspace(0.0, 1.0, _PROFILE), 10)
     runs = _runs(parameters, RESTITUTION, values)
     tables = [_compared(problem, item, runs, 0).assign(value=values) for item in problem.tosses]
     every = pd.concat(tables, ignore_index=True)

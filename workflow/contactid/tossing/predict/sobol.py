@@ -32,10 +32,9 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
 from contactid.output.tables import write_csv
-from contactid.tossing.predict.covariance_root import symmetric_root
 from contactid.tossing.prepare.preprocess import TEST, upper_face
 from contactid.tossing.prepare.tosses import PreparedToss, Problem, Variant, load_problem
-from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses
+from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses, symmetric_root
 from contactid.tossing.simulate.box import ContactParameters
 
 # groups of inputs and how many numbers each has
@@ -52,28 +51,22 @@ GROUPS = {
 }
 OUTPUTS = ("position", "orientation", "face")
 _N_NUMBERS = sum(GROUPS.values())
-_STEADY, _ALL = "steady", "all"
+_BOOTSTRAP = 200
+# unit of an output, and the factor from the root of its variance; an angle's variance is half of its matrix's
+_UNITS = {"position": ("mm", 1e3), "orientation": ("deg", np.degrees(np.sqrt(0.5))), "face": ("1", 1.0)}
 
 
 @dataclass(frozen=True)
 class InputSpread:
-    """How far the inputs are spread around their central values.
+    """How far the inputs are spread around their central values."""
 
-    Attributes
-    ----------
-    friction_mu, restitution_e_n : half-widths of uniform distributions, moved up where they would begin below 0
-    inertia : half-width of the uniform relative spread of each principal moment
-    center_of_mass : m, standard deviation of each coordinate
-    tilt : rad, standard deviation of each slope of the surface
-    release : factor on the standard deviations that the flight fit gives the start state
-    """
-
+    # friction_mu, restitution_e_n: half-widths of uniform distributions, moved up where they would begin below 0
     friction_mu: float = 0.05
     restitution_e_n: float = 0.05
-    inertia: float = 0.05
-    center_of_mass: float = 1e-3
-    tilt: float = 1e-3
-    release: float = 1.0
+    inertia: float = 0.05  # half-width of the uniform relative spread of each principal moment
+    center_of_mass: float = 1e-3  # m, standard deviation of each coordinate
+    tilt: float = 1e-3  # rad, standard deviation of each slope of the surface
+    release: float = 1.0  # factor on the standard deviations that the flight fit gives the start state
 
 
 def runs_from_unit(
@@ -97,11 +90,10 @@ def runs_from_unit(
         left = covariance[pose, pose] - gain @ covariance[rate, pose]
         state[:, pose] = rates @ gain.T + spread.release * normal[pose_name] @ symmetric_root(left)
         state[:, rate] = rates
+    friction, restitution = (columns[name][:, 0] for name in ("friction_mu", "restitution_e_n"))
     return Runs(
-        friction_mu=_uniform(columns["friction_mu"][:, 0], parameters.friction_mu, spread.friction_mu, np.inf),
-        restitution_e_n=_uniform(
-            columns["restitution_e_n"][:, 0], parameters.restitution_e_n, spread.restitution_e_n, 1.0
-        ),
+        friction_mu=_uniform(friction, parameters.friction_mu, spread.friction_mu, np.inf),
+        restitution_e_n=_uniform(restitution, parameters.restitution_e_n, spread.restitution_e_n, 1.0),
         state=state,
         inertia=1.0 + spread.inertia * (2.0 * columns["inertia"] - 1.0),
         center_of_mass=spread.center_of_mass * normal["center_of_mass"],
@@ -127,39 +119,12 @@ def sobol_terms(f_a: np.ndarray, f_b: np.ndarray, f_ab: np.ndarray) -> tuple[np.
 
 @dataclass(frozen=True)
 class TossSensitivity:
-    """Terms of which means give one toss's indices, with what became of its runs; n base points, g groups.
+    """Terms of which means give one toss's indices, by ``OUTPUTS`` (o), ``GROUPS`` (g) and base points (n)."""
 
-    Attributes
-    ----------
-    toss : name
-    first : (output, g, n) whose mean is Var E[f | group]; in the order of ``OUTPUTS`` and ``GROUPS``
-    total : (output, g, n) whose mean is E Var[f | the others]
-    square : (output, n) whose mean is Var f
-    face_changed_pct : runs that end on another face than most do
-    unrested_pct : runs that never came to rest; their last pose is used
-    failed_steps : contact steps whose solver didn't converge, over all runs
-    """
-
-    toss: str
-    first: np.ndarray
-    total: np.ndarray
-    square: np.ndarray
-    face_changed_pct: float
-    unrested_pct: float
-    failed_steps: int
-
-    @property
-    def steady(self) -> bool:
-        """Every run ends on the same face."""
-        return self.face_changed_pct == 0.0
-
-    def sums(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Weighted means (b, output, g), (b, output, g), (b, output) of the terms for weights (b, n) that sum to 1."""
-        return (
-            np.einsum("bn,ogn->bog", weights, self.first),
-            np.einsum("bn,ogn->bog", weights, self.total),
-            np.einsum("bn,on->bo", weights, self.square),
-        )
+    first: np.ndarray  # (o, g, n) whose mean is Var E[f | group]
+    total: np.ndarray  # (o, g, n) whose mean is E Var[f | the others]
+    square: np.ndarray  # (o, n) whose mean is Var f
+    steady: bool  # whether every run ends on the same face
 
 
 def toss_sensitivity(
@@ -171,117 +136,103 @@ def toss_sensitivity(
     n: int,
     seed: int,
 ) -> TossSensitivity:
-    """Simulate ``n (groups + 2)`` runs of one toss; ``n`` is a power of 2, ``covariance`` (12, 12) of its start."""
+    """Simulate ``n (groups + 2)`` runs of one toss; ``n`` is a power of 2, ``covariance`` (12, 12) of its start.
+
+    Of a run that never comes to rest the last pose counts.
+    """
     if n < 2 or n & (n - 1):
         raise ContactIdError(f"{n} base points of a Sobol sequence are not a power of 2", "Give 256, 512, 1024, ...")
     points = scipy.stats.qmc.Sobol(2 * _N_NUMBERS, scramble=True, rng=np.random.default_rng(seed)).random(n)
     a, b = points[:, :_N_NUMBERS], points[:, _N_NUMBERS:]
-    samples, start = [a, b], 0
-    for size in GROUPS.values():
-        mixed = a.copy()
-        mixed[:, start : start + size] = b[:, start : start + size]
-        samples.append(mixed)
-        start += size
-    runs = runs_from_unit(np.concatenate(samples), parameters, covariance, spread)
+    group_of = np.repeat(np.arange(len(GROUPS)), list(GROUPS.values()))
+    mixed = [np.where(group_of == group, b, a) for group in range(len(GROUPS))]
+    runs = runs_from_unit(np.concatenate([a, b, *mixed]), parameters, covariance, spread)
     toss = item.toss
     pivot = np.array([*item.rest_position[:2], 0.0])
     poses = rest_poses(
         problem.body, toss.start, runs, problem.options, len(toss.position), toss.surface_velocity, pivot
     )
-    outputs, changed = _outputs(poses)
+    outputs = _outputs(poses)
     terms = []
     for values in outputs:
-        shaped = values.reshape(len(samples), n, -1).transpose(0, 2, 1)
-        terms.append(sobol_terms(shaped[0], shaped[1], shaped[2:]))
+        by_sample = values.reshape(2 + len(GROUPS), n, -1).transpose(0, 2, 1)
+        terms.append(sobol_terms(by_sample[0], by_sample[1], by_sample[2:]))
     first, total, square = (np.stack(parts) for parts in zip(*terms, strict=True))
-    return TossSensitivity(
-        toss.name,
-        first,
-        total,
-        square,
-        face_changed_pct=100.0 * float(changed.mean()),
-        unrested_pct=100.0 * float((~poses.rested).mean()),
-        failed_steps=int(poses.failed_steps.sum()),
-    )
+    return TossSensitivity(first, total, square, steady=not outputs[-1].any())
 
 
-def _outputs(poses: RestPoses) -> tuple[list[np.ndarray], np.ndarray]:
-    """Outputs (runs, components) in the order of ``OUTPUTS``, and which runs end on an unusual face (runs,)."""
+def _outputs(poses: RestPoses) -> list[np.ndarray]:
+    """Outputs (runs, components) in the order of ``OUTPUTS``."""
     faces = upper_face(poses.orientation)
     values, counts = np.unique(faces, return_counts=True)
     changed = faces != values[counts.argmax()]
     matrices = rotations.matrices(poses.orientation).reshape(-1, 9)
-    return [poses.position[:, :2], matrices, changed[:, None].astype(float)], changed
+    return [poses.position[:, :2], matrices, changed[:, None].astype(float)]
 
 
-def sobol_table(tosses: Sequence[TossSensitivity], *, bootstrap_samples: int = 200, seed: int = 0) -> pd.DataFrame:
+def sobol_table(
+    tosses: Sequence[TossSensitivity], *, bootstrap_samples: int = _BOOTSTRAP, seed: int = 0
+) -> pd.DataFrame:
     """Indices averaged over tosses with their variances as weights, and 95 % intervals.
 
     The average is the ratio of sums over tosses: the share of the total variance of all tosses. Intervals: percentile
     bootstrap over tosses and, within each, over base points.
 
-    Returns
-    -------
-    One row per subset (``all``, ``steady``), output and input: ``first_order``, ``first_order_low``, ``_high``,
+    Returns one row per subset (``all``, ``steady``), output and input: ``first_order``, ``first_order_low``, ``_high``,
     ``total``, ``total_low``, ``_high``; ``standard_deviation`` of the output over its inputs, root mean square over
     tosses (``unit``: mm for the position; degrees for the orientation, good for small angles; 1 for the face);
     ``n_tosses`` and ``n_steady``.
     """
     random = np.random.default_rng(seed)
-    sums = []
-    for toss in tosses:
-        n = toss.square.shape[1]
-        weights = random.multinomial(n, np.full(n, 1.0 / n), size=bootstrap_samples) / n
-        sums.append(toss.sums(np.vstack([np.full((1, n), 1.0 / n), weights])))
-    first, total, square = (np.stack(parts) for parts in zip(*sums, strict=True))  # (toss, 1 + b, ...)
+    n = tosses[0].square.shape[1]
+    # the first row weighs all alike, the others are draws
+    weights = np.stack([_resampled(random, n, bootstrap_samples) / n for _ in tosses])
+    first, total = (
+        np.einsum("tbn,togn->tbog", weights, np.stack([getattr(toss, name) for toss in tosses]))
+        for name in ("first", "total")
+    )
+    square = np.einsum("tbn,ton->tbo", weights, np.stack([toss.square for toss in tosses]))
     steady = np.array([toss.steady for toss in tosses])
-    rows = []
-    for subset, chosen in ((_ALL, np.full(len(tosses), True)), (_STEADY, steady)):
+    tables = []
+    for subset, chosen in (("all", np.full(len(tosses), True)), ("steady", steady)):
         count = int(chosen.sum())
         if count == 0:
             continue
-        picks = random.multinomial(count, np.full(count, 1.0 / count), size=bootstrap_samples)
-        picks = np.vstack([np.ones((1, count), dtype=int), picks])
+        picks = _resampled(random, count, bootstrap_samples)
         variance = np.einsum("bt,tbo->bo", picks, square[chosen])
-        firsts = np.einsum("bt,tbog->bog", picks, first[chosen])
-        totals = np.einsum("bt,tbog->bog", picks, total[chosen])
+        parts = {
+            "first_order": np.einsum("bt,tbog->bog", picks, first[chosen]),
+            "total": np.einsum("bt,tbog->bog", picks, total[chosen]),
+        }
         for o, output in enumerate(OUTPUTS):
             if variance[0, o] <= 0.0:
                 continue
-            known = variance[:, o] > 0.0
-            spread, unit = _deviation(output, variance[0, o] / count)
-            for g, name in enumerate(GROUPS):
-                row: dict[str, object] = {"subset": subset, "output": output, "input": name}
-                for label, numerators in (("first_order", firsts), ("total", totals)):
-                    shares = numerators[known, o, g] / variance[known, o]
-                    low, high = np.percentile(shares[1:], [2.5, 97.5])
-                    row |= {label: shares[0], f"{label}_low": low, f"{label}_high": high}
-                row |= {"standard_deviation": spread, "unit": unit, "n_tosses": count, "n_steady": int(steady.sum())}
-                rows.append(row)
-    return pd.DataFrame(rows)
+            varies = variance[:, o] > 0.0
+            table = pd.DataFrame({"subset": subset, "output": output, "input": list(GROUPS)})
+            for label, part in parts.items():
+                shares = part[varies, o] / variance[varies, o, None]
+                table[label] = shares[0]
+                table[f"{label}_low"], table[f"{label}_high"] = np.percentile(shares[1:], [2.5, 97.5], axis=0)
+            unit, factor = _UNITS[output]
+            table["standard_deviation"] = factor * float(np.sqrt(variance[0, o] / count))
+            tables.append(table.assign(unit=unit, n_tosses=count, n_steady=int(steady.sum())))
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 
-def _deviation(output: str, variance: float) -> tuple[float, str]:
-    if output == "position":
-        return 1e3 * float(np.sqrt(variance)), "mm"
-    if output == "orientation":
-        return float(np.degrees(np.sqrt(0.5 * variance))), "deg"
-    return float(np.sqrt(variance)), "1"
+def _resampled(random: np.random.Generator, n: int, samples: int) -> np.ndarray:
+    """How often each of n is drawn (1 + samples, n); once each in the first row."""
+    draws = random.multinomial(n, np.full(n, 1.0 / n), size=samples)
+    return np.vstack([np.ones((1, n), dtype=draws.dtype), draws])
 
 
 def global_sensitivity(
-    problem: Problem,
-    covariances: np.ndarray,
-    parameters: ContactParameters,
-    spread: InputSpread,
-    n: int,
-    seed: int,
+    problem: Problem, parameters: ContactParameters, spread: InputSpread, n: int, seed: int
 ) -> list[TossSensitivity]:
-    """:func:`toss_sensitivity` of every toss of a problem, each with its own seed; ``covariances`` (toss, 12, 12)."""
+    """:func:`toss_sensitivity` of every toss of a problem, each with its own seed."""
     seeds = np.random.SeedSequence(seed).generate_state(len(problem.tosses))
     return [
-        toss_sensitivity(problem, item, covariance, parameters, spread, n, int(toss_seed))
-        for item, covariance, toss_seed in zip(problem.tosses, covariances, seeds, strict=True)
+        toss_sensitivity(problem, item, item.covariance, parameters, spread, n, int(toss_seed))
+        for item, toss_seed in zip(problem.tosses, seeds, strict=True)
     ]
 
 
@@ -296,5 +247,5 @@ def sobol_indices(
     problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST).some(options["tosses"], seed)
     parameters = ContactParameters(**read_json(fit)["parameters"])
     spread = InputSpread(friction_mu=options["reach"], restitution_e_n=options["reach"])
-    tosses = global_sensitivity(problem, problem.start_covariances(), parameters, spread, options["samples"], seed)
+    tosses = global_sensitivity(problem, parameters, spread, options["samples"], seed)
     write_csv(sobol_table(tosses, seed=seed), indices)

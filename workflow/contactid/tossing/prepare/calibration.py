@@ -39,29 +39,23 @@ _SYMMETRIC = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
 
 @dataclass(frozen=True)
 class Calibration:
-    """A calibrated body, in metres of gravity (lengths in which things fall with 9.81 m/s2).
+    """A calibrated body, in metres of gravity (lengths in which things fall with 9.81 m/s2)."""
 
-    Attributes
-    ----------
-    scale, scale_se : true length per length of the data, from free flight
-    scale_from_rest, scale_from_rest_se : the same from the height at rest
-    gravity : (3,) m/s2 measured in flight, in C and in the data's lengths
-    gravity_se : (3,)
-    center_of_mass, center_of_mass_se : (3,) m in B
-    inertia, inertia_se : (6,) kg m2 about the centre of mass in B: xx, yy, zz, xy, xz, yz
-    n_tosses, n_impacts : what it was estimated from
-    """
-
+    # scale, scale_se: true length per length of the data, from free flight
     scale: float
     scale_se: float
+    # scale_from_rest, scale_from_rest_se: the same from the height at rest
     scale_from_rest: float
     scale_from_rest_se: float
-    gravity: tuple[float, ...]
-    gravity_se: tuple[float, ...]
+    gravity: tuple[float, ...]  # (3,) m/s2 measured in flight, in C and in the data's lengths
+    gravity_se: tuple[float, ...]  # (3,)
+    # center_of_mass, center_of_mass_se: (3,) m in B
     center_of_mass: tuple[float, ...]
     center_of_mass_se: tuple[float, ...]
+    # inertia, inertia_se: (6,) kg m2 about the centre of mass in B: xx, yy, zz, xy, xz, yz
     inertia: tuple[float, ...]
     inertia_se: tuple[float, ...]
+    # n_tosses, n_impacts: what it was estimated from
     n_tosses: int
     n_impacts: int
 
@@ -117,10 +111,8 @@ def uncalibrated(body: BodyProperties) -> Calibration:
 def calibrate(prepared: xr.Dataset) -> Calibration:
     """Calibrate the body of a prepared dataset on the usable tosses of its identification part.
 
-    Raises
-    ------
-    ContactIdError
-        Where fewer than ten tosses, or too few clean single-vertex impacts, are left.
+    Raises :class:`ContactIdError` where fewer than ten tosses, or too few clean single-vertex impacts, are
+    left.
     """
     body = body_of(prepared)
     time_step = 1.0 / prepared.attrs["sample_frequency"]

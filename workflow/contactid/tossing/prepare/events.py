@@ -25,6 +25,8 @@ _WINDOW = 0.025  # s on either side: at 360 Hz and 0.2 mm noise the fitted speed
 _FEWEST_FLIGHT_SAMPLES = 5
 _FEWEST_REST_SAMPLES = 4
 _TOUCH_HEIGHT = 1e-3  # m: twice the scatter of resting vertices
+# m/s and m/s2, as in config/default.yaml, which isn't there where the package alone is installed or a file is read
+REST_SPEED, FALL_TOLERANCE = 0.02, 2.0
 IN_MOTION = "not at rest at the end of the recording"
 _NO_IMPACT = "no impact between release and rest"
 _JUMP = 0.15  # m/s: a smaller jump in the velocity of the centre of mass is not told from noise
@@ -57,18 +59,13 @@ def find_events(
 
     Parameters
     ----------
-    position, orientation
-        (n, 3) m and (n, 4) in C, the surface at z = 0.
-    vertices, center_of_mass
-        (v, 3) and (3,) m in B.
-    gravity, surface_velocity
-        (3,) m/s2 and m/s in C.
-    rest_speed
-        m/s; slower than this is rest.
-    fall_tolerance
-        Largest deviation from free fall, m/s2; raised to six standard deviations where the noise needs it.
-    rest
-        Sample before which release and first contact lie, where the body needn't come to rest.
+    position, orientation : (n, 3) m and (n, 4) in C, the surface at z = 0
+    vertices, center_of_mass : (v, 3) and (3,) m in B
+    gravity, surface_velocity : (3,) m/s2 and m/s in C
+    rest_speed : m/s; slower than this is rest
+    fall_tolerance : largest deviation from free fall, m/s2; raised to six standard deviations where the noise
+        needs it
+    rest : sample before which release and first contact lie, where the body needn't come to rest
     """
     half = _half_window(time_step)
     if len(position) < 2 * half + _FEWEST_REST_SAMPLES:
@@ -197,23 +194,15 @@ def _release(
 
 @dataclass(frozen=True)
 class _BoxRule:
-    """Release at the first or last peak of the height; rest searched from a sample on.
+    """Release at the first or last peak of the height; rest searched from a sample on."""
 
-    Attributes
-    ----------
-    peak_height : m
-    last : take the last peak instead of the first
-    peak_width, peak_from : samples
-    rest_from : sample from which rest is searched; the release where it is None
-    rest_cap : rest is not later than this sample
-    """
-
-    peak_height: float
-    last: bool
+    peak_height: float  # m
+    last: bool  # take the last peak instead of the first
+    # peak_width, peak_from: samples
     peak_width: int | None = None
     peak_from: int = 0
-    rest_from: int | None = None
-    rest_cap: int | None = None
+    rest_from: int | None = None  # sample from which rest is searched; the release where it is None
+    rest_cap: int | None = None  # rest is not later than this sample
 
 
 _REST_SAMPLES = 21

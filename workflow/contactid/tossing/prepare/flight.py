@@ -23,16 +23,11 @@ _MOST_CORRELATED = 0.9  # of neighbouring residuals; more can't be told from a w
 
 @dataclass(frozen=True)
 class FlightFit:
-    """The state at row 0 of a flight with what the flight leaves uncertain of it.
+    """The state at row 0 of a flight with what the flight leaves uncertain of it."""
 
-    Attributes
-    ----------
-    state : pose and twist of B in C
-    covariance : (12, 12) of the errors (position of the centre of mass, m; rotation vector d in C, with true R =
-        exp(d) R, rad; velocity of the centre of mass, m/s; angular velocity in C, rad/s), in this order
-    """
-
-    state: State
+    state: State  # pose and twist of B in C
+    # (12, 12) of the errors (position of the centre of mass, m; rotation vector d in C, with true R =
+    # exp(d) R, rad; velocity of the centre of mass, m/s; angular velocity in C, rad/s), in this order
     covariance: np.ndarray
 
 
@@ -55,12 +50,9 @@ def fit_flight(
 
     Parameters
     ----------
-    body
-        Its centre of mass is what flies on a parabola; its inertia says how it turns.
-    position, orientation
-        (n, 3) m and (n, 4) of B in C, free flight only.
-    gravity
-        (3,) m/s2 in C.
+    body : its centre of mass is what flies on a parabola; its inertia says how it turns
+    position, orientation : (n, 3) m and (n, 4) of B in C, free flight only
+    gravity : (3,) m/s2 in C
     """
     times = np.arange(len(position)) * time_step
     design = np.column_stack([np.ones_like(times), times])

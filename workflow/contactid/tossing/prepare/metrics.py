@@ -19,14 +19,11 @@ def trajectory_errors(
 
     Parameters
     ----------
-    measured_position, measured_orientation, position, orientation
-        (n, 3) m and (n, 4), from release to rest, measured and simulated.
-    length
-        l of eq. 18, m.
+    measured_position, measured_orientation, position, orientation : (n, 3) m and (n, 4), from release to rest,
+        measured and simulated
+    length : l of eq. 18, m.
 
-    Returns
-    -------
-    ``loss``, ``position_error_pct`` (of ``length``) and ``rotation_error_deg``: means over the samples.
+    Returns ``loss``, ``position_error_pct`` (of ``length``) and ``rotation_error_deg``: means over the samples.
     """
     position_error = float(np.linalg.norm(measured_position - position, axis=1).mean()) / length
     rotation_error = float(rotations.angle_between(measured_orientation, orientation).mean())

@@ -15,20 +15,12 @@ from contactid.core import rotations
 
 @dataclass(frozen=True)
 class PlaneCorrection:
-    """The surface seen by bodies at rest, relative to the frame C of the data.
+    """The surface seen by bodies at rest, relative to the frame C of the data."""
 
-    Attributes
-    ----------
-    height : m, of the plane above C's origin
-    slope : (2,) rise per metre along x_C and y_C
-    scatter : m, standard deviation of the resting vertices about the plane
-    n_tosses : poses it was fitted to
-    """
-
-    height: float
-    slope: np.ndarray
-    scatter: float
-    n_tosses: int
+    height: float  # m, of the plane above C's origin
+    slope: np.ndarray  # (2,) rise per metre along x_C and y_C
+    scatter: float  # m, standard deviation of the resting vertices about the plane
+    n_tosses: int  # poses it was fitted to
 
     @property
     def rotation(self) -> Rotation:
@@ -90,10 +82,8 @@ def fit_plane(rest_positions: np.ndarray, rest_orientations: np.ndarray, vertice
 
     Parameters
     ----------
-    rest_positions, rest_orientations
-        (t, 3) m and (t, 4), in C.
-    vertices
-        (v, 3) m in B; the four lowest of each pose are taken to touch.
+    rest_positions, rest_orientations : (t, 3) m and (t, 4), in C
+    vertices : (v, 3) m in B; the four lowest of each pose are taken to touch
     """
     points = vertex_positions(rest_positions, rest_orientations, vertices)
     lowest = np.argsort(points[:, :, 2], axis=1)[:, :4]
@@ -114,17 +104,12 @@ def central_differences(position: np.ndarray, orientation: np.ndarray, time_step
 
     Parameters
     ----------
-    position
-        (n, 3) m, origin of B in M.
-    orientation
-        (n, 4) quaternions of R_MB, real part first.
-    time_step
-        Seconds between samples.
+    position : (n, 3) m, origin of B in M
+    orientation : (n, 4) quaternions of R_MB, real part first
+    time_step : seconds between samples
 
-    Returns
-    -------
-    (n, 6): linear velocity (m/s) of B's origin and angular velocity (rad/s), both in M's orientation; the first and the
-    last row are NaN, because eqs. 12 and 13 need both neighbours.
+    Returns (n, 6): linear velocity (m/s) of B's origin and angular velocity (rad/s), both in M's orientation;
+    the first and the last row are NaN, because eqs. 12 and 13 need both neighbours.
     """
     twist = np.full((len(position), 6), np.nan)
     if len(position) < 3:
@@ -157,10 +142,8 @@ def top_outline(pose: np.ndarray, vertices: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    pose
-        (7,) position of B in C in m and quaternion, real part first.
-    vertices
-        (8, 3) m in B.
+    pose : (7,) position of B in C in m and quaternion, real part first
+    vertices : (8, 3) m in B
     """
     corners = pose[:3] + vertices @ rotations.matrices(pose[3:]).T
     top = corners[np.argsort(corners[:, 2])[-4:], :2]

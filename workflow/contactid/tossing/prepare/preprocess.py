@@ -76,20 +76,15 @@ def preprocess(
 
     Parameters
     ----------
-    share, seed
-        Share of the recordings that is kept for identification, and the seed of that split; the rest is the test part.
-    exclude_tumbling
-        Leave out tosses that change their upper face, as the paper does.
-    require_usable
-        Refuse a dataset without a usable toss; drops, of which only impacts are used, need none.
-    events
-        ``rule`` (``data_driven`` or ``authors``) and the thresholds of :func:`find_events`. The authors' constants are
-        known for identification alone, and a toss that they don't fit keeps the events that the data give.
+    share, seed : share of the recordings that is kept for identification, and the seed of that split; the rest
+        is the test part
+    exclude_tumbling : leave out tosses that change their upper face, as the paper does
+    require_usable : refuse a dataset without a usable toss; drops, of which only impacts are used, need none
+    events : ``rule`` (``data_driven`` or ``authors``) and the thresholds of :func:`find_events`. The authors'
+        constants are known for identification alone, and a toss that they don't fit keeps the events that the
+        data give.
 
-    Raises
-    ------
-    ContactIdError
-        Where no toss can be used and one is required.
+    Raises :class:`ContactIdError` where no toss can be used and one is required.
     """
     body = body_of(motion)
     time_step = 1.0 / motion.attrs["sample_frequency"]

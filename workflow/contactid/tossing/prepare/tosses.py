@@ -25,22 +25,15 @@ from contactid.tossing.simulate.sweep import MeasuredToss
 
 @dataclass(frozen=True)
 class PreparedToss:
-    """A usable toss: what to compare with, and what is known of its rest.
+    """A usable toss: what to compare with, and what is known of its rest."""
 
-    Attributes
-    ----------
-    toss : start state and poses from release to rest
-    rest_position, rest_orientation : (3,) m and (4,), the measured rest pose in C
-    tumbled : it changed its upper face
-    gravity : (3,) m/s2 in C
-    covariance : (12, 12) of the start by :class:`contactid.tossing.prepare.flight.FlightFit`; a difference is noisier
-    """
-
-    toss: MeasuredToss
+    toss: MeasuredToss  # start state and poses from release to rest
+    # rest_position, rest_orientation: (3,) m and (4,), the measured rest pose in C
     rest_position: np.ndarray
     rest_orientation: np.ndarray
-    tumbled: bool
-    gravity: np.ndarray
+    tumbled: bool  # it changed its upper face
+    gravity: np.ndarray  # (3,) m/s2 in C
+    # (12, 12) of the start by :class:`contactid.tossing.prepare.flight.FlightFit`; a difference is noisier
     covariance: np.ndarray
 
 
@@ -51,19 +44,12 @@ def usable_tosses(
 
     Parameters
     ----------
-    prepared
-        From :func:`contactid.tossing.prepare.preprocess.preprocess`.
-    start
-        ``central_difference`` (the paper) or ``flight_fit``.
-    split
-        ``identification`` or ``test``; both by default.
-    body
-        For the flight fit; the dataset's own by default.
+    prepared : from :func:`contactid.tossing.prepare.preprocess.preprocess`
+    start : ``central_difference`` (the paper) or ``flight_fit``
+    split : ``identification`` or ``test``; both by default
+    body : for the flight fit; the dataset's own by default
 
-    Raises
-    ------
-    ContactIdError
-        Where no toss is left.
+    Raises :class:`ContactIdError` where no toss is left.
     """
     body, time_step = body or body_of(prepared), 1.0 / prepared.attrs["sample_frequency"]
     tosses = []
@@ -101,26 +87,16 @@ def _first_sample(samples: xr.Dataset) -> int:
 
 @dataclass(frozen=True)
 class Variant:
-    """One row of the ``variants`` list of the configuration.
+    """One row of the ``variants`` list of the configuration."""
 
-    Attributes
-    ----------
-    name : used in file names and in the column ``scheme``
-    start : ``central_difference`` (the paper) or ``flight_fit``
-    substeps : simulation steps per sample; 1 in the paper
-    law : of impacts, ``newton`` (the paper's) or ``incremental``; see :class:`SteppingOptions`
-    solver : ``newton`` (converged) or ``prox`` (the paper's fixed point with the authors' r and tolerance)
-    refine : refine the grid's optimum continuously
-    calibrated : calibrate scale, centre of mass and inertia first
-    """
-
-    name: str
-    start: str
-    substeps: int
-    law: str
+    name: str  # used in file names and in the column ``scheme``
+    start: str  # ``central_difference`` (the paper) or ``flight_fit``
+    substeps: int  # simulation steps per sample; 1 in the paper
+    law: str  # of impacts, ``newton`` (the paper's) or ``incremental``; see :class:`SteppingOptions`
+    # ``newton`` (converged) or ``prox`` (the paper's fixed point with the authors' r and tolerance)
     solver: str
-    refine: bool
-    calibrated: bool
+    refine: bool  # refine the grid's optimum continuously
+    calibrated: bool  # calibrate scale, centre of mass and inertia first
 
     @classmethod
     def from_config(cls, block: Mapping[str, Any]) -> Variant:
@@ -130,20 +106,12 @@ class Variant:
 
 @dataclass(frozen=True)
 class Problem:
-    """What a simulation of a dataset needs under one variant.
+    """What a simulation of a dataset needs under one variant."""
 
-    Attributes
-    ----------
-    body : nominal or calibrated
-    length : l of eq. 18, m
-    tosses : usable tosses of the chosen part
-    options : stepping
-    """
-
-    body: BodyProperties
-    length: float
-    tosses: list[PreparedToss]
-    options: SteppingOptions
+    body: BodyProperties  # nominal or calibrated
+    length: float  # l of eq. 18, m
+    tosses: list[PreparedToss]  # usable tosses of the chosen part
+    options: SteppingOptions  # stepping
 
     @property
     def measured(self) -> list[MeasuredToss]:

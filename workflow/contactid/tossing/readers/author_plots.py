@@ -49,9 +49,8 @@ def read_author_plots(path: str | Path, *, licence: str, synthetic: bool = False
 
     A variable ``synthetic`` that isn't zero says that the file is a stand-in.
 
-    Raises
-    ------
-    ContactIdError : where there isn't one such file, it can't be read, or no part of it is as expected
+    Raises :class:`ContactIdError` where there isn't one such file, it can't be read, or no part of it is as
+    expected
     """
     files = list(mat_files(path))
     if len(files) != 1:

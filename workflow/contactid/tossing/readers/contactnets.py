@@ -41,16 +41,12 @@ def stream_contactnets(path: str | Path, *, licence: str) -> MotionStream:
 
     Parameters
     ----------
-    path
-        Folder with ``tosses_processed/`` (or the ``.pt`` files themselves) and, optionally, ``params_processed``;
-        without the latter the published body and frame rate are taken.
-    licence
-        Licence of the data, kept as an attribute.
+    path : folder with ``tosses_processed/`` (or the ``.pt`` files themselves) and, optionally,
+        ``params_processed``; without the latter the published body and frame rate are taken
+    licence : licence of the data, kept as an attribute
 
-    Raises
-    ------
-    ContactIdError
-        Where the folder or its tosses are missing, the experiment file is damaged, or no toss can be used.
+    Raises :class:`ContactIdError` where the folder or its tosses are missing, the experiment file is damaged,
+    or no toss can be used.
     """
     folder = Path(path)
     toss_folder = folder / "tosses_processed" if (folder / "tosses_processed").is_dir() else folder
@@ -124,10 +120,7 @@ def _body(experiment: Mapping[str, float]) -> BodyProperties:
 def read_toss_table(path: str | Path) -> np.ndarray:
     """The table (T, 19) of one ``.pt`` file, in the file's own units.
 
-    Raises
-    ------
-    ContactIdError
-        Where the file is damaged or its tensor has another shape.
+    Raises :class:`ContactIdError` where the file is damaged or its tensor has another shape.
     """
     tensor = read_tensor(path)
     if tensor.ndim != 3 or tensor.shape[0] != 1 or tensor.shape[2] != _COLUMNS:

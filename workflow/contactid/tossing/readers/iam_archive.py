@@ -82,24 +82,18 @@ def stream_iam_archive(
 
     Parameters
     ----------
-    path
-        An HDF5 file, or a folder which is searched for ``.h5`` and ``.hdf5`` files.
-    object
-        The box, for example ``Box006``. Recordings without it are passed over.
-    surface
-        Names of tracked planes, in order, with commas between them, for example ``ConveyorPart002, GroundPlane001``:
-        the box rests on one of them. Where it rests on another tracked plane, or no name is given, that plane is taken
-        (:mod:`contactid.tossing.readers.iam_surface`).
-    licence
-        Licence of the data, kept as an attribute.
-    surface_height
-        Where the box rests on no tracked plane: C is parallel to M at this height (m) above M's origin, or at the
-        height at which the box rests where that is another one. Without a ``surface`` None means 0.
-    size
-        Sides (m) of the box along x_B, y_B and z_B in place of the archive's; the box is uniform then.
-    synthetic
-        Whether the data are known to be simulated; otherwise the file's own attribute ``synthetic`` says it, which
-        measured data don't have.
+    path : an HDF5 file, or a folder which is searched for ``.h5`` and ``.hdf5`` files
+    object : the box, for example ``Box006``. Recordings without it are passed over.
+    surface : names of tracked planes, in order, with commas between them, for example ``ConveyorPart002,
+        GroundPlane001``: the box rests on one of them. Where it rests on another tracked plane, or no name is
+        given, that plane is taken (:mod:`contactid.tossing.readers.iam_surface`).
+    licence : licence of the data, kept as an attribute
+    surface_height : where the box rests on no tracked plane: C is parallel to M at this height (m) above M's
+        origin, or at the height at which the box rests where that is another one. Without a ``surface`` None
+        means 0.
+    size : sides (m) of the box along x_B, y_B and z_B in place of the archive's; the box is uniform then
+    synthetic : whether the data are known to be simulated; otherwise the file's own attribute ``synthetic``
+        says it, which measured data don't have
 
     Returns
     -------
@@ -108,10 +102,7 @@ def stream_iam_archive(
         ``surfaces`` (recording: the plane's name), ``remarks`` (recording: what was done to it, where something was)
         and ``frames`` (what was wrong with single frames: how many of them) are JSON texts.
 
-    Raises
-    ------
-    ContactIdError
-        Where a file can't be read, or where no recording of the box is usable.
+    Raises :class:`ContactIdError` where a file can't be read, or where no recording of the box is usable.
     """
     level = 0.0 if surface_height is None and not surface else surface_height
     request = Request(object, tuple(name.strip() for name in surface.split(",") if name.strip()), level, tuple(size))
@@ -198,14 +189,11 @@ def _commonest(recordings: Sequence[_Found]) -> tuple[float | None, BodyProperti
 
 
 def _same_body(first: BodyProperties, second: BodyProperties) -> bool:
-    return all(
-        np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=_BODY_AGREEMENT, atol=_BODY_AGREEMENT * np.abs(b).max())
-        for a, b in (
-            (first.vertices, second.vertices),
-            (np.array(first.mass), np.array(second.mass)),
-            (first.inertia, second.inertia),
-        )
-    )
+    for name in ("vertices", "mass", "inertia"):
+        a, b = np.asarray(getattr(first, name)), np.asarray(getattr(second, name))
+        if a.shape != b.shape or not np.allclose(a, b, rtol=_BODY_AGREEMENT, atol=_BODY_AGREEMENT * np.abs(b).max()):
+            return False
+    return True
 
 
 def _recordings(

@@ -167,23 +167,19 @@ def sample_frequency_of(datalog: h5py.Dataset, problems: list[str]) -> float | N
     return frequency
 
 
-def has_time(datalog: h5py.Dataset) -> bool:
-    """Whether the table has the column ``Time(s)``; the sample frequency serves where it hasn't."""
-    return bool(_time_columns(datalog))
-
-
 def bytes_of_column(datalog: h5py.Dataset) -> int:
     """What one column of the table takes in memory."""
     return 8 * math.prod(datalog.shape or ())
 
 
-def _time_columns(datalog: h5py.Dataset) -> list[str]:
+def time_columns(datalog: h5py.Dataset) -> list[str]:
+    """Names of the columns ``Time(s)`` of the table; the sample frequency serves where there is none."""
     return [name for name in datalog.dtype.names or () if name.replace(" ", "").lower() == "time(s)"]
 
 
 def time_problems(datalog: h5py.Dataset, n_frames: int, frequency: float) -> list[str]:
     """Everything that is wrong with the column ``Time(s)`` over the box's frames, as sentences."""
-    columns = _time_columns(datalog)
+    columns = time_columns(datalog)
     if not columns:
         return []
     if datalog.dtype[columns[0]].kind not in "fiu":
@@ -203,7 +199,7 @@ def fewer_times(datalog: h5py.Dataset, node: h5py.Group) -> str:
     transforms = next((found for key in node if key.endswith("transforms") and (found := node.get(key))), None)
     shape: tuple[int, ...] = getattr(transforms, "shape", None) or ()
     rows = (datalog.shape or (0,))[0]
-    if has_time(datalog) and len(shape) == 3 and rows < shape[2]:
+    if time_columns(datalog) and len(shape) == 3 and rows < shape[2]:
         return f"Time(s) has {rows} entries for {shape[2]} frames"
     return ""
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import h5py
 import numpy as np
@@ -44,20 +45,14 @@ _CROOKED = 3e-4  # m off a straight line: an impact among the frames of that sid
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """Poses of one body in M over n frames.
+    """Poses of one body in M over n frames."""
 
-    Attributes
-    ----------
-    position, orientation : (n, 3) m of the body's origin, (n, 4) unit quaternions of R_MB; lost frames hold what lies
-        between their neighbours
-    flaw : (n,) what is wrong with each frame as it was stored, an index of :data:`KINDS`
-    lost : (n,) frames that can't be used: flawed ones, but for those that were bridged
-    """
-
+    # position, orientation: (n, 3) m of the body's origin, (n, 4) unit quaternions of R_MB; lost frames
+    # hold what lies between their neighbours
     position: np.ndarray
     orientation: np.ndarray
-    flaw: np.ndarray
-    lost: np.ndarray
+    flaw: np.ndarray  # (n,) what is wrong with each frame as it was stored, an index of :data:`KINDS`
+    lost: np.ndarray  # (n,) frames that can't be used: flawed ones, but for those that were bridged
 
     @property
     def measured(self) -> np.ndarray:
@@ -133,8 +128,7 @@ def bad_markers(datalog: h5py.Dataset | None, name: str) -> np.ndarray | None:
     return bad
 
 
-@dataclass(frozen=True, eq=False)
-class _Flaws:
+class _Flaws(NamedTuple):
     """Frames (n,) by what is wrong with their matrices."""
 
     unseen: np.ndarray

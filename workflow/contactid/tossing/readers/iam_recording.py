@@ -18,17 +18,17 @@ import numpy as np
 
 from contactid.core import rotations
 from contactid.sources.motion import BodyProperties, Recording, body_problems
-from contactid.tossing.prepare.events import find_events
+from contactid.tossing.prepare.events import FALL_TOLERANCE, REST_SPEED, find_events
 from contactid.tossing.prepare.poses import in_surface_frame, vertex_positions
 from contactid.tossing.readers.iam_fields import (
     attribute,
     child,
     damage_noted,
     fewer_times,
-    has_time,
     numbers,
     sample_frequency_of,
     text_of,
+    time_columns,
     time_problems,
 )
 from contactid.tossing.readers.iam_frames import LONGEST_BRIDGE, Track, bad_markers, read_track, runs
@@ -38,7 +38,6 @@ _MOCAP = "SENSOR_MEASUREMENT/Mocap"
 _TRACKED = f"{_MOCAP}/POSTPROCESSING"
 _BELT_WORDS = re.compile(r"(?<!not )(?<!non-)(?<!n't )\b(moving|running)\b", re.IGNORECASE)
 _GRAVITY = 9.81
-_REST_SPEED, _FALL_TOLERANCE = 0.02, 2.0  # m/s and m/s2, as the default configuration's
 _MOVED_ON = 3e-3  # m relative to the surface, after the rest
 _EDGE = 0.03  # s; near a change of speed a fitted velocity has some of both
 _FALLING, _ALOFT = 9, 0.02  # frames that tell a free fall, and m
@@ -69,12 +68,8 @@ class Reading:
 
 def objects_in(group: h5py.Group | None) -> set[str]:
     """Names of everything that a recording describes or tracks."""
-    names: set[str] = set()
-    for place in ("OBJECT", f"{_MOCAP}/POSTPROCESSING"):
-        node = group.get(place) if isinstance(group, h5py.Group) else None
-        if isinstance(node, h5py.Group):
-            names |= set(node)
-    return names
+    nodes = [group.get(place) for place in ("OBJECT", _TRACKED)] if isinstance(group, h5py.Group) else []
+    return {name for node in nodes if isinstance(node, h5py.Group) for name in node}
 
 
 def bodies_with_inertia(group: h5py.Group) -> set[str]:
@@ -151,7 +146,7 @@ def _read_motion(
     remarks: list[str] = []
     if frequency is not None and datalog is not None:
         problems.extend(time_problems(datalog, len(track.position), frequency))
-        if not has_time(datalog):
+        if not time_columns(datalog):
             remarks.append("the datalog has no column Time(s), so the sample frequency alone tells the time")
     if body is None or time_step is None or node is None:
         return None
@@ -210,7 +205,7 @@ def _part(
             continue
         known: dict[str, Any] = {
             "gravity": gravity, "surface_velocity": surface.velocity,
-            "rest_speed": _REST_SPEED, "fall_tolerance": _FALL_TOLERANCE,
+            "rest_speed": REST_SPEED, "fall_tolerance": FALL_TOLERANCE,
         }  # fmt: skip
         events = find_events(*common, box.time_step, **known)
         if events.reason and surface.rest is None:
@@ -262,25 +257,17 @@ def _read_surface(
     group: h5py.Group, tracked: h5py.Group, own: str, request: Request, box: Box, problems: list[str]
 ) -> Surface | None:
     """The surface among the other tracked bodies; every named one that can't be read is a problem if none serves."""
-    n_frames = len(box.track.position)
     unread: list[str] = []
+    named = [child(tracked, name, unread, h5py.Group) for name in request.surfaces]
+    wanted = [node.name.rpartition("/")[2] for node in named if node is not None]
+    no_planes = bodies_with_inertia(group) - {*wanted}
     tracks: dict[str, Track] = {}
-    wanted: list[str] = []
-    for name in request.surfaces:
-        matches = [name] if name in tracked else [key for key in tracked if key.endswith(name)]
-        if len(matches) == 1:
-            wanted.append(matches[0])
-        else:
-            child(tracked, name, unread, h5py.Group)
-    bodies = bodies_with_inertia(group)
-    for name in tracked:
-        node = tracked.get(name)
-        if not isinstance(node, h5py.Group) or node.name == own or (name in bodies and name not in wanted):
-            continue
-        said = unread if name in wanted else []
-        track = read_track(node, name, said, box.time_step, n_frames=n_frames)
-        if track is not None:
-            tracks[name] = track
+    for name, node in tracked.items():
+        if isinstance(node, h5py.Group) and node.name != own and name not in no_planes:
+            said = unread if name in wanted else []
+            track = read_track(node, name, said, box.time_step, n_frames=len(box.track.position))
+            if track is not None:
+                tracks[name] = track
     found: list[str] = []
     surface = find_surface(box, tracks, wanted or list(request.surfaces), request.surface_height, found)
     if surface is None:

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.signal import savgol_filter
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
@@ -43,27 +44,17 @@ _COMPARABLE = 1.0  # between scores: a metre farther, or a centimetre off in hei
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """The surface of one recording.
+    """The surface of one recording."""
 
-    Attributes
-    ----------
-    name : of the tracked plane, or :data:`REFERENCE_FRAME`
-    position, orientation : (3,) m and (4,), pose of C in M
-    velocity : (3,) m/s of the surface's material in C
-    height : m, of the lying box's lowest face above C; 0 where it isn't known
-    rest : first and last frame of lying still on it; None where it doesn't
-    steady : last frame to which the velocity holds
-    remarks : how this came about, as sentences
-    """
-
-    name: str
+    name: str  # of the tracked plane, or :data:`REFERENCE_FRAME`
+    # position, orientation: (3,) m and (4,), pose of C in M
     position: np.ndarray
     orientation: np.ndarray
-    velocity: np.ndarray
-    height: float = 0.0
-    rest: tuple[int, int] | None = None
-    steady: int | None = None
-    remarks: tuple[str, ...] = ()
+    velocity: np.ndarray  # (3,) m/s of the surface's material in C
+    height: float = 0.0  # m, of the lying box's lowest face above C; 0 where it isn't known
+    rest: tuple[int, int] | None = None  # first and last frame of lying still on it; None where it doesn't
+    steady: int | None = None  # last frame to which the velocity holds
+    remarks: tuple[str, ...] = ()  # how this came about, as sentences
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +98,8 @@ def find_surface(
 ) -> Surface | None:
     """The surface of a recording; None, and a problem, where nothing tells it.
 
-    Parameters
-    ----------
-    box : what comes to rest
-    planes : tracks of the other bodies, by name
-    wanted : names to prefer, in order, as the tracks have them
-    level : height (m) of a level surface where the box lies on no plane; None where none is known
+    ``planes`` are tracks of the other bodies, ``wanted`` their names to prefer, in order, and ``level`` the height (m)
+    of a level surface where the box lies on no plane; None where none is known.
     """
     places = {name: place for name, track in planes.items() if (place := _place(name, track))}
     lying = [found for place in places.values() if (found := _lies(box, place))]
@@ -120,22 +107,23 @@ def find_surface(
     belt = next((place for place in places.values() if _slides_on(box, place)), None)
     if belt is not None and (chosen is None or not chosen.place.travels):
         return _standing(box, belt)
-    if chosen is None:
-        chosen = _level(box, level)
-        landed = None if chosen is not None else _landed(box, places, wanted)
-        if landed is not None:
-            return _standing(box, landed)
-    if chosen is None and level is not None and (turn := _turn(box)) is not None:
-        remark = f"level at {turn:.4f} m in M, where the box first turns round: it comes to rest on no tracked plane"
-        return Surface(AT_THE_IMPACT, np.array([0.0, 0.0, turn]), _UPRIGHT, np.zeros(3), remarks=(remark,))
-    if chosen is None and level is not None:
-        remark = f"level at {level:g} m in M, as it is registered: the box lies on no tracked plane"
-        return Surface(REFERENCE_FRAME, np.array([0.0, 0.0, level]), _UPRIGHT, np.zeros(3), remarks=(remark,))
-    if chosen is None:
+    chosen = chosen or _level(box, level)
+    if chosen is not None:
+        return _of_lying(box, chosen, wanted, problems)
+    landed = _landed(box, places, wanted)
+    if landed is not None:
+        return _standing(box, landed)
+    if level is None:
         names = ", ".join(planes) or "no other body"
         problems.append(f"the box neither lies nor lands on a tracked plane (tracked: {names})")
         return None
-    return _of_lying(box, chosen, wanted, problems)
+    name, height = AT_THE_IMPACT, _turn(box, _seen_from(box, _reference(box))[1])
+    if height is None:
+        name, height = REFERENCE_FRAME, level
+        remark = f"level at {level:g} m in M, as it is registered: the box lies on no tracked plane"
+    else:
+        remark = f"level at {height:.4f} m in M, where the box first turns round: it comes to rest on no tracked plane"
+    return Surface(name, np.array([0.0, 0.0, height]), _UPRIGHT, np.zeros(3), remarks=(remark,))
 
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
@@ -159,19 +147,10 @@ def _place(name: str, track: Track) -> _Place | None:
 
 def slopes(values: np.ndarray, half: int, time_step: float) -> np.ndarray:
     """Slope (n, d) per second of the straight line through the samples (n, d) within ``half`` of each."""
-    n = len(values)
-    result = np.zeros(values.shape)
-    if n < 2:
-        return result
-    half = min(half, (n - 1) // 2) or 1
-    if n >= 2 * half + 1:
-        weights = np.arange(-half, half + 1) / (half * (half + 1) * (2 * half + 1) / 3.0)
-        windows = np.lib.stride_tricks.sliding_window_view(values, 2 * half + 1, axis=0)
-        result[half : n - half] = windows @ weights
-        result[:half], result[n - half :] = result[half], result[n - half - 1]
-    else:
-        result[:] = values[-1] - values[0]
-    return result / time_step
+    half = min(half, (len(values) - 1) // 2)
+    if half == 0:
+        return np.zeros(values.shape) + (values[-1] - values[0]) / time_step
+    return savgol_filter(values, 2 * half + 1, polyorder=1, deriv=1, delta=time_step, axis=0)
 
 
 def _half(box: Box, seconds: float) -> int:
@@ -179,17 +158,17 @@ def _half(box: Box, seconds: float) -> int:
 
 
 def _seen_from(box: Box, place: _Place) -> tuple[np.ndarray, np.ndarray]:
-    """Origin (n, 3) and heights (n, v), ascending, of the box's vertices in the frame that goes with the place, m."""
+    """Origin (n, 3) and heights (n, v) of the box's vertices in the frame that goes with the place, m."""
     turn = rotations.matrices(place.orientation)
     origin = (box.track.position - place.path) @ turn
     upward = np.einsum("i,nij->nj", turn[:, 2], rotations.matrices(box.track.orientation))
-    return origin, np.sort(origin[:, 2:] + upward @ box.vertices.T, axis=1)
+    return origin, origin[:, 2:] + upward @ box.vertices.T
 
 
 def _lowest_face(box: Box, place: _Place) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Of the box: origin (n, 3), lowest vertex and lowest face (n,), m over the place; whether that face is level."""
     origin, heights = _seen_from(box, place)
-    face = heights[:, :4]
+    face = np.sort(heights, axis=1)[:, :4]
     extent = float(np.linalg.norm(np.ptp(box.vertices, axis=0)))
     level = (face[:, -1] - face[:, 0] < _FLAT * extent) & ~box.track.lost
     return origin, face[:, 0], face.mean(axis=1), level
@@ -263,59 +242,43 @@ def _best(lying: Sequence[_Lying], wanted: Sequence[str]) -> _Lying | None:
     return None
 
 
+def _reference(box: Box) -> _Place:
+    """The plane z = 0 of the frame M."""
+    n_frames = len(box.track.position)
+    return _Place(REFERENCE_FRAME, np.zeros((n_frames, 3)), _UPRIGHT, False, np.ones(n_frames, dtype=bool))
+
+
 def _level(box: Box, level: float | None) -> _Lying | None:
     """The box on a level surface in M: at the height that is given, or at the one at which it lies."""
-    n_frames = len(box.track.position)
-    place = _Place(REFERENCE_FRAME, np.zeros((n_frames, 3)), _UPRIGHT, False, np.ones(n_frames, dtype=bool))
-    found = _lies(box, place, near=np.inf)
+    found = _lies(box, _reference(box), near=np.inf)
     if found is None:
         return None
     given = level is not None and abs(found.height - level) <= _NEAR
     height = level if given and level is not None else found.height
-    raised = replace(place, path=np.tile([0.0, 0.0, height], (n_frames, 1)))
+    raised = replace(found.place, path=found.place.path + np.array([0.0, 0.0, height]))
     return replace(found, place=raised, height=found.height - height)
 
 
 def _landed(box: Box, places: Mapping[str, _Place], wanted: Sequence[str]) -> _Place | None:
-    """A plane that the box hits where it never lies: wanted ones first, else the nearest to where it turns back."""
-    named = [places[name] for name in wanted if name in places]
-    scores = {}
-    for place in places.values():
-        _, heights = _seen_from(box, place)
-        lowest = heights[:, 0]
-        upward = slopes(lowest[:, None], 2, box.time_step)[:, 0]
-        lag = 3
-        turned = np.zeros(len(lowest), dtype=bool)
-        if len(lowest) > 2 * lag:
-            turned[lag:-lag] = (upward[2 * lag :] - upward[: -2 * lag] > 0.5) & (upward[: -2 * lag] < -0.3)
-        turned &= (np.abs(lowest) < _NEAR) & ~box.track.lost
-        if turned.any():
-            scores[place.name] = float(np.abs(lowest[turned]).min()) / 0.01
-    if any(place.name in scores for place in named):
-        return min((place for place in named if place.name in scores), key=lambda place: scores[place.name])
-    if named:
-        return named[0]
-    return places[min(scores, key=lambda name: scores[name])] if scores else None
+    """A plane that the box hits where it never lies: wanted ones first, else the nearest to where it turns round."""
+    heights = {name: _turn(box, _seen_from(box, place)[1]) for name, place in places.items()}
+    apart = {name: abs(height) for name, height in heights.items() if height is not None and abs(height) < _NEAR}
+    named = [name for name in wanted if name in places]
+    hit = [name for name in named if name in apart] or named[:1] or [*apart]
+    return places[min(hit, key=lambda name: apart.get(name, np.inf))] if hit else None
 
 
-def _turn(box: Box) -> float | None:
-    """Height in M (m) where the lowest vertex first turns round after a fall: its straight paths before and after meet.
+def _turn(box: Box, heights: np.ndarray) -> float | None:
+    """Where the lowest vertex first turns round after a fall: its straight paths before and after meet.
 
-    None where no frames tell it.
+    ``heights`` (n, v) m are those of the vertices over some plane, as is the answer; None where no frames tell it.
     """
-    n_frames = len(box.track.position)
-    upward = rotations.matrices(box.track.orientation)[:, 2]
-    heights = box.track.position[:, 2:] + upward @ box.vertices.T
     lowest = heights.min(axis=1)
     for frame in map(int, np.flatnonzero(lowest[1:-1] <= np.minimum(lowest[:-2], lowest[2:])) + 1):
         path = heights[:, np.argmin(heights[frame])]
-        sides = [
-            near[box.track.measured[near]]
-            for near in (
-                np.arange(max(frame - _SIDE, 0), frame),
-                np.arange(frame + 1, min(frame + 1 + _SIDE, n_frames)),
-            )
-        ]
+        frames = np.arange(max(frame - _SIDE, 0), min(frame + 1 + _SIDE, len(lowest)))
+        frames = frames[box.track.measured[frames]]
+        sides = frames[frames < frame], frames[frames > frame]
         if min(map(len, sides)) < 2:
             continue
         down, up = (np.polyfit(side - frame, path[side], 1) for side in sides)
@@ -363,7 +326,7 @@ def _travelling(box: Box, found: _Lying, remarks: list[str], problems: list[str]
     place = found.place
     turn = rotations.matrices(place.orientation)
     origin, heights = _seen_from(box, place)
-    contact = _first_contact(heights[:, 0] - found.height, found.first)
+    contact = _first_contact(heights.min(axis=1) - found.height, found.first)
     half = _half(box, _WINDOW)
     velocity = slopes(place.path, half, box.time_step)
     least = min(contact + half, found.first)

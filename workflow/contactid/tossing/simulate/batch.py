@@ -41,25 +41,16 @@ _EXTRA = 1.0  # s after the moment asked for in which a body may still come to r
 
 @dataclass(frozen=True)
 class Runs:
-    """n runs of one toss; every field is one array with a row per run.
+    """n runs of one toss; every field is one array with a row per run."""
 
-    Attributes
-    ----------
-    friction_mu, restitution_e_n : (n,)
-    state : (n, 12) deviation of the start from the toss's own, as in
-    :class:`contactid.tossing.prepare.flight.FlightFit`:
-        position of the centre of mass (m), rotation vector in C (rad), velocity (m/s), angular velocity in C (rad/s)
-    inertia : (n, 3) factors of the principal moments, ascending
-    center_of_mass : (n, 3) m in B, shift of the centre of mass
-    tilt : (n, 2) rad, by how much more the surface rises along x_C and y_C
-    """
-
-    friction_mu: np.ndarray
-    restitution_e_n: np.ndarray
+    friction_mu: np.ndarray  # (n,)
+    restitution_e_n: np.ndarray  # (n,)
+    # (n, 12) deviation of the start from the toss's own, as in :class:`contactid.tossing.prepare.flight.FlightFit`:
+    # position of the centre of mass (m), rotation vector in C (rad), velocity (m/s), angular velocity in C (rad/s)
     state: np.ndarray
-    inertia: np.ndarray
-    center_of_mass: np.ndarray
-    tilt: np.ndarray
+    inertia: np.ndarray  # (n, 3) factors of the principal moments, ascending
+    center_of_mass: np.ndarray  # (n, 3) m in B, shift of the centre of mass
+    tilt: np.ndarray  # (n, 2) rad, by how much more the surface rises along x_C and y_C
 
     def __post_init__(self) -> None:
         if len({len(getattr(self, field.name)) for field in fields(self)}) > 1:
@@ -76,20 +67,12 @@ class Runs:
 
 @dataclass(frozen=True)
 class RestPoses:
-    """Rest poses of n runs in C.
+    """Rest poses of n runs in C."""
 
-    Attributes
-    ----------
-    position : (n, 3) m, B's origin
-    orientation : (n, 4) quaternions, real part first
-    rested : (n,) whether the body came to rest at all
-    failed_steps : (n,) contact steps whose solver did not converge
-    """
-
-    position: np.ndarray
-    orientation: np.ndarray
-    rested: np.ndarray
-    failed_steps: np.ndarray
+    position: np.ndarray  # (n, 3) m, B's origin
+    orientation: np.ndarray  # (n, 4) quaternions, real part first
+    rested: np.ndarray  # (n,) whether the body came to rest at all
+    failed_steps: np.ndarray  # (n,) contact steps whose solver did not converge
 
 
 @numba.njit(**INLINE)
@@ -171,6 +154,19 @@ def _rest_poses(
         out[run, 8] = failed
 
 
+def symmetric_root(covariance: np.ndarray) -> np.ndarray:
+    """(n, n) the symmetric positive semidefinite matrix whose square is a covariance (n, n), which may be singular.
+
+    Starts are drawn with it. Among all roots this one is unique. Eigenvectors alone would do as well, but their signs
+    depend on the kernel that BLAS chooses for a processor, and draws with them.
+    """
+    values, axes = np.linalg.eigh(covariance)
+    # Eigenvalues that are zero come out as rounding, some negative; their roots would be a part in 1e8 of the largest.
+    rounding = len(values) * np.finfo(float).eps * values[-1]
+    deviations = np.sqrt(np.where(values > rounding, values, 0.0))
+    return (axes * deviations) @ axes.T
+
+
 def start_rows(body: BodyProperties, start: State, deviations: np.ndarray) -> np.ndarray:
     """Kernel states (n, 14) of a start and n deviations (n, 12) from it; see :class:`Runs`."""
     packed = np.repeat(pack_states(body, [start]), len(deviations), axis=0)
@@ -197,10 +193,7 @@ def rest_poses(
     false. A tilt turns the surface about ``pivot`` ((3,) m, a point of it; by default the one below the start) while
     gravity and the start stay: the run is simulated in the frame of the tilted surface and reported in C.
 
-    Raises
-    ------
-    ContactIdError
-        Where the start state isn't finite.
+    Raises :class:`ContactIdError` where the start state isn't finite.
     """
     below = np.array([start.position[0], start.position[1], 0.0]) if pivot is None else np.asarray(pivot, dtype=float)
     tilts = _tilts(runs.tilt)

@@ -38,39 +38,23 @@ class ContactParameters:
 
 @dataclass(frozen=True)
 class SteppingOptions:
-    """How a simulation is stepped.
+    """How a simulation is stepped."""
 
-    Attributes
-    ----------
-    time_step
-        Seconds between samples; the paper steps at the recording's own rate.
-    substeps
-        Steps per sample.
-    law
-        Of impacts: ``newton`` (the paper's eqs. 7 to 11) or ``incremental``, in which friction follows the slip while
-        the normal impulse grows (:mod:`contactid.tossing.simulate.incremental`). Lasting contact is the same in both.
-    solver
-        ``newton`` (converged, see :mod:`contactid.tossing.simulate.contact_newton`) or
-        ``prox`` (the paper's fixed point).
-    tolerance
-        Newton: violation of the contact law, m/s. Prox: change of the impulses, N s.
-    max_iterations
-        Where the solver gives up. Newton: the step has failed if the law is then violated by more than 1e-9 m/s.
-        Prox: the step has failed. A failed step reports ``max_iterations + 1`` iterations.
-    prox_step
-        The r of eqs. 8 and 10 in kg.
-    gravity
-        (3,) m/s2 in C.
-    """
-
-    time_step: float
-    substeps: int = 1
+    time_step: float  # seconds between samples; the paper steps at the recording's own rate
+    substeps: int = 1  # steps per sample
+    # of impacts: ``newton`` (the paper's eqs. 7 to 11) or ``incremental``, in which friction follows the
+    # slip while the normal impulse grows (:mod:`contactid.tossing.simulate.incremental`). Lasting contact
+    # is the same in both.
     law: str = "newton"
+    # ``newton`` (converged, see :mod:`contactid.tossing.simulate.contact_newton`) or ``prox`` (the paper's
+    # fixed point)
     solver: str = "newton"
-    tolerance: float = 1e-11
+    tolerance: float = 1e-11  # newton: violation of the contact law, m/s. Prox: change of the impulses, N s.
+    # where the solver gives up. Newton: the step has failed if the law is then violated by more than 1e-9
+    # m/s. Prox: the step has failed. A failed step reports ``max_iterations + 1`` iterations.
     max_iterations: int = 100
-    prox_step: float = 1e-4
-    gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY)
+    prox_step: float = 1e-4  # the r of eqs. 8 and 10 in kg.
+    gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY)  # (3,) m/s2 in C
 
     @property
     def step(self) -> float:
@@ -80,49 +64,30 @@ class SteppingOptions:
 
 @dataclass(frozen=True)
 class State:
-    """Pose and hybrid twist of B in C.
+    """Pose and hybrid twist of B in C."""
 
-    Attributes
-    ----------
-    position : (3,) m, B's origin
-    orientation : (4,) quaternion of R_CB, real part first
-    linear_velocity : (3,) m/s of B's origin
-    angular_velocity : (3,) rad/s, in C
-    """
-
-    position: np.ndarray
-    orientation: np.ndarray
-    linear_velocity: np.ndarray
-    angular_velocity: np.ndarray
+    position: np.ndarray  # (3,) m, B's origin
+    orientation: np.ndarray  # (4,) quaternion of R_CB, real part first
+    linear_velocity: np.ndarray  # (3,) m/s of B's origin
+    angular_velocity: np.ndarray  # (3,) rad/s, in C
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A simulated toss; n samples, sample 0 is the initial state.
+    """A simulated toss; n samples, sample 0 is the initial state."""
 
-    Attributes
-    ----------
-    position, orientation, linear_velocity, angular_velocity
-        (n, 3), (n, 4), (n, 3), (n, 3): as in :class:`State`.
-    contacts, iterations
-        Per step ((n - 1) substeps): closed contacts and solver iterations.
-    residual
-        Per step: violation of the contact law, m/s; of an incremental impact, the approach that is left.
-    energy
-        Per step: kinetic plus potential energy after it, J.
-    impulses
-        (steps, vertices, 3) N s in C.
-    """
-
+    # position, orientation, linear_velocity, angular_velocity: (n, 3), (n, 4), (n, 3), (n, 3): as in :class:`State`
     position: np.ndarray
     orientation: np.ndarray
     linear_velocity: np.ndarray
     angular_velocity: np.ndarray
+    # contacts, iterations: per step ((n - 1) substeps): closed contacts and solver iterations
     contacts: np.ndarray
     iterations: np.ndarray
+    # per step: violation of the contact law, m/s; of an incremental impact, the approach that is left
     residual: np.ndarray
-    energy: np.ndarray
-    impulses: np.ndarray = field(repr=False)
+    energy: np.ndarray  # per step: kinetic plus potential energy after it, J
+    impulses: np.ndarray = field(repr=False)  # (steps, vertices, 3) N s in C
 
 
 def _symmetric(tensor: np.ndarray) -> tuple[float, ...]:
@@ -191,10 +156,7 @@ def simulate(
 ) -> Trajectory:
     """Simulate ``n_samples`` samples of a toss, the first of them being ``state``.
 
-    Raises
-    ------
-    ContactIdError
-        Where ``n_samples`` is below 1 or the state isn't finite.
+    Raises :class:`ContactIdError` where ``n_samples`` is below 1 or the state isn't finite.
     """
     if n_samples < 1:
         raise ContactIdError("a simulation of no samples was asked for", "Give at least one")

@@ -48,38 +48,22 @@ _POSITION, _ROTATION, _FAILED = 0, 1, 2
 
 @dataclass(frozen=True)
 class MeasuredToss:
-    """One toss to compare with: the state at release and the measured poses from release to rest, all in C.
+    """One toss to compare with: the state at release and the measured poses from release to rest, all in C."""
 
-    Attributes
-    ----------
-    name : the recording's name
-    start : state at release
-    position : (n, 3) m, B's origin; row 0 is the release
-    orientation : (n, 4) quaternions, real part first
-    surface_velocity : (3,) m/s
-    """
-
-    name: str
-    start: State
-    position: np.ndarray
-    orientation: np.ndarray
-    surface_velocity: np.ndarray
+    name: str  # the recording's name
+    start: State  # state at release
+    position: np.ndarray  # (n, 3) m, B's origin; row 0 is the release
+    orientation: np.ndarray  # (n, 4) quaternions, real part first
+    surface_velocity: np.ndarray  # (3,) m/s
 
 
 @dataclass(frozen=True)
 class SweepResult:
-    """Errors of every toss at every parameter pair.
+    """Errors of every toss at every parameter pair."""
 
-    Attributes
-    ----------
-    position_error : (toss, pair) mean over samples of |o - o~| / l
-    rotation_error : (toss, pair) mean over samples of |log(R^-1 R~)|, rad
-    failed_steps : (toss, pair) steps whose contact solver did not converge
-    """
-
-    position_error: np.ndarray
-    rotation_error: np.ndarray
-    failed_steps: np.ndarray
+    position_error: np.ndarray  # (toss, pair) mean over samples of |o - o~| / l
+    rotation_error: np.ndarray  # (toss, pair) mean over samples of |log(R^-1 R~)|, rad
+    failed_steps: np.ndarray  # (toss, pair) steps whose contact solver did not converge
 
     @property
     def loss(self) -> np.ndarray:
@@ -213,18 +197,12 @@ def sweep(
 
     Parameters
     ----------
-    body
-        Geometry and inertia.
-    tosses
-        Start states and measured poses, sampled every ``options.time_step``.
-    friction_mu, restitution_e_n
-        (pair,) each; a grid is passed flattened.
-    options
-        Stepping; see :class:`SteppingOptions`.
-    length
-        l of eq. 18 in m; the body's extent along x_B by default.
-    share
-        Reuse steps that several parameter pairs have in common; ``False`` executes every step.
+    body : geometry and inertia
+    tosses : start states and measured poses, sampled every ``options.time_step``
+    friction_mu, restitution_e_n : (pair,) each; a grid is passed flattened
+    options : stepping; see :class:`SteppingOptions`
+    length : l of eq. 18 in m; the body's extent along x_B by default.
+    share : reuse steps that several parameter pairs have in common; ``False`` executes every step
     """
     mus, e_ns = np.asarray(friction_mu, dtype=float).ravel(), np.asarray(restitution_e_n, dtype=float).ravel()
     if mus.shape != e_ns.shape or mus.size == 0:
@@ -298,12 +276,10 @@ def end_twists(
 
     Parameters
     ----------
-    starts, n_samples, gravities, surface_velocities
-        Per window: state at its beginning, samples to simulate, gravity (3,) m/s2 and the surface's velocity (3,) m/s.
-    friction_mu, restitution_e_n
-        (pair,) each.
-    options
-        Stepping; its gravity is replaced by each window's own.
+    starts, n_samples, gravities, surface_velocities : per window: state at its beginning, samples to simulate,
+        gravity (3,) m/s2 and the surface's velocity (3,) m/s
+    friction_mu, restitution_e_n : (pair,) each
+    options : stepping; its gravity is replaced by each window's own
     """
     mus, e_ns = np.asarray(friction_mu, dtype=float).ravel(), np.asarray(restitution_e_n, dtype=float).ravel()
     arrays, packed = body_arrays(body), pack_states(body, starts)

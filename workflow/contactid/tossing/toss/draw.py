@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from contactid.output import style
 from contactid.tossing.prepare.metrics import mean_loss
@@ -27,7 +28,7 @@ def draw_region(losses: xr.Dataset, draws: np.ndarray) -> Figure:
     axes.plot(*draws.mean(axis=0), "+", color=style.RELEASE, markersize=9, markeredgewidth=2, label="their mean")
     axes.set(xlim=mu[[0, -1]], ylim=e_n[[0, -1]], xlabel=r"friction $\mu$", ylabel=r"restitution $e_N$")
     figure.colorbar(shades, ax=axes, label="mean loss (eq. 18)")
-    axes.legend(labelcolor="white")
+    axes.legend(labelcolor="white", markerscale=2.0)
     return figure
 
 
@@ -39,6 +40,7 @@ def draw_predictions(predictions: pd.DataFrame) -> Figure:
     axes.plot(place, ordered["naive_loss"], "_", color=style.MEASURED, label="stays where it first touches")
     axes.plot(place, ordered["loss"], "o", color=style.LINE, markersize=4, label="predicted by the other tosses")
     axes.set(xlabel="toss, by loss", ylabel="loss (eq. 18)", yscale="log")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.legend()
     return figure
 

@@ -339,8 +339,8 @@ def _notes(predictions: pd.DataFrame, fit: TossFit, law: str) -> list[str]:
     loss, naive = predictions["loss"], predictions["naive_loss"]
     error = loss.std(ddof=1) / np.sqrt(len(loss))
     return [
-        f"Predicted by the other tosses, the mean loss (eq. 18) is {loss.mean():.3f} +- {error:.3f}; of a box that stays "
-        f"where it first touches {naive.mean():.3f}.",
+        f"Predicted by the other tosses, the mean loss (eq. 18) is {loss.mean():.3f} +- {error:.3f}; "
+        f"of a box that stays where it first touches {naive.mean():.3f}.",
         f"{int(predictions['same_face'].sum())} of {len(loss)} come to rest on the predicted face.",
         f"Law of impact: {law}. {fit.few.calibration.n_impacts} impacts of single corners tell the inertia.",
     ]

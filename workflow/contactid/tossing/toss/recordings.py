@@ -148,7 +148,8 @@ def _recording(name: str, header: list[str], values: np.ndarray, convention: Con
     missing = [quantity for quantity in QUANTITIES if quantity not in places]
     if missing:
         raise ContactIdError(f"no column for {', '.join(missing)}", "Name it: --columns")
-    columns = np.column_stack([places[name].factor * values[:, places[name].index] for name in QUANTITIES])
+    found = [places[name] for name in QUANTITIES]
+    columns = np.column_stack([place.factor * values[:, int(place[0])] for place in found])
     time, position, orientation = columns[:, 0], columns[:, 1:4], columns[:, 4:]
     problems = []
     if len(time) < _FEWEST_FRAMES:

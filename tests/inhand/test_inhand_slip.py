@@ -1,0 +1,157 @@
+"""``contactid slip``: friction and warp by a line, on trials by another law; what can't be used is named."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contactid.__main__ import main
+from contactid.core.errors import ContactIdError
+from contactid.inhand.friction.line import surface_friction
+from contactid.inhand.friction.slip import both_fall, estimate_friction
+from contactid.inhand.own.slip import estimate_slip, read_trials
+from slip_trials import Surface, trial, write_trials
+
+DIRECTION = np.deg2rad(1.0)
+
+
+@given(st.floats(0.2, 1.2), st.floats(0.0, 0.07), st.lists(st.floats(0.3, 4.0), min_size=2, max_size=8))
+def test_exact_trials_give_friction_and_warp(mu, warp, loads):
+    load = np.array([*loads, 2.0 * max(loads)])
+    found = surface_friction(np.tan(np.arctan(mu) + warp * load), np.full(len(load), 0.01), load, DIRECTION)
+    assert found.line
+    assert found.friction == pytest.approx(mu, rel=1e-6)
+    assert found.warp == pytest.approx(warp, abs=1e-8)
+    assert found.lower_bound < mu
+    assert found.scatter < 1e-4 and not found.unlikely
+
+
+def test_errors_of_the_line_are_as_large_as_its_mistakes():
+    random, load, mu = np.random.default_rng(2), np.repeat([0.7, 1.8, 3.5], 4), 0.6
+    turned = np.arctan(mu) + 0.05 * load + DIRECTION * random.normal(size=(400, len(load)))
+    found = [surface_friction(np.tan(one), np.full(len(load), 1e-6), load, DIRECTION) for one in turned]
+    z = [(one.friction - mu) / one.standard_error for one in found]
+    assert 0.75 < np.std(z) < 1.1  # larger scatter than stated widens an error, smaller doesn't narrow it
+    assert np.mean([one.lower_bound < mu for one in found]) > 0.98
+
+
+def test_one_load_tells_no_warp_and_a_scatter_beyond_what_is_stated_is_told():
+    alone = surface_friction(np.array([0.6, 0.62]), np.full(2, 0.01), np.array([1.0, 1.1]), DIRECTION)
+    assert not alone.line and np.isnan(alone.warp) and 0.6 < alone.friction < 0.62
+    wild = surface_friction(np.array([0.4, 0.9, 0.4, 0.9]), np.full(4, 0.01), np.array([1.0, 2.0, 3.0, 4.0]), DIRECTION)
+    assert wild.unlikely and wild.scatter > 3.0
+
+
+@pytest.mark.parametrize(("warp", "ratio"), [(0.0, 0.9), (2.0, 0.8), (4.0, 1.0)])
+def test_warping_surfaces_of_another_law(tmp_path, warp, ratio):
+    errors, naive, held = [], [], []
+    for number, mu in enumerate(np.linspace(0.42, 0.85, 7)):
+        folder = write_trials(
+            tmp_path / str(number), Surface(mu, warp, ratio), (0.4, 1.0, 2.0), 4, 100 + number, rate=0.4
+        )
+        surface = estimate_slip(folder, "1").surface
+        errors.append(surface.friction / mu - 1.0)
+        held.append(surface.lower_bound < mu)
+        alone = [estimate_friction(one.force, one.point, one.normal).friction for one in read_trials(folder)]
+        naive.append(np.nanmedian(alone) / mu - 1.0)
+    assert np.median(np.abs(errors)) < 0.05
+    assert all(held)
+    assert warp < 2.0 or np.median(np.abs(errors)) < 0.5 * np.median(naive)
+
+
+def test_a_stiff_finger_s_short_slide_is_seen_and_one_that_is_stiffer_still_is_said_to_be_so():
+    random = np.random.default_rng(8)
+    seen = [_estimate(Surface(0.6, 0.0, 1.0, stiffness=2000.0), random) for _ in range(10)]
+    assert sum(one.slipped for one in seen) >= 9
+    assert np.median([one.friction for one in seen]) == pytest.approx(0.6, rel=0.05)
+    unseen = [_estimate(Surface(0.6, 0.0, 1.0, stiffness=20_000.0), random) for _ in range(5)]
+    assert not any(one.slipped for one in unseen)
+    assert all("stiff" in one.message and 0.4 < one.lower_bound < 0.6 for one in unseen)
+    held = [_estimate(Surface(0.6, slips=False), random) for _ in range(5)]
+    assert not any(one.slipped or "stiff" in one.message for one in held)
+
+
+def _estimate(surface, random):
+    rows = trial(surface, 1.0, random, rate=0.5).to_numpy()
+    return estimate_friction(rows[:, 1:4], rows[:, 4:7], rows[0, 7:])
+
+
+def test_forces_fall_together_only_where_both_do():
+    pressing, held = np.linspace(4.0, 1.0, 400), np.ones(400)
+    assert not both_fall(held, pressing).any()
+    assert both_fall(0.6 * pressing, pressing)[99:].all()
+    assert not both_fall(0.6 * pressing, held).any()
+    assert not both_fall(0.6 * pressing[:50], pressing[:50]).any()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_trials(tmp_path / "trials", Surface(0.6, 2.0), (0.6, 1.5), 2, 1, rate=1.0)
+
+
+def test_the_report_has_all_and_other_rates_names_and_orders_change_nothing(folder, tmp_path, capsys):
+    assert main(["slip", str(folder), "--report", str(tmp_path / "report")]) == 0
+    assert "mu = " in capsys.readouterr().out
+    record = json.loads((tmp_path / "report/parameters.json").read_text())
+    assert record["status"] == "line" and record["lower_bound"] < record["parameters"]["friction_mu"]
+    table = pd.read_csv(tmp_path / "report/trials.csv", comment="#")
+    assert table["slipped"].all() and len(table) == 4
+    assert {"summary.md", "slip.png"} <= {path.name for path in (tmp_path / "report").iterdir()}
+    for path in folder.iterdir():
+        rows = pd.read_csv(path)
+        rows.columns = [name.replace("contact_force", "Contact Force index").upper() for name in rows]
+        rows.columns = [name.replace("CONTACT_POSITION", "contact_position_index") for name in rows]
+        fine = rows.loc[rows.index.repeat(2)].reset_index(drop=True)
+        fine["TIME"] = 7.0 + 0.005 * np.arange(len(fine))
+        fine[fine.columns[::-1]].to_csv(path, index=False)
+    again = estimate_slip(folder, 1.0).surface
+    assert again.friction == pytest.approx(record["parameters"]["friction_mu"], rel=0.02)
+
+
+def test_one_load_and_no_slip_have_no_mu_but_say_why(tmp_path):
+    one = estimate_slip(write_trials(tmp_path / "a", Surface(0.6), (1.0,), 2, 1, rate=1.0), 1)
+    assert not one.surface.line and any("another tangential force" in told for told in one.warnings)
+    none = estimate_slip(write_trials(tmp_path / "b", Surface(0.6, slips=False), (1.0, 2.0), 1, 1, rate=1.0), 1)
+    assert none.surface is None and 0.4 < none.held < 0.6 and any("No trial slipped" in told for told in none.warnings)
+    for found in (one, none):
+        assert found.lines()
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda rows: rows.drop(columns="surface_normal_z"), "no column surface_normal_z"),
+        (lambda rows: rows.assign(contact_force_thumb_x=0.0), "forces of"),
+        (lambda rows: rows.assign(time=rows["time"][::-1].to_numpy()), "doesn't increase"),
+        (lambda rows: rows.assign(time=100.0 * rows["time"]), "1 s between rows"),
+        (
+            lambda rows: rows.assign(contact_position_x=1e3 * rows["contact_position_x"] + np.arange(len(rows))),
+            "metres",
+        ),
+        (lambda rows: rows.assign(contact_force_z=-rows["contact_force_z"]), "presses into the object in 0 %"),
+        (lambda rows: rows.assign(surface_normal_z=0.0), "normal is zero"),
+        (lambda rows: rows.assign(surface_normal_x=np.linspace(-1, 1, len(rows))), "turns by more"),
+        (lambda rows: rows.iloc[:20], "20 samples"),
+        (lambda rows: rows.assign(contact_force_x="much"), "0 rows"),
+    ],
+)
+def test_what_can_t_be_used_is_one_line(folder, tmp_path, capsys, change, problem):
+    path = folder / "load_1.5N_1.csv"
+    change(pd.read_csv(path)).to_csv(path, index=False)
+    assert main(["slip", str(folder), "--report", str(tmp_path / "report")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("ERROR ") and said.count("\n") == 1 and path.name in said and problem in said
+    assert not (tmp_path / "report").exists()
+
+
+def test_a_folder_without_trials_and_a_direction_that_is_none_are_refused(folder, tmp_path):
+    with pytest.raises(ContactIdError, match="no trial"):
+        estimate_slip(tmp_path, 1)
+    with pytest.raises(ContactIdError, match="no folder"):
+        estimate_slip(folder / "load_1.5N_1.csv", 1)
+    for direction in ("0", "x", "90", "nan"):
+        with pytest.raises(ContactIdError, match="direction"):
+            estimate_slip(folder, direction)

@@ -1,0 +1,87 @@
+"""Friction and warp of a surface from trials at several loads, by a line.
+
+A surface that yields under a finger turns towards the tangential force, by the more the harder the finger presses. With
+N the normal force at slip and phi the angle between the force and the undeformed normal (eq. 5 is tan phi),
+
+    phi = atan(mu) + warp N
+
+so at one load mu and warp can't be told apart, and at several the intercept is atan(mu).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import chdtrc
+
+_SPREAD = 1.3  # largest load over the smallest, below which all trials have one load
+# standard errors that the lower bound allows for: 2 would do of normal errors, but a slip that is hard to see is dated
+# where noise is high
+_BOUND_ERRORS = 2.5
+_FEWEST = 2  # slips that a line needs
+
+
+@dataclass(frozen=True)
+class SurfaceFriction:
+    """What k trials that slipped tell of a surface.
+
+    Attributes
+    ----------
+    line : whether their loads differ enough for a line
+    friction, standard_error : mu; of one load what eq. 5 shows there, with the surface's warp
+    lower_bound : of mu, 2.5 standard errors below; of one load that of what eq. 5 shows
+    warp, warp_error : rad/N; nan of one load
+    angle : (2,) rad and rad/N, the line's intercept and slope
+    covariance : (2, 2) of it
+    scatter : of the angles about the line, over what is stated; 1 where no trial is left to tell
+    unlikely : whether the stated errors hardly explain so much
+    """
+
+    line: bool
+    friction: float
+    standard_error: float
+    lower_bound: float
+    warp: float
+    warp_error: float
+    angle: np.ndarray
+    covariance: np.ndarray
+    scatter: float
+    unlikely: bool
+
+
+def surface_friction(
+    friction: np.ndarray, errors: np.ndarray, load: np.ndarray, direction_sd: float
+) -> SurfaceFriction:
+    """Fit the line to trials that slipped.
+
+    Parameters
+    ----------
+    friction, errors : (k,), eq. 5 of each trial and its standard error by the forces' noise; k is one or more
+    load : (k,), N, the normal force at slip
+    direction_sd : rad, of the force model's error of direction, one of each trial
+    """
+    angles, deviations = np.arctan(friction), np.hypot(direction_sd, errors / (1.0 + friction**2))
+    line = len(load) >= _FEWEST and bool(load.max() >= _SPREAD * load.min())
+    columns = np.column_stack([np.ones_like(load), load])[:, : 1 + line] / deviations[:, None]
+    covariance = np.linalg.inv(columns.T @ columns)
+    answer = covariance @ columns.T @ (angles / deviations)
+    chi2 = float(np.sum((angles / deviations - columns @ answer) ** 2))
+    degrees = len(load) - len(answer)
+    scatter = np.sqrt(chi2 / degrees) if degrees else 1.0
+    covariance = covariance * max(scatter, 1.0) ** 2
+    mu, error = np.tan(answer[0]), np.sqrt(covariance[0, 0])
+    whole, spread = np.zeros(2), np.zeros((2, 2))
+    whole[: len(answer)], spread[: len(answer), : len(answer)] = answer, covariance
+    return SurfaceFriction(
+        line=line,
+        friction=float(mu),
+        standard_error=float((1.0 + mu**2) * error),
+        lower_bound=float(max(0.0, np.tan(answer[0] - _BOUND_ERRORS * error))),
+        warp=float(whole[1]) if line else np.nan,
+        warp_error=float(np.sqrt(spread[1, 1])) if line else np.nan,
+        angle=whole,
+        covariance=spread,
+        scatter=float(scatter),
+        unlikely=bool(degrees and chdtrc(degrees, chi2) < 1e-3),
+    )
