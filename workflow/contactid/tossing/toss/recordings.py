@@ -149,7 +149,7 @@ def _recording(name: str, header: list[str], values: np.ndarray, convention: Con
     if missing:
         raise ContactIdError(f"no column for {', '.join(missing)}", "Name it: --columns")
     found = [places[name] for name in QUANTITIES]
-    columns = np.column_stack([place.factor * values[:, int(place[0])] for place in found])
+    columns = np.column_stack([place.factor * values[:, place.column] for place in found])
     time, position, orientation = columns[:, 0], columns[:, 1:4], columns[:, 4:]
     problems = []
     if len(time) < _FEWEST_FRAMES:
