@@ -24,7 +24,7 @@ WORKERS ?= auto
 LOCKS ?= requirements development
 # What users name may hold any character: it goes to the commands as it was typed, by the environment, and tools/words.py
 # puts it into their words ({RUN}, {THROWS:words}). No recipe has its text.
-NAMED := ACCOUNT BODY BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR DIRECTION FILE FORCE FOURTU_URL HOURS HULL NAME NOISE OBJECT OFFLINE \
+NAMED := ACCOUNT BODY BOX BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR DIRECTION FILE FORCE FOURTU_URL HOURS HULL NAME NOISE OBJECT OFFLINE \
 	ONLY OPTIONS PAGE PARTITION PARTS RECOMPUTE RECORDING RECORDINGS REPORT ROBOT RUN RUNS SEED STUDY SURFACE THROWS TORCH_INDEX TOSSES \
 	TRIALS UNSANDBOXED UPDATE WORKERS
 $(foreach name,$(NAMED),$(eval override $(name) := $$(value $(name))))
@@ -41,7 +41,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 
 .DEFAULT_GOAL := run
 .PHONY: run public 4tu full benchmark tactile dry-run why \
-	predict identify impact estimate slip inspect \
+	toss predict identify impact estimate slip inspect \
 	data lock \
 	check compare report bundle verify \
 	cluster plan \
@@ -78,6 +78,9 @@ dry-run: env ## what a default run would still do; STUDY=planar that of one stud
 
 identify: env ## a flat body that you throw: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
 	@$(PACKAGE) contactid identify {OPTIONS:words} --body={BODY!} --report={REPORT} -- {THROWS:words!}
+
+toss: env ## a box that you toss, from its poses: TOSSES=folder BOX=box.yaml REPORT=report
+	@$(PACKAGE) contactid toss {OPTIONS:words} --box={BOX} --object={OBJECT} --report={REPORT} -- {TOSSES:words!}
 
 predict: env ## your own tosses, by a finished run's parameters: TOSSES=folder RUN=default REPORT=report
 	@$(PACKAGE) contactid predict {OPTIONS:words} --run=results/{RUN} --report={REPORT} --object={OBJECT} --surface={SURFACE} -- {TOSSES:words!}

@@ -28,6 +28,7 @@ EXAMPLES = {
         ],
         "Report: report",
     ),
+    "toss": (["--report=report", "--", "{examples}/predict/box006.h5"], "Report: report"),
     "identify": (
         ["--body={examples}/identify/body.yaml", "--report=report", "--", "{examples}/identify/rolling.csv"],
         "Report: report",

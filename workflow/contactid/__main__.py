@@ -1,4 +1,4 @@
-"""The commands that work on one's own files: ``contactid predict | identify | impact | estimate | slip | inspect``.
+"""Commands on one's own files: ``contactid toss | predict | identify | impact | estimate | slip | inspect``.
 
 ``python -m contactid`` is the same, and so is a ``make`` target of each name. No command needs Snakemake or a finished
 run, but ``predict``, which takes the parameters of one.
@@ -20,6 +20,7 @@ COMMANDS = {
     "estimate": ("contactid.inhand.own.command", "mass, centre and inertia of an object that is held and moved"),
     "identify": ("contactid.planar.own.command", "inertia ratio and friction of a planar body from its throws"),
     "impact": ("contactid.arm.own.command", "velocity of an arm's tip after an impact, measured and predicted"),
+    "toss": ("contactid.tossing.toss.command", "friction, restitution and inertia of a box from its tosses"),
     "predict": ("contactid.tossing.own.command", "your own tosses, with the parameters of a finished run"),
     "slip": ("contactid.inhand.own.slip_command", "friction of a fingertip with a surface that may warp"),
     "inspect": ("contactid.sources.inspect", "what is in a file of recordings, and what would be made of it"),

@@ -7,7 +7,7 @@ Tosses of the ContactNets layout are a folder with ``.pt`` files, with or withou
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,7 +90,7 @@ def read_tosses(
     Raises :class:`ContactIdError` where nothing there can be read or used, the run knows no such body, or another
     convention explains the poses.
     """
-    read = _read(paths, run, object_name, surface)
+    read = read_motion(paths, {one.object for one in run.bodies}, object_name, surface)
     placed = bool(read.attrs["placed"])
     motion = explained_motion(read, convention, placed=placed, length=1.0 if placed else HALF_WIDTH)
     identified, warnings = _of_this_body(motion, run)
@@ -144,12 +144,17 @@ def _prepared(
 # Reading
 
 
-def _read(paths: Sequence[str | Path], run: FinishedRun, object_name: str, surface: str) -> xr.Dataset:
-    """The canonical dataset, by way of a file as in a run; ``assumed``: body and frame rate aren't said there."""
+def read_motion(
+    paths: Sequence[str | Path], known: Collection[str], object_name: str = "", surface: str = ""
+) -> xr.Dataset:
+    """The canonical dataset of files, by way of one as in a run; of several boxes the ``known`` one.
+
+    Attributes ``assumed``: body and frame rate aren't said there; ``placed``: the file places the surface.
+    """
     with tempfile.TemporaryDirectory() as folder:
         source, kind = _source([Path(path) for path in paths], Path(folder))
         if kind == "iam" and not object_name:
-            object_name = _only_object(source, run)
+            object_name = _only_object(source, known)
         entry = Dataset("tosses", OWN, kind, str(source), object=object_name, surface=surface)
         data = str(Path(folder) / "motion.nc")
         try:
@@ -222,8 +227,8 @@ def _with_experiment(folder: Path) -> Path:
     return above if folder.absolute().name == _PUBLISHED and (above / _EXPERIMENT).exists() else folder
 
 
-def _only_object(source: Path, run: FinishedRun) -> str:
-    """The box in the archives; of several the one that the run knows."""
+def _only_object(source: Path, known: Collection[str]) -> str:
+    """The box in the archives; of several the known one."""
     files = [source] if source.is_file() else sorted(source.rglob("*"))
     found: set[str] = set()
     for file in files:
@@ -236,8 +241,7 @@ def _only_object(source: Path, run: FinishedRun) -> str:
         raise ContactIdError(
             f"{source}: no body with an inertia in any recording", "Is this an I.AM. archive with Rec_ groups?"
         )
-    known = found & {one.object for one in run.bodies}
-    chosen = found if len(found) == 1 else known
+    chosen = found if len(found) == 1 else found & set(known)
     if len(chosen) != 1:
         raise ContactIdError(
             f"{source}: holds tosses of {', '.join(sorted(found))}", "Name one of them: --object (make: OBJECT=)"

@@ -1,0 +1,92 @@
+"""``contactid.toss`` on ten sets of real tosses: ``python tests/helpers/own_toss_sets.py DATA`` writes the table.
+
+DATA is the folder of ContactNets' tosses. No toss is in two sets. Beside each set's answer stands that of a run on 329
+tosses (the first split of the stored splits), both as predictions of all tosses that the set hasn't seen.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from contactid.tossing.own.tosses import read_motion
+from contactid.tossing.prepare.calibration import Calibration, calibrate
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess
+from contactid.tossing.prepare.tosses import Problem, Variant, set_up
+from contactid.tossing.simulate.sweep import sweep
+from contactid.tossing.toss.calibration import calibrate_few
+from contactid.tossing.toss.identify import E_N, MU, toss
+
+ROOT = Path(__file__).parents[2]
+TABLE = ROOT / "workflow/resources/own_toss_sets.csv"
+SPLITS = ROOT / "workflow/resources/stored/tossing_splits/table.csv"
+EVENTS = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
+SETS, TOSSES, SEED = 10, 20, 11
+STEPPING = Variant("toss", "flight_fit", 16, "incremental", "newton", refine=True, calibrated=True)
+
+
+def loss_of(problem: Problem, mu: float, e_n: float) -> float:
+    """Mean loss (eq. 18) of a problem's tosses."""
+    swept = sweep(
+        problem.body, problem.measured, np.array([mu]), np.array([e_n]), problem.options, length=problem.length
+    )
+    return float(swept.loss.mean())
+
+
+def main(data: str) -> None:
+    """Write the table."""
+    stored = pd.read_csv(SPLITS)
+    run = stored[(stored["law"] == "incremental") & (stored["draw"] == 0)].iloc[0]
+    motion = read_motion([data], ())
+    split = preprocess(
+        motion, share=0.7, seed=int(run["seed"]), exclude_tumbling=False, require_usable=True, events=EVENTS
+    )
+    of_run = calibrate(split)
+    names = np.random.default_rng(SEED).permutation(split["recording"].values.astype(str))
+    folder = Path(data) / "tosses_processed"
+    rows = []
+    for number in range(SETS):
+        chosen = names[TOSSES * number : TOSSES * (number + 1)]
+        begin = time.process_time()
+        answer = toss([folder / f"{name}.pt" for name in chosen])
+        seconds = time.process_time() - begin
+        parts = np.where(np.isin(split["recording"].values.astype(str), chosen), IDENTIFICATION, TEST).astype(object)
+        parted = split.assign(split=split["split"].copy(data=parts))
+        known = split["row_size"].values
+        own = parts == IDENTIFICATION
+        few = calibrate_few(parted.isel(recording=np.flatnonzero(own), sample=np.flatnonzero(np.repeat(own, known))))
+
+        def unseen(calibration: Calibration, parted: Any = parted) -> Problem:
+            return set_up(calibration.apply(parted), STEPPING, TEST)
+
+        params = answer.params
+        mu, e_n = params.loc[MU], params.loc[E_N]
+        rows.append(
+            {
+                "set": number,
+                "tosses": TOSSES,
+                "mu": mu["value"],
+                "mu_low": mu["low"],
+                "mu_high": mu["high"],
+                "mu_of_run": run[MU],
+                "mu_held": bool(mu["low"] <= run[MU] <= mu["high"]),
+                "e_n": e_n["value"],
+                "e_n_held": bool(e_n["low"] <= run[E_N] <= e_n["high"]),
+                "told_loss": answer.tables["predictions"]["loss"].mean(),
+                "naive_loss": answer.tables["predictions"]["naive_loss"].mean(),
+                "unseen_loss": loss_of(unseen(few.calibration), mu["value"], e_n["value"]),
+                "unseen_loss_of_run": loss_of(unseen(of_run), run[MU], run[E_N]),
+                "cpu_seconds": seconds,
+            }
+        )
+        print(rows[-1], flush=True)
+        pd.DataFrame(rows).to_csv(TABLE, index=False, float_format="%.5g", lineterminator="\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,159 @@
+"""``contactid toss`` and ``contactid.toss`` on tosses of another law of impact and another time step."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import contactid
+from contactid.__main__ import main
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.sources.conventions import STATED, Convention
+from contactid.tossing.own.conventions import in_frame
+from contactid.tossing.toss.calibration import calibrate_few
+from contactid.tossing.toss.identify import convention_of_tables
+from contactid.tossing.toss.recordings import read_box, read_own
+from tosses_for_tests import RATE, TRUTH, box, motion, prepare_tosses, recordings
+
+SIZE = {"size": [0.1, 0.1, 0.1], "mass": 0.4}  # a uniform box's inertia: 33 % and 5 % off the truth's
+CENTER = (0.004, -0.002, 0.003)
+POSES = ["t", "x", "y", "z", "qw", "qx", "qy", "qz"]
+
+
+def table_of(made):
+    parts = []
+    for toss in made:
+        time = np.arange(len(toss.position)) / RATE
+        poses = np.column_stack([time, toss.position, toss.orientation])
+        parts.append(pd.DataFrame(poses, columns=POSES).assign(toss=toss.name))
+    return pd.concat(parts, ignore_index=True)
+
+
+def y_upwards(table):
+    """The same tosses in a frame whose y is up: x, z, -y, and its quaternions."""
+    turn = np.array([np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0])
+    turned = rotations.as_rotation(turn)
+    orientation = rotations.as_quaternions(turned * rotations.as_rotation(table[POSES[4:]].to_numpy()))
+    poses = np.column_stack([turned.apply(table[["x", "y", "z"]].to_numpy()), orientation])
+    return table.assign(**dict(zip(POSES[1:], poses.T, strict=True)))
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Tosses by the paper's law of impact, 4 steps a frame, of a box whose centre of mass isn't its middle."""
+    return recordings(box(CENTER), 12, seed=3, noise=5e-5)
+
+
+@pytest.fixture(scope="module")
+def table(made):
+    return table_of(made)
+
+
+@pytest.fixture(scope="module")
+def answer(table):
+    return contactid.toss(table, SIZE)
+
+
+@pytest.mark.parametrize(("name", "truth"), [("friction_mu", TRUTH.friction_mu), ("scale", 1.0)])
+def test_an_interval_holds_the_truth_of_another_law(answer, name, truth):
+    assert answer.params.loc[name, "low"] <= truth <= answer.params.loc[name, "high"]
+    assert answer.params.loc[name, "error"] < 0.2 * truth
+
+
+def test_centre_and_inertia_are_the_true_ones(answer):
+    """Nearer than the box's middle and a uniform box, and within three errors."""
+    for axis, truth in zip("xyz", CENTER, strict=True):
+        row = answer.params.loc[f"center_{axis}"]
+        assert abs(row["value"] - truth) <= 3.0 * row["error"]
+        assert abs(row["value"] - truth) < 0.7 * abs(truth)
+    for axis, truth in zip("xyz", np.diag(box().inertia), strict=True):
+        row = answer.params.loc[f"inertia_{axis}{axis}"]
+        assert abs(row["value"] - truth) <= 3.0 * row["error"]
+        assert row["error"] < 0.15 * truth
+        assert row["told_by"] == "data"
+
+
+def test_tosses_are_predicted_by_others_better_than_by_a_box_that_stays(answer, made):
+    predictions = answer.tables["predictions"]
+    assert sorted(predictions["toss"]) == sorted(toss.name for toss in made)
+    assert predictions["loss"].mean() < 0.3 * predictions["naive_loss"].mean()
+    assert answer.valid
+
+
+def test_the_result_says_what_it_holds(answer):
+    assert answer.covariance.index.equals(answer.params.index)
+    assert np.allclose(np.sqrt(np.diag(answer.covariance)), answer.params["error"])
+    assert set(answer.residuals) == {"position", "rotation"}
+    assert "friction_mu" in answer.summary() and "<table" in answer._repr_html_()
+    assert answer.plot("Residuals").axes
+    with pytest.raises(ContactIdError, match="no figure none"):
+        answer.plot("none")
+    assert 'type="box"' in answer.to_mjcf()
+
+
+def test_the_command_says_the_same_as_the_call(answer, table, tmp_path, capsys):
+    for name, part in table.groupby("toss"):
+        part.drop(columns="toss").to_csv(tmp_path / f"{name}.csv", index=False)
+    (tmp_path / "box.yaml").write_text("size: [0.1, 0.1, 0.1]\nmass: 0.4\n")
+    report = tmp_path / "report"
+    assert main(["toss", str(tmp_path), "--box", str(tmp_path / "box.yaml"), "--report", str(report)]) == 0
+    assert "friction_mu = " in capsys.readouterr().out
+    told = json.loads((report / "parameters.json").read_text())
+    assert told["parameters"] == pytest.approx(answer.params["value"].to_dict(), rel=1e-6, abs=1e-9)
+    page = (report / "report.html").read_text()
+    assert page.count("<svg") == 3 and "friction_mu" in page
+    assert {"predictions.csv", "tosses.csv", "body.xml", "body.urdf"} <= {file.name for file in report.iterdir()}
+
+
+def test_few_tosses_know_less_of_the_inertia(made):
+    """Down to the prior, where no impact is seen."""
+    few, all_ = (calibrate_few(prepare_tosses(motion(part, box()), require_usable=True)) for part in (made[:5], made))
+    assert (few.inertia_se >= all_.inertia_se).all()
+    assert (few.center_of_mass_se >= all_.center_of_mass_se).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda t: t[t["toss"] < "toss004"], "4 tosses can be used"),
+        (lambda t: t.drop(columns="qz"), "no column for orientation_z"),
+        (lambda t: t.assign(t=1e3 * t["t"]), "time is in s"),
+        (lambda t: t.assign(qw=2.0 * t["qw"]), "unit length"),
+        (lambda t: t.assign(x=np.nan), "no number in"),
+        (lambda t: t.assign(x=1e3 * t["x"], y=1e3 * t["y"], z=1e3 * t["z"]), "mm"),
+        (lambda t: t.rename(columns={"qw": "qx", "qx": "qy", "qy": "qz", "qz": "qw"}), "quaternion=xyzw"),
+        (lambda t: y_upwards(t), "up=y"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(table, change, said):
+    with pytest.raises(ContactIdError, match=said) as raised:
+        contactid.toss(change(table), SIZE)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [({"mass": 0.4}, "size"), ({"size": [100, 100, 100]}, "size"), ({**SIZE, "weight": 1}, "weight")],
+)
+def test_a_box_that_is_none_is_said(table, content, said):
+    with pytest.raises(ContactIdError, match=said):
+        contactid.toss(table, content)
+
+
+def test_a_table_needs_a_box(table):
+    with pytest.raises(ContactIdError, match="how large the box is"):
+        contactid.toss(table)
+
+
+def test_stated_units_and_frames_are_taken(table):
+    """The same tosses in mm and with the real part last."""
+    mm = table.assign(**{axis: 1e3 * table[axis] for axis in "xyz"})
+    last = mm[["toss", "t", "x", "y", "z", "qx", "qy", "qz", "qw"]].set_axis(["toss", *POSES], axis=1)
+    body, _ = read_box(SIZE)
+    convention = Convention(units={"m": "mm"}, frame={"quaternion": "xyzw"})
+    read = in_frame(read_own(last, body, convention), convention_of_tables(convention), False, 1.0)
+    expected = read_own(table, body, STATED)
+    for name in ("position", "orientation"):
+        assert np.allclose(read[name], expected[name], atol=1e-12)

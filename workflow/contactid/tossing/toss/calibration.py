@@ -1,0 +1,276 @@
+"""Scale, centre of mass and inertia of a box from few tosses, before any law of friction.
+
+Two facts need no contact law, as in :mod:`contactid.tossing.prepare.calibration`. Here they are taken together, with a
+prior, so that ten tosses do where that module wants hundreds:
+
+* in free flight the centre of mass falls on a parabola, which gives it, and the scale by gravity. A camera's errors
+  bend the path of each toss sideways, so that each has a small horizontal acceleration of its own;
+* the impulse of an impact at one corner changes momentum and spin together:
+  ``I (w+ - w-) = (p - c) x m (v+ - v-)`` with the corner p, whatever the law. All impacts of single corners count,
+  and they tell the inertia I and once more the centre c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import xarray as xr
+from scipy.optimize import least_squares
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties, body_of, iterate_recordings
+from contactid.tossing.impacts.impact import Impact, cross_matrix
+from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
+from contactid.tossing.prepare.calibration import Calibration, uncalibrated
+
+GRAVITY = 9.81  # m/s2
+ELEMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # of the inertia: xx, yy, zz, xy, xz, yz
+
+# m/s2: the cube's tosses fall askew by this much, each otherwise; centres of twenty tosses are nearest to that of all
+# with .05 to .1 (a third nearer than with 0)
+_ASKEW = 0.07
+# of a flight's weight: a short flight may fit too well by chance, so none counts as if it had less than a quarter of
+# the median variance
+_LEAST_VARIANCE = 0.25
+_ROUNDS = 6  # of reweighting; weights then stand still to a thousandth
+# prior standard deviation of the moments, in shares of the uniform box's mean one: a hollow box has up to 5/3 of it
+_PRIOR_MOMENT = 0.3
+_PRIOR_PRODUCT = 0.1  # the same of the products of inertia, which symmetry makes small
+# flights' formal errors are too small by this factor: centres of 23 sets of twenty tosses against that of all
+_FLIGHT_INFLATION = 1.6
+_MISFIT = 9.0  # mean squared residual of the motion around an impact, in that of free flight; as in config/public.yaml
+# share of the moment that spin and impulse may disagree by: first with the uniform box's inertia, which may be a third
+# off, then with the one found
+_IMBALANCES = (0.7, 0.25)
+_SPEED, _WINDOW = 0.3, 5  # m/s and frames: those of the paper
+_MEDIAN_CHI2_3 = 2.366  # of a chi-square with three degrees of freedom
+# errors of impacts in those of the fitted motions, and how many impacts this counts for: sets of twenty tosses of the
+# cube have 4 to 13, and few impacts would be fitted exactly
+_TYPICAL_SCALE, _TYPICAL_IMPACTS = 6.0, 5
+# of what twenty tosses' formal errors are too small by, against the values of all tosses
+_IMPACT_INFLATION = 1.5
+# m: corners aren't where the tracked frame has them; the cube's centre by flights and by impacts differ by as much
+_CORNERS = 6e-4
+_SCALE_ROUNDS = 4  # of the impacts' common scale of errors; it then stands still to a thousandth
+
+
+@dataclass(frozen=True)
+class FewTosses:
+    """What few tosses say of a box.
+
+    Attributes
+    ----------
+    calibration : as :mod:`contactid.tossing.prepare.calibration` has it; its errors are empty
+    center_of_mass_se : (3,) m
+    inertia_se : (6,) kg m2, as :data:`ELEMENTS`
+    scale_se : of the scale
+    inertia_by_data : share of the prior's variance that the data take away, mean of the three moments
+    """
+
+    calibration: Calibration
+    center_of_mass_se: np.ndarray
+    inertia_se: np.ndarray
+    scale_se: float
+    inertia_by_data: float
+
+
+def calibrate_few(prepared: xr.Dataset) -> FewTosses:
+    """Calibrate a box on all usable tosses of a prepared dataset; its own inertia is the prior's mean.
+
+    Raises
+    ------
+    ContactIdError
+        Where the flights leave the centre open, or the inertia isn't that of a body.
+    """
+    flight, covariance = _from_flights(prepared)
+    scale = GRAVITY / flight[3]
+    center, center_se = scale * flight[:3], _FLIGHT_INFLATION * scale * np.sqrt(np.diag(covariance)[:3])
+    body = body_of(prepared)
+    mean_moment = float(np.trace(body.inertia)) / 3.0
+    spread = mean_moment * np.repeat([_PRIOR_MOMENT, _PRIOR_PRODUCT], 3)
+    prior = np.concatenate([[body.inertia[element] for element in ELEMENTS], center])
+    deviation = np.concatenate([spread, center_se])
+    estimate, count = prior, 0
+    errors = deviation
+    for imbalance in _IMBALANCES:
+        found = replace(
+            uncalibrated(body), scale=scale, center_of_mass=tuple(estimate[6:]), inertia=tuple(estimate[:6])
+        )
+        placed = found.apply(prepared)
+        options = SelectionOptions(_WINDOW, _SPEED, _MISFIT, imbalance)
+        impacts = [one.impact.impact for one in find_impacts(placed, options) if one.impact is not None]
+        count = len(impacts)
+        if impacts:
+            estimate, errors = _from_impacts(impacts, body_of(placed), prior, deviation, estimate)
+    if np.linalg.eigvalsh(tensor(estimate[:6]))[0] <= 0.0:
+        raise ContactIdError(f"{prepared.attrs['source']}: the inertia found is no body's", "Give it: inertia")
+    calibration = replace(
+        uncalibrated(body),
+        scale=scale,
+        center_of_mass=tuple(map(float, estimate[6:])),
+        inertia=tuple(map(float, estimate[:6])),
+        n_tosses=int((prepared["reason"] == "").sum()),
+        n_impacts=count,
+    )
+    told = float(np.mean(1.0 - (errors[:3] / spread[:3]) ** 2))
+    scale_se = float(_FLIGHT_INFLATION * np.sqrt(covariance[3, 3]) / flight[3])
+    return FewTosses(calibration, errors[6:], errors[:6], scale_se, told)
+
+
+def tensor(elements: np.ndarray) -> np.ndarray:
+    """(3, 3) from :data:`ELEMENTS`."""
+    matrix = np.zeros((3, 3))
+    for value, (i, j) in zip(elements, ELEMENTS, strict=True):
+        matrix[i, j] = matrix[j, i] = value
+    return matrix
+
+
+# Flights
+
+
+def _from_flights(prepared: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Centre of mass (3,) in B and gravity, both in the data's lengths, and their covariance (4, 4)."""
+    step = 1.0 / float(prepared.attrs["sample_frequency"])
+    flights = [
+        _Flight.of(samples, step) for _, samples in iterate_recordings(prepared) if not str(samples["reason"].values)
+    ]
+    weights = np.ones(len(flights))
+    estimate, matrix = np.zeros(4), np.eye(4)
+    for _ in range(_ROUNDS):
+        matrix = np.sum([weight * flight.matrix for weight, flight in zip(weights, flights, strict=True)], axis=0)
+        vector = np.sum([weight * flight.vector for weight, flight in zip(weights, flights, strict=True)], axis=0)
+        if np.linalg.cond(matrix) > 1e12:
+            raise ContactIdError(
+                f"{prepared.attrs['source']}: the box hardly turns in flight, so that its centre of mass stays open",
+                "Give it: centre, or toss it with spin",
+            )
+        estimate = np.linalg.solve(matrix, vector)
+        variances = np.array([flight.variance(estimate) for flight in flights])
+        weights = 1.0 / np.maximum(variances, _LEAST_VARIANCE * np.median(variances))
+    return estimate, np.linalg.inv(matrix)
+
+
+@dataclass(frozen=True)
+class _Flight:
+    """Normal equations (4, 4) and (4,) of a flight in centre and gravity, y^T y, and degrees of freedom."""
+
+    matrix: np.ndarray
+    vector: np.ndarray
+    square: float
+    degrees: int
+
+    @classmethod
+    def of(cls, samples: xr.Dataset, step: float) -> _Flight:
+        """From release to first contact; place and velocity at release are the flight's own."""
+        rows = slice(int(samples["release"]), int(samples["contact"]))
+        vertical = -samples["gravity"].values / np.linalg.norm(samples["gravity"].values)
+        axes = _with_third(vertical)  # (3, 3) rows: two horizontal ones, and up
+        position = samples["position"].values[rows] @ axes.T
+        rotation = axes @ rotations.matrices(samples["orientation"].values[rows])
+        time = step * (np.arange(len(position)) - 0.5 * (len(position) - 1))
+        straight = np.column_stack([np.ones_like(time), time])
+        project = np.eye(len(time)) - straight @ np.linalg.pinv(straight)
+        bend = project @ (0.5 * time**2)
+        noise = _deviation_about_parabola(project, position)
+        matrix, vector, square = np.zeros((4, 4)), np.zeros(4), 0.0
+        for axis in range(3):
+            columns = np.zeros((len(time), 4))
+            columns[:, :3] = -rotation[:, axis]
+            weight = np.eye(len(time))
+            if axis == 2:
+                columns[:, 3] = -0.5 * time**2
+            else:  # an acceleration of its own, integrated out
+                weight -= np.outer(bend, bend) / (bend @ bend + (noise / _ASKEW) ** 2)
+            columns, values = project @ columns, project @ position[:, axis]
+            matrix += columns.T @ weight @ columns
+            vector += columns.T @ weight @ values
+            square += float(values @ weight @ values)
+        return cls(matrix, vector, square, max(3 * (len(time) - 2), 1))
+
+    def variance(self, estimate: np.ndarray) -> float:
+        """Mean squared residual at an estimate, m2."""
+        residual = self.square - 2.0 * estimate @ self.vector + estimate @ self.matrix @ estimate
+        return max(float(residual), 1e-16) / self.degrees
+
+
+def _with_third(vertical: np.ndarray) -> np.ndarray:
+    first = np.cross(vertical, np.eye(3)[np.argmin(np.abs(vertical))])
+    first /= np.linalg.norm(first)
+    return np.stack([first, np.cross(vertical, first), vertical])
+
+
+def _deviation_about_parabola(project: np.ndarray, position: np.ndarray) -> float:
+    """Noise of a place in m, from third differences, which a body's motion hardly has."""
+    if len(position) < 5:
+        return 1e-4
+    third = np.diff(position, n=3, axis=0)
+    return float(np.sqrt(np.mean(third**2) / 20.0))  # 20 = 1 + 9 + 9 + 1
+
+
+# Impacts
+
+
+def _from_impacts(
+    impacts: Sequence[Impact], body: BodyProperties, prior: np.ndarray, deviation: np.ndarray, start: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Inertia's six elements and the centre, (9,), with standard errors, by all impacts and the prior.
+
+    The loss is Cauchy's over impacts, since some aren't of one corner alone. Impacts last, and their errors are some
+    times those of the fitted motions: one factor for all is found with the estimate.
+    """
+    whitening = np.stack([_whitening(impact, body) for impact in impacts])
+    estimate = start
+    solution = None
+    for _ in range(_SCALE_ROUNDS):
+        residual = np.einsum("nij,nj->ni", whitening, _imbalances(impacts, body, estimate))
+        own = float(np.median((residual**2).sum(axis=1))) / _MEDIAN_CHI2_3
+        known = _TYPICAL_IMPACTS * _TYPICAL_SCALE**2
+        scale = np.sqrt((len(impacts) * own + known) / (len(impacts) + _TYPICAL_IMPACTS))
+
+        def residuals(standard: np.ndarray, scale: float = scale) -> np.ndarray:
+            moments = _imbalances(impacts, body, prior + standard * deviation)
+            each = np.einsum("nij,nj->ni", whitening, moments) / scale
+            size = np.maximum(np.linalg.norm(each, axis=1), 1e-9)
+            softened = np.sqrt(3.0 * np.log1p(size**2 / 3.0))
+            return np.concatenate([(each * (softened / size)[:, None]).ravel(), standard])
+
+        solution = least_squares(residuals, (estimate - prior) / deviation)
+        estimate = prior + solution.x * deviation
+    assert solution is not None
+    slopes = np.asarray(solution.jac)
+    covariance = np.linalg.inv(slopes.T @ slopes)
+    errors = np.minimum(_IMPACT_INFLATION * np.sqrt(np.diag(covariance)), 1.0) * deviation
+    errors[6:] = np.hypot(errors[6:], _CORNERS)
+    return estimate, errors
+
+
+def _imbalances(impacts: Sequence[Impact], body: BodyProperties, estimate: np.ndarray) -> np.ndarray:
+    """(n, 3) N m s in B: I dw - (p - c) x m dv, by which spin and impulse disagree."""
+    inertia, center = tensor(estimate[:6]), estimate[6:]
+    rows = []
+    for impact in impacts:
+        turned = rotations.matrices(impact.orientation)
+        change = impact.post_twist - impact.pre_twist
+        to_center = turned @ center
+        of_center = change[:3] + np.cross(change[3:], to_center)
+        arm = turned @ body.vertices[impact.vertex] - to_center
+        moment = turned.T @ np.cross(arm, body.mass * of_center)
+        rows.append(inertia @ (turned.T @ change[3:]) - moment)
+    return np.stack(rows)
+
+
+def _whitening(impact: Impact, body: BodyProperties) -> np.ndarray:
+    """(3, 3) that takes an imbalance to unit variance, as far as the fitted twists' errors go."""
+    turned = rotations.matrices(impact.orientation)
+    covariance = impact.pre_covariance + impact.post_covariance
+    to_center = turned @ body.center_of_mass
+    of_center = np.hstack([np.eye(3), -cross_matrix(to_center)])
+    arm = turned @ body.vertices[impact.vertex] - to_center
+    lever = body.mass * turned.T @ cross_matrix(arm)
+    inertia = float(np.trace(body.inertia)) / 3.0
+    of_moment = lever @ of_center @ covariance @ of_center.T @ lever.T
+    of_spin = inertia**2 * turned.T @ covariance[3:, 3:] @ turned
+    return np.linalg.inv(np.linalg.cholesky(of_moment + of_spin))

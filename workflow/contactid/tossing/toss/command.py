@@ -1,0 +1,66 @@
+"""Identify friction, restitution, centre of mass and inertia of a box from its tosses onto a plane.
+
+A toss is a csv with the columns t, x, y, z, qw, qx, qy, qz (s, m, quaternion real part first; z up) of the box's
+middle, one file each or with a column toss; the box is a small YAML file with size, mass and, optionally, inertia (see
+contactid.tossing.toss.recordings). ContactNets' .pt tosses and I.AM. archives are taken, too. Tosses begin in free
+flight and end at rest. Each is predicted by the others. The report is a folder with report.html, parameters.json,
+tables and the body as MJCF and URDF.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+
+from contactid.sources.conventions import MIRROR, QUATERNION, UP, options, stated_by
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    options(parser, QUATERNION, UP, MIRROR)
+    parser.add_argument("tosses", nargs="+", help="csv files or a folder of them, .pt tosses, or .h5 archives")
+    parser.add_argument(
+        "--box", default="", metavar="box.yaml", help="size, mass, inertia; files that say it need none"
+    )
+    parser.add_argument("--law", default="incremental", choices=("incremental", "newton"), help="of impacts")
+    parser.add_argument("--object", default="", metavar="name", help="box of an archive that has several: Box006")
+    parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
+
+
+def run(given: Namespace) -> Sequence[str]:
+    """Read, identify, write the report, print its results, and return what not to trust.
+
+    Raises
+    ------
+    ContactIdError
+        For whatever is wrong with the files, and where the answer is refuted; nothing is written then.
+    """
+    from contactid.core.errors import ContactIdError
+    from contactid.output.escape import one_line
+    from contactid.output.own_report import own_report, refuse_missing
+
+    refuse_missing(given.box, *given.tosses)
+    convention = stated_by(given)
+
+    def say(line: str) -> None:
+        print(one_line(line), flush=True)
+
+    with own_report(given.report) as folder:
+        from contactid.tossing.toss.identify import toss
+
+        answer = toss(
+            given.tosses,
+            given.box or None,
+            law=given.law,
+            columns=convention.columns,
+            units=convention.units,
+            frame=convention.frame,
+            object_name=given.object,
+            progress=say,
+        )
+        if not answer.valid:
+            raise ContactIdError(f"{given.tosses[0]}: {answer.reasons[0]}", "Look at lengths, frame rate and box")
+        answer.save(folder)
+    for line in [*answer.lines(), *answer.notes]:
+        say(line)
+    return answer.warnings

@@ -1,0 +1,380 @@
+"""Friction, restitution, centre of mass and inertia of a box from a user's own tosses, with predictions of each toss.
+
+The body is calibrated first (:mod:`contactid.tossing.toss.calibration`), then friction and restitution are where
+simulated trajectories lie nearest to measured ones (eqs. 16 and 18 of the tossing paper). Every toss is predicted by
+what the others say, body and all, in blocks of neighbours; what these blocks' answers differ by widens the intervals.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.output.result import Result
+from contactid.output.simulator_formats import IdentifiedBody
+from contactid.sources.conventions import Convention
+from contactid.tossing.identify.trajectories import (
+    Grid,
+    best_point,
+    bootstrap_draws,
+    grid_values,
+    interval_of,
+    sweep_grid,
+    values_near,
+)
+from contactid.tossing.own.conventions import explained_motion
+from contactid.tossing.own.predict import no_impact
+from contactid.tossing.predict.prediction import predict
+from contactid.tossing.prepare.metrics import mean_loss
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, toss_table
+from contactid.tossing.prepare.tosses import Problem, Variant, set_up
+from contactid.tossing.readers.contactnets import HALF_WIDTH
+from contactid.tossing.simulate.box import ContactParameters, simulate
+from contactid.tossing.toss import draw
+from contactid.tossing.toss.calibration import ELEMENTS, FewTosses, calibrate_few
+from contactid.tossing.toss.recordings import Box, Tosses, read_box, read_own
+
+LAWS = ("incremental", "newton")
+MU, E_N = "friction_mu", "restitution_e_n"
+
+_EVENTS = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}  # m/s, m/s2: config/default.yaml's
+_FEWEST = 5  # tosses: fewer blocks than that say nothing of how far answers differ
+_FEW = 10  # tosses: intervals of fewer are themselves uncertain
+_BLOCKS = 5  # of neighbouring tosses; a quarter more of the work buys each further one
+_COARSE = grid_values(0.0, 1.0, 0.1)  # of both parameters: the loss has one valley, some tenths wide
+_E_REACH, _E_STEP = 0.3, 0.05  # of the fine grid about the coarse one's optimum; restitution is told to .05 at best
+_SUBSTEPS = 16  # per frame: mu and e_N hardly move with more, at the cube's 148 frames/s
+_STEP = 1.0 / 148.0 / _SUBSTEPS  # s, of which other rates take as many as are needed
+_DRAWS, _SEED = 1000, 20230206  # of tosses with replacement: the ends of 95 % then move by a tenth of a grid's step
+_JACKKNIFE = 2.0  # standard errors by blocks that an interval reaches at least
+_OFF_SCALE = 0.05  # cameras are up to 2 % off; more means another unit, or another size of the box
+_SURELY = 2.0  # standard errors
+
+
+@dataclass(frozen=True)
+class TossFit:
+    """Body, friction and restitution by some tosses.
+
+    Attributes
+    ----------
+    few : the calibrated body
+    problem : what was simulated
+    losses : of every toss over the finest grid
+    draws : (n, 2) of mu and e_N, the grid's best points of resampled tosses
+    """
+
+    few: FewTosses
+    problem: Problem
+    losses: xr.Dataset
+    draws: np.ndarray
+
+    @property
+    def parameters(self) -> ContactParameters:
+        """Means over the draws: the loss is rough, and its very minimum is a toss's whim."""
+        return ContactParameters(*map(float, self.draws.mean(axis=0)))
+
+    def interval(self, parameter: str) -> list[float]:
+        """95 % of the draws, and half a step of the grid."""
+        return interval_of(self.losses[parameter].values, self.draws[:, (MU, E_N).index(parameter)])
+
+
+def toss(
+    tosses: Tosses | Sequence[str],
+    box: Box = None,
+    *,
+    law: str = LAWS[0],
+    columns: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
+    frame: Mapping[str, str] | None = None,
+    object_name: str = "",
+    progress: Callable[[str], None] = lambda line: None,
+) -> Result:
+    """Friction, restitution, centre of mass and inertia of a box from its tosses, which come to rest on a plane.
+
+    Parameters
+    ----------
+    tosses
+        Poses in m and unit quaternions (real part first, body to a frame with z upwards), evenly spaced in time: a
+        DataFrame, csv files or a folder of them, as :mod:`contactid.tossing.toss.recordings` describes; .pt files
+        and .h5 archives; or a dataset of :mod:`contactid.sources.motion`.
+    box
+        ``size`` (m), ``mass`` (kg) and ``inertia`` (kg m2), as a mapping or a YAML file; files that say it need none.
+    law
+        Of impacts: ``incremental`` (Routh) or ``newton`` (the paper's).
+    columns, units, frame
+        What is otherwise than stated above (:class:`contactid.sources.conventions.Convention`).
+    object_name
+        Of an archive with several boxes.
+    progress
+        Called with a line of text as each step is done.
+
+    Returns
+    -------
+    ``params``: ``friction_mu``, ``restitution_e_n``, ``scale`` (true length per length of the data), ``center_x``,
+    ``_y``, ``_z`` (m in B) and ``inertia_xx`` to ``_yz`` (kg m2, or m2 per mass where none is stated). Tables:
+    ``predictions``, each toss by the others, beside a box that stays where it first touches; ``tosses``, what was
+    used. ``residuals`` are of all tosses at the optimum, m and rad.
+
+    Raises
+    ------
+    ContactIdError
+        For whatever is wrong with the files; where another convention explains them; for fewer than five usable tosses.
+    """
+    begin = time.process_time()
+    if law not in LAWS:
+        raise ContactIdError(f"law {law}", f"Known are {', '.join(LAWS)}")
+    body, mass_stated = read_box(box)
+    convention = Convention(columns or {}, units or {}, frame or {})
+    motion = read_own(tosses, body, convention, object_name)
+    source = str(motion.attrs["source"])
+    from_table = "licence" in motion.attrs and not motion.attrs["licence"]
+    meant = explained_motion(
+        motion,
+        convention_of_tables(convention) if from_table else convention,
+        placed=bool(motion.attrs.get("placed", 0)),
+        length=1.0 if from_table or motion.attrs.get("placed", 0) else HALF_WIDTH,
+    )
+    prepared = preprocess(meant, share=1.0, seed=0, exclude_tumbling=False, require_usable=True, events=_EVENTS)
+    table = toss_table(prepared, "").drop(columns=["dataset", "split", "events"])
+    usable = np.flatnonzero(prepared["reason"].values == "")
+    if len(usable) < _FEWEST:
+        reason = next(iter(table.loc[~table["used"], "reason"]), "there are no more")
+        raise ContactIdError(
+            f"{source}: {len(usable)} tosses can be used, of others: {reason}", f"Give {_FEWEST} or more"
+        )
+    progress(f"{len(usable)} of {len(table)} tosses can be used")
+    whole = _fitted(prepared, law)
+    progress(f"mu = {whole.parameters.friction_mu:.3g}, e_N = {whole.parameters.restitution_e_n:.3g}")
+    predictions, blocks = _predicted_by_others(prepared, law, usable, progress)
+    naive = no_impact(prepared.assign(split=prepared["split"].copy(data=np.full(prepared.sizes["recording"], TEST))))
+    named = {"loss": "naive_loss", "rest_position_error_cm": "naive_rest_position_error_cm"}
+    predictions = predictions.merge(naive[["toss", *named]].rename(columns=named), on="toss")
+    mass_known = mass_stated or body is None
+    params = _params(whole, blocks, mass_known)
+    other = _other_law(whole, law)
+    return Result(
+        title=f"Box from {len(usable)} tosses",
+        params=params,
+        covariance=_covariance(params, whole),
+        residuals=_residuals(whole),
+        reasons=tuple(_reasons(whole, predictions)),
+        warnings=tuple(_warnings(whole, table, law, other)),
+        notes=tuple(_notes(predictions, whole, law)),
+        record=_record(whole, params, source, law, time.process_time() - begin),
+        tables={"predictions": predictions, "tosses": table},
+        figures={
+            "Friction and restitution": partial(draw.draw_region, whole.losses, whole.draws),
+            "Tosses predicted by the others": partial(draw.draw_predictions, predictions),
+            "Residuals": partial(draw.draw_residuals, _residuals(whole)),
+        },
+        body=_simulator_body(whole) if mass_known else None,
+    )
+
+
+def convention_of_tables(convention: Convention) -> Convention:
+    """What of a convention is left to apply to a table: its columns and units were, as it was read."""
+    return replace(convention, columns={}, units={})
+
+
+# Identification
+
+
+def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
+    """By the identification part of prepared tosses."""
+    few = calibrate_few(_part(prepared, IDENTIFICATION))
+    problem = _problem(few, prepared, law, IDENTIFICATION)
+    mu, e_n, _ = best_point(mean_loss(sweep_grid(problem, Grid(_COARSE, _COARSE))))
+    low, high = max(e_n - _E_REACH, 0.0), min(e_n + _E_REACH, 1.0)
+    losses = sweep_grid(problem, Grid(values_near(mu, 1.0), grid_values(low, high, _E_STEP)))
+    draws = bootstrap_draws(losses["position_error"] + losses["rotation_error"], _DRAWS, _SEED)
+    return TossFit(few, problem, losses, draws)
+
+
+def _part(prepared: xr.Dataset, split: str) -> xr.Dataset:
+    chosen = prepared["split"].values == split
+    samples = np.repeat(chosen, prepared["row_size"].values)
+    return prepared.isel(recording=np.flatnonzero(chosen), sample=np.flatnonzero(samples))
+
+
+def _problem(few: FewTosses, prepared: xr.Dataset, law: str, split: str) -> Problem:
+    step = 1.0 / float(prepared.attrs["sample_frequency"])
+    substeps = max(int(np.ceil(step / _STEP - 1e-9)), 1)
+    variant = Variant("toss", "flight_fit", substeps, law, "newton", refine=True, calibrated=True)
+    return set_up(few.calibration.apply(prepared), variant, split)
+
+
+def _predicted_by_others(
+    prepared: xr.Dataset, law: str, usable: np.ndarray, progress: Callable[[str], None]
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """A row per toss, predicted by the tosses of other blocks, and the blocks' (mu, e_N), (b, 2)."""
+    rows, answers = [], []
+    for number, block in enumerate(np.array_split(usable, _BLOCKS), start=1):
+        split = np.full(prepared.sizes["recording"], "unused", dtype=object)
+        split[usable] = IDENTIFICATION
+        split[block] = TEST
+        parted = prepared.assign(split=prepared["split"].copy(data=split))
+        fit = _fitted(parted, law)
+        answers.append([fit.parameters.friction_mu, fit.parameters.restitution_e_n])
+        rows.append(predict(_problem(fit.few, parted, law, TEST), fit.parameters))
+        progress(f"{number} of {_BLOCKS} blocks predicted by the others")
+    return pd.concat(rows, ignore_index=True), np.array(answers)
+
+
+def _other_law(fit: TossFit, law: str) -> float:
+    """By how many standard errors the other law's least mean loss is below this one's; negative where it is above."""
+    other = next(name for name in LAWS if name != law)
+    problem = replace(fit.problem, options=replace(fit.problem.options, law=other))
+    grid = Grid(fit.losses[MU].values, fit.losses[E_N].values)
+    differences = _at_best(fit.losses) - _at_best(sweep_grid(problem, grid))
+    return float(differences.mean() / (differences.std(ddof=1) / np.sqrt(len(differences))))
+
+
+def _at_best(losses: xr.Dataset) -> np.ndarray:
+    mu, e_n, _ = best_point(mean_loss(losses))
+    chosen = losses.sel({MU: mu, E_N: e_n}, method="nearest")
+    return (chosen["position_error"] + chosen["rotation_error"]).values
+
+
+# What it says
+
+
+def _params(fit: TossFit, blocks: np.ndarray, mass_known: bool) -> pd.DataFrame:
+    few, body = fit.few, fit.problem.body
+    rows: dict[str, tuple[float, float, float, float, str, str]] = {}
+    value = {MU: fit.parameters.friction_mu, E_N: fit.parameters.restitution_e_n}
+    n = len(blocks)
+    by_blocks = np.sqrt((n - 1) / n * ((blocks - blocks.mean(axis=0)) ** 2).sum(axis=0))
+    for index, name in enumerate((MU, E_N)):
+        low, high = fit.interval(name)
+        reach = _JACKKNIFE * float(by_blocks[index])
+        low, high = max(min(low, value[name] - reach), 0.0), max(high, value[name] + reach)
+        rows[name] = value[name], (high - low) / 4.0, low, min(high, 1.0) if name == E_N else high, "1", "data"
+    told = "data" if few.inertia_by_data > 0.5 else "prior"
+    normal = [("scale", few.calibration.scale, few.scale_se, "1", "data")]
+    centers = zip("xyz", few.calibration.center_of_mass, few.center_of_mass_se, strict=True)
+    normal += [(f"center_{axis}", float(c), float(se), "m", "data") for axis, c, se in centers]
+    share = 1.0 if mass_known else body.mass
+    moments = zip(ELEMENTS, few.calibration.inertia, few.inertia_se, strict=True)
+    normal += [
+        (f"inertia_{'xyz'[i]}{'xyz'[j]}", value / share, float(se) / share, "kg m2" if mass_known else "m2", told)
+        for (i, j), value, se in moments
+    ]
+    for name, value_, error, unit, by in normal:
+        rows[name] = value_, error, value_ - 1.96 * error, value_ + 1.96 * error, unit, by
+    columns = ["value", "error", "low", "high", "unit", "told_by"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("parameter")
+
+
+def _covariance(params: pd.DataFrame, fit: TossFit) -> pd.DataFrame:
+    """Diagonal but for friction and restitution, whose draws say how they go together."""
+    matrix = np.diag(params["error"].to_numpy(dtype=float) ** 2)
+    spread = fit.draws.std(axis=0)
+    together = float(np.corrcoef(fit.draws.T)[0, 1]) if (spread > 0.0).all() else 0.0
+    matrix[0, 1] = matrix[1, 0] = together * np.sqrt(matrix[0, 0] * matrix[1, 1])
+    return pd.DataFrame(matrix, index=params.index, columns=params.index)
+
+
+def _residuals(fit: TossFit) -> xr.Dataset:
+    """Measured less simulated poses at the optimum: position (m, C) and rotation vector (rad, C)."""
+    problem, places, turns, names, times = fit.problem, [], [], [], []
+    for item in problem.tosses:
+        measured = item.toss
+        frames = len(measured.position)
+        run = simulate(problem.body, measured.start, fit.parameters, problem.options, frames, measured.surface_velocity)
+        turned = rotations.as_rotation(measured.orientation) * rotations.as_rotation(run.orientation).inv()
+        places.append(measured.position - run.position)
+        turns.append(turned.as_rotvec())
+        names += [measured.name] * frames
+        times.append(problem.options.time_step * np.arange(frames))
+    return xr.Dataset(
+        {
+            "position": (("frame", "xyz"), np.concatenate(places), {"units": "m"}),
+            "rotation": (("frame", "xyz"), np.concatenate(turns), {"units": "rad"}),
+        },
+        coords={"toss": ("frame", np.array(names)), "time": ("frame", np.concatenate(times), {"units": "s"})},
+    )
+
+
+def _reasons(fit: TossFit, predictions: pd.DataFrame) -> list[str]:
+    reasons = []
+    gain = (predictions["naive_loss"] - predictions["loss"]).to_numpy()
+    error = gain.std(ddof=1) / np.sqrt(len(gain))
+    if gain.mean() < _SURELY * error:
+        reasons.append("tosses are predicted no better than by a box that stays where it first touches")
+    off = fit.few.calibration.scale - 1.0
+    if abs(off) > _OFF_SCALE + _SURELY * fit.few.scale_se:
+        reasons.append(
+            f"what falls in these lengths is {100.0 * off:+.0f} % off gravity: their unit or the rate is wrong"
+        )
+    return reasons
+
+
+def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list[str]:
+    warnings = []
+    left_out = table[~table["used"]]
+    if len(left_out):
+        first = left_out.iloc[0]
+        warnings.append(f"{len(left_out)} of {len(table)} tosses are left out; {first['toss']}: {first['reason']}.")
+    if len(fit.problem.tosses) < _FEW:
+        warnings.append(f"Only {len(fit.problem.tosses)} tosses: intervals are themselves uncertain.")
+    if other > _SURELY:
+        warnings.append(f"The other law of impact fits better than {law}, by {other:.1f} standard errors.")
+    if fit.few.inertia_by_data < 0.5:
+        warnings.append("Too few impacts of single corners: the inertia is a uniform box's, more or less.")
+    if fit.interval(MU)[1] >= fit.losses[MU].values[-1]:
+        warnings.append("Friction is bounded from below alone: hardly anything slides.")
+    return warnings
+
+
+def _notes(predictions: pd.DataFrame, fit: TossFit, law: str) -> list[str]:
+    loss, naive = predictions["loss"], predictions["naive_loss"]
+    error = loss.std(ddof=1) / np.sqrt(len(loss))
+    return [
+        f"Predicted by the other tosses, the mean loss (eq. 18) is {loss.mean():.3f} +- {error:.3f}; "
+        f"of a box that stays where it first touches {naive.mean():.3f}.",
+        f"{int(predictions['same_face'].sum())} of {len(loss)} come to rest on the predicted face.",
+        f"Law of impact: {law}. {fit.few.calibration.n_impacts} impacts of single corners tell the inertia.",
+    ]
+
+
+def _record(fit: TossFit, params: pd.DataFrame, source: str, law: str, seconds: float) -> dict[str, Any]:
+    optimum = mean_loss(fit.losses)
+    return {
+        "parameters": params["value"].to_dict(),
+        "objective": float(optimum.min()),
+        "status": "mean of resampled optima of a grid",
+        "converged": bool(int(fit.losses["failed_steps"].sum()) == 0),
+        "residuals": {"failed_contact_steps": int(fit.losses["failed_steps"].sum())},
+        "iterations": int(optimum.size),
+        "seconds": seconds,
+        "seed": _SEED,
+        "data": {"source": source, "n_tosses": len(fit.problem.tosses)},
+        "model": f"rigid box, {law} impacts, {fit.problem.options.substeps} steps per frame",
+        "reformulation": "simulation and search (eqs. 16 and 18)",
+        "intervals": {name: [float(row["low"]), float(row["high"])] for name, row in params.iterrows()},
+        "standard_errors": params["error"].to_dict(),
+        "units": params["unit"].to_dict(),
+        "told_by": params["told_by"].to_dict(),
+    }
+
+
+def _simulator_body(fit: TossFit) -> IdentifiedBody:
+    body = fit.problem.body
+    return IdentifiedBody(
+        name="box",
+        mass=body.mass,
+        center_of_mass=body.center_of_mass,
+        inertia=body.inertia,
+        friction=fit.parameters.friction_mu,
+        restitution=fit.parameters.restitution_e_n,
+        box=np.ptp(body.vertices, axis=0),
+    )
