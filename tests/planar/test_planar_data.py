@@ -130,7 +130,7 @@ def test_a_bad_square_file_is_named_with_a_remedy(tmp_path, kind, message):
         ("degrees", "give theta in radians"),
         ("wrapped degrees", r"jumps by 35\d.*give theta in radians"),
         ("header", "no column t .*with commas between them"),
-        ("twice", "column y is there twice"),
+        ("twice", "columns y and y are the same"),
         ("missing", "No such file"),
     ],
 )
@@ -152,7 +152,7 @@ def test_a_bad_own_file_is_named_with_a_remedy(tmp_path, kind, message):
         position[:, 2] *= 180.0 / np.pi
     elif kind == "wrapped degrees":
         position[:, 2] = (350.0 + 2.0 * np.arange(len(time))) % 360.0
-    headers = {"header": "time,x,y,theta", "twice": "t,x,y,theta,y"}
+    headers = {"header": "frame,x,y,theta", "twice": "t,x,y,theta,y"}
     if kind != "missing":
         columns = np.column_stack([position, time]) if kind == "twice" else position
         own_file(tmp_path / "mine.csv", time, columns, headers.get(kind, "t,x,y,theta"))

@@ -139,7 +139,9 @@ def test_make_numbers_takes_what_is_there_and_says_what_is_not(run, capsys):
     for name in ("tossing_benchmark", "tossing_splits"):
         stored = f"workflow/resources/stored/{name}"
         shutil.copytree(quoted.ROOT / stored, run / stored)
-    measured = (page_tables.OWN_THROWS, page_tables.OWN_IMPACTS, page_tables.OWN_REGIONS)
+    measured = (
+        page_tables.OWN_THROWS, page_tables.OWN_IMPACTS, page_tables.OWN_REGIONS, page_tables.OWN_CONVENTIONS,
+    )  # fmt: skip
     for name in (page_tables.MISSING, page_tables.MOVES, *measured):
         shutil.copy(quoted.ROOT / name, run / name)
     rows = [row_of(name="one", rows="k=a", value=""), row_of(name="two", run="other", value="0.5")]

@@ -35,8 +35,8 @@ def y_upwards(table):
     """The same tosses in a frame whose y is up: x, z, -y, and its quaternions."""
     turn = np.array([np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0])
     turned = rotations.as_rotation(turn)
-    orientation = rotations.as_quaternions(turned * rotations.as_rotation(table[POSES[4:]].to_numpy()))
-    poses = np.column_stack([turned.apply(table[["x", "y", "z"]].to_numpy()), orientation])
+    orientation = rotations.as_quaternions(turned * rotations.as_rotation(table[POSES[4:]].to_numpy(copy=True)))
+    poses = np.column_stack([turned.apply(table[["x", "y", "z"]].to_numpy(copy=True)), orientation])
     return table.assign(**dict(zip(POSES[1:], poses.T, strict=True)))
 
 

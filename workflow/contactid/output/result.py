@@ -88,7 +88,8 @@ class Result:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        table = self.params.drop(columns="error").to_html(float_format="{:.4g}".format, border=0)
+        shown = self.params.drop(columns="error").rename_axis(None)
+        table = shown.to_html(float_format="{:.5g}".format, border=0)
         refuted = "".join(f"<p class='refuted'>Not valid: {escape(reason)}</p>" for reason in self.reasons)
         warnings = _list("What this can't tell", self.warnings) + _list("Notes", self.notes)
         return f"<h1>{escape(self.title)}</h1>{refuted}{table}{warnings}"

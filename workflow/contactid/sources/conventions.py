@@ -51,6 +51,9 @@ _WORDS = {
 FINE = 2.0  # misfit per degree of freedom, up to which no other convention is tried: noise 1.4 times what is stated
 SURE = 1.5  # the same, from which on down no further one is tried
 REFUTED = 10.0  # the same, from which on there is no answer
+# the same, up to which a convention is named where the stated one gives no answer: few frames that tell nothing are
+# fitted by some convention, too, but not as well as by their noise
+_PLAIN = 4.0
 _BETTER = 0.5  # of the stated convention's misfit: what explains data has less
 _AS_GOOD = 1.2  # times the least misfit: chi-square doesn't tell these apart
 _AGREE = 2.0  # standard errors between answers that are one
@@ -313,7 +316,7 @@ def explained(
         return own.answer, []
     others = _answers(attempt, likelier())
     best = min((one.misfit for _, one in others), default=np.inf)
-    better = best <= REFUTED and (own is None or best < _BETTER * own.misfit)
+    better = best <= _PLAIN if own is None else best <= REFUTED and best < _BETTER * own.misfit
     if better:
         raise _named(name, stated, own, [pair for pair in others if pair[1].misfit <= _AS_GOOD * best])
     if own is None:
