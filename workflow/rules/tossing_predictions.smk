@@ -218,9 +218,7 @@ for number, group in enumerate(sharing_a_job(TOSSING_CASES), 1):
             mem_mb=1250,
             runtime=10,
         params:
-            **call(
-                "contactid.tossing.predict.rest_pose_regions:predict_rest_poses"
-            ),
+            **call("contactid.tossing.predict.rest_pose_regions:predict_rest_poses"),
             each=[
                 "prepared",
                 "identified",
