@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from contactid.tossing.own.tosses import read_motion
+from contactid.tossing.own.usable import EVENTS
 from contactid.tossing.prepare.calibration import Calibration, calibrate
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up
@@ -25,7 +26,6 @@ from contactid.tossing.toss.identify import E_N, MU, toss
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "workflow/resources/own_toss_sets.csv"
 SPLITS = ROOT / "workflow/resources/stored/tossing_splits/table.csv"
-EVENTS = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
 SETS, TOSSES, SEED = 10, 20, 11
 STEPPING = Variant("toss", "flight_fit", 16, "incremental", "newton", refine=True, calibrated=True)
 

@@ -13,7 +13,6 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import STATED, Convention
 from contactid.tossing.own.conventions import in_frame
 from contactid.tossing.toss.calibration import calibrate_few
-from contactid.tossing.toss.identify import convention_of_tables
 from contactid.tossing.toss.recordings import read_box, read_own
 from tosses_for_tests import RATE, TRUTH, box, motion, prepare_tosses, recordings
 
@@ -107,6 +106,18 @@ def test_the_command_says_the_same_as_the_call(answer, table, tmp_path, capsys):
     assert {"predictions.csv", "tosses.csv", "body.xml", "body.urdf"} <= {file.name for file in report.iterdir()}
 
 
+def test_an_answer_that_gravity_refutes_is_none(table, tmp_path, capsys):
+    """Lengths that are an eighth too large: no unit explains them, and nothing is written."""
+    large = table.assign(**{axis: 1.125 * table[axis] for axis in "xyz"})
+    large.to_csv(tmp_path / "tosses.csv", index=False)
+    (tmp_path / "box.yaml").write_text("size: [0.1125, 0.1125, 0.1125]\n")
+    report = tmp_path / "report"
+    words = ["toss", str(tmp_path / "tosses.csv"), "--box", str(tmp_path / "box.yaml"), "--report", str(report)]
+    assert main(words) == 1
+    error = capsys.readouterr().err
+    assert "% off gravity" in error and error.count("\n") == 1 and not report.exists()
+
+
 def test_few_tosses_know_less_of_the_inertia(made):
     """Down to the prior, where no impact is seen."""
     few, all_ = (calibrate_few(prepare_tosses(motion(part, box()), require_usable=True)) for part in (made[:5], made))
@@ -153,7 +164,8 @@ def test_stated_units_and_frames_are_taken(table):
     last = mm[["toss", "t", "x", "y", "z", "qx", "qy", "qz", "qw"]].set_axis(["toss", *POSES], axis=1)
     body, _ = read_box(SIZE)
     convention = Convention(units={"m": "mm"}, frame={"quaternion": "xyzw"})
-    read = in_frame(read_own(last, body, convention), convention_of_tables(convention), False, 1.0)
-    expected = read_own(table, body, STATED)
+    own = read_own(last, body, convention)
+    read = in_frame(own.motion, own.convention, own.placed, own.length)
+    expected = read_own(table, body, STATED).motion
     for name in ("position", "orientation"):
         assert np.allclose(read[name], expected[name], atol=1e-12)

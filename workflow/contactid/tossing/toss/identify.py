@@ -33,11 +33,11 @@ from contactid.tossing.identify.trajectories import (
 )
 from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import no_impact
+from contactid.tossing.own.usable import EVENTS
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.prepare.metrics import mean_loss
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, toss_table
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up
-from contactid.tossing.readers.contactnets import HALF_WIDTH
 from contactid.tossing.simulate.box import ContactParameters, simulate
 from contactid.tossing.toss import draw
 from contactid.tossing.toss.calibration import ELEMENTS, FewTosses, calibrate_few
@@ -46,7 +46,6 @@ from contactid.tossing.toss.recordings import Box, Tosses, read_box, read_own
 LAWS = ("incremental", "newton")
 MU, E_N = "friction_mu", "restitution_e_n"
 
-_EVENTS = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}  # m/s, m/s2: config/default.yaml's
 _FEWEST = 5  # tosses: fewer blocks than that say nothing of how far answers differ
 _FEW = 10  # tosses: intervals of fewer are themselves uncertain
 _BLOCKS = 5  # of neighbouring tosses; a quarter more of the work buys each further one
@@ -134,16 +133,10 @@ def toss(
         raise ContactIdError(f"law {law}", f"Known are {', '.join(LAWS)}")
     body, mass_stated = read_box(box)
     convention = Convention(columns or {}, units or {}, frame or {})
-    motion = read_own(tosses, body, convention, object_name)
-    source = str(motion.attrs["source"])
-    from_table = "licence" in motion.attrs and not motion.attrs["licence"]
-    meant = explained_motion(
-        motion,
-        convention_of_tables(convention) if from_table else convention,
-        placed=bool(motion.attrs.get("placed", 0)),
-        length=1.0 if from_table or motion.attrs.get("placed", 0) else HALF_WIDTH,
-    )
-    prepared = preprocess(meant, share=1.0, seed=0, exclude_tumbling=False, require_usable=True, events=_EVENTS)
+    own = read_own(tosses, body, convention, object_name)
+    source = str(own.motion.attrs["source"])
+    meant = explained_motion(own.motion, own.convention, placed=own.placed, length=own.length)
+    prepared = preprocess(meant, share=1.0, seed=0, exclude_tumbling=False, require_usable=True, events=EVENTS)
     table = toss_table(prepared, "").drop(columns=["dataset", "split", "events"])
     usable = np.flatnonzero(prepared["reason"].values == "")
     if len(usable) < _FEWEST:
@@ -178,11 +171,6 @@ def toss(
         },
         body=_simulator_body(whole) if mass_known else None,
     )
-
-
-def convention_of_tables(convention: Convention) -> Convention:
-    """What of a convention is left to apply to a table: its columns and units were, as it was read."""
-    return replace(convention, columns={}, units={})
 
 
 # Identification

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from contactid.sources.motion import (
     without_samples,
 )
 from contactid.tossing.own.tosses import read_motion
+from contactid.tossing.readers.contactnets import HALF_WIDTH
 
 QUANTITIES = ("time", *(f"position_{axis}" for axis in "xyz"), *(f"orientation_{axis}" for axis in "wxyz"))
 TOSS = "toss"
@@ -50,6 +52,24 @@ _FASTEST, _SLOWEST = 1e4, 20.0  # frames/s; others mean another unit of time, or
 
 Tosses = str | Path | pd.DataFrame | xr.Dataset
 Box = str | Path | Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, eq=False)
+class OwnMotion:
+    """Tosses as they are written.
+
+    Attributes
+    ----------
+    motion : a canonical dataset, but for frame and units
+    convention : what of the stated one is still to be applied; a table's columns and units were, as it was read
+    length : unit of its lengths where none is stated, m
+    placed : the file places the surface, too
+    """
+
+    motion: xr.Dataset
+    convention: Convention
+    length: float = 1.0
+    placed: bool = False
 
 
 def read_box(box: Box) -> tuple[BodyProperties | None, bool]:
@@ -73,8 +93,8 @@ def read_box(box: Box) -> tuple[BodyProperties | None, bool]:
 
 def read_own(
     tosses: Tosses | Sequence[str | Path], box: BodyProperties | None, convention: Convention, object_name: str = ""
-) -> xr.Dataset:
-    """Tosses as a canonical dataset, as they are written (:mod:`contactid.tossing.own.conventions` says in what frame).
+) -> OwnMotion:
+    """Tosses as they are written; :mod:`contactid.tossing.own.conventions` says what that means.
 
     Raises
     ------
@@ -82,7 +102,7 @@ def read_own(
         Where nothing can be read or used, or tables come without a box.
     """
     if isinstance(tosses, xr.Dataset):
-        return tosses if box is None else _with_body(tosses, box)
+        return OwnMotion(tosses if box is None else _with_body(tosses, box), convention)
     if isinstance(tosses, pd.DataFrame):
         return _from_tables(_of_frame(tosses), "the table", box, convention)
     paths = [Path(path) for path in ([tosses] if isinstance(tosses, str | Path) else tosses)]
@@ -90,7 +110,9 @@ def read_own(
     if tables and all(file.suffix.lower() in (".csv", ".txt", ".tsv") for file in tables):
         return _from_tables(_of_files(tables), str(paths[0]), box, convention)
     motion = read_motion(paths, (), object_name, "")
-    return motion if box is None else _with_body(motion, box)
+    placed = bool(motion.attrs["placed"])
+    length = 1.0 if placed else HALF_WIDTH
+    return OwnMotion(motion if box is None else _with_body(motion, box), convention, length, placed)
 
 
 def _with_body(motion: xr.Dataset, box: BodyProperties) -> xr.Dataset:
@@ -122,7 +144,7 @@ def _of_files(files: Sequence[Path]) -> Iterator[tuple[str, list[str], np.ndarra
 
 def _from_tables(
     tables: Iterator[tuple[str, list[str], np.ndarray]], source: str, box: BodyProperties | None, convention: Convention
-) -> xr.Dataset:
+) -> OwnMotion:
     if box is None:
         raise ContactIdError(f"{source}: a table of poses doesn't say how large the box is", "Give it: --box box.yaml")
     recordings, steps, left_out = [], [], {}
@@ -139,7 +161,8 @@ def _from_tables(
     others = {r.name: s for r, s in zip(recordings, steps, strict=True) if abs(s / step - 1.0) > _UNEVEN}
     left_out |= {name: f"{1.0 / one:.4g} frames/s, where most have {1.0 / step:.4g}" for name, one in others.items()}
     kept = [recording for recording in recordings if recording.name not in others]
-    return _dataset(kept, box, step, source, left_out)
+    motion = _dataset(kept, box, step, source, left_out)
+    return OwnMotion(motion, replace(convention, columns={}, units={}))
 
 
 def _recording(name: str, header: list[str], values: np.ndarray, convention: Convention) -> tuple[Recording, float]:
@@ -184,4 +207,4 @@ def _dataset(
     }
     assert set(samples) == set(SAMPLE_VARIABLES)
     motion = without_samples(recordings, sizes, stream).assign(samples)
-    return motion.assign_attrs(left_out=json.dumps(dict(left_out)), placed=0, assumed=0)
+    return motion.assign_attrs(left_out=json.dumps(dict(left_out)))
