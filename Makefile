@@ -92,7 +92,7 @@ estimate: env ## an object held in hand: RECORDING=x.csv HULL=hull.csv NOISE=noi
 	@$(PACKAGE) contactid estimate {OPTIONS:words} --hull={HULL!} --noise={NOISE!} --report={REPORT} -- {RECORDING!}
 
 slip: env ## friction of a fingertip with a surface that may warp: TRIALS=folder REPORT=report DIRECTION=1 (degrees)
-	@$(PACKAGE) contactid slip --direction={DIRECTION} --report={REPORT} -- {TRIALS!}
+	@$(PACKAGE) contactid slip {OPTIONS:words} --direction={DIRECTION} --report={REPORT} -- {TRIALS!}
 
 inspect: env ## what is in a file of recordings, and what would be used of it: FILE=archive.h5 (.h5, .mat, .pt, .csv, a folder of .pt)
 	@$(PACKAGE) contactid inspect --object={OBJECT} --surface={SURFACE} -- {FILE!}

@@ -14,6 +14,7 @@ quantity                             unit   for example
 ``contact_force_sd_<contact>_x``     N      ``contact_force_sd_thumb_x``
 ``contact_position_<contact>_x``     m      ``contact_position_thumb_x``, ``contact_thumb_x``
 ``contact_torque_<contact>_x``       N m    ``contact_torque_wrist_x``, ``torque_wrist_x``
+``surface_normal_x`` (y, z)          1      ``surface_normal_x``, ``normal.x``
 ==================================== ====== =====================================================
 
 A unit in brackets, or as the last word, is the column's.
@@ -36,6 +37,7 @@ UNITS = {
 _DIMENSIONS = {
     "time": "s", "position": "m", "orientation": "1", "theta": "rad", "joint": "rad",
     "contact_force": "N", "contact_position": "m", "contact_torque": "N m",
+    "surface_normal": "1",
 }  # fmt: skip
 _TIME = {"t", "time", "times", "timestamp", "timestamps", "stamp", "stamps", "clock"}
 _ANGLE = {"theta", "th", "angle", "yaw", "phi", "psi", "rotation", "heading"}
@@ -48,7 +50,7 @@ _DEVIATION = {"sd", "std"}
 _OF_A_POSE = {"object", "body", "pose", "field", "msg", "data", "com", "rigid", "rigidbody"}
 _FIRST_JOINT = ("joint_0", "joint_1")
 # names under which docs/own.md asks for a quantity: these go before other names of the same
-_ASKED_FOR = re.compile(r"t|time|x|y|z|theta|q\d|(object|contact)_.*")
+_ASKED_FOR = re.compile(r"t|time|x|y|z|theta|q\d|(object|contact|surface)_.*")
 _BRACKETS = re.compile(r"[\[(](.*?)[\])]")
 
 
@@ -120,6 +122,8 @@ def _with_axis_apart(words: list[str]) -> list[str]:
 
 def _of_an_axis(words: list[str], axis: str) -> str | None:
     kinds = set(words)
+    if "normal" in kinds:  # the surface's, whatever contact its name is of
+        return f"surface_normal_{axis}" if axis != "w" else None
     for kind, sign in (("contact_torque", "torque"), ("contact_force", "force"), ("contact_position", "contact")):
         if sign in kinds:
             deviation = bool(_DEVIATION & kinds)

@@ -53,7 +53,7 @@ from contactid.core.errors import ContactIdError
 from contactid.core.inertia import hull_halfspaces
 from contactid.core.reading import content_of, read_yaml, require_plain
 from contactid.inhand.identify.likelihood import GAIN_SD
-from contactid.sources.conventions import STATED, Convention
+from contactid.sources.conventions import STATED, Convention, Place
 
 _SCHEMA = Path(__file__).with_name("noise.schema.yaml")
 _DEFAULTS = {
@@ -64,7 +64,6 @@ _FORM = "See --help of the command for the columns"
 _MOST_HEADER = 200  # characters of a header that a message repeats
 _LEAST_FORCE_SD = 1e-3  # N
 _AXES = "xyz"
-_KINDS = {"contact", "force", "torque", "position", "surface", "normal", "sd", "std"}  # words that name no contact
 _STL_HEADER, _STL_FACET = 84, 50  # bytes
 _LARGEST_HULL = 5.0  # m
 _LARGEST_MESH = 1 << 24  # bytes
@@ -170,37 +169,26 @@ def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
     ContactIdError
         For a file that can't be read as a table, and for columns that are missing or there twice, all of them.
     """
-    path = Path(path)
-    table = _table(path)
-    try:
-        places = convention.places(list(map(str, table.columns)))
-    except ContactIdError as error:
-        raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
-    forces = [name for name in places if name.startswith("contact_force_") and "_force_sd_" not in name]
-    contacts = tuple(dict.fromkeys(name.removeprefix("contact_force_")[:-1].rstrip("_") for name in forces))
+    columns = OwnColumns.read(path, convention)
+    contacts = columns.contacts
 
     def names(kind: str, axes: str = _AXES) -> list[str]:
         of = contacts or ("<contact>",)
         own = [(kind, contact) for contact in of] if kind.startswith("contact") else [(kind, "")]
         return ["_".join(part for part in (*one, axis) if part) for one in own for axis in axes]
 
-    optional = [kind for kind in ("contact_force_sd", "contact_torque") if any(one.startswith(kind) for one in places)]
+    optional = [
+        kind
+        for kind in ("contact_force_sd", "contact_torque")
+        if any(quantity.startswith(kind) for quantity in columns.places)
+    ]
     wanted = names("position") + names("orientation", "wxyz")
     wanted += [name for kind in ("contact_force", "contact_position", *optional) for name in names(kind)]
-    missing = [name if name.startswith("contact") else f"object_{name}" for name in wanted if name not in places]
-    if missing:
-        header = ", ".join(map(str, table.columns))[:_MOST_HEADER]
-        raise ContactIdError(f"{path}: no column {', '.join(missing)} (its header is {header})", _FORM)
-    numbers = table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
-
-    def values(wanted: list[str], *shape: int) -> np.ndarray:
-        at = [places[name] for name in wanted]
-        found = numbers[:, [place.column for place in at]] * [place.factor for place in at]
-        return np.where(np.isfinite(found), found, np.nan).reshape(len(numbers), *shape)
-
+    columns.refuse_without(wanted)
+    values = columns.values
     many = (len(contacts), 3)
     return OwnTable(
-        time=values(["time"]) if "time" in places else None,
+        time=values(["time"]) if "time" in columns.places else None,
         position=values(names("position"), 3),
         orientation=values(names("orientation", "wxyz"), 4),
         contacts=contacts,
@@ -211,36 +199,55 @@ def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
     )
 
 
-def columns_of(path: str | Path) -> tuple[pd.DataFrame, dict[tuple[str, str, str], str]]:
-    """A csv's numbers, NaN where there is none, and the column of each kind, contact and axis that is known by name.
+@dataclass(frozen=True, eq=False)
+class OwnColumns:
+    """A csv's columns by quantity (:mod:`contactid.sources.columns`).
 
-    Raises
-    ------
-    ContactIdError
-        For a file that can't be read as a table, and for a column that is there twice.
+    Attributes
+    ----------
+    path : of the file
+    header : names of its k columns
+    numbers : (n, k) as they stand there; NaN where there is none
+    places : of each quantity
     """
-    table = _table(Path(path))
-    places: dict[tuple[str, str, str], str] = {}
-    for name in table.columns:
-        key = _meaning(str(name))
-        if key is None:
-            continue
-        if key in places:
-            raise ContactIdError(f"{path}: columns {places[key]} and {name} are the same", "Keep one of them")
-        places[key] = str(name)
-    numbers = table.apply(pd.to_numeric, errors="coerce").astype(float)
-    return numbers.where(np.isfinite(numbers)), places
 
+    path: Path
+    header: tuple[str, ...]
+    numbers: np.ndarray
+    places: Mapping[str, Place]
 
-def refuse_without(
-    path: str | Path, table: pd.DataFrame, places: Mapping[tuple[str, str, str], str],
-    wanted: Sequence[tuple[str, str, str]],
-) -> None:  # fmt: skip
-    """Raise :class:`ContactIdError` with all columns that are wanted and aren't there."""
-    missing = [_column(*key) for key in wanted if key not in places]
-    if missing:
-        header = ", ".join(map(str, table.columns))[:_MOST_HEADER]
-        raise ContactIdError(f"{path}: no column {', '.join(missing)} (its header is {header})", _FORM)
+    @classmethod
+    def read(cls, path: str | Path, convention: Convention) -> OwnColumns:
+        """Raises :class:`ContactIdError` for a file that is no table, and for a column that is there twice."""
+        path = Path(path)
+        table = _table(path)
+        header = tuple(map(str, table.columns))
+        try:
+            places = convention.places(header)
+        except ContactIdError as error:
+            raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
+        numbers = table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+        return cls(path, header, np.where(np.isfinite(numbers), numbers, np.nan), places)
+
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the contacts that have a force; "" is one."""
+        forces = [name for name in self.places if name.startswith("contact_force_") and "_force_sd_" not in name]
+        return tuple(dict.fromkeys(name.removeprefix("contact_force_")[:-1].rstrip("_") for name in forces))
+
+    def refuse_without(self, wanted: Sequence[str]) -> None:
+        """Raise :class:`ContactIdError` with all quantities that are wanted and aren't there."""
+        poses = ("position", "orientation")
+        missing = [f"object_{name}" if name.startswith(poses) else name for name in wanted if name not in self.places]
+        if missing:
+            header = ", ".join(self.header)[:_MOST_HEADER]
+            raise ContactIdError(f"{self.path}: no column {', '.join(missing)} (its header is {header})", _FORM)
+
+    def values(self, wanted: Sequence[str], *shape: int) -> np.ndarray:
+        """(n, *shape) of quantities, in their own units."""
+        places = [self.places[name] for name in wanted]
+        found = self.numbers[:, [place.column for place in places]] * [place.factor for place in places]
+        return found.reshape(len(self.numbers), *shape)
 
 
 def _table(path: Path) -> pd.DataFrame:
@@ -256,39 +263,6 @@ def _table(path: Path) -> pd.DataFrame:
     except (OSError, ValueError) as error:
         raise ContactIdError(f"{path}: not a readable csv file ({error})", _FORM) from None
     return table.dropna(how="all")
-
-
-def _meaning(name: str) -> tuple[str, str, str] | None:
-    """Kind, contact and axis of a column; None for one that isn't asked for. Units in brackets are passed over."""
-    words = re.findall(r"[a-z]+|\d+", re.sub(r"[\[(].*?[\])]", "", name.lower()))
-    if words in (["time"], ["t"]):
-        return "time", "", ""
-    if words and len(words[-1]) == 2 and words[-1][0] == "q" and words[-1][1] in "wxyz":
-        words = [*words[:-1], "quaternion", words[-1][1]]
-    axis = next((word for word in reversed(words) if word in tuple("wxyz")), "")
-    if not axis:
-        return None
-    words.remove(axis)
-    for kind, signs in (
-        ("surface_normal", {"normal"}),
-        ("contact_torque", {"torque"}),
-        ("contact_force", {"force"}),
-        ("contact_position", {"contact"}),
-    ):
-        if signs & set(words):
-            deviation = bool({"sd", "std"} & set(words))
-            rest = [word for word in words if word not in _KINDS]
-            if deviation and kind != "contact_force":
-                return None
-            return kind + ("_sd" if deviation else ""), "_".join(rest), axis
-    rest = [word for word in words if word != "object"]
-    if rest in (["orientation"], ["quaternion"], ["orientation", "quaternion"]):
-        return "object_orientation", "", axis
-    return ("object_position", "", axis) if rest in (["position"], []) and axis != "w" else None
-
-
-def _column(kind: str, contact: str, axis: str) -> str:
-    return "_".join(part for part in (kind, contact, axis) if part)
 
 
 def force_deviations(table: OwnTable, noise: dict[str, Any]) -> np.ndarray:

@@ -20,12 +20,13 @@ from contactid.core.errors import ContactIdError
 from contactid.inhand.friction.line import SurfaceFriction, surface_friction
 from contactid.inhand.friction.slip import UNSEEN, SlipEstimate, estimate_friction, unit_normal
 from contactid.inhand.own.draw import draw_slip
-from contactid.inhand.own.files import columns_of, refuse_without
+from contactid.inhand.own.files import OwnColumns
 from contactid.output.escape import markdown, one_line
 from contactid.output.fits import write_fit
 from contactid.output.own_report import PARAMETERS, SUMMARY
 from contactid.output.style import save, styled
 from contactid.output.tables import write_report_csv
+from contactid.sources.conventions import STATED, Convention
 
 _STEP = 0.01  # s; faster rows are averaged over it
 _FAST = 0.75  # of it, between rows that are
@@ -127,7 +128,7 @@ class OwnFriction:
         return told
 
 
-def estimate_slip(folder: str | Path, direction: str | float) -> OwnFriction:
+def estimate_slip(folder: str | Path, direction: str | float, convention: Convention = STATED) -> OwnFriction:
     """Read a folder's trials and estimate; ``direction`` is the force's error of direction in degrees.
 
     Raises
@@ -136,7 +137,7 @@ def estimate_slip(folder: str | Path, direction: str | float) -> OwnFriction:
         For whatever is wrong with the folder, a file or ``direction``.
     """
     begin, sd = time.perf_counter(), _direction(direction)
-    trials, estimates = read_trials(folder), []
+    trials, estimates = read_trials(folder, convention), []
     for trial in trials:
         try:
             estimates.append(estimate_friction(trial.force, trial.point, trial.normal, sd))
@@ -160,7 +161,7 @@ def _direction(stated: str | float) -> float:
     return float(np.deg2rad(degrees))
 
 
-def read_trials(folder: str | Path) -> list[OwnTrial]:
+def read_trials(folder: str | Path, convention: Convention = STATED) -> list[OwnTrial]:
     """The trials of a folder, by name; other files than csv are passed over.
 
     Raises
@@ -174,23 +175,21 @@ def read_trials(folder: str | Path) -> list[OwnTrial]:
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".csv")
     if not paths:
         raise ContactIdError(f"{folder}: no trial (.csv) is in it", "Name a folder with a csv per trial")
-    return [_read_trial(path) for path in paths]
+    return [_read_trial(path, convention) for path in paths]
 
 
-def _read_trial(path: Path) -> OwnTrial:
-    table, places = columns_of(path)
-    contacts = tuple(dict.fromkeys(contact for kind, contact, _ in places if kind == "contact_force")) or ("",)
+def _read_trial(path: Path, convention: Convention) -> OwnTrial:
+    columns = OwnColumns.read(path, convention)
+    contacts = columns.contacts or ("",)
     if len(contacts) > 1:
         raise ContactIdError(f"{path}: forces of {', '.join(contacts)}", "Give one finger's alone")
-    # a normal is the surface's, whatever contact its column names
-    places |= {(kind, "", axis): name for (kind, _, axis), name in places.items() if kind == "surface_normal"}
-    named = {"contact_force": contacts[0], "contact_position": contacts[0], "surface_normal": ""}
-    triples = [[(kind, contact, axis) for axis in "xyz"] for kind, contact in named.items()]
-    wanted = [("time", "", ""), *(key for triple in triples for key in triple)]
-    refuse_without(path, table, places, wanted)
-    table = table[[places[key] for key in wanted]].dropna()
+    of_contact = [f"contact_{kind}_{contacts[0]}".rstrip("_") for kind in ("force", "position")]
+    wanted = ["time", *(f"{kind}_{axis}" for kind in (*of_contact, "surface_normal") for axis in "xyz")]
+    columns.refuse_without(wanted)
+    rows = columns.values(wanted, len(wanted))
+    rows = rows[np.isfinite(rows).all(axis=1)]
     try:
-        return _averaged(path.name, *np.split(table.to_numpy(), [1, 4, 7], axis=1))
+        return _averaged(path.name, *np.split(rows, [1, 4, 7], axis=1))
     except ContactIdError as error:
         raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
 

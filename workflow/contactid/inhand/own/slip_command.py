@@ -13,9 +13,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
+from contactid.sources.conventions import options, stated_by
+
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
+    options(parser)
     parser.add_argument("trials", metavar="folder", help="a csv per trial; its columns are named above")
     parser.add_argument("--direction", default="1", metavar="degrees", help="""standard deviation of the force's
         direction by the sensor's calibration, one error a trial (default: 1)""")  # fmt: skip
@@ -36,7 +39,7 @@ def run(given: Namespace) -> Sequence[str]:
     with own_report(given.report) as folder:
         from contactid.inhand.own.slip import estimate_slip, write_slip
 
-        found = estimate_slip(given.trials, given.direction)
+        found = estimate_slip(given.trials, given.direction, stated_by(given))
         write_slip(found, folder)
     for line in found.lines():
         print(line)

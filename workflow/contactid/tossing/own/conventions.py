@@ -40,7 +40,9 @@ def explained_motion(motion: xr.Dataset, stated: Convention, *, placed: bool, le
     def attempt(convention: Convention) -> Judged[xr.Dataset]:
         meant = in_frame(motion, convention, placed, length)
         residuals = _residuals(meant)
-        return Judged(meant, float(np.sum(residuals**2)), len(residuals), np.zeros(1), np.ones(1))
+        # nothing is estimated yet, so that no two conventions differ in an answer
+        no_answer, its_error = np.zeros(1), np.ones(1)
+        return Judged(meant, float(np.sum(residuals**2)), len(residuals), no_answer, its_error)
 
     def likelier() -> Iterator[Convention]:
         tried = [stated.with_frame(**frame) for frame in frames_in_space(stated.frame)][1:]
