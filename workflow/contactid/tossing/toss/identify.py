@@ -8,7 +8,7 @@ what the others say, body and all, in blocks of neighbours; what these blocks' a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -236,30 +236,49 @@ def _at_best(losses: xr.Dataset) -> np.ndarray:
 
 
 def _params(fit: TossFit, blocks: np.ndarray, mass_known: bool) -> pd.DataFrame:
-    few, body = fit.few, fit.problem.body
-    rows: dict[str, tuple[float, float, float, float, str, str]] = {}
-    value = {MU: fit.parameters.friction_mu, E_N: fit.parameters.restitution_e_n}
+    """``Result.params``; ``blocks`` (b, 2) are mu and e_N by all blocks but one."""
+    rows = [*_contact_rows(fit, blocks), *_body_rows(fit, mass_known)]
+    return pd.DataFrame(rows).set_index("parameter")
+
+
+def _contact_rows(fit: TossFit, blocks: np.ndarray) -> Iterator[dict[str, Any]]:
+    """Friction and restitution: the wider one of resampled tosses and of a jackknife over blocks.
+
+    Resampling keeps the body as it is, and the jackknife makes it anew.
+    """
+    values = {MU: fit.parameters.friction_mu, E_N: fit.parameters.restitution_e_n}
+    largest = {MU: np.inf, E_N: 1.0}
     n = len(blocks)
-    by_blocks = np.sqrt((n - 1) / n * ((blocks - blocks.mean(axis=0)) ** 2).sum(axis=0))
-    for index, name in enumerate((MU, E_N)):
+    squares = ((blocks - blocks.mean(axis=0)) ** 2).sum(axis=0)
+    jackknife = dict(zip((MU, E_N), np.sqrt((n - 1) / n * squares), strict=True))
+    for name, value in values.items():
         low, high = fit.interval(name)
-        reach = _JACKKNIFE * float(by_blocks[index])
-        low, high = max(min(low, value[name] - reach), 0.0), max(high, value[name] + reach)
-        rows[name] = value[name], (high - low) / 4.0, low, min(high, 1.0) if name == E_N else high, "1", "data"
-    told = "data" if few.inertia_by_data > 0.5 else "prior"
-    normal = [("scale", few.calibration.scale, few.scale_se, "1", "data")]
-    centers = zip("xyz", few.calibration.center_of_mass, few.center_of_mass_se, strict=True)
-    normal += [(f"center_{axis}", float(c), float(se), "m", "data") for axis, c, se in centers]
-    share = 1.0 if mass_known else body.mass
-    moments = zip(ELEMENTS, few.calibration.inertia, few.inertia_se, strict=True)
-    normal += [
-        (f"inertia_{'xyz'[i]}{'xyz'[j]}", value / share, float(se) / share, "kg m2" if mass_known else "m2", told)
-        for (i, j), value, se in moments
-    ]
-    for name, value_, error, unit, by in normal:
-        rows[name] = value_, error, value_ - 1.96 * error, value_ + 1.96 * error, unit, by
-    columns = ["value", "error", "low", "high", "unit", "told_by"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("parameter")
+        reach = _JACKKNIFE * float(jackknife[name])
+        low = max(min(low, value - reach), 0.0)
+        high = min(max(high, value + reach), largest[name])
+        error = (high - low) / 4.0  # of a normal error, 95 % are four of them wide
+        yield _row(name, value, error, "1", "data", (low, high))
+
+
+def _body_rows(fit: TossFit, mass_known: bool) -> Iterator[dict[str, Any]]:
+    few, found = fit.few, fit.few.calibration
+    yield _row("scale", found.scale, few.scale_se, "1", "data")
+    for axis, value, error in zip("xyz", found.center_of_mass, few.center_of_mass_se, strict=True):
+        yield _row(f"center_{axis}", value, error, "m", "data")
+    mass = 1.0 if mass_known else fit.problem.body.mass
+    unit = "kg m2" if mass_known else "m2"
+    told_by = "data" if few.inertia_by_data > 0.5 else "prior"
+    for (i, j), value, error in zip(ELEMENTS, found.inertia, few.inertia_se, strict=True):
+        yield _row(f"inertia_{'xyz'[i]}{'xyz'[j]}", value / mass, error / mass, unit, told_by)
+
+
+def _row(
+    name: str, value: float, error: float, unit: str, told_by: str, ends: tuple[float, float] | None = None
+) -> dict[str, Any]:
+    """A parameter; the ends of its 95 % interval are those of a normal error where none are given."""
+    low, high = ends or (value - 1.96 * error, value + 1.96 * error)
+    numbers = {"value": float(value), "error": float(error), "low": float(low), "high": float(high)}
+    return {"parameter": name, **numbers, "unit": unit, "told_by": told_by}
 
 
 def _covariance(params: pd.DataFrame, fit: TossFit) -> pd.DataFrame:
