@@ -1,11 +1,15 @@
-"""Property tests draw the same examples in every run; `pytest --hypothesis-profile=search` draws new ones."""
+"""Property tests draw the same examples in every run; `pytest --hypothesis-profile=search` draws
+new ones.
+"""
 
 import sys
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)  # a busy machine fails no law
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None
+)  # a busy machine fails no law
 settings.register_profile("search", derandomize=False)
 settings.load_profile("repeatable")
 
@@ -19,7 +23,9 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True)
 def figures_closed():
-    """Pyplot keeps each figure that it opened and warns at the twentieth, in whichever test that then is."""
+    """Pyplot keeps each figure that it opened and warns at the twentieth, in whichever test that
+    then is.
+    """
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")

@@ -1,4 +1,6 @@
-"""One table of what a run's stages cost, side by side with peers, and a figure of cost against size: ``make bench``."""
+"""One table of what a run's stages cost, side by side with peers, and a figure of cost against
+size: ``make bench``.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def simulator_row(mirror: str, mujoco_python: str) -> dict[str, Any]:
     if not bench_simulator.tosses_there(mirror):
         return missing_peer(study, stage, "it needs the ContactNets tosses; set DATA_MIRROR")
     if not Path(mujoco_python).is_file():
-        return missing_peer(study, stage, "MuJoCo's environment isn't there; make peers installs it")
+        return missing_peer(
+            study, stage, "MuJoCo's environment isn't there; make peers installs it"
+        )
     train, everything = bench_simulator.problems(mirror)
     row = bench_simulator.speed_rows(train, everything, mujoco_python)[1]
     return peer_row(study, stage, row["contactid_s"], "MuJoCo", row["mujoco_s"], row["quantity"])
@@ -62,9 +66,13 @@ def markdown(table: pd.DataFrame, cost: pd.DataFrame, label: str) -> str:
             "# Benchmarks",
             label,
             "## Stages of the run",
-            text_table(["study", "stage", "jobs", "wall s", "CPU s", "peak MB", "throughput"], stage_lines),
+            text_table(
+                ["study", "stage", "jobs", "wall s", "CPU s", "peak MB", "throughput"], stage_lines
+            ),
             "## Beside a peer on the same problem, in the same run",
-            text_table(["study", "what", "ours (s)", "peer (s)", "peer / ours", "note"], peer_lines),
+            text_table(
+                ["study", "what", "ours (s)", "peer (s)", "peer / ours", "note"], peer_lines
+            ),
             "## Cost against size (figures/ext_cost)",
             text_table(["stage", "sizes", "CPU s, median", "slope"], cost_lines),
         ]
@@ -77,7 +85,9 @@ def _short(value: float) -> str:
 
 @told_plainly()
 def main(run: str, output: str, mirror: str, mujoco_python: str, repeats: int, small: bool) -> None:
-    """Read the run's files, measure peers and sizes, write the table and the figure, and print the table."""
+    """Read the run's files, measure peers and sizes, write the table and the figure, and print the
+    table.
+    """
     stages = stage_rows(run)
     record = Path(run) / "provenance.json"
     if not record.is_file():
@@ -102,9 +112,17 @@ def main(run: str, output: str, mirror: str, mujoco_python: str, repeats: int, s
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--run", default="results/default", help="folder of a finished run")
-    parser.add_argument("--output", default="results/bench", help="folder of the table and the figure")
+    parser.add_argument(
+        "--output", default="results/bench", help="folder of the table and the figure"
+    )
     parser.add_argument("--mirror", default="", help="folder that holds contactnets/")
-    parser.add_argument("--mujoco-python", default="", help="Python of the environment that MuJoCo is in")
+    parser.add_argument(
+        "--mujoco-python", default="", help="Python of the environment that MuJoCo is in"
+    )
     parser.add_argument("--repeats", type=int, default=3, help="of every size")
-    parser.add_argument("--small", action="store_true", help="two small sizes per stage: whether it works, in seconds")
+    parser.add_argument(
+        "--small",
+        action="store_true",
+        help="two small sizes per stage: whether it works, in seconds",
+    )
     main(**vars(parser.parse_args()))

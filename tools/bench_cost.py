@@ -1,7 +1,7 @@
 """Cost against problem size of the four heavy stages, measured here: part of ``make bench``.
 
-Each size is solved several times, and what counts is the process's own CPU time, children included: other processes can
-slow that down a little, but not as much as they stretch wall time.
+Each size is solved several times, and what counts is the process's own CPU time, children included:
+other processes can slow that down a little, but not as much as they stretch wall time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,12 @@ from contactid.tossing.prepare.tosses import Variant, load_problem
 from contactid.tossing.readers.iam_archive import stream_iam_archive
 from contactid.tossing.simulate.sweep import sweep
 
-SWEEP, PLANAR, INHAND, READING = "tossing sweep", "planar identification", "in-hand estimation", "archive reading"
+SWEEP, PLANAR, INHAND, READING = (
+    "tossing sweep",
+    "planar identification",
+    "in-hand estimation",
+    "archive reading",
+)
 SIZES: Mapping[str, Sequence[float]] = {
     SWEEP: (5, 10, 20, 40),  # grid points of friction, and as many of restitution
     PLANAR: (30.0, 60.0, 120.0, 240.0),  # frames/s
@@ -60,7 +65,9 @@ def cpu_seconds() -> float:
 
 
 def measure(tasks: Iterator[Task], repeats: int) -> pd.DataFrame:
-    """A row per task: median, least and largest CPU time over the repeats, after one that isn't counted per stage."""
+    """A row per task: median, least and largest CPU time over the repeats, after one that isn't
+    counted per stage.
+    """
     rows, warm = [], set()
     for task in tasks:
         if task.stage not in warm:  # compiles what is compiled, imports what is imported late
@@ -82,22 +89,32 @@ def measure(tasks: Iterator[Task], repeats: int) -> pd.DataFrame:
                 "cpu_seconds_largest": max(seconds),
             }
         )
-        print(f"{task.stage}, {task.size:g} {task.unit}: {np.median(seconds):.3g} s of CPU time", flush=True)
+        print(
+            f"{task.stage}, {task.size:g} {task.unit}: {np.median(seconds):.3g} s of CPU time",
+            flush=True,
+        )
     return with_slopes(pd.DataFrame(rows))
 
 
 def with_slopes(rows: pd.DataFrame) -> pd.DataFrame:
-    """Add each stage's straight line through the logarithms of median time and size: ``slope`` and ``at_one`` (s)."""
+    """Add each stage's straight line through the logarithms of median time and size: ``slope`` and
+    ``at_one`` (s).
+    """
     slopes = {}
     for stage, part in rows.groupby("stage", sort=False):
-        slope, level = np.polyfit(np.log(part["size"]), np.log(part["cpu_seconds_median"].clip(lower=1e-6)), 1)
+        slope, level = np.polyfit(
+            np.log(part["size"]), np.log(part["cpu_seconds_median"].clip(lower=1e-6)), 1
+        )
         slopes[stage] = (float(slope), float(np.exp(level)))
     return rows.assign(
-        slope=[slopes[stage][0] for stage in rows["stage"]], at_one=[slopes[stage][1] for stage in rows["stage"]]
+        slope=[slopes[stage][0] for stage in rows["stage"]],
+        at_one=[slopes[stage][1] for stage in rows["stage"]],
     )
 
 
-def sweep_tasks(prepared: str | Path, variant: Mapping[str, Any], points: Sequence[int]) -> Iterator[Task]:
+def sweep_tasks(
+    prepared: str | Path, variant: Mapping[str, Any], points: Sequence[int]
+) -> Iterator[Task]:
     """Grids of several sizes over the same tosses; a size is the number of simulated tosses.
 
     Raises :class:`ContactIdError` where the run has no prepared tosses.
@@ -132,20 +149,27 @@ def inhand_tasks(study: Mapping[str, Any], samples: Sequence[int]) -> Iterator[T
 
         def solve(repeat: int, count: int = count) -> Any:
             twin = {**twins, "samples": count}
-            return our_estimate(simulate_recording(block["source"], block["object"], repeat, twin)[0])
+            return our_estimate(
+                simulate_recording(block["source"], block["object"], repeat, twin)[0]
+            )
 
         yield Task(INHAND, count, "samples", solve)
 
 
 def reading_tasks(folder: str, megabytes: Sequence[float]) -> Iterator[Task]:
-    """Archives of several sizes, from the file to the canonical form; each is deleted after its turn."""
+    """Archives of several sizes, from the file to the canonical form; each is deleted after its
+    turn.
+    """
     for size in megabytes:
         archive, motion = f"{folder}/{size:g}.h5", f"{folder}/{size:g}.nc"
         write_large(archive, _ARCHIVE_FRAMES, 1e6 * size)
 
         def solve(_: int, archive: str = archive, motion: str = motion) -> Any:
             write_motion(
-                stream_iam_archive(archive, object="Box006", surface="ConveyorPart001", licence="CC0-1.0"), motion
+                stream_iam_archive(
+                    archive, object="Box006", surface="ConveyorPart001", licence="CC0-1.0"
+                ),
+                motion,
             )
 
         yield Task(READING, Path(archive).stat().st_size / 1e6, "MB", solve)
@@ -154,7 +178,10 @@ def reading_tasks(folder: str, megabytes: Sequence[float]) -> Iterator[Task]:
 
 
 def cost_rows(
-    prepared: str | Path, configuration: Mapping[str, Any], repeats: int, sizes: Mapping[str, Sequence[float]]
+    prepared: str | Path,
+    configuration: Mapping[str, Any],
+    repeats: int,
+    sizes: Mapping[str, Sequence[float]],
 ) -> pd.DataFrame:
     """Measure the four stages.
 
@@ -177,23 +204,33 @@ def cost_rows(
 
 
 def draw_cost(rows: pd.DataFrame, stem: str | Path, label: str) -> None:
-    """A panel per stage: median CPU time, its spread over repeats, and the line with its slope; logarithmic axes."""
+    """A panel per stage: median CPU time, its spread over repeats, and the line with its slope;
+    logarithmic axes.
+    """
     with style.styled():
         figure, panels = plt.subplots(2, 2, figsize=(style.DOUBLE_COLUMN, 4.6))
-        for panel, (stage, part) in zip(panels.ravel(), rows.groupby("stage", sort=False), strict=True):
+        for panel, (stage, part) in zip(
+            panels.ravel(), rows.groupby("stage", sort=False), strict=True
+        ):
             size, median = part["size"].to_numpy(), part["cpu_seconds_median"].to_numpy()
             spread = [median - part["cpu_seconds_least"], part["cpu_seconds_largest"] - median]
             slope, level = float(part["slope"].iloc[0]), float(part["at_one"].iloc[0])
             panel.plot(size, level * size**slope, color=style.LINE, linestyle="--", linewidth=0.8)
-            panel.errorbar(size, median, yerr=spread, fmt="o", color=style.RELEASE, markersize=3.5, capsize=2.5)
+            panel.errorbar(
+                size, median, yerr=spread, fmt="o", color=style.RELEASE, markersize=3.5, capsize=2.5
+            )
             panel.set(xscale="log", yscale="log", ylabel="CPU time (s)")
             panel.set_title(str(stage), loc="left")
-            panel.set_title(f"slope {slope:.2f}".replace("-", "\N{MINUS SIGN}"), loc="right", color=style.LINE)
+            panel.set_title(
+                f"slope {slope:.2f}".replace("-", "\N{MINUS SIGN}"), loc="right", color=style.LINE
+            )
             panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             panel.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
             panel.yaxis.set_minor_formatter(NullFormatter())
             panel.set_xlabel(str(part["unit"].iloc[0]))
-            panel.set_xticks(size, [f"{value:.3g}" if value < 1000 else f"{value:,.0f}" for value in size])
+            panel.set_xticks(
+                size, [f"{value:.3g}" if value < 1000 else f"{value:,.0f}" for value in size]
+            )
             panel.set_xticks([], minor=True)
             panel.grid(True, which="major", linewidth=0.3, color="#dddddd")
         style.label_data(figure, label)

@@ -1,7 +1,9 @@
-"""What Snakemake takes to know what is to be done, by the number of jobs: ``python tools/bench_dag.py``.
+"""What Snakemake takes to know what is to be done, by the number of jobs: ``python
+tools/bench_dag.py``.
 
-Dry runs of the planar study's table 1 with one noise sample per job, under the Slurm profile. CPU seconds and not wall
-time are taken, so that other load on the machine matters little. Nothing is computed and no result is written.
+Dry runs of the planar study's table 1 with one noise sample per job, under the Slurm profile. CPU
+seconds and not wall time are taken, so that other load on the machine matters little. Nothing is
+computed and no result is written.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ def measure_start(jobs: int) -> dict[str, float]:
     ended = subprocess.run(command, capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if ended.returncode:
-        raise ContactIdError(f"the dry run of {jobs} jobs failed: {(ended.stdout + ended.stderr)[-300:]}")
+        raise ContactIdError(
+            f"the dry run of {jobs} jobs failed: {(ended.stdout + ended.stderr)[-300:]}"
+        )
     return {
         "jobs": identification["seeds"] * (len(_FRICTIONS) + 1),  # type: ignore[operator]
         "cpu_seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,

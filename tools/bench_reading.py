@@ -1,7 +1,8 @@
 """Peak memory and time of reading a large I.AM. archive: ``python tools/bench_reading.py``.
 
-The archive is written by the twins' writer: one recording, then copies of it under other names. Each measurement reads
-in a process of its own, after a short archive, so that the growth of its peak is due to the large one alone.
+The archive is written by the twins' writer: one recording, then copies of it under other names.
+Each measurement reads in a process of its own, after a short archive, so that the growth of its
+peak is due to the large one alone.
 """
 
 from __future__ import annotations
@@ -28,10 +29,17 @@ from iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recordi
 
 _BOX, _PLANE = "Box006", "ConveyorPart001"
 _MEGABYTE = 1e6
-_OTHERS = tuple(f"Other{number:03d}" for number in range(6))  # tracked, too, in such archives, and passed over
-_BYTES_PER_FRAME = 2 * 16 * 4 + 4  # of what is read, as stored: float32 matrices of box and plane, float32 time
+_OTHERS = tuple(
+    f"Other{number:03d}" for number in range(6)
+)  # tracked, too, in such archives, and passed over
+_BYTES_PER_FRAME = (
+    2 * 16 * 4 + 4
+)  # of what is read, as stored: float32 matrices of box and plane, float32 time
 _SHORT = 100  # frames
-_POSITION_NOISE, _ANGLE_NOISE = 1e-3, 5e-3  # m and rad; larger than a camera's, so that poses compress little
+_POSITION_NOISE, _ANGLE_NOISE = (
+    1e-3,
+    5e-3,
+)  # m and rad; larger than a camera's, so that poses compress little
 
 
 def _tracked(random: np.random.Generator, n_frames: int) -> TrackedBody:
@@ -60,15 +68,21 @@ def write_large(path: str, n_frames: int, archive_bytes: float) -> None:
 
 def peak_bytes() -> float:
     """The most memory that this process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1.0 if sys.platform == "darwin" else 1024.0)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+        1.0 if sys.platform == "darwin" else 1024.0
+    )
 
 
 def _convert(archive: str, motion: str) -> None:
-    write_motion(stream_iam_archive(archive, object=_BOX, surface=_PLANE, licence="CC0-1.0"), motion)
+    write_motion(
+        stream_iam_archive(archive, object=_BOX, surface=_PLANE, licence="CC0-1.0"), motion
+    )
 
 
 def measure_reading(short: str, large: str, folder: str) -> tuple[float, float, float]:
-    """Peak memory after the short archive and after the large one (MB), and the large one's time (s)."""
+    """Peak memory after the short archive and after the large one (MB), and the large one's time
+    (s).
+    """
     _convert(short, f"{folder}/short.nc")
     before = peak_bytes() / _MEGABYTE
     begin = time.perf_counter()

@@ -1,4 +1,6 @@
-"""Seconds, memory and throughput of a run's stages, from its benchmark files, and peers timed in the same run."""
+"""Seconds, memory and throughput of a run's stages, from its benchmark files, and peers timed in
+the same run.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _SHARED = "all"  # stages that belong to no study
 
 @dataclass(frozen=True)
 class Items:
-    """What a stage works through: files below the run's folder, and how many items one of them holds."""
+    """What a stage works through: files below the run's folder, and how many items one of them
+    holds.
+    """
 
     files: str
     unit: str
@@ -37,11 +41,15 @@ def _rows(file: Path) -> float:
 
 
 def _grid(file: Path) -> float:
-    """Tosses by grid points of the coarse sweep, which every variant has; sweeps over impacts hold no tosses."""
+    """Tosses by grid points of the coarse sweep, which every variant has; sweeps over impacts hold
+    no tosses.
+    """
     if file.stem.endswith(".finest"):
         return 0.0
     with xr.open_dataset(file, engine="h5netcdf") as sweep:
-        return sweep.sizes.get("toss", 0) * sweep.sizes["friction_mu"] * sweep.sizes["restitution_e_n"]
+        return (
+            sweep.sizes.get("toss", 0) * sweep.sizes["friction_mu"] * sweep.sizes["restitution_e_n"]
+        )
 
 
 _ITEMS: Mapping[str, Items] = {
@@ -55,7 +63,8 @@ _ITEMS: Mapping[str, Items] = {
 
 
 def stage_rows(run: str | Path) -> pd.DataFrame:
-    """A row per stage (rule) of a run: wall and CPU seconds of all its jobs, and the largest job's memory.
+    """A row per stage (rule) of a run: wall and CPU seconds of all its jobs, and the largest job's
+    memory.
 
     Raises :class:`ContactIdError` where the run has no benchmark files.
     """
@@ -63,13 +72,18 @@ def stage_rows(run: str | Path) -> pd.DataFrame:
     rows = []
     for stage, part in read_benchmarks(root).groupby("rule"):
         cpu, items = float(part["cpu_seconds"].sum()), _ITEMS.get(str(stage))
-        throughput, unit = 60.0 * len(part) / max(float(part["seconds"].sum()), 1e-9), "jobs per minute"
+        throughput, unit = (
+            60.0 * len(part) / max(float(part["seconds"].sum()), 1e-9),
+            "jobs per minute",
+        )
         if items is not None and cpu > 0.0:
             done = sum(items.count(file) for file in root.glob(items.files))
             throughput, unit = done / cpu * (60.0 if "minute" in items.unit else 1.0), items.unit
         rows.append(
             {
-                "study": next((study for study in STUDIES if str(stage).startswith(f"{study}_")), _SHARED),
+                "study": next(
+                    (study for study in STUDIES if str(stage).startswith(f"{study}_")), _SHARED
+                ),
                 "stage": stage,
                 "jobs": len(part),
                 "seconds": float(part["seconds"].sum()),
@@ -81,27 +95,42 @@ def stage_rows(run: str | Path) -> pd.DataFrame:
         )
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     order = {study: number for number, study in enumerate((*STUDIES, _SHARED))}
-    keyed = table.assign(order=table["study"].map(order)).sort_values(["order", "seconds"], ascending=[True, False])
+    keyed = table.assign(order=table["study"].map(order)).sort_values(
+        ["order", "seconds"], ascending=[True, False]
+    )
     return keyed.drop(columns="order").reset_index(drop=True)
 
 
 def peer_rows(run: str | Path) -> pd.DataFrame:
-    """Peers that the run itself timed beside ours: a row per peer, or one with the reason why there is none."""
+    """Peers that the run itself timed beside ours: a row per peer, or one with the reason why there
+    is none.
+    """
     tables = {
         ("planar", "one time step"): ("planar/tables/ext_nlp_step.csv", _nlp_step),
-        ("planar", "identification of one throw"): ("planar/tables/ext_reformulations.csv", _reformulations),
+        ("planar", "identification of one throw"): (
+            "planar/tables/ext_reformulations.csv",
+            _reformulations,
+        ),
         ("inhand", "one estimate"): ("inhand/tables/ext_speed.csv", _estimate),
     }
     rows: list[dict[str, Any]] = []
     for (study, stage), (file, read) in tables.items():
         path = Path(run) / file
         found = read(read_csv(path)) if path.is_file() else []
-        reason = "no two solvers converged on the same problem" if path.is_file() else f"the run has no {file}"
-        rows += [peer_row(study, stage, *row) for row in found] or [missing_peer(study, stage, reason)]
+        reason = (
+            "no two solvers converged on the same problem"
+            if path.is_file()
+            else f"the run has no {file}"
+        )
+        rows += [peer_row(study, stage, *row) for row in found] or [
+            missing_peer(study, stage, reason)
+        ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def peer_row(study: str, stage: str, ours: float, peer: str, theirs: float, note: str) -> dict[str, Any]:
+def peer_row(
+    study: str, stage: str, ours: float, peer: str, theirs: float, note: str
+) -> dict[str, Any]:
     """Ours against a peer on the same problem, s."""
     return {
         "study": study,
@@ -121,12 +150,23 @@ def missing_peer(study: str, stage: str, reason: str) -> dict[str, Any]:
 
 def _nlp_step(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
     row = table.iloc[0]
-    note = f"exact step against the paper's nonlinear program on IPOPT, h = {row['time_step_ms']:g} ms"
-    return [(float(row["seconds_per_step_exact"]), "nonlinear program", float(row["seconds_per_step_nlp"]), note)]
+    note = (
+        f"exact step against the paper's nonlinear program on IPOPT, h = {row['time_step_ms']:g} ms"
+    )
+    return [
+        (
+            float(row["seconds_per_step_exact"]),
+            "nonlinear program",
+            float(row["seconds_per_step_nlp"]),
+            note,
+        )
+    ]
 
 
 def _reformulations(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
-    rows = table[(table["throws"] == table["throws"].iloc[0]) & (table["start"] == table["start"].iloc[0])]
+    rows = table[
+        (table["throws"] == table["throws"].iloc[0]) & (table["start"] == table["start"].iloc[0])
+    ]
     first, *others = rows.to_dict("records")
     against = f"against {first['reformulation']}"
     return [

@@ -1,8 +1,10 @@
-"""Write docs/equations.md: every numbered equation of the four papers, with what cites it or why nothing does.
+"""Write docs/equations.md: every numbered equation of the four papers, with what cites it or why
+nothing does.
 
-A docstring cites "eq. 16", "eqs. 16 and 18", "eqs. 7 to 11" of its study's paper, by the folder of its file, or of one
-named beside it: "eq. 18 (tossing)", "eqs. 35 and 36, in-hand paper", "eq. 7 of the arm paper". In a file outside of the
-studies a bare number is of the one paper that the file's docstrings name.
+A docstring cites "eq. 16", "eqs. 16 and 18", "eqs. 7 to 11" of its study's paper, by the folder of
+its file, or of one named beside it: "eq. 18 (tossing)", "eqs. 35 and 36, in-hand paper", "eq. 7 of
+the arm paper". In a file outside of the studies a bare number is of the one paper that the file's
+docstrings name.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ _CITATION = re.compile(
 
 Equation = tuple[str, int]  # study and number
 Table = dict[Equation, tuple[str, str]]  # what it says, and the reason why nothing has it
-Places = dict[Equation, list[tuple[str, str]]]  # module:definition, and its file relative to the package
+Places = dict[
+    Equation, list[tuple[str, str]]
+]  # module:definition, and its file relative to the package
 
 
 def numbers(listed: str) -> list[int]:
@@ -51,7 +55,9 @@ def numbers(listed: str) -> list[int]:
 
 
 def citations(text: str) -> list[Equation]:
-    """Equations that a text cites, in its order; the study is empty where no paper is named beside the number."""
+    """Equations that a text cites, in its order; the study is empty where no paper is named beside
+    the number.
+    """
     found = []
     for match in _CITATION.finditer(" ".join(text.split())):
         before, one, several, after, of_paper = match.groups()
@@ -61,8 +67,14 @@ def citations(text: str) -> list[Equation]:
 
 
 def definitions(node: ast.AST, name: str = "") -> Iterator[tuple[str, str]]:
-    """Name and docstrings of a module (""), its classes and functions (".name"), and what they hold (".name.name")."""
-    values = [statement.value for statement in getattr(node, "body", []) if isinstance(statement, ast.Expr)]
+    """Name and docstrings of a module (""), its classes and functions (".name"), and what they hold
+    (".name.name").
+    """
+    values = [
+        statement.value
+        for statement in getattr(node, "body", [])
+        if isinstance(statement, ast.Expr)
+    ]
     yield name, "\n".join(str(value.value) for value in values if isinstance(value, ast.Constant))
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -70,7 +82,9 @@ def definitions(node: ast.AST, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def cited_in(source: str, folder: str) -> dict[Equation, list[str]]:
-    """Definitions of a module's text that cite an equation; of those inside one another the innermost alone."""
+    """Definitions of a module's text that cite an equation; of those inside one another the
+    innermost alone.
+    """
     cited = {name: citations(text) for name, text in definitions(ast.parse(source))}
     named = {paper for equations in cited.values() for paper, _ in equations if paper}
     own = folder if folder in TITLES else named.pop() if len(named) == 1 else ""
@@ -79,7 +93,9 @@ def cited_in(source: str, folder: str) -> dict[Equation, list[str]]:
         for equation in dict.fromkeys((paper or own, number) for paper, number in equations):
             places.setdefault(equation, []).append(name)
     return {
-        equation: [name for name in names if not any(other.startswith(f"{name}.") for other in names)]
+        equation: [
+            name for name in names if not any(other.startswith(f"{name}.") for other in names)
+        ]
         for equation, names in places.items()
     }
 
@@ -99,16 +115,27 @@ def all_places(package: Path = ROOT / "workflow/contactid") -> Places:
 def read_equations(file: Path = EQUATIONS) -> Table:
     """The list of the papers' equations."""
     with file.open(encoding="utf-8", newline="") as lines:
-        return {(row["study"], int(row["equation"])): (row["what"], row["reason"]) for row in csv.DictReader(lines)}
+        return {
+            (row["study"], int(row["equation"])): (row["what"], row["reason"])
+            for row in csv.DictReader(lines)
+        }
 
 
 def problems(equations: Table, places: Places) -> list[str]:
-    """What is wrong: numbers that aren't in the list, equations with neither place nor reason, or with both."""
+    """What is wrong: numbers that aren't in the list, equations with neither place nor reason, or
+    with both.
+    """
     unknown = sorted(set(places) - set(equations))
-    found = [f"{label} cites eq. {key[1]} of {key[0] or 'no paper'}" for key in unknown for label, _ in places[key]]
+    found = [
+        f"{label} cites eq. {key[1]} of {key[0] or 'no paper'}"
+        for key in unknown
+        for label, _ in places[key]
+    ]
     for key, (_, reason) in equations.items():
         if bool(reason) == (key in places):
-            found.append(f"{key[0]}, eq. {key[1]}: {'delete its reason' if reason else 'no docstring names it'}")
+            found.append(
+                f"{key[0]}, eq. {key[1]}: {'delete its reason' if reason else 'no docstring names it'}"
+            )
     return found
 
 
@@ -118,8 +145,13 @@ def page(equations: Table, places: Places) -> str:
     for study, title in TITLES.items():
         lines += ["", f"## {title}", "", "| Eq. | What it says | Where |", "|---|---|---|"]
         for (of, number), (what, reason) in equations.items():
-            links = [f"[{label}](../workflow/contactid/{file})" for label, file in places.get((of, number), [])]
-            lines += [f"| {number} | {what} | {'<br>'.join(links) or reason} |"] if of == study else []
+            links = [
+                f"[{label}](../workflow/contactid/{file})"
+                for label, file in places.get((of, number), [])
+            ]
+            lines += (
+                [f"| {number} | {what} | {'<br>'.join(links) or reason} |"] if of == study else []
+            )
     return "\n".join(lines) + "\n"
 
 

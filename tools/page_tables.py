@@ -1,4 +1,6 @@
-"""The tables in README.md and docs/*.md that are made from committed files, by the name of their marker."""
+"""The tables in README.md and docs/*.md that are made from committed files, by the name of their
+marker.
+"""
 
 from __future__ import annotations
 
@@ -63,21 +65,27 @@ _MOST = 2  # pairs of printed and found numbers that an entry lists
 def all_tables(root: Path) -> dict[str, str]:
     """Every table, by the name of its marker."""
     return {
-        "table_of_verdicts": _table(["verdict", "when"], [[f"`{name}`", MEANINGS[name]] for name in VERDICTS]),
+        "table_of_verdicts": _table(
+            ["verdict", "when"], [[f"`{name}`", MEANINGS[name]] for name in VERDICTS]
+        ),
         "table_of_bases": _table(
             ["basis", "what ours rests on"], [[f"`{name}`", told] for name, told in BASES.items()]
         ),
         "table_of_origins": _table(
-            ["origin", "where the data come from"], [[f"`{name}`", told] for name, told in ORIGINS.items()]
+            ["origin", "where the data come from"],
+            [[f"`{name}`", told] for name, told in ORIGINS.items()],
         ),
-        "table_of_scales": _table(["unit", "tried in place of 0"], [[u, f"+- {size:g}"] for u, size in SCALES.items()]),
+        "table_of_scales": _table(
+            ["unit", "tried in place of 0"], [[u, f"+- {size:g}"] for u, size in SCALES.items()]
+        ),
         "table_of_counts": counts(_read(root / ACCEPTED)),
         "table_of_sentences": sentences(root),
         "table_of_papers": papers(root),
         "table_of_moves": moves(pd.read_csv(root / MOVES, keep_default_na=False)),
         "table_of_differences": differences(entries(root), differing(root)),
         "table_of_missing": _table(
-            ["study", "artefact", "verdict", "numbers", "what is missing"], _read(root / MISSING).values.tolist()
+            ["study", "artefact", "verdict", "numbers", "what is missing"],
+            _read(root / MISSING).values.tolist(),
         ),
         "table_of_own_throws": own_throws(pd.read_csv(root / OWN_THROWS)),
         "table_of_own_impacts": own_impacts(pd.read_csv(root / OWN_IMPACTS)),
@@ -89,7 +97,9 @@ def all_tables(root: Path) -> dict[str, str]:
 
 
 def own_regions(counted: pd.DataFrame) -> str:
-    """How many unseen poses at rest the regions of ``contactid predict`` hold, beside a naive answer's."""
+    """How many unseen poses at rest the regions of ``contactid predict`` hold, beside a naive
+    answer's.
+    """
     rows = []
     for (tosses, scheme), of in counted.groupby(["tosses", "scheme"], sort=False):
         one, widest = of.iloc[0], of.iloc[-1]
@@ -101,7 +111,15 @@ def own_regions(counted: pd.DataFrame) -> str:
         elsewhere = f"{widest['other_face_covered']} of {one['n_tosses'] - one['face_right']}"
         kind = f"{'real' if tosses == 'public' else f'twins, {tosses}'} ({one['n_tosses']})"
         rows.append([kind, f"{scheme} ({one['law']})", *held, naive, area, right, elsewhere])
-    head = ["tosses", "scheme (law)", "50 % hold", "80 %", "90 %", "90 % without model error", "median area of 90 %"]
+    head = [
+        "tosses",
+        "scheme (law)",
+        "50 % hold",
+        "80 %",
+        "90 %",
+        "90 % without model error",
+        "median area of 90 %",
+    ]
     return _table([*head, "on the most probable face (expected)", "of the others 90 % hold"], rows)
 
 
@@ -112,7 +130,9 @@ def _share(count: int, n: int) -> str:
 
 
 def own_throws(scored: pd.DataFrame) -> str:
-    """How far off ``contactid identify`` is on throws with a known truth, beside two naive answers (medians, %)."""
+    """How far off ``contactid identify`` is on throws with a known truth, beside two naive answers
+    (medians, %).
+    """
     rows = []
     for kind, of in scored.groupby("kind", sort=False):
         found = of[of["answered"].astype(bool)]
@@ -120,24 +140,41 @@ def own_throws(scored: pd.DataFrame) -> str:
         off = [f"{value:.{0 if value >= 10.0 else 1}f} %" for value in medians]
         held = [_held(found[name]) for name in ("held", "mu_held", "radius_held")]
         rows.append([str(kind), f"{len(found)} of {len(of)}", off[0], *held, *off[1:]])
-    head = ["throws", "answered", "J/m is off by", "its interval holds", "that of mu", "that of the radius"]
+    head = [
+        "throws",
+        "answered",
+        "J/m is off by",
+        "its interval holds",
+        "that of mu",
+        "that of the radius",
+    ]
     return _table([*head, "a uniform body is off by", "one impact (eq. 31) by"], rows)
 
 
 def own_conventions(scored: pd.DataFrame) -> str:
-    """What comes of recordings in wrong conventions, and how many right ones are refused, by command."""
+    """What comes of recordings in wrong conventions, and how many right ones are refused, by
+    command.
+    """
     rows = []
     for command, of in scored.groupby("command", sort=False):
         as_asked = of["convention"] == "as asked for"
         count, right = of[~as_asked]["outcome"].value_counts(), of[as_asked]["outcome"]
         counts = [str(count.get(outcome, 0)) for outcome in ("named", "right", "refused", "wrong")]
-        rows.append([str(command), *counts, f"{int(right.isin(['refused', 'named']).sum())} of {len(right)}"])
+        rows.append(
+            [
+                str(command),
+                *counts,
+                f"{int(right.isin(['refused', 'named']).sum())} of {len(right)}",
+            ]
+        )
     head = ["command", "refused by name", "answered within two errors", "refused without its name"]
     return _table([*head, "answered wrongly", "right recordings refused"], rows)
 
 
 def own_impacts(scored: pd.DataFrame) -> str:
-    """How far off ``contactid impact`` is on another simulator's arms, beside the paper's method (mm/s)."""
+    """How far off ``contactid impact`` is on another simulator's arms, beside the paper's method
+    (mm/s).
+    """
     rows = []
     for kind, of_kind in scored.groupby("kind", sort=False):
         answered = of_kind[of_kind["answered"].astype(bool)]
@@ -160,7 +197,9 @@ def stored(root: Path, name: str) -> list[str]:
 
 
 def benchmark(rows: pd.DataFrame) -> str:
-    """Simulators on whole files of the cube's tosses: those from the first row, then those with a fitted start."""
+    """Simulators on whole files of the cube's tosses: those from the first row, then those with a
+    fitted start.
+    """
     lines = []
     for row in rows.sort_values("start", kind="stable").to_dict("records"):
         errors = [
@@ -186,7 +225,9 @@ def few_tosses(curve: pd.DataFrame) -> str:
             for row in part.to_dict("records")
         ]
         rows.append([str(law), *told])
-    return _table(["law", *(f"{number} tosses" for number in dict.fromkeys(curve["n_tosses"]))], rows)
+    return _table(
+        ["law", *(f"{number} tosses" for number in dict.fromkeys(curve["n_tosses"]))], rows
+    )
 
 
 def _held(told: pd.Series) -> str:
@@ -243,35 +284,47 @@ def papers(root: Path) -> str:
 
 
 def moves(rows: pd.DataFrame) -> str:
-    """What became of the rows that there were before these rules: study, before, after, how many, and why."""
+    """What became of the rows that there were before these rules: study, before, after, how many,
+    and why.
+    """
     lines = [
-        [row["study"], row["before"], row["after"], str(row["rows"]), row["why"]] for row in rows.to_dict("records")
+        [row["study"], row["before"], row["after"], str(row["rows"]), row["why"]]
+        for row in rows.to_dict("records")
     ]
     return _table(["study", "before", "after", "rows", "why"], lines)
 
 
 def entries(root: Path) -> list[dict[str, str]]:
-    """Why numbers differ, written by hand: study, artefact, quantity and condition (patterns), printed, why."""
+    """Why numbers differ, written by hand: study, artefact, quantity and condition (patterns),
+    printed, why.
+    """
     told = yaml.safe_load((root / DIFFERENCES).read_text(encoding="utf-8"))
     return [{"artefact": "*", "quantity": "*", "condition": "*", **entry} for entry in told]
 
 
 def differing(root: Path) -> pd.DataFrame:
-    """The accepted rows that differ from print, or in which print contradicts itself, with the printed value."""
+    """The accepted rows that differ from print, or in which print contradicts itself, with the
+    printed value.
+    """
     accepted = _read(root / ACCEPTED)
     rows = accepted[accepted["verdict"].isin((DIFFERS, PRINT_INCONSISTENT))]
     published = [
-        _read(root / f"workflow/resources/published/{study}.csv").assign(study=study) for study in set(rows["study"])
+        _read(root / f"workflow/resources/published/{study}.csv").assign(study=study)
+        for study in set(rows["study"])
     ]
     if not published:
         return rows
     # statements have no printed value: they stand in the ledgers of claims
-    return rows.merge(pd.concat(published), on=KEY, how="left").fillna({"value": "1", "unit": STATEMENT})
+    return rows.merge(pd.concat(published), on=KEY, how="left").fillna(
+        {"value": "1", "unit": STATEMENT}
+    )
 
 
 def matched(entry: dict[str, str], rows: pd.DataFrame) -> pd.Series:
     """Which rows an entry is about."""
-    return rows.apply(lambda row: all(fnmatchcase(row[name], str(entry[name])) for name in KEY), axis=1)
+    return rows.apply(
+        lambda row: all(fnmatchcase(row[name], str(entry[name])) for name in KEY), axis=1
+    )
 
 
 def differences(told: list[dict[str, str]], rows: pd.DataFrame) -> str:
@@ -283,14 +336,17 @@ def differences(told: list[dict[str, str]], rows: pd.DataFrame) -> str:
     """
     mine = [matched(entry, rows) for entry in told]
     wrong = [
-        f"no number differs for '{entry['printed']}'" for entry, of in zip(told, mine, strict=True) if not of.any()
+        f"no number differs for '{entry['printed']}'"
+        for entry, of in zip(told, mine, strict=True)
+        if not of.any()
     ]
     for place, (_, row) in enumerate(rows.iterrows()):
         if (about := sum(bool(of.iloc[place]) for of in mine)) != 1:
             wrong.append(f"{about} entries are about {', '.join(row[name] for name in KEY)}")
     if wrong:
         raise ContactIdError(
-            f"{DIFFERENCES}: {'; '.join(wrong)}", "each row that differs needs one entry, each entry a row"
+            f"{DIFFERENCES}: {'; '.join(wrong)}",
+            "each row that differs needs one entry, each entry a row",
         )
     lines = [
         [f"{entry['study']}, {entry['printed']}", _found(rows[of]), entry["why"]]
@@ -311,11 +367,15 @@ def _found(rows: pd.DataFrame) -> str:
 
 
 def take_missing(root: Path) -> None:
-    """Write what the default run lacks, if it is there: by artefact, how many numbers, and which datasets or what."""
+    """Write what the default run lacks, if it is there: by artefact, how many numbers, and which
+    datasets or what.
+    """
     checks = root / "results/default/checks.csv"
     if checks.is_file():
         table = _read(checks)
-        lacking = table[~comparable(table)].groupby(["study", "artefact", "verdict"], sort=False)["note"]
+        lacking = table[~comparable(table)].groupby(["study", "artefact", "verdict"], sort=False)[
+            "note"
+        ]
         rows = [(*key, len(notes), "; ".join(dict.fromkeys(name for note in notes for name in _lacked(note))))
                 for key, notes in lacking]  # fmt: skip
         found = pd.DataFrame(rows, columns=["study", "artefact", "verdict", "numbers", "missing"])
@@ -323,9 +383,13 @@ def take_missing(root: Path) -> None:
 
 
 def _lacked(note: str) -> list[str]:
-    """The datasets that the first part of a note names with their DOI, or else that part, from whose software on."""
+    """The datasets that the first part of a note names with their DOI, or else that part, from
+    whose software on.
+    """
     missing = note.split(";")[0]
-    software = re.sub(r"^.* by (?=Algoryx)|^.* from (?=figure|the )| \((sec|Table) [^)]*\)", "", missing)
+    software = re.sub(
+        r"^.* by (?=Algoryx)|^.* from (?=figure|the )| \((sec|Table) [^)]*\)", "", missing
+    )
     return re.findall(r"\w+,? 10\.\d+/[\w.]+\w", missing) or [software]
 
 

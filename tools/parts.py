@@ -1,8 +1,10 @@
-"""Run parts of the tests one after the other, and close with a table: what was run, what was left out, and why.
+"""Run parts of the tests one after the other, and close with a table: what was run, what was left
+out, and why.
 
-``python tools/parts.py ci`` is ``.ci/run``'s selection, ``nightly`` is the rest (``make nightly``), and names run those
-alone, whole. With ``REQUIRE=all`` in the environment a part that is left out, or a test that is skipped, is a failure.
-Where ``GITHUB_STEP_SUMMARY`` names a file, as on GitHub, the table is on the job's page, too.
+``python tools/parts.py ci`` is ``.ci/run``'s selection, ``nightly`` is the rest (``make nightly``),
+and names run those alone, whole. With ``REQUIRE=all`` in the environment a part that is left out,
+or a test that is skipped, is a failure. Where ``GITHUB_STEP_SUMMARY`` names a file, as on GitHub,
+the table is on the job's page, too.
 """
 
 import os
@@ -28,8 +30,14 @@ def _data() -> str:
 
 
 def _server() -> str:
-    tool = Path(os.environ.get("FOURTU_SERVER") or ROOT / "../shared/tools/4tu-server") / "server.sh"
-    return "" if tool.is_file() else "no tool that starts a 4TU server (FOURTU_SERVER names its folder)"
+    tool = (
+        Path(os.environ.get("FOURTU_SERVER") or ROOT / "../shared/tools/4tu-server") / "server.sh"
+    )
+    return (
+        ""
+        if tool.is_file()
+        else "no tool that starts a 4TU server (FOURTU_SERVER names its folder)"
+    )
 
 
 def _slurm() -> str:
@@ -43,14 +51,20 @@ def _browser() -> str:
 
 
 def _ipopt() -> str:
-    return "" if shutil.which("ipopt") else "no ipopt on PATH (it is in envs/environment.yaml, from conda-forge)"
+    return (
+        ""
+        if shutil.which("ipopt")
+        else "no ipopt on PATH (it is in envs/environment.yaml, from conda-forge)"
+    )
 
 
 def builder() -> str:
     """The program that builds containers here; '' where none is, or none that works."""
     asked = (("docker", "info"), ("podman", "info"), ("apptainer", "--version"))
     there = (words for words in asked if shutil.which(words[0]))
-    works = (words[0] for words in there if subprocess.run(words, capture_output=True).returncode == 0)
+    works = (
+        words[0] for words in there if subprocess.run(words, capture_output=True).returncode == 0
+    )
     return next(works, "")
 
 
@@ -64,7 +78,9 @@ def _anything() -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """What a part holds, its command, why it can't be run here ('' if it can), and its slice in ``.ci/run``."""
+    """What a part holds, its command, why it can't be run here ('' if it can), and its slice in
+    ``.ci/run``.
+    """
 
     holds: str
     command: str
@@ -85,9 +101,15 @@ PARTS = {
         "make test-robustness",
         slice="missing or file_where or read_only",
     ),
-    "lineage": Part("every dataset moved, and what follows from it made again", "make test-lineage"),
-    "bundle": Part("bundles, attacks on them, RO-Crate", "make test-bundle", slice="not made_again"),
-    "package": Part("wheel and source archive in a new environment", "make test-package", slice="not identify"),
+    "lineage": Part(
+        "every dataset moved, and what follows from it made again", "make test-lineage"
+    ),
+    "bundle": Part(
+        "bundles, attacks on them, RO-Crate", "make test-bundle", slice="not made_again"
+    ),
+    "package": Part(
+        "wheel and source archive in a new environment", "make test-package", slice="not identify"
+    ),
     "container": Part("the containers' recipes", "make test-container", _builder),
     "test": Part("all that needs none of these", "make test"),
     "report": Part("the report in a browser", "make test-report", _browser, "questions"),
@@ -97,9 +119,12 @@ PARTS = {
         f"make peers && {PYTEST} tests/tossing/test_peers.py tests/arm/test_impacts_of_mujoco.py",
     ),
     "torch": Part(
-        "networks with PyTorch", f"make .venv-torch/.ready && {PYTEST} tests/inhand/test_inhand_force_sensing.py"
+        "networks with PyTorch",
+        f"make .venv-torch/.ready && {PYTEST} tests/inhand/test_inhand_force_sensing.py",
     ),
-    "ipopt": Part("an ipopt executable beside CasADi's", f"{PYTEST} tests/core/test_solve.py", _ipopt),
+    "ipopt": Part(
+        "an ipopt executable beside CasADi's", f"{PYTEST} tests/core/test_solve.py", _ipopt
+    ),
     "processor": Part("another processor's arithmetic, emulated", "make other-processor"),
     "fuzz": Part(
         "new random files for every reader",
@@ -111,7 +136,9 @@ CI = ("public", "server", "robustness", "bundle", "package", "container", "test"
 
 @dataclass(frozen=True)
 class Ran:
-    """How a part ended: why it was left out or '', exit status, pytest's last line, reasons and numbers of skips."""
+    """How a part ended: why it was left out or '', exit status, pytest's last line, reasons and
+    numbers of skips.
+    """
 
     left_out: str = ""
     status: int = 0
@@ -132,7 +159,9 @@ class Ran:
         ended = self.line or ("done" if self.status == 0 else "")
         if self.status:
             ended = f"FAILED ({self.status}) {ended}"
-        return "; ".join([ended, *(f"{number} left out: {reason}" for reason, number in self.skipped)])
+        return "; ".join(
+            [ended, *(f"{number} left out: {reason}" for reason, number in self.skipped)]
+        )
 
 
 def run(command: str, options: str = "", **environment: str) -> Ran:
@@ -154,11 +183,15 @@ def run(command: str, options: str = "", **environment: str) -> Ran:
                 line = found[0]
             if found := _SKIPPED.match(text):
                 skipped[found[2]] = skipped.get(found[2], 0) + int(found[1])
-    return Ran("", process.returncode, line, tuple(skipped.items()), (time.monotonic() - begin) / 60)
+    return Ran(
+        "", process.returncode, line, tuple(skipped.items()), (time.monotonic() - begin) / 60
+    )
 
 
 def run_parts(names: Sequence[str], *, sliced: bool, kept: Path) -> dict[str, Ran]:
-    """Run them in order; the report in a browser is that of the tests' own run, where they were among them."""
+    """Run them in order; the report in a browser is that of the tests' own run, where they were
+    among them.
+    """
     ran = {}
     for name in names:
         part, options, environment = PARTS[name], "", {}
@@ -166,7 +199,9 @@ def run_parts(names: Sequence[str], *, sliced: bool, kept: Path) -> dict[str, Ra
             options = f"-k '{part.slice}'"
         if name == "test":
             options = f"--basetemp={kept / 'tests'}"
-        elif name == "report" and (pages := sorted(kept.glob("tests/**/repository*/results/test/report.html"))):
+        elif name == "report" and (
+            pages := sorted(kept.glob("tests/**/repository*/results/test/report.html"))
+        ):
             environment = {"PAGE": str(pages[0])}
         lacks = part.lacks()
         ran[name] = Ran(left_out=lacks) if lacks else run(part.command, options, **environment)
@@ -179,7 +214,9 @@ def table(ran: dict[str, Ran], sliced: bool) -> str:
     for name, one in ran.items():
         short = " (a short slice)" if sliced and PARTS[name].slice else ""
         rows.append([name, PARTS[name].holds + short, f"{one.minutes:.1f}", one.result])
-    rows += [[name, part.holds, "", "not asked for"] for name, part in PARTS.items() if name not in ran]
+    rows += [
+        [name, part.holds, "", "not asked for"] for name, part in PARTS.items() if name not in ran
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
     return "\n".join([lines[0], re.sub(r"[^|]", "-", lines[0]), *lines[1:]])
@@ -199,8 +236,13 @@ def main(arguments: list[str]) -> int:
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as page:
             page.write(f"{closing}\n\n")
-    if os.environ.get("REQUIRE") == "all" and (missing := [name for name, one in ran.items() if not one.complete]):
-        print(f"ERROR REQUIRE=all, and something was left out of {', '.join(missing)}", file=sys.stderr)
+    if os.environ.get("REQUIRE") == "all" and (
+        missing := [name for name, one in ran.items() if not one.complete]
+    ):
+        print(
+            f"ERROR REQUIRE=all, and something was left out of {', '.join(missing)}",
+            file=sys.stderr,
+        )
         return 1
     if "test" in ran:
         print(ran["test"].line)

@@ -4,7 +4,8 @@ A number stands in a page as ``<!--=name-->0.31<!--/-->``, which shows as 0.31. 
 ``workflow/resources/quoted.csv`` says which cell it is:
 
 * run: its name; empty where the file is one of this repository
-* file: below ``results/<run>/``; a pattern stands for all files that it matches, one below the other
+* file: below ``results/<run>/``; a pattern stands for all files that it matches, one below the
+  other
 * rows: ``column=value & column=value``, or ``column!=value``
 * column: its name, or ``count``, or ``max(column)`` and the like (``REDUCED``) over the rows
 * format: of Python, ``.2f`` or ``.0%``; with a factor behind it, ``.0f*1000``
@@ -54,7 +55,9 @@ def marked(text: str) -> list[str]:
 
 def filled(text: str, values: dict[str, str]) -> str:
     """A page with the values at its markers; those without a value stay as they are."""
-    return _MARKER.sub(lambda match: f"<!--={match[1]}-->{values.get(match[1], match[2])}<!--/-->", text)
+    return _MARKER.sub(
+        lambda match: f"<!--={match[1]}-->{values.get(match[1], match[2])}<!--/-->", text
+    )
 
 
 def read_quoted(root: Path = ROOT) -> pd.DataFrame:
@@ -62,12 +65,16 @@ def read_quoted(root: Path = ROOT) -> pd.DataFrame:
     quoted = _read(root / QUOTED)
     twice = quoted["name"][quoted["name"].duplicated()]
     if len(twice):
-        raise ContactIdError(f"{QUOTED}: {twice.iloc[0]} has two rows", "give one of them another name")
+        raise ContactIdError(
+            f"{QUOTED}: {twice.iloc[0]} has two rows", "give one of them another name"
+        )
     return quoted
 
 
 def study_of(row: pd.Series) -> str:
-    """The study's folder that a file lies in, which runs of other studies haven't; empty for a file of no study."""
+    """The study's folder that a file lies in, which runs of other studies haven't; empty for a file
+    of no study.
+    """
     return "/".join(Path(row["file"]).parts[:-1][:1])
 
 
@@ -97,7 +104,9 @@ def taken(row: pd.Series, root: Path = ROOT) -> str | None:
     if reduced and reduced[1] not in REDUCED:
         raise _wrong(row, f"{row['column']} is none of {', '.join(REDUCED)}")
     if not len(cells) or (len(cells) > 1 and not reduced):
-        raise _wrong(row, f"{len(cells) or 'no'} rows of {row['file']} have {row['rows'] or 'no condition'}")
+        raise _wrong(
+            row, f"{len(cells) or 'no'} rows of {row['file']} have {row['rows'] or 'no condition'}"
+        )
     values = pd.to_numeric(cells, errors="coerce")
     if values.isna().any():
         raise _wrong(row, f"{cells[values.isna()].iloc[0]!r} is no number")
@@ -108,7 +117,9 @@ def taken(row: pd.Series, root: Path = ROOT) -> str | None:
 
 
 def _read(file: Path) -> pd.DataFrame:
-    return pd.read_csv(file, dtype=str, keep_default_na=False, sep="\t" if file.suffix == ".tsv" else ",")
+    return pd.read_csv(
+        file, dtype=str, keep_default_na=False, sep="\t" if file.suffix == ".tsv" else ","
+    )
 
 
 def _column(row: pd.Series, table: pd.DataFrame, name: str) -> pd.Series:
@@ -118,7 +129,9 @@ def _column(row: pd.Series, table: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _wrong(row: pd.Series, problem: str) -> ContactIdError:
-    return ContactIdError(f"{QUOTED}: {row['name']}: {problem}", "correct the row, or finish the run")
+    return ContactIdError(
+        f"{QUOTED}: {row['name']}: {problem}", "correct the row, or finish the run"
+    )
 
 
 def main(root: Path = ROOT) -> None:

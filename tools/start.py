@@ -1,7 +1,9 @@
 """Start Snakemake, without what it would end by in many lines: ``start.py SNAKEMAKE WORD...``.
 
-* A configuration file that isn't there, isn't YAML, or stands for more than it says, is one line that names the place.
-* Where the home folder can't be written, as on the nodes of some clusters, Snakemake's cache lies in ``.snakemake``.
+* A configuration file that isn't there, isn't YAML, or stands for more than it says, is one line
+  that names the place.
+* Where the home folder can't be written, as on the nodes of some clusters, Snakemake's cache lies
+  in ``.snakemake``.
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ def problem_of(file: str) -> str:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        what = " ".join(filter(None, (getattr(error, name, None) for name in ("context", "problem")))) or "no YAML"
+        what = (
+            " ".join(filter(None, (getattr(error, name, None) for name in ("context", "problem"))))
+            or "no YAML"
+        )
         return f"{file}{place}: {what}. Correct it there, or just before."
     if not isinstance(content, yaml.MappingNode):
         return f"{file}: no settings in it. Write key: value lines."
@@ -46,7 +51,9 @@ def problem_of(file: str) -> str:
 
 
 def _is_endless(content: yaml.Node) -> bool:
-    """Whether what the file stands for, with aliases filled in, is deeper or more than any configuration."""
+    """Whether what the file stands for, with aliases filled in, is deeper or more than any
+    configuration.
+    """
     waiting, count = [(content, 0)], 0
     while waiting:
         node, depth = waiting.pop()
@@ -61,7 +68,9 @@ def _is_endless(content: yaml.Node) -> bool:
 
 
 def cache_folder() -> str:
-    """The folder for ``XDG_CACHE_HOME``: the user's own where Snakemake can write there, else one in ``.snakemake``."""
+    """The folder for ``XDG_CACHE_HOME``: the user's own where Snakemake can write there, else one
+    in ``.snakemake``.
+    """
     try:
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         (folder / "snakemake").mkdir(parents=True, exist_ok=True)

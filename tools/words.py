@@ -1,9 +1,10 @@
-"""Run a command with variables put into its words, so that no shell reads them: ``words.py COMMAND WORD...``.
+"""Run a command with variables put into its words, so that no shell reads them: ``words.py COMMAND
+WORD...``.
 
 The Makefile's recipes name variables of the environment, ``make`` exports them as they were typed:
 
-* ``{NAME}`` within a word is the variable's text as it is; ``{NAME:json}`` the same as JSON; ``{NAME:list}`` a JSON
-  list of it, without items where it is empty.
+* ``{NAME}`` within a word is the variable's text as it is; ``{NAME:json}`` the same as JSON;
+  ``{NAME:list}`` a JSON list of it, without items where it is empty.
 * ``{NAME:words}`` as a word of its own is as many words as the text names: see :func:`words`.
 * ``{NAME!}`` and ``{NAME:words!}`` mustn't be empty.
 """
@@ -27,10 +28,13 @@ def filled(command: Sequence[str], given: Mapping[str, str]) -> Iterator[str]:
 
     Raises
     ------
-    ValueError : where one is empty and mustn't be, or as :func:`words` does, after the variable's name
+    ValueError : where one is empty and mustn't be, or as :func:`words` does, after the variable's
+        name
     """
     for word in command:
-        for name in (place[1] for place in _PLACE.finditer(word) if place[3] and not given.get(place[1])):
+        for name in (
+            place[1] for place in _PLACE.finditer(word) if place[3] and not given.get(place[1])
+        ):
             raise ValueError(f"{name} isn't given. Add {name}=... to the command (make help).")
         place = _PLACE.fullmatch(word)
         if place and place[2] == ":words":
@@ -49,10 +53,11 @@ def _written(text: str, kind: str | None) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The names in a text: one where the text is a file's or folder's name, else its words by a shell's quotes.
+    """The names in a text: one where the text is a file's or folder's name, else its words by a
+    shell's quotes.
 
-    A word with ``*``, ``?`` or ``[]`` stands for the files that it matches, in order, unless it is a name itself or
-    matches nothing. ``~`` is the home folder. Nothing else is special.
+    A word with ``*``, ``?`` or ``[]`` stands for the files that it matches, in order, unless it is
+    a name itself or matches nothing. ``~`` is the home folder. Nothing else is special.
 
     Raises
     ------
@@ -66,7 +71,9 @@ def words(text: str) -> list[str]:
         raise ValueError(
             f"a quote isn't closed in {text}. Write names with spaces or quotes as in a shell: \"it's 1.csv\" b.csv."
         ) from None
-    return [name for word in found for name in ([] if _is_there(word) else _matching(word)) or [word]]
+    return [
+        name for word in found for name in ([] if _is_there(word) else _matching(word)) or [word]
+    ]
 
 
 def _matching(pattern: str) -> list[str]:

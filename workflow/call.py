@@ -1,9 +1,13 @@
-"""Every rule's script: call the function that the rule names, with the files and settings that it asks for."""
+"""Every rule's script: call the function that the rule names, with the files and settings that it
+asks for.
+"""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # the package lies beside this file, whichever environment this is
+sys.path.insert(
+    0, str(Path(__file__).parent)
+)  # the package lies beside this file, whichever environment this is
 
 from contactid.run.job import job, leave
 
@@ -13,6 +17,12 @@ with job(smk.rule, smk.wildcards, smk.log[0]) as terminal:
     from contactid.run.story import tell_begin, tell_end
 
     tell_begin(smk.input, smk.params)
-    call_rule(smk.wildcards, smk.input, smk.output, smk.params, {"config": smk.config, "terminal": terminal})
+    call_rule(
+        smk.wildcards,
+        smk.input,
+        smk.output,
+        smk.params,
+        {"config": smk.config, "terminal": terminal},
+    )
     tell_end(smk.output)
 leave()

@@ -39,7 +39,11 @@ def test_units_and_origins_give_the_same(stamps):
     assert recording_problems(found.time, found.position) == []
 
 
-@given(st.floats(-1e10, 1e10), st.sampled_from([0.1e-3, 0.5e-3, 1e-3, 2e-3]), st.sampled_from([1.0, 1e-3, 1e-6]))
+@given(
+    st.floats(-1e10, 1e10),
+    st.sampled_from([0.1e-3, 0.5e-3, 1e-3, 2e-3]),
+    st.sampled_from([1.0, 1e-3, 1e-6]),
+)
 def test_any_origin_and_rate_is_found(origin, step, unit):
     stamps = (origin + step * np.arange(N)) / unit
     found, _ = placed(stamps)
@@ -52,7 +56,9 @@ def test_any_origin_and_rate_is_found(origin, step, unit):
 def test_stamps_that_scatter_leave_even_samples_as_they_are(scatter):
     random = np.random.default_rng(3)
     position = motion(TIME) + 5e-6 * random.normal(size=(N, 7))
-    stamps = np.maximum.accumulate(TIME + scatter * random.normal(size=N) + 1e-9 * np.arange(N)) + 1e-9 * np.arange(N)
+    stamps = np.maximum.accumulate(
+        TIME + scatter * random.normal(size=N) + 1e-9 * np.arange(N)
+    ) + 1e-9 * np.arange(N)
     found, _ = placed(stamps, position)
     np.testing.assert_array_equal(found.position, position)
     assert found.time[-1] == pytest.approx(TIME[-1], rel=1e-3) and "scatter" in found.notes[0]

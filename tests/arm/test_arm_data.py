@@ -1,4 +1,6 @@
-"""Recorded arm impacts: the reader takes every layout it promises, and says what is wrong with all others."""
+"""Recorded arm impacts: the reader takes every layout it promises, and says what is wrong with all
+others.
+"""
 
 import io
 import json
@@ -49,7 +51,14 @@ def recording(setting=None, n=N):
         {"q_meas": np.rad2deg(POSITION), "time": TIME},
         {"Joint_Position": POSITION, "time": 1e3 * TIME},
         {"q": POSITION},
-        {"measured": {"angles": POSITION, "uhr": 5.0 + TIME[:, None], "speed": POSITION[:, :3], "load": 0.0 * TIME}},
+        {
+            "measured": {
+                "angles": POSITION,
+                "uhr": 5.0 + TIME[:, None],
+                "speed": POSITION[:, :3],
+                "load": 0.0 * TIME,
+            }
+        },
         {"data": {"q": POSITION, "time": TIME + 7.0, "tau": POSITION}},
     ],
     ids=["plain", "joints first", "degrees", "milliseconds", "no time", "other names", "structure"],
@@ -66,7 +75,9 @@ def test_both_formats_give_the_same(tmp_path, name):
     save_v73(tmp_path / "new" / NAME, **{name: POSITION, name.replace("q", "time"): TIME[:, None]})
     save(tmp_path / "old")
     new, old = read(tmp_path / "new"), read(tmp_path / "old")
-    np.testing.assert_allclose(new["joint_position"].values, old["joint_position"].values, atol=1e-15)
+    np.testing.assert_allclose(
+        new["joint_position"].values, old["joint_position"].values, atol=1e-15
+    )
     np.testing.assert_allclose(new["time"].values, old["time"].values, atol=1e-15)
 
 
@@ -85,10 +96,18 @@ def test_paths_tell_the_experiment(tmp_path, name, setting):
 
 
 def test_several_recordings_in_one_file(tmp_path):
-    save(tmp_path, "impacts.mat", set1_v010_a30={"q": POSITION}, set2_v020_a90={"q": POSITION + 0.1}, time=TIME)
+    save(
+        tmp_path,
+        "impacts.mat",
+        set1_v010_a30={"q": POSITION},
+        set2_v020_a90={"q": POSITION + 0.1},
+        time=TIME,
+    )
     impacts = read(tmp_path)
     assert list(impacts["experiment"].values) == ["set1_v010_a30", "set2_v020_a90"]
-    np.testing.assert_allclose(impacts["joint_position"].values[1] - impacts["joint_position"].values[0], 0.1)
+    np.testing.assert_allclose(
+        impacts["joint_position"].values[1] - impacts["joint_position"].values[0], 0.1
+    )
 
 
 def test_a_zip_file_and_a_single_file_read_as_the_folder(tmp_path):
@@ -107,13 +126,20 @@ def test_a_zip_file_and_a_single_file_read_as_the_folder(tmp_path):
 def test_a_list_beside_the_files_overrules_their_names(tmp_path):
     save(tmp_path, "a.mat", angles=POSITION, clock=TIME, q=0.0 * POSITION)
     save(tmp_path, "b.mat", first={"q": POSITION}, second={"q": POSITION + 0.1})
-    rows = ["File, set,velocity_m_s,angle_deg,position,time", "a.mat,1,0.1,30,angles,clock", "b.mat:second,2,0.2,90,,"]
+    rows = [
+        "File, set,velocity_m_s,angle_deg,position,time",
+        "a.mat,1,0.1,30,angles,clock",
+        "b.mat:second,2,0.2,90,,",
+    ]
     (tmp_path / "recordings.csv").write_text("\n".join([*rows, "c.mat,2,0.1,90,,"]) + "\n")
     impacts = read(tmp_path)
     assert list(impacts["experiment"].values) == ["set1_v010_a30", "set2_v020_a90", "first"]
     np.testing.assert_allclose(impacts["joint_position"].values[0], POSITION)
     assert "not there" in json.loads(impacts.attrs["left_out"])["c.mat"]
-    for line, problem in (("a.mat,one,0.1", "set is 'one', not a number"), ("a.mat,1,9,30", "9 m/s is not between")):
+    for line, problem in (
+        ("a.mat,one,0.1", "set is 'one', not a number"),
+        ("a.mat,1,9,30", "9 m/s is not between"),
+    ):
         (tmp_path / "recordings.csv").write_text(f"file,set,velocity_m_s,angle_deg\n{line}\n")
         assert problem in one_line_error(tmp_path)
     (tmp_path / "recordings.csv").write_text("file;position\na.mat;angles\n")
@@ -152,9 +178,23 @@ def with_nan():
         ({"q": POSITION, "time": TIME[:-1]}, ["time has 119 values for 120 samples"]),
         ({"q": POSITION[:20]}, ["20 samples where at least 50 are needed"]),
         ({"q": POSITION - 1.0}, ["joint_1 goes from -2.501", "beyond its limits -2.094"]),
-        ({"q": with_nan() - 1.0, "time": with_gap()}, ["NaN in 4", "dropped samples", "joint_1 goes from"]),
+        (
+            {"q": with_nan() - 1.0, "time": with_gap()},
+            ["NaN in 4", "dropped samples", "joint_1 goes from"],
+        ),
     ],
-    ids=["no positions", "six joints", "nan", "backwards", "dropped", "rate", "lengths", "short", "limits", "all"],
+    ids=[
+        "no positions",
+        "six joints",
+        "nan",
+        "backwards",
+        "dropped",
+        "rate",
+        "lengths",
+        "short",
+        "limits",
+        "all",
+    ],
 )
 def test_every_problem_of_a_recording_is_said_and_the_others_are_read(tmp_path, variables, said):
     save(tmp_path, **variables)
@@ -182,8 +222,17 @@ def test_names_that_tell_little_and_repetitions_are_read(tmp_path):
     np.testing.assert_array_equal(impacts["nominal_velocity"], [0.1, 0.1, np.nan, np.nan, np.nan])
     assert impacts.attrs["left_out"] == "{}"
     remarks = json.loads(impacts.attrs["remarks"])
-    assert "02 is 0.02 or 0.2 m/s" in remarks["v02_90deg_set1"] and "9 m/s is not between" in remarks["set1_v900_a30"]
-    for name, velocity in (("v01_a30", 0.1), ("v0.2", 0.2), ("v015", 0.15), ("v20", 0.2), ("20cms", 0.2)):
+    assert (
+        "02 is 0.02 or 0.2 m/s" in remarks["v02_90deg_set1"]
+        and "9 m/s is not between" in remarks["set1_v900_a30"]
+    )
+    for name, velocity in (
+        ("v01_a30", 0.1),
+        ("v0.2", 0.2),
+        ("v015", 0.15),
+        ("v20", 0.2),
+        ("20cms", 0.2),
+    ):
         assert label_of(f"{name}.mat").setting.velocity == velocity
 
 
@@ -217,9 +266,14 @@ def test_variables_are_listed_flat_with_matlab_shapes():
     stream = io.BytesIO()
     cells = np.empty(2, dtype=object)
     cells[:] = [np.zeros((2, 3)), "text"]
-    scipy.io.savemat(stream, {"run": {"deep": {"q": np.zeros((4, 7))}}, "cells": cells, "note": "text"})
+    scipy.io.savemat(
+        stream, {"run": {"deep": {"q": np.zeros((4, 7))}}, "cells": cells, "note": "text"}
+    )
     found = read_variables(stream.getvalue())
-    assert {name: value.shape for name, value in found.items()} == {"run.deep.q": (4, 7), "cells{1}": (2, 3)}
+    assert {name: value.shape for name, value in found.items()} == {
+        "run.deep.q": (4, 7),
+        "cells{1}": (2, 3),
+    }
     assert described(found) == "run.deep.q 4x7 float64, cells{1} 2x3 float64"
     assert described({}) == "no numbers"
 
@@ -229,7 +283,10 @@ def test_references_of_version_7_3_are_followed(tmp_path):
     path = tmp_path / "impacts.mat"
     save_v73(path, time=TIME[:, None])
     with h5py.File(path, "r+") as file:
-        kept = [file.create_dataset(f"#refs#/{number}", data=POSITION.T + 0.1 * number) for number in range(2)]
+        kept = [
+            file.create_dataset(f"#refs#/{number}", data=POSITION.T + 0.1 * number)
+            for number in range(2)
+        ]
         references = np.array([[one.ref for one in kept]], dtype=h5py.ref_dtype)
         file.create_dataset("cells", data=references)
         file.create_dataset("runs/q", data=references)
@@ -247,9 +304,14 @@ def test_canonical_form_keeps_recordings_of_different_length(tmp_path):
     write_dataset(impacts, tmp_path / "arm.nc")
     back = read_dataset(tmp_path / "arm.nc")
     validate_arm_impacts(back)
-    assert [one.setting.name for one in iterate_arm_recordings(back)] == ["set1_v010_a30", "set2_v020_a90"]
+    assert [one.setting.name for one in iterate_arm_recordings(back)] == [
+        "set1_v010_a30",
+        "set2_v020_a90",
+    ]
     for one in (first, second):
-        np.testing.assert_array_equal(arm_recording(back, one.setting.name).joint_position, one.joint_position)
+        np.testing.assert_array_equal(
+            arm_recording(back, one.setting.name).joint_position, one.joint_position
+        )
     assert arm_recording(back, "set1_v010_a30").setting == first.setting
     with pytest.raises(ContactIdError, match="There are set1_v010_a30, set2_v020_a90"):
         arm_recording(back, "set9")
@@ -259,10 +321,16 @@ def test_canonical_form_keeps_recordings_of_different_length(tmp_path):
     ("spoil", "said"),
     [
         (lambda data: data.drop_vars("time"), "variable time is missing"),
-        (lambda data: data.assign(time=data["time"].assign_attrs(units="ms")), "time is in 'ms' instead of 's'"),
+        (
+            lambda data: data.assign(time=data["time"].assign_attrs(units="ms")),
+            "time is in 'ms' instead of 's'",
+        ),
         (lambda data: data.isel(joint=slice(6)), "6 joints instead of 7"),
         (lambda data: data.isel(experiment=[0, 0]), "more than one recording is set1_v010_a30"),
-        (lambda data: data.assign(joint_position=data["joint_position"] * np.nan), "NaN in 120 samples"),
+        (
+            lambda data: data.assign(joint_position=data["joint_position"] * np.nan),
+            "NaN in 120 samples",
+        ),
     ],
 )
 def test_what_is_not_canonical_is_named(spoil, said):

@@ -1,4 +1,6 @@
-"""From joint positions to post-impact velocities: the pipeline's numbers, files and failures, on a small twin."""
+"""From joint positions to post-impact velocities: the pipeline's numbers, files and failures, on a
+small twin.
+"""
 
 import hashlib
 import json
@@ -9,7 +11,13 @@ import pandas as pd
 import pytest
 
 from arm_for_tests import CONFIG, CORRECTIONS, LWR4, lwr4, twin_of
-from contactid.arm.artefacts.accuracy import accuracy, accuracy_points, accuracy_table, draw_accuracy, long_form
+from contactid.arm.artefacts.accuracy import (
+    accuracy,
+    accuracy_points,
+    accuracy_table,
+    draw_accuracy,
+    long_form,
+)
 from contactid.arm.artefacts.fits import draw_cartesian_fit, fit_tables
 from contactid.arm.artefacts.joint_velocities import shown_velocities
 from contactid.arm.identify.accuracy import (
@@ -75,13 +83,17 @@ def test_differences_of_tip_positions_are_jacobian_times_differences_of_joints(r
     motion = tip_motion(robot, experiment.time, experiment.clean)
     middle = 0.5 * (experiment.clean[1:] + experiment.clean[:-1])
     rates = np.diff(experiment.clean, axis=0) / np.diff(experiment.time)[:, None]
-    by_jacobian = np.array([robot.tip_jacobian(q)[[0, 2]] @ v for q, v in zip(middle, rates, strict=True)])
+    by_jacobian = np.array(
+        [robot.tip_jacobian(q)[[0, 2]] @ v for q, v in zip(middle, rates, strict=True)]
+    )
     assert np.abs(motion.velocity - by_jacobian).max() < 1e-7
 
 
 def test_noise_moves_the_tip_linearly(robot, twin):
     experiment, one = twin
-    exact = tip_motion(robot, experiment.time, experiment.clean + NOISE.change(experiment.clean, NAME, 3))
+    exact = tip_motion(
+        robot, experiment.time, experiment.clean + NOISE.change(experiment.clean, NAME, 3)
+    )
     assert np.abs(one.noisy(3).position - exact.position).max() < 1e-9
 
 
@@ -90,8 +102,12 @@ def test_noise_is_quantised_and_the_same_for_the_same_sample(twin):
     noise = NOISE
     steps = (experiment.clean + noise.change(experiment.clean, NAME, 2)) / 1.5e-5
     assert np.abs(steps - np.round(steps)).max() < 1e-6
-    assert np.array_equal(noise.change(experiment.clean, NAME, 2), noise.change(experiment.clean, NAME, 2))
-    assert not np.array_equal(noise.change(experiment.clean, NAME, 2), noise.change(experiment.clean, NAME, 3))
+    assert np.array_equal(
+        noise.change(experiment.clean, NAME, 2), noise.change(experiment.clean, NAME, 2)
+    )
+    assert not np.array_equal(
+        noise.change(experiment.clean, NAME, 2), noise.change(experiment.clean, NAME, 3)
+    )
     assert not noise.change(experiment.clean, NAME, 0).any()
 
 
@@ -102,7 +118,9 @@ def test_the_pipeline_finds_the_twin_s_truth(twin, evaluated):
     assert evaluated.window.pre_velocity == pytest.approx(experiment.tip_velocity_pre, abs=5e-4)
     assert evaluated.map_velocity == pytest.approx(experiment.tip_velocity_post_map, abs=3e-4)
     for method, tolerance in (("paper", 3e-3), ("two_modes", 1e-3), ("admissible", 1e-3)):
-        assert evaluated.answers[method].velocity == pytest.approx(experiment.tip_velocity_post_map, abs=tolerance)
+        assert evaluated.answers[method].velocity == pytest.approx(
+            experiment.tip_velocity_post_map, abs=tolerance
+        )
 
 
 def test_joints_have_the_velocities_of_eq_5_and_the_tip_s_are_theirs(robot, twin, evaluated):
@@ -113,17 +131,29 @@ def test_joints_have_the_velocities_of_eq_5_and_the_tip_s_are_theirs(robot, twin
     rows = pd.DataFrame(joint_rows(robot, recording, evaluated, block))
     plane = rows[rows["in_plane"]]
     assert list(plane["joint"]) == [2, 4, 6]
-    assert (plane["off_pct"] < 1.0).all() and rows["held"].all() and rows["tip_off_m_s"].abs().max() < 1e-3
+    assert (
+        (plane["off_pct"] < 1.0).all()
+        and rows["held"].all()
+        and rows["tip_off_m_s"].abs().max() < 1e-3
+    )
     last = plane.iloc[-1]
-    assert abs(last["map_links"] / last["map"] - 1.0) > 0.03, "the links alone would turn joint 6 faster"
-    still = ArmRecording(experiment.setting, experiment.time, np.repeat(experiment.clean[:1], len(noise), axis=0))
+    assert abs(last["map_links"] / last["map"] - 1.0) > 0.03, (
+        "the links alone would turn joint 6 faster"
+    )
+    still = ArmRecording(
+        experiment.setting, experiment.time, np.repeat(experiment.clean[:1], len(noise), axis=0)
+    )
     refused = pd.DataFrame(joint_rows(robot, still, evaluated, block))
-    assert refused["after"].isna().all() and refused["reason"].str.contains("v\\+ isn't found").all()
+    assert (
+        refused["after"].isna().all() and refused["reason"].str.contains("v\\+ isn't found").all()
+    )
 
 
 def test_the_map_s_prediction_depends_on_v_minus_along_the_normal_alone(robot, evaluated):
     q, velocity = evaluated.q, evaluated.velocity
-    assert map_velocity(robot, q, 2.0 * velocity) == pytest.approx(2.0 * map_velocity(robot, q, velocity), abs=1e-12)
+    assert map_velocity(robot, q, 2.0 * velocity) == pytest.approx(
+        2.0 * map_velocity(robot, q, velocity), abs=1e-12
+    )
     assert evaluated.map_links == pytest.approx(map_velocity(robot, q, velocity), abs=0.0)
     assert abs(evaluated.map_links[1]) < 1e-12
 
@@ -140,7 +170,9 @@ def test_bending_is_quadratic_in_speed_and_vanishes_for_stiff_joints(robot, twin
     inertia, stiffness = (np.array(TWIN["drives"][name]) for name in ("motor_inertia", "stiffness"))
     q, v = experiment.q_impact, experiment.velocity_pre
     one = bending_velocity(robot, q, v, inertia, stiffness, 1.5)
-    assert bending_velocity(robot, q, 2.0 * v, inertia, stiffness, 3.0) == pytest.approx(4.0 * one, rel=1e-4)
+    assert bending_velocity(robot, q, 2.0 * v, inertia, stiffness, 3.0) == pytest.approx(
+        4.0 * one, rel=1e-4
+    )
     assert np.abs(bending_velocity(robot, q, v, inertia, 1e6 * stiffness, 1.5)).max() < 1e-8
     assert 0.0 < np.abs(one).max() < 1e-3
 
@@ -152,23 +184,45 @@ def test_relative_errors_are_the_paper_s():
 
 def sampled(twin: str, experiment: str, errors: list[float]) -> pd.DataFrame:
     """Rows of noise samples whose errors along x are given, mm/s; across the table there is none."""
-    known = {"experiment": experiment, "method": "m", "late_ms": 0.1, "reason": "", "se_x": 1.0, "se_z": 1.0}
-    known |= {f"{r}_{c}": 0.0 for r in ("bent", "clean", "described") for c in "xz"} | {"links_x": -2.0, "links_z": 0.0}
+    known = {
+        "experiment": experiment,
+        "method": "m",
+        "late_ms": 0.1,
+        "reason": "",
+        "se_x": 1.0,
+        "se_z": 1.0,
+    }
+    known |= {f"{r}_{c}": 0.0 for r in ("bent", "clean", "described") for c in "xz"} | {
+        "links_x": -2.0,
+        "links_z": 0.0,
+    }
     return pd.DataFrame(
-        [known | {"twin": twin, "sample": k, "error_x": e, "error_z": 0.0} for k, e in enumerate(errors, 1)]
+        [
+            known | {"twin": twin, "sample": k, "error_x": e, "error_z": 0.0}
+            for k, e in enumerate(errors, 1)
+        ]
     )
 
 
 def test_errors_and_coverage_are_counted_right_and_other_twins_together():
-    parts = [sampled("study", "a", [1.0, 2.0]), sampled("seed", "a", [3.0, 5.0]), sampled("motors", "a", [-1.0])]
+    parts = [
+        sampled("study", "a", [1.0, 2.0]),
+        sampled("seed", "a", [3.0, 5.0]),
+        sampled("motors", "a", [-1.0]),
+    ]
     samples = long_form(pd.concat(parts))
     table = accuracy_table(samples).set_index(["twin", "component"])
     assert set(table.index.get_level_values("twin")) == {CHOSEN_ON, "seed", "motors", HELD_OUT}
     held = table.loc[HELD_OUT, "x"]
     assert (held["recordings"], held["samples"], held["failed"]) == (2, 3, 0)
-    assert held["mean_error"] == pytest.approx(7.0 / 3.0) and held["mean_abs_error"] == pytest.approx(3.0)
+    assert held["mean_error"] == pytest.approx(7.0 / 3.0) and held[
+        "mean_abs_error"
+    ] == pytest.approx(3.0)
     assert held["largest_error"] == 5.0 and held["coverage"] == pytest.approx(1.0 / 3.0)
-    assert held["mean_abs_from_links"] == pytest.approx((5.0 + 7.0 + 1.0) / 3.0) and held["links_off"] == 2.0
+    assert (
+        held["mean_abs_from_links"] == pytest.approx((5.0 + 7.0 + 1.0) / 3.0)
+        and held["links_off"] == 2.0
+    )
     assert table.loc[CHOSEN_ON, "x"]["sd"] == pytest.approx(np.sqrt(0.5))
     assert (table.xs("z", level="component")["largest_error"] == 0.0).all()
     points = accuracy_points(samples).set_index(["method", "component", "twin"])
@@ -177,7 +231,10 @@ def test_errors_and_coverage_are_counted_right_and_other_twins_together():
 
 def test_a_sample_without_an_impact_is_a_row(twin):
     rows = sample_rows(twin[1], [1], OPTIONS | {"window": 0.5})
-    assert list(rows["method"]) == list(METHODS) and rows["reason"].str.contains("recording ends").all()
+    assert (
+        list(rows["method"]) == list(METHODS)
+        and rows["reason"].str.contains("recording ends").all()
+    )
     assert (accuracy_table(long_form(rows.assign(twin="seed")))["failed"] == 1).all()
 
 
@@ -196,12 +253,18 @@ def test_the_search_finds_what_random_starts_find_in_a_twin_s_recording(twin):
     """Of z with two modes, one of them weak: most random starts end elsewhere."""
     window = sample_window(twin[1], 1, OPTIONS)
     problem = ModalProblem(
-        window.time, window.velocity[:, 1:] - window.pre_velocity[1:], TIED, DIFFERENCED, window.step
+        window.time,
+        window.velocity[:, 1:] - window.pre_velocity[1:],
+        TIED,
+        DIFFERENCED,
+        window.step,
     )
     random = np.random.default_rng(3)
     decay = -np.exp(random.uniform(np.log(-HIGH[0]), np.log(-LOW[0]), (20, 2)))
     tried = polish(problem, decay + 1j * random.uniform(LOW[1], HIGH[1], (20, 2))).costs
-    assert search(problem, 2).costs[0] <= tried[0] * (1.0 + 1e-6) and tried[-1] > tried[0] * (1.0 + 1e-6)
+    assert search(problem, 2).costs[0] <= tried[0] * (1.0 + 1e-6) and tried[-1] > tried[0] * (
+        1.0 + 1e-6
+    )
 
 
 def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, twin, tmp_path):
@@ -209,7 +272,11 @@ def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, 
     noise = NOISE.change(experiment.clean, NAME, 1)
     recordings = [
         ArmRecording(experiment.setting, experiment.time, experiment.clean + noise),
-        ArmRecording(Setting(2, 0.10, 90.0), experiment.time, np.repeat(experiment.clean[:1], len(noise), axis=0)),
+        ArmRecording(
+            Setting(2, 0.10, 90.0),
+            experiment.time,
+            np.repeat(experiment.clean[:1], len(noise), axis=0),
+        ),
     ]
     impacts = build_arm_impacts(recordings, source="small twin", licence="CC0", synthetic=True)
     write_dataset(impacts, tmp_path / "arm.nc")
@@ -221,7 +288,9 @@ def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, 
     assert list(fits["experiment"]) == [NAME, "set2_v010_a90"]
     assert list(fits["converged"]) == [True, False] and "no impact found" in fits["reason"].iloc[1]
     first = fits.iloc[0]
-    assert first["eta_x"] == pytest.approx(abs(first["vx_plus_map"] - first["vx_plus_fit"]), abs=1e-6)
+    assert first["eta_x"] == pytest.approx(
+        abs(first["vx_plus_map"] - first["vx_plus_fit"]), abs=1e-6
+    )
     samples = [str(tmp_path / f"{name}.csv") for name in ("study", "links")]
     for name, file in zip(("study", "links"), samples, strict=True):
         fit_samples(LWR4, CORRECTIONS, name, TWIN, BLOCK, robot_block, file)
@@ -258,13 +327,20 @@ def test_recordings_without_labels_in_a_turned_plane_fill_every_file(twin, tmp_p
     write_dataset(impacts, tmp_path / "arm.nc")
     files = [str(tmp_path / f"{name}.csv") for name in ("fits", "curves", "joints")]
     block = BLOCK | {"shown": {"velocity": 0.2, "angles_deg": [30, 60, 90]}}
-    fit_recordings(str(tmp_path / "arm.nc"), LWR4, block, {"name": "lwr4", "probe_length": 0.10}, *files)
+    fit_recordings(
+        str(tmp_path / "arm.nc"), LWR4, block, {"name": "lwr4", "probe_length": 0.10}, *files
+    )
     fits, curves = pd.read_csv(files[0]), pd.read_csv(files[1])
     best = fits[fits["method"] == "admissible"].set_index("experiment")
-    assert best["direction_deg"].to_dict() == pytest.approx({"first": 0.0, "turned": 30.0}, abs=0.05)
+    assert best["direction_deg"].to_dict() == pytest.approx(
+        {"first": 0.0, "turned": 30.0}, abs=0.05
+    )
     assert best["remarks"]["first"] == "resampled"
     for name in ("vx_minus", "vz_minus", "vx_plus_fit", "vz_plus_fit", "vx_plus_map"):
         assert best[name]["turned"] == pytest.approx(best[name]["first"], abs=2e-5)
-    assert set(curves["experiment"]) == {"first", "turned"} and curves["speed_m_s"].round(2).eq(0.1).all()
+    assert (
+        set(curves["experiment"]) == {"first", "turned"}
+        and curves["speed_m_s"].round(2).eq(0.1).all()
+    )
     shown = shown_velocities(str(tmp_path / "arm.nc"), files[0])
     assert set(shown["experiment"]) <= {"first", "turned"} and shown["impact_time_s"].notna().all()

@@ -1,4 +1,6 @@
-"""The arm with elastic joints keeps to its laws: energy, eq. 3 at impacts, a table it never goes through."""
+"""The arm with elastic joints keeps to its laws: energy, eq. 3 at impacts, a table it never goes
+through.
+"""
 
 import numpy as np
 import pinocchio as pin
@@ -65,7 +67,9 @@ def test_impact_changes_link_velocities_by_eq_3_and_no_other(pressed):
 def test_energy_changes_by_motors_dampers_and_impacts_alone(pressed, bouncing):
     for arm, motion in ((pressed[0], pressed[2]), bouncing):
         energy = np.array([arm_energy(arm, motion.at(k)) for k in range(len(motion.time))])
-        lost = np.array([sum(e.lost for e in motion.events[1:] if e.time <= t) for t in motion.time])
+        lost = np.array(
+            [sum(e.lost for e in motion.events[1:] if e.time <= t) for t in motion.time]
+        )
         balance = energy - energy[0] - (motion.work - motion.dissipated - lost)
         assert np.abs(balance).max() < 1e-8
         assert (np.diff(motion.dissipated) >= 0.0).all()
@@ -94,17 +98,28 @@ def test_forces_and_accelerations_balance(pressed):
     arm, _start, motion = pressed
     state = motion.at(17)
     for touching in (False, True):
-        links, motors, force = arm.accelerations(state, arm.motor_torque(state.theta), touching=touching)
-        joint = arm.stiffness * (state.theta - state.q + arm.damping_time * (state.theta_velocity - state.q_velocity))
+        links, motors, force = arm.accelerations(
+            state, arm.motor_torque(state.theta), touching=touching
+        )
+        joint = arm.stiffness * (
+            state.theta - state.q + arm.damping_time * (state.theta_velocity - state.q_velocity)
+        )
         data = ROBOT.model.createData()
         needed = pin.rnea(ROBOT.model, data, state.q, state.q_velocity, links)
-        np.testing.assert_allclose(needed, joint + ROBOT.tip_jacobian(state.q)[2] * force, atol=1e-9)
-        np.testing.assert_allclose(arm.motor_inertia * motors, arm.motor_torque(state.theta) - joint, atol=1e-9)
+        np.testing.assert_allclose(
+            needed, joint + ROBOT.tip_jacobian(state.q)[2] * force, atol=1e-9
+        )
+        np.testing.assert_allclose(
+            arm.motor_inertia * motors, arm.motor_torque(state.theta) - joint, atol=1e-9
+        )
 
 
 def test_smaller_steps_change_nothing_that_an_encoder_could_tell(pressed, monkeypatch):
     arm, start, motion = pressed
-    for settings in ({"_LONGEST_STEP": 1e-3}, {"_RTOL": 1e-7, "_ATOL": 1e-9, "_LONGEST_STEP": 0.01}):
+    for settings in (
+        {"_LONGEST_STEP": 1e-3},
+        {"_RTOL": 1e-7, "_ATOL": 1e-9, "_LONGEST_STEP": 0.01},
+    ):
         for name, value in settings.items():
             monkeypatch.setattr(f"{MODULE}.{name}", value)
         other = simulate_impact(arm, start, SHORT)
@@ -113,7 +128,9 @@ def test_smaller_steps_change_nothing_that_an_encoder_could_tell(pressed, monkey
 
 
 def test_slow_impact_leads_to_the_rigid_map_of_links_and_motors():
-    """Once vibrations are gone the motion is affine, and its value at the impact is that of eq. 5 with M + B."""
+    """Once vibrations are gone the motion is affine, and its value at the impact is that of eq. 5
+    with M + B.
+    """
     speed = 1e-4
     arm = arm_with(16.0 * speed)
     start = start_of(arm, direction=70, speed=speed)
@@ -141,13 +158,17 @@ def test_approach_is_straight_and_obeys_the_joints():
     arm, near = arm_with(0.0), stated_posture(70)
     q_impact = posture_at(ROBOT, near, np.array([0.6, TABLE_HEIGHT]))
     velocity, step = np.array([0.1, -0.15]), 1e-3
-    motion = approach(arm, q_impact, velocity, np.array([-0.3, -0.1 - step, -0.1, -0.1 + step, 0.0]))
+    motion = approach(
+        arm, q_impact, velocity, np.array([-0.3, -0.1 - step, -0.1, -0.1 + step, 0.0])
+    )
     tips = np.array([ROBOT.tip_position(q) for q in motion.q])
     expected = tips[-1, [0, 2]] + np.outer([-0.3, -0.1 - step, -0.1, -0.1 + step, 0.0], velocity)
     np.testing.assert_allclose(tips[:, [0, 2]], expected, atol=1e-11)
     np.testing.assert_allclose(tips[:, 1], 0.0, atol=1e-12)
     acceleration = (motion.q_velocity[3] - motion.q_velocity[1]) / (2.0 * step)
-    needed = pin.rnea(ROBOT.model, ROBOT.model.createData(), motion.q[2], motion.q_velocity[2], acceleration)
+    needed = pin.rnea(
+        ROBOT.model, ROBOT.model.createData(), motion.q[2], motion.q_velocity[2], acceleration
+    )
     slip = motion.theta_velocity[2] - motion.q_velocity[2]
     joint = arm.stiffness * (motion.theta[2] - motion.q[2] + arm.damping_time * slip)
     np.testing.assert_allclose(joint, needed, atol=1e-3)

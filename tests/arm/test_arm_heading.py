@@ -21,7 +21,10 @@ def approach(fall_deg, turn_deg=0.0):
     near = stated_posture(53)
     x = ROBOT.tip_position(near)[0]
     along = np.array([np.cos(np.deg2rad(fall_deg)), -np.sin(np.deg2rad(fall_deg))])
-    q = [posture_at(ROBOT, near, np.array([x, TABLE_HEIGHT]) + along * s) for s in np.linspace(-0.012, 0.0, 60)]
+    q = [
+        posture_at(ROBOT, near, np.array([x, TABLE_HEIGHT]) + along * s)
+        for s in np.linspace(-0.012, 0.0, 60)
+    ]
     return np.array(q) + np.deg2rad(turn_deg) * np.eye(7)[0]
 
 

@@ -1,4 +1,6 @@
-"""Laws of the impact map, for random postures, velocities and bodies; postures and what they say of r."""
+"""Laws of the impact map, for random postures, velocities and bodies; postures and what they say of
+r.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def impact_matrix(mass, row):
 
 
 def arm_state(seed: int, robot: Robot = ROBOT) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mass matrix, tip Jacobian and a joint velocity of the order of 1 rad/s at a random posture, not singular."""
+    """Mass matrix, tip Jacobian and a joint velocity of the order of 1 rad/s at a random posture,
+    not singular.
+    """
     rng = np.random.default_rng(seed)
     q = rng.uniform(robot.position_limits[:, 0], robot.position_limits[:, 1])
     q[[1, 3]] += 0.1  # not all joints straight
@@ -52,7 +56,9 @@ def arm_state(seed: int, robot: Robot = ROBOT) -> tuple[np.ndarray, np.ndarray, 
 
 @given(seeds)
 @settings(deadline=None, max_examples=200)
-def test_an_inelastic_impact_stops_the_normal_velocity_and_a_second_one_changes_nothing(seed: int) -> None:
+def test_an_inelastic_impact_stops_the_normal_velocity_and_a_second_one_changes_nothing(
+    seed: int,
+) -> None:
     for robot in (ROBOT, CORRECTED):
         mass, jacobian, velocity = arm_state(seed, robot)
         after = impact_map(mass, jacobian[2], velocity)
@@ -66,7 +72,9 @@ def test_an_inelastic_impact_stops_the_normal_velocity_and_a_second_one_changes_
 
 @given(seeds, coefficients)
 @settings(deadline=None, max_examples=200)
-def test_restitution_reverses_its_share_and_energy_is_lost_as_carnot_says(seed: int, e: float) -> None:
+def test_restitution_reverses_its_share_and_energy_is_lost_as_carnot_says(
+    seed: int, e: float
+) -> None:
     mass, jacobian, velocity = arm_state(seed)
     after = rebound(mass, jacobian[2], velocity, e)
     closing = jacobian[2] @ velocity
@@ -116,7 +124,11 @@ def test_r_is_what_a_falling_tip_gains_along_the_table() -> None:
 
 @pytest.mark.parametrize(
     ("jacobian", "words"),
-    [(np.zeros(7), "singular posture"), (1e-6 * np.ones(7), "singular posture"), (np.ones((2, 7)), "singular posture")],
+    [
+        (np.zeros(7), "singular posture"),
+        (1e-6 * np.ones(7), "singular posture"),
+        (np.ones((2, 7)), "singular posture"),
+    ],
 )
 def test_a_singular_posture_says_so(jacobian: np.ndarray, words: str) -> None:
     mass, _, velocity = arm_state(5)
@@ -139,8 +151,12 @@ def test_an_arm_that_points_straight_down_is_singular_and_a_bent_one_is_not() ->
     assert np.isfinite(impact_map(ROBOT.mass_matrix(q), ROBOT.tip_jacobian(q)[2], np.ones(7))).all()
 
 
-@pytest.mark.parametrize(("direction", "ratio", "x"), [(90, 0.505, 0.5537), (70, 0.632, 0.6123), (53, 0.702, 0.6508)])
-def test_stated_postures_have_the_stated_ratio_and_place(direction: int, ratio: float, x: float) -> None:
+@pytest.mark.parametrize(
+    ("direction", "ratio", "x"), [(90, 0.505, 0.5537), (70, 0.632, 0.6123), (53, 0.702, 0.6508)]
+)
+def test_stated_postures_have_the_stated_ratio_and_place(
+    direction: int, ratio: float, x: float
+) -> None:
     q = stated_posture(direction)
     assert ratio_at(ROBOT, q) == pytest.approx(ratio, abs=6e-4)
     np.testing.assert_allclose(ROBOT.tip_position(q), [x, 0.0, TABLE_HEIGHT], atol=1e-4)

@@ -45,7 +45,9 @@ def random_body(seed: int, m: int, k: int) -> tuple[np.ndarray, Contacts, np.nda
 
 
 def planar_outcomes(w: np.ndarray, before: np.ndarray, mu: float, e: float) -> list[np.ndarray]:
-    """All impulses (tangential, normal) that satisfy the law at one contact, by trying stick and both ways to slide."""
+    """All impulses (tangential, normal) that satisfy the law at one contact, by trying stick and
+    both ways to slide.
+    """
     found = []
     wanted = np.array([0.0, -e * before[1]])
     stick = np.linalg.solve(w, wanted - before)
@@ -63,12 +65,18 @@ def planar_outcomes(w: np.ndarray, before: np.ndarray, mu: float, e: float) -> l
 def assert_laws(
     mass: np.ndarray, contacts: Contacts, before: np.ndarray, law: ImpactLaw, found: ImpactSolution
 ) -> None:
-    """Signorini and Newton, the friction polygon, and friction against the sliding, from the answer alone."""
+    """Signorini and Newton, the friction polygon, and friction against the sliding, from the answer
+    alone.
+    """
     rows = np.vstack([contacts.normal, *contacts.tangent])
-    wrench = contacts.normal.T @ found.impulse_n + np.einsum("mkn,mk->n", contacts.tangent, found.impulse_t)
+    wrench = contacts.normal.T @ found.impulse_n + np.einsum(
+        "mkn,mk->n", contacts.tangent, found.impulse_t
+    )
     scale = np.abs(rows @ before).max()
     unit = max(np.abs(found.impulse_n).max(), 1e-30)
-    np.testing.assert_allclose(mass @ (found.velocity - before), wrench, atol=1e-9 * np.abs(wrench).max() + 1e-12)
+    np.testing.assert_allclose(
+        mass @ (found.velocity - before), wrench, atol=1e-9 * np.abs(wrench).max() + 1e-12
+    )
     for i, push in enumerate(found.impulse_n):
         bounce = contacts.normal[i] @ (found.velocity + law.restitution_e_n * before)
         assert push >= -EXACT * unit and bounce >= -EXACT * scale
@@ -87,7 +95,9 @@ def test_without_friction_it_is_the_impact_map(e: float) -> None:
         mass, jacobian, velocity = arm_impact(direction)
         found = solve_impact(mass, Contacts.of_tip(jacobian), velocity, ImpactLaw(0.0, e))
         assert found.converged and found.states == (SLIDING,)
-        np.testing.assert_allclose(found.velocity, rebound(mass, jacobian[2], velocity, e), atol=1e-12)
+        np.testing.assert_allclose(
+            found.velocity, rebound(mass, jacobian[2], velocity, e), atol=1e-12
+        )
         lost = kinetic_energy(mass, velocity) - kinetic_energy(mass, found.velocity)
         assert found.energy_lost == pytest.approx(lost, abs=1e-14)
 
@@ -108,7 +118,9 @@ def test_much_friction_makes_the_tip_stick_and_the_limit_is_the_closed_one(e: fl
 
 @given(seeds, st.floats(0.0, 1.5), st.floats(0.0, 1.0))
 @settings(deadline=None, max_examples=25)
-def test_one_contact_with_one_tangent_does_what_enumeration_finds(seed: int, mu: float, e: float) -> None:
+def test_one_contact_with_one_tangent_does_what_enumeration_finds(
+    seed: int, mu: float, e: float
+) -> None:
     mass, contacts, velocity = random_body(seed, 1, 1)
     rows = np.vstack([contacts.tangent[0], contacts.normal])
     w = mobility(mass, rows)
@@ -118,12 +130,16 @@ def test_one_contact_with_one_tangent_does_what_enumeration_finds(seed: int, mu:
     found = solve_impact(mass, contacts, velocity, ImpactLaw(mu, e))
     impulse = np.array([found.impulse_t[0, 0], found.impulse_n[0]])
     assert found.converged
-    assert min(np.abs(impulse - one).max() for one in possible) < 1e-8 * max(1.0, np.abs(impulse).max())
+    assert min(np.abs(impulse - one).max() for one in possible) < 1e-8 * max(
+        1.0, np.abs(impulse).max()
+    )
 
 
 @given(seeds, st.integers(1, 3), st.sampled_from([0.0, 0.2, 0.8]), st.sampled_from([0.0, 0.5]))
 @settings(deadline=None, max_examples=25)
-def test_every_contact_obeys_its_laws_and_inelastic_impacts_lose_energy(seed: int, m: int, mu: float, e: float) -> None:
+def test_every_contact_obeys_its_laws_and_inelastic_impacts_lose_energy(
+    seed: int, m: int, mu: float, e: float
+) -> None:
     mass, contacts, velocity = random_body(seed, m, 2)
     law = ImpactLaw(mu, e)
     found = solve_impact(mass, contacts, velocity, law)
@@ -134,15 +150,21 @@ def test_every_contact_obeys_its_laws_and_inelastic_impacts_lose_energy(seed: in
 
 
 def rod(inertia: float) -> tuple[np.ndarray, Contacts]:
-    """Planar rod, mass 1, on supports 1 m to the left and right of its centre; coordinates y and turn."""
-    return np.diag([1.0, inertia]), Contacts(np.array([[1.0, -1.0], [1.0, 1.0]]), np.zeros((2, 0, 2)))
+    """Planar rod, mass 1, on supports 1 m to the left and right of its centre; coordinates y and
+    turn.
+    """
+    return np.diag([1.0, inertia]), Contacts(
+        np.array([[1.0, -1.0], [1.0, 1.0]]), np.zeros((2, 0, 2))
+    )
 
 
 def test_two_closing_contacts_are_the_projection_onto_both() -> None:
     mass, contacts = rod(1.0 / 3.0)
     falling = np.array([-1.0, 0.2])
     found = solve_impact(mass, contacts, falling, ImpactLaw())
-    np.testing.assert_allclose(found.velocity, impact_map(mass, contacts.normal, falling), atol=1e-12)
+    np.testing.assert_allclose(
+        found.velocity, impact_map(mass, contacts.normal, falling), atol=1e-12
+    )
     np.testing.assert_allclose(found.velocity, [0.0, 0.0], atol=1e-12)
     assert OPEN not in found.states
 
@@ -152,7 +174,9 @@ def test_a_struck_end_opens_the_other_one_only_where_the_mass_lies_outside() -> 
     mass, contacts = rod(3.0)  # radius of gyration beyond the supports: both ends move the same way
     found = solve_impact(mass, contacts, struck, ImpactLaw())
     assert found.states == (SLIDING, OPEN)
-    np.testing.assert_allclose(found.velocity, impact_map(mass, contacts.normal[:1], struck), atol=1e-12)
+    np.testing.assert_allclose(
+        found.velocity, impact_map(mass, contacts.normal[:1], struck), atol=1e-12
+    )
     assert contacts.normal[1] @ found.velocity > 0.1
     mass, contacts = rod(1.0 / 3.0)
     found = solve_impact(mass, contacts, struck, ImpactLaw())
@@ -162,7 +186,9 @@ def test_a_struck_end_opens_the_other_one_only_where_the_mass_lies_outside() -> 
 
 def test_dependent_contacts_share_an_impulse_that_moves_the_body_in_one_way() -> None:
     mass, jacobian, velocity = arm_impact()
-    doubled = Contacts(np.vstack([jacobian[2], jacobian[2]]), np.stack([jacobian[:2], jacobian[:2]]))
+    doubled = Contacts(
+        np.vstack([jacobian[2], jacobian[2]]), np.stack([jacobian[:2], jacobian[:2]])
+    )
     for mu in (0.0, 0.1):
         once = solve_impact(mass, Contacts.of_tip(jacobian), velocity, ImpactLaw(mu))
         twice = solve_impact(mass, doubled, velocity, ImpactLaw(mu))

@@ -1,4 +1,6 @@
-"""Table II: our predictions beside the printed ones, what is corrected and why, and what the checks say."""
+"""Table II: our predictions beside the printed ones, what is corrected and why, and what the checks
+say.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ BLOCK = CONFIG["robot"]
 
 
 def recordings() -> pd.DataFrame:
-    """Fits of 17 recordings, of the rows that aren't copies; their labels say nothing, their fits are the rows'."""
+    """Fits of 17 recordings, of the rows that aren't copies; their labels say nothing, their fits
+    are the rows'.
+    """
     rows = PRINTED[~copied_rows(PRINTED)].reset_index(drop=True)
     fits = rows.reindex(columns=list(FITTED)).fillna(0.0)
     return fits.assign(set=rows["dataset"], nominal_velocity_m_s=np.nan, nominal_angle_deg=np.nan)
@@ -87,11 +91,17 @@ def test_corrections_name_their_cells_and_reasons() -> None:
         return corrected[same].iloc[0]
 
     copy = row(1, 0.15, 30)
-    assert copy[[f"{name}_corrected" for name in CELLS]].isna().all() and "a copy" in copy["correction_reason"]
+    assert (
+        copy[[f"{name}_corrected" for name in CELLS]].isna().all()
+        and "a copy" in copy["correction_reason"]
+    )
     original = row(1, 0.2, 30)
     assert original["vx_plus_fit_corrected"] == 0.181
     rounded = row(1, 0.1, 90)
-    assert rounded["eta_x_corrected"] == 0.005 and "eta_x: printed 0.006" in rounded["correction_reason"]
+    assert (
+        rounded["eta_x_corrected"] == 0.005
+        and "eta_x: printed 0.006" in rounded["correction_reason"]
+    )
     assert "v- (unchanged)" in row(1, 0.1, 60)["correction_reason"]
     assert "v- (unchanged)" in row(2, 0.1, 30)["correction_reason"]
     exchanged = corrected[corrected["angle_deg"] != corrected["angle_deg_corrected"]]
@@ -116,9 +126,14 @@ def test_recordings_stand_beside_the_row_whose_motion_they_have() -> None:
     fits = recordings().sample(frac=1.0, random_state=3).reset_index(drop=True)
     fits["vx_minus"] += np.random.default_rng(1).uniform(-4e-3, 4e-3, len(fits))
     table = impact_table(ROBOT, PUBLISHED, fits, UPRIGHT)
-    np.testing.assert_allclose(table["twin_vx_plus_fit"], table["vx_plus_fit"])  # the copy has its original's
+    np.testing.assert_allclose(
+        table["twin_vx_plus_fit"], table["vx_plus_fit"]
+    )  # the copy has its original's
     assert (table["twin_recordings"] == 1).all() and table["twin_spread_vx_plus_fit"].isna().all()
-    assert TABLE[[f"twin_{name}" for name in FITTED]].isna().all(axis=None) and (TABLE["twin_recordings"] == 0).all()
+    assert (
+        TABLE[[f"twin_{name}" for name in FITTED]].isna().all(axis=None)
+        and (TABLE["twin_recordings"] == 0).all()
+    )
     far = impact_table(ROBOT, PUBLISHED, fits.assign(vz_minus=fits["vz_minus"] - 0.011), UPRIGHT)
     assert (far["twin_recordings"] == 0).all()
     with pytest.raises(ContactIdError, match="lacks vx_plus_fit_se"):
@@ -126,7 +141,10 @@ def test_recordings_stand_beside_the_row_whose_motion_they_have() -> None:
 
 
 def test_repetitions_give_their_median_and_spread() -> None:
-    again = [recordings().assign(vx_plus_fit=lambda one, by=by: one["vx_plus_fit"] + by) for by in (0.0, 0.002, 0.006)]
+    again = [
+        recordings().assign(vx_plus_fit=lambda one, by=by: one["vx_plus_fit"] + by)
+        for by in (0.0, 0.002, 0.006)
+    ]
     table = impact_table(ROBOT, PUBLISHED, pd.concat(again), UPRIGHT)
     assert (table["twin_recordings"] == 3).all()
     np.testing.assert_allclose(table["twin_vx_plus_fit"], table["vx_plus_fit"] + 0.002)
@@ -134,7 +152,9 @@ def test_repetitions_give_their_median_and_spread() -> None:
 
 
 def test_a_motion_that_two_sets_share_belongs_to_none_unless_the_set_is_told() -> None:
-    shared = PRINTED[PRINTED.duplicated(["vx_minus", "vz_minus"], keep=False) & ~copied_rows(PRINTED)]
+    shared = PRINTED[
+        PRINTED.duplicated(["vx_minus", "vz_minus"], keep=False) & ~copied_rows(PRINTED)
+    ]
     shared = shared[shared.groupby(["vx_minus", "vz_minus"])["dataset"].transform("nunique") == 2]
     assert len(shared) == 2
     untold = twin_columns(PRINTED, recordings().assign(set=0))
@@ -159,7 +179,9 @@ def test_postures_are_reported_for_both_inertias_and_none_is_dropped() -> None:
     assert (missing["ratio_fitted"] > missing["largest_ratio"]).all()
 
 
-def test_a_tenth_of_a_degree_of_tilt_meets_the_flattest_rows_with_a_plausible_wrist(tmp_path: Path) -> None:
+def test_a_tenth_of_a_degree_of_tilt_meets_the_flattest_rows_with_a_plausible_wrist(
+    tmp_path: Path,
+) -> None:
     table = levers(LWR4, CORRECTIONS, BLOCK, PUBLISHED_FILE)
     asked = table.loc[table["series"] == ASKED, "ratio"].iloc[-1]
     meets = table[table["series"] == MEETS].set_index("inertia")
@@ -169,11 +191,19 @@ def test_a_tenth_of_a_degree_of_tilt_meets_the_flattest_rows_with_a_plausible_wr
     robot, near = lwr4(corrections=CORRECTIONS), stated_posture(53)
     x, _, z = robot.tip_position(near)
     q = upright_posture(robot, x, z, near, np.deg2rad(tilt))
-    np.testing.assert_allclose(robot.tip_position(q), [x, 0.0, z], atol=1e-6)  # the same tip, the probe not upright
+    np.testing.assert_allclose(
+        robot.tip_position(q), [x, 0.0, z], atol=1e-6
+    )  # the same tip, the probe not upright
     probe = robot.tip_orientation(q)[:, 2]
     assert np.rad2deg(np.arctan2(probe[0], -probe[2])) == pytest.approx(tilt, abs=1e-4)
-    upright = table[(table["inertia"] == "corrected") & (table["series"] == CURVE) & (table["lever"] != "tilt_deg")]
-    lower = upright[(upright["value"] == -0.25) | (upright["value"] == 0.05)]  # a lower table, a shorter probe
+    upright = table[
+        (table["inertia"] == "corrected")
+        & (table["series"] == CURVE)
+        & (table["lever"] != "tilt_deg")
+    ]
+    lower = upright[
+        (upright["value"] == -0.25) | (upright["value"] == 0.05)
+    ]  # a lower table, a shorter probe
     assert len(lower) == 2 and (lower["ratio"] > asked).all()
     with style.styled():
         style.save(draw_levers(table), tmp_path / "ext_postures")
@@ -182,7 +212,9 @@ def test_a_tenth_of_a_degree_of_tilt_meets_the_flattest_rows_with_a_plausible_wr
 def test_other_laws_reduce_to_the_printed_one_and_friction_slows_the_tip() -> None:
     table = law_table(ROBOT, PRINTED, friction_mu=[0.0, 0.1, 0.6], restitution_e_n=[0.0], facets=8)
     assert len(table) == 54 and table["converged"].all() and (table["energy_lost_j"] > 0.0).all()
-    free, some, much = (table[table["friction_mu"] == mu].reset_index(drop=True) for mu in (0.0, 0.1, 0.6))
+    free, some, much = (
+        table[table["friction_mu"] == mu].reset_index(drop=True) for mu in (0.0, 0.1, 0.6)
+    )
     np.testing.assert_allclose(free["vx_plus"], block_of("per_angle")[OURS], atol=1e-9)
     assert (some["vx_plus"] < free["vx_plus"]).all()
     assert (much["state"] == "sticking").all() and much["vx_plus"].abs().max() < 1e-9
@@ -195,7 +227,10 @@ def test_the_artefacts_are_made_from_files_and_the_figure_is_drawn(tmp_path: Pat
     tables = table_ii(LWR4, BLOCK, PUBLISHED_FILE, str(fits))
     assert len(tables["tables/tab02_impact_map"]) == 36
     made = postures(LWR4, CORRECTIONS, BLOCK, PUBLISHED_FILE)
-    assert len(made["tables/ext_postures"]) and set(made["tables/ext_links"]["inertia"]) == {"described", "corrected"}
+    assert len(made["tables/ext_postures"]) and set(made["tables/ext_links"]["inertia"]) == {
+        "described",
+        "corrected",
+    }
     laws = {"friction_mu": [0.2], "restitution_e_n": [0.0], "facets": 4}
     solve_laws(LWR4, BLOCK, laws, PUBLISHED_FILE, str(tmp_path / "laws.csv"))
     assert len(impact_laws(str(tmp_path / "laws.csv"))) == 18

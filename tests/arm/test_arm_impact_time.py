@@ -12,7 +12,9 @@ from contactid.core.errors import ContactIdError
 OPTIONS = CONFIG["fit"]["impact"]
 TIME = np.arange(800) * 1e-3
 POLES = np.array([-35.0 + 130.0j, -45.0 + 150.0j])
-MODES = np.array([[0.02 * np.exp(1.2j), -0.11 * np.exp(0.2j)], [-0.15 * np.exp(0.3j), 0.02 * np.exp(1.0j)]])
+MODES = np.array(
+    [[0.02 * np.exp(1.2j), -0.11 * np.exp(0.2j)], [-0.15 * np.exp(0.3j), 0.02 * np.exp(1.0j)]]
+)
 POST = np.array([0.12, -0.002])
 
 

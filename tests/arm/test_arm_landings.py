@@ -1,4 +1,6 @@
-"""A biped's landings: files that are read without trust, a closed kinematic chain, and laws as exact projections."""
+"""A biped's landings: files that are read without trust, a closed kinematic chain, and laws as
+exact projections.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,33 @@ import pytest
 
 from arm_for_tests import ROOT
 from contactid.arm.artefacts.landings import draw_landings, landing_tables, median_interval
-from contactid.arm.identify.landings import Landing, differentiated, landing, law_errors, touches, write_landings
+from contactid.arm.identify.landings import (
+    Landing,
+    differentiated,
+    landing,
+    law_errors,
+    touches,
+    write_landings,
+)
 from contactid.arm.readers.landings import landing_signals, read_landings
-from contactid.arm.rigid.biped import JOINTS, LAWS, LOCKED, NONE, ROD, STICKING, STICKING_LINKS, Biped
+from contactid.arm.rigid.biped import (
+    JOINTS,
+    LAWS,
+    LOCKED,
+    NONE,
+    ROD,
+    STICKING,
+    STICKING_LINKS,
+    Biped,
+)
 from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.sources.motion import write_dataset
 
 URDF = ROOT / "workflow/contactid/arm/robots/cassie.urdf"
 STEP = 5e-4  # s
-# a squat, in the joints' order: hips' roll, yaw and pitch, knees, shins' springs, ankles, heel springs and toes
+# a squat, in the joints' order: hips' roll, yaw and pitch, knees, shins' springs, ankles, heel
+# springs and toes
 JOINT = np.array([0, 0, 0, 0, 0.7, 0.7, -1.4, -1.4, 0.01, 0.01, 1.65, 1.65, 0.01, -1.6, 0.01, -1.6])
 BOTH_FEET = np.ones(4, dtype=bool)
 
@@ -49,7 +68,9 @@ def recordings(folder: Path, landings: int = 2, samples: int = 60, stops: int = 
     return rate
 
 
-def test_published_arrays_are_read_and_joint_rates_are_those_of_the_positions(tmp_path: Path) -> None:
+def test_published_arrays_are_read_and_joint_rates_are_those_of_the_positions(
+    tmp_path: Path,
+) -> None:
     rate = recordings(tmp_path)
     found = read_landings(tmp_path, source="here", licence="none")
     assert list(found["landing"]) == [0, 1] and tuple(found["joint"].values) == JOINTS
@@ -95,10 +116,16 @@ def test_the_biped_weighs_33_kg_and_its_rods_nearly_fit(biped: Biped, q: np.ndar
 def test_rates_of_rods_and_feet_are_those_of_a_small_motion(biped: Biped, q: np.ndarray) -> None:
     random = np.random.default_rng(0)
     v, small = random.normal(size=biped.model.nv), 1e-6
-    ahead, behind = (biped.stance(pin.integrate(biped.model, q, sign * small * v)) for sign in (1.0, -1.0))
+    ahead, behind = (
+        biped.stance(pin.integrate(biped.model, q, sign * small * v)) for sign in (1.0, -1.0)
+    )
     here = biped.stance(q)
-    np.testing.assert_allclose(here.loops @ v, (ahead.rods - behind.rods) / (2.0 * small), atol=1e-7)
-    np.testing.assert_allclose(here.jacobian @ v, (ahead.place - behind.place) / (2.0 * small), atol=1e-7)
+    np.testing.assert_allclose(
+        here.loops @ v, (ahead.rods - behind.rods) / (2.0 * small), atol=1e-7
+    )
+    np.testing.assert_allclose(
+        here.jacobian @ v, (ahead.place - behind.place) / (2.0 * small), atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -107,7 +134,9 @@ def test_a_law_stops_what_it_says_and_takes_energy(biped: Biped, q: np.ndarray, 
     before = np.random.default_rng(1).normal(size=biped.model.nv)
     after = biped.after(law, stance, BOTH_FEET, before)
     feet = stance.jacobian @ after
-    stopped = np.abs(feet).max() < 1e-9 if law.startswith("sticking") else np.abs(feet[:, 2]).max() < 1e-9
+    stopped = (
+        np.abs(feet).max() < 1e-9 if law.startswith("sticking") else np.abs(feet[:, 2]).max() < 1e-9
+    )
     assert stopped == (law != NONE)
     assert (np.abs(stance.loops @ after).max() < 1e-9) == (law != NONE)
     np.testing.assert_allclose(biped.after(law, stance, BOTH_FEET, after), after, atol=1e-9)
@@ -115,12 +144,16 @@ def test_a_law_stops_what_it_says_and_takes_energy(biped: Biped, q: np.ndarray, 
     rest = before - after
     assert rest @ mass @ after == pytest.approx(0.0, abs=1e-9), "orthogonal in the kinetic energy"
     if law == LOCKED:
-        springs = [k for k, name in enumerate(JOINTS) if name.startswith(("knee_joint", "ankle_spring"))]
+        springs = [
+            k for k, name in enumerate(JOINTS) if name.startswith(("knee_joint", "ankle_spring"))
+        ]
         assert np.abs(after[biped.joint_places[1][springs]]).max() < 1e-9
 
 
 @pytest.mark.parametrize("law", [STICKING, STICKING_LINKS])
-def test_the_law_that_a_landing_obeys_has_no_error_and_others_have(biped: Biped, q: np.ndarray, law: str) -> None:
+def test_the_law_that_a_landing_obeys_has_no_error_and_others_have(
+    biped: Biped, q: np.ndarray, law: str
+) -> None:
     """Feet come down at 2 m/s, and a law's v+ holds from the touch on."""
     falling = biped.velocity(q, np.array([0.3, 0.0, -2.0]), np.zeros(3), 0.2 * np.ones(16))
     stance = biped.stance(q)
@@ -129,14 +162,19 @@ def test_the_law_that_a_landing_obeys_has_no_error_and_others_have(biped: Biped,
     vertical = np.einsum("knv,tv->tkn", stance.jacobian, v)[..., 2]
     one = Landing(np.tile(q, (100, 1)), v, np.zeros((100, 4)), vertical)
     assert (touches(vertical) == 30).all()
-    table = pd.DataFrame(law_errors(biped, one, STEP)).set_index(["wait_ms", "law"])["error"].unstack()
+    table = (
+        pd.DataFrame(law_errors(biped, one, STEP)).set_index(["wait_ms", "law"])["error"].unstack()
+    )
     assert (table[law] < 1e-9).all() and (table.drop(columns=law) > 0.02).all(axis=None)
     np.testing.assert_allclose(table[NONE], 1.0)
 
 
 def test_an_order_statistic_s_interval_holds_the_median() -> None:
     random = np.random.default_rng(2)
-    held = [low <= 0.0 <= high for low, high in (median_interval(random.normal(size=19)) for _ in range(2000))]
+    held = [
+        low <= 0.0 <= high
+        for low, high in (median_interval(random.normal(size=19)) for _ in range(2000))
+    ]
     assert 0.94 <= np.mean(held) <= 0.99
 
 

@@ -53,7 +53,9 @@ def test_impulses_of_any_size_lie_on_one_line_whose_end_is_eq_5() -> None:
         found = without_normal_velocity(BEFORE, bounced, NORMAL_IS_Z)
         np.testing.assert_allclose(found, inelastic, atol=1e-12)
         np.testing.assert_allclose(
-            without_normal_velocity(before, longer, jacobian[2]), impact_map(mass, jacobian[2], before), atol=1e-12
+            without_normal_velocity(before, longer, jacobian[2]),
+            impact_map(mass, jacobian[2], before),
+            atol=1e-12,
         )
     with pytest.raises(ContactIdError, match="more than half"):
         without_normal_velocity(BEFORE, np.array([0.1, -0.1]), NORMAL_IS_Z)

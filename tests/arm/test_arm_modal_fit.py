@@ -1,4 +1,6 @@
-"""The modal fit recovers what a signal was made of, finds the global optimum, and knows how sure it is."""
+"""The modal fit recovers what a signal was made of, finds the global optimum, and knows how sure it
+is.
+"""
 
 import numpy as np
 import pytest
@@ -7,7 +9,15 @@ from hypothesis import strategies as st
 
 from contactid.arm.identify.modal_fit import fit_modes, fit_modes_jointly
 from contactid.arm.identify.modal_search import cost_at, polish, search
-from contactid.arm.models.modal_signal import DIFFERENCED, FREE, HIGH, LOW, TIED, WHITE, ModalProblem
+from contactid.arm.models.modal_signal import (
+    DIFFERENCED,
+    FREE,
+    HIGH,
+    LOW,
+    TIED,
+    WHITE,
+    ModalProblem,
+)
 from contactid.core.errors import ContactIdError
 
 TIME = (np.arange(150) + 0.5) * 1e-3
@@ -63,7 +73,10 @@ def test_three_modes_are_recovered():
     slope=st.floats(-1.0, 1.0),
 )
 def test_one_mode_is_recovered_whatever_it_is(decay, frequency, amplitude, phase, post, slope):
-    poles, z = np.array([-decay + 2j * np.pi * frequency]), np.array([amplitude * np.exp(1j * phase)])
+    poles, z = (
+        np.array([-decay + 2j * np.pi * frequency]),
+        np.array([amplitude * np.exp(1j * phase)]),
+    )
     fit = fit_modes(TIME, velocity(TIME, poles, z, post, slope), before(z, post))
     assert fit.post_velocity == pytest.approx(post, abs=1e-7)
     assert fit.poles == pytest.approx(poles, rel=1e-5)
@@ -114,7 +127,9 @@ def test_the_search_finds_what_many_random_starts_find(modes, weak):
     for _ in range(4):
         noisy = velocity(TIME, poles, z, 0.0) + np.diff(random.normal(0.0, 5e-6, 151)) / DT
         problem = ModalProblem(TIME, (noisy - before(z, 0.0))[:, None], TIED, DIFFERENCED, DT)
-        starts = random.uniform(LOW[0], HIGH[0], (60, modes)) + 1j * random.uniform(LOW[1], HIGH[1], (60, modes))
+        starts = random.uniform(LOW[0], HIGH[0], (60, modes)) + 1j * random.uniform(
+            LOW[1], HIGH[1], (60, modes)
+        )
         reference = polish(problem, starts).costs[0]
         assert search(problem, modes).costs[0] <= reference * (1.0 + 1e-6)
 
@@ -146,11 +161,13 @@ def test_sensitivities_are_derivatives():
     for offset in (TIED, FREE):
         fit = fit_modes(TIME, y, pre, offset=offset, noise=DIFFERENCED)
         later, earlier = (
-            fit_modes(TIME - shift, y, pre, offset=offset, noise=DIFFERENCED).post_velocity for shift in (1e-5, -1e-5)
+            fit_modes(TIME - shift, y, pre, offset=offset, noise=DIFFERENCED).post_velocity
+            for shift in (1e-5, -1e-5)
         )
         assert fit.by_impact_time == pytest.approx((later - earlier) / 2e-5, rel=0.02, abs=1e-4)
         more, less = (
-            fit_modes(TIME, y, pre + change, offset=offset, noise=DIFFERENCED).post_velocity for change in (1e-5, -1e-5)
+            fit_modes(TIME, y, pre + change, offset=offset, noise=DIFFERENCED).post_velocity
+            for change in (1e-5, -1e-5)
         )
         assert fit.by_pre_velocity == pytest.approx((more - less) / 2e-5, rel=0.02, abs=1e-6)
 
@@ -170,7 +187,10 @@ def test_given_poles_make_the_fit_linear_and_pass_their_uncertainty_on():
     unsure = fit_modes(TIME, y, pre, poles=ONE, pole_covariance=np.diag([1.0, 1.0]))
     assert sure.post_velocity == pytest.approx(0.1, abs=1e-12)
     assert sure.poles == pytest.approx(ONE)
-    later = fit_modes(TIME, y, pre, poles=ONE + 1e-4).post_velocity - fit_modes(TIME, y, pre, poles=ONE).post_velocity
+    later = (
+        fit_modes(TIME, y, pre, poles=ONE + 1e-4).post_velocity
+        - fit_modes(TIME, y, pre, poles=ONE).post_velocity
+    )
     turned = fit_modes(TIME, y, pre, poles=ONE + 1e-4j).post_velocity - sure.post_velocity
     assert unsure.post_velocity_se == pytest.approx(np.hypot(later, turned) / 1e-4, rel=1e-3)
 
@@ -190,7 +210,9 @@ def test_bic_finds_the_number_of_modes():
     random = np.random.default_rng(29)
     for poles, z in ((ONE, ONE_Z), (TWO, TWO_Z)):
         y = velocity(TIME, poles, z, 0.0) + np.diff(random.normal(0.0, 1e-5, 151)) / DT
-        bic = [fit_modes(TIME, y, before(z, 0.0), modes=m, noise=DIFFERENCED).bic for m in (1, 2, 3)]
+        bic = [
+            fit_modes(TIME, y, before(z, 0.0), modes=m, noise=DIFFERENCED).bic for m in (1, 2, 3)
+        ]
         assert int(np.argmin(bic)) + 1 == len(poles)
 
 

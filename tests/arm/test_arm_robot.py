@@ -1,4 +1,6 @@
-"""The arm's link table: what is built from it, what its links can be, and what a damaged table says."""
+"""The arm's link table: what is built from it, what its links can be, and what a damaged table
+says.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ def test_the_tip_is_where_the_table_puts_it(q: np.ndarray) -> None:
 @settings(deadline=None, max_examples=30)
 def test_the_jacobian_is_the_derivative_of_the_position(q: np.ndarray) -> None:
     step = 1e-6
-    columns = [(tip_by_hand(q + step * e) - tip_by_hand(q - step * e)) / (2.0 * step) for e in np.eye(7)]
+    columns = [
+        (tip_by_hand(q + step * e) - tip_by_hand(q - step * e)) / (2.0 * step) for e in np.eye(7)
+    ]
     np.testing.assert_allclose(ROBOT.tip_jacobian(q), np.array(columns).T, atol=1e-8)
 
 
@@ -72,7 +76,9 @@ def test_the_kinetic_energy_is_that_of_the_links(q: np.ndarray, velocity: np.nda
         centre = speed + np.cross(spin, turn @ link.centre)
         inertia = turn @ link.inertia @ turn.T
         energy += 0.5 * link.mass * centre @ centre + 0.5 * spin @ inertia @ spin
-    assert 0.5 * velocity @ ROBOT.mass_matrix(q) @ velocity == pytest.approx(energy, rel=1e-10, abs=1e-12)
+    assert 0.5 * velocity @ ROBOT.mass_matrix(q) @ velocity == pytest.approx(
+        energy, rel=1e-10, abs=1e-12
+    )
 
 
 def test_the_force_sensor_adds_its_mass_and_nothing_else_moves() -> None:
@@ -82,8 +88,11 @@ def test_the_force_sensor_adds_its_mass_and_nothing_else_moves() -> None:
     np.testing.assert_allclose(with_sensor.tip_position(q), ROBOT.tip_position(q))
     gain = velocity @ (with_sensor.mass_matrix(q) - ROBOT.mass_matrix(q)) @ velocity / 2.0
     step = 1e-6
-    # the sensor's centre lies about 3 cm beyond the last link's frame: its energy is about that of a point there
-    point = (tip_by_hand(q + step * velocity, 0.034) - tip_by_hand(q - step * velocity, 0.034)) / (2.0 * step)
+    # the sensor's centre lies about 3 cm beyond the last link's frame: its energy is about that of
+    # a point there
+    point = (tip_by_hand(q + step * velocity, 0.034) - tip_by_hand(q - step * velocity, 0.034)) / (
+        2.0 * step
+    )
     assert gain == pytest.approx(0.5 * 0.522 * point @ point, rel=0.1)
 
 
@@ -92,11 +101,22 @@ def test_the_described_wrist_cannot_be_solid_bodies_and_the_corrected_one_can() 
     corrected = link_report(lwr4(corrections=CORRECTIONS).links).set_index("link")
     assert described["positive_definite"].all() and described["triangle_inequality"].all()
     moving = [f"link_{k}" for k in range(1, 8)]
-    assert list(described.loc[moving].index[~described.loc[moving, "plausible"]]) == ["link_1", "link_6", "link_7"]
+    assert list(described.loc[moving].index[~described.loc[moving, "plausible"]]) == [
+        "link_1",
+        "link_6",
+        "link_7",
+    ]
     assert corrected.loc[moving, "plausible"].all()
-    assert 0.6 < described.loc["link_7", "gyration_min_m"] < described.loc["link_7", "gyration_max_m"] < 0.81
+    assert (
+        0.6
+        < described.loc["link_7", "gyration_min_m"]
+        < described.loc["link_7", "gyration_max_m"]
+        < 0.81
+    )
     # the equal links 1 and 3 have equal tensors once corrected
-    ratio = corrected.loc["link_1", "inertia_max_kg_m2"] / corrected.loc["link_3", "inertia_max_kg_m2"]
+    ratio = (
+        corrected.loc["link_1", "inertia_max_kg_m2"] / corrected.loc["link_3", "inertia_max_kg_m2"]
+    )
     assert ratio == pytest.approx(1.0, rel=1e-3)
 
 
@@ -108,7 +128,9 @@ def test_ellipsoid_and_gyration_of_a_known_solid() -> None:
     link = lwr4().links[1]
     solid = type(link)(**{**vars(link), "mass": mass, "inertia": turn @ inertia @ turn.T})
     np.testing.assert_allclose(ellipsoid_axes(solid), semi, rtol=1e-12)
-    np.testing.assert_allclose(gyration_radii(solid) ** 2 * mass, np.sort(np.diag(inertia)), rtol=1e-12)
+    np.testing.assert_allclose(
+        gyration_radii(solid) ** 2 * mass, np.sort(np.diag(inertia)), rtol=1e-12
+    )
     flat = type(link)(**{**vars(link), "mass": mass, "inertia": np.diag([1.0, 1.0, 3.0])})
     report = link_report((flat,))
     assert not report["triangle_inequality"][0] and not report["plausible"][0]

@@ -1,4 +1,6 @@
-"""Published models of one arm: the table is what was published, motors only add, rows know the robot that made them."""
+"""Published models of one arm: the table is what was published, motors only add, rows know the
+robot that made them.
+"""
 
 from __future__ import annotations
 
@@ -57,23 +59,32 @@ angles = st.lists(st.floats(-2.0, 2.0), min_size=7, max_size=7).map(np.array)
 
 
 def places(parameters: np.ndarray, model: str = DESCRIBED) -> dict[int, Place]:
-    return {angle: Place.of(ROBOT, model, parameters, stated_posture(angle)) for angle in STATED_POSTURES}
+    return {
+        angle: Place.of(ROBOT, model, parameters, stated_posture(angle))
+        for angle in STATED_POSTURES
+    }
 
 
 @given(angles)
 @settings(deadline=None, max_examples=20)
 def test_the_mass_matrix_of_the_described_parameters_is_the_robot_s(q: np.ndarray) -> None:
-    np.testing.assert_allclose(mass_matrix(ROBOT, parameters_of(ROBOT), q), ROBOT.mass_matrix(q), atol=1e-12)
+    np.testing.assert_allclose(
+        mass_matrix(ROBOT, parameters_of(ROBOT), q), ROBOT.mass_matrix(q), atol=1e-12
+    )
 
 
 @pytest.mark.skipif(not MODELS.exists(), reason="no published models beside the checkout")
 @pytest.mark.parametrize("name", FILES)
 def test_the_table_has_the_mass_matrix_of_the_published_file(name: str) -> None:
-    text = re.sub(r"<dynamics[^>]*/>", "", (MODELS / f"{FILES[name]}.urdf").read_text())  # pinocchio refuses some
+    text = re.sub(
+        r"<dynamics[^>]*/>", "", (MODELS / f"{FILES[name]}.urdf").read_text()
+    )  # pinocchio refuses some
     model = pin.buildModelFromXML(text)
     for q in np.random.default_rng(1).uniform(-2.0, 2.0, (5, 7)):
         upper = np.triu(pin.crba(model, model.createData(), q))
-        np.testing.assert_allclose(mass_matrix(ROBOT, ARMS[name], q), upper + np.triu(upper, 1).T, atol=1e-8)
+        np.testing.assert_allclose(
+            mass_matrix(ROBOT, ARMS[name], q), upper + np.triu(upper, 1).T, atol=1e-8
+        )
 
 
 def test_jubien_s_links_have_the_moments_of_inertia_that_joints_feel() -> None:
@@ -93,7 +104,9 @@ def test_locked_joints_move_as_the_centroidal_inertia_says(q: np.ndarray) -> Non
     lever = ROBOT.tip_position(q) - data.com[0]
     turning = np.linalg.solve(data.Ig.inertia, np.cross(lever, impulse))
     moved = impulse / data.Ig.mass + np.cross(turning, lever)
-    np.testing.assert_allclose(rigid_body_mobility(ROBOT, parameters_of(ROBOT), q) @ impulse, moved, atol=1e-10)
+    np.testing.assert_allclose(
+        rigid_body_mobility(ROBOT, parameters_of(ROBOT), q) @ impulse, moved, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("name", [DESCRIBED, *FILES])
@@ -111,7 +124,9 @@ def test_fits_that_a_share_of_the_motors_made_give_it_back(name: str, share: flo
     arm = places(ARMS.get(name, parameters_of(ROBOT)))
     ratios = ROWS["direction_deg"].map({angle: place.ratio(share) for angle, place in arm.items()})
     noise = np.random.default_rng(3).normal(0.0, 1e-3, len(ROWS))
-    best, low, high = fitted_share(arm, ROWS.assign(vx_plus_fit=predicted(ROWS, ratios.to_numpy()) + noise))
+    best, low, high = fitted_share(
+        arm, ROWS.assign(vx_plus_fit=predicted(ROWS, ratios.to_numpy()) + noise)
+    )
     assert low <= share * 1.06 and high >= share * 0.94  # a grid of 6 %
     assert best == pytest.approx(share, rel=0.25, abs=2e-3)
 

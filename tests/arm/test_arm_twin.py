@@ -30,7 +30,9 @@ def experiment(request):
 
 
 def tip_velocity(experiment):
-    """Mid-sample times since the impact (s) and the reported tip's x and z velocities (m/s), without noise."""
+    """Mid-sample times since the impact (s) and the reported tip's x and z velocities (m/s),
+    without noise.
+    """
     tips = np.array([ROBOT.tip_position(q)[[0, 2]] for q in experiment.clean])
     middle = 0.5 * (experiment.time[1:] + experiment.time[:-1]) - experiment.impact_time
     return middle, np.diff(tips, axis=0) / np.diff(experiment.time)[:, None]
@@ -49,7 +51,9 @@ def affine_part(time, velocity):
 
     def residuals(parameters):
         columns = basis(parameters)
-        return 1e3 * (velocity - columns @ np.linalg.lstsq(columns, velocity, rcond=None)[0]).ravel()
+        return (
+            1e3 * (velocity - columns @ np.linalg.lstsq(columns, velocity, rcond=None)[0]).ravel()
+        )
 
     start = np.array([-35.0, 125.0, -45.0, 145.0])
     found = least_squares(residuals, start, x_scale=np.abs(start)).x
@@ -59,8 +63,12 @@ def affine_part(time, velocity):
 
 def test_tip_comes_down_in_the_nominal_direction_at_about_the_nominal_speed(experiment):
     v_x, v_z = experiment.tip_velocity_pre
-    assert np.rad2deg(np.arctan2(-v_z, v_x)) == pytest.approx(experiment.setting.angle_deg, abs=1e-6)
-    assert np.hypot(v_x, v_z) == pytest.approx(experiment.setting.velocity, rel=4 * OPTIONS["speed_scatter"])
+    assert np.rad2deg(np.arctan2(-v_z, v_x)) == pytest.approx(
+        experiment.setting.angle_deg, abs=1e-6
+    )
+    assert np.hypot(v_x, v_z) == pytest.approx(
+        experiment.setting.velocity, rel=4 * OPTIONS["speed_scatter"]
+    )
     time, velocity = tip_velocity(experiment)
     before = time < -1e-3
     np.testing.assert_allclose(velocity[before], np.tile([v_x, v_z], (before.sum(), 1)), atol=2e-4)
@@ -94,8 +102,13 @@ def test_noise_is_small_and_steps_are_the_encoders(experiment):
     steps = recording.joint_position / OPTIONS["resolution"]
     np.testing.assert_allclose(steps, np.round(steps), atol=1e-6)
     error = recording.joint_position - experiment.clean
-    assert error.std() == pytest.approx(np.hypot(OPTIONS["noise"], OPTIONS["resolution"] / np.sqrt(12.0)), rel=0.1)
-    again, other = record(experiment, OPTIONS), record(experiment, twin_of(before=0.15, after=0.2, seed=2))
+    assert error.std() == pytest.approx(
+        np.hypot(OPTIONS["noise"], OPTIONS["resolution"] / np.sqrt(12.0)), rel=0.1
+    )
+    again, other = (
+        record(experiment, OPTIONS),
+        record(experiment, twin_of(before=0.15, after=0.2, seed=2)),
+    )
     np.testing.assert_array_equal(again.joint_position, recording.joint_position)
     assert (other.joint_position != recording.joint_position).any()
     exact = reported(experiment.clean, 0.0, 0.0, np.random.default_rng(1))
@@ -104,7 +117,9 @@ def test_noise_is_small_and_steps_are_the_encoders(experiment):
 
 def test_eighteen_settings_each_with_its_own_stream():
     assert len({setting.name for setting in twin_settings(twin_of())}) == 18
-    alone = simulate_experiment(STRAIGHT, twin_of(sets=(1,), velocities=(0.2,), before=0.1, after=0.1), ROBOT)
+    alone = simulate_experiment(
+        STRAIGHT, twin_of(sets=(1,), velocities=(0.2,), before=0.1, after=0.1), ROBOT
+    )
     among = simulate_experiment(STRAIGHT, twin_of(before=0.1, after=0.1), ROBOT)
     np.testing.assert_array_equal(alone.clean, among.clean)
     repeated = simulate_experiment(Setting(2, 0.2, 90.0), twin_of(before=0.1, after=0.1), ROBOT)
@@ -112,15 +127,30 @@ def test_eighteen_settings_each_with_its_own_stream():
 
 
 def test_archive_is_read_back_and_written_alike_twice(tmp_path):
-    block = CONFIG["twin"] | {"sets": [1], "velocities": [0.2], "angles_deg": [60, 90], "before": 0.1, "after": 0.1}
+    block = CONFIG["twin"] | {
+        "sets": [1],
+        "velocities": [0.2],
+        "angles_deg": [60, 90],
+        "before": 0.1,
+        "after": 0.1,
+    }
     write_arm_twin(LWR4, block, CONFIG["robot"], tmp_path / "raw", tmp_path / "truth.nc")
     write_arm_twin(LWR4, block, CONFIG["robot"], tmp_path / "again", tmp_path / "truth2.nc")
     for file in sorted((tmp_path / "raw").iterdir()):
         assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
     assert "not measured" in (tmp_path / "raw/README.md").read_text()
-    impacts, truth = read_arm_mat(tmp_path / "raw", robot=LWR4, licence="CC0-1.0"), read_dataset(tmp_path / "truth.nc")
-    assert list(impacts["experiment"].values) == list(truth["experiment"].values) == ["set1_v020_a60", "set1_v020_a90"]
-    np.testing.assert_allclose(impacts["time"].values, np.tile(1e-3 * np.arange(200), (2, 1)), atol=1e-12)
+    impacts, truth = (
+        read_arm_mat(tmp_path / "raw", robot=LWR4, licence="CC0-1.0"),
+        read_dataset(tmp_path / "truth.nc"),
+    )
+    assert (
+        list(impacts["experiment"].values)
+        == list(truth["experiment"].values)
+        == ["set1_v020_a60", "set1_v020_a90"]
+    )
+    np.testing.assert_allclose(
+        impacts["time"].values, np.tile(1e-3 * np.arange(200), (2, 1)), atol=1e-12
+    )
     difference = np.abs(impacts["joint_position"].values - truth["joint_position_clean"].values)
     assert difference.max() < 0.5 * block["resolution"] + 6.0 * block["noise"]
     assert (truth["separations"] == 0).all() and (truth["impulse"] > 0.0).all()
@@ -128,7 +158,9 @@ def test_archive_is_read_back_and_written_alike_twice(tmp_path):
 
 def test_figure_2_shows_velocities_around_the_impact(tmp_path):
     experiment = simulate_experiment(STRAIGHT, OPTIONS, ROBOT)
-    impacts = build_arm_impacts([record(experiment, OPTIONS)], source="twin", licence="CC0-1.0", synthetic=True)
+    impacts = build_arm_impacts(
+        [record(experiment, OPTIONS)], source="twin", licence="CC0-1.0", synthetic=True
+    )
     table = joint_velocities(impacts, "set1_v020_a90", experiment.impact_time)
     assert table.groupby("joint").size().to_dict() == dict.fromkeys(range(1, 8), len(table) // 7)
     second = table[table["joint"] == 2]
@@ -136,8 +168,12 @@ def test_figure_2_shows_velocities_around_the_impact(tmp_path):
     assert before.tail(20).mean() == pytest.approx(experiment.velocity_pre[1], rel=0.02)
     assert "synthetic" in table["source"].iloc[0]
     write_dataset(impacts, tmp_path / "arm.nc")
-    (tmp_path / "fits.csv").write_text("experiment,impact_time_s,vx_minus,vz_minus\nset1_v020_a90,0.15,0,-0.2\n")
+    (tmp_path / "fits.csv").write_text(
+        "experiment,impact_time_s,vx_minus,vz_minus\nset1_v020_a90,0.15,0,-0.2\n"
+    )
     assert len(shown_velocities(tmp_path / "arm.nc", tmp_path / "fits.csv")) == len(table)
-    (tmp_path / "fits.csv").write_text("experiment,impact_time_s,vx_minus,vz_minus\nset1_v020_a90,,0,-0.2\n")
+    (tmp_path / "fits.csv").write_text(
+        "experiment,impact_time_s,vx_minus,vz_minus\nset1_v020_a90,,0,-0.2\n"
+    )
     with pytest.raises(ContactIdError, match="no impact time of set1_v020_a90"):
         shown_velocities(tmp_path / "arm.nc", tmp_path / "fits.csv")

@@ -1,4 +1,6 @@
-"""Models A, B and C of the arm paper: closed forms, momentum, energy, unilateral contact, grazing, and their limits."""
+"""Models A, B and C of the arm paper: closed forms, momentum, energy, unilateral contact, grazing,
+and their limits.
+"""
 
 from dataclasses import replace
 
@@ -79,7 +81,9 @@ def test_the_rigid_model_is_its_closed_form():
 
 @given(system=systems)
 @settings(max_examples=25, deadline=None, suppress_health_check=UNCHANGED)
-def test_the_flexible_robot_meets_the_environment_when_two_modes_in_closed_form_say_so(quick, system):
+def test_the_flexible_robot_meets_the_environment_when_two_modes_in_closed_form_say_so(
+    quick, system
+):
     total, reduced = system.m1 + system.m2, system.m1 * system.m2 / (system.m1 + system.m2)
     rest = system.pushing_force * reduced / (system.m2 * system.k_rob)
     roots = np.roots([1.0, system.d_rob / reduced, system.k_rob / reduced]).astype(complex)
@@ -87,7 +91,9 @@ def test_the_flexible_robot_meets_the_environment_when_two_modes_in_closed_form_
         return
 
     def gap(t):
-        waves = (roots[1] * np.exp(roots[0] * t) - roots[0] * np.exp(roots[1] * t)) / (roots[1] - roots[0])
+        waves = (roots[1] * np.exp(roots[0] * t) - roots[0] * np.exp(roots[1] * t)) / (
+            roots[1] - roots[0]
+        )
         strain = rest * (1.0 - waves.real)
         centre = system.initial_gap - 0.5 * system.pushing_force / total * t**2
         return centre + system.m2 / total * strain
@@ -146,8 +152,12 @@ def test_an_impact_jumps_by_the_impact_map_and_conserves_momentum():
 @given(st.floats(0.1, 20.0), st.floats(0.1, 20.0), st.floats(-5.0, -0.1), st.floats(-5.0, 5.0))
 def test_the_prediction_is_the_impact_map_of_two_bodies(m0, robot, velocity, environment):
     system = replace(TABLE_I, m0=m0, m1=0.3 * robot, m2=0.7 * robot)
-    mapped = impact_map(np.diag([m0, robot]), np.array([-1.0, 1.0]), np.array([environment, velocity]))
-    assert mapped == pytest.approx([impact_map_velocity(system, velocity, environment)] * 2, abs=1e-12)
+    mapped = impact_map(
+        np.diag([m0, robot]), np.array([-1.0, 1.0]), np.array([environment, velocity])
+    )
+    assert mapped == pytest.approx(
+        [impact_map_velocity(system, velocity, environment)] * 2, abs=1e-12
+    )
 
 
 def test_model_c_after_the_impact_is_the_prediction_and_the_common_momentum():
@@ -186,10 +196,17 @@ def test_the_compliant_model_is_an_integration_in_the_bodies_own_coordinates():
         depth, rate = s[0] - s[1], s[3] - s[4]
         push = depth**1.5 * (system.k_env + system.d_env * rate) if depth > 0.0 else 0.0
         pull = system.k_rob * (s[1] - s[2]) + system.d_rob * (s[4] - s[5])
-        return [*s[3:], -push / system.m0, (push - pull) / system.m1, (pull - system.pushing_force) / system.m2]
+        return [
+            *s[3:],
+            -push / system.m0,
+            (push - pull) / system.m1,
+            (pull - system.pushing_force) / system.m2,
+        ]
 
     times = np.linspace(0.0, 0.17, 200)
-    other = solve_ivp(rates, (0.0, 0.17), system.start, "DOP853", times, rtol=1e-11, atol=1e-12, max_step=2e-5)
+    other = solve_ivp(
+        rates, (0.0, 0.17), system.start, "DOP853", times, rtol=1e-11, atol=1e-12, max_step=2e-5
+    )
     assert np.abs(other.y.T - motion.states(times)).max() < 1e-5
 
 
@@ -198,7 +215,9 @@ def test_the_compliant_contact_has_the_force_that_moves_m0():
     times = np.linspace(0.1275, 0.1285, 101)
     speed = motion.states(times)[:, 3]
     force = contact_force(motion, times)
-    assert np.gradient(speed, times)[1:-1] == pytest.approx(-force[1:-1] / TABLE_I.m0, rel=1e-3, abs=1.0)
+    assert np.gradient(speed, times)[1:-1] == pytest.approx(
+        -force[1:-1] / TABLE_I.m0, rel=1e-3, abs=1.0
+    )
     assert force.max() > 1000.0
 
 
@@ -215,13 +234,17 @@ def test_the_compliant_model_tends_to_the_hard_one_as_contact_stiffens(quick):
 
 def test_the_flexible_robot_tends_to_the_rigid_one_as_it_stiffens():
     rigid = simulate(TABLE_I, "C", 0.2).impact_time
-    late = [simulate(replace(TABLE_I, k_rob=k), "B", 0.2).impact_time - rigid for k in (1e4, 1e5, 1e6)]
+    late = [
+        simulate(replace(TABLE_I, k_rob=k), "B", 0.2).impact_time - rigid for k in (1e4, 1e5, 1e6)
+    ]
     assert late[0] / late[1] == pytest.approx(10.0, rel=0.1)
     assert late[1] / late[2] == pytest.approx(10.0, rel=0.1)
 
 
 def critical_damping():
-    """d_rob between which the hard contact opens once and doesn't open, bisected until neither differs."""
+    """d_rob between which the hard contact opens once and doesn't open, bisected until neither
+    differs.
+    """
     low, high = 83.8, 83.85
     for _ in range(40):
         middle = 0.5 * (low + high)

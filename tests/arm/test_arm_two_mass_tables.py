@@ -1,4 +1,6 @@
-"""Tables and figures of the two-mass models: what they say of known motions, and that drawings show their data."""
+"""Tables and figures of the two-mass models: what they say of known motions, and that drawings show
+their data.
+"""
 
 import numpy as np
 import pandas as pd
@@ -58,7 +60,9 @@ def sweep(runs):
 
 
 def row(sweep, model, d_rob, window=0.15, d_env=1e8):
-    chosen = sweep[(sweep["model"] == model) & (sweep["d_rob"] == d_rob) & (sweep["window_s"] == window)]
+    chosen = sweep[
+        (sweep["model"] == model) & (sweep["d_rob"] == d_rob) & (sweep["window_s"] == window)
+    ]
     return (chosen if model == "B" else chosen[chosen["d_env"] == d_env]).iloc[0]
 
 
@@ -84,8 +88,12 @@ def test_one_mode_is_exact_as_long_as_the_contact_holds(sweep):
     held = row(sweep, "B", 100.0)
     assert held["separations"] == 0
     assert abs(held["fit_error_pct"]) < 1e-6
-    assert held["fit_decay_1_s"] == pytest.approx(100.0 * 7.0 / 12.0, rel=1e-6)  # d / 2 of the reduced mass 6/7
-    assert held["v_plus_rigid_m_s"] == pytest.approx(-100.0 * held["impact_time_s"] / 7.0, rel=1e-12)
+    assert held["fit_decay_1_s"] == pytest.approx(
+        100.0 * 7.0 / 12.0, rel=1e-6
+    )  # d / 2 of the reduced mass 6/7
+    assert held["v_plus_rigid_m_s"] == pytest.approx(
+        -100.0 * held["impact_time_s"] / 7.0, rel=1e-12
+    )
 
 
 def test_a_lift_off_spoils_the_fit_and_by_how_much_depends_on_the_window(sweep):
@@ -113,7 +121,16 @@ def test_a_fit_that_cannot_be_is_a_row(runs):
 
 def test_figure_4_has_both_sides_of_an_event_and_the_push_s_momentum():
     table = motions(BLOCK)
-    assert list(table.columns) == ["model", "t_s", "x0_m", "x1_m", "x2_m", "v0_m_s", "v1_m_s", "v2_m_s"]
+    assert list(table.columns) == [
+        "model",
+        "t_s",
+        "x0_m",
+        "x1_m",
+        "x2_m",
+        "v0_m_s",
+        "v1_m_s",
+        "v2_m_s",
+    ]
     total = 5.0 * table["v0_m_s"] + table["v1_m_s"] + table["v2_m_s"]
     assert total.to_numpy() == pytest.approx(-100.0 * table["t_s"].to_numpy(), abs=1e-10)
     hard = table[table["model"] == "B"]
@@ -132,7 +149,9 @@ def test_figure_5_is_a_sum_whose_affine_part_meets_the_impact_map():
     assert series["affine"] + series["oscillation"] == pytest.approx(series["fit"], abs=1e-12)
     assert series["reconstructed"][0] == pytest.approx(series["affine"][0], abs=1e-12)
     assert series["reconstructed"][0] == pytest.approx(series["impact_map"][0], rel=2e-3)
-    assert decompose(motion, 0.15, 0.001)[1].pre_velocity == pytest.approx(series["fit"][0], rel=1e-2)
+    assert decompose(motion, 0.15, 0.001)[1].pre_velocity == pytest.approx(
+        series["fit"][0], rel=1e-2
+    )
 
 
 def test_the_sketch_has_the_parts_of_each_model():
@@ -141,7 +160,9 @@ def test_the_sketch_has_the_parts_of_each_model():
     assert "contact" in parts["A"] and "contact" not in parts["B"]
     assert "coupling" in parts["B"] and "rigid" in parts["C"] and "coupling" not in parts["C"]
     masses = table[table["part"] == "mass"]
-    assert (masses.groupby("model")["start"].apply(lambda starts: starts.is_monotonic_increasing)).all()
+    assert (
+        masses.groupby("model")["start"].apply(lambda starts: starts.is_monotonic_increasing)
+    ).all()
     force = table[table["part"] == "force"]
     assert (force["end"] < force["start"]).all()  # to the left
 
@@ -163,7 +184,9 @@ def test_figure_4_draws_a_line_per_model_in_six_panels():
             assert len(axes.get_lines()) == 3
         assert figure.axes[2].get_xlim() == tuple(BLOCK["zoom"])
         hard = table[table["model"] == "B"]
-        assert np.array_equal(np.asarray(figure.axes[4].get_lines()[1].get_ydata()), hard["v2_m_s"].to_numpy())
+        assert np.array_equal(
+            np.asarray(figure.axes[4].get_lines()[1].get_ydata()), hard["v2_m_s"].to_numpy()
+        )
 
 
 def test_the_other_figures_draw_their_tables(sweep):
@@ -174,23 +197,31 @@ def test_the_other_figures_draw_their_tables(sweep):
     with style.styled():
         figure = draw_sweep(data)
         drawn = [line.get_ydata() for line in figure.axes[1].get_lines()[:2]]
-        np.testing.assert_array_equal(np.concatenate(drawn), settled.sort_values(["series", "x"])["y"])
+        np.testing.assert_array_equal(
+            np.concatenate(drawn), settled.sort_values(["series", "x"])["y"]
+        )
         figure = draw_decomposition(decomposition_table(simulate(SYSTEM, "B", 0.5), 0.15, INTERVAL))
         assert len(figure.axes[0].get_lines()) == 7
 
 
 def test_the_artefacts_are_made_from_the_sweep_s_files(tmp_path):
     block = BLOCK | {"sweep": {"duration": 0.3, "d_rob": [100.0], "d_env": [1e9]}}
-    events, damping, shown = (str(tmp_path / f"{name}.csv") for name in ("events", "damping", "decomposition"))
+    events, damping, shown = (
+        str(tmp_path / f"{name}.csv") for name in ("events", "damping", "decomposition")
+    )
     simulate_sweep(block, events, damping, shown)
     made = sweep_artefacts(events, damping)
     assert {TABLE_I} < set(made["tables/ext_events"]["setting"])
     assert len(made["tables/ext_damping_sweep"]) == 6
     runs = sweep_runs(block)
     direct = sweep_figure(sweep_table(runs, WINDOWS, INTERVAL))
-    pd.testing.assert_frame_equal(made["figures/ext_damping_sweep"], direct, check_exact=True, check_dtype=False)
     pd.testing.assert_frame_equal(
-        decomposition(shown), decomposition_table(simulate(SYSTEM, "B", 0.3), 0.15, INTERVAL), check_exact=True
+        made["figures/ext_damping_sweep"], direct, check_exact=True, check_dtype=False
+    )
+    pd.testing.assert_frame_equal(
+        decomposition(shown),
+        decomposition_table(simulate(SYSTEM, "B", 0.3), 0.15, INTERVAL),
+        check_exact=True,
     )
 
 

@@ -1,4 +1,6 @@
-"""The command on one's own recordings of an arm: its example, its numbers against the truth, and its refusals."""
+"""The command on one's own recordings of an arm: its example, its numbers against the truth, and
+its refusals.
+"""
 
 from __future__ import annotations
 
@@ -54,22 +56,30 @@ def test_the_example_is_what_its_function_makes(tmp_path: Path, experiments) -> 
     for name in ("oblique.mat", "vertical_turned.csv"):
         here, there = (read_own([folder / name], lwr4())[0] for folder in (tmp_path, EXAMPLES))
         [here], [there] = here.values(), there.values()
-        np.testing.assert_allclose(here.joint_position, there.joint_position, atol=2e-5)  # one step of the encoder
+        np.testing.assert_allclose(
+            here.joint_position, there.joint_position, atol=2e-5
+        )  # one step of the encoder
         assert (EXAMPLES / name).stat().st_size < 200_000
 
 
-def test_the_truth_of_the_example_is_found_in_a_turned_plane_too(reported: Path, experiments) -> None:
+def test_the_truth_of_the_example_is_found_in_a_turned_plane_too(
+    reported: Path, experiments
+) -> None:
     rows = pd.read_csv(reported / "predictions.csv")
     assert list(rows["recording"]) == ["oblique", "vertical_turned"]
     for row, one in zip(rows.to_dict("records"), experiments, strict=True):
         assert row["vx_plus"] == pytest.approx(one.tip_velocity_post_map[0], rel=0.02)
         assert row["vx_plus_low"] < one.tip_velocity_post_map[0] < row["vx_plus_high"]
         assert row["vz_plus_low"] < one.tip_velocity_post_map[1] < row["vz_plus_high"]
-        np.testing.assert_allclose([row["vx_minus"], row["vz_minus"]], one.tip_velocity_pre, atol=1e-3)
+        np.testing.assert_allclose(
+            [row["vx_minus"], row["vz_minus"]], one.tip_velocity_pre, atol=1e-3
+        )
         assert row["impact_time_s"] == pytest.approx(one.impact_time, abs=1.5e-3)
         links = one.tip_velocity_post_links
         assert row["vx_plus_map"] == pytest.approx(links[0], abs=2e-3) and row["vz_plus_map"] == 0.0
-        assert row["vx_plus_map"] == pytest.approx(row["vx_minus"] - row["sliding_ratio"] * row["vz_minus"], abs=1e-6)
+        assert row["vx_plus_map"] == pytest.approx(
+            row["vx_minus"] - row["sliding_ratio"] * row["vz_minus"], abs=1e-6
+        )
         assert row["state"] == "slides"
     np.testing.assert_allclose(rows["direction_deg"], [0.0, 30.0], atol=0.3)
 
@@ -110,7 +120,11 @@ def test_the_page_s_lines_of_python_run(monkeypatch: pytest.MonkeyPatch, capsys)
     monkeypatch.chdir(ROOT)
     exec(compile(block, "docs/arm.md", "exec"), {})
     shown = capsys.readouterr().out
-    assert "oblique: v+ = 0.21" in shown and "vertical_turned: v+ = 0.08" in shown and shown.count("slides") == 2
+    assert (
+        "oblique: v+ = 0.21" in shown
+        and "vertical_turned: v+ = 0.08" in shown
+        and shown.count("slides") == 2
+    )
 
 
 def test_the_method_is_the_best_on_the_stored_twins_and_its_intervals_hold() -> None:
@@ -129,11 +143,15 @@ def test_the_settings_are_the_study_s() -> None:
         name: value for name, value in SETTINGS.items() if name != "motor_inertia"
     }
     assert Path(LWR4).is_relative_to(ROOT / "workflow/contactid")
-    np.testing.assert_array_equal(own_robot("", 0.1).mass_matrix(np.ones(7)), lwr4().mass_matrix(np.ones(7)))
+    np.testing.assert_array_equal(
+        own_robot("", 0.1).mass_matrix(np.ones(7)), lwr4().mass_matrix(np.ones(7))
+    )
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_tables_are_read_whatever_their_order_case_and_separator(tmp_path: Path, separator: str) -> None:
+def test_tables_are_read_whatever_their_order_case_and_separator(
+    tmp_path: Path, separator: str
+) -> None:
     columns = ["Q3", " q1", "T", "q2", "tau", "q4", "q5", "q7", "q6"]
     values = np.arange(18.0).reshape(2, 9)
     lines = [separator.join(columns), *(separator.join(map(str, row)) for row in values)]
@@ -150,28 +168,42 @@ def test_tables_are_read_whatever_their_order_case_and_separator(tmp_path: Path,
         ("t,q1,q2,speed\n1,2,3,4\n", "its columns are t, q1, q2, speed"),
         ("t,q1,q2,q3,q4,q5,q6,q7\n", "has no rows of 8 numbers"),
         ("t,q1,q2,q3,q4,q5,q6,q7\n0,1,2,3,4,5,6,x\n", "could not convert"),
-        ("t,q1,q2,q3,q4,q5,q6,q7\n" + "0,0,0,0,0,0,0,0\n" * 10, "10 samples where at least 50 are needed"),
+        (
+            "t,q1,q2,q3,q4,q5,q6,q7\n" + "0,0,0,0,0,0,0,0\n" * 10,
+            "10 samples where at least 50 are needed",
+        ),
         ("q1,q2,q3,q4,q5,q6,q7\n" + "0,0.1,0,0,0,0,0\n" * 600, "no impact found"),
     ],
 )
-def test_one_line_names_the_file_and_what_is_wrong(tmp_path: Path, capsys, text: str, said: str) -> None:
+def test_one_line_names_the_file_and_what_is_wrong(
+    tmp_path: Path, capsys, text: str, said: str
+) -> None:
     (tmp_path / "mine.csv").write_text(text)
     assert main(["impact", str(tmp_path / "mine.csv"), "--report", str(tmp_path / "report")]) == 1
     error = capsys.readouterr().err.strip()
-    assert error.startswith("ERROR ") and said in error and "mine.csv" in error and "\n" not in error
+    assert (
+        error.startswith("ERROR ") and said in error and "mine.csv" in error and "\n" not in error
+    )
     assert not (tmp_path / "report").exists()
 
 
 def test_a_path_that_holds_no_recording_is_named(tmp_path: Path, capsys) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
-    for path, said in (("notes.txt", "neither a .mat nor a .csv file"), ("gone.mat", "no such file"), (".", "no .mat")):
+    for path, said in (
+        ("notes.txt", "neither a .mat nor a .csv file"),
+        ("gone.mat", "no such file"),
+        (".", "no .mat"),
+    ):
         assert main(["impact", str(tmp_path / path), "--report", str(tmp_path / "report")]) == 1
         assert said in capsys.readouterr().err
 
 
 def test_a_folder_with_one_good_recording_is_enough(tmp_path: Path, capsys, experiments) -> None:
     first = record(experiments[0], arm_examples.BLOCK)
-    scipy.io.savemat(tmp_path / "v02_a60.mat", {"angles": first.joint_position, "t": first.time.astype("float32")})
+    scipy.io.savemat(
+        tmp_path / "v02_a60.mat",
+        {"angles": first.joint_position, "t": first.time.astype("float32")},
+    )
     scipy.io.savemat(tmp_path / "broken.mat", {"speed": np.ones((500, 6))})
     assert main(["impact", str(tmp_path), "--report", str(tmp_path / "report")]) == 0
     shown = capsys.readouterr().out
@@ -183,8 +215,18 @@ def test_a_folder_with_one_good_recording_is_enough(tmp_path: Path, capsys, expe
 
 def test_a_label_that_the_recording_contradicts_is_warned_about(experiments) -> None:
     first = record(experiments[0], arm_examples.BLOCK)
-    impact = own_impact(lwr4(), ArmRecording(Setting(1, 0.1, 60.0), first.time, first.joint_position))
+    impact = own_impact(
+        lwr4(), ArmRecording(Setting(1, 0.1, 60.0), first.time, first.joint_position)
+    )
     assert any("says 0.1 m/s, but it hits at 0.19" in text for text in impact.warnings)
-    tilted = first.joint_position + np.linspace(0.0, 0.02, len(first.time))[:, None] * [0, 1, 0, 0, 0, 0, 0]
+    tilted = first.joint_position + np.linspace(0.0, 0.02, len(first.time))[:, None] * [
+        0,
+        1,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ]
     impact = own_impact(lwr4(), ArmRecording(first.setting, first.time, tilted))
     assert any("level table" in text for text in impact.warnings)

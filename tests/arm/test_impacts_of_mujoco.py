@@ -43,7 +43,9 @@ def impact(recording) -> OwnImpact:
 
 def with_velocity(impact: OwnImpact, velocity, errors) -> OwnImpact:
     """The same impact with another v+ and standard errors (2,), m/s."""
-    return replace(impact, answer=replace(impact.answer, velocity=np.array(velocity), se=np.array(errors)))
+    return replace(
+        impact, answer=replace(impact.answer, velocity=np.array(velocity), se=np.array(errors))
+    )
 
 
 SPEEDS = st.floats(-1.0, 1.0)
@@ -67,7 +69,9 @@ def test_a_state_is_said_only_where_the_whole_interval_says_it(impact, velocity,
         assert max(-low[0], high[0]) > slowest_sliding
 
 
-def test_an_arm_that_is_braked_has_no_row_and_one_line_says_why(recording, tmp_path, capsys) -> None:
+def test_an_arm_that_is_braked_has_no_row_and_one_line_says_why(
+    recording, tmp_path, capsys
+) -> None:
     """Joints that friction stops within 80 ms: nothing tells how fast they were at first."""
     time = recording.time
     impact_time = arm_examples.experiments()[0].impact_time
@@ -75,7 +79,9 @@ def test_an_arm_that_is_braked_has_no_row_and_one_line_says_why(recording, tmp_p
     stopped = np.searchsorted(time, impact_time + 0.08)
     slowing = np.where(np.arange(len(time)) < stopped, time, impact_time + since - since**2 / 0.16)
     slowing[stopped:] = slowing[stopped - 1]
-    joints = np.column_stack([np.interp(slowing, time, joint) for joint in recording.joint_position.T])
+    joints = np.column_stack(
+        [np.interp(slowing, time, joint) for joint in recording.joint_position.T]
+    )
     mine = tmp_path / "mine.mat"
     write_mat(mine, {"t": time, "q": joints})
     assert main(["impact", str(mine), "--report", str(tmp_path / "report")]) == 1
@@ -90,7 +96,10 @@ def test_the_stored_table_holds_what_the_page_says() -> None:
     answered = table[table["answered"]]
     assert len(answered) >= 0.75 * len(table)
     assert answered["held_x"].astype(bool).mean() >= 0.9
-    error, paper = ((answered[f"{method}_x_mm_s"] - answered["truth_x_mm_s"]).abs() for method in ("found", "paper"))
+    error, paper = (
+        (answered[f"{method}_x_mm_s"] - answered["truth_x_mm_s"]).abs()
+        for method in ("found", "paper")
+    )
     assert error.mean() < 0.5 * paper.mean()
     slides = answered["truth_x_mm_s"].abs() > 0.1 * answered["speed_mm_s"]
     assert not (slides & (answered["state"] == "sticks")).any()
@@ -107,7 +116,9 @@ def test_mujoco_s_impacts_come_out_as_in_the_table(kind: str, seed: int) -> None
 
 @pytest.mark.usefixtures("mujoco")
 def test_mujoco_s_arm_follows_the_impact_law_of_links_right_at_the_impact(tmp_path) -> None:
-    """Links alone take the impact (eq. 3): their velocity just after a short contact is that of M(q)."""
+    """Links alone take the impact (eq. 3): their velocity just after a short contact is that of
+    M(q).
+    """
     simulated("elastic joints", 1, tmp_path)
     motion = json.loads((tmp_path / "motion.json").read_text())
     robot, q = lwr4(), np.array(motion["q"])

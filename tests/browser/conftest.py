@@ -1,4 +1,6 @@
-"""A report opened in headless Chromium, without a network, with everything that it asks for and says written down."""
+"""A report opened in headless Chromium, without a network, with everything that it asks for and
+says written down.
+"""
 
 import os
 import shutil
@@ -44,7 +46,9 @@ def browser(chromium):
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
         # root can't have the sandbox; it is our own page
-        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"], timeout=PATIENCE)
+        started = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"], timeout=PATIENCE
+        )
         yield started
         started.close()
 
@@ -65,7 +69,9 @@ def opened(browser, report):
     @contextmanager
     def open_report(size=WIDE, *, dark=False, place=""):
         context = browser.new_context(
-            viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light", offline=True
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme="dark" if dark else "light",
+            offline=True,
         )
         context.set_default_timeout(PATIENCE)
         it = Opened(context.new_page())

@@ -10,9 +10,14 @@ SEEN = {"include": [["header"], ["[data-view].current"], ["#row"]]}  # the rest 
 def violations(page):
     """One line per violation, with the first of its elements."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    found = axe.Axe().run(page, context=SEEN, options={"resultTypes": ["violations"]}).response["violations"]
+    found = (
+        axe.Axe()
+        .run(page, context=SEEN, options={"resultTypes": ["violations"]})
+        .response["violations"]
+    )
     return [
-        f"{item['id']} ({item['impact']}, {len(item['nodes'])}): {item['nodes'][0]['html'][:160]}" for item in found
+        f"{item['id']} ({item['impact']}, {len(item['nodes'])}): {item['nodes'][0]['html'][:160]}"
+        for item in found
     ]
 
 
@@ -29,7 +34,9 @@ def test_no_violation(opened, size, dark):
 
 def test_nor_where_everything_is_unfolded(opened):
     with opened() as it:
-        it.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+        it.page.evaluate(
+            "document.querySelectorAll('details').forEach((part) => { part.open = true; })"
+        )
         for view in ("#tossing-tab03", "#planar-fig12", "#tossing", "#provenance"):
             it.page.evaluate("hash => { location.hash = hash; }", view)
             it.page.wait_for_timeout(1000)

@@ -1,4 +1,6 @@
-"""The report as a file that someone opens: quick, silent, without a network, on a phone, by keyboard, on paper."""
+"""The report as a file that someone opens: quick, silent, without a network, on a phone, by
+keyboard, on paper.
+"""
 
 import re
 import statistics
@@ -19,7 +21,9 @@ def go(page, view):
 
 
 def walk_through(page):
-    """Every view from top to bottom, so that everything that waits to be seen is made; yields each view."""
+    """Every view from top to bottom, so that everything that waits to be seen is made; yields each
+    view.
+    """
     for view in VIEWS:
         go(page, view)
         tall = page.evaluate("document.documentElement.scrollHeight")
@@ -46,7 +50,9 @@ def test_it_is_small_and_opens_quickly(opened, report, capsys):
     seconds = []
     for _ in range(3):
         with opened() as it:
-            it.page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
+            it.page.wait_for_function(
+                "performance.getEntriesByName('first-contentful-paint').length > 0"
+            )
             seconds.append(
                 it.page.evaluate(
                     """() => Math.max(
@@ -56,30 +62,40 @@ def test_it_is_small_and_opens_quickly(opened, report, capsys):
                 )
             )
     with capsys.disabled():
-        print(f"\n{report.name}: {report.stat().st_size / 1e6:.2f} MB, opens in {statistics.median(seconds):.2f} s")
+        print(
+            f"\n{report.name}: {report.stat().st_size / 1e6:.2f} MB, opens in {statistics.median(seconds):.2f} s"
+        )
     assert report.stat().st_size < LARGEST
     assert statistics.median(seconds) < SLOWEST
 
 
 def test_every_figure_is_there_once_it_is_seen(opened):
     with opened() as it:
-        articles = it.page.locator("[data-artefact]:has(.picture)").evaluate_all("all => all.map((one) => one.id)")
+        articles = it.page.locator("[data-artefact]:has(.picture)").evaluate_all(
+            "all => all.map((one) => one.id)"
+        )
         assert len(articles) > 10
         for address in articles:
             go(it.page, f"#{address}")
             image = it.page.locator(f"#{address} .picture img")
-            it.page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
+            it.page.wait_for_function(
+                "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
+            )
             assert image.is_visible() and image.get_attribute("alt")
         go(it.page, "#overview")
         for image in it.page.locator(".card img").all():
             image.evaluate("image => image.scrollIntoView({block: 'center'})")
-            it.page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
+            it.page.wait_for_function(
+                "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
+            )
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["phone", "desktop"])
 def test_it_never_scrolls_sideways(opened, size):
     with opened(size) as it:
-        it.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+        it.page.evaluate(
+            "document.querySelectorAll('details').forEach((part) => { part.open = true; })"
+        )
         for view in walk_through(it.page):
             wide = it.page.evaluate(
                 """() => [...document.querySelectorAll('body *')].filter((element) =>
@@ -88,15 +104,21 @@ def test_it_never_scrolls_sideways(opened, size):
                     && !element.parentElement.closest('.scroll, pre, [data-plot]'))
                     .map((element) => element.outerHTML.slice(0, 120)).slice(0, 5)"""
             )
-            overflow = it.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            overflow = it.page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
             assert overflow <= 0, (view, wide)
 
 
-@pytest.mark.parametrize("place", ["#tossing-tab03 .grid", "#tossing-tab03 .computed table", "#hits"])
+@pytest.mark.parametrize(
+    "place", ["#tossing-tab03 .grid", "#tossing-tab03 .computed table", "#hits"]
+)
 def test_the_first_column_of_a_wide_table_stays_on_a_phone(opened, place):
     with opened(NARROW) as it:
         go(it.page, "#find/friction" if place == "#hits" else "#tossing-tab03")
-        it.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+        it.page.evaluate(
+            "document.querySelectorAll('details').forEach((part) => { part.open = true; })"
+        )
         it.page.wait_for_timeout(300)
         table = it.page.locator(place)
         moved = table.evaluate(
@@ -163,7 +185,10 @@ def test_on_paper_all_views_are_there_on_few_pages_with_whole_numbers(opened):
                 .map((cell) => cell.outerHTML.slice(0, 100)).slice(0, 5)"""
         )
         assert broken == []
-        assert it.page.locator("[data-checks]").first.is_visible() and it.page.locator("#differences h1").is_visible()
+        assert (
+            it.page.locator("[data-checks]").first.is_visible()
+            and it.page.locator("#differences h1").is_visible()
+        )
         sheets = it.page.pdf(format="A4")
         pages = max(int(count) for count in re.findall(rb"/Count (\d+)", sheets))
         assert 5 < pages < MOST_PAGES

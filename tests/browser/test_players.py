@@ -12,7 +12,9 @@ KINDS = ("box", "planar")
 
 def picture(player, canvas=".scene"):
     """The canvas as it is drawn now."""
-    player.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    player.page.evaluate(
+        "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
     return player.locator(canvas).evaluate("canvas => canvas.toDataURL()")
 
 
@@ -32,7 +34,11 @@ def test_play_moves_time_scene_and_readout(opened, kind):
     with opened(place="#playback") as it:
         player = player_of(it.page, kind)
         assert shown_time(player) == 0
-        before, readout, curve = picture(player), player.locator(".readout").inner_text(), picture(player, ".curve")
+        before, readout, curve = (
+            picture(player),
+            player.locator(".readout").inner_text(),
+            picture(player, ".curve"),
+        )
         play = player.locator("button.play")
         assert play.get_attribute("data-playing") == "false", "nothing moves by itself"
         player.locator("select.speed").select_option(index=0)
@@ -60,7 +66,8 @@ def test_pause_stops_and_the_slider_leads_to_a_time(opened, kind):
         player.locator("select.speed").select_option(index=3)
         play = player.locator("button.play")
         play.click()
-        # paused from within, since a loaded machine may come to the end before a click arrives from outside
+        # paused from within, since a loaded machine may come to the end before a click arrives from
+        # outside
         it.page.wait_for_function(
             "kind => { const player = document.querySelector(`[data-playback=${kind}]`);"
             " if (!(Number(player.querySelector('.time').value) > 0)) return false;"
@@ -86,12 +93,17 @@ def test_the_readout_says_the_errors_of_the_time(opened, kind):
         for number, toss in enumerate(tosses):
             player.locator("select.toss").select_option(str(number))
             times = toss["time_ms"] if kind == "box" else toss["frame_ms"]
-            whole = [k for k, time in enumerate(times) if float(time).is_integer()]  # where the slider can stand
+            whole = [
+                k for k, time in enumerate(times) if float(time).is_integer()
+            ]  # where the slider can stand
             assert len(whole) > 1
             for k in {whole[0], whole[len(whole) // 2], whole[-1]}:
                 player.locator(".time").fill(str(int(times[k])))
                 said = player.locator(".readout").inner_text()
-                place, angle = (float(x) for x in re.search(r"([\d.]+) mm, angle error ([\d.]+)°", said).groups())
+                place, angle = (
+                    float(x)
+                    for x in re.search(r"([\d.]+) mm, angle error ([\d.]+)°", said).groups()
+                )
                 assert place == pytest.approx(toss["position_error_mm"][k], abs=0.051)
                 assert angle == pytest.approx(toss["angle_error_deg"][k], abs=0.051)
 

@@ -47,7 +47,9 @@ def test_a_printer_gets_every_picture(chromium, report, opened, tmp_path):
 def test_what_is_compressed_is_inflated(opened, way):
     chance = random.Random(20)
     words = [chance.randbytes(chance.randrange(1, 40)) for _ in range(300)]
-    content = b"".join(chance.choice(words) for _ in range(20_000 if "many" in way else 400)) + bytes(70_000)
+    content = b"".join(
+        chance.choice(words) for _ in range(20_000 if "many" in way else 400)
+    ) + bytes(70_000)
     if way == "stored":
         packed = gzip.compress(content, 0, mtime=0)
     elif way == "fixed":

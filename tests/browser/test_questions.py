@@ -1,18 +1,29 @@
-"""What a reviewer asks the report, in three clicks or one search each, and that the right thing answers."""
+"""What a reviewer asks the report, in three clicks or one search each, and that the right thing
+answers.
+"""
 
 import re
 
 import pytest
 from screens import NARROW, WIDE
 
-pytestmark = [pytest.mark.browser, pytest.mark.parametrize("size", [NARROW, WIDE], ids=["phone", "desktop"])]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.parametrize("size", [NARROW, WIDE], ids=["phone", "desktop"]),
+]
 TABLE = "tossing-tab03"
 
 
 def seen(page):
-    """The addresses of the tables and figures that are shown, and of the boxes and lines of the index."""
-    visible = "all => all.filter((one) => one.checkVisibility()).map((one) => one.dataset.of ?? one.id)"
-    return page.locator("[data-artefact]").evaluate_all(visible), page.locator("[data-of]").evaluate_all(visible)
+    """The addresses of the tables and figures that are shown, and of the boxes and lines of the
+    index.
+    """
+    visible = (
+        "all => all.filter((one) => one.checkVisibility()).map((one) => one.dataset.of ?? one.id)"
+    )
+    return page.locator("[data-artefact]").evaluate_all(visible), page.locator(
+        "[data-of]"
+    ).evaluate_all(visible)
 
 
 def sentences(page):
@@ -38,19 +49,28 @@ def test_table_three_is_answered_in_three_clicks(opened, size, report):
         table = page.locator(f"#{TABLE}")
         assert seen(page) == ([TABLE], [])
         assert table.locator("h2").inner_text() == "Table III: Errors of the predicted rest pose"
-        # does it reproduce, and how far off: the paper's grid, with both numbers and a verdict in each cell
+        # does it reproduce, and how far off: the paper's grid, with both numbers and a verdict in
+        # each cell
         assert re.search(r"\d+ reproduced", table.inner_text())
         heads = table.locator(".grid thead tr").first.locator("th").all_inner_texts()
         assert heads == [f"Box00{k}" for k in range(4, 8)][: len(heads)] and heads
         cells = table.locator(".grid td.cell")
-        assert cells.first.is_visible() and cells.first.locator(".printed").inner_text() == "19.7 ± 3.5"
-        cell = cells.filter(has=page.locator("a", has_text=re.compile(r"^\d+\.\d ± \d+\.\d$"))).first
+        assert (
+            cells.first.is_visible()
+            and cells.first.locator(".printed").inner_text() == "19.7 ± 3.5"
+        )
+        cell = cells.filter(
+            has=page.locator("a", has_text=re.compile(r"^\d+\.\d ± \d+\.\d$"))
+        ).first
         printed = cell.locator(".printed").inner_text().split(" ± ")
         assert cell.is_visible() and len(printed) == 2
         # from which data, and made by what: right below
         data = table.locator(".made a[href^='#data-']").first
         assert data.is_visible() and page.locator(data.get_attribute("href")).count() == 1
-        assert re.search(r"Made by\s*tossing_tables in [\d.]+ (s|min)", table.locator(".made .inline").inner_text())
+        assert re.search(
+            r"Made by\s*tossing_tables in [\d.]+ (s|min)",
+            table.locator(".made .inline").inner_text(),
+        )
         # with which settings, and where is the log
         table.locator(".made details > summary").first.click()
         clicks += 1
@@ -65,9 +85,14 @@ def test_table_three_is_answered_in_three_clicks(opened, size, report):
         told.wait_for(state="visible")
         page.wait_for_function("document.querySelector('#row dl')")
         text = told.inner_text()
-        assert all(f"{number} cm; Table III" in text for number in printed) and "logs/tossing_tables.log" in text
+        assert (
+            all(f"{number} cm; Table III" in text for number in printed)
+            and "logs/tossing_tables.log" in text
+        )
         lacking = re.compile("needs archive|never published|undefined|not done")
-        assert ("Off by" in text) is not bool(lacking.search(told.locator(".chip").first.inner_text()))
+        assert ("Off by" in text) is not bool(
+            lacking.search(told.locator(".chip").first.inner_text())
+        )
         assert clicks <= 3
 
 
@@ -77,14 +102,24 @@ def test_figure_twelve_is_seen_beside_what_the_paper_says(opened, size):
         search(page, "figure 12 planar")
         assert seen(page)[0] == ["planar-fig12"]
         figure = page.locator("#planar-fig12")
-        assert "steeper curve for higher coefficients of friction" in figure.locator(".said").inner_text()
+        assert (
+            "steeper curve for higher coefficients of friction"
+            in figure.locator(".said").inner_text()
+        )
         claims = figure.locator(".others tbody tr")
-        assert claims.count() == 4 and claims.first.is_visible() and claims.first.locator(".chip").count() == 1
+        assert (
+            claims.count() == 4
+            and claims.first.is_visible()
+            and claims.first.locator(".chip").count() == 1
+        )
         image = figure.locator("img")
-        page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
+        page.wait_for_function(
+            "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
+        )
         picture, said = image.bounding_box(), figure.locator(".said").bounding_box()
         assert size == NARROW or (
-            said["x"] > picture["x"] + picture["width"] and said["y"] < picture["y"] + picture["height"]
+            said["x"] > picture["x"] + picture["width"]
+            and said["y"] < picture["y"] + picture["height"]
         )
 
 
@@ -93,14 +128,19 @@ def test_home_says_what_holds_and_a_tap_leads_to_what_is_behind_a_sentence(opene
         page = it.page
         had, holds = page.locator("#overview .had"), page.locator(".holds > li")
         assert had.is_visible() and holds.count() > 1
-        assert holds.first.bounding_box()["y"] < page.viewport_size["height"], "it is seen without scrolling"
+        assert holds.first.bounding_box()["y"] < page.viewport_size["height"], (
+            "it is seen without scrolling"
+        )
         for told in holds.all_inner_texts():
             assert re.search(r"Of its \d+ checkable sentences? in the abstract", told)
         first = page.locator("#overview .claims > li").first
         assert first.locator(".chip").is_visible() and first.locator("q").is_visible()
         first.get_by_role("link", name="behind it").click()
         sentence = page.locator("#tossing .claim").first
-        assert sentence.is_visible() and sentence.locator("q").inner_text() == first.locator("q").text_content()
+        assert (
+            sentence.is_visible()
+            and sentence.locator("q").inner_text() == first.locator("q").text_content()
+        )
         sentence.locator("summary").click()
         rows = sentence.locator("tbody tr")
         assert rows.count() > 1
@@ -127,8 +167,18 @@ def test_words_are_explained_one_click_away(opened, size):
         it.page.locator("#overview a[href='#words']").click()
         words = it.page.locator("#words")
         assert words.is_visible()
-        for word in ("twin", "hull", "tolerance", "uniform body", "inertia ratio J/m", "IRC, IGC", "needs archive"):
-            assert words.locator("dt", has_text=re.compile(f"^{re.escape(word)}$")).first.is_visible()
+        for word in (
+            "twin",
+            "hull",
+            "tolerance",
+            "uniform body",
+            "inertia ratio J/m",
+            "IRC, IGC",
+            "needs archive",
+        ):
+            assert words.locator(
+                "dt", has_text=re.compile(f"^{re.escape(word)}$")
+            ).first.is_visible()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +196,11 @@ def test_words_are_explained_one_click_away(opened, size):
 )
 def test_labels_and_numbers_find_what_they_name_and_nothing_else(opened, size, asked, found):
     with opened(size) as it:
-        there = set(it.page.locator("[data-of]").evaluate_all("cards => cards.map((card) => card.dataset.of)"))
+        there = set(
+            it.page.locator("[data-of]").evaluate_all(
+                "cards => cards.map((card) => card.dataset.of)"
+            )
+        )
         search(it.page, asked)
         shown, cards = seen(it.page)
         assert set(shown or cards) == found & there
@@ -171,16 +225,25 @@ def test_an_equation_is_found_by_its_number_and_no_other(opened, size, asked):
         found = it.page.locator("#found").inner_text()
         assert "0 sentences" not in found
         search(it.page, "eq. 2222")
-        assert it.page.locator("#found").inner_text().startswith("0 sentences, 0 tables and figures, and 0 of")
+        assert (
+            it.page.locator("#found")
+            .inner_text()
+            .startswith("0 sentences, 0 tables and figures, and 0 of")
+        )
 
 
 def test_a_simulator_is_found_by_its_other_name(opened, size):
     with opened(size) as it:
         search(it.page, "AGX")
         by_short = it.page.locator("#found").inner_text()
-        assert all("lgoryx" in text for text in it.page.locator("#hits tbody td:nth-child(2)").all_inner_texts())
+        assert all(
+            "lgoryx" in text
+            for text in it.page.locator("#hits tbody td:nth-child(2)").all_inner_texts()
+        )
         search(it.page, "algoryx")
-        assert it.page.locator("#found").inner_text() == by_short and not by_short.startswith("0 sentences")
+        assert it.page.locator("#found").inner_text() == by_short and not by_short.startswith(
+            "0 sentences"
+        )
 
 
 def test_where_nothing_has_all_words_what_has_most_is_shown(opened, size):

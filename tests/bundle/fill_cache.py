@@ -22,13 +22,23 @@ class FromFile(HTTPAdapter):
     def send(self, request, **_):
         headers = {"Content-Type": "application/ld+json"}
         answer = HTTPResponse(
-            io.BytesIO(self.content), headers, 200, preload_content=False, request_url=request.url, request_method="GET"
+            io.BytesIO(self.content),
+            headers,
+            200,
+            preload_content=False,
+            request_url=request.url,
+            request_method="GET",
         )
         return self.build_response(request, answer)
 
 
 if __name__ == "__main__":
     cache, context = sys.argv[1:]
-    session = CachedSession(cache_name=cache, backend="sqlite", expire_after=-1, allowable_methods=("GET",))
+    session = CachedSession(
+        cache_name=cache, backend="sqlite", expire_after=-1, allowable_methods=("GET",)
+    )
     session.mount("https://", FromFile(Path(context).read_bytes()))
-    session.get("https://w3id.org/ro/crate/1.1/context", headers={"Accept": "application/ld+json, application/json"})
+    session.get(
+        "https://w3id.org/ro/crate/1.1/context",
+        headers={"Accept": "application/ld+json, application/json"},
+    )

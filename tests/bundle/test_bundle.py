@@ -22,7 +22,8 @@ from sealed_bundles import sealed
 pytestmark = pytest.mark.bundle
 
 ROOT = Path(__file__).parents[2]
-# terms whose meaning changed between the RO-Crate context that rocrate brings (1.3) and the profile's (1.1)
+# terms whose meaning changed between the RO-Crate context that rocrate brings (1.3) and the
+# profile's (1.1)
 TERMS = {
     "ComputationalWorkflow": "https://bioschemas.org/ComputationalWorkflow",
     "FormalParameter": "https://bioschemas.org/FormalParameter",
@@ -32,12 +33,22 @@ TERMS = {
 
 
 def run(folder, *command):
-    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "CONTACTID_COMMAND")}
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("PYTHONPATH", "CONTACTID_COMMAND")
+    }
     environment |= {
         "PYTHONPATH": str(folder / "workflow"),
-        **{f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+        **{
+            f"GIT_{who}_{what}": "a@b"
+            for who in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        },
     }
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1500)
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1500
+    )
 
 
 def python(folder, *arguments):
@@ -52,14 +63,24 @@ def python_code(folder, code):
 def finished(tmp_path_factory):
     """A checkout with a finished run of one study."""
     folder = tmp_path_factory.mktemp("repository")
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode()
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
+    ).stdout.decode()
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file() and not name.startswith("tests/"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
     for command in (("init", "--quiet"), ("add", "."), ("commit", "--quiet", "-m", "all")):
         assert run(folder, "git", *command).returncode == 0
-    options = ("--cores", "2", "--configfile", "config/test.yaml", "--config", 'studies=["arm"]', "run=small")
+    options = (
+        "--cores",
+        "2",
+        "--configfile",
+        "config/test.yaml",
+        "--config",
+        'studies=["arm"]',
+        "run=small",
+    )
     done = python(folder, "snakemake", *options)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
@@ -74,12 +95,18 @@ def archive(finished):
     return path
 
 
-def test_a_release_has_report_and_bundle_with_their_sums_and_is_refused_where_files_changed(finished, archive):
+def test_a_release_has_report_and_bundle_with_their_sums_and_is_refused_where_files_changed(
+    finished, archive
+):
     code = "from contactid.review import release as one; print(one.release(one.ROOT, {runs}).name)"
     made = python_code(finished, code.format(runs=["small", "public"]))
     assert made.returncode == 0, made.stderr
     folder = finished / "release" / made.stdout.strip()
-    assert {file.name for file in folder.iterdir()} == {archive.name, "small-report.html", "SHA256SUMS"}
+    assert {file.name for file in folder.iterdir()} == {
+        archive.name,
+        "small-report.html",
+        "SHA256SUMS",
+    }
     assert run(folder, "sha256sum", "--check", "--strict", "SHA256SUMS").returncode == 0
     assert (folder / archive.name).read_bytes() == archive.read_bytes()
     assert run(finished, "git", "status", "--porcelain").stdout == ""
@@ -127,7 +154,9 @@ def test_looking_at_an_honest_bundle_finds_nothing(finished, archive, unpacked, 
 
 
 def test_all_of_an_honest_bundle_is_made_again_without_a_difference(finished, archive):
-    before = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if ".git" not in path.parts}
+    before = {
+        path: path.stat().st_mtime_ns for path in finished.rglob("*") if ".git" not in path.parts
+    }
     done, verdicts = verify(finished, archive.name, "--recompute", 100_000, "--longest", 100_000)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(verdicts) > 30 and set(verdicts.values()) <= {"identical", "agrees"}
@@ -140,7 +169,9 @@ def test_all_of_an_honest_bundle_is_made_again_without_a_difference(finished, ar
     shown = int(re.search(r"Figures and typeset tables: (\d+) files", done.stdout)[1])
     in_all = len(verdicts) + shown
     assert drawn == of_all and shown > 30 and f"{in_all} of {in_all} files agree" in done.stdout
-    after = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if ".git" not in path.parts}
+    after = {
+        path: path.stat().st_mtime_ns for path in finished.rglob("*") if ".git" not in path.parts
+    }
     assert {path for path in before | after if before.get(path) != after.get(path)} <= {
         path for path in after if "__pycache__" in path.parts
     }
@@ -156,21 +187,40 @@ def test_a_bundle_has_what_a_reviewer_needs(archive):
     with zipfile.ZipFile(archive) as opened:
         names = set(opened.namelist())
         text = opened.read("README.txt").decode()
-    results = {f"results/small/{name}" for name in ("checks.csv", "summary.md", "provenance.json", "arm/fits/fits.csv")}
-    assert {"README.txt", NAME, "ro-crate-metadata.json", "Snakefile", "envs/requirements.lock"} <= names
+    results = {
+        f"results/small/{name}"
+        for name in ("checks.csv", "summary.md", "provenance.json", "arm/fits/fits.csv")
+    }
+    assert {
+        "README.txt",
+        NAME,
+        "ro-crate-metadata.json",
+        "Snakefile",
+        "envs/requirements.lock",
+    } <= names
     assert {name for name in results if "fits" not in name} <= names
     assert len(text.splitlines()) <= 12 and "sha256sum --check" in text
     assert any(name.startswith(".snakemake/metadata/") for name in names)
     assert not any(name.startswith(("data/", ".git/")) for name in names)
 
 
-def test_a_hostile_bundle_harms_nobody_and_its_changed_number_is_found(finished, unpacked, tmp_path):
+def test_a_hostile_bundle_harms_nobody_and_its_changed_number_is_found(
+    finished, unpacked, tmp_path
+):
     """Its manifest and descriptions agree with it, so that looking finds the changed code alone."""
     table = "results/small/arm/tables/tab02_impact_map.csv"
-    files = {path.relative_to(unpacked).as_posix(): path.read_bytes() for path in unpacked.rglob("*") if path.is_file()}
+    files = {
+        path.relative_to(unpacked).as_posix(): path.read_bytes()
+        for path in unpacked.rglob("*")
+        if path.is_file()
+    }
     lines = files[table].decode().splitlines()
     cells = lines[1].split(",")
-    place = next(k for k, cell in reversed(list(enumerate(cells))) if cell.replace(".", "").lstrip("-").isdigit())
+    place = next(
+        k
+        for k, cell in reversed(list(enumerate(cells)))
+        if cell.replace(".", "").lstrip("-").isdigit()
+    )
     cells[place] = f"{float(cells[place]) + 0.01:.6g}"
     lines[1] = ",".join(cells)
     files[table] = ("\n".join(lines) + "\n").encode()
@@ -180,15 +230,26 @@ def test_a_hostile_bundle_harms_nobody_and_its_changed_number_is_found(finished,
     write_hostile_code(files, canary.parent / "ran.txt")
     sealed(tmp_path / "hostile.zip", files)
     looked, _ = verify(finished, tmp_path / "hostile.zip")
-    assert looked.returncode == 0 and "WARNING 2 files of code aren't those of commit" in looked.stdout, looked.stderr
+    assert (
+        looked.returncode == 0 and "WARNING 2 files of code aren't those of commit" in looked.stdout
+    ), looked.stderr
     done, verdicts = verify(finished, tmp_path / "hostile.zip", "--recompute", 1000)
     assert done.returncode == 1, done.stdout
-    assert [name for name, verdict in verdicts.items() if verdict == "differs"] == ["arm/tables/tab02_impact_map.csv"]
+    assert [name for name, verdict in verdicts.items() if verdict == "differs"] == [
+        "arm/tables/tab02_impact_map.csv"
+    ]
     record = files[f"{FOLDER}/{path_of_record(table)}"]
-    for output in (f"results/small/{'../' * 30}{str(canary.parent)[1:]}", "results/small/../../workflow"):
+    for output in (
+        f"results/small/{'../' * 30}{str(canary.parent)[1:]}",
+        "results/small/../../workflow",
+    ):
         sealed(tmp_path / "traversal.zip", files | {f"{FOLDER}/{path_of_record(output)}": record})
         done, _ = verify(finished, tmp_path / "traversal.zip", "--recompute", 1000)
-        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "a record of a job" in done.stderr
+        assert (
+            done.returncode == 1
+            and len(done.stderr.splitlines()) == 1
+            and "a record of a job" in done.stderr
+        )
     assert sorted(canary.parent.iterdir()) == [canary] and canary.read_text() == "kept"
 
 
@@ -196,7 +257,9 @@ def write_hostile_code(files, trace):
     """A rule and a planted bytecode file that leave a trace where they run."""
     source = f"open({str(trace)!r}, 'w').write('ran')\n"
     files["Snakefile"] += source.encode()
-    code = importlib._bootstrap_external._code_to_hash_pyc(compile(source, "x", "exec"), b"0" * 8, checked=False)
+    code = importlib._bootstrap_external._code_to_hash_pyc(
+        compile(source, "x", "exec"), b"0" * 8, checked=False
+    )
     files[importlib.util.cache_from_source("workflow/contactid/__init__.py")] = bytes(code)
 
 
@@ -207,27 +270,49 @@ def forged(files, name, old, new):
 
 def test_what_people_look_at_is_made_again_and_a_changed_one_is_found(finished, unpacked, tmp_path):
     """A forger made manifest, descriptions and logs fit, so that looking finds nothing."""
-    files = {path.relative_to(unpacked).as_posix(): path.read_bytes() for path in unpacked.rglob("*") if path.is_file()}
-    figure = sorted(name for name in files if name.startswith("results/small/arm/figures/") and name.endswith(".svg"))[
-        0
-    ]
-    table = sorted(name for name in files if name.startswith("results/small/arm/tables/") and name.endswith(".tex"))[0]
-    changed = forged(files, "results/small/report.html", b"</body>", b"<script>fetch('x')</script></body>")
+    files = {
+        path.relative_to(unpacked).as_posix(): path.read_bytes()
+        for path in unpacked.rglob("*")
+        if path.is_file()
+    }
+    figure = sorted(
+        name
+        for name in files
+        if name.startswith("results/small/arm/figures/") and name.endswith(".svg")
+    )[0]
+    table = sorted(
+        name
+        for name in files
+        if name.startswith("results/small/arm/tables/") and name.endswith(".tex")
+    )[0]
+    changed = forged(
+        files, "results/small/report.html", b"</body>", b"<script>fetch('x')</script></body>"
+    )
     changed = forged(changed, figure, b"stroke-width: 0.", b"stroke-width: 1.")
     changed = forged(changed, table, b"&", b"& 7")
     sealed(tmp_path / "forged.zip", changed)
     looked, _ = verify(finished, tmp_path / "forged.zip")
     assert looked.returncode == 0, looked.stderr
     done, verdicts = verify(finished, tmp_path / "forged.zip", "--recompute", 1)
-    assert done.returncode == 1 and "Report: set again from the bundle's files, differs" in done.stdout
-    differing = {f"results/small/{name}" for name, verdict in verdicts.items() if verdict == "differs"}
+    assert (
+        done.returncode == 1 and "Report: set again from the bundle's files, differs" in done.stdout
+    )
+    differing = {
+        f"results/small/{name}" for name, verdict in verdicts.items() if verdict == "differs"
+    }
     assert differing == {figure, table}
 
 
-def test_an_honest_bundle_made_again_by_another_arithmetic_agrees_and_says_so(finished, unpacked, tmp_path):
+def test_an_honest_bundle_made_again_by_another_arithmetic_agrees_and_says_so(
+    finished, unpacked, tmp_path
+):
     """Of one whose record says nothing, made again by other kernels of OpenBLAS than the run had."""
     record = "results/small/provenance.json"
-    files = {path.relative_to(unpacked).as_posix(): path.read_bytes() for path in unpacked.rglob("*") if path.is_file()}
+    files = {
+        path.relative_to(unpacked).as_posix(): path.read_bytes()
+        for path in unpacked.rglob("*")
+        if path.is_file()
+    }
     made = json.loads(files[record])
     kernel = next(name for name in ("Nehalem", "Haswell") if name != made["arithmetic"]["blas"])
     files[record] = json.dumps(made | {"arithmetic": None}).encode()
@@ -237,7 +322,9 @@ def test_an_honest_bundle_made_again_by_another_arithmetic_agrees_and_says_so(fi
         done, verdicts = verify(finished, tmp_path / "silent.zip", "--recompute", 12)
     finally:
         del os.environ["OPENBLAS_CORETYPE"]
-    assert "NOT the run's, and it can't be kept here" in done.stdout and f"is {kernel}" in done.stdout
+    assert (
+        "NOT the run's, and it can't be kept here" in done.stdout and f"is {kernel}" in done.stdout
+    )
     assert verdicts and "differs" not in verdicts.values(), done.stdout
 
 
@@ -247,7 +334,10 @@ def test_what_is_not_finished_or_not_committed_is_refused_in_a_line(finished, ar
         assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
         return done.stderr
 
-    assert "results/other has no" in python(finished, "contactid.review.bundle", "--run", "other").stderr
+    assert (
+        "results/other has no"
+        in python(finished, "contactid.review.bundle", "--run", "other").stderr
+    )
     notes = finished / "notes.txt"
     notes.write_text("x")
     try:
@@ -255,7 +345,11 @@ def test_what_is_not_finished_or_not_committed_is_refused_in_a_line(finished, ar
     finally:
         notes.unlink()
     table = finished / "results/small/arm/tables/tab01_parameters.csv"
-    table = table if table.exists() else next((finished / "results/small/arm/tables").glob("tab01*.csv"))
+    table = (
+        table
+        if table.exists()
+        else next((finished / "results/small/arm/tables").glob("tab01*.csv"))
+    )
     content = table.read_bytes()
     table.unlink()
     try:
@@ -277,6 +371,13 @@ def test_it_is_a_workflow_run_crate(finished, unpacked, tmp_path, where):
     assert run(tmp_path, *fill, str(cache), str(tmp_path / "context.json")).returncode == 0
     crate = unpacked if where == "bundle" else finished / "results/small"
     # with the profiles that it extends, RO-Crate 1.1 among them
-    options = ("--profile-identifier", "workflow-run-crate", "--offline", "--cache-path", str(cache), "--no-paging")
+    options = (
+        "--profile-identifier",
+        "workflow-run-crate",
+        "--offline",
+        "--cache-path",
+        str(cache),
+        "--no-paging",
+    )
     checked = run(tmp_path, str(validator), "--disable-color", "validate", *options, str(crate))
     assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -18,7 +18,12 @@ from contactid.core.complementarity import (
     solve_mpec,
 )
 from contactid.core.errors import ContactIdError
-from contactid.core.reformulations import STAGES, parameter_allowing, rounded_absolute_value, set_parameter
+from contactid.core.reformulations import (
+    STAGES,
+    parameter_allowing,
+    rounded_absolute_value,
+    set_parameter,
+)
 
 EVERY = list(Reformulation)
 PENALTIES = [Reformulation.L1_PENALTY, Reformulation.SQUARED_PENALTY]
@@ -30,19 +35,27 @@ BOUNDS = {
     Reformulation.PYOMO_MPEC: lambda t: t**0.5,
 }
 """Largest residual of a point that satisfies a relaxation or a smoothing with parameter t."""
-RELAXATIONS = [reformulation for reformulation in BOUNDS if reformulation is not Reformulation.FISCHER_BURMEISTER]
+RELAXATIONS = [
+    reformulation
+    for reformulation in BOUNDS
+    if reformulation is not Reformulation.FISCHER_BURMEISTER
+]
 
 parameters = st.floats(-6.0, 0.0).map(lambda exponent: 10.0**exponent)
 
 
 def nearest(targets: np.ndarray, sense: int = pyo.minimize) -> pyo.ConcreteModel:
-    """The point of {0 <= x perp y >= 0} nearest to each target (n, 2): the larger coordinate survives."""
+    """The point of {0 <= x perp y >= 0} nearest to each target (n, 2): the larger coordinate
+    survives.
+    """
     model = pyo.ConcreteModel()
     n = range(len(targets))
     model.x, model.y = pyo.Var(n, initialize=1.0), pyo.Var(n, initialize=1.0)
     sign = 1.0 if sense == pyo.minimize else -1.0
     model.objective = pyo.Objective(
-        expr=sign * sum((model.x[i] - targets[i, 0]) ** 2 + (model.y[i] - targets[i, 1]) ** 2 for i in n), sense=sense
+        expr=sign
+        * sum((model.x[i] - targets[i, 0]) ** 2 + (model.y[i] - targets[i, 1]) ** 2 for i in n),
+        sense=sense,
     )
     return model
 
@@ -68,7 +81,9 @@ def test_nearest_points(reformulation: Reformulation, settled: bool, sense: int)
 
 @pytest.mark.parametrize("reformulation", EVERY)
 def test_a_linear_complementarity_problem(reformulation: Reformulation) -> None:
-    """M z + q = w, z perp w with M positive definite has one solution, found here by trying all patterns."""
+    """M z + q = w, z perp w with M positive definite has one solution, found here by trying all
+    patterns.
+    """
     rng = np.random.default_rng(3)
     half = rng.normal(size=(4, 4))
     matrix, shift = half @ half.T + 0.5 * np.eye(4), rng.normal(size=4)
@@ -102,7 +117,9 @@ def test_the_residual_is_the_largest_smaller_side(points: list[tuple[float, floa
 @pytest.mark.parametrize("reformulation", list(BOUNDS))
 def test_an_early_stop_is_not_converged(reformulation: Reformulation) -> None:
     model = nearest(np.array([[1.0, 1.0]]))
-    found = solve_mpec(attached(model, reformulation), Continuation(reformulation, stages=(0.01,), settle=False))
+    found = solve_mpec(
+        attached(model, reformulation), Continuation(reformulation, stages=(0.01,), settle=False)
+    )
     assert not found.converged and 1e-6 < found.residual <= BOUNDS[reformulation](0.01) * 1.001
 
 
@@ -114,7 +131,9 @@ def test_a_parameter_allows_the_residual_that_it_is_for(reformulation: Reformula
 def test_settling_that_fails_leaves_the_point_alone() -> None:
     model = nearest(np.array([[2.0, 1.0]]))
     model.both = pyo.Constraint(expr=model.x[0] + model.y[0] >= 1.0)
-    model.neither = pyo.Constraint(expr=model.x[0] <= 0.5)  # so the settled choice y = 0 contradicts the sum
+    model.neither = pyo.Constraint(
+        expr=model.x[0] <= 0.5
+    )  # so the settled choice y = 0 contradicts the sum
     pairs = attached(model, Reformulation.SCHOLTES)
     model.x[0].set_value(0.5)
     model.y[0].set_value(0.25)
@@ -125,7 +144,9 @@ def test_settling_that_fails_leaves_the_point_alone() -> None:
 
 @pytest.mark.parametrize("reformulation", EVERY)
 def test_a_bilevel_problem(reformulation: Reformulation) -> None:
-    """min (x - 5)^2 + (2y + 1)^2 where y minimises (y - 1)^2 - 1.5 x y within limits that depend on x."""
+    """min (x - 5)^2 + (2y + 1)^2 where y minimises (y - 1)^2 - 1.5 x y within limits that depend on
+    x.
+    """
     model = pyo.ConcreteModel()
     model.x, model.y = pyo.Var(initialize=1.0), pyo.Var(initialize=1.0)
     model.force = pyo.Var(range(4), initialize=1.0)
@@ -138,8 +159,12 @@ def test_a_bilevel_problem(reformulation: Reformulation) -> None:
     pairs = attach(model, [(model.force[i], room[i]) for i in range(4)], reformulation)
     found = solve_mpec(pairs, Continuation(reformulation))
 
-    xs = np.linspace(1.0, 5.0, 40001)  # the reaction is the free minimum, clipped; beyond there is no y
-    ys = np.clip(1.0 + 0.75 * xs, np.maximum(0.0, 2.0 * xs - 8.0), np.minimum(3.0 * xs - 3.0, 7.0 - xs))
+    xs = np.linspace(
+        1.0, 5.0, 40001
+    )  # the reaction is the free minimum, clipped; beyond there is no y
+    ys = np.clip(
+        1.0 + 0.75 * xs, np.maximum(0.0, 2.0 * xs - 8.0), np.minimum(3.0 * xs - 3.0, 7.0 - xs)
+    )
     best = np.argmin((xs - 5.0) ** 2 + (2.0 * ys + 1.0) ** 2)
     assert found.converged and found.settled and found.residual <= 1e-8
     assert (x.value, y.value) == pytest.approx((xs[best], ys[best]), abs=1e-6)
@@ -159,9 +184,15 @@ def test_both_sides_zero(reformulation: Reformulation) -> None:
 
 @pytest.mark.parametrize("reformulation", EVERY)
 def test_a_solution_without_multipliers(reformulation: Reformulation) -> None:
-    """max z - x - y, z <= 4 x, z <= 4 y: worth 0 on the pair, but gaining without limit as the pair is relaxed."""
+    """max z - x - y, z <= 4 x, z <= 4 y: worth 0 on the pair, but gaining without limit as the pair
+    is relaxed.
+    """
     model = pyo.ConcreteModel()
-    model.x, model.y, model.z = pyo.Var([0], initialize=1.0), pyo.Var([0], initialize=1.0), pyo.Var(initialize=0.0)
+    model.x, model.y, model.z = (
+        pyo.Var([0], initialize=1.0),
+        pyo.Var([0], initialize=1.0),
+        pyo.Var(initialize=0.0),
+    )
     model.limits = pyo.ConstraintList()
     model.limits.add(model.z <= 4.0 * model.x[0])
     model.limits.add(model.z <= 4.0 * model.y[0])
@@ -170,16 +201,22 @@ def test_a_solution_without_multipliers(reformulation: Reformulation) -> None:
     pairs = attached(model, reformulation)
     found = solve_mpec(pairs, Continuation(reformulation))
     assert found.settled and found.residual <= 1e-8
-    assert found.objective == pytest.approx(0.0, abs=1e-6) and np.allclose(pairs.values(), 0.0, atol=1e-6)
+    assert found.objective == pytest.approx(0.0, abs=1e-6) and np.allclose(
+        pairs.values(), 0.0, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("reformulation", EVERY)
 def test_afterwards_the_model_is_as_attached(reformulation: Reformulation) -> None:
     model = nearest(np.array([[1.0, 2.0]]))
     pairs = attached(model, reformulation)
-    active = [objective.name for objective in model.component_data_objects(pyo.Objective, active=True)]
+    active = [
+        objective.name for objective in model.component_data_objects(pyo.Objective, active=True)
+    ]
     found: MpecSolution = solve_mpec(pairs, Continuation(reformulation))
-    assert active == [objective.name for objective in model.component_data_objects(pyo.Objective, active=True)]
+    assert active == [
+        objective.name for objective in model.component_data_objects(pyo.Objective, active=True)
+    ]
     assert model.objective.active != reformulation.is_penalty
     again = solve_mpec(pairs, Continuation(reformulation))
     assert pairs.block.active and again.objective == pytest.approx(found.objective, abs=1e-6)
@@ -219,7 +256,9 @@ def violation_by_formula(reformulation: Reformulation, a: float, b: float, t: fl
     signs, distance = max(0.0, -a, -b), abs(a - b)
     if reformulation is Reformulation.SCHOLTES:
         return max(signs, a * b - t)
-    if reformulation is Reformulation.PYOMO_MPEC:  # its own variable stays non-negative, so its equation is violated
+    if (
+        reformulation is Reformulation.PYOMO_MPEC
+    ):  # its own variable stays non-negative, so its equation is violated
         return max(signs, max(a, 0.0) * b - t)
     if reformulation is Reformulation.LIN_FUKUSHIMA:
         return max(0.0, a * b - t * t, -a * b - t * (a + b))
@@ -240,7 +279,9 @@ def test_the_formula(reformulation: Reformulation) -> None:
     def law(a: float, b: float, t: float, near: bool) -> None:
         a, b = (a * t, b * t) if near else (a, b)
         pair.at(a, b, t)
-        assert pair.violation() == pytest.approx(violation_by_formula(reformulation, a, b, t), rel=1e-9, abs=1e-14)
+        assert pair.violation() == pytest.approx(
+            violation_by_formula(reformulation, a, b, t), rel=1e-9, abs=1e-14
+        )
         assert pair.pairs.residual() == abs(min(a, b))
 
     law()
@@ -299,7 +340,9 @@ def test_the_bound_of_the_residual_holds_and_is_attained(reformulation: Reformul
 @settings(max_examples=100, deadline=None)
 @given(st.floats(-2.0, 2.0), parameters)
 def test_the_rounded_absolute_value_has_no_kink(z: float, t: float) -> None:
-    """Its second derivative is 3/2 (1 - z^2) / t at z = x/t within [-1, 1] and 0 beyond, which is continuous."""
+    """Its second derivative is 3/2 (1 - z^2) / t at z = x/t within [-1, 1] and 0 beyond, which is
+    continuous.
+    """
     step = 1e-3
     values = [rounded_absolute_value((z + k * step) * t, t) for k in (-1, 0, 1)]
     curvature = (values[0] - 2.0 * values[1] + values[2]) / (step**2 * t)

@@ -52,21 +52,36 @@ def test_shipped_configurations_are_valid(name):
     [
         ({"runn": "x"}, "unknown key runn. Did you mean run."),
         ({"tossing": {"gird": {}}}, "unknown key tossing.gird. Did you mean grid."),
-        ({"tossing": {"split": {"identification_share": 1.2}}}, "identification_share is 1.2, but must be less than 1"),
+        (
+            {"tossing": {"split": {"identification_share": 1.2}}},
+            "identification_share is 1.2, but must be less than 1",
+        ),
         (
             {"tossing": {"grid": {"restitution_e_n": {"stop": 1.5}}}},
             "restitution_e_n.stop is 1.5, but must be at most 1",
         ),
-        ({"tossing": {"grid": {"friction_mu": {"start": -0.1}}}}, "friction_mu.start is -0.1, but must be at least 0"),
-        ({"tossing": {"grid": {"friction_mu": {"start": 2.0}}}}, "tossing.grid.friction_mu stops before it starts"),
+        (
+            {"tossing": {"grid": {"friction_mu": {"start": -0.1}}}},
+            "friction_mu.start is -0.1, but must be at least 0",
+        ),
+        (
+            {"tossing": {"grid": {"friction_mu": {"start": 2.0}}}},
+            "tossing.grid.friction_mu stops before it starts",
+        ),
         ({"tossing": {"identify_on": []}}, "tossing.identify_on is [], but must not be empty"),
         (
             {"tossing": {"identify_on": ["a", "b"], "predict_on": ["a", "b", "c"]}},
             "has 2 entries, tossing.predict_on 3",
         ),
         ({"tossing": {"benchmark": {"refined": 2}}}, "fewer evaluations than it has starts"),
-        ({"tossing": {"sensitivity": {"reach": 0.01, "step": 0.02}}}, "tossing.sensitivity.step is above reach"),
-        ({"tossing": {"rest_poses": {"variants": ["paper"]}}}, "tossing.rest_poses.variants: paper is stored"),
+        (
+            {"tossing": {"sensitivity": {"reach": 0.01, "step": 0.02}}},
+            "tossing.sensitivity.step is above reach",
+        ),
+        (
+            {"tossing": {"rest_poses": {"variants": ["paper"]}}},
+            "tossing.rest_poses.variants: paper is stored",
+        ),
         ({"tossing": {"events": {"rule": "by_hand"}}}, "must be one of data_driven, authors"),
         (
             {"planar": {"scenes": {"throw": {"time_step": 0}}}},
@@ -80,14 +95,23 @@ def test_shipped_configurations_are_valid(name):
             {"planar": {"scenes": {"throw": {"friction_mu": [-0.1]}}}},
             "planar.scenes.throw.friction_mu.0 is -0.1, but must be at least 0",
         ),
-        ({"planar": {"scenes": {"throw": {"friction_mu": [float("nan")]}}}}, "is nan, but must be of type number"),
+        (
+            {"planar": {"scenes": {"throw": {"friction_mu": [float("nan")]}}}},
+            "is nan, but must be of type number",
+        ),
         (
             {"planar": {"identification": {"noise": {"one_mrad": {"position": 0}}}}},
             "planar.identification.noise.one_mrad.position is 0, but must be greater than 0",
         ),
-        ({"planar": {"identification": {"seed_number": 3}}}, "unknown key planar.identification.seed_number"),
+        (
+            {"planar": {"identification": {"seed_number": 3}}},
+            "unknown key planar.identification.seed_number",
+        ),
         ({"planar": {"real": {"squares": "no such"}}}, "planar.real.squares is 'no such'"),
-        ({"planar": {"scenes": {"throw": {"slope": 0.1}}}}, "unknown key planar.scenes.throw.slope"),
+        (
+            {"planar": {"scenes": {"throw": {"slope": 0.1}}}},
+            "unknown key planar.scenes.throw.slope",
+        ),
         (
             {"planar": {"bodies": {"ellipse": {"mass": 0}}}},
             "planar.bodies.ellipse.mass is 0, but must be greater than 0",
@@ -108,9 +132,15 @@ def test_a_wrong_key_or_value_is_named(overlay, message):
     ("overlay", "message"),
     [
         ({"studies": "planar"}, "studies is 'planar', but must be of type array"),
-        ({"studies": ["tosing"]}, "studies.0 is 'tosing', but must be one of .*Did you mean tossing"),
+        (
+            {"studies": ["tosing"]},
+            "studies.0 is 'tosing', but must be one of .*Did you mean tossing",
+        ),
         ({"tossing": {"split": {"seed": "0,05"}}}, "seed is '0,05', .*decimal point"),
-        ({"tossing": {"split": yaml.safe_load("{test_share: 0,05}")}}, "unknown key tossing.split.5. .*decimal point"),
+        (
+            {"tossing": {"split": yaml.safe_load("{test_share: 0,05}")}},
+            "unknown key tossing.split.5. .*decimal point",
+        ),
     ],
 )
 def test_a_slip_is_met_with_what_was_meant(overlay, message):
@@ -140,7 +170,12 @@ def test_every_key_of_the_schema_is_described_or_obvious():
 
 
 def test_numbers_given_as_text_are_restored():
-    block = {"split": {"share": "0.7", "seed": "3"}, "flag": "true", "names": ["a", "1e-3"], "text": "box 3"}
+    block = {
+        "split": {"share": "0.7", "seed": "3"},
+        "flag": "true",
+        "names": ["a", "1e-3"],
+        "text": "box 3",
+    }
     assert restore_numbers(block) == {
         "split": {"share": 0.7, "seed": 3}, "flag": True, "names": ["a", 1e-3], "text": "box 3",
     }  # fmt: skip
@@ -153,16 +188,26 @@ def test_cases_pair_up_and_broadcast():
 
 def test_unknown_dataset_suggests_the_nearest():
     registry = load_registry(ROOT / "config/datasets.tsv", {})
-    with pytest.raises(ContactIdError, match=r"unknown dataset contactnet\. Did you mean contactnets"):
+    with pytest.raises(
+        ContactIdError, match=r"unknown dataset contactnet\. Did you mean contactnets"
+    ):
         pick(registry, "contactnet")
 
 
 def test_own_datasets_must_exist_and_not_shadow(tmp_path):
     with pytest.raises(ContactIdError, match=r"datasets.mine.path: .* does not exist"):
-        load_registry(ROOT / "config/datasets.tsv", {"mine": {"reader": "contactnets", "path": str(tmp_path / "no")}})
+        load_registry(
+            ROOT / "config/datasets.tsv",
+            {"mine": {"reader": "contactnets", "path": str(tmp_path / "no")}},
+        )
     with pytest.raises(ContactIdError, match="Rename yours"):
-        load_registry(ROOT / "config/datasets.tsv", {"contactnets": {"reader": "contactnets", "path": str(tmp_path)}})
-    own = load_registry(ROOT / "config/datasets.tsv", {"mine": {"reader": "contactnets", "path": str(tmp_path)}})
+        load_registry(
+            ROOT / "config/datasets.tsv",
+            {"contactnets": {"reader": "contactnets", "path": str(tmp_path)}},
+        )
+    own = load_registry(
+        ROOT / "config/datasets.tsv", {"mine": {"reader": "contactnets", "path": str(tmp_path)}}
+    )
     assert own["mine"].kind == "own" and not own["mine"].synthetic
 
 
@@ -199,9 +244,13 @@ def test_a_scene_that_cannot_be_simulated_is_named(overlay, message):
 
 
 def test_scenes_simulate_every_law():
-    block = merged({"planar": {"scenes": {"drop": {"friction_mu": [0.1, 0.2], "restitution_e_n": [0.0, 0.5, 1.0]}}}})[
-        "planar"
-    ]
+    block = merged(
+        {
+            "planar": {
+                "scenes": {"drop": {"friction_mu": [0.1, 0.2], "restitution_e_n": [0.0, 0.5, 1.0]}}
+            }
+        }
+    )["planar"]
     scene = scene_of(block, "drop")
     assert [(law.friction_mu, law.restitution_e_n) for law in scene.laws] == [
         (0.1, 0.0), (0.1, 0.5), (0.1, 1.0), (0.2, 0.0), (0.2, 0.5), (0.2, 1.0)
@@ -214,8 +263,14 @@ def test_scenes_simulate_every_law():
     [
         ({"body": "ball"}, "planar.identification.body is 'ball', which is no body. Use one of"),
         ({"body": "square"}, "planar.identification.body has corners"),
-        ({"position": [0.0, 0.01, 0.0]}, "planar.identification.position: the body starts 0.015 m inside the ground"),
-        ({"frames_per_second": [240, 10]}, "planar.identification.frames_per_second: 10 gives too few"),
+        (
+            {"position": [0.0, 0.01, 0.0]},
+            "planar.identification.position: the body starts 0.015 m inside the ground",
+        ),
+        (
+            {"frames_per_second": [240, 10]},
+            "planar.identification.frames_per_second: 10 gives too few",
+        ),
     ],
 )
 def test_a_throw_that_cannot_be_identified_is_named(overlay, message):

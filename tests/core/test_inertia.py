@@ -1,4 +1,6 @@
-"""Laws of the ten inertial parameters: round trips, frame changes, distances, and which bodies can exist."""
+"""Laws of the ten inertial parameters: round trips, frame changes, distances, and which bodies can
+exist.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def random_form(seed: int) -> PrincipalForm:
     size = 10.0 ** random.uniform(-2, 0)
     mass = 10.0 ** random.uniform(-2, 1)
     moments = mass * size**2 * random.uniform(0.05, 1.0, 3)
-    return PrincipalForm(mass, size * random.normal(size=3), moments, Rotation.random(rng=random).as_matrix())
+    return PrincipalForm(
+        mass, size * random.normal(size=3), moments, Rotation.random(rng=random).as_matrix()
+    )
 
 
 def random_body(seed: int) -> InertialParameters:
@@ -50,10 +54,14 @@ def test_the_tensor_is_that_of_the_cloud_of_points(seed: int) -> None:
     center = masses @ at / masses.sum()
     inertia = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, at, strict=True))
     relative = at - center
-    about_center = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, relative, strict=True))
+    about_center = sum(
+        m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, relative, strict=True)
+    )
     body = InertialParameters(masses.sum(), center, inertia)
     assert np.allclose(body.inertia_at_center, about_center, atol=1e-12)
-    assert np.allclose(body.vector[7:], [-masses @ (at[:, i] * at[:, j]) for i, j in ((0, 1), (0, 2), (1, 2))])
+    assert np.allclose(
+        body.vector[7:], [-masses @ (at[:, i] * at[:, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+    )
     assert np.allclose(body.second_moments_at_center, (masses * relative.T) @ relative, atol=1e-12)
     homogeneous = np.column_stack([at, np.ones(len(at))])
     assert np.allclose(body.pseudo_inertia, (masses * homogeneous.T) @ homogeneous, atol=1e-12)
@@ -69,7 +77,9 @@ def test_every_form_leads_back_to_the_same_parameters(seed: int) -> None:
         body.principal_form.parameters(),
     )
     for other in back:
-        assert np.allclose(other.vector, body.vector, rtol=1e-10, atol=1e-12 * np.abs(body.vector).max())
+        assert np.allclose(
+            other.vector, body.vector, rtol=1e-10, atol=1e-12 * np.abs(body.vector).max()
+        )
         assert geodesic_distance(other, body) < 1e-6
 
 
@@ -108,11 +118,19 @@ def test_moving_a_body_is_a_congruence_of_its_pseudo_inertia(seed: int) -> None:
 def test_the_distance_is_the_same_in_every_frame_and_unit_of_length(seed: int) -> None:
     first, second = random_body(seed), random_body(seed + 1)
     random = np.random.default_rng(seed + 2)
-    turn, shift, metre = Rotation.random(rng=random).as_matrix(), random.normal(size=3), 10.0 ** random.uniform(-3, 3)
+    turn, shift, metre = (
+        Rotation.random(rng=random).as_matrix(),
+        random.normal(size=3),
+        10.0 ** random.uniform(-3, 3),
+    )
     units = np.diag([metre, metre, metre, 1.0])
     distance = geodesic_distance(first, second)
-    assert geodesic_distance(moved(first, turn, shift), moved(second, turn, shift)) == pytest.approx(distance, rel=1e-6)
-    rescaled = [from_pseudo_inertia(units @ body.pseudo_inertia @ units) for body in (first, second)]
+    assert geodesic_distance(
+        moved(first, turn, shift), moved(second, turn, shift)
+    ) == pytest.approx(distance, rel=1e-6)
+    rescaled = [
+        from_pseudo_inertia(units @ body.pseudo_inertia @ units) for body in (first, second)
+    ]
     assert geodesic_distance(*rescaled) == pytest.approx(distance, rel=1e-6)
 
 
@@ -136,11 +154,15 @@ def test_the_distance_is_the_formula_as_printed(seed: int) -> None:
 
 def test_the_distance_of_a_body_twice_as_heavy_is_half_the_norm_of_the_logarithms() -> None:
     body = random_body(3)
-    assert geodesic_distance(body, InertialParameters.from_vector(2.0 * body.vector)) == pytest.approx(np.log(2.0))
+    assert geodesic_distance(
+        body, InertialParameters.from_vector(2.0 * body.vector)
+    ) == pytest.approx(np.log(2.0))
 
 
 @given(seeds, st.integers(0, 3), st.booleans())
-def test_a_body_can_exist_exactly_where_its_principal_form_is_positive(seed: int, which: int, spoiled: bool) -> None:
+def test_a_body_can_exist_exactly_where_its_principal_form_is_positive(
+    seed: int, which: int, spoiled: bool
+) -> None:
     form = random_form(seed)
     numbers = np.array([form.mass, *form.second_moments])
     numbers[which] *= -0.3 if spoiled else 1.0
@@ -149,7 +171,9 @@ def test_a_body_can_exist_exactly_where_its_principal_form_is_positive(seed: int
     valid = bool(changed.mass > 0.0 and np.all(changed.second_moments > 0.0))
     assert verdict.positive_definite == valid == (not spoiled)
     assert verdict.positive_mass == (numbers[0] > 0.0)
-    eigenvalues = np.linalg.eigvalsh(moved(changed.parameters(), np.eye(3), -form.center_of_mass).pseudo_inertia)
+    eigenvalues = np.linalg.eigvalsh(
+        moved(changed.parameters(), np.eye(3), -form.center_of_mass).pseudo_inertia
+    )
     assert (eigenvalues[0] > 0.0) == valid
     assert np.isinf(geodesic_distance(changed.parameters(), form.parameters())) == spoiled
 
@@ -159,7 +183,9 @@ def test_the_triangle_inequality_is_the_second_moments_sign(seed: int) -> None:
     random = np.random.default_rng(seed)
     moments = random.uniform(0.1, 1.0, 3)
     turn = Rotation.random(rng=random).as_matrix()
-    body = InertialParameters.from_center(1.0, random.normal(size=3), turn @ np.diag(moments) @ turn.T)
+    body = InertialParameters.from_center(
+        1.0, random.normal(size=3), turn @ np.diag(moments) @ turn.T
+    )
     verdict = consistency(body)
     assert verdict.positive_moments
     assert verdict.triangle_inequality == bool(2.0 * moments.max() <= moments.sum())
@@ -169,7 +195,9 @@ def test_the_triangle_inequality_is_the_second_moments_sign(seed: int) -> None:
 @given(seeds)
 def test_the_verdict_does_not_depend_on_where_the_frame_is(seed: int) -> None:
     random = np.random.default_rng(seed)
-    body = InertialParameters.from_vector(random.normal(size=10) + np.array([1.0, *np.zeros(3), 2, 2, 2, 0, 0, 0]))
+    body = InertialParameters.from_vector(
+        random.normal(size=10) + np.array([1.0, *np.zeros(3), 2, 2, 2, 0, 0, 0])
+    )
     there = moved(body, Rotation.random(rng=random).as_matrix(), random.normal(size=3))
     assert consistency(there) == consistency(body)
 
@@ -191,7 +219,8 @@ def test_an_estimate_that_failed_is_kept_and_judged_unphysical() -> None:
 
 def test_a_body_outside_its_geometry_is_inconsistent_and_the_reason_is_said() -> None:
     inside, outside = (
-        InertialParameters.from_center(1.0, np.array([x, 0.2, -0.3]), 0.1 * np.eye(3)) for x in (0.9, 1.1)
+        InertialParameters.from_center(1.0, np.array([x, 0.2, -0.3]), 0.1 * np.eye(3))
+        for x in (0.9, 1.1)
     )
     assert consistency(inside, CUBE).consistent
     assert consistency(outside).consistent and consistency(outside).within_hull is None
@@ -200,14 +229,17 @@ def test_a_body_outside_its_geometry_is_inconsistent_and_the_reason_is_said() ->
 
 
 @given(seeds)
-def test_mixtures_of_the_corners_lie_in_the_hull_and_what_a_face_separates_does_not(seed: int) -> None:
+def test_mixtures_of_the_corners_lie_in_the_hull_and_what_a_face_separates_does_not(
+    seed: int,
+) -> None:
     random = np.random.default_rng(seed)
     corners = random.normal(size=(12, 3))
     assert in_hull(random.dirichlet(np.ones(12)) @ corners, corners)
     normals, offsets = hull_halfspaces(corners)
     assert np.all(normals @ corners.T <= offsets[:, None] + 1e-9)
     assert not in_hull(
-        corners.mean(axis=0) + normals[0] * (offsets[0] - normals[0] @ corners.mean(axis=0) + 0.1), corners
+        corners.mean(axis=0) + normals[0] * (offsets[0] - normals[0] @ corners.mean(axis=0) + 0.1),
+        corners,
     )
 
 
@@ -231,7 +263,9 @@ def test_joined_bodies_are_the_union_of_their_points() -> None:
     "spoil",
     [
         lambda: InertialParameters(1.0, np.zeros(2), np.eye(3)),
-        lambda: InertialParameters(1.0, np.zeros(3), np.array([[1.0, 0.1, 0], [-0.1, 1, 0], [0, 0, 1]])),
+        lambda: InertialParameters(
+            1.0, np.zeros(3), np.array([[1.0, 0.1, 0], [-0.1, 1, 0], [0, 0, 1]])
+        ),
         lambda: InertialParameters.from_vector(np.zeros(9)),
         lambda: hull_halfspaces(CUBE[:3]),
         lambda: combined([]),

@@ -1,4 +1,6 @@
-"""Holding one side of every pair at zero gives an ordinary solution, and exchanging sides only improves it."""
+"""Holding one side of every pair at zero gives an ordinary solution, and exchanging sides only
+improves it.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +21,27 @@ coordinates = st.floats(-2.0, 2.0).filter(lambda value: abs(value) > 0.05)
 
 
 def nearest(targets: np.ndarray) -> tuple[pyo.ConcreteModel, list]:
-    """Points of {0 <= x perp y >= 0} nearest to targets (n, 2); y is an expression of another variable."""
+    """Points of {0 <= x perp y >= 0} nearest to targets (n, 2); y is an expression of another
+    variable.
+    """
     model = pyo.ConcreteModel()
     n = range(len(targets))
     model.x = pyo.Var(n, initialize=0.5, bounds=(0.0, None))
     model.z = pyo.Var(n, initialize=0.5)
     pairs = [(model.x[i], 2.0 * model.z[i] - 1.0) for i in n]
     model.far = pyo.Objective(
-        expr=sum((a - float(t[0])) ** 2 + (b - float(t[1])) ** 2 for (a, b), t in zip(pairs, targets, strict=True))
+        expr=sum(
+            (a - float(t[0])) ** 2 + (b - float(t[1])) ** 2
+            for (a, b), t in zip(pairs, targets, strict=True)
+        )
     )
     return model, pairs
 
 
 @LAWS
-@given(targets=st.lists(st.tuples(coordinates, coordinates), min_size=1, max_size=4), choice=st.data())
+@given(
+    targets=st.lists(st.tuples(coordinates, coordinates), min_size=1, max_size=4), choice=st.data()
+)
 def test_a_choice_has_the_solution_that_algebra_gives(targets, choice):
     targets = np.array(targets)
     held = np.array([choice.draw(st.sampled_from([FIRST, SECOND])) for _ in targets])
@@ -50,7 +59,9 @@ def test_a_choice_has_the_solution_that_algebra_gives(targets, choice):
 
 @pytest.mark.parametrize(("iterations", "roughly"), [(1000, False), (5, True)])
 def test_an_answer_that_met_the_rounder_tolerance_alone_says_so(iterations, roughly):
-    """Six iterations are needed; of a second solve, which starts where the first one stopped, fewer."""
+    """Six iterations are needed; of a second solve, which starts where the first one stopped,
+    fewer.
+    """
     model, pairs = nearest(np.array([[1.0, -0.3], [0.7, 0.4], [-0.5, 0.6]]))
     options = SolverOptions(max_iterations=iterations)
     solution = PairSides(model, pairs).solve(np.array([FIRST, SECOND, FIRST]), options)
@@ -71,7 +82,9 @@ def test_exchanging_ends_where_no_single_exchange_helps(targets):
     assert all(later < earlier for earlier, later in itertools.pairwise(objectives))
     wrong = (targets[:, 0] > 0.0) & (targets[:, 1] < 0.0)
     assert np.array_equal(held, np.where(wrong, SECOND, FIRST))
-    best = np.where(wrong, targets[:, 1], np.where(targets[:, 1] > 0.0, targets[:, 0], np.hypot(*targets.T)))
+    best = np.where(
+        wrong, targets[:, 1], np.where(targets[:, 1] > 0.0, targets[:, 0], np.hypot(*targets.T))
+    )
     assert pyo.value(model.far) == pytest.approx(float((best**2).sum()), abs=1e-5)
     assert pyo.value(model.far) <= first.objective + 1e-9
 

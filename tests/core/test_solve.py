@@ -15,19 +15,26 @@ from contactid.core.solve import EMBEDDED, EXECUTABLE, SolverOptions, solve
 
 ROUTES = [
     EMBEDDED,
-    pytest.param(EXECUTABLE, marks=pytest.mark.skipif(shutil.which("ipopt") is None, reason="no ipopt executable")),
+    pytest.param(
+        EXECUTABLE,
+        marks=pytest.mark.skipif(shutil.which("ipopt") is None, reason="no ipopt executable"),
+    ),
 ]
 
 
 def quadratic(sense: int = pyo.minimize) -> pyo.ConcreteModel:
-    """Distance to (3, 1) within x + y = 2, x y <= 0.75, x <= 2: the answer is (1.5, 0.5), held by the product."""
+    """Distance to (3, 1) within x + y = 2, x y <= 0.75, x <= 2: the answer is (1.5, 0.5), held by
+    the product.
+    """
     model = pyo.ConcreteModel()
     model.x = pyo.Var(initialize=1.7, bounds=(0.0, 2.0))
     model.y = pyo.Var(initialize=0.6)
     model.sum = pyo.Constraint(expr=model.x + model.y == 2.0)
     model.product = pyo.Constraint(expr=model.x * model.y >= 0.75)
     sign = 1.0 if sense == pyo.minimize else -1.0
-    model.objective = pyo.Objective(expr=sign * ((model.x - 3.0) ** 2 + (model.y - 1.0) ** 2), sense=sense)
+    model.objective = pyo.Objective(
+        expr=sign * ((model.x - 3.0) ** 2 + (model.y - 1.0) ** 2), sense=sense
+    )
     return model
 
 
@@ -35,7 +42,10 @@ def rosenbrock(n: int = 1000) -> pyo.ConcreteModel:
     model = pyo.ConcreteModel()
     model.x = pyo.Var(range(n), initialize=0.5)
     model.objective = pyo.Objective(
-        expr=sum(100.0 * (model.x[i + 1] - model.x[i] ** 2) ** 2 + (1.0 - model.x[i]) ** 2 for i in range(n - 1))
+        expr=sum(
+            100.0 * (model.x[i + 1] - model.x[i] ** 2) ** 2 + (1.0 - model.x[i]) ** 2
+            for i in range(n - 1)
+        )
     )
     model.tie = pyo.Constraint(range(0, n - 1, 2), rule=lambda m, i: m.x[i] == m.x[i + 1])
     return model
@@ -64,7 +74,9 @@ def test_both_routes_give_the_same_answer(build) -> None:
         found = solve(model, SolverOptions(route=route))
         answers.append((found, [v.value for v in model.component_data_objects(pyo.Var)]))
     (first, x), (second, y) = answers
-    assert first.status == second.status and first.objective == pytest.approx(second.objective, abs=1e-7)
+    assert first.status == second.status and first.objective == pytest.approx(
+        second.objective, abs=1e-7
+    )
     assert np.allclose(x, y, atol=1e-6)
 
 
@@ -77,10 +89,16 @@ def test_a_thousand_variables() -> None:
 
 def test_an_infeasible_model_is_not_converged_and_its_violation_is_the_points() -> None:
     model = quadratic()
-    model.impossible = pyo.Constraint(expr=model.x**2 + model.y**2 <= 1.0)  # x + y = 2 needs at least 2
+    model.impossible = pyo.Constraint(
+        expr=model.x**2 + model.y**2 <= 1.0
+    )  # x + y = 2 needs at least 2
     found = solve(model)
     assert not found.converged
-    violations = [abs(model.x() + model.y() - 2), 0.75 - model.x() * model.y(), model.x() ** 2 + model.y() ** 2 - 1]
+    violations = [
+        abs(model.x() + model.y() - 2),
+        0.75 - model.x() * model.y(),
+        model.x() ** 2 + model.y() ** 2 - 1,
+    ]
     assert found.primal_infeasibility == pytest.approx(max(violations), rel=1e-9)
     assert found.primal_infeasibility > 0.1
 
@@ -88,7 +106,11 @@ def test_an_infeasible_model_is_not_converged_and_its_violation_is_the_points() 
 def test_an_unfinished_solve_keeps_its_point_and_says_so() -> None:
     model = quadratic()
     found = solve(model, SolverOptions(max_iterations=2))
-    assert not found.converged and found.status == "Maximum_Iterations_Exceeded" and found.iterations == 2
+    assert (
+        not found.converged
+        and found.status == "Maximum_Iterations_Exceeded"
+        and found.iterations == 2
+    )
     assert found.objective == pytest.approx(pyo.value(model.objective), rel=1e-12)
     assert found.dual_infeasibility > 1e-6
 
@@ -178,5 +200,7 @@ def test_models_that_differ_in_start_and_bounds_alone_share_functions_and_no_oth
     model = parabola(2.0, 0.0, 5.0)
     model.objective.sense = pyo.maximize
     solve(model, SolverOptions(route=EMBEDDED))
-    assert model.x.value == pytest.approx(-5.0, abs=1e-4) or model.x.value == pytest.approx(5.0, abs=1e-4)
+    assert model.x.value == pytest.approx(-5.0, abs=1e-4) or model.x.value == pytest.approx(
+        5.0, abs=1e-4
+    )
     assert solver._program.cache_info().misses == 3

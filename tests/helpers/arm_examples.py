@@ -1,6 +1,8 @@
-"""Make examples/impact anew: two recordings of the study's simulated arm, one as a .mat file, one as a table.
+"""Make examples/impact anew: two recordings of the study's simulated arm, one as a .mat file, one
+as a table.
 
-``python tests/helpers/arm_examples.py FOLDER`` writes them; a test holds the folder in the repository against it.
+``python tests/helpers/arm_examples.py FOLDER`` writes them; a test holds the folder in the
+repository against it.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ def experiments() -> list[TwinExperiment]:
 
 
 def make(folder: Path, simulated: list[TwinExperiment]) -> None:
-    """Write the recordings: the second with the clock of a computer, in the plane that joint 1 was turned to."""
+    """Write the recordings: the second with the clock of a computer, in the plane that joint 1 was
+    turned to.
+    """
     first, second = (record(one, BLOCK) for one in simulated)
     write_mat(folder / "oblique.mat", {"t": first.time, "q": first.joint_position})
     random = np.random.default_rng(7)
@@ -36,7 +40,9 @@ def make(folder: Path, simulated: list[TwinExperiment]) -> None:
     with (folder / "vertical_turned.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["t", *(f"q{k}" for k in range(1, 8))])
-        rows.writerows([f"{t:.6f}", *(f"{q:.6f}" for q in row)] for t, row in zip(stamps, joints, strict=True))
+        rows.writerows(
+            [f"{t:.6f}", *(f"{q:.6f}" for q in row)] for t, row in zip(stamps, joints, strict=True)
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The arm of the tests, options as the default configuration has them, and balances that its models keep to."""
+"""The arm of the tests, options as the default configuration has them, and balances that its models
+keep to.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +34,23 @@ def twin_of(**changes: Any) -> dict[str, Any]:
 
 
 def rebound(mass: np.ndarray, row: np.ndarray, velocity: np.ndarray, e: float) -> np.ndarray:
-    """(n,) velocity after a frictionless impact with Newton's restitution e: the inelastic change, 1 + e times."""
+    """(n,) velocity after a frictionless impact with Newton's restitution e: the inelastic change,
+    1 + e times.
+    """
     return velocity + (1.0 + e) * (impact_map(mass, row, velocity) - velocity)
 
 
 def momentum(system: TwoMass, states: np.ndarray) -> np.ndarray:
-    """(n,) total momentum of (n, 6) states, kg m/s; from rest it is -F t, whatever happens between the bodies."""
+    """(n,) total momentum of (n, 6) states, kg m/s; from rest it is -F t, whatever happens between
+    the bodies.
+    """
     return states[:, 3:] @ system.masses
 
 
 def energy(system: TwoMass, states: np.ndarray, *, compliant: bool = False) -> np.ndarray:
-    """(n,) kinetic and elastic energy of (n, 6) states, J; ``compliant`` adds the elastic part of eq. 6."""
+    """(n,) kinetic and elastic energy of (n, 6) states, J; ``compliant`` adds the elastic part of
+    eq. 6.
+    """
     kinetic = 0.5 * states[:, 3:] ** 2 @ system.masses
     elastic = 0.5 * system.k_rob * (states[:, 1] - states[:, 2]) ** 2
     depth = np.maximum(-states @ GAP, 0.0) if compliant else np.zeros(len(states))

@@ -1,4 +1,6 @@
-"""A stand-in of the authors' plot data: the names and shapes of their plotting scripts, and a truth of our own."""
+"""A stand-in of the authors' plot data: the names and shapes of their plotting scripts, and a truth
+of our own.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ OPTIMA = {
     ("trajectory", "matlab"): (0.4, 0.25),
     ("trajectory", "algoryx"): (0.4, 0.25),
 }
-#: Errors at rest by kind and simulator: of every other toss twice as large, m and rad about the normal.
+#: Errors at rest by kind and simulator: of every other toss twice as large, m and rad about the
+#: normal.
 ERRORS = {
     ("Vel", "M"): (0.2, 0.1),
     ("Vel", "AGX"): (0.3, 0.2),
@@ -80,7 +83,9 @@ def _rest_poses(kind: str, random: np.random.Generator) -> dict[str, np.ndarray]
     size = 1.0 + np.arange(TOSSES) % 2
     for simulator in ("M", "AGX"):
         distance, angle = ERRORS[kind, simulator]
-        aside = _about_z(random.uniform(-3.0, 3.0, TOSSES)).apply([distance, 0.0, 0.0]) * size[:, None]
+        aside = (
+            _about_z(random.uniform(-3.0, 3.0, TOSSES)).apply([distance, 0.0, 0.0]) * size[:, None]
+        )
         turned = _about_z(angle * size * random.choice([-1.0, 1.0], TOSSES)) * turns
         poses[f"MH_B_rest{simulator}"] = _matrices(turned, places + aside + [0.0, 0.0, 0.002])
     return poses

@@ -1,6 +1,8 @@
-"""Files that mean harm, and what reads them: ``python bad_files.py FOLDER`` tries each in a process of its own.
+"""Files that mean harm, and what reads them: ``python bad_files.py FOLDER`` tries each in a process
+of its own.
 
-It prints, as JSON, how each ended by its name: exit status, what stood on the terminal, CPU seconds, and memory (MB).
+It prints, as JSON, how each ended by its name: exit status, what stood on the terminal, CPU
+seconds, and memory (MB).
 """
 
 from __future__ import annotations
@@ -51,7 +53,11 @@ def doubled(times: int, begin: bytes = b")") -> bytes:
 
 
 def referring(inner: bytes) -> bytes:
-    return b"\x80\x02(X\x07\x00\x00\x00storagectorch\nDoubleStorage\n" + inner + b"X\x03\x00\x00\x00cpuK\x01tQ."
+    return (
+        b"\x80\x02(X\x07\x00\x00\x00storagectorch\nDoubleStorage\n"
+        + inner
+        + b"X\x03\x00\x00\x00cpuK\x01tQ."
+    )
 
 
 def zipped(content: bytes, compression: int, said_size: int | None = None) -> bytes:
@@ -59,26 +65,42 @@ def zipped(content: bytes, compression: int, said_size: int | None = None) -> by
     with zipfile.ZipFile(file, "w", compression) as archive:
         archive.writestr("a/data.pkl", content)
     made = file.getvalue()
-    return made if said_size is None else made.replace(struct.pack("<I", len(content)), struct.pack("<I", said_size))
+    return (
+        made
+        if said_size is None
+        else made.replace(struct.pack("<I", len(content)), struct.pack("<I", said_size))
+    )
 
 
 def tosses() -> dict[str, Case]:
     deep = b"\x80\x02" + b")" + b"\x85" * 60
     bomb = bytes(2 << 20)
     return {
-        "pt: a shared tuple 60 deep as a key": pt(b"\x80\x02}" + doubled(60) + b"K\x01s.", "it has a container twice"),
+        "pt: a shared tuple 60 deep as a key": pt(
+            b"\x80\x02}" + doubled(60) + b"K\x01s.", "it has a container twice"
+        ),
         "pt: a key of 2^40 leaves": pt(referring(doubled(40)), "it has a container twice"),
         "pt: tuples within tuples": pt(deep + b".", "containers within containers"),
-        "pt: a hundred thousand marks": pt(b"\x80\x02" + b"(" * 100_000 + b".", "containers within containers"),
-        "pt: a hundred thousand numbers": pt(b"\x80\x02]" + b"K\x01a" * 100_000 + b".", "more opcodes"),
-        "pt: a text longer than the file": pt(b"\x80\x02X\xff\xff\xff\x7fabc.", "not a readable PyTorch"),
+        "pt: a hundred thousand marks": pt(
+            b"\x80\x02" + b"(" * 100_000 + b".", "containers within containers"
+        ),
+        "pt: a hundred thousand numbers": pt(
+            b"\x80\x02]" + b"K\x01a" * 100_000 + b".", "more opcodes"
+        ),
+        "pt: a text longer than the file": pt(
+            b"\x80\x02X\xff\xff\xff\x7fabc.", "not a readable PyTorch"
+        ),
         "pt: calls a function": pt(pickle.dumps(os.getcwd, protocol=2), "posix.getcwd"),
         "pt: protocol 5": pt(pickle.dumps([1], protocol=5), "opcode FRAME"),
         "pt: an object": pt(b"\x80\x02ccollections\nOrderedDict\n)\x81.", "opcode NEWOBJ"),
-        "pt: zip of a compressed pickle": pt(zipped(bomb, zipfile.ZIP_DEFLATED), "more in data.pkl"),
+        "pt: zip of a compressed pickle": pt(
+            zipped(bomb, zipfile.ZIP_DEFLATED), "more in data.pkl"
+        ),
         "pt: zip that lies": pt(zipped(bomb, zipfile.ZIP_DEFLATED, 100), "data.pkl is compressed"),
         "pt: zip by lzma": pt(zipped(b"\0" * 10_000, zipfile.ZIP_LZMA), "data.pkl is compressed"),
-        "pt: repeated elements": pt(legacy_file(toss()).replace(*_STRETCHED), "not a readable PyTorch"),
+        "pt: repeated elements": pt(
+            legacy_file(toss()).replace(*_STRETCHED), "not a readable PyTorch"
+        ),
     }
 
 
@@ -97,7 +119,9 @@ def h5(change: Callable[[h5py.Group, Path], object], said: str) -> Case:
     return make, said
 
 
-def without(place: str, then: Callable[[h5py.Group, str, Path], object]) -> Callable[[h5py.Group, Path], None]:
+def without(
+    place: str, then: Callable[[h5py.Group, str, Path], object]
+) -> Callable[[h5py.Group, Path], None]:
     def change(group: h5py.Group, folder: Path) -> None:
         del group[place]
         then(group, place, folder)
@@ -165,23 +189,39 @@ def deep_groups(group: h5py.Group, folder: Path) -> None:
 
 def linked(name: str) -> Callable[[h5py.Group, str, Path], None]:
     def change(group: h5py.Group, place: str, folder: Path) -> None:
-        group[place] = h5py.ExternalLink(str(fifo(folder) if name == "fifo" else folder / name), "/x")
+        group[place] = h5py.ExternalLink(
+            str(fifo(folder) if name == "fifo" else folder / name), "/x"
+        )
 
     return change
 
 
 def archives() -> dict[str, Case]:
     return {
-        "h5: a link to another file": h5(without(POSES, linked("other.h5")), "transforms is a link to another file"),
-        "h5: a link to a FIFO": h5(without(POSES, linked("fifo")), "transforms is a link to another file"),
-        "h5: a group in another file": h5(without("OBJECT", linked("fifo")), "OBJECT is a link to another file"),
+        "h5: a link to another file": h5(
+            without(POSES, linked("other.h5")), "transforms is a link to another file"
+        ),
+        "h5: a link to a FIFO": h5(
+            without(POSES, linked("fifo")), "transforms is a link to another file"
+        ),
+        "h5: a group in another file": h5(
+            without("OBJECT", linked("fifo")), "OBJECT is a link to another file"
+        ),
         "h5: out of the recording": h5(without(POSES, _soft), "is a link to another place"),
-        "h5: numbers in another file": h5(without(POSES, stored_in(plain_numbers)), "has its numbers in another file"),
-        "h5: numbers in a FIFO": h5(without(POSES, stored_in(fifo)), "transforms has its numbers in another file"),
+        "h5: numbers in another file": h5(
+            without(POSES, stored_in(plain_numbers)), "has its numbers in another file"
+        ),
+        "h5: numbers in a FIFO": h5(
+            without(POSES, stored_in(fifo)), "transforms has its numbers in another file"
+        ),
         "h5: virtual": h5(without(POSES, virtual), "transforms is a virtual dataset"),
-        "h5: virtual without end": h5(without(POSES, endless_virtual), "transforms is a virtual dataset"),
+        "h5: virtual without end": h5(
+            without(POSES, endless_virtual), "transforms is a virtual dataset"
+        ),
         "h5: 4 GB of 5 MB": h5(without(POSES, huge), "entries for 33000000 frames"),
-        "h5: a chunk that unfolds": h5(without(POSES, unfolding), "has a chunk that unfolds to more than"),
+        "h5: a chunk that unfolds": h5(
+            without(POSES, unfolding), "has a chunk that unfolds to more than"
+        ),
         "h5: another filter": h5(without(POSES, by_filter), "only gzip is read"),
         "h5: groups within groups": h5(deep_groups, "has groups within groups without end"),
         "h5: more frames than times": h5(without(POSES, _more_frames), "entries for 900000 frames"),
@@ -232,7 +272,9 @@ def numbers_in_bytes(count: int) -> bytes:
 def references(path: Path) -> None:
     save_v73(path, time=np.arange(100.0)[:, None])
     with h5py.File(path, "r+") as file:
-        data = file.create_dataset("#refs#/a", (4_000_000,), "f8", chunks=(400_000,), compression="gzip")
+        data = file.create_dataset(
+            "#refs#/a", (4_000_000,), "f8", chunks=(400_000,), compression="gzip"
+        )
         for begin in range(0, 4_000_000, 400_000):
             data.id.write_direct_chunk((begin,), zlib.compress(bytes(8 * 400_000), 9))
         cells = file.create_dataset("q", (1000,), h5py.ref_dtype)
@@ -260,7 +302,10 @@ def linked_v73(path: Path) -> None:
 
 def zip_of(compression: int) -> Callable[[Path], None]:
     def make(path: Path) -> None:
-        with zipfile.ZipFile(path, "w", compression) as archive, archive.open("a.mat", "w", force_zip64=True) as file:
+        with (
+            zipfile.ZipFile(path, "w", compression) as archive,
+            archive.open("a.mat", "w", force_zip64=True) as file,
+        ):
             for _ in range(140):
                 file.write(bytes(1 << 20))
 
@@ -287,23 +332,33 @@ def cells(path: Path) -> bytes:
 
 def dimensions(path: Path) -> bytes:
     """A matrix of 2000 dimensions."""
-    body = struct.pack("<IIII", 6, 8, 6, 0) + struct.pack("<II", 5, 8000) + struct.pack("<I", 1) * 2000
+    body = (
+        struct.pack("<IIII", 6, 8, 6, 0) + struct.pack("<II", 5, 8000) + struct.pack("<I", 1) * 2000
+    )
     return struct.pack("<II", 14, len(body)) + body
 
 
 def matlab() -> dict[str, Case]:
     return {
         "mat: inflates": mat(large, "inflate to more than any recording has"),
-        "mat: numbers in bytes": mat(lambda _: packed(numbers_in_bytes(1 << 24)), "more numbers than"),
-        "mat: many variables": mat(lambda _: packed(numbers_in_bytes(1 << 22)) * 40, "than any recording has"),
+        "mat: numbers in bytes": mat(
+            lambda _: packed(numbers_in_bytes(1 << 24)), "more numbers than"
+        ),
+        "mat: many variables": mat(
+            lambda _: packed(numbers_in_bytes(1 << 22)) * 40, "than any recording has"
+        ),
         "mat: empty cells": mat(cells, "declares 1.68e+07 entries"),
         "mat: many dimensions": mat(dimensions, "a matrix of too many dimensions"),
         "mat: v7.3 with a link": mat(linked_v73, "q is a link to another file"),
         "mat: v7.3 of 4 GB": mat(huge_v73, "q has 4.22e+09 bytes, more than the"),
-        "mat: v7.3 of one array a thousand times": mat(references, "has more numbers than any recording"),
+        "mat: v7.3 of one array a thousand times": mat(
+            references, "has more numbers than any recording"
+        ),
         "mat: v7.3 by a reference": mat(nameless, "damaged as a MATLAB file"),
         "mat: 20 GB": mat(sparse, "has 21475 MB, more than the 134 MB"),
-        "mat: zip that inflates": mat(zip_of(zipfile.ZIP_DEFLATED), "unpacks to more than", "a.zip"),
+        "mat: zip that inflates": mat(
+            zip_of(zipfile.ZIP_DEFLATED), "unpacks to more than", "a.zip"
+        ),
         "mat: zip by lzma": mat(by_lzma, "compressed otherwise than by deflate", "a.zip"),
         "mat: zip of 20 GB": mat(sparse, "not a readable zip file", "a.zip"),
     }
@@ -325,15 +380,21 @@ def command(*words: str, said: str, **files: Callable[[Path], object] | str | by
             else:
                 path.write_bytes(content.encode() if isinstance(content, str) else content)
             names[name] = str(path)
-        return [*(word.format(**names) for word in words), *([] if words[0] == "inspect" else ["--report", "report"])]
+        return [
+            *(word.format(**names) for word in words),
+            *([] if words[0] == "inspect" else ["--report", "report"]),
+        ]
 
     return make, said
 
 
-BOMB = "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True))
+BOMB = "".join(
+    f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+)
 BOMB = "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + BOMB
 MERGES = "a: &a {x: 1}\n" + "".join(
-    f"{b}: &{b}\n  <<: [{', '.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+    f"{b}: &{b}\n  <<: [{', '.join([f'*{a}'] * 9)}]\n"
+    for a, b in zip("abcdefgh", "bcdefghi", strict=True)
 )
 HELD = "time,{},{},{}\n".format(
     ",".join(f"object_position_{axis}" for axis in "xyz"),
@@ -365,14 +426,23 @@ def descriptions() -> dict[str, Case]:
         "20 GB": (sparse, "more than the 0.0655 MB"),
         "a FIFO": (os.mkfifo, "a pipe or device instead of a file"),
         "a folder": (Path.mkdir, "a folder instead of a file"),
-        "a device": (lambda path: path.symlink_to("/dev/zero"), "a pipe or device instead of a file"),
+        "a device": (
+            lambda path: path.symlink_to("/dev/zero"),
+            "a pipe or device instead of a file",
+        ),
         "a dangling link": (lambda path: path.symlink_to("nowhere"), "a link that leads nowhere"),
         "a link to itself": (lambda path: path.symlink_to(path), "cannot be read"),
     }
     found = {}
     for name, (content, said) in texts.items():
         found[f"body: {name}"] = command(
-            "identify", "{throw}", "--body", "{body}", said=said, throw_csv="t,x,y,theta\n", body_yaml=content
+            "identify",
+            "{throw}",
+            "--body",
+            "{body}",
+            said=said,
+            throw_csv="t,x,y,theta\n",
+            body_yaml=content,
         )
         if not name.startswith(("a huge mass", "a number", "a text", "a day")):
             found[f"noise: {name}"] = command(
@@ -404,7 +474,9 @@ def inputs() -> dict[str, Case]:
     found = {}
     for name, (content, said) in NOT_FILES.items():
         throw, table = {"throw_csv": content, "body_yaml": ELLIPSE}, {"x_csv": content}
-        found[f"throw: {name}"] = command("identify", "{throw}", "--body", "{body}", said=said or "throw.csv", **throw)
+        found[f"throw: {name}"] = command(
+            "identify", "{throw}", "--body", "{body}", said=said or "throw.csv", **throw
+        )
         found[f"impact: {name}"] = command("impact", "{x}", said=said or "x.csv", **table)
         found[f"robot: {name}"] = command(
             "impact", "{rec}", "--robot", "{x}", said=said or "x.csv", rec_csv="t,q1\n", **table
@@ -415,7 +487,13 @@ def inputs() -> dict[str, Case]:
             )
     long = "t,x,y,theta\n" + "1," * 100_000
     found["throw: a line without end"] = command(
-        "identify", "{throw}", "--body", "{body}", said="a line has 65536", throw_csv=long, body_yaml=ELLIPSE
+        "identify",
+        "{throw}",
+        "--body",
+        "{body}",
+        said="a line has 65536",
+        throw_csv=long,
+        body_yaml=ELLIPSE,
     )
     found["impact: a line without end"] = command(
         "impact", "{x}", said="a line has 65536", x_csv="q1,q2,q3,q4,q5,q6,q7" + long[11:]
@@ -475,7 +553,11 @@ def _tried(words: list[str], said: str, terminal: Path) -> dict[str, object]:
 
 
 def _run_all(folder: Path) -> dict[str, object]:
-    for words in (["identify", "a", "--body", "b"], ["impact", "a"], ["estimate", "a", "--hull", "b", "--noise", "c"]):
+    for words in (
+        ["identify", "a", "--body", "b"],
+        ["impact", "a"],
+        ["estimate", "a", "--hull", "b", "--noise", "c"],
+    ):
         main(words)  # brings the libraries in
     import scipy.io  # noqa: F401
 

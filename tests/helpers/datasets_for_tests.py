@@ -24,7 +24,9 @@ def locked_archive(of=FILES, **changes):
         "version": "abc",
         "licence": "MIT",
         "folder": "data",
-        "files": tuple(LockedFile(name, len(content), sha256=sha256(content)) for name, content in of.items()),
+        "files": tuple(
+            LockedFile(name, len(content), sha256=sha256(content)) for name, content in of.items()
+        ),
     }
     return LockedArchive(**{**fields, **changes})
 
@@ -57,7 +59,10 @@ def repository_archive(prefix="repo-abc/data/", extra=()):
     """Bytes of a tar archive as GitHub makes them."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
-        for name, content in [*((prefix + name, content) for name, content in FILES.items()), *extra]:
+        for name, content in [
+            *((prefix + name, content) for name, content in FILES.items()),
+            *extra,
+        ]:
             member = tarfile.TarInfo(name)
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
@@ -72,10 +77,16 @@ def tar_with_a_long_header(size):
 
 
 def contents(folder):
-    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
 
 
 def reply(content):
     """An answer in JSON, as the repository's API gives it."""
     body = json.dumps(content).encode()
-    return lambda handler, _content, _body: answer(handler, 200, {"Content-Type": "application/json"}, body)
+    return lambda handler, _content, _body: answer(
+        handler, 200, {"Content-Type": "application/json"}, body
+    )

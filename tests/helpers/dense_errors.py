@@ -1,4 +1,6 @@
-"""The covariance of a recording's wrenches written out, against which its chain of unknown errors is held."""
+"""The covariance of a recording's wrenches written out, against which its chain of unknown errors
+is held.
+"""
 
 import numpy as np
 
@@ -32,5 +34,7 @@ def kernels(one: Equations) -> np.ndarray:
     by_force = by_force.reshape(len(by_pose), -1)
     lag = np.abs(one.time[:, None] - one.time)
     every = [np.eye(len(by_pose)), *(by_pose @ kernel @ by_pose.T for kernel in pose_kernels(one))]
-    every += [by_force @ np.kron(np.exp(-lag / span), np.eye(rank)) @ by_force.T for span in UNSENSED]
+    every += [
+        by_force @ np.kron(np.exp(-lag / span), np.eye(rank)) @ by_force.T for span in UNSENSED
+    ]
     return np.array(every)

@@ -30,7 +30,9 @@ def shown(command: str) -> list[str]:
 
 
 def differing(command: str, printed: str) -> list[str]:
-    """The lines of the page that a command's text hasn't: the same words in the same order, numbers to their digits."""
+    """The lines of the page that a command's text hasn't: the same words in the same order, numbers
+    to their digits.
+    """
     left, wrong = printed.splitlines(), []
     for line in shown(command):
         at = next((number for number, one in enumerate(left) if _agree(line, one)), None)
@@ -45,5 +47,9 @@ def _agree(line: str, printed: str) -> bool:
     if _NUMBER.sub("#", line) != _NUMBER.sub("#", printed):
         return False
     pairs = zip(_NUMBER.finditer(line), _NUMBER.finditer(printed), strict=True)
-    digits = [(here, float(there[0]), int(here[2] or 0) - len(here[1] or "")) for here, there in pairs]
-    return all(abs(float(here[0]) - there) <= _LAST * 10.0**place * 1.001 for here, there, place in digits)
+    digits = [
+        (here, float(there[0]), int(here[2] or 0) - len(here[1] or "")) for here, there in pairs
+    ]
+    return all(
+        abs(float(here[0]) - there) <= _LAST * 10.0**place * 1.001 for here, there, place in digits
+    )

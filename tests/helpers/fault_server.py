@@ -1,4 +1,5 @@
-"""A web server on 127.0.0.1 that misbehaves on request: one fault for each request, then it behaves.
+"""A web server on 127.0.0.1 that misbehaves on request: one fault for each request, then it
+behaves.
 
 Faults are functions of the handler and the content; :func:`whole` is the well-behaved answer.
 """
@@ -12,11 +13,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from contactid.sources.places import Patience
 
-IMPATIENT = Patience(attempts=3, first_wait=0.01, longest_wait=0.5, connect_timeout=20, read_timeout=20)
+IMPATIENT = Patience(
+    attempts=3, first_wait=0.01, longest_wait=0.5, connect_timeout=20, read_timeout=20
+)
 
 
 class Content:
-    """What the server has: bytes by path, their ETag, faults to come, and the requests it was asked."""
+    """What the server has: bytes by path, their ETag, faults to come, and the requests it was
+    asked.
+    """
 
     def __init__(self, files, etag='"one"', ranges=True):
         self.files = dict(files)
@@ -38,7 +43,9 @@ def answer(handler, status, headers=(), body=b"", declared=None):
         handler.send_header(name, value)
     handler.send_header("Content-Length", str(len(body) if declared is None else declared))
     handler.end_headers()
-    handler.content.sent += len(body)  # before they go, so that whoever has the last one finds it counted
+    handler.content.sent += len(
+        body
+    )  # before they go, so that whoever has the last one finds it counted
     handler.wfile.write(body)
 
 
@@ -84,7 +91,9 @@ def status(code, **headers):
 
 def page(handler, content, body):
     """A web page in place of the file, as a login portal gives."""
-    answer(handler, 200, {"Content-Type": "text/html; charset=utf-8"}, b"<html>please log in</html>")
+    answer(
+        handler, 200, {"Content-Type": "text/html; charset=utf-8"}, b"<html>please log in</html>"
+    )
 
 
 def ignored_range(handler, content, body):
@@ -126,7 +135,9 @@ def serving(content):
         protocol_version = "HTTP/1.1"
 
         def end_headers(self):
-            self.send_header("Connection", "close")  # as it will: a client that kept it would race with the hanging up
+            self.send_header(
+                "Connection", "close"
+            )  # as it will: a client that kept it would race with the hanging up
             super().end_headers()
 
         def do_GET(self):

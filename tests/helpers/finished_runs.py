@@ -1,4 +1,6 @@
-"""Folders of finished runs with what ``contactid predict`` reads; the parameters are what a test wants."""
+"""Folders of finished runs with what ``contactid predict`` reads; the parameters are what a test
+wants.
+"""
 
 import json
 from pathlib import Path
@@ -37,7 +39,9 @@ EXPERIMENT = {"dt": 1.0 / RATE, "mass": 0.37, "inertia": 0.295}
 def write_cube(folder, count, seed, *, names=0, height=0.0, noise=3e-5, **experiment):
     """Tosses of the cube in the layout of ContactNets, whose surface is ``height`` (m) above z = 0."""
     (folder / "params_processed").mkdir(parents=True)
-    (folder / "params_processed/experiment.json").write_text(json.dumps({**EXPERIMENT, **experiment}))
+    (folder / "params_processed/experiment.json").write_text(
+        json.dumps({**EXPERIMENT, **experiment})
+    )
     body = stream_contactnets(folder_of(folder, {"0": toss()}), licence="").body
     (folder / "tosses_processed/0.pt").unlink()
     tables = {}
@@ -50,7 +54,9 @@ def write_cube(folder, count, seed, *, names=0, height=0.0, noise=3e-5, **experi
 
 
 def write_run(folder, sources, block, fits):
-    """A finished run: ``sources`` has reader, path and object by dataset, ``fits`` (mu, e_N) by scheme."""
+    """A finished run: ``sources`` has reader, path and object by dataset, ``fits`` (mu, e_N) by
+    scheme.
+    """
     tossing = yaml.safe_load((ROOT / "config/default.yaml").read_text())["tossing"] | block
     tossing["mpec"] = {"facets": []}
     schemes, pairs = schemes_of(tossing), cases(tossing)
@@ -86,7 +92,9 @@ def write_run(folder, sources, block, fits):
             [f"{folder}/tossing/predictions/{on}/{predicted}.{name}.csv" for name in schemes],
         )
     configuration = {"studies": ["tossing"], "tossing": tossing}
-    (folder / "provenance.json").write_text(json.dumps({"git_commit": None, "configuration": configuration}))
+    (folder / "provenance.json").write_text(
+        json.dumps({"git_commit": None, "configuration": configuration})
+    )
     return folder
 
 
@@ -98,11 +106,21 @@ def write_rest_poses(folder, on, predicted, variant, options):
     data, tested = (str(folder / f"data/{dataset}/tosses.nc") for dataset in (on, predicted))
     problem = load_problem(data, calibration, Variant.from_config(variant), IDENTIFICATION)
     parameters = read_json(fit)["parameters"]
-    near = Grid(*(parameters[key] + np.array([-0.01, 0.0, 0.01]) for key in ("friction_mu", "restitution_e_n")))
+    near = Grid(
+        *(
+            parameters[key] + np.array([-0.01, 0.0, 0.01])
+            for key in ("friction_mu", "restitution_e_n")
+        )
+    )
     write_dataset(sweep_grid(problem, near), swept)
     (tossing / f"rest_poses/{on}").mkdir(parents=True, exist_ok=True)
-    files = [str(tossing / f"rest_poses/{on}/{predicted}.{name}{end}") for end in (".json", ".csv", ".outlines.csv")]
-    predict_rest_poses(tested, data, calibration, fit, swept, variant, options["draws"], options["seed"], 3, *files)
+    files = [
+        str(tossing / f"rest_poses/{on}/{predicted}.{name}{end}")
+        for end in (".json", ".csv", ".outlines.csv")
+    ]
+    predict_rest_poses(
+        tested, data, calibration, fit, swept, variant, options["draws"], options["seed"], 3, *files
+    )
 
 
 def names_of(run, dataset, part):

@@ -1,4 +1,6 @@
-"""Small recordings of a grasped object with known truth, exact but for the noise that a test asks for."""
+"""Small recordings of a grasped object with known truth, exact but for the noise that a test asks
+for.
+"""
 
 import numpy as np
 import xarray as xr
@@ -7,10 +9,14 @@ from contactid.core.inertia import InertialParameters
 from contactid.inhand.simulate.grasp_motion import random_motion, static_motion
 from contactid.inhand.simulate.grasped_object import ContactSet, required_wrench, share_wrench
 
-POINTS = np.array([[-0.15, 0.02, 0.05], [0.15, -0.03, 0.0], [0.03, -0.12, -0.02], [-0.02, 0.12, 0.03]])
+POINTS = np.array(
+    [[-0.15, 0.02, 0.05], [0.15, -0.03, 0.0], [0.03, -0.12, -0.02], [-0.02, 0.12, 0.03]]
+)
 NORMALS = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]])
 BODY = InertialParameters.from_center(
-    0.8, np.array([0.03, -0.02, 0.04]), np.array([[6e-3, 4e-4, -3e-4], [4e-4, 8e-3, 2e-4], [-3e-4, 2e-4, 9e-3]])
+    0.8,
+    np.array([0.03, -0.02, 0.04]),
+    np.array([[6e-3, 4e-4, -3e-4], [4e-4, 8e-3, 2e-4], [-3e-4, 2e-4, 9e-3]]),
 )
 SLOW = {"displacement": 0.15, "turn": 0.8, "frequencies": (0.4, 0.7, 1.1), "ramp": 0.5}
 HULL = np.array([[x, y, z] for x in (-0.2, 0.2) for y in (-0.2, 0.2) for z in (-0.2, 0.2)])
@@ -20,7 +26,8 @@ def recording(
     samples=120, step=0.01, *, wrist=False, still=False, broken=False, seed=0, noise_seed=1, force_sd=0.0,
     position_sd=0.0, orientation_sd=0.0, point_sd=0.0,
 ):  # fmt: skip
-    """A recording with white noise of the given standard deviations (N, m, rad, m); all motions start with a ramp.
+    """A recording with white noise of the given standard deviations (N, m, rad, m); all motions
+    start with a ramp.
 
     ``broken``: the first contact carries nothing between the samples 60 and 80.
     """
@@ -44,15 +51,24 @@ def recording(
     contact = ("sample", "contact", "axis")
     variables = {
         "time": ("sample", path.time),
-        "object_position": (("sample", "axis"), path.position + position_sd * random.normal(size=(samples, 3))),
-        "object_orientation": (("sample", "quaternion"), turned / np.linalg.norm(turned, axis=1, keepdims=True)),
+        "object_position": (
+            ("sample", "axis"),
+            path.position + position_sd * random.normal(size=(samples, 3)),
+        ),
+        "object_orientation": (
+            ("sample", "quaternion"),
+            turned / np.linalg.norm(turned, axis=1, keepdims=True),
+        ),
         "contact_force": (contact, forces + touching * force_sd * random.normal(size=forces.shape)),
         "contact_position": (contact, points + point_sd * random.normal(size=points.shape)),
         "contact_force_sd": (contact, np.full(forces.shape, max(force_sd, 1e-3))),
         "hull": (("vertex", "axis"), HULL),
     }
     if wrist:
-        variables["contact_torque"] = (contact, torques + 0.1 * force_sd * random.normal(size=forces.shape))
+        variables["contact_torque"] = (
+            contact,
+            torques + 0.1 * force_sd * random.normal(size=forces.shape),
+        )
     attributes = {
         "gravity": 9.81, "synthetic": 1, "source": "simulation", "object": "noise_level_0", "noise_level": 0, "seed": 0,
         "source_label": "synthetic data: a test", "position_sd": max(position_sd, 1e-5),
@@ -70,11 +86,15 @@ def share_by_three(wrench, points):
 
 def contact_wrench(positions: np.ndarray, forces: np.ndarray) -> np.ndarray:
     """(n, 6) wrench about B's origin of forces (n, k, 3) at positions (k, 3) or (n, k, 3)."""
-    return np.hstack([forces.sum(1), np.cross(np.broadcast_to(positions, forces.shape), forces).sum(1)])
+    return np.hstack(
+        [forces.sum(1), np.cross(np.broadcast_to(positions, forces.shape), forces).sum(1)]
+    )
 
 
 def cone_ratios(forces: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """(n, k) tangential over normal force; infinite for a contact that pulls, 0 for one without force."""
+    """(n, k) tangential over normal force; infinite for a contact that pulls, 0 for one without
+    force.
+    """
     normal = np.einsum("nki,ki->nk", forces, normals)
     tangential = np.linalg.norm(forces - normal[..., None] * normals, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):

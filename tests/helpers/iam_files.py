@@ -25,7 +25,9 @@ POSES = f"{MOCAP}/POSTPROCESSING/Box006/transforms"
 
 def body() -> BodyProperties:
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    return BodyProperties(0.5 * signs * [0.205, 0.155, 0.1], 0.365, np.diag([1.04e-3, 1.59e-3, 2.02e-3]))
+    return BodyProperties(
+        0.5 * signs * [0.205, 0.155, 0.1], 0.365, np.diag([1.04e-3, 1.59e-3, 2.02e-3])
+    )
 
 
 def poses(seed: int, n: int = N_FRAMES) -> tuple[np.ndarray, np.ndarray]:
@@ -33,11 +35,16 @@ def poses(seed: int, n: int = N_FRAMES) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     time = np.arange(n)[:, None] / FREQUENCY
     position = rng.normal(size=3) + rng.normal(size=3) * time
-    return position, rotations.continuous(rotations.exp(rng.normal(size=3) + rng.normal(size=3) * time))
+    return position, rotations.continuous(
+        rotations.exp(rng.normal(size=3) + rng.normal(size=3) * time)
+    )
 
 
 def recording(index: int, *, note: str = "toss") -> ArchiveRecording:
-    plane = np.tile([0.1, -0.2, 0.01], (N_FRAMES + 3, 1)), np.tile(rotations.exp([0, 0.01, 0.3]), (N_FRAMES + 3, 1))
+    plane = (
+        np.tile([0.1, -0.2, 0.01], (N_FRAMES + 3, 1)),
+        np.tile(rotations.exp([0, 0.01, 0.3]), (N_FRAMES + 3, 1)),
+    )
     tracked = {
         "Box006": TrackedBody(*poses(index)),
         "ConveyorPart001": TrackedBody(*plane),

@@ -1,4 +1,6 @@
-"""Stand-ins of the nine archives of the tossing paper, in the layout that the authors' scripts write and read."""
+"""Stand-ins of the nine archives of the tossing paper, in the layout that the authors' scripts
+write and read.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,22 @@ ARCHIVES = {
 }
 
 
-def write_standins(folder: Path, n_recordings: int, damaged: int, seed: int) -> dict[str, tuple[Path, TwinTruth]]:
+def write_standins(
+    folder: Path, n_recordings: int, damaged: int, seed: int
+) -> dict[str, tuple[Path, TwinTruth]]:
     """All nine archives; by dataset of the registry the file and what is true of it."""
     made: dict[str, tuple[Path, TwinTruth]] = {}
     for name, (file, box, role, n_moving) in ARCHIVES.items():
         path = folder / file
         truth = write_twin(
-            path, box, role, n_recordings, seed, n_moving=n_moving, damaged=damaged, append=path.exists()
+            path,
+            box,
+            role,
+            n_recordings,
+            seed,
+            n_moving=n_moving,
+            damaged=damaged,
+            append=path.exists(),
         )
         made[name] = path, truth
     return made

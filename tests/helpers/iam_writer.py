@@ -1,8 +1,10 @@
-"""Write recordings in the layout of the I.AM. archives; :mod:`contactid.tossing.readers.iam_archive` reads them back.
+"""Write recordings in the layout of the I.AM. archives;
+:mod:`contactid.tossing.readers.iam_archive` reads them back.
 
-The same content gives the same bytes: no time stamps, a fixed file format version. Poses are float32 with the low bits
-set to zero, which is what makes them compress: positions to 2^-17 m (an error of at most 3.9 um), entries of the
-rotation matrix to 2^-16 (at most 7.7e-6 rad); motion capture itself scatters more.
+The same content gives the same bytes: no time stamps, a fixed file format version. Poses are
+float32 with the low bits set to zero, which is what makes them compress: positions to 2^-17 m (an
+error of at most 3.9 um), entries of the rotation matrix to 2^-16 (at most 7.7e-6 rad); motion
+capture itself scatters more.
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ POSITION_STEP = 2.0**-17  # m
 ROTATION_STEP = 2.0**-16
 _TIME_STEP = 2.0**-16  # s, 15 us
 _MARKER_ERROR = 2.0**-12  # m, mean over a body's markers
-_FORMAT = ("v110", "v110")  # read by every HDF5 since 1.10 (2016), and far smaller per group than the oldest format
+_FORMAT = (
+    "v110",
+    "v110",
+)  # read by every HDF5 since 1.10 (2016), and far smaller per group than the oldest format
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,9 @@ class TrackedBody:
 
 @dataclass(frozen=True)
 class ArchiveRecording:
-    """One recording: ``name`` is ``Rec_<YYYYMMDDTHHMMSSZ>``, ``tracked`` has one entry for each tracked body."""
+    """One recording: ``name`` is ``Rec_<YYYYMMDDTHHMMSSZ>``, ``tracked`` has one entry for each
+    tracked body.
+    """
 
     name: str
     note: str
@@ -67,8 +74,8 @@ def existing_archive(path: str | Path) -> Iterator[h5py.File]:
 def set_text(node: h5py.Group | h5py.Dataset, name: str, text: str) -> None:
     """Set an attribute to a text of fixed length.
 
-    Texts of variable length lie in a heap apart, which takes more room, and a damaged heap can keep the HDF5 library
-    busy for ever.
+    Texts of variable length lie in a heap apart, which takes more room, and a damaged heap can keep
+    the HDF5 library busy for ever.
     """
     raw = text.encode("utf-8")
     node.attrs.create(name, np.bytes_(raw), dtype=h5py.string_dtype("utf-8", max(len(raw), 1)))
@@ -85,13 +92,14 @@ def write_recording(
 ) -> None:
     """Add one recording of the body ``object_name`` to an archive that is being written.
 
-    Without ``timed`` the datalog has no column ``Time(s)``, so its sample frequency alone tells the time.
+    Without ``timed`` the datalog has no column ``Time(s)``, so its sample frequency alone tells the
+    time.
 
     Raises
     ------
     ContactIdError
-        Where the body isn't among the tracked ones, its origin isn't its centre of mass (the layout can't say
-        otherwise), or a plane has fewer frames than the body.
+        Where the body isn't among the tracked ones, its origin isn't its centre of mass (the layout
+        can't say otherwise), or a plane has fewer frames than the body.
     """
     if not recording.name.startswith("Rec_"):
         raise ContactIdError(f"{recording.name}: not the name of a recording", "Begin it with Rec_")
@@ -99,17 +107,22 @@ def write_recording(
         raise ContactIdError(f"{recording.name}: {object_name} is not tracked", "Give its poses")
     if np.any(body.center_of_mass):
         raise ContactIdError(
-            f"{object_name}: the centre of mass is not the origin of the body frame", "Move the frame to it"
+            f"{object_name}: the centre of mass is not the origin of the body frame",
+            "Move the frame to it",
         )
     frames = {name: len(tracked.position) for name, tracked in recording.tracked.items()}
     if min(frames.values()) < frames[object_name]:
-        raise ContactIdError(f"{recording.name}: a plane has fewer frames than {object_name}", "Give it as many")
+        raise ContactIdError(
+            f"{recording.name}: a plane has fewer frames than {object_name}", "Give it as many"
+        )
     group = archive.create_group(recording.name)
     set_text(group, "note", recording.note)
     set_text(group, "recording_timestamp", recording.name.removeprefix("Rec_"))
     _write_body(group.create_group(f"OBJECT/{object_name}"), body)
     mocap = group.create_group("SENSOR_MEASUREMENT/Mocap")
-    columns = ("Frame", "Time(s)", f"{object_name}_MME") if timed else ("Frame", f"{object_name}_MME")
+    columns = (
+        ("Frame", "Time(s)", f"{object_name}_MME") if timed else ("Frame", f"{object_name}_MME")
+    )
     log = np.zeros(max(frames.values()), dtype=[(column, "<f4") for column in columns])
     log["Frame"] = np.arange(len(log))
     if timed:
@@ -139,16 +152,26 @@ def _write_body(group: h5py.Group, body: BodyProperties) -> None:
 def _transforms(tracked: TrackedBody) -> np.ndarray:
     """The layout's (4, 4, N) float32 array, rounded."""
     matrices = np.zeros((4, 4, len(tracked.position)), dtype="<f4")
-    matrices[:3, :3] = np.moveaxis(_round(rotations.matrices(tracked.orientation), ROTATION_STEP), 0, 2)
+    matrices[:3, :3] = np.moveaxis(
+        _round(rotations.matrices(tracked.orientation), ROTATION_STEP), 0, 2
+    )
     matrices[:3, 3] = _round(tracked.position, POSITION_STEP).T
     matrices[3, 3] = 1.0
     return matrices
 
 
 def _compressed(group: h5py.Group, name: str, values: np.ndarray) -> h5py.Dataset:
-    """One chunk, so that each entry's time series lies together; bytes of like significance are stored together."""
+    """One chunk, so that each entry's time series lies together; bytes of like significance are
+    stored together.
+    """
     return group.create_dataset(
-        name, data=values, chunks=values.shape, compression="gzip", compression_opts=9, shuffle=True, track_times=False
+        name,
+        data=values,
+        chunks=values.shape,
+        compression="gzip",
+        compression_opts=9,
+        shuffle=True,
+        track_times=False,
     )
 
 

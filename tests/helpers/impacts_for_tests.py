@@ -14,7 +14,9 @@ from contactid.tossing.impacts.law import Values, impact_table
 LINEAR, ANGULAR = 0.02, 0.1  # m/s and rad/s: customary noise of a fitted twist
 
 
-def predict_post_twist(body: BodyProperties, impact: Impact, mu: Values, e_n: Values, e_t: Values = 0.0) -> np.ndarray:
+def predict_post_twist(
+    body: BodyProperties, impact: Impact, mu: Values, e_n: Values, e_t: Values = 0.0
+) -> np.ndarray:
     """Twist after one impact under any number of parameter sets.
 
     Parameters
@@ -22,9 +24,8 @@ def predict_post_twist(body: BodyProperties, impact: Impact, mu: Values, e_n: Va
     mu, e_n, e_t
         Scalars or arrays that broadcast against each other to a shape ``s``.
 
-    Returns
-    -------
-    ``(*s, 6)`` hybrid twist of B's origin in C; the impact's own measured ``post_twist`` isn't looked at.
+    Returns ------- ``(*s, 6)`` hybrid twist of B's origin in C; the impact's own measured
+    ``post_twist`` isn't looked at.
     """
     mus, normal, tangential = np.broadcast_arrays(mu, e_n, e_t)
     table = impact_table(body, [impact] * mus.size)
@@ -38,9 +39,18 @@ def box() -> BodyProperties:
 
 
 def impacts(
-    seed: int, n: int, mu: float, e_n: float, e_t: float = 0.0, *, noise: float = 1.0, slide: float | None = None
+    seed: int,
+    n: int,
+    mu: float,
+    e_n: float,
+    e_t: float = 0.0,
+    *,
+    noise: float = 1.0,
+    slide: float | None = None,
 ) -> list[Impact]:
-    """``n`` impacts, two per toss, of one lowest corner at 0.3 to 2.5 m/s; ``slide`` is its tangential speed."""
+    """``n`` impacts, two per toss, of one lowest corner at 0.3 to 2.5 m/s; ``slide`` is its
+    tangential speed.
+    """
     rng, body = np.random.default_rng(seed), box()
     covariance = np.diag(np.repeat([LINEAR**2, ANGULAR**2], 3))
     made: list[Impact] = []
@@ -82,9 +92,15 @@ def impacts(
 
 
 def law_residual(
-    delassus: np.ndarray, before: np.ndarray, impulses: np.ndarray, mu: Values, e_n: Values, e_t: Values
+    delassus: np.ndarray,
+    before: np.ndarray,
+    impulses: np.ndarray,
+    mu: Values,
+    e_n: Values,
+    e_t: Values,
 ) -> np.ndarray:
-    """(n,) violation of the law in m/s by given impulses: the natural map of eqs. 8 and 10, zero exactly at a solution.
+    """(n,) violation of the law in m/s by given impulses: the natural map of eqs. 8 and 10, zero
+    exactly at a solution.
 
     Written independently of the kernel, so that it can judge it.
     """

@@ -1,4 +1,6 @@
-"""Made-up estimates in the form of ``ext_estimates.csv``: bodies near the truth in ours, half unphysical ones else."""
+"""Made-up estimates in the form of ``ext_estimates.csv``: bodies near the truth in ours, half
+unphysical ones else.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,12 @@ from contactid.inhand.identify.methods import (
 )
 
 
-def made_up_estimates(truths: Mapping[tuple[str, str], InertialParameters], seeds: int = 6) -> pd.DataFrame:
-    """Every method, solver and object; every other run by the paper's way has a negative second moment."""
+def made_up_estimates(
+    truths: Mapping[tuple[str, str], InertialParameters], seeds: int = 6
+) -> pd.DataFrame:
+    """Every method, solver and object; every other run by the paper's way has a negative second
+    moment.
+    """
     random, rows = np.random.default_rng(1), []
     for (source, name), truth in truths.items():
         for method in (*METHODS, UNIFORM):
@@ -30,7 +36,13 @@ def made_up_estimates(truths: Mapping[tuple[str, str], InertialParameters], seed
             for solver in [LEAST_SQUARES] if method == METHODS[0] else solvers:
                 for seed in range(seeds):
                     estimate = _near(truth, random, physical=solver == LIKELIHOOD or seed % 2 == 0)
-                    labels = {"source": source, "object": name, "noise_level": 0, "seed": seed, "method": method}
+                    labels = {
+                        "source": source,
+                        "object": name,
+                        "noise_level": 0,
+                        "seed": seed,
+                        "method": method,
+                    }
                     rows.append(
                         labels
                         | {"solver": solver, "converged": True, "seconds": 1.0}
@@ -41,7 +53,9 @@ def made_up_estimates(truths: Mapping[tuple[str, str], InertialParameters], seed
     return pd.DataFrame(rows)[list(ESTIMATE_COLUMNS)]
 
 
-def _near(truth: InertialParameters, random: np.random.Generator, *, physical: bool) -> InertialParameters:
+def _near(
+    truth: InertialParameters, random: np.random.Generator, *, physical: bool
+) -> InertialParameters:
     form = truth.principal_form
     moments = form.second_moments * np.exp(0.3 * random.normal(size=3))
     moments[0] *= 1.0 if physical else -1.0

@@ -1,4 +1,6 @@
-"""Made-up tables of an in-hand run, each as its statements would have it, in the columns that they are judged by."""
+"""Made-up tables of an in-hand run, each as its statements would have it, in the columns that they
+are judged by.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,12 @@ DIFFERENCES = pd.DataFrame(
         "mass_error_pct": [50.0, 1.0, 2.0],
     }
 )
-_ERRORS = {"mass_error_pct": 1.0, "com_error_mm": 1.0, "inertia_error_pct": 1.0, "geodesic_error": 1.0}
+_ERRORS = {
+    "mass_error_pct": 1.0,
+    "com_error_mm": 1.0,
+    "inertia_error_pct": 1.0,
+    "geodesic_error": 1.0,
+}
 CHOICES = pd.DataFrame(
     [
         {"source": source, "object": OBJECTS[source][2], "estimator": estimator, "prior_share": share,
@@ -67,10 +74,18 @@ CHOICES = pd.DataFrame(
         )
     ]
 )  # fmt: skip
-_CASES = [("simulation", "recorded", 0.001), ("wrist_ft", "held_still", np.inf), ("wrist_ft", "turned_about_x", np.inf)]
+_CASES = [
+    ("simulation", "recorded", 0.001),
+    ("wrist_ft", "held_still", np.inf),
+    ("wrist_ft", "turned_about_x", np.inf),
+]
 IDENTIFIABILITY = pd.DataFrame(
     [
-        {"source": source, "case": case, **{f"relative_{name}": error for name in PARAMETER_COLUMNS}}
+        {
+            "source": source,
+            "case": case,
+            **{f"relative_{name}": error for name in PARAMETER_COLUMNS},
+        }
         for source, case, error in _CASES
     ]
 )
@@ -105,7 +120,11 @@ DISTURBANCES = pd.DataFrame(
     }
 )  # fmt: skip
 FORCES = pd.DataFrame(
-    {"sensor": ["wrist"] * 3 + ["thumb"] * 3, "component": ["x"] * 6, "reported_n": [0.0, 3.0, 6.0, 4.0, 4.1, 4.2]}
+    {
+        "sensor": ["wrist"] * 3 + ["thumb"] * 3,
+        "component": ["x"] * 6,
+        "reported_n": [0.0, 3.0, 6.0, 4.0, 4.1, 4.2],
+    }
 )
 MADE_UP = {
     "ext_force_sensing": FORCE,

@@ -1,7 +1,9 @@
 """How often stated intervals hold on truths that identification doesn't share.
 
-``python tests/helpers/interval_truths.py`` writes the table. A case is a box's drops and tosses by one
-:class:`Physics`; impacts are identified by the impact MPEC and on the grid, tosses by trajectories, all by
+``python tests/helpers/interval_truths.py`` writes the table. A case is a box's drops and tosses by
+one
+:class:`Physics`; impacts are identified by the impact MPEC and on the grid, tosses by trajectories,
+    all by
 Newton's law.
 """
 
@@ -18,7 +20,11 @@ import numpy as np
 import pandas as pd
 
 from contactid.output.tables import write_csv
-from contactid.tossing.identify.impact_mpec import identify_from_impacts, lasting_of, options_with_model_error
+from contactid.tossing.identify.impact_mpec import (
+    identify_from_impacts,
+    lasting_of,
+    options_with_model_error,
+)
 from contactid.tossing.identify.trajectories import Grid, grid_values, identify, sweep_grid
 from contactid.tossing.identify.velocities import identify_velocities, sweep_velocities
 from contactid.tossing.impacts.impact import ImpactWindow
@@ -62,7 +68,9 @@ def impacts_of(kind: str, box: str, seed: int) -> list[ImpactWindow]:
 
 
 def rows_of(method: str, kind: str, box: str, seed: int) -> list[dict[str, Any]]:
-    """Two rows of the table: truth, answer, interval, whether it holds, a naive half width, whether the law fits."""
+    """Two rows of the table: truth, answer, interval, whether it holds, a naive half width, whether
+    the law fits.
+    """
     truth = box_model(box).parameters("trajectories" if method == "trajectories" else "drops")
     if method == "trajectories":
         record, naive = _of_trajectories(kind, box, seed)
@@ -84,7 +92,9 @@ def rows_of(method: str, kind: str, box: str, seed: int) -> list[dict[str, Any]]
     return rows
 
 
-def _of_impacts(method: str, box: str, windows: Sequence[ImpactWindow]) -> tuple[dict[str, Any], np.ndarray]:
+def _of_impacts(
+    method: str, box: str, windows: Sequence[ImpactWindow]
+) -> tuple[dict[str, Any], np.ndarray]:
     """The record, and half widths by the information matrix and the measured noise alone."""
     body, impacts = box_model(box).body, [window.impact for window in windows]
     table = impact_table(body, impacts)
@@ -95,7 +105,9 @@ def _of_impacts(method: str, box: str, windows: Sequence[ImpactWindow]) -> tuple
     else:
         stepping = SteppingOptions(1.0 / SAMPLE_FREQUENCY, substeps=16)
         swept = sweep_velocities(body, windows, _GRID, stepping)
-        record = identify_velocities(body, windows, swept, stepping, _VELOCITY, dataset=box, **_BOOTSTRAP)
+        record = identify_velocities(
+            body, windows, swept, stepping, _VELOCITY, dataset=box, **_BOOTSTRAP
+        )
     found = (*list(record["parameters"].values())[:2], 0.0)
     by_noise = uncertainty(likelihood(table), found)
     naive = 1.96 * np.sqrt(by_noise.information)
@@ -104,7 +116,9 @@ def _of_impacts(method: str, box: str, windows: Sequence[ImpactWindow]) -> tuple
 
 
 def _of_trajectories(kind: str, box: str, seed: int) -> tuple[dict[str, Any], np.ndarray]:
-    """The record, and half a step of the grid as half widths; trajectories don't ask whether the law fits."""
+    """The record, and half a step of the grid as half widths; trajectories don't ask whether the
+    law fits.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tosses.h5"
         write_twin(path, box, "trajectories", _TOSSES, _FIRST_SEED + seed, physics=KINDS[kind])
@@ -112,7 +126,12 @@ def _of_trajectories(kind: str, box: str, seed: int) -> tuple[dict[str, Any], np
         problem = set_up(prepared_drops(path), variant, None)
     record, _ = identify(problem, sweep_grid(problem, _GRID), variant, dataset=box, **_BOOTSTRAP)
     half_steps = np.array([0.0025, 0.025])
-    return {**record, "noise_chi_square": np.nan, "law_fits": True, "experiments": len(problem.tosses)}, half_steps
+    return {
+        **record,
+        "noise_chi_square": np.nan,
+        "law_fits": True,
+        "experiments": len(problem.tosses),
+    }, half_steps
 
 
 def main() -> None:

@@ -29,7 +29,9 @@ def read_contactnets(folder: str | Path, *, licence: str) -> xr.Dataset:
     return collect(stream_contactnets(folder, licence=licence))
 
 
-def read_iam_archive(path: str | Path, object_name: str, *, surface_name: str = "", **options: Any) -> xr.Dataset:
+def read_iam_archive(
+    path: str | Path, object_name: str, *, surface_name: str = "", **options: Any
+) -> xr.Dataset:
     """The recordings of one box."""
     return collect(stream_iam_archive(path, object=object_name, surface=surface_name, **options))
 
@@ -40,9 +42,18 @@ def collect(stream: MotionStream) -> xr.Dataset:
     sizes = [len(recording.position) for recording in recordings]
     motion = without_samples(recordings, sizes, stream)
     motion = motion.assign(
-        time=("sample", np.concatenate([np.arange(size) / stream.sample_frequency for size in sizes])),
-        position=(("sample", "xyz"), np.concatenate([recording.position for recording in recordings])),
-        orientation=(("sample", "wxyz"), np.concatenate([recording.orientation for recording in recordings])),
+        time=(
+            "sample",
+            np.concatenate([np.arange(size) / stream.sample_frequency for size in sizes]),
+        ),
+        position=(
+            ("sample", "xyz"),
+            np.concatenate([recording.position for recording in recordings]),
+        ),
+        orientation=(
+            ("sample", "wxyz"),
+            np.concatenate([recording.orientation for recording in recordings]),
+        ),
     )
     for name in SAMPLE_VARIABLES:
         motion[name].attrs["units"] = UNITS[name]
@@ -55,7 +66,9 @@ def validate_motion(motion: xr.Dataset) -> None:
     source = motion.attrs.get("source", "motion data")
     missing = [name for name in UNITS if name not in motion]
     if missing:
-        raise ContactIdError(f"{source}: without the variables {', '.join(missing)}", "Read the data again")
+        raise ContactIdError(
+            f"{source}: without the variables {', '.join(missing)}", "Read the data again"
+        )
     problems = [
         f"{name} is in {motion[name].attrs.get('units')!r} instead of {unit!r}"
         for name, unit in UNITS.items()
@@ -71,4 +84,6 @@ def validate_motion(motion: xr.Dataset) -> None:
             problems += [f"recording {name}: {problem}" for problem in found]
     problems += body_problems(body_of(motion))
     if problems:
-        raise ContactIdError(f"{source}: {joined(problems)}", "Leave such recordings out, and give SI units")
+        raise ContactIdError(
+            f"{source}: {joined(problems)}", "Leave such recordings out, and give SI units"
+        )

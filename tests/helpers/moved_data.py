@@ -1,8 +1,9 @@
-"""Move datasets of a recorded run, and make again what follows: ``python moved_data.py dataset ...``.
+"""Move datasets of a recorded run, and make again what follows: ``python moved_data.py dataset
+...``.
 
-This starts in a copy of the run's numbers (whole_run.py), with the package on Python's path. A job's call is made again
-where a file that it reads has other bytes now, or where it simulates a moved part of the in-hand twin itself. Nothing
-is drawn, typeset or said again.
+This starts in a copy of the run's numbers (whole_run.py), with the package on Python's path. A
+job's call is made again where a file that it reads has other bytes now, or where it simulates a
+moved part of the in-hand twin itself. Nothing is drawn, typeset or said again.
 """
 
 import hashlib
@@ -20,13 +21,18 @@ from contactid.output.fits import write_json
 from contactid.run.call import DECLARED, _calls
 from contactid.sources.motion import read_dataset, write_dataset
 
-# All lengths, masses, forces and impedances are a twentieth smaller: enough for another optimum, too little for other
-# events. Impacts are alike at any size, so a box's mass also lies further out than in a smaller box of the same kind.
+# All lengths, masses, forces and impedances are a twentieth smaller: enough for another optimum,
+# too little for other events. Impacts are alike at any size, so a box's mass also lies further out
+# than in a smaller box of the same kind.
 RATIO = 0.95
 _FACTORS = {
-    **dict.fromkeys(("position", "surface_position", "vertices", "center_of_mass", "x", "y"), RATIO),
+    **dict.fromkeys(
+        ("position", "surface_position", "vertices", "center_of_mass", "x", "y"), RATIO
+    ),
     **dict.fromkeys(("object_position", "contact_position", "hull"), RATIO),
-    **dict.fromkeys(("contact_force", "contact_torque", "contact_force_true", "contact_torque_true"), RATIO),
+    **dict.fromkeys(
+        ("contact_force", "contact_torque", "contact_force_true", "contact_torque_true"), RATIO
+    ),
     "mass": RATIO,
     "inertia": RATIO**2,
     "inertia_ratio": RATIO**2,
@@ -35,7 +41,16 @@ _FORMS = ("motion.nc", "planar.nc", "arm.nc")
 _INHAND = "inhand_twin:"
 _RECORDINGS = {"simulation", "wrist_ft", "in_hand_vision", "in_hand_kinematic"}
 # no number of an artefact follows from these
-_WITHOUT = ("_draw_", "_typeset", "_playback", "_summary", "data_cards", "artefacts", "hold_stored", "provenance")
+_WITHOUT = (
+    "_draw_",
+    "_typeset",
+    "_playback",
+    "_summary",
+    "data_cards",
+    "artefacts",
+    "hold_stored",
+    "provenance",
+)
 _AT_THE_END = ("checks", "report", "crate")
 
 
@@ -97,7 +112,11 @@ _SIMULATORS = (
     (_RECORDINGS, "contactid.inhand.readers.twins:simulate_recording", _recordings),
     ({"fingertip"}, "contactid.inhand.simulate.fingertip_friction:simulate_trials", _trials),
     ({"fingertip"}, "contactid.inhand.simulate.fingertip_friction:slope_angles", _angles),
-    ({"electrode_sensor"}, "contactid.inhand.simulate.electrode_sensor:simulate_sessions", _sessions),
+    (
+        {"electrode_sensor"},
+        "contactid.inhand.simulate.electrode_sensor:simulate_sessions",
+        _sessions,
+    ),
 )
 
 
@@ -106,7 +125,9 @@ class MovedSimulators:
 
     def __init__(self, parts):
         self._found = {}
-        self.places = set()  # file and line of those that they stand for, as recorded_call.py notes them
+        self.places = (
+            set()
+        )  # file and line of those that they stand for, as recorded_call.py notes them
         for those, reference, make in _SIMULATORS:
             if parts & those:
                 simulate = resolve(reference)
@@ -129,7 +150,9 @@ def move(results, datasets):
     changed = set()
     for name in datasets:
         if not name.startswith(_INHAND):
-            (file,) = (file for form in _FORMS if (file := results / "data" / name / form).is_file())
+            (file,) = (
+                file for form in _FORMS if (file := results / "data" / name / form).is_file()
+            )
             write_dataset(moved(read_dataset(file)), file)
             changed.add(str(file))
             continue
@@ -151,7 +174,13 @@ def texts(value):
     """All texts in a call's arguments; the files are among them."""
     if isinstance(value, str):
         return {value}
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    inner = (
+        value.values()
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list | tuple)
+        else ()
+    )
     return set().union(*map(texts, inner))
 
 
@@ -175,7 +204,9 @@ def jobs_in_order():
 
 
 def call_again(job, changed, simulators):
-    """Make those calls of a job again that read or simulate what is moved; its files that have other bytes then."""
+    """Make those calls of a job again that read or simulate what is moved; its files that have
+    other bytes then.
+    """
     parts = ("wildcards", "files_in", "files_out", "params")
     named = {name: value for part in parts for name, value in job[part].items()}
     named |= {"config": job["config"], "terminal": 2}

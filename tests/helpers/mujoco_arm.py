@@ -1,13 +1,14 @@
-"""Impacts of an arm with elastic joints in MuJoCo: ``python mujoco_arm.py FOLDER`` in MuJoCo's own environment.
+"""Impacts of an arm with elastic joints in MuJoCo: ``python mujoco_arm.py FOLDER`` in MuJoCo's own
+environment.
 
-A truth of another make than :mod:`contactid.arm.readers.twins`: fixed steps, a table that gives way, a controller that
-tracks by feedback, and, where a case asks for it, dry friction in the joints, a controller that switches late, or a
-base on springs.
-Gravity is left out, as if the arm balanced it exactly. ``FOLDER/case.json`` describes the arm and what it does (see
+A truth of another make than :mod:`contactid.arm.readers.twins`: fixed steps, a table that gives
+way, a controller that tracks by feedback, and, where a case asks for it, dry friction in the
+joints, a controller that switches late, or a base on springs. Gravity is left out, as if the arm
+balanced it exactly. ``FOLDER/case.json`` describes the arm and what it does (see
 ``own_impacts.py``); ``FOLDER/motion.json`` is written.
 
-A joint is two hinges on one axis: the motor (its inertia is an armature) and behind it the spring that the link hangs
-on. So the kinetic energy is that of the reduced elastic-joint model.
+A joint is two hinges on one axis: the motor (its inertia is an armature) and behind it the spring
+that the link hangs on. So the kinetic energy is that of the reduced elastic-joint model.
 """
 
 import json
@@ -20,8 +21,8 @@ import numpy as np
 STEP = 5e-5  # s
 SAMPLE = 1e-3  # s
 TIP_RADIUS = 1e-3  # m, of the sphere that hits the table
-# Feedback of the motors before the impact, as a frequency (rad/s): stiff enough to hold a trajectory of
-# constant velocity against friction, far below the rate of the steps.
+# Feedback of the motors before the impact, as a frequency (rad/s): stiff enough to hold a
+# trajectory of constant velocity against friction, far below the rate of the steps.
 FEEDBACK = 200.0
 
 
@@ -47,7 +48,11 @@ def arm_xml(case):
     base = case["base"]  # shakes in x and z, and turns about y
     springs = [
         f'<joint type="{kind}" axis="{axis}" stiffness="{base["stiffness"][name]}" damping="{base["damping"][name]}"/>'
-        for name, kind, axis in (("x", "slide", "1 0 0"), ("z", "slide", "0 0 1"), ("pitch", "hinge", "0 1 0"))
+        for name, kind, axis in (
+            ("x", "slide", "1 0 0"),
+            ("z", "slide", "0 0 1"),
+            ("pitch", "hinge", "0 1 0"),
+        )
         if base
     ]
     if base:
@@ -72,7 +77,9 @@ def arm_xml(case):
 
 
 class Impact:
-    """One run: motors follow their reference until the tip has touched, then they press with a constant force."""
+    """One run: motors follow their reference until the tip has touched, then they press with a
+    constant force.
+    """
 
     def __init__(self, case):
         self.case = case

@@ -1,10 +1,14 @@
-"""Recordings in wrong conventions, through the commands: ``python tests/helpers/own_conventions.py`` writes the table.
+"""Recordings in wrong conventions, through the commands: ``python
+tests/helpers/own_conventions.py`` writes the table.
 
-Throws, impacts, recordings in hand and tosses of known truth, by the simulators of :mod:`own_throws`,
-:mod:`own_impacts` (MuJoCo, ``make peers``), :mod:`own_recordings` and :mod:`example_tosses`, are written as another
-lab would: another order of quaternions, another axis upwards, other signs or units. An outcome is ``named`` (refused
-with the options that state the convention), ``right`` (answered within two standard errors), ``wrong``, or ``refused``
-without a name. The same kinds as the commands ask for them tell how often a right recording is refused.
+Throws, impacts, recordings in hand and tosses of known truth, by the simulators of
+:mod:`own_throws`,
+:mod:`own_impacts` (MuJoCo, ``make peers``), :mod:`own_recordings` and :mod:`example_tosses`, are
+    written as another
+lab would: another order of quaternions, another axis upwards, other signs or units. An outcome is
+``named`` (refused with the options that state the convention), ``right`` (answered within two
+standard errors), ``wrong``, or ``refused`` without a name. The same kinds as the commands ask for
+them tell how often a right recording is refused.
 """
 
 from __future__ import annotations
@@ -53,10 +57,14 @@ Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 def scaled(factor: float, *names: str) -> Change:
     """Columns whose names begin so, times a factor."""
-    return lambda table: table.assign(**{one: factor * table[one] for one in table if str(one).startswith(names)})
+    return lambda table: table.assign(
+        **{one: factor * table[one] for one in table if str(one).startswith(names)}
+    )
 
 
-def posed(world: np.ndarray, order: str = "wxyz", signs: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)) -> Change:
+def posed(
+    world: np.ndarray, order: str = "wxyz", signs: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
+) -> Change:
     """Poses in a world turned by (3, 3), the quaternions in another order and with other signs."""
 
     def change(table: pd.DataFrame) -> pd.DataFrame:
@@ -86,8 +94,18 @@ THROWS: tuple[tuple[str, str, Change, str], ...] = (
     ("rectangle", "theta clockwise", scaled(-1.0, "theta"), "theta=clockwise"),
     ("ellipse", "theta clockwise", scaled(-1.0, "theta"), "theta=clockwise"),
     ("stated radius", "y down", scaled(-1.0, "y"), "up=-y"),
-    ("misaligned", "image", lambda one: one.assign(y=0.4 - one["y"], theta=-one["theta"]), "up=-y,theta=clockwise"),
-    ("ellipse", "image", lambda one: one.assign(y=0.4 - one["y"], theta=-one["theta"]), "up=-y,theta=clockwise"),
+    (
+        "misaligned",
+        "image",
+        lambda one: one.assign(y=0.4 - one["y"], theta=-one["theta"]),
+        "up=-y,theta=clockwise",
+    ),
+    (
+        "ellipse",
+        "image",
+        lambda one: one.assign(y=0.4 - one["y"], theta=-one["theta"]),
+        "up=-y,theta=clockwise",
+    ),
     ("two throws", "x up", lambda one: one.assign(x=one["y"], y=one["x"]), "up=x"),
     ("rectangle", "mm", scaled(1e3, "x", "y"), "=mm"),
     ("unknown radius", "degrees", scaled(180.0 / np.pi, "theta"), "=deg"),
@@ -133,7 +151,9 @@ TOSSES: tuple[tuple[str, np.ndarray, tuple[int, ...], tuple[float, ...], float, 
 )
 
 
-def judged(case: dict[str, Any], named_by: str, run: Callable[[], tuple[float, float, float]]) -> dict[str, Any]:
+def judged(
+    case: dict[str, Any], named_by: str, run: Callable[[], tuple[float, float, float]]
+) -> dict[str, Any]:
     """A row: ``run`` gives value, standard error and truth, or refuses."""
     begin = time.process_time()
     try:
@@ -150,7 +170,9 @@ def judged(case: dict[str, Any], named_by: str, run: Callable[[], tuple[float, f
     return case | row | {"seconds": round(time.process_time() - begin, 1)}
 
 
-def throw_row(kind: str, seed: int, convention: str, change: Change, named_by: str) -> dict[str, Any]:
+def throw_row(
+    kind: str, seed: int, convention: str, change: Change, named_by: str
+) -> dict[str, Any]:
     """J/m of a throw, mm2."""
     with tempfile.TemporaryDirectory() as folder:
         files, body, truth = write_case(Path(folder), kind, seed)
@@ -161,10 +183,16 @@ def throw_row(kind: str, seed: int, convention: str, change: Change, named_by: s
             fit = explained_throws(read_own_body(body), files).fit
             return 1e6 * fit.inertia_ratio, 1e6 * fit.inertia_ratio_se, 1e6 * truth.ratio
 
-        return judged({"command": "identify", "kind": kind, "seed": seed, "convention": convention}, named_by, run)
+        return judged(
+            {"command": "identify", "kind": kind, "seed": seed, "convention": convention},
+            named_by,
+            run,
+        )
 
 
-def recording_row(name: str, kind: str, seed: int, convention: str, change: Change, named_by: str) -> dict[str, Any]:
+def recording_row(
+    name: str, kind: str, seed: int, convention: str, change: Change, named_by: str
+) -> dict[str, Any]:
     """Mass of an object in hand, kg."""
     recording, truth = moved("in_hand_kinematic", name, seed, kind, 2.0)
     with tempfile.TemporaryDirectory() as folder:
@@ -176,11 +204,18 @@ def recording_row(name: str, kind: str, seed: int, convention: str, change: Chan
             fit = explained_recording(*files).fit
             return fit.body.mass, float(fit.errors[0]), truth.mass
 
-        case = {"command": "estimate", "kind": f"{name}, {kind}", "seed": seed, "convention": convention}
+        case = {
+            "command": "estimate",
+            "kind": f"{name}, {kind}",
+            "seed": seed,
+            "convention": convention,
+        }
         return judged(case, named_by, run)
 
 
-def impact_row(kind: str, seed: int, convention: str, change: Change, named_by: str) -> dict[str, Any]:
+def impact_row(
+    kind: str, seed: int, convention: str, change: Change, named_by: str
+) -> dict[str, Any]:
     """v+ along the table, mm/s."""
     with tempfile.TemporaryDirectory() as folder:
         made = simulated(kind, seed, Path(folder))
@@ -193,9 +228,17 @@ def impact_row(kind: str, seed: int, convention: str, change: Change, named_by: 
             found = explained_impact(lwr4(), recording, name)
             if not isinstance(found, OwnImpact):
                 raise ContactIdError(found, "")
-            return 1e3 * found.velocity[0], 1e3 * found.half_width[0] / 1.96, 1e3 * made.velocity_post[0]
+            return (
+                1e3 * found.velocity[0],
+                1e3 * found.half_width[0] / 1.96,
+                1e3 * made.velocity_post[0],
+            )
 
-        return judged({"command": "impact", "kind": kind, "seed": seed, "convention": convention}, named_by, run)
+        return judged(
+            {"command": "impact", "kind": kind, "seed": seed, "convention": convention},
+            named_by,
+            run,
+        )
 
 
 def cube_tosses(seed: int) -> xr.Dataset:
@@ -203,7 +246,12 @@ def cube_tosses(seed: int) -> xr.Dataset:
     with tempfile.TemporaryDirectory() as folder:
         write_cube(Path(folder), seed)
         source, motion = str(Path(folder) / CUBE), str(Path(folder) / "motion.nc")
-        read_data(READERS["contactnets"].read, vars(Dataset("tosses", OWN, "contactnets", source)), source, motion)
+        read_data(
+            READERS["contactnets"].read,
+            vars(Dataset("tosses", OWN, "contactnets", source)),
+            source,
+            motion,
+        )
         return read_dataset(motion).load()
 
 
@@ -225,7 +273,11 @@ def toss_row(
         explained_motion(changed, STATED, placed=False, length=HALF_WIDTH)
         return float(convention != AS_ASKED_FOR), 0.0, 0.0
 
-    return judged({"command": "predict", "kind": "cube", "seed": seed, "convention": convention}, named_by, run)
+    return judged(
+        {"command": "predict", "kind": "cube", "seed": seed, "convention": convention},
+        named_by,
+        run,
+    )
 
 
 def same(table: pd.DataFrame) -> pd.DataFrame:
@@ -244,7 +296,9 @@ def rows(command: str) -> Iterator[dict[str, Any]]:
     if command == "estimate":
         for k, (name, kind, convention, change, named_by) in enumerate(IN_HAND):
             yield recording_row(name, kind, SEED + k, convention, change, named_by)
-        for k, kind in enumerate(one for one, how in DISTURBANCES.items() if callable(how) or one == "load share 0"):
+        for k, kind in enumerate(
+            one for one, how in DISTURBANCES.items() if callable(how) or one == "load share 0"
+        ):
             for seed in (SEED + 20 + k, SEED + 40 + k):
                 yield recording_row(f"box_{1 + (k + seed) % 3}", kind, seed, AS_ASKED_FOR, same, "")
     if command == "impact":
@@ -257,7 +311,9 @@ def rows(command: str) -> Iterator[dict[str, Any]]:
         for k, case in enumerate(TOSSES):
             yield toss_row(SEED + k, *case)
         for k in range(10):
-            yield toss_row(SEED + 20 + k, AS_ASKED_FOR, np.eye(3), (0, 1, 2, 3), (1.0,) * 4, 1.0, "")
+            yield toss_row(
+                SEED + 20 + k, AS_ASKED_FOR, np.eye(3), (0, 1, 2, 3), (1.0,) * 4, 1.0, ""
+            )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""``contactid impact`` on impacts of another simulator: ``python tests/helpers/own_impacts.py`` writes the table.
+"""``contactid impact`` on impacts of another simulator: ``python tests/helpers/own_impacts.py``
+writes the table.
 
-MuJoCo (``mujoco_arm.py``, in the environment of ``make peers``) simulates the arm; the recordings are what its encoders
-report. The truth of v+ is eq. 5 of the arm paper with links and motors, at the true posture and v-. Beside each answer
-stand the paper's method on the same recording and a naive one, v+ = v- along the table and 0 normal to it.
+MuJoCo (``mujoco_arm.py``, in the environment of ``make peers``) simulates the arm; the recordings
+are what its encoders report. The truth of v+ is eq. 5 of the arm paper with links and motors, at
+the true posture and v-. Beside each answer stand the paper's method on the same recording and a
+naive one, v+ = v- along the table and 0 normal to it.
 """
 
 from __future__ import annotations
@@ -32,15 +34,24 @@ from contactid.arm.simulate.flexible_arm import FlexibleArm, FlexibleState, appr
 from contactid.output.tables import write_csv
 from contactid.tossing.peers.sessions import peer_python
 
-KINDS = ("elastic joints", "joint friction", "late switch", "lift-off", "heavy motors", "soft base", "noisy encoders")
+KINDS = (
+    "elastic joints",
+    "joint friction",
+    "late switch",
+    "lift-off",
+    "heavy motors",
+    "soft base",
+    "noisy encoders",
+)
 #: No method, interval or refusal was chosen on these.
 SEEDS = range(400, 412)
 TABLE = ROOT / "workflow/resources/own_impacts.csv"
 _BEFORE, _AFTER = 0.25, 0.3  # s
 _SAMPLE = 1e-3  # s
 _NOISE, _RESOLUTION = CONFIG["twin"]["noise"], CONFIG["twin"]["resolution"]  # rad
-# Dry friction of the joints, N m, in the range of what was identified on an LWR 4+ without torque control (Jubien,
-# Gautier and Janot 2014: 4.7 to 11.9). Torque control leaves a part of it: drawn from a share of _FRICTION_LEFT.
+# Dry friction of the joints, N m, in the range of what was identified on an LWR 4+ without torque
+# control (Jubien, Gautier and Janot 2014: 4.7 to 11.9). Torque control leaves a part of it: drawn
+# from a share of _FRICTION_LEFT.
 _FRICTION = np.array([11.0, 11.0, 9.0, 9.0, 5.0, 5.0, 5.0])
 _FRICTION_LEFT = (0.02, 0.2)
 
@@ -116,7 +127,9 @@ def _drives(kind: str, random: np.random.Generator) -> dict[str, Any]:
 
 
 def _base(random: np.random.Generator) -> dict[str, Any]:
-    """A stand of some tens of kg that shakes at 25 to 50 Hz, faster than the arm, and decays within a few periods."""
+    """A stand of some tens of kg that shakes at 25 to 50 Hz, faster than the arm, and decays within
+    a few periods.
+    """
     mass, inertia = 60.0, 10.0  # kg, kg m2
     frequency = 2.0 * np.pi * random.uniform(25.0, 50.0, 3)  # rad/s
     share = random.uniform(0.03, 0.1, 3)  # of critical damping
@@ -163,10 +176,16 @@ def _reference(arm: FlexibleArm, q_impact: np.ndarray, velocity: np.ndarray) -> 
     stretch = ahead.theta - ahead.q
     stretch_rate = ahead.theta_velocity - ahead.q_velocity
     torque = torque + arm.stiffness * (stretch + arm.damping_time * stretch_rate)
-    return {"time": time.tolist(), "torque": torque.tolist(), **{k: v.tolist() for k, v in vars(ahead).items()}}
+    return {
+        "time": time.tolist(),
+        "torque": torque.tolist(),
+        **{k: v.tolist() for k, v in vars(ahead).items()},
+    }
 
 
-def _away(arm: FlexibleArm, q_impact: np.ndarray, velocity: np.ndarray, time: np.ndarray) -> FlexibleState:
+def _away(
+    arm: FlexibleArm, q_impact: np.ndarray, velocity: np.ndarray, time: np.ndarray
+) -> FlexibleState:
     """The approach at times (m,), s, some of them behind the impact, as if there were no table."""
     late = time[-1]
     tip = arm.robot.tip_position(q_impact)[[0, 2]] + velocity * late

@@ -21,14 +21,22 @@ from twins_for_tests import OBJECTS_FILE, STUDY
 NOISE = ("position_sd", "orientation_sd", "contact_position_sd")
 
 
-def moved(source: str, name: str, seed: int, kind: str, strength: float) -> tuple[xr.Dataset, InertialParameters]:
-    """A twin's recording and truth, its motion scaled by ``strength``, with unsensed forces of another kind."""
+def moved(
+    source: str, name: str, seed: int, kind: str, strength: float
+) -> tuple[xr.Dataset, InertialParameters]:
+    """A twin's recording and truth, its motion scaled by ``strength``, with unsensed forces of
+    another kind.
+    """
     block = STUDY["twin"]
-    motion = {key: strength * block["sources"][source]["motion"][key] for key in ("displacement", "turn")}
+    motion = {
+        key: strength * block["sources"][source]["motion"][key] for key in ("displacement", "turn")
+    }
     settings = block["sources"][source] | {"motion": block["sources"][source]["motion"] | motion}
     options = twin_options(block | {"sources": block["sources"] | {source: settings}}, OBJECTS_FILE)
     change = DISTURBANCES[kind]
-    recording, truth = simulate_recording(source, name, seed, options, residual=change if callable(change) else None)
+    recording, truth = simulate_recording(
+        source, name, seed, options, residual=change if callable(change) else None
+    )
     return recording, true_parameters(truth)
 
 
@@ -37,11 +45,18 @@ def table_of(recording: xr.Dataset) -> pd.DataFrame:
     columns: dict[str, np.ndarray] = {"time": recording["time"].values}
     for name, axes in (("object_position", "xyz"), ("object_orientation", "wxyz")):
         columns |= {f"{name}_{axis}": recording[name].values[:, i] for i, axis in enumerate(axes)}
-    contacts = recording["contact"].values if "contact" in recording.coords else range(recording.sizes["contact"])
+    contacts = (
+        recording["contact"].values
+        if "contact" in recording.coords
+        else range(recording.sizes["contact"])
+    )
     for kind in ("contact_force", "contact_position", "contact_force_sd", "contact_torque"):
         if kind in recording:
             for c, contact in enumerate(contacts):
-                columns |= {f"{kind}_{contact}_{a}": recording[kind].values[:, c, i] for i, a in enumerate("xyz")}
+                columns |= {
+                    f"{kind}_{contact}_{a}": recording[kind].values[:, c, i]
+                    for i, a in enumerate("xyz")
+                }
     return pd.DataFrame(columns)
 
 
@@ -50,7 +65,10 @@ def write_own(recording: xr.Dataset, folder: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     table = table_of(recording)
     table.columns.name = None
-    digits = {name: 6 if name.startswith(("object", "contact_position", "contact_torque")) else 4 for name in table}
+    digits = {
+        name: 6 if name.startswith(("object", "contact_position", "contact_torque")) else 4
+        for name in table
+    }
     table.round(digits).to_csv(folder / "recording.csv", index=False, lineterminator="\n")
     pd.DataFrame(recording["hull"].values, columns=list("xyz")).to_csv(
         folder / "hull.csv", index=False, lineterminator="\n"

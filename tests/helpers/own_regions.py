@@ -1,8 +1,10 @@
-"""Whether regions hold tosses that no run has seen: ``workflow/resources/own_regions.csv``, of real tosses and twins.
+"""Whether regions hold tosses that no run has seen: ``workflow/resources/own_regions.csv``, of real
+tosses and twins.
 
-``own_regions.py tosses FOLDER DATA`` writes for each of ``KINDS`` the tosses of a run, others that it never sees, and
-its configuration; DATA is the folder of the ContactNets tosses. After these runs (``snakemake --configfile
-FOLDER/<kind>.yaml``) ``own_regions.py rows FOLDER RESULTS`` writes the csv: a row per kind, scheme and level.
+``own_regions.py tosses FOLDER DATA`` writes for each of ``KINDS`` the tosses of a run, others that
+it never sees, and its configuration; DATA is the folder of the ContactNets tosses. After these runs
+(``snakemake --configfile FOLDER/<kind>.yaml``) ``own_regions.py rows FOLDER RESULTS`` writes the
+csv: a row per kind, scheme and level.
 """
 
 from __future__ import annotations
@@ -29,9 +31,16 @@ N_PUBLIC, N_TWINS = 320, {KNOWN: 140, OTHERS: 200}
 TRUTH, INERTIA = ContactParameters(0.18, 0.27), 1.1e-3  # kg m2, as the experiment file says
 RATE, FRAMES, NOISE = 148.0, 130, np.array([2e-4, 1e-3])  # Hz, 1, m and rad
 VARIANT = "{{name: {}, start: flight_fit, substeps: 4, law: {}, solver: newton, refine: true, calibrated: {}}}"
-SUBSTEPS, CALIBRATED, INCREMENTAL = ("substeps", "newton"), ("calibrated", "newton"), ("incremental", "incremental")
-#: (name, law); the real body is calibrated but for the first, twins are as stated, so that the law alone differs.
-SCHEMES = {"public": (SUBSTEPS, CALIBRATED, INCREMENTAL)} | dict.fromkeys(KINDS[1:], (SUBSTEPS, INCREMENTAL))
+SUBSTEPS, CALIBRATED, INCREMENTAL = (
+    ("substeps", "newton"),
+    ("calibrated", "newton"),
+    ("incremental", "incremental"),
+)
+#: (name, law); the real body is calibrated but for the first, twins are as stated, so that the law
+#: alone differs.
+SCHEMES = {"public": (SUBSTEPS, CALIBRATED, INCREMENTAL)} | dict.fromkeys(
+    KINDS[1:], (SUBSTEPS, INCREMENTAL)
+)
 CONFIGURATION = """run: regions_{kind}
 studies: [tossing]
 datasets:
@@ -52,7 +61,10 @@ tossing:
 
 def write_tosses(folder: Path, data: Path) -> None:
     """The tosses and configurations of all kinds."""
-    names = sorted((file.name for file in (data / "tosses_processed").glob("*.pt")), key=lambda name: int(name[:-3]))
+    names = sorted(
+        (file.name for file in (data / "tosses_processed").glob("*.pt")),
+        key=lambda name: int(name[:-3]),
+    )
     order = np.random.default_rng(31).permutation(len(names))
     for part, chosen in ((KNOWN, order[:N_PUBLIC]), (OTHERS, order[N_PUBLIC:])):
         shutil.copytree(data / "params_processed", folder / "public" / part / "params_processed")
@@ -66,8 +78,15 @@ def write_tosses(folder: Path, data: Path) -> None:
             write_twins(folder / law / part, law, count, random)
     for kind, schemes in SCHEMES.items():
         calibrated = [str(kind == "public" and scheme != SUBSTEPS).lower() for scheme in schemes]
-        variants = [VARIANT.format(*scheme, known) for scheme, known in zip(schemes, calibrated, strict=True)]
-        about = {"kind": kind, "path": folder.absolute() / kind / KNOWN, "variants": ", ".join(variants)}
+        variants = [
+            VARIANT.format(*scheme, known)
+            for scheme, known in zip(schemes, calibrated, strict=True)
+        ]
+        about = {
+            "kind": kind,
+            "path": folder.absolute() / kind / KNOWN,
+            "variants": ", ".join(variants),
+        }
         names = ", ".join(name for name, _ in schemes)
         (folder / f"{kind}.yaml").write_text(CONFIGURATION.format(**about, names=names))
 
@@ -82,9 +101,13 @@ def write_twins(folder: Path, law: str, count: int, random: np.random.Generator)
     options, tables = SteppingOptions(1.0 / RATE, substeps=50, law=law), {}
     while len(tables) < count:
         state = State(
-            np.array([random.uniform(-0.4, -0.2), random.uniform(-0.1, 0.1), random.uniform(0.16, 0.3)]),
+            np.array(
+                [random.uniform(-0.4, -0.2), random.uniform(-0.1, 0.1), random.uniform(0.16, 0.3)]
+            ),
             rotations.exp(random.uniform(-1.5, 1.5, 3)),
-            np.array([random.uniform(0.3, 1.2), random.uniform(-0.3, 0.3), random.uniform(-0.5, 0.5)]),
+            np.array(
+                [random.uniform(0.3, 1.2), random.uniform(-0.3, 0.3), random.uniform(-0.5, 0.5)]
+            ),
             random.uniform(-8, 8, 3),
         )
         run = simulate(body, state, TRUTH, options, FRAMES)
@@ -112,7 +135,9 @@ def rows_of(kind: str, folder: Path, results: Path) -> pd.DataFrame:
         elsewhere = [each for each in known if each.likely_face != int(each.cloud.measured.face[0])]
         table["face_right"] = len(known) - len(elsewhere)
         table["face_expected"] = np.round(sum(each.faces[each.likely_face] for each in known), 1)
-        table["other_face_covered"] = [sum(bool(each.covers[k]) for each in elsewhere) for k in range(len(table))]
+        table["other_face_covered"] = [
+            sum(bool(each.covers[k]) for each in elsewhere) for k in range(len(table))
+        ]
         table["median_area_m2"] = table["median_area_m2"].round(6)
         rows.append(table.assign(tosses=kind, scheme=name, law=law))
     return pd.concat(rows)

@@ -1,7 +1,8 @@
-"""``contactid identify`` on throws with a known truth: ``python tests/helpers/own_throws.py`` writes the table.
+"""``contactid identify`` on throws with a known truth: ``python tests/helpers/own_throws.py``
+writes the table.
 
-The throws are those of :mod:`rounded_twins`, as a camera sees them: tracked point, axes and ground are off, frames are
-lost, noise is small or large. Beside each answer stand two naive ones.
+The throws are those of :mod:`rounded_twins`, as a camera sees them: tracked point, axes and ground
+are off, frames are lost, noise is small or large. Beside each answer stand two naive ones.
 """
 
 from __future__ import annotations
@@ -30,10 +31,15 @@ KINDS = (
     "stated radius", "unknown radius", "misaligned", "two throws", "ellipse", "rectangle",
     "ellipse, e_N varies", "square, e_N varies",
 )  # fmt: skip
-SCORED = range(180, 200)  # the bound of friction was mended after a look at these, all else was chosen on others
+SCORED = range(
+    180, 200
+)  # the bound of friction was mended after a look at these, all else was chosen on others
 TABLE = Path(__file__).parents[2] / "workflow/resources/own_throws.csv"
 _SECONDS = 0.35
-_VIDEO, _FRICTIONS = (240.0, 1e-3, 1e-3), (0.2, 0.3, 0.5)  # of throws whose restitution varies: frames/s, m, rad
+_VIDEO, _FRICTIONS = (
+    (240.0, 1e-3, 1e-3),
+    (0.2, 0.3, 0.5),
+)  # of throws whose restitution varies: frames/s, m, rad
 _THROWN = (0.0, 0.1, -0.785, 3.0, -5.0, 0.0)  # the ellipse of table 1
 _CAMERAS = ((250.0, 1e-4), (120.0, 3e-4))  # frames/s; m, and 10 rad/m as much of theta
 _AXES = (0.05, 0.025)  # m
@@ -53,7 +59,9 @@ def twins_of(kind: str, seed: int) -> list[Twin]:
             return [varying]
         start = np.array(_THROWN) + random.normal(size=6) * [0.0, 0.0, 0.3, 0.5, 0.5, 3.0]
         ratio = float(random.uniform(0.6, 1.3)) * (_AXES[0] ** 2 + _AXES[1] ** 2) / 4.0
-        return [replace(varying, radius=0.0, corners=_AXES, ratio=ratio, start=tuple(map(float, start)))]
+        return [
+            replace(varying, radius=0.0, corners=_AXES, ratio=ratio, start=tuple(map(float, start)))
+        ]
     slope = float(_SLOPE * random.normal())
     if kind == "ellipse":
         start = (0.0, first.start[1] + 0.01, *first.start[2:])
@@ -67,7 +75,9 @@ def twins_of(kind: str, seed: int) -> list[Twin]:
 
 
 def write_case(folder: Path, kind: str, seed: int) -> tuple[list[Path], Path, Twin]:
-    """Write the throws and the description of a case; returns their files and a twin with the truth."""
+    """Write the throws and the description of a case; returns their files and a twin with the
+    truth.
+    """
     rate, sigma = _CAMERAS[seed % 2]
     turning = 10.0 * sigma
     if kind.endswith("varies"):
@@ -102,7 +112,12 @@ def write_case(folder: Path, kind: str, seed: int) -> tuple[list[Path], Path, Tw
 def identified(kind: str, seed: int, folder: Path) -> dict[str, Any]:
     """A row of the table."""
     files, described, truth = write_case(folder, kind, seed)
-    row: dict[str, Any] = {"kind": kind, "seed": seed, "truth_mm2": 1e6 * truth.ratio, "answered": False}
+    row: dict[str, Any] = {
+        "kind": kind,
+        "seed": seed,
+        "truth_mm2": 1e6 * truth.ratio,
+        "answered": False,
+    }
     begin = time.process_time()
     try:
         body = read_own_body(described)
@@ -132,15 +147,27 @@ def identified(kind: str, seed: int, folder: Path) -> dict[str, Any]:
         "seconds": round(time.process_time() - begin, 1),
     }  # fmt: skip
     if not body.radius_given:
-        radius, error = record["parameters"]["corner_radius"], record["standard_errors"]["corner_radius"]
-        row |= {"radius_truth_mm": 1e3 * truth.radius, "radius_mm": 1e3 * radius, "radius_error_mm": 1e3 * error}
+        radius, error = (
+            record["parameters"]["corner_radius"],
+            record["standard_errors"]["corner_radius"],
+        )
+        row |= {
+            "radius_truth_mm": 1e3 * truth.radius,
+            "radius_mm": 1e3 * radius,
+            "radius_error_mm": 1e3 * error,
+        }
         row["radius_held"] = bool(abs(radius - truth.radius) <= 1.96 * error)
     return row
 
 
 def impact_ratio(shape: Shape, throw: MeasuredThrow) -> float:
-    """J/m (m2) by eq. 31 of the clearest impact: four frames of flight before and after, geometry as described."""
-    time_, q = throw.time, throw.position + 0.5 * GRAVITY * throw.time[:, None] ** 2 * np.array([0.0, 1.0, 0.0])
+    """J/m (m2) by eq. 31 of the clearest impact: four frames of flight before and after, geometry
+    as described.
+    """
+    time_, q = (
+        throw.time,
+        throw.position + 0.5 * GRAVITY * throw.time[:, None] ** 2 * np.array([0.0, 1.0, 0.0]),
+    )
     best = (0.0, float("nan"))
     for k in range(4, len(q) - 4):
         before = np.polynomial.polynomial.polyfit(time_[k - 4 : k], q[k - 4 : k], 1)

@@ -1,7 +1,9 @@
-"""``contactid.toss`` on ten sets of real tosses: ``python tests/helpers/own_toss_sets.py DATA`` writes the table.
+"""``contactid.toss`` on ten sets of real tosses: ``python tests/helpers/own_toss_sets.py DATA``
+writes the table.
 
-DATA is the folder of ContactNets' tosses. No toss is in two sets. Beside each set's answer stands that of a run on 329
-tosses (the first split of the stored splits), both as predictions of all tosses that the set hasn't seen.
+DATA is the folder of ContactNets' tosses. No toss is in two sets. Beside each set's answer stands
+that of a run on 329 tosses (the first split of the stored splits), both as predictions of all
+tosses that the set hasn't seen.
 """
 
 from __future__ import annotations
@@ -33,7 +35,12 @@ STEPPING = Variant("toss", "flight_fit", 16, "incremental", "newton", refine=Tru
 def loss_of(problem: Problem, mu: float, e_n: float) -> float:
     """Mean loss (eq. 18) of a problem's tosses."""
     swept = sweep(
-        problem.body, problem.measured, np.array([mu]), np.array([e_n]), problem.options, length=problem.length
+        problem.body,
+        problem.measured,
+        np.array([mu]),
+        np.array([e_n]),
+        problem.options,
+        length=problem.length,
     )
     return float(swept.loss.mean())
 
@@ -44,7 +51,12 @@ def main(data: str) -> None:
     run = stored[(stored["law"] == "incremental") & (stored["draw"] == 0)].iloc[0]
     motion = read_motion([data], ())
     split = preprocess(
-        motion, share=0.7, seed=int(run["seed"]), exclude_tumbling=False, require_usable=True, events=EVENTS
+        motion,
+        share=0.7,
+        seed=int(run["seed"]),
+        exclude_tumbling=False,
+        require_usable=True,
+        events=EVENTS,
     )
     of_run = calibrate(split)
     names = np.random.default_rng(SEED).permutation(split["recording"].values.astype(str))
@@ -55,11 +67,15 @@ def main(data: str) -> None:
         begin = time.process_time()
         answer = toss([folder / f"{name}.pt" for name in chosen])
         seconds = time.process_time() - begin
-        parts = np.where(np.isin(split["recording"].values.astype(str), chosen), IDENTIFICATION, TEST).astype(object)
+        parts = np.where(
+            np.isin(split["recording"].values.astype(str), chosen), IDENTIFICATION, TEST
+        ).astype(object)
         parted = split.assign(split=split["split"].copy(data=parts))
         known = split["row_size"].values
         own = parts == IDENTIFICATION
-        few = calibrate_few(parted.isel(recording=np.flatnonzero(own), sample=np.flatnonzero(np.repeat(own, known))))
+        few = calibrate_few(
+            parted.isel(recording=np.flatnonzero(own), sample=np.flatnonzero(np.repeat(own, known)))
+        )
 
         def unseen(calibration: Calibration, parted: Any = parted) -> Problem:
             return set_up(calibration.apply(parted), STEPPING, TEST)

@@ -19,8 +19,17 @@ _DEFAULT = Path(__file__).parents[2] / "config/default.yaml"
 BUDGET = yaml.safe_load(_DEFAULT.read_text(encoding="utf-8"))["tossing"]["benchmark"]
 
 
-def problem(*starts, n=60, inertia=CUBE, center=(0.0, 0.0, 0.0), belt=(0.0, 0.0, 0.0), gravity=(0.0, 0.0, -9.81)):
-    corners = HALF * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+def problem(
+    *starts,
+    n=60,
+    inertia=CUBE,
+    center=(0.0, 0.0, 0.0),
+    belt=(0.0, 0.0, 0.0),
+    gravity=(0.0, 0.0, -9.81),
+):
+    corners = HALF * np.array(
+        [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float
+    )
     t = len(starts)
     return Problem(
         vertices=corners,

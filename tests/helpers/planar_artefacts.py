@@ -8,8 +8,14 @@ import yaml
 from contactid.core.references import resolve
 from contactid.planar.artefacts import declare
 
-CONFIGURATION = yaml.safe_load((Path(__file__).parents[2] / "config/default.yaml").read_text(encoding="utf-8"))
-EVERYTHING = {"squares": "planar_square", "ellipse": "planar_ellipse", "simulated": "planar_pybullet"}
+CONFIGURATION = yaml.safe_load(
+    (Path(__file__).parents[2] / "config/default.yaml").read_text(encoding="utf-8")
+)
+EVERYTHING = {
+    "squares": "planar_square",
+    "ellipse": "planar_ellipse",
+    "simulated": "planar_pybullet",
+}
 ROWS = declare({**CONFIGURATION["planar"], "real": EVERYTHING})
 
 

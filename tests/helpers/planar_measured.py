@@ -36,24 +36,31 @@ from contactid.planar.squares.windows import (
 )
 
 
-def motion_steps(shape: Shape, ground: Ground, motion: PlanarMotion, gravity: float) -> ContactSteps:
-    """The steps with contact of a simulated motion, from its states and gaps; impulses aren't looked at."""
+def motion_steps(
+    shape: Shape, ground: Ground, motion: PlanarMotion, gravity: float
+) -> ContactSteps:
+    """The steps with contact of a simulated motion, from its states and gaps; impulses aren't
+    looked at.
+    """
     states, h = motion.velocity, float(motion.time[1] - motion.time[0])
     kwargs = {"time_step": h, "gravity": gravity, "closed": motion.gap[:-1] <= 0.0}
     return contact_steps(shape, ground, motion.position[:-1], states[:-1], states[1:], **kwargs)  # type: ignore[arg-type]
 
 
 def difference_covariance(pose_covariance: np.ndarray, time_step: float) -> np.ndarray:
-    """(3, 3) covariance of ``(q^(k+1) - 2 q^k + q^(k-1))/h``, the change of differenced poses with independent noise.
+    """(3, 3) covariance of ``(q^(k+1) - 2 q^k + q^(k-1))/h``, the change of differenced poses with
+    independent noise.
 
-    Neighbouring steps are then correlated, which no fit here knows: leave out neighbours, or take velocities from fits
-    to the flights before and after an impact.
+    Neighbouring steps are then correlated, which no fit here knows: leave out neighbours, or take
+    velocities from fits to the flights before and after an impact.
     """
     return 6.0 * np.asarray(pose_covariance, dtype=float) / time_step**2
 
 
 def ratios_by_step(equations: RatioEquations) -> tuple[np.ndarray, np.ndarray]:
-    """(m,) eq. 31's J/m of every step and its first-order standard error, m2; not numbers where the spin stays."""
+    """(m,) eq. 31's J/m of every step and its first-order standard error, m2; not numbers where the
+    spin stays.
+    """
     turns = equations.spin != 0.0
     spin = np.where(turns, equations.spin, 1.0)
     ratio = np.where(turns, equations.moment / spin, np.nan)
@@ -73,7 +80,8 @@ class RatioDetail:
     Attributes
     ----------
     plain : m2, weighted least squares that takes d_omega as exact
-    bias : expected relative bias of ``plain``: less the noise's share in the weighted sum of d_omega^2
+    bias : expected relative bias of ``plain``: less the noise's share in the weighted sum of
+        d_omega^2
     information : 1/m4, ``sum d_omega^2 / variance of the residual`` at total least squares
     deviation : m2, first-order standard error of total least squares
     """
@@ -100,11 +108,17 @@ def ratio_detail(equations: RatioEquations) -> RatioDetail:
 
 def rest_gaps(events: Sequence[ThrowEvents]) -> np.ndarray:
     """(n,) mean lowest gap of every throw in its final rest, m: what the alignment leaves."""
-    return np.array([event.gap[event.rest :].min(axis=1).mean() for event in events if event.rest is not None])
+    return np.array(
+        [event.gap[event.rest :].min(axis=1).mean() for event in events if event.rest is not None]
+    )
 
 
-def window_of(event: ThrowEvents, before: int = 8, after: int = 25) -> tuple[tuple[int, int] | None, str]:
-    """(first, end) frames around the first contact of a throw without a jump, or None and why there are none."""
+def window_of(
+    event: ThrowEvents, before: int = 8, after: int = 25
+) -> tuple[tuple[int, int] | None, str]:
+    """(first, end) frames around the first contact of a throw without a jump, or None and why there
+    are none.
+    """
     if not event.contacts:
         return None, "no contact"
     first = event.contacts[0]
@@ -132,7 +146,9 @@ def event_table(events: Sequence[ThrowEvents]) -> pd.DataFrame:
             {
                 "throw": event.name,
                 "first_contact": event.contacts[0].before if event.contacts else None,
-                "first_corners": " ".join(map(str, touching_corners(event))) if event.contacts else "",
+                "first_corners": " ".join(map(str, touching_corners(event)))
+                if event.contacts
+                else "",
                 "contacts": len(event.contacts),
                 "jumps": len(event.jumps),
                 "rest": event.rest,
@@ -164,7 +180,9 @@ class FirstImpacts:
     tangent: np.ndarray
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both sides of eq. 31: the impulse's moment per mass, m2/s, and the change of omega, rad/s."""
+        """Both sides of eq. 31: the impulse's moment per mass, m2/s, and the change of omega,
+        rad/s.
+        """
         change = self.after - self.before
         moment = self.normal[:, 2] * (change[:, :2] * self.normal[:, :2]).sum(axis=1)
         moment += self.tangent[:, 2] * (change[:, :2] * self.tangent[:, :2]).sum(axis=1)
@@ -177,18 +195,26 @@ class FirstImpacts:
     def impulse_ratio(self) -> np.ndarray:
         """(n,) tangential over normal impulse: the friction coefficient where the corner slides."""
         change = (self.after - self.before)[:, :2]
-        return (change * self.tangent[:, :2]).sum(axis=1) / (change * self.normal[:, :2]).sum(axis=1)
+        return (change * self.tangent[:, :2]).sum(axis=1) / (change * self.normal[:, :2]).sum(
+            axis=1
+        )
 
 
 def _jumps_at_impact(event: ThrowEvents) -> bool:
     """Whether the camera lost the body in a flight around the first contact."""
     frames = IMPACT_FRAMES[0]
     ends = event.contacts[:1]
-    return any(before - frames < jump <= after + frames for before, after in ends for jump in event.jumps)
+    return any(
+        before - frames < jump <= after + frames for before, after in ends for jump in event.jumps
+    )
 
 
 def first_impacts(
-    events: Sequence[ThrowEvents], shape: Polygon, alignment: Alignment, interval: float, radius: float = 0.0
+    events: Sequence[ThrowEvents],
+    shape: Polygon,
+    alignment: Alignment,
+    interval: float,
+    radius: float = 0.0,
 ) -> FirstImpacts:
     """The first impacts of a single corner that two ballistic fits bridge.
 
@@ -209,7 +235,9 @@ def first_impacts(
         if met is None or corner is None:
             continue
         at = contacts(shape, ground, met.position)
-        rows.append((event.name, met.position, met.before, met.after, at.normal[corner], at.tangent[corner]))
+        rows.append(
+            (event.name, met.position, met.before, met.after, at.normal[corner], at.tangent[corner])
+        )
     columns = [np.array([row[i] for row in rows]).reshape(-1, 3) for i in range(1, 6)]
     return FirstImpacts(tuple(row[0] for row in rows), *columns)
 
@@ -234,7 +262,9 @@ class RecordedWindow:
         return getattr(self.window, name)
 
 
-def recorded_window(event: ThrowEvents, prepared: PreparedThrows, most: int = 8) -> RecordedWindow | None:
+def recorded_window(
+    event: ThrowEvents, prepared: PreparedThrows, most: int = 8
+) -> RecordedWindow | None:
     """The window of a throw without putting a frame back; None where it has none."""
     if not event.contacts:
         return None
@@ -249,7 +279,9 @@ def recorded_window(event: ThrowEvents, prepared: PreparedThrows, most: int = 8)
         return None
     assert len(window.throw.time) == frames[1] - frames[0]
     lowered = (prepared.ground.y0 - window.throw.ground.y0) * np.cos(prepared.ground.slope)
-    return RecordedWindow(window, frames, (last - frames[0]) * prepared.interval + met.instant, float(lowered))
+    return RecordedWindow(
+        window, frames, (last - frames[0]) * prepared.interval + met.instant, float(lowered)
+    )
 
 
 @dataclass(frozen=True)
@@ -269,13 +301,16 @@ def throw_windows(data: xr.Dataset, most: int = 8) -> Windows:
 
 @dataclass(frozen=True)
 class FlightDetail:
-    """What n stretches of free flight say besides their noise; all (3,) are x, y (m) and theta (rad).
+    """What n stretches of free flight say besides their noise; all (3,) are x, y (m) and theta
+    (rad).
 
     Attributes
     ----------
     stretches : n
-    sigma_of_differences : (3,) noise if it is white, from second differences; smoothing makes it far smaller
-    autocorrelation, white : (3, 3) of what is left, by lag, and what white noise would show after such fits
+    sigma_of_differences : (3,) noise if it is white, from second differences; smoothing makes it
+        far smaller
+    autocorrelation, white : (3, 3) of what is left, by lag, and what white noise would show after
+        such fits
     gravity_error, braking_error : standard errors, m/s2 and 1/s
     acceleration : (n, 3) x, y, theta (a parabola's), m/s2 and rad/s2
     velocity : (n, 3) at mid-stretch, m/s and rad/s
@@ -292,12 +327,16 @@ class FlightDetail:
 
 
 def flight_detail(events: Sequence[ThrowEvents], interval: float) -> FlightDetail:
-    """Whether the noise of :func:`flight_report` is white, and how well its gravity and braking are known."""
+    """Whether the noise of :func:`flight_report` is white, and how well its gravity and braking are
+    known.
+    """
     stretches = np.array(list(flight_stretches(events)))
     time = (np.arange(STRETCH) - (STRETCH - 1) / 2.0) * interval
     projections = [left_by_polynomial(time / time[-1], degree) for degree in DEGREES]
     left = np.stack([stretches[..., i] @ projections[i] for i in range(3)])
-    variance = (left**2).sum(axis=-1) / np.array([[np.trace(projection)] for projection in projections])
+    variance = (left**2).sum(axis=-1) / np.array(
+        [[np.trace(projection)] for projection in projections]
+    )
     calm = (variance < 9.0 * np.median(variance, axis=1, keepdims=True)).all(axis=0)
     left = left[:, calm]
     differences = np.diff(left, 2, axis=-1)
@@ -311,7 +350,9 @@ def flight_detail(events: Sequence[ThrowEvents], interval: float) -> FlightDetai
     return FlightDetail(
         stretches=int(calm.sum()),
         sigma_of_differences=np.sqrt((differences**2).sum(axis=-1).mean(axis=1) / expected),
-        autocorrelation=np.array([[(x[:, k:] * x[:, :-k]).sum() / (x**2).sum() for k in lags] for x in left]),
+        autocorrelation=np.array(
+            [[(x[:, k:] * x[:, :-k]).sum() / (x**2).sum() for k in lags] for x in left]
+        ),
         white=np.array([[np.trace(p, offset=k) / np.trace(p) for k in lags] for p in projections]),
         gravity_error=errors[0],
         braking_error=errors[1],
@@ -320,39 +361,57 @@ def flight_detail(events: Sequence[ThrowEvents], interval: float) -> FlightDetai
     )
 
 
-def _errors_of_gravity_and_braking(acceleration: np.ndarray, velocity: np.ndarray, found: FlightReport) -> np.ndarray:
-    """(2,) standard errors of ``a_x = -c v_x``, ``a_y = -g - c v_y``, from the residuals' robust spread."""
+def _errors_of_gravity_and_braking(
+    acceleration: np.ndarray, velocity: np.ndarray, found: FlightReport
+) -> np.ndarray:
+    """(2,) standard errors of ``a_x = -c v_x``, ``a_y = -g - c v_y``, from the residuals' robust
+    spread.
+    """
     n = len(acceleration)
-    design = np.column_stack([np.repeat([0.0, -1.0], n), -np.concatenate([velocity[:, 0], velocity[:, 1]])])
+    design = np.column_stack(
+        [np.repeat([0.0, -1.0], n), -np.concatenate([velocity[:, 0], velocity[:, 1]])]
+    )
     value = np.concatenate([acceleration[:, 0], acceleration[:, 1]])
-    scale = np.concatenate([np.full(n, spread(acceleration[:, 0])), np.full(n, spread(acceleration[:, 1]))])
+    scale = np.concatenate(
+        [np.full(n, spread(acceleration[:, 0])), np.full(n, spread(acceleration[:, 1]))]
+    )
     left = (design @ [found.gravity, found.braking] - value) / scale
-    covariance = np.linalg.inv((design / scale[:, None]).T @ (design / scale[:, None])) * spread(left) ** 2
+    covariance = (
+        np.linalg.inv((design / scale[:, None]).T @ (design / scale[:, None])) * spread(left) ** 2
+    )
     return np.sqrt(np.diag(covariance))
 
 
 def impulse_moments(impacts: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Both sides of eq. 31 for every impact: the contact impulse's moment per mass (n,), m2/s, and d_omega (n,), rad/s.
+    """Both sides of eq. 31 for every impact: the contact impulse's moment per mass (n,), m2/s, and
+    d_omega (n,), rad/s.
 
-    Their ratio is J/m where the impulse goes through the contact point; gravity acts too briefly to matter.
+    Their ratio is J/m where the impulse goes through the contact point; gravity acts too briefly to
+    matter.
     """
     change = (impacts["velocity_after"] - impacts["velocity_before"]).values
-    moment = impacts["normal"].values[:, 2] * change[:, 1] + impacts["tangent"].values[:, 2] * change[:, 0]
+    moment = (
+        impacts["normal"].values[:, 2] * change[:, 1]
+        + impacts["tangent"].values[:, 2] * change[:, 0]
+    )
     return moment, change[:, 2]
 
 
 def prediction_errors(impacts: xr.Dataset, predicted: np.ndarray) -> np.ndarray:
-    """(..., 4) mean absolute errors of v_x, v_y (m/s) and omega (rad/s), and of all with omega as a speed (m/s).
+    """(..., 4) mean absolute errors of v_x, v_y (m/s) and omega (rad/s), and of all with omega as a
+    speed (m/s).
 
     Parameters
     ----------
     impacts
         The measured impacts.
     predicted
-        (..., n, 3) post-impact velocities; the last entry multiplies omega by the radius of gyration.
+        (..., n, 3) post-impact velocities; the last entry multiplies omega by the radius of
+        gyration.
     """
     error = predicted - impacts["velocity_after"].values
     speed = error * np.array([1.0, 1.0, np.sqrt(float(impacts["inertia_ratio"]))])
     return np.concatenate(
-        [np.abs(error).mean(axis=-2), np.linalg.norm(speed, axis=-1).mean(axis=-1, keepdims=True)], axis=-1
+        [np.abs(error).mean(axis=-2), np.linalg.norm(speed, axis=-1).mean(axis=-1, keepdims=True)],
+        axis=-1,
     )

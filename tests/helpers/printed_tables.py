@@ -1,4 +1,6 @@
-"""Tables of a run of the tossing study whose numbers are the printed ones, and the verdicts on such tables."""
+"""Tables of a run of the tossing study whose numbers are the printed ones, and the verdicts on such
+tables.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "workflow/resources/published/tossing.csv"
 LEDGER = ROOT / "workflow/resources/published/tossing_claims.yaml"
 REGISTRY = load_registry(ROOT / "config/datasets.tsv", {})
-ARCHIVES = {name: entry.source for name, entry in REGISTRY.items() if (entry.study, entry.kind) == ("tossing", "4tu")}
+ARCHIVES = {
+    name: entry.source
+    for name, entry in REGISTRY.items()
+    if (entry.study, entry.kind) == ("tossing", "4tu")
+}
 SCHEMES = {"trajectory": "paper", "velocity": "velocity", "no_restitution": "no_restitution"}
 LOCAL = "http://127.0.0.1:18080"
 KEY = ["artefact", "quantity", "condition"]
@@ -41,13 +47,20 @@ def twin_s(box: str, role: str) -> str:
 
 
 def tables(named: Names, boxes: tuple[str, ...] = BOXES) -> dict[str, pd.DataFrame]:
-    """What a run would find whose numbers are the printed ones, but for Box005's friction from trajectories."""
+    """What a run would find whose numbers are the printed ones, but for Box005's friction from
+    trajectories.
+    """
     kinds = {"trajectory": ("paper", "trajectories"), "velocity": ("velocity", "drops")}
     bodies, identified, rest, landed, losses, changes, costs = [], [], [], [], [], [], []
     for box in boxes:
-        sizes = {name: PRINTED["tab01", name, f"object={box}"] for name in ("length_mm", "width_mm", "height_mm")}
+        sizes = {
+            name: PRINTED["tab01", name, f"object={box}"]
+            for name in ("length_mm", "width_mm", "height_mm")
+        }
         mass = PRINTED["tab01", "mass_kg", f"object={box}"]
-        bodies.append({"object": box, **sizes, "mass_kg": mass, "dataset": named(box, "validation")})
+        bodies.append(
+            {"object": box, **sizes, "mass_kg": mass, "dataset": named(box, "validation")}
+        )
         for kind, (scheme, role) in kinds.items():
             of = f"object={box};parameters={kind};simulator=matlab"
             about = {"object": box, "parameters": kind, "simulator": "contactid", "scheme": scheme}
@@ -59,25 +72,48 @@ def tables(named: Names, boxes: tuple[str, ...] = BOXES) -> dict[str, pd.DataFra
                 row |= {name: value, f"{name}_low": value - 0.025, f"{name}_high": value + 0.025}
             identified.append(row)
             errors = {name: PRINTED["tab03", name, of] for name in ERRORS}
-            about |= {"identified_on": named(box, role), "dataset": named(box, "validation"), "subset": "all"}
+            about |= {
+                "identified_on": named(box, role),
+                "dataset": named(box, "validation"),
+                "subset": "all",
+            }
             rest.append({**about, **errors, "n_tosses": 50, "n_same_face": 50})
-        landed.append({"object": box, "dataset": named(box, "validation"), **dict.fromkeys(ERRORS, 40.0)})
-        mu, e_n = (PRINTED["tab02", name, f"object={box};parameters=velocity;simulator=matlab"] for name in PARAMETERS)
-        of_drops = {"dataset": named(box, "drops"), "object": box, "friction_mu": mu, "restitution_e_n": e_n}
+        landed.append(
+            {"object": box, "dataset": named(box, "validation"), **dict.fromkeys(ERRORS, 40.0)}
+        )
+        mu, e_n = (
+            PRINTED["tab02", name, f"object={box};parameters=velocity;simulator=matlab"]
+            for name in PARAMETERS
+        )
+        of_drops = {
+            "dataset": named(box, "drops"),
+            "object": box,
+            "friction_mu": mu,
+            "restitution_e_n": e_n,
+        }
         for scheme in ("velocity", "velocity_refined"):
             losses.append(
                 {**of_drops, "scheme": scheme, "friction_mu_low": 0.2, "friction_mu_high": 0.3, "n_impacts": 150,
                  "restitution_e_n_low": 0.4, "restitution_e_n_high": 0.5, "identification_loss": 0.05,
                  "loss_without_contact": 1.4, "friction_flat_from": 0.6}
             )  # fmt: skip
-        for parameter, values in (("friction_mu", (100.0, 50.0, 3.0)), ("restitution_e_n", (4.0, 2.0, 3.0))):
-            for quantity, value in zip(("position_mm", "position_pct", "rotation_deg"), values, strict=True):
+        for parameter, values in (
+            ("friction_mu", (100.0, 50.0, 3.0)),
+            ("restitution_e_n", (4.0, 2.0, 3.0)),
+        ):
+            for quantity, value in zip(
+                ("position_mm", "position_pct", "rotation_deg"), values, strict=True
+            ):
                 changes.append(
                     {"parameter": parameter, "quantity": quantity, "subset": "all", "mean": value, "n_tosses": 50,
                      "dataset": named(box, "validation"), "value": 0.25, "restitution_insensitive_below": 0.5}
                 )  # fmt: skip
         for mu, e_n in np.ndindex(5, 5):
-            cost = {"friction_mu": 0.25 * mu, "restitution_e_n": 0.25 * e_n, "mean_loss": (mu - 2.0) ** 2 + 0.1 * e_n}
+            cost = {
+                "friction_mu": 0.25 * mu,
+                "restitution_e_n": 0.25 * e_n,
+                "mean_loss": (mu - 2.0) ** 2 + 0.1 * e_n,
+            }
             costs.append({"dataset": named(box, "trajectories"), **cost})
     errors = pd.DataFrame(rest)
     none = errors[errors["scheme"] == "paper"].assign(scheme="no_restitution")
@@ -109,8 +145,12 @@ def tables(named: Names, boxes: tuple[str, ...] = BOXES) -> dict[str, pd.DataFra
         "ext_tumbling_costs": _each(tossed, "thrown", TUMBLING_COSTS),
         "ext_impact_mpec": pd.DataFrame([{**of, **mpec} for of in drops]),
         "ext_sensitivity": pd.DataFrame(changes),
-        "ext_moving_surface": pd.DataFrame([{"dataset": named(box, "validation"), **moving} for box in boxes]),
-        "ext_recorded_motion": pd.concat([_motion(named(box, role)) for box in boxes for role in ROLES]),
+        "ext_moving_surface": pd.DataFrame(
+            [{"dataset": named(box, "validation"), **moving} for box in boxes]
+        ),
+        "ext_recorded_motion": pd.concat(
+            [_motion(named(box, role)) for box in boxes for role in ROLES]
+        ),
         "fig12_trajectory_costs": pd.DataFrame(costs),
         "impacts": pd.DataFrame([{**of, **impact} for of in drops for _ in range(2)]),
     }
@@ -133,9 +173,13 @@ EXAMPLE_IMPACTS = {
 TUMBLING_COSTS = {"recorded": {"restitution_pct": 8.0}, "spinning": {"restitution_pct": 30.0}}
 
 
-def _each(of: list[dict[str, object]], column: str, values: dict[str, dict[str, float]]) -> pd.DataFrame:
+def _each(
+    of: list[dict[str, object]], column: str, values: dict[str, dict[str, float]]
+) -> pd.DataFrame:
     """A row for each of the datasets and each of the column's values."""
-    return pd.DataFrame([{**one, column: value, **more} for one in of for value, more in values.items()])
+    return pd.DataFrame(
+        [{**one, column: value, **more} for one in of for value, more in values.items()]
+    )
 
 
 def _motion(dataset: str) -> pd.DataFrame:
@@ -151,7 +195,12 @@ def _motion(dataset: str) -> pd.DataFrame:
     )  # fmt: skip
 
 
-ERRORS = ("position_error_mean_cm", "position_error_std_cm", "rotation_error_mean_deg", "rotation_error_std_deg")
+ERRORS = (
+    "position_error_mean_cm",
+    "position_error_std_cm",
+    "rotation_error_mean_deg",
+    "rotation_error_std_deg",
+)
 
 
 def judged(
@@ -162,13 +211,17 @@ def judged(
     synthetic: bool = False,
     more: Mapping[str, Origin] = MappingProxyType({}),
 ) -> pd.DataFrame:
-    """The verdicts on tables, by files: of datasets locked at ``base``, and of ``more`` with their origins."""
+    """The verdicts on tables, by files: of datasets locked at ``base``, and of ``more`` with their
+    origins.
+    """
     folder.mkdir(exist_ok=True)
     cards = [folder / f"{name}.json" for name in more]
     for card, (name, known) in zip(cards, more.items(), strict=True):
         card.write_text(json.dumps({"name": name, **known._asdict()}))
     for name, entry in datasets.items():
-        locked = LockedArchive(entry.source, "4tu", f"{entry.source}.v1", base=base, locked_on="2026-01-02")
+        locked = LockedArchive(
+            entry.source, "4tu", f"{entry.source}.v1", base=base, locked_on="2026-01-02"
+        )
         told = origin(entry, locked if entry.kind == "4tu" else None, synthetic)._asdict()
         cards.append(folder / f"{name}.json")
         cards[-1].write_text(json.dumps({"name": name, **told}))
@@ -176,12 +229,23 @@ def judged(
         write_csv(table, folder / f"{name}.csv")
     files = [str(folder / f"{name}.csv") for name in found]
     files_of_cards = [str(card) for card in cards]
-    check(str(PUBLISHED), str(LEDGER), files, list(found), files_of_cards, ARCHIVES, SCHEMES, str(folder / "checks"))
+    check(
+        str(PUBLISHED),
+        str(LEDGER),
+        files,
+        list(found),
+        files_of_cards,
+        ARCHIVES,
+        SCHEMES,
+        str(folder / "checks"),
+    )
     return read_csv(folder / "checks").set_index(KEY)
 
 
 def of_twins(folder: Path, found: dict[str, pd.DataFrame] | None = None) -> pd.DataFrame:
-    return judged(folder, tables(twin_s) if found is None else found, {name: REGISTRY[name] for name in TWINS})
+    return judged(
+        folder, tables(twin_s) if found is None else found, {name: REGISTRY[name] for name in TWINS}
+    )
 
 
 TWINS = [twin_s(box, role) for box in BOXES for role in ("trajectories", "validation", "drops")]

@@ -14,7 +14,9 @@ from contactid.sources.motion import read_data
 from contactid.sources.registry import READERS, Dataset
 
 LWR4 = str(Path(__file__).parents[2] / "workflow/contactid/arm/robots/lwr4.csv")
-_HEADROOM = 1 << 29  # bytes beyond this process's own: what a file declares must not be allocated unseen
+_HEADROOM = (
+    1 << 29
+)  # bytes beyond this process's own: what a file declares must not be allocated unseen
 _PATIENCE = 30.0  # s
 ENTRIES = {  # fields of a registry entry for each reader
     "iam": {"reader": "iam", "object": "Box006", "surface": "ConveyorPart001"},
@@ -28,7 +30,9 @@ ENTRIES = {  # fields of a registry entry for each reader
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is left of a run: exit status, what the terminal showed, the log, and the files it wrote."""
+    """What is left of a run: exit status, what the terminal showed, the log, and the files it
+    wrote.
+    """
 
     status: int | None
     terminal: str
@@ -37,7 +41,13 @@ class Outcome:
 
 
 def entry(reader: str, raw: Path, **changes: str) -> Dataset:
-    fields = {"name": "mine", "kind": "github", "source": str(raw), "licence": "CC0-1.0", **ENTRIES[reader]}
+    fields = {
+        "name": "mine",
+        "kind": "github",
+        "source": str(raw),
+        "licence": "CC0-1.0",
+        **ENTRIES[reader],
+    }
     return Dataset(**{**fields, **changes})
 
 
@@ -70,7 +80,9 @@ def run_reader(reader: str, raw: Path, folder: Path) -> Outcome:
 def _run(dataset: Dataset, raw: Path, data: Path, log: Path, terminal: Path) -> None:
     with terminal.open("w") as file:
         os.dup2(file.fileno(), 2)
-    sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))  # not the test runner's
+    sys.stdout, sys.stderr = (
+        os.fdopen(number, "w", closefd=False) for number in (1, 2)
+    )  # not the test runner's
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + _HEADROOM, used + _HEADROOM))
     with job("read_data", {"dataset": "mine"}, log):

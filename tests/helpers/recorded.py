@@ -1,4 +1,6 @@
-"""What the jobs of a recorded run executed and opened, against their fingerprints and declared files."""
+"""What the jobs of a recorded run executed and opened, against their fingerprints and declared
+files.
+"""
 
 import ast
 import json
@@ -7,14 +9,21 @@ from pathlib import Path
 from contactid.run.fingerprint import LISTS, defined_by
 
 # of these no byte of a result depends: they say and keep, but don't write results
-EXEMPT = ("contactid.run.job", "contactid.run.story", "contactid.run.run_lock", "contactid.run.failures")
+EXEMPT = (
+    "contactid.run.job",
+    "contactid.run.story",
+    "contactid.run.run_lock",
+    "contactid.run.failures",
+)
 
 # these tell of the run itself, by its logs and records
 OF_THE_RUN = ("provenance", "report", "crate")
 
 
 def unfounded(folder):
-    """Lines: a job, and a function that it executed outside its fingerprint or a file that it read undeclared."""
+    """Lines: a job, and a function that it executed outside its fingerprint or a file that it read
+    undeclared.
+    """
     lines = []
     for file in sorted((folder / "recorded").glob("*.json")):
         record = json.loads(file.read_text())
@@ -23,7 +32,11 @@ def unfounded(folder):
             if name not in reached and name.partition(":")[0] not in EXEMPT:
                 lines.append(f"{file.stem} executes {name}")
         if record["rule"] not in OF_THE_RUN:
-            lines += [f"{file.stem} reads {path}" for path in record["opened"] if not _declared(path, record["files"])]
+            lines += [
+                f"{file.stem} reads {path}"
+                for path in record["opened"]
+                if not _declared(path, record["files"])
+            ]
     return lines
 
 
@@ -35,12 +48,16 @@ def _definition(folder, path, line, known={}):  # noqa: B006 - a memory
             for node in ast.parse((folder / path).read_text()).body
             for name in defined_by(node)
         ]
-    module = ".".join(Path(path).relative_to("workflow").with_suffix("").parts).removesuffix(".__init__")
+    module = ".".join(Path(path).relative_to("workflow").with_suffix("").parts).removesuffix(
+        ".__init__"
+    )
     return f"{module}:{next(name for first, last, name in known[path] if first <= line <= last)}"
 
 
 def _first_line(node):
-    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
+    return min(
+        [node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))]
+    )
 
 
 def _declared(path, files):

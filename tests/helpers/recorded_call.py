@@ -1,10 +1,11 @@
-"""In place of workflow/call.py in a copy of the repository: calls the same, and records what that executes and opens.
+"""In place of workflow/call.py in a copy of the repository: calls the same, and records what that
+executes and opens.
 
-``recorded/<rule>...json`` has the job's fingerprint, the place of every function of the package that ran
-(but those of an import) and every file of the repository that was read; the pickle beside it has what the job's call
-was given. Each function of the package says so itself, by a line that is put in front when its module is imported; to
-trace all calls takes as long again as the job. Compiled functions are known by their dispatchers, HDF5 files by h5py,
-since neither asks Python.
+``recorded/<rule>...json`` has the job's fingerprint, the place of every function of the package
+that ran (but those of an import) and every file of the repository that was read; the pickle beside
+it has what the job's call was given. Each function of the package says so itself, by a line that is
+put in front when its module is imported; to trace all calls takes as long again as the job.
+Compiled functions are known by their dispatchers, HDF5 files by h5py, since neither asks Python.
 """
 
 import ast
@@ -28,7 +29,12 @@ def read(path):
 
 
 def at_open(event, arguments):
-    if event == "open" and isinstance(arguments[1], str) and "r" in arguments[1] and "+" not in arguments[1]:
+    if (
+        event == "open"
+        and isinstance(arguments[1], str)
+        and "r" in arguments[1]
+        and "+" not in arguments[1]
+    ):
         read(arguments[0])
 
 
@@ -60,7 +66,9 @@ class Telling(ast.NodeTransformer):
         return ast.parse(f"__at_call__({self.file!r}, {line})", mode="eval").body
 
     def visit_FunctionDef(self, node):
-        if node.name in self.compiled or any("numba" in ast.unparse(decorator) for decorator in node.decorator_list):
+        if node.name in self.compiled or any(
+            "numba" in ast.unparse(decorator) for decorator in node.decorator_list
+        ):
             return node
         self.generic_visit(node)
         line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
@@ -123,9 +131,22 @@ def given():
     """What the job's call is made of, for moved_data.py, which makes it again."""
     from contactid.run.call import _plain
 
-    parts = {"wildcards": smk.wildcards, "files_in": smk.input, "files_out": smk.output, "params": smk.params}
-    named = {part: {name: _plain(value) for name, value in items.items()} for part, items in parts.items()}
-    return {**named, "rule": smk.rule, "config": smk.config, "outputs": [str(file) for file in smk.output]}
+    parts = {
+        "wildcards": smk.wildcards,
+        "files_in": smk.input,
+        "files_out": smk.output,
+        "params": smk.params,
+    }
+    named = {
+        part: {name: _plain(value) for name, value in items.items()}
+        for part, items in parts.items()
+    }
+    return {
+        **named,
+        "rule": smk.rule,
+        "config": smk.config,
+        "outputs": [str(file) for file in smk.output],
+    }
 
 
 smk = snakemake  # noqa: F821 - Snakemake puts it there
@@ -148,7 +169,9 @@ finally:
                 "rule": smk.rule,
                 "code": smk.params["code"],
                 "executed": sorted((os.path.relpath(file, ROOT), line) for file, line in executed),
-                "opened": sorted(os.path.relpath(path, ROOT) for path in opened if path.startswith(ROOT)),
+                "opened": sorted(
+                    os.path.relpath(path, ROOT) for path in opened if path.startswith(ROOT)
+                ),
                 "files": sorted({*map(str, smk.input), *map(str, smk.output), *map(str, smk.log)}),
             }
         )

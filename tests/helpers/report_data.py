@@ -1,4 +1,6 @@
-"""What a finished run's report says of data, held against the pictures, the tables and the verdicts themselves."""
+"""What a finished run's report says of data, held against the pictures, the tables and the verdicts
+themselves.
+"""
 
 import html
 import json
@@ -23,7 +25,9 @@ def contradictions(results):
     told, known = [], {}
     for (study, key), rows in checks.groupby(["study", "artefact"]):
         # the numbers of what is neither table nor figure are the rows themselves
-        known[f"{study}-{key}"] = {name for names in rows["data"] for name in names.split(", ") if name}
+        known[f"{study}-{key}"] = {
+            name for names in rows["data"] for name in names.split(", ") if name
+        }
     declared = list(inputs(results))
     known |= {f"{study}-{key_of(row['name'])}": set() for study, row, _ in declared}
     for study, row, names in declared:
@@ -31,7 +35,9 @@ def contradictions(results):
         known[place] |= names
         told += _of_table(results / row["files"][0], cards, *lines[place], place)
         if row["kind"] == "figure":
-            told += _of_figure(results / study / f"{row['place']}.svg", row, cards, *lines[place], place)
+            told += _of_figure(
+                results / study / f"{row['place']}.svg", row, cards, *lines[place], place
+            )
     for place, names in known.items():
         if lines[place][0] != names:
             told.append(f"{place}: its line has {lines[place][0]}, not {names}")
@@ -39,7 +45,9 @@ def contradictions(results):
 
 
 def inputs(results):
-    """Of every table and figure of a run: its study, its row in the run's list, and the datasets it was made from."""
+    """Of every table and figure of a run: its study, its row in the run's list, and the datasets it
+    was made from.
+    """
     for study, rows in _read(results / "artefacts.json")["studies"].items():
         file = results / study / "figures/sources.json"
         sources = _read(file) if file.is_file() else {}
@@ -61,7 +69,9 @@ def _of_table(file, cards, names, _, place):
 
 def _of_figure(picture, row, cards, names, said, place):
     """A line says what the picture's footer says, and no datasets of another kind."""
-    footer = html.unescape(re.search(r"<dc:description>(.*?)</dc:description>", picture.read_text())[1])
+    footer = html.unescape(
+        re.search(r"<dc:description>(.*?)</dc:description>", picture.read_text())[1]
+    )
     kinds = {cards[name.split(":")[0]]["synthetic"] for name in names}
     told = []
     if said != footer:
@@ -78,8 +88,12 @@ def _of_figure(picture, row, cards, names, said, place):
 def _data_lines(page):
     """By address, the names on an artefact's Data line, and what the figure says there."""
     lines = {}
-    for address, article in re.findall(r'<article id="([^"]+)" data-artefact(.*?)</article>', page, re.DOTALL):
-        line = html.unescape(re.sub(r"<[^>]*>", "", re.search(r"<dt>Data</dt><dd>(.*?)</dd>", article, re.DOTALL)[1]))
+    for address, article in re.findall(
+        r'<article id="([^"]+)" data-artefact(.*?)</article>', page, re.DOTALL
+    ):
+        line = html.unescape(
+            re.sub(r"<[^>]*>", "", re.search(r"<dt>Data</dt><dd>(.*?)</dd>", article, re.DOTALL)[1])
+        )
         named, _, said = line.strip().partition("; the figure says: ")
         names = {re.sub(r" \(.*\)$", "", name) for name in named.split(", ")} - {"no dataset"}
         lines[address] = names, said

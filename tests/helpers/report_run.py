@@ -20,7 +20,12 @@ RESULTS = Path("results/small")
 _MADE = {"rule": "tossing_tables", "compute": "contactid.output.tables:read_csv"}
 _DRAWN = {**_MADE, "draw": "contactid.output.style:label_data"}
 DECLARED = (
-    table("tab03_rest_pose_errors", **_MADE, caption="Errors of the rest pose (\\%)", datasets=["box_a"]),
+    table(
+        "tab03_rest_pose_errors",
+        **_MADE,
+        caption="Errors of the rest pose (\\%)",
+        datasets=["box_a"],
+    ),
     figure("fig01_example_toss", **_DRAWN, caption="A box in time lapse.", title="a box"),
     figure("fig02_frames", **_DRAWN, caption="Frames of motion capture, and others."),
     table("ext_solver", **_MADE, caption="Steps of the solver"),
@@ -82,7 +87,9 @@ def make_run(folder):
     write(results / "tossing/tables/tab03_rest_pose_errors.csv", "object,error\na,2.04\n")
     write(results / "tossing/tables/ext_solver.csv", "object,steps\na,2\n")
     write_list({"tossing": listed("tossing", DECLARED)}, str(results / "artefacts.json"))
-    write(results / "tossing/figures/fig01_example_toss.csv", "x,source\n1,SYNTHETIC <twin> & more\n")
+    write(
+        results / "tossing/figures/fig01_example_toss.csv", "x,source\n1,SYNTHETIC <twin> & more\n"
+    )
     write(results / "tossing/figures/fig02_frames.csv", "x\n1\n")
     for name in ("fig01_example_toss", "fig02_frames"):
         write(results / f"tossing/figures/{name}.svg", _SVG)
@@ -108,7 +115,10 @@ def make_run(folder):
     write(folder / "planar.csv", _PRINTED.splitlines()[0])
     write(folder / "planar_claims.yaml", _LEDGER)
     write(folder / "said.yaml", 'tossing: {fig01: {text: "An <example>."}}\n')
-    write(folder / "differences.yaml", "- {study: tossing, quantity: err*, printed: errors, why: another box}\n")
+    write(
+        folder / "differences.yaml",
+        "- {study: tossing, quantity: err*, printed: errors, why: another box}\n",
+    )
 
 
 def collected(folder):
@@ -142,11 +152,23 @@ def record_jobs(folder):
     """Write Snakemake's records and the benchmark files of the jobs that made table III."""
     table = RESULTS / "tossing/tables/tab03_rest_pose_errors.csv"
     write(folder / RESULTS / "logs/tossing_tables.log", "Calls a function\nWith share: 0.7\n")
-    record(folder, table, "tossing_tables", [RESULTS / f"data/box_{box}/tosses.nc" for box in "ab"], "tossing_tables")
+    record(
+        folder,
+        table,
+        "tossing_tables",
+        [RESULTS / f"data/box_{box}/tosses.nc" for box in "ab"],
+        "tossing_tables",
+    )
     for box in "ab":
         prepared = RESULTS / f"data/box_{box}/tosses.nc"
         write(folder / prepared, "")
-        record(folder, prepared, "read_data", ["workflow/resources/embedded/box.h5"], f"read_data/box_{box}.motion")
+        record(
+            folder,
+            prepared,
+            "read_data",
+            ["workflow/resources/embedded/box.h5"],
+            f"read_data/box_{box}.motion",
+        )
         write(
             folder / RESULTS / f"benchmarks/read_data/box_{box}.motion.tsv",
             "s\tmax_rss\tio_out\tcpu_time\n1.5\t-\t0.1\t1.0\n",

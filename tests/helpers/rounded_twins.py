@@ -1,9 +1,10 @@
-"""Throws whose truth shares nothing with the identification but physics: polygons with rounded corners, and ellipses.
+"""Throws whose truth shares nothing with the identification but physics: polygons with rounded
+corners, and ellipses.
 
-Steps of 10 us that fall exactly, down to a tenth of a microsecond where a corner is about to touch or a touching body
-spins: an impact that is 10 us late moves the motion after it by several times a good camera's noise. Geometry from the
-corners' circles, impulses of all touching corners by projected Gauss-Seidel with Newton's restitution at each impact
-and none in lasting contact.
+Steps of 10 us that fall exactly, down to a tenth of a microsecond where a corner is about to touch
+or a touching body spins: an impact that is 10 us late moves the motion after it by several times a
+good camera's noise. Geometry from the corners' circles, impulses of all touching corners by
+projected Gauss-Seidel with Newton's restitution at each impact and none in lasting contact.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import numpy as np
 SIDE, GRAVITY = 0.06, 9.81
 CORNERS = ((-0.03, -0.03), (0.03, -0.03), (0.03, 0.03), (-0.03, 0.03))
 _STEP, _SHORT_STEP = 1e-5, 1e-7  # s
-_FASTEST = 5.0  # m/s: no corner is faster, so that none that is open gets into the ground by more than a short step
+# m/s: no corner is faster, so that none that is open gets into the ground by more than a short step
+_FASTEST = 5.0
 _TURN = 2e-5  # rad, in a step of contact
 _SLOW = 0.03  # m/s: an approach that is slower is no impact
 _SWEEPS = 30
@@ -36,7 +38,8 @@ class Twin:
     start : (6,) x, y, theta and their rates, along and across the ground
     corners : where the sides meet, m, about the centre of mass; of an ellipse its two semi-axes
     slope : of the ground, rad; it goes through the origin
-    varying : seed of a restitution drawn anew at each impact, from 0 to :data:`LARGEST_E_N`; None: always ``e_n``
+    varying : seed of a restitution drawn anew at each impact, from 0 to :data:`LARGEST_E_N`; None:
+        always ``e_n``
     """
 
     radius: float
@@ -49,7 +52,9 @@ class Twin:
     varying: int | None = None
 
     def _arms(self) -> list[tuple[float, float]]:
-        """Centres of the corners' circles, m: along the bisector, where the circle touches both sides."""
+        """Centres of the corners' circles, m: along the bisector, where the circle touches both
+        sides.
+        """
         found = []
         for j, (x, y) in enumerate(self.corners):
             ways = []
@@ -59,7 +64,12 @@ class Twin:
             (a, b), (c, d) = ways
             length = hypot(a + c, b + d)
             half = abs(a * (b + d) - b * (a + c)) / length  # sine of half the corner's angle
-            found.append((x + self.radius * (a + c) / length / half, y + self.radius * (b + d) / length / half))
+            found.append(
+                (
+                    x + self.radius * (a + c) / length / half,
+                    y + self.radius * (b + d) / length / half,
+                )
+            )
         return found
 
     def poses(self, seconds: float, rate: float) -> np.ndarray:
@@ -77,7 +87,9 @@ class Twin:
         touching: list[list[float]] = []
         found, frames, left = [(x, y, theta)], int(seconds * rate + 1e-9), 1.0 / rate
         while len(found) <= frames:
-            longest = min(_STEP, nearest / _FASTEST, _TURN / (abs(omega) + 1e-9) if touching else _STEP)
+            longest = min(
+                _STEP, nearest / _FASTEST, _TURN / (abs(omega) + 1e-9) if touching else _STEP
+            )
             step = min(left, max(longest, _SHORT_STEP))
             left -= step
             x += step * v_x - 0.5 * pull * step**2
@@ -104,13 +116,21 @@ class Twin:
                     continue
                 speed = v_y + across * omega
                 hit = open_before[j] and speed < -_SLOW
-                e_n = 0.0 if not hit else self.e_n if random is None else float(random.uniform(0.0, LARGEST_E_N))
+                e_n = (
+                    0.0
+                    if not hit
+                    else self.e_n
+                    if random is None
+                    else float(random.uniform(0.0, LARGEST_E_N))
+                )
                 touching.append([across, up, -e_n * speed, 0.0, 0.0])
                 open_before[j] = False
             for _ in range(_SWEEPS * bool(touching)):
                 for contact in touching:
                     across, up, wanted, normal, along = contact
-                    pushed = max(0.0, normal + (wanted - v_y - across * omega) / (1.0 + across**2 / ratio))
+                    pushed = max(
+                        0.0, normal + (wanted - v_y - across * omega) / (1.0 + across**2 / ratio)
+                    )
                     v_y, omega = v_y + pushed - normal, omega + across * (pushed - normal) / ratio
                     pulled = along - (v_x - up * omega) / (1.0 + up**2 / ratio)
                     pulled = min(max(pulled, -self.mu * pushed), self.mu * pushed)

@@ -1,4 +1,6 @@
-"""The rules of a configuration as JSON: ``python rules_of.py [config/public.yaml ...] [--config key=value ...]``."""
+"""The rules of a configuration as JSON: ``python rules_of.py [config/public.yaml ...] [--config
+key=value ...]``.
+"""
 
 import json
 import sys
@@ -9,7 +11,9 @@ from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, 
 
 
 def rules_of(files, config):
-    """Name, function, wildcards, and names of inputs, outputs and params of every rule that calls a function."""
+    """Name, function, wildcards, and names of inputs, outputs and params of every rule that calls a
+    function.
+    """
     settings = ConfigSettings(config=config, configfiles=[Path(file) for file in files])
     with SnakemakeApi(OutputSettings(dryrun=True, quiet={Quietness.ALL})) as api:
         workflow = api.workflow(
@@ -24,9 +28,12 @@ def rules_of(files, config):
                 "input": [name for name, _ in rule.input.items()],
                 "output": [name for name, _ in rule.output.items()],
                 "params": list(params),
-                "unnamed": len(rule.input) > sum(1 for _ in rule.input.items()) and not list(rule.input.items()),
+                "unnamed": len(rule.input) > sum(1 for _ in rule.input.items())
+                and not list(rule.input.items()),
                 "calls": [params["call"]] if isinstance(params.get("call"), str) else [],
-                "functions": [row.get("compute") or row["draw"] for row in params.get("declared", [])],
+                "functions": [
+                    row.get("compute") or row["draw"] for row in params.get("declared", [])
+                ],
             }
 
 

@@ -1,4 +1,6 @@
-"""Bundles whose manifest, descriptions and logs agree with what is in them: what a forger would make."""
+"""Bundles whose manifest, descriptions and logs agree with what is in them: what a forger would
+make.
+"""
 
 import hashlib
 import json
@@ -14,7 +16,8 @@ _UNNAMED = re.compile(r"results/[^/]+/(logs|benchmarks)/")
 
 
 def sealed(path, files, more=None, *, logs=True):
-    """An archive of files (name: bytes); those in ``more`` come in after the manifest was written, None takes away.
+    """An archive of files (name: bytes); those in ``more`` come in after the manifest was written,
+    None takes away.
 
     Without ``logs`` these stay as they are.
     """
@@ -44,11 +47,18 @@ def described(files, name):
 def logged(files):
     """The logs, with the checksums of the files; the first one names whatever none has named."""
     names = sorted(name for name in files if _LOG.fullmatch(name))
-    texts = {name: _WROTE.sub(lambda found: wrote(files, *found.groups()), files[name].decode()) for name in names}
+    texts = {
+        name: _WROTE.sub(lambda found: wrote(files, *found.groups()), files[name].decode())
+        for name in names
+    }
     named = {found for text in texts.values() for found, _ in _WROTE.findall(text)}
     for name in names[:1]:
         results = _LOG.fullmatch(name)[1]
-        others = (file for file in sorted(files) if file.startswith(f"{results}/") and not _UNNAMED.match(file))
+        others = (
+            file
+            for file in sorted(files)
+            if file.startswith(f"{results}/") and not _UNNAMED.match(file)
+        )
         texts[name] += "".join(f"{wrote(files, file)}\n" for file in others if file not in named)
     return {name: text.encode() for name, text in texts.items()}
 

@@ -1,8 +1,9 @@
 """Folders of slip trials for ``contactid slip``, by a law of another kind than the study's twin.
 
-Friction is of bristles that stretch (Dahl, LuGre) with Stribeck's fall from static to kinetic friction at speed; the
-finger is a mass on a spring. ``python tests/helpers/slip_trials.py examples/slip`` writes the example, and with a name
-that ends in .csv what ``contactid slip`` makes of many surfaces (workflow/resources/own_slips.csv).
+Friction is of bristles that stretch (Dahl, LuGre) with Stribeck's fall from static to kinetic
+friction at speed; the finger is a mass on a spring. ``python tests/helpers/slip_trials.py
+examples/slip`` writes the example, and with a name that ends in .csv what ``contactid slip`` makes
+of many surfaces (workflow/resources/own_slips.csv).
 """
 
 from __future__ import annotations
@@ -24,13 +25,19 @@ BRISTLE = 1500.0  # N/m
 MASS, DAMPING, RECOVERY = 0.05, 1.5, 0.5  # kg, N s/m, s
 COLUMNS = [
     "time",
-    *(f"{kind}_{axis}" for kind in ("contact_force", "contact_position", "surface_normal") for axis in "xyz"),
+    *(
+        f"{kind}_{axis}"
+        for kind in ("contact_force", "contact_position", "surface_normal")
+        for axis in "xyz"
+    ),
 ]
 
 
 @dataclass(frozen=True)
 class Surface:
-    """A surface and a finger: friction, warp in degrees/N, kinetic over static friction, stiffness in N/m."""
+    """A surface and a finger: friction, warp in degrees/N, kinetic over static friction, stiffness
+    in N/m.
+    """
 
     mu: float
     warp: float = 0.0
@@ -67,11 +74,19 @@ def _motion(static, kinetic, pressing, load, stiffness, stribeck):
     return force_at, place_at
 
 
-def trial(surface: Surface, load: float, random: np.random.Generator, rate: float = 0.25) -> pd.DataFrame:
-    """A trial with the tangential force ``load`` (N); the normal force falls by ``rate`` N/s, and the finger slips."""
+def trial(
+    surface: Surface, load: float, random: np.random.Generator, rate: float = 0.25
+) -> pd.DataFrame:
+    """A trial with the tangential force ``load`` (N); the normal force falls by ``rate`` N/s, and
+    the finger slips.
+    """
     edge = load / surface.mu  # normal force at slip, without warp
     start = min(8.0, 2.2 * edge + 1.0)
-    end = 0.3 * edge if surface.slips else 1.2 * load / np.tan(np.arctan(surface.mu) + np.deg2rad(surface.warp) * edge)
+    end = (
+        0.3 * edge
+        if surface.slips
+        else 1.2 * load / np.tan(np.arctan(surface.mu) + np.deg2rad(surface.warp) * edge)
+    )
     time = np.arange(round((1.0 + (start - end) / rate) * RATE) + 1) / RATE
     wobble = np.zeros(len(time))
     for k in range(1, len(time)):
@@ -79,9 +94,12 @@ def trial(surface: Surface, load: float, random: np.random.Generator, rate: floa
     pressing = np.maximum(start - rate * np.clip(time - 1.0, 0.0, None) + wobble, 0.06)
     mu = surface.mu * (1.0 + surface.scatter * random.normal())
     static, kinetic = (
-        np.tan(np.arctan(share * mu) + np.deg2rad(surface.warp) * pressing) * pressing for share in (1.0, surface.ratio)
+        np.tan(np.arctan(share * mu) + np.deg2rad(surface.warp) * pressing) * pressing
+        for share in (1.0, surface.ratio)
     )
-    tangential, place = _motion(static, kinetic, pressing, load, surface.stiffness, surface.stribeck)
+    tangential, place = _motion(
+        static, kinetic, pressing, load, surface.stiffness, surface.stribeck
+    )
     heading = random.uniform(0.0, 2.0 * np.pi)
     along, normal = np.array([np.cos(heading), np.sin(heading), 0.0]), np.array([0.0, 0.0, 1.0])
     force = tangential[:, None] * along + pressing[:, None] * normal
@@ -102,7 +120,9 @@ def write_trials(
         for number in range(each):
             rows = trial(surface, load, random, rate)
             places = {name: 6 if "position" in name else 4 for name in COLUMNS}
-            rows.round(places).to_csv(folder / f"load_{load:g}N_{number + 1}.csv", index=False, lineterminator="\n")
+            rows.round(places).to_csv(
+                folder / f"load_{load:g}N_{number + 1}.csv", index=False, lineterminator="\n"
+            )
     return folder
 
 
@@ -112,7 +132,9 @@ LOADS, EACH = (0.4, 1.0, 2.0), 5
 
 
 def measured(surfaces: int, seed: int) -> pd.DataFrame:
-    """A row per case: over surfaces of mu 0.4 to 0.9, medians of absolute errors, and how often the bound is below."""
+    """A row per case: over surfaces of mu 0.4 to 0.9, medians of absolute errors, and how often the
+    bound is below.
+    """
     rows = []
     for case, (warp, ratio, stiffness) in enumerate(CASES):
         errors, naive, below, slipped = [], [], [], 0
@@ -120,7 +142,9 @@ def measured(surfaces: int, seed: int) -> pd.DataFrame:
             mu = float(np.random.default_rng([seed, case, number]).uniform(0.4, 0.9))
             with tempfile.TemporaryDirectory() as folder:
                 surface = Surface(mu, warp, ratio, stiffness)
-                found = estimate_slip(write_trials(Path(folder), surface, LOADS, EACH, seed + number), 1.0)
+                found = estimate_slip(
+                    write_trials(Path(folder), surface, LOADS, EACH, seed + number), 1.0
+                )
             alone = [one.friction for one in found.estimates if one.slipped]
             slipped += len(alone)
             if found.surface is not None and found.surface.line:

@@ -27,7 +27,13 @@ def legacy_file(table):
     """Bytes of a legacy torch file with a (1, T, columns) double tensor, written by hand."""
     frames, columns = table.shape
     storage = b"(" + b"X\x07\x00\x00\x00storage" + _name("torch", "DoubleStorage")
-    storage += b"X\x01\x00\x00\x000" + b"X\x03\x00\x00\x00cpu" + b"J" + struct.pack("<i", table.size) + b"NtQ"
+    storage += (
+        b"X\x01\x00\x00\x000"
+        + b"X\x03\x00\x00\x00cpu"
+        + b"J"
+        + struct.pack("<i", table.size)
+        + b"NtQ"
+    )
 
     def integer(value):
         return b"J" + struct.pack("<i", value)
@@ -35,9 +41,27 @@ def legacy_file(table):
     shape = b"(" + integer(1) + integer(frames) + integer(columns) + b"t"
     strides = b"(" + integer(table.size) + integer(columns) + integer(1) + b"t"
     tensor = b"\x80\x02" + _name("torch._utils", "_rebuild_tensor_v2")
-    tensor += b"(" + storage + integer(0) + shape + strides + b"\x89" + _name("collections", "OrderedDict") + b")Rt"
-    parts = [pickle.dumps(0x1950A86A20F9469CFC6C, 2), pickle.dumps(1001, 2), pickle.dumps({"little_endian": True}, 2)]
-    parts += [tensor + b"R.", pickle.dumps(["0"], 2), struct.pack("<q", table.size), table.astype("<f8").tobytes()]
+    tensor += (
+        b"("
+        + storage
+        + integer(0)
+        + shape
+        + strides
+        + b"\x89"
+        + _name("collections", "OrderedDict")
+        + b")Rt"
+    )
+    parts = [
+        pickle.dumps(0x1950A86A20F9469CFC6C, 2),
+        pickle.dumps(1001, 2),
+        pickle.dumps({"little_endian": True}, 2),
+    ]
+    parts += [
+        tensor + b"R.",
+        pickle.dumps(["0"], 2),
+        struct.pack("<q", table.size),
+        table.astype("<f8").tobytes(),
+    ]
     return b"".join(parts)
 
 
@@ -80,7 +104,9 @@ def turning(n=30):
 
 
 def impact_files(folder, n=40, seed=5):
-    """Frictional impacts of an ellipse with J/m = RATIO, written as the public files are: x reversed, y doubled."""
+    """Frictional impacts of an ellipse with J/m = RATIO, written as the public files are: x
+    reversed, y doubled.
+    """
     random = np.random.default_rng(seed)
     q = np.column_stack([random.uniform(0, 1, n), np.zeros(n), random.uniform(-3, 3, n)])
     at = contacts(Ellipse(*SEMI_AXES), Ground(), q)
@@ -99,7 +125,10 @@ def impact_files(folder, n=40, seed=5):
         "d": tangent,
     }
     scipy.io.savemat(folder / "data_ellipse.mat", {"data": data})
-    scipy.io.savemat(folder / "v_models.mat", {"v_models": np.tile(after * flip, 6) + np.repeat(np.arange(6.0), 3)})
+    scipy.io.savemat(
+        folder / "v_models.mat",
+        {"v_models": np.tile(after * flip, 6) + np.repeat(np.arange(6.0), 3)},
+    )
     return q, before, after, data
 
 

@@ -1,8 +1,8 @@
 """Is the cube's friction from tosses another than from impacts because the loss is rough?
 
-``python tests/helpers/smooth_optima.py FOLDER`` (of the data, ``data/contactnets``) writes the table: friction and
-restitution of the calibrated cube by the incremental law, on identification tosses alone, by estimators that a rough
-loss can't lead astray. Nothing is chosen by them.
+``python tests/helpers/smooth_optima.py FOLDER`` (of the data, ``data/contactnets``) writes the
+table: friction and restitution of the calibrated cube by the incremental law, on identification
+tosses alone, by estimators that a rough loss can't lead astray. Nothing is chosen by them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,15 @@ from contactid.tossing.simulate.box import SteppingOptions
 from motion_in_memory import read_contactnets
 
 TABLE = Path(__file__).parents[2] / "workflow/resources/tossing_smooth_optima.csv"
-SPLIT = {"share": 0.7, "seed": 20230206, "exclude_tumbling": False, "require_usable": True}  # the public run's
-VARIANT = Variant("incremental", "flight_fit", 16, "incremental", "newton", refine=True, calibrated=True)
+SPLIT = {
+    "share": 0.7,
+    "seed": 20230206,
+    "exclude_tumbling": False,
+    "require_usable": True,
+}  # the public run's
+VARIANT = Variant(
+    "incremental", "flight_fit", 16, "incremental", "newton", refine=True, calibrated=True
+)
 SELECTION = SelectionOptions(largest_misfit=9.0, largest_imbalance=0.25)
 GRID = Grid(grid_values(0.13, 0.23, 0.0025), grid_values(0.2, 0.36, 0.01))
 NEAR = 0.03  # in mu, and in e_N twice as far: where a parabola is fitted to the mean loss
@@ -35,7 +42,9 @@ DRAWS = 2000
 
 
 def bagged(losses: np.ndarray, tosses: np.ndarray, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation (2,) of the grid's best point over draws of whole tosses; losses (n, mu, e_N)."""
+    """Mean and standard deviation (2,) of the grid's best point over draws of whole tosses; losses
+    (n, mu, e_N).
+    """
     names, index = np.unique(tosses, return_inverse=True)
     sums = np.zeros((len(names), *losses.shape[1:]))
     np.add.at(sums, index, losses)
@@ -62,7 +71,9 @@ def parabola(losses: np.ndarray) -> np.ndarray:
 
 
 def optima(folder: str) -> pd.DataFrame:
-    """A row per kind of loss: the best point of the grid, the parabola's, and the bagged one with its error."""
+    """A row per kind of loss: the best point of the grid, the parabola's, and the bagged one with
+    its error.
+    """
     prepared = preprocess(read_contactnets(folder, licence=""), events=EVENTS, **SPLIT)
     prepared = calibrate(prepared).apply(prepared)
     kept = [one.impact for one in find_impacts(prepared, SELECTION) if one.impact is not None]

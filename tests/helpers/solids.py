@@ -1,7 +1,9 @@
-"""Homogeneous solids and what can be built of them: inertial parameters, and points that span their convex hull.
+"""Homogeneous solids and what can be built of them: inertial parameters, and points that span their
+convex hull.
 
-Every solid is made at its own centre, with its axes along those of the body frame; ``moved`` puts it elsewhere and
-``compound`` joins several. Lengths in m, masses in kg, tensors in kg m2 as in :mod:`contactid.core.inertia`.
+Every solid is made at its own centre, with its axes along those of the body frame; ``moved`` puts
+it elsewhere and ``compound`` joins several. Lengths in m, masses in kg, tensors in kg m2 as in
+:mod:`contactid.core.inertia`.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ class Solid:
 
     def moved(self, rotation: np.ndarray, translation: np.ndarray) -> Solid:
         """Carried along by ``x' = R x + t``, with ``R`` ``(3, 3)`` and ``t`` ``(3,)`` m."""
-        hull = self.hull @ np.asarray(rotation, dtype=float).T + np.asarray(translation, dtype=float)
+        hull = self.hull @ np.asarray(rotation, dtype=float).T + np.asarray(
+            translation, dtype=float
+        )
         return Solid(moved(self.parameters, rotation, translation), hull)
 
     def shifted(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Solid:
@@ -50,22 +54,39 @@ def box(mass: float, lengths: tuple[float, float, float]) -> Solid:
 
 
 def cylinder(mass: float, radius: float, height: float) -> Solid:
-    """A circular cylinder around the z axis; its hull is a prism that the cylinder touches from inside."""
+    """A circular cylinder around the z axis; its hull is a prism that the cylinder touches from
+    inside.
+    """
     _positive(mass=mass, radius=radius, height=height)
     angles = np.arange(_ROUND_SIDES) * 2.0 * np.pi / _ROUND_SIDES
-    corners = radius / np.cos(np.pi / _ROUND_SIDES) * np.column_stack([np.cos(angles), np.sin(angles)])
-    hull = np.vstack([np.column_stack([corners, np.full(_ROUND_SIDES, end)]) for end in (-0.5 * height, 0.5 * height)])
-    return Solid(_centred(mass, mass * np.array([radius**2 / 4.0, radius**2 / 4.0, height**2 / 12.0])), hull)
+    corners = (
+        radius / np.cos(np.pi / _ROUND_SIDES) * np.column_stack([np.cos(angles), np.sin(angles)])
+    )
+    hull = np.vstack(
+        [
+            np.column_stack([corners, np.full(_ROUND_SIDES, end)])
+            for end in (-0.5 * height, 0.5 * height)
+        ]
+    )
+    return Solid(
+        _centred(mass, mass * np.array([radius**2 / 4.0, radius**2 / 4.0, height**2 / 12.0])), hull
+    )
 
 
 def sphere(mass: float, radius: float) -> Solid:
     """A ball; its hull is a polyhedron that the ball touches from inside."""
     _positive(mass=mass, radius=radius)
-    polar, turn = np.meshgrid(np.linspace(0.0, np.pi, 13), np.arange(24) * np.pi / 12.0, indexing="ij")
-    directions = np.stack([np.sin(polar) * np.cos(turn), np.sin(polar) * np.sin(turn), np.cos(polar)], axis=-1)
+    polar, turn = np.meshgrid(
+        np.linspace(0.0, np.pi, 13), np.arange(24) * np.pi / 12.0, indexing="ij"
+    )
+    directions = np.stack(
+        [np.sin(polar) * np.cos(turn), np.sin(polar) * np.sin(turn), np.cos(polar)], axis=-1
+    )
     inscribed = np.unique(np.round(directions.reshape(-1, 3), 12), axis=0)
     nearest_face = np.min(hull_halfspaces(inscribed)[1])
-    return Solid(_centred(mass, np.full(3, mass * radius**2 / 5.0)), radius / nearest_face * inscribed)
+    return Solid(
+        _centred(mass, np.full(3, mass * radius**2 / 5.0)), radius / nearest_face * inscribed
+    )
 
 
 def ellipsoid(mass: float, semi_axes: tuple[float, float, float]) -> Solid:
@@ -80,7 +101,8 @@ def point_masses(masses: np.ndarray, positions: np.ndarray) -> Solid:
     masses, positions = np.asarray(masses, dtype=float), np.asarray(positions, dtype=float)
     if masses.ndim != 1 or positions.shape != (*masses.shape, 3) or not len(masses):
         raise ContactIdError(
-            f"point masses of shape {masses.shape} at positions of shape {positions.shape}", "Give (n,) and (n, 3)"
+            f"point masses of shape {masses.shape} at positions of shape {positions.shape}",
+            "Give (n,) and (n, 3)",
         )
     _positive(lightest_point=float(np.min(masses)))
     homogeneous = np.column_stack([positions, np.ones(len(masses))])
@@ -95,14 +117,18 @@ def compound(*solids: Solid) -> Solid:
 
 
 def _centred(mass: float, second_moments: np.ndarray) -> InertialParameters:
-    """A body at its centre of mass with second moments ``(3,)`` along the axes (eqs. 26 to 29, in-hand paper)."""
+    """A body at its centre of mass with second moments ``(3,)`` along the axes (eqs. 26 to 29,
+    in-hand paper).
+    """
     return InertialParameters(mass, np.zeros(3), np.diag(np.sum(second_moments) - second_moments))
 
 
 def _positive(**values: float) -> None:
     for name, value in values.items():
         if not value > 0.0:
-            raise ContactIdError(f"a solid's {name.replace('_', ' ')} is {value:g}", "Give a positive number")
+            raise ContactIdError(
+                f"a solid's {name.replace('_', ' ')} is {value:g}", "Give a positive number"
+            )
 
 
 def from_pseudo_inertia(matrix: np.ndarray) -> InertialParameters:
@@ -113,15 +139,19 @@ def from_pseudo_inertia(matrix: np.ndarray) -> InertialParameters:
     return InertialParameters.from_vector(np.concatenate([[mass], matrix[:3, 3], entries]))
 
 
-def moved(body: InertialParameters, rotation: np.ndarray, translation: np.ndarray) -> InertialParameters:
+def moved(
+    body: InertialParameters, rotation: np.ndarray, translation: np.ndarray
+) -> InertialParameters:
     """The body carried along by ``x' = R x + t``, with ``R`` ``(3, 3)`` and ``t`` ``(3,)`` m.
 
-    The same formula rewrites a fixed body's parameters in another frame, when R and t take the old coordinates to
-    the new ones.
+    The same formula rewrites a fixed body's parameters in another frame, when R and t take the old
+    coordinates to the new ones.
     """
     rotation, translation = np.asarray(rotation, dtype=float), np.asarray(translation, dtype=float)
     return InertialParameters.from_center(
-        body.mass, rotation @ body.center_of_mass + translation, rotation @ body.inertia_at_center @ rotation.T
+        body.mass,
+        rotation @ body.center_of_mass + translation,
+        rotation @ body.inertia_at_center @ rotation.T,
     )
 
 

@@ -61,27 +61,57 @@ def row(number: int, text: str) -> Spoil:
 
 POSE = turning()[1]
 SQUARES: dict[str, tuple[Spoil, str]] = {
-    "no folder": (nothing("absent"), "absent: no throws there (looked for traj_*.csv and trajSim_*.csv)"),
+    "no folder": (
+        nothing("absent"),
+        "absent: no throws there (looked for traj_*.csv and trajSim_*.csv)",
+    ),
     "empty folder": (empty_folder("raw"), "raw: no throws there"),
-    "folder for a throw": (folder_for_a_throw, "traj_1.csv: cannot be read (a folder instead of a file)"),
+    "folder for a throw": (
+        folder_for_a_throw,
+        "traj_1.csv: cannot be read (a folder instead of a file)",
+    ),
     "empty file": (throw_bytes(b""), "traj_1.csv: an empty file"),
     "only blanks": (throw_bytes(b" \n,,\n\n"), "traj_1.csv: an empty file"),
-    "header only": (throw_text(lambda lines: lines[:1]), "traj_1.csv: only 0 frames, where at least 8 are needed"),
+    "header only": (
+        throw_text(lambda lines: lines[:1]),
+        "traj_1.csv: only 0 frames, where at least 8 are needed",
+    ),
     "few frames": (throw_text(lambda lines: lines[:5]), "traj_1.csv: only 4 frames"),
-    "no header": (throw_text(lambda lines: lines[1:]), "traj_1.csv: no column x, z, th, vx, vz, vth (its header is 0"),
-    "wrong columns": (row(0, "x,y,th,vx,vz,vth"), "traj_1.csv: no column z (its header is x, y, th"),
+    "no header": (
+        throw_text(lambda lines: lines[1:]),
+        "traj_1.csv: no column x, z, th, vx, vz, vth (its header is 0",
+    ),
+    "wrong columns": (
+        row(0, "x,y,th,vx,vz,vth"),
+        "traj_1.csv: no column z (its header is x, y, th",
+    ),
     "column twice": (row(0, "x,z,th,vx,vz,vth,x"), "traj_1.csv: column x is there twice"),
-    "text in numbers": (row(4, "0,0,lost,0,0,0"), "1 of its values is no finite number: row 4, column th is 'lost'"),
+    "text in numbers": (
+        row(4, "0,0,lost,0,0,0"),
+        "1 of its values is no finite number: row 4, column th is 'lost'",
+    ),
     "NaN": (row(4, "0,nan,0,0,0,0"), "row 4, column z is 'nan'"),
     "beyond a float": (row(4, f"0,1{'0' * 400},0,0,0,0"), "row 4, column z is '1000"),
-    "cut line": (row(4, "0,0"), "4 of its values are no finite number: row 4, column th is 'empty'"),
-    "another rate": (throw_of(POSE, rate=100.0), "velocities that are not the differences of its positions at 250"),
-    "millimetres": (throw_of(POSE * [1e3, 1e3, 1]), "positions of 200 m and speeds of 1004.99 m/s: give x and y in m"),
+    "cut line": (
+        row(4, "0,0"),
+        "4 of its values are no finite number: row 4, column th is 'empty'",
+    ),
+    "another rate": (
+        throw_of(POSE, rate=100.0),
+        "velocities that are not the differences of its positions at 250",
+    ),
+    "millimetres": (
+        throw_of(POSE * [1e3, 1e3, 1]),
+        "positions of 200 m and speeds of 1004.99 m/s: give x and y in m",
+    ),
     "degrees": (throw_of(POSE * [1, 1, 57.3]), "give theta in radians"),
     "huge values": (throw_of(POSE * [1e300, 1, 1]), "give x and y in metres"),
     "zip": (throw_bytes(b"PK\x03\x04abc"), "traj_1.csv: a zip file instead of a table: unpack it"),
     "web page": (throw_bytes(b"\n <html>404</html>"), "traj_1.csv: a web page instead of numbers"),
-    "other encoding": (throw_bytes(f"{HEADER}\n".encode("utf-16")), "traj_1.csv: not readable as text"),
+    "other encoding": (
+        throw_bytes(f"{HEADER}\n".encode("utf-16")),
+        "traj_1.csv: not readable as text",
+    ),
     "endless cell": (
         throw_bytes(HEADER.encode() + b"\n" + b"1" * 200_000),
         "as text (a line has 65536 char",
@@ -162,28 +192,58 @@ for _ in range(40):
     DEEP = mat_matrix((1, 1), DEEP, kind=1)
 DEEP = mat_file(DEEP)
 ELLIPSE: dict[str, tuple[Spoil, str]] = {
-    "no folder": (nothing("absent"), "data_ellipse.mat: cannot be read (No such file or directory); v_models.mat:"),
+    "no folder": (
+        nothing("absent"),
+        "data_ellipse.mat: cannot be read (No such file or directory); v_models.mat:",
+    ),
     "empty file": (impact_bytes(lambda raw: b""), "data_ellipse.mat: the file is empty"),
-    "web page": (impact_bytes(lambda raw: b"<html>404"), "data_ellipse.mat: a web page, not a MATLAB file"),
-    "zip": (impact_bytes(lambda raw: b"PK\x03\x04" + raw), "data_ellipse.mat: a zip file, not a MATLAB file"),
+    "web page": (
+        impact_bytes(lambda raw: b"<html>404"),
+        "data_ellipse.mat: a web page, not a MATLAB file",
+    ),
+    "zip": (
+        impact_bytes(lambda raw: b"PK\x03\x04" + raw),
+        "data_ellipse.mat: a zip file, not a MATLAB file",
+    ),
     "truncated": (impact_bytes(lambda raw: raw[:900]), "(an element reaches beyond the end)"),
     "truncated predictions": (
         impact_bytes(lambda raw: raw[:900], "v_models.mat"),
         "v_models.mat: truncated or",
     ),
-    "text": (impact_bytes(lambda raw: b"x,y\n" * 99), "data_ellipse.mat: not readable as a MATLAB file"),
+    "text": (
+        impact_bytes(lambda raw: b"x,y\n" * 99),
+        "data_ellipse.mat: not readable as a MATLAB file",
+    ),
     "terabytes declared": (impact_bytes(lambda raw: TERABYTES), "declares 1.1e+12 entries in"),
     "deep cells": (impact_bytes(lambda raw: DEEP), "cells within cells, more than 16 deep"),
-    "other variable": (variables(other=1.0), "no table states_i, states_f, n, d (it holds other 1x1 float64)"),
-    "variable of text": (variables(data="text"), "data_ellipse.mat: no table states_i, states_f, n, d (it holds no"),
-    "v7.3 with other variable": (impacts_in_v73, "no table states_i, states_f, n, d (it holds other 4x7 float64)"),
-    "no rows d": (impact_data(lambda data: data.pop("d")), "data_ellipse.mat: no table d (it holds data.states_i 40x6"),
+    "other variable": (
+        variables(other=1.0),
+        "no table states_i, states_f, n, d (it holds other 1x1 float64)",
+    ),
+    "variable of text": (
+        variables(data="text"),
+        "data_ellipse.mat: no table states_i, states_f, n, d (it holds no",
+    ),
+    "v7.3 with other variable": (
+        impacts_in_v73,
+        "no table states_i, states_f, n, d (it holds other 4x7 float64)",
+    ),
+    "no rows d": (
+        impact_data(lambda data: data.pop("d")),
+        "data_ellipse.mat: no table d (it holds data.states_i 40x6",
+    ),
     "wrong columns": (
         impact_data(lambda data: data.update(n=data["n"][:, :2])),
         "n has shape (40, 2) instead",
     ),
-    "no impacts": (impact_data(lambda data: data.update(n=np.zeros((0, 3)))), "n has shape (0, 3) instead of"),
-    "different lengths": (predictions(np.zeros((39, 18))), "numbers of impacts: 40 in states_i, 40 in states_f"),
+    "no impacts": (
+        impact_data(lambda data: data.update(n=np.zeros((0, 3)))),
+        "n has shape (0, 3) instead of",
+    ),
+    "different lengths": (
+        predictions(np.zeros((39, 18))),
+        "numbers of impacts: 40 in states_i, 40 in states_f",
+    ),
     "NaN states": (
         impact_data(lambda data: data["states_i"].fill(np.nan)),
         "0: states_i has a value that is not",
@@ -192,7 +252,10 @@ ELLIPSE: dict[str, tuple[Spoil, str]] = {
         impact_data(lambda data: data["states_f"].fill(1e300)),
         "0: states_f is beyond what can be in",
     ),
-    "swapped rows": (impact_data(swapped_rows), "row n doesn't point along (0.0, 1.0); row d doesn't point along"),
+    "swapped rows": (
+        impact_data(swapped_rows),
+        "row n doesn't point along (0.0, 1.0); row d doesn't point along",
+    ),
 }
 
 # arm
@@ -278,7 +341,10 @@ ARM: dict[str, tuple[Spoil, str]] = {
     "web page": (content(b"<!DOCTYPE html>"), f"{NAME}: a web page, not a MATLAB file"),
     "zip": (content(lambda raw: b"PK\x03\x04" + raw), f"{NAME}: a zip file, not a MATLAB file"),
     "text": (content(b"not a MATLAB file at all" * 40), f"{NAME}: not readable as a MATLAB file"),
-    "truncated": (content(lambda raw: raw[: len(raw) // 2]), "truncated or damaged as a MATLAB file"),
+    "truncated": (
+        content(lambda raw: raw[: len(raw) // 2]),
+        "truncated or damaged as a MATLAB file",
+    ),
     "terabytes declared": (content(TERABYTES), "declares 1.1e+12 entries in"),
     "deep cells": (content(DEEP), "cells within cells, more than 16 deep"),
     "v7.3 truncated": (half_of_v73, "truncated or damaged as a MATLAB file"),
@@ -288,23 +354,41 @@ ARM: dict[str, tuple[Spoil, str]] = {
     ),
     "v7.3 in a circle": (changed_v73(loop), "its cells refer to each other without end"),
     "only text": (content(CELL.getvalue()), "it holds no numbers"),
-    "six joints": (recordings(q=POSITION[:, :6]), "q has shape (120, 6) instead of (n, 7) or (7, n)"),
-    "NaN positions": (recordings(q=with_nan(), time=TIME), "NaN in 4 samples, the first at sample 5"),
+    "six joints": (
+        recordings(q=POSITION[:, :6]),
+        "q has shape (120, 6) instead of (n, 7) or (7, n)",
+    ),
+    "NaN positions": (
+        recordings(q=with_nan(), time=TIME),
+        "NaN in 4 samples, the first at sample 5",
+    ),
     "beyond the limits": (recordings(q=POSITION - 1.0), "joint_1 goes from -2.501 to"),
     "huge positions": (recordings(q=POSITION * 1e300), "beyond its limits"),
     "few samples": (recordings(q=POSITION[:20]), "20 samples where at least 50 are needed"),
-    "time backwards": (recordings(q=POSITION, time=TIME[::-1].copy()), "time does not increase at sample 1"),
+    "time backwards": (
+        recordings(q=POSITION, time=TIME[::-1].copy()),
+        "time does not increase at sample 1",
+    ),
     "constant time": (recordings(q=POSITION, time=0 * TIME), "time does not increase at sample 1"),
-    "NaN time": (recordings(q=POSITION, time=TIME * np.nan), "NaN in 120 samples of the time, the first at sample 0"),
+    "NaN time": (
+        recordings(q=POSITION, time=TIME * np.nan),
+        "NaN in 120 samples of the time, the first at sample 0",
+    ),
     "dropped samples": (
         recordings(q=POSITION, time=TIME + 0.004 * (TIME > 0.06)),
         "beyond mending 5 ms at sample 61",
     ),
-    "short time": (recordings(q=POSITION, time=TIME[1:]), "time has 119 values for 120 samples of joint positions"),
+    "short time": (
+        recordings(q=POSITION, time=TIME[1:]),
+        "time has 119 values for 120 samples of joint positions",
+    ),
     "list without numbers": (
         manifest(COLUMNS + b"a.mat,1,0.1\nb.mat,99999999999999999999,0.1,30\n"),
         "recordings.csv, line 3: its set is 100000000000000000000 instead of 1 or 2",
     ),
-    "list in another encoding": (manifest("file,set".encode("utf-16")), "recordings.csv: not readable as text"),
+    "list in another encoding": (
+        manifest("file,set".encode("utf-16")),
+        "recordings.csv: not readable as text",
+    ),
     "broken zip": (zip_of(b"PK\x03\x04 and no more"), "all.zip: not a readable zip file"),
 }

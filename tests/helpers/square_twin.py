@@ -1,11 +1,13 @@
 """A synthetic twin of the public throws of a square: known truth in the real archive's own layout.
 
-It has what makes the real throws hard to read: the tracked axes are turned and the tracked point lies off the centre,
-the ground is a little sloped and not at zero, and poses are noisy. It lacks what makes them hard to explain: corners
-are sharp, impacts are those of the contact law, nothing brakes the flight, and the camera never loses the body. What
-an identification finds here tells how much of its result on the real throws is due to the method.
+It has what makes the real throws hard to read: the tracked axes are turned and the tracked point
+lies off the centre, the ground is a little sloped and not at zero, and poses are noisy. It lacks
+what makes them hard to explain: corners are sharp, impacts are those of the contact law, nothing
+brakes the flight, and the camera never loses the body. What an identification finds here tells how
+much of its result on the real throws is due to the method.
 
-Equally many throws come to rest on each side. With the 24 that come with the repository that is 6 per side, as many as
+Equally many throws come to rest on each side. With the 24 that come with the repository that is 6
+per side, as many as
 :func:`contactid.planar.squares.events.align` asks for.
 """
 
@@ -34,7 +36,8 @@ _EMBEDDED_THROWS, _EMBEDDED_SEED = 24, 20230206
 _REST_FRAMES = 15  # last frames in which a throw must not move
 _REST_MOTION = np.array([1e-4, 1e-4, 2e-3])  # m, m, rad
 _MOST_DRAWN = 200  # throws drawn per throw kept
-# the middle nine tenths of the real throws: x, y (m), then v_x, v_y (m/s), omega (rad/s); theta is anything
+# the middle nine tenths of the real throws: x, y (m), then v_x, v_y (m/s), omega (rad/s); theta is
+# anything
 _LOW = np.array([-0.357, 0.152, -0.80, -2.25, -8.8])
 _HIGH = np.array([-0.242, 0.160, -0.33, -1.75, 7.7])
 
@@ -63,11 +66,20 @@ class SquareTruth:
 
 
 def make_throw(truth: SquareTruth, random: np.random.Generator) -> np.ndarray:
-    """(201, 3) body poses of one throw without noise, the first a frame before the recording; m and rad."""
+    """(201, 3) body poses of one throw without noise, the first a frame before the recording; m and
+    rad.
+    """
     drawn = random.uniform(_LOW, _HIGH)
     theta = random.uniform(-np.pi, np.pi)
     parameters = np.array(
-        [*drawn[:2], theta, *drawn[2:], truth.inertia_ratio, truth.friction_mu, truth.restitution_e_n]
+        [
+            *drawn[:2],
+            theta,
+            *drawn[2:],
+            truth.inertia_ratio,
+            truth.friction_mu,
+            truth.restitution_e_n,
+        ]
     )
     outline = outline_of(square(SQUARE_SIDE), truth.ground)
     motion = event_motion(outline, parameters, GRAVITY, 1.0 / SQUARE_FREQUENCY, _FRAMES, _TIME_STEP)
@@ -75,28 +87,35 @@ def make_throw(truth: SquareTruth, random: np.random.Generator) -> np.ndarray:
 
 
 def make_throws(truth: SquareTruth, n_throws: int, seed: int) -> list[np.ndarray]:
-    """Body poses (201, 3) of throws that all come to rest, equally many on each side, in the order they were drawn.
+    """Body poses (201, 3) of throws that all come to rest, equally many on each side, in the order
+    they were drawn.
 
     Raises
     ------
     ContactIdError
-        Where the number isn't a positive multiple of 4, or too few of the drawn throws come to rest.
+        Where the number isn't a positive multiple of 4, or too few of the drawn throws come to
+        rest.
     """
     if n_throws < 4 or n_throws % 4:
-        raise ContactIdError(f"a twin of {n_throws} throws", "Give a multiple of 4: as many for each side")
+        raise ContactIdError(
+            f"a twin of {n_throws} throws", "Give a multiple of 4: as many for each side"
+        )
     random = np.random.default_rng(seed)
     kept: list[np.ndarray] = []
     on_side = np.zeros(4, dtype=int)
     for _ in range(_MOST_DRAWN * n_throws):
         throw = make_throw(truth, random)
         side = round((throw[-1, 2] - truth.ground.slope) / (0.5 * np.pi)) % 4
-        if (np.ptp(throw[-_REST_FRAMES:], axis=0) < _REST_MOTION).all() and on_side[side] < n_throws // 4:
+        if (np.ptp(throw[-_REST_FRAMES:], axis=0) < _REST_MOTION).all() and on_side[
+            side
+        ] < n_throws // 4:
             on_side[side] += 1
             kept.append(throw)
         if len(kept) == n_throws:
             return kept
     raise ContactIdError(
-        f"too few throws come to rest within {_FRAMES / SQUARE_FREQUENCY:g} s", "Give more friction or less restitution"
+        f"too few throws come to rest within {_FRAMES / SQUARE_FREQUENCY:g} s",
+        "Give more friction or less restitution",
     )
 
 
@@ -104,26 +123,38 @@ def tracked(position: np.ndarray, truth: SquareTruth) -> np.ndarray:
     """(n, 3) pose of the tracked point and axes, from the body's."""
     cos, sin = np.cos(position[:, 2]), np.sin(position[:, 2])
     x, y = truth.point
-    shift = np.column_stack([x * cos - y * sin, x * sin + y * cos, np.full(len(position), truth.turn)])
+    shift = np.column_stack(
+        [x * cos - y * sin, x * sin + y * cos, np.full(len(position), truth.turn)]
+    )
     return position + shift
 
 
-def square_table(position: np.ndarray, truth: SquareTruth, random: np.random.Generator) -> np.ndarray:
+def square_table(
+    position: np.ndarray, truth: SquareTruth, random: np.random.Generator
+) -> np.ndarray:
     """(n - 1, 6) columns x, z, th, vx, vz, vth of body poses (n, 3): tracked, noisy, rounded.
 
-    Velocities are the backward differences of the rounded poses; the first pose only serves the first velocity.
+    Velocities are the backward differences of the rounded poses; the first pose only serves the
+    first velocity.
     """
     pose = tracked(position, truth) + random.normal(size=position.shape) * truth.sigma
     rounded = np.round(pose, _DECIMALS)
-    return np.column_stack([rounded[1:], np.round(np.diff(rounded, axis=0) * SQUARE_FREQUENCY, _DECIMALS)])
+    return np.column_stack(
+        [rounded[1:], np.round(np.diff(rounded, axis=0) * SQUARE_FREQUENCY, _DECIMALS)]
+    )
 
 
 def write_square_twin(
-    folder: str | Path, n_throws: int = _EMBEDDED_THROWS, seed: int = _EMBEDDED_SEED, truth: SquareTruth | None = None
+    folder: str | Path,
+    n_throws: int = _EMBEDDED_THROWS,
+    seed: int = _EMBEDDED_SEED,
+    truth: SquareTruth | None = None,
 ) -> list[Path]:
-    """Write throws as ``traj_<n>.csv``, n from 1, as :func:`contactid.planar.readers.throws.read_square_throws` reads.
+    """Write throws as ``traj_<n>.csv``, n from 1, as
+    :func:`contactid.planar.readers.throws.read_square_throws` reads.
 
-    The same arguments give the same files, to a last digit on another processor. Returns their paths.
+    The same arguments give the same files, to a last digit on another processor. Returns their
+    paths.
     """
     truth, folder = truth or SquareTruth(), Path(folder)
     paths = []
@@ -132,13 +163,17 @@ def write_square_twin(
         table = square_table(position, truth, noise) + 0.0  # no negative zeros
         path = folder / f"traj_{number}.csv"
         with replacing(path) as partial:
-            np.savetxt(partial, table, fmt=f"%.{_DECIMALS}f", delimiter=",", header=_HEADER, comments="")
+            np.savetxt(
+                partial, table, fmt=f"%.{_DECIMALS}f", delimiter=",", header=_HEADER, comments=""
+            )
         paths.append(path)
     return paths
 
 
 def write_embedded_square_twin(embedded: str | Path) -> list[Path]:
-    """Write the twin that comes with the repository into a folder of ``embedded``, with its checksums beside it."""
+    """Write the twin that comes with the repository into a folder of ``embedded``, with its
+    checksums beside it.
+    """
     folder = Path(embedded) / EMBEDDED_FOLDER
     paths = write_square_twin(folder)
     sums = sorted((path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in paths)

@@ -1,7 +1,8 @@
-"""What half and twice of each steering number does to an answer: ``python tests/helpers/steering.py`` writes the table.
+"""What half and twice of each steering number does to an answer: ``python
+tests/helpers/steering.py`` writes the table.
 
-Six throws of a simulator that shares nothing with the identification (:mod:`own_throws`). Shifts of J/m are in units of
-the usual answer's standard error, errors relative to it.
+Six throws of a simulator that shares nothing with the identification (:mod:`own_throws`). Shifts of
+J/m are in units of the usual answer's standard error, errors relative to it.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def twice(value: Any) -> Any:
     return 2 * value
 
 
-def answers(read: Mapping[tuple[str, int], tuple[OwnBody, OwnThrows]], steering: Steering) -> np.ndarray:
+def answers(
+    read: Mapping[tuple[str, int], tuple[OwnBody, OwnThrows]], steering: Steering
+) -> np.ndarray:
     """(cases, 2) J/m and its standard error, m2; NaN where the throw is refused."""
     rows = np.full((len(read), 2), np.nan)
     for row, (body, throws) in zip(rows, read.values(), strict=True):
@@ -73,7 +76,9 @@ def read_cases() -> dict[tuple[str, int], tuple[OwnBody, OwnThrows]]:
 
 
 def effect(usual: np.ndarray, changed: np.ndarray) -> dict[str, float]:
-    """Shifts in units of the usual standard error, and errors relative to it, over the cases that both answer."""
+    """Shifts in units of the usual standard error, and errors relative to it, over the cases that
+    both answer.
+    """
     answered = np.isfinite(usual[:, 0] + changed[:, 0])
     error = usual[answered, 1]
     shift = np.abs(changed[answered, 0] - usual[answered, 0]) / error

@@ -2,7 +2,11 @@
 
 import re
 
-_WIDTHS = {"ijlt.,:;'|!()[] /": 0.1, "mwMW%": 0.24, "ABCDEFGHJKLNOPQRSTUVXYZ+-=<>": 0.21}  # cm, at \footnotesize
+_WIDTHS = {
+    "ijlt.,:;'|!()[] /": 0.1,
+    "mwMW%": 0.24,
+    "ABCDEFGHJKLNOPQRSTUVXYZ+-=<>": 0.21,
+}  # cm, at \footnotesize
 _OTHERS, _BETWEEN = 0.15, 0.22
 _RAISED = re.compile(r"\^\{((?:[^{}]|\{[^{}]*\})*)\}")
 _END = re.compile(r"\\\\(\[2pt\])?$")
@@ -42,4 +46,6 @@ def _width(text):
     raised = sum(0.75 * _width(found[1]) for found in _RAISED.finditer(text))
     plain = re.sub(r"\\(textit|mathrm|infty|text[a-z]+)|[{}$_]", "", _RAISED.sub("", text))
     plain = re.sub(r"\\[a-z]+", "+", plain).replace("\\", "")
-    return raised + sum(next((cm for signs, cm in _WIDTHS.items() if sign in signs), _OTHERS) for sign in plain)
+    return raised + sum(
+        next((cm for signs, cm in _WIDTHS.items() if sign in signs), _OTHERS) for sign in plain
+    )

@@ -1,4 +1,6 @@
-"""Planar throws of a square with known truth, as a camera sees them whose tracked point and axes are off."""
+"""Planar throws of a square with known truth, as a camera sees them whose tracked point and axes
+are off.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def tracked(position):
     """What a camera sees of a body whose tracked point and axes are off."""
     cos, sin = np.cos(position[:, 2]), np.sin(position[:, 2])
     x = position[:, 0] + POINT[0] * cos - POINT[1] * sin
-    return np.column_stack([x, position[:, 1] + POINT[0] * sin + POINT[1] * cos, position[:, 2] + TURN])
+    return np.column_stack(
+        [x, position[:, 1] + POINT[0] * sin + POINT[1] * cos, position[:, 2] + TURN]
+    )
 
 
 def lying(side, x, tilt=0.0):
@@ -32,7 +36,9 @@ def lying(side, x, tilt=0.0):
 
 def throws_of(positions, shape=SQUARE):
     throws = [PlanarThrow(str(i), np.arange(len(q)) / RATE, q) for i, q in enumerate(positions)]
-    return build_throws(throws, shape, object_name="demo", source="demo", licence="CC0", synthetic=True)
+    return build_throws(
+        throws, shape, object_name="demo", source="demo", licence="CC0", synthetic=True
+    )
 
 
 def resting(random, n=80, noise=0.0):
@@ -49,7 +55,13 @@ def flights(random, n, frames=40, noise=SIGMA, braking=0.0):
         v = np.array([random.uniform(-1, 1), random.uniform(-2.5, 2.0), random.uniform(-20, 20)])
         a = np.array([-braking * v[0], -9.81 - braking * v[1], 0.0])
         jerk = -braking * a
-        yield start + time * v + 0.5 * time**2 * a + time**3 / 6.0 * jerk + noise * random.normal(size=(frames, 3))
+        yield (
+            start
+            + time * v
+            + 0.5 * time**2 * a
+            + time**3 / 6.0 * jerk
+            + noise * random.normal(size=(frames, 3))
+        )
 
 
 def read_own_throws(path, shape, *, licence="unknown", inertia_ratio=None, object_name="own"):

@@ -11,7 +11,9 @@ from matplotlib.figure import Figure
 from contactid.core.references import resolve
 from contactid.tossing.artefacts import declare
 
-_BLOCK = yaml.safe_load((Path(__file__).parents[2] / "config/default.yaml").read_text(encoding="utf-8"))["tossing"]
+_BLOCK = yaml.safe_load(
+    (Path(__file__).parents[2] / "config/default.yaml").read_text(encoding="utf-8")
+)["tossing"]
 FIGURES = {row.name: row for row in declare(_BLOCK, printed=True) if row.kind == "figure"}
 
 

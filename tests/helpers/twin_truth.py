@@ -23,8 +23,12 @@ def read_truth(path: str | Path) -> TwinTruth:
         name.decode(): RecordingTruth(
             release_sample=int(columns["release_sample"][index]),
             impact_sample=int(columns["impact_sample"][index]),
-            rest_sample=None if columns["rest_sample"][index] < 0 else int(columns["rest_sample"][index]),
-            release=State(**{field.name: columns[f"release_{field.name}"][index] for field in fields(State)}),
+            rest_sample=None
+            if columns["rest_sample"][index] < 0
+            else int(columns["rest_sample"][index]),
+            release=State(
+                **{field.name: columns[f"release_{field.name}"][index] for field in fields(State)}
+            ),
             surface_position=columns["surface_position"][index],
             surface_orientation=columns["surface_orientation"][index],
             surface_velocity=columns["surface_velocity"][index],
@@ -35,8 +39,12 @@ def read_truth(path: str | Path) -> TwinTruth:
     return TwinTruth(
         object_name=text_of(attributes["object"]),
         role=text_of(attributes["role"]),
-        parameters=ContactParameters(**{f.name: float(attributes[f.name]) for f in fields(ContactParameters)}),
-        noise=MocapNoise(**{f.name: float(attributes[f"noise_{f.name}"]) for f in fields(MocapNoise)}),
+        parameters=ContactParameters(
+            **{f.name: float(attributes[f.name]) for f in fields(ContactParameters)}
+        ),
+        noise=MocapNoise(
+            **{f.name: float(attributes[f"noise_{f.name}"]) for f in fields(MocapNoise)}
+        ),
         seed=int(attributes["seed"]),
         recordings=recordings,
     )

@@ -1,4 +1,5 @@
-"""A whole run in a copy of the repository, with each of its jobs recorded; that of the test configuration is made once.
+"""A whole run in a copy of the repository, with each of its jobs recorded; that of the test
+configuration is made once.
 
 Processes that share the tests share it, too: one makes it, and the others wait.
 """
@@ -30,8 +31,19 @@ def copy_of_the_repository(folder):
 def snakemake(folder, *arguments, configfile=TEST):
     # a job that dies must not be helped by a package path of the test process
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", *configfile, *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800)
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        "2",
+        "--configfile",
+        *configfile,
+        *arguments,
+    ]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800
+    )
 
 
 def record_run(folder, *overlays):
@@ -47,7 +59,9 @@ def numbers_of(folder, copy):
     """A copy of a recorded run's numbers, without pictures and pages."""
 
     def others(place, names):
-        return [name for name in names if not name.endswith(_NUMBERS) and not Path(place, name).is_dir()]
+        return [
+            name for name in names if not name.endswith(_NUMBERS) and not Path(place, name).is_dir()
+        ]
 
     for part in ("recorded", "results", "workflow"):
         shutil.copytree(folder / part, copy / part, ignore=others)
@@ -55,7 +69,9 @@ def numbers_of(folder, copy):
 
 
 def whole_run(tmp_path_factory):
-    """The test configuration's run: a repository that tests may edit, and its numbers, which they may not."""
+    """The test configuration's run: a repository that tests may edit, and its numbers, which they
+    may not.
+    """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     repository, numbers = shared / "repository", shared / "numbers"

@@ -24,7 +24,13 @@ from contactid.inhand.identify.methods import (
     PARAMETER_COLUMNS,
 )
 from contactid.inhand.readers.card import card_of
-from contactid.inhand.readers.sources import APPENDIX_TABLES, ERROR_FIGURES, SIMULATION, SOURCES, WRIST
+from contactid.inhand.readers.sources import (
+    APPENDIX_TABLES,
+    ERROR_FIGURES,
+    SIMULATION,
+    SOURCES,
+    WRIST,
+)
 from contactid.inhand.readers.twins import simulate_recording
 from contactid.inhand.summary import summarise
 from contactid.output import style
@@ -74,10 +80,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for rule in ("inhand_printed", "inhand_tables"):
         rows = [one for one in DECLARED if one.rule == rule and one.compute in COMPUTED]
         compute(computations(rows), given | {"artefacts": computed(rows, str(folder))})
-    write_json(folder / "card.json", card_of("inhand_twin", [simulate_recording("wrist_ft", "box_0", 0, twins())[0]]))
+    write_json(
+        folder / "card.json",
+        card_of("inhand_twin", [simulate_recording("wrist_ft", "box_0", 0, twins())[0]]),
+    )
     names = [*RESULTS, *MADE_UP]
     files = [str(tables / f"{name}.csv") for name in names]
-    check(PUBLISHED_FILE, OBJECTS_FILE, LEDGER, [str(folder / "card.json")], files, names, str(folder / "checks.csv"))
+    check(
+        PUBLISHED_FILE,
+        OBJECTS_FILE,
+        LEDGER,
+        [str(folder / "card.json")],
+        files,
+        names,
+        str(folder / "checks.csv"),
+    )
     return folder
 
 
@@ -85,38 +102,58 @@ def test_an_appendix_table_has_printed_and_reproduced_rows_in_one_convention(fol
     table = read_csv(folder / "tables/tabA2_wrist.csv")
     truth = table[(table["object"] == "box_0") & (table["method"] == GROUND_TRUTH)].iloc[0]
     assert truth["i_xy"] == pytest.approx(40.0e-5) and truth["geodesic_error"] == 0.0
-    one: Any = table[(table["object"] == "box_0") & (table["method"] == "constraint_no_geodesic")].set_index("origin")
+    one: Any = table[
+        (table["object"] == "box_0") & (table["method"] == "constraint_no_geodesic")
+    ].set_index("origin")
     assert list(one.index) == [FROM_PAPER, FACTOR_GRAPH, LIKELIHOOD]
     assert one.loc[FROM_PAPER, "i_xy"] == pytest.approx(49.09e-5)
     assert one.loc[FROM_PAPER, "verdict"].startswith("unphysical by ")
-    far = table[(table["object"] == "box_2") & (table["origin"] == FROM_PAPER)].set_index("method")["verdict"]
+    far = table[(table["object"] == "box_2") & (table["origin"] == FROM_PAPER)].set_index("method")[
+        "verdict"
+    ]
     assert far["baseline_fg"].endswith("; centre of mass outside the shape")
     assert one.loc[LIKELIHOOD, "verdict"] == "6 of 6 runs consistent"
     assert np.isfinite(one.loc[LIKELIHOOD, "geodesic_error"])
-    assert one.loc[FACTOR_GRAPH, "physically_consistent"] == 3 and np.isinf(one.loc[FACTOR_GRAPH, "geodesic_error"])
+    assert one.loc[FACTOR_GRAPH, "physically_consistent"] == 3 and np.isinf(
+        one.loc[FACTOR_GRAPH, "geodesic_error"]
+    )
 
 
 def test_medians_are_over_converged_runs_and_the_others_are_counted() -> None:
     runs = ESTIMATES[
-        (ESTIMATES["source"] == WRIST) & (ESTIMATES["object"] == "box_1") & (ESTIMATES["solver"] == LIKELIHOOD)
+        (ESTIMATES["source"] == WRIST)
+        & (ESTIMATES["object"] == "box_1")
+        & (ESTIMATES["solver"] == LIKELIHOOD)
     ].head(5)
-    failed = runs.assign(converged=[True, True, True, False, False], mass_kg=[1.0, 2.0, 3.0, 99.0, np.nan])
+    failed = runs.assign(
+        converged=[True, True, True, False, False], mass_kg=[1.0, 2.0, 3.0, 99.0, np.nan]
+    )
     median = median_estimate(failed)
     assert (median["runs"], median["converged"], median["mass_kg"]) == (5, 3, 2.0)
     assert median["verdict"] == "3 of 5 runs consistent, 2 not converged"
     unknown = median_estimate(runs.assign(geodesic_error=[0.1, 0.2, np.nan, np.nan, np.nan]))
     assert np.isinf(unknown["geodesic_error"])
     nothing = median_estimate(failed.assign(converged=False))
-    assert nothing["runs"] == 5 and np.isnan(nothing["mass_kg"]) and np.isnan(nothing["geodesic_error"])
+    assert (
+        nothing["runs"] == 5
+        and np.isnan(nothing["mass_kg"])
+        and np.isnan(nothing["geodesic_error"])
+    )
 
 
-def test_every_printed_number_has_its_row_or_is_counted_among_what_the_run_starts_from(folder: Path) -> None:
+def test_every_printed_number_has_its_row_or_is_counted_among_what_the_run_starts_from(
+    folder: Path,
+) -> None:
     tables = {path.stem: read_csv(path) for path in (folder / "tables").glob("*.csv")}
     numbers = reproduced_numbers(tables, OBJECTS)
-    assert set(numbers) == set(zip(PUBLISHED["artefact"], PUBLISHED["quantity"], PUBLISHED["condition"], strict=True))
+    assert set(numbers) == set(
+        zip(PUBLISHED["artefact"], PUBLISHED["quantity"], PUBLISHED["condition"], strict=True)
+    )
     checks = read_csv(folder / "checks.csv")
     assert len(PUBLISHED) == 1051 and len(checks) <= 905
-    assert (checks["note"] != "").all() and not checks.duplicated(["artefact", "quantity", "condition"]).any()
+    assert (checks["note"] != "").all() and not checks.duplicated(
+        ["artefact", "quantity", "condition"]
+    ).any()
 
     truths = checks[checks["quantity"] == INPUTS]
     assert list(truths["artefact"]) == ["tabA1", "tabA2", "tabA3", "tabA4"]
@@ -124,9 +161,15 @@ def test_every_printed_number_has_its_row_or_is_counted_among_what_the_run_start
     estimates = checks[checks["quantity"].isin(PARAMETER_COLUMNS)]
     assert len(estimates) == 850 and (estimates["verdict"] == "never_published").all()
     assert estimates["note"].str.contains("on twins.*printed row: unphysical by ").all()
-    assert estimates["data"].str.startswith("inhand_twin:").all() and (estimates["origin"] == "twin_of_print").all()
+    assert (
+        estimates["data"].str.startswith("inhand_twin:").all()
+        and (estimates["origin"] == "twin_of_print").all()
+    )
     improvement = checks.set_index("quantity").loc["force_model_improvement"]
-    assert improvement["reproduced"] == pytest.approx(2.75) and improvement["verdict"] == "never_published"
+    assert (
+        improvement["reproduced"] == pytest.approx(2.75)
+        and improvement["verdict"] == "never_published"
+    )
 
 
 def test_a_number_that_the_twins_were_made_with_is_an_input_and_one_that_they_were_tuned_by_fitted(
@@ -151,11 +194,22 @@ def test_the_uniform_body_is_tried_on_every_printed_estimate_but_the_mass(folder
     tried = estimates["wrong_answers"].str.contains("uniform body=")
     assert (tried == (estimates["quantity"] != "mass_kg")).all()
     signed = estimates["wrong_answers"].str.contains("sign=")
-    assert set(estimates.loc[signed, "quantity"]) == {"com_x_m", "com_y_m", "com_z_m", "i_xy", "i_xz", "i_yz"}
-    box = estimates[estimates["condition"] == "source=wrist_ft;object=box_0;method=baseline_fg"].set_index("quantity")
+    assert set(estimates.loc[signed, "quantity"]) == {
+        "com_x_m",
+        "com_y_m",
+        "com_z_m",
+        "i_xy",
+        "i_xz",
+        "i_yz",
+    }
+    box = estimates[
+        estimates["condition"] == "source=wrist_ft;object=box_0;method=baseline_fg"
+    ].set_index("quantity")
     # the hull is 0.19 x 0.075 x 0.07 m from the origin; off-diagonals are products of inertia
     assert box.loc["com_y_m", "wrong_answers"].endswith("uniform body=-0.0375")
-    assert float(box.loc["i_xy", "wrong_answers"].split("=")[-1]) == pytest.approx(-0.115 * 0.095 * 0.0375, rel=1e-5)
+    assert float(box.loc["i_xy", "wrong_answers"].split("=")[-1]) == pytest.approx(
+        -0.115 * 0.095 * 0.0375, rel=1e-5
+    )
 
 
 def test_what_is_missing_is_named_for_one_artefact_alone(folder: Path) -> None:
@@ -166,10 +220,16 @@ def test_what_is_missing_is_named_for_one_artefact_alone(folder: Path) -> None:
     assert set(lacking["verdict"]) <= {"never_published", "not_done", "undefined"}
 
 
-def test_what_is_reproduced_refused_two_wrong_answers_and_hangs_on_no_threshold(folder: Path) -> None:
+def test_what_is_reproduced_refused_two_wrong_answers_and_hangs_on_no_threshold(
+    folder: Path,
+) -> None:
     checks = read_csv(folder / "checks.csv").fillna({"moved": "", "rejects": ""})
     reproduced = checks[checks["verdict"] == "reproduced"]
-    assert len(reproduced) and set(reproduced["basis"]) == {"computed"} and set(reproduced["unit"]) == {STATEMENT}
+    assert (
+        len(reproduced)
+        and set(reproduced["basis"]) == {"computed"}
+        and set(reproduced["unit"]) == {STATEMENT}
+    )
     for row in reproduced.to_dict("records"):
         tried = [entry.rpartition("=")[0] for entry in row["wrong_answers"].split(";")]
         assert row["rejects"].split(";") == tried and len(tried) >= 2, row["quantity"]
@@ -177,32 +237,51 @@ def test_what_is_reproduced_refused_two_wrong_answers_and_hangs_on_no_threshold(
 
 
 def test_checks_keep_the_sign_of_the_printed_table(folder: Path) -> None:
-    checks = read_csv(folder / "checks.csv").set_index(["artefact", "quantity", "condition"])["reproduced"]
-    table: Any = read_csv(folder / "tables/tabA2_wrist.csv").set_index(["object", "method", "origin"])
+    checks = read_csv(folder / "checks.csv").set_index(["artefact", "quantity", "condition"])[
+        "reproduced"
+    ]
+    table: Any = read_csv(folder / "tables/tabA2_wrist.csv").set_index(
+        ["object", "method", "origin"]
+    )
     key = "source=wrist_ft;object=box_3;method=baseline_fg"
-    assert checks["tabA2", "i_xz", key] == -table.loc[("box_3", "baseline_fg", FACTOR_GRAPH), "i_xz"]
+    assert (
+        checks["tabA2", "i_xz", key] == -table.loc[("box_3", "baseline_fg", FACTOR_GRAPH), "i_xz"]
+    )
     assert checks["tabA2", "i_xx", key] == table.loc[("box_3", "baseline_fg", FACTOR_GRAPH), "i_xx"]
-    held: Any = read_csv(folder / "tables/tabA3_inhand_vision.csv").set_index(["object", "method", "origin"])
+    held: Any = read_csv(folder / "tables/tabA3_inhand_vision.csv").set_index(
+        ["object", "method", "origin"]
+    )
     key = "source=in_hand_a;object=box_3;method=baseline_fg"
     assert checks["tabA3", "i_xz", key] == held.loc[("box_3", "baseline_fg", FACTOR_GRAPH), "i_xz"]
 
 
 def test_a_printed_row_that_a_body_can_have_says_with_which_sign() -> None:
     rows = consistency_table(PRINTED, OBJECTS)
-    truth = rows[(rows["source"] == WRIST) & (rows["object"] == "box_0") & (rows["method"] == GROUND_TRUTH)]
+    truth = rows[
+        (rows["source"] == WRIST) & (rows["object"] == "box_0") & (rows["method"] == GROUND_TRUTH)
+    ]
     assert printed_verdict(truth) == (0.0, "possible, off-diagonals as products of inertia")
-    error, verdict = printed_verdict(truth.assign(positive_definite=False, within_hull=False, margin=[-0.3, -0.07]))
-    assert np.isinf(error) and verdict == "unphysical by 0.07 m c^2; centre of mass outside the shape"
+    error, verdict = printed_verdict(
+        truth.assign(positive_definite=False, within_hull=False, margin=[-0.3, -0.07])
+    )
+    assert (
+        np.isinf(error) and verdict == "unphysical by 0.07 m c^2; centre of mass outside the shape"
+    )
 
 
 def test_figures_leave_infinite_errors_out_of_the_box_and_count_them() -> None:
-    runs = ESTIMATES[(ESTIMATES["source"] == SIMULATION) & (ESTIMATES["method"] == METHODS[0])].head(6)
+    runs = ESTIMATES[
+        (ESTIMATES["source"] == SIMULATION) & (ESTIMATES["method"] == METHODS[0])
+    ].head(6)
     errors = [0.1, 0.2, 0.3, 0.4, 5.0, np.inf]
     one = runs.assign(object="noise_level_0", geodesic_error=errors, converged=True)
-    # two can't be bodies: the one of infinite error, and one with its centre of mass outside the hull
+    # two can't be bodies: the one of infinite error, and one with its centre of mass outside the
+    # hull
     one = one.assign(physically_consistent=[False, True, True, True, True, False])
     failed = one.head(1).assign(converged=False, geodesic_error=np.nan)
-    data = error_figure_data(SIMULATION, consistency_table(PRINTED, OBJECTS), pd.concat([one, failed]))
+    data = error_figure_data(
+        SIMULATION, consistency_table(PRINTED, OBJECTS), pd.concat([one, failed])
+    )
     with style.styled():
         figure = draw_errors(data)
         figure.canvas.draw()
@@ -211,12 +290,16 @@ def test_figures_leave_infinite_errors_out_of_the_box_and_count_them() -> None:
     ends = np.concatenate(whiskers)
     assert {0.1, 0.3, 0.4, 5.0} <= set(np.round(ends[np.isfinite(ends)], 6))
     printed = data[data["kind"] == "printed"]
-    assert len(printed) == 25 and np.isinf(printed["value"]).all(), "eq. 38 is infinite for every printed estimate"
+    assert len(printed) == 25 and np.isinf(printed["value"]).all(), (
+        "eq. 38 is infinite for every printed estimate"
+    )
     assert set(data.loc[data["solver"] == LEAST_SQUARES, "method"]) == {METHODS[0]}
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_error_figures_show_every_count_and_say_what_they_are_made_from(folder: Path, source: str) -> None:
+def test_error_figures_show_every_count_and_say_what_they_are_made_from(
+    folder: Path, source: str
+) -> None:
     data = read_csv(folder / f"figures/{ERROR_FIGURES[source]}.csv")
     assert "synthetic" in data["source"].iloc[0]
     with style.styled():
@@ -229,13 +312,18 @@ def test_error_figures_show_every_count_and_say_what_they_are_made_from(folder: 
         written.remove(f"{(~done).sum()}/{len(runs)}")
     assert not written
     objects = data.loc[data["kind"] == "naive", "object"].nunique()
-    assert sum(line.get_linestyle() == "--" for axes in figure.axes for line in axes.lines) == 2 * objects
+    assert (
+        sum(line.get_linestyle() == "--" for axes in figure.axes for line in axes.lines)
+        == 2 * objects
+    )
     crosses = sum(line.get_marker() == "x" for axes in figure.axes for line in axes.lines)
     assert crosses == (data["kind"] == "printed").sum()
 
 
 def test_nothing_but_unphysical_estimates_still_makes_a_figure() -> None:
-    bad = ESTIMATES[ESTIMATES["source"] == WRIST].assign(geodesic_error=np.inf, physically_consistent=False)
+    bad = ESTIMATES[ESTIMATES["source"] == WRIST].assign(
+        geodesic_error=np.inf, physically_consistent=False
+    )
     data = error_figure_data(WRIST, consistency_table(PRINTED, OBJECTS), bad)
     with style.styled():
         figure = draw_errors(data)
@@ -245,13 +333,23 @@ def test_nothing_but_unphysical_estimates_still_makes_a_figure() -> None:
 
 def test_the_summary_says_what_was_found(folder: Path) -> None:
     files = list((folder / "tables").glob("*.csv"))
-    summarise([str(path) for path in files], [path.stem for path in files], str(folder / "summary.md"))
+    summarise(
+        [str(path) for path in files], [path.stem for path in files], str(folder / "summary.md")
+    )
     text = (folder / "summary.md").read_text()
     assert text.startswith("## inhand\n")
     assert "0 of the 40 with the constraint, 0 of all 85" in text
-    assert "| printed " in text and "median error of a case 0.012" in text and "bayesian features" in text
+    assert (
+        "| printed " in text
+        and "median error of a case 0.012" in text
+        and "bayesian features" in text
+    )
     assert "nan" not in text
-    masses = next(line for line in text.splitlines() if line.startswith("| in_hand_vision") and "printed" in line)
+    masses = next(
+        line
+        for line in text.splitlines()
+        if line.startswith("| in_hand_vision") and "printed" in line
+    )
     assert [cell.strip() for cell in masses.split("|")[3:-1]] == ["-61", "-76", "-78", "-73", "-68"]
 
 
@@ -272,7 +370,13 @@ def test_an_edit_of_an_estimator_or_a_simulator_redraws_nothing() -> None:
     modules = {name.partition(":")[0].removeprefix("contactid.") for name in reached}
     drawing = {module for module in modules if module.startswith("inhand.artefacts.")}
     assert "inhand.artefacts.objects" in drawing
-    light = {"inhand.identify.methods", "inhand.readers.sources", "output.style", "core.atomic", "core.errors"}
+    light = {
+        "inhand.identify.methods",
+        "inhand.readers.sources",
+        "output.style",
+        "core.atomic",
+        "core.errors",
+    }
     assert modules - drawing <= light
 
 

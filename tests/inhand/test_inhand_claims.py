@@ -1,4 +1,6 @@
-"""The paper's statements: what their predicates refuse, and what print, made-up tables and twins say of them."""
+"""The paper's statements: what their predicates refuse, and what print, made-up tables and twins
+say of them.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +47,19 @@ INF = float("inf")
 SIZES = st.floats(1e-6, 1e3)
 
 
-def judged(printed: pd.DataFrame = PRINTED, estimates: pd.DataFrame = ESTIMATES, **tables: pd.DataFrame) -> Any:
+def judged(
+    printed: pd.DataFrame = PRINTED, estimates: pd.DataFrame = ESTIMATES, **tables: pd.DataFrame
+) -> Any:
     """The statements' rows by quantity and condition; a table given as None is left out."""
     rows = CONSISTENCY if printed is PRINTED else consistency_table(printed, OBJECTS)
-    found = {name: appendix_table(source, printed, rows, estimates) for source, name in APPENDIX_TABLES.items()}
+    found = {
+        name: appendix_table(source, printed, rows, estimates)
+        for source, name in APPENDIX_TABLES.items()
+    }
     found |= {"ext_estimates": estimates, "ext_printed_consistency": rows, **MADE_UP, **tables}
-    checks = judge_statements("inhand", LEDGER, found, {"objects": OBJECTS, "printed": printed}, TWINS)
+    checks = judge_statements(
+        "inhand", LEDGER, found, {"objects": OBJECTS, "printed": printed}, TWINS
+    )
     return checks.set_index(["quantity", "condition"])
 
 
@@ -72,12 +81,16 @@ def made_up() -> Any:
         ((INF, INF), (INF, INF), [], False),
     ],
 )
-def test_pairs_are_counted_where_one_has_an_error(first: Any, other: Any, cases: Any, holds: bool) -> None:
+def test_pairs_are_counted_where_one_has_an_error(
+    first: Any, other: Any, cases: Any, holds: bool
+) -> None:
     assert Nearer().cases([(first, other)]) == cases and Nearer().holds([(first, other)]) is holds
 
 
 @given(st.lists(st.tuples(SIZES, SIZES), min_size=1, max_size=9))
-def test_of_two_methods_at_most_one_is_nearer_and_none_than_itself(pairs: list[tuple[float, float]]) -> None:
+def test_of_two_methods_at_most_one_is_nearer_and_none_than_itself(
+    pairs: list[tuple[float, float]],
+) -> None:
     asked, reading = Nearer(), tuple(zip(*pairs, strict=True))
     opposites = asked.opposites([reading])
     assert not (asked.holds([reading]) and asked.holds(opposites["exchanged"]))
@@ -85,8 +98,12 @@ def test_of_two_methods_at_most_one_is_nearer_and_none_than_itself(pairs: list[t
 
 
 @given(st.lists(st.tuples(SIZES, SIZES), min_size=1, max_size=9))
-def test_a_case_that_hangs_on_a_sign_counts_for_neither_answer(pairs: list[tuple[float, float]]) -> None:
-    """Two readings that contradict one another everywhere leave nothing; the same twice changes nothing."""
+def test_a_case_that_hangs_on_a_sign_counts_for_neither_answer(
+    pairs: list[tuple[float, float]],
+) -> None:
+    """Two readings that contradict one another everywhere leave nothing; the same twice changes
+    nothing.
+    """
     asked, (first, other) = Nearer(), tuple(zip(*pairs, strict=True))
     assert asked.cases([(first, other)] * 2) == asked.cases([(first, other)])
     apart = ([1.0] * len(pairs), [2.0] * len(pairs))
@@ -99,7 +116,9 @@ def test_one_hanging_case_is_left_out_where_the_others_decide() -> None:
 
 
 @given(st.lists(st.tuples(SIZES, SIZES, SIZES), min_size=1, max_size=6))
-def test_a_prior_that_does_all_is_no_constraint_that_does_it(cases: list[tuple[float, float, float]]) -> None:
+def test_a_prior_that_does_all_is_no_constraint_that_does_it(
+    cases: list[tuple[float, float, float]],
+) -> None:
     asked, reading = PriorChangesLess(), tuple(zip(*cases, strict=True))
     opposites = asked.opposites([reading])
     assert not asked.holds(opposites["prior alone"]) and not asked.holds(opposites["no difference"])
@@ -116,12 +135,16 @@ def test_a_prior_that_does_all_is_no_constraint_that_does_it(cases: list[tuple[f
         ((INF, INF, INF), None),
     ],
 )
-def test_the_constraint_lowers_an_error_and_the_prior_changes_it_by_less(errors: Any, answer: bool | None) -> None:
+def test_the_constraint_lowers_an_error_and_the_prior_changes_it_by_less(
+    errors: Any, answer: bool | None
+) -> None:
     assert PriorChangesLess().answers([[one] for one in errors]) == [answer]
 
 
 @given(SIZES, st.lists(SIZES, min_size=2, max_size=4, unique=True))
-def test_an_error_or_the_largest_of_the_others_is_no_exception(one: float, others: list[float]) -> None:
+def test_an_error_or_the_largest_of_the_others_is_no_exception(
+    one: float, others: list[float]
+) -> None:
     asked, reading = NoException(), [[one], *([other] for other in others)]
     exchanged = asked.opposites([reading])["exchanged"]
     assert asked.holds([reading]) or asked.holds(exchanged)
@@ -133,7 +156,9 @@ def test_infinite_errors_are_no_exception_and_no_case() -> None:
 
 
 @given(st.lists(st.floats(1.0, 5.0), min_size=1, max_size=9))
-def test_numbers_of_the_truths_size_refuse_nothing_and_three_times_the_truth(factors: list[float]) -> None:
+def test_numbers_of_the_truths_size_refuse_nothing_and_three_times_the_truth(
+    factors: list[float],
+) -> None:
     asked = SameSize()
     assert asked.holds([[factors]]) == (max(factors) < 2.0)
     assert not any(asked.holds(wrong) for wrong in asked.opposites([[factors]]).values())
@@ -142,11 +167,22 @@ def test_numbers_of_the_truths_size_refuse_nothing_and_three_times_the_truth(fac
 # What print says
 
 
-def test_no_printed_estimate_with_the_constraint_is_a_body_s_and_no_other_either(made_up: Any) -> None:
-    """Only those with the constraint are promised to be; the counts are those of ext_printed_verdicts."""
-    for quantity, cases in (("physically_consistent", "0 of 40"), ("inertial_error_is_finite", "0 of 85")):
+def test_no_printed_estimate_with_the_constraint_is_a_body_s_and_no_other_either(
+    made_up: Any,
+) -> None:
+    """Only those with the constraint are promised to be; the counts are those of
+    ext_printed_verdicts.
+    """
+    for quantity, cases in (
+        ("physically_consistent", "0 of 40"),
+        ("inertial_error_is_finite", "0 of 85"),
+    ):
         row = made_up.loc[(quantity, "from=print")]
-        assert (row["cases"], row["verdict"], row["basis"]) == (cases, "print_inconsistent", "print")
+        assert (row["cases"], row["verdict"], row["basis"]) == (
+            cases,
+            "print_inconsistent",
+            "print",
+        )
         assert row["note"].endswith("0 within rounding")
 
 
@@ -155,11 +191,19 @@ def test_a_printed_row_that_is_no_body_s_becomes_one_where_the_missing_moment_is
     for row in PRINTED[PRINTED["method"] != GROUND_TRUTH].to_dict("records"):
         for sign in SIGNS:
             moments = printed_body(row, sign).principal_form.second_moments
-            lacking = -2.0 * moments[0]  # second moments of s in every direction are principal moments of 2 s
-            mended: dict[Any, Any] = row | {name: row[name] + lacking for name in ("i_xx", "i_yy", "i_zz")}
+            lacking = (
+                -2.0 * moments[0]
+            )  # second moments of s in every direction are principal moments of 2 s
+            mended: dict[Any, Any] = row | {
+                name: row[name] + lacking for name in ("i_xx", "i_yy", "i_zz")
+            }
             assert consistency_margin(printed_body(mended, sign)) == pytest.approx(0.0, abs=1e-9)
             more = row | {name: row[name] + 1.001 * lacking for name in ("i_xx", "i_yy", "i_zz")}
-            assert consistency_margin(printed_body(row, sign)) < 0.0 < consistency_margin(printed_body(more, sign))
+            assert (
+                consistency_margin(printed_body(row, sign))
+                < 0.0
+                < consistency_margin(printed_body(more, sign))
+            )
 
 
 def test_a_massless_or_unknown_row_is_no_body_s() -> None:
@@ -170,15 +214,21 @@ def test_a_massless_or_unknown_row_is_no_body_s() -> None:
 
 
 @pytest.mark.parametrize("blocks", [["in_hand_a"], ["in_hand_a", "in_hand_b"], ["wrist_ft"]])
-def test_no_verdict_on_print_hangs_on_the_sign_of_its_off_diagonals(made_up: Any, blocks: list[str]) -> None:
-    """Print doesn't state it: with the estimates of some tables turned, every statement has the same answer."""
+def test_no_verdict_on_print_hangs_on_the_sign_of_its_off_diagonals(
+    made_up: Any, blocks: list[str]
+) -> None:
+    """Print doesn't state it: with the estimates of some tables turned, every statement has the
+    same answer.
+    """
     turned = PRINTED.copy()
     some = turned["block"].isin(blocks) & (turned["method"] != GROUND_TRUTH)
     turned.loc[some, ["i_xy", "i_xz", "i_yz"]] *= -1.0
     other = judged(turned)
     of_print = made_up.index[made_up["basis"] == "print"]
     assert len(of_print) >= 16
-    assert (made_up.loc[of_print, ["verdict", "cases"]] == other.loc[of_print, ["verdict", "cases"]]).all(axis=None)
+    assert (
+        made_up.loc[of_print, ["verdict", "cases"]] == other.loc[of_print, ["verdict", "cases"]]
+    ).all(axis=None)
 
 
 def test_cases_that_hang_on_the_sign_are_said_and_not_counted(made_up: Any) -> None:
@@ -196,22 +246,30 @@ def test_what_the_twins_were_made_with_is_the_truths_and_the_masses_lost_in_hand
     for row in PUBLISHED.to_dict("records"):
         key = (str(row["artefact"]), str(row["quantity"]), str(row["condition"]))
         truth = key[2].endswith("method=ground_truth")
-        lost = key[0] in ("tabA3", "tabA4") and key[1] == "mass_kg" and ";method=constraint" in key[2]
+        lost = (
+            key[0] in ("tabA3", "tabA4") and key[1] == "mass_kg" and ";method=constraint" in key[2]
+        )
         assert TWINS["inhand_twin"].rests_on(*key) == (truth or lost), key
 
 
 def test_what_was_tuned_is_fitted_or_differs_and_never_reproduced(made_up: Any) -> None:
     tuned = made_up[made_up["basis"] == "fitted"]
     assert set(tuned["verdict"]) <= {"fitted", "differs", "uninformative"}
-    assert {"wrist_is_nearer", "relaxed_rigidity_is_nearer", "box_2_is_nearer_in_hand", "only_the_warped_are_off"} <= {
-        quantity for quantity, _ in tuned.index
-    }
+    assert {
+        "wrist_is_nearer",
+        "relaxed_rigidity_is_nearer",
+        "box_2_is_nearer_in_hand",
+        "only_the_warped_are_off",
+    } <= {quantity for quantity, _ in tuned.index}
 
 
 def test_a_truth_that_is_uniform_and_a_quarter_of_the_load_show_nothing(made_up: Any) -> None:
     for row, name in (
         (made_up.loc[("all_of_the_truths_size", "from=twins")], "uniform body=1"),
-        (made_up.loc[("smaller_scale_at_a_fingertip", "section=V-C2;from=twins")], "a quarter of the load=1"),
+        (
+            made_up.loc[("smaller_scale_at_a_fingertip", "section=V-C2;from=twins")],
+            "a quarter of the load=1",
+        ),
     ):
         assert row["reproduced"] == 1.0 and name in row["wrong_answers"]
         assert row["verdict"] == "uninformative"
@@ -237,7 +295,9 @@ def test_made_up_tables_have_the_answers_that_they_were_made_for(made_up: Any) -
         ("dropout_costs_no_time", "section=III"): "not_done",
     }
     assert {key: verdicts[key] for key in expected} == expected
-    assert made_up.loc[("mostly_within_one_sd", "section=V-A;from=twins"), "note"].endswith("by make tactile")
+    assert made_up.loc[("mostly_within_one_sd", "section=V-A;from=twins"), "note"].endswith(
+        "by make tactile"
+    )
 
 
 def test_an_estimate_that_did_not_converge_is_infinitely_far() -> None:
@@ -245,7 +305,9 @@ def test_an_estimate_that_did_not_converge_is_infinitely_far() -> None:
     raw = MADE_UP["ext_choices"]["estimator"] == "constraint_no_geodesic"
     checks = judged(ext_choices=MADE_UP["ext_choices"].assign(converged=~raw))
     row = checks.loc[("raw_signals_are_better", "section=IV-B;from=twins")]
-    assert (row["cases"], row["reproduced"]) == ("0 of 16", 0.0) and "inf, inf against 4, 4" in row["note"]
+    assert (row["cases"], row["reproduced"]) == ("0 of 16", 0.0) and "inf, inf against 4, 4" in row[
+        "note"
+    ]
 
 
 def test_networks_that_were_trained_are_judged() -> None:
@@ -264,7 +326,8 @@ def test_a_run_without_estimates_says_so_and_print_is_judged_as_before(made_up: 
     from_estimates = [
         (one.name, one.condition)
         for one in read_statements(LEDGER)
-        if "from=twins" in one.condition and {"ext_estimates", *APPENDIX_TABLES.values()} & set(one.tables)
+        if "from=twins" in one.condition
+        and {"ext_estimates", *APPENDIX_TABLES.values()} & set(one.tables)
     ]
     assert len(from_estimates) >= 16 and set(none.loc[from_estimates, "verdict"]) == {"not_done"}
 
@@ -272,12 +335,17 @@ def test_a_run_without_estimates_says_so_and_print_is_judged_as_before(made_up: 
 # The ledger
 
 
-def test_every_statement_names_tables_of_the_rule_and_says_why_its_thresholds_are_what_they_are() -> None:
+def test_every_statement_names_tables_of_the_rule_and_says_why_its_thresholds_are_what_they_are() -> (
+    None
+):
     inputs = (ROOT / "workflow/rules/inhand_inputs.smk").read_text(encoding="utf-8")
     judged_tables = inputs[inputs.index("INHAND_FOUND = ") : inputs.index("INHAND_SUMMARISED")]
     for one in read_statements(LEDGER):
         for name in one.tables:
-            assert f'"{name}"' in judged_tables or name in APPENDIX_TABLES.values(), (one.name, name)
+            assert f'"{name}"' in judged_tables or name in APPENDIX_TABLES.values(), (
+                one.name,
+                name,
+            )
         assert all(threshold["why"] for threshold in one.thresholds.values()), one.name
         assert bool(one.evidence) != bool(one.lacks) and one.asks.endswith("."), one.name
 
@@ -301,14 +369,21 @@ def test_rows_from_print_and_from_twins_ask_the_same_of_other_numbers() -> None:
     both = [entries for entries in pairs.values() if len(entries) == 2]
     assert len(both) >= 14 and max(map(len, pairs.values())) == 2
     for one, other in both:
-        assert (one["predicate"], one.get("thresholds")) == (other["predicate"], other.get("thresholds"))
+        assert (one["predicate"], one.get("thresholds")) == (
+            other["predicate"],
+            other.get("thresholds"),
+        )
         assert [entry["settings"]["origin"] for entry in (one, other)] == ["print", "twins"]
 
 
 # Bodies
 
 
-@given(st.tuples(*[st.floats(0.01, 2.0)] * 3), st.tuples(*[st.floats(-1.0, 1.0)] * 3), st.integers(0, 2**32 - 1))
+@given(
+    st.tuples(*[st.floats(0.01, 2.0)] * 3),
+    st.tuples(*[st.floats(-1.0, 1.0)] * 3),
+    st.integers(0, 2**32 - 1),
+)
 def test_the_uniform_body_of_a_turned_box_has_the_closed_form_and_points_inside_change_nothing(
     lengths: tuple[float, float, float], shift: tuple[float, float, float], seed: int
 ) -> None:
@@ -321,7 +396,9 @@ def test_the_uniform_body_of_a_turned_box_has_the_closed_form_and_points_inside_
 
 
 def test_the_uniform_body_of_a_tetrahedron_is_that_of_its_points() -> None:
-    """A tetrahedron moves like a fifth of the mass at its corners and four fifths at its centre (Routh's rule)."""
+    """A tetrahedron moves like a fifth of the mass at its corners and four fifths at its centre
+    (Routh's rule).
+    """
     corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.2, 2.0, 0.1], [0.3, 0.1, 1.5]])
     body, middle = uniform_body(2.0, corners), corners.mean(axis=0)
     assert np.allclose(body.center_of_mass, middle, rtol=1e-12)

@@ -19,7 +19,12 @@ def clean(data):
 
 def late(data):
     force = data["contact_force"].values
-    return data.assign(contact_force=(data["contact_force"].dims, np.concatenate([force[:1].repeat(4, 0), force[:-4]])))
+    return data.assign(
+        contact_force=(
+            data["contact_force"].dims,
+            np.concatenate([force[:1].repeat(4, 0), force[:-4]]),
+        )
+    )
 
 
 def pulled(data):
@@ -39,7 +44,9 @@ def mirrored(data):
     return data.assign(object_position=data["object_position"] * np.array([1.0, 1.0, -1.0]))
 
 
-@pytest.mark.parametrize(("disturb", "names"), [(clean, ()), (late, (LAG,)), (pulled, (WORLD,)), (mirrored, (AXES,))])
+@pytest.mark.parametrize(
+    ("disturb", "names"), [(clean, ()), (late, (LAG,)), (pulled, (WORLD,)), (mirrored, (AXES,))]
+)
 def test_a_disturbance_is_named_and_taken_out(disturb, names):
     fit = our_fit(disturb(recording(200, 0.01, **NOISY)))
     assert fit.models[0].names == names
@@ -50,7 +57,9 @@ def test_a_disturbance_is_named_and_taken_out(disturb, names):
 
 
 def test_the_evidence_is_the_likelihood_with_the_unknowns_integrated_out():
-    """Against normal densities of data with the unknowns' covariance written out; parameters nearly free in both."""
+    """Against normal densities of data with the unknowns' covariance written out; parameters nearly
+    free in both.
+    """
     random = np.random.default_rng(0)
     count = PARAMETERS + WRENCH + sum(place.stop - place.start for place in PLACES.values())
     deviations = np.minimum(thinkable(0.5, 0.1, 9.81), 3.0)
@@ -60,11 +69,17 @@ def test_the_evidence_is_the_likelihood_with_the_unknowns_integrated_out():
     every = models(slope.T @ slope, slope.T @ value, deviations, lag, DISTURBANCES, wrench=True)
 
     def log_density(names):
-        within = np.concatenate([np.arange(PARAMETERS + WRENCH), *(np.arange(count)[PLACES[name]] for name in names)])
+        within = np.concatenate(
+            [np.arange(PARAMETERS + WRENCH), *(np.arange(count)[PLACES[name]] for name in names)]
+        )
         mean = -lag * slope[:, PLACES[LAG]].ravel()
-        covariance = np.eye(60) + slope[:, within] @ np.diag(deviations[within] ** 2) @ slope[:, within].T
+        covariance = (
+            np.eye(60) + slope[:, within] @ np.diag(deviations[within] ** 2) @ slope[:, within].T
+        )
         residual = value - mean
-        return -0.5 * (residual @ np.linalg.solve(covariance, residual) + np.linalg.slogdet(covariance)[1])
+        return -0.5 * (
+            residual @ np.linalg.solve(covariance, residual) + np.linalg.slogdet(covariance)[1]
+        )
 
     penalised = [one.log_likelihood + 10.0 * len(one.names) for one in every]
     expected = [log_density(one.names) for one in every]

@@ -32,7 +32,13 @@ STUDY = {
         "weights": WEIGHTS,
         "iterations": {"max_iterations": 40, "relative_decrease": 1e-6, "absolute_decrease": 1e-10},
     },
-    "speed": {**ONE, "method": "baseline_fg", "solvers": ["factor_graph"], "samples": [60, 90], "repeats": 1},
+    "speed": {
+        **ONE,
+        "method": "baseline_fg",
+        "solvers": ["factor_graph"],
+        "samples": [60, 90],
+        "repeats": 1,
+    },
     "differences": {**ONE, "duration": 1.2, "time_steps": [0.02], "methods": ["baseline_fg"]},
 }
 
@@ -40,11 +46,15 @@ STUDY = {
 @pytest.fixture(scope="module")
 def shard(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inhand")
-    recording, truth = simulate_recording("simulation", "noise_level_1", 0, twins(samples=80, time_step=0.02))
+    recording, truth = simulate_recording(
+        "simulation", "noise_level_1", 0, twins(samples=80, time_step=0.02)
+    )
     write_recording(recording, folder / "recording.nc")
     write_dataset(truth, folder / "truth.nc")
     methods = {"least_squares": ["baseline"], "factor_graph": list(GRAPH_METHODS)}
-    write_estimates([folder / "recording.nc"], [folder / "truth.nc"], folder / "shard.csv", methods, STUDY)
+    write_estimates(
+        [folder / "recording.nc"], [folder / "truth.nc"], folder / "shard.csv", methods, STUDY
+    )
     return folder / "shard.csv"
 
 
@@ -60,7 +70,9 @@ def test_shards_become_the_table_of_estimates(shard):
 
 
 def test_speed_and_differences_are_kept_and_shown(tmp_path):
-    times, errors, choices = (str(tmp_path / f"{name}.csv") for name in ("speed", "differences", "choices"))
+    times, errors, choices = (
+        str(tmp_path / f"{name}.csv") for name in ("speed", "differences", "choices")
+    )
     write_speed(OBJECTS_FILE, STUDY, times)
     write_differences(OBJECTS_FILE, STUDY, errors, choices)
     made = time_by_samples(times, STUDY["speed"])
@@ -73,13 +85,19 @@ def test_speed_and_differences_are_kept_and_shown(tmp_path):
 def _choices_are_of_one_recording_each(rows):
     assert list(rows["source"].unique()) == list(SOURCES)
     assert (rows.groupby("source")["object"].nunique() == 1).all() and len(rows) == 6 * len(SOURCES)
-    assert set(rows.loc[rows["estimator"] == "constraint_geodesic", "prior_share"]) == set(PRIOR_SHARES)
-    wide = rows[rows["prior_share"].isna()].pivot(index="source", columns="estimator", values="mass_error_pct")
+    assert set(rows.loc[rows["estimator"] == "constraint_geodesic", "prior_share"]) == set(
+        PRIOR_SHARES
+    )
+    wide = rows[rows["prior_share"].isna()].pivot(
+        index="source", columns="estimator", values="mass_error_pct"
+    )
     # the filter smooths the forces alone, so its estimates aren't those from forces as sensed
     assert (wide["baseline"] != wide["least squares without filter"]).all()
     assert (wide["constraint_no_geodesic"] != wide["constraint_no_geodesic with filter"]).all()
     # the prior is the truth here: what weighs it more is nearer
-    by_share = rows.dropna(subset="prior_share").pivot(index="source", columns="prior_share", values="mass_error_pct")
+    by_share = rows.dropna(subset="prior_share").pivot(
+        index="source", columns="prior_share", values="mass_error_pct"
+    )
     assert (by_share[min(PRIOR_SHARES)] < by_share[1.0]).all()
 
 

@@ -51,7 +51,8 @@ def test_the_baseline_without_filter_recovers_exact_data():
 
 def test_the_filter_is_what_costs_the_baseline():
     plain, smooth = (
-        estimate_baseline(recording(150), STUDY["baseline"] | {"window": window}).parameters.mass for window in (0, 51)
+        estimate_baseline(recording(150), STUDY["baseline"] | {"window": window}).parameters.mass
+        for window in (0, 51)
     )
     assert abs(smooth - BODY.mass) > 5.0 * abs(plain - BODY.mass)
 
@@ -65,7 +66,9 @@ def test_the_filter_keeps_cubics(power):
 
 
 def test_a_recording_shorter_than_the_filter_is_named():
-    with pytest.raises(ContactIdError, match="40 samples is shorter than the filter's window of 51"):
+    with pytest.raises(
+        ContactIdError, match="40 samples is shorter than the filter's window of 51"
+    ):
         estimate_baseline(recording(40), STUDY["baseline"] | {"window": 51})
 
 
@@ -75,7 +78,10 @@ def test_the_baseline_says_what_a_still_object_cannot_tell():
 
 
 def test_standard_errors_of_the_linear_fit_are_the_scatter_of_estimates():
-    runs = [estimate_baseline(recording(100, noise_seed=seed, force_sd=0.05), PLAIN) for seed in range(60)]
+    runs = [
+        estimate_baseline(recording(100, noise_seed=seed, force_sd=0.05), PLAIN)
+        for seed in range(60)
+    ]
     scatter = np.std([run.parameters.vector for run in runs], axis=0, ddof=1)
     stated = np.mean([run.standard_errors for run in runs], axis=0)
     assert scatter / stated == pytest.approx(np.ones(10), abs=0.4)
@@ -113,7 +119,12 @@ def test_shards_are_gathered_with_the_promised_columns(tmp_path):
 
 
 def test_speed_is_measured_at_every_length(tmp_path):
-    speed = {"samples": (30, 60), "repeats": 1, "method": "constraint_no_geodesic", "solvers": ("factor_graph",)}
+    speed = {
+        "samples": (30, 60),
+        "repeats": 1,
+        "method": "constraint_no_geodesic",
+        "solvers": ("factor_graph",),
+    }
     write_speed(OBJECTS_FILE, STUDY | {"twin": TWIN, "speed": ONE | speed}, tmp_path / "speed.csv")
     rows = with_lines(read_csv(tmp_path / "speed.csv"))
     assert list(rows["samples"]) == [30, 60]
@@ -153,7 +164,14 @@ def test_figure_3_shows_the_factors_of_the_graph():
     points = factor_graph_points(listed)
     squares = points[points["element"] == "factor"]
     assert squares["count"].sum() == len(listed)
-    assert set(squares["kind"]) == {"pose", "force", "contact", "dynamics", "consistency", "geodesic"}
+    assert set(squares["kind"]) == {
+        "pose",
+        "force",
+        "contact",
+        "dynamics",
+        "consistency",
+        "geodesic",
+    }
     edges = points[points["element"] == "edge"]
     assert edges["count"].sum() == sum(len(factor.unknowns) for factor in listed)
     assert len(squares[squares["kind"] == "dynamics"]) == 3

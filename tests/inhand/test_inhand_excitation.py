@@ -1,12 +1,23 @@
-"""Motions made for identification keep to the range and tell more; figures are drawn from the twins' own data."""
+"""Motions made for identification keep to the range and tell more; figures are drawn from the
+twins' own data.
+"""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.artefacts.contact_forces import contact_forces, draw_contact, draw_force_scale, force_scale
-from contactid.inhand.artefacts.excitation import draw_excitation, draw_identifiability, excitation_points
+from contactid.inhand.artefacts.contact_forces import (
+    contact_forces,
+    draw_contact,
+    draw_force_scale,
+    force_scale,
+)
+from contactid.inhand.artefacts.excitation import (
+    draw_excitation,
+    draw_identifiability,
+    excitation_points,
+)
 from contactid.inhand.artefacts.objects import (
     all_objects,
     draw_held_object,
@@ -56,7 +67,9 @@ def covariance(start):
 
 @pytest.fixture(scope="module")
 def found(start, covariance):
-    return optimise_motion(start, LIMITS, 1.2, covariance, {"samples": 40, "iterations": 8, "tolerance": 1e-3})
+    return optimise_motion(
+        start, LIMITS, 1.2, covariance, {"samples": 40, "iterations": 8, "tolerance": 1e-3}
+    )
 
 
 def test_gain_is_that_of_the_information(start, covariance, found):
@@ -81,9 +94,12 @@ def test_optimised_motion_keeps_to_range_and_peaks(start, found):
 def test_peaks_stand_for_the_largest_accelerations(start):
     trajectory = start.evaluate(np.linspace(0.0, 3.0, 300))
     largest = [
-        np.linalg.norm(values, axis=1).max() for values in (trajectory.acceleration, trajectory.angular_acceleration)
+        np.linalg.norm(values, axis=1).max()
+        for values in (trajectory.acceleration, trajectory.angular_acceleration)
     ]
-    assert np.all(peaks(trajectory) <= largest) and np.all(peaks(trajectory) >= 0.6 * np.array(largest))
+    assert np.all(peaks(trajectory) <= largest) and np.all(
+        peaks(trajectory) >= 0.6 * np.array(largest)
+    )
 
 
 def test_optimised_motion_lowers_the_mean_standard_error_of_a_recording(start, found):
@@ -98,15 +114,21 @@ def test_table_of_identifiability_says_what_each_case_lacks():
     table = identifiability_table(OPTIONS, 1).set_index("case")
     assert len(table.loc[RECORDED]) == 20
     assert (table.loc[RECORDED, "not_identifiable"] == "").all()
-    assert np.isfinite(table.loc[RECORDED, [f"se_{name}" for name in PARAMETER_COLUMNS]]).all(axis=None)
+    assert np.isfinite(table.loc[RECORDED, [f"se_{name}" for name in PARAMETER_COLUMNS]]).all(
+        axis=None
+    )
     poor = table.drop(index=RECORDED)
-    assert (poor["not_identifiable"] != "").all() and not np.isfinite(poor["condition_number"]).any()
+    assert (poor["not_identifiable"] != "").all() and not np.isfinite(
+        poor["condition_number"]
+    ).any()
 
 
 def test_points_of_the_excitation_figure_pair_both_motions():
     row = {"source": SOURCE, "object": "box_0", "seed": 1, "geodesic_error": 0.3}
     row |= {f"{kind}_{name}": 0.1 for kind in ("relative", "error") for name in PARAMETER_COLUMNS}
-    table = pd.DataFrame([row | {"motion": REFERENCE}, row | {"motion": OPTIMISED, "geodesic_error": 0.2}])
+    table = pd.DataFrame(
+        [row | {"motion": REFERENCE}, row | {"motion": OPTIMISED, "geodesic_error": 0.2}]
+    )
     points = excitation_points(table).set_index(["panel", "parameter"])
     assert points.loc[("error", "geodesic_error"), [REFERENCE, OPTIMISED]].tolist() == [0.3, 0.2]
     assert len(points) == 21 and points["source"].str.startswith("synthetic data").all()
@@ -129,7 +151,10 @@ def test_figure_1_shows_forces_that_carry_the_object():
 def test_figure_2_stays_within_the_cone_and_marks_one_sample():
     data = contact_forces(*HELD)
     assert (data["tangential_n"] <= data["friction"] * data["normal_n"]).all()
-    assert data["shown"].sum() == 1 and data.loc[data["shown"], "finger"].item() == SHOWN["contact_finger"]
+    assert (
+        data["shown"].sum() == 1
+        and data.loc[data["shown"], "finger"].item() == SHOWN["contact_finger"]
+    )
 
 
 def test_figure_9_shows_a_smaller_swing_at_the_fingertip():

@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contactid.core.inertia import InertialParameters, PrincipalForm, geodesic_distance, hull_halfspaces
+from contactid.core.inertia import (
+    InertialParameters,
+    PrincipalForm,
+    geodesic_distance,
+    hull_halfspaces,
+)
 from contactid.inhand.identify.factors import (
     PrincipalChart,
     VectorChart,
@@ -15,7 +20,13 @@ from contactid.inhand.identify.factors import (
     geodesic_residual,
     pose_residual,
 )
-from contactid.inhand.identify.kinematics import REACH, SCHEMES, BodyMotion, body_motion, rotation_exp
+from contactid.inhand.identify.kinematics import (
+    REACH,
+    SCHEMES,
+    BodyMotion,
+    body_motion,
+    rotation_exp,
+)
 from contactid.inhand.identify.wrench import regressor
 from contactid.inhand.readers.recordings import recorded_signals
 from contactid.inhand.simulate.grasp_motion import random_motion
@@ -28,14 +39,18 @@ STEP = 1e-6
 
 def differences(function, count, step=STEP):
     """Derivatives of a function of an increment (count,), last axis, by central differences."""
-    columns = [(function(step * unit) - function(-step * unit)) / (2.0 * step) for unit in np.eye(count)]
+    columns = [
+        (function(step * unit) - function(-step * unit)) / (2.0 * step) for unit in np.eye(count)
+    ]
     return np.stack(columns, axis=-1)
 
 
 def exact_motion():
     path = random_motion(SLOW, np.random.default_rng(3)).evaluate(np.linspace(0.6, 2.0, 9))
     none = np.zeros((9, 3, 0))
-    return path, BodyMotion(path.angular_velocity, path.angular_acceleration, specific_force(path), none, none, none)
+    return path, BodyMotion(
+        path.angular_velocity, path.angular_acceleration, specific_force(path), none, none, none
+    )
 
 
 def test_regressor_times_parameters_is_the_wrench_of_newton_and_euler():
@@ -58,7 +73,9 @@ def test_dynamics_of_exact_forces_vanish():
 def test_slopes_of_the_dynamics(scheme, wrist):
     signals = recorded_signals(recording(5, 0.03, wrist=wrist))
     inner = slice(REACH[scheme], 5 - REACH[scheme])
-    acting = np.stack([signals.forces, signals.points, *([signals.torques] if wrist else [])], axis=1)
+    acting = np.stack(
+        [signals.forces, signals.points, *([signals.torques] if wrist else [])], axis=1
+    )
 
     def residual(poses=None, local=None, vector=None):
         turned, shifted, moved = signals.rotations, signals.positions, acting
@@ -68,7 +85,9 @@ def test_slopes_of_the_dynamics(scheme, wrist):
         if local is not None:
             moved = acting + local.reshape(acting[0].shape)
         motion = body_motion(signals.time, turned, shifted, 9.81, scheme)
-        return dynamics_residual(motion, moved[inner], BODY.vector + (0.0 if vector is None else vector))
+        return dynamics_residual(
+            motion, moved[inner], BODY.vector + (0.0 if vector is None else vector)
+        )
 
     motion = body_motion(signals.time, signals.rotations, signals.positions, 9.81, scheme)
     by_pose, by_local, by_vector = dynamics_slopes(motion, acting[inner], BODY.vector)
@@ -88,15 +107,21 @@ def test_slope_of_the_pose_factor():
     rotations, positions = measured @ rotation_exp(0.5 * random.normal(size=(4, 3))), shift + 0.1
 
     def residual(step):
-        return pose_residual(rotations @ rotation_exp(step[:3]), positions + step[3:], measured, shift)[0]
+        return pose_residual(
+            rotations @ rotation_exp(step[:3]), positions + step[3:], measured, shift
+        )[0]
 
-    assert pose_residual(rotations, positions, measured, shift)[1] == pytest.approx(differences(residual, 6), abs=1e-8)
+    assert pose_residual(rotations, positions, measured, shift)[1] == pytest.approx(
+        differences(residual, 6), abs=1e-8
+    )
 
 
 @pytest.mark.parametrize("chart", [VectorChart(BODY.vector), PrincipalChart(BODY.principal_form)])
 def test_charts_start_where_they_are_told_and_have_exact_slopes(chart):
     assert chart.vector == pytest.approx(BODY.vector, rel=1e-12)
-    assert chart.slope == pytest.approx(differences(lambda step: chart.plus(step).vector, 10), abs=1e-8)
+    assert chart.slope == pytest.approx(
+        differences(lambda step: chart.plus(step).vector, 10), abs=1e-8
+    )
 
 
 def test_the_principal_chart_keeps_a_rotation():
@@ -140,7 +165,9 @@ def test_the_geodesic_factor_is_the_geodesic_distance(seed):
     random = np.random.default_rng(seed)
     first, second = (body_of(random) for _ in range(2))
     residual, _ = geodesic_residual(first.vector, second)
-    assert np.linalg.norm(residual) == pytest.approx(geodesic_distance(first, second), rel=1e-6, abs=1e-9)
+    assert np.linalg.norm(residual) == pytest.approx(
+        geodesic_distance(first, second), rel=1e-6, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -168,4 +195,6 @@ def test_the_geodesic_factor_goes_on_where_no_body_is():
 def body_of(random):
     rotation = rotation_exp(random.normal(size=3))
     moments = random.uniform(0.5, 2.0, 3)
-    return PrincipalForm(random.uniform(0.5, 2.0), random.normal(size=3), moments, rotation).parameters()
+    return PrincipalForm(
+        random.uniform(0.5, 2.0), random.normal(size=3), moments, rotation
+    ).parameters()

@@ -23,7 +23,9 @@ from twins_for_tests import OBJECTS, OBJECTS_FILE, STUDY, twins
 OPTIONS = twins(samples=40)
 
 
-@pytest.fixture(params=[("wrist_ft", "box_1"), ("in_hand_kinematic", "box_4")], ids=lambda one: one[0])
+@pytest.fixture(
+    params=[("wrist_ft", "box_1"), ("in_hand_kinematic", "box_4")], ids=lambda one: one[0]
+)
 def recording(request):
     return simulate_recording(*request.param, 1, OPTIONS)[0]
 
@@ -69,8 +71,12 @@ def test_all_problems_are_said_at_once(recording):
 
 
 def test_wrong_shapes_are_said(recording):
-    turned = recording.assign(contact_force=recording["contact_force"].transpose("contact", "sample", "axis"))
-    assert any("dimensions (contact, sample, axis)" in problem for problem in recording_problems(turned))
+    turned = recording.assign(
+        contact_force=recording["contact_force"].transpose("contact", "sample", "axis")
+    )
+    assert any(
+        "dimensions (contact, sample, axis)" in problem for problem in recording_problems(turned)
+    )
     flat = recording.isel(axis=[0, 1])
     assert "axis has length 2 instead of 3" in recording_problems(flat)
     short = recording.isel(sample=[0, 1])
@@ -81,17 +87,29 @@ def test_wrong_shapes_are_said(recording):
 def test_every_recording_and_its_truth_are_written(tmp_path):
     names = recording_names([3])
     files = [[str(tmp_path / f"{prefix}{name}.nc") for name in names] for prefix in ("", "truth_")]
-    write_twins(OBJECTS_FILE, STUDY["twin"] | {"samples": 30}, [3], *files, card=tmp_path / "card.json")
-    assert {path.stem for path in tmp_path.iterdir()} == {*names, *(f"truth_{name}" for name in names), "card"}
+    write_twins(
+        OBJECTS_FILE, STUDY["twin"] | {"samples": 30}, [3], *files, card=tmp_path / "card.json"
+    )
+    assert {path.stem for path in tmp_path.iterdir()} == {
+        *names,
+        *(f"truth_{name}" for name in names),
+        "card",
+    }
     card = json.loads((tmp_path / "card.json").read_text())
-    assert (card["recordings"], card["samples"], card["synthetic"]) == (len(names), 30 * len(names), True)
+    assert (card["recordings"], card["samples"], card["synthetic"]) == (
+        len(names),
+        30 * len(names),
+        True,
+    )
     assert headline(card).startswith(f"{len(names)} recordings, {30 * len(names)} samples, ")
     assert card["gaps"] == 0 and 0.0 < card["noise"]["contact_force_n"] < 1.0
     again, truth = simulate_recording("wrist_ft", "box_2", 3, twins(samples=30))
     assert read_recording(tmp_path / "wrist_ft_box_2_3.nc").equals(again)
     stored = read_dataset(tmp_path / "truth_wrist_ft_box_2_3.nc")
     assert stored.equals(truth)
-    np.testing.assert_array_equal(stored.attrs["vector"], object_of(OBJECTS, "box_2").parameters.vector)
+    np.testing.assert_array_equal(
+        stored.attrs["vector"], object_of(OBJECTS, "box_2").parameters.vector
+    )
 
 
 def test_a_broken_list_of_objects_is_said(tmp_path):

@@ -1,4 +1,6 @@
-"""The simulated sensor's physics, calibration measures against known predictors, and force models on tiny sessions."""
+"""The simulated sensor's physics, calibration measures against known predictors, and force models
+on tiny sessions.
+"""
 
 import numpy as np
 import pytest
@@ -7,7 +9,11 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.artefacts.force_sensing import accuracy, draw_force_sensing, forces_and_calibration
+from contactid.inhand.artefacts.force_sensing import (
+    accuracy,
+    draw_force_sensing,
+    forces_and_calibration,
+)
 from contactid.inhand.simulate.electrode_sensor import (
     HALF_AXES,
     clean_signals,
@@ -27,7 +33,12 @@ from contactid.inhand.tactile.accuracy import (
 )
 from contactid.inhand.tactile.network import REPEATS, least_seconds, write_request
 from contactid.inhand.tactile.regression import fit_bayesian_features, fit_linear
-from contactid.inhand.tactile.training import simulated_samples, torch_python, train_network, write_predictions
+from contactid.inhand.tactile.training import (
+    simulated_samples,
+    torch_python,
+    train_network,
+    write_predictions,
+)
 from contactid.output import style
 
 ONE_SD_SHARE = 2.0 * norm.cdf(1.0) - 1.0
@@ -78,7 +89,9 @@ def test_the_sensor_is_as_symmetric_as_its_layout(pressing, along, shear):
     mirror = np.array([1.0, -1.0, 1.0])
     layout = electrode_layout()
     swapped = [int(np.argmin(np.linalg.norm(layout - mirror * one, axis=1))) for one in layout]
-    assert clean_signals(place, mirror * force) == pytest.approx(clean_signals(place, force)[swapped], abs=1e-12)
+    assert clean_signals(place, mirror * force) == pytest.approx(
+        clean_signals(place, force)[swapped], abs=1e-12
+    )
 
 
 def test_shear_changes_the_signals_at_the_same_place_and_pressure():
@@ -118,7 +131,9 @@ def test_calibration_of_a_known_gaussian_predictor():
 
 def test_errors_of_a_turned_and_stretched_force_are_the_turn_and_the_stretch():
     truth = np.tile([0.0, 0.0, 2.0], (10, 1))
-    turned = 1.1 * np.column_stack([2.0 * np.sin(0.1) * np.ones(10), np.zeros(10), 2.0 * np.cos(0.1) * np.ones(10)])
+    turned = 1.1 * np.column_stack(
+        [2.0 * np.sin(0.1) * np.ones(10), np.zeros(10), 2.0 * np.cos(0.1) * np.ones(10)]
+    )
     found = magnitude_and_angle(truth, turned, 0.5)
     assert found["magnitude_error_n"] == pytest.approx(0.2)
     assert found["magnitude_error_pct"] == pytest.approx(10.0)
@@ -161,7 +176,10 @@ def test_bayesian_uncertainty_grows_away_from_the_training_samples():
 def test_no_session_is_in_two_parts():
     samples = simulated_samples(BLOCK)
     assert len(samples["training_force"]) == 8 * 80 and len(samples["test_force"]) == 3 * 80
-    parts = [{tuple(row) for row in samples[f"{part}_force"]} for part in ("training", "validation", "test")]
+    parts = [
+        {tuple(row) for row in samples[f"{part}_force"]}
+        for part in ("training", "validation", "test")
+    ]
     assert not (parts[0] & parts[1] or parts[0] & parts[2] or parts[1] & parts[2])
 
 
@@ -202,7 +220,9 @@ def test_a_missing_environment_names_its_remedy(monkeypatch, tmp_path):
 def test_a_network_is_told_its_settings_and_not_what_it_is_judged_by(tmp_path):
     samples = {f"{part}_{kind}": np.random.default_rng(0).normal(size=(4, 3))
                for part in ("training", "validation", "test") for kind in ("signals", "force")}  # fmt: skip
-    write_request(tmp_path / "request.npz", "plain_network", 5, BLOCK["network"] | {"hidden": 7}, samples)
+    write_request(
+        tmp_path / "request.npz", "plain_network", 5, BLOCK["network"] | {"hidden": 7}, samples
+    )
     with np.load(tmp_path / "request.npz") as file:
         assert int(file["option_hidden"]) == 7 and str(file["network"]) == "plain_network"
         assert "test_force" not in file.files  # the program never sees what it is judged by
@@ -218,7 +238,11 @@ def as_python(monkeypatch, path, program):
 def test_what_a_network_answers_is_read_back(monkeypatch, tmp_path):
     samples = {f"{part}_{kind}": np.zeros((4, 3)) for part in ("training", "validation", "test")
                for kind in ("signals", "force")}  # fmt: skip
-    found = {f"{part}_{kind}": np.ones((4, 3)) for part in ("validation", "test") for kind in ("mean", "sd")}
+    found = {
+        f"{part}_{kind}": np.ones((4, 3))
+        for part in ("validation", "test")
+        for kind in ("mean", "sd")
+    }
     np.savez(tmp_path / "kept.npz", **found, epochs=3, seconds=0.5)
     as_python(monkeypatch, tmp_path / "python", f"#!/bin/sh\ncp {tmp_path}/kept.npz $4\n")
     answer = train_network("plain_network", 1, BLOCK["network"], samples)
@@ -229,7 +253,9 @@ def test_what_a_network_answers_is_read_back(monkeypatch, tmp_path):
 
 
 def test_a_program_that_fails_is_reported_in_one_line(monkeypatch, tmp_path):
-    as_python(monkeypatch, tmp_path / "python", "#!/bin/sh\necho 'ERROR no such thing.' >&2\nexit 1\n")
+    as_python(
+        monkeypatch, tmp_path / "python", "#!/bin/sh\necho 'ERROR no such thing.' >&2\nexit 1\n"
+    )
     samples = {f"{part}_{kind}": np.zeros((4, 3)) for part in ("training", "validation", "test")
                for kind in ("signals", "force")}  # fmt: skip
     with pytest.raises(ContactIdError, match=r"training plain_network failed \(no such thing\)"):
@@ -251,10 +277,20 @@ def test_a_network_s_time_is_that_of_its_fastest_prediction(monkeypatch):
 
 def test_times_stand_where_a_network_is_and_nowhere_else(monkeypatch):
     samples = simulated_samples(BLOCK)
-    answer = {f"{part}_{kind}": samples[f"{part}_force"] + 0.1 for part in ("validation", "test") for kind in ("mean",)}
-    answer |= {f"{part}_sd": np.ones_like(samples[f"{part}_force"]) for part in ("validation", "test")}
-    monkeypatch.setattr(training, "train_network", lambda *given: answer | {"epochs": 3, "seconds": 0.25})
-    found = training.train_models(samples, BLOCK | {"models": ["plain_network", "linear"], "training_seeds": [1]})
+    answer = {
+        f"{part}_{kind}": samples[f"{part}_force"] + 0.1
+        for part in ("validation", "test")
+        for kind in ("mean",)
+    }
+    answer |= {
+        f"{part}_sd": np.ones_like(samples[f"{part}_force"]) for part in ("validation", "test")
+    }
+    monkeypatch.setattr(
+        training, "train_network", lambda *given: answer | {"epochs": 3, "seconds": 0.25}
+    )
+    found = training.train_models(
+        samples, BLOCK | {"models": ["plain_network", "linear"], "training_seeds": [1]}
+    )
     assert list(accuracy_table(found, 0.5)["seconds"].fillna(-1.0)) == [0.25, -1.0]
     without = training.train_models(samples, BLOCK | {"models": ["linear"]})
     assert "seconds" not in without and "seconds" not in accuracy_table(without, 0.5)
@@ -276,6 +312,8 @@ def test_networks_learn_deterministically_and_state_an_uncertainty():
     assert (dropout[0]["test_sd"] > 0.0).all() and dropout[0]["test_sd"].std() > 0.0
     plain = train_network("plain_network", 1, options, samples)
     for answer in (dropout[0], plain):
-        explained = 1.0 - np.var(samples["test_force"] - answer["test_mean"]) / np.var(samples["test_force"])
+        explained = 1.0 - np.var(samples["test_force"] - answer["test_mean"]) / np.var(
+            samples["test_force"]
+        )
         assert explained > 0.5
     assert np.ptp(plain["test_sd"], axis=0).max() == 0.0

@@ -1,4 +1,6 @@
-"""Friction from the last sticking force: eq. 5 as trigonometry, known coefficients from simulated slips, bounds."""
+"""Friction from the last sticking force: eq. 5 as trigonometry, known coefficients from simulated
+slips, bounds.
+"""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,12 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.artefacts.friction import draw_friction, estimates_and_errors, friction_figure, friction_tables
+from contactid.inhand.artefacts.friction import (
+    draw_friction,
+    estimates_and_errors,
+    friction_figure,
+    friction_tables,
+)
 from contactid.inhand.friction.slip import (
     detect_slip,
     estimate_friction,
@@ -53,22 +60,33 @@ def turned(rotation, vector):
 @given(angles, st.floats(0.01, 100.0), st.floats(-3.0, 3.0), st.lists(unit, min_size=3, max_size=3))
 def test_eq_5_is_the_tangent_of_the_cone_s_half_angle_in_every_frame(phi, size, heading, rotation):
     direction = [np.sin(phi) * np.cos(heading), np.sin(phi) * np.sin(heading), np.cos(phi)]
-    mu = friction_coefficient(turned(rotation, size * np.array(direction)), 3.0 * turned(rotation, [0.0, 0.0, 1.0]))
+    mu = friction_coefficient(
+        turned(rotation, size * np.array(direction)), 3.0 * turned(rotation, [0.0, 0.0, 1.0])
+    )
     assert mu == pytest.approx(np.tan(phi), rel=1e-9)
 
 
-@given(st.lists(st.floats(-10.0, 10.0), min_size=3, max_size=3), st.lists(unit, min_size=3, max_size=3))
+@given(
+    st.lists(st.floats(-10.0, 10.0), min_size=3, max_size=3), st.lists(unit, min_size=3, max_size=3)
+)
 def test_eq_5_as_printed_and_as_computed_agree(force, normal):
     force, normal = np.array(force), np.array(normal)
     assume(np.linalg.norm(normal) > 1e-3 and np.linalg.norm(force) > 1e-3)
     cosine = force @ normal / np.linalg.norm(force) / np.linalg.norm(normal)
     assume(0.01 < cosine < 0.9999)
-    assert friction_coefficient(force, normal) == pytest.approx(np.sqrt(1.0 - cosine**2) / cosine, rel=1e-6)
+    assert friction_coefficient(force, normal) == pytest.approx(
+        np.sqrt(1.0 - cosine**2) / cosine, rel=1e-6
+    )
 
 
 def test_a_force_that_does_not_press_has_no_coefficient():
     force = np.array([[1.0, 0.0, -0.1], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.5, 0.0, 1.0]])
-    assert np.isnan(friction_coefficient(force, np.array([0.0, 0.0, 1.0]))).tolist() == [True, True, True, False]
+    assert np.isnan(friction_coefficient(force, np.array([0.0, 0.0, 1.0]))).tolist() == [
+        True,
+        True,
+        True,
+        False,
+    ]
     with pytest.raises(ContactIdError, match="surface normal is zero"):
         friction_coefficient(force, np.zeros(3))
 
@@ -90,9 +108,13 @@ def test_warping_adds_to_the_angle(phi, warp):
 
 def test_the_slope_method_is_unbiased_to_first_order_and_exact_without_noise():
     mu = np.full((1, 20_000), 0.7)
-    assert slope_truth(slope_angles(mu, 0.0, np.random.default_rng(0)))[0] == pytest.approx(0.7, rel=1e-12)
+    assert slope_truth(slope_angles(mu, 0.0, np.random.default_rng(0)))[0] == pytest.approx(
+        0.7, rel=1e-12
+    )
     noisy = slope_truth(slope_angles(mu, 0.02, np.random.default_rng(0)))[0]
-    second_order = 0.7 * (1.0 + 0.7**2) * 0.02**2  # half the second derivative of tan, times the variance
+    second_order = (
+        0.7 * (1.0 + 0.7**2) * 0.02**2
+    )  # half the second derivative of tan, times the variance
     assert noisy == pytest.approx(0.7 + second_order, abs=4.0 * 0.02 * 1.49 / np.sqrt(20_000))
     assert slope_truth(np.array([[np.pi / 4.0]])) == pytest.approx(1.0)
 
@@ -105,7 +127,10 @@ def clean():
 
 def test_coulomb_s_law_holds_in_every_sample(clean):
     mu, trials = clean
-    tangential, normal = np.linalg.norm(trials.true_force[..., :2], axis=-1), trials.true_force[..., 2]
+    tangential, normal = (
+        np.linalg.norm(trials.true_force[..., :2], axis=-1),
+        trials.true_force[..., 2],
+    )
     # a sample's force belongs to the normal force of the sample before it
     assert (tangential[:, 1:] <= mu[:, None] * normal[:, :-1] * (1.0 + 1e-9)).all()
     assert (np.diff(trials.slip, axis=1) >= 0.0).all()
@@ -123,14 +148,20 @@ def test_the_finger_sticks_again_after_it_slipped(clean):
 
 def test_noise_free_slips_are_dated_and_the_coefficient_recovered(clean):
     mu, trials = clean
-    for value, force, point, slip in zip(mu, trials.force, trials.contact_point, trials.slip, strict=True):
+    for value, force, point, slip in zip(
+        mu, trials.force, trials.contact_point, trials.slip, strict=True
+    ):
         found = estimate_friction(force, point, trials.normal, direction_sd=0.0)
         assert found.slipped
         assert abs(found.onset - np.flatnonzero(slip > 0.0)[0]) <= 1
         rate = BLOCK["normal_rate"] / SAMPLE_RATE
-        lag = value**2 / BLOCK["tangential_force"] * rate * 5.0  # growth of the ratio over the samples before
+        lag = (
+            value**2 / BLOCK["tangential_force"] * rate * 5.0
+        )  # growth of the ratio over the samples before
         assert value - 2.0 * lag < found.friction <= value * (1.0 + 1e-9)
-        assert value - 10.0 * lag < found.lower_bound < found.friction  # a window is five times as long
+        assert (
+            value - 10.0 * lag < found.lower_bound < found.friction
+        )  # a window is five times as long
 
 
 def test_a_warped_surface_is_off_by_the_tangent_rule():
@@ -148,7 +179,9 @@ def test_the_estimate_is_the_same_in_another_frame(clean):
     rotation = Rotation.from_rotvec([0.3, -1.1, 0.7])
     here = estimate_friction(trials.force[1], trials.contact_point[1], trials.normal)
     there = estimate_friction(
-        rotation.apply(trials.force[1]), rotation.apply(trials.contact_point[1]) + 0.1, rotation.apply(trials.normal)
+        rotation.apply(trials.force[1]),
+        rotation.apply(trials.contact_point[1]) + 0.1,
+        rotation.apply(trials.normal),
     )
     assert there.onset == here.onset
     assert there.friction == pytest.approx(here.friction, rel=1e-9)
@@ -166,12 +199,18 @@ def test_without_slip_there_is_only_a_bound():
 
 @pytest.mark.parametrize("ratio", [0.8, 0.9, 0.95, 1.0])
 def test_slips_are_found_whatever_kinetic_friction_is_and_bounds_hold(ratio):
-    """Of a skin that only slides, too, and where the contact point drifts steadily by a millimetre in two seconds."""
+    """Of a skin that only slides, too, and where the contact point drifts steadily by a millimetre
+    in two seconds.
+    """
     truth = np.repeat([0.42, 0.55, 0.7, 0.86], 15)
-    trials = simulate_trials(truth, np.zeros(60), BLOCK | {"kinetic_ratio": ratio}, np.random.default_rng(77))
+    trials = simulate_trials(
+        truth, np.zeros(60), BLOCK | {"kinetic_ratio": ratio}, np.random.default_rng(77)
+    )
     drifting = trials.contact_point + np.array([3e-4, -4e-4, 0.0]) * trials.time[:, None]
     for points in (trials.contact_point, drifting):
-        found = [estimate_friction(*one, trials.normal) for one in zip(trials.force, points, strict=True)]
+        found = [
+            estimate_friction(*one, trials.normal) for one in zip(trials.force, points, strict=True)
+        ]
         assert sum(one.slipped for one in found) >= 0.95 * len(truth)
         errors = np.array([one.friction for one in found]) - truth
         assert np.nanmedian(np.abs(errors)) < 0.03
@@ -181,8 +220,12 @@ def test_slips_are_found_whatever_kinetic_friction_is_and_bounds_hold(ratio):
 def test_a_bound_holds_where_a_slide_stays_unseen():
     """No ratio is above the coefficient for long, so the bound needs no slip to be found."""
     truth = np.full(60, 0.6)
-    trials = simulate_trials(truth, np.zeros(60), BLOCK | {"kinetic_ratio": 1.0}, np.random.default_rng(78))
-    found = [estimate_friction(force, np.zeros_like(force), trials.normal) for force in trials.force]
+    trials = simulate_trials(
+        truth, np.zeros(60), BLOCK | {"kinetic_ratio": 1.0}, np.random.default_rng(78)
+    )
+    found = [
+        estimate_friction(force, np.zeros_like(force), trials.normal) for force in trials.force
+    ]
     assert not any(one.slipped for one in found)
     assert np.mean([one.lower_bound for one in found] < truth) >= 0.95
 
@@ -194,9 +237,17 @@ def test_no_slip_is_found_in_200_recordings_without_one():
         trials = simulate_trials(mu, np.zeros(50), BLOCK | {"normal_force": [4.0, end]}, random)
         assert (trials.slip == 0.0).all()
         time, away = trials.time[:, None], np.array([[1.0, 0.0, 0.0]])
-        for drift in (0.0, 5e-4 * time, 2e-3 * np.exp(-time / 2.0), -1e-3 * trials.true_force[..., 2:]):
+        for drift in (
+            0.0,
+            5e-4 * time,
+            2e-3 * np.exp(-time / 2.0),
+            -1e-3 * trials.true_force[..., 2:],
+        ):
             points = trials.contact_point + drift * away
-            found = [estimate_friction(*one, trials.normal) for one in zip(trials.force, points, strict=True)]
+            found = [
+                estimate_friction(*one, trials.normal)
+                for one in zip(trials.force, points, strict=True)
+            ]
             assert not any(one.slipped for one in found)
             assert np.mean([one.lower_bound for one in found] < mu) >= 0.95
 
@@ -222,8 +273,14 @@ def test_noisy_slips_are_found_and_dated():
     mu = np.repeat([0.45, 0.65, 0.85], 40)
     straight = BLOCK | {"noise": BLOCK["noise"] | {"direction_sd_deg": 0.0}}
     trials = simulate_trials(mu, np.zeros(len(mu)), straight, np.random.default_rng(6))
-    found = [estimate_friction(*one, trials.normal) for one in zip(trials.force, trials.contact_point, strict=True)]
-    late = [one.onset - np.flatnonzero(slip > 0.0)[0] for one, slip in zip(found, trials.slip, strict=True)]
+    found = [
+        estimate_friction(*one, trials.normal)
+        for one in zip(trials.force, trials.contact_point, strict=True)
+    ]
+    late = [
+        one.onset - np.flatnonzero(slip > 0.0)[0]
+        for one, slip in zip(found, trials.slip, strict=True)
+    ]
     assert sum(one.slipped for one in found) == len(mu)
     assert np.mean(np.abs(late) <= 3) >= 0.97
     errors = np.array([one.friction for one in found]) - mu
@@ -317,7 +374,9 @@ def test_the_study_s_median_error_is_small_and_the_warped_stand_apart(tmp_path):
     assert spread[1] > 2.0 * spread[0]
     slid = made["tables/ext_friction_kinetic"].set_index("region").loc["without the warped"]
     assert slid["kinetic_ratio"].tolist() == BLOCK["kinetic_sweep"]
-    assert (slid["n_slipped"] >= 0.95 * slid["n_trials"]).all() and (slid["bound_below"] >= 0.95).all()
+    assert (slid["n_slipped"] >= 0.95 * slid["n_trials"]).all() and (
+        slid["bound_below"] >= 0.95
+    ).all()
     assert (slid["error_abs_median"] < 0.03).all()
     data = estimates_and_errors(trials, slopes)
     with style.styled():
@@ -325,12 +384,18 @@ def test_the_study_s_median_error_is_small_and_the_warped_stand_apart(tmp_path):
         for axes, column in zip(figure.axes, ("friction_mu", "error"), strict=True):
             boxes = [patch.get_path().vertices[:, 0] for patch in axes.patches]
             found = data[data["kind"] == "trial"].groupby(["object", "region"], sort=False)[column]
-            np.testing.assert_allclose(sorted(box.min() for box in boxes), sorted(found.quantile(0.25)))
-            np.testing.assert_allclose(sorted(box.max() for box in boxes), sorted(found.quantile(0.75)))
+            np.testing.assert_allclose(
+                sorted(box.min() for box in boxes), sorted(found.quantile(0.25))
+            )
+            np.testing.assert_allclose(
+                sorted(box.max() for box in boxes), sorted(found.quantile(0.75))
+            )
 
 
 def test_trials_without_slip_are_counted_not_dropped():
-    trials, slope = simulate_and_estimate(read_friction_objects(OBJECTS).iloc[:2], BLOCK | {"normal_force": [4.0, 3.0]})
+    trials, slope = simulate_and_estimate(
+        read_friction_objects(OBJECTS).iloc[:2], BLOCK | {"normal_force": [4.0, 3.0]}
+    )
     table = friction_table(trials)
     assert (table["n_slipped"] == 0).all() and (table["n_trials"].iloc[:2] == 10).all()
     assert table["median"].isna().all()

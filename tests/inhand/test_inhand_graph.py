@@ -1,4 +1,6 @@
-"""The factor graph: elimination equals the dense problem, its minimum is the minimum, and exact data give the truth."""
+"""The factor graph: elimination equals the dense problem, its minimum is the minimum, and exact
+data give the truth.
+"""
 
 from dataclasses import replace
 
@@ -8,7 +10,13 @@ from scipy.optimize import least_squares
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import consistency
-from contactid.inhand.identify.elimination import Step, local_step, parameter_covariance, reduce_graph, solve_step
+from contactid.inhand.identify.elimination import (
+    Step,
+    local_step,
+    parameter_covariance,
+    reduce_graph,
+    solve_step,
+)
 from contactid.inhand.identify.factor_graph import PARAMETERS_NAME, FactorGraph
 from contactid.inhand.identify.kinematics import CENTRAL, FOURTH_ORDER, PAPER, REACH, SCHEMES
 from contactid.inhand.identify.levenberg_marquardt import estimate_with_graph, minimise, plain_start
@@ -26,7 +34,9 @@ BLOCK = {"weights": WEIGHTS, "scheme": FOURTH_ORDER, "iterations": LIMITS}
 NOISE = {"force_sd": 0.05, "position_sd": 3e-4, "orientation_sd": 1e-3, "point_sd": 1e-3}
 
 
-def small_graph(method="constraint_geodesic", scheme=CENTRAL, samples=8, step=0.04, *, wrist=True, **noise):
+def small_graph(
+    method="constraint_geodesic", scheme=CENTRAL, samples=8, step=0.04, *, wrist=True, **noise
+):
     signals = recorded_signals(recording(samples, step, wrist=wrist, **noise))
     return FactorGraph(signals, GRAPH_METHODS[method], WEIGHTS, scheme, BODY)
 
@@ -58,7 +68,9 @@ def residuals(graph, state):
     at = graph.evaluate(state).residuals
     deviation = np.repeat([WEIGHTS["dynamics_force"], WEIGHTS["dynamics_torque"]], 3)
     local = np.sqrt(graph.local_precision) * at.local
-    return np.concatenate([at.pose.ravel(), local.ravel(), (at.dynamics / deviation).ravel(), at.own])
+    return np.concatenate(
+        [at.pose.ravel(), local.ravel(), (at.dynamics / deviation).ravel(), at.own]
+    )
 
 
 def dense_rows(graph, state, step=1e-6):
@@ -86,13 +98,17 @@ def test_a_step_solves_the_dense_normal_equations(scheme, wrist):
     decrease = 0.5 * (right @ right - np.sum((right + rows @ dense) ** 2))
     assert step.expected_decrease == pytest.approx(decrease, rel=1e-5)
     information = np.linalg.inv(scale[:, None] * (rows.T @ rows) * scale) * np.outer(scale, scale)
-    assert parameter_covariance(step.parameter_curvature) == pytest.approx(information[-10:, -10:], rel=1e-3)
+    assert parameter_covariance(step.parameter_curvature) == pytest.approx(
+        information[-10:, -10:], rel=1e-3
+    )
 
 
 def test_the_cost_is_half_the_squared_residuals():
     graph = small_graph(**NOISE)
     state = graph.start(plain_start(graph.signals))
-    assert graph.evaluate(state).cost == pytest.approx(0.5 * np.sum(residuals(graph, state) ** 2), rel=1e-12)
+    assert graph.evaluate(state).cost == pytest.approx(
+        0.5 * np.sum(residuals(graph, state) ** 2), rel=1e-12
+    )
 
 
 def test_the_minimum_is_that_of_a_general_solver():
@@ -104,7 +120,9 @@ def test_the_minimum_is_that_of_a_general_solver():
     def at(scaled):
         return moved(graph, start, scaled * scale)
 
-    theirs = least_squares(lambda scaled: residuals(graph, at(scaled)), np.zeros(unknowns(graph)), method="lm")
+    theirs = least_squares(
+        lambda scaled: residuals(graph, at(scaled)), np.zeros(unknowns(graph)), method="lm"
+    )
     assert ours.converged
     assert ours.cost == pytest.approx(theirs.cost, rel=1e-7)
     assert ours.state.chart.vector == pytest.approx(at(theirs.x).chart.vector, rel=1e-4, abs=1e-6)
@@ -114,17 +132,33 @@ def test_factors_tie_what_the_derivatives_say():
     graph = small_graph(samples=6)
     rows, count, size = dense_rows(graph, graph.start(BODY)), 6, 9
     names = [f"pose_{k}" for k in range(count) for _ in range(6)]
-    names += [f"{kind}_{k}_0" for k in range(count) for kind in ("force", "contact", "torque") for _ in range(3)]
+    names += [
+        f"{kind}_{k}_0"
+        for k in range(count)
+        for kind in ("force", "contact", "torque")
+        for _ in range(3)
+    ]
     names += [PARAMETERS_NAME] * 10
-    tied = [{name for name, entry in zip(names, row, strict=True) if abs(entry) > 1e-7} for row in rows]
+    tied = [
+        {name for name, entry in zip(names, row, strict=True) if abs(entry) > 1e-7} for row in rows
+    ]
     listed = list(graph.factors())
     start = count * (6 + size)
     for number, factor in enumerate(factor for factor in listed if factor.kind == "dynamics"):
-        assert set().union(*tied[start + 6 * number : start + 6 * number + 6]) == set(factor.unknowns)
-    measured = [factor for factor in listed if factor.kind in ("pose", "force", "contact", "torque")]
-    assert {name for factor in measured for name in factor.unknowns} == set(names) - {PARAMETERS_NAME}
+        assert set().union(*tied[start + 6 * number : start + 6 * number + 6]) == set(
+            factor.unknowns
+        )
+    measured = [
+        factor for factor in listed if factor.kind in ("pose", "force", "contact", "torque")
+    ]
+    assert {name for factor in measured for name in factor.unknowns} == set(names) - {
+        PARAMETERS_NAME
+    }
     assert all(len(factor.unknowns) == 1 for factor in measured)
-    assert {factor.kind for factor in listed if factor.sample is None} == {"consistency", "geodesic"}
+    assert {factor.kind for factor in listed if factor.sample is None} == {
+        "consistency",
+        "geodesic",
+    }
 
 
 @pytest.mark.parametrize("scheme", [CENTRAL, FOURTH_ORDER])
@@ -159,25 +193,35 @@ def test_exact_data_give_the_truth(method, wrist):
 def test_finite_differences_cost_what_their_order_says():
     def inertia_error(scheme):
         block = BLOCK | {"scheme": scheme}
-        return errors(estimate_with_graph(recording(150, 0.02), "baseline_fg", BODY, block).parameters)[2]
+        return errors(
+            estimate_with_graph(recording(150, 0.02), "baseline_fg", BODY, block).parameters
+        )[2]
 
     paper, central, fourth = (inertia_error(scheme) for scheme in (PAPER, CENTRAL, FOURTH_ORDER))
     assert paper > 3.0 * central > 30.0 * fourth
 
 
 def test_without_constraints_both_charts_have_the_same_minimum():
-    data, block = recording(150, 0.01, **NOISE), BLOCK | {"iterations": LIMITS | {"relative_decrease": 1e-10}}
+    data, block = (
+        recording(150, 0.01, **NOISE),
+        BLOCK | {"iterations": LIMITS | {"relative_decrease": 1e-10}},
+    )
     free, principal = (
-        estimate_with_graph(data, method, BODY, block) for method in ("baseline_fg", "no_constraint_no_geodesic")
+        estimate_with_graph(data, method, BODY, block)
+        for method in ("baseline_fg", "no_constraint_no_geodesic")
     )
     assert principal.objective == pytest.approx(free.objective, rel=1e-8)
     assert principal.parameters.vector == pytest.approx(free.parameters.vector, rel=1e-3, abs=1e-5)
 
 
 def test_standard_errors_are_the_scatter_of_estimates():
-    block = BLOCK | {"weights": WEIGHTS | {"position": 3e-4, "dynamics_force": 1e-4, "dynamics_torque": 1e-5}}
+    block = BLOCK | {
+        "weights": WEIGHTS | {"position": 3e-4, "dynamics_force": 1e-4, "dynamics_torque": 1e-5}
+    }
     runs = [
-        estimate_with_graph(recording(80, 0.02, seed=7, noise_seed=seed, **NOISE), "baseline_fg", BODY, block)
+        estimate_with_graph(
+            recording(80, 0.02, seed=7, noise_seed=seed, **NOISE), "baseline_fg", BODY, block
+        )
         for seed in range(40)
     ]
     scatter = np.std([run.parameters.vector for run in runs], axis=0, ddof=1)
@@ -187,7 +231,9 @@ def test_standard_errors_are_the_scatter_of_estimates():
 
 
 def test_the_constraint_draws_towards_physical_bodies_without_guaranteeing_one():
-    flat = recording(120, 0.01, force_sd=0.4, position_sd=1e-3, orientation_sd=5e-3, point_sd=3e-3, seed=4)
+    flat = recording(
+        120, 0.01, force_sd=0.4, position_sd=1e-3, orientation_sd=5e-3, point_sd=3e-3, seed=4
+    )
     free, held = (
         estimate_with_graph(flat, method, BODY, BLOCK).parameters
         for method in ("no_constraint_no_geodesic", "constraint_no_geodesic")
@@ -199,11 +245,16 @@ def test_the_constraint_draws_towards_physical_bodies_without_guaranteeing_one()
 
 
 def test_a_strong_prior_wins_and_a_weak_one_does_not():
-    data, wrong = recording(120, 0.01, **NOISE), replace(BODY, mass=1.5 * BODY.mass, inertia=1.5 * BODY.inertia)
+    data, wrong = (
+        recording(120, 0.01, **NOISE),
+        replace(BODY, mass=1.5 * BODY.mass, inertia=1.5 * BODY.inertia),
+    )
     masses = []
     for spread in (1e-6, 1e3):
         block = BLOCK | {"weights": WEIGHTS | {"geodesic": spread}}
-        masses.append(estimate_with_graph(data, "constraint_geodesic", wrong, block).parameters.mass)
+        masses.append(
+            estimate_with_graph(data, "constraint_geodesic", wrong, block).parameters.mass
+        )
     assert masses[0] == pytest.approx(wrong.mass, rel=1e-3)
     assert masses[1] == pytest.approx(BODY.mass, rel=1e-2)
 

@@ -66,7 +66,9 @@ def derivative(function, step=1e-5):
     return tuple(
         (after - before) / (2.0 * step)
         for after, before in zip(
-            function(MOTION.evaluate(TIME + step)), function(MOTION.evaluate(TIME - step)), strict=True
+            function(MOTION.evaluate(TIME + step)),
+            function(MOTION.evaluate(TIME - step)),
+            strict=True,
         )
     )
 
@@ -75,10 +77,14 @@ def test_power_of_contacts_and_gravity_is_the_growth_of_kinetic_energy(trajector
     turn = rotations.as_rotation(trajectory.orientation)
     of_contacts = np.sum(wrench[:, :3] * turn.inv().apply(trajectory.velocity), axis=1)
     of_contacts += np.sum(wrench[:, 3:] * trajectory.angular_velocity, axis=1)
-    center = trajectory.velocity + turn.apply(np.cross(trajectory.angular_velocity, PARAMETERS.center_of_mass))
+    center = trajectory.velocity + turn.apply(
+        np.cross(trajectory.angular_velocity, PARAMETERS.center_of_mass)
+    )
     of_gravity = -PARAMETERS.mass * GRAVITY * center[:, 2]
     (growth,) = derivative(lambda motion: (kinetic_energy(motion),))
-    np.testing.assert_allclose((of_contacts + of_gravity)[1:], growth[1:], atol=1e-7 * np.abs(growth).max())
+    np.testing.assert_allclose(
+        (of_contacts + of_gravity)[1:], growth[1:], atol=1e-7 * np.abs(growth).max()
+    )
 
 
 def test_forces_and_torques_are_the_growth_of_momentum(trajectory, wrench):
@@ -114,7 +120,13 @@ def free_motion(times):
     lever = np.cross(growth, center) + np.cross(spin, np.cross(spin, center))
     zeros = np.zeros_like(spin)
     return PoseTrajectory(
-        times, zeros, turn.as_quat(scalar_first=True), zeros, center_acceleration - turn.apply(lever), spin, growth
+        times,
+        zeros,
+        turn.as_quat(scalar_first=True),
+        zeros,
+        center_acceleration - turn.apply(lever),
+        spin,
+        growth,
     )
 
 
@@ -149,7 +161,9 @@ def test_shared_forces_give_any_wrench_within_the_cones(values):
     wanted = np.array([values]) * np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])
     forces = share_wrench(wanted, CONTACTS, GRIP)
     np.testing.assert_allclose(contact_wrench(CONTACTS.positions, forces), wanted, atol=1e-9)
-    assert np.all(cone_ratios(forces, CONTACTS.normals) <= CONTACTS.friction / GRIP["safety"] * (1.0 + 1e-9))
+    assert np.all(
+        cone_ratios(forces, CONTACTS.normals) <= CONTACTS.friction / GRIP["safety"] * (1.0 + 1e-9)
+    )
 
 
 def test_shortest_forces_are_shortest():
@@ -163,7 +177,9 @@ def test_shortest_forces_are_shortest():
 def test_needed_grip_is_the_least_one(wrench):
     """One of the contacts is just on its smaller cone where friction decides the grip."""
     forces = share_wrench(wrench, CONTACTS, GRIP | {"least_force": 0.0})
-    assert cone_ratios(forces, CONTACTS.normals).max() == pytest.approx(CONTACTS.friction / GRIP["safety"], rel=1e-9)
+    assert cone_ratios(forces, CONTACTS.normals).max() == pytest.approx(
+        CONTACTS.friction / GRIP["safety"], rel=1e-9
+    )
 
 
 def test_broken_contact_carries_nothing_and_the_others_everything(wrench):
@@ -173,7 +189,9 @@ def test_broken_contact_carries_nothing_and_the_others_everything(wrench):
     lost = engaged == 0.0
     assert lost.any() and np.all(forces[lost][:, breaking] == 0.0)
     np.testing.assert_allclose(contact_wrench(CONTACTS.positions, forces), wrench, atol=1e-9)
-    assert np.all(cone_ratios(forces, CONTACTS.normals) <= CONTACTS.friction / GRIP["safety"] * (1.0 + 1e-9))
+    assert np.all(
+        cone_ratios(forces, CONTACTS.normals) <= CONTACTS.friction / GRIP["safety"] * (1.0 + 1e-9)
+    )
 
 
 def test_contacts_that_cannot_squeeze_are_refused():

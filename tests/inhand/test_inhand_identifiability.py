@@ -70,7 +70,9 @@ def test_noise_of_poses_only_takes_information_away(wrist):
         assert np.linalg.eigvalsh((last - blurred) * np.outer(scale, scale)).min() > -1e-9
         last = blurred
     exact = pose_information(motion, covariance, theta, 1e-9, 1e-9)
-    np.testing.assert_allclose(exact.matrix, known.matrix, rtol=1e-3, atol=1e-6 * np.abs(known.matrix).max())
+    np.testing.assert_allclose(
+        exact.matrix, known.matrix, rtol=1e-3, atol=1e-6 * np.abs(known.matrix).max()
+    )
     assert exact.condition_number == pytest.approx(known.condition_number, rel=1e-3)
 
 
@@ -92,9 +94,13 @@ def test_pose_information_is_that_of_a_dense_elimination(wrist):
         block[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = whitening[k]
     on_theta = block @ regressor(cut).reshape(-1, 10)
     on_poses = block @ jacobian
-    stacked = np.block([[on_theta, on_poses], [np.zeros((6 * n_poses, 10)), np.diag(1.0 / deviation)]])
+    stacked = np.block(
+        [[on_theta, on_poses], [np.zeros((6 * n_poses, 10)), np.diag(1.0 / deviation)]]
+    )
     normal = stacked.T @ stacked
-    schur = normal[:10, :10] - normal[:10, 10:] @ np.linalg.solve(normal[10:, 10:], normal[10:, :10])
+    schur = normal[:10, :10] - normal[:10, 10:] @ np.linalg.solve(
+        normal[10:, 10:], normal[10:, :10]
+    )
     found = pose_information(cut, covariance[:keep], theta, 2e-4, 1e-4).matrix
     np.testing.assert_allclose(found, schur, rtol=1e-6, atol=1e-9 * np.abs(schur).max())
 
@@ -127,7 +133,9 @@ def test_parameters_that_do_not_show_have_infinite_errors():
     motion = true_motion(truth)
     known = information(motion, np.broadcast_to(np.eye(6), (len(motion.rate), 6, 6)))
     assert known.condition_number == np.inf
-    np.testing.assert_array_equal(np.isinf(known.standard_errors), [False] * 5 + [True] * 2 + [False] * 2 + [True])
+    np.testing.assert_array_equal(
+        np.isinf(known.standard_errors), [False] * 5 + [True] * 2 + [False] * 2 + [True]
+    )
 
 
 @pytest.mark.parametrize(("source", "name"), CASES)
@@ -153,10 +161,14 @@ def test_turning_about_one_axis_hides_the_tensor_across():
     turned = recording_motion("wrist_ft", 1, OPTIONS)
     amplitudes = turned.amplitudes.copy()
     amplitudes[3:5] = 0.0
-    recording, _ = simulate_recording("wrist_ft", "box_0", 1, OPTIONS, motion=replace(turned, amplitudes=amplitudes))
+    recording, _ = simulate_recording(
+        "wrist_ft", "box_0", 1, OPTIONS, motion=replace(turned, amplitudes=amplitudes)
+    )
     statements = unidentifiable(recording)
     assert statements[0].startswith("the object doesn't turn about its axes y, z")
-    assert statements[1].endswith("they involve I_yy, I_zz, I_yz") and statements[1].startswith("3 of the 10")
+    assert statements[1].endswith("they involve I_yy, I_zz, I_yz") and statements[1].startswith(
+        "3 of the 10"
+    )
 
 
 def test_zero_forces_tell_nothing():

@@ -1,4 +1,6 @@
-"""Finite differences of poses: exp and log are inverse, derivatives exact, and schemes have their order."""
+"""Finite differences of poses: exp and log are inverse, derivatives exact, and schemes have their
+order.
+"""
 
 import numpy as np
 import pytest
@@ -29,7 +31,9 @@ QUANTITIES = ("rate", "rate_change", "specific_force")
 
 
 def pose_log(rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Twists (..., 6) of relative poses: rotation vector, then the linear part (eqs. 12 and 13 times dt)."""
+    """Twists (..., 6) of relative poses: rotation vector, then the linear part (eqs. 12 and 13
+    times dt).
+    """
     phi = rotation_log(rotations)
     linear = np.einsum("...ij,...j->...i", inverse_jacobian(phi), positions)
     return np.concatenate([phi, linear], axis=-1)
@@ -76,7 +80,10 @@ def test_rotations_agree_with_scipy(twist, size):
 def test_inverse_jacobian_moves_the_logarithm(size):
     phi = size * np.array([0.5, -0.7, 0.4])
     step = 1e-7
-    moved = [rotation_log(rotation_exp(sign * step * np.eye(3)) @ rotation_exp(phi)) for sign in (1.0, -1.0)]
+    moved = [
+        rotation_log(rotation_exp(sign * step * np.eye(3)) @ rotation_exp(phi))
+        for sign in (1.0, -1.0)
+    ]
     assert inverse_jacobian(phi) == pytest.approx((moved[0] - moved[1]).T / (2.0 * step), abs=1e-8)
 
 
@@ -100,23 +107,34 @@ def test_derivatives_are_exact(scheme, turn):
                 for row in range(6 - 2 * reach):
                     place = sample - row
                     analytic = slope[row, :, 6 * place + entry] if 0 <= place <= 2 * reach else 0.0
-                    assert numeric[row] == pytest.approx(analytic, abs=1e-6, rel=1e-6), (name, row, sample, entry)
+                    assert numeric[row] == pytest.approx(analytic, abs=1e-6, rel=1e-6), (
+                        name,
+                        row,
+                        sample,
+                        entry,
+                    )
 
 
 def errors(scheme, step):
     limits = {"displacement": 0.2, "turn": 0.9, "frequencies": (0.5, 0.9), "ramp": 0.5}
-    path = random_motion(limits, np.random.default_rng(1)).evaluate(1.0 + step * np.arange(round(1.0 / step)))
+    path = random_motion(limits, np.random.default_rng(1)).evaluate(
+        1.0 + step * np.arange(round(1.0 / step))
+    )
     rotations = Rotation.from_quat(path.orientation, scalar_first=True).as_matrix()
     motion = body_motion(path.time, rotations, path.position, 9.81, scheme)
     inner = slice(REACH[scheme], len(path.time) - REACH[scheme])
     exact = (path.angular_velocity, path.angular_acceleration, specific_force(path))
     return np.array(
-        [np.abs(getattr(motion, name) - truth[inner]).max() for name, truth in zip(QUANTITIES, exact, strict=True)]
+        [
+            np.abs(getattr(motion, name) - truth[inner]).max()
+            for name, truth in zip(QUANTITIES, exact, strict=True)
+        ]
     )
 
 
 @pytest.mark.parametrize(
-    ("scheme", "orders"), [(PAPER, (1.0, 2.0, 1.0)), (CENTRAL, (2.0, 2.0, 2.0)), (FOURTH_ORDER, (4.0, 4.0, 4.0))]
+    ("scheme", "orders"),
+    [(PAPER, (1.0, 2.0, 1.0)), (CENTRAL, (2.0, 2.0, 2.0)), (FOURTH_ORDER, (4.0, 4.0, 4.0))],
 )
 def test_schemes_converge_with_their_order(scheme, orders):
     measured = np.log2(errors(scheme, 0.02) / errors(scheme, 0.01))

@@ -1,4 +1,6 @@
-"""Errors as unknowns of a chain: everything against the same problem with its covariance written out."""
+"""Errors as unknowns of a chain: everything against the same problem with its covariance written
+out.
+"""
 
 import numpy as np
 import pytest
@@ -33,7 +35,11 @@ def test_levels_are_named():
 def test_information_and_score_are_those_of_the_whole_covariance():
     one = equations()
     covariance = np.tensordot(LEVEL, kernels(one), 1)
-    errors, slope, value = LatentErrors(one, LEVEL), one.slope.reshape(-1, PARAMETERS), one.value.ravel()
+    errors, slope, value = (
+        LatentErrors(one, LEVEL),
+        one.slope.reshape(-1, PARAMETERS),
+        one.value.ravel(),
+    )
     assert errors.information == pytest.approx(slope.T @ np.linalg.solve(covariance, slope))
     assert errors.score == pytest.approx(slope.T @ np.linalg.solve(covariance, value))
     answer = np.array([0.3, -1.0, 0.5])
@@ -65,7 +71,9 @@ def test_shown_less_expected_is_the_slope_of_the_restricted_likelihood():
     shown, expected = errors.shown_and_expected(covariance @ errors.score, covariance)
     inverse = np.linalg.inv(np.tensordot(LEVEL, every, 1))
     projected = inverse - inverse @ slope @ covariance @ slope.T @ inverse
-    assert shown == pytest.approx([value @ projected @ kernel @ projected @ value for kernel in every])
+    assert shown == pytest.approx(
+        [value @ projected @ kernel @ projected @ value for kernel in every]
+    )
     assert expected == pytest.approx([np.vdot(projected, kernel) for kernel in every])
 
 

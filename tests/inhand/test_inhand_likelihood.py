@@ -1,4 +1,6 @@
-"""Our estimate: exact truths, laws of the likeliest body, and the stored table of strong and weak motions."""
+"""Our estimate: exact truths, laws of the likeliest body, and the stored table of strong and weak
+motions.
+"""
 
 from dataclasses import replace
 
@@ -25,7 +27,9 @@ from contactid.output.tables import read_csv
 from grasp_for_tests import BODY, HULL, recording
 from twins_for_tests import OBJECTS_FILE, ROOT, STUDY
 
-STORED = [str(ROOT / "workflow/resources/stored/inhand_strength" / name) for name in (TABLE, RECORD)]
+STORED = [
+    str(ROOT / "workflow/resources/stored/inhand_strength" / name) for name in (TABLE, RECORD)
+]
 DATA_ALONE = replace(ALL, wrench=False, body=False, prior=False, noise=False, disturbances=False)
 NOISY = {"force_sd": 0.05, "position_sd": 2e-4, "orientation_sd": 1e-3, "point_sd": 5e-4}
 seeds = st.integers(0, 2**32 - 1)
@@ -46,9 +50,14 @@ def test_known_poses_make_it_weighted_linear_least_squares():
     signals = steady_points(averaged)
     motion = body_motion(signals.time, signals.rotations, signals.positions, 9.81, FOURTH_ORDER)
     white = np.linalg.inv(np.linalg.cholesky(wrench_covariance(signals)[2:-2]))
-    rows, right = (white @ regressor(motion)).reshape(-1, 10), (white @ signals.wrench[2:-2, :, None]).ravel()
+    rows, right = (
+        (white @ regressor(motion)).reshape(-1, 10),
+        (white @ signals.wrench[2:-2, :, None]).ravel(),
+    )
     expected = np.linalg.lstsq(rows, right, rcond=None)[0]
-    assert fit_recording([averaged], uses=DATA_ALONE).body.vector == pytest.approx(expected, rel=1e-3, abs=1e-6)
+    assert fit_recording([averaged], uses=DATA_ALONE).body.vector == pytest.approx(
+        expected, rel=1e-3, abs=1e-6
+    )
 
 
 def test_a_gain_common_to_all_forces_is_another_body():
@@ -70,7 +79,9 @@ def test_a_force_that_stays_in_the_body_frame_is_told_apart():
 
 
 def test_where_the_data_want_an_unphysical_body_the_answer_is_one_that_can_exist():
-    data = recording(40, 0.02, force_sd=0.5, position_sd=1e-3, orientation_sd=5e-3, point_sd=2e-3, noise_seed=3)
+    data = recording(
+        40, 0.02, force_sd=0.5, position_sd=1e-3, orientation_sd=5e-3, point_sd=2e-3, noise_seed=3
+    )
     free, held = (our_fit(data, uses).body for uses in (replace(ALL, body=False), ALL))
     assert not consistency(free, HULL).consistent
     assert consistency(held, HULL).consistent
@@ -117,7 +128,10 @@ def test_a_mass_that_the_data_leave_open_is_the_one_that_is_weighed():
 def test_the_weight_says_how_much_the_prior_counts():
     start = uniform_body(1.0, HULL)
     wide = InertialParameters.from_vector(start.vector * np.array([1.0] * 4 + [1.1] * 6))
-    near, far = (likeliest_body(wide.vector, np.eye(10), HULL, weight, start, 1.0)[0] for weight in (1e-3, 1e6))
+    near, far = (
+        likeliest_body(wide.vector, np.eye(10), HULL, weight, start, 1.0)[0]
+        for weight in (1e-3, 1e6)
+    )
     assert geodesic_distance(near, wide) < 0.2 * geodesic_distance(near, start)
     assert geodesic_distance(far, start) < 1e-3
 
@@ -127,21 +141,33 @@ def test_the_weight_says_how_much_the_prior_counts():
 
 def test_twenty_seeds_have_every_box_with_every_disturbance_once():
     rows = read_csv(STORED[0])
-    hand = rows[rows["source"] != "wrist_ft"].groupby(["source", "motion", "object", "disturbance"]).size()
+    hand = (
+        rows[rows["source"] != "wrist_ft"]
+        .groupby(["source", "motion", "object", "disturbance"])
+        .size()
+    )
     assert (hand == 1).all() and len(hand) == 2 * 3 * len(BOXES) * len(KINDS)
 
 
 def test_strong_motions_leave_the_uniform_body_and_weak_ones_say_that_they_do_not():
-    """The aim is half of the uniform body's error under strong motions: met at the wrist, nearly so in hand."""
+    """The aim is half of the uniform body's error under strong motions: met at the wrist, nearly so
+    in hand.
+    """
     table = strengths_of_motion(STORED).set_index(["motion", "source"])
     ratio = table["error_over_uniform"]
     assert ratio["strong", "wrist_ft"] <= 0.5 and ratio["configured", "wrist_ft"] <= 0.5
-    assert ratio["strong", "in_hand_kinematic"] <= 0.51 and ratio["strong", "in_hand_vision"] <= 0.54
+    assert (
+        ratio["strong", "in_hand_kinematic"] <= 0.51 and ratio["strong", "in_hand_vision"] <= 0.54
+    )
     assert (ratio["configured"] <= 0.65).all() and ratio["weak", "wrist_ft"] <= 0.85
     rows = read_csv(STORED[0])
-    weak = rows[(rows["motion"] == "weak") & (rows["source"] != "wrist_ft")]  # a median of twenty scatters by 0.07
+    weak = rows[
+        (rows["motion"] == "weak") & (rows["source"] != "wrist_ft")
+    ]  # a median of twenty scatters by 0.07
     assert weak["geodesic_error"].median() <= 0.85 * weak["naive_error"].median()
-    assert (table.loc[("weak", ["in_hand_kinematic", "in_hand_vision"]), "by_the_prior"] == 20).all()
+    assert (
+        table.loc[("weak", ["in_hand_kinematic", "in_hand_vision"]), "by_the_prior"] == 20
+    ).all()
     assert table.loc[("strong", "wrist_ft"), "by_the_prior"] == 0
     told = table[["mass_held", "center_held", "tensor_held"]]
     assert (told >= 0.9).all(
@@ -158,7 +184,9 @@ def test_a_row_says_prior_where_the_data_move_no_entry_of_the_tensor():
 def test_a_recording_is_estimated_and_judged(tmp_path):
     twin = STUDY["twin"] | {"samples": 100}
     block = {"sources": ["in_hand_kinematic"], "motions": ["strong"], "seeds": [3]}
-    write_strengths(OBJECTS_FILE, {"twin": twin, "strength": block}, str(tmp_path / "strengths.csv"))
+    write_strengths(
+        OBJECTS_FILE, {"twin": twin, "strength": block}, str(tmp_path / "strengths.csv")
+    )
     (row,) = read_csv(tmp_path / "strengths.csv").to_dict("records")
     assert (row["object"], row["motion"], row["disturbance"]) == ("box_3", "strong", KINDS[0])
     assert row["geodesic_error"] < row["naive_error"] and row["decided_by"] == "data"

@@ -32,12 +32,16 @@ def test_linear_derivatives_are_those_of_the_position(around):
     velocity = (after.position - before.position) / (2.0 * STEP)
     acceleration = (after.velocity - before.velocity) / (2.0 * STEP)
     np.testing.assert_allclose(here.velocity, velocity, atol=1e-6 * np.abs(velocity).max())
-    np.testing.assert_allclose(here.acceleration, acceleration, atol=1e-6 * np.abs(acceleration).max())
+    np.testing.assert_allclose(
+        here.acceleration, acceleration, atol=1e-6 * np.abs(acceleration).max()
+    )
 
 
 def test_angular_velocity_is_that_of_the_orientation_in_the_body(around):
     before, here, after = around
-    turn = rotations.as_rotation(before.orientation).inv() * rotations.as_rotation(after.orientation)
+    turn = rotations.as_rotation(before.orientation).inv() * rotations.as_rotation(
+        after.orientation
+    )
     rate = turn.as_rotvec() / (2.0 * STEP)
     np.testing.assert_allclose(here.angular_velocity, rate, atol=1e-6 * np.abs(rate).max())
 
@@ -50,7 +54,13 @@ def test_angular_acceleration_is_the_derivative_of_the_rate(around):
 
 def test_motion_starts_at_rest_where_it_is_told(motion):
     start = motion.evaluate(np.zeros(1))
-    for name in ("position", "velocity", "acceleration", "angular_velocity", "angular_acceleration"):
+    for name in (
+        "position",
+        "velocity",
+        "acceleration",
+        "angular_velocity",
+        "angular_acceleration",
+    ):
         np.testing.assert_array_equal(getattr(start, name), 0.0)
     np.testing.assert_allclose(start.orientation[0], motion.start_orientation, atol=1e-15)
 
@@ -72,4 +82,8 @@ def test_quaternions_are_of_unit_length_and_continuous(motion):
 
 def test_static_motion_stays():
     still = static_motion().evaluate(np.linspace(0.0, 2.0, 20))
-    assert not np.any(still.position) and not np.any(still.acceleration) and not np.any(still.angular_acceleration)
+    assert (
+        not np.any(still.position)
+        and not np.any(still.acceleration)
+        and not np.any(still.angular_acceleration)
+    )

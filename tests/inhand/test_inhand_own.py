@@ -1,4 +1,6 @@
-"""``contactid estimate``: exact truths, intervals, files as people have them, and one plain line for the rest."""
+"""``contactid estimate``: exact truths, intervals, files as people have them, and one plain line
+for the rest.
+"""
 
 import json
 import re
@@ -29,7 +31,9 @@ EXAMPLE = ROOT / "examples/estimate"
 def clean(tmp_path_factory):
     """Files of a recording with little white noise, as stated."""
     folder = tmp_path_factory.mktemp("clean")
-    write_own(recording(160, force_sd=0.02, position_sd=2e-5, orientation_sd=5e-5, point_sd=1e-4), folder)
+    write_own(
+        recording(160, force_sd=0.02, position_sd=2e-5, orientation_sd=5e-5, point_sd=1e-4), folder
+    )
     return folder
 
 
@@ -56,7 +60,9 @@ def test_an_estimate_is_the_truth_within_its_errors(clean):
     off = np.abs(vector(found) - told_parameters(BODY.vector))
     assert np.all(off < 3.0 * found.fit.errors)
     assert found.fit.body.mass == pytest.approx(BODY.mass, rel=0.01)
-    assert geodesic_distance(BODY, found.fit.body) < 0.5 * geodesic_distance(BODY, found.fit.uniform)
+    assert geodesic_distance(BODY, found.fit.body) < 0.5 * geodesic_distance(
+        BODY, found.fit.uniform
+    )
     assert found.fit.converged and consistency(found.fit.body, HULL).consistent
 
 
@@ -66,7 +72,8 @@ def test_scaled_forces_are_another_mass_at_every_motion(clean, tmp_path):
         return table
 
     masses = [
-        estimate_own(read_own_recording(*one)).fit.body.mass for one in (files(clean), changed(clean, tmp_path, scaled))
+        estimate_own(read_own_recording(*one)).fit.body.mass
+        for one in (files(clean), changed(clean, tmp_path, scaled))
     ]
     assert masses[1] / masses[0] == pytest.approx(1.1, rel=2e-3)
 
@@ -79,7 +86,9 @@ def test_calibration_that_is_uncertain_widens_the_mass(clean):
 
 
 def test_intervals_hold_under_forces_that_the_fit_does_not_know():
-    """Three disturbances of the twins, four objects each; the study's page has the table of many seeds."""
+    """Three disturbances of the twins, four objects each; the study's page has the table of many
+    seeds.
+    """
     held, better = [], []
     for place, kind in enumerate(
         ("gains differ by 10 % per finger", "preload relaxes in 1 s", "one finger reads 40 % low")
@@ -88,7 +97,9 @@ def test_intervals_hold_under_forces_that_the_fit_does_not_know():
         found = estimate_of(data)
         off = np.abs(vector(found) - told_parameters(truth.vector))
         held.append(off[1:10] < 1.96 * found.fit.errors[1:10])
-        better.append(geodesic_distance(truth, found.fit.body) / geodesic_distance(truth, found.fit.uniform))
+        better.append(
+            geodesic_distance(truth, found.fit.body) / geodesic_distance(truth, found.fit.uniform)
+        )
     assert np.mean(held) >= 0.8
     assert np.median(better) < 0.8
 
@@ -100,7 +111,9 @@ def estimate_of(data):
 
 
 def test_what_the_data_do_not_move_is_the_priors():
-    still = estimate_of(recording(100, still=True, force_sd=0.05, position_sd=2e-4, orientation_sd=1e-3))
+    still = estimate_of(
+        recording(100, still=True, force_sd=0.05, position_sd=2e-4, orientation_sd=1e-3)
+    )
     assert set(still.decided_by[4:10]) == {"prior"}
     assert still.decided_by[0] == "prior"  # a weight isn't told from a constant force
     assert any("Weak excitation" in warning for warning in still.warnings)
@@ -111,8 +124,13 @@ def test_what_the_data_do_not_move_is_the_priors():
 def test_noise_that_is_understated_is_told_and_widens_the_errors():
     noisy = recording(160, force_sd=0.2, position_sd=2e-5, orientation_sd=5e-5, point_sd=1e-4)
     noisy["contact_force_sd"] = 0.0 * noisy["contact_force_sd"] + 0.02
-    found, honest = (estimate_of(data) for data in (noisy, recording(160, force_sd=0.02, position_sd=2e-5)))
-    assert any("contact_force_sd" in warning and "times what is stated" in warning for warning in found.warnings)
+    found, honest = (
+        estimate_of(data) for data in (noisy, recording(160, force_sd=0.02, position_sd=2e-5))
+    )
+    assert any(
+        "contact_force_sd" in warning and "times what is stated" in warning
+        for warning in found.warnings
+    )
     assert any("chi2" in warning for warning in found.warnings)
     assert found.fit.fit_errors[0] > 4.0 * honest.fit.fit_errors[0]
 
@@ -131,14 +149,18 @@ def test_reading_is_tolerant_of_what_is_plain(clean, tmp_path):
     changed(clean, tmp_path, rounded)
     text = (tmp_path / "recording.csv").read_text()
     (tmp_path / "recording.csv").write_text("\ufeff" + text.replace(",", ";"), encoding="utf-8")
-    plain, tolerant = (estimate_own(read_own_recording(*files(folder))) for folder in (clean, tmp_path))
+    plain, tolerant = (
+        estimate_own(read_own_recording(*files(folder))) for folder in (clean, tmp_path)
+    )
     assert vector(tolerant)[:4] == pytest.approx(vector(plain)[:4], rel=2e-3)
 
 
 def test_lost_frames_are_left_out_and_told(clean, tmp_path):
     def damaged(table):
         table.loc[40:41, "object_position_x"] = np.nan
-        table.loc[70:72] = table.loc[[69] * 3].assign(time=table.loc[70:72, "time"].to_numpy()).to_numpy()
+        table.loc[70:72] = (
+            table.loc[[69] * 3].assign(time=table.loc[70:72, "time"].to_numpy()).to_numpy()
+        )
         return table.drop(index=range(100, 103))
 
     read = read_own_recording(*changed(clean, tmp_path, damaged))
@@ -148,7 +170,10 @@ def test_lost_frames_are_left_out_and_told(clean, tmp_path):
 
 
 def test_rows_at_any_rate_are_averaged_to_the_same(clean, tmp_path):
-    write_own(recording(640, 0.0025, force_sd=0.04, position_sd=4e-5, orientation_sd=1e-4, point_sd=2e-4), tmp_path)
+    write_own(
+        recording(640, 0.0025, force_sd=0.04, position_sd=4e-5, orientation_sd=1e-4, point_sd=2e-4),
+        tmp_path,
+    )
     read = read_own_recording(*files(tmp_path))
     assert [one.samples for one in read.stretches] == [80]
     assert estimate_own(read).fit.body.mass == pytest.approx(BODY.mass, rel=0.01)
@@ -177,9 +202,13 @@ def test_a_hull_is_a_table_or_a_mesh(tmp_path, name, content):
 
 
 def test_defaults_of_the_noise_are_filled_in(tmp_path):
-    (tmp_path / "noise.yaml").write_text("position_sd: 5e-5\norientation_sd: 2.0e-4\ncontact_position_sd: 1.0e-3\n")
+    (tmp_path / "noise.yaml").write_text(
+        "position_sd: 5e-5\norientation_sd: 2.0e-4\ncontact_position_sd: 1.0e-3\n"
+    )
     noise = read_noise(tmp_path / "noise.yaml")
-    assert noise["position_sd"] == 5e-5 and noise["force_gain_sd"] == 0.05 and noise["gravity"] == 9.81
+    assert (
+        noise["position_sd"] == 5e-5 and noise["force_gain_sd"] == 0.05 and noise["gravity"] == 9.81
+    )
 
 
 # what is wrong, in one line
@@ -194,9 +223,13 @@ PROBLEMS = {
         **{n: 1e3 * t[n] for n in t if n.startswith("contact_position")}
     ),
     "unit quaternions": lambda t: t.assign(object_orientation_w=5.0),
-    "time doesn't increase from row 12 to row 13": lambda t: t.assign(time=t["time"].where(t.index != 12, 0.0)),
+    "time doesn't increase from row 12 to row 13": lambda t: t.assign(
+        time=t["time"].where(t.index != 12, 0.0)
+    ),
     "Give --units time=ms": lambda t: t.assign(time=1e3 * t["time"]),
-    "Give --frame force=on-finger": lambda t: t.assign(**{n: -t[n] for n in t if re.match("contact_force_[0-9]", n)}),
+    "Give --frame force=on-finger": lambda t: t.assign(
+        **{n: -t[n] for n in t if re.match("contact_force_[0-9]", n)}
+    ),
     "none of its 160 rows": lambda t: t.assign(object_position_y=np.nan),
     "no stretch": lambda t: t.head(20),
 }
@@ -206,7 +239,21 @@ PROBLEMS = {
 def test_a_recording_that_cannot_be_used_is_one_line(clean, tmp_path, capsys, problem):
     table, hull, noise = changed(clean, tmp_path / "in", PROBLEMS[problem])
     report = tmp_path / "report"
-    assert main(["estimate", str(table), "--hull", str(hull), "--noise", str(noise), "--report", str(report)]) == 1
+    assert (
+        main(
+            [
+                "estimate",
+                str(table),
+                "--hull",
+                str(hull),
+                "--noise",
+                str(noise),
+                "--report",
+                str(report),
+            ]
+        )
+        == 1
+    )
     told = capsys.readouterr().err
     assert problem in told and "recording.csv" in told and told.count("\n") == 1
     assert not report.exists()
@@ -216,7 +263,11 @@ def test_a_recording_that_cannot_be_used_is_one_line(clean, tmp_path, capsys, pr
     ("name", "text", "problem"),
     [
         ("noise.yaml", "position_sd: 1.0e-5\n", "contact_position_sd"),
-        ("noise.yaml", "position_sd: 3\norientation_sd: 1e-3\ncontact_position_sd: 0", "Give it in metres"),
+        (
+            "noise.yaml",
+            "position_sd: 3\norientation_sd: 1e-3\ncontact_position_sd: 0",
+            "Give it in metres",
+        ),
         ("hull.csv", "x,y,z\n0,0,0\n1,0,0\n0,1,0\n1,1,0\n", "not in one plane"),
         ("hull.csv", CORNERS.replace("0.2", "200"), "Give it in metres"),
         ("recording.csv", "no table", "no column object_position_x"),
@@ -243,16 +294,24 @@ def test_two_contacts_leave_a_torque_that_is_not_measured(clean, tmp_path):
 
     found = estimate_own(read_own_recording(*changed(clean, tmp_path, of_two)))
     assert any("line through its contacts" in warning for warning in found.warnings)
-    assert not any("line through" in one for one in estimate_own(read_own_recording(*files(clean))).warnings)
+    assert not any(
+        "line through" in one for one in estimate_own(read_own_recording(*files(clean))).warnings
+    )
 
 
 def test_columns_are_found_by_their_words(tmp_path):
     names = ["t", "x", "y", "z", "qw", "qx", "qy", "qz"]
     names += [f"contact_{kind}_{axis}_thumb" for kind in ("force", "position") for axis in "xyz"]
-    pd.DataFrame(np.arange(28.0).reshape(2, 14), columns=names).to_csv(tmp_path / "a.csv", index=False)
+    pd.DataFrame(np.arange(28.0).reshape(2, 14), columns=names).to_csv(
+        tmp_path / "a.csv", index=False
+    )
     table = read_table(tmp_path / "a.csv")
     assert table.contacts == ("thumb",) and table.force_sd is None
-    assert table.orientation[0].tolist() == [4, 5, 6, 7] and table.point[1, 0].tolist() == [25, 26, 27]
+    assert table.orientation[0].tolist() == [4, 5, 6, 7] and table.point[1, 0].tolist() == [
+        25,
+        26,
+        27,
+    ]
 
 
 # the command and its example
@@ -268,26 +327,40 @@ def test_the_example_is_the_twin_that_it_says(tmp_path):
 
 def test_the_command_writes_a_report_of_its_example(tmp_path, capsys):
     recording, hull = (
-        shutil.copy(EXAMPLE / f"{name}.csv", tmp_path / f"{name} {ODD}.csv") for name in ("recording", "hull")
+        shutil.copy(EXAMPLE / f"{name}.csv", tmp_path / f"{name} {ODD}.csv")
+        for name in ("recording", "hull")
     )
     given = ["estimate", str(recording), "--hull", str(hull)]
-    assert main([*given, "--noise", str(EXAMPLE / "noise.yaml"), "--report", str(tmp_path / "report")]) == 0
+    assert (
+        main([*given, "--noise", str(EXAMPLE / "noise.yaml"), "--report", str(tmp_path / "report")])
+        == 0
+    )
     told = capsys.readouterr().out
     assert told.startswith(f"Read recording {ODD}.csv: 150 rows") and told.rstrip().endswith(
         f"Report: {tmp_path / 'report'}"
     )
     record = json.loads((tmp_path / "report/parameters.json").read_text())
     assert set(record["parameters"]) == {"mass", "center_of_mass", "inertia", "inertia_origin"}
-    assert set(record["standard_errors"]) == set(record["parameters"]) and record["physically_consistent"] is True
+    assert (
+        set(record["standard_errors"]) == set(record["parameters"])
+        and record["physically_consistent"] is True
+    )
     assert all(f"WARNING {warning}" in told for warning in record["warnings"])
     truth, found = example_truth(), record["parameters"]
     assert found["mass"] == pytest.approx(truth.mass, rel=0.1)
     assert np.abs(np.array(found["center_of_mass"]) - truth.center_of_mass).max() < 5e-3
     center, origin = (np.array(found[name]) for name in ("inertia", "inertia_origin"))
     c = np.array(found["center_of_mass"])
-    assert origin == pytest.approx(center + found["mass"] * (c @ c * np.eye(3) - np.outer(c, c)), rel=1e-9)
+    assert origin == pytest.approx(
+        center + found["mass"] * (c @ c * np.eye(3) - np.outer(c, c)), rel=1e-9
+    )
     errors = np.array(record["standard_errors"]["inertia"])
-    assert np.mean(np.abs(tensor_entries(center - truth.inertia_at_center)) < 1.96 * tensor_entries(errors)) > 0.8
+    assert (
+        np.mean(
+            np.abs(tensor_entries(center - truth.inertia_at_center)) < 1.96 * tensor_entries(errors)
+        )
+        > 0.8
+    )
     written = {path.name for path in (tmp_path / "report").iterdir()}
     assert {"summary.md", "body.xml", "body.urdf", "parameters.png", "residuals.png"} <= written
     assert "| prior |" in (tmp_path / "report/summary.md").read_text()
@@ -295,7 +368,11 @@ def test_the_command_writes_a_report_of_its_example(tmp_path, capsys):
 
 def test_the_ten_lines_of_python_of_the_page_run(monkeypatch, capsys):
     page = (ROOT / "docs/inhand.md").read_text(encoding="utf-8")
-    block = next(text for text in re.findall(r"```python\n(.*?)```", page, re.S) if "read_own_recording" in text)
+    block = next(
+        text
+        for text in re.findall(r"```python\n(.*?)```", page, re.S)
+        if "read_own_recording" in text
+    )
     monkeypatch.chdir(ROOT)
     exec(compile(block, "docs/inhand.md", "exec"), {})
     assert "kg" in capsys.readouterr().out and len(block.strip().splitlines()) <= 10

@@ -1,4 +1,6 @@
-"""What the poses' noise adds to the information: against the sum over all matrices, and laws of what is left."""
+"""What the poses' noise adds to the information: against the sum over all matrices, and laws of
+what is left.
+"""
 
 from dataclasses import replace
 
@@ -29,15 +31,23 @@ def test_it_is_the_information_of_what_is_left_of_the_poses_errors(monkeypatch):
     monkeypatch.setattr(pose_noise, "_DRAWS", 400)
     noisy = recording(15, 0.02, force_sd=0.05, position_sd=1e-3, orientation_sd=3e-3)
     present_recording, _ = started([recorded_signals(noisy)])
-    present, levels = linearised(present_recording, BODY.vector), np.array([1.0, 1.0, 1.0, 0.5, 0.5, 0.01, 0.02])
+    present, levels = (
+        linearised(present_recording, BODY.vector),
+        np.array([1.0, 1.0, 1.0, 0.5, 0.5, 0.01, 0.02]),
+    )
     equations = present.equations
     slope, weights = slopes(equations), np.linalg.inv(np.tensordot(levels, kernels(equations), 1))
     prior = np.tensordot(levels[1:5], np.array(pose_kernels(equations)), 1)
     uncertain = prior - prior @ slope.T @ weights @ slope @ prior
     stated = np.tile(present_recording.stated, 5)
-    units = [np.linalg.solve(present.roots, wrench_slope(present.motion, unit) * stated) for unit in np.eye(PARAMETERS)]
+    units = [
+        np.linalg.solve(present.roots, wrench_slope(present.motion, unit) * stated)
+        for unit in np.eye(PARAMETERS)
+    ]
     each = [slopes(replace(equations, by_pose=unit)) for unit in units]
-    expected = np.array([[np.trace(weights @ one @ uncertain @ other.T) for other in each] for one in each])
+    expected = np.array(
+        [[np.trace(weights @ one @ uncertain @ other.T) for other in each] for one in each]
+    )
     scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     noise = noise_information(present, present_recording.stated, LatentErrors(equations, levels))
     assert noise / scale == pytest.approx(expected / scale, abs=0.15)
@@ -50,7 +60,9 @@ def test_poses_without_noise_leave_all_information_and_others_the_rest_of_it(see
     information = positive(random, PARAMETERS)
     left, covariance = without_noise(information, share * information)
     assert left == pytest.approx((1.0 - share) * information, rel=1e-6, abs=1e-6)
-    assert covariance @ information == pytest.approx(np.eye(PARAMETERS) / (1.0 - share) ** 2, rel=1e-5, abs=1e-5)
+    assert covariance @ information == pytest.approx(
+        np.eye(PARAMETERS) / (1.0 - share) ** 2, rel=1e-5, abs=1e-5
+    )
 
 
 def test_where_all_of_it_is_noise_little_is_left_and_errors_are_finite():
@@ -59,16 +71,22 @@ def test_where_all_of_it_is_noise_little_is_left_and_errors_are_finite():
     noise[:PARAMETERS, :PARAMETERS] = 2.0 * information[:PARAMETERS, :PARAMETERS]
     left, covariance = without_noise(information, noise)
     assert (np.linalg.eigvalsh(left) > 0.0).all() and np.isfinite(covariance).all()
-    assert (np.diag(covariance)[:PARAMETERS] > 4.0 * np.diag(np.linalg.inv(information))[:PARAMETERS]).all()
+    assert (
+        np.diag(covariance)[:PARAMETERS] > 4.0 * np.diag(np.linalg.inv(information))[:PARAMETERS]
+    ).all()
 
 
 @settings(max_examples=20, deadline=None)
 @given(seeds, st.floats(0.0, 3.0))
-def test_a_twentieth_of_the_information_is_left_in_every_direction_whatever_passes_for_noise(seed, size):
+def test_a_twentieth_of_the_information_is_left_in_every_direction_whatever_passes_for_noise(
+    seed, size
+):
     """So no standard error is more than twenty times that of a fit to exact poses."""
     random = np.random.default_rng(seed)
     information = positive(random, PARAMETERS)
-    noise = size * information @ np.linalg.inv(information + positive(random, PARAMETERS)) @ information
+    noise = (
+        size * information @ np.linalg.inv(information + positive(random, PARAMETERS)) @ information
+    )
     left, covariance = without_noise(information, 0.5 * (noise + noise.T))
     shares = eigh(left, information, eigvals_only=True)
     assert shares[0] >= 0.05 - 1e-9 and shares[-1] <= 1.0 + 1e-9
@@ -78,7 +96,11 @@ def test_a_twentieth_of_the_information_is_left_in_every_direction_whatever_pass
 
 @pytest.mark.parametrize("off", [-0.04, 0.0, 0.04])
 def test_where_all_of_it_is_noise_some_percent_of_error_of_the_noise_change_no_standard_error(off):
-    """The noise is itself estimated from the recording: A - N is then as well a little above nothing as below it."""
+    """The noise is itself estimated from the recording: A - N is then as well a little above
+    nothing as below it.
+    """
     information = positive(np.random.default_rng(2), PARAMETERS)
-    exact, stated = (without_noise(information, share * information)[1] for share in (1.0, 1.0 + off))
+    exact, stated = (
+        without_noise(information, share * information)[1] for share in (1.0, 1.0 + off)
+    )
     assert np.sqrt(np.diag(stated)) == pytest.approx(np.sqrt(np.diag(exact)), rel=1e-6)

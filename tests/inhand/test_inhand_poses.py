@@ -19,7 +19,9 @@ def poses(count=12, turn=2.0, force_sd=0.05, torque_sd=5e-3, seed=0):
     """BODY held still at a wrist sensor in random poses, that are turned by at most ``turn`` rad."""
     random = np.random.default_rng(seed)
     rotations = Rotation.from_rotvec(turn * random.uniform(-0.6, 0.6, (count, 3))).as_matrix()
-    force = 9.81 * BODY.mass * rotations[:, 2] + ZERO[:3] + force_sd * random.normal(size=(count, 3))
+    force = (
+        9.81 * BODY.mass * rotations[:, 2] + ZERO[:3] + force_sd * random.normal(size=(count, 3))
+    )
     torque = np.cross(BODY.center_of_mass, 9.81 * BODY.mass * rotations[:, 2]) + ZERO[3:]
     torque += torque_sd * random.normal(size=(count, 3))
     return RecordedSignals(
@@ -40,7 +42,12 @@ def test_exact_poses_give_mass_center_and_zero_back():
 
 def test_intervals_hold_and_count_the_calibration():
     fits = [fit_poses(poses(seed=seed), 0.0) for seed in range(40)]
-    off = np.array([[fit.body.mass - BODY.mass, *(fit.body.center_of_mass - BODY.center_of_mass)] for fit in fits])
+    off = np.array(
+        [
+            [fit.body.mass - BODY.mass, *(fit.body.center_of_mass - BODY.center_of_mass)]
+            for fit in fits
+        ]
+    )
     errors = np.array([fit.errors[:4] for fit in fits])
     assert np.mean(np.abs(off) < 1.96 * errors) == pytest.approx(0.95, abs=0.06)
     calibrated = fit_poses(poses(), 0.05)
@@ -62,14 +69,27 @@ def test_a_table_without_a_time_is_taken_for_poses_and_says_so(tmp_path):
     signals = poses()
     columns = {f"object_position_{axis}": 0.0 for axis in "xyz"}
     quaternions = Rotation.from_matrix(signals.rotations).as_quat(scalar_first=True).T
-    columns |= {f"object_orientation_{axis}": values for axis, values in zip("wxyz", quaternions, strict=True)}
-    for kind, values in (("force", signals.forces), ("torque", signals.torques), ("position", signals.points)):
+    columns |= {
+        f"object_orientation_{axis}": values
+        for axis, values in zip("wxyz", quaternions, strict=True)
+    }
+    for kind, values in (
+        ("force", signals.forces),
+        ("torque", signals.torques),
+        ("position", signals.points),
+    ):
         columns |= {f"contact_{kind}_wrist_{axis}": values[:, 0, i] for i, axis in enumerate("xyz")}
     pd.DataFrame(columns).to_csv(tmp_path / "poses.csv", index=False)
     pd.DataFrame(HULL, columns=list("xyz")).to_csv(tmp_path / "hull.csv", index=False)
-    noise = "position_sd: 1.0e-3\norientation_sd: 1.0e-3\ncontact_position_sd: 1.0e-4\nforce_sd: 0.05\n"
-    (tmp_path / "noise.yaml").write_text(noise + "force_relative_sd: 0.0\ncontact_torque_sd: 5.0e-3\n")
-    found = estimate_own(read_own_recording(*(tmp_path / name for name in ("poses.csv", "hull.csv", "noise.yaml"))))
+    noise = (
+        "position_sd: 1.0e-3\norientation_sd: 1.0e-3\ncontact_position_sd: 1.0e-4\nforce_sd: 0.05\n"
+    )
+    (tmp_path / "noise.yaml").write_text(
+        noise + "force_relative_sd: 0.0\ncontact_torque_sd: 5.0e-3\n"
+    )
+    found = estimate_own(
+        read_own_recording(*(tmp_path / name for name in ("poses.csv", "hull.csv", "noise.yaml")))
+    )
     assert any("held still" in warning for warning in found.warnings)
     assert found.fit.body.mass == pytest.approx(BODY.mass, rel=0.03)
     assert found.decided_by.count("data") <= 4

@@ -43,7 +43,9 @@ ESTIMATES = PRINTED[PRINTED["method"] != GROUND_TRUTH].reset_index(drop=True)
 
 
 def row_of(block: str, name: str, method: str) -> Any:
-    rows = PRINTED[(PRINTED["block"] == block) & (PRINTED["object"] == name) & (PRINTED["method"] == method)]
+    rows = PRINTED[
+        (PRINTED["block"] == block) & (PRINTED["object"] == name) & (PRINTED["method"] == method)
+    ]
     return rows.iloc[0].to_dict()
 
 
@@ -56,12 +58,25 @@ def test_all_rows_of_the_four_tables_are_there_in_si_units() -> None:
     )
     box = row_of("in_hand_b", "box_4", "baseline_fg")
     assert [box[name] for name in PARAMETER_COLUMNS] == pytest.approx(
-        [0.223, 0.258, 0.276, -0.016, 0.0171696, 0.0209323, 0.054164, -0.0166746, -0.0006491, 0.0125915]
+        [
+            0.223,
+            0.258,
+            0.276,
+            -0.016,
+            0.0171696,
+            0.0209323,
+            0.054164,
+            -0.0166746,
+            -0.0006491,
+            0.0125915,
+        ]
     )
 
 
 def test_the_parallel_axis_part_explains_the_ground_truths_with_this_sign_alone() -> None:
-    """About the origin the off-diagonal entries are nearly those of a point at the centre of mass; else they aren't."""
+    """About the origin the off-diagonal entries are nearly those of a point at the centre of mass;
+    else they aren't.
+    """
     for row in PRINTED[PRINTED["method"] == GROUND_TRUTH].to_dict("records"):
         shown = off_diagonals_of(row["source"], GROUND_TRUTH)
         left = printed_body(row, shown).inertia_at_center
@@ -73,8 +88,12 @@ def test_the_parallel_axis_part_explains_the_ground_truths_with_this_sign_alone(
 
 
 def test_a_printed_tensor_is_read_about_the_origin() -> None:
-    """A body far from the origin is found again in a row that prints its tensor there, and not about its centre."""
-    body = PrincipalForm(0.2, np.array([0.3, -0.2, 0.1]), np.array([1e-4, 2e-4, 3e-4]), np.eye(3)).parameters()
+    """A body far from the origin is found again in a row that prints its tensor there, and not
+    about its centre.
+    """
+    body = PrincipalForm(
+        0.2, np.array([0.3, -0.2, 0.1]), np.array([1e-4, 2e-4, 3e-4]), np.eye(3)
+    ).parameters()
     there = parameter_values(body)
     names = PARAMETER_COLUMNS[4:]
     at_center = there | dict(zip(names, tensor_entries(body.inertia_at_center), strict=True))
@@ -90,7 +109,9 @@ def test_a_margin_is_the_part_of_the_centre_s_moment_that_is_missing() -> None:
     for share in (-0.5, -0.07, 0.0, 0.3):
         direction = np.outer(center, center) / (center @ center)
         second_moments = (1.0 + share) * moment * direction + moment * (np.eye(3) - direction)
-        body = InertialParameters(0.2, center, np.trace(second_moments) * np.eye(3) - second_moments)
+        body = InertialParameters(
+            0.2, center, np.trace(second_moments) * np.eye(3) - second_moments
+        )
         assert consistency_margin(body) == pytest.approx(share, abs=1e-12)
 
 
@@ -101,7 +122,10 @@ def test_no_estimate_is_a_body_and_no_numbers_that_round_to_one_are() -> None:
             columns = ["rows", "positive_definite", "unphysical_beyond_rounding"]
             assert VERDICTS.loc[(method, kind), columns].tolist() == [rows, 0, rows]
     truths = VERDICTS.loc[GROUND_TRUTH]
-    assert truths["positive_definite"].to_dict() == {ENTRIES: 5, PRODUCTS: 15} and (truths["rows"] == 20).all()
+    assert (
+        truths["positive_definite"].to_dict() == {ENTRIES: 5, PRODUCTS: 15}
+        and (truths["rows"] == 20).all()
+    )
 
 
 def test_rounding_can_only_mend_a_margin_and_the_exact_row_has_it() -> None:
@@ -137,14 +161,17 @@ def test_the_second_in_hand_table_has_the_better_masses_without_constraint() -> 
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(list(SIGNS)), st.integers(0, len(ESTIMATES) - 1))
-def test_no_numbers_that_round_to_a_proven_row_make_a_body(seed: int, sign: str, number: int) -> None:
+def test_no_numbers_that_round_to_a_proven_row_make_a_body(
+    seed: int, sign: str, number: int
+) -> None:
     row = ESTIMATES.iloc[number].to_dict()
     assert rounding_margin(row, sign) < 0.0
     random = np.random.default_rng(seed)
     for corner in (True, False):
         shift = random.choice([-1.0, 1.0], 10) if corner else random.uniform(-1.0, 1.0, 10)
         near = {
-            name: row[name] + s * row[f"tolerance_{name}"] for name, s in zip(PARAMETER_COLUMNS, shift, strict=True)
+            name: row[name] + s * row[f"tolerance_{name}"]
+            for name, s in zip(PARAMETER_COLUMNS, shift, strict=True)
         }
         assert not consistency(printed_body(near, sign)).positive_definite
 
@@ -152,14 +179,19 @@ def test_no_numbers_that_round_to_a_proven_row_make_a_body(seed: int, sign: str,
 @given(st.integers(0, 2**32 - 1), st.sampled_from(list(SIGNS)))
 def test_a_body_whose_numbers_were_rounded_is_never_called_proven(seed: int, sign: str) -> None:
     random = np.random.default_rng(seed)
-    moments = 0.18 * np.array([10.0 ** random.uniform(-8, -5), *(0.1 * random.uniform(0.1, 1.0, 2)) ** 2])
+    moments = 0.18 * np.array(
+        [10.0 ** random.uniform(-8, -5), *(0.1 * random.uniform(0.1, 1.0, 2)) ** 2]
+    )
     center, turn = random.uniform(-0.1, 0.1, 3), Rotation.random(rng=random).as_matrix()
     body = PrincipalForm(0.18, center, moments, turn).parameters()
     entries = tensor_entries(body.inertia) * np.array([1.0, 1.0, 1.0, *[SIGNS[sign]] * 3])
     digits = np.array([1e-3] * 4 + [10.0 ** random.uniform(-7, -4)] * 6)
     rounded = digits * np.round(np.array([body.mass, *center, *entries]) / digits)
     row = dict(zip(PARAMETER_COLUMNS, rounded, strict=True))
-    row |= {f"tolerance_{name}": 0.5 * digit for name, digit in zip(PARAMETER_COLUMNS, digits, strict=True)}
+    row |= {
+        f"tolerance_{name}": 0.5 * digit
+        for name, digit in zip(PARAMETER_COLUMNS, digits, strict=True)
+    }
     assert rounding_margin(row, sign) >= 0.0
 
 
@@ -176,12 +208,18 @@ def test_a_center_of_mass_outside_the_geometry_is_told_apart() -> None:
     made = printed_consistency(PUBLISHED_FILE, OBJECTS_FILE)
     rows = made["tables/ext_printed_consistency"]
     assert set(rows["within_hull"]) == {True, False} and len(rows) == 210
-    far = rows[(rows["block"] == "in_hand_a") & (rows["object"] == "box_4") & (rows["method"] == "baseline_fg")]
+    far = rows[
+        (rows["block"] == "in_hand_a")
+        & (rows["object"] == "box_4")
+        & (rows["method"] == "baseline_fg")
+    ]
     assert not far["within_hull"].any()
     assert rows.loc[rows["method"] == GROUND_TRUTH, "within_hull"].all()
     assert (rows.groupby(["block", "object", "method"])["as_shown"].sum() == 1).all()
     verdicts = made["tables/ext_printed_verdicts"]
-    assert (verdicts["consistent"] <= verdicts[["positive_definite", "within_hull"]].min(axis=1)).all()
+    assert (
+        verdicts["consistent"] <= verdicts[["positive_definite", "within_hull"]].min(axis=1)
+    ).all()
 
 
 @pytest.mark.parametrize("name", [*BOXES, "noise_level_2"])

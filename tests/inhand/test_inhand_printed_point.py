@@ -1,4 +1,6 @@
-"""About which point tensors are, other conventions, and a constraint that forgets the first moments: exact truths."""
+"""About which point tensors are, other conventions, and a constraint that forgets the first
+moments: exact truths.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from contactid.core.inertia import InertialParameters, PrincipalForm, consistency, parallel_axis, tensor_entries
+from contactid.core.inertia import (
+    InertialParameters,
+    PrincipalForm,
+    consistency,
+    parallel_axis,
+    tensor_entries,
+)
 from contactid.inhand.artefacts.printed_conventions import (
     CENTER,
     ORIGIN,
@@ -34,19 +42,27 @@ from contactid.output.stored import RECORD, TABLE
 from grasp_for_tests import BODY
 from twins_for_tests import OBJECTS_FILE, PUBLISHED_FILE, ROOT, STUDY
 
-STORED = [str(ROOT / "workflow/resources/stored/inhand_estimates" / name) for name in (TABLE, RECORD)]
+STORED = [
+    str(ROOT / "workflow/resources/stored/inhand_estimates" / name) for name in (TABLE, RECORD)
+]
 seeds = st.integers(0, 2**32 - 1)
 
 
 def bodies(seed: int, count: int, distance: float) -> list[InertialParameters]:
-    """Bodies with radii of gyration of some cm, at a distance (m) from the origin in all directions."""
+    """Bodies with radii of gyration of some cm, at a distance (m) from the origin in all
+    directions.
+    """
     random = np.random.default_rng(seed)
     made = []
     for _ in range(count):
         mass, direction = random.uniform(0.05, 0.3), random.normal(size=3)
         moments = mass * random.uniform(0.01, 0.03, 3) ** 2
         center = distance * direction / np.linalg.norm(direction)
-        made.append(PrincipalForm(mass, center, moments, Rotation.random(rng=random).as_matrix()).parameters())
+        made.append(
+            PrincipalForm(
+                mass, center, moments, Rotation.random(rng=random).as_matrix()
+            ).parameters()
+        )
     return made
 
 
@@ -55,11 +71,14 @@ def bodies(seed: int, count: int, distance: float) -> list[InertialParameters]:
 
 @settings(max_examples=10, deadline=None)
 @given(seeds)
-def test_tensors_about_the_origin_carry_the_parallel_axis_part_and_those_about_the_centre_do_not(seed: int) -> None:
+def test_tensors_about_the_origin_carry_the_parallel_axis_part_and_those_about_the_centre_do_not(
+    seed: int,
+) -> None:
     made = bodies(seed, 20, distance=0.3)
     origin = likeness(made, [body.inertia for body in made])
     assert origin["cosine"] > 0.99 > origin["random_high"]
-    # a body's own moments come on top: at most twice the radius of gyration's square over the distance's
+    # a body's own moments come on top: at most twice the radius of gyration's square over the
+    # distance's
     assert 1.0 < origin["size"] < 1.0 + 3.0 * (0.03 / 0.3) ** 2
     center = likeness(made, [body.inertia_at_center for body in made])
     assert center["size"] < 3.0 * (0.03 / 0.3) ** 2
@@ -73,11 +92,15 @@ def test_a_point_s_tensor_is_its_parallel_axis_part_alone() -> None:
 
 
 def test_the_printed_tensors_in_hand_are_about_the_origin() -> None:
-    """They are as like their own part as the twins' are that are about the origin; at the wrist nothing is decided."""
+    """They are as like their own part as the twins' are that are about the origin; at the wrist
+    nothing is decided.
+    """
     found = point_of_tensors(PUBLISHED_FILE, STORED).set_index(["source", "tensors"])
     assert (found.xs(PRINTED, level="tensors")["rows"] == [25, 20, 20, 20]).all()
     for source in IN_HAND:
-        printed, origin, center = (found.loc[(source, name)] for name in (PRINTED, TWINS_ORIGIN, TWINS_CENTER))
+        printed, origin, center = (
+            found.loc[(source, name)] for name in (PRINTED, TWINS_ORIGIN, TWINS_CENTER)
+        )
         assert printed["cosine"] > printed["random_high"] + 0.04
         assert origin["cosine"] > center["cosine"] + 0.15
         assert printed["cosine"] > 0.98 and printed["size"] == pytest.approx(1.0, abs=0.05)
@@ -101,12 +124,18 @@ def test_no_convention_that_explains_the_truths_makes_a_row_possible() -> None:
 @settings(max_examples=10, deadline=None)
 @given(seeds)
 def test_a_body_that_is_told_in_a_convention_is_possible_in_it(seed: int) -> None:
-    """Second moments about the centre of mass follow exactly from what the convention has of the body."""
+    """Second moments about the centre of mass follow exactly from what the convention has of the
+    body.
+    """
     made = bodies(seed, 5, distance=0.2)
-    mass, center = np.array([body.mass for body in made]), np.array([body.center_of_mass for body in made])
+    mass, center = (
+        np.array([body.mass for body in made]),
+        np.array([body.center_of_mass for body in made]),
+    )
     exact = np.array([body.second_moments_at_center for body in made])
     at_origin, at_center = (
-        np.array([getattr(body, name) for body in made]) for name in ("inertia", "inertia_at_center")
+        np.array([getattr(body, name) for body in made])
+        for name in ("inertia", "inertia_at_center")
     )
     moments = exact + mass[:, None, None] * np.einsum("ni,nj->nij", center, center)
     per_mass = mass[:, None, None]
@@ -145,7 +174,9 @@ def second_moments(vector: np.ndarray) -> np.ndarray:
 
 @settings(max_examples=10, deadline=None)
 @given(seeds)
-def test_the_constrained_tensor_is_the_nearest_one_without_a_negative_second_moment(seed: int) -> None:
+def test_the_constrained_tensor_is_the_nearest_one_without_a_negative_second_moment(
+    seed: int,
+) -> None:
     random = np.random.default_rng(seed)
     factor = random.normal(size=(10, 20))
     information = factor @ factor.T
@@ -167,10 +198,11 @@ def test_where_it_does_not_act_the_fit_stays_and_where_it_acts_the_answer_is_no_
     assert with_constrained_tensor(body, np.eye(10)) == pytest.approx(body, abs=1e-6)
     center = BODY.center_of_mass
     far = body.copy()
-    # second moments of a point with some of them taken away: none about the centre, less than none about the origin
-    far[4:] = tensor_entries(parallel_axis(BODY.mass, center)) - 0.05 * BODY.mass * (center @ center) * np.array(
-        [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
-    )
+    # second moments of a point with some of them taken away: none about the centre, less than none
+    # about the origin
+    far[4:] = tensor_entries(parallel_axis(BODY.mass, center)) - 0.05 * BODY.mass * (
+        center @ center
+    ) * np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
     found = with_constrained_tensor(far, np.diag([1e6] * 4 + [1.0] * 6))
     assert np.linalg.eigvalsh(second_moments(far))[0] < 0.0
     assert np.linalg.eigvalsh(second_moments(found))[0] == pytest.approx(0.0, abs=1e-9)
@@ -178,9 +210,15 @@ def test_where_it_does_not_act_the_fit_stays_and_where_it_acts_the_answer_is_no_
 
 
 def test_a_recording_is_fitted_freely_and_with_the_constraint(tmp_path) -> None:
-    data, _ = simulate_recording(IN_HAND[0], "box_0", 3, twin_options(STUDY["twin"] | {"samples": 100}, OBJECTS_FILE))
+    data, _ = simulate_recording(
+        IN_HAND[0], "box_0", 3, twin_options(STUDY["twin"] | {"samples": 100}, OBJECTS_FILE)
+    )
     write_recording(data, tmp_path / "recording.nc")
-    rows: pd.DataFrame = constrained_tensors([str(tmp_path / "recording.nc")]).set_index("constraint")
+    rows: pd.DataFrame = constrained_tensors([str(tmp_path / "recording.nc")]).set_index(
+        "constraint"
+    )
     assert list(rows.index) == ["none", "tensor"] and set(rows["seed"]) == {3}
     assert rows.loc["tensor", "tensor_margin"] >= -1e-6
-    assert (rows["margin"] < rows["tensor_margin"]).all(), "the mass at its centre has moments about the origin"
+    assert (rows["margin"] < rows["tensor_margin"]).all(), (
+        "the mass at its centre has moments about the origin"
+    )

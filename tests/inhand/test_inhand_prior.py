@@ -28,16 +28,22 @@ def test_the_graph_tells_a_constant_wrench_from_weight():
     data = recording(80, force_sd=0.02)
     data["contact_force"] = data["contact_force"] - np.array([0.5, -1.0, 2.0])
     fine = STUDY["graph"] | {"scheme": "fourth_order"}
-    found = [estimate_with_graph(data, CONSTRAINED, BODY, fine, bias=bias) for bias in (False, True)]
+    found = [
+        estimate_with_graph(data, CONSTRAINED, BODY, fine, bias=bias) for bias in (False, True)
+    ]
     masses = [one.parameters.mass for one in found]
     assert abs(masses[0] / BODY.mass - 1.0) > 0.2
     assert masses[1] == pytest.approx(BODY.mass, rel=0.05)
 
 
-@pytest.mark.parametrize("name", [name for name, change in DISTURBANCES.items() if callable(change)])
+@pytest.mark.parametrize(
+    "name", [name for name, change in DISTURBANCES.items() if callable(change)]
+)
 def test_a_disturbance_is_what_acts_and_is_not_sensed(name):
     options = noise_free(twins(samples=60))
-    data, truth = simulate_recording("in_hand_kinematic", "box_0", 0, options, residual=DISTURBANCES[name])
+    data, truth = simulate_recording(
+        "in_hand_kinematic", "box_0", 0, options, residual=DISTURBANCES[name]
+    )
     missing = truth["contact_force_true"] - truth["residual_force"]
     assert data["contact_force"].values == pytest.approx(missing.values, abs=1e-12)
     assert np.abs(truth["residual_force"]).max() > 0.05

@@ -1,4 +1,6 @@
-"""The study's settings: what no twin, search or estimate can work with is refused where it is written."""
+"""The study's settings: what no twin, search or estimate can work with is refused where it is
+written.
+"""
 
 from pathlib import Path
 

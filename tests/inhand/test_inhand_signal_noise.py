@@ -1,4 +1,6 @@
-"""Noise of poses and contact points by themselves: known sizes come back, and what really moves stays."""
+"""Noise of poses and contact points by themselves: known sizes come back, and what really moves
+stays.
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,6 @@
-"""``contactid slip``: friction and warp by a line, on trials by another law; what can't be used is named."""
+"""``contactid slip``: friction and warp by a line, on trials by another law; what can't be used is
+named.
+"""
 
 import json
 
@@ -18,10 +20,14 @@ from slip_trials import Surface, trial, write_trials
 DIRECTION = np.deg2rad(1.0)
 
 
-@given(st.floats(0.2, 1.2), st.floats(0.0, 0.07), st.lists(st.floats(0.3, 4.0), min_size=2, max_size=8))
+@given(
+    st.floats(0.2, 1.2), st.floats(0.0, 0.07), st.lists(st.floats(0.3, 4.0), min_size=2, max_size=8)
+)
 def test_exact_trials_give_friction_and_warp(mu, warp, loads):
     load = np.array([*loads, 2.0 * max(loads)])
-    found = surface_friction(np.tan(np.arctan(mu) + warp * load), np.full(len(load), 0.01), load, DIRECTION)
+    found = surface_friction(
+        np.tan(np.arctan(mu) + warp * load), np.full(len(load), 0.01), load, DIRECTION
+    )
     assert found.line
     assert found.friction == pytest.approx(mu, rel=1e-6)
     assert found.warp == pytest.approx(warp, abs=1e-8)
@@ -32,16 +38,24 @@ def test_exact_trials_give_friction_and_warp(mu, warp, loads):
 def test_errors_of_the_line_are_as_large_as_its_mistakes():
     random, load, mu = np.random.default_rng(2), np.repeat([0.7, 1.8, 3.5], 4), 0.6
     turned = np.arctan(mu) + 0.05 * load + DIRECTION * random.normal(size=(400, len(load)))
-    found = [surface_friction(np.tan(one), np.full(len(load), 1e-6), load, DIRECTION) for one in turned]
+    found = [
+        surface_friction(np.tan(one), np.full(len(load), 1e-6), load, DIRECTION) for one in turned
+    ]
     z = [(one.friction - mu) / one.standard_error for one in found]
-    assert 0.75 < np.std(z) < 1.1  # larger scatter than stated widens an error, smaller doesn't narrow it
+    assert (
+        0.75 < np.std(z) < 1.1
+    )  # larger scatter than stated widens an error, smaller doesn't narrow it
     assert np.mean([one.lower_bound < mu for one in found]) > 0.98
 
 
 def test_one_load_tells_no_warp_and_a_scatter_beyond_what_is_stated_is_told():
-    alone = surface_friction(np.array([0.6, 0.62]), np.full(2, 0.01), np.array([1.0, 1.1]), DIRECTION)
+    alone = surface_friction(
+        np.array([0.6, 0.62]), np.full(2, 0.01), np.array([1.0, 1.1]), DIRECTION
+    )
     assert not alone.line and np.isnan(alone.warp) and 0.6 < alone.friction < 0.62
-    wild = surface_friction(np.array([0.4, 0.9, 0.4, 0.9]), np.full(4, 0.01), np.array([1.0, 2.0, 3.0, 4.0]), DIRECTION)
+    wild = surface_friction(
+        np.array([0.4, 0.9, 0.4, 0.9]), np.full(4, 0.01), np.array([1.0, 2.0, 3.0, 4.0]), DIRECTION
+    )
     assert wild.unlikely and wild.scatter > 3.0
 
 
@@ -50,12 +64,20 @@ def test_warping_surfaces_of_another_law(tmp_path, warp, ratio):
     errors, naive, held = [], [], []
     for number, mu in enumerate(np.linspace(0.42, 0.85, 7)):
         folder = write_trials(
-            tmp_path / str(number), Surface(mu, warp, ratio), (0.4, 1.0, 2.0), 4, 100 + number, rate=0.4
+            tmp_path / str(number),
+            Surface(mu, warp, ratio),
+            (0.4, 1.0, 2.0),
+            4,
+            100 + number,
+            rate=0.4,
         )
         surface = estimate_slip(folder, "1").surface
         errors.append(surface.friction / mu - 1.0)
         held.append(surface.lower_bound < mu)
-        alone = [estimate_friction(one.force, one.point, one.normal).friction for one in read_trials(folder)]
+        alone = [
+            estimate_friction(one.force, one.point, one.normal).friction
+            for one in read_trials(folder)
+        ]
         naive.append(np.nanmedian(alone) / mu - 1.0)
     assert np.median(np.abs(errors)) < 0.05
     assert all(held)
@@ -92,17 +114,23 @@ def folder(tmp_path):
     return write_trials(tmp_path / "trials", Surface(0.6, 2.0), (0.6, 1.5), 2, 1, rate=1.0)
 
 
-def test_the_report_has_all_and_other_rates_names_and_orders_change_nothing(folder, tmp_path, capsys):
+def test_the_report_has_all_and_other_rates_names_and_orders_change_nothing(
+    folder, tmp_path, capsys
+):
     assert main(["slip", str(folder), "--report", str(tmp_path / "report")]) == 0
     assert "mu = " in capsys.readouterr().out
     record = json.loads((tmp_path / "report/parameters.json").read_text())
-    assert record["status"] == "line" and record["lower_bound"] < record["parameters"]["friction_mu"]
+    assert (
+        record["status"] == "line" and record["lower_bound"] < record["parameters"]["friction_mu"]
+    )
     table = pd.read_csv(tmp_path / "report/trials.csv", comment="#")
     assert table["slipped"].all() and len(table) == 4
     assert {"summary.md", "slip.png"} <= {path.name for path in (tmp_path / "report").iterdir()}
     for path in folder.iterdir():
         rows = pd.read_csv(path)
-        rows.columns = [name.replace("contact_force", "Contact Force index").upper() for name in rows]
+        rows.columns = [
+            name.replace("contact_force", "Contact Force index").upper() for name in rows
+        ]
         rows.columns = [name.replace("CONTACT_POSITION", "contact_position_index") for name in rows]
         fine = rows.loc[rows.index.repeat(2)].reset_index(drop=True)
         fine["TIME"] = 7.0 + 0.005 * np.arange(len(fine))
@@ -114,8 +142,14 @@ def test_the_report_has_all_and_other_rates_names_and_orders_change_nothing(fold
 def test_one_load_and_no_slip_have_no_mu_but_say_why(tmp_path):
     one = estimate_slip(write_trials(tmp_path / "a", Surface(0.6), (1.0,), 2, 1, rate=1.0), 1)
     assert not one.surface.line and any("another tangential force" in told for told in one.warnings)
-    none = estimate_slip(write_trials(tmp_path / "b", Surface(0.6, slips=False), (1.0, 2.0), 1, 1, rate=1.0), 1)
-    assert none.surface is None and 0.4 < none.held < 0.6 and any("No trial slipped" in told for told in none.warnings)
+    none = estimate_slip(
+        write_trials(tmp_path / "b", Surface(0.6, slips=False), (1.0, 2.0), 1, 1, rate=1.0), 1
+    )
+    assert (
+        none.surface is None
+        and 0.4 < none.held < 0.6
+        and any("No trial slipped" in told for told in none.warnings)
+    )
     for found in (one, none):
         assert found.lines()
 
@@ -128,10 +162,15 @@ def test_one_load_and_no_slip_have_no_mu_but_say_why(tmp_path):
         (lambda rows: rows.assign(time=rows["time"][::-1].to_numpy()), "doesn't increase"),
         (lambda rows: rows.assign(time=100.0 * rows["time"]), "1 s between rows"),
         (
-            lambda rows: rows.assign(contact_position_x=1e3 * rows["contact_position_x"] + np.arange(len(rows))),
+            lambda rows: rows.assign(
+                contact_position_x=1e3 * rows["contact_position_x"] + np.arange(len(rows))
+            ),
             "metres",
         ),
-        (lambda rows: rows.assign(contact_force_z=-rows["contact_force_z"]), "presses into the object in 0 %"),
+        (
+            lambda rows: rows.assign(contact_force_z=-rows["contact_force_z"]),
+            "presses into the object in 0 %",
+        ),
         (lambda rows: rows.assign(surface_normal_z=0.0), "normal is zero"),
         (lambda rows: rows.assign(surface_normal_x=np.linspace(-1, 1, len(rows))), "turns by more"),
         (lambda rows: rows.iloc[:20], "20 samples"),
@@ -143,7 +182,12 @@ def test_what_can_t_be_used_is_one_line(folder, tmp_path, capsys, change, proble
     change(pd.read_csv(path)).to_csv(path, index=False)
     assert main(["slip", str(folder), "--report", str(tmp_path / "report")]) == 1
     said = capsys.readouterr().err
-    assert said.startswith("ERROR ") and said.count("\n") == 1 and path.name in said and problem in said
+    assert (
+        said.startswith("ERROR ")
+        and said.count("\n") == 1
+        and path.name in said
+        and problem in said
+    )
     assert not (tmp_path / "report").exists()
 
 

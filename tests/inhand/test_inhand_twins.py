@@ -41,7 +41,9 @@ HAND = "in_hand_kinematic"
 def with_source(name, options=OPTIONS, **changes):
     """Options with a source's pose, force or residual forces changed from none."""
     changed = {kind: QUIET[kind] | values for kind, values in changes.items()}
-    return options | {"sources": {**options["sources"], name: {**options["sources"][name], **changed}}}
+    return options | {
+        "sources": {**options["sources"], name: {**options["sources"][name], **changed}}
+    }
 
 
 @pytest.mark.parametrize(("source", "name"), CASES)
@@ -52,7 +54,12 @@ def test_regressor_times_the_true_parameters_is_the_contacts_wrench(source, name
     motion = held.trajectory
     unknown = np.empty((len(motion.time), 3, 0))
     exact = BodyMotion(
-        motion.angular_velocity, motion.angular_acceleration, specific_force(motion), unknown, unknown, unknown
+        motion.angular_velocity,
+        motion.angular_acceleration,
+        specific_force(motion),
+        unknown,
+        unknown,
+        unknown,
     )
     wanted = regressor(exact) @ np.array(truth.attrs["vector"])
     measured = recorded_signals(recording).wrench
@@ -77,7 +84,9 @@ def test_every_recording_of_the_study_has_a_name_of_its_own():
 def test_objects_can_exist_and_lie_within_their_geometry():
     for body in OBJECTS_BY_NAME.values():
         verdict = consistency(body.parameters, body.hull_vertices)
-        assert verdict.positive_definite and verdict.triangle_inequality and verdict.within_hull, body.name
+        assert verdict.positive_definite and verdict.triangle_inequality and verdict.within_hull, (
+            body.name
+        )
         assert np.allclose(np.linalg.norm(body.contact_normals, axis=1), 1.0)
         assert all(in_hull(point, body.hull_vertices) for point in body.contact_positions)
         assert in_hull(body.wrist, body.hull_vertices)
@@ -118,7 +127,9 @@ def test_force_noise_has_the_stated_size_at_every_sample():
 
 
 def test_wrench_covariance_is_that_of_the_noise():
-    options = with_source(HAND, OPTIONS | {"samples": 4000}, residual={}, force={"floor": 0.1, "contact": 2e-3})
+    options = with_source(
+        HAND, OPTIONS | {"samples": 4000}, residual={}, force={"floor": 0.1, "contact": 2e-3}
+    )
     recording, _ = simulate_recording(HAND, "box_0", 3, options)
     exact, _ = simulate_recording(HAND, "box_0", 3, noise_free(options))
     signals = recorded_signals(recording)
@@ -131,7 +142,9 @@ def test_wrench_covariance_is_that_of_the_noise():
 def test_noise_levels_share_motion_and_noise_up_to_its_size():
     clean, truth = simulate_recording("simulation", "noise_level_0", 4, OPTIONS)
     np.testing.assert_array_equal(clean["contact_force"], truth["contact_force_true"])
-    one, four = (simulate_recording("simulation", f"noise_level_{level}", 4, OPTIONS)[0] for level in (1, 4))
+    one, four = (
+        simulate_recording("simulation", f"noise_level_{level}", 4, OPTIONS)[0] for level in (1, 4)
+    )
     scale = OPTIONS["force_levels"][4] / OPTIONS["force_levels"][1]
     first, last = (part["contact_force"] - clean["contact_force"] for part in (one, four))
     np.testing.assert_allclose(last, scale * first, atol=1e-12)
@@ -139,7 +152,9 @@ def test_noise_levels_share_motion_and_noise_up_to_its_size():
 
 
 def test_in_hand_sources_are_two_trackings_of_the_same_recordings():
-    seen, felt = (simulate_recording(source, "box_2", 1, OPTIONS)[0] for source in ("in_hand_vision", HAND))
+    seen, felt = (
+        simulate_recording(source, "box_2", 1, OPTIONS)[0] for source in ("in_hand_vision", HAND)
+    )
     np.testing.assert_array_equal(seen["contact_force"], felt["contact_force"])
     assert not np.array_equal(seen["object_position"], felt["object_position"])
     assert seen.attrs["position_sd"] > 5.0 * felt.attrs["position_sd"]
@@ -158,14 +173,20 @@ def test_stated_pose_deviation_is_that_of_the_changes_between_samples(seed, whit
     shift, turn = pose_errors(noise, 20000, 0.01, np.random.default_rng(seed))
     stated, _ = stated_pose_deviation(noise, 0.01)
     assert not turn.any()
-    assert np.std(np.diff(shift, axis=0)) / np.sqrt(2.0) == pytest.approx(stated, rel=0.05, abs=1e-12)
+    assert np.std(np.diff(shift, axis=0)) / np.sqrt(2.0) == pytest.approx(
+        stated, rel=0.05, abs=1e-12
+    )
 
 
-@pytest.mark.parametrize(("process", "correlation"), [(first_order, np.exp(-0.5)), (smooth, np.exp(-0.25))])
+@pytest.mark.parametrize(
+    ("process", "correlation"), [(first_order, np.exp(-0.5)), (smooth, np.exp(-0.25))]
+)
 def test_correlated_noise_has_unit_variance_and_its_correlation(process, correlation):
     values = process(np.random.default_rng(8).standard_normal((400000, 1)), 20.0)[:, 0]
     assert np.var(values) == pytest.approx(1.0, rel=0.05)
-    assert np.mean(values[10:] * values[:-10]) / np.var(values) == pytest.approx(correlation, abs=0.03)
+    assert np.mean(values[10:] * values[:-10]) / np.var(values) == pytest.approx(
+        correlation, abs=0.03
+    )
 
 
 def test_pose_noise_is_a_shift_in_the_world_and_a_turn_in_the_body():
@@ -185,7 +206,9 @@ def test_ring_finger_leaves_box_4_and_only_box_4():
     ring = recording["contact_force"].sel(contact="ring").values
     away = ~np.any(ring, axis=1)
     assert np.count_nonzero(np.diff(away.astype(int)) == 1) == breaks["count"]
-    assert np.count_nonzero(away) * OPTIONS["time_step"] == pytest.approx(breaks["count"] * breaks["length"], rel=0.1)
+    assert np.count_nonzero(away) * OPTIONS["time_step"] == pytest.approx(
+        breaks["count"] * breaks["length"], rel=0.1
+    )
     assert not truth["residual_force"].sel(contact="ring").values[away].any()
     other, _ = simulate_recording(HAND, "box_3", 1, OPTIONS | {"samples": 300})
     assert np.all(np.any(other["contact_force"].values, axis=2))
@@ -194,7 +217,9 @@ def test_ring_finger_leaves_box_4_and_only_box_4():
 def test_engagement_is_one_away_from_breaks_and_zero_within():
     time = np.linspace(0.0, 4.0, 4001)
     share = engagement(time, {"count": 1, "length": 0.5, "blend": 0.1})
-    assert np.all(share[np.abs(time - 2.0) < 0.249] == 0.0) and np.all(share[np.abs(time - 2.0) > 0.351] == 1.0)
+    assert np.all(share[np.abs(time - 2.0) < 0.249] == 0.0) and np.all(
+        share[np.abs(time - 2.0) > 0.351] == 1.0
+    )
 
 
 def residual(**strengths):
@@ -204,11 +229,18 @@ def residual(**strengths):
 
 
 def test_sensed_force_is_the_contact_force_less_the_residual_one():
-    strengths = {"preload_share": 0.5, "load_share": 0.1, "spread": 0.2, "transient_force": 0.3, "transient_rate": 2.0}
+    strengths = {
+        "preload_share": 0.5,
+        "load_share": 0.1,
+        "spread": 0.2,
+        "transient_force": 0.3,
+        "transient_rate": 2.0,
+    }
     options = with_source(HAND, NOISELESS, residual=strengths)
     recording, truth = simulate_recording(HAND, "box_1", 1, options)
     np.testing.assert_array_equal(
-        recording["contact_force"].values, (truth["contact_force_true"] - truth["residual_force"]).values
+        recording["contact_force"].values,
+        (truth["contact_force_true"] - truth["residual_force"]).values,
     )
     assert np.any(truth["residual_force"])
 
@@ -232,11 +264,15 @@ def test_transients_appear_at_once_and_fade():
     size = np.linalg.norm(truth["residual_force"].values[:, 0], axis=1)
     rises = np.diff(size) > 0.0
     assert 0 < np.count_nonzero(rises) < 10
-    np.testing.assert_allclose(size[1:][~rises], size[:-1][~rises] * np.exp(-0.2), rtol=1e-6, atol=1e-15)
+    np.testing.assert_allclose(
+        size[1:][~rises], size[:-1][~rises] * np.exp(-0.2), rtol=1e-6, atol=1e-15
+    )
 
 
 def test_unknown_objects_and_missing_contacts_are_refused():
     with pytest.raises(ContactIdError, match="no object"):
         simulate_recording("wrist_ft", "box_9", 1, OPTIONS)
     with pytest.raises(ContactIdError, match="no contact 'little'"):
-        simulate_recording(HAND, "box_4", 1, OPTIONS | {"breaks": OPTIONS["breaks"] | {"contact": "little"}})
+        simulate_recording(
+            HAND, "box_4", 1, OPTIONS | {"breaks": OPTIONS["breaks"] | {"contact": "little"}}
+        )

@@ -1,4 +1,6 @@
-"""Closed forms of solids against integrals of their volume by exact quadrature, and what is built of them."""
+"""Closed forms of solids against integrals of their volume by exact quadrature, and what is built
+of them.
+"""
 
 from __future__ import annotations
 
@@ -34,20 +36,28 @@ def box_cloud(x: float, y: float, z: float) -> Cloud:
 
 def cylinder_cloud(radius: float, height: float) -> Cloud:
     at, weights = grid(
-        nodes(0, radius), (np.arange(8) * np.pi / 4, np.full(8, np.pi / 4)), nodes(-height / 2, height / 2)
+        nodes(0, radius),
+        (np.arange(8) * np.pi / 4, np.full(8, np.pi / 4)),
+        nodes(-height / 2, height / 2),
     )
     r, turn, z = at.T
     return np.column_stack([r * np.cos(turn), r * np.sin(turn), z]), weights * r
 
 
 def ball_cloud(radius: float) -> Cloud:
-    at, weights = grid(nodes(0, radius), nodes(-1, 1), (np.arange(8) * np.pi / 4, np.full(8, np.pi / 4)))
+    at, weights = grid(
+        nodes(0, radius), nodes(-1, 1), (np.arange(8) * np.pi / 4, np.full(8, np.pi / 4))
+    )
     r, cosine, turn = at.T
     across = r * np.sqrt(1 - cosine**2)
-    return np.column_stack([across * np.cos(turn), across * np.sin(turn), r * cosine]), weights * r**2
+    return np.column_stack(
+        [across * np.cos(turn), across * np.sin(turn), r * cosine]
+    ), weights * r**2
 
 
-def integrated(cloud: Cloud, mass: float, move: Callable[[np.ndarray], np.ndarray] = lambda at: at) -> np.ndarray:
+def integrated(
+    cloud: Cloud, mass: float, move: Callable[[np.ndarray], np.ndarray] = lambda at: at
+) -> np.ndarray:
     """``(10,)`` by definition: the sums over the points of density times volume."""
     at, volumes = move(cloud[0]), cloud[1]
     dm = mass * volumes / volumes.sum()
@@ -112,7 +122,9 @@ def test_a_hammer_is_the_sum_of_its_parts_each_about_the_common_origin() -> None
 
 
 def test_two_half_boxes_are_one_box() -> None:
-    halves = compound(box(0.5, (0.2, 0.3, 0.1)).shifted(z=-0.05), box(0.5, (0.2, 0.3, 0.1)).shifted(z=0.05))
+    halves = compound(
+        box(0.5, (0.2, 0.3, 0.1)).shifted(z=-0.05), box(0.5, (0.2, 0.3, 0.1)).shifted(z=0.05)
+    )
     assert np.allclose(halves.parameters.vector, box(1.0, (0.2, 0.3, 0.2)).parameters.vector)
 
 
@@ -129,7 +141,9 @@ def test_three_points_make_no_solid_body() -> None:
 
 @named
 def test_the_eight_points_at_the_radii_of_gyration_stand_for_the_solid(name: str) -> None:
-    """Any body has the ten parameters of eight equal points at ``+- sqrt(L / m)`` along its principal axes."""
+    """Any body has the ten parameters of eight equal points at ``+- sqrt(L / m)`` along its
+    principal axes.
+    """
     solid = SOLIDS[name][0].shifted(0.1, 0.2, -0.3)
     form = solid.parameters.principal_form
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
@@ -154,7 +168,9 @@ def test_an_impossible_solid_is_refused(make: Callable[[], Solid]) -> None:
 
 
 def test_a_body_without_extent_along_an_axis_is_judged_alike_in_every_place() -> None:
-    plate = compound(*(point_masses(np.array([1.0]), np.array([[x, y, 0.2]])) for x in (0, 1) for y in (0, 1)))
+    plate = compound(
+        *(point_masses(np.array([1.0]), np.array([[x, y, 0.2]])) for x in (0, 1) for y in (0, 1))
+    )
     turn = Rotation.from_rotvec([0.3, 0.2, 0.1]).as_matrix()
     moved: InertialParameters = plate.moved(turn, np.array([3.0, -2.0, 1.0])).parameters
     assert failures(consistency(plate.parameters)) == failures(consistency(moved)) != ()

@@ -52,7 +52,9 @@ def test_files_are_handed_out_one_artefact_after_the_other():
     by_place = declared.files_by_place(declared.computations(some), files)
     assert by_place["tables/ext_b"] == ["x/tables/ext_b.csv"]
     assert declared.typeset(some, "x") == ["x/tables/tab01_a.tex"]
-    assert declared.drawn(some, "x") == [f"x/figures/fig01_c.{end}" for end in ("pdf", "png", "svg")]
+    assert declared.drawn(some, "x") == [
+        f"x/figures/fig01_c.{end}" for end in ("pdf", "png", "svg")
+    ]
     with pytest.raises(ValueError, match="files for the artefacts"):
         declared.files_by_place(declared.computations(some), files[:-1])
 

@@ -34,7 +34,9 @@ def rows(verdicts: list[str]) -> list[dict[str, str]]:
 
 
 def strength(verdict: str) -> int:
-    """The place of a verdict from the weakest on; input is stronger than all, as it speaks for nothing."""
+    """The place of a verdict from the weakest on; input is stronger than all, as it speaks for
+    nothing.
+    """
     return len(WEAKEST_FIRST) if verdict == INPUT else WEAKEST_FIRST.index(verdict)
 
 
@@ -48,13 +50,19 @@ def test_a_sentence_is_never_better_than_its_weakest_row(verdicts: list[str], ot
     assert strength(verdict) == min(map(strength, verdicts))
     if verdict != INPUT:
         counts = evidence.split(": ")[0].split(", ")
-        assert sum(int(part.split()[0]) for part in counts) == len(verdicts), "the evidence counts all rows"
+        assert sum(int(part.split()[0]) for part in counts) == len(verdicts), (
+            "the evidence counts all rows"
+        )
     with_other, _ = judged(NEEDS_ROWS, rows([*verdicts, other]), [])
-    assert strength(with_other) <= strength(verdict), "one more row that it needs never makes it better"
+    assert strength(with_other) <= strength(verdict), (
+        "one more row that it needs never makes it better"
+    )
 
 
 @given(ROW_VERDICTS, ROW_VERDICTS)
-def test_arithmetic_on_print_can_only_speak_against_a_sentence(verdicts: list[str], beside: list[str]) -> None:
+def test_arithmetic_on_print_can_only_speak_against_a_sentence(
+    verdicts: list[str], beside: list[str]
+) -> None:
     alone, _ = judged(NEEDS_ROWS, rows(verdicts), [])
     verdict, _ = judged(NEEDS_ROWS, rows(verdicts), rows(beside))
     if PRINT_INCONSISTENT in beside:
@@ -64,16 +72,23 @@ def test_arithmetic_on_print_can_only_speak_against_a_sentence(verdicts: list[st
 
 
 def test_a_sentence_without_rows_that_print_contradicts_is_inconsistent() -> None:
-    lacking = Claim("heavy", "I", "It is heavy.", "Is it?", (), (ANY_ROW,), "never published: its mass")
+    lacking = Claim(
+        "heavy", "I", "It is heavy.", "Is it?", (), (ANY_ROW,), "never published: its mass"
+    )
     assert judged(lacking, [], rows([PRINT_INCONSISTENT]))[0] == PRINT_INCONSISTENT
-    assert judged(lacking, [], rows(["print_consistent"])) == ("never_published", "never published: its mass")
+    assert judged(lacking, [], rows(["print_consistent"])) == (
+        "never_published",
+        "never published: its mass",
+    )
 
 
 def test_a_sentence_whose_rows_a_run_lacks_is_not_done() -> None:
     assert judged(NEEDS_ROWS, [], []) == (NOT_DONE, "the run has none of its rows")
 
 
-@pytest.mark.parametrize("ledger", sorted(PUBLISHED.glob("*_claims.yaml")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "ledger", sorted(PUBLISHED.glob("*_claims.yaml")), ids=lambda file: file.stem
+)
 def test_what_a_ledger_s_claims_lack_has_a_verdict(ledger: Path) -> None:
     lacking = [claim for claim in read_claims(ledger) if claim.lacks]
     assert {judged(claim, [], [])[0] for claim in lacking} <= set(LACKING.values())
@@ -95,11 +110,29 @@ def test_wildcards_find_rows_and_the_page_begins_with_the_abstract(tmp_path: Pat
     checks = pd.DataFrame(
         [
             ("one", "tab01", "mass", "box=1", "reproduced", "", "weighed; tolerance: rounding", ""),
-            ("one", "tab01", "mass", "box=2", "differs", "", "too light; tolerance: rounding", "3 of 4"),
+            (
+                "one",
+                "tab01",
+                "mass",
+                "box=2",
+                "differs",
+                "",
+                "too light; tolerance: rounding",
+                "3 of 4",
+            ),
             ("one", "tab01", "mass", "", "uninformative", "", "", ""),
             ("one", "tab02", "mass", "box=1", "uninformative", "box=2", "", ""),
         ],
-        columns=["study", "artefact", "quantity", "condition", "verdict", "repeats", "note", "cases"],
+        columns=[
+            "study",
+            "artefact",
+            "quantity",
+            "condition",
+            "verdict",
+            "repeats",
+            "note",
+            "cases",
+        ],
     )
     claims = judged_claims("one", read_claims(ledger), checks)
     assert list(claims["verdict"]) == ["differs", "not_done"]
@@ -110,6 +143,8 @@ def test_wildcards_find_rows_and_the_page_begins_with_the_abstract(tmp_path: Pat
     write_csv(checks, tmp_path / "one.csv")
     files = [str(tmp_path / name) for name in ("checks.csv", "claims.csv", "summary.md")]
     conclude("r", [str(tmp_path / "one.csv")], [], [], [str(ledger)], *files)
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "claims.csv", keep_default_na=False), claims)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "claims.csv", keep_default_na=False), claims
+    )
     page = (tmp_path / "summary.md").read_text()
     assert page.index("It is heavy.") < page.index("## Printed numbers")

@@ -1,6 +1,7 @@
 """Every sentence of a ledger of claims stands in its paper, and rows of the checks judge it.
 
-The papers are the folder that PAPERS names, by default ../shared/papers; what needs them is skipped without it.
+The papers are the folder that PAPERS names, by default ../shared/papers; what needs them is skipped
+without it.
 """
 
 import os
@@ -86,7 +87,9 @@ def test_every_pattern_finds_rows_and_no_row_is_needed_and_print_at_once(study):
     for claim in claims_of(study):
         for pattern in patterns(claim):
             assert set(pattern) == PATTERN_KEYS, f"{claim['name']}: {pattern}"
-            assert any(matches(row, pattern) for row in rows), f"{claim['name']}: no row is {pattern}"
+            assert any(matches(row, pattern) for row in rows), (
+                f"{claim['name']}: no row is {pattern}"
+            )
         for row in rows:
             hits = [pattern for pattern in patterns(claim) if matches(row, pattern)]
             assert len(hits) <= 1, f"{claim['name']}: {row} is named twice"
@@ -98,14 +101,20 @@ def test_what_only_calculates_with_print_reproduces_nothing(study):
     reproduced = rows_of(verdicts[verdicts["verdict"] == "reproduced"], study)
     for claim in claims_of(study):
         for pattern in claim.get("print") or []:
-            assert not any(matches(row, pattern) for row in reproduced), f"{claim['name']}: {pattern}"
+            assert not any(matches(row, pattern) for row in reproduced), (
+                f"{claim['name']}: {pattern}"
+            )
 
 
 @for_every_study
 def test_every_statement_is_said_by_a_sentence(study):
     statements = pd.DataFrame(ledger_of(study)["statements"]).rename(columns={"name": "quantity"})
     named = [pattern for claim in claims_of(study) for pattern in patterns(claim)]
-    unsaid = [row for row in rows_of(statements, study) if not any(matches(row, pattern) for pattern in named)]
+    unsaid = [
+        row
+        for row in rows_of(statements, study)
+        if not any(matches(row, pattern) for pattern in named)
+    ]
     assert not unsaid, pd.DataFrame(unsaid).to_string()
 
 

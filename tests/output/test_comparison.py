@@ -1,4 +1,6 @@
-"""Rows on printed numbers: what is tried, what is refused, where the data come from, and what follows."""
+"""Rows on printed numbers: what is tried, what is refused, where the data come from, and what
+follows.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,16 @@ from contactid.output.verdicts import (
 from contactid.sources.origin import SYNTHETIC, Origin
 
 PUBLISHED = Path(__file__).parents[2] / "workflow/resources/published"
-COLUMNS = ["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"]
+COLUMNS = [
+    "artefact",
+    "quantity",
+    "condition",
+    "value",
+    "unit",
+    "tolerance",
+    "tolerance_from",
+    "where",
+]
 ORIGINS = {
     "twin": Origin(False, SYNTHETIC),
     "twin_of_q": Origin(False, SYNTHETIC, ("t/q/*",)),
@@ -41,15 +52,24 @@ ORIGINS = {
 }
 
 
-def one(value: float, ours: Reproduced | None, tolerance: float = 0.05, unit: str = "1") -> pd.Series:
+def one(
+    value: float, ours: Reproduced | None, tolerance: float = 0.05, unit: str = "1"
+) -> pd.Series:
     """The row of one printed number."""
-    printed = pd.DataFrame([("t", "q", "c", value, unit, tolerance, "rounding", "p. 1")], columns=COLUMNS)
+    printed = pd.DataFrame(
+        [("t", "q", "c", value, unit, tolerance, "rounding", "p. 1")], columns=COLUMNS
+    )
     numbers = {} if ours is None else {("t", "q", "c"): ours}
-    return compare("s", printed, numbers, {"t": Lack(NEEDS_ARCHIVE, "the dataset d")}, ORIGINS).iloc[0]
+    return compare(
+        "s", printed, numbers, {"t": Lack(NEEDS_ARCHIVE, "the dataset d")}, ORIGINS
+    ).iloc[0]
 
 
 def test_a_row_tells_what_was_tried_and_what_was_refused() -> None:
-    row = one(2.0, Reproduced(2.0, data="archive", signed=True, naive={"mean": 2.01}, note="by another way"))
+    row = one(
+        2.0,
+        Reproduced(2.0, data="archive", signed=True, naive={"mean": 2.01}, note="by another way"),
+    )
     assert row["wrong_answers"] == "zero=0;half=1;twice=4;sign=-2;mean=2.01"
     assert row["rejects"] == "zero;half;twice;sign" and row["verdict"] == UNINFORMATIVE
     assert (row["basis"], row["data"]) == (COMPUTED, "archive")
@@ -69,12 +89,17 @@ def test_what_a_number_lacks_is_its_verdict() -> None:
 @pytest.mark.parametrize(("tolerance", "verdict"), [(0.05, REPRODUCED), (0.2, UNINFORMATIVE)])
 def test_a_printed_zero_is_tried_with_its_unit_s_scale(tolerance: float, verdict: str) -> None:
     row = one(0.0, Reproduced(0.01), tolerance)
-    assert row["wrong_answers"] == f"above={SCALES['1']:g};below=-{SCALES['1']:g}" and row["verdict"] == verdict
+    assert (
+        row["wrong_answers"] == f"above={SCALES['1']:g};below=-{SCALES['1']:g}"
+        and row["verdict"] == verdict
+    )
 
 
 def test_a_tolerance_of_ours_may_take_the_place_of_the_printed_one() -> None:
     assert one(1.0, Reproduced(1.07, tolerance=Tolerance(0.1, "spread")))["verdict"] == REPRODUCED
-    assert one(1.0, Reproduced(1.03, tolerance=Tolerance(0.5, "spread")))["verdict"] == UNINFORMATIVE
+    assert (
+        one(1.0, Reproduced(1.03, tolerance=Tolerance(0.5, "spread")))["verdict"] == UNINFORMATIVE
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +114,9 @@ def test_a_tolerance_of_ours_may_take_the_place_of_the_printed_one() -> None:
         (COMPUTED, "twin, twin_of_q", "twin_of_print"),
     ],
 )
-def test_the_origin_is_that_of_the_data_that_speaks_least(basis: str, data: str, origin: str) -> None:
+def test_the_origin_is_that_of_the_data_that_speaks_least(
+    basis: str, data: str, origin: str
+) -> None:
     assert comparison.origin_of(basis, data, ORIGINS) == origin
 
 
@@ -97,21 +124,41 @@ def test_what_is_made_from_a_printed_number_does_not_reproduce_it_whoever_comput
     ours = Reproduced(1.0, COMPUTED, "twin_of_q:part")
     row = one(1.0, ours)
     assert (row["basis"], row["origin"], row["verdict"]) == (INPUT, "twin_of_print", INPUT)
-    other = pd.DataFrame([("t", "another", "c", 1.0, "1", 0.05, "rounding", "p. 1")], columns=COLUMNS)
+    other = pd.DataFrame(
+        [("t", "another", "c", 1.0, "1", 0.05, "rounding", "p. 1")], columns=COLUMNS
+    )
     row = compare("s", other, {("t", "another", "c"): ours}, {}, ORIGINS).iloc[0]
     assert (row["basis"], row["origin"]) == (COMPUTED, "twin_of_print")
 
 
 def test_what_a_run_starts_from_is_one_row_for_each_table() -> None:
     names = [("a", "m", ""), ("a", "k", ""), ("b", "m", "")]
-    printed = pd.DataFrame([(*key, 2.0, "kg", 0.0, "none", f"Table {key[0]}") for key in names], columns=COLUMNS)
+    printed = pd.DataFrame(
+        [(*key, 2.0, "kg", 0.0, "none", f"Table {key[0]}") for key in names], columns=COLUMNS
+    )
     table = compare("s", printed, {key: Reproduced(2.0, INPUT) for key in names}, {}, {})
-    assert list(table["quantity"]) == [INPUTS, INPUTS] and list(table["cases"]) == ["2 of 2", "1 of 1"]
-    assert list(table["verdict"]) == [INPUT, INPUT] and list(table["where"]) == ["Table a", "Table b"]
-    wrong = compare("s", printed, {key: Reproduced(2.5 if key[1] == "k" else 2.0, INPUT) for key in names}, {}, {})
+    assert list(table["quantity"]) == [INPUTS, INPUTS] and list(table["cases"]) == [
+        "2 of 2",
+        "1 of 1",
+    ]
+    assert list(table["verdict"]) == [INPUT, INPUT] and list(table["where"]) == [
+        "Table a",
+        "Table b",
+    ]
+    wrong = compare(
+        "s",
+        printed,
+        {key: Reproduced(2.5 if key[1] == "k" else 2.0, INPUT) for key in names},
+        {},
+        {},
+    )
     assert wrong.iloc[0]["verdict"] == "differs" and "not as printed: k" in wrong.iloc[0]["note"]
-    changed = compare("s", printed.assign(value=2.1), {key: Reproduced(2.1, INPUT) for key in names}, {}, {})
-    assert changed.iloc[0]["note"] != table.iloc[0]["note"], "the checksum is that of the printed numbers"
+    changed = compare(
+        "s", printed.assign(value=2.1), {key: Reproduced(2.1, INPUT) for key in names}, {}, {}
+    )
+    assert changed.iloc[0]["note"] != table.iloc[0]["note"], (
+        "the checksum is that of the printed numbers"
+    )
 
 
 def test_every_printed_unit_has_a_scale() -> None:
@@ -129,7 +176,9 @@ def test_no_printed_number_has_a_wider_tolerance_than_it_once_had(study: str) ->
     now = pd.read_csv(PUBLISHED / f"{study}.csv", keep_default_na=False)
     for row in once[once["study"] == study].to_dict("records"):
         same = (now["quantity"] == row["quantity"]) & (now["condition"] == row["condition"])
-        if row["artefact"] != "text":  # a claim may have moved from the text to the figure that it is printed with
+        if (
+            row["artefact"] != "text"
+        ):  # a claim may have moved from the text to the figure that it is printed with
             same &= now["artefact"] == row["artefact"]
         assert len(now[same]) == 1, row
         assert now.loc[same, "tolerance"].item() <= row["tolerance"], row

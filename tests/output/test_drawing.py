@@ -28,7 +28,14 @@ def broken(data):
 
 def declared(second="test_drawing:line"):
     return [
-        artefacts.figure("fig01_a", "r", "m:f", "test_drawing:line", data="synthetic numbers", settings={"width": 2.0}),
+        artefacts.figure(
+            "fig01_a",
+            "r",
+            "m:f",
+            "test_drawing:line",
+            data="synthetic numbers",
+            settings={"width": 2.0},
+        ),
         artefacts.figure("fig02_b", "r", "m:f", second),
     ]
 
@@ -37,9 +44,18 @@ def job(folder, rows, code="1"):
     """Draw as a rule would; Snakemake removes what a failed job wrote."""
     data = artefacts.computed(rows, str(folder))
     for number, file in enumerate(data, 1):
-        write_csv(pd.DataFrame({"x": range(number + 1), "y": range(number + 1), "source": "made up"}), file)
+        write_csv(
+            pd.DataFrame({"x": range(number + 1), "y": range(number + 1), "source": "made up"}),
+            file,
+        )
     files = artefacts.drawn(rows, str(folder))
-    named = {"data": data, "drawn": files, "kept": str(folder / "kept"), "sources": [], "code": code}
+    named = {
+        "data": data,
+        "drawn": files,
+        "kept": str(folder / "kept"),
+        "sources": [],
+        "code": code,
+    }
     try:
         drawing.draw(artefacts.drawings(rows), named)
     except ContactIdError:
@@ -92,4 +108,7 @@ def test_tables_are_computed_once(tmp_path):
     for name in ("tab01_a", "ext_b"):
         assert (tmp_path / f"tables/{name}.csv").read_text() == "name,value\na_b,0.333333\n"
     with pytest.raises(ValueError, match="are declared for it"):
-        compute(artefacts.computations(rows[:1]), {**named, "artefacts": artefacts.computed(rows[:1], str(tmp_path))})
+        compute(
+            artefacts.computations(rows[:1]),
+            {**named, "artefacts": artefacts.computed(rows[:1], str(tmp_path))},
+        )

@@ -59,13 +59,18 @@ def test_latex_finds_only_commands_that_print_a_sign(text):
 @given(TEXT)
 def test_markdown_finds_no_markup(text):
     written = markdown(text)
-    assert re.sub(r"\\([\\`*_\[\]<>|~$&:@!#+=.)-])", r"\1", written.replace(r"\://", "://")) == one_line(text).strip()
+    assert (
+        re.sub(r"\\([\\`*_\[\]<>|~$&:@!#+=.)-])", r"\1", written.replace(r"\://", "://"))
+        == one_line(text).strip()
+    )
     bare = re.sub(r"\\.", "", written)  # what isn't escaped
     assert not re.search(r"[\\`*\[\]<>|~$&@]|://", bare)
     assert not re.match(r"([-+]|#{1,6}|\d{1,9}[.)])(\s|$)|---|=+$", written)
 
 
-@pytest.mark.parametrize("text", ["throw_1.csv", "mu = -0.2, 3 of 4 (95 %)", "chi2, e_N: 1.5 +- 0.2", "-0.25", "1.5"])
+@pytest.mark.parametrize(
+    "text", ["throw_1.csv", "mu = -0.2, 3 of 4 (95 %)", "chi2, e_N: 1.5 +- 0.2", "-0.25", "1.5"]
+)
 def test_plain_words_and_numbers_stay_as_they_are(text):
     assert markdown(text) == text
 
@@ -73,12 +78,19 @@ def test_plain_words_and_numbers_stay_as_they_are(text):
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=3))
 def test_a_table_has_its_rows_and_cells_whatever_is_in_them(rows):
     given_rows = [[markdown(cell) for cell in row] for row in rows]
-    for table in (text_table(["a", "b"], given_rows), text_table(["a", "b"], [list(row) for row in rows])):
+    for table in (
+        text_table(["a", "b"], given_rows),
+        text_table(["a", "b"], [list(row) for row in rows]),
+    ):
         lines = table.split("\n")
         assert len(lines) == len(rows) + 2
         assert all(len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 3 for line in lines)
     text = own_table(pd.DataFrame(rows, columns=["a", "c"]), {}, {"caption": "A"})
-    lines = [line for line in text.partition("\\midrule\n")[2].split("\n") if line.endswith("[2pt]") or "&" in line]
+    lines = [
+        line
+        for line in text.partition("\\midrule\n")[2].split("\n")
+        if line.endswith("[2pt]") or "&" in line
+    ]
     assert len(lines) == len(rows)
     assert all(len(re.findall(r"(?<!\\)&", line)) == 1 for line in lines)
     assert len(re.findall(r"(?<!\\)\$", text)) % 2 == 0
@@ -100,12 +112,30 @@ def odd_figure(data):
 
 
 def test_a_figure_shows_an_odd_name_as_it_is(tmp_path):
-    pd.DataFrame({"x": [1.0], "object": [ODD], "source": [ODD]}).to_csv(tmp_path / "a.csv", index=False)
-    row = {"name": "a", "place": "a", "draw": "test_escape:odd_figure", "files": ("svg",), "data": "", "settings": {}}
+    pd.DataFrame({"x": [1.0], "object": [ODD], "source": [ODD]}).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    row = {
+        "name": "a",
+        "place": "a",
+        "draw": "test_escape:odd_figure",
+        "files": ("svg",),
+        "data": "",
+        "settings": {},
+    }
     files = [str(tmp_path / f"a.{kind}") for kind in ("pdf", "png", "svg")]
-    named = {"data": [tmp_path / "a.csv"], "drawn": files, "kept": tmp_path / "kept", "sources": [], "code": ""}
+    named = {
+        "data": [tmp_path / "a.csv"],
+        "drawn": files,
+        "kept": tmp_path / "kept",
+        "sources": [],
+        "code": "",
+    }
     draw([{**row, "files": ("pdf", "png", "svg")}], named)
-    assert f"<dc:description>{escape(ODD, quote=False)}</dc:description>" in (tmp_path / "a.svg").read_text()
+    assert (
+        f"<dc:description>{escape(ODD, quote=False)}</dc:description>"
+        in (tmp_path / "a.svg").read_text()
+    )
 
 
 def test_a_label_of_data_is_no_math(tmp_path):

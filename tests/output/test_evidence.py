@@ -15,7 +15,12 @@ from contactid.output.statements import Evidence
 from contactid.output.verdicts import COMPUTED, NOT_DONE, PRINT
 
 ROWS = st.lists(
-    st.tuples(st.sampled_from("ab"), st.sampled_from(["small", "large"]), st.floats(-9.0, 9.0), st.floats(0.5, 9.0)),
+    st.tuples(
+        st.sampled_from("ab"),
+        st.sampled_from(["small", "large"]),
+        st.floats(-9.0, 9.0),
+        st.floats(0.5, 9.0),
+    ),
     min_size=1,
     max_size=12,
 )
@@ -48,14 +53,20 @@ def test_cases_are_the_parts_and_a_subscript_is_another_way_to_choose_them(rows)
     kinds = list(dict.fromkeys(table["kind"]))
     expected = [sum(error for one, _, error, _ in rows if one == kind) for kind in kinds]
     np.testing.assert_allclose(by_kind, expected, atol=1e-12)
-    np.testing.assert_allclose(of(table, *[f"error[kind == '{kind}'].sum()" for kind in kinds]).given, expected)
+    np.testing.assert_allclose(
+        of(table, *[f"error[kind == '{kind}'].sum()" for kind in kinds]).given, expected
+    )
 
 
 @given(ROWS, st.floats(-3.0, 3.0))
 def test_a_naive_answer_is_what_would_be_given_by_its_numbers_or_rows(rows, other: float) -> None:
     table = table_of(rows)
     evidence = of(
-        table, "error", rows="kind == 'a'", naive={"other": [f"0 * error + {other}"]}, naive_rows={"b": "kind == 'b'"}
+        table,
+        "error",
+        rows="kind == 'a'",
+        naive={"other": [f"0 * error + {other}"]},
+        naive_rows={"b": "kind == 'b'"},
     )
     if evidence.lack is None:
         assert list(evidence.naive["other"]) == [other] * len(evidence.given)
@@ -73,7 +84,9 @@ def test_two_rows_and_pairs_have_the_numbers_of_each_expression(rows) -> None:
     first, second = of(table, "error", against=["scale"]).given
     np.testing.assert_array_equal(first, error)
     np.testing.assert_array_equal(second, scale)
-    np.testing.assert_array_equal(of(table, "error", "scale", pairs=True).given, np.column_stack([error, scale]))
+    np.testing.assert_array_equal(
+        of(table, "error", "scale", pairs=True).given, np.column_stack([error, scale])
+    )
 
 
 @given(st.permutations([("x", 1.0, 3.0), ("y", 1.0, 5.0), ("x", 2.0, 4.0), ("y", 2.0, 8.0)]))
@@ -92,7 +105,11 @@ TABLE = table_of([("a", "small", 1.0, 2.0), ("b", "large", 3.0, 4.0)])
 
 def test_new_columns_follow_from_those_before_and_rows_have_names() -> None:
     evidence = of(
-        TABLE, "half + one", new={"one": "0 * error + 1", "half": "one / 2"}, rows="kind == @kind", names={"kind": "a"}
+        TABLE,
+        "half + one",
+        new={"one": "0 * error + 1", "half": "one / 2"},
+        rows="kind == @kind",
+        names={"kind": "a"},
     )
     assert evidence.given.tolist() == [1.5]
 
@@ -109,10 +126,15 @@ def test_new_columns_follow_from_those_before_and_rows_have_names() -> None:
     ],
 )
 def test_what_the_tables_do_not_have_is_not_done(settings: dict[str, Any]) -> None:
-    evidence = calculated({"t": TABLE}, "shares", absent="the third kind", named_by=["kind"], **settings)
+    evidence = calculated(
+        {"t": TABLE}, "shares", absent="the third kind", named_by=["kind"], **settings
+    )
     assert evidence.given is None and evidence.data == ""
     assert (evidence.lack.kind, evidence.lack.words) == (NOT_DONE, "the third kind")
-    assert calculated({"t": TABLE}, "shares", **settings).lack.words == "shares, of which this run has none"
+    assert (
+        calculated({"t": TABLE}, "shares", **settings).lack.words
+        == "shares, of which this run has none"
+    )
 
 
 def test_a_note_says_what_the_numbers_are_and_few_of_them() -> None:
@@ -131,5 +153,7 @@ def test_evidence_says_what_it_rests_on() -> None:
 
 
 def test_tables_are_taken_below_each_other() -> None:
-    evidence = calculated({"one": TABLE, "other": TABLE.assign(kind="c")}, "errors", ["error.sum()"], by=["kind"])
+    evidence = calculated(
+        {"one": TABLE, "other": TABLE.assign(kind="c")}, "errors", ["error.sum()"], by=["kind"]
+    )
     assert evidence.given.tolist() == [1.0, 3.0, 4.0]

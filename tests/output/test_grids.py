@@ -1,4 +1,6 @@
-"""A printed table has the paper's rows and columns, and printed and found numbers have the same digits."""
+"""A printed table has the paper's rows and columns, and printed and found numbers have the same
+digits.
+"""
 
 from collections import namedtuple
 
@@ -6,8 +8,16 @@ import pytest
 
 from contactid.output.grids import Heading, grid_of, rounded_alike
 
-Check = namedtuple("Check", "quantity condition published reproduced tolerance unit printed ours", defaults=("", ""))
-SPEC = {"rows": ["by"], "columns": ["box", "quantity"], "quantities": {"mean_cm": "pos.", "std_cm": "pos.", "i": "I"}}
+Check = namedtuple(
+    "Check",
+    "quantity condition published reproduced tolerance unit printed ours",
+    defaults=("", ""),
+)
+SPEC = {
+    "rows": ["by"],
+    "columns": ["box", "quantity"],
+    "quantities": {"mean_cm": "pos.", "std_cm": "pos.", "i": "I"},
+}
 
 
 def numbers(*conditions):
@@ -26,25 +36,42 @@ def test_numbers_stand_in_rows_and_columns_in_printed_order_and_both_numbers_of_
         (Heading("b", 2), Heading("a", 2)),
         (Heading("pos.", 1), Heading("I", 1), Heading("pos.", 1), Heading("I", 1)),
     )
-    assert [headings for headings, _ in grid.rows] == [(Heading("fitted", 1),), (Heading("guess", 1),)]
+    assert [headings for headings, _ in grid.rows] == [
+        (Heading("fitted", 1),),
+        (Heading("guess", 1),),
+    ]
     assert [[len(cell) for cell in cells] for _, cells in grid.rows] == [[2, 1, 2, 1]] * 2
     placed = [check for _, cells in grid.rows for cell in cells for check in cell]
-    assert sorted((c.quantity, c.condition) for c in placed) == sorted((c.quantity, c.condition) for c in checks)
+    assert sorted((c.quantity, c.condition) for c in placed) == sorted(
+        (c.quantity, c.condition) for c in checks
+    )
 
 
 def test_what_has_no_place_is_given_back():
     extra = [Check("worst", "by=fit;box=b", 1, 1, 0, "1"), Check("i", "by=fit", 1, 1, 0, "1")]
     again = numbers("by=fit;box=b;from=elsewhere")
     grid, others = grid_of(SPEC, {}, [*numbers("by=fit;box=b"), *extra, *again])
-    assert others == [*extra, *again] and sum(len(cell) for _, cells in grid.rows for cell in cells) == 3
+    assert (
+        others == [*extra, *again]
+        and sum(len(cell) for _, cells in grid.rows for cell in cells) == 3
+    )
     assert grid_of(SPEC, {}, extra) == (None, extra)
 
 
 def test_outer_headings_of_rows_are_over_all_of_theirs():
     spec = {"rows": ["box", "by"], "columns": [], "quantities": {"i": "I"}}
-    checks = [Check("i", f"box={box};by={by}", 1, 1, 0, "1") for box in "ab" for by in ("x", "y", "z")]
+    checks = [
+        Check("i", f"box={box};by={by}", 1, 1, 0, "1") for box in "ab" for by in ("x", "y", "z")
+    ]
     grid, _ = grid_of(spec, {}, checks)
-    assert [row[0][0] for row in grid.rows] == [Heading("a", 3), None, None, Heading("b", 3), None, None]
+    assert [row[0][0] for row in grid.rows] == [
+        Heading("a", 3),
+        None,
+        None,
+        Heading("b", 3),
+        None,
+        None,
+    ]
     assert grid.heads == ((Heading("printed and ours", 1),),)
 
 
@@ -60,6 +87,8 @@ def test_outer_headings_of_rows_are_over_all_of_theirs():
         (133.0, float("nan"), 0.5, 1.0, "133", "-"),
     ],
 )
-def test_printed_and_found_numbers_have_the_printed_digits(published, found, tolerance, size, printed, ours):
+def test_printed_and_found_numbers_have_the_printed_digits(
+    published, found, tolerance, size, printed, ours
+):
     check = Check("i", "", published, found, tolerance, "1")
     assert rounded_alike(check, size) == {"printed": printed, "ours": ours}

@@ -1,4 +1,6 @@
-"""What statements ask: cases that are counted, thresholds that are moved, and wrong answers that follow from a rule."""
+"""What statements ask: cases that are counted, thresholds that are moved, and wrong answers that
+follow from a rule.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contactid.output.predicates import All, AllAbove, Beyond, Falls, Rises, Smaller, TrendFalls, Within
+from contactid.output.predicates import (
+    All,
+    AllAbove,
+    Beyond,
+    Falls,
+    Rises,
+    Smaller,
+    TrendFalls,
+    Within,
+)
 
 SIZES = st.floats(1e-6, 1e3)
 PAIRS = st.lists(st.tuples(SIZES, SIZES), min_size=1, max_size=9)
@@ -31,7 +42,9 @@ def test_pairs_are_counted_where_one_is_finite(first, other, cases, holds) -> No
 
 
 @given(PAIRS)
-def test_of_two_rows_at_most_one_is_the_smaller_and_its_opposites_say_so(pairs: list[tuple[float, float]]) -> None:
+def test_of_two_rows_at_most_one_is_the_smaller_and_its_opposites_say_so(
+    pairs: list[tuple[float, float]],
+) -> None:
     rows = tuple(zip(*pairs, strict=True))
     asked = Smaller()
     opposites = asked.opposites(rows)
@@ -79,5 +92,11 @@ def test_a_trend_falls_and_its_opposites_do_not() -> None:
 
 
 def test_nothing_shows_nothing() -> None:
-    for asked, empty in ((All(), []), (Within(1.0), []), (Beyond(1.0), []), (Rises(), [1.0]), (Smaller(), ([], []))):
+    for asked, empty in (
+        (All(), []),
+        (Within(1.0), []),
+        (Beyond(1.0), []),
+        (Rises(), [1.0]),
+        (Smaller(), ([], [])),
+    ):
         assert not asked.holds(empty)

@@ -1,4 +1,6 @@
-"""Which recordings a run had: nothing simulated is called a recording, and no recording is left out."""
+"""Which recordings a run had: nothing simulated is called a recording, and no recording is left
+out.
+"""
 
 import doctest
 
@@ -10,7 +12,10 @@ from contactid.output.recordings import OTHERS, PAPERS, TWINS, kind_of, made_fro
 
 CARDS = st.lists(
     st.builds(
-        lambda of_the_paper, synthetic: {"of_the_paper": of_the_paper, "synthetic": synthetic and not of_the_paper},
+        lambda of_the_paper, synthetic: {
+            "of_the_paper": of_the_paper,
+            "synthetic": synthetic and not of_the_paper,
+        },
         st.booleans(),
         st.booleans(),
     ),

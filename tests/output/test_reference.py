@@ -1,7 +1,9 @@
-"""Every number of the papers' tables and every claim, as collected beside the checkout, is among the printed values.
+"""Every number of the papers' tables and every claim, as collected beside the checkout, is among
+the printed values.
 
-The collection is the folder that REFERENCE names, by default ../shared/reference; the tests are skipped without it.
-``checks.csv`` has one row per printed value (test_run.py), so that it covers the collection too.
+The collection is the folder that REFERENCE names, by default ../shared/reference; the tests are
+skipped without it. ``checks.csv`` has one row per printed value (test_run.py), so that it covers
+the collection too.
 """
 
 import os
@@ -18,7 +20,9 @@ REFERENCE = Path(os.environ.get("REFERENCE") or ROOT.parent / "shared/reference"
 STUDIES = ("planar", "tossing", "arm", "inhand")
 EMPTY_CELL = ("mu", 0.2, 30)  # the printed table has none there
 
-needs_reference = pytest.mark.skipif(not REFERENCE.is_dir(), reason="needs the collected tables: set REFERENCE")
+needs_reference = pytest.mark.skipif(
+    not REFERENCE.is_dir(), reason="needs the collected tables: set REFERENCE"
+)
 
 # a claim, by study and the beginning of its text, and the row that holds it
 CLAIMS = {
@@ -110,8 +114,12 @@ def test_planar_table():
 @pytest.mark.parametrize(("number", "count"), [(1, 28), (2, 32), (3, 64), (4, 32)])
 def test_tossing_tables(number, count):
     rows, found = printed("tossing"), 0
-    for row, column, value in cells(f"tossing_table{number}.csv", ("object", "parameters", "simulator")):
-        labels = [f"{name}={row[name]}" for name in ("object", "parameters", "simulator") if name in row]
+    for row, column, value in cells(
+        f"tossing_table{number}.csv", ("object", "parameters", "simulator")
+    ):
+        labels = [
+            f"{name}={row[name]}" for name in ("object", "parameters", "simulator") if name in row
+        ]
         assert_there(rows, (f"tab0{number}", column, ";".join(labels)), value, unit_of(column))
         found += 1
     assert found == count
@@ -134,18 +142,29 @@ def test_arm_tables():
 @needs_reference
 def test_arm_link_table():
     units = dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), "kg*m2") | {"mass": "kg"}
-    units |= dict.fromkeys(("ox", "oy", "oz", "cx", "cy", "cz"), "m") | dict.fromkeys(("ax", "ay", "az"), "1")
+    units |= dict.fromkeys(("ox", "oy", "oz", "cx", "cy", "cz"), "m") | dict.fromkeys(
+        ("ax", "ay", "az"), "1"
+    )
     rows, count = printed("arm"), 0
     for row, column, value in cells("arm_lwr4_parameters.csv", ()):
-        assert_there(rows, ("links", column, f"link={row['link']}"), value, units.get(column, "rad"))
+        assert_there(
+            rows, ("links", column, f"link={row['link']}"), value, units.get(column, "rad")
+        )
         count += 1
     assert count == sum(artefact == "links" for artefact, _, _ in rows) == 229
 
 
 @needs_reference
 def test_inhand_tables():
-    """The collection keeps the tensors as printed: times 1e-2 kg m2 in simulation, 1e-5 kg m2 elsewhere."""
-    artefacts = {"simulation": "tabA1", "wrist_ft": "tabA2", "in_hand_a": "tabA3", "in_hand_b": "tabA4"}
+    """The collection keeps the tensors as printed: times 1e-2 kg m2 in simulation, 1e-5 kg m2
+    elsewhere.
+    """
+    artefacts = {
+        "simulation": "tabA1",
+        "wrist_ft": "tabA2",
+        "in_hand_a": "tabA3",
+        "in_hand_b": "tabA4",
+    }
     rows, count = printed("inhand"), 0
     for row, column, value in cells("inhand_inertia_tables.csv", ("source", "object", "method")):
         key = (
@@ -155,7 +174,9 @@ def test_inhand_tables():
         )
         tensor = column.startswith("i_")
         scale = (1e-2 if row["source"] == "simulation" else 1e-5) if tensor else 1.0
-        assert_there(rows, key, value * scale, "kg*m2" if tensor else "kg" if column == "mass_kg" else "m")
+        assert_there(
+            rows, key, value * scale, "kg*m2" if tensor else "kg" if column == "mass_kg" else "m"
+        )
         count += 1
     assert count == 105 * 10
 
@@ -168,7 +189,9 @@ def test_every_claim():
     rows = {study: {key[1:]: row for key, row in printed(study).items()} for study in STUDIES}
     for claim in claims.to_dict("records"):
         found = [
-            row for (study, text), row in CLAIMS.items() if study == claim["paper"] and claim["claim"].startswith(text)
+            row
+            for (study, text), row in CLAIMS.items()
+            if study == claim["paper"] and claim["claim"].startswith(text)
         ]
         assert len(found) == 1, claim["claim"]
         assert_there(rows[claim["paper"]], found[0], float(claim["value"]), str(claim["unit"]))
@@ -176,10 +199,18 @@ def test_every_claim():
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_tolerance_has_an_origin_and_is_no_wider_than_the_rounding_that_it_claims(study):
-    table = pd.read_csv(ROOT / f"workflow/resources/published/{study}.csv", dtype=str, keep_default_na=False)
+    table = pd.read_csv(
+        ROOT / f"workflow/resources/published/{study}.csv", dtype=str, keep_default_na=False
+    )
     assert (table["tolerance_from"] != "").all()
-    for row in table[table["tolerance_from"] == "rounding of the printed number"].to_dict("records"):
-        digits = len(row["value"].split(".")[1]) if "." in row["value"] and "e" not in row["value"] else 0
+    for row in table[table["tolerance_from"] == "rounding of the printed number"].to_dict(
+        "records"
+    ):
+        digits = (
+            len(row["value"].split(".")[1])
+            if "." in row["value"] and "e" not in row["value"]
+            else 0
+        )
         half = 0.5 * 10.0**-digits
         if row["unit"] == "kg*m2":  # printed as multiples of 1e-2 or 1e-5 with two digits
             half = 0.5e-4 if "source=simulation" in row["condition"] else 0.5e-7

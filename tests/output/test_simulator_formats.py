@@ -21,7 +21,9 @@ CORNERS = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.06, 0.06) for z 
 
 def body(**changes):
     inertia = TURN @ np.diag([2e-3, 3e-3, 4e-3]) @ TURN.T
-    return IdentifiedBody("thing", 0.731, CENTER, inertia, **({"friction": 0.31, "restitution": 0.4} | changes))
+    return IdentifiedBody(
+        "thing", 0.731, CENTER, inertia, **({"friction": 0.31, "restitution": 0.4} | changes)
+    )
 
 
 @pytest.mark.parametrize("shape", [{}, {"box": np.array([0.2, 0.1, 0.05])}])
@@ -68,7 +70,9 @@ def asked_of_mujoco(code, *given):
         python = peer_python("mujoco")
     except ContactIdError:
         pytest.skip("mujoco has no environment here")
-    asked = subprocess.run([python, "-c", code], input=json.dumps(given), capture_output=True, text=True)
+    asked = subprocess.run(
+        [python, "-c", code], input=json.dumps(given), capture_output=True, text=True
+    )
     assert asked.returncode == 0, asked.stderr
     return json.loads(asked.stdout)
 
@@ -105,12 +109,22 @@ print(json.dumps(told))
 
 def test_mujoco_slides_a_planar_body_as_its_friction_says():
     """A flat side slides on the ground: it comes to a stop after v^2 / (2 mu g)."""
-    corners = np.array([[x, y, z] for x in (-0.05, 0.05) for y in (-0.01, 0.01) for z in (-0.005, 0.005)])
+    corners = np.array(
+        [[x, y, z] for x in (-0.05, 0.05) for y in (-0.01, 0.01) for z in (-0.005, 0.005)]
+    )
     inertia = 3e-5 * np.diag([0.5, 0.5, 1.0])
-    plate = IdentifiedBody("plate", 0.04, np.zeros(3), inertia, friction=0.25, hull=corners, planar=True)
+    plate = IdentifiedBody(
+        "plate", 0.04, np.zeros(3), inertia, friction=0.25, hull=corners, planar=True
+    )
     told = asked_of_mujoco(PLANAR, mjcf(plate), -0.01, [[0.0, 0.0, 0.0], [0.8, 0.0, 0.0]])
-    assert told["joints"] == 3 and told["mass"] == pytest.approx(0.04) and told["friction"] == pytest.approx(0.25)
-    assert told["accelerations"] == pytest.approx([0.0, -9.81, 2.0], abs=1e-9)  # a torque of 2 J, in flight
+    assert (
+        told["joints"] == 3
+        and told["mass"] == pytest.approx(0.04)
+        and told["friction"] == pytest.approx(0.25)
+    )
+    assert told["accelerations"] == pytest.approx(
+        [0.0, -9.81, 2.0], abs=1e-9
+    )  # a torque of 2 J, in flight
     assert told["path"][-1][0] == pytest.approx(0.8**2 / (2.0 * 0.25 * 9.81), rel=0.05)
     assert abs(told["path"][-1][2]) < 0.02
 
@@ -119,14 +133,21 @@ def test_mujoco_slides_a_planar_body_as_its_friction_says():
 def test_a_box_bounces_in_mujoco_as_its_restitution_says(restitution):
     """Flat, centred and without gravity, an impact is of the normal direction alone."""
     cube = IdentifiedBody(
-        "cube", 0.5, np.zeros(3), 2e-4 * np.eye(3), restitution=restitution, box=np.array([0.05, 0.05, 0.05])
+        "cube",
+        0.5,
+        np.zeros(3),
+        2e-4 * np.eye(3),
+        restitution=restitution,
+        box=np.array([0.05, 0.05, 0.05]),
     )
     assert read_by_mujoco(mjcf(cube))["speed"] == pytest.approx(restitution, abs=0.02)
 
 
 @given(st.floats(1e-4, 1.0))
 def test_the_spring_gives_the_restitution_back(restitution):
-    """The damped spring is followed from contact to where it would pull, by the exact solution's own steps."""
+    """The damped spring is followed from contact to where it would pull, by the exact solution's
+    own steps.
+    """
     ratio = damping_ratio(restitution)
     step = 1e-3 if ratio < 5.0 else 1e-3 / ratio
     matrix = np.array([[0.0, 1.0], [-1.0, -2.0 * ratio]])
@@ -149,11 +170,17 @@ def test_nothing_is_said_of_contact_where_nothing_is_known():
 
 def test_a_hull_is_closed_triangles_seen_from_outside():
     lines = wavefront(CORNERS).splitlines()
-    points = np.array([[float(word) for word in line.split()[1:]] for line in lines if line[0] == "v"])
-    faces = np.array([[int(word) - 1 for word in line.split()[1:]] for line in lines if line[0] == "f"])
+    points = np.array(
+        [[float(word) for word in line.split()[1:]] for line in lines if line[0] == "v"]
+    )
+    faces = np.array(
+        [[int(word) - 1 for word in line.split()[1:]] for line in lines if line[0] == "f"]
+    )
     a, b, c = np.moveaxis(points[faces], 1, 0)
     assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0 == pytest.approx(0.2 * 0.12 * 0.09)
-    mesh = ET.fromstring(urdf(body(hull=CORNERS), mesh="hull.obj")).find("link/collision/geometry/mesh")
+    mesh = ET.fromstring(urdf(body(hull=CORNERS), mesh="hull.obj")).find(
+        "link/collision/geometry/mesh"
+    )
     assert mesh.get("filename") == "hull.obj"
 
 

@@ -35,7 +35,10 @@ ENTRY = {
     "where": "section V",
     "asks": "Are they?",
     "predicate": "contactid.output.predicates:Smaller",
-    "thresholds": {"margin": {"value": 0.05, "why": "the same"}, "most": {"value": 0.5, "why": "more often than not"}},
+    "thresholds": {
+        "margin": {"value": 0.05, "why": "the same"},
+        "most": {"value": 0.5, "why": "more often than not"},
+    },
     "evidence": "test_statements:errors",
     "tables": ["errors"],
 }
@@ -67,7 +70,11 @@ BETTER_ROWS = rows_of([1.0, 1.0, 1.0, 2.0], [2.0, 2.0, 2.0, 1.0])
 
 def test_a_statement_is_one_row_with_a_count(tmp_path: Path) -> None:
     row = judged(tmp_path, BETTER_ROWS)
-    assert (row["quantity"], row["artefact"], row["unit"]) == ("errors_are_smaller", "tab03", STATEMENT)
+    assert (row["quantity"], row["artefact"], row["unit"]) == (
+        "errors_are_smaller",
+        "tab03",
+        STATEMENT,
+    )
     assert (row["reproduced"], row["cases"], row["verdict"]) == (1.0, "3 of 4", REPRODUCED)
     assert row["wrong_answers"] == "exchanged=0;no difference=0"
     assert row["rejects"] == "exchanged;no difference"
@@ -87,14 +94,20 @@ def test_a_twin_decides_only_where_the_opposite_looks_otherwise(tmp_path: Path) 
     on_twin = {"settings": {"data": "twin"}}
     assert judged(tmp_path, same, **on_twin)["verdict"] == UNINFORMATIVE
     assert judged(tmp_path, worse, **on_twin)["verdict"] == DIFFERS
-    assert judged(tmp_path, same)["verdict"] == DIFFERS, "a simulation of what the paper describes decides"
+    assert judged(tmp_path, same)["verdict"] == DIFFERS, (
+        "a simulation of what the paper describes decides"
+    )
 
 
 def test_what_a_statement_lacks_is_said(tmp_path: Path) -> None:
-    stated = judged(tmp_path, BETTER_ROWS, evidence="", lacks={"kind": NEVER_PUBLISHED, "words": "the videos"})
+    stated = judged(
+        tmp_path, BETTER_ROWS, evidence="", lacks={"kind": NEVER_PUBLISHED, "words": "the videos"}
+    )
     found = judged(tmp_path, BETTER_ROWS, settings={"none": True})
     for row in (stated, found):
-        assert (row["verdict"], row["note"]) == (NEVER_PUBLISHED, "the videos") and np.isnan(row["reproduced"])
+        assert (row["verdict"], row["note"]) == (NEVER_PUBLISHED, "the videos") and np.isnan(
+            row["reproduced"]
+        )
     absent = judged(tmp_path, BETTER_ROWS, tables=["errors", "left_out"])
     assert absent["verdict"] == NOT_DONE and "left_out" in absent["note"]
     nothing = judged(tmp_path, rows_of([np.inf], [np.inf]))

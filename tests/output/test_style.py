@@ -34,7 +34,9 @@ def shaky_layout(monkeypatch):
         for part in figure.subfigs:
             part.bbox_relative.set_points(part.bbox_relative.get_points() + shift)
         for axes in figure.axes:
-            axes._set_position(Bbox(axes.get_position(original=True).get_points() - shift))  # stays in the layout
+            axes._set_position(
+                Bbox(axes.get_position(original=True).get_points() - shift)
+            )  # stays in the layout
 
     monkeypatch.setattr(ConstrainedLayoutEngine, "execute", shaken)
 

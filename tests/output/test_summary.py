@@ -16,7 +16,11 @@ def verdicts(study, *rows):
 def test_a_line_per_study_comes_first(tmp_path):
     one = verdicts(
         "one",
-        ("needs_archive", "", "rest poses (Table III) in box_c, 10.4121/17122553.v1; 10.4121/0 is another"),
+        (
+            "needs_archive",
+            "",
+            "rest poses (Table III) in box_c, 10.4121/17122553.v1; 10.4121/0 is another",
+        ),
         ("differs", "", ""),
         ("fitted", "", ""),
         ("reproduced", "", ""),
@@ -28,7 +32,10 @@ def test_a_line_per_study_comes_first(tmp_path):
     write_csv(one, tmp_path / "one.csv")
     write_csv(two, tmp_path / "two.csv")
     (tmp_path / "one.md").write_text("## one\n\nwords\n")
-    studies, sections = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")], [str(tmp_path / "one.md")]
+    studies, sections = (
+        [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")],
+        [str(tmp_path / "one.md")],
+    )
     (tmp_path / "card.json").write_text('{"of_the_paper": false, "synthetic": true}')
     cards = [str(tmp_path / "card.json")]
     files = [str(tmp_path / name) for name in ("checks.csv", "claims.csv", "summary.md")]

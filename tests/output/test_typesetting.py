@@ -15,16 +15,39 @@ from contactid.output.artefacts import Spread, table, typesettings
 from contactid.output.comparison import INPUTS
 from contactid.output.grids import parts_of
 from contactid.output.tables import read_csv, write_csv
-from contactid.output.typesetting import MARKS, as_printed, error_digits, own_table, printed_table, typeset
+from contactid.output.typesetting import (
+    MARKS,
+    as_printed,
+    error_digits,
+    own_table,
+    printed_table,
+    typeset,
+)
 from contactid.output.verdicts import DIFFERS, INPUT, NEEDS_ARCHIVE, VERDICTS
 from tex_widths import tabular_widths
 
 RESOURCES = Path(__file__).parents[2] / "workflow/resources"
 WIDEST = 17.0  # cm
-SPEC = {"rows": ["by"], "columns": ["box", "quantity"], "quantities": {"mean_cm": "pos.", "std_cm": "pos.", "i": "I"}}
-SPREAD = Spread({"by": "scheme", "box": "box"}, "{quantity}", ("{quantity}_low", "{quantity}_high"), "95 % interval")
+SPEC = {
+    "rows": ["by"],
+    "columns": ["box", "quantity"],
+    "quantities": {"mean_cm": "pos.", "std_cm": "pos.", "i": "I"},
+}
+SPREAD = Spread(
+    {"by": "scheme", "box": "box"},
+    "{quantity}",
+    ("{quantity}_low", "{quantity}_high"),
+    "95 % interval",
+)
 RUN = pd.DataFrame(
-    {"scheme": "fit", "box": ["a", "b"], "i": [3.04, 3.04], "i_low": [2.5, 1.0], "i_high": [3.5, 5.0], "data": "twins"}
+    {
+        "scheme": "fit",
+        "box": ["a", "b"],
+        "i": [3.04, 3.04],
+        "i_low": [2.5, 1.0],
+        "i_high": [3.5, 5.0],
+        "data": "twins",
+    }
 )
 
 
@@ -65,13 +88,21 @@ def test_every_verdict_has_a_mark_of_its_own():
 def test_a_cell_has_the_printed_number_ours_with_its_mark_and_how_far_it_may_be_off():
     published = printed_numbers("by=fit;box=a", "by=fit;box=b")
     checks = judged(published)
-    checks.loc[checks["condition"].str.endswith("b"), ["reproduced", "verdict"]] = [float("nan"), NEEDS_ARCHIVE]
+    checks.loc[checks["condition"].str.endswith("b"), ["reproduced", "verdict"]] = [
+        float("nan"),
+        NEEDS_ARCHIVE,
+    ]
     rows = as_printed(checks, published)
     rows.loc[(rows["quantity"] == "i") & rows["reproduced"].notna(), "reproduced"] = 3.04
     text = printed_table(rows, RUN, SPEC, {"fit": "fitted"}, declared(spread=SPREAD))
     assert cells_of(text) == [
         ["fitted", r"$2.5 \pm 1.0$", "$3.0$", r"$2.5 \pm 1.0$", "$3.0$"],
-        [r"\textit{ours}", r"$2.5 \pm 1.0$$^{\mathrm{d}}$", r"$3.0$$^{\mathrm{d}}$", *[r"--$^{\mathrm{a}}$"] * 2],
+        [
+            r"\textit{ours}",
+            r"$2.5 \pm 1.0$$^{\mathrm{d}}$",
+            r"$3.0$$^{\mathrm{d}}$",
+            *[r"--$^{\mathrm{a}}$"] * 2,
+        ],
         ["", "", "[$2.5, 3.5$]", "", ""],
     ]
     caption = re.search(r"\\caption\{(.*)\}\n", text)[1]
@@ -83,12 +114,20 @@ def test_a_cell_has_the_printed_number_ours_with_its_mark_and_how_far_it_may_be_
 def test_numbers_that_the_run_starts_from_are_shown_in_printed_order_though_they_are_one_row():
     published = printed_numbers("by=fit;box=a", "by=fit;box=b")
     checks = judged(published[published["condition"] == "by=fit;box=b"])
-    together = {"artefact": "tab01", "quantity": INPUTS, "condition": "", "verdict": INPUT, "reproduced": 3.0}
+    together = {
+        "artefact": "tab01",
+        "quantity": INPUTS,
+        "condition": "",
+        "verdict": INPUT,
+        "reproduced": 3.0,
+    }
     checks = pd.concat([checks, pd.DataFrame([together])], ignore_index=True)
     rows = as_printed(checks, published)
     assert list(rows["condition"]) == list(published["condition"])
     assert list(rows["verdict"]) == [INPUT] * 3 + [DIFFERS] * 3
-    assert list(rows["reproduced"][:3]) == [2.5, 1.0, 3.0] and rows["reproduced"][5] == pytest.approx(3.0402)
+    assert list(rows["reproduced"][:3]) == [2.5, 1.0, 3.0] and rows["reproduced"][
+        5
+    ] == pytest.approx(3.0402)
     checks.loc[checks["quantity"] == INPUTS, "verdict"] = DIFFERS  # not all are used as printed
     assert as_printed(checks, published)["reproduced"][:3].isna().all()
 
@@ -96,7 +135,10 @@ def test_numbers_that_the_run_starts_from_are_shown_in_printed_order_though_they
 def test_a_table_that_is_halved_has_each_number_once():
     published = printed_numbers(*(f"by=fit;box={box}" for box in "abc"))
     rows = as_printed(judged(published), published)
-    whole, halved = (printed_table(rows, RUN, {**SPEC, **more}, {}, declared()) for more in ({}, {"halves": "box"}))
+    whole, halved = (
+        printed_table(rows, RUN, {**SPEC, **more}, {}, declared())
+        for more in ({}, {"halves": "box"})
+    )
     assert halved.count("\\begin{tabular}") == 2 and "\\begin{table*}" in whole
     first, second = (cells_of(part) for part in halved.split("\\end{table}")[:2])
     assert [[*one, *other[1:]] for one, other in zip(first, second, strict=True)] == cells_of(whole)
@@ -110,9 +152,21 @@ def test_digits_are_as_fine_as_the_error_and_no_finer_than_a_twentieth_of_it(err
 
 
 def test_a_table_beyond_the_paper_has_its_columns_in_words_and_its_data_in_the_caption():
-    run = pd.DataFrame({"mass_error_pct": [0.5, 1e-13], "n_tosses": [3, 4], "known": [True, False], "data": "twins"})
+    run = pd.DataFrame(
+        {
+            "mass_error_pct": [0.5, 1e-13],
+            "n_tosses": [3, 4],
+            "known": [True, False],
+            "data": "twins",
+        }
+    )
     text = own_table(run, {}, declared("ext_a"))
-    assert "{mass \\\\ error \\\\ (\\%)}" in text and "tosses" in text and "known" in text and "mass\\_" not in text
+    assert (
+        "{mass \\\\ error \\\\ (\\%)}" in text
+        and "tosses" in text
+        and "known" in text
+        and "mass\\_" not in text
+    )
     # what is left of a zero differs between machines
     assert cells_of(text) == [["$0.500$", "$3$", "yes"], ["$0$", "$4$", "no"]]
     assert r"\caption{A \& b. Data: twins.}" in text
@@ -125,7 +179,9 @@ def test_a_row_that_begins_with_a_bracket_is_no_option_of_the_line_before():
 
 def grids():
     about = yaml.safe_load((RESOURCES / "report/studies.yaml").read_text(encoding="utf-8"))
-    return [(study, key, spec) for study, words in about.items() for key, spec in words["grids"].items()]
+    return [
+        (study, key, spec) for study, words in about.items() for key, spec in words["grids"].items()
+    ]
 
 
 @pytest.mark.parametrize(("study", "key", "spec"), grids())
@@ -148,4 +204,6 @@ def test_printed_tables_have_every_number_once_and_fit_on_a_page(study, key, spe
     ours = [cell for line in lines if "\\textit{ours}" in line for cell in line if "mathrm" in cell]
     assert sum(1 + cell.count("\\pm") for cell in ours) == len(numbers) > 9
     assert max(tabular_widths(text)) <= WIDEST
-    assert max(len(cells_of(part)) for part in text.split("\\end{table")) <= 40, "a page has room for two such halves"
+    assert max(len(cells_of(part)) for part in text.split("\\end{table")) <= 40, (
+        "a page has room for two such halves"
+    )

@@ -1,4 +1,6 @@
-"""Verdicts: what a number or a statement rests on, which wrong answers its check refuses, and what follows."""
+"""Verdicts: what a number or a statement rests on, which wrong answers its check refuses, and what
+follows.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,13 @@ def test_every_basis_origin_and_verdict_is_explained() -> None:
         (1.055, 0.05, COMPUTED, FAR, UNINFORMATIVE),  # six fifths do
         (1.07, 0.05, COMPUTED, FAR, DIFFERS),
         (1.03, 0.05, COMPUTED, (0.0, 1.02), UNINFORMATIVE),
-        (1.03, 0.05, COMPUTED, (0.0, 1.055), UNINFORMATIVE),  # refused, but not by six fifths of the tolerance
+        (
+            1.03,
+            0.05,
+            COMPUTED,
+            (0.0, 1.055),
+            UNINFORMATIVE,
+        ),  # refused, but not by six fifths of the tolerance
         (1.03, 0.05, COMPUTED, (), UNINFORMATIVE),
         (1.03, 0.05, FITTED, FAR, FITTED),
         (1.07, 0.05, FITTED, FAR, DIFFERS),
@@ -82,7 +90,9 @@ def test_a_verdict_on_a_number_stays_when_its_tolerance_moves_by_a_fifth(
 
 
 @given(published=NUMBERS, share=st.floats(0.0, 2.0), wrong=NUMBERS)
-def test_a_reproduced_number_s_check_refuses_every_wrong_answer(published: float, share: float, wrong: float) -> None:
+def test_a_reproduced_number_s_check_refuses_every_wrong_answer(
+    published: float, share: float, wrong: float
+) -> None:
     tolerance = share * abs(published)
     tried = (0.0, 2.0 * published, wrong)
     verdict = judge_number(published, published, tolerance, COMPUTED, tried, is_error=False)
@@ -90,14 +100,20 @@ def test_a_reproduced_number_s_check_refuses_every_wrong_answer(published: float
     assert (verdict == REPRODUCED) == all(refused)
 
 
-@given(value=NUMBERS, published=NUMBERS, share=st.floats(0.0, 2.0), basis=st.sampled_from([COMPUTED, FITTED, PRINT]))
+@given(
+    value=NUMBERS,
+    published=NUMBERS,
+    share=st.floats(0.0, 2.0),
+    basis=st.sampled_from([COMPUTED, FITTED, PRINT]),
+)
 def test_an_error_s_sign_turns_no_verdict_and_a_larger_error_is_never_better(
     value: float, published: float, share: float, basis: str
 ) -> None:
     def verdict(ours: float, printed: float) -> str:
         return judge_number(ours, printed, share * abs(published), basis, FAR, is_error=True)
 
-    # both errors with the other sign are the same finding, told in an axis that points the other way
+    # both errors with the other sign are the same finding, told in an axis that points the other
+    # way
     assert judge_number(value, published, 0.1, basis, (), is_error=True) == judge_number(
         -value, -published, 0.1, basis, (), is_error=True
     )
@@ -106,7 +122,9 @@ def test_an_error_s_sign_turns_no_verdict_and_a_larger_error_is_never_better(
     assert BETTER not in (verdict(larger, published), verdict(-larger, published))
 
 
-@pytest.mark.parametrize(("ours", "verdict"), [(0.5, BETTER), (-0.5, BETTER), (1.5, DIFFERS), (-1.5, DIFFERS)])
+@pytest.mark.parametrize(
+    ("ours", "verdict"), [(0.5, BETTER), (-0.5, BETTER), (1.5, DIFFERS), (-1.5, DIFFERS)]
+)
 def test_better_is_an_error_of_smaller_size(ours: float, verdict: str) -> None:
     for sign in (1.0, -1.0):
         assert judge_number(sign * ours, sign * 1.0, 0.01, COMPUTED, FAR, is_error=True) == verdict
@@ -120,10 +138,31 @@ REFUSED = {"exchanged": False, COUNTEREXAMPLE: False}
     [
         (True, COMPUTED, SIMULATION, REFUSED, {}, REPRODUCED),
         (True, COMPUTED, SIMULATION, {"exchanged": False, "no difference": False}, {}, REPRODUCED),
-        (True, COMPUTED, SIMULATION, REFUSED, {"limit*0.8": False, "limit*1.2": True}, UNINFORMATIVE),
+        (
+            True,
+            COMPUTED,
+            SIMULATION,
+            REFUSED,
+            {"limit*0.8": False, "limit*1.2": True},
+            UNINFORMATIVE,
+        ),
         (True, COMPUTED, SIMULATION, {"exchanged": True, COUNTEREXAMPLE: False}, {}, UNINFORMATIVE),
-        (True, COMPUTED, SIMULATION, {COUNTEREXAMPLE: False}, {}, UNINFORMATIVE),  # the author alone chose it
-        (True, COMPUTED, SIMULATION, {"exchanged": False}, {}, UNINFORMATIVE),  # one wrong answer isn't two
+        (
+            True,
+            COMPUTED,
+            SIMULATION,
+            {COUNTEREXAMPLE: False},
+            {},
+            UNINFORMATIVE,
+        ),  # the author alone chose it
+        (
+            True,
+            COMPUTED,
+            SIMULATION,
+            {"exchanged": False},
+            {},
+            UNINFORMATIVE,
+        ),  # one wrong answer isn't two
         (True, COMPUTED, SIMULATION, {}, {}, UNINFORMATIVE),
         (True, FITTED, TWIN, REFUSED, {}, FITTED),
         (False, FITTED, TWIN, {"exchanged": True}, {}, UNINFORMATIVE),
@@ -132,7 +171,14 @@ REFUSED = {"exchanged": False, COUNTEREXAMPLE: False}
         (False, COMPUTED, SIMULATION, {}, {}, DIFFERS),
         (False, COMPUTED, SIMULATION, {}, {"limit*1.2": True}, UNINFORMATIVE),
         (False, COMPUTED, TWIN, {"exchanged": True, "no difference": False}, {}, DIFFERS),
-        (False, COMPUTED, TWIN_OF_PRINT, {"exchanged": False, COUNTEREXAMPLE: True}, {}, UNINFORMATIVE),
+        (
+            False,
+            COMPUTED,
+            TWIN_OF_PRINT,
+            {"exchanged": False, COUNTEREXAMPLE: True},
+            {},
+            UNINFORMATIVE,
+        ),
     ],
 )
 def test_the_verdict_on_a_statement(holds, basis, origin, wrong, moved, verdict) -> None:
@@ -144,13 +190,17 @@ ANSWERS = st.dictionaries(NAMES, st.booleans())
 MOVED = st.dictionaries(st.sampled_from(["limit*0.8", "limit*1.2"]), st.booleans())
 
 
-@given(st.booleans(), st.sampled_from(sorted(BASES)), st.sampled_from(sorted(ORIGINS)), ANSWERS, MOVED)
+@given(
+    st.booleans(), st.sampled_from(sorted(BASES)), st.sampled_from(sorted(ORIGINS)), ANSWERS, MOVED
+)
 def test_laws_of_statements(holds: bool, basis: str, origin: str, wrong: dict, moved: dict) -> None:
     verdict = judge_statement(holds, basis, origin, wrong, moved)
     if verdict == REPRODUCED:
         assert holds and all(moved.values())
         assert len(wrong) >= 2 and not any(wrong.values()) and set(wrong) != {COUNTEREXAMPLE}
-        assert basis in (COMPUTED, PREDICTED), "what starts from print or is fitted to it reproduces nothing"
+        assert basis in (COMPUTED, PREDICTED), (
+            "what starts from print or is fitted to it reproduces nothing"
+        )
     if verdict in (DIFFERS, PRINT_INCONSISTENT):
         assert not holds and not any(moved.values())
     if origin in (TWIN, TWIN_OF_PRINT) and verdict == DIFFERS:

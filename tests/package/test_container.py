@@ -1,4 +1,6 @@
-"""The containers' recipes, built, and a command in each. Only where a builder is there and reaches what it needs."""
+"""The containers' recipes, built, and a command in each. Only where a builder is there and reaches
+what it needs.
+"""
 
 import subprocess
 from pathlib import Path
@@ -10,12 +12,23 @@ from parts import builder
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.container
 NAME = "contactid-test"
-PLAN = ("snakemake", "--snakefile", "/opt/contactid/Snakefile", "--dry-run", "--quiet", "rules", "--cores", "1")
+PLAN = (
+    "snakemake",
+    "--snakefile",
+    "/opt/contactid/Snakefile",
+    "--dry-run",
+    "--quiet",
+    "rules",
+    "--cores",
+    "1",
+)
 MINUTE = 60
 
 
 def run(*command, minutes, folder=ROOT):
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=minutes * MINUTE)
+    ended = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=minutes * MINUTE
+    )
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
     return ended.stdout + ended.stderr
 

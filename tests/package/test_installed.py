@@ -1,6 +1,8 @@
-"""The package apart from its repository: wheel, source archive and folder, each installed into a new environment.
+"""The package apart from its repository: wheel, source archive and folder, each installed into a
+new environment.
 
-pip's own settings serve where no index is reached: ``PIP_NO_INDEX=1 PIP_FIND_LINKS=wheels make test-package``.
+pip's own settings serve where no index is reached: ``PIP_NO_INDEX=1 PIP_FIND_LINKS=wheels make
+test-package``.
 """
 
 import os
@@ -16,7 +18,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.package
 BUILD = "from setuptools.build_meta import build_sdist, build_wheel; build_sdist('dist'); build_wheel('dist')"
-NO_INDEX = re.compile("Failed to establish a new connection|NameResolutionError|ConnectTimeoutError|ReadTimeoutError")
+NO_INDEX = re.compile(
+    "Failed to establish a new connection|NameResolutionError|ConnectTimeoutError|ReadTimeoutError"
+)
 # what the README shows, and a part of what each says
 EXAMPLES = {
     "inspect": (["{examples}/predict/box006.h5"], "6 flights"),
@@ -38,9 +42,18 @@ EXAMPLES = {
 
 def run(*command, folder, seconds):
     """A command's end, in an environment that knows nothing of the repository."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PYTHONPATH", "VIRTUAL_ENV")
+    }
     return subprocess.run(
-        list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds
+        list(map(str, command)),
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
     )
 
 
@@ -71,7 +84,9 @@ def python(tree, tmp_path_factory):
     folder = tmp_path_factory.mktemp("environment")
     assert run(sys.executable, "-m", "venv", folder, folder=folder, seconds=120).returncode == 0
     there = folder / "bin/python"
-    installed = run(there, "-m", "pip", "install", archive(tree, ".whl"), folder=folder, seconds=1200)
+    installed = run(
+        there, "-m", "pip", "install", archive(tree, ".whl"), folder=folder, seconds=1200
+    )
     if installed.returncode and NO_INDEX.search(installed.stdout + installed.stderr):
         pytest.skip("no package index is reached (PIP_NO_INDEX and PIP_FIND_LINKS name wheels)")
     assert installed.returncode == 0, installed.stderr
@@ -91,7 +106,9 @@ def test_the_command_says_what_there_is(python, tmp_path):
     ended = run(python.parent / "contactid", "--help", folder=tmp_path, seconds=60)
     assert ended.returncode == 0 and all(name in ended.stdout for name in EXAMPLES), ended.stderr
     assert run(python, "-m", "pip", "check", folder=tmp_path, seconds=120).returncode == 0
-    where = run(python, "-c", "import contactid; print(contactid.__file__)", folder=tmp_path, seconds=60).stdout
+    where = run(
+        python, "-c", "import contactid; print(contactid.__file__)", folder=tmp_path, seconds=60
+    ).stdout
     assert where.startswith(str(python.parents[1]))
 
 

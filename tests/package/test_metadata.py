@@ -1,4 +1,6 @@
-"""What catalogues, archives and builders of containers read of this repository says the same in every file."""
+"""What catalogues, archives and builders of containers read of this repository says the same in
+every file.
+"""
 
 import json
 import re
@@ -21,7 +23,10 @@ PAPERS = CITATION["references"]
 def names(people):
     """Whoever wrote something, in words, by any file's keys."""
     whole = [
-        [person.get(key) for key in ("name", "given-names", "givenName", "family-names", "familyName")]
+        [
+            person.get(key)
+            for key in ("name", "given-names", "givenName", "family-names", "familyName")
+        ]
         for person in people
     ]
     return [" ".join(filter(None, parts)) for parts in whole]
@@ -29,9 +34,19 @@ def names(people):
 
 def test_version_licence_and_authors_are_the_same():
     assert {CODEMETA["version"], ZENODO["version"], CITATION["version"]} == {__version__}
-    assert CODEMETA["license"].rpartition("/")[2] == ZENODO["license"] == CITATION["license"] == PROJECT["license"]
+    assert (
+        CODEMETA["license"].rpartition("/")[2]
+        == ZENODO["license"]
+        == CITATION["license"]
+        == PROJECT["license"]
+    )
     authors = names(CITATION["authors"])
-    assert authors == names(CODEMETA["author"]) == names(ZENODO["creators"]) == names(PROJECT["authors"])
+    assert (
+        authors
+        == names(CODEMETA["author"])
+        == names(ZENODO["creators"])
+        == names(PROJECT["authors"])
+    )
 
 
 def test_what_it_is_and_what_it_needs_are_the_same():
@@ -43,16 +58,22 @@ def test_what_it_is_and_what_it_needs_are_the_same():
 
 
 def test_the_papers_are_the_same():
-    assert [paper["title"].strip() for paper in PAPERS] == [paper["name"] for paper in CODEMETA["referencePublication"]]
+    assert [paper["title"].strip() for paper in PAPERS] == [
+        paper["name"] for paper in CODEMETA["referencePublication"]
+    ]
     for ours, theirs in zip(PAPERS, CODEMETA["referencePublication"], strict=True):
-        assert names(ours["authors"]) == names(theirs["author"]) and ours.get("url") == theirs.get("url")
+        assert names(ours["authors"]) == names(theirs["author"]) and ours.get("url") == theirs.get(
+            "url"
+        )
         assert str(ours.get("year", "")) == theirs.get("datePublished", "")
     links = [paper["url"] for paper in PAPERS if "url" in paper]
     assert [link["identifier"] for link in ZENODO["related_identifiers"]] == links
 
 
 def test_the_catalogue_finds_what_it_looks_for():
-    """Its rules: a README with these words, the workflow, its settings' page, and a file with how it is used."""
+    """Its rules: a README with these words, the workflow, its settings' page, and a file with how
+    it is used.
+    """
     words = (ROOT / "README.md").read_text(encoding="utf-8").lower()
     assert "snakemake" in words and "workflow" in words
     assert (ROOT / "workflow/Snakefile").is_file() and (ROOT / "config/README.md").is_file()
@@ -69,7 +90,11 @@ APPTAINER = (ROOT / "apptainer.def").read_text(encoding="utf-8")
 
 def steps(text, before=""):
     """The commands that a recipe runs, one a line."""
-    return [line.strip().removeprefix(before) for line in text.splitlines() if line.strip().startswith(before)]
+    return [
+        line.strip().removeprefix(before)
+        for line in text.splitlines()
+        if line.strip().startswith(before)
+    ]
 
 
 def test_both_recipes_are_one():
@@ -91,8 +116,19 @@ def test_recipes_name_no_registry_and_no_package_beside_the_locks(text):
 
 def test_the_cluster_s_recipe_copies_what_is_there():
     copied = re.findall(r"^    (\S+) /opt/contactid/(\S+)$", APPTAINER, re.M)
-    assert copied and all(source == target and (ROOT / source).exists() for source, target in copied)
-    needed = {"Makefile", "Snakefile", "config", "envs", "profiles", "pyproject.toml", "tools", "workflow"}
+    assert copied and all(
+        source == target and (ROOT / source).exists() for source, target in copied
+    )
+    needed = {
+        "Makefile",
+        "Snakefile",
+        "config",
+        "envs",
+        "profiles",
+        "pyproject.toml",
+        "tools",
+        "workflow",
+    }
     assert needed <= {source for source, _ in copied}
 
 

@@ -1,4 +1,6 @@
-"""The covariance at a constrained least-squares solution is what linear algebra and error propagation give."""
+"""The covariance at a constrained least-squares solution is what linear algebra and error
+propagation give.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class Problem:
     def solution(self) -> np.ndarray:
         n, m = self.a.shape[1], len(self.c)
         matrix = np.block([[self.curvature, self.c.T], [self.c, np.zeros((m, m))]])
-        return np.linalg.solve(matrix, np.concatenate([self.a.T @ self.b / self.sigma**2, self.d]))[:n]
+        return np.linalg.solve(matrix, np.concatenate([self.a.T @ self.b / self.sigma**2, self.d]))[
+            :n
+        ]
 
     def analytic(self) -> np.ndarray:
         """``Z (Z^T H Z)^-1 Z^T`` with a basis Z of what the constraints leave free."""
@@ -50,7 +54,9 @@ class Problem:
         for row, value in zip(self.c, self.d, strict=True):
             model.rules.add(sum(float(row[i]) * model.x[i] for i in range(n)) == float(value))
         residuals = [sum(float(r) * model.x[i] for i, r in enumerate(row)) for row in self.a]
-        squares = [((r - float(b)) / self.sigma) ** 2 for r, b in zip(residuals, self.b, strict=True)]
+        squares = [
+            ((r - float(b)) / self.sigma) ** 2 for r, b in zip(residuals, self.b, strict=True)
+        ]
         model.misfit = pyo.Objective(expr=0.5 * sum(squares))
         return model
 
@@ -73,7 +79,9 @@ SEEDS = st.integers(0, 10**6)
 def test_it_is_the_analytic_one_of_a_linear_problem(seed, constraints, sigma):
     linear = problem(seed, constraints=constraints, sigma=sigma)
     expected = linear.analytic()
-    assert np.allclose(of_all(linear.model()), expected, rtol=0.0, atol=1e-5 * np.abs(expected).max())
+    assert np.allclose(
+        of_all(linear.model()), expected, rtol=0.0, atol=1e-5 * np.abs(expected).max()
+    )
 
 
 @LAWS
@@ -81,7 +89,9 @@ def test_it_is_the_analytic_one_of_a_linear_problem(seed, constraints, sigma):
 def test_it_is_the_inverse_hessian_where_nothing_is_constrained(seed):
     free = problem(seed, constraints=0)
     expected = np.linalg.inv(free.curvature)
-    assert np.allclose(of_all(free.model()), expected, rtol=1e-6, atol=1e-8 * np.abs(expected).max())
+    assert np.allclose(
+        of_all(free.model()), expected, rtol=1e-6, atol=1e-8 * np.abs(expected).max()
+    )
 
 
 @LAWS
@@ -124,9 +134,13 @@ def test_inequalities_count_where_they_are_active(seed):
     row = np.random.default_rng(seed + 1).normal(size=6)
     expression, value = sum(float(row[i]) * model.x[i] for i in range(6)), float(row @ at)
     model.slack = pyo.Constraint(expr=expression <= value + 0.1)
-    assert np.allclose(of_all(model), linear.analytic(), rtol=1e-6, atol=1e-6 * np.abs(linear.analytic()).max())
+    assert np.allclose(
+        of_all(model), linear.analytic(), rtol=1e-6, atol=1e-6 * np.abs(linear.analytic()).max()
+    )
     model.tight = pyo.Constraint(expr=expression <= value)
-    tight = Problem(linear.a, linear.b, np.vstack([linear.c, row]), np.append(linear.d, value)).analytic()
+    tight = Problem(
+        linear.a, linear.b, np.vstack([linear.c, row]), np.append(linear.d, value)
+    ).analytic()
     assert np.allclose(of_all(model), tight, rtol=1e-6, atol=1e-6 * np.abs(linear.analytic()).max())
 
 
@@ -144,7 +158,9 @@ def test_a_constraint_that_others_imply_changes_nothing(seed):
 def test_what_nothing_determines_has_a_variance_beyond_all_use():
     model = pyo.ConcreteModel()
     model.x = pyo.Var(range(3), initialize=1.0)
-    model.misfit = pyo.Objective(expr=0.5 * (model.x[0] + model.x[1] - 2.0) ** 2 + 0.5 * (model.x[2] - 1.0) ** 2)
+    model.misfit = pyo.Objective(
+        expr=0.5 * (model.x[0] + model.x[1] - 2.0) ** 2 + 0.5 * (model.x[2] - 1.0) ** 2
+    )
     found = of_all(model)
     assert min(found[0, 0], found[1, 1]) > 1e6
     assert found[2, 2] == pytest.approx(1.0, rel=1e-6)
@@ -160,13 +176,21 @@ def test_errors_propagate_through_constraints(x, sigma):
     model.misfit = pyo.Objective(expr=0.5 * ((model.x - x) / sigma) ** 2)
     slope = float(np.exp(x) + 2.0 * x)
     expected = sigma**2 * np.array([[1.0, slope], [slope, slope**2]])
-    assert np.allclose(covariance(PreparedModel(model), [model.x, model.y]), expected, rtol=1e-5, atol=1e-7)
+    assert np.allclose(
+        covariance(PreparedModel(model), [model.x, model.y]), expected, rtol=1e-5, atol=1e-7
+    )
 
 
 def test_it_is_the_scatter_of_solutions_over_noise():
     linear, random = problem(3), np.random.default_rng(0)
     exact = linear.a @ linear.solution()
     found = [
-        Problem(linear.a, exact + random.normal(size=len(exact)), linear.c, linear.d).solution() for _ in range(4000)
+        Problem(linear.a, exact + random.normal(size=len(exact)), linear.c, linear.d).solution()
+        for _ in range(4000)
     ]
-    assert np.allclose(np.cov(np.array(found).T), of_all(linear.model()), rtol=0.0, atol=0.1 * linear.analytic().max())
+    assert np.allclose(
+        np.cov(np.array(found).T),
+        of_all(linear.model()),
+        rtol=0.0,
+        atol=0.1 * linear.analytic().max(),
+    )

@@ -31,7 +31,9 @@ def throw_of(rate: int, mu: float, noise: float = 0.0, seed: int = 0) -> Measure
 @pytest.mark.parametrize("rate", [60, 120, 240])
 @pytest.mark.parametrize("mu", [0.2, 0.5])
 def test_one_of_the_starts_is_the_throw_itself(rate, mu):
-    """Some start has the velocity and J/m, also where a second impact comes before the third frame (60, mu = 0.2)."""
+    """Some start has the velocity and J/m, also where a second impact comes before the third frame
+    (60, mu = 0.2).
+    """
     starts = first_impact_starts(SHAPE, throw_of(rate, mu), GRAVITY, 5, LOW, HIGH)
     off = np.abs(starts[:, 3:7] - [3.0, -5.0, 0.0, RATIO]) / [0.1, 0.1, 2.0, 0.05 * RATIO]
     good = starts[off.max(axis=1) < 1.0]
@@ -42,7 +44,9 @@ def test_one_of_the_starts_is_the_throw_itself(rate, mu):
 
 
 def test_starts_keep_to_the_bounds_and_are_finite():
-    starts = first_impact_starts(SHAPE, throw_of(120, 0.3, noise=2e-3, seed=3), GRAVITY, 8, LOW, HIGH)
+    starts = first_impact_starts(
+        SHAPE, throw_of(120, 0.3, noise=2e-3, seed=3), GRAVITY, 8, LOW, HIGH
+    )
     assert len(starts) and np.isfinite(starts).all()
     assert (starts >= LOW).all() and (starts <= HIGH).all()
 
@@ -50,4 +54,7 @@ def test_starts_keep_to_the_bounds_and_are_finite():
 def test_a_flight_without_an_impact_gives_no_start():
     time = np.arange(12) / 240.0
     fall = np.column_stack([2.0 * time, 1.0 - 0.5 * GRAVITY * time**2, 3.0 * time])
-    assert len(first_impact_starts(SHAPE, MeasuredThrow(time, fall, SIGMA), GRAVITY, 8, LOW, HIGH)) == 0
+    assert (
+        len(first_impact_starts(SHAPE, MeasuredThrow(time, fall, SIGMA), GRAVITY, 8, LOW, HIGH))
+        == 0
+    )

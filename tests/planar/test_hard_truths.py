@@ -1,4 +1,6 @@
-"""Throws with hard truths: impacts have the restitution drawn for them, a ground that gives way loses what it must."""
+"""Throws with hard truths: impacts have the restitution drawn for them, a ground that gives way
+loses what it must.
+"""
 
 from pathlib import Path
 
@@ -9,7 +11,12 @@ import yaml
 from contactid.core.configuration import restore_numbers
 from contactid.planar.simulate import hard_truths
 from contactid.planar.simulate.geometry import contacts
-from contactid.planar.simulate.hard_truths import TRUTHS, compliant_motion, differing_motion, hard_throw
+from contactid.planar.simulate.hard_truths import (
+    TRUTHS,
+    compliant_motion,
+    differing_motion,
+    hard_throw,
+)
 from contactid.planar.simulate.throws import body_and_ground
 
 DEFAULT = yaml.safe_load((Path(__file__).parents[2] / "config/default.yaml").read_text())
@@ -41,23 +48,35 @@ def test_a_ground_that_gives_way_pushes_for_about_a_millisecond_and_takes_energy
     motion, (body, _) = compliant_motion(SHORT, MU), body_and_ground(SHORT)
     pushes = np.flatnonzero(motion.impulse_n[:, 0] > 0.0)
     assert (np.diff(pushes) == 1).all() and 0.5e-3 < 1e-5 * len(pushes) < 2e-3
-    assert (np.abs(motion.impulse_t) <= MU * motion.impulse_n + 1e-15).all() and motion.gap.min() > -2e-3
-    energy = 0.5 * motion.velocity**2 @ body.mass_matrix + body.mass * SHORT["gravity"] * motion.position[:, 1]
+    assert (
+        np.abs(motion.impulse_t) <= MU * motion.impulse_n + 1e-15
+    ).all() and motion.gap.min() > -2e-3
+    energy = (
+        0.5 * motion.velocity**2 @ body.mass_matrix
+        + body.mass * SHORT["gravity"] * motion.position[:, 1]
+    )
     assert energy[-1] < 0.9 * energy[0]
 
 
 def test_without_losses_it_gives_all_energy_back(monkeypatch):
     monkeypatch.setattr(hard_truths, "_DAMPING", 0.0)
     motion, (body, _) = compliant_motion(SHORT, 0.0), body_and_ground(SHORT)
-    energy = 0.5 * motion.velocity**2 @ body.mass_matrix + body.mass * SHORT["gravity"] * motion.position[:, 1]
+    energy = (
+        0.5 * motion.velocity**2 @ body.mass_matrix
+        + body.mass * SHORT["gravity"] * motion.position[:, 1]
+    )
     assert motion.impulse_n[-1, 0] == 0.0 < motion.impulse_n.max()
     assert energy[-1] == pytest.approx(energy[0], rel=1e-3)
 
 
 def test_of_one_seed_wrong_statements_of_the_noise_change_the_statement_alone():
     plain, half, double = (hard_throw(PLANAR, TRUTHS[k], 3)[1] for k in (0, -2, -1))
-    assert np.array_equal(plain.position, half.position) and np.array_equal(plain.position, double.position)
-    assert np.allclose(2.0 * half.sigma, plain.sigma) and np.allclose(double.sigma, 2.0 * plain.sigma)
+    assert np.array_equal(plain.position, half.position) and np.array_equal(
+        plain.position, double.position
+    )
+    assert np.allclose(2.0 * half.sigma, plain.sigma) and np.allclose(
+        double.sigma, 2.0 * plain.sigma
+    )
 
 
 def test_another_body_is_the_one_that_its_throw_is_of():

@@ -20,10 +20,37 @@ TRUTH = 750.0
 ALONE = {0.1: 0.1, 0.3: 0.3, 0.5: 0.5, 0.6: 0.6, 0.7: 0.6}
 PUBLISHED = pd.DataFrame(
     [
-        ("tab01", "inertia_ratio_error_pct", "friction_mu=0.3;fps=240", -11.0, "%", 0.5, "rounding", "Table 1"),
-        ("text", "true_inertia_ratio_mm2", "body=plywood_ellipse", 756.0, "mm2", 0.5, "rounding", "section 6"),
+        (
+            "tab01",
+            "inertia_ratio_error_pct",
+            "friction_mu=0.3;fps=240",
+            -11.0,
+            "%",
+            0.5,
+            "rounding",
+            "Table 1",
+        ),
+        (
+            "text",
+            "true_inertia_ratio_mm2",
+            "body=plywood_ellipse",
+            756.0,
+            "mm2",
+            0.5,
+            "rounding",
+            "section 6",
+        ),
     ],
-    columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"],
+    columns=[
+        "artefact",
+        "quantity",
+        "condition",
+        "value",
+        "unit",
+        "tolerance",
+        "tolerance_from",
+        "where",
+    ],
 )
 
 
@@ -63,7 +90,9 @@ def test_only_converged_solves_count_and_the_rest_is_listed():
     rows = cells([1.0, -3.0, 2.0, 500.0], converged=[True, True, True, False])
     row = error_table(rows, PUBLISHED, ALONE).iloc[0]
     assert (row["n_seeds"], row["n_converged"]) == (4, 3)
-    assert row["error_median_pct"] == pytest.approx(1.0) and row["error_abs_median_pct"] == pytest.approx(2.0)
+    assert row["error_median_pct"] == pytest.approx(1.0) and row[
+        "error_abs_median_pct"
+    ] == pytest.approx(2.0)
     assert row["published_pct"] == -11.0 and row["build_share"] == pytest.approx(0.05)
     failed = failed_table(rows, ALONE)
     assert list(failed["seed"]) == [3] and list(failed["error_pct"]) == [500.0]
@@ -86,24 +115,39 @@ def test_an_infinite_error_is_no_interval():
 
 def test_a_cell_where_nothing_converged_has_no_numbers_but_its_row():
     row = error_table(cells([1.0, 2.0], converged=[False, False]), PUBLISHED, ALONE).iloc[0]
-    assert row["n_converged"] == 0 and np.isnan(row["error_median_pct"]) and np.isnan(row["interval_coverage"])
+    assert (
+        row["n_converged"] == 0
+        and np.isnan(row["error_median_pct"])
+        and np.isnan(row["interval_coverage"])
+    )
 
 
 def printed(*cells_):
     names = [f"friction_mu={mu:g};fps=240" for mu, _ in cells_]
-    return pd.concat([PUBLISHED.iloc[:1]] * len(cells_)).assign(condition=names, value=[value for _, value in cells_])
+    return pd.concat([PUBLISHED.iloc[:1]] * len(cells_)).assign(
+        condition=names, value=[value for _, value in cells_]
+    )
 
 
 def test_by_rate_means_are_over_the_printed_cells_and_throws_count_once():
-    """Of 0.1, which the paper leaves out, 0.2, which it doesn't print, 0.3, and 0.6 and 0.7, which are one motion."""
+    """Of 0.1, which the paper leaves out, 0.2, which it doesn't print, 0.3, and 0.6 and 0.7, which
+    are one motion.
+    """
     samples = pd.concat(
         [
             *(cells([50.0], mu=0.1), cells([102.0], mu=0.2), cells([2.0, 4.0], mu=0.3)),
             *(cells([-7.0, 5.0], mu=mu) for mu in (0.6, 0.7)),
         ]
     )
-    row = rate_table(samples, printed((0.1, -40.0), (0.3, -11.0), (0.6, 1.0), (0.7, 3.0)), ALONE).iloc[0]
-    assert (row["cells"], row["distinct_motions"], row["n_throws"], row["n_intervals"]) == (3, 2, 4, 4)
+    row = rate_table(
+        samples, printed((0.1, -40.0), (0.3, -11.0), (0.6, 1.0), (0.7, 3.0)), ALONE
+    ).iloc[0]
+    assert (row["cells"], row["distinct_motions"], row["n_throws"], row["n_intervals"]) == (
+        3,
+        2,
+        4,
+        4,
+    )
     assert row["error_abs_mean_pct"] == pytest.approx((3.0 + 6.0 + 6.0) / 3.0)
     assert row["published_abs_mean_pct"] == pytest.approx(5.0)
     # 1.96 * 10 mm2 are 2.61 % of 750 mm2
@@ -117,20 +161,34 @@ def test_throws_that_are_the_same_fail_once():
 
 def test_of_a_hard_truth_starts_and_answers_are_told():
     rows = cells([1.0, -3.0]).assign(
-        truth="a", start_error_pct=[-12.0, 8.0], sequence_error_pct=[5.0, 7.0], sequence_plausible=[True, False]
+        truth="a",
+        start_error_pct=[-12.0, 8.0],
+        sequence_error_pct=[5.0, 7.0],
+        sequence_plausible=[True, False],
     )
     row = hard_truth_table(rows).iloc[0]
     assert (row["start_error_abs_median_pct"], row["start_error_abs_largest_pct"]) == (10.0, 12.0)
     assert (row["sequence_error_abs_median_pct"], row["n_sequence_plausible"]) == (6.0, 1)
     assert (row["error_abs_median_pct"], row["error_abs_largest_pct"]) == (2.0, 3.0)
-    assert (row["n"], row["n_intervals"], row["n_held"], row["methods"]) == (2, 2, 1, "l1_penalty 2")
+    assert (row["n"], row["n_intervals"], row["n_held"], row["methods"]) == (
+        2,
+        2,
+        1,
+        "l1_penalty 2",
+    )
 
 
 def attempts(rows):
     """Attempts at one throw: start, method, converged, success, misfit, error in %."""
     columns = ["start", "reformulation", "converged", "success", "misfit", "error_pct"]
     table = pd.DataFrame(rows, columns=columns).assign(
-        truth="as_table_1", mu=0.3, fps=240.0, seed=1, complementarity=1e-9, iterations=10, seconds=1.0
+        truth="as_table_1",
+        mu=0.3,
+        fps=240.0,
+        seed=1,
+        complementarity=1e-9,
+        iterations=10,
+        seconds=1.0,
     )
     return table.assign(answer_error_pct=table["error_pct"].where(table["success"]))
 

@@ -1,4 +1,6 @@
-"""The command for one's own throws: known bodies come back, doubts are told, bad input is one line and no report."""
+"""The command for one's own throws: known bodies come back, doubts are told, bad input is one line
+and no report.
+"""
 
 from __future__ import annotations
 
@@ -49,9 +51,13 @@ FILES = {"summary.md", "parameters.json", "states.csv", "trajectory.csv"} | {
 
 
 def poses(shape, start, ratio, mu, frames, sigma=(0.0, 0.0, 0.0), seed=1, ground=None):
-    """(frames, 3) of a simulated throw with e_N = 0.4 and noise; ``start`` is x, y, theta and their rates."""
+    """(frames, 3) of a simulated throw with e_N = 0.4 and noise; ``start`` is x, y, theta and their
+    rates.
+    """
     parameters = np.array([*start, ratio, mu, 0.4])
-    motion = event_motion(outline_of(shape, ground or Ground()), parameters, 9.81, 1.0 / RATE, frames - 1, 1e-4)
+    motion = event_motion(
+        outline_of(shape, ground or Ground()), parameters, 9.81, 1.0 / RATE, frames - 1, 1e-4
+    )
     q = motion.position[motion.frame]
     return q + np.random.default_rng(seed).normal(size=q.shape) * sigma
 
@@ -73,7 +79,9 @@ def states_of(report, *columns):
 
 
 def body_of(shape, sigma=(1e-4, 1e-4, 1e-3), ground=None):
-    return OwnBody(shape, ground or Ground(), None if sigma is None else np.array(sigma), None, 9.81)
+    return OwnBody(
+        shape, ground or Ground(), None if sigma is None else np.array(sigma), None, 9.81
+    )
 
 
 SPINNING = (0.0, 0.12, 0.4, 1.6, -1.0, 5.0)
@@ -84,8 +92,12 @@ def square_throws(tmp_path_factory):
     """Two throws of a square with J/m = 550 mm2 and mu = 0.2, and its description."""
     folder = tmp_path_factory.mktemp("square")
     files = [
-        throw_file(folder / f"{name}.csv", poses(SQUARE, start, 550e-6, 0.2, 34, (1e-4, 1e-4, 1e-3), seed))
-        for seed, (name, start) in enumerate({"one": SPINNING, "two": (0.0, 0.12, 2.2, -1.5, -1.2, -6.0)}.items())
+        throw_file(
+            folder / f"{name}.csv", poses(SQUARE, start, 550e-6, 0.2, 34, (1e-4, 1e-4, 1e-3), seed)
+        )
+        for seed, (name, start) in enumerate(
+            {"one": SPINNING, "two": (0.0, 0.12, 2.2, -1.5, -1.2, -6.0)}.items()
+        )
     ]
     return files, folder
 
@@ -97,7 +109,19 @@ def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, ca
     q = poses(ELLIPSE, (0.0, 0.2, 0.4, 0.8, 0.0, 5.0), 700e-6, 0.3, 70, (3e-4, 3e-4, 1e-3))
     body = body_file(tmp_path / "body.yaml", shape={"ellipse": {"a": 0.05, "b": 0.025}}, mass=0.5)
     report = tmp_path / "out" / "report"
-    assert main(["identify", throw_file(tmp_path / "toss.csv", q), "--body", body, "--report", str(report)]) == 0
+    assert (
+        main(
+            [
+                "identify",
+                throw_file(tmp_path / "toss.csv", q),
+                "--body",
+                body,
+                "--report",
+                str(report),
+            ]
+        )
+        == 0
+    )
     assert {file.name for file in report.iterdir()} == FILES | {"body.xml"}
     assert [file.name for file in report.parent.iterdir()] == ["report"]
     record = json.loads((report / "parameters.json").read_text())
@@ -114,7 +138,9 @@ def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, ca
     # this impact sticks
     assert record["friction_is_bound"] and record["standard_errors"]["friction_mu"] is None
     impulses = states_of(report, "impulse_n_0_m_s", "impulse_t_0_m_s")
-    ratio_of_impulses = np.abs(impulses[1][(pushes := impulses[0] > 0.1)] / impulses[0][pushes]).max()
+    ratio_of_impulses = np.abs(
+        impulses[1][(pushes := impulses[0] > 0.1)] / impulses[0][pushes]
+    ).max()
     assert 0.0 < record["parameters"]["friction_mu"] < 0.3
     assert record["parameters"]["friction_mu"] <= 1.0001 * ratio_of_impulses
     printed = capsys.readouterr().out
@@ -137,11 +163,19 @@ def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, ca
 
 def test_throws_of_a_square_are_taken_together(square_throws, capsys):
     files, folder = square_throws
-    body = body_file(folder / "body.yaml", shape={"polygon": CORNERS}, noise={"position": 1e-4, "orientation": 1e-3})
+    body = body_file(
+        folder / "body.yaml",
+        shape={"polygon": CORNERS},
+        noise={"position": 1e-4, "orientation": 1e-3},
+    )
     assert main(["identify", *files, "--body", body, "--report", str(folder / "report")]) == 0
     record = json.loads((folder / "report" / "parameters.json").read_text())
     errors = record["standard_errors"]
-    assert abs(record["parameters"]["inertia_ratio"] - 550e-6) < 4.0 * errors["inertia_ratio"] < 4.0 * 12e-6
+    assert (
+        abs(record["parameters"]["inertia_ratio"] - 550e-6)
+        < 4.0 * errors["inertia_ratio"]
+        < 4.0 * 12e-6
+    )
     assert abs(record["parameters"]["friction_mu"] - 0.2) < 4.0 * errors["friction_mu"] < 4.0 * 0.02
     assert [warning[:17] for warning in record["warnings"]] == ["The corner radius"]
     assert record["standard_error_scale"] < 1.2
@@ -160,9 +194,13 @@ def test_throws_of_a_square_are_taken_together(square_throws, capsys):
 def test_a_square_with_rounded_corners_comes_back_by_its_stated_radius(tmp_path, seed):
     twin, sigma = drawn_twin(seed), (1e-4, 1e-4, 1e-3)
     q = twin.poses(0.2, RATE)
-    file = throw_file(tmp_path / "toss.csv", q + np.random.default_rng(seed).normal(size=q.shape) * sigma)
+    file = throw_file(
+        tmp_path / "toss.csv", q + np.random.default_rng(seed).normal(size=q.shape) * sigma
+    )
     shape = {"polygon": CORNERS, "corner_radius": twin.radius}
-    body = body_file(tmp_path / "body.yaml", shape=shape, noise={"position": 1e-4, "orientation": 1e-3})
+    body = body_file(
+        tmp_path / "body.yaml", shape=shape, noise={"position": 1e-4, "orientation": 1e-3}
+    )
     assert main(["identify", file, "--body", body, "--report", str(tmp_path / "report")]) == 0
     record = json.loads((tmp_path / "report" / "parameters.json").read_text())
     found, error = record["parameters"]["inertia_ratio"], record["standard_errors"]["inertia_ratio"]
@@ -213,7 +251,9 @@ def test_the_python_of_the_docs_gives_the_commands_answer(example, monkeypatch, 
     monkeypatch.chdir(root)
     told: dict = {}
     exec(code[1], told)
-    assert told["found"].fit.inertia_ratio == pytest.approx(example["parameters"]["inertia_ratio"], rel=1e-9)
+    assert told["found"].fit.inertia_ratio == pytest.approx(
+        example["parameters"]["inertia_ratio"], rel=1e-9
+    )
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
@@ -234,11 +274,15 @@ def understated(square_throws):
     return identify_own(body, read_own_throws_of(body, files[:1]))
 
 
-def test_noise_that_is_understated_enlarges_standard_errors_at_least_as_much(understated, square_throws):
+def test_noise_that_is_understated_enlarges_standard_errors_at_least_as_much(
+    understated, square_throws
+):
     assert 2.0 < understated.scale < 4.5
     assert understated.scale**2 == pytest.approx(understated.fit.squares / understated.fit.degrees)
     assert abs(understated.fit.inertia_ratio - 550e-6) < 4.0 * understated.fit.inertia_ratio_se
-    warning = next(warning for warning in understated.warnings if "fitted worse than their noise" in warning)
+    warning = next(
+        warning for warning in understated.warnings if "fitted worse than their noise" in warning
+    )
     assert f"enlarged {understated.scale:.2g}" in warning
     body = body_of(SQUARE)
     stated = identify_own(body, read_own_throws_of(body, square_throws[0][:1]))
@@ -251,7 +295,9 @@ def test_a_fall_without_a_change_of_spin_is_no_answer(tmp_path):
     q = poses(ELLIPSE, (0.0, 0.1, 0.0, 0.0, -0.5, 0.0), 700e-6, 0.3, 45, (1e-4, 1e-4, 1e-3))
     body = body_of(ELLIPSE)
     throws = read_own_throws_of(body, [throw_file(tmp_path / "drop.csv", q)])
-    with pytest.raises(ContactIdError, match=r"drop: J/m isn't determined: .* Throw the body tilted or with spin"):
+    with pytest.raises(
+        ContactIdError, match=r"drop: J/m isn't determined: .* Throw the body tilted or with spin"
+    ):
         identify_own(body, throws)
 
 
@@ -263,7 +309,9 @@ def test_an_interval_that_holds_most_of_what_the_outline_allows_is_no_answer(und
     ratio = understated.fit.inertia_ratio
     largest = float((understated.body.shape.outline() ** 2).sum(axis=1).max())
     for share, refused in ((0.45, False), (0.55, True), (np.inf, True)):
-        wide = with_fit(understated, inertia_ratio=0.5 * largest, inertia_ratio_se=0.5 * share * largest / 1.96)
+        wide = with_fit(
+            understated, inertia_ratio=0.5 * largest, inertia_ratio_se=0.5 * share * largest / 1.96
+        )
         with pytest.raises(ContactIdError, match="isn't determined") if refused else nullcontext():
             own_identify.refuse_undetermined(wide)
     weak = with_fit(understated, inertia_ratio_se=0.4 * ratio)
@@ -273,7 +321,9 @@ def test_an_interval_that_holds_most_of_what_the_outline_allows_is_no_answer(und
 
 
 def test_a_misfit_that_no_flight_can_judge_is_no_answer(understated):
-    off = with_fit(understated, squares=16.0 * understated.fit.degrees)  # poses are four times their noise off
+    off = with_fit(
+        understated, squares=16.0 * understated.fit.degrees
+    )  # poses are four times their noise off
     own_identify.refuse_undetermined(off)
     unjudged = replace(off, throws=replace(off.throws, frames_in_flight=5))
     with pytest.raises(ContactIdError, match="no flight is long enough"):
@@ -281,24 +331,36 @@ def test_a_misfit_that_no_flight_can_judge_is_no_answer(understated):
 
 
 def test_friction_at_its_own_bound_or_a_bound_itself_is_told(understated):
-    bound = replace(understated, fit=replace(understated.fit, friction_is_bound=True, friction_mu=0.2))
-    assert "mu >= 0.2 " in bound.lines()[1] and any("mu >= 0.2" in w for w in own_identify._warnings(bound))
-    sliding = replace(understated, fit=replace(understated.fit, friction_is_bound=False, friction_mu=1.49))
-    assert any("mu is at the largest value" in warning for warning in own_identify._warnings(sliding))
+    bound = replace(
+        understated, fit=replace(understated.fit, friction_is_bound=True, friction_mu=0.2)
+    )
+    assert "mu >= 0.2 " in bound.lines()[1] and any(
+        "mu >= 0.2" in w for w in own_identify._warnings(bound)
+    )
+    sliding = replace(
+        understated, fit=replace(understated.fit, friction_is_bound=False, friction_mu=1.49)
+    )
+    assert any(
+        "mu is at the largest value" in warning for warning in own_identify._warnings(sliding)
+    )
 
 
 def test_least_friction_comes_from_impulses_that_are_not_small(understated):
     states = understated.fit.states[0]
     large = states.impulse_n > 0.01 * states.impulse_n.max()
     expected = np.abs(states.impulse_t[large] / states.impulse_n[large]).max()
-    noise = replace(states, impulse_n=states.impulse_n + 1e-3, impulse_t=states.impulse_t + 1e-2 * ~large)
+    noise = replace(
+        states, impulse_n=states.impulse_n + 1e-3, impulse_t=states.impulse_t + 1e-2 * ~large
+    )
     assert states.largest_ratio == pytest.approx(expected)
     assert noise.largest_ratio == pytest.approx(expected, rel=0.05)
 
 
 def test_few_frames_beside_the_contact_are_told(tmp_path):
     q = poses(SQUARE, SPINNING, 550e-6, 0.2, 34, (1e-4, 1e-4, 1e-3))
-    first = int(np.argmax(np.diff(q[:, 1], 2) > 0.5 / RATE)) + 1  # the last frame before the first impact
+    first = (
+        int(np.argmax(np.diff(q[:, 1], 2) > 0.5 / RATE)) + 1
+    )  # the last frame before the first impact
     body = body_of(SQUARE)
     throws = read_own_throws_of(body, [throw_file(tmp_path / "a.csv", q[: first + 3])])
     found = identify_own(body, throws)
@@ -313,7 +375,9 @@ def test_noise_is_estimated_in_flight_whatever_its_size(tmp_path_factory, scale,
     body = body_of(ELLIPSE, None)
     throws = read_own_throws_of(body, [throw_file(tmp_path_factory.mktemp("noise") / "a.csv", q)])
     assert np.allclose(throws.sigma, sigma, rtol=0.45)
-    assert not throws.sigma_given and not any("instead of -9.81" in warning for warning in throws.warnings)
+    assert not throws.sigma_given and not any(
+        "instead of -9.81" in warning for warning in throws.warnings
+    )
 
 
 def test_smoothed_poses_are_noticed(tmp_path):
@@ -332,7 +396,9 @@ def test_rest_is_cut_and_told(tmp_path):
     throws = read_own_throws_of(body, [throw_file(tmp_path / "a.csv", q)])
     assert moves + 1 < len(throws.throws[0].time) <= moves + 30 < 150
     assert np.allclose(throws.throws[0].position, q[: len(throws.throws[0].time)], atol=1e-8)
-    assert throws.notes[0].startswith(f"a: the last {200 - len(throws.throws[0].time)} of 200 frames, at rest")
+    assert throws.notes[0].startswith(
+        f"a: the last {200 - len(throws.throws[0].time)} of 200 frames, at rest"
+    )
 
 
 def test_a_ground_that_is_a_little_off_is_told(tmp_path):
@@ -345,7 +411,9 @@ def test_a_ground_that_is_a_little_off_is_told(tmp_path):
 
 def test_wrong_frame_rates_show_in_gravity(tmp_path):
     q = poses(SQUARE, (0.0, 0.6, 0.4, 0.8, -1.0, 5.0), 550e-6, 0.2, 90)
-    (warning,) = read_own_throws_of(body_of(SQUARE), [throw_file(tmp_path / "a.csv", q, rate=200.0)]).warnings
+    (warning,) = read_own_throws_of(
+        body_of(SQUARE), [throw_file(tmp_path / "a.csv", q, rate=200.0)]
+    ).warnings
     assert "y accelerates by -6.28" in warning
 
 
@@ -359,7 +427,12 @@ def test_a_description_says_what_it_says(tmp_path):
         "mass: 5e-2\nground: {slope: 0.1, start: [1, 2e-3]}\nnoise: {position: 1e-4, orientation: 2e-3}\ngravity: 0\n"
     )
     body = read_own_body(path)
-    assert (body.shape, body.mass, body.gravity, body.ground) == (SQUARE, 0.05, 0.0, Ground(0.1, 1.0, 2e-3))
+    assert (body.shape, body.mass, body.gravity, body.ground) == (
+        SQUARE,
+        0.05,
+        0.0,
+        Ground(0.1, 1.0, 2e-3),
+    )
     assert body.sigma is not None and body.sigma.tolist() == [1e-4, 1e-4, 2e-3]
     path.write_text("shape: {ellipse: {a: 0.05, b: 0.025}}")
     plain = read_own_body(path)
@@ -400,11 +473,24 @@ def bad_throw(path, kind):
 def test_a_bad_throw_is_one_line_and_leaves_nothing(tmp_path, capsys, kind, message):
     bad_throw(tmp_path / "toss.csv", kind)
     ground = {"ground": {"slope": 0.0}} if kind == "below" else {}
-    body = body_file(tmp_path / "body.yaml", shape={"polygon": CORNERS, "corner_radius": 0.0}, **ground)
-    code = main(["identify", str(tmp_path / "toss.csv"), "--body", body, "--report", str(tmp_path / "report")])
+    body = body_file(
+        tmp_path / "body.yaml", shape={"polygon": CORNERS, "corner_radius": 0.0}, **ground
+    )
+    code = main(
+        [
+            "identify",
+            str(tmp_path / "toss.csv"),
+            "--body",
+            body,
+            "--report",
+            str(tmp_path / "report"),
+        ]
+    )
     printed = capsys.readouterr()
     assert code == 1 and all(line.startswith("Trying") for line in printed.out.splitlines())
-    assert printed.err.startswith("ERROR ") and printed.err.count("\n") == 1 and "toss" in printed.err
+    assert (
+        printed.err.startswith("ERROR ") and printed.err.count("\n") == 1 and "toss" in printed.err
+    )
     assert re.search(message, printed.err), printed.err
     assert sorted(file.name for file in tmp_path.iterdir()) == ["body.yaml", "toss.csv"]
 
@@ -443,7 +529,9 @@ def test_a_report_replaces_a_report_and_nothing_else(tmp_path, understated):
     other = tmp_path / "thesis"
     other.mkdir()
     (other / "chapter.tex").write_text("years of work")
-    with pytest.raises(ContactIdError, match=r"thesis: holds other things than a report\. Name another folder"):
+    with pytest.raises(
+        ContactIdError, match=r"thesis: holds other things than a report\. Name another folder"
+    ):
         write_report(understated, other)
     with pytest.raises(ContactIdError, match=r"note\.txt: is a file"):
         (tmp_path / "note.txt").write_text("")

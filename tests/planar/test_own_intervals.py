@@ -1,4 +1,6 @@
-"""The engine of own throws: slopes, normal equations, the way back along the valley, profiles and errors."""
+"""The engine of own throws: slopes, normal equations, the way back along the valley, profiles and
+errors.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,13 @@ from own_throws import TABLE, write_case
 from rounded_twins import CORNERS, GRAVITY, drawn_twin
 
 RATE, SIGMA = 250.0, np.array([1e-4, 1e-4, 1e-3])
-ERRORS = {"turn_error": 0.02, "point_error": 1.3e-3, "radius_error": 3.4e-3, "slope_error": 0.02, "height_error": 3e-3}
+ERRORS = {
+    "turn_error": 0.02,
+    "point_error": 1.3e-3,
+    "radius_error": 3.4e-3,
+    "slope_error": 0.02,
+    "height_error": 3e-3,
+}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +49,9 @@ def case():
     twin = drawn_twin(202)
     q = twin.poses(0.35, RATE)
     q += np.random.default_rng(202).normal(size=q.shape) * SIGMA
-    throw = Throw(MeasuredThrow(np.arange(len(q)) / RATE, q, SIGMA, Ground()), np.ones(len(q), dtype=bool))
+    throw = Throw(
+        MeasuredThrow(np.arange(len(q)) / RATE, q, SIGMA, Ground()), np.ones(len(q), dtype=bool)
+    )
     geometry = Geometry(Polygon(CORNERS, 2.5e-3), Ground(), GRAVITY, **ERRORS)
     common = np.array([twin.ratio, twin.mu, 0.0, 0.0, 0.0, twin.radius, 0.0, 0.0])
     own = np.array([[*twin.start, *[twin.e_n] * N_RESTITUTIONS]])
@@ -51,7 +61,9 @@ def case():
 def unseen(problem, throws=1):
     """The problem with throws of which no frame was measured: the priors are all there is."""
     throw = problem.throws[0]
-    return Problem(problem.geometry, [replace(throw, seen=np.zeros(throw.n_frames, dtype=bool))] * throws)
+    return Problem(
+        problem.geometry, [replace(throw, seen=np.zeros(throw.n_frames, dtype=bool))] * throws
+    )
 
 
 def row_of(point):
@@ -66,7 +78,10 @@ def test_slopes_are_those_of_wide_differences_of_the_residuals(case):
     row, n = row_of(truth), 40  # frames: two impacts
     here, slopes, active = problem.slopes(0, row, n)
     np.testing.assert_array_equal(here, problem.residuals(0, row[None], n)[0][0])
-    assert active[: N_COMMON + N_STATE].all() and 1 <= active[N_COMMON + N_STATE :].sum() < N_RESTITUTIONS
+    assert (
+        active[: N_COMMON + N_STATE].all()
+        and 1 <= active[N_COMMON + N_STATE :].sum() < N_RESTITUTIONS
+    )
     for slope, unknown in zip(slopes.T, np.flatnonzero(active), strict=True):
         step = 30.0 * STEERING.difference * problem.table.scale[unknown]
         ahead, behind = row.copy(), row.copy()
@@ -92,7 +107,10 @@ def test_the_gradient_is_half_the_slope_of_the_cost(case):
     for i in range(size):
         move = np.zeros(size)
         move[i] = 3e-3 * scale[i]
-        change = [problem.cost(problem._moved(truth, system, sign * move), horizon) for sign in (1.0, -1.0)]
+        change = [
+            problem.cost(problem._moved(truth, system, sign * move), horizon)
+            for sign in (1.0, -1.0)
+        ]
         half = 0.25 * (change[0] - change[1]) / move[i]
         spread = np.sqrt(system.matrix[i, i])
         assert abs(system.gradient[i] - half) < 0.02 * (spread + abs(half)), i
@@ -105,7 +123,10 @@ def test_without_a_frame_the_normal_matrix_is_half_the_curvature_of_the_priors_c
     horizons = problem.whole
     system = problem.system(point, horizons)
     scale = np.concatenate(
-        [problem.table.scale[:N_COMMON], *(problem.table.scale[a][N_COMMON:] for a in system.active)]
+        [
+            problem.table.scale[:N_COMMON],
+            *(problem.table.scale[a][N_COMMON:] for a in system.active),
+        ]
     )
     n = len(system.gradient)
     moves = np.eye(n) * scale
@@ -120,7 +141,9 @@ def test_without_a_frame_the_normal_matrix_is_half_the_curvature_of_the_priors_c
         assert system.gradient[i] * scale[i] == pytest.approx(0.25 * (ahead - behind), abs=1e-9), i
         for j in range(i, n):
             both = cost(moves[i] + moves[j]) - cost(moves[i]) - cost(moves[j]) + here
-            assert system.matrix[i, j] * scale[i] * scale[j] == pytest.approx(0.5 * both, abs=1e-9), (i, j)
+            assert system.matrix[i, j] * scale[i] * scale[j] == pytest.approx(
+                0.5 * both, abs=1e-9
+            ), (i, j)
             assert system.matrix[i, j] == system.matrix[j, i]
 
 
@@ -140,7 +163,9 @@ def test_pulls_of_the_throws_balance_at_a_fit_and_are_the_gradient_without_own_u
     np.testing.assert_allclose(system.pulls[0], system.pulls[1])
     own = np.arange(free, len(system.gradient))
     inner = system.matrix[np.ix_(own, own)]
-    reduced = system.gradient[:free] - system.matrix[:free, free:] @ np.linalg.solve(inner, system.gradient[free:])
+    reduced = system.gradient[:free] - system.matrix[:free, free:] @ np.linalg.solve(
+        inner, system.gradient[free:]
+    )
     table = twice.table
     prior = (table.precision**2 * (row_of(truth) - table.mean))[:N_COMMON]
     size = np.sqrt(np.diag(system.matrix)[:free])
@@ -151,7 +176,9 @@ def test_pulls_of_the_throws_balance_at_a_fit_and_are_the_gradient_without_own_u
 
 
 def test_an_answer_that_starts_down_the_valley_comes_back_to_the_truth(case):
-    """The fit alone ends on the valley's floor; the profile's walk goes along it, to within its own errors."""
+    """The fit alone ends on the valley's floor; the profile's walk goes along it, to within its own
+    errors.
+    """
     problem, truth = case
     at_truth = problem.cost(truth, problem.whole)
     start = problem.followed(truth, RATIO, 1.06 * truth.common[RATIO])
@@ -199,9 +226,18 @@ def test_an_end_at_a_bound_is_open(case):
     blind = unseen(problem)  # mu's prior is .4 +- .7, from 0 to 1.5
     best = blind.fit(Point(blind.table.mean[:N_COMMON].copy(), truth.own), blind.whole)
     found, _ = profile(blind, best, MU, DEVIATIONS**2)
-    assert (found.low, found.high, found.low_open, found.high_open) == (0.0, STEERING.largest_friction, True, True)
+    assert (found.low, found.high, found.low_open, found.high_open) == (
+        0.0,
+        STEERING.largest_friction,
+        True,
+        True,
+    )
     found, _ = profile(blind, best, MU, 1.0)
-    assert found.low_open is True and found.high_open is False and found.high == pytest.approx(1.1, abs=0.03)
+    assert (
+        found.low_open is True
+        and found.high_open is False
+        and found.high == pytest.approx(1.1, abs=0.03)
+    )
 
 
 # whole answers

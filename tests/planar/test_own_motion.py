@@ -1,4 +1,6 @@
-"""The motions behind a fit of own throws: laws of contact, closed forms, and another simulator's throws."""
+"""The motions behind a fit of own throws: laws of contact, closed forms, and another simulator's
+throws.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -29,7 +31,9 @@ def frames_of_motions(outline, rows, gravity, interval, frames, step=FINE):
     """Poses (n, frames + 1, 3) of motions, and when their impacts happen, (n, N_RESTITUTIONS)."""
     none = np.zeros((frames + 1, 3))
     tracked = np.zeros((len(rows), 3))
-    poses, impacts = tracked_residuals(outline, rows, tracked, gravity, interval, step, none, none + 1.0, 0.0)
+    poses, impacts = tracked_residuals(
+        outline, rows, tracked, gravity, interval, step, none, none + 1.0, 0.0
+    )
     return poses.reshape(len(rows), frames + 1, 3), impacts
 
 
@@ -43,7 +47,9 @@ def parameters(start, ratio, mu, e_n=0.0, radius=0.0, slope=0.0):
 
 @pytest.mark.parametrize(("mu", "rolls"), [(0.0, False), (10.0, True)])
 def test_an_ellipse_rocks_as_its_lagrangian_says(mu, rolls):
-    """Its centre is h(theta) over the ground, h'(theta) beside the contact: T = (J/m + rolls h^2 + h'^2) w^2 / 2."""
+    """Its centre is h(theta) over the ground, h'(theta) beside the contact: T = (J/m + rolls h^2 +
+    h'^2) w^2 / 2.
+    """
 
     def height(theta):
         h = np.hypot(A * np.sin(theta), B * np.cos(theta))
@@ -57,9 +63,13 @@ def test_an_ellipse_rocks_as_its_lagrangian_says(mu, rolls):
         return omega, -(0.5 * by_theta * omega**2 + GRAVITY * slope) / inertia
 
     times = INTERVAL * np.arange(FRAMES + 1)
-    expected = solve_ivp(rates, (0.0, times[-1]), (TILT, 0.0), t_eval=times, rtol=1e-11, atol=1e-12).y[0]
+    expected = solve_ivp(
+        rates, (0.0, times[-1]), (TILT, 0.0), t_eval=times, rtol=1e-11, atol=1e-12
+    ).y[0]
     start = parameters((0.0, height(TILT)[0], TILT, 0.0, 0.0, 0.0), RATIO, mu)[None]
-    poses, impacts = frames_of_motions(outline_of(Ellipse(A, B), (0.0, 0.0)), start, GRAVITY, INTERVAL, FRAMES, 2.5e-4)
+    poses, impacts = frames_of_motions(
+        outline_of(Ellipse(A, B), (0.0, 0.0)), start, GRAVITY, INTERVAL, FRAMES, 2.5e-4
+    )
     found = poses[0]
     assert expected.min() < -0.9 * TILT  # it has rocked over
     assert np.isinf(impacts).all()
@@ -70,10 +80,13 @@ def test_an_ellipse_rocks_as_its_lagrangian_says(mu, rolls):
 
 
 def test_half_the_step_is_a_quarter_of_the_error():
-    start = parameters((0.0, np.hypot(A * np.sin(TILT), B * np.cos(TILT)), TILT, 1.0, 0.0, 0.0), RATIO, 0.2)[None]
+    start = parameters(
+        (0.0, np.hypot(A * np.sin(TILT), B * np.cos(TILT)), TILT, 1.0, 0.0, 0.0), RATIO, 0.2
+    )[None]
     outline = outline_of(Ellipse(A, B), (0.0, 0.0))  # slides on it, and stops sliding
     coarse, middle, exact = (
-        frames_of_motions(outline, start, GRAVITY, 4e-3, 40, step)[0][0] for step in (4e-4, 2e-4, 1e-6)
+        frames_of_motions(outline, start, GRAVITY, 4e-3, 40, step)[0][0]
+        for step in (4e-4, 2e-4, 1e-6)
     )
     assert 1e-7 < np.abs(middle - exact).max() < 0.35 * np.abs(coarse - exact).max()
 
@@ -85,7 +98,14 @@ def of_twin(twin: Twin) -> np.ndarray:
     """The twin's parameters: start and restitutions over the slope on which it is."""
     c, s = np.cos(twin.slope), np.sin(twin.slope)
     x, y, theta, v_x, v_y, omega = twin.start
-    start = (c * x - s * y, s * x + c * y, theta + twin.slope, c * v_x - s * v_y, s * v_x + c * v_y, omega)
+    start = (
+        c * x - s * y,
+        s * x + c * y,
+        theta + twin.slope,
+        c * v_x - s * v_y,
+        s * v_x + c * v_y,
+        omega,
+    )
     e_n = np.random.default_rng([twin.varying, 31]).uniform(0.0, LARGEST_E_N, N_RESTITUTIONS)
     return parameters(start, twin.ratio, twin.mu, e_n, twin.radius, twin.slope)
 
@@ -98,9 +118,13 @@ def test_the_twins_solver_moves_alike_with_the_same_restitution_at_each_impact(s
     shape = Ellipse(A, B) if seed % 2 else Polygon(CORNERS, twin.radius)
     rate, outline = 240.0, outline_of(shape, (0.0, 0.0))
     q = twin.poses(0.3, rate)
-    poses, impacts = frames_of_motions(outline, of_twin(twin)[None], GRAVITY, 1.0 / rate, len(q) - 1)
+    poses, impacts = frames_of_motions(
+        outline, of_twin(twin)[None], GRAVITY, 1.0 / rate, len(q) - 1
+    )
     assert np.isfinite(impacts).sum() >= 2
-    apart = np.abs(poses[0] - q)  # the twin's impacts are up to 1e-7 s late, which each impact after them multiplies
+    apart = np.abs(
+        poses[0] - q
+    )  # the twin's impacts are up to 1e-7 s late, which each impact after them multiplies
     assert apart[:, :2].max() < 5e-5 and apart[:, 2].max() < 1.5e-3
     shifted = of_twin(twin)
     shifted[-N_RESTITUTIONS:] = np.roll(shifted[-N_RESTITUTIONS:], 1)
@@ -136,9 +160,11 @@ class Thrown:
         return motion, impacts[0]
 
     def impacts(self):
-        """Of each clear impact: its place in the order, impulses (n_c,), speeds before and after, and the motion's.
+        """Of each clear impact: its place in the order, impulses (n_c,), speeds before and after,
+        and the motion's.
 
-        Normal and tangential speeds (n_c,) of the contacts that are closed; others' impulses are zero.
+        Normal and tangential speeds (n_c,) of the contacts that are closed; others' impulses are
+        zero.
         """
         motion, times = self.run()
         inverse = np.array([1.0, 1.0, 1.0 / self.parameters[6]])
@@ -148,7 +174,9 @@ class Thrown:
             at = contacts(self.shape, self.ground, motion.position[row])
             closed = at.gap < 1e-6
             # a step of lasting contact isn't cut where another contact closes
-            assert closed.any() and at.gap.min() > (-DEEPEST if motion.impulse_n[:row].any() else -1e-7)
+            assert closed.any() and at.gap.min() > (
+                -DEEPEST if motion.impulse_n[:row].any() else -1e-7
+            )
             c_n, c_t = motion.impulse_n[row], motion.impulse_t[row]
             before = motion.velocity[row]
             after = before + inverse * (c_n @ at.normal + c_t @ at.tangent)
@@ -179,11 +207,17 @@ def thrown(draw, largest_mu=1.0) -> Thrown:
     theta, height = draw(between(-4, 4)), draw(between(1e-3, 0.05))
     foot = np.array([ground.x0, ground.y0])
     lift = height - float(contacts(shape, ground, [*foot, theta]).gap.min())
-    start = (*(foot + lift * ground.normal), theta, *draw(st.tuples(between(-2, 2), between(-2, 0), between(-15, 15))))
+    start = (
+        *(foot + lift * ground.normal),
+        theta,
+        *draw(st.tuples(between(-2, 2), between(-2, 0), between(-15, 15))),
+    )
     e_n = [draw(between(0.0, 1.0)) for _ in range(N_RESTITUTIONS)]
     ratio = draw(between(350e-6, 900e-6))
     slope = ground.slope
-    return Thrown(shape, ground, parameters(start, ratio, draw(between(0.0, largest_mu)), e_n, radius, slope))
+    return Thrown(
+        shape, ground, parameters(start, ratio, draw(between(0.0, largest_mu)), e_n, radius, slope)
+    )
 
 
 @LAWS
@@ -204,7 +238,9 @@ def test_friction_keeps_to_its_cone_and_sticks_inside_it(body):
     assert (np.abs(motion.impulse_t) <= body.mu * motion.impulse_n + 1e-12).all()
     for _, c_n, c_t, _, _, along, _ in body.impacts():
         slides = np.abs(along) > 1e-8
-        np.testing.assert_allclose(c_t[slides], -body.mu * np.sign(along[slides]) * c_n[slides], atol=1e-9)
+        np.testing.assert_allclose(
+            c_t[slides], -body.mu * np.sign(along[slides]) * c_n[slides], atol=1e-9
+        )
 
 
 @LAWS
@@ -218,10 +254,12 @@ def test_without_friction_an_impact_costs_what_its_restitution_says(body):
 @LAWS
 @given(thrown())
 def test_an_impact_gives_back_no_more_than_its_restitution_does(body):
-    """What the normal impulses do with the rebound, less half of what all impulses do with the change of speed.
+    """What the normal impulses do with the rebound, less half of what all impulses do with the
+    change of speed.
 
-    Newton's restitution with friction may win energy where sliding turns round (Kane and Levinson, 1985), and it does
-    in two of a hundred impacts with mu and e_N up to 1: so no law says that energy never grows.
+    Newton's restitution with friction may win energy where sliding turns round (Kane and Levinson,
+    1985), and it does in two of a hundred impacts with mu and e_N up to 1: so no law says that
+    energy never grows.
     """
     for k, c_n, c_t, (u_n, u_t), after, along, gained in body.impacts():
         change = float(c_n @ (after - u_n) + c_t @ (along - u_t))

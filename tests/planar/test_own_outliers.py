@@ -1,4 +1,6 @@
-"""False detections and swapped markers are left out by name, or refused; whatever a body can do passes."""
+"""False detections and swapped markers are left out by name, or refused; whatever a body can do
+passes.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,10 @@ def test_throws_with_all_their_impacts_pass(rate, sigma):
     told = [thrown(seed, rate, sigma) for seed in SEEDS]
     noise = sigma * np.array([1.0, 1.0, 10.0])
     assert not [
-        found for throw in told for found in (found_in(throw), departures(throw, noise, GRAVITY, REACH)) if found
+        found
+        for throw in told
+        for found in (found_in(throw), departures(throw, noise, GRAVITY, REACH))
+        if found
     ]
 
 
@@ -66,7 +71,10 @@ def test_throws_with_all_their_impacts_pass(rate, sigma):
 def test_places_that_are_centimetres_off_are_found_wherever_they_are(number):
     for seed in SEEDS:
         throw, random = thrown(seed), np.random.default_rng(seed)
-        first, angle = int(random.integers(3, len(throw.time) - 3 - number)), random.uniform(0.0, 2.0 * np.pi)
+        first, angle = (
+            int(random.integers(3, len(throw.time) - 3 - number)),
+            random.uniform(0.0, 2.0 * np.pi),
+        )
         rows = slice(first, first + number)
         (found,) = found_in(spoilt(throw, rows, [0.05 * np.cos(angle), 0.05 * np.sin(angle), 0.0]))
         assert (found.first, found.last, found.turns) == (first, first + number - 1, False), seed
@@ -87,12 +95,16 @@ def test_half_and_quarter_turns_are_found_also_where_they_stay(turn, number):
 def test_in_flight_a_departure_of_some_millimetres_is_one():
     time = np.arange(30) / 250.0
     flight = np.column_stack([1.5 * time, 0.4 - 0.5 * GRAVITY * time**2, 6.0 * time])
-    throw = PlanarThrow("toss", time, flight + np.random.default_rng(1).normal(size=(30, 3)) * [1e-4, 1e-4, 1e-3])
+    throw = PlanarThrow(
+        "toss", time, flight + np.random.default_rng(1).normal(size=(30, 3)) * [1e-4, 1e-4, 1e-3]
+    )
     assert not found_in(throw)
     (found,) = found_in(spoilt(throw, slice(12, 13), [0.0, 3e-3, 0.0]))
     assert (found.first, found.last, found.turns) == (12, 12, False)
     (found,) = found_in(spoilt(throw, slice(12, 14), [0.0, 0.0, 0.2]))
-    assert (found.first, found.last, found.turns) == (12, 13, True) and found.size == pytest.approx(0.2, abs=0.02)
+    assert (found.first, found.last, found.turns) == (12, 13, True) and found.size == pytest.approx(
+        0.2, abs=0.02
+    )
 
 
 # the command: what comes back is left out by name, what doesn't is refused
@@ -122,7 +134,9 @@ def lose(table):
 
 def written(folder, table, radius):
     kept = table[np.isfinite(table).all(axis=1)]
-    np.savetxt(folder / "toss.csv", kept, delimiter=",", header="t,x,y,theta", comments="", fmt="%.7f")
+    np.savetxt(
+        folder / "toss.csv", kept, delimiter=",", header="t,x,y,theta", comments="", fmt="%.7f"
+    )
     shape = {"polygon": [list(corner) for corner in CORNERS], "corner_radius": radius}
     if not radius:
         shape = {"ellipse": dict(zip("ab", AXES, strict=True))}
@@ -133,7 +147,14 @@ def written(folder, table, radius):
 def commanded(folder, table, radius):
     """The command's record of a throw."""
     written(folder, table, radius)
-    words = ["identify", folder / "toss.csv", "--body", folder / "body.yaml", "--report", folder / "report"]
+    words = [
+        "identify",
+        folder / "toss.csv",
+        "--body",
+        folder / "body.yaml",
+        "--report",
+        folder / "report",
+    ]
     assert main([str(word) for word in words]) == 0
     return json.loads((folder / "report" / "parameters.json").read_text())
 
@@ -150,7 +171,10 @@ def toss(request, tmp_path_factory):
     q += np.random.default_rng([seed, 5]).normal(size=q.shape) * 1e-3
     table = np.column_stack([np.arange(len(q)) / 240.0, q])
     clean = commanded(tmp_path_factory.mktemp("clean"), table, twin.radius)
-    assert abs(clean["parameters"]["inertia_ratio"] - twin.ratio) < 3.0 * clean["standard_errors"]["inertia_ratio"]
+    assert (
+        abs(clean["parameters"]["inertia_ratio"] - twin.ratio)
+        < 3.0 * clean["standard_errors"]["inertia_ratio"]
+    )
     assert not any("left out" in warning for warning in clean["warnings"])
     return table, twin.radius, clean
 
@@ -167,7 +191,8 @@ def test_outliers_swaps_and_lost_frames_hardly_change_the_answer(toss, tmp_path,
         assert warning.startswith("toss: ") and frames in warning
     printed = capsys.readouterr().out
     assert all(warning in printed for warning in told)
-    # another processor's rounding moves the square's mu by two of its errors, which are too small (docs/own.md)
+    # another processor's rounding moves the square's mu by two of its errors, which are too small
+    # (docs/own.md)
     for name, most in (("inertia_ratio", 1.5), ("friction_mu", 2.5)):
         change = abs(record["parameters"][name] - clean["parameters"][name])
         assert change < most * (clean["standard_errors"][name] or 0.02), name
@@ -176,17 +201,28 @@ def test_outliers_swaps_and_lost_frames_hardly_change_the_answer(toss, tmp_path,
 
 
 def refused(folder, capsys, rows, column, shift):
-    """The error line of the command on the example's throw with some rows spoilt; nothing else is left."""
+    """The error line of the command on the example's throw with some rows spoilt; nothing else is
+    left.
+    """
     table = tracked("sliding")
     table[rows, column] += shift
     np.savetxt(folder / "toss.csv", table, delimiter=",", header="t,x,y,theta", comments="")
     noise = {"position": float(SIGMA[0]), "orientation": float(SIGMA[2])}
     shape = {"polygon": [list(corner) for corner in CORNERS]}
     (folder / "body.yaml").write_text(yaml.safe_dump({"shape": shape, "noise": noise}))
-    words = ["identify", folder / "toss.csv", "--body", folder / "body.yaml", "--report", folder / "report"]
+    words = [
+        "identify",
+        folder / "toss.csv",
+        "--body",
+        folder / "body.yaml",
+        "--report",
+        folder / "report",
+    ]
     assert main([str(word) for word in words]) == 1
     printed = capsys.readouterr()
-    assert "=" not in "".join(line for line in printed.out.splitlines() if "Trying" not in line)  # no result
+    assert "=" not in "".join(
+        line for line in printed.out.splitlines() if "Trying" not in line
+    )  # no result
     assert printed.err.count("\n") == 1
     assert sorted(file.name for file in folder.iterdir()) == ["body.yaml", "toss.csv"]
     return printed.err
@@ -195,31 +231,43 @@ def refused(folder, capsys, rows, column, shift):
 def test_a_half_turn_that_stays_is_refused_by_its_frames_with_a_remedy(tmp_path, capsys):
     line = refused(tmp_path, capsys, slice(20, None), 3, np.pi)
     assert line.startswith("ERROR toss: theta jumps by 3.0") and "rad in frames 20 to " in line
-    assert "and doesn't come back, as where markers are swapped or frames are lost without a gap in t. Correct" in line
+    assert (
+        "and doesn't come back, as where markers are swapped or frames are lost without a gap in t. Correct"
+        in line
+    )
     assert "Correct these rows, or take them out: lost frames are bridged" in line
 
 
 def test_more_outliers_than_a_share_of_the_frames_are_refused(tmp_path, capsys):
     line = refused(tmp_path, capsys, slice(4, 60, 5), 1, 0.08)
-    assert line.startswith("ERROR toss: frame 4 ") and "mm off the others, as in a false detection; " in line
+    assert (
+        line.startswith("ERROR toss: frame 4 ")
+        and "mm off the others, as in a false detection; " in line
+    )
     assert re.search(r"; and \d+ more\. Correct these rows", line)
 
 
 # real throws, and another simulator's
 
 
-@pytest.mark.skipif(not (SHARED / "planar-pybullet").is_dir(), reason="no throws of PyBullet (set DATA_MIRROR)")
+@pytest.mark.skipif(
+    not (SHARED / "planar-pybullet").is_dir(), reason="no throws of PyBullet (set DATA_MIRROR)"
+)
 @pytest.mark.parametrize("every", [1, 4])
 def test_no_throw_of_another_simulator_is_refused(every):
     files = sorted((SHARED / "planar-pybullet").glob("*.csv"))[:100]
     for file in files:
         poses = np.loadtxt(file, delimiter=",", skiprows=1)[::every, :3]
         poses[:, 2] = np.unwrap(poses[:, 2])
-        assert not found_in(PlanarThrow(file.stem, np.arange(len(poses)) * every / 250.0, poses)), file.name
+        assert not found_in(PlanarThrow(file.stem, np.arange(len(poses)) * every / 250.0, poses)), (
+            file.name
+        )
     assert len(files) == 100
 
 
-@pytest.mark.skipif(not (SHARED / "planar-square").is_dir(), reason="no throws of a square (set DATA_MIRROR)")
+@pytest.mark.skipif(
+    not (SHARED / "planar-square").is_dir(), reason="no throws of a square (set DATA_MIRROR)"
+)
 def test_of_real_throws_those_are_refused_whose_poses_jump():
     data = read_square_throws(SHARED / "planar-square", licence="")
     found = {throw.name: found_in(throw) for throw in itertools.islice(iterate_throws(data), 100)}

@@ -1,4 +1,6 @@
-"""The planar study's numbers beside the printed ones: what refuses which wrong answer, and what each row lacks."""
+"""The planar study's numbers beside the printed ones: what refuses which wrong answer, and what
+each row lacks.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ KEY = ["artefact", "quantity", "condition"]
 
 
 @given(SAMPLES, st.floats(-50.0, 50.0))
-def test_the_tolerance_of_a_sample_has_rounding_in_it_and_is_at_most_the_normal_one(values, shift) -> None:
+def test_the_tolerance_of_a_sample_has_rounding_in_it_and_is_at_most_the_normal_one(
+    values, shift
+) -> None:
     n, tolerance = len(values), sample_tolerance(values).value
     low, high = np.quantile(values, [0.25, 0.75])
     normal = 2.0 * (high - low) / 1.349 * np.sqrt(1.0 + min(1.0, np.pi / (2.0 * n)))
@@ -65,11 +69,15 @@ def test_a_further_sample_lies_within_the_tolerance_in_about_19_of_20_cases() ->
         values = rng.normal(size=21)
         half = sample_tolerance(values[:20]).value - 0.5
         inside.append(abs(values[20] - np.median(values[:20])) <= half)
-    assert 0.85 < np.mean(inside) < 0.97  # the smaller of two half-widths covers a little less than either
+    assert (
+        0.85 < np.mean(inside) < 0.97
+    )  # the smaller of two half-widths covers a little less than either
 
 
 def test_measures_of_a_motion() -> None:
-    assert [longest_run(np.array(run, dtype=bool)) for run in ([], [0, 0], [1], [1, 0, 1, 1, 0], [1, 1])] == [
+    assert [
+        longest_run(np.array(run, dtype=bool)) for run in ([], [0, 0], [1], [1, 0, 1, 1, 0], [1, 1])
+    ] == [
         0,
         0,
         1,
@@ -78,7 +86,9 @@ def test_measures_of_a_motion() -> None:
     ]
     n = 3
     impulse_n, impulse_t = np.array([[0.0], [2.0], [4.0]]), np.array([[0.0], [-1.0], [1.0]])
-    motion = PlanarMotion(np.arange(n), np.zeros((n, 3)), np.zeros((n, 3)), impulse_n, impulse_t, np.zeros((n, 1)))
+    motion = PlanarMotion(
+        np.arange(n), np.zeros((n, 3)), np.zeros((n, 3)), impulse_n, impulse_t, np.zeros((n, 1))
+    )
     assert needed_friction(motion) == 0.5
 
 
@@ -88,7 +98,8 @@ def test_a_uniform_ellipse_has_the_known_ratio_and_changes_no_central_impact() -
     assert 1e6 * body["inertia"] / body["mass"] == pytest.approx(781.25)
     assert pytest.approx(100.0 * (781.25 / 756.25 - 1.0)) == UNIFORM_ERROR_PCT
     drops, throws = (
-        [exact_first_impact(scene_of(one, name))[1] for one in (BLOCK, uniform)] for name in ("drop", "throw")
+        [exact_first_impact(scene_of(one, name))[1] for one in (BLOCK, uniform)]
+        for name in ("drop", "throw")
     )
     assert drops[0] == drops[1] and abs(throws[0] - throws[1]) > 0.05
 
@@ -129,11 +140,15 @@ def test_a_printed_sample_is_judged_by_our_distribution() -> None:
     )
     table = held(found)
     verdicts = [
-        table.loc[cell(mu, fps), "verdict"] for mu, fps in ((0.2, 60), (0.3, 60), (0.4, 60), (0.5, 60), (0.1, 30))
+        table.loc[cell(mu, fps), "verdict"]
+        for mu, fps in ((0.2, 60), (0.3, 60), (0.4, 60), (0.5, 60), (0.1, 30))
     ]
     assert verdicts == [REPRODUCED, UNINFORMATIVE, BETTER, DIFFERS, UNDEFINED]
     assert "uniform body=3.30579" in table.loc[cell(0.2, 60), "wrong_answers"]
-    assert table.loc[cell(0.2, 60), "note"].endswith("by our 20") and "60%" in table.loc[cell(0.1, 30), "note"]
+    assert (
+        table.loc[cell(0.2, 60), "note"].endswith("by our 20")
+        and "60%" in table.loc[cell(0.1, 30), "note"]
+    )
 
 
 def test_samples_that_did_not_converge_do_not_count() -> None:
@@ -143,18 +158,28 @@ def test_samples_that_did_not_converge_do_not_count() -> None:
 
 
 def test_rolling_cells_are_one_experiment_per_frame_rate() -> None:
-    found = pd.concat([samples(mu, fps, np.linspace(0, 5, 20)) for mu in (0.1, 0.5, 0.6) for fps in (30, 240)])
+    found = pd.concat(
+        [samples(mu, fps, np.linspace(0, 5, 20)) for mu in (0.1, 0.5, 0.6) for fps in (30, 240)]
+    )
     rows = held(found).reset_index()
     rows = rows[rows["quantity"] == "inertia_ratio_error_pct"]
     repeated = rows.loc[rows["repeats"] != "", "condition"]
-    assert sorted(repeated) == [f"friction_mu={mu};fps={fps}" for mu in (0.7, 0.8, 0.9) for fps in (240, 30)]
+    assert sorted(repeated) == [
+        f"friction_mu={mu};fps={fps}" for mu in (0.7, 0.8, 0.9) for fps in (240, 30)
+    ]
     assert len(counted(rows)) == len(rows) - 6
-    assert set(rows.loc[rows["repeats"] != "", "repeats"]) == {"friction_mu=0.6;fps=30", "friction_mu=0.6;fps=240"}
+    assert set(rows.loc[rows["repeats"] != "", "repeats"]) == {
+        "friction_mu=0.6;fps=30",
+        "friction_mu=0.6;fps=240",
+    }
 
 
 def test_means_by_frame_rate_take_another_noise_sample_in_each_cell() -> None:
     found = pd.concat(
-        [samples(mu, 240, np.arange(20.0) * (-1) ** place) for place, mu in enumerate((0.2, 0.3, 0.4, 0.5, 0.6))]
+        [
+            samples(mu, 240, np.arange(20.0) * (-1) ** place)
+            for place, mu in enumerate((0.2, 0.3, 0.4, 0.5, 0.6))
+        ]
     )
     row = held(found).loc[("inertia_ratio_error_abs_mean_pct", "friction_mu=0.2..0.9;fps=240")]
     # seeds 0 to 7, 1 to 8, ... of 0 to 19: means 3.5, 4.5, ... until they wrap round
@@ -167,24 +192,44 @@ def test_printed_means_are_those_of_the_printed_cells() -> None:
     rows = PUBLISHED[PUBLISHED["quantity"] == "inertia_ratio_error_pct"]
     found = rows["condition"].str.extract("friction_mu=(?P<mu>[^;]+);fps=(?P<fps>.+)").astype(float)
     means = rows["value"].abs()[found["mu"] > 0.15].groupby(found["fps"]).mean()
-    printed = PUBLISHED[PUBLISHED["quantity"] == "inertia_ratio_error_abs_mean_pct"].set_index("condition")["value"]
-    assert {f"friction_mu=0.2..0.9;fps={fps:g}": pytest.approx(mean, abs=1e-4) for fps, mean in means.items()} == dict(
-        printed
-    )
+    printed = PUBLISHED[PUBLISHED["quantity"] == "inertia_ratio_error_abs_mean_pct"].set_index(
+        "condition"
+    )["value"]
+    assert {
+        f"friction_mu=0.2..0.9;fps={fps:g}": pytest.approx(mean, abs=1e-4)
+        for fps, mean in means.items()
+    } == dict(printed)
 
 
 def test_a_printed_zero_is_met_by_any_good_estimator() -> None:
-    table = held(pd.concat([samples(0.2, 200, np.linspace(-0.5, 0.5, 20)), samples(0.3, 200, np.full(20, 2.0))]))
+    table = held(
+        pd.concat(
+            [samples(0.2, 200, np.linspace(-0.5, 0.5, 20)), samples(0.3, 200, np.full(20, 2.0))]
+        )
+    )
     met, other = table.loc[cell(0.2, 200)], table.loc[cell(0.3, 200)]
-    assert met["verdict"] == UNINFORMATIVE and tried_answers(met["wrong_answers"])["perfect estimator"] == 0.0
+    assert (
+        met["verdict"] == UNINFORMATIVE
+        and tried_answers(met["wrong_answers"])["perfect estimator"] == 0.0
+    )
     assert other["verdict"] == REPRODUCED and "perfect" not in other["wrong_answers"]
 
 
 # ---------------------------------------------------------------- all rows
-ORDERS = [(scene, model, order) for scene in ("drop", "throw") for model, order in (("IRC", 1.0), ("IGC", 0.02))]
-CONVERGENCE = pd.DataFrame(ORDERS, columns=["scene", "model", "order"]).assign(order_se=0.05, time_steps=33)
+ORDERS = [
+    (scene, model, order)
+    for scene in ("drop", "throw")
+    for model, order in (("IRC", 1.0), ("IGC", 0.02))
+]
+CONVERGENCE = pd.DataFrame(ORDERS, columns=["scene", "model", "order"]).assign(
+    order_se=0.05, time_steps=33
+)
 LIFTOFF = pd.DataFrame(
-    [(wait, gap, mu) for wait, mu in ((0.5, 0.40), (1.0, 0.38), (2.0, 0.30)) for gap in (1.0, 10.0)],
+    [
+        (wait, gap, mu)
+        for wait, mu in ((0.5, 0.40), (1.0, 0.38), (2.0, 0.30))
+        for gap in (1.0, 10.0)
+    ],
     columns=["duration_s", "clearance_mm", "friction_mu"],
 )
 PATHS = pd.DataFrame(
@@ -202,14 +247,20 @@ IMPULSES = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
-    """The run's tables: motions as measured, the stored ones, and small ones in the place of all others."""
+    """The run's tables: motions as measured, the stored ones, and small ones in the place of all
+    others.
+    """
     file = tmp_path_factory.mktemp("measures") / "measures.csv"
     measured(BLOCK, str(file))
     cells = [(mu, fps) for mu in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6) for fps in (30, 60, 120, 200, 240)]
     found = pd.concat([samples(mu, fps, 100.0 / fps * np.linspace(-1, 1, 20)) for mu, fps in cells])
     stored = {
-        "tables/ext_reformulations": contest_table(str(RESOURCES / "stored/planar_reformulations/table.csv")),
-        "tables/ext_hard_truths": stored_hard_truths(str(RESOURCES / "stored/planar_hard_truths/table.csv")),
+        "tables/ext_reformulations": contest_table(
+            str(RESOURCES / "stored/planar_reformulations/table.csv")
+        ),
+        "tables/ext_hard_truths": stored_hard_truths(
+            str(RESOURCES / "stored/planar_hard_truths/table.csv")
+        ),
     }
     return {
         "measures": pd.read_csv(file),
@@ -232,8 +283,12 @@ def test_every_printed_number_has_a_row_and_every_row_a_printed_number(tables) -
     assert set(all_numbers(as_printed(tables, BLOCK), PUBLISHED)) == keys
 
 
-def test_every_wrong_answer_and_a_moved_tolerance_change_no_verdict_of_a_reproduced_number(tables) -> None:
-    """A number that is reproduced isn't when ours is one of its wrong answers, and is with a fifth less tolerance."""
+def test_every_wrong_answer_and_a_moved_tolerance_change_no_verdict_of_a_reproduced_number(
+    tables,
+) -> None:
+    """A number that is reproduced isn't when ours is one of its wrong answers, and is with a fifth
+    less tolerance.
+    """
     numbers = all_numbers(as_printed(tables, BLOCK), PUBLISHED)
     rows = rows_of(tables, BLOCK)
     good = rows[(rows["verdict"] == REPRODUCED) & (rows["unit"] != STATEMENT)]
@@ -253,7 +308,9 @@ def test_every_wrong_answer_and_a_moved_tolerance_change_no_verdict_of_a_reprodu
         assert all(away <= move * row["tolerance"] for move in MOVES), key
 
 
-def test_reproduced_statements_refuse_two_wrong_answers_and_stay_with_moved_thresholds(tables) -> None:
+def test_reproduced_statements_refuse_two_wrong_answers_and_stay_with_moved_thresholds(
+    tables,
+) -> None:
     rows = rows_of(tables, BLOCK)
     good = rows[(rows["verdict"] == REPRODUCED) & (rows["unit"] == STATEMENT)]
     assert len(good) > 15
@@ -287,13 +344,21 @@ def test_simulated_numbers_refuse_the_uniform_body_where_it_is_a_wrong_answer(ta
     assert rows.loc[rolling, "verdict"] == UNINFORMATIVE and not refused[rolling]
     # a central impact doesn't depend on J at all
     assert found("drop_peak_ns", 1.0) == found("drop_peak_ns", 1.0, UNIFORM)
-    assert "uniform" not in rows.loc[("fig07", "peak_impulse_drop_ns", "scene=drop"), "wrong_answers"]
+    assert (
+        "uniform" not in rows.loc[("fig07", "peak_impulse_drop_ns", "scene=drop"), "wrong_answers"]
+    )
 
 
 @pytest.mark.parametrize(("wait", "verdict"), [(0.40, UNINFORMATIVE), (0.47, REPRODUCED)])
 def test_lift_off_hangs_on_how_long_one_waits_or_does_not(tables, wait, verdict) -> None:
-    other = LIFTOFF.assign(friction_mu=LIFTOFF["friction_mu"].where(LIFTOFF["duration_s"] != 0.5, wait))
-    row = rows_of({**tables, "ext_liftoff": other}, BLOCK).set_index("quantity").loc["liftoff_friction_mu"]
+    other = LIFTOFF.assign(
+        friction_mu=LIFTOFF["friction_mu"].where(LIFTOFF["duration_s"] != 0.5, wait)
+    )
+    row = (
+        rows_of({**tables, "ext_liftoff": other}, BLOCK)
+        .set_index("quantity")
+        .loc["liftoff_friction_mu"]
+    )
     found = Measured(tables["measures"])
     assert row["verdict"] == verdict and "uniform body" in row["rejects"]
     assert found("liftoff_mu", 1.0, STATED) < found("liftoff_mu", 1.0, UNIFORM)
@@ -308,10 +373,18 @@ def test_frictions_that_give_the_very_same_motion_are_found_not_assumed(tables) 
 @pytest.mark.parametrize(
     ("path", "value", "artefacts"),
     [
-        (("gravity",), 1.62, {f"fig{number:02d}" for number in (*range(6, 15), 17, 18, 19)} | {"tab01", "text"}),
+        (
+            ("gravity",),
+            1.62,
+            {f"fig{number:02d}" for number in (*range(6, 15), 17, 18, 19)} | {"tab01", "text"},
+        ),
         (("scenes", "drop", "position"), [0, 20, 0], {"fig06", "fig07", "fig10", "text"}),
         (("scenes", "sliding", "ground", "slope"), 0.1, {"fig11", "fig12"}),
-        (("identification", "velocity"), [3.0, -4.0, 0.0], {"fig17", "fig18", "fig19", "tab01", "text"}),
+        (
+            ("identification", "velocity"),
+            [3.0, -4.0, 0.0],
+            {"fig17", "fig18", "fig19", "tab01", "text"},
+        ),
     ],
 )
 def test_numbers_of_another_scene_or_throw_are_not_compared(tables, path, value, artefacts) -> None:

@@ -25,7 +25,11 @@ DIVERSE = st.lists(st.integers(1, 1000), min_size=3, max_size=3).map(np.array)
 
 def measures(**quantities: dict[float, float]) -> dict[str, pd.DataFrame]:
     """A table of measures of the stated body, by quantity and what it was found at."""
-    rows = [("stated", name, at, value) for name, found in quantities.items() for at, value in found.items()]
+    rows = [
+        ("stated", name, at, value)
+        for name, found in quantities.items()
+        for at, value in found.items()
+    ]
     table = pd.DataFrame(rows, columns=["body", "quantity", "at", "value"])
     return {"measures_identification": table.astype({"at": float, "value": float})}
 
@@ -36,7 +40,9 @@ def stated(name: str, tables: dict[str, pd.DataFrame]) -> Evidence:
     return evidence_of(READ[name], {**one_for_all, **tables}, {})
 
 
-def impacts(identified: dict[float, float], simulated: dict[float, float]) -> dict[str, pd.DataFrame]:
+def impacts(
+    identified: dict[float, float], simulated: dict[float, float]
+) -> dict[str, pd.DataFrame]:
     """Figure 18's normal impulses, and as many tangential ones, by time."""
     rows = [
         (component, kind, time, sign * size)
@@ -48,21 +54,35 @@ def impacts(identified: dict[float, float], simulated: dict[float, float]) -> di
     return {"fig18_identified_impulses": table}
 
 
-def samples(friction: dict[float, float], errors: dict[float, float] | None = None) -> dict[str, pd.DataFrame]:
+def samples(
+    friction: dict[float, float], errors: dict[float, float] | None = None
+) -> dict[str, pd.DataFrame]:
     """Table 1's samples, identified friction by the true one, and errors of J/m by frame rate."""
     rows = [
         (mu, fps, True, error, error, found, 1e-12)
         for mu, found in friction.items()
         for fps, error in (errors or {30.0: 1.0, 240.0: 1.0}).items()
     ]
-    names = ["mu", "fps", "converged", "error_pct", "inertia_ratio_se_mm2", "friction_mu", "complementarity"]
+    names = [
+        "mu",
+        "fps",
+        "converged",
+        "error_pct",
+        "inertia_ratio_se_mm2",
+        "friction_mu",
+        "complementarity",
+    ]
     return {SAMPLES: pd.DataFrame(rows, columns=names)}
 
 
 def test_every_statement_with_evidence_names_a_function_and_each_function_is_named() -> None:
     every = [one["evidence"].split(":") for one in STATEMENTS if "evidence" in one]
     named = {function for module, function in every if module == claims.__name__}
-    own = {name for name, one in vars(claims).items() if getattr(one, "__module__", "") == claims.__name__}
+    own = {
+        name
+        for name, one in vars(claims).items()
+        if getattr(one, "__module__", "") == claims.__name__
+    }
     assert named == {name for name in own if not name.startswith("_")}
 
 
@@ -95,22 +115,39 @@ def test_measures_are_taken_by_what_they_were_measured_at_and_beside_naive_answe
 
 
 def test_instants_of_both_scenes_are_held_against_all_weaker_ones() -> None:
-    second, third, none = at(STEPS, 9.0, 8.0, 7.0), at(STEPS, 1.0, 1.0, 2.0), at(STEPS, 0.0, 0.0, 0.5)
-    drop = measures(drop_gap_second=second, drop_second=none, drop_gap_third=third, drop_free_directions={0.0: 2.0})
+    second, third, none = (
+        at(STEPS, 9.0, 8.0, 7.0),
+        at(STEPS, 1.0, 1.0, 2.0),
+        at(STEPS, 0.0, 0.0, 0.5),
+    )
+    drop = measures(
+        drop_gap_second=second,
+        drop_second=none,
+        drop_gap_third=third,
+        drop_free_directions={0.0: 2.0},
+    )
     throw = measures(throw_gap_second=third, throw_second=none, throw_gap_third=none)
     both = (("drop", drop), ("throw", throw))
     by_scene = {f"measures_{scene}": table for scene, one in both for table in one.values()}
     first, weaker = stated("instants_of_an_impact", by_scene).given
-    assert first.tolist() == [9.0, 8.0, 7.0, 1.0, 1.0, 2.0] and sorted(weaker)[-3:] == [1.0, 1.0, 2.0]
+    assert first.tolist() == [9.0, 8.0, 7.0, 1.0, 1.0, 2.0] and sorted(weaker)[-3:] == [
+        1.0,
+        1.0,
+        2.0,
+    ]
     assert len(weaker) == 12
 
 
 def test_laws_take_the_form_of_what_is_stated() -> None:
-    peaks = measures(throw_peak_ns=at(STEPS, 3.0, 3.0, 3.0), throw_gap_peak_ns=at(STEPS, 1.0, 2.0, 3.0))
+    peaks = measures(
+        throw_peak_ns=at(STEPS, 3.0, 3.0, 3.0), throw_gap_peak_ns=at(STEPS, 1.0, 2.0, 3.0)
+    )
     evidence = stated("peaks_nearly_equal", peaks)
     assert evidence.given.tolist() == [0.0, 0.0, 0.0]
     np.testing.assert_allclose(evidence.naive["gap complementarity"], [-0.5, 0.0, 0.5])
-    np.testing.assert_allclose(evidence.naive["a force that lasts one step"], [-0.625, -0.25, 0.875])
+    np.testing.assert_allclose(
+        evidence.naive["a force that lasts one step"], [-0.625, -0.25, 0.875]
+    )
     frictions = (0.0, 0.1, 0.3)
     early = measures(
         sliding_first_loss_j=at(frictions, 0.0, 2.0, 5.0), sliding_first_spin_rad_s=at(frictions, 0.0, -1.0, -4.0),
@@ -119,16 +156,23 @@ def test_laws_take_the_form_of_what_is_stated() -> None:
     steps = stated("more_friction_does_more", early)
     np.testing.assert_allclose(steps.given, [2.0, 3.0, 1.0, 3.0])
     assert (steps.naive["Coulomb's law"] > 0.0).all()
-    heights = stated("bounces_higher_with_restitution", measures(bounce_height_m=at((0.0, 0.5, 1.0), 1.0, 2.0, 3.0)))
+    heights = stated(
+        "bounces_higher_with_restitution",
+        measures(bounce_height_m=at((0.0, 0.5, 1.0), 1.0, 2.0, 3.0)),
+    )
     assert heights.naive["Newton's law, heights"].tolist() == [0.0, 0.25, 1.0]
-    losses = stated("first_loss_falls_with_restitution", measures(bounce_loss_pct=at((0.0, 1.0), 30.0, 0.0)))
+    losses = stated(
+        "first_loss_falls_with_restitution", measures(bounce_loss_pct=at((0.0, 1.0), 30.0, 0.0))
+    )
     assert losses.naive["Newton's law, losses"].tolist() == [1.0, 0.0]
 
 
 def test_frictions_below_and_above_the_least_that_lifts_are_told_apart() -> None:
     frictions = tuple(np.round(np.arange(0.0, 1.05, 0.1), 1))
     table = measures(sliding_lossless_s=dict(zip(frictions, frictions, strict=True)))
-    low, high = (stated(name, table) for name in ("loses_energy_throughout", "keeps_energy_in_flight"))
+    low, high = (
+        stated(name, table) for name in ("loses_energy_throughout", "keeps_energy_in_flight")
+    )
     np.testing.assert_allclose(low.given, [0.1, 0.2])
     np.testing.assert_allclose(high.given, np.arange(0.4, 1.05, 0.1))
     assert {name: list(given) for name, given in {**low.naive, **high.naive}.items()} == {
@@ -146,7 +190,9 @@ def test_a_common_offset_of_impact_times_makes_no_difference(printed, offset) ->
 
     np.testing.assert_allclose(left(printed + offset), 0.0, atol=1e-8)
     moved = left(printed + offset + [0.0, 0.0, 10.0])
-    assert moved[2] > 0.0 > moved[0] and moved[2] + np.abs(moved[:2] * [1.0, 0.4]).sum() >= 2.0 - 1e-6
+    assert (
+        moved[2] > 0.0 > moved[0] and moved[2] + np.abs(moved[:2] * [1.0, 0.4]).sum() >= 2.0 - 1e-6
+    )
 
 
 def test_directions_are_counted_less_the_expected_ones() -> None:
@@ -158,15 +204,24 @@ def test_directions_are_counted_less_the_expected_ones() -> None:
 
 # ---------------------------------------------------------------- tables of the run
 def test_orders_are_those_of_both_models() -> None:
-    rows = [("IRC", "drop", 1.0), ("IGC", "drop", 0.1), ("IRC", "throw", 0.9), ("IGC", "throw", 0.2)]
+    rows = [
+        ("IRC", "drop", 1.0),
+        ("IGC", "drop", 0.1),
+        ("IRC", "throw", 0.9),
+        ("IGC", "throw", 0.2),
+    ]
     table = pd.DataFrame(rows, columns=["model", "scene", "order"]).assign(order_se=0.01)
     first, second = stated("restitution_alone_converges", {"ext_impulse_convergence": table}).given
     assert first.tolist() == [1.0, 0.9] and second.tolist() == [0.1, 0.2]
 
 
 def test_thresholds_of_lift_off_are_less_the_printed_one() -> None:
-    table = pd.DataFrame({"duration_s": [1.0, 2.0], "clearance_mm": [10.0, 10.0], "friction_mu": [0.38, 0.3]})
-    np.testing.assert_allclose(stated("low_friction_keeps_contact", {"ext_liftoff": table}).given, [-0.02, -0.1])
+    table = pd.DataFrame(
+        {"duration_s": [1.0, 2.0], "clearance_mm": [10.0, 10.0], "friction_mu": [0.38, 0.3]}
+    )
+    np.testing.assert_allclose(
+        stated("low_friction_keeps_contact", {"ext_liftoff": table}).given, [-0.02, -0.1]
+    )
 
 
 def test_residuals_and_spread_refuse_exact_answers() -> None:
@@ -182,9 +237,13 @@ def test_residuals_and_spread_refuse_exact_answers() -> None:
 @given(st.floats(0.1, 10.0))
 def test_impulses_are_compared_impact_by_impact(factor) -> None:
     simulated = {10.0: 4.0, 20.0: 2.0, 30.0: 1.0}
-    found = claims.fitted_impulses(impacts({time + 1.0: factor * size for time, size in simulated.items()}, simulated))
+    found = claims.fitted_impulses(
+        impacts({time + 1.0: factor * size for time, size in simulated.items()}, simulated)
+    )
     np.testing.assert_allclose(found.given, factor - 1.0)
-    assert np.abs(found.naive["in reverse"]).max() > 0.5 and (found.naive["no impulse"] == -1.0).all()
+    assert (
+        np.abs(found.naive["in reverse"]).max() > 0.5 and (found.naive["no impulse"] == -1.0).all()
+    )
 
 
 def test_other_columns_of_stored_tables() -> None:
@@ -204,21 +263,30 @@ def test_other_columns_of_stored_tables() -> None:
 
 
 def test_cells_count_each_motion_once_and_solved_throws_alone() -> None:
-    tables = measures(throw_same_as_mu={0.1: 0.1, 0.5: 0.5, 0.6: 0.6, 0.7: 0.6}, rolling_mu={0.2: 0.57})
+    tables = measures(
+        throw_same_as_mu={0.1: 0.1, 0.5: 0.5, 0.6: 0.6, 0.7: 0.6}, rolling_mu={0.2: 0.57}
+    )
     tables |= samples({0.1: 0.1, 0.5: 0.5, 0.6: 0.57, 0.7: 0.57}, {30.0: -4.0, 240.0: 2.0})
     errors, uniform = claims.errors_by_cell(tables).given
     assert errors.tolist() == [4.0, 2.0, 4.0, 2.0] and uniform[0] == pytest.approx(3.3, abs=0.1)
     (trend,) = claims.error_trends(tables, ["fps"], ["size"]).given
     assert trend == [[30.0, 4.0], [240.0, 2.0]] * 3
     found = claims.found_friction(tables)
-    np.testing.assert_allclose(found.given, 0.0, atol=1e-12)  # of 0.5, 0.6 and 0.7, of which two roll
+    np.testing.assert_allclose(
+        found.given, 0.0, atol=1e-12
+    )  # of 0.5, 0.6 and 0.7, of which two roll
     np.testing.assert_allclose(found.naive["never rolling"], [0.0, 0.03, 0.13])
     tables[SAMPLES] = tables[SAMPLES].assign(converged=tables[SAMPLES]["mu"] > 0.5)
     assert claims.errors_by_cell(tables).given[0].tolist() == [4.0, 2.0]
 
 
 def test_paths_are_compared_all_along_or_at_the_frames() -> None:
-    rows = [(0.0, "simulated", 0.0), (4.0, "simulated", 0.0), (0.0, "measured", 3.0), (4.0, "measured", 3.0)]
+    rows = [
+        (0.0, "simulated", 0.0),
+        (4.0, "simulated", 0.0),
+        (0.0, "measured", 3.0),
+        (4.0, "measured", 3.0),
+    ]
     rows += [(0.0, "identified", 1.0), (2.0, "identified", 5.0), (4.0, "identified", 1.0)]
     table = pd.DataFrame(rows, columns=["time_ms", "kind", "x_mm"]).assign(y_mm=0.0, fps=60.0)
     frame = {"fig17_identified_trajectories": table}
@@ -234,7 +302,10 @@ def test_printed_numbers_alone() -> None:
     rows += [("fig22", "friction_mu", "a", 0.3), ("text", "friction_mu_mean", "b", 0.6)]
     published = pd.DataFrame(rows, columns=["artefact", "quantity", "condition", "value"])
     found = claims.error_trends({"published": published}, ["fps", "mu"], ["size"])
-    assert found.given == [[[30.0, 16.0], [240.0, 1.0]], [[0.2, 16.0], [0.9, 1.0]]] and found.basis == "print"
+    assert (
+        found.given == [[[30.0, 16.0], [240.0, 1.0]], [[0.2, 16.0], [0.9, 1.0]]]
+        and found.basis == "print"
+    )
     outside = stated("friction_within_literature", {"published": published})
     np.testing.assert_allclose(outside.given, [0.0, 0.1])
     assert outside.basis == "print"

@@ -1,4 +1,6 @@
-"""A contest of reformulations is fair: all begin where the start is, and from the answer nobody leaves it."""
+"""A contest of reformulations is fair: all begin where the start is, and from the answer nobody
+leaves it.
+"""
 
 import json
 from dataclasses import replace
@@ -38,7 +40,12 @@ def throw():
     """A throw that isn't in the stored contest."""
     sigma = noise_of(SETTINGS, "one_mrad")
     return measured_throw(
-        true_motion(SETTINGS, 0.2), GROUND, duration=0.25, frames_per_second=240.0, sigma=sigma, seed=101
+        true_motion(SETTINGS, 0.2),
+        GROUND,
+        duration=0.25,
+        frames_per_second=240.0,
+        sigma=sigma,
+        seed=101,
     )
 
 
@@ -70,12 +77,19 @@ def test_an_attempt_repeats_though_its_start_is_rounded(throw, starts):
     """A first stage that lets go of the start wanders, and rounding decides where it ends."""
     start = starts[FITTED_MOTION]
     rounded = replace(start, inertia_ratio=start.inertia_ratio * (1.0 + 1e-13))
-    first, again = (attempt(BODY.shape, throw, guess, "fischer_burmeister", OPTIONS) for guess in (start, rounded))
-    assert first.success and again.fit.inertia_ratio == pytest.approx(first.fit.inertia_ratio, rel=1e-6)
+    first, again = (
+        attempt(BODY.shape, throw, guess, "fischer_burmeister", OPTIONS)
+        for guess in (start, rounded)
+    )
+    assert first.success and again.fit.inertia_ratio == pytest.approx(
+        first.fit.inertia_ratio, rel=1e-6
+    )
 
 
 def test_the_first_stage_is_the_starts_mean_residual_and_never_nothing():
-    assert first_residual([(1.0, -3e-3), (0.0, 2.0), (1e-3, 5.0), (2.0, 2.0)]) == pytest.approx(0.501, rel=1e-3)
+    assert first_residual([(1.0, -3e-3), (0.0, 2.0), (1e-3, 5.0), (2.0, 2.0)]) == pytest.approx(
+        0.501, rel=1e-3
+    )
     assert first_residual([(1.0, 0.0), (0.0, 2.0)]) == 1e-4
 
 
@@ -100,9 +114,14 @@ def test_rows_tell_success_and_compare_answers_alone(tmp_path):
         "bad_start_seeds": 1,
         "truth_seeds": 1,
     }
-    block = {**SETTINGS, "identification": {**SETTINGS["identification"], "reformulations": contest}}
+    block = {
+        **SETTINGS,
+        "identification": {**SETTINGS["identification"], "reformulations": contest},
+    }
     write_reformulations(block, "0.2", tmp_path / "table.csv")
-    table = np.genfromtxt(tmp_path / "table.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
+    table = np.genfromtxt(
+        tmp_path / "table.csv", delimiter=",", names=True, dtype=None, encoding="utf-8"
+    )
     pairs = list(zip(table["start"].tolist(), table["reformulation"].tolist(), strict=True))
     assert pairs == [
         (FITTED_MOTION, CONTACT_SEQUENCE),

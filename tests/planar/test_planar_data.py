@@ -57,7 +57,12 @@ def test_theta_is_continuous_whatever_turn_the_file_is_in(tmp_path_factory, spin
 
 def test_own_files_may_order_their_columns_and_add_others(tmp_path):
     time, position = turning()
-    own_file(tmp_path / "b.csv", position[:, 2], np.column_stack([position[:, :2], time, time]), "theta, x,y,t,note")
+    own_file(
+        tmp_path / "b.csv",
+        position[:, 2],
+        np.column_stack([position[:, :2], time, time]),
+        "theta, x,y,t,note",
+    )
     throw = read_own_throw(tmp_path / "b.csv")
     assert np.allclose(throw.position, position) and np.allclose(throw.time, time)
 
@@ -89,7 +94,9 @@ def bad_square(path, kind):
     if kind == "rate":
         square_file(path, position, rate=100.0)
     else:
-        square_file(path, position, header="x,y,th,vx,vz,vth" if kind == "column" else "x,z,th,vx,vz,vth")
+        square_file(
+            path, position, header="x,y,th,vx,vz,vth" if kind == "column" else "x,z,th,vx,vz,vth"
+        )
     lines = path.read_text().splitlines()
     if kind == "empty":
         lines = []
@@ -103,7 +110,10 @@ def bad_square(path, kind):
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("column", r"no column z \(its header is x, y, th, vx, vz, vth; the first line must name x, z, th"),
+        (
+            "column",
+            r"no column z \(its header is x, y, th, vx, vz, vth; the first line must name x, z, th",
+        ),
         ("empty", "an empty file"),
         ("short", "only 4 frames"),
         ("nan", "1 of its values is no finite number: row 4, column z is 'nan'"),
@@ -181,9 +191,15 @@ def test_frames_that_are_missing_or_late_are_bridged_with_a_note(tmp_path, kind)
         stamps = time + 1.7e9
     own_file(path, stamps, poses, "t,x,y,theta")
     if kind == "semicolons":
-        path.write_text("\ufeff" + path.read_text().replace(",", ";").replace("theta", " Theta"), encoding="utf-8")
+        path.write_text(
+            "\ufeff" + path.read_text().replace(",", ";").replace("theta", " Theta"),
+            encoding="utf-8",
+        )
     throw = read_own_throw(path)
-    assert len(throw.time) == len(time) and np.flatnonzero(~throw.seen).tolist() == np.flatnonzero(lost).tolist()
+    assert (
+        len(throw.time) == len(time)
+        and np.flatnonzero(~throw.seen).tolist() == np.flatnonzero(lost).tolist()
+    )
     assert np.allclose(throw.time, time - time[0], rtol=0.0, atol=2e-5)
     close = 2e-3 if kind == "jitter" else 1e-5 if kind == "unix" else 1e-8
     inner = throw.seen & (np.arange(len(time)) > 0) & (np.arange(len(time)) < len(time) - 1)
@@ -196,10 +212,14 @@ def test_a_users_throws_are_read_as_the_registry_names_them(tmp_path):
     own_file(tmp_path / "a.csv", time, position, "t,x,y,theta")
     outline = [list(corner) for corner in SQUARE.vertices]
     data = read_throws(tmp_path, licence="mine", name="shed", outline=outline)
-    assert shape_of(data) == SQUARE and data.attrs["object"] == "shed" and not data.attrs["synthetic"]
+    assert (
+        shape_of(data) == SQUARE and data.attrs["object"] == "shed" and not data.attrs["synthetic"]
+    )
     table = "\n".join(",".join(map(repr, map(float, row))) for row in position)
     (tmp_path / "a.csv").write_text("x,y,theta\n" + table)
-    ellipse = read_throws(tmp_path, licence="mine", name="shed", semi_axes=[0.03, 0.02], frame_rate=RATE)
+    ellipse = read_throws(
+        tmp_path, licence="mine", name="shed", semi_axes=[0.03, 0.02], frame_rate=RATE
+    )
     assert ellipse.attrs["sample_frequency"] == pytest.approx(RATE) and "semi_axes" in ellipse
     with pytest.raises(ContactIdError, match=r"datasets\.shed has outline and semi_axes"):
         read_throws(tmp_path, licence="mine", name="shed", outline=outline, semi_axes=[0.03, 0.02])
@@ -222,7 +242,9 @@ def test_nothing_there_and_mixed_rates(tmp_path):
 def test_a_pose_that_is_not_finite_makes_no_throw():
     throw = PlanarThrow("7", np.arange(9) / RATE, np.full((9, 3), np.nan))
     with pytest.raises(ContactIdError, match="demo: throw 7 has a NaN"):
-        build_throws([throw], SQUARE, object_name="own", source="demo", licence="CC0-1.0", synthetic=False)
+        build_throws(
+            [throw], SQUARE, object_name="own", source="demo", licence="CC0-1.0", synthetic=False
+        )
 
 
 # impacts
@@ -232,9 +254,13 @@ def test_impacts_are_right_handed_and_obey_eq_31(tmp_path):
     q, before, after, _ = impact_files(tmp_path)
     impacts = read_ellipse_impacts(tmp_path, licence="none")
     assert np.allclose(impacts["before"], q) and np.allclose(impacts["after"], q)
-    assert np.allclose(impacts["velocity_before"], before) and np.allclose(impacts["velocity_after"], after)
+    assert np.allclose(impacts["velocity_before"], before) and np.allclose(
+        impacts["velocity_after"], after
+    )
     at = contacts(Ellipse(*SEMI_AXES), Ground(), impacts["before"].values)
-    assert np.allclose(at.normal[:, 0], impacts["normal"]) and np.allclose(at.tangent[:, 0], impacts["tangent"])
+    assert np.allclose(at.normal[:, 0], impacts["normal"]) and np.allclose(
+        at.tangent[:, 0], impacts["tangent"]
+    )
     moment, turn = impulse_moments(impacts)
     assert np.allclose(moment, RATIO * turn, rtol=1e-12, atol=1e-15)
 
@@ -249,7 +275,10 @@ def test_an_impact_that_cannot_be_is_left_out_alone(tmp_path):
     assert np.allclose(impacts["before"], np.delete(q, [3, 5], axis=0))
     reasons = json.loads(impacts.attrs["left_out"])
     assert list(reasons) == ["3", "5"]
-    assert reasons["3"] == "states_i has a value that is not finite; states_f is beyond what can be in m, rad and s"
+    assert (
+        reasons["3"]
+        == "states_i has a value that is not finite; states_f is beyond what can be in m, rad and s"
+    )
     assert "row n doesn't point along (0.0, 1.0)" in reasons["5"]
 
 
@@ -307,9 +336,21 @@ def test_the_registry_s_readers_are_found(tmp_path):
     square_file(tmp_path / "traj_1.csv", position)
     impact_files(tmp_path)
     registry = load_registry(CONFIG / "datasets.tsv", {})
-    for name, dimension in (("planar_square", "throw"), ("planar_ellipse", "impact"), ("planar_square_twin", "throw")):
+    for name, dimension in (
+        ("planar_square", "throw"),
+        ("planar_ellipse", "impact"),
+        ("planar_square_twin", "throw"),
+    ):
         dataset = registry[name]
-        read_data(READERS[dataset.reader].read, vars(dataset), str(tmp_path), str(tmp_path / f"{name}.nc"))
+        read_data(
+            READERS[dataset.reader].read, vars(dataset), str(tmp_path), str(tmp_path / f"{name}.nc")
+        )
         data = read_dataset(tmp_path / f"{name}.nc")
-        assert (data.attrs["dataset"], data.attrs["licence"]) == (name, dataset.licence) and dimension in data.sizes
-        assert data.attrs["synthetic"] == dataset.synthetic and data.attrs["citation"] == dataset.citation
+        assert (data.attrs["dataset"], data.attrs["licence"]) == (
+            name,
+            dataset.licence,
+        ) and dimension in data.sizes
+        assert (
+            data.attrs["synthetic"] == dataset.synthetic
+            and data.attrs["citation"] == dataset.citation
+        )

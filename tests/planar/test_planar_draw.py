@@ -1,4 +1,6 @@
-"""Drawings and animations of the planar study: each from a minimal table, with what it promises in it."""
+"""Drawings and animations of the planar study: each from a minimal table, with what it promises in
+it.
+"""
 
 import itertools
 
@@ -48,12 +50,16 @@ def glide(panel=0, label="", instants=4, slope=0.0):
 
 
 def scene(labels, **options):
-    return pd.concat([glide(panel, label, **options) for panel, label in enumerate(labels)], ignore_index=True)
+    return pd.concat(
+        [glide(panel, label, **options) for panel, label in enumerate(labels)], ignore_index=True
+    )
 
 
 def peaks(**changed):
     table = {"model": ["IRC", "IRC", "IGC", "IGC"], "time_step_ms": [0.1, 1.0] * 2}
-    return pd.DataFrame({**table, "peak_impulse_ns": [132.9, 133.2, 70.0, 99.0], "limit_ns": 132.86, **changed})
+    return pd.DataFrame(
+        {**table, "peak_impulse_ns": [132.9, 133.2, 70.0, 99.0], "limit_ns": 132.86, **changed}
+    )
 
 
 def impulses():
@@ -61,13 +67,17 @@ def impulses():
     for model, shares in (("IRC", (1.0, 0.0)), ("IGC", (0.25, 0.75))):
         for step in (1.0, 2.0, 5.0):
             stopping = [0.0, 0.0, *(100.0 * share for share in shares), 0.001]
-            rows += [(model, step, 1350.0 + k * step, impulse) for k, impulse in enumerate(stopping)]
+            rows += [
+                (model, step, 1350.0 + k * step, impulse) for k, impulse in enumerate(stopping)
+            ]
     return pd.DataFrame(rows, columns=["model", "time_step_ms", "time_ms", "impulse_ns"])
 
 
 def energies(name, values):
     time = np.linspace(0.0, 1.0, 5)
-    return pd.concat([pd.DataFrame({name: v, "time_s": time, "energy_j": 100.0 - v * time}) for v in values])
+    return pd.concat(
+        [pd.DataFrame({name: v, "time_s": time, "energy_j": 100.0 - v * time}) for v in values]
+    )
 
 
 def step_equations():
@@ -140,8 +150,12 @@ def test_nothing_is_cut_off_and_axes_have_units(name, drawn):
         assert axes.get_ylabel() == "" or axes.get_ylabel().endswith(")")
     for part in [*figure.axes, *figure.legends]:
         box = part.get_tightbbox(renderer)
-        assert box.x0 >= -1 and box.y0 >= -1 and box.x1 <= page.x1 + 1 and box.y1 <= page.y1 + 1, part
-    assert any(axes.get_xlabel() for axes in figure.axes) and any(axes.get_ylabel() for axes in figure.axes)
+        assert box.x0 >= -1 and box.y0 >= -1 and box.x1 <= page.x1 + 1 and box.y1 <= page.y1 + 1, (
+            part
+        )
+    assert any(axes.get_xlabel() for axes in figure.axes) and any(
+        axes.get_ylabel() for axes in figure.axes
+    )
 
 
 # time lapses
@@ -158,25 +172,39 @@ def test_a_time_lapse_shows_outlines_paths_and_ground(drawn):
         assert np.all(np.diff(brightness) < 0.0)
         (com,) = [line for line in lines if line.get_label() == time_lapse.COM]
         (reference,) = [line for line in lines if line.get_label() == time_lapse.REFERENCE]
-        assert (com.get_color(), com.get_linestyle()) == (style.LINE, "-") and reference.get_linestyle() == "--"
+        assert (com.get_color(), com.get_linestyle()) == (
+            style.LINE,
+            "-",
+        ) and reference.get_linestyle() == "--"
         (dots,) = [line for line in lines if line.get_linestyle() == "None"]
         assert np.allclose(dots.get_xydata(), com.get_xydata() + np.array([1.0, 0.0]))
         assert any(patch.get_hatch() for patch in axes.patches)
         assert axes.get_aspect() == 1.0
-    assert legend_of(figure) == ["body every 0.1 s, darker later", time_lapse.COM, time_lapse.REFERENCE]
+    assert legend_of(figure) == [
+        "body every 0.1 s, darker later",
+        time_lapse.COM,
+        time_lapse.REFERENCE,
+    ]
 
 
 @pytest.mark.parametrize("slope", [0.0, -0.4, 1.2])
 def test_ground_fills_what_lies_below_its_line_and_nothing_else(slope, drawn):
     (axes,) = drawn(time_lapse.draw_scene, glide(slope=slope)).axes
     (ground,) = [patch for patch in axes.patches if patch.get_hatch()]
-    x, y = np.random.default_rng(7).uniform(*zip(axes.get_xlim(), axes.get_ylim(), strict=True), (300, 2)).T
+    x, y = (
+        np.random.default_rng(7)
+        .uniform(*zip(axes.get_xlim(), axes.get_ylim(), strict=True), (300, 2))
+        .T
+    )
     height = y * np.cos(slope) - x * np.sin(slope)
     inside = ground.get_path().contains_points(np.column_stack([x, y]))
     clear = np.abs(height) > 1e-6
     assert inside.any() and (inside == (height < 0.0))[clear].all()
     corners = np.array(
-        [[line.get_xydata().min(axis=0), line.get_xydata().max(axis=0)] for line in axes.get_lines()[1:]]
+        [
+            [line.get_xydata().min(axis=0), line.get_xydata().max(axis=0)]
+            for line in axes.get_lines()[1:]
+        ]
     )
     assert (corners[:, 0] >= [axes.get_xlim()[0], axes.get_ylim()[0]]).all()
     assert (corners[:, 1] <= [axes.get_xlim()[1], axes.get_ylim()[1]]).all()
@@ -222,7 +250,9 @@ def test_peaks_show_both_models_and_name_the_limit(drawn):
 
 
 def test_unsolved_steps_are_counted(drawn):
-    figure = drawn(DRAWINGS["fig08_throw_peaks"], peaks(peak_impulse_ns=[132.9, 133.2, np.nan, 99.0]))
+    figure = drawn(
+        DRAWINGS["fig08_throw_peaks"], peaks(peak_impulse_ns=[132.9, 133.2, np.nan, 99.0])
+    )
     assert "IGC (1 of 2 not solved)" in legend_of(figure)
 
 
@@ -304,7 +334,12 @@ def test_an_animation_of_nothing_is_refused(tmp_path):
 
 
 def test_a_users_throw_is_named_as_it_is(tmp_path):
-    states = {"throw": ODD, "time_s": [0.0, 0.1], "impulse_n_0_m_s": [0.0, 1.0], "impulse_t_0_m_s": [0.0, 0.1]}
+    states = {
+        "throw": ODD,
+        "time_s": [0.0, 0.1],
+        "impulse_n_0_m_s": [0.0, 1.0],
+        "impulse_t_0_m_s": [0.0, 0.1],
+    }
     with style.styled():
         for figure in (draw_trajectory(glide(label=ODD)), draw_impulses(pd.DataFrame(states))):
             style.save(figure, tmp_path / "a", ("png",))

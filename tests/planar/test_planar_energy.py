@@ -1,9 +1,10 @@
-"""The balance closes; what may change the energy does, by its closed form or within a bound that is derived here.
+"""The balance closes; what may change the energy does, by its closed form or within a bound that is
+derived here.
 
-For one contact, ``u`` and ``u^+`` are its velocities (n, t), ``W`` is its inverse mass, ``h gamma`` what gravity takes
-from ``u`` in a step, and ``w = u^+ + e u = (1 + e) u + W c - h gamma`` with ``w_n = 0`` and ``c_t w_t <= 0``. Then the
-impulse's work is ``c . (u + u^+)/2 = (c . w + (1 - e)/2 (h c . gamma - c . W c))/(1 + e)`` where both restitutions
-are e.
+For one contact, ``u`` and ``u^+`` are its velocities (n, t), ``W`` is its inverse mass, ``h gamma``
+what gravity takes from ``u`` in a step, and ``w = u^+ + e u = (1 + e) u + W c - h gamma`` with
+``w_n = 0`` and ``c_t w_t <= 0``. Then the impulse's work is ``c . (u + u^+)/2 = (c . w + (1 - e)/2
+(h c . gamma - c . W c))/(1 + e)`` where both restitutions are e.
 """
 
 from __future__ import annotations
@@ -50,8 +51,12 @@ class Throw:
 
     def motion(self) -> PlanarMotion:
         q = np.array([0.0, 0.0, self.theta])
-        q[:2] += (self.gap + SPARE - contacts(self.body.shape, self.ground, q).gap[0]) * self.ground.normal
-        return simulate(self.body, self.ground, self.law, q, self.v, time_step=self.h, steps=self.steps)
+        q[:2] += (
+            self.gap + SPARE - contacts(self.body.shape, self.ground, q).gap[0]
+        ) * self.ground.normal
+        return simulate(
+            self.body, self.ground, self.law, q, self.v, time_step=self.h, steps=self.steps
+        )
 
     def balance(self) -> EnergyBalance:
         return energy_balance(self.body, self.ground, self.motion(), self.law.gravity)
@@ -60,7 +65,14 @@ class Throw:
 laws = st.builds(PlanarLaw, between(0, 2), between(0, 1), between(0, 1), st.just(GRAVITY))
 velocities = st.tuples(between(-8, 8), between(-8, 4), between(-9, 9))
 throws = st.builds(
-    Throw, laws, between(-0.6, 0.6), between(0, 1), between(-4, 4), velocities, between(1e-4, 1e-2), st.just(300)
+    Throw,
+    laws,
+    between(-0.6, 0.6),
+    between(0, 1),
+    between(-4, 4),
+    velocities,
+    between(1e-4, 1e-2),
+    st.just(300),
 )
 
 
@@ -115,7 +127,10 @@ def staggered(balance: EnergyBalance) -> np.ndarray:
 def test_the_balance_closes(throw):
     motion, balance = throw.motion(), throw.balance()
     assert balance.closure <= 1e-10
-    kinetic = 5.0 * (motion.velocity[:, 0] ** 2 + motion.velocity[:, 1] ** 2) + 1.0 * motion.velocity[:, 2] ** 2
+    kinetic = (
+        5.0 * (motion.velocity[:, 0] ** 2 + motion.velocity[:, 1] ** 2)
+        + 1.0 * motion.velocity[:, 2] ** 2
+    )
     assert balance.kinetic == pytest.approx(kinetic, rel=1e-12)
     assert balance.potential == pytest.approx(WEIGHT * motion.position[:, 1], rel=1e-12)
     gone = balance.restitution + balance.friction + balance.scheme
@@ -124,10 +139,14 @@ def test_the_balance_closes(throw):
         assert losses.shape == (301,) and losses[0] == 0.0
 
 
-@pytest.mark.parametrize(("mass", "h"), [(1.0, 1e-3), (7.0, 3e-3), (10.0, 5e-3), (0.064, 7e-3), (13.0, 9e-3)])
+@pytest.mark.parametrize(
+    ("mass", "h"), [(1.0, 1e-3), (7.0, 3e-3), (10.0, 5e-3), (0.064, 7e-3), (13.0, 9e-3)]
+)
 def test_the_balance_of_a_body_at_rest_closes(mass, h):
     body = PlanarBody(Ellipse(0.05, 0.025), mass, mass * 781.25e-6)
-    motion = simulate(body, LEVEL, PlanarLaw(0.3, 0.2), (0, 0.025, 0), (0, 0, 0), time_step=h, steps=400)
+    motion = simulate(
+        body, LEVEL, PlanarLaw(0.3, 0.2), (0, 0.025, 0), (0, 0, 0), time_step=h, steps=400
+    )
     assert energy_balance(body, LEVEL, motion, GRAVITY).closure <= 1e-10
 
 
@@ -144,10 +163,14 @@ def test_a_motion_that_breaks_the_equations_does_not_close(damage):
 @given(throws)
 def test_the_schemes_loss_is_half_a_step_of_falling(throw):
     motion, balance = throw.motion(), throw.balance()
-    half_a_step_back = balance.kinetic + WEIGHT * (motion.position - 0.5 * throw.h * motion.velocity)[:, 1]
+    half_a_step_back = (
+        balance.kinetic + WEIGHT * (motion.position - 0.5 * throw.h * motion.velocity)[:, 1]
+    )
     assert np.ptp(staggered(balance) - half_a_step_back) < 100 * rounding(balance)
     speeds = np.abs(motion.velocity[:, 1] - motion.velocity[0, 1])
-    assert np.abs(balance.scheme) == pytest.approx(0.5 * throw.h * WEIGHT * speeds, rel=1e-9, abs=1e-12)
+    assert np.abs(balance.scheme) == pytest.approx(
+        0.5 * throw.h * WEIGHT * speeds, rel=1e-9, abs=1e-12
+    )
 
 
 @MOTIONS
@@ -155,7 +178,10 @@ def test_the_schemes_loss_is_half_a_step_of_falling(throw):
 def test_in_flight_the_staggered_energy_is_constant(throw):
     balance, flying = throw.balance(), throw.motion().impulse_n[1:, 0] == 0.0
     assert np.abs(np.diff(staggered(balance))[flying]).max(initial=0.0) < 100 * rounding(balance)
-    assert not np.diff(balance.restitution)[flying].any() and not np.diff(balance.friction)[flying].any()
+    assert (
+        not np.diff(balance.restitution)[flying].any()
+        and not np.diff(balance.friction)[flying].any()
+    )
 
 
 # closed forms of the losses
@@ -169,7 +195,9 @@ def test_a_drop_loses_energy_in_restitution_alone(e_n):
     speed = -motion.velocity[k - 1, 1]
     impulse = BODY.mass * ((1.0 + e_n) * speed + GRAVITY * 1e-3)
     assert balance.restitution[k] == pytest.approx(0.5 * (1.0 - e_n) * speed * impulse, rel=1e-12)
-    assert balance.restitution[k] == pytest.approx((1.0 - e_n**2) * WEIGHT * 2.0, rel=0.01), "what the height gave"
+    assert balance.restitution[k] == pytest.approx((1.0 - e_n**2) * WEIGHT * 2.0, rel=0.01), (
+        "what the height gave"
+    )
     assert not balance.friction.any()
 
 
@@ -181,7 +209,9 @@ def test_a_cylinder_slides_until_it_rolls_and_friction_takes_the_difference(mu):
     start = np.array([0.0, 0.3 - SPARE, 0.0])  # borne from the first step on
     motion = simulate(body, LEVEL, throw.law, start, throw.v, time_step=throw.h, steps=throw.steps)
     balance = energy_balance(body, LEVEL, motion, GRAVITY)
-    assert balance.friction[-1] == pytest.approx(0.5 * 2.0 * 2.0**2 * 0.05 / (0.05 + 2.0 * 0.3**2), rel=1e-9)
+    assert balance.friction[-1] == pytest.approx(
+        0.5 * 2.0 * 2.0**2 * 0.05 / (0.05 + 2.0 * 0.3**2), rel=1e-9
+    )
     assert (np.diff(balance.friction) > -1e-14).all() and np.abs(balance.restitution).max() < 1e-12
 
 
@@ -194,7 +224,9 @@ def test_smooth_elastic_impacts_keep_the_staggered_energy(throw):
     elastic = with_law(throw, friction_mu=0.0, restitution_e_n=1.0)
     balance = elastic.balance()
     assert np.ptp(staggered(balance)) < 100 * rounding(balance)
-    assert np.abs(balance.total - balance.total[0]).max() == pytest.approx(np.abs(balance.scheme).max(), rel=1e-6)
+    assert np.abs(balance.total - balance.total[0]).max() == pytest.approx(
+        np.abs(balance.scheme).max(), rel=1e-6
+    )
 
 
 def test_smooth_elastic_energy_errs_to_first_order_in_the_step():
@@ -207,7 +239,9 @@ def test_smooth_elastic_energy_errs_to_first_order_in_the_step():
 
 @pytest.mark.parametrize("h", [1e-3, 5e-3])
 def test_sliding_without_friction_keeps_the_energy(h):
-    motion = simulate(BODY, LEVEL, PlanarLaw(0.0, 0.0), (0, 1, 0), (15, 0, 0), time_step=h, steps=400)
+    motion = simulate(
+        BODY, LEVEL, PlanarLaw(0.0, 0.0), (0, 1, 0), (15, 0, 0), time_step=h, steps=400
+    )
     balance = energy_balance(BODY, LEVEL, motion, GRAVITY)
     assert np.ptp(balance.total) < 1e-10 and balance.kinetic[0] == 0.5 * 10.0 * 15.0**2
     assert (motion.impulse_n[1:] > 0.0).all(), "in contact all along"
@@ -216,7 +250,9 @@ def test_sliding_without_friction_keeps_the_energy(h):
 def test_sliding_with_friction_loses_energy_and_more_with_more_friction():
     left = []
     for mu in (0.0, 0.1, 0.2, 0.3):
-        motion = simulate(BODY, LEVEL, PlanarLaw(mu, 0.0), (0, 1, 0), (15, 0, 0), time_step=1e-3, steps=300)
+        motion = simulate(
+            BODY, LEVEL, PlanarLaw(mu, 0.0), (0, 1, 0), (15, 0, 0), time_step=1e-3, steps=300
+        )
         balance = energy_balance(BODY, LEVEL, motion, GRAVITY)
         left.append(staggered(balance)[-1])
         if mu > 0.0:
@@ -231,7 +267,9 @@ def test_without_friction_the_momentum_along_the_ground_obeys_gravity_alone(thro
     motion, t = smooth.motion(), smooth.ground.tangent
     exact = np.array(throw.v[:2]) @ t - GRAVITY * np.sin(throw.slope) * motion.time
     assert motion.velocity[:, :2] @ t == pytest.approx(exact, abs=1e-11)
-    assert (replace(smooth, slope=0.0).motion().velocity[:, 0] == throw.v[0]).all(), "on level ground, to the bit"
+    assert (replace(smooth, slope=0.0).motion().velocity[:, 0] == throw.v[0]).all(), (
+        "on level ground, to the bit"
+    )
 
 
 # what loses
@@ -243,7 +281,9 @@ def test_without_friction_no_step_gains(throw):
     smooth = with_law(throw, friction_mu=0.0)
     balance, pushed = smooth.balance(), smooth.motion().impulse_n[1:, 0]
     gains = np.diff(staggered(balance))
-    slowly_leaving = pushed * (1.0 - throw.law.restitution_e_n) * CLOSING / 2.0  # still counted as at rest
+    slowly_leaving = (
+        pushed * (1.0 - throw.law.restitution_e_n) * CLOSING / 2.0
+    )  # still counted as at rest
     assert (gains <= slowly_leaving + 100 * rounding(balance)).all()
 
 
@@ -255,7 +295,9 @@ def test_equal_restitutions_gain_no_more_than_gravitys_term(throw, e):
     w = np.where(steps.impulse[:, :1] > 0.0, steps.after + e * steps.before, 0.0)
     quadratic = np.einsum("ki,kij,kj->k", steps.impulse, steps.inverse_mass, steps.impulse)
     gravity = (steps.impulse * steps.taken).sum(axis=1)
-    identity = ((steps.impulse * w).sum(axis=1) + 0.5 * (1.0 - e) * (gravity - quadratic)) / (1.0 + e)
+    identity = ((steps.impulse * w).sum(axis=1) + 0.5 * (1.0 - e) * (gravity - quadratic)) / (
+        1.0 + e
+    )
     assert steps.work == pytest.approx(identity, abs=slack)
     assert (steps.work <= 0.5 * (1.0 - e) / (1.0 + e) * gravity + slack).all()
     assert np.diff(staggered(equal.balance())) == pytest.approx(steps.work, abs=slack)
@@ -272,9 +314,15 @@ def test_equal_restitutions_without_gravity_never_gain(throw, e):
 # Newton's law with friction can gain
 
 
-def one_impact(u_n: float, u_t: float, law: PlanarLaw, theta: float) -> tuple[Impacts, EnergyBalance]:
-    """An impact without gravity at contact velocities (u_n, u_t), by a body that doesn't spin before."""
-    throw = Throw(law._replace(gravity=0.0), theta=theta, v=(u_t, u_n, 0.0), gap=-2 * SPARE, h=1e-3, steps=1)
+def one_impact(
+    u_n: float, u_t: float, law: PlanarLaw, theta: float
+) -> tuple[Impacts, EnergyBalance]:
+    """An impact without gravity at contact velocities (u_n, u_t), by a body that doesn't spin
+    before.
+    """
+    throw = Throw(
+        law._replace(gravity=0.0), theta=theta, v=(u_t, u_n, 0.0), gap=-2 * SPARE, h=1e-3, steps=1
+    )
     return Impacts.of(throw), throw.balance()
 
 
@@ -285,7 +333,9 @@ def mobility(theta: float) -> np.ndarray:
 
 
 def stick_gain(w: np.ndarray, u_n: float, u_t: float, e_n: float) -> float:
-    """J gained by an impact from u to (-e_N u_n, 0), since kinetic energy is ``u . W^-1 u / 2`` and a constant."""
+    """J gained by an impact from u to (-e_N u_n, 0), since kinetic energy is ``u . W^-1 u / 2`` and
+    a constant.
+    """
     a = np.linalg.inv(w)
     return 0.5 * float(e_n**2 * u_n**2 * a[0, 0] - np.array([u_n, u_t]) @ a @ [u_n, u_t])
 
@@ -307,12 +357,17 @@ def test_an_elastic_impact_with_friction_gains_a_seventh_of_its_energy():
     u_t = u_n * w[0, 1] / w[0, 0]  # where sticking costs least: u_t = -A_nt u_n / A_tt
     law = PlanarLaw(1.01 * friction_to_stick(w, u_n, u_t, 1.0), 1.0)
     steps, balance = one_impact(u_n, u_t, law, theta)
-    assert steps.after[0] == pytest.approx([2.0, 0.0], abs=1e-12), "it sticks and bounces elastically"
+    assert steps.after[0] == pytest.approx([2.0, 0.0], abs=1e-12), (
+        "it sticks and bounces elastically"
+    )
     gain = balance.total[1] - balance.total[0]
     assert gain == pytest.approx(stick_gain(w, u_n, u_t, 1.0), rel=1e-9)
     assert gain == pytest.approx(0.5 * u_n**2 * (np.linalg.inv(w)[0, 0] - 1.0 / w[0, 0]), rel=1e-9)
     assert gain > balance.kinetic[0] / 7.1
-    assert balance.friction[1] == pytest.approx(-gain, rel=1e-9) and abs(balance.restitution[1]) < 1e-12
+    assert (
+        balance.friction[1] == pytest.approx(-gain, rel=1e-9)
+        and abs(balance.restitution[1]) < 1e-12
+    )
 
 
 @MOTIONS
@@ -322,16 +377,20 @@ def test_the_energy_of_a_sticking_impact_has_a_closed_form(theta, u_n, u_t, e_n)
     needed = friction_to_stick(w, u_n, u_t, e_n)
     assume(needed < 100.0)
     steps, balance = one_impact(u_n, u_t, PlanarLaw(1.01 * needed + 1e-6, e_n), theta)
-    assert steps.before[0] == pytest.approx([u_n, u_t]) and steps.inverse_mass[0] == pytest.approx(w)
+    assert steps.before[0] == pytest.approx([u_n, u_t]) and steps.inverse_mass[0] == pytest.approx(
+        w
+    )
     assert steps.after[0] == pytest.approx([-e_n * u_n, 0.0], abs=1e-10)
-    assert balance.total[1] - balance.total[0] == pytest.approx(stick_gain(w, u_n, u_t, e_n), abs=1e-9)
+    assert balance.total[1] - balance.total[0] == pytest.approx(
+        stick_gain(w, u_n, u_t, e_n), abs=1e-9
+    )
 
 
 @MOTIONS
 @given(between(-4, 4), between(-5, -0.1), between(-5, 5), between(0, 20), between(0, 1))
 def test_no_impact_gains_below_the_threshold(theta, u_n, u_t, mu, share):
-    # here work is c_t w_t - (k W_nn c_n^2 + (1 + k) W_nt c_n c_t + W_tt c_t^2)/2 with k = (1 - e_N)/(1 + e_N):
-    # the form is positive up to the threshold, so sliding impacts can't gain either
+    # here work is c_t w_t - (k W_nn c_n^2 + (1 + k) W_nt c_n c_t + W_tt c_t^2)/2 with k = (1 -
+    # e_N)/(1 + e_N): the form is positive up to the threshold, so sliding impacts can't gain either
     law = PlanarLaw(mu, share * np.sqrt(threshold(mobility(theta))))
     balance = one_impact(u_n, u_t, law, theta)[1]
     assert balance.total[1] <= balance.total[0] * (1.0 + 1e-12)

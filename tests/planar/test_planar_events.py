@@ -1,4 +1,6 @@
-"""Motions with located impacts: each step obeys the contact law, whole motions meet closed forms and are smooth."""
+"""Motions with located impacts: each step obeys the contact law, whole motions meet closed forms
+and are smooth.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ class Start:
     parameters: np.ndarray
 
     def motion(self, frames: int, step: float, interval: float = INTERVAL) -> EventMotion:
-        return event_motion(outline_of(self.shape, self.ground), self.parameters, GRAVITY, interval, frames, step)
+        return event_motion(
+            outline_of(self.shape, self.ground), self.parameters, GRAVITY, interval, frames, step
+        )
 
     def frames(self, frames: int, step: float, interval: float = INTERVAL) -> np.ndarray:
         outline = outline_of(self.shape, self.ground)
@@ -49,7 +53,9 @@ class Start:
         p = self.parameters
         law = PlanarLaw(p[MU], p[E_N])
         body = PlanarBody(self.shape, 0.1, 0.1 * p[6])
-        run = simulate(body, self.ground, law, p[:3], p[3:6], time_step=INTERVAL / every, steps=every * frames)
+        run = simulate(
+            body, self.ground, law, p[:3], p[3:6], time_step=INTERVAL / every, steps=every * frames
+        )
         return run.position[::every]
 
 
@@ -59,8 +65,14 @@ def start(shape: Shape, q, v, ratio: float, mu: float, e_n: float, ground: Groun
 
 THROWS = {
     "ellipse": (start(ELLIPSE, (0, 0.1, -0.785), (3, -5, 0), 756e-6, 0.3, 0.2), 36),
-    "ellipse bounces": (start(ELLIPSE, (0, 0.1, -0.785), (3, -5, 0), 756e-6, 0.5, 0.6, Ground(0.1, 0.0, -0.01)), 60),
-    "square": (start(SQUARE, (0, 0.08, 0.3), (1, -1, 5), 600e-6, 0.2, 0.4, Ground(0.1, 0.0, -0.01)), 40),
+    "ellipse bounces": (
+        start(ELLIPSE, (0, 0.1, -0.785), (3, -5, 0), 756e-6, 0.5, 0.6, Ground(0.1, 0.0, -0.01)),
+        60,
+    ),
+    "square": (
+        start(SQUARE, (0, 0.08, 0.3), (1, -1, 5), 600e-6, 0.2, 0.4, Ground(0.1, 0.0, -0.01)),
+        40,
+    ),
     "square comes to rest": (start(SQUARE, (0, 0.08, 0.3), (1, -1, 5), 600e-6, 0.2, 0.0), 60),
 }
 
@@ -77,7 +89,15 @@ def starts(draw, friction=True, bouncing=None, shapes=(ELLIPSE, SQUARE)) -> Star
     ratio = shape.uniform_inertia_ratio * draw(between(0.5, 1.5))
     mu = draw(between(0, 1)) if friction else 0.0
     e_n = draw(between(0, 1)) if bouncing is None else bouncing
-    return start(shape, (*(foot + lift * ground.normal), theta), (*v, draw(between(-15, 15))), ratio, mu, e_n, ground)
+    return start(
+        shape,
+        (*(foot + lift * ground.normal), theta),
+        (*v, draw(between(-15, 15))),
+        ratio,
+        mu,
+        e_n,
+        ground,
+    )
 
 
 @LAWS
@@ -86,12 +106,16 @@ def test_every_step_obeys_the_contact_law(thrown, step):
     motion, p = thrown.motion(24, step), thrown.parameters
     at = contacts(thrown.shape, thrown.ground, motion.position[:-1])
     h, before, after = np.diff(motion.time), motion.velocity[:-1], motion.velocity[1:]
-    push = np.einsum("kj,kji->ki", motion.impulse_n, at.normal) + np.einsum("kj,kji->ki", motion.impulse_t, at.tangent)
+    push = np.einsum("kj,kji->ki", motion.impulse_n, at.normal) + np.einsum(
+        "kj,kji->ki", motion.impulse_t, at.tangent
+    )
     push[:, 2] /= p[6]
     fall = np.outer(h, [0.0, -GRAVITY, 0.0])
     assert (h > 0.0).all()
     assert np.allclose(after, before + push + fall, rtol=0.0, atol=1e-9)
-    assert np.allclose(motion.position[1:], motion.position[:-1] + h[:, None] * after, rtol=0.0, atol=1e-12)
+    assert np.allclose(
+        motion.position[1:], motion.position[:-1] + h[:, None] * after, rtol=0.0, atol=1e-12
+    )
     pushes = motion.impulse_n > 0.0
     assert (at.gap[pushes] <= CLOSED).all()
     assert (motion.impulse_n >= 0.0).all()
@@ -108,13 +132,20 @@ def test_poses_at_frames_are_those_of_the_whole_motion(thrown, step):
     motion = thrown.motion(24, step)
     assert np.array_equal(motion.position[motion.frame], thrown.frames(24, step))
     assert np.allclose(motion.time[motion.frame], INTERVAL * np.arange(25), rtol=0.0, atol=ROUNDING)
-    assert len(motion.time) == len(motion.position) == len(motion.velocity) == len(motion.impulse_n) + 1
+    assert (
+        len(motion.time)
+        == len(motion.position)
+        == len(motion.velocity)
+        == len(motion.impulse_n) + 1
+    )
 
 
 @LAWS
 @given(starts(shapes=(ELLIPSE,)), st.sampled_from([2e-3, 1e-3, 3e-4]))
 def test_an_ellipse_that_lands_lands_at_zero_gap(thrown, step):
-    """Bounces shorter than a step are left to the grid, so the law is that of impacts after a step of free flight."""
+    """Bounces shorter than a step are left to the grid, so the law is that of impacts after a step
+    of free flight.
+    """
     motion = thrown.motion(24, step)
     gap = contacts(thrown.shape, thrown.ground, motion.position[:-1]).gap[:, 0]
     pushes = motion.impulse_n[:, 0] > 0.0
@@ -134,8 +165,12 @@ def test_first_impacts_lie_between_grid_instants_at_zero_gap(name):
     assert abs(grid - round(grid)) > 1e-3
 
 
-def rebounded(radius: float, ratio: float, mu: float, e_n: float, q, v, duration: float) -> np.ndarray:
-    """(3,) exact pose of a disc after one impact on the level ground, by free fall and Coulomb's law."""
+def rebounded(
+    radius: float, ratio: float, mu: float, e_n: float, q, v, duration: float
+) -> np.ndarray:
+    """(3,) exact pose of a disc after one impact on the level ground, by free fall and Coulomb's
+    law.
+    """
     q, v = np.array(q, dtype=float), np.array(v, dtype=float)
     impact = (v[1] + np.sqrt(v[1] ** 2 + 2.0 * GRAVITY * (q[1] - radius))) / GRAVITY
     q = q + impact * v - [0.0, 0.5 * GRAVITY * impact**2, 0.0]
@@ -156,20 +191,33 @@ def rebounded(radius: float, ratio: float, mu: float, e_n: float, q, v, duration
     between(0, 1),
     st.sampled_from([1e-3, 1e-4]),
 )
-def test_a_disc_bounces_as_by_hand_within_what_gravity_does_in_a_step(down, along, spin, e_n, mu, step):
-    """The bound doesn't rise with the speed: on a fixed grid the impact is late by a part of a step times the speed."""
+def test_a_disc_bounces_as_by_hand_within_what_gravity_does_in_a_step(
+    down, along, spin, e_n, mu, step
+):
+    """The bound doesn't rise with the speed: on a fixed grid the impact is late by a part of a step
+    times the speed.
+    """
     radius, ratio, frames = 0.03, 0.5 * 0.03**2, 20
     q, v = (0.0, radius + 0.02 * down, 0.3), (along, -down, spin)
     disc = start(Ellipse(radius, radius), q, v, ratio, mu, e_n)
     interval = (0.02 + 0.5 * 2.0 * e_n * down / GRAVITY if down < 2.0 else 0.05) / frames
     found = disc.frames(frames, step, interval)[-1]
-    error = (found - rebounded(radius, ratio, mu, e_n, q, v, frames * interval)) * [1.0, 1.0, radius]
+    error = (found - rebounded(radius, ratio, mu, e_n, q, v, frames * interval)) * [
+        1.0,
+        1.0,
+        radius,
+    ]
     assert np.abs(error).max() <= 2.5 * GRAVITY * step * frames * interval * max(1.0, 1.5 * mu)
 
 
 @pytest.mark.parametrize(
     ("name", "largest"),
-    [("ellipse", 6e-3), ("ellipse bounces", 2e-3), ("square", 8e-3), ("square comes to rest", 1.5e-3)],
+    [
+        ("ellipse", 6e-3),
+        ("ellipse bounces", 2e-3),
+        ("square", 8e-3),
+        ("square comes to rest", 1.5e-3),
+    ],
 )
 def test_motions_are_those_of_the_plain_simulation_at_a_fine_step(name, largest):
     thrown, frames = THROWS[name]
@@ -186,10 +234,14 @@ def test_errors_fall_in_proportion_to_the_step(name):
     assert 0.75 <= np.polyfit(np.log(steps), np.log(errors), 1)[0] <= 1.6
 
 
-def lost_and_allowed(thrown: Start, motion: EventMotion) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Energy gained in every step, the normal impulses' work by Newton's law, and what the scheme may be off, by mass.
+def lost_and_allowed(
+    thrown: Start, motion: EventMotion
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Energy gained in every step, the normal impulses' work by Newton's law, and what the scheme
+    may be off, by mass.
 
-    A step falls with its new velocity, and an impulse acts before or after the gravity of its own step.
+    A step falls with its new velocity, and an impulse acts before or after the gravity of its own
+    step.
     """
     p, h = thrown.parameters, np.diff(motion.time)
     energy = 0.5 * motion.velocity**2 @ [1.0, 1.0, p[6]] + GRAVITY * motion.position[:, 1]
@@ -212,11 +264,16 @@ def test_without_friction_energy_goes_into_restitution_alone_and_never_grows(thr
 @pytest.mark.parametrize("name", ["ellipse", "square"])
 def test_without_friction_and_loss_energy_is_kept(name):
     thrown, frames = THROWS[name]
-    elastic = start(thrown.shape, thrown.parameters[:3], thrown.parameters[3:6], thrown.parameters[6], 0.0, 1.0)
+    elastic = start(
+        thrown.shape, thrown.parameters[:3], thrown.parameters[3:6], thrown.parameters[6], 0.0, 1.0
+    )
     drifts = []
     for step in (1e-3, 1e-5):
         motion = elastic.motion(frames, step)
-        energy = 0.5 * motion.velocity**2 @ [1.0, 1.0, elastic.parameters[6]] + GRAVITY * motion.position[:, 1]
+        energy = (
+            0.5 * motion.velocity**2 @ [1.0, 1.0, elastic.parameters[6]]
+            + GRAVITY * motion.position[:, 1]
+        )
         assert motion.impulse_n.max() > 0.5
         drifts.append(np.abs(energy - energy[0]).max() / energy[0])
     assert drifts[0] < 0.03 and drifts[1] < 3e-4
@@ -241,8 +298,13 @@ def unsteadiness(poses, parameters: np.ndarray, axis: int) -> float:
     for share in (1.0, 0.1, 0.01):
         move = np.zeros(9)
         move[axis] = share * UNITS[axis]
-        slopes.append((poses(parameters + move) - poses(parameters - move)) / (share * np.array([1e-3, 1e-3, 1e-2])))
-    return max(float(np.linalg.norm(slope - slopes[0])) for slope in slopes) / float(np.linalg.norm(slopes[0]))
+        slopes.append(
+            (poses(parameters + move) - poses(parameters - move))
+            / (share * np.array([1e-3, 1e-3, 1e-2]))
+        )
+    return max(float(np.linalg.norm(slope - slopes[0])) for slope in slopes) / float(
+        np.linalg.norm(slopes[0])
+    )
 
 
 def located(p: np.ndarray) -> np.ndarray:
@@ -261,7 +323,10 @@ def test_differences_are_steady_where_a_fixed_grid_makes_them_jump():
     assert np.mean(steady) < 0.1 * np.mean(jumpy)
 
 
-@pytest.mark.xfail(strict=True, reason="an impact's impulse holds gravity's share of the rest of its step, a saw tooth")
+@pytest.mark.xfail(
+    strict=True,
+    reason="an impact's impulse holds gravity's share of the rest of its step, a saw tooth",
+)
 def test_differences_are_steady_in_every_parameter():
     at = THROWS["ellipse"][0].parameters
     assert max(unsteadiness(located, at, axis) for axis in INFLUENTIAL) < 0.2

@@ -10,9 +10,20 @@ import pytest
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.identify import shooting
-from contactid.planar.identify.fit import FitOptions, TrajectoryFit, combined_errors, fit_trajectories, scales_of
+from contactid.planar.identify.fit import (
+    FitOptions,
+    TrajectoryFit,
+    combined_errors,
+    fit_trajectories,
+    scales_of,
+)
 from contactid.planar.identify.shooting import E_N, MU, RATIO, Candidate, motion_of, shoot
-from contactid.planar.identify.starts import StepBody, identified_throw, interpolated_throw, simulated_throw
+from contactid.planar.identify.starts import (
+    StepBody,
+    identified_throw,
+    interpolated_throw,
+    simulated_throw,
+)
 from contactid.planar.models.trajectory import ContactMode, Guess
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
 from contactid.planar.simulate.events import frames_of_motions
@@ -30,7 +41,9 @@ def simulated(rate: int, frames: int, q=Q, v=V) -> np.ndarray:
     every = 100_000 // rate
     body = PlanarBody(SHAPE, 0.064, 0.064 * INERTIA_RATIO)
     step = 1.0 / rate / every
-    return simulate(body, Ground(), PlanarLaw(0.3, 0.2), q, v, time_step=step, steps=every * frames).position[::every]
+    return simulate(
+        body, Ground(), PlanarLaw(0.3, 0.2), q, v, time_step=step, steps=every * frames
+    ).position[::every]
 
 
 def noisy(rate: int, frames: int, seed: int, q=Q, v=V) -> MeasuredThrow:
@@ -39,7 +52,11 @@ def noisy(rate: int, frames: int, seed: int, q=Q, v=V) -> MeasuredThrow:
 
 
 def good(n: int = 8) -> dict[str, np.ndarray]:
-    return {"time": np.arange(n) / 240.0, "position": np.tile([0.0, 1.0, 0.0], (n, 1)), "sigma": SIGMA}
+    return {
+        "time": np.arange(n) / 240.0,
+        "position": np.tile([0.0, 1.0, 0.0], (n, 1)),
+        "sigma": SIGMA,
+    }
 
 
 def with_value(array: np.ndarray, index, value: float) -> np.ndarray:
@@ -56,7 +73,10 @@ BAD = {
     "no poses": ({"time": np.zeros(0), "position": np.zeros((0, 3))}, "5 or more"),
     "times and poses differ": ({"time": good(7)["time"]}, "poses"),
     "poses without an angle": ({"position": good()["position"][:, :2]}, "x, y, theta"),
-    "a frame was dropped": ({"time": with_value(good()["time"], slice(5, None), np.arange(6, 9) / 240.0)}, "evenly"),
+    "a frame was dropped": (
+        {"time": with_value(good()["time"], slice(5, None), np.arange(6, 9) / 240.0)},
+        "evenly",
+    ),
     "time stands still": ({"time": np.zeros(8)}, "evenly"),
     "time runs backwards": ({"time": good()["time"][::-1]}, "evenly"),
     "noise of zero": ({"sigma": np.array([1e-3, 0.0, 1e-3])}, "positive"),
@@ -77,7 +97,9 @@ def test_a_bad_throw_is_refused_in_a_line(name):
 def test_a_good_throw_is_taken():
     throw = MeasuredThrow(**good())
     assert throw.n_frames == 7 and throw.frame_interval == pytest.approx(1.0 / 240.0)
-    jittered = good()["time"] + 1e-5 * np.array([0, 1, 0, -1, 0, 1, 0, 0])  # a clock that isn't perfect
+    jittered = good()["time"] + 1e-5 * np.array(
+        [0, 1, 0, -1, 0, 1, 0, 0]
+    )  # a clock that isn't perfect
     assert MeasuredThrow(**{**good(), "time": jittered}).n_frames == 7
 
 
@@ -114,7 +136,9 @@ def test_a_flight_is_fitted_by_the_ballistic_motion_of_least_squares():
     best = line @ np.linalg.lstsq(line, throw.position - fall, rcond=None)[0] + fall
     states = fit.throws[0]
     assert np.allclose(states.position[states.frame], best, rtol=0.0, atol=1e-5)
-    assert 2.0 * fit.misfit == pytest.approx((((best - throw.position) / throw.sigma) ** 2).sum(), rel=1e-3)
+    assert 2.0 * fit.misfit == pytest.approx(
+        (((best - throw.position) / throw.sigma) ** 2).sum(), rel=1e-3
+    )
 
 
 # starts
@@ -141,8 +165,12 @@ def test_a_candidate_s_misfit_is_that_of_its_motion(monkeypatch):
     throw = noisy(240, 24, 4)
     best = shoot(SHAPE, throw)[0]
     outline = outline_of(SHAPE, throw.ground)
-    poses = frames_of_motions(outline, best.parameters[None], 9.81, throw.frame_interval, 24, 2.5e-4)[0]
-    assert best.misfit == pytest.approx(0.5 * (((poses - throw.position) / SIGMA) ** 2).sum(), rel=1e-9)
+    poses = frames_of_motions(
+        outline, best.parameters[None], 9.81, throw.frame_interval, 24, 2.5e-4
+    )[0]
+    assert best.misfit == pytest.approx(
+        0.5 * (((poses - throw.position) / SIGMA) ** 2).sum(), rel=1e-9
+    )
     again = shoot(SHAPE, throw)[0]
     assert np.array_equal(again.parameters, best.parameters)
 
@@ -161,7 +189,9 @@ def test_a_simulated_start_has_the_motion_s_impulses_at_its_impacts():
     hardest, place = int(np.argmax(motion.impulse_n)), int(np.argmax(start.impulse_n))
     assert times[place] == pytest.approx(motion.time[hardest], abs=1e-5)
     assert np.allclose(start.share.reshape(-1, 2).sum(axis=1), 2.0, rtol=0.0, atol=1e-9)
-    assert np.allclose(np.diff(start.position, axis=0), np.diff(times)[:, None] * start.velocity[1:], atol=1e-12)
+    assert np.allclose(
+        np.diff(start.position, axis=0), np.diff(times)[:, None] * start.velocity[1:], atol=1e-12
+    )
 
 
 def test_a_bare_start_may_push_wherever_noise_and_speed_allow():
@@ -187,7 +217,12 @@ def test_an_identified_start_is_what_was_identified():
 def answer(misfit: float, ratio: float = 7e-4, mu: float = 0.3, **more) -> TrajectoryFit:
     """A settled answer with standard errors of 1e-5 m2 and 0.01."""
     _, fit = flight()
-    base = {"inertia_ratio": ratio, "friction_mu": mu, "inertia_ratio_se": 1e-5, "friction_mu_se": 0.01}
+    base = {
+        "inertia_ratio": ratio,
+        "friction_mu": mu,
+        "inertia_ratio_se": 1e-5,
+        "friction_mu_se": 0.01,
+    }
     return replace(fit, **{**base, "misfit": misfit, "friction_is_bound": False, **more})
 
 
@@ -216,7 +251,9 @@ def test_a_start_that_fits_as_well_elsewhere_widens_the_error_and_one_that_fits_
     assert combined_errors(best, [best], [far])[0] == pytest.approx(3e-4 / 2**0.5, rel=0.01)
     worse, none = replace(far, misfit=best.misfit + 60.0), replace(far, misfit=np.inf)
     for start in (worse, none):
-        assert combined_errors(best, [best], [start]) == pytest.approx(combined_errors(best, [best]))
+        assert combined_errors(best, [best], [start]) == pytest.approx(
+            combined_errors(best, [best])
+        )
 
 
 def test_without_an_answer_that_settled_there_are_no_standard_errors():

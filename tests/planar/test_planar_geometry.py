@@ -1,7 +1,8 @@
-"""Gaps, contact points and wrench bases against eq. 21 as printed, against derivatives, and against the outline itself.
+"""Gaps, contact points and wrench bases against eq. 21 as printed, against derivatives, and against
+the outline itself.
 
-Eq. 21 is written out here as the paper has it, with one correction: the second component of its GQ reads
-``rho cos(theta + beta)`` where the sine is meant.
+Eq. 21 is written out here as the paper has it, with one correction: the second component of its GQ
+reads ``rho cos(theta + beta)`` where the sine is meant.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.simulate.geometry import Contacts, Ellipse, Ground, Polygon, contacts, ellipse_arm, outline_at
+from contactid.planar.simulate.geometry import (
+    Contacts,
+    Ellipse,
+    Ground,
+    Polygon,
+    contacts,
+    ellipse_arm,
+    outline_at,
+)
 
 THOROUGH = settings(max_examples=150, deadline=None)
 NAN, INF = float("nan"), float("inf")
@@ -35,7 +44,9 @@ def polygons(draw) -> Polygon:
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(3, 8))
     angle = 2.0 * np.pi * (np.arange(n) + 0.8 * random.random(n)) / n + random.uniform(0, 6)
-    corners = np.column_stack([random.uniform(0.3, 2) * np.cos(angle), random.uniform(0.3, 2) * np.sin(angle)])
+    corners = np.column_stack(
+        [random.uniform(0.3, 2) * np.cos(angle), random.uniform(0.3, 2) * np.sin(angle)]
+    )
     weights = 0.1 + random.random(n)
     return Polygon(tuple(map(tuple, corners - weights @ corners / weights.sum())))
 
@@ -121,7 +132,9 @@ def test_the_contact_point_lies_on_the_ellipse_at_the_gaps_height(shape, ground,
     at = contacts(shape, ground, q)
     x, y = turning(q[2]).T @ (at.point[0] - q[:2])
     assert (x / shape.a) ** 2 + (y / shape.b) ** 2 == pytest.approx(1.0, abs=1e-11)
-    assert (at.point[0] - [ground.x0, ground.y0]) @ ground.normal == pytest.approx(at.gap[0], abs=1e-12)
+    assert (at.point[0] - [ground.x0, ground.y0]) @ ground.normal == pytest.approx(
+        at.gap[0], abs=1e-12
+    )
 
 
 @THOROUGH
@@ -147,11 +160,17 @@ def test_the_arm_along_t_is_the_derivative_of_the_arm_along_n(a, b, phi):
 
 
 def test_an_ellipse_on_its_sides_and_ends():
-    lying, standing = (contacts(Ellipse(1.5, 1.0), Ground(), (2.0, 3.0, theta)) for theta in (0.0, np.pi / 2))
+    lying, standing = (
+        contacts(Ellipse(1.5, 1.0), Ground(), (2.0, 3.0, theta)) for theta in (0.0, np.pi / 2)
+    )
     assert lying.gap[0] == 2.0 and standing.gap[0] == pytest.approx(1.5)
-    assert lying.point[0] == pytest.approx([2.0, 2.0]) and standing.point[0] == pytest.approx([2.0, 1.5])
+    assert lying.point[0] == pytest.approx([2.0, 2.0]) and standing.point[0] == pytest.approx(
+        [2.0, 1.5]
+    )
     assert lying.normal[0] == pytest.approx([0.0, 1.0, 0.0])
-    assert lying.tangent[0] == pytest.approx([1.0, 0.0, 1.0]), "spinning ccw moves the lowest point to the right"
+    assert lying.tangent[0] == pytest.approx([1.0, 0.0, 1.0]), (
+        "spinning ccw moves the lowest point to the right"
+    )
 
 
 # all shapes
@@ -162,7 +181,10 @@ def test_an_ellipse_on_its_sides_and_ends():
 def test_n_is_the_gradient_of_the_gap(shape, ground, q):
     step = 1e-5
     offsets = step * np.eye(3)
-    rise = contacts(shape, ground, np.add(q, offsets)).gap - contacts(shape, ground, np.subtract(q, offsets)).gap
+    rise = (
+        contacts(shape, ground, np.add(q, offsets)).gap
+        - contacts(shape, ground, np.subtract(q, offsets)).gap
+    )
     assert contacts(shape, ground, q).normal == pytest.approx(rise.T / (2.0 * step), abs=1e-5)
 
 
@@ -173,7 +195,12 @@ def test_n_and_t_give_the_velocity_of_the_bodys_point_in_contact(shape, ground, 
     fixed_in_body = (at.point - np.array(q[:2])) @ turning(q[2])
     step = 1e-5
     later, sooner = (np.add(q, sign * step * np.array(v)) for sign in (1, -1))
-    moved = later[:2] + fixed_in_body @ turning(later[2]).T - sooner[:2] - fixed_in_body @ turning(sooner[2]).T
+    moved = (
+        later[:2]
+        + fixed_in_body @ turning(later[2]).T
+        - sooner[:2]
+        - fixed_in_body @ turning(sooner[2]).T
+    )
     assert at.normal @ v == pytest.approx(moved @ ground.normal / (2 * step), abs=1e-6)
     assert at.tangent @ v == pytest.approx(moved @ ground.tangent / (2 * step), abs=1e-6)
 
@@ -182,7 +209,12 @@ def test_n_and_t_give_the_velocity_of_the_bodys_point_in_contact(shape, ground, 
 def test_many_configurations_at_once_are_each_one_alone(shape, ground, seed):
     q = np.random.default_rng(seed).uniform(-3, 3, (2, 3, 3))
     together = contacts(shape, ground, q)
-    assert together.point.shape == (2, 3, shape.n_contacts, 2) and together.normal.shape == (2, 3, shape.n_contacts, 3)
+    assert together.point.shape == (2, 3, shape.n_contacts, 2) and together.normal.shape == (
+        2,
+        3,
+        shape.n_contacts,
+        3,
+    )
     for index in np.ndindex(2, 3):
         alone: Contacts = contacts(shape, ground, q[index])
         for name in ("gap", "point", "normal", "tangent"):
@@ -210,7 +242,9 @@ def test_a_polygons_contacts_are_its_corners(shape, ground, q):
     at = contacts(shape, ground, q)
     arms = np.array(shape.vertices) @ turning(q[2]).T
     assert at.point == pytest.approx(arms + q[:2], abs=1e-12)
-    assert at.gap == pytest.approx((arms + q[:2] - [ground.x0, ground.y0]) @ ground.normal, abs=1e-12)
+    assert at.gap == pytest.approx(
+        (arms + q[:2] - [ground.x0, ground.y0]) @ ground.normal, abs=1e-12
+    )
     for basis, direction in ((at.normal, ground.normal), (at.tangent, ground.tangent)):
         assert (basis[:, :2] == direction).all()
         assert basis[:, 2] == pytest.approx(cross(arms, direction), abs=1e-12)
@@ -252,7 +286,10 @@ def test_rounding_leaves_the_sides_where_they_are(shape, share):
         flat = (0.0, 0.0, -np.arctan2(side[1], side[0]))
         low = [np.sort(contacts(body, Ground(), flat).gap) for body in (shape, sharp)]
         assert low[0][0] == pytest.approx(low[1][0], abs=1e-12) == low[0][1]
-    assert np.linalg.norm(shape.outline(), axis=1).max() <= np.linalg.norm(sharp.vertices, axis=1).max() + 1e-12
+    assert (
+        np.linalg.norm(shape.outline(), axis=1).max()
+        <= np.linalg.norm(sharp.vertices, axis=1).max() + 1e-12
+    )
 
 
 def test_too_round_corners_are_refused():
@@ -272,8 +309,15 @@ def test_a_uniform_rounded_square_lacks_its_corners():
 
 @given(between(0.01, 10), between(0.01, 10))
 def test_a_uniform_rectangle_has_a_twelfth_of_its_squared_sides(width, height):
-    corners = ((-width / 2, -height / 2), (width / 2, -height / 2), (width / 2, height / 2), (-width / 2, height / 2))
-    assert Polygon(corners).uniform_inertia_ratio == pytest.approx((width**2 + height**2) / 12.0, rel=1e-12)
+    corners = (
+        (-width / 2, -height / 2),
+        (width / 2, -height / 2),
+        (width / 2, height / 2),
+        (-width / 2, height / 2),
+    )
+    assert Polygon(corners).uniform_inertia_ratio == pytest.approx(
+        (width**2 + height**2) / 12.0, rel=1e-12
+    )
 
 
 def test_a_uniform_square_of_side_60_mm():
@@ -283,7 +327,8 @@ def test_a_uniform_square_of_side_60_mm():
 
 @given(ellipses, st.integers(3, 300))
 def test_a_uniform_polygon_with_even_corners_on_an_ellipse(shape, n):
-    # the affine image of a regular polygon, whose squares average (2 + cos(2 pi / n)) / 12 along every direction
+    # the affine image of a regular polygon, whose squares average (2 + cos(2 pi / n)) / 12 along
+    # every direction
     inscribed = Polygon(tuple(map(tuple, shape.outline(n + 1)[:-1])))
     exact = (shape.a**2 + shape.b**2) * (2.0 + np.cos(2.0 * np.pi / n)) / 12.0
     assert inscribed.uniform_inertia_ratio == pytest.approx(exact, rel=1e-10)
@@ -302,8 +347,12 @@ def test_a_polygons_inertia_follows_steiners_rule(shape, seed):
     twice_area = cross(before, after)
     centroid = (twice_area[:, None] * (before + after)).sum(axis=0) / (3.0 * twice_area.sum())
     other = np.random.default_rng(seed).dirichlet(np.full(len(corners), 4.0)) @ corners
-    ratios = [Polygon(tuple(map(tuple, corners - at))).uniform_inertia_ratio for at in (centroid, other)]
-    assert ratios[1] - ratios[0] == pytest.approx(np.sum((other - centroid) ** 2), rel=1e-9, abs=1e-12)
+    ratios = [
+        Polygon(tuple(map(tuple, corners - at))).uniform_inertia_ratio for at in (centroid, other)
+    ]
+    assert ratios[1] - ratios[0] == pytest.approx(
+        np.sum((other - centroid) ** 2), rel=1e-9, abs=1e-12
+    )
 
 
 # bad shapes
@@ -335,7 +384,9 @@ def test_a_bad_polygon_is_refused_with_one_line(corners):
     assert "\n" not in str(caught.value) and caught.value.remedy
 
 
-@pytest.mark.parametrize(("a", "b"), [(0, 1), (1, 0), (-1.5, 1), (1, -2), (NAN, 1), (1, NAN), (INF, 1)])
+@pytest.mark.parametrize(
+    ("a", "b"), [(0, 1), (1, 0), (-1.5, 1), (1, -2), (NAN, 1), (1, NAN), (INF, 1)]
+)
 def test_a_bad_ellipse_is_refused_with_one_line(a, b):
     with pytest.raises(ContactIdError, match="ellipse") as caught:
         Ellipse(a, b)
@@ -349,7 +400,9 @@ def test_a_ground_that_is_nowhere_is_refused(values):
 
 
 @given(polygons(), between(-7, 7), st.integers(0, 7))
-def test_a_convex_polygon_is_accepted_however_it_lies_and_wherever_its_list_begins(shape, angle, first):
+def test_a_convex_polygon_is_accepted_however_it_lies_and_wherever_its_list_begins(
+    shape, angle, first
+):
     corners = np.roll(np.array(shape.vertices) @ turning(angle).T, first, axis=0)
     assert Polygon(tuple(map(tuple, corners))).n_contacts == len(corners)
     with pytest.raises(ContactIdError, match="counter-clockwise"):

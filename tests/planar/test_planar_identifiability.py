@@ -1,4 +1,6 @@
-"""Simulated motions obey eq. 28 exactly and lose their null vector to noise; eq. 31 with it and without."""
+"""Simulated motions obey eq. 28 exactly and lose their null vector to noise; eq. 31 with it and
+without.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,21 @@ from contactid.planar.identify.contact_equations import (
 )
 from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, PlanarMotion, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts
-from planar_measured import difference_covariance, motion_steps, ratio_detail, ratios_by_step, residual_variance
+from planar_measured import (
+    difference_covariance,
+    motion_steps,
+    ratio_detail,
+    ratios_by_step,
+    residual_variance,
+)
 
 LEVEL = Ground()
 RATIO = 756e-6  # m2, the plywood ellipse's
 BODY = PlanarBody(Ellipse(0.05, 0.025), 0.064, 0.064 * RATIO)
 SIDE = 0.03  # m, half of it
-SQUARE = PlanarBody(Polygon(((SIDE, SIDE), (-SIDE, SIDE), (-SIDE, -SIDE), (SIDE, -SIDE))), 0.3, 0.3 * 600e-6)
+SQUARE = PlanarBody(
+    Polygon(((SIDE, SIDE), (-SIDE, SIDE), (-SIDE, -SIDE), (SIDE, -SIDE))), 0.3, 0.3 * 600e-6
+)
 DISK = PlanarBody(Ellipse(0.04, 0.04), 0.1, 0.1 * 700e-6)
 THROW = ((0.0, 0.1, -0.785), (3.0, -5.0, 0.0))
 STORED = Path(__file__).parents[2] / "workflow/resources/stored/planar_table1/provenance.json"
@@ -38,7 +48,9 @@ SETTINGS = json.loads(STORED.read_text(encoding="utf-8"))["settings"]
 NOISE = np.diag([0.05**2, 0.05**2, 2.0**2])  # of a change: m/s, m/s, rad/s
 
 
-def run(body: PlanarBody, law: PlanarLaw, q, v, ground: Ground = LEVEL, steps: int = 300) -> PlanarMotion:
+def run(
+    body: PlanarBody, law: PlanarLaw, q, v, ground: Ground = LEVEL, steps: int = 300
+) -> PlanarMotion:
     return simulate(body, ground, law, q, v, time_step=1e-3, steps=steps)
 
 
@@ -59,7 +71,10 @@ def between(low: float, high: float) -> st.SearchStrategy[float]:
 @st.composite
 def motions(draw):
     """A body that starts just over a sloped ground and falls onto it."""
-    body, ground = draw(st.sampled_from([BODY, SQUARE])), Ground(draw(between(-0.6, 0.6)), 0.1, -0.2)
+    body, ground = (
+        draw(st.sampled_from([BODY, SQUARE])),
+        Ground(draw(between(-0.6, 0.6)), 0.1, -0.2),
+    )
     law = PlanarLaw(draw(between(0, 1.5)), draw(between(0, 1)))
     q = np.array([0.0, 0.0, draw(between(-4, 4))])
     q[:2] += (1e-3 - contacts(body.shape, ground, q).gap.min()) * ground.normal
@@ -95,7 +110,9 @@ def test_the_true_inertia_and_impulses_are_a_null_vector(case):
     assert matrix.shape == (3 * len(steps), len(w))
     assert matrix @ w == pytest.approx(np.zeros(len(matrix)), abs=1e-11 * np.abs(w).max())
     scaled, units = dynamic_matrix(steps, scaled=True)
-    assert scaled @ (w / units) == pytest.approx(np.zeros(len(matrix)), abs=1e-11 * np.abs(w / units).max())
+    assert scaled @ (w / units) == pytest.approx(
+        np.zeros(len(matrix)), abs=1e-11 * np.abs(w / units).max()
+    )
     if len(steps):
         found = spectrum(steps)
         assert rank_lack(found) in (1, 2) and found.smallest < 1e-12
@@ -107,7 +124,9 @@ def test_a_single_contact_lacks_one_rank_and_its_null_vector_is_the_paper_s(mu):
     found = spectrum(steps)
     assert len(steps) > 1 and steps.single.all() and (found.nullity, found.split) == (1, 0)
     assert found.smallest < 1e-14 and found.margin > 1e-3
-    assert found.per_mass == pytest.approx(true_unknowns(BODY, motion) / BODY.mass, rel=1e-9, abs=1e-12)
+    assert found.per_mass == pytest.approx(
+        true_unknowns(BODY, motion) / BODY.mass, rel=1e-9, abs=1e-12
+    )
     assert found.per_mass[:2] == pytest.approx([1.0, RATIO], rel=1e-10)
 
 
@@ -116,14 +135,19 @@ def test_gravity_adds_to_the_velocity_change():
     for gravity, low, high in [(GRAVITY, 0.0, 1e-14), (-GRAVITY, 1e-4, 1.0), (0.0, 1e-4, 1.0)]:
         arrays = (motion.position[:-1], motion.velocity[:-1], motion.velocity[1:])
         mask = motion.impulse_n[1:] > 0.0
-        steps = contact_steps(BODY.shape, LEVEL, *arrays, time_step=1e-3, gravity=gravity, closed=mask)
+        steps = contact_steps(
+            BODY.shape, LEVEL, *arrays, time_step=1e-3, gravity=gravity, closed=mask
+        )
         assert low <= spectrum(steps).smallest <= high
 
 
 def test_noise_removes_the_null_vector_in_proportion_to_it():
     steps = thrown(0.4)
     errors = np.random.default_rng(1).normal(size=steps.change.shape) * [1.0, 1.0, 40.0]
-    least = [spectrum(replace(steps, change=steps.change + s * errors)).smallest for s in (1e-6, 1e-5, 1e-4)]
+    least = [
+        spectrum(replace(steps, change=steps.change + s * errors)).smallest
+        for s in (1e-6, 1e-5, 1e-4)
+    ]
     assert np.array(least[1:]) / least[:-1] == pytest.approx(10.0, rel=0.02)
     assert rank_lack(spectrum(replace(steps, change=steps.change + 1e-4 * errors))) == 0
 
@@ -133,7 +157,10 @@ def test_a_single_step_keeps_a_null_vector_under_any_noise():
     assert len(steps) == 1
     found, (ratio, _) = spectrum(steps), ratios_by_step(ratio_equations(steps))
     assert rank_lack(found) == 1 and found.singular[-1] == 0.0
-    assert found.per_mass[1] == pytest.approx(ratio[0], rel=1e-9) and abs(ratio[0] / RATIO - 1.0) > 1e-4
+    assert (
+        found.per_mass[1] == pytest.approx(ratio[0], rel=1e-9)
+        and abs(ratio[0] / RATIO - 1.0) > 1e-4
+    )
 
 
 # eqs. 31 and 32
@@ -165,11 +192,16 @@ def test_every_step_of_the_throw_gives_the_true_ratio(mu):
 def test_the_standard_error_of_a_step_is_that_of_repeated_noise(sign):
     steps = thrown(0.4, steps=30)
     deviation = np.array([0.005, 0.02, 0.5])
-    correlated = np.outer(deviation, deviation) * [[1.0, 0.3, 0.1], [0.3, 1.0, sign * 0.9], [0.1, sign * 0.9, 1.0]]
+    correlated = np.outer(deviation, deviation) * [
+        [1.0, 0.3, 0.1],
+        [0.3, 1.0, sign * 0.9],
+        [0.1, sign * 0.9, 1.0],
+    ]
     many = replace(
         steps,
         **{
-            n: np.repeat(getattr(steps, n), 20000, axis=0) for n in ("position", "after", "closed", "normal", "tangent")
+            n: np.repeat(getattr(steps, n), 20000, axis=0)
+            for n in ("position", "after", "closed", "normal", "tangent")
         },
         change=np.random.default_rng(3).multivariate_normal(steps.change[0], correlated, 20000),
     )
@@ -182,7 +214,9 @@ def repeated():
     """Fits of one motion under 200 noise samples with their details, and its noise-free equations."""
     steps = thrown(0.4)
     equations = [ratio_equations(noisy(steps, NOISE, seed), NOISE) for seed in range(200)]
-    return [(total_least_squares(item), ratio_detail(item)) for item in equations], ratio_equations(steps, NOISE)
+    return [(total_least_squares(item), ratio_detail(item)) for item in equations], ratio_equations(
+        steps, NOISE
+    )
 
 
 def test_plain_least_squares_is_low_and_total_least_squares_is_not(repeated):
@@ -203,20 +237,31 @@ def test_standard_errors_are_calibrated(repeated):
     pulls = np.array([(total - RATIO) / detail.deviation for total, detail in fits])
     assert pulls.std() == pytest.approx(1.0, abs=0.15)
     exact = ratio_detail(clean)
-    assert exact.information == pytest.approx(np.sum(clean.spin**2 / residual_variance(clean, RATIO)), rel=1e-6)
+    assert exact.information == pytest.approx(
+        np.sum(clean.spin**2 / residual_variance(clean, RATIO)), rel=1e-6
+    )
     assert exact.deviation == pytest.approx(exact.information**-0.5)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), between(1e-3, 1e3), between(0.01, 100.0), between(-0.9, 0.9))
-def test_with_equal_noise_total_least_squares_is_the_least_singular_direction(seed, scale, noise_ratio, correlation):
+def test_with_equal_noise_total_least_squares_is_the_least_singular_direction(
+    seed, scale, noise_ratio, correlation
+):
     rng = np.random.default_rng(seed)
     spin, slope = scale * rng.normal(size=12), noise_ratio * rng.normal()
-    pairs = np.column_stack([slope * spin, spin]) + 0.1 * scale * rng.normal(size=(12, 2)) * [noise_ratio, 1.0]
-    covariance = np.array([[noise_ratio**2, correlation * noise_ratio], [correlation * noise_ratio, 1.0]])
+    pairs = np.column_stack([slope * spin, spin]) + 0.1 * scale * rng.normal(size=(12, 2)) * [
+        noise_ratio,
+        1.0,
+    ]
+    covariance = np.array(
+        [[noise_ratio**2, correlation * noise_ratio], [correlation * noise_ratio, 1.0]]
+    )
     whitener = np.linalg.inv(np.linalg.cholesky(covariance))
     normal = np.linalg.svd(pairs @ whitener.T)[2][-1] @ whitener
-    total = total_least_squares(RatioEquations(pairs[:, 0], pairs[:, 1], np.broadcast_to(covariance, (12, 2, 2))))
+    total = total_least_squares(
+        RatioEquations(pairs[:, 0], pairs[:, 1], np.broadcast_to(covariance, (12, 2, 2)))
+    )
     assert total == pytest.approx(-normal[1] / normal[0], rel=1e-5, abs=1e-6 * noise_ratio)
 
 
@@ -273,7 +318,12 @@ def test_noise_takes_the_null_vector_and_biases_least_squares_alone(monkeypatch)
     assert ratios.loc[0.6, "least_squares"] < 0.5 * 756.25
     assert ratios.loc[0.6, "total_least_squares"] == pytest.approx(756.25, rel=0.35)
     singular = table.drop_duplicates("noise_m_s").set_index("noise_m_s")
-    assert singular.loc[0.0, "smallest_singular"] < 1e-14 < 1e-3 < singular.loc[0.01, "smallest_singular"]
+    assert (
+        singular.loc[0.0, "smallest_singular"]
+        < 1e-14
+        < 1e-3
+        < singular.loc[0.01, "smallest_singular"]
+    )
     assert singular["margin"].min() > 0.1
     assert table["differenced_noise_m_s"].to_numpy() == pytest.approx(6.0**0.5 * 1e-3 * 240.0)
 
@@ -284,4 +334,6 @@ def test_noise_takes_the_null_vector_and_biases_least_squares_alone(monkeypatch)
 def test_a_state_that_is_not_finite_is_refused():
     q, closed = np.array([[0.0, 0.0, 0.0]]), np.ones((1, 1), dtype=bool)
     with pytest.raises(ContactIdError, match="isn't finite"):
-        contact_steps(BODY.shape, LEVEL, q, q * np.nan, q, time_step=1e-3, gravity=GRAVITY, closed=closed)
+        contact_steps(
+            BODY.shape, LEVEL, q, q * np.nan, q, time_step=1e-3, gravity=GRAVITY, closed=closed
+        )

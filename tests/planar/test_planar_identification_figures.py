@@ -1,4 +1,6 @@
-"""Figures 17 to 23 of the planar paper and three extensions: their tables are right, their drawings readable."""
+"""Figures 17 to 23 of the planar paper and three extensions: their tables are right, their drawings
+readable.
+"""
 
 import dataclasses
 import itertools
@@ -38,15 +40,20 @@ def thrown(shape, ground=SLOPE):
 MOTIONS = {shape: thrown(shape) for shape in (ELLIPSE, SQUARE)}
 
 
-def identified(shape=ELLIPSE, fps=100, sub_steps=5, away=(0.0, 0.0), begin=0.0, known=True, **given_):
-    """What a perfect identification of a simulated throw would store, its path displaced by ``away`` (m)."""
+def identified(
+    shape=ELLIPSE, fps=100, sub_steps=5, away=(0.0, 0.0), begin=0.0, known=True, **given_
+):
+    """What a perfect identification of a simulated throw would store, its path displaced by
+    ``away`` (m).
+    """
     motion = MOTIONS[shape]
     every = round(1.0 / fps / sub_steps / STEP)
     coarse = np.arange(0, STEPS + 1, every)
     frames = coarse[::sub_steps]
     coarse = coarse[: (len(frames) - 1) * sub_steps + 1]
     summed = [
-        np.add.reduceat(i, np.maximum(coarse - every // 2, 0)) / MASS for i in (motion.impulse_n, motion.impulse_t)
+        np.add.reduceat(i, np.maximum(coarse - every // 2, 0)) / MASS
+        for i in (motion.impulse_n, motion.impulse_t)
     ]
     pushes = [impulse[:-1] for impulse in summed]
     q = motion.position[coarse] + [*away, 0.0]
@@ -60,10 +67,24 @@ def identified(shape=ELLIPSE, fps=100, sub_steps=5, away=(0.0, 0.0), begin=0.0, 
         gap=contacts(shape, SLOPE, q).gap,
         sliding=np.zeros_like(pushes[0]),
     )
-    throw = MeasuredThrow(begin + motion.time[frames], motion.position[frames], np.full(3, 1e-3), SLOPE)
+    throw = MeasuredThrow(
+        begin + motion.time[frames], motion.position[frames], np.full(3, 1e-3), SLOPE
+    )
     impulses = motion.impulse_n.sum(axis=1) / MASS, motion.impulse_t.sum(axis=1) / MASS
     truth = {"truth": Truth(begin + motion.time, motion.position, *impulses), "mass": MASS}
-    fit = StoredFit("a throw", float(fps), shape, throw, states, 7e-4, 1e-5, 0.3, 0.01, False, **truth if known else {})
+    fit = StoredFit(
+        "a throw",
+        float(fps),
+        shape,
+        throw,
+        states,
+        7e-4,
+        1e-5,
+        0.3,
+        0.01,
+        False,
+        **truth if known else {},
+    )
     return dataclasses.replace(fit, **given_)
 
 
@@ -117,23 +138,75 @@ TABLES = {
     "fig22_real_throw": lambda: identified_motion.real_throw(identified()),
     "fig23_real_impulses": lambda: identified_impulses.identified_impulses(identified()),
     "ext_square_throw": lambda: identified_motion.real_throw(identified(SQUARE, known=False)),
-    "ext_square_impulses": lambda: identified_impulses.real_impulses(identified(SQUARE, known=False)),
-    "ext_identification_error": lambda: noisy_throws.identification_error(cells(("milliradian", "marker_distance"))),
+    "ext_square_impulses": lambda: identified_impulses.real_impulses(
+        identified(SQUARE, known=False)
+    ),
+    "ext_identification_error": lambda: noisy_throws.identification_error(
+        cells(("milliradian", "marker_distance"))
+    ),
     "ext_reformulations": reformulated,
 }
 DRAWINGS = drawings(TABLES)
 LABELS = {
-    "fig17_identified_trajectories": ["$x$ (mm)", "$y$ (mm)", "50 frames/s", "100 frames/s, samples", "simulated"],
-    "fig18_identified_impulses": ["normal $c_n$ (N s)", "tangential $c_t$ (N s)", "time since the first frame (ms)"],
-    "fig19_identified_friction": [r"true friction coefficient $\mu$", "pure rolling", "printed: rolling from 0.6"],
-    "fig20_rig": [rig.INSTEAD_OF_PHOTOGRAPH, "about 200 mm", "slope \N{MINUS SIGN}0.247 rad", "wooden bar"],
-    "fig21_release": [rig.INSTEAD_OF_PHOTOGRAPH, "100 mm", "0.5 rad", "servo motor", "electromagnets"],
-    "fig22_real_throw": ["$x$ (mm)", "(a) identified motion", "(b) centre of mass", "frames", "identified"],
+    "fig17_identified_trajectories": [
+        "$x$ (mm)",
+        "$y$ (mm)",
+        "50 frames/s",
+        "100 frames/s, samples",
+        "simulated",
+    ],
+    "fig18_identified_impulses": [
+        "normal $c_n$ (N s)",
+        "tangential $c_t$ (N s)",
+        "time since the first frame (ms)",
+    ],
+    "fig19_identified_friction": [
+        r"true friction coefficient $\mu$",
+        "pure rolling",
+        "printed: rolling from 0.6",
+    ],
+    "fig20_rig": [
+        rig.INSTEAD_OF_PHOTOGRAPH,
+        "about 200 mm",
+        "slope \N{MINUS SIGN}0.247 rad",
+        "wooden bar",
+    ],
+    "fig21_release": [
+        rig.INSTEAD_OF_PHOTOGRAPH,
+        "100 mm",
+        "0.5 rad",
+        "servo motor",
+        "electromagnets",
+    ],
+    "fig22_real_throw": [
+        "$x$ (mm)",
+        "(a) identified motion",
+        "(b) centre of mass",
+        "frames",
+        "identified",
+    ],
     "fig23_real_impulses": ["normal $c_n$ (N s)", "tangential $c_t$ (N s)", "simulated"],
-    "ext_square_throw": ["$x$ (mm)", "(a) identified motion", "(b) centre of mass", "frames", "identified"],
+    "ext_square_throw": [
+        "$x$ (mm)",
+        "(a) identified motion",
+        "(b) centre of mass",
+        "frames",
+        "identified",
+    ],
     "ext_square_impulses": ["normal $c_n$ (m/s)", "tangential $c_t$ (m/s)", "contact 1"],
-    "ext_identification_error": ["(b) noise: marker distance", "frames per second", "mean", "0.9", "(c) printed"],
-    "ext_reformulations": ["l1 penalty", "converged and plausible (%)", "measured poses", "CPU time (s), median"],
+    "ext_identification_error": [
+        "(b) noise: marker distance",
+        "frames per second",
+        "mean",
+        "0.9",
+        "(c) printed",
+    ],
+    "ext_reformulations": [
+        "l1 penalty",
+        "converged and plausible (%)",
+        "measured poses",
+        "CPU time (s), median",
+    ],
 }
 
 
@@ -147,10 +220,16 @@ def test_paths_are_those_of_the_fits_in_mm_from_low_to_high_frame_rate():
     assert table["fps"].dropna().unique().tolist() == [50.0, 100.0]
     for fit in fits:
         own = table[table["fps"] == fit.frames_per_second]
-        measured, found, true = (own[own["kind"] == kind] for kind in ("measured", "identified", "simulated"))
-        assert measured[["x_mm", "y_mm"]].to_numpy() == pytest.approx(1e3 * fit.throw.position[:, :2])
+        measured, found, true = (
+            own[own["kind"] == kind] for kind in ("measured", "identified", "simulated")
+        )
+        assert measured[["x_mm", "y_mm"]].to_numpy() == pytest.approx(
+            1e3 * fit.throw.position[:, :2]
+        )
         assert found[["x_mm", "y_mm"]].to_numpy() == pytest.approx(1e3 * fit.states.position[:, :2])
-        assert measured["time_ms"].iloc[0] == 0.0 and true["time_ms"].iloc[-1] == pytest.approx(200.0)
+        assert measured["time_ms"].iloc[0] == 0.0 and true["time_ms"].iloc[-1] == pytest.approx(
+            200.0
+        )
         assert true["x_mm"].iloc[-1] == pytest.approx(1e3 * MOTIONS[ELLIPSE].position[-1, 0])
 
 
@@ -175,7 +254,8 @@ def test_impulses_are_in_newton_seconds_and_the_simulation_is_summed_over_the_id
     table = identified_impulses.identified_impulses(fit)
     for component, impulse in (("c_n", fit.states.impulse_n), ("c_t", fit.states.impulse_t)):
         found, true = (
-            table[(table["component"] == component) & (table["kind"] == kind)] for kind in ("identified", "simulated")
+            table[(table["component"] == component) & (table["kind"] == kind)]
+            for kind in ("identified", "simulated")
         )
         assert found["impulse_ns"].to_numpy() == pytest.approx(MASS * impulse[:, 0])
         assert len(true) == len(found) and true["impulse_ns"].to_numpy() == pytest.approx(
@@ -184,7 +264,10 @@ def test_impulses_are_in_newton_seconds_and_the_simulation_is_summed_over_the_id
         hit = int(np.argmax(np.abs(true["impulse_ns"].to_numpy())))
         exact = int(np.argmax(np.abs(MOTIONS[ELLIPSE].impulse_n[:, 0])))
         assert true["time_ms"].iloc[hit] == pytest.approx(1e3 * STEP * exact, abs=1.1e3 * STEP)
-    assert table["inertia_ratio_mm2"].to_numpy() == pytest.approx(700.0) and not table["friction_is_bound"].any()
+    assert (
+        table["inertia_ratio_mm2"].to_numpy() == pytest.approx(700.0)
+        and not table["friction_is_bound"].any()
+    )
 
 
 def test_impulses_of_a_body_of_unknown_mass_are_refused_in_newton_seconds_alone():
@@ -193,7 +276,9 @@ def test_impulses_of_a_body_of_unknown_mass_are_refused_in_newton_seconds_alone(
         identified_impulses.identified_impulses(fit)
     table = identified_impulses.real_impulses(fit)
     assert table["kind"].unique().tolist() == ["identified"]
-    assert table.loc[table["component"] == "c_n", "impulse_m_s"].to_numpy() == pytest.approx(fit.states.impulse_n[:, 0])
+    assert table.loc[table["component"] == "c_n", "impulse_m_s"].to_numpy() == pytest.approx(
+        fit.states.impulse_n[:, 0]
+    )
 
 
 @settings(max_examples=50)
@@ -232,13 +317,17 @@ def test_a_time_lapse_shows_the_identified_body_over_the_ground_and_tells_the_re
 
 def test_friction_is_that_of_high_frame_rates_and_rolling_begins_where_all_cells_are_bounds():
     table = noisy_throws.identified_friction(cells(("b", "a")))
-    assert sorted(table["fps"].unique()) == [120, 200, 240] and list(dict.fromkeys(table["noise_model"])) == ["b", "a"]
+    assert sorted(table["fps"].unique()) == [120, 200, 240] and list(
+        dict.fromkeys(table["noise_model"])
+    ) == ["b", "a"]
     assert (table["is_bound"] == (table["mu"] > 0.55)).all()
     assert table["rolling_from_mu"].to_numpy() == pytest.approx(0.6)
     assert (table["printed_rolling_mu"] == 0.6).all()
 
 
-@pytest.mark.parametrize(("mu", "fps", "expected"), [(0.9, 240, np.nan), (0.7, 120, 0.8), (0.5, 120, 0.6)])
+@pytest.mark.parametrize(
+    ("mu", "fps", "expected"), [(0.9, 240, np.nan), (0.7, 120, 0.8), (0.5, 120, 0.6)]
+)
 def test_one_cell_that_slides_moves_the_begin_of_rolling(mu, fps, expected):
     table = cells()
     table.loc[np.isclose(table["mu"], mu) & (table["fps"] == fps), "mu_is_bound_share"] = 0.0
@@ -257,7 +346,8 @@ def test_means_of_errors_leave_out_low_friction_and_missing_cells():
     assert means["error_abs_pct"][240] == pytest.approx(55.0 + 1.0 / 240.0)
     assert means["published_abs_pct"][240] == pytest.approx(5.5)
     assert means["published_abs_pct"][30] == pytest.approx((44.0 - 2.0) / 7.0)
-    # friction 0.2 isn't printed at 30 frames/s, and from 0.6 on all is one motion: four different throws a seed
+    # friction 0.2 isn't printed at 30 frames/s, and from 0.6 on all is one motion: four different
+    # throws a seed
     assert means["n_converged"][30] == 4 * 19 and means["n_seeds"][30] == 4 * 20
     single = table[table["series"] == "cell"]
     assert len(single) == 45 and (single["published_abs_pct"].dropna() > 0.0).all()
@@ -267,7 +357,8 @@ def test_the_released_ellipse_falls_two_decimetres_onto_a_bar_of_the_stated_slop
     table = rig.rig(SHAPES)
     front = table[(table["panel"] == 1) & (table["part"] != "name")]
     bar, held, landed = (
-        front.loc[front["item"] == item, ["x_mm", "y_mm"]].to_numpy() for item in ("bar", "ellipse", "at first contact")
+        front.loc[front["item"] == item, ["x_mm", "y_mm"]].to_numpy()
+        for item in ("bar", "ellipse", "at first contact")
     )
     upper = bar[:2]
     along = (upper[1] - upper[0]) / np.linalg.norm(upper[1] - upper[0])
@@ -276,7 +367,9 @@ def test_the_released_ellipse_falls_two_decimetres_onto_a_bar_of_the_stated_slop
     assert heights.min() == pytest.approx(0.0, abs=0.05)
     assert held - landed == pytest.approx(np.tile([0.0, 200.0], (len(held), 1)))
     sizes = np.linalg.norm(held - held.mean(axis=0), axis=1)
-    assert sizes.max() == pytest.approx(50.0, rel=0.02) and sizes.min() == pytest.approx(25.0, rel=0.02)
+    assert sizes.max() == pytest.approx(50.0, rel=0.02) and sizes.min() == pytest.approx(
+        25.0, rel=0.02
+    )
     circles = front[(front["material"] == "circle")]
     assert circles["item"].nunique() == 8
 
@@ -286,9 +379,13 @@ def test_electromagnets_are_over_the_magnets_of_the_turned_ellipse():
     front = table[table["panel"] == 1].groupby("item")[["x_mm", "y_mm"]]
     middle = front.agg(lambda values: 0.5 * (values.min() + values.max()))
     for k in (0, 1):
-        assert middle.loc[f"magnet {k}"].to_numpy() == pytest.approx(middle.loc[f"electromagnet {k}"].to_numpy())
+        assert middle.loc[f"magnet {k}"].to_numpy() == pytest.approx(
+            middle.loc[f"electromagnet {k}"].to_numpy()
+        )
     between = (middle.loc["magnet 1"] - middle.loc["magnet 0"]).to_numpy()
-    assert np.arctan2(between[1], between[0]) == pytest.approx(0.5, abs=1e-4)  # the shapes have four decimals
+    assert np.arctan2(between[1], between[0]) == pytest.approx(
+        0.5, abs=1e-4
+    )  # the shapes have four decimals
     assert set(table["given"]) == {"paper", "assumed"}
 
 
@@ -297,7 +394,9 @@ def test_electromagnets_are_over_the_magnets_of_the_turned_ellipse():
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """Each figure drawn from its csv: shown texts with their places, the page and the width, inches."""
+    """Each figure drawn from its csv: shown texts with their places, the page and the width,
+    inches.
+    """
     folder, found = tmp_path_factory.mktemp("figures"), {}
     for name, make in TABLES.items():
         write_csv(make(), folder / f"{name}.csv")
@@ -305,11 +404,19 @@ def drawn(tmp_path_factory):
             figure = DRAWINGS[name](read_csv(folder / f"{name}.csv"))
             style.label_data(figure, "computed")
             figure.canvas.draw()
-            texts = [text for text in figure.findobj(plt.Text) if text.get_text() and text.get_visible()]
+            texts = [
+                text for text in figure.findobj(plt.Text) if text.get_text() and text.get_visible()
+            ]
             within = [axes for axes in figure.axes if axes.axison]
-            texts = [text for text in texts if text.axes is None or text.axes in within or text in text.axes.texts]
+            texts = [
+                text
+                for text in texts
+                if text.axes is None or text.axes in within or text in text.axes.texts
+            ]
             beyond = _beyond(figure)
-            places = [(text.get_text(), text.get_window_extent()) for text in texts if text not in beyond]
+            places = [
+                (text.get_text(), text.get_window_extent()) for text in texts if text not in beyond
+            ]
             found[name] = places, figure.bbox.frozen(), figure.get_figwidth(), figure
     yield found
 
@@ -338,9 +445,16 @@ def test_a_drawing_needs_its_csv_alone_and_its_labels_are_whole_and_apart(name, 
     for label in LABELS[name]:
         assert any(text.startswith(label) for text in said), (label, said)
     for text, place in places:
-        assert place.x0 >= -1 and place.y0 >= -1 and place.x1 <= page.x1 + 1 and place.y1 <= page.y1 + 1, text
+        assert (
+            place.x0 >= -1
+            and place.y0 >= -1
+            and place.x1 <= page.x1 + 1
+            and place.y1 <= page.y1 + 1
+        ), text
     for (one, a), (other, b) in itertools.combinations(places, 2):
-        shared = max(min(a.x1, b.x1) - max(a.x0, b.x0), 0.0) * max(min(a.y1, b.y1) - max(a.y0, b.y0), 0.0)
+        shared = max(min(a.x1, b.x1) - max(a.x0, b.x0), 0.0) * max(
+            min(a.y1, b.y1) - max(a.y0, b.y0), 0.0
+        )
         assert shared < 0.1 * min(a.width * a.height, b.width * b.height), (one, other)
 
 
@@ -349,7 +463,9 @@ def test_stems_stand_on_each_other_up_to_the_sum_over_contacts(name, drawn):
     axes = drawn[name][3].axes[0]
     shape, scale = (ELLIPSE, MASS) if name.startswith("fig18") else (SQUARE, 1.0)
     tops = max(np.asarray(line.get_ydata(), dtype=float).max(initial=0.0) for line in axes.lines)
-    assert tops == pytest.approx(scale * identified(shape).states.impulse_n.sum(axis=1).max(), rel=1e-4)
+    assert tops == pytest.approx(
+        scale * identified(shape).states.impulse_n.sum(axis=1).max(), rel=1e-4
+    )
 
 
 def test_lasting_contact_is_enlarged_and_its_absence_leaves_one_column():
@@ -380,6 +496,10 @@ def test_a_bound_of_friction_and_an_unknown_error_are_said_so():
 
 def test_hollow_marks_are_the_cells_whose_friction_is_a_bound(drawn):
     axes = drawn["fig19_identified_friction"][3].axes[0]
-    hollow = [line for line in axes.lines if line.get_marker() != "None" and line.get_markerfacecolor() == "white"]
+    hollow = [
+        line
+        for line in axes.lines
+        if line.get_marker() != "None" and line.get_markerfacecolor() == "white"
+    ]
     x = np.concatenate([np.asarray(line.get_xdata(), dtype=float) for line in hollow])
     assert len(x) == 3 * 4 and x.min() > 0.57

@@ -1,4 +1,6 @@
-"""Contact problems against enumeration and closed forms; polygons against mechanics, symmetries and energy."""
+"""Contact problems against enumeration and closed forms; polygons against mechanics, symmetries and
+energy.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, PlanarMotion
 from contactid.planar.simulate.geometry import Ground, Polygon, contacts
 from contactid.planar.simulate.kernel import contact_impulse
 from contactid.planar.simulate.motions import energy_balance
-from contactid.planar.simulate.polygon import RAY, SOLVED, complementarity_residual, lemke, solve_contacts
+from contactid.planar.simulate.polygon import (
+    RAY,
+    SOLVED,
+    complementarity_residual,
+    lemke,
+    solve_contacts,
+)
 
 GRAVITY = 9.81
 SEEDS = st.integers(0, 2**32 - 1)
@@ -92,7 +100,9 @@ def test_ties_and_singular_matrices_do_not_make_it_cycle(seed, n):
     z, status = lemke(matrix, vector)
     assert status == SOLVED
     assert complementarity_residual(matrix, vector, z) < 1e-9
-    assert matrix @ z == pytest.approx(matrix @ solution, abs=1e-8), "w is unique where M is positive semidefinite"
+    assert matrix @ z == pytest.approx(matrix @ solution, abs=1e-8), (
+        "w is unique where M is positive semidefinite"
+    )
 
 
 @pytest.mark.parametrize("matrix", [[[-1.0]], [[0.0]]])
@@ -127,11 +137,17 @@ def random_contacts(random: np.random.Generator, n: int) -> tuple[np.ndarray, ..
     inverse_mass[1] = inverse_mass[0]
     restitution = np.repeat(random.uniform(0.0, 1.0, 2), n)
     before, gravity = rows @ random.normal(size=3), random.choice([0.0, 0.1]) * rows[:, 1]
-    return rows * inverse_mass @ rows.T, gravity - (1.0 + restitution) * before, rows * np.sqrt(inverse_mass)
+    return (
+        rows * inverse_mass @ rows.T,
+        gravity - (1.0 + restitution) * before,
+        rows * np.sqrt(inverse_mass),
+    )
 
 
 def law_violation(w, b, mu, c_n, c_t) -> float:
-    """Natural map of the law, in units of b: what a step along the violated velocities would change."""
+    """Natural map of the law, in units of b: what a step along the violated velocities would
+    change.
+    """
     n = len(c_n)
     xi = w @ np.r_[c_n, c_t] - b
     unit = w.diagonal().max()
@@ -142,7 +158,9 @@ def law_violation(w, b, mu, c_n, c_t) -> float:
 
 
 def enumerated_impulses(w, b, mu) -> list[np.ndarray]:
-    """Impulses (2 n,) of every choice of open, stick and the two slides that is regular and obeys the law."""
+    """Impulses (2 n,) of every choice of open, stick and the two slides that is regular and obeys
+    the law.
+    """
     n, found = len(b) // 2, []
     for modes in product(["open", "stick", 1.0, -1.0], repeat=n):
         matrix, right = w.copy(), b.copy()
@@ -173,7 +191,12 @@ def test_contacts_move_as_one_of_the_enumerated_solutions(seed, n, mu):
 
 
 @settings(max_examples=200, deadline=None)
-@given(SEEDS, st.integers(4, 12), st.sampled_from([0.0, 0.1, 0.5, 3.0]), st.sampled_from([1e-6, 1.0, 1e6]))
+@given(
+    SEEDS,
+    st.integers(4, 12),
+    st.sampled_from([0.0, 0.1, 0.5, 3.0]),
+    st.sampled_from([1e-6, 1.0, 1e6]),
+)
 def test_many_contacts_are_solved_in_any_unit(seed, n, mu, unit):
     w, b, _ = random_contacts(np.random.default_rng(seed), n)
     c_n, c_t, residual = solve_contacts(unit * w, b[:n] / unit, b[n:] / unit, mu)
@@ -184,13 +207,22 @@ def test_many_contacts_are_solved_in_any_unit(seed, n, mu, unit):
 @settings(max_examples=300, deadline=None)
 @given(SEEDS, st.sampled_from([0.1, 0.3, 0.8]))
 def test_a_nearly_flat_side_is_solved_past_nearly_singular_bases(seed, mu):
-    """Two corners whose arms and velocities almost agree, where a single pivoting path often ends in rounding."""
+    """Two corners whose arms and velocities almost agree, where a single pivoting path often ends
+    in rounding.
+    """
     random = np.random.default_rng(seed)
     tilt, spin = 10.0 ** random.uniform(-8.0, -3.0, 2)
-    arm_t, arm_n = np.array([-1.0, 1.0]) + tilt, np.array([-1.0, -1.0]) + tilt * np.array([-1.0, 1.0])
+    arm_t, arm_n = (
+        np.array([-1.0, 1.0]) + tilt,
+        np.array([-1.0, -1.0]) + tilt * np.array([-1.0, 1.0]),
+    )
     rows = jacobian(arm_t, arm_n)
     w = rows * [1.0, 1.0, 1.5] @ rows.T
-    b = np.r_[0.01, 0.01, 0.0, 0.0] - rows @ [random.uniform(-1.0, 1.0), random.uniform(-0.02, 0.02), spin]
+    b = np.r_[0.01, 0.01, 0.0, 0.0] - rows @ [
+        random.uniform(-1.0, 1.0),
+        random.uniform(-0.02, 0.02),
+        spin,
+    ]
     c_n, c_t, residual = solve_contacts(w, b[:2], b[2:], mu)
     assert residual < 1e-9
     assert law_violation(w, b, mu, c_n, c_t) < 1e-8
@@ -200,7 +232,9 @@ def test_a_nearly_flat_side_is_solved_past_nearly_singular_bases(seed, mu):
 @given(SEEDS, st.floats(0.0, 3.0))
 def test_a_single_contact_has_the_closed_form(seed, mu):
     w, b, _ = random_contacts(np.random.default_rng(seed), 1)
-    mu = min(mu, 0.99 * w[0, 0] / max(abs(w[0, 1]), 1e-9))  # more, and stick and slide may both be solutions
+    mu = min(
+        mu, 0.99 * w[0, 0] / max(abs(w[0, 1]), 1e-9)
+    )  # more, and stick and slide may both be solutions
     expected = contact_impulse(w[0, 0], w[0, 1], w[1, 1], b[0], b[1], mu)
     c_n, c_t, _ = solve_contacts(w, b[:1], b[1:], mu)
     assert [c_n[0], c_t[0]] == pytest.approx(expected, rel=1e-9, abs=1e-9)
@@ -228,7 +262,9 @@ def test_a_polygon_that_tips_over_a_corner_turns_on_as_a_rimless_wheel(corners):
     radius, step = 0.03, 2.0 * np.pi / corners
     body = uniform_body(regular(corners, radius))
     height, half = radius * np.cos(step / 2.0), radius * np.sin(step / 2.0)
-    omega = -3.0  # about the left corner, so that the right one hits and the left one must be let go
+    omega = (
+        -3.0
+    )  # about the left corner, so that the right one hits and the left one must be let go
     before = np.array([-omega * height, omega * half, omega])
     law = PlanarLaw(10.0, 0.0, gravity=0.0)
     motion = run(body, law, [0.0, height - LAID, 0.0], before, 1, h=1e-6)
@@ -248,17 +284,23 @@ def test_a_resting_polygon_stays_at_rest(corners, e_n):
     start = [0.2, 0.03 * np.cos(np.pi / corners) - LAID, 0.0]
     motion = run(body, PlanarLaw(0.4, e_n), start, [0.0, 0.0, 0.0], 1000)
     assert np.abs(motion.position - start).max() < 1e-14
-    assert motion.impulse_n[1:].sum(axis=1) == pytest.approx(np.full(1000, body.mass * GRAVITY * 1e-3), rel=1e-9)
+    assert motion.impulse_n[1:].sum(axis=1) == pytest.approx(
+        np.full(1000, body.mass * GRAVITY * 1e-3), rel=1e-9
+    )
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.floats(0.0, 0.6), st.floats(0.0, 1.0), st.floats(2.0, 8.0), st.booleans())
-def test_a_block_slides_on_a_slope_steeper_than_friction_and_else_stays(slope, mu, width, to_the_right):
+def test_a_block_slides_on_a_slope_steeper_than_friction_and_else_stays(
+    slope, mu, width, to_the_right
+):
     block = uniform_body(rectangle(0.02 * width, 0.02))
     ground = Ground(-slope if to_the_right else slope, 0.1, -0.2)
     start = [*([ground.x0, ground.y0] + (0.01 - LAID) * ground.normal), ground.slope]
     motion = run(block, PlanarLaw(mu, 0.0), start, [0.0, 0.0, 0.0], 300, ground)
-    acceleration = max(GRAVITY * (np.sin(slope) - mu * np.cos(slope)), 0.0) * (1.0 if to_the_right else -1.0)
+    acceleration = max(GRAVITY * (np.sin(slope) - mu * np.cos(slope)), 0.0) * (
+        1.0 if to_the_right else -1.0
+    )
     speed = motion.velocity[:, :2] @ ground.tangent
     assert speed == pytest.approx(acceleration * motion.time, abs=1e-10)
     assert np.abs(motion.velocity[:, :2] @ ground.normal).max() < 1e-10
@@ -266,7 +308,9 @@ def test_a_block_slides_on_a_slope_steeper_than_friction_and_else_stays(slope, m
 
 
 @settings(max_examples=30, deadline=None)
-@given(SEEDS, st.sampled_from([0.15, 0.4, 1.0]), st.sampled_from([(0.0, 0.0), (0.3, 0.0), (0.5, 0.5)]))
+@given(
+    SEEDS, st.sampled_from([0.15, 0.4, 1.0]), st.sampled_from([(0.0, 0.0), (0.3, 0.0), (0.5, 0.5)])
+)
 def test_a_tossed_square_ends_at_rest_on_a_side(seed, mu, restitution):
     body, h = uniform_body(rectangle(0.06, 0.06)), 1e-3
     motion = run(body, PlanarLaw(mu, *restitution), *random_toss(np.random.default_rng(seed)), 2500)
@@ -279,7 +323,9 @@ def test_a_tossed_square_ends_at_rest_on_a_side(seed, mu, restitution):
 def largest_approach(body: PlanarBody, motion: PlanarMotion) -> float:
     """Largest speed at which a corner nears the ground, m/s."""
     return -float(
-        np.einsum("kji,ki->kj", contacts(body.shape, Ground(), motion.position).normal, motion.velocity).min()
+        np.einsum(
+            "kji,ki->kj", contacts(body.shape, Ground(), motion.position).normal, motion.velocity
+        ).min()
     )
 
 
@@ -287,12 +333,13 @@ def largest_approach(body: PlanarBody, motion: PlanarMotion) -> float:
 
 
 def check_depth(body: PlanarBody, motion: PlanarMotion, e_n: float) -> None:
-    """A corner is never deeper than its entry step took it, but for the turn of the normals within the steps.
+    """A corner is never deeper than its entry step took it, but for the turn of the normals within
+    the steps.
 
-    With rows frozen at q^k and the corner's distance r from the centre, ``g^(k+1) - g^k`` is ``h u^+`` but for at most
-    ``r (h omega)^2 / 2``, and u at q^(k+1) differs from u^+ by at most ``r h omega^2``. A touching corner has
-    ``u^+ >= -e u``, so it sinks by at most e times what it rose in the step before: the steps of a stay add up to at
-    least ``-sum (1/2 + e) r (h omega)^2``.
+    With rows frozen at q^k and the corner's distance r from the centre, ``g^(k+1) - g^k`` is ``h
+    u^+`` but for at most ``r (h omega)^2 / 2``, and u at q^(k+1) differs from u^+ by at most ``r h
+    omega^2``. A touching corner has ``u^+ >= -e u``, so it sinks by at most e times what it rose in
+    the step before: the steps of a stay add up to at least ``-sum (1/2 + e) r (h omega)^2``.
     """
     h = motion.time[1]
     before = contacts(body.shape, Ground(), motion.position[:-1]).normal
@@ -301,7 +348,11 @@ def check_depth(body: PlanarBody, motion: PlanarMotion, e_n: float) -> None:
     allowed = np.zeros(body.shape.n_contacts)
     for k in range(len(turn)):
         inside = motion.gap[k] <= 0.0
-        entry = np.minimum(motion.gap[k], 0.0) * (k == 0) + h * np.minimum(after[k], 0.0) - 0.5 * turn[k]
+        entry = (
+            np.minimum(motion.gap[k], 0.0) * (k == 0)
+            + h * np.minimum(after[k], 0.0)
+            - 0.5 * turn[k]
+        )
         allowed = np.where(inside & (k > 0), allowed - (0.5 + e_n) * turn[k], entry)
         assert (motion.gap[k + 1] >= allowed - 1e-9).all(), k
 
@@ -313,7 +364,9 @@ def test_touching_corners_obey_the_law_and_others_have_no_impulse(seed, mu, e_n,
     body = uniform_body(random_polygon(random))
     motion = run(body, PlanarLaw(mu, e_n, e_t), *random_toss(random), 400)
     at = contacts(body.shape, Ground(), motion.position[:-1])
-    u_n, u_n_after = (np.einsum("kji,ki->kj", at.normal, v) for v in (motion.velocity[:-1], motion.velocity[1:]))
+    u_n, u_n_after = (
+        np.einsum("kji,ki->kj", at.normal, v) for v in (motion.velocity[:-1], motion.velocity[1:])
+    )
     c_n, c_t, inside = motion.impulse_n[1:], motion.impulse_t[1:], motion.gap[:-1] <= 0.0
     assert inside.any()
     assert not c_n[~inside].any() and not c_t[~inside].any()
@@ -325,14 +378,19 @@ def test_touching_corners_obey_the_law_and_others_have_no_impulse(seed, mu, e_n,
 
 @settings(max_examples=60, deadline=None)
 @given(
-    SEEDS, st.sampled_from([0.0, 0.2, 1.0]), st.floats(0.0, 1.0), st.sampled_from([0.0, GRAVITY]), st.floats(-0.4, 0.4)
+    SEEDS,
+    st.sampled_from([0.0, 0.2, 1.0]),
+    st.floats(0.0, 1.0),
+    st.sampled_from([0.0, GRAVITY]),
+    st.floats(-0.4, 0.4),
 )
 def test_contacts_give_no_energy_but_what_gravity_gives_in_a_step(seed, mu, e, gravity, slope):
     """With ``e_N = e_T = e``, ``dE* <= -(1 - e) / (1 + e) c . f / 2``.
 
-    Here f is what gravity adds to the contacts' velocities in a step. E* changes by ``c . (u + u^+) / 2``. With
-    ``xi = u^+ + e u`` the law has ``c . xi <= 0``, so that this is at most ``(1 - e) c . u / 2``.
-    And ``u^+ = u + W c + f`` gives ``(1 + e) c . u = c . xi - c . W c - c . f``, at most ``-c . f``.
+    Here f is what gravity adds to the contacts' velocities in a step. E* changes by ``c . (u + u^+)
+    / 2``. With ``xi = u^+ + e u`` the law has ``c . xi <= 0``, so that this is at most ``(1 - e) c
+    . u / 2``. And ``u^+ = u + W c + f`` gives ``(1 + e) c . u = c . xi - c . W c - c . f``, at most
+    ``-c . f``.
     """
     random, ground = np.random.default_rng(seed), Ground(slope)
     body = uniform_body(random_polygon(random))
@@ -366,7 +424,10 @@ def test_a_mirrored_toss_moves_as_the_mirror_image(seed, slope, e_n):
     shape = random_polygon(random)
     start, velocity = random_toss(random)
     start[:2] = start[1] * Ground(slope).normal
-    law, mirrored = PlanarLaw(0.3, e_n), Polygon(tuple((-x, y) for x, y in reversed(shape.vertices)))
+    law, mirrored = (
+        PlanarLaw(0.3, e_n),
+        Polygon(tuple((-x, y) for x, y in reversed(shape.vertices))),
+    )
     motion = run(uniform_body(shape), law, start, velocity, 200, Ground(slope))
     image = run(uniform_body(mirrored), law, mirror * start, mirror * velocity, 200, Ground(-slope))
     assert motion.impulse_n.any()
@@ -380,7 +441,9 @@ def test_without_gravity_the_slope_and_place_of_the_ground_do_not_matter(seed, s
     body, law = uniform_body(random_polygon(random)), PlanarLaw(0.3, e_n, gravity=0.0)
     start, velocity = random_toss(random)
     velocity[1] -= 0.5
-    turn = np.array([[np.cos(slope), -np.sin(slope), 0.0], [np.sin(slope), np.cos(slope), 0.0], [0.0, 0.0, 1.0]])
+    turn = np.array(
+        [[np.cos(slope), -np.sin(slope), 0.0], [np.sin(slope), np.cos(slope), 0.0], [0.0, 0.0, 1.0]]
+    )
     shift = np.array([ground.x0, ground.y0, slope])
     motion = run(body, law, start, velocity, 200)
     turned = run(body, law, turn @ start + shift, turn @ velocity, 200, ground)
@@ -389,8 +452,16 @@ def test_without_gravity_the_slope_and_place_of_the_ground_do_not_matter(seed, s
 
 
 def test_a_body_in_flight_is_ballistic():
-    motion = run(uniform_body(rectangle(0.06, 0.04)), PlanarLaw(0.3, 0.5), [0.0, 9.0, 0.0], [1.0, 2.0, 7.0], 500)
+    motion = run(
+        uniform_body(rectangle(0.06, 0.04)),
+        PlanarLaw(0.3, 0.5),
+        [0.0, 9.0, 0.0],
+        [1.0, 2.0, 7.0],
+        500,
+    )
     k = np.arange(501)
-    expected = np.column_stack([1e-3 * k, 9.0 + 2e-3 * k - 0.5e-6 * GRAVITY * k * (k + 1), 7e-3 * k])
+    expected = np.column_stack(
+        [1e-3 * k, 9.0 + 2e-3 * k - 0.5e-6 * GRAVITY * k * (k + 1), 7e-3 * k]
+    )
     assert motion.position == pytest.approx(expected, abs=1e-12)
     assert not motion.impulse_n.any()

@@ -1,4 +1,6 @@
-"""Explanatory figures 1 to 5, 15 and 16 of the planar paper: their tables are right, their drawings readable."""
+"""Explanatory figures 1 to 5, 15 and 16 of the planar paper: their tables are right, their drawings
+readable.
+"""
 
 import itertools
 import math
@@ -34,12 +36,48 @@ LABELS = {
         r"$\mathbf{t}^{(3)}$",
         "$G$",
     ],
-    "fig02_contact_states": ["Case 1: no impulse", "Case 2: impulse", "Case 3: impulse", "Case 4: no impulse", "$g_n$"],
-    "fig03_restitution": ["before", "impact", "after", "$c_n$", r"$\dot{g}_n^+$", r"$\varepsilon = 0.6$"],
-    "fig04_friction_cones": [r"$\vec{d}_{6}$", r"$\vec{d}_{+}$", r"$\vec{d}_{-}$", "(b) pyramid, $p = 6$", "$Q^{(j)}$"],
-    "fig05_normal_gap": [r"$P_0\ \{S_p\}$", r"$\alpha$", r"$\theta$", r"$\beta^*$", "$Q_E$", r"$\rho(\beta)$", "$Q$"],
-    "fig15_fitted_trajectory": [r"best-fit trajectory $\mathbf{q}^k$", r"captured postures $\mathbf{q}_\mathrm{m}^i$"],
-    "fig16_time_instants": ["$t^{i}$", "$t^{i+1}$", "$t^{k}$", "$t^{k+n_s}$", r"$h = \Delta t / n_s = 0.833$ ms"],
+    "fig02_contact_states": [
+        "Case 1: no impulse",
+        "Case 2: impulse",
+        "Case 3: impulse",
+        "Case 4: no impulse",
+        "$g_n$",
+    ],
+    "fig03_restitution": [
+        "before",
+        "impact",
+        "after",
+        "$c_n$",
+        r"$\dot{g}_n^+$",
+        r"$\varepsilon = 0.6$",
+    ],
+    "fig04_friction_cones": [
+        r"$\vec{d}_{6}$",
+        r"$\vec{d}_{+}$",
+        r"$\vec{d}_{-}$",
+        "(b) pyramid, $p = 6$",
+        "$Q^{(j)}$",
+    ],
+    "fig05_normal_gap": [
+        r"$P_0\ \{S_p\}$",
+        r"$\alpha$",
+        r"$\theta$",
+        r"$\beta^*$",
+        "$Q_E$",
+        r"$\rho(\beta)$",
+        "$Q$",
+    ],
+    "fig15_fitted_trajectory": [
+        r"best-fit trajectory $\mathbf{q}^k$",
+        r"captured postures $\mathbf{q}_\mathrm{m}^i$",
+    ],
+    "fig16_time_instants": [
+        "$t^{i}$",
+        "$t^{i+1}$",
+        "$t^{k}$",
+        "$t^{k+n_s}$",
+        r"$h = \Delta t / n_s = 0.833$ ms",
+    ],
 }
 ellipses = st.builds(Ellipse, st.floats(0.04, 0.10), st.floats(0.015, 0.039))
 grounds = st.builds(Ground, st.floats(-0.6, 0.3), st.floats(-0.1, 0.1), st.floats(-0.1, 0.1))
@@ -86,8 +124,12 @@ def test_a_contact_frame_is_right_handed_and_its_normal_points_into_the_body(j):
     assert t[0] * n[1] - t[1] * n[0] == pytest.approx(1.0)
     outline = line(table, "outline")
     heights = (outline - foot) @ n
-    assert heights.min() == pytest.approx(0.0, abs=2e-5) and (heights > 2e-5).sum() > 0.9 * len(heights)
-    assert np.linalg.norm(outline[np.argmin(heights)] - foot) < 2e-3  # half the way between its points
+    assert heights.min() == pytest.approx(0.0, abs=2e-5) and (heights > 2e-5).sum() > 0.9 * len(
+        heights
+    )
+    assert (
+        np.linalg.norm(outline[np.argmin(heights)] - foot) < 2e-3
+    )  # half the way between its points
     assert number(table, f"gap {j}") == 0.0
     ground = line(table, f"ground {j}")
     assert np.allclose((ground - foot) @ n, 0.0, atol=1e-8) and (ground[1] - ground[0]) @ t > 0.0
@@ -127,7 +169,9 @@ def test_the_impact_reverses_the_normal_velocity_by_the_impulse_of_the_effective
     before, after, impulse = (number(table, item) for item in ("gdot", "gdot+", "c_n"))
     assert after == pytest.approx(-number(table, "restitution_e_n") * before)
     arm = (point(table, "Q") - point(table, "G"))[0]
-    effective = 1.0 / (1.0 / sketch.SMALL_MASS + arm**2 / (sketch.SMALL_MASS * sketch.SMALL_INERTIA_RATIO))
+    effective = 1.0 / (
+        1.0 / sketch.SMALL_MASS + arm**2 / (sketch.SMALL_MASS * sketch.SMALL_INERTIA_RATIO)
+    )
     assert impulse == pytest.approx(effective * (after - before + 9.81e-3), rel=1e-5)
     for item, value in (("gdot", before), ("gdot+", after), ("c_n", impulse)):
         assert vector(table, item) == pytest.approx([0.0, value])
@@ -145,8 +189,12 @@ def test_the_pyramid_is_inscribed_in_the_cone_and_its_vectors_span_positively():
         part = table[table["panel"] == panel]
         spanning = part[part["item"].str.startswith("d_")][xyz].to_numpy()
         assert len(spanning) == count
-        assert np.allclose(np.linalg.norm(spanning, axis=1), 1.0) and np.allclose(spanning[:, 2], 0.0)
-        assert np.allclose(spanning.sum(axis=0), 0.0)  # so that any tangential force is a sum with weights >= 0
+        assert np.allclose(np.linalg.norm(spanning, axis=1), 1.0) and np.allclose(
+            spanning[:, 2], 0.0
+        )
+        assert np.allclose(
+            spanning.sum(axis=0), 0.0
+        )  # so that any tangential force is a sum with weights >= 0
         corners = part[part["part"] == "rim"][xyz].to_numpy()[:count]
         assert np.allclose(corners, mu * spanning + [0.0, 0.0, 1.0])
     force = row(table, "f_c", "arrow")
@@ -166,9 +214,14 @@ def test_the_drawn_gap_is_the_gap_and_beta_star_solves_the_papers_equation(ellip
     assert foot == pytest.approx(at.point[0], abs=1e-8)
     assert alpha == pytest.approx(ground.slope, abs=1e-8)
     assert drawn @ ground.tangent == pytest.approx(0.0, abs=1e-8)
-    assert (point(table, "Q_E*") - point(table, "P_0")) @ ground.normal == pytest.approx(0.0, abs=1e-8)
+    assert (point(table, "Q_E*") - point(table, "P_0")) @ ground.normal == pytest.approx(
+        0.0, abs=1e-8
+    )
     turn = theta - alpha
-    expected = ellipse.b**2 * np.cos(beta) * np.cos(turn), ellipse.a**2 * np.sin(beta) * np.sin(turn)
+    expected = (
+        ellipse.b**2 * np.cos(beta) * np.cos(turn),
+        ellipse.a**2 * np.sin(beta) * np.sin(turn),
+    )
     assert expected[0] == pytest.approx(expected[1], abs=1e-7 * ellipse.a**2)
     assert np.linalg.norm(foot - center) * np.sin(beta + turn) < 0.0
     assert number(table, "l") > number(table, "l*")
@@ -180,7 +233,9 @@ def test_points_at_beta_lie_on_the_ellipse(item):
     theta = number(table, "theta", "angle")
     out = point(table, f"Q{item}") - point(table, "G")
     local = np.array([[np.cos(theta), np.sin(theta)], [-np.sin(theta), np.cos(theta)]]) @ out
-    assert (local[0] / sketch.SMALL_ELLIPSE.a) ** 2 + (local[1] / sketch.SMALL_ELLIPSE.b) ** 2 == pytest.approx(1.0)
+    assert (local[0] / sketch.SMALL_ELLIPSE.a) ** 2 + (
+        local[1] / sketch.SMALL_ELLIPSE.b
+    ) ** 2 == pytest.approx(1.0)
     angle = number(table, f"beta{item}", "angle")
     assert local / np.linalg.norm(local) == pytest.approx([np.cos(angle), np.sin(angle)], abs=1e-6)
     assert vector(table, f"beta{item}", "angle") == pytest.approx([np.cos(theta), np.sin(theta)])
@@ -196,8 +251,12 @@ def test_captured_postures_scatter_about_a_bounce_at_their_instants():
     at = fitted.set_index("time_s").loc[captured["time_s"].to_numpy()]
     away = captured[q].to_numpy() - at[q].to_numpy()
     assert len(captured) < len(fitted) / 10
-    assert (np.abs(away) < 4.0 * np.array([0.005, 0.005, 0.12])).all() and (np.abs(away) > 0.0).all()
-    shown = table[(table["kind"] == "fitted") & (table["part"] == "outline")].drop_duplicates("index")
+    assert (np.abs(away) < 4.0 * np.array([0.005, 0.005, 0.12])).all() and (
+        np.abs(away) > 0.0
+    ).all()
+    shown = table[(table["kind"] == "fitted") & (table["part"] == "outline")].drop_duplicates(
+        "index"
+    )
     assert shown["time_s"].tolist() == captured["time_s"].tolist()
 
 
@@ -214,7 +273,9 @@ def test_inserted_instants_divide_the_interval_into_the_fewest_steps_short_enoug
     parts, interval = int(captured["index"].iloc[1]), captured["time_s"].iloc[1]
     assert interval == pytest.approx(1.0 / 240.0)
     assert interval / parts <= 1e-3 < interval / (parts - 1)
-    assert np.allclose(np.diff(table["time_s"]), interval / parts) and np.allclose(table["step_s"], interval / parts)
+    assert np.allclose(np.diff(table["time_s"]), interval / parts) and np.allclose(
+        table["step_s"], interval / parts
+    )
     assert captured["index"].tolist() == [0, parts, 2 * parts]
     assert (table["after_previous_capture"] == table["index"] % parts).all()
 
@@ -223,7 +284,9 @@ def test_inserted_instants_divide_the_interval_into_the_fewest_steps_short_enoug
 
 
 def drawn(name, folder):
-    """A figure drawn from its csv file saved: its texts with their places, the page, pixels, and the width, inches."""
+    """A figure drawn from its csv file saved: its texts with their places, the page, pixels, and
+    the width, inches.
+    """
     write_csv(TABLES[name](), folder / "table.csv")
     with style.styled():
         figure = DRAWINGS[name](read_csv(folder / "table.csv"))
@@ -231,9 +294,15 @@ def drawn(name, folder):
         style.save(figure, folder / name)
         figure.canvas.draw()
         renderer = figure.canvas.get_renderer()
-        texts = [text for text in figure.findobj(plt.Text) if text.get_text() and text.get_visible()]
+        texts = [
+            text for text in figure.findobj(plt.Text) if text.get_text() and text.get_visible()
+        ]
         shown = [axes for axes in figure.axes if axes.axison]
-        texts = [text for text in texts if text.axes is None or text.axes in shown or text in text.axes.texts]
+        texts = [
+            text
+            for text in texts
+            if text.axes is None or text.axes in shown or text in text.axes.texts
+        ]
         places = [(text.get_text(), text.get_window_extent(renderer)) for text in texts]
         page, width = figure.bbox.frozen(), figure.get_figwidth()
     return places, page, width
@@ -252,9 +321,16 @@ def test_a_drawing_needs_its_csv_alone_and_its_labels_are_whole_and_apart(name, 
     for label in LABELS[name]:
         assert label in said, label
     for text, place in places:
-        assert place.x0 >= -1 and place.y0 >= -1 and place.x1 <= page.x1 + 1 and place.y1 <= page.y1 + 1, text
+        assert (
+            place.x0 >= -1
+            and place.y0 >= -1
+            and place.x1 <= page.x1 + 1
+            and place.y1 <= page.y1 + 1
+        ), text
     for (one, a), (other, b) in itertools.combinations(places, 2):
-        shared = max(min(a.x1, b.x1) - max(a.x0, b.x0), 0.0) * max(min(a.y1, b.y1) - max(a.y0, b.y0), 0.0)
+        shared = max(min(a.x1, b.x1) - max(a.x0, b.x0), 0.0) * max(
+            min(a.y1, b.y1) - max(a.y0, b.y0), 0.0
+        )
         assert shared < 0.1 * min(a.width * a.height, b.width * b.height), (one, other)
 
 
@@ -265,7 +341,12 @@ def test_what_is_drawn_stays_within_the_view(name, tmp_path):
         figure = DRAWINGS[name](read_csv(tmp_path / "table.csv"))
         for axes in figure.axes:
             (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-            ends = [end for text in axes.texts if text.arrow_patch is not None for end in (text.xy, text.xyann)]
+            ends = [
+                end
+                for text in axes.texts
+                if text.arrow_patch is not None
+                for end in (text.xy, text.xyann)
+            ]
             curves = [points for curve in axes.lines if len(points := curve.get_xydata())]
             points = np.vstack([*curves, *([ends] if ends else [])])
             assert points[:, 0].min() >= left and points[:, 0].max() <= right

@@ -1,4 +1,6 @@
-"""The contact law holds in every step; whole motions meet closed forms, symmetries and the exact impact."""
+"""The contact law holds in every step; whole motions meet closed forms, symmetries and the exact
+impact.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ class Step:
 
 @st.composite
 def steps_at(draw, depth=INSIDE, approach=TOWARDS) -> Step:
-    """Bodies at a depth (m; negative is above the ground), approaching it at a speed (m/s; negative is leaving)."""
+    """Bodies at a depth (m; negative is above the ground), approaching it at a speed (m/s; negative
+    is leaving).
+    """
     shape = Ellipse(draw(between(0.2, 2.0)), draw(between(0.2, 2.0)))
     mass = draw(between(0.1, 20.0))
     body = PlanarBody(shape, mass, mass * shape.uniform_inertia_ratio * draw(between(0.1, 2.0)))
@@ -89,9 +93,15 @@ def steps_at(draw, depth=INSIDE, approach=TOWARDS) -> Step:
 @given(steps_at())
 def test_impulse_and_gravity_make_the_change_of_momentum(step):
     motion, at = step.taken(), step.at
-    given_by = motion.impulse_n[1] @ at.normal + motion.impulse_t[1] @ at.tangent + step.body.mass_matrix * step.fall
+    given_by = (
+        motion.impulse_n[1] @ at.normal
+        + motion.impulse_t[1] @ at.tangent
+        + step.body.mass_matrix * step.fall
+    )
     gained = step.body.mass_matrix * (motion.velocity[1] - step.v)
-    assert gained == pytest.approx(given_by, abs=ROUNDING * step.speed * step.body.mass_matrix.max())
+    assert gained == pytest.approx(
+        given_by, abs=ROUNDING * step.speed * step.body.mass_matrix.max()
+    )
     assert (motion.position[1] == step.q + step.h * motion.velocity[1]).all(), "eq. 17"
     assert motion.gap[0] == pytest.approx(at.gap, abs=ROUNDING)
 
@@ -104,7 +114,9 @@ def test_the_impulse_pushes_within_the_cone_and_newtons_law_holds(step):
     assert c_n > 0.0
     assert abs(c_t) <= step.law.friction_mu * c_n * (1.0 + ROUNDING)
     wanted = -step.law.restitution_e_n * step.along(step.v)[0]
-    assert step.along(motion.velocity[1])[0] == pytest.approx(wanted, abs=100 * ROUNDING * step.speed)
+    assert step.along(motion.velocity[1])[0] == pytest.approx(
+        wanted, abs=100 * ROUNDING * step.speed
+    )
 
 
 @THOROUGH
@@ -114,9 +126,13 @@ def test_friction_sticks_or_opposes_sliding_and_no_other_impulse_dissipates_more
     limit, c_t = step.law.friction_mu * motion.impulse_n[1, 0], motion.impulse_t[1, 0]
     w_t = step.along(motion.velocity[1])[1] + step.law.restitution_e_t * step.along(step.v)[1]
     rounding = 100 * ROUNDING * step.speed
-    assert abs(w_t) <= rounding or abs(c_t) == pytest.approx(limit, rel=ROUNDING), "stick inside the cone"
+    assert abs(w_t) <= rounding or abs(c_t) == pytest.approx(limit, rel=ROUNDING), (
+        "stick inside the cone"
+    )
     assert c_t * w_t <= rounding * limit
-    assert c_t * w_t <= share * limit * w_t + rounding * limit, "eq. 8, with u_t^+ + e_T u_t in place of u_t^+"
+    assert c_t * w_t <= share * limit * w_t + rounding * limit, (
+        "eq. 8, with u_t^+ + e_T u_t in place of u_t^+"
+    )
 
 
 @THOROUGH
@@ -128,14 +144,22 @@ def test_open_and_separating_contacts_bear_nothing(step):
 
 
 def modes(w, b, mu):
-    """All (c_n, c_t) that solve a closed contact: stick, and slide on either edge; checked to rounding."""
+    """All (c_n, c_t) that solve a closed contact: stick, and slide on either edge; checked to
+    rounding.
+    """
     scale = np.abs(b).max()
     found = []
-    slides = [b[0] / (w[0, 0] + side * mu * w[0, 1]) * np.array([1.0, side * mu]) for side in (1.0, -1.0)]
+    slides = [
+        b[0] / (w[0, 0] + side * mu * w[0, 1]) * np.array([1.0, side * mu]) for side in (1.0, -1.0)
+    ]
     for candidate in (np.linalg.solve(w, b), *slides):
         slip = (w @ candidate - b)[1]
         inside = abs(candidate[1]) <= mu * candidate[0] * (1.0 + 1e-9)
-        if candidate[0] >= 0.0 and inside and slip * candidate[1] <= 1e-9 * scale * mu * candidate[0]:
+        if (
+            candidate[0] >= 0.0
+            and inside
+            and slip * candidate[1] <= 1e-9 * scale * mu * candidate[0]
+        ):
             found.append(candidate)
     return found
 
@@ -144,17 +168,25 @@ def modes(w, b, mu):
 def contact_problems(draw):
     """W, b with b_n > 0, and mu up to far into wedging (mu |W_nt| > W_nn)."""
     half = np.array([[draw(between(0.3, 2)), 0.0], [draw(between(-3, 3)), draw(between(0.3, 2))]])
-    return half @ half.T, np.array([draw(between(0.01, 5)), draw(between(-5, 5))]), draw(between(0, 4))
+    return (
+        half @ half.T,
+        np.array([draw(between(0.01, 5)), draw(between(-5, 5))]),
+        draw(between(0, 4)),
+    )
 
 
 @THOROUGH
 @given(contact_problems())
 def test_every_closed_contact_has_one_solution_and_it_is_returned(problem):
     w, b, mu = problem
-    assume(np.abs(w[0, 0] - np.array([1, -1]) * mu * w[0, 1]).min() > 1e-2)  # the brute force divides by it
+    assume(
+        np.abs(w[0, 0] - np.array([1, -1]) * mu * w[0, 1]).min() > 1e-2
+    )  # the brute force divides by it
     found, returned = modes(w, b, mu), contact_impulse(w[0, 0], w[0, 1], w[1, 1], *b, mu)
     assert found
-    assert contact_impulse(w[0, 0], w[0, 1], w[1, 1], -b[0], b[1], mu) == (0.0, 0.0), "it opens by itself"
+    assert contact_impulse(w[0, 0], w[0, 1], w[1, 1], -b[0], b[1], mu) == (0.0, 0.0), (
+        "it opens by itself"
+    )
     for candidate in found:
         assert candidate == pytest.approx(returned, rel=1e-6, abs=1e-6)
 
@@ -182,7 +214,9 @@ def started(q, v=(0, 0, 0), law=PLAIN, h=1e-3, steps=50) -> PlanarMotion:
 def test_a_tangent_start_is_in_contact_at_once(depth):
     motion = started((0, 1 - depth, 0))
     assert motion.gap[0, 0] == pytest.approx(-depth, abs=1e-15)
-    assert motion.impulse_n[1:, 0] == pytest.approx(BODY.mass * GRAVITY * 1e-3, rel=1e-12), "it bears the weight"
+    assert motion.impulse_n[1:, 0] == pytest.approx(BODY.mass * GRAVITY * 1e-3, rel=1e-12), (
+        "it bears the weight"
+    )
     assert (motion.position == motion.position[0]).all() and (motion.impulse_t == 0.0).all()
     assert motion.time == pytest.approx(1e-3 * np.arange(51)) and motion.impulse_n[0, 0] == 0.0
     assert started((0, 1 - depth, 0), steps=0).position.tolist() == [[0, 1 - depth, 0]]
@@ -233,13 +267,17 @@ def first_peak(q, v, mu, h, seconds) -> float:
 
 
 def test_the_drops_impulse_is_the_papers_to_first_order():
-    # gap 0 is passed at the first k with k (k + 1) >= K^2, K = sqrt(2 D / g) / h, and the impulse is (k + 1) m g h
+    # gap 0 is passed at the first k with k (k + 1) >= K^2, K = sqrt(2 D / g) / h, and the impulse
+    # is (k + 1) m g h
     true = BODY.mass * np.sqrt(2.0 * GRAVITY * 9.0)
     assert true == pytest.approx(133.0, abs=0.2)  # eq. 22
     steps, errors = np.geomspace(1e-4, 1e-2, 80), []
     for h in steps:
         errors.append(first_peak((0, 10, 0), (0, 0, 0), 0.2, h, 1.5) - true)
-        in_weights, fall_steps = errors[-1] / (BODY.mass * GRAVITY * h), np.sqrt(2.0 * 9.0 / GRAVITY) / h
+        in_weights, fall_steps = (
+            errors[-1] / (BODY.mass * GRAVITY * h),
+            np.sqrt(2.0 * 9.0 / GRAVITY) / h,
+        )
         assert 0.5 - 1e-9 < in_weights < 1.5 + 1.0 / (8.0 * fall_steps) + 1e-9
         assert errors[-1] < 0.005 * true or h > 2e-3
     assert 0.9 < np.polyfit(np.log(steps), np.log(errors), 1)[0] < 1.1
@@ -255,7 +293,12 @@ def exact_first_impulse(q, v, mu: float) -> float:
     q, v = np.array(q), np.array(v)
     times = np.linspace(0.0, 2.0, 4001)
     after = next(t for t in times if contacts(BODY.shape, LEVEL, state(t)[0]).gap[0] < 0.0)
-    hit = brentq(lambda t: contacts(BODY.shape, LEVEL, state(t)[0]).gap[0], after - times[1], after, xtol=1e-14)
+    hit = brentq(
+        lambda t: contacts(BODY.shape, LEVEL, state(t)[0]).gap[0],
+        after - times[1],
+        after,
+        xtol=1e-14,
+    )
     at, before = contacts(BODY.shape, LEVEL, state(hit)[0]), state(hit)[1]
     bases = np.vstack([at.normal, at.tangent])
     (solution,) = modes(bases / BODY.mass_matrix @ bases.T, -bases @ before, mu)
@@ -268,7 +311,9 @@ def test_the_throws_impulse_converges_to_the_exact_impact():
     steps = np.geomspace(1e-5, 1e-3, 60)
     errors = np.array([first_peak(*THROW, 0.2, h, 0.7) for h in steps]) - exact
     assert np.abs(errors).max() < 0.005 * 86.5
-    assert np.abs(errors / steps).max() < 2.0 * np.abs(errors / steps)[steps > 3e-4].max(), "first order"
+    assert np.abs(errors / steps).max() < 2.0 * np.abs(errors / steps)[steps > 3e-4].max(), (
+        "first order"
+    )
     assert np.abs(errors[steps < 2e-5]).max() < 0.01
 
 
@@ -282,7 +327,9 @@ def test_a_cylinder_slides_or_rolls_down_a_slope(slope, share):
     start = (*((0.3 - 1e-10) * ground.normal), 0.0)
     motion = simulate(body, ground, law, start, (0, 0, 0), time_step=1e-3, steps=500)
     pull = GRAVITY * np.sin(abs(slope)) - min(share, 1.0) * rolling * GRAVITY * np.cos(slope)
-    assert motion.velocity[:, :2] @ ground.tangent == pytest.approx(-np.sign(slope) * pull * motion.time, abs=1e-10)
+    assert motion.velocity[:, :2] @ ground.tangent == pytest.approx(
+        -np.sign(slope) * pull * motion.time, abs=1e-10
+    )
     assert np.abs(motion.velocity[:, :2] @ ground.normal).max() < 1e-11
     assert (motion.impulse_n[1:] > 0.0).all() and np.ptp(motion.gap) < 1e-10
 
@@ -313,7 +360,9 @@ def rates(ground: Ground, position: np.ndarray, velocity: np.ndarray) -> np.ndar
 def test_the_gap_follows_its_rate_up_to_the_curvature_of_the_ellipse(throw, slope):
     # g = d - H(phi), and H'' = (radius of curvature) - H lies between b^2/a - a and a^2/b - b
     motion, h = run(throw, Ground(slope)), throw[2]
-    beyond = np.diff(motion.gap[:, 0]) - h * rates(Ground(slope), motion.position[:-1], motion.velocity[1:])
+    beyond = np.diff(motion.gap[:, 0]) - h * rates(
+        Ground(slope), motion.position[:-1], motion.velocity[1:]
+    )
     turned = 0.5 * (h * motion.velocity[1:, 2]) ** 2
     assert (beyond >= -turned * (1.5**2 / 1.0 - 1.0) - ROUNDING).all()
     assert (beyond <= turned * (1.5 - 1.0**2 / 1.5) + ROUNDING).all()
@@ -322,7 +371,9 @@ def test_the_gap_follows_its_rate_up_to_the_curvature_of_the_ellipse(throw, slop
 @MOTIONS
 @given(throws, between(-0.8, 0.8))
 def test_no_deeper_than_the_closing_step_and_what_follows_from_there(throw, slope):
-    """Inside, only curvature deepens a borne contact, and only gravity's h^2 g cos(slope) one that is leaving."""
+    """Inside, only curvature deepens a borne contact, and only gravity's h^2 g cos(slope) one that
+    is leaving.
+    """
     (_, _, h, law), motion = throw, run(throw, Ground(slope))
     approach = -rates(Ground(slope), motion.position[:-1], motion.velocity[1:])
     allowed, drift = 0.0, 0.5 * (1.5**2 - 1.0) * (h * motion.velocity[1:, 2]) ** 2
@@ -344,7 +395,9 @@ def test_a_mirrored_motion_is_the_mirror_image(throw, slope):
     flip = np.array([-1.0, 1.0, -1.0])
     here = run(throw, Ground(slope, 0.5, 0.2))
     there = run(((gap, -theta), (-v_x, v_y, -omega), h, law), Ground(-slope, -0.5, 0.2))
-    assert (there.position == flip * here.position).all() and (there.velocity == flip * here.velocity).all()
+    assert (there.position == flip * here.position).all() and (
+        there.velocity == flip * here.velocity
+    ).all()
     assert (there.impulse_n == here.impulse_n).all() and (there.impulse_t == -here.impulse_t).all()
 
 
@@ -360,23 +413,37 @@ def assert_same(there: PlanarMotion, position, velocity, impulse_n) -> None:
 def test_without_gravity_no_slope_is_special(throw, slope, angle):
     start, v, h, law = throw
     law = law._replace(gravity=0.0)
-    turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+    turn = np.array(
+        [[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]]
+    )
     here = run((start, v, h, law), Ground(slope), steps=100)
     there = run(((start[0], start[1] + angle), turn @ v, h, law), Ground(slope + angle), steps=100)
-    assert_same(there, here.position @ turn.T + [0, 0, angle], here.velocity @ turn.T, here.impulse_n)
+    assert_same(
+        there, here.position @ turn.T + [0, 0, angle], here.velocity @ turn.T, here.impulse_n
+    )
 
 
 @MOTIONS
-@given(throws, between(-0.7, 0.7), st.tuples(between(-3, 3), between(-3, 3)), between(0.1, 10), between(0.1, 10))
+@given(
+    throws,
+    between(-0.7, 0.7),
+    st.tuples(between(-3, 3), between(-3, 3)),
+    between(0.1, 10),
+    between(0.1, 10),
+)
 def test_no_place_no_length_and_no_mass_is_special(throw, slope, place, length, mass):
     (gap, theta), v, h, law = throw
     here = run(throw, Ground(slope), steps=100)
     leaving = rates(Ground(slope), here.position, here.velocity)[here.gap[:, 0] <= 0.0]
-    assume(not ((leaving > CLOSING / 10) & (leaving < CLOSING * 10)).any())  # CLOSING is a speed, not scaled
+    assume(
+        not ((leaving > CLOSING / 10) & (leaving < CLOSING * 10)).any()
+    )  # CLOSING is a speed, not scaled
     big = PlanarBody(Ellipse(1.5 * length, length), 10.0 * mass, 2.0 * mass * length**2)
     pace = np.sqrt(length)
     start = (length * (gap + SPARE) - SPARE, theta)
     scaled = (start, np.array(v) * [pace, pace, 1 / pace], h * pace, law)
     there = run(scaled, Ground(slope, *place), big, steps=100)
     position = (there.position - [*place, 0]) / [length, length, 1]
-    assert_same(here, position, there.velocity / [pace, pace, 1 / pace], there.impulse_n / (mass * pace))
+    assert_same(
+        here, position, there.velocity / [pace, pace, 1 / pace], there.impulse_n / (mass * pace)
+    )

@@ -1,4 +1,6 @@
-"""Throws of a square: lost frames, tipping without impacts, and the identification of a twin whose truth is known."""
+"""Throws of a square: lost frames, tipping without impacts, and the identification of a twin whose
+truth is known.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ from contactid.planar.squares.windows import (
 )
 from contactid.sources.motion import write_dataset
 
-TWIN_FOLDER = Path(__file__).parents[2] / "workflow" / "resources" / "embedded" / "planar_square_twin"
+TWIN_FOLDER = (
+    Path(__file__).parents[2] / "workflow" / "resources" / "embedded" / "planar_square_twin"
+)
 INTERVAL, GRAVITY, RATIO = 0.004, 9.81, SQUARE_SIDE**2 / 6.0
 SQUARE = square(SQUARE_SIDE)
 
@@ -64,7 +68,12 @@ def without_frames(data: xr.Dataset, name: str, first: int, number: int) -> xr.D
             part = np.delete(part, range(first, first + number), axis=0)
         throws.append(PlanarThrow(str(names[place]), INTERVAL * np.arange(len(part)), part))
     return build_throws(
-        throws, square(SQUARE_SIDE), object_name="square", source="twin", licence="CC0-1.0", synthetic=True
+        throws,
+        square(SQUARE_SIDE),
+        object_name="square",
+        source="twin",
+        licence="CC0-1.0",
+        synthetic=True,
     )
 
 
@@ -80,13 +89,17 @@ def prepared_of(*events: ThrowEvents, shape: Polygon = SQUARE) -> PreparedThrows
 
 
 def tipping_throw(ratio: float, couple: float, way: float = 1.0) -> np.ndarray:
-    """Poses (n, 3) of a square that tips over a sharp corner without sliding; ``couple`` per mass resists, m2/s2."""
+    """Poses (n, 3) of a square that tips over a sharp corner without sliding; ``couple`` per mass
+    resists, m2/s2.
+    """
     radius = SQUARE_SIDE / np.sqrt(2.0)
     tilt, rate, step = 0.08, 0.6, 1e-5
     poses, count = [], round(INTERVAL / step)
     for k in range(10**5):
         if k % count == 0:
-            poses.append((-way * radius * np.sin(tilt), radius * np.cos(tilt), way * tilt + 0.25 * np.pi))
+            poses.append(
+                (-way * radius * np.sin(tilt), radius * np.cos(tilt), way * tilt + 0.25 * np.pi)
+            )
         rate += step * (GRAVITY * radius * np.sin(tilt) - couple) / (ratio + radius**2)
         tilt += step * rate
         if tilt > 0.65:
@@ -122,7 +135,9 @@ def test_a_standing_body_needs_a_couple_of_its_weight_times_its_lean() -> None:
 
 
 def test_breaks_merges_contacts_and_jumps_that_touch() -> None:
-    event = replace(event_of(np.zeros((30, 3))), contacts=(Contact(5, 7), Contact(20, 22)), jumps=(7, 12))
+    event = replace(
+        event_of(np.zeros((30, 3))), contacts=(Contact(5, 7), Contact(20, 22)), jumps=(7, 12)
+    )
     assert breaks(event) == [(5, 8), (11, 13), (20, 22)]
 
 
@@ -144,7 +159,9 @@ def test_a_throw_without_a_contact_cannot_be_mended() -> None:
     assert mend(event_of(np.zeros((30, 3))), prepared_of(), IMPACT_FRAMES[0]) is None
 
 
-def test_impacts_that_turn_the_body_most_tell_the_twins_truth_by_eq31(windows: list[SquareWindow]) -> None:
+def test_impacts_that_turn_the_body_most_tell_the_twins_truth_by_eq31(
+    windows: list[SquareWindow],
+) -> None:
     telling = largest_turns(windows)
     names = [window.name for window in telling]
     assert len(set(names)) == len(names) > 10
@@ -166,11 +183,15 @@ def test_throws_without_an_impact_between_two_flights_are_refused(
     write_dataset(twin.assign_attrs(synthetic=1), tmp_path / "twin.nc")
     monkeypatch.setattr(identification, "every_impact", lambda prepared: [])
     with pytest.raises(ContactIdError, match="no impact of a single corner between two flights"):
-        write_squares(str(tmp_path / "twin.nc"), str(tmp_path / "squares.csv"), str(tmp_path / "fits.nc"))
+        write_squares(
+            str(tmp_path / "twin.nc"), str(tmp_path / "squares.csv"), str(tmp_path / "fits.nc")
+        )
     assert [file.name for file in tmp_path.iterdir()] == ["twin.nc"]
 
 
-def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_the_twin(
+    twin: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The control for the real square: here the same steps find J/m and friction."""
     monkeypatch.setattr(identification, "FITTED", 4)
     data, squares, fits = (str(tmp_path / name) for name in ("twin.nc", "squares.csv", "fits.nc"))
@@ -183,5 +204,7 @@ def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path, monkeypatch: pytest
         assert table[column].to_numpy() == pytest.approx(1e6 * RATIO, rel=0.03)
     assert table["friction_mu"].median() == pytest.approx(0.15, abs=0.02)
     outlines = square_throw(fits)
-    assert {"outline", "measured"} <= set(outlines["kind"]) and set(outlines["source"].str[:9]) == {"synthetic"}
+    assert {"outline", "measured"} <= set(outlines["kind"]) and set(outlines["source"].str[:9]) == {
+        "synthetic"
+    }
     assert len(square_impulses(fits))

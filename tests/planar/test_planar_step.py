@@ -1,4 +1,6 @@
-"""Steps solved as optimisation problems against the exact step, hand-made truths, and root finding by contact mode."""
+"""Steps solved as optimisation problems against the exact step, hand-made truths, and root finding
+by contact mode.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def n_failed(solutions: Sequence[StepSolution]) -> int:
     return sum(not solution.converged for solution in solutions)
 
 
-@pytest.mark.parametrize(("friction_mu", "time_step", "duration"), [(0.2, 5e-3, 1.5), (0.5, 5e-3, 1.5)])
+@pytest.mark.parametrize(
+    ("friction_mu", "time_step", "duration"), [(0.2, 5e-3, 1.5), (0.5, 5e-3, 1.5)]
+)
 def test_the_throw_of_figure_9_by_eq_20_is_the_exact_motion(
     friction_mu: float, time_step: float, duration: float
 ) -> None:
@@ -94,7 +98,9 @@ def test_steps_without_contact_are_solved_to_the_closed_form() -> None:
     numbers=st.lists(unit, min_size=8, max_size=8),
     law=st.tuples(st.just(0.0) | st.floats(1e-3, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 1.0)),
 )
-def test_one_step_of_eq_20_is_the_exact_step(numbers: list[float], law: tuple[float, float, float]) -> None:
+def test_one_step_of_eq_20_is_the_exact_step(
+    numbers: list[float], law: tuple[float, float, float]
+) -> None:
     body, ground, q, v, n, t = ellipse_on_ground(numbers, lift=-1e-10)
     given_law = PlanarLaw(*law)
     assume(not wedges(body, given_law, n, t))
@@ -114,7 +120,9 @@ def leave_unsettled(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(step_module, "_WEIGHTS", step_module._WEIGHTS[:1])
 
 
-def test_eq_20_alone_comes_near_and_settling_makes_it_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_eq_20_alone_comes_near_and_settling_makes_it_exact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     law, q, v = PlanarLaw(0.2, 0.4), np.array([0.0, 1.0, 0.0]), np.array([3.0, -2.0, 1.0])
     at = contacts(BODY.shape, LEVEL, q)
     step = build_irc_step(BODY, LEVEL, law, 1e-3)
@@ -133,17 +141,25 @@ def test_eq_20_alone_comes_near_and_settling_makes_it_exact(monkeypatch: pytest.
 
 
 def test_a_closed_contact_is_what_the_compiled_step_takes_for_one() -> None:
-    at = contacts(BODY.shape, LEVEL, [[0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0 + 1e-12, 0.0], [0.0, 0.9, 0.0]])
+    at = contacts(
+        BODY.shape,
+        LEVEL,
+        [[0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0 + 1e-12, 0.0], [0.0, 0.9, 0.0]],
+    )
     rise = np.array([0.5 * CLOSING, 2.0 * CLOSING, -1.0, 0.0])
     v = np.column_stack([np.zeros(4), rise, np.zeros(4)])
     assert closed_contacts(at, v)[:, 0].tolist() == [True, False, False, True]
 
 
-def test_solves_that_fail_are_counted_and_the_motion_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_solves_that_fail_are_counted_and_the_motion_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     leave_unsettled(monkeypatch)
     monkeypatch.setattr(step_module, "_SOLVER", SolverOptions(max_iterations=2))
     start = ([0.0, 1.0, 0.0], [3.0, -1.0, 0.0])
-    motion, solutions = simulate_irc_nlp(BODY, LEVEL, PlanarLaw(0.3, 0.0), *start, time_step=1e-3, steps=3)
+    motion, solutions = simulate_irc_nlp(
+        BODY, LEVEL, PlanarLaw(0.3, 0.0), *start, time_step=1e-3, steps=3
+    )
     assert len(solutions) == n_failed(solutions) == 3
     assert len(motion.time) == 4 and np.isfinite(motion.position).all()
     assert all(solution.residual > step_module.TOLERANCE for solution in solutions)
@@ -151,7 +167,13 @@ def test_solves_that_fail_are_counted_and_the_motion_goes_on(monkeypatch: pytest
 
 def test_two_corners_that_land_together_share_the_impulse() -> None:
     motion, solutions = simulate_irc_nlp(
-        SQUARE, LEVEL, PlanarLaw(0.4, 0.5), [0.0, 1.0, 0.0], [0.0, -2.0, 0.0], time_step=1e-3, steps=1
+        SQUARE,
+        LEVEL,
+        PlanarLaw(0.4, 0.5),
+        [0.0, 1.0, 0.0],
+        [0.0, -2.0, 0.0],
+        time_step=1e-3,
+        steps=1,
     )
     assert n_failed(solutions) == 0
     assert motion.impulse_n[1].sum() == pytest.approx(3.0 * (1.5 * 2.0 + 1e-3 * GRAVITY), rel=1e-9)
@@ -160,8 +182,8 @@ def test_two_corners_that_land_together_share_the_impulse() -> None:
 
 def test_prescribed_velocities_that_need_a_pulling_contact_have_no_solution() -> None:
     tall = PlanarBody(Polygon(((0.1, 1.0), (-0.1, 1.0), (-0.1, -1.0), (0.1, -1.0))), 1.0, 0.4)
-    # the right corner closes fast; its impulse alone turns the block so that the left one would leave the ground less
-    # slowly than the equality wants
+    # the right corner closes fast; its impulse alone turns the block so that the left one would
+    # leave the ground less slowly than the equality wants
     rate = np.array([0.0, -1.0, -9.0])
     at = contacts(tall.shape, LEVEL, [0.0, 1.0, 0.0])
     speeds = (at.normal @ rate)[2:]
@@ -170,12 +192,16 @@ def test_prescribed_velocities_that_need_a_pulling_contact_have_no_solution() ->
     delassus = at.normal[2:] @ (inverse[:, None] * at.normal[2:].T)
     needed = np.linalg.solve(delassus, -speeds)
     assert needed.min() < 0.0
-    _, solutions = simulate_irc_nlp(tall, LEVEL, PlanarLaw(0.0, 0.0), [0.0, 1.0, 0.0], rate, time_step=1e-4, steps=1)
+    _, solutions = simulate_irc_nlp(
+        tall, LEVEL, PlanarLaw(0.0, 0.0), [0.0, 1.0, 0.0], rate, time_step=1e-4, steps=1
+    )
     assert n_failed(solutions) == 1
 
 
 def drop_before_contact(time_step: float) -> tuple[int, float, float]:
-    """Of the drop from 10 m: steps until the next free one would enter the ground, the gap and the speed there."""
+    """Of the drop from 10 m: steps until the next free one would enter the ground, the gap and the
+    speed there.
+    """
     k, gap, fall = 0, 9.0, 0.0
     while gap - time_step * (fall + time_step * GRAVITY) >= 0.0:
         fall += time_step * GRAVITY
@@ -184,16 +210,22 @@ def drop_before_contact(time_step: float) -> tuple[int, float, float]:
     return k, gap, fall
 
 
-def by_gap(law: PlanarLaw, position: Sequence[float], velocity: Sequence[float], h: float, steps: int) -> PlanarMotion:
+def by_gap(
+    law: PlanarLaw, position: Sequence[float], velocity: Sequence[float], h: float, steps: int
+) -> PlanarMotion:
     scene = Scene("thrown", BODY, LEVEL, tuple(position), tuple(velocity), steps * h, h, (law,))
     return gap_motion(scene, law, h)
 
 
 @pytest.mark.parametrize("time_step", [1e-3, 2e-3, 5e-3, 0.0137, 0.02])
-def test_impulse_gap_complementarity_splits_the_drop_s_impulse_as_computed_by_hand(time_step: float) -> None:
-    """The first impulse leaves the speed g_k / h that just closes the gap, the second one takes it away.
+def test_impulse_gap_complementarity_splits_the_drop_s_impulse_as_computed_by_hand(
+    time_step: float,
+) -> None:
+    """The first impulse leaves the speed g_k / h that just closes the gap, the second one takes it
+    away.
 
-    ``c_1 = m (v + g h) - m g_k / h`` and ``c_2 = m g_k / h + m g h``, with speed v and gap g_k before; then ``m g h``.
+    ``c_1 = m (v + g h) - m g_k / h`` and ``c_2 = m g_k / h + m g h``, with speed v and gap g_k
+    before; then ``m g h``.
     """
     k, gap, fall = drop_before_contact(time_step)
     motion = by_gap(PlanarLaw(0.5, 0.0), (0.0, 10.0, 0.0), (0.0, 0.0, 0.0), time_step, k + 21)
@@ -210,7 +242,9 @@ def test_impulse_gap_complementarity_splits_the_drop_s_impulse_as_computed_by_ha
 
 @pytest.mark.parametrize("time_step", [1e-3, 5e-3, 0.02])
 @pytest.mark.parametrize("friction_mu", [0.2, 0.5])
-def test_impulse_gap_complementarity_keeps_its_laws_in_the_throw(friction_mu: float, time_step: float) -> None:
+def test_impulse_gap_complementarity_keeps_its_laws_in_the_throw(
+    friction_mu: float, time_step: float
+) -> None:
     motion = by_gap(PlanarLaw(friction_mu, 0.0), *THROW, time_step, round(1.0 / time_step))
     c_n, c_t = motion.impulse_n, motion.impulse_t
     assert motion.gap.min() > -1e-10 and (c_n > 0.0).any()
@@ -230,7 +264,9 @@ def test_impulse_gap_complementarity_keeps_its_laws_in_the_throw(friction_mu: fl
 def solutions_by_mode(
     body: PlanarBody, ground: Ground, law: PlanarLaw, q: np.ndarray, v: np.ndarray, h: float
 ) -> Iterator[tuple[float, float]]:
-    """All (c_n, c_t) that close the gap in stick or on an edge of the cone, by bracketing and root finding."""
+    """All (c_n, c_t) that close the gap in stick or on an edge of the cone, by bracketing and root
+    finding.
+    """
     at = contacts(body.shape, ground, q)
     n, t = at.normal[0], at.tangent[0]
     inverse = 1.0 / body.mass_matrix
@@ -241,7 +277,10 @@ def solutions_by_mode(
         return free + inverse * (n * c_n + t * c_t)
 
     modes: list[tuple[Callable[[float], float], Callable[[float, float, float], bool]]] = [
-        (lambda c: -(float(t @ free) + w_nt * c) / w_tt, lambda c, c_t, u: abs(c_t) <= mu * c + 1e-10),
+        (
+            lambda c: -(float(t @ free) + w_nt * c) / w_tt,
+            lambda c, c_t, u: abs(c_t) <= mu * c + 1e-10,
+        ),
         (lambda c: -mu * c, lambda c, c_t, u: u >= -1e-10),
         (lambda c: mu * c, lambda c, c_t, u: u <= 1e-10),
     ]
@@ -273,8 +312,13 @@ def test_an_impulse_gap_step_is_a_root_of_its_contact_mode(
     body, ground, q, v, n, t = ellipse_on_ground(numbers, lift=part * closing * time_step)
     law = PlanarLaw(friction_mu, 0.0)
     assume(not wedges(body, law, n, t))
-    assume(contacts(body.shape, ground, q + time_step * (v - [0.0, time_step * GRAVITY, 0.0])).gap[0] < -1e-7)
-    scene = Scene("step", body, ground, tuple(q.tolist()), tuple(v.tolist()), time_step, time_step, (law,))
+    assume(
+        contacts(body.shape, ground, q + time_step * (v - [0.0, time_step * GRAVITY, 0.0])).gap[0]
+        < -1e-7
+    )
+    scene = Scene(
+        "step", body, ground, tuple(q.tolist()), tuple(v.tolist()), time_step, time_step, (law,)
+    )
     found = gap_motion(scene, law, time_step)
     roots = np.array(list(solutions_by_mode(body, ground, law, q, v, time_step)))
     impulse = np.array([found.impulse_n[1, 0], found.impulse_t[1, 0]])

@@ -1,4 +1,6 @@
-"""The program of eq. 27 says what the contact law says, and its solutions are the bodies the throws were made with."""
+"""The program of eq. 27 says what the contact law says, and its solutions are the bodies the throws
+were made with.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from hypothesis import strategies as st
 
 from contactid.core.complementarity import Continuation, Reformulation
 from contactid.planar.identify import starts
-from contactid.planar.identify.fit import FitOptions, TrajectoryFit, _is_limit, fit_trajectories, scales_of
+from contactid.planar.identify.fit import (
+    FitOptions,
+    TrajectoryFit,
+    _is_limit,
+    fit_trajectories,
+    scales_of,
+)
 from contactid.planar.identify.starts import grid_with_impacts
 from contactid.planar.identify.states import ThrowStates
 from contactid.planar.models import trajectory
@@ -36,7 +44,15 @@ RATE = 240.0
 SLOPE = Ground(0.2, 0.03, 0.006)
 
 
-def thrown(shape: Shape, ratio: float, law: PlanarLaw, q, v, frames: int, ground: Ground = Ground()) -> MeasuredThrow:  # noqa: B008
+def thrown(
+    shape: Shape,
+    ratio: float,
+    law: PlanarLaw,
+    q,
+    v,
+    frames: int,
+    ground: Ground = Ground(),  # noqa: B008
+) -> MeasuredThrow:
     """Poses without noise at 240 frames/s, simulated at about 10 microseconds."""
     body = PlanarBody(shape, 0.064, 0.064 * ratio)
     run = simulate(body, ground, law, q, v, time_step=1.0 / RATE / 416, steps=416 * frames)
@@ -57,7 +73,9 @@ def throw_of(name: str) -> MeasuredThrow:
         case "slope":
             return thrown(ELLIPSE, RATIO, PlanarLaw(0.3, 0.3), q, (3.0, -4.0, 0.0), 36, SLOPE)
         case "square":
-            return thrown(SQUARE, SQUARE_RATIO, PlanarLaw(0.3, 0.4), (0, 0.08, 0.5), (1.5, -2, -8), 48)
+            return thrown(
+                SQUARE, SQUARE_RATIO, PlanarLaw(0.3, 0.4), (0, 0.08, 0.5), (1.5, -2, -8), 48
+            )
     raise KeyError(name)
 
 
@@ -80,7 +98,9 @@ def relative(fit: TrajectoryFit, ratio: float = RATIO) -> float:
 def breaches(
     shape: Shape, throw: MeasuredThrow, states: ThrowStates, ratio: float, mu: float, scales: Scales
 ) -> dict[str, float]:
-    """How far states and impulses are from eqs. 16 to 18 and 23, recomputed from q, v and c, in the units of a fit."""
+    """How far states and impulses are from eqs. 16 to 18 and 23, recomputed from q, v and c, in the
+    units of a fit.
+    """
     q, v, h = states.position, states.velocity, np.diff(states.time)[:, None]
     at = contacts(shape, throw.ground, q[:-1])
     wrench = np.einsum("kj,kji->ki", states.impulse_n, at.normal)
@@ -94,7 +114,9 @@ def breaches(
     rate = scales.pose / scales.time
     return {
         "eq. 17": float(np.abs((q[1:] - q[:-1] - h * v[1:]) / scales.pose).max()),
-        "eq. 16": float(np.abs((v[1:] - v[:-1] - change) * [1, 1, ratio / scales.length**2] / rate).max()),
+        "eq. 16": float(
+            np.abs((v[1:] - v[:-1] - change) * [1, 1, ratio / scales.length**2] / rate).max()
+        ),
         "penetration": float(np.maximum(-at.gap, 0.0).max()) / scales.length,
         "pull": float(np.maximum(-c_n, 0.0).max()),
         "impulse at a distance": float(np.minimum(c_n, at.gap / scales.length).max()),
@@ -105,7 +127,9 @@ def breaches(
 
 @st.composite
 def scenes(draw):
-    """A shape, its ground, how far durations may shift and gravity (m/s2), scales, and random numbers."""
+    """A shape, its ground, how far durations may shift and gravity (m/s2), scales, and random
+    numbers.
+    """
     shape = draw(st.sampled_from([ELLIPSE, SQUARE]))
     ground = Ground(draw(st.floats(-1, 1)), draw(st.floats(-1, 1)), draw(st.floats(-1, 1)))
     options = draw(st.sampled_from([0.0, 0.8])), draw(st.sampled_from([9.81, 1.6]))
@@ -113,7 +137,9 @@ def scenes(draw):
     return shape, ground, options, scales, np.random.default_rng(draw(st.integers(0, 10**6)))
 
 
-def obeyed(shape: Shape, ground: Ground, options: tuple[float, float], n_s: int, ratio: float, random) -> GuessedThrow:
+def obeyed(
+    shape: Shape, ground: Ground, options: tuple[float, float], n_s: int, ratio: float, random
+) -> GuessedThrow:
     """Four frames of a body under random impulses, by eqs. 16 and 17 as they stand."""
     n, (time_shift, gravity) = 4 * n_s, options
     near = random.random((n, shape.n_contacts)) < 0.5
@@ -133,7 +159,9 @@ def obeyed(shape: Shape, ground: Ground, options: tuple[float, float], n_s: int,
     return GuessedThrow(share.ravel(), q, v, impulse_n, impulse_t, near)
 
 
-def written(scene, n_s: int, error: float = 1.0) -> tuple[TrajectoryModel, GuessedThrow, MeasuredThrow]:
+def written(
+    scene, n_s: int, error: float = 1.0
+) -> tuple[TrajectoryModel, GuessedThrow, MeasuredThrow]:
     """The model at states made with J/m = 5e-4 m2, with that times an error in it."""
     shape, ground, options, scales, random = scene
     states = obeyed(shape, ground, options, n_s, 5e-4, random)
@@ -157,14 +185,22 @@ def left_over(built: TrajectoryModel) -> float:
 def test_the_model_is_eqs_16_to_18_and_23_in_its_own_units(scene, n_s):
     shape, ground, _, scales, _ = scene
     built, states, throw = written(scene, n_s)
-    scale = 1.0 + max(float(np.abs(states.velocity / scales.pose * scales.time).max()), 1.0 / scales.length)
+    scale = 1.0 + max(
+        float(np.abs(states.velocity / scales.pose * scales.time).max()), 1.0 / scales.length
+    )
     assert left_over(built) < 1e-11 * scale
     at = contacts(shape, ground, states.position[:-1])
     slip = np.einsum("kji,ki->kj", at.tangent, states.velocity[1:]) / scales.speed
     c_n, c_t = states.impulse_n / scales.speed, states.impulse_t / scales.speed
     ahead = np.maximum(slip, 0.0)
-    sides = [(c_n, at.gap / scales.length), (ahead, 0.4 * c_n + c_t), (ahead - slip, 0.4 * c_n - c_t)]
-    expected = np.stack([np.stack([a[states.near], b[states.near]], axis=-1) for a, b in sides], axis=1).reshape(-1, 2)
+    sides = [
+        (c_n, at.gap / scales.length),
+        (ahead, 0.4 * c_n + c_t),
+        (ahead - slip, 0.4 * c_n - c_t),
+    ]
+    expected = np.stack(
+        [np.stack([a[states.near], b[states.near]], axis=-1) for a, b in sides], axis=1
+    ).reshape(-1, 2)
     found = np.array([[pyo.value(a), pyo.value(b)] for a, b in built.pairs]).reshape(-1, 2)
     assert np.allclose(found, expected, rtol=1e-9, atol=1e-9 * scale)
     residuals = (states.position[::n_s] - throw.position) / SIGMA
@@ -181,7 +217,11 @@ def test_states_of_another_body_leave_eq_16_open(scene, n_s):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.floats(0.0, 4.0 / RATE), max_size=6), st.integers(1, 5), st.sampled_from([0.05, 0.15, 0.3]))
+@given(
+    st.lists(st.floats(0.0, 4.0 / RATE), max_size=6),
+    st.integers(1, 5),
+    st.sampled_from([0.05, 0.15, 0.3]),
+)
 @example([0.68 / 3.0 / RATE, 2.9 / 3.0 / RATE], 3, 0.05)  # 2.22 steps lie between them
 def test_a_grid_with_impacts_keeps_frames_and_durations_within_bounds(impacts, n_s, least):
     throw = MeasuredThrow(np.arange(5) / RATE, np.zeros((5, 3)), SIGMA)
@@ -249,7 +289,10 @@ def test_a_square_is_found_that_lands_on_two_corners():
 
 @pytest.mark.parametrize("reformulation", [Reformulation.SCHOLTES, Reformulation.LIN_FUKUSHIMA])
 def test_reformulations_agree_from_the_same_start(reformulation, monkeypatch):
-    fit, options = fit_of("mu 0.3"), FitOptions(sequences=0, continuations=(Continuation(reformulation),), tries=1)
+    fit, options = (
+        fit_of("mu 0.3"),
+        FitOptions(sequences=0, continuations=(Continuation(reformulation),), tries=1),
+    )
     # with shorter steps, reformulations that let go of the start lose their way
     monkeypatch.setattr(trajectory, "TIME_SHIFT", 0.9)
     monkeypatch.setattr(starts, "_LEAST_SHARE", 1.5 * (1.0 - 0.9))
@@ -276,7 +319,12 @@ def test_two_throws_share_a_body_and_say_more_than_either():
     assert both.friction_mu_se < min(first.friction_mu_se, second.friction_mu_se)
     for states, throw in zip(both.throws, [throw_of("mu 0.3"), throw_of("slope")], strict=True):
         found = breaches(
-            ELLIPSE, throw, states, both.inertia_ratio, both.friction_mu, scales_of(ELLIPSE, [throw_of("mu 0.3")])
+            ELLIPSE,
+            throw,
+            states,
+            both.inertia_ratio,
+            both.friction_mu,
+            scales_of(ELLIPSE, [throw_of("mu 0.3")]),
         )
         assert max(found.values()) < 1e-5, found
 
@@ -314,7 +362,9 @@ def test_without_gravity_a_turned_scene_has_the_same_body():
     turned = np.column_stack([q[:, :2] @ turn.T, q[:, 2] + slope])
     options = FitOptions(gravity=0.0)
     level = fit_trajectories(ELLIPSE, [MeasuredThrow(time, q, SIGMA)], options)
-    sloping = fit_trajectories(ELLIPSE, [MeasuredThrow(time, turned, SIGMA, Ground(slope))], options)
+    sloping = fit_trajectories(
+        ELLIPSE, [MeasuredThrow(time, turned, SIGMA, Ground(slope))], options
+    )
     assert level.converged and sloping.converged and relative(level) < 5e-3
     assert sloping.inertia_ratio == pytest.approx(level.inertia_ratio, rel=2e-4)
     assert sloping.friction_mu == pytest.approx(level.friction_mu, abs=1e-4)
@@ -324,7 +374,9 @@ def test_inertia_that_the_frames_leave_open_has_an_error_as_large_as_itself():
     """One frame before the impact at 30 frames/s: any change of spin fits."""
     quick = thrown(ELLIPSE, RATIO, PlanarLaw(0.1, 0.2), *ELLIPSE_START, 56)
     noisy = quick.position[::8] + np.random.default_rng(1).normal(size=(8, 3)) * SIGMA
-    fit = fit_trajectories(ELLIPSE, [MeasuredThrow(np.arange(8) * 8 / RATE, noisy, SIGMA, Ground())])
+    fit = fit_trajectories(
+        ELLIPSE, [MeasuredThrow(np.arange(8) * 8 / RATE, noisy, SIGMA, Ground())]
+    )
     assert fit.converged and fit.inertia_ratio_se > RATIO
     assert fit.friction_mu == pytest.approx(0.1, abs=4 * fit.friction_mu_se)
 

@@ -1,4 +1,6 @@
-"""The synthetic twin of the square throws: what the code makes, what it states, and what preprocessing finds in it."""
+"""The synthetic twin of the square throws: what the code makes, what it states, and what
+preprocessing finds in it.
+"""
 
 from __future__ import annotations
 
@@ -47,11 +49,15 @@ def prepared():
 
 
 def test_the_embedded_files_are_what_the_code_makes(made):
-    """To the last digit or two: motions with several impacts carry rounding differences between processors."""
+    """To the last digit or two: motions with several impacts carry rounding differences between
+    processors.
+    """
     embedded = sorted(file.name for file in (EMBEDDED / EMBEDDED_FOLDER).glob("*.csv"))
     assert embedded == sorted(file.name for file in made.glob("*.csv")) and len(embedded) == 24
     for name in embedded:
-        here, there = (columns_of(folder / name, COLUMNS) for folder in (EMBEDDED / EMBEDDED_FOLDER, made))
+        here, there = (
+            columns_of(folder / name, COLUMNS) for folder in (EMBEDDED / EMBEDDED_FOLDER, made)
+        )
         assert here.shape == (200, 6)
         assert np.abs(here - there)[:, :3].max() < 3e-6, name
 
@@ -81,14 +87,19 @@ def test_velocities_are_backward_differences_to_the_last_digit():
 def test_poses_are_the_tracked_ones_with_the_stated_noise():
     random = np.random.default_rng(5)
     position = make_throw(TRUTH, random)
-    left = [square_table(position, TRUTH, random)[:, :3] - tracked(position, TRUTH)[1:] for _ in range(20)]
+    left = [
+        square_table(position, TRUTH, random)[:, :3] - tracked(position, TRUTH)[1:]
+        for _ in range(20)
+    ]
     assert np.allclose(np.std(left, axis=(0, 1)), TRUTH.sigma, rtol=0.05)
     assert np.abs(np.mean(left, axis=(0, 1))).max() < 5e-5
     # undone by hand: turned back, and moved by the point in the body's axes
     seen, theta = tracked(position, TRUTH), position[:, 2]
     assert np.allclose(seen[:, 2] - theta, TRUTH.turn, rtol=0, atol=1e-12)
     away = (seen[:, 0] - position[:, 0]) + 1j * (seen[:, 1] - position[:, 1])
-    assert np.allclose(away * np.exp(-1j * theta), TRUTH.point[0] + 1j * TRUTH.point[1], rtol=0, atol=1e-12)
+    assert np.allclose(
+        away * np.exp(-1j * theta), TRUTH.point[0] + 1j * TRUTH.point[1], rtol=0, atol=1e-12
+    )
 
 
 def test_throws_obey_the_contact_law_and_rest_equally_often_on_each_side(prepared):
@@ -96,7 +107,9 @@ def test_throws_obey_the_contact_law_and_rest_equally_often_on_each_side(prepare
     for position in throws:
         gap = contacts(prepared.prepared.shape, TRUTH.ground, position).gap.min(axis=1)
         assert gap.min() > -5e-5 and abs(gap[-1]) < 5e-5
-    sides = [round((position[-1, 2] - TRUTH.ground.slope) / (0.5 * np.pi)) % 4 for position in throws]
+    sides = [
+        round((position[-1, 2] - TRUTH.ground.slope) / (0.5 * np.pi)) % 4 for position in throws
+    ]
     assert sorted(sides) == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
@@ -125,13 +138,17 @@ def test_preprocessing_finds_what_was_put_in(prepared):
     assert np.allclose(prepared.prepared.flight.sigma, TRUTH.sigma, rtol=0.1)
     detail = flight_detail(prepared.prepared.events, 1.0 / SQUARE_FREQUENCY)
     assert prepared.prepared.flight.gravity == pytest.approx(9.81, abs=4.0 * detail.gravity_error)
-    assert len(prepared.windows) >= 10 and not any(event.jumps for event in prepared.prepared.events)
+    assert len(prepared.windows) >= 10 and not any(
+        event.jumps for event in prepared.prepared.events
+    )
     assert max(abs(window.lowered) for window in prepared.windows) < 1e-4
 
 
 def test_windows_of_the_twin_give_its_inertia_and_friction_back(prepared):
     """The control for the real throws: here the same steps find the truth."""
-    found = fit_trajectories(prepared.prepared.shape, [window.throw for window in prepared.windows[:4]])
+    found = fit_trajectories(
+        prepared.prepared.shape, [window.throw for window in prepared.windows[:4]]
+    )
     assert found.converged and found.plausible
     assert found.inertia_ratio == pytest.approx(TRUTH.inertia_ratio, rel=0.015)
     assert found.friction_mu == pytest.approx(TRUTH.friction_mu, abs=2e-3)
@@ -145,4 +162,7 @@ def test_the_reader_gives_the_tracked_poses():
     for throw, position in zip(throws, truth, strict=True):
         apart = throw.position - tracked(position, TRUTH)[1:]
         turns = np.round(apart[:, 2] / (2.0 * np.pi)) * 2.0 * np.pi
-        assert np.abs((apart - np.column_stack([0 * turns, 0 * turns, turns])) / TRUTH.sigma).max() < 6.0
+        assert (
+            np.abs((apart - np.column_stack([0 * turns, 0 * turns, turns])) / TRUTH.sigma).max()
+            < 6.0
+        )

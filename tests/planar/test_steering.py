@@ -38,6 +38,7 @@ def test_the_stored_table_is_that_of_todays_numbers():
 def test_no_number_moves_answers_by_much_of_their_error():
     table = read_csv(TABLE)
     assert table["shift_median_se"].max() < 0.2
-    # in one of the six throws, the rectangle's, whose J/m is known to a third only, a wider search ends elsewhere
+    # in one of the six throws, the rectangle's, whose J/m is known to a third only, a wider search
+    # ends elsewhere
     moved = set(table.loc[table["shift_largest_se"] > 1.0, "number"])
     assert moved == {"beam", "alike", "alike_restitution"}

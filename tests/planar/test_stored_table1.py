@@ -38,13 +38,17 @@ def test_every_cell_has_all_of_its_noise_samples():
     frictions = [mu for mu in FULL["noise"]["one_mrad"]["friction_mu"] if mu <= COMPUTED]
     cells = SAMPLES[SAMPLES["mu"] <= COMPUTED].groupby(["mu", "fps"])["seed"].agg(list)
     assert list(cells.index) == list(itertools.product(frictions, rates))
-    assert all(seeds == list(range(1, 21)) for seeds in cells) and set(SAMPLES["noise_model"]) == {"one_mrad"}
+    assert all(seeds == list(range(1, 21)) for seeds in cells) and set(SAMPLES["noise_model"]) == {
+        "one_mrad"
+    }
 
 
 @pytest.mark.parametrize("friction", [0.7, 0.8, 0.9])
 def test_larger_frictions_are_the_same_throws(friction):
     """So their rows say the same; at 0.5 the body slides, and the throw is another."""
-    rows = {mu: SAMPLES.loc[SAMPLES["mu"] == mu, "error_pct"].to_numpy() for mu in (COMPUTED, friction)}
+    rows = {
+        mu: SAMPLES.loc[SAMPLES["mu"] == mu, "error_pct"].to_numpy() for mu in (COMPUTED, friction)
+    }
     assert len(rows[friction]) == 0 or np.array_equal(rows[friction], rows[COMPUTED])
     last = true_motion(PLANAR, COMPUTED).position
     np.testing.assert_array_equal(true_motion(PLANAR, friction).position, last)

@@ -29,7 +29,12 @@ def after(shape, ground, body, q, v, durations, impulse_n, impulse_t) -> list[np
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 10_000), mu=st.floats(0.0, 1.5), slope=st.floats(-0.4, 0.4), corners=st.booleans())
+@given(
+    seed=st.integers(0, 10_000),
+    mu=st.floats(0.0, 1.5),
+    slope=st.floats(-0.4, 0.4),
+    corners=st.booleans(),
+)
 def test_contacts_stick_or_slide_against_the_motion(seed, mu, slope, corners):
     random = np.random.default_rng(seed)
     shape, ground, body = (SQUARE if corners else ELLIPSE), Ground(slope), StepBody(6e-4, mu, 9.81)

@@ -1,4 +1,6 @@
-"""What preprocessing makes of planar throws: ground, tracked point, contacts, noise, windows to identify with."""
+"""What preprocessing makes of planar throws: ground, tracked point, contacts, noise, windows to
+identify with.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +69,12 @@ def prepared(thrown):
 def test_alignment_is_exact_without_noise(prepared):
     _, alignment, events = prepared
     assert alignment.ground.slope == pytest.approx(GROUND.slope, abs=1e-7)
-    at_start = (GROUND.x0 - alignment.ground.x0) * np.tan(alignment.ground.slope) + alignment.ground.y0
-    assert at_start == pytest.approx(GROUND.y0, abs=1e-6)  # simulated throws rest a little above the ground
+    at_start = (GROUND.x0 - alignment.ground.x0) * np.tan(
+        alignment.ground.slope
+    ) + alignment.ground.y0
+    assert at_start == pytest.approx(
+        GROUND.y0, abs=1e-6
+    )  # simulated throws rest a little above the ground
     assert alignment.turn == pytest.approx(TURN, abs=1e-7)
     assert alignment.point == pytest.approx(POINT, abs=1e-7)
     assert np.abs(rest_gaps(events)).max() < 1e-6
@@ -99,7 +105,10 @@ def test_contacts_are_where_the_impulses_are(thrown, prepared):
         first = int(np.argmax(pushed))
         assert event.contacts[0].before * 20 <= first <= event.contacts[0].after * 20
         assert int(motion.impulse_n[first].argmax()) in touching_corners(event)
-        assert window_of(event)[0] == (event.contacts[0].before - 7, event.contacts[0].before + 26) and not event.jumps
+        assert (
+            window_of(event)[0] == (event.contacts[0].before - 7, event.contacts[0].before + 26)
+            and not event.jumps
+        )
 
 
 def test_a_lost_frame_is_a_jump_and_no_window_contains_it(thrown):
@@ -125,8 +134,12 @@ def test_first_impacts_give_the_simulated_ratio_and_law(prepared):
     assert np.allclose(impacts.restitution(), 0.4, atol=0.03)
     assert (np.abs(impacts.impulse_ratio()) < 0.31).all()
     rounded = first_impacts(events, shape_of(data), alignment, 1.0 / RATE, radius=0.004)
-    over_ground = contacts(replace(SQUARE, radius=0.004), alignment.ground, rounded.position).gap.min(axis=1)
-    height = (rounded.position[:, :2] - [alignment.ground.x0, alignment.ground.y0]) @ alignment.ground.normal
+    over_ground = contacts(
+        replace(SQUARE, radius=0.004), alignment.ground, rounded.position
+    ).gap.min(axis=1)
+    height = (
+        rounded.position[:, :2] - [alignment.ground.x0, alignment.ground.y0]
+    ) @ alignment.ground.normal
     assert rounded.tangent[:, 2] == pytest.approx(height - over_ground, abs=1e-12)
 
 
@@ -150,7 +163,8 @@ def test_smoothed_noise_does_not_look_white():
     smooth = np.array([0.25, 0.5, 0.25])
     random = np.random.default_rng(8)
     positions = [
-        np.column_stack([np.convolve(q[:, i], smooth, mode="valid") for i in range(3)]) for q in flights(random, 60)
+        np.column_stack([np.convolve(q[:, i], smooth, mode="valid") for i in range(3)])
+        for q in flights(random, 60)
     ]
     data = throws_of([*positions, *resting(random, 12)])
     events = find_events(data, SQUARE, align(data, SQUARE))
@@ -187,7 +201,9 @@ def test_rounded_corners_are_seen_in_slow_pivots(radius):
 def windows(thrown):
     """The simulated throws with noise, and flights that tell it."""
     random = np.random.default_rng(11)
-    positions = [tracked(motion.position[::20]) + SIGMA * random.normal(size=(101, 3)) for motion in thrown]
+    positions = [
+        tracked(motion.position[::20]) + SIGMA * random.normal(size=(101, 3)) for motion in thrown
+    ]
     data = throws_of([*positions, *flights(random, 40), *resting(random, noise=2e-5)])
     return throw_windows(data)
 
@@ -200,9 +216,14 @@ def test_a_window_holds_one_impact_of_one_corner_on_its_own_ground(thrown, windo
         pushed = np.flatnonzero(motion.impulse_n.sum(axis=1) > 1e-3 * motion.impulse_n.max())
         assert first + window.instant * RATE == pytest.approx(pushed[0] / 20.0, abs=0.08)
         assert int(motion.impulse_n[pushed[0]].argmax()) == window.corner
-        assert not ((pushed > 20 * (first + window.instant * RATE) + 5) & (pushed < 20 * (window.frames[1] - 1))).any()
+        assert not (
+            (pushed > 20 * (first + window.instant * RATE) + 5)
+            & (pushed < 20 * (window.frames[1] - 1))
+        ).any()
         truth = motion.position[::20][slice(*window.frames)]
-        assert np.abs(throw.position - truth).max(axis=0) == pytest.approx(np.zeros(3), abs=5.0 * SIGMA.max())
+        assert np.abs(throw.position - truth).max(axis=0) == pytest.approx(
+            np.zeros(3), abs=5.0 * SIGMA.max()
+        )
         assert (np.abs(throw.position - truth).max(axis=0) < 5.0 * SIGMA).all()
         assert throw.time[0] == 0.0 and throw.frame_interval == pytest.approx(1.0 / RATE)
         assert throw.sigma == pytest.approx(SIGMA, rel=0.15)
@@ -214,13 +235,24 @@ def test_a_body_in_a_window_reaches_its_own_ground_at_the_impact(windows):
     for window in windows.windows:
         throw, n = window.throw, int(window.instant * RATE) + 1
         time = throw.time[:n]
-        fits = [np.polyfit(time, throw.position[:n, i] + (i == 1) * 4.905 * time**2, 1) for i in range(3)]
-        q = np.array([np.polyval(fit, window.instant) for fit in fits]) - [0.0, 4.905 * window.instant**2, 0.0]
-        assert contacts(windows.prepared.shape, throw.ground, q).gap[window.corner] == pytest.approx(0.0, abs=2e-4)
+        fits = [
+            np.polyfit(time, throw.position[:n, i] + (i == 1) * 4.905 * time**2, 1)
+            for i in range(3)
+        ]
+        q = np.array([np.polyval(fit, window.instant) for fit in fits]) - [
+            0.0,
+            4.905 * window.instant**2,
+            0.0,
+        ]
+        assert contacts(windows.prepared.shape, throw.ground, q).gap[
+            window.corner
+        ] == pytest.approx(0.0, abs=2e-4)
 
 
 def test_which_throws_have_no_window(thrown, prepared, monkeypatch):
-    """One without a contact, one that hits no single corner, one below its ground, and one that lost a frame."""
+    """One without a contact, one that hits no single corner, one below its ground, and one that
+    lost a frame.
+    """
     _, alignment, events = prepared
     report = FlightReport(SIGMA, 9.81, 0.0)
     sharp = PreparedThrows(SQUARE, 0.0, 1.0 / RATE, alignment, tuple(events), report)

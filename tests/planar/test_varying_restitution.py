@@ -1,4 +1,6 @@
-"""Throws whose every impact has another restitution: the truth comes back, and what a description adds helps."""
+"""Throws whose every impact has another restitution: the truth comes back, and what a description
+adds helps.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +46,17 @@ def files_of(folder, twin, seed, centre=(0.0, 0.0), turn=0.0, stated=None):
     q += np.column_stack([x * cos - y * sin, x * sin + y * cos, np.full(len(q), turn)])
     q += np.random.default_rng([seed, 5]).normal(size=q.shape) * SIGMA
     table = np.column_stack([np.arange(len(q)) / RATE, q])
-    np.savetxt(folder / "throw.csv", table, delimiter=",", header="t,x,y,theta", comments="", fmt="%.7f")
+    np.savetxt(
+        folder / "throw.csv", table, delimiter=",", header="t,x,y,theta", comments="", fmt="%.7f"
+    )
     shape = {"ellipse": dict(zip("ab", AXES, strict=True))}
     if twin.radius:
         shape = {"polygon": [list(corner) for corner in CORNERS], "corner_radius": twin.radius}
-    described = {"shape": shape, "noise": {"position": SIGMA, "orientation": SIGMA}, **(stated or {})}
+    described = {
+        "shape": shape,
+        "noise": {"position": SIGMA, "orientation": SIGMA},
+        **(stated or {}),
+    }
     (folder / "body.yaml").write_text(yaml.safe_dump(described))
     body = read_own_body(folder / "body.yaml")
     return body, read_own_throws_of(body, [folder / "throw.csv"])
@@ -80,7 +88,9 @@ def test_the_truth_lies_within_three_stated_standard_errors(answers, seed):
 
 
 def test_the_median_error_is_small_and_far_below_that_of_the_clearest_impact_alone(answers):
-    errors = [abs(found.fit.inertia_ratio / twin.ratio - 1.0) for twin, found, _ in answers.values()]
+    errors = [
+        abs(found.fit.inertia_ratio / twin.ratio - 1.0) for twin, found, _ in answers.values()
+    ]
     naive = [abs(ratio / twin.ratio - 1.0) for twin, _, ratio in answers.values()]
     assert np.median(errors) < 0.02 and np.median(errors) < 0.1 * np.median(naive)
 
@@ -88,9 +98,12 @@ def test_the_median_error_is_small_and_far_below_that_of_the_clearest_impact_alo
 # the exact program
 
 
-@pytest.mark.parametrize(("seed", "kind"), [(61, "ellipse"), (64, "square"), (66, "square"), (67, "ellipse")])
+@pytest.mark.parametrize(
+    ("seed", "kind"), [(61, "ellipse"), (64, "square"), (66, "square"), (67, "ellipse")]
+)
 def test_the_exact_program_started_at_the_answer_agrees(seed, kind):
-    """Eq. 27 by IPOPT, geometry held in both: J/m within the larger standard error, and a misfit that isn't larger.
+    """Eq. 27 by IPOPT, geometry held in both: J/m within the larger standard error, and a misfit
+    that isn't larger.
 
     The program's steps are 2 ms and its impulses free, so it follows the noise a little farther.
     """
@@ -99,7 +112,9 @@ def test_the_exact_program_started_at_the_answer_agrees(seed, kind):
     q = twin.poses(0.2, RATE)
     q += np.random.default_rng(seed).normal(size=q.shape) * SIGMA
     throw = MeasuredThrow(np.arange(len(q)) / RATE, q, np.full(3, SIGMA), Ground())
-    problem = Problem(Geometry(shape, Ground(), GRAVITY), [Throw(throw, np.ones(len(q), dtype=bool))])
+    problem = Problem(
+        Geometry(shape, Ground(), GRAVITY), [Throw(throw, np.ones(len(q), dtype=bool))]
+    )
     answer = identify(problem)
     ratio, options = float(answer.point.common[RATIO]), FitOptions(gravity=GRAVITY)
     motion, body = problem.motion(answer.point, 0), StepBody(ratio, answer.mu, GRAVITY)
@@ -154,7 +169,9 @@ def test_a_stated_tracked_frame_is_used_and_makes_the_answer_no_less_sure(tmp_pa
         assert abs(fit.inertia_ratio - twin.ratio) < 3.0 * fit.inertia_ratio_se
         parts = np.array([fit.alignment.turn, *fit.alignment.point])
         errors = fit.geometry_errors[:3]
-        assert (np.abs(parts - [turn, -centre[0], -centre[1]]) < 4.5 * errors).all()  # 3.5 but for another rounding
+        assert (
+            np.abs(parts - [turn, -centre[0], -centre[1]]) < 4.5 * errors
+        ).all()  # 3.5 but for another rounding
     assert found["stated"].inertia_ratio_se <= 1.02 * found["found"].inertia_ratio_se
     assert (found["stated"].geometry_errors[:3] <= [1.1e-3, 1.1e-4, 1.1e-4]).all()
     assert (found["found"].geometry_errors[1:3] > 1.1e-4).all()

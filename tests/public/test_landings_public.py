@@ -9,7 +9,16 @@ import pytest
 
 from contactid.arm.identify.landings import differentiated, landing, law_errors
 from contactid.arm.readers.landings import JOINTS, read_landings
-from contactid.arm.rigid.biped import FRICTIONLESS, LAWS, LOCKED, NONE, ROD, STICKING, STICKING_LINKS, Biped
+from contactid.arm.rigid.biped import (
+    FRICTIONLESS,
+    LAWS,
+    LOCKED,
+    NONE,
+    ROD,
+    STICKING,
+    STICKING_LINKS,
+    Biped,
+)
 from contactid.sources.fetch import fetch
 from contactid.sources.lockfile import read_lock
 from contactid.sources.places import Sources
@@ -49,17 +58,29 @@ def errors_with(biped: Biped, landings, rates) -> pd.DataFrame:
 
 def test_short_the_registry_finds_and_verifies_them_and_takes_no_pickle(tmp_path) -> None:
     entry = load_registry(ROOT / "config/datasets.tsv", {})["cassie_impact"]
-    archive, store = read_lock(ROOT / "config/datasets.lock.json")[entry.archive], Store(tmp_path / "data")
-    fetch(archive, store, Sources([str(MIRROR)], offline=True, fourtu_url="https://example.invalid"))
+    archive, store = (
+        read_lock(ROOT / "config/datasets.lock.json")[entry.archive],
+        Store(tmp_path / "data"),
+    )
+    fetch(
+        archive, store, Sources([str(MIRROR)], offline=True, fourtu_url="https://example.invalid")
+    )
     verify(archive, store)
     assert len(archive.files) == 38 and all(file.name.endswith(".npy") for file in archive.files)
 
 
 def test_short_the_kinematics_close_the_rods(landings, biped) -> None:
-    """The rods' length follows from the recorded joints by 2 mm: only then are loops those of the robot."""
+    """The rods' length follows from the recorded joints by 2 mm: only then are loops those of the
+    robot.
+    """
     for number in landings["landing"].values[:5]:
         first = landings.sel(landing=number).isel(sample=0)
-        q = biped.posture(*(first[name].values for name in ("base_orientation", "base_position", "joint_position")))
+        q = biped.posture(
+            *(
+                first[name].values
+                for name in ("base_orientation", "base_position", "joint_position")
+            )
+        )
         np.testing.assert_allclose(biped.stance(q).rods, ROD, atol=2e-3)
 
 
@@ -68,11 +89,16 @@ def test_short_recorded_rates_of_unactuated_joints_lag_the_positions(landings) -
     slopes, rates = differentiated(recorded), recorded["joint_rate"].values
     for name, lag in (("ankle_joint_left", 9), ("ankle_joint_right", 9), ("hip_pitch_left", 0)):
         joint = JOINTS.index(name)
-        off = [np.sqrt(((slopes[5:70, joint] - rates[5 + k : 70 + k, joint]) ** 2).mean()) for k in range(20)]
+        off = [
+            np.sqrt(((slopes[5:70, joint] - rates[5 + k : 70 + k, joint]) ** 2).mean())
+            for k in range(20)
+        ]
         assert abs(int(np.argmin(off)) - lag) <= 2, name
 
 
-def test_short_data_tell_laws_apart_and_with_recorded_rates_they_no_longer_do(landings, biped) -> None:
+def test_short_data_tell_laws_apart_and_with_recorded_rates_they_no_longer_do(
+    landings, biped
+) -> None:
     errors = errors_with(biped, landings, differentiated)
     medians = errors.median()
     expected = {STICKING: 0.60, STICKING_LINKS: 0.83, FRICTIONLESS: 0.84, LOCKED: 0.91, NONE: 1.0}

@@ -1,4 +1,6 @@
-"""``contactid identify`` on throws that the fit was not chosen on (make test-public, minutes; it needs no data)."""
+"""``contactid identify`` on throws that the fit was not chosen on (make test-public, minutes; it
+needs no data).
+"""
 
 import pytest
 
@@ -23,4 +25,6 @@ def test_intervals_hold(rows):
     found = rows[rows["answered"]]
     assert found["held"].mean() >= 0.9 and found["mu_held"].mean() >= 0.85
     if "radius_held" in rows:  # some motions of rectangles aren't found (docs/own.md)
-        assert found["radius_held"].astype(bool).mean() >= (0.7 if rows["kind"][0] == "rectangle" else 0.85)
+        assert found["radius_held"].astype(bool).mean() >= (
+            0.7 if rows["kind"][0] == "rectangle" else 0.85
+        )

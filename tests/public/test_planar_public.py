@@ -1,6 +1,8 @@
-"""Real planar throws of a square and impacts of an ellipse, from the folder that DATA_MIRROR names (make test-public).
+"""Real planar throws of a square and impacts of an ellipse, from the folder that DATA_MIRROR names
+(make test-public).
 
-Tests named ``test_short_...`` take seconds each; continuous integration runs them where the data are there.
+Tests named ``test_short_...`` take seconds each; continuous integration runs them where the data
+are there.
 """
 
 import os
@@ -52,7 +54,8 @@ CONFIG = Path(__file__).parents[2] / "config"
 pytestmark = [
     pytest.mark.public,
     pytest.mark.skipif(
-        not (SQUARE.is_dir() and ELLIPSE.is_dir()), reason="no planar throws and impacts (set DATA_MIRROR)"
+        not (SQUARE.is_dir() and ELLIPSE.is_dir()),
+        reason="no planar throws and impacts (set DATA_MIRROR)",
     ),
 ]
 INTERVAL = 1.0 / 250.0
@@ -77,9 +80,16 @@ def impacts():
 def test_short_the_registry_finds_verifies_and_reads_them(tmp_path, name):
     entry = load_registry(CONFIG / "datasets.tsv", {})[name]
     archive, store = read_lock(CONFIG / "datasets.lock.json")[name], Store(tmp_path / "data")
-    fetch(archive, store, Sources([str(MIRROR)], offline=True, fourtu_url="https://example.invalid"))
+    fetch(
+        archive, store, Sources([str(MIRROR)], offline=True, fourtu_url="https://example.invalid")
+    )
     verify(archive, store)
-    read_data(READERS[entry.reader].read, vars(entry), str(store.folder(archive)), str(tmp_path / "data.nc"))
+    read_data(
+        READERS[entry.reader].read,
+        vars(entry),
+        str(store.folder(archive)),
+        str(tmp_path / "data.nc"),
+    )
     data = read_dataset(tmp_path / "data.nc")
     assert data.attrs["dataset"] == name and not data.attrs["synthetic"]
 
@@ -94,7 +104,9 @@ def test_short_throws_are_read_whole_and_come_to_rest(throws, prepared):
 
 
 def test_short_the_tracked_frame_is_not_the_body_s(prepared):
-    """Turned by 2.1 degrees, 0.5 mm off, over a ground that falls by 0.16 degrees; rest gaps scatter by 0.3 mm."""
+    """Turned by 2.1 degrees, 0.5 mm off, over a ground that falls by 0.16 degrees; rest gaps
+    scatter by 0.3 mm.
+    """
     alignment = prepared.alignment
     assert np.degrees(alignment.turn) == pytest.approx(-2.08, abs=0.1)
     assert np.linalg.norm(alignment.point) == pytest.approx(0.55e-3, abs=0.1e-3)
@@ -104,7 +116,9 @@ def test_short_the_tracked_frame_is_not_the_body_s(prepared):
 
 
 def test_short_noise_gravity_and_braking(prepared):
-    """Noise is small and nearly white; the spin slows down faster than a uniform plate's would in a film."""
+    """Noise is small and nearly white; the spin slows down faster than a uniform plate's would in a
+    film.
+    """
     flight, detail = prepared.flight, flight_detail(prepared.events, INTERVAL)
     assert detail.stretches > 1500
     assert flight.sigma == pytest.approx([1.9e-5, 3.6e-5, 1.1e-3], rel=0.25)
@@ -113,7 +127,9 @@ def test_short_noise_gravity_and_braking(prepared):
     assert flight.gravity == pytest.approx(9.80, abs=0.05)
     at = np.array([0.6, 0.6, 10.0])
     slowing = -(flight.acceleration(at) + np.array([0.0, flight.gravity, 0.0])) / at
-    assert slowing[:2] == pytest.approx(0.5, abs=0.05) and slowing[2] == pytest.approx(0.61, abs=0.05)
+    assert slowing[:2] == pytest.approx(0.5, abs=0.05) and slowing[2] == pytest.approx(
+        0.61, abs=0.05
+    )
 
 
 def test_short_corners_are_round_and_the_frame_is_right_handed(throws, prepared):
@@ -132,10 +148,14 @@ def test_short_corners_are_round_and_the_frame_is_right_handed(throws, prepared)
 
 
 def test_short_first_impacts_tell_the_ratio_and_a_small_friction(throws, prepared):
-    """J/m is 530 mm2 with sharp corners, 410 mm2 with round ones, and would be 600 mm2 for a uniform square."""
+    """J/m is 530 mm2 with sharp corners, 410 mm2 with round ones, and would be 600 mm2 for a
+    uniform square.
+    """
     ratio = {}
     for radius in (0.0, prepared.shape.radius):
-        found = first_impacts(prepared.events, shape_of(throws), prepared.alignment, INTERVAL, radius=radius)
+        found = first_impacts(
+            prepared.events, shape_of(throws), prepared.alignment, INTERVAL, radius=radius
+        )
         moment, turn = found.moments()
         ratio[radius] = 1e6 * (moment @ turn) / (turn @ turn)
     assert ratio[0.0] == pytest.approx(532.0, abs=15.0)
@@ -148,7 +168,9 @@ def test_short_first_impacts_tell_the_ratio_and_a_small_friction(throws, prepare
 
 
 def test_short_eq31_over_all_impacts_is_the_same_on_halves_and_throw_by_throw(prepared):
-    """Of throws with two impacts or more three quarters lie within 5 % of all, and nine in ten intervals hold it."""
+    """Of throws with two impacts or more three quarters lie within 5 % of all, and nine in ten
+    intervals hold it.
+    """
     impacts = impacts_of(prepared, every_impact(prepared))
     start, names = LeverGeometry(radius=prepared.shape.radius), np.unique(impacts.throw)
     pooled = fit_impacts(impacts, start, FREE, draws=20)
@@ -219,7 +241,9 @@ def test_short_rows_belong_to_the_frame_before(impacts):
 
 
 def test_short_one_handedness_fits_the_body(impacts):
-    """Eq. 31 gives the published 369 mm2, and contact points nearly stop; with x as published neither holds."""
+    """Eq. 31 gives the published 369 mm2, and contact points nearly stop; with x as published
+    neither holds.
+    """
     moment, turn = impulse_moments(impacts)
     assert 1e6 * (moment @ turn) / (turn @ turn) == pytest.approx(367.0, abs=8.0)
     rows, after = impacts["tangent"].values, impacts["velocity_after"].values

@@ -1,6 +1,7 @@
 """Real tosses: the ContactNets cube, from the folder that DATA_MIRROR names (make test-public).
 
-Tests named ``test_short_...`` take seconds each; continuous integration runs them where the data are there.
+Tests named ``test_short_...`` take seconds each; continuous integration runs them where the data
+are there.
 """
 
 import os
@@ -35,7 +36,8 @@ pytestmark = [
     pytest.mark.public,
     pytest.mark.skipif(not FOLDER.is_dir(), reason="no ContactNets tosses (set DATA_MIRROR)"),
 ]
-# facts of an earlier, independent trial on half of 570 tosses: mean test loss and its standard error
+# facts of an earlier, independent trial on half of 570 tosses: mean test loss and its standard
+# error
 TRIAL = {"paper": 0.443, "refined": 0.414, "fitted_start": 0.405, "substeps": 0.401}
 TRIAL_ERROR = 0.022
 
@@ -72,7 +74,9 @@ def losses_of(dataset, chosen):
     """What was identified on the identification part, and the predictions of the test part."""
     train, test = set_up(dataset, chosen, IDENTIFICATION), set_up(dataset, chosen, TEST)
     grid = Grid(grid_values(0.05, 0.4, 0.05), grid_values(0.0, 0.5, 0.05))
-    found, _ = identify(train, sweep_grid(train, grid), chosen, dataset="contactnets", samples=50, seed=1)
+    found, _ = identify(
+        train, sweep_grid(train, grid), chosen, dataset="contactnets", samples=50, seed=1
+    )
     return found, predict(test, ContactParameters(**found["parameters"]))
 
 
@@ -84,7 +88,9 @@ def test_short_angular_velocity_is_in_the_body_frame(motion):
         spin = central_differences(HALF_WIDTH * table[:, :3], orientation, 1 / 148.0)[1:-1, 3:]
         given = table[1:-1, 10:13]
         in_world.append(np.linalg.norm(given - spin, axis=1))
-        in_body.append(np.linalg.norm(rotations.as_rotation(orientation[1:-1]).apply(given) - spin, axis=1))
+        in_body.append(
+            np.linalg.norm(rotations.as_rotation(orientation[1:-1]).apply(given) - spin, axis=1)
+        )
     assert np.median(np.concatenate(in_body)) < 0.1
     assert np.median(np.concatenate(in_world)) > 10 * np.median(np.concatenate(in_body))
 
@@ -116,7 +122,9 @@ def test_short_the_calibrated_cube_rests_on_the_surface(prepared, calibration):
 def test_short_contact_law_holds_in_nearly_every_step(prepared):
     problem = set_up(prepared, VARIANTS["paper"], None)
     for mu, e_n in ((0.2, 0.1), (0.5, 0.5), (1.0, 0.0)):
-        run = sweep(problem.body, problem.measured[:100], np.array([mu]), np.array([e_n]), problem.options)
+        run = sweep(
+            problem.body, problem.measured[:100], np.array([mu]), np.array([e_n]), problem.options
+        )
         steps = sum(len(toss.position) - 1 for toss in problem.measured[:100])
         assert run.failed_steps.sum() <= 1e-3 * steps
 
@@ -124,7 +132,10 @@ def test_short_contact_law_holds_in_nearly_every_step(prepared):
 @pytest.fixture(scope="module")
 def losses(prepared, calibration):
     calibrated = calibration.apply(prepared)
-    return {name: losses_of(calibrated if chosen.calibrated else prepared, chosen) for name, chosen in VARIANTS.items()}
+    return {
+        name: losses_of(calibrated if chosen.calibrated else prepared, chosen)
+        for name, chosen in VARIANTS.items()
+    }
 
 
 def test_losses_are_those_of_the_trial_within_their_standard_errors(losses):
@@ -155,7 +166,11 @@ SELECTION = {False: SelectionOptions(largest_misfit=9.0, largest_imbalance=0.7),
 
 @pytest.fixture(scope="module")
 def impacts(prepared):
-    return [candidate.impact for candidate in find_impacts(prepared, SELECTION[False]) if candidate.impact]
+    return [
+        candidate.impact
+        for candidate in find_impacts(prepared, SELECTION[False])
+        if candidate.impact
+    ]
 
 
 def of_part(windows, part):
@@ -164,7 +179,9 @@ def of_part(windows, part):
 
 def by_search(body, windows, swept, options, *, refine):
     variant = {"name": "v", "refine": refine, "substeps": options.substeps}
-    return identify_velocities(body, windows, swept, options, variant, dataset="contactnets", samples=50, seed=1)
+    return identify_velocities(
+        body, windows, swept, options, variant, dataset="contactnets", samples=50, seed=1
+    )
 
 
 def test_short_impacts_are_many_and_predicted_well(prepared, impacts):
@@ -181,16 +198,22 @@ def test_short_impacts_are_many_and_predicted_well(prepared, impacts):
 
 
 def test_a_calibrated_body_reconciles_impacts_and_trajectories(prepared, calibration, losses):
-    """With the nominal body e_N of impacts is 0.2 above that of trajectories; calibrated, they agree to 0.1."""
+    """With the nominal body e_N of impacts is 0.2 above that of trajectories; calibrated, they
+    agree to 0.1.
+    """
     truly = calibration.apply(prepared)
-    windows = [candidate.impact for candidate in find_impacts(truly, SELECTION[True]) if candidate.impact]
+    windows = [
+        candidate.impact for candidate in find_impacts(truly, SELECTION[True]) if candidate.impact
+    ]
     known, body = of_part(windows, IDENTIFICATION), body_of(truly)
     options = SteppingOptions(1.0 / prepared.attrs["sample_frequency"], substeps=4)
     grid = Grid(grid_values(0.05, 0.4, 0.05), grid_values(0.0, 0.5, 0.05))
     swept = sweep_velocities(body, known, grid, options)
     found = by_search(body, known, swept, options, refine=True)
     assert found["objective"] < 0.12
-    plain, calibrated = (losses[name][0]["parameters"]["restitution_e_n"] for name in ("substeps", "calibrated"))
+    plain, calibrated = (
+        losses[name][0]["parameters"]["restitution_e_n"] for name in ("substeps", "calibrated")
+    )
     assert found["parameters"]["restitution_e_n"] - plain > 0.2
     assert found["parameters"]["restitution_e_n"] == pytest.approx(calibrated, abs=0.1)
 
@@ -199,12 +222,17 @@ def test_a_calibrated_body_reconciles_impacts_and_trajectories(prepared, calibra
 
 
 def test_short_the_nominal_cube_is_as_far_off_as_published_simulators(prepared):
-    """By the measure of ContactNets, Acosta et al. give 13.5 % and 16.5 degrees for Drake; and as it is stored."""
+    """By the measure of ContactNets, Acosta et al. give 13.5 % and 16.5 degrees for Drake; and as
+    it is stored.
+    """
     test = set_up(prepared, VARIANTS["substeps"], TEST)
     whole = whole_files(prepared, test, 1.0, FOLDER, FILE)
     measured = np.array([0.18]), np.array([0.125])
     result = sweep(whole.body, whole.measured, *measured, whole.options, length=whole.length)
-    position, rotation = 100.0 * result.position_error.mean(), np.degrees(result.rotation_error.mean())
+    position, rotation = (
+        100.0 * result.position_error.mean(),
+        np.degrees(result.rotation_error.mean()),
+    )
     assert len(whole.tosses) == 141
     assert position == pytest.approx(13.5, abs=1.0) and rotation == pytest.approx(16.5, abs=1.5)
     stored = read_csv(STORED).set_index(["row", "start"]).loc[("nominal", FILE)]

@@ -1,4 +1,6 @@
-"""Twenty thrown squares with rounded corners, each by itself (make test-public, minutes; it needs no data)."""
+"""Twenty thrown squares with rounded corners, each by itself (make test-public, minutes; it needs
+no data).
+"""
 
 import numpy as np
 import pytest

@@ -1,8 +1,10 @@
-"""Real recordings of wrist sensors: the same mass from all rows, at 50/s and at 6.7/s, and as by a linear fit.
+"""Real recordings of wrist sensors: the same mass from all rows, at 50/s and at 6.7/s, and as by a
+linear fit.
 
-From https://github.com/elenamck/inertial_parameter_application at commit 04d51df, which states no licence: the files
-are read from the folder that DATA_MIRROR names and not passed on. The mass isn't known, so a linear fit of weight and
-zero is what estimates are held against. Still poses: leledeyuan00/Gravity-Compensation-F-T-sensor at 139efe1, likewise.
+From https://github.com/elenamck/inertial_parameter_application at commit 04d51df, which states no
+licence: the files are read from the folder that DATA_MIRROR names and not passed on. The mass isn't
+known, so a linear fit of weight and zero is what estimates are held against. Still poses:
+leledeyuan00/Gravity-Compensation-F-T-sensor at 139efe1, likewise.
 """
 
 import os
@@ -23,8 +25,14 @@ pytestmark = [
     pytest.mark.skipif(not FOLDER.is_dir(), reason="no recordings of a Panda (set DATA_MIRROR)"),
 ]
 NAMES = ("14-23-21", "11-32-28")
-COLUMNS = ["time", *(f"object_position_{axis}" for axis in "xyz"), *(f"object_orientation_{axis}" for axis in "wxyz")]
-COLUMNS += [f"contact_{kind}_wrist_{axis}" for kind in ("force", "torque", "position") for axis in "xyz"]
+COLUMNS = [
+    "time",
+    *(f"object_position_{axis}" for axis in "xyz"),
+    *(f"object_orientation_{axis}" for axis in "wxyz"),
+]
+COLUMNS += [
+    f"contact_{kind}_wrist_{axis}" for kind in ("force", "torque", "position") for axis in "xyz"
+]
 NOISE = """position_sd: 0.0005
 orientation_sd: 0.002
 contact_position_sd: 0.0005
@@ -42,7 +50,8 @@ def rows_of(name):
 
 
 def linear_fit(vertical, force):
-    """Turn of the sensor against the quaternion (3, 3), and mass (kg), of unit verticals and forces (n, 3) in its axes.
+    """Turn of the sensor against the quaternion (3, 3), and mass (kg), of unit verticals and forces
+    (n, 3) in its axes.
 
     Force on the payload is weight times the vertical, turned by a constant, and a zero.
     """
@@ -56,7 +65,9 @@ def linear_fit(vertical, force):
 
 
 def write(name, every, folder):
-    """A recording in the body frame of the sensor, its zero as in the file; returns the linear fit's mass, kg."""
+    """A recording in the body frame of the sensor, its zero as in the file; returns the linear
+    fit's mass, kg.
+    """
     rows = rows_of(name)
     rotations = Rotation.from_quat(rows[:, 6:10], scalar_first=True)
     wrench = -rows[:, 13:]  # the file's acts on the sensor
@@ -76,11 +87,15 @@ def test_short_all_rows_and_few_give_the_mass_of_a_linear_fit(name, tmp_path):
     masses = []
     for every in (1, 20, 150):
         linear = write(name, every, tmp_path)
-        recording = read_own_recording(*(tmp_path / file for file in ("recording.csv", "hull.csv", "noise.yaml")))
+        recording = read_own_recording(
+            *(tmp_path / file for file in ("recording.csv", "hull.csv", "noise.yaml"))
+        )
         found = estimate_own(recording)
         assert found.fit.errors[0] < 0.03 * found.fit.body.mass
         assert np.degrees(turning(recording)) > 50.0
-        assert not any("degrees at most" in warning or "upwards" in warning for warning in found.warnings)
+        assert not any(
+            "degrees at most" in warning or "upwards" in warning for warning in found.warnings
+        )
         masses.append(found.fit.body.mass)
     assert masses == pytest.approx([linear] * 3, rel=0.03)
     assert max(masses) / min(masses) < 1.03
@@ -89,11 +104,16 @@ def test_short_all_rows_and_few_give_the_mass_of_a_linear_fit(name, tmp_path):
 @pytest.mark.skipif(not STILL.is_dir(), reason="no still poses (set DATA_MIRROR)")
 def test_short_a_hundred_still_poses_give_one_mass_in_ten_folds(tmp_path):
     pose, wrench = (
-        np.loadtxt(STILL / f"recorded_messages_{kind}_100.txt", delimiter=",") for kind in ("pose", "wrench")
+        np.loadtxt(STILL / f"recorded_messages_{kind}_100.txt", delimiter=",")
+        for kind in ("pose", "wrench")
     )
-    to_body = Rotation.from_quat(pose[:, 3:7]).inv()  # the wrench is in axes of the base, and acts on the sensor
+    to_body = Rotation.from_quat(
+        pose[:, 3:7]
+    ).inv()  # the wrench is in axes of the base, and acts on the sensor
     force, torque = -to_body.apply(wrench[:, :3]), -to_body.apply(wrench[:, 3:])
-    table = pd.DataFrame(np.column_stack([pose[:, :3], pose[:, [6, 3, 4, 5]], force, torque, 0.0 * force]))
+    table = pd.DataFrame(
+        np.column_stack([pose[:, :3], pose[:, [6, 3, 4, 5]], force, torque, 0.0 * force])
+    )
     table.columns = COLUMNS[1:]
     corners = [[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.15, 0.25)]
     pd.DataFrame(corners, columns=list("xyz")).to_csv(tmp_path / "hull.csv", index=False)

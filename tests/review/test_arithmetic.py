@@ -28,7 +28,9 @@ def test_two_processes_choose_the_same():
     assert chosen() == describe_arithmetic() == describe_arithmetic()
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64" or sys.platform != "linux", reason="x86-64 and Linux alone")
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or sys.platform != "linux", reason="x86-64 and Linux alone"
+)
 def test_every_library_heeds_the_emulated_processor():
     """A variable that a library's next version knows no more would change nothing, and say nothing."""
     found = chosen(**of_an_older_processor())

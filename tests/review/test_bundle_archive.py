@@ -54,7 +54,10 @@ def test_the_same_content_gives_the_same_bytes(tmp_path):
         ({"results/r/tab01.csv": b"x\n2\n"}, ["ERROR results/r/tab01.csv: changed"]),
         ({"results/r/tab01.csv": None}, ["ERROR results/r/tab01.csv: missing"]),
         ({"more.txt": b""}, ["ERROR more.txt: not in the manifest"]),
-        ({"more.txt": b"", "README.txt": None}, ["ERROR README.txt: missing", "ERROR more.txt: not in the manifest"]),
+        (
+            {"more.txt": b"", "README.txt": None},
+            ["ERROR README.txt: missing", "ERROR more.txt: not in the manifest"],
+        ),
     ],
 )
 def test_every_file_that_departs_from_the_manifest_is_one_line(tmp_path, capsys, changed, expected):
@@ -118,7 +121,9 @@ def test_a_bundle_that_is_not_there_is_one_line(tmp_path, capsys):
 
 def test_a_manifest_is_read_as_it_is_written():
     sums = {"b c.csv": "0" * 64, "a": "f" * 64}
-    assert read_manifest(write_manifest(sums)) == sums and write_manifest(sums).startswith("f" * 64 + "  a\n")
+    assert read_manifest(write_manifest(sums)) == sums and write_manifest(sums).startswith(
+        "f" * 64 + "  a\n"
+    )
     with pytest.raises(ContactIdError, match="line 2"):
         read_manifest(write_manifest(sums).splitlines()[0] + "\n\n")
 

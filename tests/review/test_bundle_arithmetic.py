@@ -1,4 +1,6 @@
-"""An honest bundle agrees on every processor, by the run's arithmetic or by floors, and a changed digit is found."""
+"""An honest bundle agrees on every processor, by the run's arithmetic or by floors, and a changed
+digit is found.
+"""
 
 import io
 import json
@@ -21,8 +23,14 @@ from contactid.review.recompute import ARITHMETIC, Place
 from contactid.run.records import JobRecord
 
 ROOT = Path(__file__).parents[2]
-ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "workflow"), "OMP_NUM_THREADS": "1"}
-_X86 = pytest.mark.skipif(platform.machine() != "x86_64" or sys.platform != "linux", reason="x86-64 and Linux alone")
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "PYTHONPATH": str(ROOT / "workflow"),
+    "OMP_NUM_THREADS": "1",
+}
+_X86 = pytest.mark.skipif(
+    platform.machine() != "x86_64" or sys.platform != "linux", reason="x86-64 and Linux alone"
+)
 FIGURE = """
 import sys, yaml
 from contactid.arm.artefacts.two_mass import motions
@@ -38,7 +46,9 @@ def figures(tmp_path_factory):
     for kernel in ("Nehalem", "Haswell"):
         file = tmp_path_factory.mktemp(kernel) / "fig04_two_mass.csv"
         command = [sys.executable, "-c", FIGURE, str(file)]
-        subprocess.run(command, cwd=ROOT, env=ENVIRONMENT | {"OPENBLAS_CORETYPE": kernel}, check=True)
+        subprocess.run(
+            command, cwd=ROOT, env=ENVIRONMENT | {"OPENBLAS_CORETYPE": kernel}, check=True
+        )
         found[kernel] = file.read_bytes()
     return found
 
@@ -79,7 +89,12 @@ def test_a_small_quantity_below_large_ones_is_judged_by_itself():
     # without a column that names them: as far as the floor of the largest reaches
     plain = "value\n1e8\n{}\n"
     for small, forged, verdict in (("0.4321", "0.4325", "differs"), ("1e-05", "3e-05", "agrees")):
-        assert compare("a.csv", plain.format(forged).encode(), plain.format(small).encode()).verdict(1e-4) == verdict
+        assert (
+            compare("a.csv", plain.format(forged).encode(), plain.format(small).encode()).verdict(
+                1e-4
+            )
+            == verdict
+        )
 
 
 @pytest.mark.parametrize(
@@ -103,7 +118,9 @@ ESTIMATES = "throw,mass,status\n" + "".join(f"{k},{{}},{{}}\n" for k in range(3)
 
 
 def table(masses, states=("a", "a", "a")):
-    return ESTIMATES.format(*(cell for pair in zip(masses, states, strict=True) for cell in pair)).encode()
+    return ESTIMATES.format(
+        *(cell for pair in zip(masses, states, strict=True) for cell in pair)
+    ).encode()
 
 
 @pytest.mark.parametrize(
@@ -120,7 +137,9 @@ def table(masses, states=("a", "a", "a")):
         ((1.001, 2.0, 3.0), [(1.0, 2.0, 3.0)], "differs"),
     ],
 )
-def test_where_this_machine_does_not_agree_with_itself_a_number_is_undetermined(published, again, verdict):
+def test_where_this_machine_does_not_agree_with_itself_a_number_is_undetermined(
+    published, again, verdict
+):
     versions = [table(masses) for masses in again]
     found = compare("a.csv", table(published), *versions)
     assert found.verdict(1e-4) == verdict
@@ -137,19 +156,31 @@ def test_the_recorded_arithmetic_is_kept_and_what_cannot_be_is_named():
     older = own | {"blas": "Nehalem", "numpy": "", "numba": "x86-64"}
     kept = keep(older, ENVIRONMENT)
     assert kept.other == {} and set(kept.variables) <= set(ARITHMETIC)
-    assert kept.variables["OPENBLAS_CORETYPE"] == "Nehalem" and "OPENBLAS_CORETYPE=Nehalem" in str(kept)
+    assert kept.variables["OPENBLAS_CORETYPE"] == "Nehalem" and "OPENBLAS_CORETYPE=Nehalem" in str(
+        kept
+    )
     assert {**kept.chosen} == older
     strange = keep(own | {"blas": "Pentium", "libm": "0"}, ENVIRONMENT)
-    assert set(strange.other) == {"blas", "libm"} and "NOT the run's" in str(strange) and "Pentium" in str(strange)
-    assert [one["OPENBLAS_CORETYPE"] for one in other_kernels(kept, ENVIRONMENT, 1)] in (["Haswell"], ["SkylakeX"])
+    assert (
+        set(strange.other) == {"blas", "libm"}
+        and "NOT the run's" in str(strange)
+        and "Pentium" in str(strange)
+    )
+    assert [one["OPENBLAS_CORETYPE"] for one in other_kernels(kept, ENVIRONMENT, 1)] in (
+        ["Haswell"],
+        ["SkylakeX"],
+    )
 
 
 @pytest.mark.parametrize(
-    "recorded", [None, [], "x", {}, {"blas": ["Haswell"]}, {"blas": "A\nERROR b"}, {"blas": "x" * 999}]
+    "recorded",
+    [None, [], "x", {}, {"blas": ["Haswell"]}, {"blas": "A\nERROR b"}, {"blas": "x" * 999}],
 )
 def test_a_record_that_says_nothing_leaves_this_machines_own_choice(monkeypatch, recorded):
     asked = []
-    monkeypatch.setattr(keeping, "_choices", lambda environment: asked.append(environment) or {"blas": "Zen"})
+    monkeypatch.setattr(
+        keeping, "_choices", lambda environment: asked.append(environment) or {"blas": "Zen"}
+    )
     found = keep(recorded, ENVIRONMENT)
     assert asked == [ENVIRONMENT] and not found.variables and found.other == {"blas": (None, "Zen")}
 
@@ -157,7 +188,9 @@ def test_a_record_that_says_nothing_leaves_this_machines_own_choice(monkeypatch,
 @_X86
 def test_a_kernel_that_ends_its_process_is_not_taken(monkeypatch):
     monkeypatch.setattr(
-        keeping, "_TRIAL", "import os\nif os.environ.get('OPENBLAS_CORETYPE'): os.abort()\n" + keeping._TRIAL
+        keeping,
+        "_TRIAL",
+        "import os\nif os.environ.get('OPENBLAS_CORETYPE'): os.abort()\n" + keeping._TRIAL,
     )
     found = keep(describe_arithmetic() | {"blas": "Nehalem"}, ENVIRONMENT)
     assert not found.variables and set(found.other) == {"blas"}
@@ -178,9 +211,22 @@ def test_jobs_get_the_variables_of_the_arithmetic_and_none_of_the_users(monkeypa
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     place = recompute.prepare(tmp_path, {"run": "r"}, sandbox=False)
     job = JobRecord("tables", ("a.csv",), (), None, 0.0, 1.0)
-    recompute.recompute(place, ["a.csv"], [job], {"OPENBLAS_CORETYPE": "Nehalem", "NUMBA_CPU_NAME": "x86-64"})
+    recompute.recompute(
+        place, ["a.csv"], [job], {"OPENBLAS_CORETYPE": "Nehalem", "NUMBA_CPU_NAME": "x86-64"}
+    )
     (environment,) = started
-    assert environment["OPENBLAS_CORETYPE"] == "Nehalem" and environment["NUMBA_CPU_NAME"] == "x86-64"
-    bare = {"PATH", "LANG", "OMP_NUM_THREADS", "PYTHONPATH", "HOME", "TMPDIR", "PYTHONPYCACHEPREFIX", "NUMBA_CACHE_DIR"}
+    assert (
+        environment["OPENBLAS_CORETYPE"] == "Nehalem" and environment["NUMBA_CPU_NAME"] == "x86-64"
+    )
+    bare = {
+        "PATH",
+        "LANG",
+        "OMP_NUM_THREADS",
+        "PYTHONPATH",
+        "HOME",
+        "TMPDIR",
+        "PYTHONPYCACHEPREFIX",
+        "NUMBA_CACHE_DIR",
+    }
     assert set(environment) <= bare | set(ARITHMETIC)
     assert isinstance(place, Place) and json.loads(place.settings.read_text()) == {"run": "r"}

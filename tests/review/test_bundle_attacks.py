@@ -29,14 +29,22 @@ from contactid.review.provenance import git
 from contactid.review.recompute import Place
 from sealed_bundles import sealed
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*fill value")  # a table whose rows have no repetitions
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*fill value"
+)  # a table whose rows have no repetitions
 RUN = "results/r"
 TABLE = f"{RUN}/s/tables/tab01.csv"
 DEEP = b"[" * 100_000
 
 
 def record(**changes):
-    told = {"rule": "tables", "input": [f"{RUN}/s/fits.csv"], "log": ["x.log"], "starttime": 1.0, "endtime": 2.0}
+    told = {
+        "rule": "tables",
+        "input": [f"{RUN}/s/fits.csv"],
+        "log": ["x.log"],
+        "starttime": 1.0,
+        "endtime": 2.0,
+    }
     return json.dumps(told | changes).encode()
 
 
@@ -54,8 +62,19 @@ def home(tmp_path_factory):
     commit = git(root, "rev-parse", "HEAD").decode().strip()
     folder = root / RUN
     (folder / "s/tables").mkdir(parents=True)
-    names = ["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"]
-    printed = pd.DataFrame([("t", q, "", 1.0, "kg", 0.1, "rounding", "p. 1") for q in "ab"], columns=names)
+    names = [
+        "artefact",
+        "quantity",
+        "condition",
+        "value",
+        "unit",
+        "tolerance",
+        "tolerance_from",
+        "where",
+    ]
+    printed = pd.DataFrame(
+        [("t", q, "", 1.0, "kg", 0.1, "rounding", "p. 1") for q in "ab"], columns=names
+    )
     found = {("t", q, ""): Reproduced(1.05, naive={"mean": 3.0}) for q in "ab"}
     write_csv(compare("s", printed, found), folder / "s/checks.csv")
     (folder / "section.md").write_text("## s\n")
@@ -68,7 +87,11 @@ def home(tmp_path_factory):
     ends = ("ro-crate-metadata.json", "crate/Snakefile", "crate/configuration.yaml")
     tables = [str(folder / name) for name in ("checks.csv", "s/tables/tab01.csv")]
     write_crate(
-        str(folder / "provenance.json"), tables, str(root / "Snakefile"), [], *(str(folder / end) for end in ends)
+        str(folder / "provenance.json"),
+        tables,
+        str(root / "Snakefile"),
+        [],
+        *(str(folder / end) for end in ends),
     )
     described = describe(
         root, provenance, UNCITED, workflow="Snakefile", configuration=f"{RUN}/crate/configuration.yaml",
@@ -78,13 +101,20 @@ def home(tmp_path_factory):
     (folder / "logs/all.log").write_text("")
     (folder / "report.html").write_text("<p>As it is.</p>\n")
     paths = [root / "Snakefile", *folder.rglob("*")]
-    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.is_file()}
-    return root, files | {"ro-crate-metadata.json": json.dumps(described).encode(), of_job(TABLE): record()}
+    files = {
+        path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.is_file()
+    }
+    return root, files | {
+        "ro-crate-metadata.json": json.dumps(described).encode(),
+        of_job(TABLE): record(),
+    }
 
 
 @pytest.fixture
 def attack(home, tmp_path, monkeypatch, capsys):
-    """Verify a bundle with some files replaced; status and lines of errors, after a look at what lies outside."""
+    """Verify a bundle with some files replaced; status and lines of errors, after a look at what
+    lies outside.
+    """
     root, honest = home
     canary = tmp_path / "canary"
     (canary / "folder").mkdir(parents=True)
@@ -96,7 +126,9 @@ def attack(home, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(again, "prepare", lambda folder, *_: Place(folder, folder, (), {}))
     monkeypatch.setattr(again, "keep", lambda *_: Arithmetic({}, {}, {}))
     started, real = [], subprocess.run
-    monkeypatch.setattr(subprocess, "run", lambda command, **k: started.append(command[0]) or real(command, **k))
+    monkeypatch.setattr(
+        subprocess, "run", lambda command, **k: started.append(command[0]) or real(command, **k)
+    )
 
     def everything():
         return {
@@ -107,7 +139,9 @@ def attack(home, tmp_path, monkeypatch, capsys):
 
     def tried(replaced=None, path=None, arguments=()):
         if path is None:
-            path = sealed(tmp_path / "b.zip", {k: v for k, v in (honest | replaced).items() if v is not None})
+            path = sealed(
+                tmp_path / "b.zip", {k: v for k, v in (honest | replaced).items() if v is not None}
+            )
         before = everything()
         try:
             status = verify.main([str(path), *arguments])
@@ -127,7 +161,11 @@ def attack(home, tmp_path, monkeypatch, capsys):
 
 def test_an_honest_bundle_passes_and_says_that_it_only_looked(attack):
     status, errors, said = attack({})
-    assert (status, errors) == (0, []) and "Code: 1 files are those of commit" in said and "Looked only" in said
+    assert (
+        (status, errors) == (0, [])
+        and "Code: 1 files are those of commit" in said
+        and "Looked only" in said
+    )
 
 
 def header(offset, content):
@@ -164,7 +202,10 @@ def two_names_of_one_entry(path):
     data = path.read_bytes()
     at, end = data.rindex(b"PK\x01\x02"), data.rindex(b"PK\x05\x06")
     entry, tail = data[at:end].replace(b"summary.md", b"summary.mf"), bytearray(data[end:])
-    count, size = struct.unpack("<H", tail[10:12])[0] + 1, struct.unpack("<I", tail[12:16])[0] + len(entry)
+    count, size = (
+        struct.unpack("<H", tail[10:12])[0] + 1,
+        struct.unpack("<I", tail[12:16])[0] + len(entry),
+    )
     tail[8:16] = struct.pack("<HHI", count, count, size)
     path.write_bytes(data[:end] + entry + bytes(tail))
 
@@ -191,7 +232,11 @@ ARCHIVES = {
 @pytest.mark.parametrize("kind", ARCHIVES)
 def test_an_archive(attack, kind):
     path = sealed(attack.folder / "b.zip", attack.files)
-    with pytest.warns(UserWarning, match="Duplicate") if kind == "twice" else pytest.MonkeyPatch.context():
+    with (
+        pytest.warns(UserWarning, match="Duplicate")
+        if kind == "twice"
+        else pytest.MonkeyPatch.context()
+    ):
         ARCHIVES[kind](path)
     for arguments in ((), ("--recompute", "5")):
         status, errors, _ = attack(path=path, arguments=arguments)
@@ -203,7 +248,9 @@ def test_an_archive_may_not_hold_more_than_limits_say(attack, monkeypatch):
     assert "has more than 5 files" in attack({})[1][0]
     monkeypatch.setattr(contents, "MOST_FILES", 100)
     assert contents.MOST_BYTES <= 4e9 and contents.MOST_READ <= 64e6
-    large = sealed(attack.folder / "large.zip", attack.files, {NAME: b"0" * (contents.MOST_READ + 1)})
+    large = sealed(
+        attack.folder / "large.zip", attack.files, {NAME: b"0" * (contents.MOST_READ + 1)}
+    )
     assert large.stat().st_size < 1e6 and "bytes" in attack(path=large)[1][0]
 
 
@@ -229,9 +276,14 @@ FOLDERS = {
     "socket": bound_socket,
     "newline": lambda folder: (folder / "a\nERROR b").write_text(""),
     "escape": lambda folder: (folder / "\x1b[31mred").write_text(""),
-    "link for a result": lambda folder: ((folder / TABLE).unlink(), (folder / TABLE).symlink_to("/dev/zero")),
+    "link for a result": lambda folder: (
+        (folder / TABLE).unlink(),
+        (folder / TABLE).symlink_to("/dev/zero"),
+    ),
     "fifo for a result": lambda folder: ((folder / TABLE).unlink(), os.mkfifo(folder / TABLE)),
-    "link for an environment": lambda folder: (folder / ".venv").symlink_to(folder.parent / "canary"),
+    "link for an environment": lambda folder: (folder / ".venv").symlink_to(
+        folder.parent / "canary"
+    ),
     "record of a job": lambda folder: (folder / of_job("x")).write_text("{}"),
 }
 
@@ -244,7 +296,9 @@ def test_a_folder(attack, kind):
     assert attack(path=folder)[0] == 0
     FOLDERS[kind](folder)
     status, errors, _ = attack(path=folder)
-    assert status == 1 and 1 <= len(errors) <= 2 and all(line.startswith("ERROR ") for line in errors), errors
+    assert (
+        status == 1 and 1 <= len(errors) <= 2 and all(line.startswith("ERROR ") for line in errors)
+    ), errors
 
 
 def test_what_using_a_folder_makes_is_named_and_not_looked_at(attack):
@@ -255,7 +309,9 @@ def test_what_using_a_folder_makes_is_named_and_not_looked_at(attack):
         (folder / grown).mkdir(parents=True)
         os.mkfifo(folder / grown / "f")
     status, errors, said = attack(path=folder)
-    assert (status, errors) == (0, []) and "Not looked at" in said and "workflow/__pycache__" in said
+    assert (
+        (status, errors) == (0, []) and "Not looked at" in said and "workflow/__pycache__" in said
+    )
 
 
 @pytest.mark.parametrize("path", ["/dev/zero", "/proc/self/mem", "none.zip", "fifo"])
@@ -289,9 +345,19 @@ def twin(**changes):
     sum_of_x = hashlib.sha256(b"x").hexdigest()
 
     def change(files):
-        entry = {"kind": "generated", "name": "w", "files": [{"name": "a", "size": 1, "sha256": sum_of_x}]} | changes
-        card = {"files": 1, "bytes": 1, "sha256": hashlib.sha256(f"{sum_of_x}  a\n".encode()).hexdigest()}
-        record = loaded(f"{RUN}/provenance.json", lambda content: content["data"].append(entry))(files)
+        entry = {
+            "kind": "generated",
+            "name": "w",
+            "files": [{"name": "a", "size": 1, "sha256": sum_of_x}],
+        } | changes
+        card = {
+            "files": 1,
+            "bytes": 1,
+            "sha256": hashlib.sha256(f"{sum_of_x}  a\n".encode()).hexdigest(),
+        }
+        record = loaded(f"{RUN}/provenance.json", lambda content: content["data"].append(entry))(
+            files
+        )
         more = {f"{RUN}/data/w/raw/a": b"x", f"{RUN}/data/w/card.json": json.dumps(card).encode()}
         return {**more, **record}
 
@@ -344,7 +410,9 @@ CONTENTS = {
 @pytest.mark.parametrize("kind", CONTENTS)
 def test_contents(attack, kind):
     status, errors, _ = attack(CONTENTS[kind](attack.files))
-    assert status == 1 and 1 <= len(errors) <= 4 and all(line.startswith("ERROR ") for line in errors), errors
+    assert (
+        status == 1 and 1 <= len(errors) <= 4 and all(line.startswith("ERROR ") for line in errors)
+    ), errors
     assert max(map(len, errors)) <= 500
 
 
@@ -366,16 +434,24 @@ def test_a_manifest(attack, manifest):
 
 def of_commit(commit):
     def change(content):
-        next(entity for entity in content["@graph"] if entity["@id"] == "Snakefile")["version"] = commit
+        next(entity for entity in content["@graph"] if entity["@id"] == "Snakefile")["version"] = (
+            commit
+        )
 
     return loaded(CRATE, change)
 
 
-@pytest.mark.parametrize("commit", ["HEAD", "--output=x", "f" * 40, ["x"], {}, "main; touch x", "a" * 64])
+@pytest.mark.parametrize(
+    "commit", ["HEAD", "--output=x", "f" * 40, ["x"], {}, "main; touch x", "a" * 64]
+)
 def test_a_commit_that_is_not_in_the_checkout_is_looking_only(attack, commit):
     for arguments, expected in (((), 0), (("--recompute", "5"), 1)):
         status, errors, said = attack(of_commit(commit)(attack.files), arguments=arguments)
-        assert (status, errors) == (expected, []) and "Looked only" in said and "can't be held against" in said
+        assert (
+            (status, errors) == (expected, [])
+            and "Looked only" in said
+            and "can't be held against" in said
+        )
 
 
 def test_code_that_the_commit_has_not_is_told_and_never_unpacked(attack, monkeypatch):
@@ -420,12 +496,16 @@ JOBS = {
     "no base64": lambda canary: {".snakemake/metadata/%%%": record()},
     "no JSON": lambda canary: {of_job(f"{RUN}/s/fits.csv"): b"\xff"},
     "deep": lambda canary: {of_job(f"{RUN}/s/fits.csv"): DEEP},
-    "an option as a rule": lambda canary: {of_job(f"{RUN}/s/fits.csv"): record(rule="--unlock", log=[])},
+    "an option as a rule": lambda canary: {
+        of_job(f"{RUN}/s/fits.csv"): record(rule="--unlock", log=[])
+    },
     "a rule of parts": lambda canary: {of_job(f"{RUN}/s/fits.csv"): record(rule={"a": 1})},
     "a log of parts": lambda canary: {of_job(f"{RUN}/s/fits.csv"): record(log=[{}])},
     "numbers as inputs": lambda canary: {of_job(TABLE): record(input=[1, 2])},
     "mixed inputs": lambda canary: {of_job(TABLE): record(input=[1, "a", None])},
-    "inputs elsewhere": lambda canary: {of_job(TABLE): record(input=["/etc/passwd", "../../etc/passwd", "a\0"])},
+    "inputs elsewhere": lambda canary: {
+        of_job(TABLE): record(input=["/etc/passwd", "../../etc/passwd", "a\0"])
+    },
     "no times": lambda canary: {of_job(TABLE): record(starttime="soon")},
     "endless times": lambda canary: {of_job(TABLE): record(starttime=-1e308, endtime=1e308)},
     "a list": lambda canary: {of_job(TABLE): b"[1]"},
@@ -440,23 +520,44 @@ HARMLESS = ("an absolute path", "nul", "a long name", "no base64", "no JSON")
 
 @pytest.mark.parametrize("kind", JOBS)
 def test_records_of_jobs(attack, kind):
-    """What a job's record names is looked up among the bundle's own files, and nothing else is taken away."""
-    status, errors, _ = attack(JOBS[kind](attack.canary), arguments=("--recompute", "100", "--longest", "1e9"))
+    """What a job's record names is looked up among the bundle's own files, and nothing else is
+    taken away.
+    """
+    status, errors, _ = attack(
+        JOBS[kind](attack.canary), arguments=("--recompute", "100", "--longest", "1e9")
+    )
     assert status == 1 and len(errors) <= 1
     assert bool(errors) == (kind not in HARMLESS), errors
 
 
 def test_a_bundle_without_records_of_jobs_says_that_and_asks_for_no_more_time(attack):
     status, errors, said = attack({of_job(TABLE): None})
-    assert (status, errors) == (0, []) and "results have no record of the job that made them" in said
+    assert (status, errors) == (
+        0,
+        [],
+    ) and "results have no record of the job that made them" in said
     status, (error,), _ = attack({of_job(TABLE): None}, arguments=("--recompute", "5"))
-    assert status == 1 and "files without a record of the job that made it" in error and "--longest" not in error
+    assert (
+        status == 1
+        and "files without a record of the job that made it" in error
+        and "--longest" not in error
+    )
 
 
 def test_random_edits_end_in_lines(attack):
-    """Bytes of what is read are replaced, cut out and doubled; whatever comes of it, nothing else happens."""
+    """Bytes of what is read are replaced, cut out and doubled; whatever comes of it, nothing else
+    happens.
+    """
     source, noticed = random.Random(21), 0
-    read = (CHECKS, CRATE, RECORD, of_job(TABLE), f"{RUN}/{CRATE}", f"{RUN}/s/checks.csv", f"{RUN}/summary.md")
+    read = (
+        CHECKS,
+        CRATE,
+        RECORD,
+        of_job(TABLE),
+        f"{RUN}/{CRATE}",
+        f"{RUN}/s/checks.csv",
+        f"{RUN}/summary.md",
+    )
     for _ in range(150):
         name = source.choice(read)
         content = bytearray(attack.files[name])

@@ -1,4 +1,6 @@
-"""How far two versions of a file are apart, which files are drawn, and which verdicts follow from their numbers."""
+"""How far two versions of a file are apart, which files are drawn, and which verdicts follow from
+their numbers.
+"""
 
 import json
 
@@ -61,20 +63,35 @@ def test_tables_number_by_number(again, largest, verdict):
 
 
 def test_wall_times_of_a_fit_do_not_count_but_everything_else_does():
-    fit = {"parameters": {"mu": 0.4}, "seconds": 1.0, "solve": {"seconds": 2.0}, "status": "ok", "starts": [1.0, 2.0]}
+    fit = {
+        "parameters": {"mu": 0.4},
+        "seconds": 1.0,
+        "solve": {"seconds": 2.0},
+        "status": "ok",
+        "starts": [1.0, 2.0],
+    }
 
     def against(**changes):
-        return compare("fit.json", json.dumps(fit).encode(), json.dumps(fit | changes).encode()).verdict(1e-6)
+        return compare(
+            "fit.json", json.dumps(fit).encode(), json.dumps(fit | changes).encode()
+        ).verdict(1e-6)
 
     assert against() == "identical"
     assert against(seconds=5.0, solve={"seconds": 7.0}) == "agrees"
-    for change in ({"parameters": {"mu": 0.41}}, {"status": "bad"}, {"starts": [1.0]}, {"starts": [1.0, 2.1]}):
+    for change in (
+        {"parameters": {"mu": 0.41}},
+        {"status": "bad"},
+        {"starts": [1.0]},
+        {"starts": [1.0, 2.1]},
+    ):
         assert against(**change) == "differs"
 
 
 def test_netcdf_variables(tmp_path):
     def written(value):
-        xr.Dataset({"q": ("t", [0.0, value])}, {"t": [0, 1]}).to_netcdf(tmp_path / "m.nc", engine="h5netcdf")
+        xr.Dataset({"q": ("t", [0.0, value])}, {"t": [0, 1]}).to_netcdf(
+            tmp_path / "m.nc", engine="h5netcdf"
+        )
         return (tmp_path / "m.nc").read_bytes()
 
     first = written(1.0)
@@ -90,7 +107,9 @@ def jobs_in(folder):
             for output in outputs:
                 (folder / output).parent.mkdir(parents=True, exist_ok=True)
                 (folder / output).write_text("x\n1\n")
-            jobs.append(JobRecord(f"{study}_{number}", tuple(outputs), (), None, 0.0, 100.0 * number))
+            jobs.append(
+                JobRecord(f"{study}_{number}", tuple(outputs), (), None, 0.0, 100.0 * number)
+            )
     return jobs
 
 
@@ -117,9 +136,22 @@ def test_what_takes_long_lacks_its_data_or_has_no_record_is_left_out_with_the_re
 
 def judged(value, ours, tolerance=0.1, unit="kg"):
     """The row of one number as a run judges and writes it."""
-    names = ["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"]
-    published = pd.DataFrame([("t", "q", "", value, unit, tolerance, "rounding", "p. 1")], columns=names)
-    return compare_numbers("s", published, {("t", "q", ""): ours}, {}, {"d": Origin(True, "an archive")})
+    names = [
+        "artefact",
+        "quantity",
+        "condition",
+        "value",
+        "unit",
+        "tolerance",
+        "tolerance_from",
+        "where",
+    ]
+    published = pd.DataFrame(
+        [("t", "q", "", value, unit, tolerance, "rounding", "p. 1")], columns=names
+    )
+    return compare_numbers(
+        "s", published, {("t", "q", ""): ours}, {}, {"d": Origin(True, "an archive")}
+    )
 
 
 STATED = {
@@ -136,8 +168,14 @@ def test_a_statement_s_verdict_follows_from_its_columns(tmp_path):
     for changes, problem in (
         ({"verdict": DIFFERS}, "says differs, where reproduced follows"),
         ({"moved": "limit*0.8=0;limit*1.2=1"}, "where uninformative follows"),
-        ({"wrong_answers": "counterexample=0", "rejects": "counterexample"}, "where uninformative follows"),
-        ({"wrong_answers": "exchanged=1;no impact=0", "rejects": "no impact"}, "where uninformative follows"),
+        (
+            {"wrong_answers": "counterexample=0", "rejects": "counterexample"},
+            "where uninformative follows",
+        ),
+        (
+            {"wrong_answers": "exchanged=1;no impact=0", "rejects": "no impact"},
+            "where uninformative follows",
+        ),
         ({"rejects": "exchanged"}, "which doesn't follow from"),
         ({"cases": "5 of 4"}, "is so in 5 of 4 cases"),
         ({"basis": PRINT, "origin": "print"}, "where print_consistent follows"),
@@ -168,9 +206,19 @@ def reread(table, folder, **changes):
 def test_whatever_a_run_judges_follows_from_its_columns(
     value, factor, tolerance, basis, naive, signed, is_error, lack
 ):  # fmt: skip
-    ours = Reproduced(value * factor, basis, "d", lack, naive={"uniform body": naive}, signed=signed, is_error=is_error)
+    ours = Reproduced(
+        value * factor,
+        basis,
+        "d",
+        lack,
+        naive={"uniform body": naive},
+        signed=signed,
+        is_error=is_error,
+    )
     table = judged(value, ours, tolerance * abs(value))
-    rounded = table.map(lambda cell: float(f"{cell:.6g}") if isinstance(cell, float) else cell)  # as in the file
+    rounded = table.map(
+        lambda cell: float(f"{cell:.6g}") if isinstance(cell, float) else cell
+    )  # as in the file
     assert wrong_verdicts(rounded) == []
 
 
@@ -186,7 +234,9 @@ def test_whatever_a_run_judges_follows_from_its_columns(
 )
 def test_at_the_very_edge_either_verdict_follows(tmp_path, value, verdicts):
     for verdict in verdicts:
-        assert wrong_verdicts(reread(judged(1.0, Reproduced(value)), tmp_path, verdict=verdict)) == []
+        assert (
+            wrong_verdicts(reread(judged(1.0, Reproduced(value)), tmp_path, verdict=verdict)) == []
+        )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""What a bundle says in two places agrees, or is told: logs, configuration, accepted verdicts, records, names."""
+"""What a bundle says in two places agrees, or is told: logs, configuration, accepted verdicts,
+records, names.
+"""
 
 import hashlib
 import json
@@ -29,14 +31,26 @@ from contactid.run.records import FOLDER, path_of_record
 from sealed_bundles import logged
 
 RUN = "results/r"
-RECORD, SETTINGS, LOG = f"{RUN}/provenance.json", f"{RUN}/crate/configuration.yaml", f"{RUN}/logs/tables.log"
-HERE = {"git_dirty": False, "arithmetic": {"blas": "Haswell"}, "jobs": {}, "solver": {}, "packages": {}}
+RECORD, SETTINGS, LOG = (
+    f"{RUN}/provenance.json",
+    f"{RUN}/crate/configuration.yaml",
+    f"{RUN}/logs/tables.log",
+)
+HERE = {
+    "git_dirty": False,
+    "arithmetic": {"blas": "Haswell"},
+    "jobs": {},
+    "solver": {},
+    "packages": {},
+}
 ELSEWHERE = HERE | {"arithmetic": {"blas": "Nehalem"}}
 
 
 @pytest.fixture
 def bundle(tmp_path):
-    """Opens an archive of an honest run's files, some of them replaced; None takes away, and logs stay as they are."""
+    """Opens an archive of an honest run's files, some of them replaced; None takes away, and logs
+    stay as they are.
+    """
     configuration = {"run": "r", "studies": ["s"]}
     files = {
         RECORD: json.dumps({**HERE, "configuration": configuration}).encode(),
@@ -48,7 +62,10 @@ def bundle(tmp_path):
     files |= logged(files)
 
     def made(**changed):
-        write_zip(tmp_path / "b.zip", {name: one for name, one in (files | changed).items() if one is not None})
+        write_zip(
+            tmp_path / "b.zip",
+            {name: one for name, one in (files | changed).items() if one is not None},
+        )
         return opened(tmp_path / "b.zip")
 
     made.files = files
@@ -63,8 +80,14 @@ def sums(bundle):
     ("changed", "problems"),
     [
         ({}, []),
-        ({f"{RUN}/s/tables/tab01.csv": b"x\n2\n"}, [f"{RUN}/s/tables/tab01.csv: isn't what its job wrote ({LOG})"]),
-        ({f"{RUN}/report.html": b"<script>"}, [f"{RUN}/report.html: isn't what its job wrote ({LOG})"]),
+        (
+            {f"{RUN}/s/tables/tab01.csv": b"x\n2\n"},
+            [f"{RUN}/s/tables/tab01.csv: isn't what its job wrote ({LOG})"],
+        ),
+        (
+            {f"{RUN}/report.html": b"<script>"},
+            [f"{RUN}/report.html: isn't what its job wrote ({LOG})"],
+        ),
         ({f"{RUN}/more.csv": b"x\n"}, [f"{RUN}/more.csv: no log says that a job wrote it"]),
         ({f"{RUN}/benchmarks/a.tsv": b"s\n1\n", f"{RUN}/logs/other.log": b"Finished.\n"}, []),
         ({f"{RUN}/report.html": None}, []),  # what the manifest and the descriptions tell of
@@ -80,8 +103,12 @@ def test_without_logs_no_result_is_known(bundle):
         assert len(wrong_logs(contents, RUN, sums(contents))) == len(results_in(contents, RUN)) == 4
 
 
-def test_the_configuration_is_the_same_in_both_places_and_its_departures_are_named(bundle, tmp_path):
-    root, commit = committed(tmp_path / "home", {"config/default.yaml": "run: default\nstudies: [s]\nseed: 1\n"})
+def test_the_configuration_is_the_same_in_both_places_and_its_departures_are_named(
+    bundle, tmp_path
+):
+    root, commit = committed(
+        tmp_path / "home", {"config/default.yaml": "run: default\nstudies: [s]\nseed: 1\n"}
+    )
     with bundle() as contents:
         assert wrong_configuration(contents, RUN) == []
         assert other_settings(contents, RUN, root, commit) == ["run", "seed"]
@@ -108,8 +135,19 @@ def committed(root, files):
 @pytest.fixture
 def accepted(tmp_path):
     """Checks of a run, and a checkout whose commit accepts them for the run r."""
-    names = ["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"]
-    printed = pd.DataFrame([("t", q, "", 1.0, "kg", 0.1, "rounding", "p. 1") for q in "abc"], columns=names)
+    names = [
+        "artefact",
+        "quantity",
+        "condition",
+        "value",
+        "unit",
+        "tolerance",
+        "tolerance_from",
+        "where",
+    ]
+    printed = pd.DataFrame(
+        [("t", q, "", 1.0, "kg", 0.1, "rounding", "p. 1") for q in "abc"], columns=names
+    )
     ours = {
         ("t", q, ""): Reproduced(value, naive={"mean": 3.0})
         for q, value in zip("abc", (1.05, 1.5, 1.0799), strict=True)
@@ -119,7 +157,9 @@ def accepted(tmp_path):
     write_csv(compare("s", printed, ours), tmp_path / "checks.csv")
     checks = read_verdicts(tmp_path / "checks.csv", COLUMNS, "")
     write_csv(checks[list(ACCEPTED_COLUMNS)], folder / "r.csv")
-    root, commit = committed(tmp_path / "home", {"workflow/resources/verdicts/r.json": json.dumps(made_with(HERE))})
+    root, commit = committed(
+        tmp_path / "home", {"workflow/resources/verdicts/r.json": json.dumps(made_with(HERE))}
+    )
     return checks, root, commit
 
 
@@ -127,7 +167,11 @@ def accepted(tmp_path):
     ("row", "changes", "told"),
     [
         (0, {}, None),
-        (1, {"verdict": "reproduced", "reproduced": 1.0}, "s t b: reproduced, 1 with tolerance 0.1; accepted at that"),
+        (
+            1,
+            {"verdict": "reproduced", "reproduced": 1.0},
+            "s t b: reproduced, 1 with tolerance 0.1; accepted at that",
+        ),
         (0, {"verdict": "differs", "reproduced": 1.5}, "s t a: differs, 1.5"),
         (0, {"reproduced": 1.08}, "s t a: reproduced, 1.08"),
         (0, {"tolerance": 0.4}, "with tolerance 0.4"),
@@ -144,9 +188,13 @@ def test_verdicts_are_those_that_the_commit_accepts(bundle, accepted, row, chang
     assert found == [] if told is None else any(told in line for line in found)
 
 
-def test_on_another_processor_numbers_may_move_and_verdicts_at_the_edge_but_no_others(bundle, accepted):
+def test_on_another_processor_numbers_may_move_and_verdicts_at_the_edge_but_no_others(
+    bundle, accepted
+):
     checks, root, commit = accepted
-    moved = checks.assign(reproduced=[1.07, 1.5, 1.0801], verdict=["reproduced", "differs", "uninformative"])
+    moved = checks.assign(
+        reproduced=[1.07, 1.5, 1.0801], verdict=["reproduced", "differs", "uninformative"]
+    )
     flipped = checks.assign(reproduced=[1.05, 1.0, 1.0799], verdict="reproduced")
     with bundle(**{RECORD: json.dumps(ELSEWHERE).encode()}) as contents:
         assert unaccepted(contents, "r", moved, root, commit) == []
@@ -155,15 +203,31 @@ def test_on_another_processor_numbers_may_move_and_verdicts_at_the_edge_but_no_o
         assert len(unaccepted(contents, "r", moved, root, commit)) == 2
 
 
-def test_what_comes_of_sentences_follows_from_their_rows_and_the_commit_s_ledger(bundle, accepted, tmp_path):
+def test_what_comes_of_sentences_follows_from_their_rows_and_the_commit_s_ledger(
+    bundle, accepted, tmp_path
+):
     checks, _, _ = accepted
     needs = [{"artefact": "t", "quantity": "[ab]", "condition": ""}]
-    sentence = {"name": "one", "section": "abstract", "quote": "So.", "asks": "Is it so?", "needs": needs}
+    sentence = {
+        "name": "one",
+        "section": "abstract",
+        "quote": "So.",
+        "asks": "Is it so?",
+        "needs": needs,
+    }
     ledger = yaml.safe_dump({"statements": [], "sentences": [sentence]})
-    root, commit = committed(tmp_path / "ledger", {"workflow/resources/published/s_claims.yaml": ledger})
-    claims = judged_claims("s", read_claims(root / "workflow/resources/published/s_claims.yaml"), checks)
+    root, commit = committed(
+        tmp_path / "ledger", {"workflow/resources/published/s_claims.yaml": ledger}
+    )
+    claims = judged_claims(
+        "s", read_claims(root / "workflow/resources/published/s_claims.yaml"), checks
+    )
     assert list(claims["verdict"]) == ["differs"]
-    for told, problems in ((claims, 0), (claims.assign(verdict="reproduced"), 2), (claims.iloc[:0], 1)):
+    for told, problems in (
+        (claims, 0),
+        (claims.assign(verdict="reproduced"), 2),
+        (claims.iloc[:0], 1),
+    ):
         write_csv(told, tmp_path / "claims.csv")
         with bundle(**{f"{RUN}/claims.csv": (tmp_path / "claims.csv").read_bytes()}) as contents:
             assert len(wrong_sentences(contents, RUN, checks, root, commit)) == problems
@@ -186,17 +250,26 @@ def test_results_without_a_record_of_their_job_are_named(bundle):
 
 
 @pytest.mark.parametrize(
-    "names", [("caf\u00e9.csv", "cafe\u0301.csv"), ("a/Table.csv", "a/table.csv"), ("straße", "STRASSE")]
+    "names",
+    [("caf\u00e9.csv", "cafe\u0301.csv"), ("a/Table.csv", "a/table.csv"), ("straße", "STRASSE")],
 )
 def test_two_names_that_some_systems_take_for_one_are_refused(tmp_path, names):
     write_zip(tmp_path / "b.zip", dict.fromkeys(names, b"x"))
     (tmp_path / "folder/a").mkdir(parents=True)
     for name in names:
         (tmp_path / "folder" / name).write_bytes(b"x")
-    with pytest.raises(ContactIdError, match="are one name on some systems"), opened(tmp_path / "b.zip"):
+    with (
+        pytest.raises(ContactIdError, match="are one name on some systems"),
+        opened(tmp_path / "b.zip"),
+    ):
         pass
-    if len([path for path in (tmp_path / "folder").rglob("*") if path.is_file()]) == 2:  # not so on macOS
-        with pytest.raises(ContactIdError, match="are one name on some systems"), opened(tmp_path / "folder"):
+    if (
+        len([path for path in (tmp_path / "folder").rglob("*") if path.is_file()]) == 2
+    ):  # not so on macOS
+        with (
+            pytest.raises(ContactIdError, match="are one name on some systems"),
+            opened(tmp_path / "folder"),
+        ):
             pass
 
 

@@ -14,7 +14,24 @@ from contactid.review.contents import is_below
 
 
 @pytest.mark.parametrize(
-    "name", ["", "/a", "a/", "../a", "a/..", "a/./b", "a//b", "a\\b", "c:a", "a\0", "a\nb", "\udcff", 1, None, ["a"]]
+    "name",
+    [
+        "",
+        "/a",
+        "a/",
+        "../a",
+        "a/..",
+        "a/./b",
+        "a//b",
+        "a\\b",
+        "c:a",
+        "a\0",
+        "a\nb",
+        "\udcff",
+        1,
+        None,
+        ["a"],
+    ],
 )
 def test_names_that_are_none_below_a_folder(name):
     assert not is_below(name) and is_below("a/b c.csv")
@@ -69,7 +86,9 @@ print([
 """
     command = [*sandbox.sandboxed(inside), sys.executable, "-c", program]
     done = subprocess.run(command, cwd=inside, capture_output=True, text=True)
-    assert done.stdout.strip() == str([[], 1, True, True, True, True, True]), done.stdout + done.stderr
+    assert done.stdout.strip() == str([[], 1, True, True, True, True, True]), (
+        done.stdout + done.stderr
+    )
     assert (inside / "made").exists() and out.is_dir() and not any(out.iterdir())
 
 

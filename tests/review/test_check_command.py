@@ -39,9 +39,21 @@ PUBLISHED = pd.DataFrame(
         ("text", "speed", "", 3.0, "m/s", 0.5, "rounding", ""),
         ("text", "time", "", 4.0, "s", 0.5, "rounding", ""),
     ],
-    columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"],
+    columns=[
+        "artefact",
+        "quantity",
+        "condition",
+        "value",
+        "unit",
+        "tolerance",
+        "tolerance_from",
+        "where",
+    ],
 )
-ORIGINS = {"twin": Origin(False, SYNTHETIC, ("tab01/mass/object=b",)), "archive": Origin(True, "an archive")}
+ORIGINS = {
+    "twin": Origin(False, SYNTHETIC, ("tab01/mass/object=b",)),
+    "archive": Origin(True, "an archive"),
+}
 LACK = Lack(NEEDS_ARCHIVE, "the dataset d")
 HERE, THERE = ({"numba": name, "blas": name} for name in ("new", "old"))
 OURS = {
@@ -97,7 +109,9 @@ def accepted(make, finish):
 def counts(text, study):
     """A line of the table, by verdict."""
     heading, line = (
-        next(row for row in text.splitlines() if row.startswith(f"| {name} ")).strip("| ").split("|")[1:]
+        next(row for row in text.splitlines() if row.startswith(f"| {name} "))
+        .strip("| ")
+        .split("|")[1:]
         for name in ("study", study)
     )
     return {name.strip(): int(count) for name, count in zip(heading, line, strict=True)}
@@ -117,7 +131,11 @@ def test_an_unchanged_run_passes_and_is_counted_with_the_reproduced_first(make, 
 def test_a_row_that_repeats_anothers_experiment_is_not_counted(make, finish, accepted):
     finish({**OURS, MASS: Reproduced(2.0, repeats="object=a")})
     status, text, _ = make()
-    assert status == 0 and counts(text, "all")[REPRODUCED] == 2 and "Not counted: 2 rows that repeat" in text
+    assert (
+        status == 0
+        and counts(text, "all")[REPRODUCED] == 2
+        and "Not counted: 2 rows that repeat" in text
+    )
 
 
 @pytest.mark.parametrize(
@@ -150,17 +168,25 @@ def test_one_number_that_gets_worse_fails_and_is_named(make, finish, accepted, k
 
 
 def test_worth_has_one_order():
-    """What agreed, in the order of what it shows; what shows nothing; what doesn't agree; what is gone."""
+    """What agreed, in the order of what it shows; what shows nothing; what doesn't agree; what is
+    gone.
+    """
     order = [(REPRODUCED,), (PRINT_CONSISTENT, FITTED, BETTER), (UNINFORMATIVE, INPUT)]
     order.append((DIFFERS, PRINT_INCONSISTENT, *LACKS))
     assert sorted(verdict for level in order for verdict in level) == sorted(VERDICTS)
     levels = {verdict: level for level, verdicts in enumerate(order) for verdict in verdicts}
     for was, before in levels.items():
         for now, after in levels.items():
-            rows = pd.DataFrame([("s", "t", "q", "", now, 1.0, 0.1, "", "")], columns=list(check.ACCEPTED_COLUMNS))
+            rows = pd.DataFrame(
+                [("s", "t", "q", "", now, 1.0, 0.1, "", "")], columns=list(check.ACCEPTED_COLUMNS)
+            )
             found = check.compare_verdicts(rows, rows.assign(verdict=was))
             kinds = [kind for kind, part in found.items() if len(part)]
-            expected = [] if was == now else ["worse" if after > before else "better" if after < before else "other"]
+            expected = (
+                []
+                if was == now
+                else ["worse" if after > before else "better" if after < before else "other"]
+            )
             assert kinds == expected, (was, now)
 
 
@@ -169,8 +195,12 @@ def drifting(make, finish, value, arithmetic=HERE):
     return make()
 
 
-@pytest.mark.parametrize(("value", "drifts"), [(2.0049, False), (2.0051, True), (1.9951, False), (1.9949, True)])
-def test_a_number_drifts_that_moves_by_more_than_a_tenth_of_its_tolerance(make, finish, accepted, value, drifts):
+@pytest.mark.parametrize(
+    ("value", "drifts"), [(2.0049, False), (2.0051, True), (1.9951, False), (1.9949, True)]
+)
+def test_a_number_drifts_that_moves_by_more_than_a_tenth_of_its_tolerance(
+    make, finish, accepted, value, drifts
+):
     status, text, line = drifting(make, finish, value)
     assert status == drifts and ("numbers drifted" in line) == drifts
     assert "got worse" not in line
@@ -196,13 +226,22 @@ def test_a_number_that_appears_or_vanishes_drifts_even_where_nothing_can_be_comp
         make("--accept")
         finish(now)
         status, text, _ = make()
-        assert status == 1 and f"tab01 mass object=b: needs_archive; printed 2, reproduced {told} kg" in text
+        assert (
+            status == 1
+            and f"tab01 mass object=b: needs_archive; printed 2, reproduced {told} kg" in text
+        )
 
 
 def test_drift_is_told_and_passes_where_the_libraries_chose_other_functions(make, finish, accepted):
     status, text, line = drifting(make, finish, 2.02, THERE)
-    assert (status, line) == (0, "") and "Drifted from" in text and "reproduced 2 -> 2.02 kg" in text
-    assert "numba new; blas new" in text and "numba old; blas old" in text and "chose other functions" in text
+    assert (
+        (status, line) == (0, "") and "Drifted from" in text and "reproduced 2 -> 2.02 kg" in text
+    )
+    assert (
+        "numba new; blas new" in text
+        and "numba old; blas old" in text
+        and "chose other functions" in text
+    )
     # a change that is more than drift still fails
     status, _, line = drifting(make, finish, 2.06, THERE)
     assert status == 1 and "checks got worse" in line
@@ -219,19 +258,28 @@ def test_a_number_at_the_edge_fails_only_where_rounding_cannot_be_the_reason(mak
     assert drifting(make, finish, 2.0401)[0] == 1
     status, text, _ = drifting(make, finish, 2.0401, THERE)
     assert status == 0
-    assert "two tab01 mass object=b: reproduced -> uninformative" in text.split("numbers at its edge")[1]
+    assert (
+        "two tab01 mass object=b: reproduced -> uninformative"
+        in text.split("numbers at its edge")[1]
+    )
 
 
 @pytest.mark.parametrize(
     ("before", "now", "told"),
     [
-        (Reproduced(2.0), Reproduced(2.0, tolerance=Tolerance(0.1, "spread")), "tolerance 0.05 -> 0.1"),
+        (
+            Reproduced(2.0),
+            Reproduced(2.0, tolerance=Tolerance(0.1, "spread")),
+            "tolerance 0.05 -> 0.1",
+        ),
         (Reproduced(2.0, naive={"mean": 3.0}), Reproduced(2.0), "refuses no more: mean"),
         (Reproduced(2.0, signed=True), Reproduced(2.0), "refuses no more: sign"),
     ],
 )
 @pytest.mark.parametrize("arithmetic", [HERE, THERE])
-def test_a_check_that_asks_less_fails_although_its_verdict_stays(make, finish, before, now, told, arithmetic):
+def test_a_check_that_asks_less_fails_although_its_verdict_stays(
+    make, finish, before, now, told, arithmetic
+):
     finish({MASS: before})
     make("--accept")
     finish({MASS: now}, arithmetic=arithmetic)
@@ -243,12 +291,20 @@ def test_a_check_that_asks_less_fails_although_its_verdict_stays(make, finish, b
     assert make()[0] == 0, "one that asks more passes"
 
 
-def test_accepting_keeps_a_line_for_each_row_and_what_it_was_made_with(make, finish, accepted, tmp_path):
+def test_accepting_keeps_a_line_for_each_row_and_what_it_was_made_with(
+    make, finish, accepted, tmp_path
+):
     table = read_csv(tmp_path / "verdicts" / f"{RUN}.csv")
     assert tuple(table.columns) == check.ACCEPTED_COLUMNS
-    assert table[list(check.KEY)].equals(read_csv(tmp_path / "results" / RUN / "checks.csv")[list(check.KEY)])
+    assert table[list(check.KEY)].equals(
+        read_csv(tmp_path / "results" / RUN / "checks.csv")[list(check.KEY)]
+    )
     made = json.loads((tmp_path / "verdicts" / f"{RUN}.json").read_text())
-    assert made["arithmetic"] == HERE and made["processor"] == "P" and made["made"].startswith("2026-01-02")
+    assert (
+        made["arithmetic"] == HERE
+        and made["processor"] == "P"
+        and made["made"].startswith("2026-01-02")
+    )
     assert made["git_commit"] == "0123456789abcdef" and made["packages"]["numpy"] == "2.4"
     assert "made 2026-01-02T03:04:05+00:00 at commit 0123456789ab" in make()[1]
     (tmp_path / "results" / RUN / "provenance.json").unlink()
@@ -268,7 +324,9 @@ def test_a_check_that_disappears_fails_and_is_named(make, accepted, tmp_path):
     assert status == 1 and "  one tab01 mass object=a: reproduced -> absent" in text.splitlines()
 
 
-def test_improvements_other_changes_and_new_rows_are_listed_and_pass(make, finish, accepted, tmp_path):
+def test_improvements_other_changes_and_new_rows_are_listed_and_pass(
+    make, finish, accepted, tmp_path
+):
     finish(
         {
             **OURS,
@@ -281,7 +339,11 @@ def test_improvements_other_changes_and_new_rows_are_listed_and_pass(make, finis
     write_csv(read_csv(file).iloc[1:], file)
     status, text, _ = make()
     assert status == 0
-    better, other, new = text.split("Better than")[1], text.split("Changed, neither")[1], text.split("Not among")[1]
+    better, other, new = (
+        text.split("Better than")[1],
+        text.split("Changed, neither")[1],
+        text.split("Not among")[1],
+    )
     assert "two text speed: differs -> reproduced; printed 3, reproduced 7 -> 3.1 m/s" in better
     assert "one tab01 error object=a: better -> reproduced" in better
     assert "text time: not_done -> differs; printed 4, reproduced nothing -> 9 s" in other
@@ -309,9 +371,15 @@ def test_a_run_of_one_study_is_compared_alone_and_cannot_be_accepted(make, finis
 
 def test_mistakes_are_one_line_with_the_remedy(make, finish, tmp_path):
     status, _, line = make()
-    assert status == 1 and line.startswith("ERROR there is no run mine in ") and "Make it first" in line
+    assert (
+        status == 1
+        and line.startswith("ERROR there is no run mine in ")
+        and "Make it first" in line
+    )
     finish(OURS)
-    assert make()[2].endswith("mine.csv does not exist. Accept the verdicts that there are: make baseline RUN=mine.")
+    assert make()[2].endswith(
+        "mine.csv does not exist. Accept the verdicts that there are: make baseline RUN=mine."
+    )
     assert "'../x' is not the name of a run" in make("--run", "../x")[2]
     assert "there are: mine" in make("--run", "yours")[2]
     (tmp_path / "results" / RUN / "checks.csv").unlink()

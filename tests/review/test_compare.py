@@ -1,4 +1,6 @@
-"""Two runs are the same but for what they can't have in common; what moved otherwise is told, the worst first."""
+"""Two runs are the same but for what they can't have in common; what moved otherwise is told, the
+worst first.
+"""
 
 import base64
 import gzip
@@ -33,20 +35,39 @@ def folders(tmp_path):
     return tmp_path / "a", tmp_path / "b"
 
 
-def write(folder, *, seconds="3.0", error="2.5", offset=0.0, words="as before", unit="m", axis=2.0, numpy="2"):
+def write(
+    folder,
+    *,
+    seconds="3.0",
+    error="2.5",
+    offset=0.0,
+    words="as before",
+    unit="m",
+    axis=2.0,
+    numpy="2",
+):
     (folder / "table.csv").write_text(TABLE.format(seconds, error))
     (folder / "table.tex").write_text(TEX.format(seconds, error))
     (folder / "summary.md").write_text(PAGE.format(words, "-" * len(seconds), error, seconds))
     (folder / "table.svg").write_text(f"<svg>{seconds}</svg>")
-    (folder / "fits/fit.json").write_text(f'{{"parameters": {{"mu": [{error}, NaN]}}, "seconds": {seconds}}}')
-    values = xr.Dataset({"x": ("t", np.array([1.0, np.nan]) + offset), "seconds": ("t", [float(seconds)] * 2)})
+    (folder / "fits/fit.json").write_text(
+        f'{{"parameters": {{"mu": [{error}, NaN]}}, "seconds": {seconds}}}'
+    )
+    values = xr.Dataset(
+        {"x": ("t", np.array([1.0, np.nan]) + offset), "seconds": ("t", [float(seconds)] * 2)}
+    )
     values["x"].attrs["unit"] = unit
     values.attrs["axes"] = [1.0, axis]
     values.to_netcdf(folder / "data.nc", engine="h5netcdf")
     (folder / "figure.csv").write_text(f"quantity,value\nseconds,{seconds}\nerror,{error}\n")
     (folder / "logs").mkdir(exist_ok=True)
     (folder / "logs/job.log").write_text(seconds)
-    record = {"git_commit": seconds, "cores": seconds, "jobs": {"end": seconds}, "packages": {"numpy": numpy}}
+    record = {
+        "git_commit": seconds,
+        "cores": seconds,
+        "jobs": {"end": seconds},
+        "packages": {"numpy": numpy},
+    }
     (folder / "provenance.json").write_text(json.dumps(record))
     entities = [
         {"@id": "#run-r", "@type": "CreateAction", "endTime": seconds, "result": [{"@id": numpy}]},
@@ -113,14 +134,18 @@ def pages(tmp_path_factory):
     table = folder / RESULTS / "tossing/tables/tab03_rest_pose_errors.csv"
     table.write_text("object,error,seconds\na,2.04,1.5\n")
     record = folder / RESULTS / "provenance.json"
-    record.write_text(json.dumps({**json.loads(record.read_text()), "git_commit": "a" * 40, "cores": 2}))
+    record.write_text(
+        json.dumps({**json.loads(record.read_text()), "git_commit": "a" * 40, "cores": 2})
+    )
     first = rendered(folder)
     table.write_text("object,error,seconds\na,2.04,2.5\n")
     for file in (folder / RESULTS / "benchmarks").rglob("*.tsv"):
         file.write_text(file.read_text().replace("1.5", "7.5"))
     for file in (folder / ".snakemake/metadata").iterdir():
         file.write_text(file.read_text().replace('"endtime": 12.0', '"endtime": 19.0'))
-    record.write_text(json.dumps({**json.loads(record.read_text()), "git_commit": "f" * 40, "cores": 8}))
+    record.write_text(
+        json.dumps({**json.loads(record.read_text()), "git_commit": "f" * 40, "cores": 8})
+    )
     fit = folder / RESULTS / "tossing/fits/box_a.paper.json"
     fit.write_text(fit.read_text().replace('"seconds": 0.1', '"seconds": 9.1'))
     return first, rendered(folder)
@@ -158,13 +183,26 @@ def packed(part, old, new):
 
 PUBLISHED = pd.DataFrame(
     [("tab01", f"q{number}", "", 1.0, "kg", 0.1, "rounding", "p. 1") for number in range(5)],
-    columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"],
+    columns=[
+        "artefact",
+        "quantity",
+        "condition",
+        "value",
+        "unit",
+        "tolerance",
+        "tolerance_from",
+        "where",
+    ],
 )
 
 
 def finish(folder, *values):
     """A run's checks: one number for each printed one; None where there is none."""
-    ours = {("tab01", f"q{number}", ""): Reproduced(value) for number, value in enumerate(values) if value is not None}
+    ours = {
+        ("tab01", f"q{number}", ""): Reproduced(value)
+        for number, value in enumerate(values)
+        if value is not None
+    }
     write_csv(judged("s", PUBLISHED, ours), folder / "checks.csv")
 
 
@@ -175,12 +213,24 @@ def test_what_moved_between_two_runs_is_listed_the_worst_first(folders, tmp_path
     assert main([str(a), str(b), "--csv", str(tmp_path / "moved.csv")]) == 1
     told = pd.read_csv(tmp_path / "moved.csv")
     assert list(told["kind"]) == ["verdict", "verdict", "number", "number", "file"]
-    assert list(told["name"]) == ["s tab01 q2", "s tab01 q3", "s tab01 q4", "s tab01 q1", "checks.csv"]
+    assert list(told["name"]) == [
+        "s tab01 q2",
+        "s tab01 q3",
+        "s tab01 q4",
+        "s tab01 q1",
+        "checks.csv",
+    ]
     assert told["tolerances"][2:4].tolist() == pytest.approx([0.4, 0.2])
-    assert told["relative"][:4].tolist() == pytest.approx([np.inf, 0.3 / 1.3, 0.04 / 1.05, 0.02 / 1.02], rel=1e-5)
+    assert told["relative"][:4].tolist() == pytest.approx(
+        [np.inf, 0.3 / 1.3, 0.04 / 1.05, 0.02 / 1.02], rel=1e-5
+    )
     lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
-    assert lines[0].startswith("in one run alone: s tab01 q2: reproduced -> not_done; printed 1, reproduced 1 -> ")
-    assert lines[2].startswith("0.4 tolerances, 3.8 %: s tab01 q4: reproduced; printed 1, reproduced 1.01 -> 1.05 kg")
+    assert lines[0].startswith(
+        "in one run alone: s tab01 q2: reproduced -> not_done; printed 1, reproduced 1 -> "
+    )
+    assert lines[2].startswith(
+        "0.4 tolerances, 3.8 %: s tab01 q4: reproduced; printed 1, reproduced 1.01 -> 1.05 kg"
+    )
 
 
 @given(st.lists(st.sampled_from([None, 0.0, 0.5, 1.0, 1.05, 2.0]), min_size=5, max_size=5))
@@ -197,8 +247,12 @@ def test_runs_are_named_as_folders_or_by_their_names(tmp_path, monkeypatch, caps
         finish(tmp_path / "results" / name, 1.0)
     monkeypatch.chdir(tmp_path)
     assert main(["one", "results/two"]) == 0
-    with pytest.raises(SystemExit, match=r"^ERROR there is no run three\. Name two: .*; there are one, two\.$"):
+    with pytest.raises(
+        SystemExit, match=r"^ERROR there is no run three\. Name two: .*; there are one, two\.$"
+    ):
         main(["one", "three"])
     (tmp_path / "results/two/checks.csv").unlink()
-    with pytest.raises(SystemExit, match=r"^ERROR results/two/checks.csv does not exist\. Let the run finish"):
+    with pytest.raises(
+        SystemExit, match=r"^ERROR results/two/checks.csv does not exist\. Let the run finish"
+    ):
         main(["one", "two"])

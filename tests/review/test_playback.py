@@ -1,4 +1,6 @@
-"""What the report's players show: it starts as measured, errs as the metrics say, stays small, and stays text."""
+"""What the report's players show: it starts as measured, errs as the metrics say, stays small, and
+stays text.
+"""
 
 import json
 import re
@@ -44,13 +46,17 @@ def test_a_toss_starts_as_it_was_measured_and_ends_with_its_last_sample(problem)
     shown = played_toss(problem, item, WRONG, every=7)
     for name in ("measured", "predicted"):
         assert np.allclose(shown[name][0][:3], MM * item.toss.position[0], atol=0.051)
-        assert np.allclose(np.abs(np.dot(shown[name][0][3:], item.toss.orientation[0])), 1.0, atol=1e-3)
+        assert np.allclose(
+            np.abs(np.dot(shown[name][0][3:], item.toss.orientation[0])), 1.0, atol=1e-3
+        )
     assert np.allclose(shown["measured"][-1][:3], MM * item.toss.position[-1], atol=0.051)
     assert shown["time_ms"][0] == 0.0
     assert shown["time_ms"][-1] == pytest.approx(
         MM * problem.options.time_step * (len(item.toss.position) - 1), abs=0.1
     )
-    assert shown["position_error_mm"][0] == 0.0 and shown["angle_error_deg"][0] == pytest.approx(0.0, abs=1e-3)
+    assert shown["position_error_mm"][0] == 0.0 and shown["angle_error_deg"][0] == pytest.approx(
+        0.0, abs=1e-3
+    )
 
 
 def test_errors_are_those_that_the_study_reports(problem, predicted):
@@ -59,7 +65,9 @@ def test_errors_are_those_that_the_study_reports(problem, predicted):
         every = played_toss(problem, item, WRONG, every=1)
         place = row["position_error_pct"] / 100.0 * problem.length * MM
         assert np.mean(every["position_error_mm"]) == pytest.approx(place, abs=0.01)
-        assert np.mean(every["angle_error_deg"]) == pytest.approx(row["rotation_error_deg"], abs=0.001)
+        assert np.mean(every["angle_error_deg"]) == pytest.approx(
+            row["rotation_error_deg"], abs=0.001
+        )
         assert every["mean_position_error_mm"] == pytest.approx(place, abs=0.01)
         # thinned, the same errors stand at the same times, and agree with the poses beside them
         thin = played_toss(problem, item, WRONG, every=5)
@@ -95,11 +103,15 @@ def test_faces_of_a_box_are_six_rectangles_seen_from_outside():
     for a, b, c, _ in found:
         normal = np.cross(vertices[b] - vertices[a], vertices[c] - vertices[b])
         assert normal @ vertices[a] > 0.0
-        assert (vertices[b] - vertices[a]) @ (vertices[c] - vertices[b]) == pytest.approx(0.0, abs=1e-12)
+        assert (vertices[b] - vertices[a]) @ (vertices[c] - vertices[b]) == pytest.approx(
+            0.0, abs=1e-12
+        )
 
 
 def fit(label="120 frames/s", known=True, n=300, frames=7, mass=0.064):
-    """A body that hops: measured 1 mm beside and 0.01 rad beyond what was identified, one push at instant 60."""
+    """A body that hops: measured 1 mm beside and 0.01 rad beyond what was identified, one push at
+    instant 60.
+    """
     time = 5.0 + np.linspace(0.0, 0.3, n + 1)
     q = np.column_stack([time - 5.0, 0.1 + 0.0 * time, 0.5 * time])
     pushes = np.zeros((n, 1))
@@ -114,7 +126,9 @@ def fit(label="120 frames/s", known=True, n=300, frames=7, mass=0.064):
         gap=np.ones((n + 1, 1)),
         sliding=np.zeros((n, 1)),
     )
-    throw = MeasuredThrow(time[states.frame], q[states.frame] + [0.0006, 0.0008, 0.01], np.full(3, 1e-3), Ground(0.1))
+    throw = MeasuredThrow(
+        time[states.frame], q[states.frame] + [0.0006, 0.0008, 0.01], np.full(3, 1e-3), Ground(0.1)
+    )
     truth = Truth(time, q, np.zeros(n + 1), np.zeros(n + 1)) if known else None
     return StoredFit(
         label=label, frames_per_second=20.0, shape=Ellipse(0.05, 0.025), throw=throw, states=states,
@@ -132,7 +146,12 @@ def test_a_throw_keeps_its_frames_impulses_and_errors():
     assert shown["position_error_mm"] == [1.0] * 7
     assert shown["angle_error_deg"] == pytest.approx([0.573] * 7)
     (hit,) = shown["contacts"]
-    assert (hit["time_ms"], hit["normal"], hit["tangential"], shown["impulse_unit"]) == (60.0, 128.0, -32.0, "mN s")
+    assert (hit["time_ms"], hit["normal"], hit["tangential"], shown["impulse_unit"]) == (
+        60.0,
+        128.0,
+        -32.0,
+        "mN s",
+    )
     assert hit["time_ms"] in shown["time_ms"]
     per_mass = played_throw(fit(mass=float("nan")))
     assert per_mass["contacts"][0]["normal"] == 2.0 and "per mass" in per_mass["impulse_unit"]
@@ -156,7 +175,9 @@ def write_run(folder, problem, predicted, name="Box"):
 def section_of(folder):
     files = {"box": folder / "tossing/playback.json", "planar": folder / "planar/playback.json"}
     environment = jinja2.Environment(loader=jinja2.DictLoader(TEXTS), autoescape=True)
-    return playback_section({kind: file for kind, file in files.items() if file.is_file()}, environment, TEXTS)
+    return playback_section(
+        {kind: file for kind, file in files.items() if file.is_file()}, environment, TEXTS
+    )
 
 
 def test_without_tosses_there_is_no_section(tmp_path):
@@ -170,7 +191,9 @@ def test_a_study_alone_has_its_player_alone(tmp_path, problem, predicted):
     assert 'data-playback="planar"' in section and 'data-playback="box"' not in section
 
 
-def test_the_section_is_small_self_contained_and_escapes_what_it_shows(tmp_path, problem, predicted):
+def test_the_section_is_small_self_contained_and_escapes_what_it_shows(
+    tmp_path, problem, predicted
+):
     write_run(tmp_path, problem, predicted, name="<b>Box</script>")
     section = section_of(tmp_path)
     assert len(section.encode()) < 300_000

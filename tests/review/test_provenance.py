@@ -24,7 +24,10 @@ PACKAGE = {"PYTHONPATH": str(Path(__file__).parents[2] / "workflow")}
 
 def git(folder, *arguments):
     subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=folder, check=True, capture_output=True
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments],
+        cwd=folder,
+        check=True,
+        capture_output=True,
     )
 
 
@@ -39,9 +42,18 @@ def checkout(folder):
 def test_a_clean_checkout_is_its_commit_and_every_change_has_a_checksum_of_its_own(tmp_path):
     folder = checkout(tmp_path)
     clean = describe_code(folder)
-    assert len(clean["git_commit"]) == 40 and clean["git_dirty"] is False and clean["git_diff_sha256"] is None
+    assert (
+        len(clean["git_commit"]) == 40
+        and clean["git_dirty"] is False
+        and clean["git_diff_sha256"] is None
+    )
     digests = set()
-    for file, text in [("code.py", "x = 2\n"), ("code.py", "x = 3\n"), ("new.py", ""), ("new.py", "y\n")]:
+    for file, text in [
+        ("code.py", "x = 2\n"),
+        ("code.py", "x = 3\n"),
+        ("new.py", ""),
+        ("new.py", "y\n"),
+    ]:
         (folder / file).write_text(text)
         found = describe_code(folder)
         assert found["git_dirty"] is True and found["git_commit"] == clean["git_commit"]
@@ -61,7 +73,12 @@ def test_seeds_are_found_wherever_they_are():
         "a": {"split": {"seed": 2}, "training_seeds": [3, 4], "seeds_per_job": 5},
         "b": [{"seed": 6}, {"other": 7}],
     }
-    assert seeds_of(config) == {"seed": 1, "a.split.seed": 2, "a.training_seeds": [3, 4], "b[0].seed": 6}
+    assert seeds_of(config) == {
+        "seed": 1,
+        "a.split.seed": 2,
+        "a.training_seeds": [3, 4],
+        "b[0].seed": 6,
+    }
 
 
 def test_data_have_sizes_checksums_and_licences(tmp_path, monkeypatch):
@@ -77,12 +94,22 @@ def test_data_have_sizes_checksums_and_licences(tmp_path, monkeypatch):
     }  # fmt: skip
     far = Dataset("far", "4tu", "iam", "10.4121/1", licence="CC-BY-4.0")
     (tmp_path / "lock.json").write_text(json.dumps({"format": 1, "archives": {far.archive: lock}}))
-    datasets = [Dataset("twin", "generated", "arm_mat", ""), Dataset("box", "embedded", "iam", "box.h5"), far]
-    box, far_entry, twin = describe_data(datasets, lock="lock.json", store="data", results="results/r")
+    datasets = [
+        Dataset("twin", "generated", "arm_mat", ""),
+        Dataset("box", "embedded", "iam", "box.h5"),
+        far,
+    ]
+    box, far_entry, twin = describe_data(
+        datasets, lock="lock.json", store="data", results="results/r"
+    )
     abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert box["files"] == [{"name": "box.h5", "size": 3, "sha256": abc}] and box["synthetic"]
     assert [file["name"] for file in twin["files"]] == ["a.mat", "b.mat"]
-    assert far_entry["doi"] == "10.4121/1.v2" and far_entry["version"] == "2" and not far_entry["synthetic"]
+    assert (
+        far_entry["doi"] == "10.4121/1.v2"
+        and far_entry["version"] == "2"
+        and not far_entry["synthetic"]
+    )
     assert far_entry["files"] == [{"name": "x.zip", "size": 7, "sha256": "00ff"}]
 
 
@@ -93,21 +120,38 @@ def test_the_whole_record_is_plain_json_and_the_same_twice(tmp_path, monkeypatch
     (tmp_path / "requirements.lock").write_text("numpy==1\n")
 
     def made():
-        write_provenance("results/r/checks.csv", "data.json", "requirements.lock", config, [], "data", "record.json")
+        write_provenance(
+            "results/r/checks.csv",
+            "data.json",
+            "requirements.lock",
+            config,
+            [],
+            "data",
+            "record.json",
+        )
         return json.loads((tmp_path / "record.json").read_text())
 
     record = made()
     assert record == made()
     assert record["configuration"] == config and record["seeds"] == {"study.seed": 1}
-    assert record["packages"] == packages() and record["packages"]["numpy"] and record["packages"]["snakemake"]
+    assert (
+        record["packages"] == packages()
+        and record["packages"]["numpy"]
+        and record["packages"]["snakemake"]
+    )
     assert record["snakemake"]["arguments"] == "--cores 2"
-    assert record["solver"]["name"].startswith("IPOPT 3.") and record["solver"]["default_options"]["tol"] == 1e-8
+    assert (
+        record["solver"]["name"].startswith("IPOPT 3.")
+        and record["solver"]["default_options"]["tol"] == 1e-8
+    )
     assert record["environment_lock"]["jobs_made_with_another"] == {}
     assert record["jobs"]["begin"] is None and record["memory_bytes"] > 1e8 and record["cores"] >= 1
 
 
 def test_results_that_were_made_with_another_lock_are_told(tmp_path):
-    """The checksum is in the log of every job; a lock file that changed since is told by the rules of those jobs."""
+    """The checksum is in the log of every job; a lock file that changed since is told by the rules
+    of those jobs.
+    """
 
     lock = tmp_path / "requirements.lock"
     program = (
@@ -118,7 +162,9 @@ def test_results_that_were_made_with_another_lock_are_told(tmp_path):
     for name, text in (("a", "numpy==1"), ("b", "numpy==2"), ("c", "numpy==2")):
         lock.write_text(text)
         log = tmp_path / f"{name}.log"
-        subprocess.run([sys.executable, "-c", program, lock, log], check=True, env={**os.environ, **PACKAGE})
+        subprocess.run(
+            [sys.executable, "-c", program, lock, log], check=True, env={**os.environ, **PACKAGE}
+        )
         jobs.append(JobRecord("solve", (f"{name}.csv",), (), str(log), 0.0, 1.0))
     found = compare_locks(lock, jobs)
     assert found["sha256"] == digest(lock)

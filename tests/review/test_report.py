@@ -1,4 +1,6 @@
-"""The report says what the run's files say: every row, every artefact, every failure, whatever is missing."""
+"""The report says what the run's files say: every row, every artefact, every failure, whatever is
+missing.
+"""
 
 import base64
 import doctest
@@ -51,10 +53,16 @@ def part(page, name):
 
 def test_every_row_of_the_checks_is_on_the_page_with_its_verdict(run, report, page):
     checks = pd.read_csv(run / RESULTS / "checks.csv")
-    shown = [int(number) for found in re.findall(r' data-checks="([\d ]+)"', page) for number in found.split()]
+    shown = [
+        int(number)
+        for found in re.findall(r' data-checks="([\d ]+)"', page)
+        for number in found.split()
+    ]
     assert sorted(shown) == list(range(1, len(checks) + 1))
     rows = json.loads(part(page, "rows"))
-    assert [(row[2], row[3]) for row in sorted(rows)] == list(zip(checks["verdict"], checks["basis"], strict=True))
+    assert [(row[2], row[3]) for row in sorted(rows)] == list(
+        zip(checks["verdict"], checks["basis"], strict=True)
+    )
     by_study = {study.name: study.digest.counts for study in report.studies}
     assert {name: count for name, count in by_study["tossing"].items() if count} == {
         "reproduced": 1, "differs": 1, "uninformative": 1, "input": 1, "needs_archive": 1,
@@ -70,7 +78,9 @@ def test_an_artefact_says_what_is_furthest_off_and_what_is_lacking(report):
         "Of those that differ the furthest off is error (b): 3.0 cm against 2.0 cm in print.",
         "1 more row repeats an experiment that is counted already.",
     )
-    assert table.digest.missing == (("needs_archive", "errors of c (Table III) in box_c, 10.4121/17122553.v1", 1),)
+    assert table.digest.missing == (
+        ("needs_archive", "errors of c (Table III) in box_c, 10.4121/17122553.v1", 1),
+    )
     assert table.digest.missing_datasets == ("10.4121/17122553.v1",)
 
 
@@ -84,7 +94,9 @@ def home(page):
 
 def test_home_says_of_every_paper_what_holds_before_any_number(page):
     first = home(page).partition('<h2 id="abstract-tossing">')[0]
-    told = "in the abstract none is reproduced, 1 doesn&#39;t hold in this run, 1 isn&#39;t computed."
+    told = (
+        "in the abstract none is reproduced, 1 doesn&#39;t hold in this run, 1 isn&#39;t computed."
+    )
     assert (
         f'<li><a href="#tossing">Robotic tossing</a>. Of its 2 checkable sentences {told}' in first
         and "<table" not in first
@@ -99,7 +111,11 @@ def test_home_says_of_every_paper_what_holds_before_any_number(page):
 
 
 def test_home_has_the_abstracts_sentences_each_with_its_verdict_and_one_reason(page):
-    said = home(page).partition('<h2 id="abstract-planar">')[0].partition('<h2 id="abstract-tossing">')[2]
+    said = (
+        home(page)
+        .partition('<h2 id="abstract-planar">')[0]
+        .partition('<h2 id="abstract-tossing">')[2]
+    )
     sentences = said.split("<li>")[1:]
     assert [re.search(r"chip (\w+)", one)[1] for one in sentences] == ["differs", "not_done"]
     assert "<q>The <em>errors</em> are <i>μ &lt; 2</i>, and &lt;small&gt;.</q>" in sentences[0]
@@ -117,13 +133,20 @@ def test_a_paper_has_all_of_its_sentences_by_section_with_the_rows_behind_each(r
         ("Abstract", "not_done"),
     ]
     view = page[page.index('<section id="tossing"') :].partition("<article")[0]
-    assert re.findall(r'<h2 id="tossing-said-\d+">([^<]*)<', view) == ["Abstract", "Section I, introduction"]
+    assert re.findall(r'<h2 id="tossing-said-\d+">([^<]*)<', view) == [
+        "Abstract",
+        "Section I, introduction",
+    ]
     assert re.findall(r'<li class="claim" id="claim-tossing-(\w+)"', view) == [
         "errors_small", "errors_again", "opinion", "data_needed",
     ]  # fmt: skip
     assert 'data-behind="1 2"' in view and '<a href="#tossing-tab03">Table III</a>' in view
-    assert "<b>Asks:</b> Errors are small." in view and "<b>Evidence:</b> b is off; by a lot" in view
-    assert planar.claims[0].rows[0].quantity == "bounces" and '<a href="#check-9">its row</a>' in page
+    assert (
+        "<b>Asks:</b> Errors are small." in view and "<b>Evidence:</b> b is off; by a lot" in view
+    )
+    assert (
+        planar.claims[0].rows[0].quantity == "bounces" and '<a href="#check-9">its row</a>' in page
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,20 +161,26 @@ def test_a_paper_has_all_of_its_sentences_by_section_with_the_rows_behind_each(r
     ],
 )
 def test_what_holds_is_counted_without_opinions(verdicts, told):
-    table = pd.DataFrame({"verdict": verdicts, "section": "abstract", "rows": "", "evidence": "", "study": "s"})
+    table = pd.DataFrame(
+        {"verdict": verdicts, "section": "abstract", "rows": "", "evidence": "", "study": "s"}
+    )
     rows = table.assign(claim=[str(k) for k in table.index], quote="", asks="")
     assert what_holds(claim_rows(rows, [], {})) == told
 
 
 @pytest.mark.parametrize("verdict", (*VERDICTS, NO_RESULT))
 def test_every_verdict_on_a_sentence_can_be_told(verdict):
-    table = pd.DataFrame({"verdict": [verdict, verdict], "section": "abstract", "rows": "", "evidence": "x"})
+    table = pd.DataFrame(
+        {"verdict": [verdict, verdict], "section": "abstract", "rows": "", "evidence": "x"}
+    )
     told = what_holds(claim_rows(table.assign(study="s", claim="a", quote="", asks=""), [], {}))
     assert bool(told) is (verdict != NO_RESULT)
 
 
 def claim_of(verdict, evidence):
-    table = pd.DataFrame([{"study": "s", "claim": "c", "section": "I", "quote": "", "asks": "", "rows": ""}])
+    table = pd.DataFrame(
+        [{"study": "s", "claim": "c", "section": "I", "quote": "", "asks": "", "rows": ""}]
+    )
     return claim_rows(table.assign(verdict=verdict, evidence=evidence), [], {})[0]
 
 
@@ -186,9 +215,18 @@ def test_a_reason_begins_with_what_the_verdict_rests_on(verdict, evidence, told)
 
 
 def test_quantities_in_notes_are_words_and_datasets_keep_their_names():
-    table = pd.DataFrame({"study": "s", "unit": ["s", "1", "holds"], "quantity": ["impact_time_s", "i_xx", "it_holds"]})
+    table = pd.DataFrame(
+        {
+            "study": "s",
+            "unit": ["s", "1", "holds"],
+            "quantity": ["impact_time_s", "i_xx", "it_holds"],
+        }
+    )
     names = digest.all_names(table, {"s": {"i_xx": "I_xx"}})["s"]
-    assert digest.in_words("impact_time_s and i_xx of box_drops", names) == "impact time and I_xx of box_drops"
+    assert (
+        digest.in_words("impact_time_s and i_xx of box_drops", names)
+        == "impact time and I_xx of box_drops"
+    )
     assert "it_holds" not in names
 
 
@@ -196,27 +234,54 @@ def test_the_counts_of_numbers_lead_with_what_is_reproduced_even_where_nothing_i
     numbers = home(page).partition('<h2 id="numbers">')[2]
     chips = [re.findall(r'class="chip (\w+)[^>]*>(\d+) ', row) for row in numbers.split("<tr>")[2:]]
     assert chips == [
-        [("reproduced", "1"), ("differs", "1"), ("uninformative", "1"), ("input", "1"), ("needs_archive", "1")],
-        [("reproduced", "0"), ("print_consistent", "1"), ("differs", "1"), ("print_inconsistent", "1")],
+        [
+            ("reproduced", "1"),
+            ("differs", "1"),
+            ("uninformative", "1"),
+            ("input", "1"),
+            ("needs_archive", "1"),
+        ],
+        [
+            ("reproduced", "0"),
+            ("print_consistent", "1"),
+            ("differs", "1"),
+            ("print_inconsistent", "1"),
+        ],
     ]
     assert "10.4121/17122553.v1" in numbers
 
 
 def test_a_row_says_what_it_rests_on_and_which_wrong_answers_its_check_let_pass(page):
-    a, b, c, d, size, _, _, mass, bounces = (row[8] for row in sorted(json.loads(part(page, "rows"))))
+    a, b, c, d, size, _, _, mass, bounces = (
+        row[8] for row in sorted(json.loads(part(page, "rows")))
+    )
     assert '<a href="#data-box_a">box_a</a> (synthetic), box_b<' in a and "Table III</dd>" in a
-    assert "zero 0 refused, half 1 refused, twice 4 refused<" in a and "<dt>Off by</dt><dd>0.04, tolerance 0.05" in a
+    assert (
+        "zero 0 refused, half 1 refused, twice 4 refused<" in a
+        and "<dt>Off by</dt><dd>0.04, tolerance 0.05" in a
+    )
     assert "<dt>From</dt><dd>a synthetic twin that no printed number went into</dd>" in a
     assert "<dt>Why</dt><dd>another box</dd>" in b and "<dt>Why</dt>" not in a
     assert "<dt>Off by</dt>" not in c, "what can't be compared isn't off"
-    assert "<strong>zero 0 not refused</strong>, <strong>half 2 not refused</strong>, twice 8 refused<" in size
+    assert (
+        "<strong>zero 0 not refused</strong>, <strong>half 2 not refused</strong>, twice 8 refused<"
+        in size
+    )
     assert "<dt>Repeats</dt><dd>object a," in d
     assert '<a href="logs/tossing_tables.log">' in a and 'href="#tossing-tab03-made"' in a
     assert '<dt>Behind</dt><dd><a href="#claim-tossing-errors_small">Abstract: <q>' in a
     assert "<dd>μ is ±2</dd>" in mass
-    assert "<h2>The ellipse bounces at every step (from twins)</h2>" in bounces, "what the ledger asks"
-    assert "<dd>not so, in 3 of 16 cases;" in bounces and "exchanged refused, uniform body refused" in bounces
-    assert "margin times 0.8: not so; margin times 1.2: not so" in bounces and "section 4, eq. 12" in bounces
+    assert "<h2>The ellipse bounces at every step (from twins)</h2>" in bounces, (
+        "what the ledger asks"
+    )
+    assert (
+        "<dd>not so, in 3 of 16 cases;" in bounces
+        and "exchanged refused, uniform body refused" in bounces
+    )
+    assert (
+        "margin times 0.8: not so; margin times 1.2: not so" in bounces
+        and "section 4, eq. 12" in bounces
+    )
 
 
 def test_a_number_that_the_run_starts_from_stands_in_its_grid_without_a_verdict(report, page):
@@ -236,21 +301,37 @@ def test_what_differs_is_listed_with_its_reason(page):
     listed = page[page.index('<section id="differences"') : page.index('<section id="words"')]
     assert (
         ">another box</td>" in listed
-        and '<a href="#check-2"><span class="n">2.0</span> → <span class="n">3.0</span> cm' in listed
+        and '<a href="#check-2"><span class="n">2.0</span> → <span class="n">3.0</span> cm'
+        in listed
     )
-    assert 'The ellipse bounces at every step (from twins): <a href="#check-9">not so, in 3 of 16 cases</a>' in listed
+    assert (
+        'The ellipse bounces at every step (from twins): <a href="#check-9">not so, in 3 of 16 cases</a>'
+        in listed
+    )
     assert '<a href="#check-8"><span class="n">1</span> → <span class="n">2</span> kg</a>' in listed
-    assert re.findall(r'<td><span class="chip (\w+)"', listed) == ["differs", "differs", "print_inconsistent"]
+    assert re.findall(r'<td><span class="chip (\w+)"', listed) == [
+        "differs",
+        "differs",
+        "print_inconsistent",
+    ]
 
 
 def test_every_verdict_has_a_chip_with_a_sign_of_its_own_and_a_meaning(page):
     every = {*VERDICTS, NO_RESULT}
-    signs = re.findall(r"^:is\(\.chip, \.sign\)\.(\w+)::before { content: \"(.*?)\"", TEXTS["report.css"], flags=re.M)
-    assert {verdict for verdict, _ in signs} == every and len({sign for _, sign in signs}) == len(every)
+    signs = re.findall(
+        r"^:is\(\.chip, \.sign\)\.(\w+)::before { content: \"(.*?)\"",
+        TEXTS["report.css"],
+        flags=re.M,
+    )
+    assert {verdict for verdict, _ in signs} == every and len({sign for _, sign in signs}) == len(
+        every
+    )
     assert every <= set(re.findall(r"^\.chip\.(\w+)", TEXTS["report.css"], flags=re.MULTILINE))
     words = page[page.index('<section id="words"') :].partition("</section>")[0]
     assert set(re.findall(r'<dt><span class="chip (\w+)">', words)) == every
-    assert all(verdict.replace("_", "[\\s_]") in TEXTS["report.js"] for verdict in every), "search knows them as labels"
+    assert all(verdict.replace("_", "[\\s_]") in TEXTS["report.js"] for verdict in every), (
+        "search knows them as labels"
+    )
 
 
 def test_every_verdict_on_a_number_has_a_place_in_the_plot(run):
@@ -258,15 +339,23 @@ def test_every_verdict_on_a_number_has_a_place_in_the_plot(run):
     rows = [check_rows(table.assign(verdict=verdict), {}, [], {})[0] for verdict in VERDICTS]
     plot = plot_deviations(rows, {"tab03": "Table III"}).text
     drawn = re.findall(r'"label": \{"type": "value", "value": "([a-z ]+)"\}', plot)
-    assert drawn == [verdict.replace("_", " ") for verdict in VERDICTS if verdict not in (INPUT, *LACKS)]
+    assert drawn == [
+        verdict.replace("_", " ") for verdict in VERDICTS if verdict not in (INPUT, *LACKS)
+    ]
     assert "Table III: error" in plot
     statements = [row._replace(unit="holds") for row in rows]
-    assert plot_deviations(statements, {"tab03": "Table III"}) is None, "a statement has no tolerance"
+    assert plot_deviations(statements, {"tab03": "Table III"}) is None, (
+        "a statement has no tolerance"
+    )
 
 
 def test_an_artefact_without_printed_numbers_is_there_without_an_answer(report, page):
     figure = artefact(report, "tossing-fig01")
-    assert figure.digest is None and figure.checks == () and figure.figure_source == "SYNTHETIC <twin> & more"
+    assert (
+        figure.digest is None
+        and figure.checks == ()
+        and figure.figure_source == "SYNTHETIC <twin> & more"
+    )
     assert 'id="tossing-fig01"' in page and "SYNTHETIC &lt;twin&gt; &amp; more" in page
 
 
@@ -277,8 +366,15 @@ def test_printed_numbers_without_a_table_of_the_run_are_there(report):
 
 def test_it_is_told_how_an_artefact_was_made(report, page):
     (kind, making), *_ = artefact(report, "tossing-tab03").makings
-    assert kind == "Table" and making["rule"] == "tossing_tables" and making["log"] == "logs/tossing_tables.log"
-    assert [(step["rule"], step["jobs"]) for step in making["steps"]] == [("tossing_tables", 1), ("read_data", 2)]
+    assert (
+        kind == "Table"
+        and making["rule"] == "tossing_tables"
+        and making["log"] == "logs/tossing_tables.log"
+    )
+    assert [(step["rule"], step["jobs"]) for step in making["steps"]] == [
+        ("tossing_tables", 1),
+        ("read_data", 2),
+    ]
     assert making["steps"][0]["settings"] == {"share": ["0.7"]} and "<b>share</b>: 0.7" in page
     assert making["sources"] == ["workflow/resources/embedded/box.h5"]
     assert '<a href="logs/tossing_tables.log">' in page
@@ -288,7 +384,12 @@ def test_failed_solves_come_first_then_implausible_ones(report):
     planar = next(study for study in report.studies if study.name == "planar")
     assert [solve["standing"] for solve in planar.solves] == ["failed", "implausible", "good"]
     (group,) = planar.solve_groups
-    assert [group[name] for name in ("solves", "failed", "implausible", "iterations")] == [3, 1, 1, 20.0]
+    assert [group[name] for name in ("solves", "failed", "implausible", "iterations")] == [
+        3,
+        1,
+        1,
+        20.0,
+    ]
     tossing = next(study for study in report.studies if study.name == "tossing")
     assert [(solve["case"], solve["status"], solve["residual"]) for solve in tossing.solves] == [
         ("box_a.paper", "Maximum_Iterations", 0.5),
@@ -304,13 +405,17 @@ def test_a_run_without_records_or_benchmarks_says_so(tmp_path):
     make_run(tmp_path)
     page = rendered(tmp_path)
     assert artefact(collected(tmp_path), "tossing-tab03").makings == []
-    assert "not recorded: Snakemake" in page and "Not recorded: the run has no benchmark files" in page
+    assert (
+        "not recorded: Snakemake" in page and "Not recorded: the run has no benchmark files" in page
+    )
 
 
 def test_every_part_that_the_page_shows_is_in_it(page):
     shown = set(re.findall(r'data-(?:part|plot)="([^"]+)"', page))
     assert {"jobs", "plot-runtimes", "tossing-fig01-picture", "tossing-tab03-table"} < shown
-    assert shown < set(re.findall(r'<script type="application/octet-stream" id="part-([^"]+)">', page))
+    assert shown < set(
+        re.findall(r'<script type="application/octet-stream" id="part-([^"]+)">', page)
+    )
 
 
 def test_equal_runs_give_equal_pages(run, page):
@@ -324,12 +429,17 @@ def test_a_lock_file_that_changed_since_is_told(run):
     record.write_text(json.dumps({**json.loads(before), "environment_lock": lock}))
     page = rendered(run)
     record.write_text(before)
-    assert "lock file has changed since results of these rules were made: arm_fit (2), arm_read (1)." in page
+    assert (
+        "lock file has changed since results of these rules were made: arm_fit (2), arm_read (1)."
+        in page
+    )
     assert "lock file has changed" not in rendered(run)
 
 
 def test_the_page_asks_for_nothing_from_outside(page):
-    shown = re.sub(r'<script type="application/octet-stream".*?</script>', "", page, flags=re.DOTALL)
+    shown = re.sub(
+        r'<script type="application/octet-stream".*?</script>', "", page, flags=re.DOTALL
+    )
     assert not re.search(r'(?:src|<link[^>]* href)="(?:https?:)?//', shown)
     assert "default-src 'none'" in shown
 
@@ -355,17 +465,24 @@ def test_names_of_files_are_names_of_the_paper(name, key, label):
 
 
 def test_captions_lose_their_tex_and_end_as_sentences():
-    assert plain_caption("Shares (%), $10^{-2}$ kg m$^2$, +- spread") == "Shares (%), 10^-2 kg m^2, ± spread."
+    assert (
+        plain_caption("Shares (%), $10^{-2}$ kg m$^2$, +- spread")
+        == "Shares (%), 10^-2 kg m^2, ± spread."
+    )
     assert plain_caption("Events (s).") == "Events (s)."
 
 
 def test_a_figures_source_is_read_where_it_is_said(report):
     assert artefact(report, "tossing-fig01").figure_source == "SYNTHETIC <twin> & more"  # its data
-    assert artefact(report, "tossing-fig02").figure_source == "twin of a box"  # the study's sources.json
+    assert (
+        artefact(report, "tossing-fig02").figure_source == "twin of a box"
+    )  # the study's sources.json
 
 
 def made(page, address):
-    """What the page says of an artefact's data: the sentence above all verdicts, and the line below."""
+    """What the page says of an artefact's data: the sentence above all verdicts, and the line
+    below.
+    """
     article = page[page.index(f'<article id="{address}"') :].partition("</article>")[0]
     above = article[: article.index("chip")] if "chip" in article else article
     line = re.search(r"<dt>Data</dt><dd>(.*?)</dd>", article, flags=re.DOTALL).group(1)
@@ -374,12 +491,17 @@ def made(page, address):
 
 def test_an_artefacts_data_are_those_that_it_says_it_was_made_from(report, page):
     """Not those of everything that one job made, nor those that a number of it was judged by."""
-    assert artefact(report, "tossing-tab03").datasets == ("box_a",)  # declared; a row has box_b, too
+    assert artefact(report, "tossing-tab03").datasets == (
+        "box_a",
+    )  # declared; a row has box_b, too
     assert made(page, "tossing-tab03") == (
         ["Made from synthetic twins, simulated in place of recordings."], "box_a (synthetic)"
     )  # fmt: skip
     assert artefact(report, "tossing-fig01").datasets == ()
-    assert made(page, "tossing-fig01") == ([], "no dataset; the figure says: SYNTHETIC &lt;twin&gt; &amp; more")
+    assert made(page, "tossing-fig01") == (
+        [],
+        "no dataset; the figure says: SYNTHETIC &lt;twin&gt; &amp; more",
+    )
     assert artefact(report, "tossing-fig02").datasets == ("box_a",)  # the study's sources.json
     assert made(page, "planar-text") == ([], "no dataset")
 
@@ -410,10 +532,14 @@ def test_a_view_has_one_first_heading_and_no_level_is_left_out(page):
         assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
-def test_tables_beyond_the_paper_are_lines_of_a_list_and_what_has_a_picture_or_numbers_is_a_box(page):
+def test_tables_beyond_the_paper_are_lines_of_a_list_and_what_has_a_picture_or_numbers_is_a_box(
+    page,
+):
     index = page[page.index('<section class="index"') :].partition("</section>")[0]
     assert re.findall(r'class="card" href="#tossing-(\w+)"', index) == ["tab03", "fig01", "fig02"]
-    lines = re.findall(r'<li><a href="#tossing-ext_solver" data-of="tossing-ext_solver">.*?</li>', index)
+    lines = re.findall(
+        r'<li><a href="#tossing-ext_solver" data-of="tossing-ext_solver">.*?</li>', index
+    )
     assert len(lines) == 1 and "Steps of the solver" in lines[0]
 
 
@@ -427,7 +553,10 @@ def test_equations_are_those_that_the_functions_behind_an_artefact_name(report):
     ("quote", "told"),
     [
         (r"$\frac{J}{m}$ is $\hat{v}_i^+$ ", "<i>J/m</i> is <i>v̂<sub>i</sub><sup>+</sup></i> "),
-        (r"$N_{\mathrm{I}} - 1$ and *both* 2 * 3 * 4", "<i>N<sub>I</sub> - 1</i> and <em>both</em> 2 * 3 * 4"),
+        (
+            r"$N_{\mathrm{I}} - 1$ and *both* 2 * 3 * 4",
+            "<i>N<sub>I</sub> - 1</i> and <em>both</em> 2 * 3 * 4",
+        ),
         ("a <b> & $5", "a &lt;b&gt; &amp; $5"),
         ("100 kg/m<sup>3</sup>", "100 kg/m<sup>3</sup>"),
     ],
@@ -448,7 +577,9 @@ def test_an_artefact_leads_to_the_functions_behind_it(run, report, page):
 
 
 def artefact(report, address):
-    return next(found for study in report.studies for found in study.artefacts if found.id == address)
+    return next(
+        found for study in report.studies for found in study.artefacts if found.id == address
+    )
 
 
 def test_the_cards_of_the_data_are_shown(report, page):

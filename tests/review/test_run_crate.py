@@ -17,8 +17,21 @@ RECORD = {
     "solver": {"name": "IPOPT 3.14.11 in CasADi 3.8.2"},
     "jobs": {"begin": "2026-01-01T00:00:00+00:00", "end": "2026-01-01T00:10:00+00:00"},
     "data": [
-        {"name": "twin", "synthetic": True, "source": "box.h5", "licence": "CC0-1.0", "files": [{"sha256": "ab"}]},
-        {"name": "far", "synthetic": False, "doi": "10.4121/1.v2", "licence": "CC-BY-4.0", "version": "2", "files": []},
+        {
+            "name": "twin",
+            "synthetic": True,
+            "source": "box.h5",
+            "licence": "CC0-1.0",
+            "files": [{"sha256": "ab"}],
+        },
+        {
+            "name": "far",
+            "synthetic": False,
+            "doi": "10.4121/1.v2",
+            "licence": "CC-BY-4.0",
+            "version": "2",
+            "files": [],
+        },
     ],
     "configuration": {"run": "r", "rates": [1.0e-5, 0.1]},
 }
@@ -49,14 +62,28 @@ def ids(value):
 
 
 def test_the_run_ties_workflow_data_configuration_and_results_together(contents):
-    entities = by_id(describe(**contents, record=RECORD, citation=read_citation(ROOT / "CITATION.cff")))
+    entities = by_id(
+        describe(**contents, record=RECORD, citation=read_citation(ROOT / "CITATION.cff"))
+    )
     root, action = entities["./"], entities["#run-r"]
     assert ids(root["mainEntity"]) == ids(action["instrument"]) == ["Snakefile"]
-    assert set(entities["Snakefile"]["@type"]) == {"File", "SoftwareSourceCode", "ComputationalWorkflow"}
+    assert set(entities["Snakefile"]["@type"]) == {
+        "File",
+        "SoftwareSourceCode",
+        "ComputationalWorkflow",
+    }
     assert ids(action["object"]) == ["#data-twin", "#data-far", "configuration.yaml"]
     assert ids(action["result"]) == ["arm/tables/tab01.csv", "checks.csv"]
-    assert (action["startTime"], action["endTime"]) == (RECORD["jobs"]["begin"], RECORD["jobs"]["end"])
-    assert set(ids(root["hasPart"])) == {"Snakefile", "configuration.yaml", "arm/", *ids(action["result"])}
+    assert (action["startTime"], action["endTime"]) == (
+        RECORD["jobs"]["begin"],
+        RECORD["jobs"]["end"],
+    )
+    assert set(ids(root["hasPart"])) == {
+        "Snakefile",
+        "configuration.yaml",
+        "arm/",
+        *ids(action["result"]),
+    }
     assert entities["checks.csv"]["sha256"] == digest(contents["root"] / "checks.csv")
     assert entities["#data-far"]["identifier"] == "https://doi.org/10.4121/1.v2"
     assert "https://w3id.org/ro/wfrun/workflow/0.5" in ids(root["conformsTo"])
@@ -72,13 +99,19 @@ def test_every_reference_leads_somewhere_and_nothing_is_made_up_anew(contents):
         for key, value in entity.items():
             for entry in value if isinstance(value, list) else [value]:
                 if isinstance(entry, dict) and key != "conformsTo":
-                    assert entry["@id"] in entities or entry["@id"] in outside or "doi.org" in entry["@id"], entry
+                    assert (
+                        entry["@id"] in entities
+                        or entry["@id"] in outside
+                        or "doi.org" in entry["@id"]
+                    ), entry
 
 
 def test_what_is_unknown_is_left_out_and_never_empty(contents):
     entities = by_id(describe(**contents, record={"configuration": {"run": "r"}}, citation=UNCITED))
     assert "startTime" not in entities["#run-r"] and "author" not in entities["./"]
-    assert all(value not in ("", None, []) for entity in entities.values() for value in entity.values())
+    assert all(
+        value not in ("", None, []) for entity in entities.values() for value in entity.values()
+    )
 
 
 def test_a_runs_own_folder_gets_workflow_and_configuration(tmp_path):
@@ -90,7 +123,10 @@ def test_a_runs_own_folder_gets_workflow_and_configuration(tmp_path):
     record.write_text(json.dumps(RECORD))
     write_crate(
         str(record),
-        [str(folder / name) for name in ("checks.csv", "arm/figures/fig01.svg", "arm/figures/fig01.pdf")],
+        [
+            str(folder / name)
+            for name in ("checks.csv", "arm/figures/fig01.svg", "arm/figures/fig01.pdf")
+        ],
         str(ROOT / "Snakefile"),
         [str(ROOT / "CITATION.cff")],
         str(folder / "ro-crate-metadata.json"),
@@ -99,9 +135,15 @@ def test_a_runs_own_folder_gets_workflow_and_configuration(tmp_path):
     )
     crate = json.loads((folder / "ro-crate-metadata.json").read_text())
     assert (folder / "crate/Snakefile").read_text() == (ROOT / "Snakefile").read_text()
-    assert yaml.safe_load((folder / "crate/configuration.yaml").read_text()) == RECORD["configuration"]
+    assert (
+        yaml.safe_load((folder / "crate/configuration.yaml").read_text()) == RECORD["configuration"]
+    )
     entities = by_id(crate)
     assert ids(entities["./"]["mainEntity"]) == ["crate/Snakefile"]
     # a drawing is listed in one format, the others are in its folder
-    assert ids(entities["#run-r"]["result"]) == ["arm/figures/fig01.svg", "checks.csv", "provenance.json"]
+    assert ids(entities["#run-r"]["result"]) == [
+        "arm/figures/fig01.svg",
+        "checks.csv",
+        "provenance.json",
+    ]
     assert "arm/" in entities and "planar/" not in entities

@@ -55,7 +55,12 @@ def changed(row, value):
 
 def test_the_same_samples_hold(stored):
     row = held(stored)
-    assert (row["verdict"], row["compared"], row["samples"], row["largest_deviation"]) == (HOLDS, 3, 3, 0.0)
+    assert (row["verdict"], row["compared"], row["samples"], row["largest_deviation"]) == (
+        HOLDS,
+        3,
+        3,
+        0.0,
+    )
     assert (row["name"], row["same_code"]) == ("errors", "yes") and row["made_on"]
 
 
@@ -108,14 +113,24 @@ def test_other_settings_or_no_common_sample_are_not_compared(stored):
 
 def test_a_table_that_is_not_its_records_is_refused(stored):
     write_csv(changed(0, 3.1), stored[0])
-    with pytest.raises(ContactIdError, match=r"table\.csv isn't what provenance\.json beside it was"):
+    with pytest.raises(
+        ContactIdError, match=r"table\.csv isn't what provenance\.json beside it was"
+    ):
         held(stored)
 
 
 def test_the_record_says_what_made_it(stored):
     made = read_json(stored[1])
-    assert made["code"] == "0123" and made["settings"] == RESULT["settings"] and list(made["inputs"]) == ["samples.csv"]
-    assert made["processor"] and made["arithmetic"]["numba"] and made["packages"]["numpy"] == np.__version__
+    assert (
+        made["code"] == "0123"
+        and made["settings"] == RESULT["settings"]
+        and list(made["inputs"]) == ["samples.csv"]
+    )
+    assert (
+        made["processor"]
+        and made["arithmetic"]["numba"]
+        and made["packages"]["numpy"] == np.__version__
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,7 +140,9 @@ def test_the_record_says_what_made_it(stored):
         (SAMPLES.iloc[:0], "0123", NOT_COMPARED, 0),
     ],
 )  # fmt: skip
-def test_make_check_and_the_report_tell_it(stored, tmp_path, monkeypatch, capsys, ours, code, verdict, status):
+def test_make_check_and_the_report_tell_it(
+    stored, tmp_path, monkeypatch, capsys, ours, code, verdict, status
+):
     from contactid.review import check
     from report_run import RESULTS, make_run, rendered
 
@@ -133,18 +150,33 @@ def test_make_check_and_the_report_tell_it(stored, tmp_path, monkeypatch, capsys
     row = held(stored, ours, code=code)
     write_csv(row.to_frame().T, RESULTS / "stored.csv")
     (sentence, problem), *_ = tell_stored(RESULTS / "stored.csv")
-    assert sentence.startswith(f"Stored result errors: {verdict};") and bool(problem) == bool(status)
+    assert sentence.startswith(f"Stored result errors: {verdict};") and bool(problem) == bool(
+        status
+    )
     page = rendered(tmp_path)
     assert sentence in page and (f"errors: {verdict} (<a" in page) == bool(status)
 
     printed = pd.DataFrame(
         [("text", "mass", "", 1.0, "kg", 0.5, "rounding", "")],
-        columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"],
+        columns=[
+            "artefact",
+            "quantity",
+            "condition",
+            "value",
+            "unit",
+            "tolerance",
+            "tolerance_from",
+            "where",
+        ],
     )
     key = ("text", "mass", "")
-    write_csv(compare("planar", printed, {key: Reproduced(1.0, basis="input")}), RESULTS / "checks.csv")
+    write_csv(
+        compare("planar", printed, {key: Reproduced(1.0, basis="input")}), RESULTS / "checks.csv"
+    )
     for words, expected in ((["--accept"], 0), ([], status)):
-        monkeypatch.setattr(sys, "argv", ["check", "--run", RESULTS.name, "--verdicts", "verdicts", *words])
+        monkeypatch.setattr(
+            sys, "argv", ["check", "--run", RESULTS.name, "--verdicts", "verdicts", *words]
+        )
         ended = 0
         try:
             check.main()
@@ -189,18 +221,27 @@ def git(root, *words):
 def test_storing_writes_the_folder_that_is_then_read(checkout, tmp_path):
     for _ in range(2):  # what was stored a moment ago isn't committed, and needn't be
         assert "workflow/resources/stored/errors" in store("errors", root=checkout)
-    table, _ = read_stored([str(checkout / STORED / "errors" / name) for name in ("table.csv", "provenance.json")])
+    table, _ = read_stored(
+        [str(checkout / STORED / "errors" / name) for name in ("table.csv", "provenance.json")]
+    )
     pd.testing.assert_frame_equal(table, SAMPLES)
     assert "--configfile config/full.yaml" in (tmp_path / "asked").read_text()
 
 
-def test_the_samples_of_other_overlays_are_those_of_the_run_that_the_last_one_names(checkout, tmp_path):
+def test_the_samples_of_other_overlays_are_those_of_the_run_that_the_last_one_names(
+    checkout, tmp_path
+):
     store("errors", ["config/public.yaml", "config/full.yaml"], checkout)
     asked = (tmp_path / "asked").read_text()
-    assert "--configfile config/public.yaml config/full.yaml" in asked and "results/full/stored/errors" in asked
+    assert (
+        "--configfile config/public.yaml config/full.yaml" in asked
+        and "results/full/stored/errors" in asked
+    )
 
 
-@pytest.mark.parametrize("file", ["workflow/code.py", "workflow/new.py", "Snakefile", "config/default.yaml"])
+@pytest.mark.parametrize(
+    "file", ["workflow/code.py", "workflow/new.py", "Snakefile", "config/default.yaml"]
+)
 def test_an_uncommitted_checkout_is_refused_before_anything_runs(checkout, tmp_path, file):
     (checkout / file).parent.mkdir(exist_ok=True)
     (checkout / file).write_text("x = 2\n")

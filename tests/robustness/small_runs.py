@@ -35,7 +35,9 @@ def copy_of_the_repository(folder):
     folder.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__")
+            )
         else:
             shutil.copy2(ROOT / part, folder / part)
     return folder
@@ -43,7 +45,16 @@ def copy_of_the_repository(folder):
 
 def command(*targets, cores=2, options=()):
     """What a user types."""
-    words = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--configfile", CONFIGFILE, *options]
+    words = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        str(cores),
+        "--configfile",
+        CONFIGFILE,
+        *options,
+    ]
     return [*words, "--", *targets]
 
 
@@ -63,7 +74,9 @@ def start(folder, *targets, log=subprocess.DEVNULL, cores=2, options=(), **chang
 
 
 def _heed_interrupts():
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # what a shell starts in the background ignores them
+    signal.signal(
+        signal.SIGINT, signal.SIG_DFL
+    )  # what a shell starts in the background ignores them
 
 
 def finish(folder, *targets, cores=2, options=(), timeout=1800, **changes):
@@ -109,10 +122,16 @@ def wait_until(true, seconds=120.0):
 
 
 def whole_files(results):
-    """The files that a reader may rely on at any moment: all but a run's own records and those being written."""
+    """The files that a reader may rely on at any moment: all but a run's own records and those
+    being written.
+    """
     about = {"logs", "benchmarks"}
     paths = (path.relative_to(results) for path in Path(results).rglob("*") if path.is_file())
-    return {path.as_posix() for path in paths if path.parts[0] not in about and not path.name.startswith(".")}
+    return {
+        path.as_posix()
+        for path in paths
+        if path.parts[0] not in about and not path.name.startswith(".")
+    }
 
 
 def interrupt_like_a_terminal(process):

@@ -1,4 +1,6 @@
-"""Full disks, forbidden folders, a missing solver: one plain line each, no half file, and the rerun finishes."""
+"""Full disks, forbidden folders, a missing solver: one plain line each, no half file, and the rerun
+finishes.
+"""
 
 import os
 import shutil
@@ -29,11 +31,15 @@ SOME = (TARGETS[0], TARGETS[2], TARGETS[4], TARGETS[6])  # netCDF, csv, mat, csv
 def can_mount():
     probe = "mount -t tmpfs -o size=64k tmpfs /mnt"
     return (
-        os.geteuid() == 0 and subprocess.run(["unshare", "-m", "sh", "-c", probe], capture_output=True).returncode == 0
+        os.geteuid() == 0
+        and subprocess.run(["unshare", "-m", "sh", "-c", probe], capture_output=True).returncode
+        == 0
     )
 
 
-needs_mounts = pytest.mark.skipif(not can_mount(), reason="mounts a small file system for itself: needs root on Linux")
+needs_mounts = pytest.mark.skipif(
+    not can_mount(), reason="mounts a small file system for itself: needs root on Linux"
+)
 
 
 def apart(folder, script):
@@ -65,14 +71,25 @@ def test_a_disk_that_fills_up_ends_in_one_plain_line_and_is_resumed(undisturbed,
     first = (folder / "first.log").read_text()
     assert (folder / "first.status").read_text() == "1\n", first
     assert "ERROR" in first and first.rstrip().splitlines()[-1].startswith("ERROR"), first
-    assert "no space left" in errors(first)[-1].lower() and "run the same command again" in errors(first)[-1]
-    wrong = [line for line in differences(undisturbed.results, folder / "before") if "only in" not in line]
+    assert (
+        "no space left" in errors(first)[-1].lower()
+        and "run the same command again" in errors(first)[-1]
+    )
+    wrong = [
+        line
+        for line in differences(undisturbed.results, folder / "before")
+        if "only in" not in line
+    ]
     assert not wrong
     assert not list((folder / "before").rglob(".*.partial*"))
     assert (folder / "second.status").read_text() == "0\n", (folder / "second.log").read_text()
     there = whole_files(folder / "after")
     assert {target.removeprefix(f"{RESULTS}/") for target in SOME} <= there
-    wrong = [line for line in differences(undisturbed.results, folder / "after") if line.split(": ")[0] in there]
+    wrong = [
+        line
+        for line in differences(undisturbed.results, folder / "after")
+        if line.split(": ")[0] in there
+    ]
     assert not wrong
 
 
@@ -88,7 +105,12 @@ def test_a_disk_full_of_snakemakes_own_records_is_told_of(tmp_path):
         """,
     )
     said = errors(run.stderr)
-    assert run.returncode != 0 and said and ".snakemake" in said[-1] and "no space left" in said[-1].lower(), run.stderr
+    assert (
+        run.returncode != 0
+        and said
+        and ".snakemake" in said[-1]
+        and "no space left" in said[-1].lower()
+    ), run.stderr
 
 
 @needs_mounts
@@ -99,9 +121,18 @@ def test_every_writer_leaves_the_old_file_on_a_full_disk(tmp_path):
     script.write_text(WRITERS)
     shell = f"mount -t tmpfs -o size=64k tmpfs {tmp_path}/disk && {sys.executable} {script} {tmp_path}/disk"
     changes = environment(PYTHONPATH=str(ROOT / "workflow"))
-    run = subprocess.run(["unshare", "-m", "sh", "-c", shell], capture_output=True, text=True, env=changes)
+    run = subprocess.run(
+        ["unshare", "-m", "sh", "-c", shell], capture_output=True, text=True, env=changes
+    )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert run.stdout.splitlines() == ["table.csv", "fit.json", "data.nc", "figure.pdf", "motion.gif", "streamed.nc"]
+    assert run.stdout.splitlines() == [
+        "table.csv",
+        "fit.json",
+        "data.nc",
+        "figure.pdf",
+        "motion.gif",
+        "streamed.nc",
+    ]
 
 
 WRITERS = """
@@ -173,9 +204,15 @@ def test_a_read_only_results_folder_is_one_line_and_nothing_is_lost(tmp_path):
     kept = folder / RESULTS / "arm/mine.csv"
     kept.parent.mkdir(parents=True)
     kept.write_text("kept")
-    run = apart(folder, "mount --bind results results; mount -o remount,ro,bind results results; run")
+    run = apart(
+        folder, "mount --bind results results; mount -o remount,ro,bind results results; run"
+    )
     said = errors(run.stderr)
-    assert run.returncode != 0 and len(said) == 1 and f"ERROR {RESULTS}: cannot be written (Read-only" in said[0]
+    assert (
+        run.returncode != 0
+        and len(said) == 1
+        and f"ERROR {RESULTS}: cannot be written (Read-only" in said[0]
+    )
     assert "Traceback" not in run.stderr and "Check space and permissions" in said[0]
     assert kept.read_text() == "kept"
 
@@ -203,7 +240,9 @@ def test_a_missing_solver_is_one_line_before_anything_starts(tmp_path):
     )
     run = finish(folder, *SOME, PYTHONPATH=str(hiding))
     assert run.returncode != 0 and "Traceback" not in run.stdout
-    assert errors(run.stdout) == ["ERROR not installed: casadi. Install the pinned environment (make env)."], run.stdout
+    assert errors(run.stdout) == [
+        "ERROR not installed: casadi. Install the pinned environment (make env)."
+    ], run.stdout
     assert not (folder / "results").exists()
 
 
@@ -215,7 +254,9 @@ def test_a_solver_that_fails_once_costs_one_try(undisturbed, tmp_path):
 
     def put_it_there():
         broken.parent.mkdir(exist_ok=True)
-        broken.write_text("#!/bin/sh\ncase $1 in -v|--version) echo Ipopt 3.14.0;; *) rm -f $0; exit 3;; esac\n")
+        broken.write_text(
+            "#!/bin/sh\ncase $1 in -v|--version) echo Ipopt 3.14.0;; *) rm -f $0; exit 3;; esac\n"
+        )
         broken.chmod(0o755)
 
     path = f"{broken.parent}:{os.environ['PATH']}"
@@ -223,11 +264,19 @@ def test_a_solver_that_fails_once_costs_one_try(undisturbed, tmp_path):
     run = finish(folder, target, PATH=path)
     said = errors(run.stdout)
     assert run.returncode != 0 and said, run.stdout
-    assert all("ERROR planar_identify" in line and "ipopt executable failed" in line for line in said), said
+    assert all(
+        "ERROR planar_identify" in line and "ipopt executable failed" in line for line in said
+    ), said
     assert not (folder / target).exists() and not broken.exists()
     put_it_there()
     run = finish(folder, target, options=("--retries", "1"), PATH=path)
     assert run.returncode == 0 and not broken.exists(), run.stdout
-    assert shutil.which("ipopt") or whole_files(folder / RESULTS) <= whole_files(undisturbed.results)
-    wrong = [line for line in differences(undisturbed.results, folder / RESULTS) if line.startswith("planar/")]
+    assert shutil.which("ipopt") or whole_files(folder / RESULTS) <= whole_files(
+        undisturbed.results
+    )
+    wrong = [
+        line
+        for line in differences(undisturbed.results, folder / RESULTS)
+        if line.startswith("planar/")
+    ]
     assert not [line for line in wrong if "only in" not in line], wrong

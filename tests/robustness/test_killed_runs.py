@@ -1,4 +1,6 @@
-"""However a run is stopped: what has its final name is whole, and the same command ends with the same results."""
+"""However a run is stopped: what has its final name is whole, and the same command ends with the
+same results.
+"""
 
 import os
 import random
@@ -28,7 +30,13 @@ pytestmark = pytest.mark.robustness
 
 SEED = 20261122
 # how each of the twenty ends: the run killed, one of its jobs killed, the run told to end, Ctrl-C
-KINDS = ["kill the run"] * 12 + ["kill a job"] * 3 + ["terminate"] * 2 + ["interrupt"] * 1 + ["Ctrl-C"] * 2
+KINDS = (
+    ["kill the run"] * 12
+    + ["kill a job"] * 3
+    + ["terminate"] * 2
+    + ["interrupt"] * 1
+    + ["Ctrl-C"] * 2
+)
 
 
 def stop(run, kind, chance):
@@ -42,7 +50,11 @@ def stop(run, kind, chance):
     elif kind == "Ctrl-C":
         interrupt_like_a_terminal(run)
     else:
-        number = {"kill the run": signal.SIGKILL, "terminate": signal.SIGTERM, "interrupt": signal.SIGINT}[kind]
+        number = {
+            "kill the run": signal.SIGKILL,
+            "terminate": signal.SIGTERM,
+            "interrupt": signal.SIGINT,
+        }[kind]
         os.kill(run.pid, number)
     return jobs
 
@@ -50,7 +62,11 @@ def stop(run, kind, chance):
 def check_what_is_there(folder, undisturbed):
     """Whatever has its final name is whole: what it is in an undisturbed run."""
     there = whole_files(folder / RESULTS)
-    wrong = [line for line in differences(undisturbed.results, folder / RESULTS) if line.split(": ")[0] in there]
+    wrong = [
+        line
+        for line in differences(undisturbed.results, folder / RESULTS)
+        if line.split(": ")[0] in there
+    ]
     assert not wrong, wrong
     return len(there)
 
@@ -116,5 +132,7 @@ def test_a_killed_job_is_named_and_retried_when_asked(undisturbed, tmp_path):
         assert run.wait(900) == status, log.read_text()
         said = errors(log.read_text())
         if status:
-            assert len(said) == 1 and "ERROR planar_liftoff: stopped from outside" in said[0], log.read_text()
+            assert len(said) == 1 and "ERROR planar_liftoff: stopped from outside" in said[0], (
+                log.read_text()
+            )
     assert check_what_is_there(folder, undisturbed) == 1

@@ -19,7 +19,11 @@ CONFIGURATION = {
             "noise": {"one": {"friction_mu": [0.2, 0.7]}},
         }
     },
-    "arm": {"fit": {"accuracy": {"samples": 10, "experiments": ["set1_v020_a90"], "computed": ["study"]}}},
+    "arm": {
+        "fit": {
+            "accuracy": {"samples": 10, "experiments": ["set1_v020_a90"], "computed": ["study"]}
+        }
+    },
     "tossing": {
         "grid": {"friction_mu": {"start": 0.0, "stop": 1.0, "step": 0.1}},
         "identify_on": ["box004"],
@@ -32,7 +36,11 @@ DAG = pd.DataFrame({"jobs": [100, 1000], "cpu_seconds": [5.0, 50.0], "memory_mb"
 @pytest.fixture
 def results(tmp_path):
     folder = tmp_path / "results/run"
-    for name, seconds in (("planar_identify/a", 30.0), ("planar_identify/b", 50.0), ("arm_fit_samples/c", 20.0)):
+    for name, seconds in (
+        ("planar_identify/a", 30.0),
+        ("planar_identify/b", 50.0),
+        ("arm_fit_samples/c", 20.0),
+    ):
         file = folder / f"benchmarks/{name}.tsv"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"{HEADER}{seconds}\t0:00:01\t200\t1\t1\t1\t0.5\t8.0\t90\t{seconds}\n")
@@ -56,10 +64,18 @@ def test_units_jobs_and_hours_add_up(results):
 
 
 def test_beyond_what_a_run_can_hold_jobs_get_longer_and_then_runs_more(results):
-    jobs, minutes, runs = rows(results, 1e4).loc["planar.identification.seeds", ["jobs", "job_minutes", "runs"]]
-    assert jobs == cluster_plan.MOST_JOBS and runs == 1 and 10.0 < minutes < cluster_plan.LONGEST_JOB
-    jobs, minutes, runs = rows(results, 1e6).loc["planar.identification.seeds", ["jobs", "job_minutes", "runs"]]
-    assert runs == 17 and minutes <= cluster_plan.LONGEST_JOB and jobs / runs <= cluster_plan.MOST_JOBS
+    jobs, minutes, runs = rows(results, 1e4).loc[
+        "planar.identification.seeds", ["jobs", "job_minutes", "runs"]
+    ]
+    assert (
+        jobs == cluster_plan.MOST_JOBS and runs == 1 and 10.0 < minutes < cluster_plan.LONGEST_JOB
+    )
+    jobs, minutes, runs = rows(results, 1e6).loc[
+        "planar.identification.seeds", ["jobs", "job_minutes", "runs"]
+    ]
+    assert (
+        runs == 17 and minutes <= cluster_plan.LONGEST_JOB and jobs / runs <= cluster_plan.MOST_JOBS
+    )
 
 
 def test_what_is_not_split_uses_no_more_than_its_jobs_can(results):
@@ -81,5 +97,7 @@ def test_an_unfinished_run_is_one_plain_line(tmp_path):
 
 def test_the_plan_counts_the_in_hand_recordings_as_the_study_does():
     recordings = len(recording_names([0]))
-    (axis,) = [axis for axis in cluster_plan.axes_of(CONFIGURATION) if axis.rule == "inhand_estimate"]
+    (axis,) = [
+        axis for axis in cluster_plan.axes_of(CONFIGURATION) if axis.rule == "inhand_estimate"
+    ]
     assert axis.cells == axis.units_per_job == recordings

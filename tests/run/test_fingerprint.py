@@ -153,10 +153,14 @@ def test_a_name_in_a_text_is_a_reference(package):
     assert set(Fingerprints(workflow=package).reached("contactid.a:named")) == {
         "contactid.a:named", "contactid.deep.text:told",
     }  # fmt: skip
-    assert "contactid.deep.text:untold" in Fingerprints(workflow=package).reached("contactid.a:module_named")
+    assert "contactid.deep.text:untold" in Fingerprints(workflow=package).reached(
+        "contactid.a:module_named"
+    )
 
 
-@pytest.mark.parametrize("wrong", ["contactid.a:nothing", "contactid.nowhere:top", "contactid.a", "a:top"])
+@pytest.mark.parametrize(
+    "wrong", ["contactid.a:nothing", "contactid.nowhere:top", "contactid.a", "a:top"]
+)
 def test_a_name_of_nothing_is_refused(package, wrong):
     with pytest.raises(ContactIdError, match="names nothing in the package"):
         Fingerprints(workflow=package).of(wrong)
@@ -197,7 +201,9 @@ def test_every_reference_in_a_text_names_something():
             for reference in (text for text in definition.names if ":" in text):
                 target, _, function = reference.partition(":")
                 assert target in code.modules, f"{name}: {reference}"
-                assert not function or function in code.modules[target].definitions, f"{name}: {reference}"
+                assert not function or function in code.modules[target].definitions, (
+                    f"{name}: {reference}"
+                )
 
 
 # why
@@ -210,20 +216,28 @@ def test_what_changed_is_named_from_the_lists(package):
     edit(package, "a", "late(Child())", "late(Base())")
     now = taken(package, lists=lists)
     reason = "Params have changed since last execution: Union of exclusive params before and now across all output: "
-    told = explain(f"{reason}before: '{before}', {{'a': 1, 'b': [1, 2]}} now: '{now}', {{'a': 1, 'b': [1, 3]}} ", lists)
+    told = explain(
+        f"{reason}before: '{before}', {{'a': 1, 'b': [1, 2]}} now: '{now}', {{'a': 1, 'b': [1, 3]}} ",
+        lists,
+    )
     assert told == [
         "code: contactid.a:Child (gone)", "code: contactid.a:LIMIT (edited)", "code: contactid.a:top (edited)",
         "setting b.1: 2 is now 3",
     ]  # fmt: skip
     assert json.loads((lists / f"{now}.json").read_text())["contactid.a:LIMIT"]
     told = explain(f"{reason}before: '{'0' * 16}' now: '{now}' ", lists)
-    assert told == [f"code: fingerprint {'0' * 16} is now {now}; what was behind it isn't kept any more"]
+    assert told == [
+        f"code: fingerprint {'0' * 16} is now {now}; what was behind it isn't kept any more"
+    ]
     assert explain("Missing output files: x.csv", lists) == ["Missing output files: x.csv"]
     assert len(explain(f"{reason}before: 'a' now: 'a', 'b'", lists)) == 1
 
 
 PARAMS = "Params have changed since last execution: Union of exclusive params before and now across all output: "
-ROWS = [{"place": f"tables/tab{k:02}", "compute": "contactid.a:b", "files": ["csv", "tex"]} for k in range(60)]
+ROWS = [
+    {"place": f"tables/tab{k:02}", "compute": "contactid.a:b", "files": ["csv", "tex"]}
+    for k in range(60)
+]
 
 
 @pytest.mark.parametrize(
@@ -250,12 +264,16 @@ def test_a_part_that_is_new_or_gone_is_a_line_of_its_own(before, now, told):
 
 def test_what_cant_be_taken_apart_is_cut():
     """A setting more on one side: nobody knows which is which."""
-    assert all(len(line) < 320 for line in explain(f"{PARAMS}before: {ROWS!r} now: 'new', {ROWS[1:]!r} "))
+    assert all(
+        len(line) < 320 for line in explain(f"{PARAMS}before: {ROWS!r} now: 'new', {ROWS[1:]!r} ")
+    )
 
 
 def test_of_many_files_three_are_named():
     files = [f"results/a/{k}.csv" for k in range(40)]
-    told = explain(f"Missing output files: x.csv; Input files updated by another job: {', '.join(files)}")
+    told = explain(
+        f"Missing output files: x.csv; Input files updated by another job: {', '.join(files)}"
+    )
     assert told == [
         "Missing output files: x.csv; Input files updated by another job: "
         "results/a/0.csv, results/a/1.csv, results/a/2.csv and 37 more"
@@ -272,18 +290,30 @@ rule checks:
 """
     assert nearest("results/default/check.csv", "") == ""
     assert nearest("results/default/check.csv", plan) == "Did you mean results/default/checks.csv"
-    assert nearest("results/default/arm/cheks.csv", plan) == "Did you mean results/default/arm/checks.csv"
+    assert (
+        nearest("results/default/arm/cheks.csv", plan)
+        == "Did you mean results/default/arm/checks.csv"
+    )
 
 
 def test_no_file_is_one_plain_line():
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     ended = subprocess.run(
-        [sys.executable, "-m", "contactid.run.why", ""], env=environment, capture_output=True, text=True
+        [sys.executable, "-m", "contactid.run.why", ""],
+        env=environment,
+        capture_output=True,
+        text=True,
     )
-    assert ended.returncode == 1 and ended.stderr.startswith("ERROR no file is named. Name a result")
+    assert ended.returncode == 1 and ended.stderr.startswith(
+        "ERROR no file is named. Name a result"
+    )
 
 
 def test_a_fingerprint_is_the_same_under_every_python():
-    """Stored results keep them; Python 3.12 gave functions and classes a field, and 3.13 leaves empty ones out."""
-    code = b"class A(B):\n    def f(self, *, x=None):\n        return f'{x!r:>3}', {**self.g()}, []\n"
+    """Stored results keep them; Python 3.12 gave functions and classes a field, and 3.13 leaves
+    empty ones out.
+    """
+    code = (
+        b"class A(B):\n    def f(self, *, x=None):\n        return f'{x!r:>3}', {**self.g()}, []\n"
+    )
     assert parse(code).definitions["A"].code == "85908246ef8dc0e3"

@@ -1,4 +1,6 @@
-"""How a job ends: one plain line, a log that tells it, no half file, and no life without its Snakemake."""
+"""How a job ends: one plain line, a log that tells it, no half file, and no life without its
+Snakemake.
+"""
 
 import os
 import subprocess
@@ -20,18 +22,24 @@ HEAD = "import os, sys\nfrom contactid.run.job import job\nwith job('rule', {'se
 
 def run_job(tmp_path, body, log="logs/rule.log", **environment):
     command = [sys.executable, "-c", HEAD + body, str(tmp_path / log)]
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **PACKAGE, **environment})
+    return subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **PACKAGE, **environment}
+    )
 
 
 def test_a_job_that_finishes_says_so_in_its_log_alone(tmp_path):
     run = run_job(tmp_path, "print('working')")
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
     assert (tmp_path / "logs/rule.log").read_text().splitlines()[1:] == ["working", FINISHED]
-    assert failures(tmp_path, 0.0) == [f"ERROR {tmp_path}: stopped before it was finished. Run the same command again."]
+    assert failures(tmp_path, 0.0) == [
+        f"ERROR {tmp_path}: stopped before it was finished. Run the same command again."
+    ]
 
 
 def test_a_job_computes_with_one_thread_whatever_it_is_given(tmp_path):
-    """The linear algebra would start its threads when it is imported, and add in another order with them."""
+    """The linear algebra would start its threads when it is imported, and add in another order with
+    them.
+    """
     body = "import numpy; numpy.ones((500, 500)) @ numpy.ones((500, 500)); print(len(os.listdir('/proc/self/task')))"
     threads = {f"{library}_NUM_THREADS": "2" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
     run = run_job(tmp_path, body, **threads)
@@ -49,10 +57,19 @@ def test_a_job_that_leaves_at_once_has_written_what_its_solver_printed(tmp_path)
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("raise OSError(28, 'full', 'a.csv')", "a.csv: cannot be written (No space left on device). Free some space"),
-        ("raise PermissionError(13, 'no', 'a.csv')", "a.csv: cannot be written (Permission denied)"),
+        (
+            "raise OSError(28, 'full', 'a.csv')",
+            "a.csv: cannot be written (No space left on device). Free some space",
+        ),
+        (
+            "raise PermissionError(13, 'no', 'a.csv')",
+            "a.csv: cannot be written (Permission denied)",
+        ),
         ("raise KeyboardInterrupt", "interrupted. Run the same command again"),
-        ("import no_such_module", "No module named 'no_such_module'. Install the pinned environment"),
+        (
+            "import no_such_module",
+            "No module named 'no_such_module'. Install the pinned environment",
+        ),
         ("raise MemoryError", "not enough memory"),
         ("raise ValueError('odd')", "unexpected ValueError: odd. Please report it"),
     ],
@@ -69,7 +86,9 @@ def test_a_failure_is_one_line_on_the_terminal_and_the_logs_last(tmp_path, body,
 def test_a_killed_job_is_told_of(tmp_path):
     assert run_job(tmp_path, "os.kill(os.getpid(), 9)").returncode == -9
     (line,) = failures(tmp_path, 0.0)
-    assert line.startswith("ERROR rule: stopped from outside") and "memory" in line and "Log: " in line
+    assert (
+        line.startswith("ERROR rule: stopped from outside") and "memory" in line and "Log: " in line
+    )
 
 
 def test_a_log_that_cannot_be_written_is_one_line(tmp_path):
@@ -136,11 +155,16 @@ def test_what_a_killed_process_left_goes_with_the_next_writing(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == kept
 
 
-@pytest.mark.parametrize("error", [OSError(28, "full"), RuntimeError("can't close file (errno = 28, 'No space left')")])
+@pytest.mark.parametrize(
+    "error", [OSError(28, "full"), RuntimeError("can't close file (errno = 28, 'No space left')")]
+)
 def test_a_full_disk_leaves_the_old_file_and_a_plain_error(tmp_path, error):
     write_text(tmp_path / "table.csv", "old")
     with (
-        pytest.raises(ContactIdError, match=r"table.csv: cannot be written \(No space left on device\). Free some"),
+        pytest.raises(
+            ContactIdError,
+            match=r"table.csv: cannot be written \(No space left on device\). Free some",
+        ),
         replacing(tmp_path / "table.csv") as partial,
     ):
         partial.write_text("ne")

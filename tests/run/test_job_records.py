@@ -11,7 +11,14 @@ def record(folder, path, rule, inputs, end, **more):
     parts = [encoded[k : k + 254] for k in range(0, len(encoded), 254)]
     file = (folder / FOLDER).joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1])
     file.parent.mkdir(parents=True, exist_ok=True)
-    entry = {"rule": rule, "input": inputs, "log": [f"logs/{rule}.log"], "starttime": 1.0, "endtime": end, **more}
+    entry = {
+        "rule": rule,
+        "input": inputs,
+        "log": [f"logs/{rule}.log"],
+        "starttime": 1.0,
+        "endtime": end,
+        **more,
+    }
     file.write_text(json.dumps(entry))
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     (folder / path).write_text("x")
@@ -38,7 +45,9 @@ def test_jobs_of_one_run_with_all_their_outputs_and_very_long_names(tmp_path):
 def test_a_rule_of_a_module_has_the_name_that_its_log_has(tmp_path):
     for name in ("read", "fit/seed=1"):
         rule = f"mine_{name.partition('/')[0]}"
-        record(tmp_path, f"a/results/b/{rule}.csv", rule, [], 1.0, log=[f"a/results/b/logs/{name}.log"])
+        record(
+            tmp_path, f"a/results/b/{rule}.csv", rule, [], 1.0, log=[f"a/results/b/logs/{name}.log"]
+        )
     assert [job.rule for job in read_jobs(tmp_path, "a/results/b")] == ["fit", "read"]
 
 
@@ -53,7 +62,9 @@ def test_what_is_gone_unfinished_or_damaged_is_not_a_job(tmp_path):
     chain(tmp_path)
     (tmp_path / "results/a/data.nc").unlink()
     record(tmp_path, "results/a/half.csv", "half", [], 1.0, incomplete=True)
-    (tmp_path / FOLDER / base64.urlsafe_b64encode(b"results/a/cut.csv").decode()).write_text('{"rule": "cu')
+    (tmp_path / FOLDER / base64.urlsafe_b64encode(b"results/a/cut.csv").decode()).write_text(
+        '{"rule": "cu'
+    )
     (tmp_path / FOLDER / "not base64 !").write_text("{}")
     assert [job.rule for job in read_jobs(tmp_path, "results/a")] == ["fit", "table"]
 

@@ -1,4 +1,6 @@
-"""What a run tells on the terminal: a line per job that ended, failures as before, nothing of the scheduler's work."""
+"""What a run tells on the terminal: a line per job that ended, failures as before, nothing of the
+scheduler's work.
+"""
 
 import io
 import logging
@@ -21,20 +23,30 @@ def terminal(tmp_path, monkeypatch):
     handler.name = HANDLER
     handler.setFormatter(logging.Formatter("%(message)s"))
     logger.addHandler(handler)
-    words = {"planar_simulate": "Simulate every scene (eq. 16).", "report": "Set the run as one page; no network."}
+    words = {
+        "planar_simulate": "Simulate every scene (eq. 16).",
+        "report": "Set the run as one page; no network.",
+    }
     show(logger, words.__getitem__, ["planar"], measured)
     return logger, text, clock
 
 
 def job(logger, number, rule, **wildcards):
-    logger.info(None, extra={"event": "job_info", "jobid": number, "rule_name": rule, "wildcards": wildcards})
+    logger.info(
+        None,
+        extra={"event": "job_info", "jobid": number, "rule_name": rule, "wildcards": wildcards},
+    )
 
 
 def test_a_job_is_one_line_with_study_words_seconds_number_and_time_left(terminal):
     logger, text, clock = terminal
     logger.info("Building DAG of jobs...")
     logger.info(
-        "stats", extra={"event": "run_info", "stats": {"planar_simulate": 1, "report": 1, "all": 1, "total": 3}}
+        "stats",
+        extra={
+            "event": "run_info",
+            "stats": {"planar_simulate": 1, "report": 1, "all": 1, "total": 3},
+        },
     )
     logger.info("Execute 1 jobs...", extra={"event": "job_started", "jobs": [7]})
     job(logger, 7, "planar_simulate", scene="drop")
@@ -48,7 +60,8 @@ def test_a_job_is_one_line_with_study_words_seconds_number_and_time_left(termina
     logger.info("Finished jobid: 0", extra={"event": "job_finished", "job_id": 0})
     assert text.getvalue().splitlines() == [
         "2 jobs to do",
-        "1 of 2  planar   Simulate every scene: drop (300 s; about 2 min left)",  # a quarter of the work is left
+        # a quarter of the work is left
+        "1 of 2  planar   Simulate every scene: drop (300 s; about 2 min left)",
         "2 of 2           Set the run as one page (20 s)",
     ]
 
@@ -58,7 +71,11 @@ def test_what_isn_t_routine_is_told_as_before(terminal):
     logger.warning("Building DAG of jobs took long")
     logger.info("Nothing to be done")
     logger.error("Error in rule a", extra={"event": "job_error"})
-    assert text.getvalue().splitlines() == ["Building DAG of jobs took long", "Nothing to be done", "Error in rule a"]
+    assert text.getvalue().splitlines() == [
+        "Building DAG of jobs took long",
+        "Nothing to be done",
+        "Error in rule a",
+    ]
 
 
 def test_a_long_sentence_ends_at_a_comma_or_between_words():

@@ -1,4 +1,6 @@
-"""What rules ask a cluster for is held against what their jobs took, and small jobs are submitted together."""
+"""What rules ask a cluster for is held against what their jobs took, and small jobs are submitted
+together.
+"""
 
 from pathlib import Path
 
@@ -45,7 +47,11 @@ def test_the_largest_job_of_all_runs_counts(tmp_path):
     benchmark(tmp_path / "b", "solve/1", 1200.0, "NA")
     row = measure([tmp_path / "a", tmp_path / "b"]).iloc[0]
     assert (row["rule"], row["jobs"], row["largest_in"]) == ("solve", 3, "b")
-    assert (row["seconds_median"], row["seconds_largest"], row["memory_mb_largest"]) == (60.0, 1200.0, 400.0)
+    assert (row["seconds_median"], row["seconds_largest"], row["memory_mb_largest"]) == (
+        60.0,
+        1200.0,
+        400.0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,7 +80,9 @@ def test_only_what_would_kill_a_job_fails(tmp_path, capsys, seconds, status):
 
 def test_a_rule_s_own_name_goes_before_a_loop_s():
     asked = {"fit_*": Asked(1500, 10), "fit_stored": Asked(1000, 5)}
-    assert asked_by("fit_stored", asked) == Asked(1000, 5) and asked_by("fit_2", asked) == Asked(1500, 10)
+    assert asked_by("fit_stored", asked) == Asked(1000, 5) and asked_by("fit_2", asked) == Asked(
+        1500, 10
+    )
 
 
 def test_a_small_job_may_ask_for_the_floor(tmp_path):

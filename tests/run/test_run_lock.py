@@ -30,7 +30,9 @@ def left_by_a_killed_run(folder, *names):
 
 def test_the_second_run_is_told_who_has_the_folder(folder):
     with take():
-        with pytest.raises(ContactIdError, match=rf"another run is at work on it \(process {os.getpid()}\)"):
+        with pytest.raises(
+            ContactIdError, match=rf"another run is at work on it \(process {os.getpid()}\)"
+        ):
             take()
         take("b").close()
     take().close()
@@ -47,8 +49,11 @@ def test_a_killed_process_gives_the_folder_back(folder):
 def test_a_jobs_process_does_not_inherit_the_folder(folder):
     with take():
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        job = subprocess.Popen([sys.executable, "-c", "print('', flush=True); input()"], close_fds=False, **pipes)
-        job.stdout.readline()  # a new process closes what isn't its own shortly after its parent goes on
+        job = subprocess.Popen(
+            [sys.executable, "-c", "print('', flush=True); input()"], close_fds=False, **pipes
+        )
+        # a new process closes what isn't its own shortly after its parent goes on
+        job.stdout.readline()
     take().close()
     job.communicate(b"\n")
 
@@ -56,7 +61,10 @@ def test_a_jobs_process_does_not_inherit_the_folder(folder):
 def test_what_a_killed_run_locked_is_free_again_and_nothing_else(folder):
     left_by_a_killed_run(folder, "a", "ab", "b")
     take().close()
-    assert sorted(path.name for path in (folder / "locks").iterdir()) == ["1.output.lock", "2.output.lock"]
+    assert sorted(path.name for path in (folder / "locks").iterdir()) == [
+        "1.output.lock",
+        "2.output.lock",
+    ]
 
 
 def test_a_living_runs_locks_stay(folder):

@@ -60,11 +60,27 @@ def test_a_machine_without_slurm_is_one_line_at_once(tmp_path):
     programs.mkdir()
     for program in ("bash", "which"):  # of Snakemake's own
         (programs / program).symlink_to(shutil.which(program))
-    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
-    command += ["--workflow-profile", ROOT / "profiles/slurm", "--config", "run=mine", 'studies=["arm"]']
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        ROOT / "Snakefile",
+        "--directory",
+        tmp_path,
+    ]
+    command += [
+        "--workflow-profile",
+        ROOT / "profiles/slurm",
+        "--config",
+        "run=mine",
+        'studies=["arm"]',
+    ]
     environment = {"PATH": str(programs), "HOME": str(tmp_path)}
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
-    told = [line for line in (ended.stdout + ended.stderr).splitlines() if line.startswith("ERROR ")]
+    told = [
+        line for line in (ended.stdout + ended.stderr).splitlines() if line.startswith("ERROR ")
+    ]
     assert ended.returncode != 0 and told == [
         "ERROR there is no sbatch on PATH, so nothing can be submitted. Start this on a login node of a cluster with "
         "Slurm, or run here with make."

@@ -8,7 +8,14 @@ import re
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.run.story import changed, forced, refuse_changed, refuse_damaged, tell_begin, tell_end
+from contactid.run.story import (
+    changed,
+    forced,
+    refuse_changed,
+    refuse_damaged,
+    tell_begin,
+    tell_end,
+)
 from contactid.sources.lockfile import digest
 
 RUN = "results/small"
@@ -44,13 +51,24 @@ FIT = {
 
 
 def test_a_log_names_call_settings_inputs_and_what_came_out(run, capsys):
-    tell_begin([f"{RUN}/a/table.csv"] * 2, {"call": "m:f", "code": "0123", "seed": 7, "long": "x" * 999})
+    tell_begin(
+        [f"{RUN}/a/table.csv"] * 2, {"call": "m:f", "code": "0123", "seed": 7, "long": "x" * 999}
+    )
     told = capsys.readouterr().out
-    assert told.startswith("Calls m:f, of code 0123\nWith seed: 7\n") and len(max(told.splitlines(), key=len)) < 400
-    assert told.count(f"Reads {RUN}/a/table.csv: 42 bytes, sha256 {digest(run / 'a/table.csv')}\n") == 1
+    assert (
+        told.startswith("Calls m:f, of code 0123\nWith seed: 7\n")
+        and len(max(told.splitlines(), key=len)) < 400
+    )
+    assert (
+        told.count(f"Reads {RUN}/a/table.csv: 42 bytes, sha256 {digest(run / 'a/table.csv')}\n")
+        == 1
+    )
     log = (run / "logs/one.log").read_text()
     assert "table.csv: 3 rows, 2 converged, 42 bytes" in log
-    assert "fit.json: status optimal, converged True, objective 0.5, iterations 12, seconds 1.5, " in log
+    assert (
+        "fit.json: status optimal, converged True, objective 0.5, iterations 12, seconds 1.5, "
+        in log
+    )
     assert "hidden" not in (run / "logs/two/seed=1.log").read_text()
 
 
@@ -85,7 +103,9 @@ def test_every_single_digit_is_noticed(run):
         os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
         rule = "two" if "folder" in str(file) else "one"
         assert changed(run) == [(str(file), rule)]
-        with pytest.raises(ContactIdError, match=rf"{file.name} isn't what its job wrote\. Restore .* -R {rule},"):
+        with pytest.raises(
+            ContactIdError, match=rf"{file.name} isn't what its job wrote\. Restore .* -R {rule},"
+        ):
             refuse_changed(run)
         refuse_changed(run, [rule])  # it is made again
         refuse_changed(run, [str(file)])
@@ -105,10 +125,23 @@ def test_what_comes_with_the_repository_is_held_against_its_sums(tmp_path):
     (tmp_path / "part/SHA256SUMS").write_text(f"{digest(tmp_path / 'part/a.csv')}  a.csv\n")
     refuse_damaged(tmp_path)
     (tmp_path / "part/a.csv").write_text("2\n")
-    with pytest.raises(ContactIdError, match=r"a\.csv isn't the file that .*SHA256SUMS names\. Restore it: git"):
+    with pytest.raises(
+        ContactIdError, match=r"a\.csv isn't the file that .*SHA256SUMS names\. Restore it: git"
+    ):
         refuse_damaged(tmp_path)
 
 
 def test_forced_rules_are_those_after_the_option():
-    words = ["snakemake", "-c", "2", "-R", "one", "two.csv", "--forcerun", "three", "--quiet", "all"]
+    words = [
+        "snakemake",
+        "-c",
+        "2",
+        "-R",
+        "one",
+        "two.csv",
+        "--forcerun",
+        "three",
+        "--quiet",
+        "all",
+    ]
     assert forced(words) == {"one", "two.csv", "three"}

@@ -1,8 +1,10 @@
-"""A real 4TU.ResearchData server on 127.0.0.1, seeded with this project's DOIs, started and stopped by the tests.
+"""A real 4TU.ResearchData server on 127.0.0.1, seeded with this project's DOIs, started and stopped
+by the tests.
 
-The tool that runs it isn't part of this repository: ``FOURTU_SERVER`` names its folder, ``../shared/tools/4tu-server``
-beside the checkout is the default. It installs the server's software into ``SERVER_STATE`` (a folder below the
-temporary one by default), which takes a minute once; each session begins with an empty store.
+The tool that runs it isn't part of this repository: ``FOURTU_SERVER`` names its folder,
+``../shared/tools/4tu-server`` beside the checkout is the default. It installs the server's software
+into ``SERVER_STATE`` (a folder below the temporary one by default), which takes a minute once; each
+session begins with an empty store.
 """
 
 import os
@@ -37,7 +39,10 @@ TWINS = {
     "21024007/v2/Archive_005_ParamID_Box006.h5": ["box006_drops"],
     "21387510/v1/Archive_008_Box006_ParamID_Traj.h5": ["box006_trajectories"],
     "21387606/v1/Archive_009_Box005_Repeatability.h5": ["box005_trajectories"],
-    "21399657/v1/Archive_011_Box005Box006_Validation.h5": ["box005_validation", "box006_validation"],
+    "21399657/v1/Archive_011_Box005Box006_Validation.h5": [
+        "box005_validation",
+        "box006_validation",
+    ],
     "21815511/v1/data.h5": ["box004_trajectories"],
     "21815874/v1/data.h5": ["box004_validation"],
     "21815913/v1/data.h5": ["box007_trajectories"],
@@ -88,7 +93,11 @@ class RealServer:
         log = self.state.parent / f"{self.state.name}.log"
         with log.open("w") as file:
             run = subprocess.run(
-                [self.tool / "server.sh", *words], env=self.environment, stdout=file, stderr=file, timeout=400
+                [self.tool / "server.sh", *words],
+                env=self.environment,
+                stdout=file,
+                stderr=file,
+                timeout=400,
             )
         return run.returncode, log.read_text(errors="replace")
 
@@ -140,7 +149,9 @@ def adapted_tool(folder):
     text = seed.read_text()
     assert _FILLERS in text and _ARM in text, "the tool's seed has changed: adapt TITLES and this"
     text = text.replace(_ARM, f'{_ARM}, ("{ARM_FILE}", 1, H, True)')
-    text = text.replace(_FILLERS, _FILLERS.replace('f"Filler {m}"', f'{TITLES}.get(m, f"Filler {{m}}")'))
+    text = text.replace(
+        _FILLERS, _FILLERS.replace('f"Filler {m}"', f'{TITLES}.get(m, f"Filler {{m}}")')
+    )
     seed.write_text(text.replace("collection(6278310", f"{_WITHDRAWN}\ncollection(6278310"))
     starter = folder / "server.sh"
     starter.chmod(0o755)
@@ -157,8 +168,14 @@ def server(tmp_path_factory):
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("4tu")
     publish(folder / "published")
-    environment = {**os.environ, "SERVER_STATE": str(STATE), "SEED_FILES": str(folder / "published")}
-    running = RealServer(f"http://127.0.0.1:{PORT}", STATE, adapted_tool(folder / "tool"), environment)
+    environment = {
+        **os.environ,
+        "SERVER_STATE": str(STATE),
+        "SEED_FILES": str(folder / "published"),
+    }
+    running = RealServer(
+        f"http://127.0.0.1:{PORT}", STATE, adapted_tool(folder / "tool"), environment
+    )
     running.command("reset")
     try:
         running.start()

@@ -1,4 +1,6 @@
-"""A large file from the real server: the client killed, the server killed, a byte flipped, two clients at once."""
+"""A large file from the real server: the client killed, the server killed, a byte flipped, two
+clients at once.
+"""
 
 import hashlib
 import os
@@ -47,7 +49,9 @@ fetch(archive, Store(Path(store)), Sources([], False, url, patience))
 @pytest.fixture(scope="module")
 def archive(server, tmp_path_factory) -> LockedArchive:
     folder = tmp_path_factory.mktemp("lock")
-    how = Locking(FourTuClient(server.url, PATIENCE), Store(folder), Sources([], False, server.url, PATIENCE))
+    how = Locking(
+        FourTuClient(server.url, PATIENCE), Store(folder), Sources([], False, server.url, PATIENCE)
+    )
     entry = lock_archive(Dataset("big", "4tu", "iam", BIG), None, how)
     (file,) = entry.files
     assert file.size == BIG_SIZE and file.md5 and file.sha256
@@ -95,7 +99,9 @@ def received_by(archive, server, folder, monkeypatch):
     """Fetch in this process; the number of bytes that came."""
     received = []
     advance = Progress.advance
-    monkeypatch.setattr(Progress, "advance", lambda self, size: (received.append(size), advance(self, size))[1])
+    monkeypatch.setattr(
+        Progress, "advance", lambda self, size: (received.append(size), advance(self, size))[1]
+    )
     fetch(archive, Store(folder / "data"), Sources([], False, server.url, PATIENCE))
     monkeypatch.undo()
     return sum(received)
@@ -105,7 +111,9 @@ def is_right(path, archive):
     return hashlib.sha256(path.read_bytes()).hexdigest() == archive.files[0].sha256
 
 
-def test_a_client_killed_at_a_third_leaves_the_rest_to_the_next(server, archive, tmp_path, monkeypatch):
+def test_a_client_killed_at_a_third_leaves_the_rest_to_the_next(
+    server, archive, tmp_path, monkeypatch
+):
     client = Client(server, archive, tmp_path)
     partial, target = paths(archive, tmp_path)
     assert wait_until(lambda: size_of(partial) >= 0.3 * BIG_SIZE)
@@ -123,7 +131,9 @@ def test_a_server_killed_at_a_third_is_waited_for(server, archive, tmp_path):
     assert wait_until(lambda: size_of(partial) >= 0.3 * BIG_SIZE)
     server.kill()
     # what is on its way still comes, then no more
-    assert wait_until(lambda: (size := size_of(partial)) and not wait_until(lambda: size_of(partial) > size, 1.0))
+    assert wait_until(
+        lambda: (size := size_of(partial)) and not wait_until(lambda: size_of(partial) > size, 1.0)
+    )
     there = size_of(partial)
     assert there < BIG_SIZE and client.process.poll() is None
     server.start()
@@ -132,7 +142,9 @@ def test_a_server_killed_at_a_third_is_waited_for(server, archive, tmp_path):
     assert is_right(target, archive)
 
 
-def test_a_server_that_stays_away_is_one_line_and_the_bytes_stay(server, archive, tmp_path, monkeypatch):
+def test_a_server_that_stays_away_is_one_line_and_the_bytes_stay(
+    server, archive, tmp_path, monkeypatch
+):
     partial, target = paths(archive, tmp_path)
     client = Client(server, archive, tmp_path, attempts=4)
     assert wait_until(lambda: size_of(partial) >= 0.3 * BIG_SIZE)
@@ -140,13 +152,19 @@ def test_a_server_that_stays_away_is_one_line_and_the_bytes_stay(server, archive
     status, said = client.finished()
     there = size_of(partial)
     server.start()
-    assert status != 0 and "ContactIdError" in said and "cannot be had" in said.strip().splitlines()[-1]
+    assert (
+        status != 0
+        and "ContactIdError" in said
+        and "cannot be had" in said.strip().splitlines()[-1]
+    )
     assert 0 < there < BIG_SIZE and not target.exists()
     assert received_by(archive, server, tmp_path, monkeypatch) == BIG_SIZE - there
     assert is_right(target, archive)
 
 
-def test_a_corrupted_byte_is_found_and_the_file_fetched_again(server, archive, tmp_path, monkeypatch):
+def test_a_corrupted_byte_is_found_and_the_file_fetched_again(
+    server, archive, tmp_path, monkeypatch
+):
     _, target = paths(archive, tmp_path)
     assert received_by(archive, server, tmp_path, monkeypatch) == BIG_SIZE
     assert received_by(archive, server, tmp_path, monkeypatch) == 0

@@ -30,7 +30,10 @@ def found(client, doi):
 def test_a_version_is_what_is_asked_for(client, doi):
     article = found(client, doi)
     assert article.source == doi.removeprefix("https://doi.org/")
-    assert (article.licence, article.title) == ("CC BY 4.0", "Box006 parameter identification (synthetic)")
+    assert (article.licence, article.title) == (
+        "CC BY 4.0",
+        "Box006 parameter identification (synthetic)",
+    )
     assert "Archive_005_ParamID_Box006.h5" in [file.name for file in article.files]
 
 
@@ -54,7 +57,9 @@ def test_the_container_s_uuid_is_as_good_as_the_number(client):
 
 
 def test_the_search_finds_a_version_but_no_bare_doi(client):
-    looked_up = client.resolve(FourTuDoi("21024007", "", 1))  # as an old DOI, which doesn't say its id
+    looked_up = client.resolve(
+        FourTuDoi("21024007", "", 1)
+    )  # as an old DOI, which doesn't say its id
     assert looked_up.identifier == found(client, "10.4121/21024007").container
     with pytest.raises(ContactIdError, match=r"10.4121/21024007: the server knows no such DOI"):
         client.resolve(FourTuDoi("21024007", ""))
@@ -90,11 +95,18 @@ def test_what_cannot_be_had_is_said(client, doi, message):
 
 
 def bring(client, file, folder, **changes):
-    download(replace(file, **changes), folder / file.name, partial=folder / "part" / file.name, patience=PATIENCE)
+    download(
+        replace(file, **changes),
+        folder / file.name,
+        partial=folder / "part" / file.name,
+        patience=PATIENCE,
+    )
     return (folder / file.name).read_bytes()
 
 
-@pytest.mark.parametrize("doi", ["10.4121/21024007.v1", "10.4121/17122553", "10.4121/14192429", "10.4121/21387510"])
+@pytest.mark.parametrize(
+    "doi", ["10.4121/21024007.v1", "10.4121/17122553", "10.4121/14192429", "10.4121/21387510"]
+)
 def test_files_come_as_published(client, tmp_path, doi):
     file = found(client, doi).files[0]
     content = bring(client, file, tmp_path)
@@ -134,7 +146,11 @@ def test_ranges_behave_as_they_are_relied_on(client):
 
     plain = asked()
     size, etag, date = len(plain.content), plain.headers["ETag"], plain.headers["Last-Modified"]
-    assert (plain.status_code, plain.headers["Accept-Ranges"], int(plain.headers["Content-Length"])) == (
+    assert (
+        plain.status_code,
+        plain.headers["Accept-Ranges"],
+        int(plain.headers["Content-Length"]),
+    ) == (
         200,
         "bytes",
         size,
@@ -163,7 +179,9 @@ def test_past_the_end_is_the_end(client, tmp_path):
 
 def test_a_lost_and_a_denied_file(client, tmp_path):
     lost = found(client, "10.4121/90000006").files[0]
-    with pytest.raises(ContactIdError, match=r"gone.h5: the server fails to read .*status 500.*lost the file"):
+    with pytest.raises(
+        ContactIdError, match=r"gone.h5: the server fails to read .*status 500.*lost the file"
+    ):
         bring(client, lost, tmp_path)
     unknown = lost.url.rpartition("/")[0] + "/1f8f4c1e-0000-4f5a-9d0c-0123456789ab"
     with pytest.raises(ContactIdError, match=r"not allowed or not known there \(status 403\)"):
@@ -197,7 +215,12 @@ def test_storage_under_maintenance_is_waited_for(server, client, tmp_path, monke
         assert found(client, "10.4121/21387510").files == (file,)  # only the storage is away
         short = Patience(attempts=4, longest_wait=0.5)
         with pytest.raises(ContactIdError, match=r"is busy \(status 503\) and asks to wait 1 s"):
-            download(LockedFile("a", url=file.url), tmp_path / "a", partial=tmp_path / "p", patience=short)
+            download(
+                LockedFile("a", url=file.url),
+                tmp_path / "a",
+                partial=tmp_path / "p",
+                patience=short,
+            )
     finally:
         server.kill()
         server.start()

@@ -1,4 +1,6 @@
-"""A Slurm on this machine for the tests, started by the tool that SLURM_TOOL names and stopped again."""
+"""A Slurm on this machine for the tests, started by the tool that SLURM_TOOL names and stopped
+again.
+"""
 
 import os
 import shutil
@@ -24,9 +26,13 @@ def slurm():
         pytest.skip(f"{TOOL} isn't there: SLURM_TOOL names the script that starts a Slurm")
     if os.geteuid() != 0:
         pytest.skip("starting a Slurm needs root")
-    folder = os.environ.get("SLURM_TEST_DIR") or f"{tempfile.gettempdir()}/slurm-test"  # where the tool puts it
+    folder = (
+        os.environ.get("SLURM_TEST_DIR") or f"{tempfile.gettempdir()}/slurm-test"
+    )  # where the tool puts it
     # the tool asks nproc, which believes OMP_NUM_THREADS
-    environment = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
+    environment = {
+        key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")
+    }
     running = shutil.which("sinfo") and call("sinfo", "-h").returncode == 0
     started = call(str(TOOL), env=environment)
     if started.returncode:
@@ -43,7 +49,10 @@ def slurm_that_kills(slurm):
     file = Path(slurm["SLURM_CONF"])
     text = file.read_text()
     file.write_text(
-        text.replace("JobAcctGatherFrequency=2", "JobAcctGatherFrequency=2\nJobAcctGatherParams=OverMemoryKill")
+        text.replace(
+            "JobAcctGatherFrequency=2",
+            "JobAcctGatherFrequency=2\nJobAcctGatherParams=OverMemoryKill",
+        )
     )
     try:
         assert call("scontrol", "reconfigure", env=slurm).returncode == 0

@@ -1,4 +1,6 @@
-"""Runs through a real Slurm: the same results as a local run, a job that fails once, a killed main process."""
+"""Runs through a real Slurm: the same results as a local run, a job that fails once, a killed main
+process.
+"""
 
 import os
 import re
@@ -37,12 +39,25 @@ time.sleep(20)
 
 def command(*arguments, cluster=True):
     where = ["--workflow-profile", "profiles/slurm"] if cluster else ["--cores", "2"]
-    return [sys.executable, "-m", "snakemake", *where, "--configfile", "config/test.yaml", *arguments]
+    return [
+        sys.executable,
+        "-m",
+        "snakemake",
+        *where,
+        "--configfile",
+        "config/test.yaml",
+        *arguments,
+    ]
 
 
 def run(folder, environment, *arguments, cluster=True):
     return subprocess.run(
-        command(*arguments, cluster=cluster), cwd=folder, env=environment, capture_output=True, text=True, timeout=1500
+        command(*arguments, cluster=cluster),
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=1500,
     )
 
 
@@ -67,14 +82,18 @@ def spoil(folder, rule, text):
     fault = "".join(f"        {line}\n" for line in text.strip().splitlines())
     begin = "    from contactid.run.call import call_rule\n"
     assert begin in file.read_text()
-    file.write_text(file.read_text().replace(begin, f'{begin}    if smk.rule == "{rule}":\n{fault}'))
+    file.write_text(
+        file.read_text().replace(begin, f'{begin}    if smk.rule == "{rule}":\n{fault}')
+    )
 
 
 def test_a_run_through_slurm_gives_what_a_local_run_gives(slurm, repository):
     only = f"studies={STUDIES}".replace("'", '"')
     through = run(repository, slurm, "--config", only)
     assert through.returncode == 0, through.stdout + through.stderr
-    submitted = re.findall(r"has been submitted with SLURM jobid (\d+)", through.stdout + through.stderr)
+    submitted = re.findall(
+        r"has been submitted with SLURM jobid (\d+)", through.stdout + through.stderr
+    )
     jobs = list((repository / "results/test/benchmarks").rglob("*.tsv"))
     assert 0 < len(submitted) <= len(jobs) / 2, "small jobs are submitted together"
     (repository / "results/test").rename(repository / "results/slurm")
@@ -106,20 +125,33 @@ def test_a_job_beyond_its_memory_is_told_of_with_what_to_ask_for(slurm_that_kill
     ended = run(repository, slurm_that_kills, "--retries", "0", "--", LIFTOFF)
     assert ended.returncode != 0 and not (repository / LIFTOFF).exists()
     told = re.search(
-        r"ERROR planar_liftoff: .*memory.*(--set-resources planar_liftoff:mem_mb=)\d+", ended.stdout + ended.stderr
+        r"ERROR planar_liftoff: .*memory.*(--set-resources planar_liftoff:mem_mb=)\d+",
+        ended.stdout + ended.stderr,
     )
     assert told, ended.stdout + ended.stderr
-    again = run(repository, slurm_that_kills, "--set-resources", "planar_liftoff:mem_mb=3500", "--", LIFTOFF)
+    again = run(
+        repository, slurm_that_kills, "--set-resources", "planar_liftoff:mem_mb=3500", "--", LIFTOFF
+    )
     assert again.returncode == 0, again.stdout + again.stderr
     assert (repository / LIFTOFF).stat().st_size > 0
 
 
 def test_a_job_beyond_its_time_is_told_of_with_what_to_ask_for(slurm, repository):
     spoil(repository, "planar_liftoff", TAKES_LONG)
-    ended = run(repository, slurm, "--retries", "0", "--set-resources", "planar_liftoff:runtime=1", "--", LIFTOFF)
+    ended = run(
+        repository,
+        slurm,
+        "--retries",
+        "0",
+        "--set-resources",
+        "planar_liftoff:runtime=1",
+        "--",
+        LIFTOFF,
+    )
     assert ended.returncode != 0 and not (repository / LIFTOFF).exists()
     told = re.search(
-        r"ERROR planar_liftoff: .*time.*--set-resources planar_liftoff:runtime=2", ended.stdout + ended.stderr
+        r"ERROR planar_liftoff: .*time.*--set-resources planar_liftoff:runtime=2",
+        ended.stdout + ended.stderr,
     )
     assert told, ended.stdout + ended.stderr
 
@@ -128,7 +160,9 @@ def test_after_a_kill_the_three_commands_of_the_page_finish_the_run(slurm, repos
     spoil(repository, "planar_liftoff", TAKES_LONG)
     log = repository / "first.log"
     with log.open("w") as file:
-        main = subprocess.Popen(command("--", LIFTOFF), cwd=repository, env=slurm, stdout=file, stderr=file)
+        main = subprocess.Popen(
+            command("--", LIFTOFF), cwd=repository, env=slurm, stdout=file, stderr=file
+        )
         wait_until((repository / "begun").exists, 300)
         main.send_signal(signal.SIGKILL)
         main.wait(30)
@@ -149,7 +183,8 @@ def test_an_interrupt_cancels_the_jobs(slurm, repository):
     with log.open("w") as file:
         main = subprocess.Popen(
             command("--", LIFTOFF), cwd=repository, env=slurm, stdout=file, stderr=file,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a script's background ignores it
+            # a script's background ignores it
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         wait_until((repository / "begun").exists, 300)
         name = re.search(r"SLURM run ID: (\S+)", log.read_text()).group(1)

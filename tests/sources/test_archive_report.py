@@ -1,4 +1,6 @@
-"""``make lock`` says what a run would make of an archive; each wrong thing is one line that names it."""
+"""``make lock`` says what a run would make of an archive; each wrong thing is one line that names
+it.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,11 @@ def scaled(place: str, factor: float | np.ndarray) -> Callable[[h5py.Group], Non
 
     def spoil(recording: h5py.Group) -> None:
         node = recording[place]
-        for dataset in [node] if isinstance(node, h5py.Dataset) else [body["transforms"] for body in node.values()]:
+        for dataset in (
+            [node]
+            if isinstance(node, h5py.Dataset)
+            else [body["transforms"] for body in node.values()]
+        ):
             values = dataset[()]
             if values.ndim == 3:
                 values[:3, 3] *= factor
@@ -101,8 +107,12 @@ def scaled(place: str, factor: float | np.ndarray) -> Callable[[h5py.Group], Non
     return spoil
 
 
-def test_another_box_than_the_title_says_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shown, _ = reported(tmp_path, capsys, name="iam_box004_trajectories", twin="box007_trajectories")
+def test_another_box_than_the_title_says_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown, _ = reported(
+        tmp_path, capsys, name="iam_box004_trajectories", twin="box007_trajectories"
+    )
     (line,) = warnings(shown)
     assert line.startswith("WARNING iam_box004_trajectories: none is usable: ")
     assert "no recording of Box004, only of Box007, ConveyorPart002" in line
@@ -111,8 +121,14 @@ def test_another_box_than_the_title_says_is_named(tmp_path: Path, capsys: pytest
 @pytest.mark.parametrize(
     ("surface", "told"),
     [
-        ("ConveyorPart002", "recordings are on another plane than ConveyorPart002: 4 of 6 on GroundPlane001"),
-        ("ConveyorPart001, ConveyorPart006", "than ConveyorPart001 or ConveyorPart006: 4 of 6 on GroundPlane001"),
+        (
+            "ConveyorPart002",
+            "recordings are on another plane than ConveyorPart002: 4 of 6 on GroundPlane001",
+        ),
+        (
+            "ConveyorPart001, ConveyorPart006",
+            "than ConveyorPart001 or ConveyorPart006: 4 of 6 on GroundPlane001",
+        ),
     ],
 )
 def test_another_plane_than_the_registry_names_is_named(
@@ -123,9 +139,13 @@ def test_another_plane_than_the_registry_names_is_named(
     assert told in line
 
 
-def test_a_named_plane_that_no_recording_tracks_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_named_plane_that_no_recording_tracks_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def untracked(recording: h5py.Group) -> None:
-        recording.pop(f"{POSES}/GroundPlane001", None) if f"{POSES}/GroundPlane001" in recording else None
+        recording.pop(
+            f"{POSES}/GroundPlane001", None
+        ) if f"{POSES}/GroundPlane001" in recording else None
 
     shown, _ = reported(tmp_path, capsys, untracked)
     assert warnings(shown) == ["WARNING iam_box005_trajectories: no recording is on GroundPlane001"]
@@ -142,7 +162,10 @@ def test_a_named_plane_that_no_recording_tracks_is_named(tmp_path: Path, capsys:
     ids=["poses in mm", "corners in mm", "inertia in kg mm2"],
 )  # fmt: skip
 def test_a_wrong_unit_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], spoil: Callable[[h5py.Group], None], told: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    spoil: Callable[[h5py.Group], None],
+    told: str,
 ) -> None:
     shown, held = reported(tmp_path, capsys, spoil)
     (line,) = warnings(shown)
@@ -154,42 +177,65 @@ def test_a_wrong_unit_is_named(
 def test_lengths_and_corners_in_another_unit_are_named_by_the_fall(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where all lengths are wrong alike, nothing but gravity tells; here by a tenth, as a scale that is off."""
+    """Where all lengths are wrong alike, nothing but gravity tells; here by a tenth, as a scale
+    that is off.
+    """
     spoil = scaled(POSES, 1.1)
     shown, _ = reported(tmp_path, capsys, spoil)
     (line,) = warnings(shown)
-    assert re.search(r"what is thrown falls at 10\.\d\d m/s2 \(median of 6 flights\), so lengths or times aren't", line)
+    assert re.search(
+        r"what is thrown falls at 10\.\d\d m/s2 \(median of 6 flights\), so lengths or times aren't",
+        line,
+    )
 
 
-def test_times_in_another_unit_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_times_in_another_unit_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def in_milliseconds(recording: h5py.Group) -> None:
         log = recording[f"{MOCAP}/datalog"]
         values = log[()]
         values["Time(s)"] *= 1e3
         log[...] = values
 
-    shown, _ = reported(tmp_path, capsys, in_milliseconds, twin="box006_trajectories", name="iam_box006_trajectories")
+    shown, _ = reported(
+        tmp_path,
+        capsys,
+        in_milliseconds,
+        twin="box006_trajectories",
+        name="iam_box006_trajectories",
+    )
     (line,) = warnings(shown)
     assert "6 left out: " in line and line.endswith("so they may be in milliseconds")
 
 
-def test_another_size_or_mass_than_table_i_s_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shown, _ = reported(tmp_path, capsys, scaled("OBJECT/Box005/vertices", np.array([1.1, 1.0, 1.0])))
+def test_another_size_or_mass_than_table_i_s_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown, _ = reported(
+        tmp_path, capsys, scaled("OBJECT/Box005/vertices", np.array([1.1, 1.0, 1.0]))
+    )
     assert warnings(shown) == [
         "WARNING iam_box005_trajectories: Box005 measures 253 x 129 x 103 mm and weighs 0.566 kg; Table I has "
         "230 x 129 x 103 mm and 0.566 kg"
     ]
 
 
-def test_an_archive_without_its_files_is_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_archive_without_its_files_is_not_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     entry = LockedArchive("4tu_1", "4tu", "10.4121/1.v1", files=(LockedFile("a.h5"),))
     report_archive(entry, [], Store(tmp_path))
     assert capsys.readouterr().out == "" and not list(tmp_path.iterdir())
 
 
-def test_other_kinds_of_archives_are_reported_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_kinds_of_archives_are_reported_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_plots(tmp_path / "author_plots/files")
-    entry = LockedArchive("author_plots", "github", "there", files=(LockedFile("230120_DataForPlots.mat"),))
+    entry = LockedArchive(
+        "author_plots", "github", "there", files=(LockedFile("230120_DataForPlots.mat"),)
+    )
     dataset: Dataset = REGISTRY["author_plots"]
     report_archive(entry, [dataset], Store(tmp_path))
     assert "3 used, 0 left out" in capsys.readouterr().out

@@ -1,4 +1,6 @@
-"""Files that mean harm end in one line, at once and in little memory: bombs, links, pipes, devices, endless lists."""
+"""Files that mean harm end in one line, at once and in little memory: bombs, links, pipes, devices,
+endless lists.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     folder = tmp_path_factory.mktemp("bad")
     path = os.pathsep.join(str(ROOT / place) for place in ("workflow", "tests/helpers"))
     command = [sys.executable, str(ROOT / "tests/helpers/bad_files.py"), str(folder)]
-    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=True, text=True)
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=True, text=True
+    )
     return json.loads(done.stdout)
 
 

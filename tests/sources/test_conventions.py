@@ -1,4 +1,6 @@
-"""How recordings are written: columns by name, units, frames; and which convention an answer is held to."""
+"""How recordings are written: columns by name, units, frames; and which convention an answer is
+held to.
+"""
 
 from argparse import ArgumentParser
 
@@ -41,7 +43,9 @@ def test_a_columns_name_tells_what_it_is(name, quantity, unit):
     assert meaning(name) == (quantity, unit)
 
 
-@pytest.mark.parametrize("name", ["vx", "velocity_1", "effort_3", "frame", "spin", "q", "joint_velocity_2"])
+@pytest.mark.parametrize(
+    "name", ["vx", "velocity_1", "effort_3", "frame", "spin", "q", "joint_velocity_2"]
+)
 def test_other_columns_mean_nothing(name):
     assert meaning(name) is None
 
@@ -93,7 +97,9 @@ def test_the_axis_that_points_up_becomes_z_and_bodies_turn_with_it(up, seed):
     axis = sign * np.eye(3)["xyz".index(up[-1])]
     assert np.allclose(turn @ axis, [0.0, 0.0, 1.0]) and np.isclose(np.linalg.det(turn), 1.0)
     written = Rotation.random(random_state=seed)
-    found = Rotation.from_quat(quaternion_matrix({UP: up}) @ written.as_quat(scalar_first=True), scalar_first=True)
+    found = Rotation.from_quat(
+        quaternion_matrix({UP: up}) @ written.as_quat(scalar_first=True), scalar_first=True
+    )
     assert np.allclose(found.as_matrix(), turn @ written.as_matrix())
 
 
@@ -113,7 +119,9 @@ def test_quaternions_in_another_order_and_inverse_come_back():
 
 
 def test_image_coordinates_are_turned_in_the_plane():
-    assert in_plane(np.array([[1.0, 2.0, 3.0]]), {UP: "-y", THETA: "clockwise"}).tolist() == [[1.0, -2.0, -3.0]]
+    assert in_plane(np.array([[1.0, 2.0, 3.0]]), {UP: "-y", THETA: "clockwise"}).tolist() == [
+        [1.0, -2.0, -3.0]
+    ]
     assert in_plane(np.array([[1.0, 2.0, 3.0]]), {UP: "x"}).tolist() == [[2.0, 1.0, 3.0]]
 
 
@@ -155,12 +163,16 @@ def test_what_explains_the_data_isnt_questioned():
 
 @pytest.mark.parametrize("own", [30.0, 5.0, ContactIdError("no answer", "")])
 def test_the_convention_that_explains_them_is_named_with_its_option(own):
-    with pytest.raises(ContactIdError, match=r"theta is clockwise.*chi-square 100.*Give --frame theta=clockwise"):
+    with pytest.raises(
+        ContactIdError, match=r"theta is clockwise.*chi-square 100.*Give --frame theta=clockwise"
+    ):
         held(own, 1.0)
 
 
 def test_a_refuted_answer_is_none_and_a_refusal_stays_one():
-    with pytest.raises(ContactIdError, match=r"refuted by its own misfit \(chi-square 1,100, expected 100\)"):
+    with pytest.raises(
+        ContactIdError, match=r"refuted by its own misfit \(chi-square 1,100, expected 100\)"
+    ):
         held(11.0, 11.0)
     with pytest.raises(ContactIdError, match="no answer"):
         held(ContactIdError("no answer", ""), ContactIdError("none either", ""))

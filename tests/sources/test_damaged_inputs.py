@@ -18,7 +18,13 @@ GOOD = {
     "ellipse": good_impacts,
     "arm": lambda folder: save(folder / "raw").parent,
 }
-DAMAGED = {"iam": IAM, "contactnets": CONTACTNETS, "squares": SQUARES, "ellipse": ELLIPSE, "arm": ARM}
+DAMAGED = {
+    "iam": IAM,
+    "contactnets": CONTACTNETS,
+    "squares": SQUARES,
+    "ellipse": ELLIPSE,
+    "arm": ARM,
+}
 CASES = [(reader, name) for reader, cases in DAMAGED.items() for name in cases]
 
 
@@ -30,14 +36,20 @@ def test_the_good_input_that_the_others_were_made_from_is_read(tmp_path: Path, r
     assert outcome.terminal == ""
 
 
-@pytest.mark.parametrize(("reader", "name"), CASES, ids=[f"{reader}: {name}" for reader, name in CASES])
-def test_a_damaged_input_is_one_plain_line_and_leaves_nothing(tmp_path: Path, reader: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("reader", "name"), CASES, ids=[f"{reader}: {name}" for reader, name in CASES]
+)
+def test_a_damaged_input_is_one_plain_line_and_leaves_nothing(
+    tmp_path: Path, reader: str, name: str
+) -> None:
     spoil, said = DAMAGED[reader][name]
     outcome = run_reader(reader, spoil(tmp_path), tmp_path)
     assert outcome.status == 1, outcome.log
     assert outcome.files == ()
     assert outcome.terminal.startswith("ERROR read_data dataset=mine: ")
-    assert outcome.terminal.count("\n") == 1 and outcome.terminal.endswith(f"Log: {tmp_path / 'reader.log'}\n")
+    assert outcome.terminal.count("\n") == 1 and outcome.terminal.endswith(
+        f"Log: {tmp_path / 'reader.log'}\n"
+    )
     assert said in outcome.terminal
     assert "unexpected" not in outcome.terminal
     assert outcome.log.endswith(outcome.terminal)

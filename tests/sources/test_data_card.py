@@ -44,18 +44,24 @@ def card_of(reader: str, folder: Path) -> tuple[Dataset, str, Path, Path]:
 
 @settings(max_examples=20, deadline=None)
 @given(sigma=st.floats(1e-6, 1e-2), seed=st.integers(0, 2**31), speed=st.floats(-1.0, 1.0))
-def test_white_noise_is_found_whatever_smooth_motion_it_is_on(sigma: float, seed: int, speed: float) -> None:
+def test_white_noise_is_found_whatever_smooth_motion_it_is_on(
+    sigma: float, seed: int, speed: float
+) -> None:
     random = np.random.default_rng(seed)
     time = np.arange(2000)[:, None] / 360.0
     fall = speed * time - 4.9 * time**2
-    assert white_noise(fall + sigma * random.normal(size=(2000, 3))) == pytest.approx(sigma, rel=0.1)
+    assert white_noise(fall + sigma * random.normal(size=(2000, 3))) == pytest.approx(
+        sigma, rel=0.1
+    )
     turning = rotations.as_rotation(rotations.exp(speed * time * [[0.1, 0.2, 1.0]]))
     shaken = turning * rotations.as_rotation(rotations.exp(sigma * random.normal(size=(2000, 3))))
     assert rotation_noise(rotations.as_quaternions(shaken)) == pytest.approx(sigma, rel=0.1)
 
 
 def test_too_few_frames_tell_no_noise() -> None:
-    assert np.isnan(white_noise(np.zeros((5, 3)))) and np.isnan(rotation_noise(np.tile([1.0, 0, 0, 0], (5, 1))))
+    assert np.isnan(white_noise(np.zeros((5, 3)))) and np.isnan(
+        rotation_noise(np.tile([1.0, 0, 0, 0], (5, 1)))
+    )
 
 
 @pytest.mark.parametrize("reader", GOOD)
@@ -65,21 +71,35 @@ def test_every_reader_s_data_have_a_card_and_a_picture(tmp_path: Path, reader: s
     figures = [str(card.with_suffix(f".{extension}")) for extension in FORMATS]
     make_cards([asdict(dataset)], [None], [signals], [str(data)], [str(raw)], [str(card)], figures)
     content = json.loads(card.read_text())
-    assert content["licence"] == "CC0-1.0" and content["citation"] == "A, B: C" and content["left_out"] == {}
+    assert (
+        content["licence"] == "CC0-1.0"
+        and content["citation"] == "A, B: C"
+        and content["left_out"] == {}
+    )
     assert content["recordings"] >= 1 and content["gaps"] == 0 and not content["synthetic"]
     assert len(content["panels"]) == (1 if reader == "author_plots" else 3) and all(
         panel["series"] for panel in content["panels"]
     )
     for extension in FORMATS:
         assert card.with_suffix(f".{extension}").stat().st_size > 5000
-    assert "mine: " + headline(content) in card.with_suffix(".svg").read_text().replace("&#8211;", "-")
+    assert "mine: " + headline(content) in card.with_suffix(".svg").read_text().replace(
+        "&#8211;", "-"
+    )
 
 
 def test_a_card_counts_what_is_there(tmp_path: Path) -> None:
     *made, raw = card_of("iam", tmp_path)
     card = make_card(*made, raw)
-    assert (card["recordings"], card["samples"], card["sample_frequency_hz"]) == (1, N_FRAMES, FREQUENCY)
-    assert card["duration_s"] == card["longest_s"] == pytest.approx((N_FRAMES - 1) / FREQUENCY, rel=1e-5)
+    assert (card["recordings"], card["samples"], card["sample_frequency_hz"]) == (
+        1,
+        N_FRAMES,
+        FREQUENCY,
+    )
+    assert (
+        card["duration_s"]
+        == card["longest_s"]
+        == pytest.approx((N_FRAMES - 1) / FREQUENCY, rel=1e-5)
+    )
     assert card["sha256"] == hashlib.sha256(raw.read_bytes()).hexdigest() and card["files"] == 1
     assert headline(card) == "1 recordings, 150 samples, 0.4139 s at 360 Hz"
 

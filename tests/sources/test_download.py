@@ -74,14 +74,18 @@ def test_a_broken_connection_goes_on_where_it_stopped(server, tmp_path):
 
 @pytest.mark.parametrize("pieces", [2, 20])
 def test_progress_renews_the_patience(server, tmp_path, pieces):
-    server.faults.extend([cut(len(BODY) // (pieces + 1))] * pieces)  # far more than the attempts without a byte
+    server.faults.extend(
+        [cut(len(BODY) // (pieces + 1))] * pieces
+    )  # far more than the attempts without a byte
     assert fetch(server, tmp_path) == BODY
     assert server.sent == len(BODY)
 
 
 def test_without_a_byte_it_gives_up_and_keeps_what_it_has(server, tmp_path):
     server.faults.extend([cut(100_000), *[cut(0)] * 20])
-    with pytest.raises(ContactIdError, match=r"a\.h5: http.* cannot be had \(it breaks off: .*data_mirror"):
+    with pytest.raises(
+        ContactIdError, match=r"a\.h5: http.* cannot be had \(it breaks off: .*data_mirror"
+    ):
         fetch(server, tmp_path)
     assert not (tmp_path / "out/a.h5").exists()
     server.faults.clear()
@@ -91,7 +95,10 @@ def test_without_a_byte_it_gives_up_and_keeps_what_it_has(server, tmp_path):
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.integers(min_value=1, max_value=len(BODY)), min_size=1, max_size=6), st.sampled_from([True, False]))
+@given(
+    st.lists(st.integers(min_value=1, max_value=len(BODY)), min_size=1, max_size=6),
+    st.sampled_from([True, False]),
+)
 def test_wherever_it_breaks_the_file_is_the_same(tmp_path_factory, cuts, ranges):
     folder = tmp_path_factory.mktemp("cuts")
     with serving(Content({"/a": BODY}, ranges=ranges)) as server:
@@ -115,7 +122,10 @@ def test_a_file_that_changes_meanwhile_is_not_glued_together(server, tmp_path):
     other = BODY[::-1]
     server.files["/a"], server.etag = other, '"two"'
     assert fetch(server, tmp_path, {"size": len(other)}) == other
-    with pytest.raises(ContactIdError, match=f"has the checksum {hashlib.sha256(other).hexdigest()}.*expected {SHA}"):
+    with pytest.raises(
+        ContactIdError,
+        match=f"has the checksum {hashlib.sha256(other).hexdigest()}.*expected {SHA}",
+    ):
         fetch(server, tmp_path / "locked")
     assert not list((tmp_path / "locked/out").glob("*"))
 
@@ -134,7 +144,9 @@ def test_past_the_end(server, tmp_path):
         folder = tmp_path / str(len(there))
         (folder / "part").mkdir(parents=True)
         (folder / "part/a.h5").write_bytes(there)
-        (folder / "part/a.h5.json").write_text(json.dumps({"url": server.url + "/a", "etag": '"one"'}))
+        (folder / "part/a.h5.json").write_text(
+            json.dumps({"url": server.url + "/a", "etag": '"one"'})
+        )
         server.sent = 0
         assert fetch(server, folder, expected) == BODY
         assert server.sent == sent
@@ -144,12 +156,16 @@ def test_a_complete_partial_file_needs_no_request(server, tmp_path):
     server.faults.append(cut(0))
     (tmp_path / "part").mkdir()
     (tmp_path / "part/a.h5").write_bytes(BODY)
-    (tmp_path / "part/a.h5.json").write_text(json.dumps({"url": server.url + "/a", "etag": '"one"'}))
+    (tmp_path / "part/a.h5.json").write_text(
+        json.dumps({"url": server.url + "/a", "etag": '"one"'})
+    )
     assert fetch(server, tmp_path) == BODY
     assert not server.requests
 
 
-@pytest.mark.parametrize("origin", ["", "{", "[]", '{"url": "http://127.0.0.1:9/b", "etag": "\\"one\\""}', '{"x": 1}'])
+@pytest.mark.parametrize(
+    "origin", ["", "{", "[]", '{"url": "http://127.0.0.1:9/b", "etag": "\\"one\\""}', '{"x": 1}']
+)
 def test_a_partial_file_of_unknown_origin_is_not_built_on(server, tmp_path, origin):
     (tmp_path / "part").mkdir()
     (tmp_path / "part/a.h5").write_bytes(b"?" * 1000)
@@ -162,7 +178,9 @@ def test_a_partial_file_of_unknown_origin_is_not_built_on(server, tmp_path, orig
 def test_damaged_beginnings_are_found_and_fetched_again(server, tmp_path):
     (tmp_path / "part").mkdir()
     (tmp_path / "part/a.h5").write_bytes(b"?" + BODY[1:1000])
-    (tmp_path / "part/a.h5.json").write_text(json.dumps({"url": server.url + "/a", "etag": '"one"'}))
+    (tmp_path / "part/a.h5.json").write_text(
+        json.dumps({"url": server.url + "/a", "etag": '"one"'})
+    )
     assert fetch(server, tmp_path) == BODY
     assert server.ranges_asked() == ["bytes=1000-", None]
 
@@ -192,14 +210,20 @@ def test_retry_after_is_kept_to_and_bounded(server, tmp_path, monkeypatch):
     monkeypatch.setattr("contactid.sources.web.time.sleep", waits.append)
     server.faults.extend([status(503, Retry_After="0.3"), status(429, Retry_After="rubbish")])
     fetch(server, tmp_path / "a")
-    assert waits == [IMPATIENT.first_wait, 2 * IMPATIENT.first_wait]  # neither is a whole number of seconds or a date
+    assert waits == [
+        IMPATIENT.first_wait,
+        2 * IMPATIENT.first_wait,
+    ]  # neither is a whole number of seconds or a date
     waits.clear()
     server.faults.append(status(503, Retry_After="Sat, 01 Jan 2000 00:00:00 GMT"))
     fetch(server, tmp_path / "b")
     assert waits == [0]
     for asked in ("3600", "Sat, 01 Jan 2124 00:00:00 GMT"):
         server.faults.append(status(429, Retry_After=asked))
-        with pytest.raises(ContactIdError, match=r"a\.h5: the server is busy \(status 429\) and asks to wait \d+ s\. "):
+        with pytest.raises(
+            ContactIdError,
+            match=r"a\.h5: the server is busy \(status 429\) and asks to wait \d+ s\. ",
+        ):
             fetch(server, tmp_path / "c")
     assert len(waits) == 1
 
@@ -236,7 +260,9 @@ def test_what_goes_wrong_is_one_line_and_leaves_no_file(server, tmp_path, fault,
 def test_other_sizes_and_checksums_show_both(server, tmp_path):
     with pytest.raises(ContactIdError, match="has 300000 bytes, expected 12"):
         fetch(server, tmp_path, {"size": 12})
-    with pytest.raises(ContactIdError, match=rf"has the checksum {MD5} \(md5\), expected {'0' * 32}"):
+    with pytest.raises(
+        ContactIdError, match=rf"has the checksum {MD5} \(md5\), expected {'0' * 32}"
+    ):
         fetch(server, tmp_path, {"md5": "0" * 32})
     assert fetch(server, tmp_path, {"size": len(BODY), "md5": MD5.upper()}) == BODY
 
@@ -269,7 +295,9 @@ def test_a_folder_that_cannot_be_written_is_named(server, tmp_path):
 
 def test_several_at_once_download_once(server, tmp_path):
     results = []
-    threads = [threading.Thread(target=lambda: results.append(fetch(server, tmp_path))) for _ in range(6)]
+    threads = [
+        threading.Thread(target=lambda: results.append(fetch(server, tmp_path))) for _ in range(6)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -291,7 +319,9 @@ with file_lock(Path(sys.argv[1]), "x"):
 def test_the_lock_of_a_killed_process_is_free(tmp_path):
     path = str(tmp_path / "lock")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "workflow")}
-    with subprocess.Popen([sys.executable, "-c", HOLDER, path], stdout=subprocess.PIPE, env=environment) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, path], stdout=subprocess.PIPE, env=environment
+    ) as process:
         assert process.stdout.readline() == b"held\n"
         with (tmp_path / "lock").open() as file, pytest.raises(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -305,7 +335,9 @@ def test_what_is_known_of_a_file_is_checked(tmp_path):
     path.write_bytes(BODY)
     for known in (("a",), ("a", len(BODY), MD5, SHA)):
         assert LockedFile(*known).mismatch(path) == ""
-    assert LockedFile("a", len(BODY), "0" * 32, SHA).mismatch(path) == ""  # our own checksum is the stronger one
+    assert (
+        LockedFile("a", len(BODY), "0" * 32, SHA).mismatch(path) == ""
+    )  # our own checksum is the stronger one
     assert "expected 5" in LockedFile("a", 5, MD5, SHA).mismatch(path)
 
 

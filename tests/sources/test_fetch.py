@@ -1,4 +1,6 @@
-"""Fetching a locked archive: from mirrors, a server or a repository; whole or not at all; verified and clear."""
+"""Fetching a locked archive: from mirrors, a server or a repository; whole or not at all; verified
+and clear.
+"""
 
 import json
 import shutil
@@ -48,13 +50,19 @@ def test_a_folder_is_a_mirror(store, tmp_path, name, form):
     place = form.format(mirror_with(tmp_path / "mirror", name))
     fetch(archive, store, sources(place, offline=True))
     assert stored(store, archive) == FILES
-    assert store.origins(archive)["params 1.json"]["from"] == str(tmp_path / "mirror" / name / "params 1.json")
+    assert store.origins(archive)["params 1.json"]["from"] == str(
+        tmp_path / "mirror" / name / "params 1.json"
+    )
 
 
 def test_a_mirror_of_a_4tu_dataset_may_be_called_by_its_number(store, tmp_path):
     for name in ("4tu_77", "77.v2", "77"):
         archive = fourtu_archive({"a.h5": name.encode()})
-        fetch(archive, Store(store.root / name), sources(mirror_with(tmp_path / name, name, {"a.h5": name.encode()})))
+        fetch(
+            archive,
+            Store(store.root / name),
+            sources(mirror_with(tmp_path / name, name, {"a.h5": name.encode()})),
+        )
 
 
 def test_mirrors_are_tried_in_order_file_by_file(store, tmp_path):
@@ -65,16 +73,22 @@ def test_mirrors_are_tried_in_order_file_by_file(store, tmp_path):
         fetch(archive, store, sources(first, second, url=server.url))
         assert [path for path, _ in server.requests] == ["/file/c/2"]
     assert stored(store, archive) == {"a.h5": b"A", "b.h5": b"B", "c.h5": b"C"}
-    assert [store.origins(archive)[name]["from"].partition("/77/")[0] for name in ("a.h5", "b.h5")] == [first, second]
+    assert [
+        store.origins(archive)[name]["from"].partition("/77/")[0] for name in ("a.h5", "b.h5")
+    ] == [first, second]
 
 
 def test_a_web_address_is_a_mirror(store):
     archive = locked_archive()
-    with serving(Content({quote(f"/base/demo-set/{name}"): content for name, content in FILES.items()})) as mirror:
+    with serving(
+        Content({quote(f"/base/demo-set/{name}"): content for name, content in FILES.items()})
+    ) as mirror:
         fetch(archive, store, sources(f"{mirror.url}/base/"))
         assert stored(store, archive) == FILES
         with pytest.raises(ContactIdError, match="offline is true, and 3 files"):
-            fetch(archive, Store(store.root / "other"), sources(f"{mirror.url}/base/", offline=True))
+            fetch(
+                archive, Store(store.root / "other"), sources(f"{mirror.url}/base/", offline=True)
+            )
         asked = len(mirror.requests)
     assert asked == 6  # by both names
 
@@ -105,14 +119,22 @@ def test_a_repository_gives_its_folder_alone_and_nothing_outside(store, tmp_path
 @pytest.mark.parametrize("folder", ["data", "a/b"])
 def test_paths_below_a_folder(folder):
     assert below(f"root/{folder}/x/y.pt", folder).as_posix() == "x/y.pt"
-    for name in (f"root/{folder}", "root", f"root/{folder}/../x", f"/top/{folder}/x", f"root/other/{folder}/x"):
+    for name in (
+        f"root/{folder}",
+        "root",
+        f"root/{folder}/../x",
+        f"/top/{folder}/x",
+        f"root/other/{folder}/x",
+    ):
         assert below(name, folder) is None
 
 
 def test_only_what_is_missing_or_damaged_is_fetched(store):
     contents_of = {"a.h5": b"A" * 1000, "b.h5": b"B" * 1000, "c.h5": b"C" * 1000}
     archive = fourtu_archive(contents_of)
-    with serving(Content({f"/file/c/{n}": body for n, body in enumerate(contents_of.values())})) as server:
+    with serving(
+        Content({f"/file/c/{n}": body for n, body in enumerate(contents_of.values())})
+    ) as server:
         fetch(archive, store, sources(url=server.url))
         (store.folder(archive) / "a.h5").write_bytes(b"A" * 999 + b"?")
         (store.folder(archive) / "b.h5").unlink()
@@ -142,7 +164,10 @@ def test_offline_lists_all_that_is_missing(store, tmp_path):
     with pytest.raises(ContactIdError) as error:
         fetch(archive, store, sources(mirror, offline=True))
     text = str(error.value)
-    assert "4tu_77: offline is true, and 6 files (9.0 kB) of 10.4121/77.v2 are missing: 1.h5 (1.5 kB), " in text
+    assert (
+        "4tu_77: offline is true, and 6 files (9.0 kB) of 10.4121/77.v2 are missing: 1.h5 (1.5 kB), "
+        in text
+    )
     assert " and 1 more; mirrors tried: " in text and "make data" in text and "\n" not in text
     assert missing(archive, Store(tmp_path / "new"), sources(mirror, offline=True)) == text
     fetch_all = mirror_with(tmp_path / "all", "77", {f"{n}.h5": b"x" * 1500 for n in range(7)})
@@ -154,12 +179,18 @@ def test_offline_lists_all_that_is_missing(store, tmp_path):
     [
         ("missing mirror", "data_mirror: .*nowhere is no folder"),
         ("other machine", "data_mirror: file://there/x names another machine"),
-        ("damaged mirror", f"tosses/1.pt has the checksum {sha256(b'seconD')} .sha256., expected {sha256(b'second')}"),
+        (
+            "damaged mirror",
+            f"tosses/1.pt has the checksum {sha256(b'seconD')} .sha256., expected {sha256(b'second')}",
+        ),
         ("not an archive", "the downloaded archive is damaged"),
         ("truncated", "the downloaded archive is damaged"),
         ("other layout", "the archive has no folder data"),
         ("file gone", "tosses/0.pt is not in http"),
-        ("changed", f"tosses/0.pt has the checksum {sha256(b'First')} .sha256., expected {sha256(b'first')}"),
+        (
+            "changed",
+            f"tosses/0.pt has the checksum {sha256(b'First')} .sha256., expected {sha256(b'first')}",
+        ),
         ("longer", "tosses/0.pt has 6 bytes in http.*, expected 5"),
         ("long header", "the downloaded archive is damaged .a header of more than 16777216 bytes"),
         ("no file", r"does not exist \(status 404\)"),
@@ -202,8 +233,14 @@ def test_the_receipt_says_what_from_where_and_changes_only_with_a_file(store, tm
     write_receipt(archive, store, tmp_path / "receipt.json")
     text = (tmp_path / "receipt.json").read_text()
     record = json.loads(text)
-    assert (record["source"], record["version"], record["licence"]) == (archive.source, "abc", "MIT")
-    assert {file["name"]: file["sha256"] for file in record["files"]} == {k: sha256(v) for k, v in FILES.items()}
+    assert (record["source"], record["version"], record["licence"]) == (
+        archive.source,
+        "abc",
+        "MIT",
+    )
+    assert {file["name"]: file["sha256"] for file in record["files"]} == {
+        k: sha256(v) for k, v in FILES.items()
+    }
     assert all(file["from"].startswith(str(tmp_path / "mirror")) for file in record["files"])
     fetch(archive, store, sources(mirror_with(tmp_path / "mirror")))
     write_receipt(archive, store, tmp_path / "again.json")
@@ -233,7 +270,8 @@ def test_verification_names_what_is_wrong(store, tmp_path):
     (store.folder(archive) / "tosses/0.pt").write_bytes(b"wrong")
     (store.folder(archive) / "tosses/1.pt").unlink()
     pattern = (
-        f"0.pt has the checksum {sha256(b'wrong')} .*expected {sha256(b'first')}; tosses/1.pt is missing. make data"
+        f"0.pt has the checksum {sha256(b'wrong')} .*expected {sha256(b'first')}; "
+        "tosses/1.pt is missing. make data"
     )
     with pytest.raises(ContactIdError, match=pattern):
         verify(archive, store)
@@ -252,15 +290,25 @@ def test_the_rules_functions(tmp_path):
     lock, store = str(tmp_path / "lock.json"), str(tmp_path / "data")
     write_lock(lock, {archive.name: archive})
     receipt, raw = str(tmp_path / "data/demo_set/receipt.json"), str(tmp_path / "results/raw")
-    entry = {"archive": "demo_set", "pinned": archive.digest, "lock": lock, "store": store, "receipt": receipt}
+    entry = {
+        "archive": "demo_set",
+        "pinned": archive.digest,
+        "lock": lock,
+        "store": store,
+        "receipt": receipt,
+    }
     config = {"data_mirror": [], "offline": True, "fourtu_url": NOWHERE}
     with pytest.raises(ContactIdError, match="offline is true"):
         fetch_dataset(**entry, config=config, terminal=2)
     with pytest.raises(ContactIdError, match="is missing"):
         verify_data(**entry, folder=raw)
     assert not Path(receipt).exists() and not Path(raw).exists()
-    fetch_dataset(**entry, config=config | {"data_mirror": [mirror_with(tmp_path / "mirror")]}, terminal=2)
+    fetch_dataset(
+        **entry, config=config | {"data_mirror": [mirror_with(tmp_path / "mirror")]}, terminal=2
+    )
     verify_data(**entry, folder=raw)
     assert Path(receipt).exists() and contents(Path(raw)) == FILES
-    with pytest.raises(ContactIdError, match=r"lock.json: demo_set has changed since this run began"):
+    with pytest.raises(
+        ContactIdError, match=r"lock.json: demo_set has changed since this run began"
+    ):
         verify_data(**{**entry, "pinned": "another"}, folder=raw)

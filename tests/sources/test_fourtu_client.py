@@ -1,4 +1,6 @@
-"""What a 4TU server answers, in both versions' manners and others: understood, or refused in one plain line."""
+"""What a 4TU server answers, in both versions' manners and others: understood, or refused in one
+plain line.
+"""
 
 from contextlib import contextmanager
 
@@ -21,14 +23,17 @@ VERSION_2 = "/v2/articles/77/versions/2"
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 10**12) | st.text(max_size=5),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(sorted(DETAILS | FILE)), inner, max_size=4)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(sorted(DETAILS | FILE)), inner, max_size=4)
     ),
     max_leaves=8,
 )
 
 
 class ByPath:
-    """Answers chosen by the path that is asked for, not by turn; in place of a server's list of faults."""
+    """Answers chosen by the path that is asked for, not by turn; in place of a server's list of
+    faults.
+    """
 
     def __init__(self, content, answers):
         self.content, self.answers = content, answers
@@ -60,11 +65,26 @@ def article(details, doi="10.4121/77.v2"):
 
 
 def test_a_versioned_doi_takes_one_request():
-    found, requests = asked({VERSION_2: DETAILS}, lambda client: client.article(parse_doi("10.4121/77.v2")))
-    assert (found.source, found.container, found.title, found.licence) == ("10.4121/77.v2", "c-1", "T", "CC0")
+    found, requests = asked(
+        {VERSION_2: DETAILS}, lambda client: client.article(parse_doi("10.4121/77.v2"))
+    )
+    assert (found.source, found.container, found.title, found.licence) == (
+        "10.4121/77.v2",
+        "c-1",
+        "T",
+        "CC0",
+    )
     (file,) = found.files
-    assert (file.name, file.uuid, file.size, file.md5, file.link_only) == ("a b&ü.h5", "f-1", 5, "", False)
-    assert [path for path, _ in requests] == [VERSION_2] and requests[0][1]["Accept"] == "application/json"
+    assert (file.name, file.uuid, file.size, file.md5, file.link_only) == (
+        "a b&ü.h5",
+        "f-1",
+        5,
+        "",
+        False,
+    )
+    assert [path for path, _ in requests] == [VERSION_2] and requests[0][1][
+        "Accept"
+    ] == "application/json"
 
 
 def test_a_bare_doi_means_the_largest_version():
@@ -88,7 +108,10 @@ def test_missing_fields_are_made_do_without():
     found = article({"files": [record]})
     assert (found.container, found.licence) == ("77", "none stated")
     assert (found.files[0].uuid, found.files[0].size) == ("f-9", 0)
-    assert article(DETAILS | {"license": {"url": "https://example.org"}}).licence == "https://example.org"
+    assert (
+        article(DETAILS | {"license": {"url": "https://example.org"}}).licence
+        == "https://example.org"
+    )
 
 
 def test_an_old_doi_is_looked_up():
@@ -111,7 +134,9 @@ def test_members_come_page_by_page():
     path = "/v2/collections/5/articles?page={}&page_size=100"
     answers = {path.format(1): listed(range(1, 101)), path.format(2): listed(range(101, 131))}
     members, _ = asked(answers, lambda client: client.members(parse_doi("10.4121/c.5")))
-    assert len(members) == 130 and str(members[-1][0]) == "10.4121/130.v1" and members[-1][1] == "t130"
+    assert (
+        len(members) == 130 and str(members[-1][0]) == "10.4121/130.v1" and members[-1][1] == "t130"
+    )
     with pytest.raises(ContactIdError, match="lists no datasets in it"):
         asked({path.format(1): []}, lambda client: client.members(parse_doi("10.4121/c.5")))
 
@@ -155,20 +180,34 @@ def test_what_cannot_be_had_is_said(details, message):
 def test_a_server_that_fails_at_the_versions_is_asked_otherwise():
     embargo = {"embargo_date": "2099-01-01", "embargo_type": "article"}
     answers = {"/v2/articles/77/versions": status(500), "/v2/articles/77": embargo}
-    for details, message in ((embargo, r"the dataset is under embargo until 2099"), (DETAILS, "status 500")):
+    for details, message in (
+        (embargo, r"the dataset is under embargo until 2099"),
+        (DETAILS, "status 500"),
+    ):
         with pytest.raises(ContactIdError, match=message):
-            asked(answers | {"/v2/articles/77": details}, lambda client: client.article(parse_doi("10.4121/77")))
+            asked(
+                answers | {"/v2/articles/77": details},
+                lambda client: client.article(parse_doi("10.4121/77")),
+            )
 
 
 def test_a_withdrawn_dataset_has_no_versions():
-    with pytest.raises(ContactIdError, match=r"has no published version. It may have been withdrawn"):
-        asked({"/v2/articles/77/versions": []}, lambda client: client.article(parse_doi("10.4121/77")))
+    with pytest.raises(
+        ContactIdError, match=r"has no published version. It may have been withdrawn"
+    ):
+        asked(
+            {"/v2/articles/77/versions": []}, lambda client: client.article(parse_doi("10.4121/77"))
+        )
 
 
 @pytest.fixture(scope="module")
 def whatever():
     """A server that answers everything with whatever is put into the dictionary."""
-    paths = [VERSION_2, "/v2/articles/78/versions", "/v2/collections/5/articles?page=1&page_size=100"]
+    paths = [
+        VERSION_2,
+        "/v2/articles/78/versions",
+        "/v2/collections/5/articles?page=1&page_size=100",
+    ]
     answers = dict.fromkeys(paths)
     with server_with(answers) as (client, _):
         yield client, answers

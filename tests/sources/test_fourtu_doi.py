@@ -36,7 +36,12 @@ def test_anything_is_a_doi_or_a_plain_error(text):
         ("10.4121/21024007", "21024007", None, False),
         ("10.4121/c.6278310", "6278310", None, True),
         ("http://dx.doi.org/10.4121/c.6278310.v1", "6278310", 1, True),
-        ("10.4121/uuid:1f8f4c1e-0000-4f5a-9d0c-0123456789ab", "", None, False),  # says nothing: it has to be looked up
+        (
+            "10.4121/uuid:1f8f4c1e-0000-4f5a-9d0c-0123456789ab",
+            "",
+            None,
+            False,
+        ),  # says nothing: it has to be looked up
         ("10.4121/21024007.v0", "", None, False),
     ],
 )
@@ -45,9 +50,13 @@ def test_the_forms_there_are(text, identifier, version, collection):
     assert (doi.identifier, doi.version, doi.is_collection) == (identifier, version, collection)
 
 
-@pytest.mark.parametrize("text", ["", "21024007", "10.5281/zenodo.1", "10.4121/", "10.4121", "10.4121/a b"])
+@pytest.mark.parametrize(
+    "text", ["", "21024007", "10.5281/zenodo.1", "10.4121/", "10.4121", "10.4121/a b"]
+)
 def test_others_are_refused(text):
-    with pytest.raises(ContactIdError, match=r"is no DOI of 4TU\.ResearchData. Those begin with 10\.4121/"):
+    with pytest.raises(
+        ContactIdError, match=r"is no DOI of 4TU\.ResearchData. Those begin with 10\.4121/"
+    ):
         parse_doi(text)
 
 

@@ -43,7 +43,9 @@ def test_an_archive_s_tree_bodies_and_decisions(tmp_path: Path) -> None:
     assert "Box006: 0.365 kg, 205 x 155 x 100 mm" in text and "(in 3 recordings)" in text
     motion = read_iam_archive(path, "Box006", surface_name="ConveyorPart001", licence="")
     # these motions never end
-    assert f"0 used, {motion.sizes['recording']} for their impacts alone, 1 left out, 360 Hz" in text
+    assert (
+        f"0 used, {motion.sizes['recording']} for their impacts alone, 1 left out, 360 Hz" in text
+    )
     (reason,) = json.loads(motion.attrs["left_out"]).values()
     assert f"{NAMES[1]}: left out: {reason}" in text
     reason = "not at rest at the end of the recording"
@@ -51,18 +53,25 @@ def test_an_archive_s_tree_bodies_and_decisions(tmp_path: Path) -> None:
 
 
 def test_of_tosses_those_are_used_that_a_run_uses(tmp_path: Path) -> None:
-    """By the rules' own functions and the default configuration; the twins of drops have all that stops a toss."""
+    """By the rules' own functions and the default configuration; the twins of drops have all that
+    stops a toss.
+    """
     settings = yaml.safe_load((ROOT / "config/default.yaml").read_text())["tossing"]
     assert settings["events"] == EVENTS
     path = ROOT / "workflow/resources/embedded/box004_drops_twin.h5"
     entry = Dataset("mine", OWN, "iam", str(path), object="Box004")
-    motion, prepared, table = (str(tmp_path / name) for name in ("motion.nc", "tosses.nc", "tosses.csv"))
+    motion, prepared, table = (
+        str(tmp_path / name) for name in ("motion.nc", "tosses.nc", "tosses.csv")
+    )
     read_data(READERS["iam"].read, vars(entry), str(path), motion)
     chosen = {name: settings[name] for name in ("exclude_tumbling", "events")}
     prepare(motion, "mine", 1.0, 1, **chosen, require_usable=False, prepared=prepared, table=table)
     text, rows = said(path), pd.read_csv(table, keep_default_na=False)
     assert 0 < rows["used"].sum() < len(rows) and rows["reason"].nunique() == 4
-    assert f"  {rows['used'].sum()} used, {(~rows['used']).sum()} for their impacts alone, 0 left out, 360 Hz" in text
+    assert (
+        f"  {rows['used'].sum()} used, {(~rows['used']).sum()} for their impacts alone, 0 left out, 360 Hz"
+        in text
+    )
     for row in rows.itertuples():
         line = next(line for line in text.splitlines() if line.startswith(f"  {row.toss}: "))
         assert line.startswith(f"  {row.toss}: used on ") == row.used and row.reason in line
@@ -88,21 +97,34 @@ def test_other_files(tmp_path: Path) -> None:
     toss = next(good_tosses(tmp_path / "tosses").rglob("*.pt"))
     assert "0 used, 1 for their impacts alone, 0 left out, 148 Hz" in said(toss)
     # the folder that predict takes
-    assert "4 used, 2 for their impacts alone, 0 left out, 148 Hz" in said(ROOT / "examples/predict/cube")
+    assert "4 used, 2 for their impacts alone, 0 left out, 148 Hz" in said(
+        ROOT / "examples/predict/cube"
+    )
     own = tmp_path / "own.csv"
     own.write_text("t,x,y,angle\n0,0,1,0\n")
     assert "1 rows of t, x, y, angle" in said(own) and "no reader knows these columns" in said(own)
 
 
 def test_a_recording_in_hand(tmp_path: Path) -> None:
-    pose = [f"object_position_{axis}" for axis in "xyz"] + [f"object_orientation_{axis}" for axis in "wxyz"]
-    columns = ["time", *pose, *(f"contact_{what}_tip_{axis}" for what in ("force", "position") for axis in "xyz")]
+    pose = [f"object_position_{axis}" for axis in "xyz"] + [
+        f"object_orientation_{axis}" for axis in "wxyz"
+    ]
+    columns = [
+        "time",
+        *pose,
+        *(f"contact_{what}_tip_{axis}" for what in ("force", "position") for axis in "xyz"),
+    ]
     row = [0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0.02, 0, 0]
     path = tmp_path / "held.csv"
     for separator in ",;\t":
-        lines = [separator.join(columns), *(separator.join(map(str, [0.01 * k, *row])) for k in range(9))]
+        lines = [
+            separator.join(columns),
+            *(separator.join(map(str, [0.01 * k, *row])) for k in range(9)),
+        ]
         path.write_text("\n".join(lines) + "\n")
-        assert "9 rows of time" in said(path) and "as a recording of an object in hand:\n  used" in said(path)
+        assert "9 rows of time" in said(
+            path
+        ) and "as a recording of an object in hand:\n  used" in said(path)
     path.write_text(path.read_text().replace("contact_force_tip_x", "fx"))
     assert "  left out: " in said(path) and "contact_force_tip_x" in said(path)
 

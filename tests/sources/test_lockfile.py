@@ -1,4 +1,6 @@
-"""The lock file: what is written is read again; what isn't one is refused; the committed one fits the registry."""
+"""The lock file: what is written is read again; what isn't one is refused; the committed one fits
+the registry.
+"""
 
 import json
 from dataclasses import replace
@@ -69,7 +71,10 @@ def test_no_file_is_an_empty_lock(tmp_path):
         ('{"format": 2, "archives": {}}', "format 2, this version reads 1"),
         ('{"format": 1, "archives": {"a": 5}}', "no lock file"),
         ('{"format": 1, "archives": {"a": {"kind": "4tu"}}}', "no lock file"),
-        ('{"format": 1, "archives": {"a": {"kind": "4tu", "source": "x", "files": [{"size": 5}]}}}', "no lock file"),
+        (
+            '{"format": 1, "archives": {"a": {"kind": "4tu", "source": "x", "files": [{"size": 5}]}}}',
+            "no lock file",
+        ),
     ],
 )
 def test_others_are_refused(tmp_path, text, message):
@@ -82,7 +87,10 @@ def test_others_are_refused(tmp_path, text, message):
 def test_no_file_leads_out_of_its_folder(tmp_path, name):
     with pytest.raises(ContactIdError, match="leads out of its folder"):
         check_name(name, "demo")
-    content = {"format": 1, "archives": {"demo": {"kind": "file", "source": "x", "files": [{"name": name}]}}}
+    content = {
+        "format": 1,
+        "archives": {"demo": {"kind": "file", "source": "x", "files": [{"name": name}]}},
+    }
     (tmp_path / "lock.json").write_text(json.dumps(content))
     with pytest.raises(ContactIdError, match="leads out of its folder"):
         read_lock(tmp_path / "lock.json")
@@ -94,7 +102,13 @@ def test_awkward_names_are_fine():
 
 
 def dataset(**changes):
-    fields = {"name": "d", "kind": "4tu", "reader": "iam", "source": "10.4121/77", "licence": AS_PUBLISHED}
+    fields = {
+        "name": "d",
+        "kind": "4tu",
+        "reader": "iam",
+        "source": "10.4121/77",
+        "licence": AS_PUBLISHED,
+    }
     return Dataset(**{**fields, **changes})
 
 
@@ -102,37 +116,73 @@ def test_a_run_takes_what_is_locked_and_nothing_else():
     entry = fourtu_archive({"a.h5": b"A"})
     lock = {"4tu_77": entry}
     for fitting in ({}, {"version": "2"}, {"source": "https://doi.org/10.4121/77.v2"}):
-        assert locked({replace(entry, name=dataset(**fitting).archive).name: entry}, dataset(**fitting)) is entry
-    with pytest.raises(ContactIdError, match=r"4tu_78 \(10.4121/78\) is not in the lock file yet.*Run make lock once"):
+        assert (
+            locked(
+                {replace(entry, name=dataset(**fitting).archive).name: entry}, dataset(**fitting)
+            )
+            is entry
+        )
+    with pytest.raises(
+        ContactIdError,
+        match=r"4tu_78 \(10.4121/78\) is not in the lock file yet.*Run make lock once",
+    ):
         locked(lock, dataset(source="10.4121/78"))
-    with pytest.raises(ContactIdError, match=r"has 10.4121/77.v2, version 2, but the registry 10.4121/77, version 3"):
+    with pytest.raises(
+        ContactIdError,
+        match=r"has 10.4121/77.v2, version 2, but the registry 10.4121/77, version 3",
+    ):
         locked(lock, dataset(version="3"))
     repository = locked_archive()
     row = dataset(name="demo_set", kind="github", source=repository.source, folder="data")
     assert locked({"demo_set": repository}, row) is repository
     with pytest.raises(ContactIdError, match="make lock UPDATE=demo_set"):
-        locked({"demo_set": repository}, replace(row, source="https://example.invalid/newer.tar.gz"))
+        locked(
+            {"demo_set": repository}, replace(row, source="https://example.invalid/newer.tar.gz")
+        )
 
 
 def test_the_licence_is_the_published_one():
     lock = {"4tu_77": fourtu_archive({}, licence="CC BY 4.0")}
-    rows = {"a": dataset(name="a"), "b": dataset(name="b", licence="MIT"), "c": dataset(name="c", source="10.4121/78")}
-    assert [row.licence for row in with_licences(rows, lock).values()] == ["CC BY 4.0", "MIT", AS_PUBLISHED]
+    rows = {
+        "a": dataset(name="a"),
+        "b": dataset(name="b", licence="MIT"),
+        "c": dataset(name="c", source="10.4121/78"),
+    }
+    assert [row.licence for row in with_licences(rows, lock).values()] == [
+        "CC BY 4.0",
+        "MIT",
+        AS_PUBLISHED,
+    ]
 
 
 def test_the_committed_lock_fits_the_registry():
-    registry, lock = load_registry(CONFIG / "datasets.tsv", {}), read_lock(CONFIG / "datasets.lock.json")
+    registry, lock = (
+        load_registry(CONFIG / "datasets.tsv", {}),
+        read_lock(CONFIG / "datasets.lock.json"),
+    )
     archives = archives_of(registry)
     assert set(lock) <= set(archives)
     for name, entry in lock.items():
         assert locked(lock, archives[name]) is entry
         assert all(len(file.sha256) == 64 and file.size for file in entry.wanted), name
     counts = {
-        name: len(lock[name].files) for name in ("contactnets", "planar_square", "planar_ellipse", "planar_pybullet")
+        name: len(lock[name].files)
+        for name in ("contactnets", "planar_square", "planar_ellipse", "planar_pybullet")
     }
-    assert counts == {"contactnets": 471, "planar_square": 400, "planar_ellipse": 5, "planar_pybullet": 200}
-    licences = {name: (registry[name].licence, lock[name].licence) for name in ("planar_square", "planar_ellipse")}
-    assert licences == {"planar_square": ("BSD-3-Clause",) * 2, "planar_ellipse": ("none stated",) * 2}
+    assert counts == {
+        "contactnets": 471,
+        "planar_square": 400,
+        "planar_ellipse": 5,
+        "planar_pybullet": 200,
+    }
+    licences = {
+        name: (registry[name].licence, lock[name].licence)
+        for name in ("planar_square", "planar_ellipse")
+    }
+    assert licences == {
+        "planar_square": ("BSD-3-Clause",) * 2,
+        "planar_ellipse": ("none stated",) * 2,
+    }
     text = (CONFIG / "datasets.lock.json").read_text(encoding="utf-8")
     assert "127.0.0.1" not in text and list(json.loads(text)["archives"]) == sorted(lock)
 
@@ -140,7 +190,16 @@ def test_the_committed_lock_fits_the_registry():
 def test_a_changed_entry_has_another_digest():
     entry = fourtu_archive({"a.h5": b"A"})
     assert entry.digest == fourtu_archive({"a.h5": b"A"}).digest
-    assert len({entry.digest, fourtu_archive({"a.h5": b"B"}).digest, replace(entry, version="3").digest}) == 3
+    assert (
+        len(
+            {
+                entry.digest,
+                fourtu_archive({"a.h5": b"B"}).digest,
+                replace(entry, version="3").digest,
+            }
+        )
+        == 3
+    )
 
 
 def test_a_listing_has_the_data_alone(tmp_path):

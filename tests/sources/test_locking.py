@@ -49,7 +49,12 @@ class Server:
 
             return whole
         if parts[2] == "collections":
-            return reply([{"doi": f"10.4121/{n}.v1", "title": title} for n, (title, _) in self.datasets.items()])
+            return reply(
+                [
+                    {"doi": f"10.4121/{n}.v1", "title": title}
+                    for n, (title, _) in self.datasets.items()
+                ]
+            )
         if int(parts[3]) not in self.datasets:
             return status(404)
         title, versions = self.datasets[int(parts[3])]
@@ -61,7 +66,15 @@ class Server:
              "download_url": f"{self.content.url}/file/{parts[3]}/{version}{name}"}
             for name, body in versions[version - 1].items()
         ]  # fmt: skip
-        return reply({"version": version, "uuid": "c", "title": title, "files": records, "license": {"name": "CC0"}})
+        return reply(
+            {
+                "version": version,
+                "uuid": "c",
+                "title": title,
+                "files": records,
+                "license": {"name": "CC0"},
+            }
+        )
 
 
 @pytest.fixture
@@ -79,12 +92,19 @@ def locking(server, folder, **changes):
 
 
 def row(**changes):
-    return Dataset(**{"name": "d", "kind": "4tu", "reader": "iam", "source": "10.4121/77", **changes})
+    return Dataset(
+        **{"name": "d", "kind": "4tu", "reader": "iam", "source": "10.4121/77", **changes}
+    )
 
 
 def test_everything_about_a_dataset_is_written_down(server, tmp_path):
     entry = lock_archive(row(), None, locking(server, tmp_path))
-    assert (entry.source, entry.version, entry.container, entry.licence) == ("10.4121/77.v1", "1", "c", "CC0")
+    assert (entry.source, entry.version, entry.container, entry.licence) == (
+        "10.4121/77.v1",
+        "1",
+        "c",
+        "CC0",
+    )
     assert (entry.base, entry.title, len(entry.locked_on)) == (server.content.url, "Box drops", 10)
     (file,) = entry.files
     assert (file.size, file.uuid, file.url) == (2, "ua.h5", "file/77/1a.h5")
@@ -104,16 +124,23 @@ def test_what_is_locked_stays(server, tmp_path, caplog):
     server.datasets[77][1].append({"a.h5": b"A2", "b.h5": b"B"})
     with caplog.at_level("INFO"):
         assert lock_archive(row(), entry, locking(server, tmp_path)) == entry
-    assert "10.4121/77.v2 is out; 10.4121/77.v1 stays locked (UPDATE=4tu_77 takes it)" in caplog.text
+    assert (
+        "10.4121/77.v2 is out; 10.4121/77.v1 stays locked (UPDATE=4tu_77 takes it)" in caplog.text
+    )
     newer = lock_archive(row(), entry, locking(server, tmp_path, update=["4tu_77"]))
-    assert newer.source == "10.4121/77.v2" and [file.sha256 for file in newer.files] == [sha256(b"A2"), sha256(b"B")]
+    assert newer.source == "10.4121/77.v2" and [file.sha256 for file in newer.files] == [
+        sha256(b"A2"),
+        sha256(b"B"),
+    ]
     assert contents(tmp_path / "data/4tu_77/files") == {"a.h5": b"A2", "b.h5": b"B"}
 
 
 def test_a_version_may_be_asked_for(server, tmp_path):
     server.datasets[77][1].append({"a.h5": b"A2"})
     for changes in ({"version": "1"}, {"source": "10.4121/77.v1"}):
-        assert lock_archive(row(**changes), None, locking(server, tmp_path)).source == "10.4121/77.v1"
+        assert (
+            lock_archive(row(**changes), None, locking(server, tmp_path)).source == "10.4121/77.v1"
+        )
 
 
 @pytest.mark.parametrize(
@@ -129,7 +156,8 @@ def test_a_version_that_changed_is_an_error_with_both(server, tmp_path, files, m
     entry = lock_archive(row(), None, locking(server, tmp_path))
     server.datasets[77] = ("Box drops", [files])
     with pytest.raises(
-        ContactIdError, match=rf"10.4121/77.v1 has changed since it was locked on .*: {message}.*UPDATE="
+        ContactIdError,
+        match=rf"10.4121/77.v1 has changed since it was locked on .*: {message}.*UPDATE=",
     ):
         lock_archive(row(), entry, locking(server, tmp_path))
 
@@ -142,12 +170,15 @@ def test_members_are_found_by_their_titles(server, tmp_path):
         4: ("Archive 0170 Box0041", [{"x.h5": b"4"}]),
     }
     found = {
-        title: lock_archive(row(source="10.4121/c.5", title=title), None, locking(server, tmp_path)).source
+        title: lock_archive(
+            row(source="10.4121/c.5", title=title), None, locking(server, tmp_path)
+        ).source
         for title in ("017 Box004", "018 Box004", "019 Box007")
     }
     assert list(found.values()) == ["10.4121/1.v1", "10.4121/2.v1", "10.4121/3.v1"]
     with pytest.raises(
-        ContactIdError, match=r"d in 10.4121/c.5: no members have 020 and Box007 .*of 10.4121/77.v1 'Box"
+        ContactIdError,
+        match=r"d in 10.4121/c.5: no members have 020 and Box007 .*of 10.4121/77.v1 'Box",
     ):
         lock_archive(row(source="10.4121/c.5", title="020 Box007"), None, locking(server, tmp_path))
     server.datasets[5] = ("017 again, Box004", [{"y.h5": b"5"}])
@@ -159,7 +190,9 @@ def test_another_member_than_the_locked_one_is_an_error(server, tmp_path):
     member = row(source="10.4121/c.5", title="Box drops")
     entry = lock_archive(member, None, locking(server, tmp_path))
     server.datasets = {78: server.datasets[77]} | {77: ("renamed", [{"a.h5": b"A1"}])}
-    with pytest.raises(ContactIdError, match=r"locked as 10.4121/77.v1, but the registry now means 10.4121/78"):
+    with pytest.raises(
+        ContactIdError, match=r"locked as 10.4121/77.v1, but the registry now means 10.4121/78"
+    ):
         lock_archive(member, entry, locking(server, tmp_path))
 
 
@@ -176,9 +209,17 @@ def test_files_of_one_name_are_kept_apart(server, tmp_path):
 def test_repositories_and_files_are_locked_by_what_is_in_them(tmp_path):
     with serving(Content({"/a.tar.gz": repository_archive(), "/one%20file.mat": b"M"})) as content:
         how = locking(type("S", (), {"content": content}), tmp_path)
-        repository = row(name="repo", kind="github", source=f"{content.url}/a.tar.gz", folder="data", version="abc")
+        repository = row(
+            name="repo",
+            kind="github",
+            source=f"{content.url}/a.tar.gz",
+            folder="data",
+            version="abc",
+        )
         entry = lock_archive(repository, None, how)
-        assert {file.name: file.sha256 for file in entry.files} == {name: sha256(FILES[name]) for name in sorted(FILES)}
+        assert {file.name: file.sha256 for file in entry.files} == {
+            name: sha256(FILES[name]) for name in sorted(FILES)
+        }
         assert contents(tmp_path / "data/repo/files") == FILES
         single = row(name="single", kind="file", source=f"{content.url}/one%20file.mat")
         (file,) = lock_archive(single, None, how).files
@@ -186,20 +227,27 @@ def test_repositories_and_files_are_locked_by_what_is_in_them(tmp_path):
         asked = len(content.requests)
         assert lock_archive(repository, entry, how) is entry
         assert len(content.requests) == asked
-        with pytest.raises(ContactIdError, match=r"now .*/b.tar.gz. Accept that with make lock UPDATE=repo"):
+        with pytest.raises(
+            ContactIdError, match=r"now .*/b.tar.gz. Accept that with make lock UPDATE=repo"
+        ):
             lock_archive(replace(repository, source=f"{content.url}/b.tar.gz"), entry, how)
 
 
 def test_the_command_writes_what_it_can_and_says_what_it_cannot(server, tmp_path, capsys):
     registry = tmp_path / "datasets.tsv"
-    registry.write_text(HEADER + "a\ttossing\t4tu\tiam\t10.4121/77\nb\ttossing\t4tu\tiam\t10.4121/78\n")
+    registry.write_text(
+        HEADER + "a\ttossing\t4tu\tiam\t10.4121/77\nb\ttossing\t4tu\tiam\t10.4121/78\n"
+    )
     arguments = ["--registry", registry, "--lock", tmp_path / "lock.json", "--store", tmp_path / "data",
                  "--url", server.content.url + "/", "--attempts", "1"]  # fmt: skip
     arguments = [str(argument) for argument in arguments]
     assert main(arguments) == 1
     captured = capsys.readouterr()
     assert "4tu_77: 10.4121/77.v1, 1 files" in captured.out
-    assert "ERROR 4tu_78: 10.4121/78: no such dataset or version" in captured.err and "Traceback" not in captured.err
+    assert (
+        "ERROR 4tu_78: 10.4121/78: no such dataset or version" in captured.err
+        and "Traceback" not in captured.err
+    )
     lock = read_lock(tmp_path / "lock.json")
     assert list(lock) == ["4tu_77"] and lock["4tu_77"].files[0].sha256 == sha256(b"A1")
     text = (tmp_path / "lock.json").read_text()

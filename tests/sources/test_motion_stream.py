@@ -1,4 +1,6 @@
-"""A stream of recordings is written as the dataset that it makes in memory, and never held as a whole."""
+"""A stream of recordings is written as the dataset that it makes in memory, and never held as a
+whole.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,24 @@ RATE = 360.0
 def recordings(sizes: list[int]) -> Iterator[Recording]:
     for number, size in enumerate(sizes):
         position, orientation = poses(number, size)
-        yield Recording(f"r{number}", position, orientation, note=f"note {number}", surface_velocity=np.full(3, number))
+        yield Recording(
+            f"r{number}",
+            position,
+            orientation,
+            note=f"note {number}",
+            surface_velocity=np.full(3, number),
+        )
 
 
 def stream(source: Iterator[Recording], of: BodyProperties | None = None) -> MotionStream:
-    return MotionStream(of or body(), "Box", RATE, "test", "CC0-1.0", True, source, {"left_out": "{}"})
+    return MotionStream(
+        of or body(), "Box", RATE, "test", "CC0-1.0", True, source, {"left_out": "{}"}
+    )
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(sizes=st.lists(st.sampled_from([3, 100, 4000, 16384, 17000]), min_size=1, max_size=4))
 def test_the_written_dataset_is_the_one_in_memory(tmp_path: Path, sizes: list[int]) -> None:
     write_motion(stream(recordings(sizes)), tmp_path / "motion.nc", dataset="mine")
@@ -65,7 +77,11 @@ def infinite() -> Iterator[Recording]:
     ("source", "of", "said"),
     [
         (failing(), body(), "the second recording is damaged"),
-        (infinite(), body(), "r0: NaN in 1 of 100 frames of the position (first: 7); quaternions that are not of unit"),
+        (
+            infinite(),
+            body(),
+            "r0: NaN in 1 of 100 frames of the position (first: 7); quaternions that are not of unit",
+        ),
         (iter([]), body(), "no usable recording of Box"),
         (
             recordings([9]),
@@ -74,7 +90,9 @@ def infinite() -> Iterator[Recording]:
         ),
     ],
 )
-def test_a_failure_leaves_no_file(tmp_path: Path, source: Iterator[Recording], of: BodyProperties, said: str) -> None:
+def test_a_failure_leaves_no_file(
+    tmp_path: Path, source: Iterator[Recording], of: BodyProperties, said: str
+) -> None:
     with pytest.raises(ContactIdError) as caught:
         write_motion(stream(source, of), tmp_path / "motion.nc")
     assert said in str(caught.value)
@@ -83,7 +101,9 @@ def test_a_failure_leaves_no_file(tmp_path: Path, source: Iterator[Recording], o
 
 def test_everything_wrong_with_a_body_is_said_at_once(tmp_path: Path) -> None:
     wrong = BodyProperties(1e3 * body().vertices, 0.0, np.diag([1.0, 1.0, 3.0]))
-    with pytest.raises(ContactIdError, match=r"measures 205 m.*mass is 0 kg.*principal moments 1, 1 and 3 kg m2"):
+    with pytest.raises(
+        ContactIdError, match=r"measures 205 m.*mass is 0 kg.*principal moments 1, 1 and 3 kg m2"
+    ):
         write_motion(stream(recordings([9]), wrong), tmp_path / "motion.nc")
 
 
@@ -110,7 +130,10 @@ def test_a_bad_file_of_a_folder_costs_only_itself(tmp_path: Path) -> None:
     assert collect(read).sizes["recording"] == 1
     assert read.attributes["left_out"] == '{"bad.h5": "a web page, not an HDF5 file"}'
     (tmp_path / "good.h5").write_bytes(b"")
-    with pytest.raises(ContactIdError, match=r"none of the 2 recordings of Box006.*bad.h5: a web.*good.h5: the file"):
+    with pytest.raises(
+        ContactIdError,
+        match=r"none of the 2 recordings of Box006.*bad.h5: a web.*good.h5: the file",
+    ):
         stream_iam_archive(tmp_path, object="Box006", surface="ConveyorPart001", licence="")
 
 

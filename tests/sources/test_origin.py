@@ -22,11 +22,17 @@ def locked(base: str) -> LockedArchive:
     return LockedArchive("4tu_21387510", "4tu", f"{DOI}.v1", base=base, locked_on="2026-01-02")
 
 
-def test_only_the_archive_s_own_host_makes_recordings_the_paper_s(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_archive_s_own_host_makes_recordings_the_paper_s(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     there = origin(REAL, locked("https://data.4tu.nl"), synthetic=False)
     assert there.of_the_paper and there.told == f"{DOI}.v1, resolved at data.4tu.nl on 2026-01-02"
     stand_in = origin(REAL, locked(LOCAL), synthetic=False)
-    assert not stand_in.of_the_paper and "127.0.0.1" in stand_in.told and "isn't data.4tu.nl" in stand_in.told
+    assert (
+        not stand_in.of_the_paper
+        and "127.0.0.1" in stand_in.told
+        and "isn't data.4tu.nl" in stand_in.told
+    )
     monkeypatch.setattr(fourtu_client, "BASE_URL", LOCAL)
     assert origin(REAL, locked(LOCAL), synthetic=False).of_the_paper
     assert not origin(REAL, locked(LOCAL), synthetic=True).of_the_paper
@@ -38,7 +44,16 @@ def test_only_the_archive_s_own_host_makes_recordings_the_paper_s(monkeypatch: p
         (Dataset("mine", "own", "iam", "box.h5", study="tossing"), "your own"),
         (Dataset("box006", "embedded", "iam", "twin.h5", study="tossing"), "synthetic"),
         (Dataset("twin", "generated", "arm_mat", "simulated", study="arm"), "synthetic"),
-        (Dataset("contactnets", "github", "contactnets", "https://example.org/a.tar.gz", study="tossing"), "others"),
+        (
+            Dataset(
+                "contactnets",
+                "github",
+                "contactnets",
+                "https://example.org/a.tar.gz",
+                study="tossing",
+            ),
+            "others",
+        ),
         (Dataset("other", "4tu", "iam", "10.4121/1234567", study="tossing"), "others"),
         (Dataset("other", "4tu", "arm_mat", DOI, study="arm"), "others"),
     ],
@@ -48,8 +63,12 @@ def test_other_recordings_are_never_the_paper_s(dataset: Dataset, told: str) -> 
     assert not found.of_the_paper and told in found.told
 
 
-def test_the_kind_of_an_origin_follows_from_whose_the_data_are_and_what_they_were_made_with() -> None:
-    made_with_print = Dataset("twin", "embedded", "iam", "t.h5", study="tossing", made_from=("tab01/*",))
+def test_the_kind_of_an_origin_follows_from_whose_the_data_are_and_what_they_were_made_with() -> (
+    None
+):
+    made_with_print = Dataset(
+        "twin", "embedded", "iam", "t.h5", study="tossing", made_from=("tab01/*",)
+    )
     twin = Dataset("twin", "embedded", "iam", "t.h5", study="tossing")
     own = Dataset("mine", "own", "iam", "box.h5", study="tossing")
     kinds = [origin(one, None, synthetic=False).kind for one in (made_with_print, twin, own)]

@@ -1,8 +1,9 @@
-"""Whatever bytes a reader gets, it reads them or refuses them: nothing but the project's own error escapes.
+"""Whatever bytes a reader gets, it reads them or refuses them: nothing but the project's own error
+escapes.
 
-Files are changed byte by byte, and archives also by their structure. HDF5 files of random bytes are read in a process
-of their own, because what reads them is a C library; so are no others. A search draws new ones for as long as is asked,
-a minute per reader by default, and tells how many::
+Files are changed byte by byte, and archives also by their structure. HDF5 files of random bytes are
+read in a process of their own, because what reads them is a C library; so are no others. A search
+draws new ones for as long as is asked, a minute per reader by default, and tells how many::
 
     FUZZ_SECONDS=20 pytest -rs --hypothesis-profile=search tests/sources/test_reader_fuzz.py
 """
@@ -52,14 +53,18 @@ REFUSED, ELSE = 3, 4  # exit statuses
 
 @pytest.fixture
 def tried(request: pytest.FixtureRequest) -> Callable[[], None]:
-    """To be called with each input: a search ends when its time is over, as a skipped test that tells their number."""
+    """To be called with each input: a search ends when its time is over, as a skipped test that
+    tells their number.
+    """
     begin, count = time.monotonic(), 0
 
     def one_more() -> None:
         nonlocal count
         count += 1
         if SEARCH and time.monotonic() - begin > SECONDS:
-            pytest.skip(f"{request.node.name}: {count - 1} inputs in {SECONDS:g} s, all read or refused")
+            pytest.skip(
+                f"{request.node.name}: {count - 1} inputs in {SECONDS:g} s, all read or refused"
+            )
 
     return one_more
 
@@ -70,7 +75,18 @@ EDIT = st.tuples(
     st.one_of(
         st.binary(min_size=1, max_size=8),
         st.sampled_from(
-            [b"\xff" * 4, b"\xff" * 8, b"\x00" * 8, b"\x7f" * 8, b"nan", b"1e999", b"-", b'"', b"\n", b","]
+            [
+                b"\xff" * 4,
+                b"\xff" * 8,
+                b"\x00" * 8,
+                b"\x7f" * 8,
+                b"nan",
+                b"1e999",
+                b"-",
+                b'"',
+                b"\n",
+                b",",
+            ]
         ),
     ),
 )
@@ -132,18 +148,36 @@ TEXTS = {
     "noise:\n  position: 1.0e-3\n  orientation: 1.0e-3\n",
     "noise.yaml": "position_sd: 5.0e-5\norientation_sd: 2.0e-4\ncontact_position_sd: 1.0e-3\n",
     "hull.csv": "x,y,z\n0,0,0\n0.1,0,0\n0,0.1,0\n0,0,0.1\n",
-    "grasp.csv": f"time,{','.join(AXES)}\n" + "".join(f"{k / 100},0,0,0,1,0,0,0,0,0,1,0,0,0\n" for k in range(9)),
-    "arm.csv": "t,q1,q2,q3,q4,q5,q6,q7\n" + "".join(f"{k / 1000},0,0,0,1,0,0,0.5\n" for k in range(9)),
+    "grasp.csv": f"time,{','.join(AXES)}\n"
+    + "".join(f"{k / 100},0,0,0,1,0,0,0,0,0,1,0,0,0\n" for k in range(9)),
+    "arm.csv": "t,q1,q2,q3,q4,q5,q6,q7\n"
+    + "".join(f"{k / 1000},0,0,0,1,0,0,0.5\n" for k in range(9)),
 }
 SMALL_FILES: dict[str, tuple[Callable[[Path], Path], str, Callable[[Path], object]]] = {
     "toss": (good_tosses, "tosses_processed/0.pt", lambda raw: read_contactnets(raw, licence="")),
-    "experiment": (good_tosses, "params_processed/experiment.json", lambda raw: read_contactnets(raw, licence="")),
+    "experiment": (
+        good_tosses,
+        "params_processed/experiment.json",
+        lambda raw: read_contactnets(raw, licence=""),
+    ),
     "square": (good_throws, "traj_1.csv", lambda raw: read_square_throws(raw, licence="")),
     "own throw": (throw_of_own, "mine.csv", lambda raw: read_own_throw(raw / "mine.csv")),
-    "impacts": (good_impacts, "data_ellipse.mat", lambda raw: read_ellipse_impacts(raw, licence="")),
-    "predictions": (good_impacts, "v_models.mat", lambda raw: read_ellipse_impacts(raw, licence="")),
+    "impacts": (
+        good_impacts,
+        "data_ellipse.mat",
+        lambda raw: read_ellipse_impacts(raw, licence=""),
+    ),
+    "predictions": (
+        good_impacts,
+        "v_models.mat",
+        lambda raw: read_ellipse_impacts(raw, licence=""),
+    ),
     "arm": (recording_of_an_arm, NAME, lambda raw: read_arm_mat(raw, robot=LWR4, licence="")),
-    "zip": (zip_of_an_arm, "all.zip", lambda raw: read_arm_mat(raw / "all.zip", robot=LWR4, licence="")),
+    "zip": (
+        zip_of_an_arm,
+        "all.zip",
+        lambda raw: read_arm_mat(raw / "all.zip", robot=LWR4, licence=""),
+    ),
     "arm's table": (texts, "arm.csv", lambda raw: read_own_table(raw / "arm.csv")),
     "body": (texts, "body.yaml", lambda raw: read_own_body(raw / "body.yaml")),
     "noise": (texts, "noise.yaml", lambda raw: read_noise(raw / "noise.yaml")),
@@ -169,7 +203,9 @@ def test_any_bytes_are_read_or_refused(
 @pytest.mark.parametrize("kind", SMALL_FILES)
 @BOUNDS
 @given(content=st.binary(max_size=300))
-def test_anything_else_is_refused(tmp_path: Path, tried: Callable[[], None], kind: str, content: bytes) -> None:
+def test_anything_else_is_refused(
+    tmp_path: Path, tried: Callable[[], None], kind: str, content: bytes
+) -> None:
     tried()
     make, name, read = SMALL_FILES[kind]
     raw = make(fresh(tmp_path))
@@ -271,7 +307,9 @@ def _change(file: h5py.File, number: int, kind: str, value: object, shape: list[
     elif kind == "attribute":
         for key in [*node.attrs, "surface_velocity"]:
             node.attrs[key] = value
-    elif kind == "entry" and isinstance(node, h5py.Dataset) and node.dtype.kind == "f" and node.size:
+    elif (
+        kind == "entry" and isinstance(node, h5py.Dataset) and node.dtype.kind == "f" and node.size
+    ):
         values = node[()].reshape(-1)
         values[number % len(values)] = value if isinstance(value, float) else 1e30
         node[...] = values.reshape(node.shape)

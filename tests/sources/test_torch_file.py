@@ -1,4 +1,6 @@
-"""Tensors are read from PyTorch files exactly, without PyTorch; hostile and damaged files only fail."""
+"""Tensors are read from PyTorch files exactly, without PyTorch; hostile and damaged files only
+fail.
+"""
 
 from __future__ import annotations
 
@@ -50,18 +52,44 @@ def tensor_pickle(
     legacy: bool = False,
 ) -> bytes:
     """What torch.save pickles for a tensor, put together by hand."""
-    reference = opcodes("storage") + push_global("torch", storage) + opcodes("7") + opcodes("cpu") + opcodes(size)
+    reference = (
+        opcodes("storage")
+        + push_global("torch", storage)
+        + opcodes("7")
+        + opcodes("cpu")
+        + opcodes(size)
+    )
     if legacy:
         reference += opcodes(None)  # the place of a view's metadata
-    arguments = b"((" + reference + b"tQ" + opcodes(offset) + opcodes(shape) + opcodes(strides) + opcodes(False)
+    arguments = (
+        b"(("
+        + reference
+        + b"tQ"
+        + opcodes(offset)
+        + opcodes(shape)
+        + opcodes(strides)
+        + opcodes(False)
+    )
     arguments += push_global("collections", "OrderedDict") + b")R" + b"t"
     return b"\x80\x02" + push_global("torch._utils", "_rebuild_tensor_v2") + arguments + b"R."
 
 
 def legacy_file(pickled: bytes, storage: np.ndarray, keys: tuple[str, ...] = ("7",)) -> bytes:
-    system = {"protocol_version": 1001, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
-    head = b"".join(pickle.dumps(value, protocol=2) for value in (0x1950A86A20F9469CFC6C, 1001, system))
-    return head + pickled + pickle.dumps(list(keys), protocol=2) + struct.pack("<q", storage.size) + storage.tobytes()
+    system = {
+        "protocol_version": 1001,
+        "little_endian": True,
+        "type_sizes": {"short": 2, "int": 4, "long": 4},
+    }
+    head = b"".join(
+        pickle.dumps(value, protocol=2) for value in (0x1950A86A20F9469CFC6C, 1001, system)
+    )
+    return (
+        head
+        + pickled
+        + pickle.dumps(list(keys), protocol=2)
+        + struct.pack("<q", storage.size)
+        + storage.tobytes()
+    )
 
 
 def zip_file(pickled: bytes, storage: np.ndarray, byteorder: bytes | None = b"little") -> bytes:
@@ -96,7 +124,9 @@ def refusal(folder: Path, content: bytes) -> ContactIdError:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(("name", "dtype"), DTYPES.items())
-def test_every_storage_type_is_read_exactly(tmp_path: Path, form: str, name: str, dtype: str) -> None:
+def test_every_storage_type_is_read_exactly(
+    tmp_path: Path, form: str, name: str, dtype: str
+) -> None:
     values = np.arange(-3, 9).astype(dtype)
     tensor = read(tmp_path, file_of(form, values, name, shape=(3, 4), strides=(4, 1)))
     assert tensor.dtype == np.dtype(dtype)
@@ -116,7 +146,9 @@ def test_every_storage_type_is_read_exactly(tmp_path: Path, form: str, name: str
     ],
 )
 def test_views_of_a_storage(tmp_path: Path, form: str, view: dict, expected: np.ndarray) -> None:
-    np.testing.assert_array_equal(read(tmp_path, file_of(form, np.arange(12.0), "DoubleStorage", **view)), expected)
+    np.testing.assert_array_equal(
+        read(tmp_path, file_of(form, np.arange(12.0), "DoubleStorage", **view)), expected
+    )
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -137,7 +169,9 @@ def test_a_view_never_reaches_beyond_its_storage(tmp_path: Path, form: str, view
 
 def call(module: str, name: str, *arguments: object) -> bytes:
     """A pickle that calls ``module.name(*arguments)`` when loaded naively."""
-    return b"\x80\x02" + push_global(module, name) + b"(" + b"".join(map(opcodes, arguments)) + b"tR."
+    return (
+        b"\x80\x02" + push_global(module, name) + b"(" + b"".join(map(opcodes, arguments)) + b"tR."
+    )
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -153,11 +187,15 @@ def call(module: str, name: str, *arguments: object) -> bytes:
         ("collections", "OrderedDict.__reduce__"),
     ],
 )
-def test_a_hostile_pickle_is_refused_and_not_run(tmp_path: Path, form: str, module: str, name: str) -> None:
+def test_a_hostile_pickle_is_refused_and_not_run(
+    tmp_path: Path, form: str, module: str, name: str
+) -> None:
     witness = tmp_path / "witness"
     pickled = call(module, name, f"touch {witness}")
     storage = np.arange(3.0)
-    error = refusal(tmp_path, legacy_file(pickled, storage) if form == "legacy" else zip_file(pickled, storage))
+    error = refusal(
+        tmp_path, legacy_file(pickled, storage) if form == "legacy" else zip_file(pickled, storage)
+    )
     assert isinstance(error, UnsafeTorchFileError)
     assert f"{module}.{name}" in str(error)
     assert not witness.exists()
@@ -172,7 +210,12 @@ def test_a_reduce_of_os_system_is_refused_wherever_it_stands(tmp_path: Path) -> 
     pickled = pickle.dumps(Hostile(), protocol=2)
     good = tensor_pickle("DoubleStorage", 3, shape=(3,), strides=(1,), legacy=True)
     after_magic = legacy_file(good, storage).replace(pickle.dumps(1001, protocol=2), pickled, 1)
-    for content in (pickled, legacy_file(pickled, storage), zip_file(pickled, storage), after_magic):
+    for content in (
+        pickled,
+        legacy_file(pickled, storage),
+        zip_file(pickled, storage),
+        after_magic,
+    ):
         assert isinstance(refusal(tmp_path, content), UnsafeTorchFileError)
     assert not (tmp_path / "witness").exists()
 
@@ -192,7 +235,9 @@ def test_a_truncated_file_is_refused_wherever_it_ends(
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_file_cut_at_any_of_its_last_and_first_bytes_is_refused(tmp_path: Path, form: str) -> None:
+def test_a_file_cut_at_any_of_its_last_and_first_bytes_is_refused(
+    tmp_path: Path, form: str
+) -> None:
     content = file_of(form, np.arange(4.0), "DoubleStorage", shape=(4,), strides=(1,))
     for end in (*range(40), *range(len(content) - 40, len(content))):
         refusal(tmp_path, content[:end])
@@ -205,12 +250,24 @@ def test_a_file_cut_at_any_of_its_last_and_first_bytes_is_refused(tmp_path: Path
         (b"<!DOCTYPE html><html>404</html>", "not a readable PyTorch tensor file"),
         (b"PK\x03\x04 but nothing after it", "not a readable PyTorch tensor file"),
         (pickle.dumps(12345, protocol=2), "wrong magic number"),
-        (zip_file(pickle.dumps([1, 2], protocol=2), np.arange(3.0)), "holds a list instead of one tensor"),
+        (
+            zip_file(pickle.dumps([1, 2], protocol=2), np.arange(3.0)),
+            "holds a list instead of one tensor",
+        ),
         (zip_file(tensor_pickle("DoubleStorage", 9), np.arange(3.0)), "storage sizes disagree"),
         (zip_file(tensor_pickle("DoubleStorage", 3), np.arange(3.0), b"big"), "big-endian"),
-        (legacy_file(tensor_pickle("DoubleStorage", 9, legacy=True), np.arange(3.0)), "storage sizes disagree"),
-        (legacy_file(tensor_pickle("DoubleStorage", 3, legacy=True), np.arange(3.0), ("1", "7")), "more than one"),
-        (legacy_file(tensor_pickle("DoubleStorage", 3, legacy=True), np.arange(3.0), ()), "storage is missing"),
+        (
+            legacy_file(tensor_pickle("DoubleStorage", 9, legacy=True), np.arange(3.0)),
+            "storage sizes disagree",
+        ),
+        (
+            legacy_file(tensor_pickle("DoubleStorage", 3, legacy=True), np.arange(3.0), ("1", "7")),
+            "more than one",
+        ),
+        (
+            legacy_file(tensor_pickle("DoubleStorage", 3, legacy=True), np.arange(3.0), ()),
+            "storage is missing",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, content: bytes, reason: str) -> None:
@@ -223,13 +280,17 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_an_old_zip_without_a_byte_order_is_little_endian(tmp_path: Path) -> None:
-    content = zip_file(tensor_pickle("IntStorage", 3, shape=(3,), strides=(1,)), np.arange(3, dtype="<i4"), None)
+    content = zip_file(
+        tensor_pickle("IntStorage", 3, shape=(3,), strides=(1,)), np.arange(3, dtype="<i4"), None
+    )
     np.testing.assert_array_equal(read(tmp_path, content), [0, 1, 2])
 
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_agreement_with_torch(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+def test_agreement_with_torch(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
     """Whatever torch saves, in either format and of any view, is read as torch itself has it."""
     torch = pytest.importorskip("torch")
     names = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")

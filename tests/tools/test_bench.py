@@ -1,4 +1,6 @@
-"""``make bench``: a run's benchmark files become a table, peers stand beside ours, and missing ones say why."""
+"""``make bench``: a run's benchmark files become a table, peers stand beside ours, and missing ones
+say why.
+"""
 
 import sys
 
@@ -74,9 +76,16 @@ def test_peers_stand_beside_ours_on_the_same_problem(run):
     write_csv(forms, run / "planar/tables/ext_reformulations.csv")
     table = peer_rows(run).set_index("stage")
     estimate = table.loc["one estimate"]
-    assert (estimate["peer"], estimate["ours_seconds"], estimate["peer_over_ours"]) == ("factor graph", 4.0, 0.025)
+    assert (estimate["peer"], estimate["ours_seconds"], estimate["peer_over_ours"]) == (
+        "factor graph",
+        4.0,
+        0.025,
+    )
     form = table.loc["identification of one throw"]
-    assert (form["peer"], form["peer_over_ours"]) == ("scholtes", 4.0) and "2 of 3 converged" in form["note"]
+    assert (form["peer"], form["peer_over_ours"]) == (
+        "scholtes",
+        4.0,
+    ) and "2 of 3 converged" in form["note"]
     missing = table.loc["one time step"]
     assert pd.isna(missing["peer"]) and missing["note"].startswith("no peer: the run has no ")
 
@@ -108,7 +117,9 @@ def test_cpu_time_is_counted_without_the_solve_that_compiles(monkeypatch):
     monkeypatch.setattr(bench_cost, "cpu_seconds", lambda: clock[0])
     rows = measure(iter([Task("a", 1.0, "MB", solve), Task("a", 2.0, "MB", solve)]), 3)
     assert solved == [0, 0, 1, 2, 0, 1, 2]
-    assert rows[["cpu_seconds_least", "cpu_seconds_median", "cpu_seconds_largest"]].to_numpy().tolist() == [
+    assert rows[
+        ["cpu_seconds_least", "cpu_seconds_median", "cpu_seconds_largest"]
+    ].to_numpy().tolist() == [
         [1.0, 2.0, 3.0],
         [1.0, 2.0, 3.0],
     ]

@@ -1,4 +1,6 @@
-"""``make equations``: the page is up to date, every equation has a place or a reason, and citations are read right."""
+"""``make equations``: the page is up to date, every equation has a place or a reason, and citations
+are read right.
+"""
 
 import pytest
 
@@ -8,7 +10,9 @@ from equations import all_places, citations, cited_in, page, problems, read_equa
 
 def test_the_committed_page_is_what_the_generator_writes():
     written = equations.PAGE.read_text(encoding="utf-8")
-    assert written == page(read_equations(), all_places()), "run make equations, and commit docs/equations.md"
+    assert written == page(read_equations(), all_places()), (
+        "run make equations, and commit docs/equations.md"
+    )
 
 
 def test_every_equation_has_a_place_or_a_reason_and_no_docstring_cites_another():
@@ -20,7 +24,9 @@ def test_the_list_has_every_number_once_and_says_it_in_a_few_words():
     table = read_equations()
     assert len(table) == len(lines)
     last = {"tossing": 21, "planar": 32, "arm": 7, "inhand": 38}
-    assert list(table) == [(study, number) for study in last for number in range(1, last[study] + 1)]
+    assert list(table) == [
+        (study, number) for study in last for number in range(1, last[study] + 1)
+    ]
     assert all(0 < len(what.split()) <= 12 for what, _ in table.values())
 
 
@@ -37,7 +43,10 @@ def test_the_list_has_every_number_once_and_says_it_in_a_few_words():
         ("The length l of eq. 18 (tossing): in m.", [("tossing", 18)]),
         ("log (the ``log`` of eq. 13, tossing).", [("tossing", 13)]),
         ("Consistency (eqs. 35 and 36, in-hand\n    paper).", [("inhand", 35), ("inhand", 36)]),
-        ("Impact law (eqs. 5, 6 and 3 of the tossing paper)", [("tossing", 5), ("tossing", 6), ("tossing", 3)]),
+        (
+            "Impact law (eqs. 5, 6 and 3 of the tossing paper)",
+            [("tossing", 5), ("tossing", 6), ("tossing", 3)],
+        ),
         ("how eq. 27 of the planar study's paper treats them", [("planar", 27)]),
         ("one mode (arm paper, eq. 7), or eq. 6", [("arm", 7), ("", 6)]),
         ("eq. 3 of the arm in contact", [("", 3)]),
@@ -92,14 +101,23 @@ def test_a_page_is_written_from_a_package(tmp_path):
     (tmp_path / "arm/models").mkdir(parents=True)
     (tmp_path / "arm/models/__init__.py").write_text('"""Eqs. 1 and 9."""')
     (tmp_path / "arm/models/impact.py").write_text('def solve():\n    """Eq. 1."""')
-    table = {("arm", 1): ("A law", ""), ("arm", 2): ("A lemma", "Not needed."), ("arm", 3): ("Another", "")}
+    table = {
+        ("arm", 1): ("A law", ""),
+        ("arm", 2): ("A lemma", "Not needed."),
+        ("arm", 3): ("Another", ""),
+    }
     places = all_places(tmp_path)
-    rows = [line for line in page(table, places).splitlines() if line.startswith("| ") and "A" in line]
+    rows = [
+        line for line in page(table, places).splitlines() if line.startswith("| ") and "A" in line
+    ]
     assert rows[0] == (
         "| 1 | A law | [arm.models](../workflow/contactid/arm/models/__init__.py)<br>"
         "[arm.models.impact:solve](../workflow/contactid/arm/models/impact.py) |"
     )
     assert rows[1] == "| 2 | A lemma | Not needed. |"
-    assert problems(table, places) == ["arm.models cites eq. 9 of arm", "arm, eq. 3: no docstring names it"]
+    assert problems(table, places) == [
+        "arm.models cites eq. 9 of arm",
+        "arm, eq. 3: no docstring names it",
+    ]
     table["arm", 1] = ("A law", "An idle reason.")
     assert "arm, eq. 1: delete its reason" in problems(table, places)

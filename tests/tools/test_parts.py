@@ -29,14 +29,20 @@ def made_up(monkeypatch):
 
 def test_the_table_says_what_was_run_and_what_was_left_out_and_why(made_up, capsys):
     assert main(["nightly"]) == 1
-    rows = {line.split("|")[1].strip(): line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")}
+    rows = {
+        line.split("|")[1].strip(): line
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith("| ")
+    }
     assert "2 passed, 1 skipped in 0.10s" in rows["test"]
     assert "3 left out: no simulator here" in rows["skips"]
     assert "FAILED (1) 1 failed, 4 passed in 2.00s" in rows["fails"]
     assert "left out: no server here" in rows["lacks"]
 
 
-def test_ci_closes_with_the_line_of_the_readme_s_test_command_and_names_what_it_did_not_ask_for(made_up, capsys):
+def test_ci_closes_with_the_line_of_the_readme_s_test_command_and_names_what_it_did_not_ask_for(
+    made_up, capsys
+):
     assert main(["ci"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == "2 passed, 1 skipped in 0.10s"
@@ -68,7 +74,10 @@ def test_a_wrong_name_is_one_line(made_up, capsys):
 
 def test_options_reach_pytest_beside_the_caller_s(monkeypatch):
     monkeypatch.setenv("PYTEST_ADDOPTS", "--durations=3")
-    ran = run("{python} -c \"import os; print('1 passed', os.environ['PYTEST_ADDOPTS'], 'in 1s')\"", "-k 'a and b'")
+    ran = run(
+        "{python} -c \"import os; print('1 passed', os.environ['PYTEST_ADDOPTS'], 'in 1s')\"",
+        "-k 'a and b'",
+    )
     assert ran.line == "1 passed --durations=3 -rs -k 'a and b' in 1s"
 
 
@@ -76,4 +85,6 @@ def test_every_mark_that_make_test_leaves_out_is_a_part():
     text = (ROOT / "pyproject.toml").read_text()
     marks = set(re.findall(r"^    \"(\w+): ", text, re.MULTILINE))
     commands = " ".join(part.command for part in PARTS.values())
-    assert marks and all(f"make test-{mark.replace('browser', 'report')}" in commands for mark in marks)
+    assert marks and all(
+        f"make test-{mark.replace('browser', 'report')}" in commands for mark in marks
+    )

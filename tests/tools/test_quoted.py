@@ -1,4 +1,6 @@
-"""Numbers in README.md and docs/*.md are cells of the runs' files, and their tables are made from committed ones."""
+"""Numbers in README.md and docs/*.md are cells of the runs' files, and their tables are made from
+committed ones.
+"""
 
 import re
 import shutil
@@ -14,7 +16,8 @@ from contactid.output.verdicts import BASES, VERDICTS
 
 #: Pages that hold no number typed by hand.
 STRICT = ["README.md", "docs/findings.md", "docs/checks.md", "docs/reproduction.md"]
-#: Lines of other pages that may hold one: settings, and measurements that no run's file has. No page may get more.
+#: Lines of other pages that may hold one: settings, and measurements that no run's file has. No
+#: page may get more.
 TYPED = {
     "docs/tossing.md": 27,
     "docs/planar.md": 34,
@@ -24,7 +27,8 @@ TYPED = {
     "docs/cluster.md": 11,
     "docs/robustness.md": 4,
 }
-#: What isn't a result: names, places in papers, settings, levels, printed values said to be printed, rough durations.
+#: What isn't a result: names, places in papers, settings, levels, printed values said to be
+#: printed, rough durations.
 _NUMBERS = r"\d+(\.\d+)?((, | to | and )\d+(\.\d+)?)*"
 EXEMPT = re.compile(
     "|".join([
@@ -45,14 +49,18 @@ def prose(text):
 
 def test_the_pages_are_what_their_rows_and_tables_give():
     rows = quoted.read_quoted()
-    values = dict(zip(rows["name"], rows["value"], strict=True)) | page_tables.all_tables(quoted.ROOT)
+    values = dict(zip(rows["name"], rows["value"], strict=True)) | page_tables.all_tables(
+        quoted.ROOT
+    )
     for page in quoted.pages():
         text = page.read_bytes()
         assert quoted.filled(text.decode(), values).encode() == text, f"{page.name}: make numbers"
 
 
 def test_every_marker_has_its_row_or_table_and_every_one_of_these_a_marker():
-    marked = {name for page in quoted.pages() for name in quoted.marked(page.read_text(encoding="utf-8"))}
+    marked = {
+        name for page in quoted.pages() for name in quoted.marked(page.read_text(encoding="utf-8"))
+    }
     rows = quoted.read_quoted()
     assert marked == set(rows["name"]) | set(page_tables.all_tables(quoted.ROOT))
     assert tuple(rows.columns) == ("name", "run", "file", "rows", "column", "format", "value")
@@ -60,7 +68,9 @@ def test_every_marker_has_its_row_or_table_and_every_one_of_these_a_marker():
 
 
 def test_markers_do_not_show():
-    """A line that begins with a comment is shown as it is typed, so only a table's marker may begin one."""
+    """A line that begins with a comment is shown as it is typed, so only a table's marker may begin
+    one.
+    """
     for page in quoted.pages():
         text = page.read_text(encoding="utf-8")
         assert text.count("<!--=") == text.count("<!--/-->") == len(quoted.marked(text)), page.name
@@ -79,7 +89,17 @@ def test_no_number_is_typed(name):
 
 
 def row_of(**cells):
-    return pd.Series({"name": "n", "run": "a", "file": "t.csv", "rows": "", "column": "x", "format": ".1f", **cells})
+    return pd.Series(
+        {
+            "name": "n",
+            "run": "a",
+            "file": "t.csv",
+            "rows": "",
+            "column": "x",
+            "format": ".1f",
+            **cells,
+        }
+    )
 
 
 @pytest.fixture
@@ -134,8 +154,12 @@ def test_what_cannot_be_taken_is_said_in_one_line(run, cells, problem):
 
 
 def test_make_numbers_takes_what_is_there_and_says_what_is_not(run, capsys):
-    shutil.copytree(quoted.ROOT / "workflow/resources/published", run / "workflow/resources/published")
-    shutil.copytree(quoted.ROOT / "workflow/resources/verdicts", run / "workflow/resources/verdicts")
+    shutil.copytree(
+        quoted.ROOT / "workflow/resources/published", run / "workflow/resources/published"
+    )
+    shutil.copytree(
+        quoted.ROOT / "workflow/resources/verdicts", run / "workflow/resources/verdicts"
+    )
     for name in ("tossing_benchmark", "tossing_splits"):
         stored = f"workflow/resources/stored/{name}"
         shutil.copytree(quoted.ROOT / stored, run / stored)
@@ -148,14 +172,19 @@ def test_make_numbers_takes_what_is_there_and_says_what_is_not(run, capsys):
     pd.DataFrame(rows).to_csv(run / quoted.QUOTED, index=False)
     (run / "docs").mkdir()
     page = run / "README.md"
-    page.write_text("It is <!--=one--><!--/-->, not <!--=two-->0.4<!--/-->.\n\n<!--=table_of_bases--><!--/-->\n")
+    page.write_text(
+        "It is <!--=one--><!--/-->, not <!--=two-->0.4<!--/-->.\n\n<!--=table_of_bases--><!--/-->\n"
+    )
     quoted.main(run)
     text = page.read_text()
     assert text.startswith("It is <!--=one-->0.3<!--/-->, not <!--=two-->0.5<!--/-->.")
     assert all(f"| `{name}` | {told} |" in text for name, told in BASES.items())
     assert list(quoted.read_quoted(run)["value"]) == ["0.3", "0.5"]
     said = capsys.readouterr().out
-    assert "one: new -> 0.3" in said and "results/other isn't there: its 1 numbers stay as they are" in said
+    assert (
+        "one: new -> 0.3" in said
+        and "results/other isn't there: its 1 numbers stay as they are" in said
+    )
     quoted.main(run)
     assert page.read_text() == text
 
@@ -195,7 +224,9 @@ def test_differences_are_listed_with_their_reasons():
     table = page_tables.differences(told, differing("h=1", "h=2", "h=3", "h=4"))
     assert "| planar, one | 78 -> 1356 ms | w |" in table
     assert "| planar, more | 78 -> 1356 ms; 78 -> 1356 ms; and 1 more | w |" in table
-    assert "| doesn't hold |" in page_tables.differences([entry("*")], differing("h=1").assign(unit="holds"))
+    assert "| doesn't hold |" in page_tables.differences(
+        [entry("*")], differing("h=1").assign(unit="holds")
+    )
     two = page_tables.differences([entry("*")], differing("h=1", "h=2").assign(unit="holds"))
     assert "| doesn't hold in 2 cases |" in two
 
@@ -214,23 +245,42 @@ def test_a_difference_without_exactly_one_reason_is_an_error(told, problem):
 
 
 def test_counts_lead_with_what_could_have_failed():
-    rows = [("planar", "input", ""), ("arm", "input", ""), ("arm", "reproduced", ""), ("arm", "reproduced", "other")]
+    rows = [
+        ("planar", "input", ""),
+        ("arm", "input", ""),
+        ("arm", "reproduced", ""),
+        ("arm", "reproduced", "other"),
+    ]
     accepted = pd.DataFrame(rows, columns=["study", "verdict", "repeats"])
     lines = page_tables.counts(accepted).strip().splitlines()
     assert lines[0].split(" | ")[1:4] == ["reproduced", "print consistent", "fitted"]
     assert len(lines[0].split("|")) == len(VERDICTS) + 3
-    counts = {line.split(" | ")[0].strip("| "): line.strip("| ").split(" | ")[1:] for line in lines[2:]}
+    counts = {
+        line.split(" | ")[0].strip("| "): line.strip("| ").split(" | ")[1:] for line in lines[2:]
+    }
     assert counts["planar"] == ["1" if verdict == "input" else "0" for verdict in VERDICTS]
-    assert counts["arm"] == ["1" if verdict in ("input", "reproduced") else "0" for verdict in VERDICTS]
+    assert counts["arm"] == [
+        "1" if verdict in ("input", "reproduced") else "0" for verdict in VERDICTS
+    ]
 
 
 def test_what_is_missing_is_told_by_artefact(tmp_path):
     (tmp_path / "results/default").mkdir(parents=True)
     (tmp_path / "workflow/resources").mkdir(parents=True)
     rows = [
-        ("s", "tab01", "needs_archive", "mu of Box4 (Table I) from box4 10.4121/1.v2, box5 10.4121/c.3; ours is 3"),
+        (
+            "s",
+            "tab01",
+            "needs_archive",
+            "mu of Box4 (Table I) from box4 10.4121/1.v2, box5 10.4121/c.3; ours is 3",
+        ),
         ("s", "tab01", "needs_archive", "e of Box4 (Table I), measured in box4 10.4121/1.v2"),
-        ("s", "tab01", "never_published", "mu of Box4 by Algoryx Dynamics (Table I), which is licensed"),
+        (
+            "s",
+            "tab01",
+            "never_published",
+            "mu of Box4 by Algoryx Dynamics (Table I), which is licensed",
+        ),
         ("s", "tab01", "differs", "x"),
         ("s", "tab02", "never_published", "the friction, which isn't printed; one"),
     ]
@@ -248,13 +298,22 @@ def test_what_is_missing_is_told_by_artefact(tmp_path):
 def test_the_tables_name_everything_that_the_comparison_knows():
     tables = page_tables.all_tables(quoted.ROOT)
     assert all(f"| `{name}` |" in tables["table_of_verdicts"] for name in VERDICTS)
-    assert all(f"| {unit} | +- {size:g} |" in tables["table_of_scales"] for unit, size in SCALES.items())
+    assert all(
+        f"| {unit} | +- {size:g} |" in tables["table_of_scales"] for unit, size in SCALES.items()
+    )
 
 
 def test_the_benchmark_s_table_has_what_starts_alike_together():
     errors = {"position_pct": 9.04, "position_sd": 5.0, "rotation_deg": 8.0, "rotation_sd": 9.0}
     rows = [
-        {"row": "mujoco", "start": start, "body": "calibrated", **errors, "loss": 0.2204, "us_per_step": 6.31}
+        {
+            "row": "mujoco",
+            "start": start,
+            "body": "calibrated",
+            **errors,
+            "loss": 0.2204,
+            "us_per_step": 6.31,
+        }
         for start in ("file", "flight")
     ]
     rows.append({"row": "Drake_published", "start": "file", "body": "nominal", **errors})
@@ -274,4 +333,7 @@ def test_few_tosses_stand_beside_many_with_the_range_of_their_draws():
         }
     )  # fmt: skip
     lines = page_tables.few_tosses(curve).strip().splitlines()
-    assert lines[0] == "| law | 4 tosses | 329 tosses |" and lines[2] == "| newton | 0.36 (0.35 to 0.54) | 0.20 |"
+    assert (
+        lines[0] == "| law | 4 tosses | 329 tosses |"
+        and lines[2] == "| newton | 0.36 (0.35 to 0.54) | 0.20 |"
+    )

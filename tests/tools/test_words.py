@@ -26,7 +26,9 @@ ODD = [
     "[a] & b | c > d",
     "{RUN}",
 ]
-NAMES = st.text(st.characters(exclude_characters="\0/", exclude_categories=["Cs"]), min_size=1, max_size=30)
+NAMES = st.text(
+    st.characters(exclude_characters="\0/", exclude_categories=["Cs"]), min_size=1, max_size=30
+)
 
 
 @pytest.fixture
@@ -37,10 +39,17 @@ def here(tmp_path, monkeypatch):
 
 @given(NAMES)
 def test_a_name_is_put_into_a_word_as_it_is(name):
-    assert list(filled(["--run=results/{RUN}", "{RUN}"], {"RUN": name})) == [f"--run=results/{name}", name]
+    assert list(filled(["--run=results/{RUN}", "{RUN}"], {"RUN": name})) == [
+        f"--run=results/{name}",
+        name,
+    ]
 
 
-@given(st.text(st.characters(exclude_characters="\ufeff", exclude_categories=["C", "Zl", "Zp"]), min_size=1))
+@given(
+    st.text(
+        st.characters(exclude_characters="\ufeff", exclude_categories=["C", "Zl", "Zp"]), min_size=1
+    )
+)
 def test_a_setting_is_read_back_by_yaml_as_it_was(name):
     quoted, listed = filled(["{STUDY:json}", "{STUDY:list}"], {"STUDY": name})
     assert yaml.load(quoted, yaml.BaseLoader) == name
@@ -67,11 +76,19 @@ def test_a_text_that_is_a_files_name_is_that_file(here, name):
 def test_patterns_are_every_such_file_in_order(here):
     for name in ("b 2.csv", "b 1.csv", "c[1].csv", "c1.csv"):
         (here / name).touch()
-    assert words("b*.csv 'c[1].csv' c?.csv none*.csv") == ["b 1.csv", "b 2.csv", "c[1].csv", "c1.csv", "none*.csv"]
+    assert words("b*.csv 'c[1].csv' c?.csv none*.csv") == [
+        "b 1.csv",
+        "b 2.csv",
+        "c[1].csv",
+        "c1.csv",
+        "none*.csv",
+    ]
 
 
 def test_a_quote_that_is_not_closed_is_a_line_that_names_the_variable():
-    with pytest.raises(ValueError, match=r"^THROWS: a quote isn't closed in it's.csv b.csv\. Write names"):
+    with pytest.raises(
+        ValueError, match=r"^THROWS: a quote isn't closed in it's.csv b.csv\. Write names"
+    ):
         list(filled(["{THROWS:words}"], {"THROWS": "it's.csv b.csv"}))
 
 
@@ -87,14 +104,18 @@ LOCKS = ("envs/requirements.lock", "envs/development.lock", "envs/build.lock")
 
 @pytest.fixture
 def make(tmp_path):
-    """``make`` of a copy of the Makefile, whose programs write down what they were given; give that of the last one."""
+    """``make`` of a copy of the Makefile, whose programs write down what they were given; give that
+    of the last one.
+    """
     for name in ("Makefile", "tools/words.py", "tools/start.py", "config/public.yaml", *LOCKS):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     programs = tmp_path / ".venv/bin"
     programs.mkdir(parents=True)
     told = tmp_path / "told.json"
-    note = "import json, pathlib, sys; pathlib.Path(sys.argv[1]).write_text(json.dumps(sys.argv[2:]))"
+    note = (
+        "import json, pathlib, sys; pathlib.Path(sys.argv[1]).write_text(json.dumps(sys.argv[2:]))"
+    )
     write = f"exec {sys.executable} -c '{note}' {shlex.quote(str(told))}"
     python = f'case "$1" in tools/words.py | tools/start.py) exec {sys.executable} "$@";; esac\n{write} "$@"'
     for name, script in (("python", python), ("snakemake", f'{write} "$@"')):
@@ -104,9 +125,15 @@ def make(tmp_path):
 
     def call(*arguments, mirror=("DATA_MIRROR=",), **environment):
         told.unlink(missing_ok=True)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "DATA_MIRROR"))}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("MAKE", "DATA_MIRROR"))
+        }
         command = ["make", *mirror, *arguments]
-        ended = subprocess.run(command, cwd=tmp_path, env={**kept, **environment}, capture_output=True, text=True)
+        ended = subprocess.run(
+            command, cwd=tmp_path, env={**kept, **environment}, capture_output=True, text=True
+        )
         assert ended.returncode == 0, ended.stderr
         assert not (tmp_path / "bad").exists()
         return json.loads(told.read_text()) if told.is_file() else ended.stdout
@@ -117,9 +144,27 @@ def make(tmp_path):
 @pytest.mark.parametrize("name", ODD)
 def test_every_command_gets_the_very_name(make, name):
     said = make("identify", f"THROWS={shlex.join([name, 'b c'])}", f"BODY={name}", f"REPORT={name}")
-    assert said == ["-m", "contactid", "identify", f"--body={name}", f"--report={name}", "--", name, "b c"]
+    assert said == [
+        "-m",
+        "contactid",
+        "identify",
+        f"--body={name}",
+        f"--report={name}",
+        "--",
+        name,
+        "b c",
+    ]
     said = make("estimate", f"RECORDING={name}", f"HULL={name}", f"NOISE={name}")
-    assert said == ["-m", "contactid", "estimate", f"--hull={name}", f"--noise={name}", "--report=report", "--", name]
+    assert said == [
+        "-m",
+        "contactid",
+        "estimate",
+        f"--hull={name}",
+        f"--noise={name}",
+        "--report=report",
+        "--",
+        name,
+    ]
     said = make("slip", f"TRIALS={name}")
     assert said == ["-m", "contactid", "slip", "--direction=1", "--report=report", "--", name]
     assert make("verify", f"BUNDLE={name}")[-2:] == ["--", name]
@@ -171,7 +216,12 @@ def test_a_dry_run_is_of_the_study_that_is_named(make):
 
 
 def test_clean_removes_what_runs_made_and_nothing_else(make, tmp_path):
-    own = [".snakemake/runs/mine.lock", ".snakemake/runs/other.lock", "results/mine/a.csv", "results/bench/bench.csv"]
+    own = [
+        ".snakemake/runs/mine.lock",
+        ".snakemake/runs/other.lock",
+        "results/mine/a.csv",
+        "results/bench/bench.csv",
+    ]
     kept = [
         "results/README.md",
         "results/mine copy/a.csv",
@@ -198,7 +248,10 @@ def test_help_has_every_target_in_a_group():
     targets = text.split(".PHONY:")[1].split("\n\n")[0].replace("\\\n", " ").split()
     (said, users), (said_dev, developers) = helped("help"), helped("help-dev")
     assert sorted([*users, *developers]) == sorted(targets)
-    assert said.count("\n\n") == text.count("\n##@ ") and said_dev.count("\n\n") == text.count("\n##@dev ") - 1
+    assert (
+        said.count("\n\n") == text.count("\n##@ ")
+        and said_dev.count("\n\n") == text.count("\n##@dev ") - 1
+    )
 
 
 def test_help_is_a_user_s():
@@ -206,4 +259,12 @@ def test_help_is_a_user_s():
     _, users = helped("help")
     assert len(users) <= 30 and {"run", "identify", "test", "help-dev"} <= set(users)
     assert not [name for name in users if name.startswith(("bench-", "test-", "lock-"))]
-    assert not {"store", "baseline", "numbers", "equations", "resources", "other-processor", "release"} & set(users)
+    assert not {
+        "store",
+        "baseline",
+        "numbers",
+        "equations",
+        "resources",
+        "other-processor",
+        "release",
+    } & set(users)

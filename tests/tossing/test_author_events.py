@@ -39,7 +39,9 @@ def test_release_is_the_last_high_peak_and_rest_close_to_ours(number):
 
 def test_a_toss_that_their_thresholds_do_not_fit_keeps_its_events_and_says_so():
     motion = twin("006")
-    theirs, ours = (prepare_tosses(motion, exclude_tumbling=True, events=rule) for rule in (THEIRS, EVENTS))
+    theirs, ours = (
+        prepare_tosses(motion, exclude_tumbling=True, events=rule) for rule in (THEIRS, EVENTS)
+    )
     own = theirs["events"].values == "data_driven"
     assert own.any() and (theirs["reason"].values == "").all()
     for name in ("release", "contact", "rest"):
@@ -48,20 +50,34 @@ def test_a_toss_that_their_thresholds_do_not_fit_keeps_its_events_and_says_so():
 
 def test_their_thresholds_are_for_identification_alone():
     tested = prepare_tosses(twin("004"), exclude_tumbling=True, share=0.0, events=THEIRS)
-    assert (tested["split"].values == "test").all() and (tested["events"].values == "data_driven").all()
+    assert (tested["split"].values == "test").all() and (
+        tested["events"].values == "data_driven"
+    ).all()
 
 
 def test_a_peak_at_which_the_box_was_still_held_is_no_release():
     n, step = 400, 1.0 / 360.0
     height = np.full(n, 0.09)
-    height[60:141] += 0.1 * np.sin(np.linspace(0.0, np.pi, 81))  # lifted and lowered by hand, highest at sample 100
+    height[60:141] += 0.1 * np.sin(
+        np.linspace(0.0, np.pi, 81)
+    )  # lifted and lowered by hand, highest at sample 100
     height[200:] = 0.05
     along = 0.1 * step * np.minimum(np.arange(n), 250)  # at rest from sample 250 on
     position = np.column_stack([along, np.zeros(n), height])
     orientation = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
-    vertices = np.array([[x, y, z] for x in (-0.096, 0.096) for y in (-0.05, 0.05) for z in (-0.03, 0.03)])
-    held, no_flight = "finds a peak at which the box was still held", "no flight, or a rest before the contact"
-    for release, contact, reason in ((190, 200, held), (105, 200, ""), (99, 105, ""), (99, 104, no_flight)):
+    vertices = np.array(
+        [[x, y, z] for x in (-0.096, 0.096) for y in (-0.05, 0.05) for z in (-0.03, 0.03)]
+    )
+    held, no_flight = (
+        "finds a peak at which the box was still held",
+        "no flight, or a rest before the contact",
+    )
+    for release, contact, reason in (
+        (190, 200, held),
+        (105, 200, ""),
+        (99, 105, ""),
+        (99, 104, no_flight),
+    ):
         found = Events(release=release, contact=contact, rest=250)
         theirs = as_authors(found, position, orientation, vertices, step, np.zeros(3), 0.02)
         assert (reason in theirs.reason) if reason else not theirs.reason

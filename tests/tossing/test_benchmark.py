@@ -25,7 +25,13 @@ from contactid.tossing.simulate.box import State, SteppingOptions, simulate
 from small_files import legacy_file
 from tosses_for_tests import RATE, TRUTH, box, motion, prepare_tosses
 
-STEPPED = {"start": "flight_fit", "substeps": 4, "solver": "newton", "refine": False, "calibrated": True}
+STEPPED = {
+    "start": "flight_fit",
+    "substeps": 4,
+    "solver": "newton",
+    "refine": False,
+    "calibrated": True,
+}
 LAW = {"friction_mu": TRUTH.friction_mu, "restitution_e_n": TRUTH.restitution_e_n}
 BODY = box()
 WIDTH = 0.1
@@ -40,19 +46,25 @@ def runs(count):
     random, made = np.random.default_rng(4), []
     for _ in range(count):
         turn, spin = rotations.exp(random.uniform(-1, 1, 3)), random.uniform(-5, 5, 3)
-        start = State(np.array([0.0, 0.0, 0.2]), turn, np.array([random.uniform(0.3, 0.8), 0.1, 0.2]), spin)
+        start = State(
+            np.array([0.0, 0.0, 0.2]), turn, np.array([random.uniform(0.3, 0.8), 0.1, 0.2]), spin
+        )
         made.append(simulate(BODY, start, TRUTH, SteppingOptions(1 / RATE, 4), 280))
     return made
 
 
 def files(folder, made, scale=1.0):
-    """A folder of files with first rows as the data's authors write them; lengths are divided by ``scale``."""
+    """A folder of files with first rows as the data's authors write them; lengths are divided by
+    ``scale``.
+    """
     (folder / "tosses_processed").mkdir(parents=True)
     for number, run in enumerate(made):
         row = np.zeros((1, 19))
         row[0, 3:7] = run.orientation[0]
         row[0, 7:10] = run.linear_velocity[0] / HALF_WIDTH / scale
-        row[0, 10:13] = rotations.as_rotation(run.orientation[0]).inv().apply(run.angular_velocity[0])
+        row[0, 10:13] = (
+            rotations.as_rotation(run.orientation[0]).inv().apply(run.angular_velocity[0])
+        )
         (folder / f"tosses_processed/toss{number}.pt").write_bytes(legacy_file(row))
     return folder
 
@@ -63,14 +75,21 @@ def recorded(made, scale=1.0, moved=(0.0, 0.0, 0.0), turned=0.0):
     for number, run in enumerate(made):
         position, turns = run.position.copy(), rotations.as_rotation(run.orientation)
         position[1:] += moved
-        about = rotations.Rotation.from_rotvec([[0.0, 0.0, turned * (row > 0)] for row in range(len(position))])
+        about = rotations.Rotation.from_rotvec(
+            [[0.0, 0.0, turned * (row > 0)] for row in range(len(position))]
+        )
         orientation = rotations.continuous(rotations.as_quaternions(about * turns))
         recordings.append(Recording(f"toss{number}", position / scale, orientation))
     prepared = prepare_tosses(motion(recordings, BODY), share=0.5)
     # simulated boxes sink by micrometres, by which levelling lifts them; impacts would amplify that
-    exact = {name: np.concatenate([getattr(one, name) for one in recordings]) for name in ("position", "orientation")}
+    exact = {
+        name: np.concatenate([getattr(one, name) for one in recordings])
+        for name in ("position", "orientation")
+    }
     exact["gravity"] = np.tile([0.0, 0.0, -9.81], (len(made), 1))
-    return prepared.assign({name: prepared[name].copy(data=values) for name, values in exact.items()})
+    return prepared.assign(
+        {name: prepared[name].copy(data=values) for name, values in exact.items()}
+    )
 
 
 def errors(prepared, folder, scale=1.0, start=FILE):
@@ -87,7 +106,9 @@ def test_an_offset_of_all_rows_but_the_first_is_the_error(tmp_path, moved, turne
     folder = files(tmp_path, made)
     whole, position, rotation = errors(recorded(made, moved=(moved, 0, 0), turned=turned), folder)
     share = 279 / 280  # the first row is where the simulation starts
-    assert [len(toss.position) for toss in whole.measured] == [280] * 3, "all rows, also those at rest"
+    assert [len(toss.position) for toss in whole.measured] == [280] * 3, (
+        "all rows, also those at rest"
+    )
     assert position == pytest.approx(share * moved / WIDTH, abs=1e-6)
     assert rotation == pytest.approx(share * turned, abs=1e-6)
 
@@ -107,7 +128,12 @@ def test_a_start_fitted_to_the_flight_needs_no_velocities_of_the_file(tmp_path):
     made = runs(4)
     wrong = [replace(run, linear_velocity=-run.linear_velocity) for run in made]
     prepared, folder = recorded(made), files(tmp_path, wrong)
-    assert errors(prepared, folder, start=FLIGHT)[1].max() < 0.1 < 0.5 < errors(prepared, folder)[1].min()
+    assert (
+        errors(prepared, folder, start=FLIGHT)[1].max()
+        < 0.1
+        < 0.5
+        < errors(prepared, folder)[1].min()
+    )
 
 
 def test_who_stays_has_the_distance_since_contact_as_error():
@@ -125,7 +151,10 @@ def test_rows_are_scored_from_both_starts_and_the_truth_wins(tmp_path):
     made = runs(8)
     write_dataset(recorded(made), tmp_path / "tosses.nc")
     write_json(tmp_path / "calibration.json", asdict(uncalibrated(BODY)))
-    folder, inputs = files(tmp_path / "raw", made), (str(tmp_path / "tosses.nc"), str(tmp_path / "calibration.json"))
+    folder, inputs = (
+        files(tmp_path / "raw", made),
+        (str(tmp_path / "tosses.nc"), str(tmp_path / "calibration.json")),
+    )
     tables = {}
     for row in ("stays", "nominal", "contactid", "contactid_incremental"):
         score_row(*inputs, str(folder), row, STEPPED, BUDGET, str(tmp_path / f"{row}.csv"))
@@ -133,8 +162,14 @@ def test_rows_are_scored_from_both_starts_and_the_truth_wins(tmp_path):
     assert tables["stays"].index.tolist() == [FILE]
     assert all(tables[row].index.tolist() == [FILE, FLIGHT] for row in ("nominal", "contactid"))
     spent = BUDGET["screened"] * 2 + BUDGET["competed"] * 2 + BUDGET["refined"] * 4
-    assert tables["contactid"].loc[FILE, ["n_identification", "simulated", "n_test"]].tolist() == [4, spent, 4]
-    assert tables["nominal"].loc[FILE, "parameters"] == "friction_mu = 0.18; restitution_e_n = 0.125"
+    assert tables["contactid"].loc[FILE, ["n_identification", "simulated", "n_test"]].tolist() == [
+        4,
+        spent,
+        4,
+    ]
+    assert (
+        tables["nominal"].loc[FILE, "parameters"] == "friction_mu = 0.18; restitution_e_n = 0.125"
+    )
     for name in ("loss", "position_pct", "rotation_deg"):
         assert tables["contactid"].loc[FILE, name] < 0.5 * tables["stays"].loc[FILE, name]
     assert (tables["contactid_incremental"]["us_per_step"] > 0.0).all()
@@ -148,7 +183,13 @@ def kept(folder, rows):
 
 
 def test_published_rows_stand_beside_stored_ones(tmp_path):
-    measured = {"position_pct": 9.0, "position_sd": 5.0, "rotation_deg": 8.0, "rotation_sd": 9.0, "loss": 0.16}
+    measured = {
+        "position_pct": 9.0,
+        "position_sd": 5.0,
+        "rotation_deg": 8.0,
+        "rotation_sd": 9.0,
+        "loss": 0.16,
+    }
     rows = [
         {"row": row, "start": start, **measured, "us_per_step": time}
         for row, time in (("contactid", 0.5), ("mujoco", 5.0))
@@ -156,7 +197,10 @@ def test_published_rows_stand_beside_stored_ones(tmp_path):
     ]
     table = benchmark_table(kept(tmp_path, rows)).set_index(["row", "start"])
     assert table.loc["mujoco", "time_over_newton"].tolist() == [10.0, 10.0]
-    assert table.loc[("Drake_published", FILE), ["position_pct", "rotation_deg"]].tolist() == [13.5, 16.5]
+    assert table.loc[("Drake_published", FILE), ["position_pct", "rotation_deg"]].tolist() == [
+        13.5,
+        16.5,
+    ]
     assert np.isnan(table.loc[("Drake_published", FILE), "loss"]) and len(table) == 7
 
 
@@ -173,7 +217,9 @@ def test_a_learning_curve_has_medians_and_ranges_of_the_first_split(tmp_path):
     ]  # fmt: skip
     table = learning_table(kept(tmp_path, rows))
     few = table[(table["law"] == "newton") & (table["n_tosses"] == 4)].iloc[0]
-    assert few[["draws", "calibrated", "test_loss", "test_loss_least", "test_loss_most"]].tolist() == [3, 0, 6, 5, 10]
+    assert few[
+        ["draws", "calibrated", "test_loss", "test_loss_least", "test_loss_most"]
+    ].tolist() == [3, 0, 6, 5, 10]
     figure = draw_learning_curve(table)
     curves = figure.axes[0].get_lines()
     assert [line.get_label() for line in curves] == ["newton", "incremental"]

@@ -1,4 +1,6 @@
-"""Motions with closed forms, conservation and energy laws, and agreement with the paper's fixed point."""
+"""Motions with closed forms, conservation and energy laws, and agreement with the paper's fixed
+point.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,27 @@ from hypothesis import strategies as st
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
-from contactid.tossing.simulate.box import GRAVITY, ContactParameters, State, SteppingOptions, Trajectory, simulate
+from contactid.tossing.simulate.box import (
+    GRAVITY,
+    ContactParameters,
+    State,
+    SteppingOptions,
+    Trajectory,
+    simulate,
+)
 
 STEP = 1.0 / 360.0
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 HALF = 0.05
-LAID = HALF - 1e-9  # a vertex at exactly 0 may count as open by rounding, and the box would fall a step deep
+LAID = (
+    HALF - 1e-9
+)  # a vertex at exactly 0 may count as open by rounding, and the box would fall a step deep
 
 
 def cube(mass: float = 0.4, center=(0.0, 0.0, 0.0), inertia=None) -> BodyProperties:
-    corners = HALF * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+    corners = HALF * np.array(
+        [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float
+    )
     matrix = np.eye(3) * mass * (2 * HALF) ** 2 / 6.0 if inertia is None else np.diag(inertia)
     return BodyProperties(corners, mass, matrix, np.array(center, dtype=float))
 
@@ -29,7 +42,9 @@ def brick() -> BodyProperties:
 
 
 def state(position, velocity=(0, 0, 0), omega=(0, 0, 0), orientation=UPRIGHT) -> State:
-    return State(*(np.array(part, dtype=float) for part in (position, orientation, velocity, omega)))
+    return State(
+        *(np.array(part, dtype=float) for part in (position, orientation, velocity, omega))
+    )
 
 
 def random_toss(random: np.random.Generator) -> State:
@@ -42,13 +57,20 @@ def random_toss(random: np.random.Generator) -> State:
 
 
 def run(body, start, mu, e_n, n, *, step=STEP, belt=None, **options) -> Trajectory:
-    return simulate(body, start, ContactParameters(mu, e_n), SteppingOptions(step, **options), n, belt)
+    return simulate(
+        body, start, ContactParameters(mu, e_n), SteppingOptions(step, **options), n, belt
+    )
 
 
 def energies(body: BodyProperties, start: State, motion: Trajectory) -> np.ndarray:
-    """Total energy before the first step and after every step; the body's origin must be its centre of mass."""
+    """Total energy before the first step and after every step; the body's origin must be its centre
+    of mass.
+    """
     spin = rotations.matrices(start.orientation).T @ start.angular_velocity
-    kinetic = 0.5 * body.mass * start.linear_velocity @ start.linear_velocity + 0.5 * spin @ body.inertia @ spin
+    kinetic = (
+        0.5 * body.mass * start.linear_velocity @ start.linear_velocity
+        + 0.5 * spin @ body.inertia @ spin
+    )
     return np.r_[kinetic + body.mass * GRAVITY * start.position[2], motion.energy]
 
 
@@ -58,7 +80,12 @@ def energies(body: BodyProperties, start: State, motion: Trajectory) -> np.ndarr
 def test_ballistic_flight_is_exact():
     center = np.array([0.01, -0.02, 0.005])
     body = cube(center=center)
-    start = state([0.1, 0.2, 9.0], [1.0, -2.0, 3.0], [2.0, -7.0, 5.0], rotations.exp(np.array([0.3, -0.2, 0.9])))
+    start = state(
+        [0.1, 0.2, 9.0],
+        [1.0, -2.0, 3.0],
+        [2.0, -7.0, 5.0],
+        rotations.exp(np.array([0.3, -0.2, 0.9])),
+    )
     motion = run(body, start, 0.3, 0.2, 241)
     time = STEP * np.arange(241)[:, None]
     turned = rotations.matrices(start.orientation)
@@ -67,12 +94,14 @@ def test_ballistic_flight_is_exact():
     mass_center = motion.position + rotations.matrices(motion.orientation) @ center
     expected = released + velocity * time + 0.5 * time**2 * [0.0, 0.0, -GRAVITY]
     assert np.abs(mass_center - expected).max() < 1e-12
-    spun = rotations.as_rotation(rotations.exp(start.angular_velocity * time)) * rotations.as_rotation(
-        start.orientation
-    )
+    spun = rotations.as_rotation(
+        rotations.exp(start.angular_velocity * time)
+    ) * rotations.as_rotation(start.orientation)
     assert rotations.angle_between(motion.orientation, rotations.as_quaternions(spun)).max() < 1e-12
     assert np.abs(np.linalg.norm(motion.orientation, axis=1) - 1.0).max() < 1e-14
-    assert np.abs(motion.angular_velocity - start.angular_velocity).max() < 1e-12, "a cube spins about any axis"
+    assert np.abs(motion.angular_velocity - start.angular_velocity).max() < 1e-12, (
+        "a cube spins about any axis"
+    )
 
 
 @settings(max_examples=40, deadline=None)
@@ -89,10 +118,21 @@ def test_torque_free_turning_keeps_its_kinetic_energy(seed):
 def test_torque_free_turning_keeps_its_angular_momentum_to_second_order():
     body, errors = brick(), []
     for step in (1 / 100, 1 / 200, 1 / 400):
-        motion = run(body, state([0, 0, 50.0], omega=[6.0, -4.0, 3.0]), 0.3, 0.2, round(0.8 / step) + 1, step=step)
+        motion = run(
+            body,
+            state([0, 0, 50.0], omega=[6.0, -4.0, 3.0]),
+            0.3,
+            0.2,
+            round(0.8 / step) + 1,
+            step=step,
+        )
         turned = rotations.matrices(motion.orientation)
-        momentum = np.einsum("nij,jk,nlk,nl->ni", turned, body.inertia, turned, motion.angular_velocity)
-        errors.append(np.linalg.norm(momentum - momentum[0], axis=1).max() / np.linalg.norm(momentum[0]))
+        momentum = np.einsum(
+            "nij,jk,nlk,nl->ni", turned, body.inertia, turned, motion.angular_velocity
+        )
+        errors.append(
+            np.linalg.norm(momentum - momentum[0], axis=1).max() / np.linalg.norm(momentum[0])
+        )
     assert errors[0] < 1e-2
     assert 3.5 < errors[0] / errors[1] < 4.5 and 3.5 < errors[1] / errors[2] < 4.5
 
@@ -118,7 +158,9 @@ def test_the_motion_does_not_depend_on_where_the_body_frame_sits():
 # rest, sliding, slopes, belts
 
 
-@pytest.mark.parametrize("body", [cube(), brick(), cube(center=(0.01, 0.02, -0.01))], ids=["cube", "brick", "loaded"])
+@pytest.mark.parametrize(
+    "body", [cube(), brick(), cube(center=(0.01, 0.02, -0.01))], ids=["cube", "brick", "loaded"]
+)
 @pytest.mark.parametrize("e_n", [0.0, 0.5])
 def test_a_resting_box_stays_at_rest(body, e_n):
     motion = run(body, state([0, 0, LAID]), 0.4, e_n, 361)
@@ -132,12 +174,16 @@ def test_a_resting_box_stays_at_rest(body, e_n):
 def test_a_sliding_box_stops_after_v2_over_2_mu_g(mu):
     errors = []
     for step in (STEP, STEP / 2):
-        motion = run(cube(), state([0, 0, LAID], [0.6, 0.8, 0]), mu, 0.0, round(2.0 / step), step=step)
+        motion = run(
+            cube(), state([0, 0, LAID], [0.6, 0.8, 0]), mu, 0.0, round(2.0 / step), step=step
+        )
         travelled = motion.position[-1, :2] @ [0.6, 0.8]
         errors.append(abs(travelled - 1.0 / (2.0 * mu * GRAVITY)))
         assert np.abs(motion.position[-1, :2] @ [-0.8, 0.6]) < 1e-9, "friction opposes the motion"
         assert np.abs(motion.linear_velocity[-1]).max() < 1e-10
-    assert errors[0] < 0.5 * STEP * mu * GRAVITY * STEP + 1e-10, "the midpoint scheme errs in the last step only"
+    assert errors[0] < 0.5 * STEP * mu * GRAVITY * STEP + 1e-10, (
+        "the midpoint scheme errs in the last step only"
+    )
     assert errors[1] <= errors[0] + 1e-10
 
 
@@ -181,9 +227,13 @@ def test_a_flat_drop_rebounds_with_e_n_times_its_speed(e_n):
 
 @pytest.mark.parametrize("e_n", [0.0, 0.5])
 def test_a_frictionless_vertex_drop_matches_the_analytic_impact_map(e_n):
-    """N = -((1 + e) v_N + g h) / G_NN with G_NN = 1/m + (r x n).I^-1 (r x n): one vertex, no friction."""
+    """N = -((1 + e) v_N + g h) / G_NN with G_NN = 1/m + (r x n).I^-1 (r x n): one vertex, no
+    friction.
+    """
     body = brick()
-    start = state([0, 0, 0.1], [0, 0, -1.0], [1.0, 2.0, 0.5], rotations.exp(np.array([0.7, 0.35, 0.0])))
+    start = state(
+        [0, 0, 0.1], [0, 0, -1.0], [1.0, 2.0, 0.5], rotations.exp(np.array([0.7, 0.35, 0.0]))
+    )
     motion = run(body, start, 0.0, e_n, 40)
     step = int(np.argmax(motion.contacts > 0))
     assert motion.contacts[step] == 1
@@ -195,7 +245,9 @@ def test_a_frictionless_vertex_drop_matches_the_analytic_impact_map(e_n):
     turned = middle.as_matrix()
     arm, inertia = turned @ body.vertices[vertex], turned @ body.inertia @ turned.T
     lever = np.cross(arm, [0, 0, 1.0])
-    torque_free = np.linalg.solve(inertia, -STEP * np.cross(w, inertia @ w))  # to first order; tested to that
+    torque_free = np.linalg.solve(
+        inertia, -STEP * np.cross(w, inertia @ w)
+    )  # to first order; tested to that
     approach = v[2] + np.cross(w, arm)[2]
     free = approach - GRAVITY * STEP + np.cross(torque_free, arm)[2]
     normal = -(free + e_n * approach) / (1.0 / body.mass + lever @ np.linalg.solve(inertia, lever))
@@ -210,7 +262,8 @@ def test_a_frictionless_vertex_drop_matches_the_analytic_impact_map(e_n):
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(0.0, 1.0))
 def test_energy_of_an_inelastic_step_is_bounded(seed, mu):
-    """E+ - E- = (T+ - T_free) - (h / 2) g.P, and inelastic impulses lose at least P.G.P / 2 by themselves.
+    """E+ - E- = (T+ - T_free) - (h / 2) g.P, and inelastic impulses lose at least P.G.P / 2 by
+    themselves.
 
     So a step never gains more than m (g h)^2 / 8, whatever the contacts; over a toss that is O(h).
     """
@@ -227,15 +280,21 @@ def test_energy_of_an_inelastic_step_is_bounded(seed, mu):
 
 def test_the_energy_that_a_step_can_gain_shrinks_with_its_square():
     """A box that tips over an edge reaches the bound, so it isn't idle."""
-    start = state([0, 0, HALF + 0.1], [0.4, 0, 0], [0, 3.0, 0], rotations.exp(np.array([0.2, 0.3, 0.0])))
+    start = state(
+        [0, 0, HALF + 0.1], [0.4, 0, 0], [0, 3.0, 0], rotations.exp(np.array([0.2, 0.3, 0.0]))
+    )
     for step in (STEP, STEP / 4):
-        gained = np.diff(energies(cube(), start, run(cube(), start, 1.0, 0.0, round(1.0 / step), step=step)))
+        gained = np.diff(
+            energies(cube(), start, run(cube(), start, 1.0, 0.0, round(1.0 / step), step=step))
+        )
         limit = 0.4 * (GRAVITY * step) ** 2 / 8.0
         assert 0.3 * limit < gained.max() < limit + 1e-10
 
 
 def test_normal_restitution_alone_can_add_energy():
-    """Kane's paradox: Newton's law with friction, e_N > 0 = e_T. A limit of the law, not of the solver."""
+    """Kane's paradox: Newton's law with friction, e_N > 0 = e_T. A limit of the law, not of the
+    solver.
+    """
     body, random = cube(), np.random.default_rng(11)
     gains = []
     for _ in range(60):
@@ -251,7 +310,13 @@ def test_normal_restitution_alone_can_add_energy():
 
 def prox_options(step: float) -> dict:
     """The fixed point, converged: r well below 1 / G of a light cube's vertices."""
-    return {"step": step, "solver": "prox", "tolerance": 1e-15, "max_iterations": 30_000, "prox_step": 0.02}
+    return {
+        "step": step,
+        "solver": "prox",
+        "tolerance": 1e-15,
+        "max_iterations": 30_000,
+        "prox_step": 0.02,
+    }
 
 
 def test_both_solvers_agree_to_rounding_until_the_first_hyperstatic_step():
@@ -269,7 +334,9 @@ def test_both_solvers_agree_to_rounding_until_the_first_hyperstatic_step():
 
 
 def test_both_solvers_agree_on_where_tosses_end():
-    """With two or more contacts the impulses are not unique, and exact solutions may part; their statistics don't."""
+    """With two or more contacts the impulses are not unique, and exact solutions may part; their
+    statistics don't.
+    """
     random = np.random.default_rng(22)
     ours, theirs = [], []
     for _ in range(12):
@@ -278,7 +345,9 @@ def test_both_solvers_agree_on_where_tosses_end():
         theirs.append(run(cube(), start, 0.3, 0.1, 130, **prox_options(STEP)))
     distances = [np.abs(a.position - b.position).max() for a, b in zip(ours, theirs, strict=True)]
     assert np.median(distances) < 1e-4
-    travelled = [np.mean([np.linalg.norm(m.position[-1, :2]) for m in motions]) for motions in (ours, theirs)]
+    travelled = [
+        np.mean([np.linalg.norm(m.position[-1, :2]) for m in motions]) for motions in (ours, theirs)
+    ]
     assert travelled[0] == pytest.approx(travelled[1], rel=0.01)
 
 
@@ -331,7 +400,9 @@ def test_what_cannot_be_simulated_is_refused(wrong, text):
 
 @pytest.mark.parametrize("law", ["newton", "incremental"])
 def test_tosses_and_their_mirror_images_end_in_mirror_images(law):
-    """No handedness and no order of the corners: y -> -y of the start is y -> -y of the whole motion."""
+    """No handedness and no order of the corners: y -> -y of the start is y -> -y of the whole
+    motion.
+    """
     mirror = np.array([1.0, -1.0, 1.0])
     # a rotation vector and an angular velocity are axial vectors
     axial, quaternion = -mirror, np.array([1.0, -1.0, 1.0, -1.0])

@@ -33,11 +33,15 @@ def calibration() -> Calibration:
 def test_scale_from_free_fall_and_from_rest(calibration):
     assert calibration.scale == pytest.approx(SCALE, abs=4 * calibration.scale_se)
     assert calibration.scale_se < 2e-3
-    assert calibration.scale_from_rest == pytest.approx(SCALE, abs=3e-3)  # simulated corners sink by 0.1 mm
+    assert calibration.scale_from_rest == pytest.approx(
+        SCALE, abs=3e-3
+    )  # simulated corners sink by 0.1 mm
 
 
 def test_center_of_mass(calibration):
-    errors = (np.array(calibration.center_of_mass) - CENTER) / np.array(calibration.center_of_mass_se)
+    errors = (np.array(calibration.center_of_mass) - CENTER) / np.array(
+        calibration.center_of_mass_se
+    )
     assert np.abs(errors).max() < 4 and np.max(calibration.center_of_mass_se) < 1e-3
 
 
@@ -76,7 +80,10 @@ def test_the_calibrated_body_rests_on_the_surface():
         for data in (prepared, applied)
     ]
     assert down[1] == pytest.approx(down[0])  # seen from the body nothing turns
-    steps = [np.linalg.norm(np.diff(data["position"].values[:50], axis=0), axis=1) for data in (prepared, applied)]
+    steps = [
+        np.linalg.norm(np.diff(data["position"].values[:50], axis=0), axis=1)
+        for data in (prepared, applied)
+    ]
     assert steps[1] == pytest.approx(SCALE * steps[0])
 
 
@@ -84,7 +91,9 @@ def test_the_calibrated_body_is_the_one_found():
     body = box()
     prepared = prepare_tosses(motion(recordings(body, 2, seed=1), body))
     applied = FOUND.apply(prepared)
-    assert np.allclose(applied["center_of_mass"], CENTER) and np.allclose(applied["inertia"], INERTIA)
+    assert np.allclose(applied["center_of_mass"], CENTER) and np.allclose(
+        applied["inertia"], INERTIA
+    )
     assert np.allclose(prepared["center_of_mass"], 0.0)
 
 
@@ -92,7 +101,8 @@ def test_tosses_that_err_alike_count_once():
     """Twenty answers, each given five times in a row, are known no better than twenty."""
     answers = np.random.default_rng(0).normal(size=20)
     once, often = (
-        block_jackknife([(np.eye(1), np.array([answer])) for answer in np.repeat(answers, times)]) for times in (1, 5)
+        block_jackknife([(np.eye(1), np.array([answer])) for answer in np.repeat(answers, times)])
+        for times in (1, 5)
     )
     assert often[0] == pytest.approx(once[0]) and often[1] == pytest.approx(once[1])
     assert once[1] == pytest.approx(answers.std(ddof=1) / np.sqrt(20))
@@ -104,7 +114,9 @@ def test_flight_fit_recovers_the_state_and_beats_a_central_difference(inertia):
     exact = recordings(body, 1, seed=2, seconds=1.5)[0]
     flight = slice(1, 20)
     gravity = np.array([0.0, 0.0, -9.81])
-    truth = fit_flight(body, exact.position[flight], exact.orientation[flight], 1 / RATE, gravity).state
+    truth = fit_flight(
+        body, exact.position[flight], exact.orientation[flight], 1 / RATE, gravity
+    ).state
     forward = exact.position[2] - exact.position[1] - 0.5 * gravity / RATE**2
     assert np.allclose(truth.position, exact.position[1], atol=2e-6)
     assert np.linalg.norm(truth.linear_velocity - forward * RATE) < 0.05

@@ -1,4 +1,6 @@
-"""The contact law holds after every solve, whatever the contacts; solvers, symmetries and energy agree with it."""
+"""The contact law holds after every solve, whatever the contacts; solvers, symmetries and energy
+agree with it.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def symmetric(tensor: np.ndarray) -> tuple[float, ...]:
     return tuple(float(tensor[i, j]) for i in range(3) for j in range(i, 3))
 
 
-def solve(problem: Problem, start: np.ndarray | None = None, prox: tuple[float, float, int] | None = None) -> Solved:
+def solve(
+    problem: Problem, start: np.ndarray | None = None, prox: tuple[float, float, int] | None = None
+) -> Solved:
     """Solve with the converged solver, or with ``prox`` = (r G, tolerance, iterations)."""
     n = len(problem.arm)
     table = np.zeros((8, ck.COLUMNS))
@@ -71,10 +75,14 @@ def solve(problem: Problem, start: np.ndarray | None = None, prox: tuple[float, 
         )
     else:
         step = prox[0] / np.linalg.eigvalsh(dense_delassus(problem)).max()
-        iterations = ck.solve_prox(n, inverse_mass, inverse, problem.mu, step, prox[1], prox[2], free, table)
+        iterations = ck.solve_prox(
+            n, inverse_mass, inverse, problem.mu, step, prox[1], prox[2], free, table
+        )
         twist = ck.twist_of(n, inverse_mass, inverse, free, table)
     residual = ck.contact_residual(n, inverse_mass, inverse, problem.mu, free, table)
-    return Solved(table[:n, ck.IMPULSE : ck.IMPULSE + 3].copy(), np.array(twist), residual, iterations, needed)
+    return Solved(
+        table[:n, ck.IMPULSE : ck.IMPULSE + 3].copy(), np.array(twist), residual, iterations, needed
+    )
 
 
 def directions(problem: Problem) -> np.ndarray:
@@ -91,9 +99,17 @@ def dense_delassus(problem: Problem) -> np.ndarray:
 
 
 def box_problem(
-    rng: np.random.Generator, n: int, mu: float, e_n: float, e_t: float = 0.0, *, gravity: float = 0.06
+    rng: np.random.Generator,
+    n: int,
+    mu: float,
+    e_n: float,
+    e_t: float = 0.0,
+    *,
+    gravity: float = 0.06,
 ) -> Problem:
-    """A box of random proportions that touches with 1 vertex, an edge (2), or a face (3 or 4), slightly tilted."""
+    """A box of random proportions that touches with 1 vertex, an edge (2), or a face (3 or 4),
+    slightly tilted.
+    """
     size = rng.uniform(0.05, 0.2, 3)
     mass = rng.uniform(0.1, 2.0)
     spun = Rotation.from_euler("z", rng.uniform(0, 2 * np.pi))
@@ -115,7 +131,9 @@ def box_problem(
 
 seeds = st.integers(0, 2**32 - 1)
 counts = st.integers(1, 4)
-unique = st.integers(1, 3)  # with four vertices of a face even the motion depends on how they share the load
+unique = st.integers(
+    1, 3
+)  # with four vertices of a face even the motion depends on how they share the load
 frictions = st.one_of(st.sampled_from([0.0, 0.2, 1.0]), st.floats(0.0, 1.5))
 restitutions = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0.0, 1.0))
 
@@ -135,7 +153,9 @@ def test_the_law_holds_after_every_solve(seed, n, mu, e_n):
     slides = np.linalg.norm(xi[:, :2], axis=1) > 1e-5
     assert np.allclose(tangential[slides], mu * normal[slides], atol=1e-8)
     assert (np.einsum("ij,ij->i", solved.impulse[:, :2], xi[:, :2])[slides] <= 1e-12).all()
-    assert np.allclose(solved.twist - problem.free, momentum_change(problem, solved.impulse), atol=1e-8)
+    assert np.allclose(
+        solved.twist - problem.free, momentum_change(problem, solved.impulse), atol=1e-8
+    )
 
 
 def momentum_change(problem: Problem, impulse: np.ndarray) -> np.ndarray:
@@ -164,14 +184,22 @@ def test_the_residual_sees_a_wrong_impulse():
 def test_central_impact_of_a_point_mass(slip, e_n):
     """Contact below the centre of a body too heavy to turn: the textbook impact of a particle."""
     problem = Problem(
-        2.0, np.eye(3) * 1e12, np.array([[0.0, 0.0, -0.1]]), np.r_[slip, 0.0, -1.0, 0, 0, 0], 0 * DOWN, 0.3, e_n
+        2.0,
+        np.eye(3) * 1e12,
+        np.array([[0.0, 0.0, -0.1]]),
+        np.r_[slip, 0.0, -1.0, 0, 0, 0],
+        0 * DOWN,
+        0.3,
+        e_n,
     )
     solved = solve(problem)
     normal = 2.0 * (1.0 + e_n)
     tangential = min(2.0 * slip, 0.3 * normal)
     assert np.allclose(solved.impulse, [[-tangential, 0.0, normal]], rtol=1e-9)
     assert solved.twist[2] == pytest.approx(e_n)
-    assert (solved.needed < 0.3) == (tangential < 0.3 * normal), "finite exactly where the contact sticks"
+    assert (solved.needed < 0.3) == (tangential < 0.3 * normal), (
+        "finite exactly where the contact sticks"
+    )
 
 
 def test_the_fixed_point_gives_the_same_motion_of_a_vertex():
@@ -179,11 +207,16 @@ def test_the_fixed_point_gives_the_same_motion_of_a_vertex():
     for _ in range(150):
         problem = box_problem(rng, 1, rng.uniform(0, 1), rng.uniform(0, 1))
         ours, theirs = solve(problem), solve(problem, prox=(0.6, 1e-17, 200_000))
-        assert np.abs(ours.twist - theirs.twist)[:3].max() < 1e-11 + 1e-10 * np.abs(problem.before).max()
+        assert (
+            np.abs(ours.twist - theirs.twist)[:3].max()
+            < 1e-11 + 1e-10 * np.abs(problem.before).max()
+        )
 
 
 def test_the_fixed_point_gives_the_same_motion_of_edges():
-    """Impulses along an edge are not unique, the motion is; the fixed point needs very many iterations for it."""
+    """Impulses along an edge are not unique, the motion is; the fixed point needs very many
+    iterations for it.
+    """
     rng = np.random.default_rng(4)
     compared = 0
     for _ in range(60):
@@ -196,15 +229,21 @@ def test_the_fixed_point_gives_the_same_motion_of_edges():
 
 
 def test_an_evenly_resting_face_is_loaded_evenly():
-    """Four impulses, three equations: from no guess the solver takes the smallest impulses, which are equal here."""
-    square = 0.05 * np.array([[1.0, 1.0, -1.0], [-1.0, 1.0, -1.0], [1.0, -1.0, -1.0], [-1.0, -1.0, -1.0]])
+    """Four impulses, three equations: from no guess the solver takes the smallest impulses, which
+    are equal here.
+    """
+    square = 0.05 * np.array(
+        [[1.0, 1.0, -1.0], [-1.0, 1.0, -1.0], [1.0, -1.0, -1.0], [-1.0, -1.0, -1.0]]
+    )
     problem = Problem(1.0, np.eye(3) * 1e-3, square, np.zeros(6), 0.1 * DOWN, 0.4, 0.0)
     solved = solve(problem)
     assert np.allclose(solved.impulse, [[0.0, 0.0, 0.025]] * 4, atol=1e-9)
     assert np.abs(solved.twist).max() < 1e-11
     uneven = solved.impulse + np.outer([1.0, -1.0, -1.0, 1.0], [0.0, 0.0, 0.01])
     again = solve(problem, start=uneven)
-    assert again.iterations == 0 and np.allclose(again.impulse, uneven), "a solution is its own solution"
+    assert again.iterations == 0 and np.allclose(again.impulse, uneven), (
+        "a solution is its own solution"
+    )
 
 
 @settings(max_examples=200, deadline=None)

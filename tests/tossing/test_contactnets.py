@@ -22,7 +22,9 @@ def test_positions_become_metres_and_the_body_is_the_published_one(tmp_path):
     body = body_of(motion)
     assert body.length == pytest.approx(0.1048) and body.mass == 0.37
     assert body.inertia[0, 0] == pytest.approx(8.1e-4, rel=1e-3)
-    assert motion.attrs["sample_frequency"] == pytest.approx(148.0) and not motion.attrs["synthetic"]
+    assert (
+        motion.attrs["sample_frequency"] == pytest.approx(148.0) and not motion.attrs["synthetic"]
+    )
 
 
 def test_a_folder_of_bare_files_will_do(tmp_path):
@@ -69,7 +71,9 @@ def test_missing_folder_and_damaged_file(tmp_path):
     folder_of(tmp_path, {"0": toss()})
     file = tmp_path / "tosses_processed/0.pt"
     file.write_bytes(file.read_bytes()[:-100])
-    with pytest.raises(ContactIdError, match=r"0: not a readable PyTorch tensor file .the file ends early"):
+    with pytest.raises(
+        ContactIdError, match=r"0: not a readable PyTorch tensor file .the file ends early"
+    ):
         read_contactnets(tmp_path, licence="BSD")
 
 
@@ -79,6 +83,8 @@ def test_wrong_shape_and_bad_experiment(tmp_path):
         read_contactnets(tmp_path, licence="BSD")
     folder_of(tmp_path, {"0": toss()})
     (tmp_path / "params_processed").mkdir()
-    (tmp_path / "params_processed/experiment.json").write_text('{"dt": -1, "mass": 1, "inertia": 1}')
+    (tmp_path / "params_processed/experiment.json").write_text(
+        '{"dt": -1, "mass": 1, "inertia": 1}'
+    )
     with pytest.raises(ContactIdError, match="dt is -1, not between"):
         read_contactnets(tmp_path, licence="BSD")

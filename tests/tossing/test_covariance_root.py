@@ -24,7 +24,9 @@ print(*np.round(np.arange(12.0) @ symmetric_root(factor @ factor.T), 9))
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 10**6))
-def test_it_is_symmetric_positive_and_its_square_is_the_covariance(size: int, rank: int, seed: int) -> None:
+def test_it_is_symmetric_positive_and_its_square_is_the_covariance(
+    size: int, rank: int, seed: int
+) -> None:
     factor = np.random.default_rng(seed).normal(size=(size, min(rank, size)))
     covariance = factor @ factor.T
     root = symmetric_root(covariance)
@@ -33,11 +35,15 @@ def test_it_is_symmetric_positive_and_its_square_is_the_covariance(size: int, ra
     assert np.linalg.eigvalsh(root)[0] > -1e-6 * np.abs(root).max()
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kernels are named for OpenBLAS on Linux")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="kernels are named for OpenBLAS on Linux"
+)
 def test_draws_are_the_same_by_another_processor_s_kernels() -> None:
     shown = set()
     for kernel in ("Nehalem", "Haswell"):
         settings = os.environ | {"OPENBLAS_CORETYPE": kernel, "PYTHONPATH": str(PACKAGE)}
-        ended = subprocess.run([sys.executable, "-c", DRAWN], env=settings, capture_output=True, text=True, check=True)
+        ended = subprocess.run(
+            [sys.executable, "-c", DRAWN], env=settings, capture_output=True, text=True, check=True
+        )
         shown.add(ended.stdout.replace("-0.0 ", "0.0 "))
     assert len(shown) == 1

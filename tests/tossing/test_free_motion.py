@@ -1,4 +1,6 @@
-"""The free motion fitted to a few poses: exact without noise, and as uncertain as it says with noise."""
+"""The free motion fitted to a few poses: exact without noise, and as uncertain as it says with
+noise.
+"""
 
 import numpy as np
 import pytest
@@ -19,14 +21,19 @@ BODIES = {
     **{box.name: box.body for box in BOXES},
     "offset centre": BodyProperties(BOXES[2].body.vertices, 0.365, BOXES[2].body.inertia, OFFSET),
     "turned axes": BodyProperties(
-        BOXES[2].body.vertices, 0.5, np.array([[1.5, 0.3, -0.2], [0.3, 2.5, 0.4], [-0.2, 0.4, 3.0]]) * 1e-3, OFFSET
+        BOXES[2].body.vertices,
+        0.5,
+        np.array([[1.5, 0.3, -0.2], [0.3, 2.5, 0.4], [-0.2, 0.4, 3.0]]) * 1e-3,
+        OFFSET,
     ),
 }
 DRAWS = 600
 
 
 def flight(body, seed, speed, n=6):
-    """Poses of a body that flies and turns freely, and its twists (n, 6), from an integration in fine steps."""
+    """Poses of a body that flies and turns freely, and its twists (n, 6), from an integration in
+    fine steps.
+    """
     rng = np.random.default_rng(seed)
     spin = rng.normal(size=3)
     state = State(
@@ -48,7 +55,9 @@ def times(n):
 def noisy(position, orientation, rng, noise=NOISE):
     turn = rotations.as_rotation(rotations.exp(noise.rotation * rng.normal(size=position.shape)))
     turned = rotations.as_rotation(orientation) * turn
-    return position + noise.position * rng.normal(size=position.shape), rotations.as_quaternions(turned)
+    return position + noise.position * rng.normal(size=position.shape), rotations.as_quaternions(
+        turned
+    )
 
 
 # without noise
@@ -90,7 +99,9 @@ def test_the_fitted_motion_passes_through_the_poses_it_was_fitted_to(name):
     motion = fit_free_motion(BODIES[name], times(6), position, orientation, GRAVITY)
     placed, turned = motion.poses(motion.sample_times)
     assert np.allclose(placed, position, atol=1e-7)
-    assert np.allclose(rotations.angle_between(rotations.as_quaternions(turned), orientation), 0.0, atol=1e-6)
+    assert np.allclose(
+        rotations.angle_between(rotations.as_quaternions(turned), orientation), 0.0, atol=1e-6
+    )
 
 
 vectors = st.tuples(*[st.floats(-2.0, 2.0)] * 3).map(np.array)
@@ -99,7 +110,9 @@ vectors = st.tuples(*[st.floats(-2.0, 2.0)] * 3).map(np.array)
 @settings(max_examples=40, deadline=None)
 @given(vectors, vectors, vectors, st.integers(0, 1000))
 def test_the_fit_does_not_depend_on_the_frame(turn, shift, drift, seed):
-    """In a frame that is turned, shifted, and moves steadily, the same motion is found, noise and all."""
+    """In a frame that is turned, shifted, and moves steadily, the same motion is found, noise and
+    all.
+    """
     body = BODIES["turned axes"]
     position, orientation, _ = flight(body, 5, speed=8.0)
     position, orientation = noisy(position, orientation, np.random.default_rng(seed))
@@ -122,7 +135,9 @@ def test_the_fit_does_not_depend_on_the_frame(turn, shift, drift, seed):
 
 @pytest.fixture(scope="module", params=["Box005", "offset centre"])
 def drawn(request):
-    """Errors (draw, 6) of twists fitted to noisy poses, their expected covariance (6, 6), misfits (draw,)."""
+    """Errors (draw, 6) of twists fitted to noisy poses, their expected covariance (6, 6), misfits
+    (draw,).
+    """
     body, rng = BODIES[request.param], np.random.default_rng(11)
     position, orientation, twists = flight(body, 6, speed=6.0, n=5)
     errors, misfits, covariances = [], [], []
@@ -159,7 +174,8 @@ def test_the_covariance_grows_with_the_square_of_the_noise():
     doubled = PoseNoise(2.0 * NOISE.position, 2.0 * NOISE.rotation)
     assert np.allclose(motion.twist_covariance(doubled), 4.0 * motion.twist_covariance(NOISE))
     assert np.linalg.eigvalsh(motion.twist_covariance(NOISE)).min() > 0.0
-    # the variance of a line's slope: that of a sample over the sum of squared times about their mean
+    # the variance of a line's slope: that of a sample over the sum of squared times about their
+    # mean
     assert motion.spread == pytest.approx(STEP**2 * (0.5**2 + 1.5**2 + 2.5**2) * 2)
     assert motion.twist_covariance(NOISE)[3, 3] == pytest.approx(NOISE.rotation**2 / motion.spread)
 
@@ -168,12 +184,16 @@ def test_the_covariance_grows_with_the_square_of_the_noise():
 
 
 def test_bend_is_what_a_constant_acceleration_does():
-    """Besides gravity, 30 m/s2 on the way and 500 rad/s2 about a principal axis, which the fit doesn't know of."""
+    """Besides gravity, 30 m/s2 on the way and 500 rad/s2 about a principal axis, which the fit
+    doesn't know of.
+    """
     body, rng = BODIES["Box006"], np.random.default_rng(2)
     linear, angular = np.array([30.0, -10.0, 20.0]), 500.0
     start = rotations.as_rotation(rotations.exp(np.array([0.4, -0.7, 1.1])))
     t = STEP * np.arange(6)
-    turned = start * rotations.Rotation.from_rotvec(np.outer(3.0 * t + 0.5 * angular * t**2, [0.0, 0.0, 1.0]))
+    turned = start * rotations.Rotation.from_rotvec(
+        np.outer(3.0 * t + 0.5 * angular * t**2, [0.0, 0.0, 1.0])
+    )
     position = np.outer(t, rng.normal(size=3)) + 0.5 * np.outer(t**2, GRAVITY + linear)
     motion = fit_free_motion(body, t, position, rotations.as_quaternions(turned), GRAVITY)
     expected = 3.0 * STEP * np.concatenate([linear, start.apply([0.0, 0.0, angular])])

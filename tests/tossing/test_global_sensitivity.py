@@ -1,4 +1,6 @@
-"""Sobol estimators against closed forms and SciPy's own, and against a sliding box whose variance has one cause."""
+"""Sobol estimators against closed forms and SciPy's own, and against a sliding box whose variance
+has one cause.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ def toss_table(tosses: Sequence[TossSensitivity]) -> pd.DataFrame:
             variance = toss.square[o].mean()
             for g, name in enumerate(GROUPS):
                 shares = (
-                    part[o, g].mean() / variance if variance > 0.0 else np.nan for part in (toss.first, toss.total)
+                    part[o, g].mean() / variance if variance > 0.0 else np.nan
+                    for part in (toss.first, toss.total)
                 )
                 rows.append((number, output, name, *shares))
     return pd.DataFrame(rows, columns=["toss", "output", "input", "first_order", "total"])
@@ -66,7 +69,9 @@ def indices(f_a, f_b, f_ab):
 
 def ishigami(x):
     x = np.pi * (2.0 * x - 1.0)
-    return np.sin(x[..., 0]) + 7.0 * np.sin(x[..., 1]) ** 2 + 0.1 * x[..., 2] ** 4 * np.sin(x[..., 0])
+    return (
+        np.sin(x[..., 0]) + 7.0 * np.sin(x[..., 1]) ** 2 + 0.1 * x[..., 2] ** 4 * np.sin(x[..., 0])
+    )
 
 
 # the estimators
@@ -122,11 +127,15 @@ def covariance(seed=1):
 def test_release_inputs_together_have_the_fit_s_covariance():
     unit = qmc.Sobol(N_NUMBERS, rng=np.random.default_rng(2)).random(2**13)
     runs = runs_from_unit(unit, PARAMETERS, covariance(), InputSpread(release=2.0))
-    assert np.abs(np.cov(runs.state.T) / 4.0 - covariance()).max() < 0.03 * np.abs(covariance()).max()
+    assert (
+        np.abs(np.cov(runs.state.T) / 4.0 - covariance()).max() < 0.03 * np.abs(covariance()).max()
+    )
 
 
 def test_release_position_is_independent_of_the_velocity():
-    """Two points that differ in the release_position column alone have the same velocity, not the other way round."""
+    """Two points that differ in the release_position column alone have the same velocity, not the
+    other way round.
+    """
     start = sum(list(GROUPS.values())[: list(GROUPS).index("release_position")])
     unit = np.full((2, N_NUMBERS), 0.3)
     unit[1, start : start + 3] = 0.8
@@ -140,16 +149,22 @@ def test_contact_parameters_stay_in_range():
     low = runs_from_unit(unit, ContactParameters(0.01, 0.0), covariance(), InputSpread())
     assert np.allclose(low.friction_mu, [0.0, 0.1]) and np.allclose(low.restitution_e_n, [0.0, 0.1])
     high = runs_from_unit(unit, ContactParameters(0.4, 0.99), covariance(), InputSpread())
-    assert np.allclose(high.friction_mu, [0.35, 0.45]) and np.allclose(high.restitution_e_n, [0.9, 1.0])
+    assert np.allclose(high.friction_mu, [0.35, 0.45]) and np.allclose(
+        high.restitution_e_n, [0.9, 1.0]
+    )
 
 
 # tosses
 
 
 def test_a_sliding_box_with_uncertain_friction_alone():
-    found = global_sensitivity(sliding_problem(2), PARAMETERS, replace(NOTHING, friction_mu=0.05), 256, 5)
+    found = global_sensitivity(
+        sliding_problem(2), PARAMETERS, replace(NOTHING, friction_mu=0.05), 256, 5
+    )
     table = sobol_table(found, bootstrap_samples=50)
-    position = table[(table["output"] == "position") & (table["subset"] == "all")].set_index("input")
+    position = table[(table["output"] == "position") & (table["subset"] == "all")].set_index(
+        "input"
+    )
     assert position.loc["friction_mu", "first_order"] == pytest.approx(1.0, abs=0.02)
     assert position.loc["friction_mu", "total"] == pytest.approx(1.0, abs=0.02)
     assert (position.drop("friction_mu")["total"] == 0.0).all()
@@ -166,7 +181,9 @@ def test_a_sliding_box_with_uncertain_friction_and_speed():
     spread = np.zeros((12, 12))
     spread[6, 6] = 0.03**2
     problem = released(sliding_problem(1), spread)
-    found = global_sensitivity(problem, PARAMETERS, replace(NOTHING, friction_mu=0.02, release=1.0), 1024, 5)
+    found = global_sensitivity(
+        problem, PARAMETERS, replace(NOTHING, friction_mu=0.02, release=1.0), 1024, 5
+    )
     table = toss_table(found)
     position = table[table["output"] == "position"].set_index("input")["first_order"]
     speed, friction = (2 * 0.03 / SPEED) ** 2, (0.02 / np.sqrt(3) / PARAMETERS.friction_mu) ** 2
@@ -202,13 +219,17 @@ def test_seeds_fix_everything_and_tosses_are_independent_of_each_other():
 def test_base_points_must_be_a_power_of_two():
     problem = sliding_problem(1)
     with pytest.raises(ContactIdError, match="power of 2"):
-        toss_sensitivity(problem, problem.tosses[0], np.zeros((12, 12)), PARAMETERS, NOTHING, 100, 0)
+        toss_sensitivity(
+            problem, problem.tosses[0], np.zeros((12, 12)), PARAMETERS, NOTHING, 100, 0
+        )
 
 
 def synthetic(scale, steady, seed):
     """A toss whose outputs are all f = scale (x_0 + x_1), x normal, of the first two groups."""
     a, b, ab = samples(256, (1,) * len(GROUPS), seed)
-    terms = sobol_terms(*(scale * norm.ppf(x[..., :2]).sum(axis=-1)[..., None, :] for x in (a, b, ab)))
+    terms = sobol_terms(
+        *(scale * norm.ppf(x[..., :2]).sum(axis=-1)[..., None, :] for x in (a, b, ab))
+    )
     return TossSensitivity(*(np.stack([part] * 3) for part in terms), steady)
 
 

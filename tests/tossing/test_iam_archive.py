@@ -52,9 +52,16 @@ def test_round_trip(archive: Path) -> None:
     for index, (_, samples) in enumerate(iterate_recordings(motion)):
         position, orientation = poses(index)
         np.testing.assert_allclose(samples["position"], position, atol=POSITION_STEP / 2 + 2e-7)
-        assert rotations.angle_between(samples["orientation"].values, orientation).max() < 1.5 * ROTATION_STEP
-        np.testing.assert_allclose(samples["surface_position"], [0.1, -0.2, 0.01], atol=POSITION_STEP)
-        angle = rotations.angle_between(samples["surface_orientation"].values, rotations.exp([0, 0.01, 0.3]))
+        assert (
+            rotations.angle_between(samples["orientation"].values, orientation).max()
+            < 1.5 * ROTATION_STEP
+        )
+        np.testing.assert_allclose(
+            samples["surface_position"], [0.1, -0.2, 0.01], atol=POSITION_STEP
+        )
+        angle = rotations.angle_between(
+            samples["surface_orientation"].values, rotations.exp([0, 0.01, 0.3])
+        )
         assert angle < 1.5 * ROTATION_STEP
     np.testing.assert_array_equal(body_of(motion).vertices, body().vertices)
     np.testing.assert_array_equal(body_of(motion).inertia, body().inertia)
@@ -88,7 +95,9 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**31), n=st.integers(3, 40))
-def test_any_motion_survives_the_round_trip(tmp_path_factory: pytest.TempPathFactory, seed: int, n: int) -> None:
+def test_any_motion_survives_the_round_trip(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, n: int
+) -> None:
     position, orientation = poses(seed, n)
     path = write(
         tmp_path_factory.mktemp("round") / "a.h5",
@@ -96,7 +105,10 @@ def test_any_motion_survives_the_round_trip(tmp_path_factory: pytest.TempPathFac
     )
     motion = read(path, surface_name="")
     np.testing.assert_allclose(motion["position"], position, atol=POSITION_STEP / 2 + 1e-6)
-    assert rotations.angle_between(motion["orientation"].values, orientation).max() < 1.5 * ROTATION_STEP
+    assert (
+        rotations.angle_between(motion["orientation"].values, orientation).max()
+        < 1.5 * ROTATION_STEP
+    )
 
 
 # What older archives do differently
@@ -122,7 +134,9 @@ def test_single_precision_and_integers_are_cast(archive: Path) -> None:
     assert motion.attrs["sample_frequency"] == 1.0
 
 
-@pytest.mark.parametrize("value", [360, 360.0, "360", b"360.0", np.array([360.0]), np.array([b"360"]), " 360 "])
+@pytest.mark.parametrize(
+    "value", [360, 360.0, "360", b"360.0", np.array([360.0]), np.array([b"360"]), " 360 "]
+)
 @pytest.mark.parametrize("key", ["sample_frequency", "sample frequency"])
 def test_the_frequency_may_be_a_number_or_text(archive: Path, key: str, value: object) -> None:
     with h5py.File(archive, "r+") as file:
@@ -138,7 +152,10 @@ def test_names_may_carry_a_prefix(archive: Path) -> None:
         for name in NAMES:
             file.move(f"{name}/OBJECT/Box006/mass", f"{name}/OBJECT/Box006/Result_0mass")
             file.move(f"{name}/OBJECT/Box006", f"{name}/OBJECT/Result_0Box006")
-            file.move(f"{name}/{MOCAP}/POSTPROCESSING/Box006", f"{name}/{MOCAP}/POSTPROCESSING/Result_0Box006")
+            file.move(
+                f"{name}/{MOCAP}/POSTPROCESSING/Box006",
+                f"{name}/{MOCAP}/POSTPROCESSING/Result_0Box006",
+            )
     motion = read(archive)
     assert len(motion["recording"]) == 3
     assert float(motion["mass"]) == 0.365
@@ -167,7 +184,10 @@ def test_slightly_deformed_rotations_become_rotations(archive: Path) -> None:
         for name in NAMES:
             file[f"{name}/{POSES}"][:3, :3] *= 1.002
     for index, (_, samples) in enumerate(iterate_recordings(read(archive))):
-        assert rotations.angle_between(samples["orientation"].values, poses(index)[1]).max() < 1.5 * ROTATION_STEP
+        assert (
+            rotations.angle_between(samples["orientation"].values, poses(index)[1]).max()
+            < 1.5 * ROTATION_STEP
+        )
 
 
 def test_the_plane_is_the_mean_over_the_boxs_frames(archive: Path) -> None:
@@ -181,7 +201,9 @@ def test_the_plane_is_the_mean_over_the_boxs_frames(archive: Path) -> None:
         transforms[:, :, N_FRAMES:] = 7.0  # beyond the box's frames nothing is looked at
         dataset[...] = transforms
     motion = read(archive)
-    np.testing.assert_allclose(rotations.log(motion["surface_orientation"].values[0]), [0.01, 0, 0], atol=1e-6)
+    np.testing.assert_allclose(
+        rotations.log(motion["surface_orientation"].values[0]), [0.01, 0, 0], atol=1e-6
+    )
     assert float(motion["surface_position"][0, 2]) == pytest.approx(0.01)
 
 
@@ -199,7 +221,9 @@ def test_without_a_plane_the_surface_is_the_motion_capture_frame_at_a_height(arc
     np.testing.assert_array_equal(motion["surface_position"], [[0, 0, 0.01]] * 3)
     np.testing.assert_array_equal(motion["surface_orientation"], [[1, 0, 0, 0]] * 3)
     assert json.loads(motion.attrs["surfaces"]) == dict.fromkeys(NAMES, "reference frame")
-    np.testing.assert_array_equal(read(archive, surface_name="")["surface_position"], np.zeros((3, 3)))
+    np.testing.assert_array_equal(
+        read(archive, surface_name="")["surface_position"], np.zeros((3, 3))
+    )
 
 
 def test_a_missing_plane_is_assumed_only_where_a_height_is_given(archive: Path) -> None:
@@ -246,12 +270,20 @@ def test_a_moving_belt_under_a_flying_box_is_not_guessed(tmp_path: Path) -> None
 def test_the_writer_refuses_what_the_layout_cannot_say(tmp_path: Path) -> None:
     def attempt(each: ArchiveRecording, properties: BodyProperties, name: str = "Box006") -> str:
         with new_archive(tmp_path / "a.h5") as file:
-            return refusal(lambda: write_recording(file, each, properties, object_name=name, sample_frequency=360.0))
+            return refusal(
+                lambda: write_recording(
+                    file, each, properties, object_name=name, sample_frequency=360.0
+                )
+            )
 
     good = recording(0)
-    shifted = BodyProperties(body().vertices, body().mass, body().inertia, np.array([0.0, 0.0, 0.01]))
+    shifted = BodyProperties(
+        body().vertices, body().mass, body().inertia, np.array([0.0, 0.0, 0.01])
+    )
     short = {"Box006": good.tracked["Box006"], "Plane": TrackedBody(*poses(1, 20))}
     assert "the centre of mass is not the origin" in attempt(good, shifted)
     assert "Box009 is not tracked" in attempt(good, body(), "Box009")
     assert "fewer frames" in attempt(ArchiveRecording(NAMES[0], "", short), body())
-    assert "not the name of a recording" in attempt(ArchiveRecording("toss 1", "", good.tracked), body())
+    assert "not the name of a recording" in attempt(
+        ArchiveRecording("toss 1", "", good.tracked), body()
+    )

@@ -1,4 +1,6 @@
-"""Whatever is wrong with a recording is said in one line and costs only that recording; a damaged file is refused."""
+"""Whatever is wrong with a recording is said in one line and costs only that recording; a damaged
+file is refused.
+"""
 
 from __future__ import annotations
 
@@ -87,13 +89,22 @@ DAMAGE = [
     (set_dataset("OBJECT/Box006/vertices", np.zeros((8, 2))), "has shape (8, 2) instead of (n, 3)"),
     (set_dataset("OBJECT/Box006/inertia", np.eye(3)), "has shape (3, 3) instead of (6, 6)"),
     (set_dataset("OBJECT/Box006/mass", [1.0, 2.0]), "the mass is not one number"),
-    (set_dataset("OBJECT/Box006/mass", 0.7), "the mass is 0.7 kg but 0.365 kg in the inertia matrix"),
+    (
+        set_dataset("OBJECT/Box006/mass", 0.7),
+        "the mass is 0.7 kg but 0.365 kg in the inertia matrix",
+    ),
     (set_dataset("OBJECT/Box006/vertices", b"none"), "doesn't hold numbers"),
     (set_values("OBJECT/Box006/vertices", (3, 1), np.nan), "vertices in OBJECT/Box006 has a NaN"),
-    (set_values("OBJECT/Box006/inertia", (4, 4), 1590.0), "the inertia 1.59e+03 kg m2 is too large"),
+    (
+        set_values("OBJECT/Box006/inertia", (4, 4), 1590.0),
+        "the inertia 1.59e+03 kg m2 is too large",
+    ),
     (set_dataset(POSES, np.zeros((N_FRAMES, 4, 4))), "instead of (4, 4, N)"),
     (set_dataset(POSES, np.tile(np.eye(4)[:, :, None], 2)), "2 frames where at least 3 are needed"),
-    (set_values(POSES, (0, 3, slice(4, 7)), np.nan), "Box006: NaN in 3 of 150 frames in a row (first: frame 4)"),
+    (
+        set_values(POSES, (0, 3, slice(4, 7)), np.nan),
+        "Box006: NaN in 3 of 150 frames in a row (first: frame 4)",
+    ),
     (set_values(POSES, (0, 0, 7), 3.0), "1 of 150 frames are no rigid motion (first: frame 7)"),
     (set_values(POSES, (3, 0, 8), 0.5), "1 of 150 frames are no rigid motion (first: frame 8)"),
     (set_values(POSES, (slice(0, 3), 2), 0.0), "150 of 150 frames are no rigid motion"),
@@ -101,11 +112,20 @@ DAMAGE = [
     (set_time(lambda time: time[:100]), "Time(s) has 100 entries for 150 frames"),
     (set_time(lambda time: np.where(time > 0.2, np.nan, time)), "Time(s) has a NaN"),
     (set_time(lambda time: time - 0.1 * (time > 0.2)), "Time(s) doesn't increase after frame 72"),
-    (set_time(lambda time: time + (time > 0.2) / FREQUENCY), "1 time steps are more than 50% off 1/360 s"),
+    (
+        set_time(lambda time: time + (time > 0.2) / FREQUENCY),
+        "1 time steps are more than 50% off 1/360 s",
+    ),
     (set_frequency("fast"), "sample_frequency is 'fast', not a positive number"),
     (set_frequency(0), "sample_frequency is '0', not a positive number"),
-    (set_dataset(f"{MOCAP}/POSTPROCESSING/ConveyorPart001/transforms", np.zeros((4, 4, 9))), "9 frames where at least"),
-    (set_values(f"{MOCAP}/POSTPROCESSING/ConveyorPart001/transforms", ..., np.nan), "NaN in 150 of 150 frames"),
+    (
+        set_dataset(f"{MOCAP}/POSTPROCESSING/ConveyorPart001/transforms", np.zeros((4, 4, 9))),
+        "9 frames where at least",
+    ),
+    (
+        set_values(f"{MOCAP}/POSTPROCESSING/ConveyorPart001/transforms", ..., np.nan),
+        "NaN in 150 of 150 frames",
+    ),
 ]
 
 
@@ -128,7 +148,9 @@ def test_all_problems_of_a_recording_are_reported_at_once(archive: Path) -> None
         delete("OBJECT/Box006/vertices")(file[NAMES[1]])
         set_values(POSES, (0, 0, 4), 3.0)(file[NAMES[1]])
     reason = left_out(archive)[NAMES[1]]
-    assert all(part in reason for part in ("'fast'", "vertices is missing", "1 of 150 frames are no"))
+    assert all(
+        part in reason for part in ("'fast'", "vertices is missing", "1 of 150 frames are no")
+    )
 
 
 def test_a_recording_of_another_rate_or_box_is_left_out(archive: Path) -> None:
@@ -155,8 +177,9 @@ def test_nothing_usable_is_an_error_that_says_why(archive: Path) -> None:
     with h5py.File(archive, "r+") as file:
         for name in NAMES:
             delete(f"{MOCAP}/datalog")(file[name])
-    assert "none of the 3 recordings of Box006 is usable; Rec_20220101T100000Z: datalog is missing" in refusal(
-        lambda: read(archive)
+    assert (
+        "none of the 3 recordings of Box006 is usable; Rec_20220101T100000Z: datalog is missing"
+        in refusal(lambda: read(archive))
     )
 
 
@@ -164,7 +187,9 @@ def test_millimetres_are_refused(archive: Path) -> None:
     with h5py.File(archive, "r+") as file:
         for name in NAMES:
             file[f"{name}/OBJECT/Box006/vertices"][...] *= 1000
-    assert "the body measures 205 m, and lengths must be in metres" in refusal(lambda: read(archive))
+    assert "the body measures 205 m, and lengths must be in metres" in refusal(
+        lambda: read(archive)
+    )
 
 
 # Files that are no archive
@@ -193,7 +218,9 @@ def test_another_kind_of_file_is_refused(tmp_path: Path, content: bytes, reason:
 
 
 def test_missing_files_and_empty_folders_are_named(tmp_path: Path) -> None:
-    assert "absent.h5: cannot be read (No such file" in refusal(lambda: read(tmp_path / "absent.h5"))
+    assert "absent.h5: cannot be read (No such file" in refusal(
+        lambda: read(tmp_path / "absent.h5")
+    )
     assert "holds no .h5 or .hdf5 file" in refusal(lambda: read(tmp_path))
 
 
@@ -206,7 +233,9 @@ def test_an_hdf5_file_of_something_else_is_refused(tmp_path: Path) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(part=st.floats(0.0, 1.0, exclude_max=True))
-def test_a_truncated_archive_is_refused_wherever_it_ends(tmp_path_factory: pytest.TempPathFactory, part: float) -> None:
+def test_a_truncated_archive_is_refused_wherever_it_ends(
+    tmp_path_factory: pytest.TempPathFactory, part: float
+) -> None:
     folder = tmp_path_factory.mktemp("cut")
     content = write(folder / "whole.h5", recording(0)).read_bytes()
     (folder / "cut.h5").write_bytes(content[: int(part * len(content))])

@@ -1,4 +1,6 @@
-"""What the authors' archives hold besides clean tosses: planes by other names, travelling planes, lost frames."""
+"""What the authors' archives hold besides clean tosses: planes by other names, travelling planes,
+lost frames.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ EVENTS = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
 
 @dataclass
 class Toss:
-    """A recording that a test may change: tracks (n, 3), (n, 4) by body, events, the belt's velocity (3,) in M."""
+    """A recording that a test may change: tracks (n, 3), (n, 4) by body, events, the belt's
+    velocity (3,) in M.
+    """
 
     tracks: dict[str, list[np.ndarray]]
     release: int
@@ -50,7 +54,9 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TwinTruth]:
     """Two tosses without a lost frame, the second onto a belt whose plane goes with it."""
     path = tmp_path_factory.mktemp("twin") / "twin.h5"
     planes = (PLANE, PLANE)
-    return path, write_twin(path, "Box006", "validation", 2, 20230206, n_moving=1, planes=planes, lost_frames=False)
+    return path, write_twin(
+        path, "Box006", "validation", 2, 20230206, n_moving=1, planes=planes, lost_frames=False
+    )
 
 
 def toss_of(twin: tuple[Path, TwinTruth], moving: bool) -> Toss:
@@ -58,12 +64,20 @@ def toss_of(twin: tuple[Path, TwinTruth], moving: bool) -> Toss:
     name, recording = list(truth.recordings.items())[int(moving)]
     with h5py.File(path) as file:
         tracked = file[f"{name}/{MOCAP}/POSTPROCESSING"]
-        poses = {key: np.moveaxis(tracked[f"{key}/transforms"][()].astype(float), 2, 0) for key in ("Box006", PLANE)}
+        poses = {
+            key: np.moveaxis(tracked[f"{key}/transforms"][()].astype(float), 2, 0)
+            for key in ("Box006", PLANE)
+        }
     n_frames = len(poses["Box006"])
-    tracks = {key: [p[:n_frames, :3, 3], rotations.from_matrices(p[:n_frames, :3, :3])] for key, p in poses.items()}
+    tracks = {
+        key: [p[:n_frames, :3, 3], rotations.from_matrices(p[:n_frames, :3, :3])]
+        for key, p in poses.items()
+    }
     assert recording.rest_sample is not None
     belt = rotations.matrices(recording.surface_orientation) @ recording.surface_velocity
-    return Toss(tracks, recording.release_sample, recording.impact_sample, recording.rest_sample, belt)
+    return Toss(
+        tracks, recording.release_sample, recording.impact_sample, recording.rest_sample, belt
+    )
 
 
 @pytest.fixture
@@ -77,15 +91,23 @@ def carried(twin: tuple[Path, TwinTruth]) -> Toss:
 
 
 def write(path: Path, toss: Toss, note: str = "toss") -> Path:
-    recording = ArchiveRecording(NAME, note, {key: TrackedBody(*track) for key, track in toss.tracks.items()})
+    recording = ArchiveRecording(
+        NAME, note, {key: TrackedBody(*track) for key, track in toss.tracks.items()}
+    )
     with new_archive(path) as archive:
         write_recording(
-            archive, recording, box_model("Box006").body, object_name="Box006", sample_frequency=SAMPLE_FREQUENCY
+            archive,
+            recording,
+            box_model("Box006").body,
+            object_name="Box006",
+            sample_frequency=SAMPLE_FREQUENCY,
         )
     return path
 
 
-def read(toss: Toss, folder: Path, surface: str = "GroundPlane001, ConveyorPart002", **options: object) -> xr.Dataset:
+def read(
+    toss: Toss, folder: Path, surface: str = "GroundPlane001, ConveyorPart002", **options: object
+) -> xr.Dataset:
     path = write(folder / "a.h5", toss)
     return read_iam_archive(path, "Box006", surface_name=surface, licence="", **options)  # type: ignore[arg-type]
 
@@ -106,19 +128,26 @@ def refused(call: Callable[[], object]) -> str:
 
 def usable(motion: xr.Dataset) -> xr.Dataset:
     """Prepared, and good to identify on."""
-    prepared = preprocess(motion, share=1.0, seed=1, exclude_tumbling=True, require_usable=True, events=EVENTS)
+    prepared = preprocess(
+        motion, share=1.0, seed=1, exclude_tumbling=True, require_usable=True, events=EVENTS
+    )
     assert str(prepared["reason"].values[0]) == ""
     return prepared
 
 
 def belt_error(motion: xr.Dataset, toss: Toss) -> float:
     """Relative, of the belt's velocity as seen from M."""
-    found = rotations.matrices(motion["surface_orientation"].values[0]) @ motion["surface_velocity"].values[0]
+    found = (
+        rotations.matrices(motion["surface_orientation"].values[0])
+        @ motion["surface_velocity"].values[0]
+    )
     return float(np.linalg.norm(found - toss.belt) / np.linalg.norm(toss.belt))
 
 
 def longer(toss: Toss, frames: int, stopped: bool = False) -> None:
-    """Let the recording go on; the box is carried on, or stands at a stop while the belt runs under it."""
+    """Let the recording go on; the box is carried on, or stands at a stop while the belt runs under
+    it.
+    """
     more = np.arange(1, frames + 1)[:, None] / SAMPLE_FREQUENCY * toss.belt
     for key, (position, orientation) in toss.tracks.items():
         goes = np.zeros_like(more) if stopped and key == "Box006" else more
@@ -142,8 +171,12 @@ def hold(toss: Toss, first: int, count: int) -> None:
 # Which plane
 
 
-@pytest.mark.parametrize("named", ["ConveyorPart002", "GroundPlane001, ConveyorPart002", "Table", ""])
-def test_the_plane_is_where_the_box_comes_to_rest_whatever_is_named(still: Toss, tmp_path: Path, named: str) -> None:
+@pytest.mark.parametrize(
+    "named", ["ConveyorPart002", "GroundPlane001, ConveyorPart002", "Table", ""]
+)
+def test_the_plane_is_where_the_box_comes_to_rest_whatever_is_named(
+    still: Toss, tmp_path: Path, named: str
+) -> None:
     motion = read(still, tmp_path, named)
     assert surface(motion) == PLANE
     assert (remark(motion) == "") == (PLANE in named)
@@ -151,16 +184,22 @@ def test_the_plane_is_where_the_box_comes_to_rest_whatever_is_named(still: Toss,
 
 
 @pytest.mark.parametrize("shift", [[3.0, 0.0, 0.004], [0.5, 0.0, -0.4], [2.0, 2.0, 0.0]])
-def test_a_named_plane_far_away_is_not_taken(still: Toss, tmp_path: Path, shift: list[float]) -> None:
+def test_a_named_plane_far_away_is_not_taken(
+    still: Toss, tmp_path: Path, shift: list[float]
+) -> None:
     position, orientation = still.tracks[PLANE]
     still.tracks = {"GroundPlane001": [position + shift, orientation]} | still.tracks
     assert surface(read(still, tmp_path)) == PLANE
 
 
-def test_without_a_plane_the_surface_is_level_where_the_box_lies(still: Toss, tmp_path: Path) -> None:
+def test_without_a_plane_the_surface_is_level_where_the_box_lies(
+    still: Toss, tmp_path: Path
+) -> None:
     height = float(still.tracks.pop(PLANE)[0][:, 2].mean())
     motion = read(still, tmp_path)
-    assert surface(motion) == "reference frame" and "the box lies on no tracked plane" in remark(motion)
+    assert surface(motion) == "reference frame" and "the box lies on no tracked plane" in remark(
+        motion
+    )
     # the plane is tilted by some mrad, and its markers are a metre from where the box lies
     assert float(motion["surface_position"][0, 2]) == pytest.approx(height, abs=6e-3)
     usable(motion)
@@ -179,14 +218,25 @@ def test_where_the_box_never_lies_the_message_names_the_bodies(still: Toss, tmp_
     still.tracks["Wand"] = still.tracks.pop(PLANE)
     still.tracks["Wand"][0] -= [0, 0, 1.0]
     message = refused(lambda: read(still, tmp_path))
-    assert "ConveyorPart002 is missing in SENSOR_MEASUREMENT/Mocap/POSTPROCESSING (there: Box006, Wand)" in message
+    assert (
+        "ConveyorPart002 is missing in SENSOR_MEASUREMENT/Mocap/POSTPROCESSING (there: Box006, Wand)"
+        in message
+    )
     assert "neither lies nor lands on a tracked plane (tracked: Wand)" in message
 
 
 def test_the_registry_names_the_planes_of_the_authors_scripts() -> None:
     registry = load_registry(Path(__file__).parents[2] / "config" / "datasets.tsv", {})
-    planes = {name: (one.surface, one.surface_height) for name, one in registry.items() if name.startswith("iam_")}
-    assert planes["iam_box004_trajectories"] == planes["iam_box007_trajectories"] == ("ConveyorPart002", 0.01)
+    planes = {
+        name: (one.surface, one.surface_height)
+        for name, one in registry.items()
+        if name.startswith("iam_")
+    }
+    assert (
+        planes["iam_box004_trajectories"]
+        == planes["iam_box007_trajectories"]
+        == ("ConveyorPart002", 0.01)
+    )
     assert planes["iam_box005_trajectories"] == ("GroundPlane001", 0.01)
     assert planes["iam_box006_trajectories"] == ("ConveyorPart001", 0.01)
     both = ("GroundPlane001, ConveyorPart006, ConveyorPart002", None)
@@ -228,13 +278,17 @@ def test_a_belt_that_starts_in_flight_is_taken_as_it_runs(carried: Toss, tmp_pat
     assert belt_error(read(carried, tmp_path), carried) < 0.01
 
 
-def test_a_belt_that_changes_its_speed_under_the_sliding_box_is_named(carried: Toss, tmp_path: Path) -> None:
+def test_a_belt_that_changes_its_speed_under_the_sliding_box_is_named(
+    carried: Toss, tmp_path: Path
+) -> None:
     late = (carried.rest - 40 - carried.impact) / SAMPLE_FREQUENCY
     carried.tracks[PLANE][0] += 0.3 * np.minimum(carried.time - late, 0.0) * carried.belt
     assert "its speed changes from" in refused(lambda: read(carried, tmp_path))
 
 
-def test_a_plane_that_climbs_with_its_belt_keeps_its_height_at_the_impact(carried: Toss, tmp_path: Path) -> None:
+def test_a_plane_that_climbs_with_its_belt_keeps_its_height_at_the_impact(
+    carried: Toss, tmp_path: Path
+) -> None:
     height = float(carried.tracks[PLANE][0][carried.impact, 2])
     carried.tracks[PLANE][0][:, 2] += 5e-3 * np.linalg.norm(carried.belt) * carried.time[:, 0]
     motion = read(carried, tmp_path)
@@ -246,7 +300,12 @@ def test_a_plane_that_climbs_with_its_belt_keeps_its_height_at_the_impact(carrie
 
 
 def pieces(toss: Toss) -> dict[str, int]:
-    return {"flight": toss.release + 15, "impact": toss.impact, "before": toss.impact - 1, "slide": toss.impact + 30}
+    return {
+        "flight": toss.release + 15,
+        "impact": toss.impact,
+        "before": toss.impact - 1,
+        "slide": toss.impact + 30,
+    }
 
 
 @pytest.mark.parametrize("how", [lose, hold])
@@ -289,7 +348,9 @@ def test_lost_frames_before_and_after_the_toss_are_cut_off(still: Toss, tmp_path
     usable(motion)
 
 
-def test_a_box_that_is_taken_away_after_its_rest_is_used_until_then(still: Toss, tmp_path: Path) -> None:
+def test_a_box_that_is_taken_away_after_its_rest_is_used_until_then(
+    still: Toss, tmp_path: Path
+) -> None:
     longer(still, 100)
     later = np.maximum(still.time[:, 0] - still.time[-90, 0], 0.0)
     still.tracks["Box006"][0][:, 2] += 2.0 * later**2
@@ -326,13 +387,19 @@ def test_the_sample_frequency_alone_tells_the_time(still: Toss, tmp_path: Path) 
 
 
 def test_another_size_of_the_box_stands_in_the_archives_place(still: Toss, tmp_path: Path) -> None:
-    """The authors' URDF of Box005 has another size than Table I; mass and uniform density are the same."""
+    """The authors' URDF of Box005 has another size than Table I; mass and uniform density are the
+    same.
+    """
     sides = np.array([0.266, 0.151, 0.105])
     motion = read(still, tmp_path, size=sides)
     np.testing.assert_allclose(np.ptp(motion["vertices"].values, axis=0), sides)
     mass = float(motion["mass"])
     inertia = (
-        mass / 12.0 * np.diag([sides[1] ** 2 + sides[2] ** 2, sides[0] ** 2 + sides[2] ** 2, sides[:2] @ sides[:2]])
+        mass
+        / 12.0
+        * np.diag(
+            [sides[1] ** 2 + sides[2] ** 2, sides[0] ** 2 + sides[2] ** 2, sides[:2] @ sides[:2]]
+        )
     )
     np.testing.assert_allclose(motion["inertia"].values, inertia)
     urdf = 0.566 / mass * np.diag(inertia)
@@ -343,7 +410,9 @@ def test_a_size_is_for_a_box_that_some_archive_has() -> None:
     registry = load_registry(Path(__file__).parents[2] / "config" / "datasets.tsv", {})
     changed = with_sizes(registry, {"Box005": [0.266, 0.151, 0.105]})
     assert {name for name in registry if changed[name] != registry[name]} == {
-        f"{kind}box005_{role}" for kind in ("", "iam_") for role in ("drops", "trajectories", "validation")
+        f"{kind}box005_{role}"
+        for kind in ("", "iam_")
+        for role in ("drops", "trajectories", "validation")
     }
     assert "box of no archive" in refused(lambda: with_sizes(registry, {"Box05": [1.0, 1.0, 1.0]}))
 
@@ -354,16 +423,27 @@ def test_a_drop_that_never_rests_on_no_plane_tells_its_height_by_its_impact(
     tmp_path_factory: pytest.TempPathFactory, seed: int, lost: bool
 ) -> None:
     folder = tmp_path_factory.mktemp("drop")
-    truth = write_twin(folder / "whole.h5", "Box006", "drops", 1, seed, planes=(NO_PLANE, ""), lost_frames=lost)
+    truth = write_twin(
+        folder / "whole.h5", "Box006", "drops", 1, seed, planes=(NO_PLANE, ""), lost_frames=lost
+    )
     ((name, recording),) = truth.recordings.items()
     with h5py.File(folder / "whole.h5", "r+") as file:
         tracked = file[f"{name}/{MOCAP}/POSTPROCESSING"]
         for body in list(tracked):
-            replace(tracked[body], "transforms", tracked[f"{body}/transforms"][:, :, : recording.impact_sample + 12])
+            replace(
+                tracked[body],
+                "transforms",
+                tracked[f"{body}/transforms"][:, :, : recording.impact_sample + 12],
+            )
         log = file[f"{name}/{MOCAP}/datalog"][: recording.impact_sample + 12]
         replace(file[f"{name}/{MOCAP}"], "datalog", log)
     drop = read_iam_archive(
         folder / "whole.h5", "Box006", surface_name="GroundPlane001", surface_height=0.0, licence=""
     )
-    assert drop["surface_position"].values[0, 2] == pytest.approx(recording.surface_position[2], abs=1.5e-3)
-    assert "reference frame at the impact" in drop.attrs["surfaces"] and "first turns round" in drop.attrs["remarks"]
+    assert drop["surface_position"].values[0, 2] == pytest.approx(
+        recording.surface_position[2], abs=1.5e-3
+    )
+    assert (
+        "reference frame at the impact" in drop.attrs["surfaces"]
+        and "first turns round" in drop.attrs["remarks"]
+    )

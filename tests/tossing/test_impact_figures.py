@@ -1,4 +1,6 @@
-"""Figures 5 to 9: an impact's heights and velocities, the cost over both parameters, and their drawings."""
+"""Figures 5 to 9: an impact's heights and velocities, the cost over both parameters, and their
+drawings.
+"""
 
 from dataclasses import replace
 
@@ -87,7 +89,10 @@ def test_the_example_is_the_impact_of_median_change(windows):
         return np.linalg.norm(window.impact.post_twist[:3] - window.impact.pre_twist[:3])
 
     shown, all_of_them = change(example_window(windows)), [change(window) for window in windows]
-    below, above = sum(value < shown for value in all_of_them), sum(value > shown for value in all_of_them)
+    below, above = (
+        sum(value < shown for value in all_of_them),
+        sum(value > shown for value in all_of_them),
+    )
     assert len(windows) > 5 and abs(below - above) <= 1
     assert example_window(windows[::-1]).impact.sample in {w.impact.sample for w in windows}
     assert example_window(windows[:1]) is windows[0]
@@ -96,7 +101,9 @@ def test_the_example_is_the_impact_of_median_change(windows):
 def test_heights_are_those_of_the_recorded_poses(prepared, windows, data):
     table, impact = data["fig05_vertex_heights"], example_window(windows).impact
     samples = samples_of(prepared, impact.toss)
-    corners = vertex_positions(samples["position"].values, samples["orientation"].values, prepared["vertices"].values)
+    corners = vertex_positions(
+        samples["position"].values, samples["orientation"].values, prepared["vertices"].values
+    )
     wide = table.pivot(index="sample", columns="vertex", values="height_m")
     assert wide.shape == (len(corners), 8) and wide.columns.tolist() == list(range(1, 9))
     assert np.array_equal(wide.to_numpy(), corners[:, :, 2])
@@ -111,12 +118,20 @@ def test_velocities_have_one_row_per_offset_and_component(windows, data):
     assert table.columns.tolist() == [
         "object", "toss", "k_im", "offset", "component", "unit", "kind", "side", "value",
     ]  # fmt: skip
-    assert table["k_im"].unique().tolist() == [impact.sample] and table["toss"].unique().tolist() == [impact.toss]
-    assert not table.duplicated(["kind", "side", "offset", "component"]).any() and not table.isna().any().any()
+    assert table["k_im"].unique().tolist() == [impact.sample] and table[
+        "toss"
+    ].unique().tolist() == [impact.toss]
+    assert (
+        not table.duplicated(["kind", "side", "offset", "component"]).any()
+        and not table.isna().any().any()
+    )
     assert (table["unit"] == np.where(table["component"].str.startswith("v"), "m/s", "rad/s")).all()
     for kind in ("measured", *CURVES):
         offsets, twists = curve(table, kind)
-        assert offsets.tolist() == list(range(-REACH, REACH + 1)) and twists.shape == (2 * REACH + 1, 6)
+        assert offsets.tolist() == list(range(-REACH, REACH + 1)) and twists.shape == (
+            2 * REACH + 1,
+            6,
+        )
     assert set(data["fig06_impact_velocities"]["kind"]) == {"measured", "fitted"}
 
 
@@ -128,10 +143,14 @@ def test_measured_velocities_are_central_differences(prepared, windows, data):
     assert np.array_equal(shown, twist[impact.sample - REACH : impact.sample + REACH + 1])
 
 
-def test_fitted_lines_end_at_the_last_difference_before_and_begin_at_the_first_after(prepared, candidates):
-    """A central difference takes the poses on both sides, so the lines are one sample shorter than the fits to poses.
+def test_fitted_lines_end_at_the_last_difference_before_and_begin_at_the_first_after(
+    prepared, candidates
+):
+    """A central difference takes the poses on both sides, so the lines are one sample shorter than
+    the fits to poses.
 
-    -b may be one sample later where the pose after it was taken right after the impact, so that it hardly shows.
+    -b may be one sample later where the pose after it was taken right after the impact, so that it
+    hardly shows.
     """
     for candidate in candidates:
         table = window_velocities(prepared, candidate.impact, REACH, {})
@@ -142,14 +161,18 @@ def test_fitted_lines_end_at_the_last_difference_before_and_begin_at_the_first_a
 
 
 def test_fitted_lines_follow_what_was_measured_and_the_gap_between_them_does_not(prepared, windows):
-    jitter = 5.0 * 1.5e-5 / (np.sqrt(2.0) * STEP)  # five standard deviations of a central difference
+    jitter = (
+        5.0 * 1.5e-5 / (np.sqrt(2.0) * STEP)
+    )  # five standard deviations of a central difference
     for window in windows:
         table = window_velocities(prepared, window, REACH, {})
         measured = dict(zip(*curve(table, "measured"), strict=True))
         jump = np.linalg.norm(window.impact.post_twist[:3] - window.impact.pre_twist[:3])
         for side in ("pre", "post"):
             for offset, twist in zip(*curve(table, "fitted", side), strict=True):
-                if abs(offset) < REACH:  # the outermost differences look at a pose beyond the window
+                if (
+                    abs(offset) < REACH
+                ):  # the outermost differences look at a pose beyond the window
                     assert np.abs(twist[:3] - measured[offset][:3]).max() < jitter + 0.05 * jump
         offset, twist = (values[-1] for values in curve(table, "fitted", "pre"))
         following = twist[:3] + STEP * window.gravity
@@ -160,10 +183,14 @@ def test_simulated_curves_start_where_the_window_does(prepared, windows, data):
     window = example_window(windows)
     for label, (parameters, substeps) in CURVES.items():
         _, twists = curve(data["fig08_simulated_velocities"], label)
-        stepping = SteppingOptions(STEP, substeps=substeps, gravity=tuple(map(float, window.gravity)))
+        stepping = SteppingOptions(
+            STEP, substeps=substeps, gravity=tuple(map(float, window.gravity))
+        )
         run = simulate(body_of(prepared), window.start, parameters, stepping, 2 * REACH + 1)
         assert np.array_equal(twists, np.hstack([run.linear_velocity, run.angular_velocity]))
-        assert twists[0] == pytest.approx(np.r_[window.start.linear_velocity, window.start.angular_velocity])
+        assert twists[0] == pytest.approx(
+            np.r_[window.start.linear_velocity, window.start.angular_velocity]
+        )
     # with the twin's own parameters the simulation ends where the fit to the data does
     offsets, after = curve(data["fig08_simulated_velocities"], "fitted", "post")
     _, simulated = curve(data["fig08_simulated_velocities"], "simulated, 16 steps")
@@ -171,10 +198,16 @@ def test_simulated_curves_start_where_the_window_does(prepared, windows, data):
 
 
 def test_an_impact_of_nothing_leaves_no_gap_to_look_for(prepared, windows):
-    """Where no difference knows nothing of the impact, the line before it is as short as a fit allows."""
+    """Where no difference knows nothing of the impact, the line before it is as short as a fit
+    allows.
+    """
     window = windows[0]
-    elsewhere = replace(window, impact=replace(window.impact, pre_twist=window.impact.pre_twist + 100.0))
-    assert curve(window_velocities(prepared, elsewhere, REACH, {}), "fitted", "pre")[0].tolist() == [-5, -4]
+    elsewhere = replace(
+        window, impact=replace(window.impact, pre_twist=window.impact.pre_twist + 100.0)
+    )
+    assert curve(window_velocities(prepared, elsewhere, REACH, {}), "fitted", "pre")[
+        0
+    ].tolist() == [-5, -4]
 
 
 def test_costs_have_one_optimum_each_with_its_interval_and_what_is_printed(data):
@@ -182,8 +215,12 @@ def test_costs_have_one_optimum_each_with_its_interval_and_what_is_printed(data)
     assert len(table) == 2 * 5 * 4
     for name, part in table.groupby("dataset"):
         best = part[part["optimum"]]
-        assert best[["friction_mu", "restitution_e_n"]].to_numpy().tolist() == [[0.5, pytest.approx(1.0 / 3.0)]]
-        assert best["mean_loss"].item() == pytest.approx({"first_drops": 0.3, "second_drops": 0.2}[name])
+        assert best[["friction_mu", "restitution_e_n"]].to_numpy().tolist() == [
+            [0.5, pytest.approx(1.0 / 3.0)]
+        ]
+        assert best["mean_loss"].item() == pytest.approx(
+            {"first_drops": 0.3, "second_drops": 0.2}[name]
+        )
         for parameter, ends in INTERVALS.items():
             said = [f"{parameter}_{what}" for what in ("low", "high", "printed")]
             assert best[said].to_numpy().tolist() == [[*ends, PRINTED[parameter]]]
@@ -207,10 +244,19 @@ def test_a_drawing_needs_its_csv_alone_and_cuts_nothing_off(name, data, tmp_path
     figure = drawn(name, data[name], tmp_path)
     page = figure.bbox
     texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
-    places = [(text.get_text(), text.get_window_extent()) for text in texts if text in _titles_and_labels(figure)]
+    places = [
+        (text.get_text(), text.get_window_extent())
+        for text in texts
+        if text in _titles_and_labels(figure)
+    ]
     assert len(places) > 2
     for text, place in places:
-        assert place.x0 >= -1 and place.y0 >= -1 and place.x1 <= page.x1 + 1 and place.y1 <= page.y1 + 1, text
+        assert (
+            place.x0 >= -1
+            and place.y0 >= -1
+            and place.x1 <= page.x1 + 1
+            and place.y1 <= page.y1 + 1
+        ), text
     assert figure.get_size_inches()[0] <= style.DOUBLE_COLUMN + 1e-6
 
 
@@ -262,22 +308,35 @@ def test_each_simulation_has_its_own_column(data, tmp_path):
 def test_optimum_interval_and_printed_optimum_are_where_the_table_says(data, tmp_path):
     figure = drawn("fig09_velocity_costs", data["fig09_velocity_costs"], tmp_path)
     panels = [axes for axes in figure.axes if axes.get_title(loc="left")]
-    assert len(panels) == 2 and len({tuple(axes.collections[0].levels) for axes in panels}) == 1  # one scale
+    assert (
+        len(panels) == 2 and len({tuple(axes.collections[0].levels) for axes in panels}) == 1
+    )  # one scale
     for axes in panels:
         assert all(said in axes.get_title(loc="left") for said in ("Box00", "0.50", "0.33"))
-        places = {line.get_marker(): line.get_xydata()[0] for line in axes.lines if line.get_marker() in "*o"}
+        places = {
+            line.get_marker(): line.get_xydata()[0]
+            for line in axes.lines
+            if line.get_marker() in "*o"
+        }
         assert places["*"] == pytest.approx((0.5, 1.0 / 3.0), abs=1e-5)
         assert places["o"] == pytest.approx((PRINTED["friction_mu"], PRINTED["restitution_e_n"]))
-        bars = [lines.get_segments()[0] for lines in axes.collections if hasattr(lines, "get_segments")]
+        bars = [
+            lines.get_segments()[0] for lines in axes.collections if hasattr(lines, "get_segments")
+        ]
         ends = sorted(np.ptp(bar, axis=0).max() for bar in bars)
         assert ends == pytest.approx([0.15, 0.2], abs=1e-5)
 
 
 def test_what_is_not_printed_is_not_drawn(data, tmp_path):
-    table = data["fig09_velocity_costs"].assign(friction_mu_printed=np.nan, restitution_e_n_printed=np.nan)
+    table = data["fig09_velocity_costs"].assign(
+        friction_mu_printed=np.nan, restitution_e_n_printed=np.nan
+    )
     figure = drawn("fig09_velocity_costs", table, tmp_path)
     assert "printed" not in figure.get_suptitle()
-    assert "printed" in drawn("fig09_velocity_costs", data["fig09_velocity_costs"], tmp_path).get_suptitle()
+    assert (
+        "printed"
+        in drawn("fig09_velocity_costs", data["fig09_velocity_costs"], tmp_path).get_suptitle()
+    )
 
 
 def test_a_single_dataset_fills_a_column(data, tmp_path):

@@ -1,4 +1,6 @@
-"""The impact law, its likelihood, and the MPEC that agrees with both; friction and restitution come back."""
+"""The impact law, its likelihood, and the MPEC that agrees with both; friction and restitution come
+back.
+"""
 
 from __future__ import annotations
 
@@ -65,8 +67,14 @@ def _energy_gain(mu: float, e_n: float, e_t: float) -> np.ndarray:
 
 
 def test_impacts_are_each_alone_one_after_the_other() -> None:
-    few, mu, e_n = impacts(1, 3, 0.3, 0.3, noise=0.0), np.linspace(0.0, 1.0, 4), np.linspace(1.0, 0.0, 4)
-    alone = [impact_table(BODY, [few[1]]).predict(*one, 0.1)[0] for one in zip(mu, e_n, strict=True)]
+    few, mu, e_n = (
+        impacts(1, 3, 0.3, 0.3, noise=0.0),
+        np.linspace(0.0, 1.0, 4),
+        np.linspace(1.0, 0.0, 4),
+    )
+    alone = [
+        impact_table(BODY, [few[1]]).predict(*one, 0.1)[0] for one in zip(mu, e_n, strict=True)
+    ]
     assert np.allclose(predict_post_twist(BODY, few[1], mu, e_n, 0.1), alone, atol=1e-14)
     together = impact_table(BODY, few).predict(0.3, 0.3)
     assert np.allclose(together[2], impact_table(BODY, few[2:]).predict(0.3, 0.3)[0], atol=1e-14)
@@ -91,7 +99,9 @@ def test_an_off_centre_mass_keeps_its_angular_momentum_about_the_corner() -> Non
     center_change = change[:3] + np.cross(change[3:], offset)
     spin_change = turn @ body.inertia @ turn.T @ change[3:]
     # an impulse at the corner has no moment about it
-    assert np.allclose(spin_change + body.mass * np.cross(offset - arm, center_change), 0.0, atol=1e-12)
+    assert np.allclose(
+        spin_change + body.mass * np.cross(offset - arm, center_change), 0.0, atol=1e-12
+    )
     assert np.allclose(geometry.delassus, geometry.delassus.T, atol=1e-12)
 
 
@@ -106,7 +116,9 @@ def test_the_likelihoods_gradient_and_curvature_are_its_own_slopes() -> None:
         assert gradient[k] == pytest.approx(slope, rel=1e-4)
     wide = 3e-3
     for k in range(3):
-        ahead, behind = (problem.objective(*(at + sign * wide * np.eye(3)[k])) for sign in (1.0, -1.0))
+        ahead, behind = (
+            problem.objective(*(at + sign * wide * np.eye(3)[k])) for sign in (1.0, -1.0)
+        )
         bent = (ahead + behind - 2.0 * problem.objective(*at)) / wide**2
         assert curvature[k, k] == pytest.approx(bent, rel=0.2)
     assert (np.linalg.eigvalsh(curvature) > 0.0).all()
@@ -127,13 +139,17 @@ def test_every_reformulation_finds_the_exact_laws_minimum(
     assert np.allclose(built.parameters, exact, atol=1e-4)
     assert found.objective == pytest.approx(problem.objective(*exact), rel=1e-6)
     assert (
-        law_residual(table.delassus, table.relative(built.pre_twists()), built.impulses(), *built.parameters).max()
+        law_residual(
+            table.delassus, table.relative(built.pre_twists()), built.impulses(), *built.parameters
+        ).max()
         < 1e-6
     )
 
 
 def test_parameters_come_back_with_honest_intervals(tmp_path: Path) -> None:
-    fit = identify_from_impacts(BODY, impacts(7, 30, 0.3, 0.4, 0.2), ImpactModelOptions(free_e_t=True))
+    fit = identify_from_impacts(
+        BODY, impacts(7, 30, 0.3, 0.4, 0.2), ImpactModelOptions(free_e_t=True)
+    )
     assert fit["converged"] and fit["friction_identified"]
     mu, e_n, e_t = found(fit)
     assert abs(mu - 0.3) < 0.02 and abs(e_n - 0.4) < 0.02 and abs(e_t - 0.2) < 0.05
@@ -155,7 +171,10 @@ def test_intervals_cover_the_truth_as_often_as_they_say(share: float, holds: boo
         random = np.random.default_rng(seed)
         made = impacts(1000 + seed, 40, *truth[:2])
         drift = 1.5 * np.repeat(random.normal(size=(20, 6)), 2, axis=0) * np.repeat([0.02, 0.1], 3)
-        made = [replace(one, post_twist=one.post_twist + off) for one, off in zip(made, drift, strict=True)]
+        made = [
+            replace(one, post_twist=one.post_twist + off)
+            for one, off in zip(made, drift, strict=True)
+        ]
         problem = likelihood(impact_table(BODY, made))
         at = minimise(problem, truth)
         spread = uncertainty(problem, at)
@@ -171,27 +190,42 @@ def test_what_gravity_does_within_an_impact_widens_as_much_as_it_moves(size: flo
     """To first order: the answer where every impact lasts is as far off as its own term says."""
     made, down = impacts(21, 60, 0.3, 0.3, noise=0.2), np.array([0.0, 0.0, -size, 0.0, 0.0, 0.0])
     plain = likelihood(impact_table(BODY, made))
-    lasting = [replace(one, pre_twist=one.pre_twist - down, post_twist=one.post_twist + down) for one in made]
-    at, moved = minimise(plain, (0.3, 0.3, 0.0)), minimise(likelihood(impact_table(BODY, lasting)), (0.3, 0.3, 0.0))
+    lasting = [
+        replace(one, pre_twist=one.pre_twist - down, post_twist=one.post_twist + down)
+        for one in made
+    ]
+    at, moved = (
+        minimise(plain, (0.3, 0.3, 0.0)),
+        minimise(likelihood(impact_table(BODY, lasting)), (0.3, 0.3, 0.0)),
+    )
     added = uncertainty(plain, at, lasting=down[:3]).covariance - uncertainty(plain, at).covariance
     shift = np.array(moved[:2]) - at[:2]
     assert np.sqrt(np.diag(added)) == pytest.approx(np.abs(shift), rel=0.25, abs=3e-4)
 
 
 def test_a_law_that_impacts_refute_is_said() -> None:
-    """Impacts of another law and impacts of this one with as much noise as a fit's residuals would take for it."""
+    """Impacts of another law and impacts of this one with as much noise as a fit's residuals would
+    take for it.
+    """
     random = np.random.default_rng(3)
     made = impacts(22, 60, 0.3, 0.3)
     assert identify_from_impacts(BODY, made)["law_fits"]
     off = random.normal(size=(60, 6)) * np.repeat([0.2, 1.0], 3)
-    other = [replace(one, post_twist=one.post_twist + error) for one, error in zip(made, off, strict=True)]
+    other = [
+        replace(one, post_twist=one.post_twist + error)
+        for one, error in zip(made, off, strict=True)
+    ]
     options = ImpactModelOptions(model_error=(0.2, 1.0))  # which explains them all
     fit = identify_from_impacts(BODY, other, options)
-    assert not fit["law_fits"] and fit["noise_chi_square"] > 10.0 and fit["reduced_chi_square"] < 1.5
+    assert (
+        not fit["law_fits"] and fit["noise_chi_square"] > 10.0 and fit["reduced_chi_square"] < 1.5
+    )
 
 
 def test_where_every_impact_sticks_friction_is_only_bounded() -> None:
-    """A few impacts may slide in the fit, because that explains their noise; the likelihood ratio isn't taken in."""
+    """A few impacts may slide in the fit, because that explains their noise; the likelihood ratio
+    isn't taken in.
+    """
     fit = identify_from_impacts(BODY, impacts(8, 20, 1.8, 0.2, slide=0.2))
     assert not fit["friction_identified"] and fit["data"]["n_sliding"] <= 4
     assert 0.2 < fit["mu_lower_bound"] < 1.8
@@ -228,7 +262,9 @@ def test_the_polyhedron_approaches_the_disk() -> None:
     for facets in (4, 16):
         built = build_impact_model(table, ImpactModelOptions(facets=facets))
         built.start_at(0.5, 0.5)
-        found = solve_mpec(attach(built.model, built.pairs, Reformulation.L1_PENALTY), Continuation())
+        found = solve_mpec(
+            attach(built.model, built.pairs, Reformulation.L1_PENALTY), Continuation()
+        )
         assert found.converged
         wrong.append(abs(built.parameters[0] - 0.3))
     assert wrong[1] < 0.25 * wrong[0] and wrong[1] < 0.02

@@ -1,4 +1,6 @@
-"""Impacts found in synthetic drops whose every contact is known, and the files that they are kept in."""
+"""Impacts found in synthetic drops whose every contact is known, and the files that they are kept
+in.
+"""
 
 from dataclasses import fields, replace
 
@@ -10,7 +12,12 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import Recording
 from contactid.tossing.impacts.impact import Impact, impact_geometry, read_impacts, write_impacts
-from contactid.tossing.impacts.selection import SelectionOptions, candidate_table, find_impacts, pose_noise
+from contactid.tossing.impacts.selection import (
+    SelectionOptions,
+    candidate_table,
+    find_impacts,
+    pose_noise,
+)
 from contactid.tossing.prepare.poses import vertex_positions
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 from iam_twins import MocapNoise, write_twin
@@ -42,17 +49,36 @@ def twins(tmp_path_factory):
     folder = tmp_path_factory.mktemp("drops")
     for name in BOXES:
         planes = ("GroundPlane001",) * 2
-        write_twin(folder / name, name.capitalize(), "drops", 48, 20230206, planes=planes, lost_frames=False)
+        write_twin(
+            folder / name,
+            name.capitalize(),
+            "drops",
+            48,
+            20230206,
+            planes=planes,
+            lost_frames=False,
+        )
     loaded = [load_drops(folder / name, last=20) for name in BOXES]
     return [(drops, find_impacts(drops.prepared)) for drops in loaded]
 
 
 @pytest.fixture(scope="module")
 def still_frame(tmp_path_factory):
-    """Drops whose poses have only the noise that the selection expects: independent from sample to sample."""
+    """Drops whose poses have only the noise that the selection expects: independent from sample to
+    sample.
+    """
     path = tmp_path_factory.mktemp("twin") / "drops.h5"
     noise = MocapNoise(position_drift=0.0, orientation_drift=0.0)
-    write_twin(path, "Box006", "drops", 24, 1, noise=noise, planes=("GroundPlane001",) * 2, lost_frames=False)
+    write_twin(
+        path,
+        "Box006",
+        "drops",
+        24,
+        1,
+        noise=noise,
+        planes=("GroundPlane001",) * 2,
+        lost_frames=False,
+    )
     drops = load_drops(path)
     return drops, find_impacts(drops.prepared)
 
@@ -63,7 +89,10 @@ def still_frame(tmp_path_factory):
 def test_the_impacts_that_must_be_found_are_found(twins):
     must, missed = 0, []
     for drops, candidates in twins:
-        found = {(one.toss, id(drops.matching(one.toss, one.vertex, instant_of(one)))) for one in kept(candidates)}
+        found = {
+            (one.toss, id(drops.matching(one.toss, one.vertex, instant_of(one))))
+            for one in kept(candidates)
+        }
         fastest = OPTIONS.slowest + 3.0 * drops.speed_deviation
         for toss, drop in drops.drops.items():
             wanted = [one for one in drop.impacts if one.alone and one.speed > fastest]
@@ -84,24 +113,35 @@ def test_what_is_kept_is_an_impact(twins):
 
 
 def test_what_is_kept_is_the_impulse_of_one_corner(twins):
-    """The paper's second condition, against the truth: no other corner touches between a window's samples."""
+    """The paper's second condition, against the truth: no other corner touches between a window's
+    samples.
+    """
     crowded = [
         (one.toss, one.sample)
         for drops, candidates in twins
         for one in kept(candidates)
-        if np.delete(drops.drops[one.toss].normal_impulses(one.sample - WINDOW, one.sample + WINDOW), one.vertex).any()
+        if np.delete(
+            drops.drops[one.toss].normal_impulses(one.sample - WINDOW, one.sample + WINDOW),
+            one.vertex,
+        ).any()
     ]
     assert not crowded
 
 
 def test_an_impact_is_dropped_for_a_neighbour_that_no_sample_shows():
-    """Two corners of an edge hit in turn; the second is over the surface in every sample of the window."""
+    """Two corners of an edge hit in turn; the second is over the surface in every sample of the
+    window.
+    """
     random, body, law, seen = np.random.default_rng(2), box(), ContactParameters(0.3, 0.4), 0
     for lean in np.linspace(0.01, 0.12, 12):
         tilt = rotations.Rotation.from_euler("yx", [0.5, lean]).as_quat(scalar_first=True)
         start = State(np.array([0.0, 0.0, 0.12]), tilt, np.array([0.4, 0.2, -0.8]), np.zeros(3))
         fine = simulate(body, start, law, SteppingOptions(1 / RATE / 32), 40 * 32)
-        hits = {k: np.flatnonzero(fine.impulses[:, k, 2])[0] / 32 for k in range(8) if fine.impulses[:, k, 2].any()}
+        hits = {
+            k: np.flatnonzero(fine.impulses[:, k, 2])[0] / 32
+            for k in range(8)
+            if fine.impulses[:, k, 2].any()
+        }
         (first, at), (second, later) = sorted(hits.items(), key=lambda item: item[1])[:2]
         position, orientation = fine.position[::32], fine.orientation[::32]
         heights = vertex_positions(position, orientation, body.vertices)[:, :, 2]
@@ -110,7 +150,9 @@ def test_an_impact_is_dropped_for_a_neighbour_that_no_sample_shows():
         if 0.5 < later - at < WINDOW - 1 and above:
             shaken = rotations.Rotation.from_rotvec(1e-4 * random.normal(size=position.shape))
             orientation = rotations.as_quaternions(shaken * rotations.as_rotation(orientation))
-            made = Recording("drop", position + 3e-5 * random.normal(size=position.shape), orientation)
+            made = Recording(
+                "drop", position + 3e-5 * random.normal(size=position.shape), orientation
+            )
             found = find_impacts(_prepared_of([made]))
             reasons = [one.reason for one in found if (one.sample, one.vertex) == (sample, first)]
             assert reasons == ["another corner touches in the window"]
@@ -119,7 +161,9 @@ def test_an_impact_is_dropped_for_a_neighbour_that_no_sample_shows():
 
 
 def test_twists_are_unbiased_and_spread_as_their_covariance_says(still_frame):
-    """Each of the twelve components on its own; the truth is that of the middle of the step with the impulse."""
+    """Each of the twelve components on its own; the truth is that of the middle of the step with
+    the impulse.
+    """
     drops, candidates = still_frame
     scores = []
     for one in kept(candidates):
@@ -137,7 +181,10 @@ def test_twists_are_unbiased_and_spread_as_their_covariance_says(still_frame):
 
 def test_the_instant_and_the_height_of_an_impact_are_known_to_a_fraction_of_a_sample(still_frame):
     drops, candidates = still_frame
-    late = [instant_of(one) - drops.matching(one.toss, one.vertex, instant_of(one)).instant for one in kept(candidates)]
+    late = [
+        instant_of(one) - drops.matching(one.toss, one.vertex, instant_of(one)).instant
+        for one in kept(candidates)
+    ]
     assert np.sqrt(np.mean(np.square(late))) < 0.02
     heights = [one.contact_height for one in kept(candidates)]
     assert np.abs(heights).max() < 2e-4
@@ -160,7 +207,9 @@ def test_a_kept_impact_obeys_the_balance_of_momentum(still_frame):
         change = impact.post_twist - impact.pre_twist
         covariance = impact.pre_covariance + impact.post_covariance
         precision = np.linalg.inv(covariance)
-        impulse = np.linalg.solve(response.T @ precision @ response, response.T @ precision @ change)
+        impulse = np.linalg.solve(
+            response.T @ precision @ response, response.T @ precision @ change
+        )
         left = change - response @ impulse
         assert left @ precision @ left < 25.0  # chi-square of three degrees of freedom
         assert impulse[2] > 0.0
@@ -176,8 +225,14 @@ def test_the_window_starts_on_the_motion_before_and_ends_on_the_one_after(still_
         assert window.start.position == pytest.approx(measured, abs=8e-5)
         assert window.n_steps == WINDOW + one.first_post + 1
         flown = (WINDOW + one.instant * SAMPLE_FREQUENCY) / SAMPLE_FREQUENCY * window.gravity
-        assert window.start.linear_velocity == pytest.approx(window.impact.pre_twist[:3] - flown, abs=1e-9)
-        flown = (one.first_post + 1 - one.instant * SAMPLE_FREQUENCY) / SAMPLE_FREQUENCY * window.gravity
+        assert window.start.linear_velocity == pytest.approx(
+            window.impact.pre_twist[:3] - flown, abs=1e-9
+        )
+        flown = (
+            (one.first_post + 1 - one.instant * SAMPLE_FREQUENCY)
+            / SAMPLE_FREQUENCY
+            * window.gravity
+        )
         assert window.end_twist[:3] == pytest.approx(window.impact.post_twist[:3] + flown, abs=1e-9)
 
 
@@ -217,7 +272,9 @@ def test_each_reason_is_one_that_the_candidate_shows(twins):
     """Where the fit was reached, the numbers in the table are those that the reason is about."""
     seen = set()
     for drops, candidates in twins:
-        lengths = dict(zip(drops.prepared["recording"].values, drops.prepared["row_size"].values, strict=True))
+        lengths = dict(
+            zip(drops.prepared["recording"].values, drops.prepared["row_size"].values, strict=True)
+        )
         for one in candidates:
             seen.add(one.reason)
             near_an_end = one.sample - WINDOW < 2 or one.sample + WINDOW > lengths[one.toss] - 2
@@ -227,7 +284,9 @@ def test_each_reason_is_one_that_the_candidate_shows(twins):
             if one.reason == "the impulse is not that of one corner":
                 assert one.imbalance > OPTIONS.largest_imbalance
             if one.reason == "the motion around it is not free":
-                assert max(one.misfit_pre, one.misfit_post) > OPTIONS.largest_misfit or one.bend > 0.06
+                assert (
+                    max(one.misfit_pre, one.misfit_post) > OPTIONS.largest_misfit or one.bend > 0.06
+                )
     assert {"", "too near an end of the recording", "another corner touches in the window"} <= seen
 
 
@@ -235,14 +294,21 @@ def test_a_recording_cut_at_an_impact_says_so(still_frame):
     drops, candidates = still_frame
     one = kept(candidates)[0]
     first, _ = _rows(drops.prepared, one.toss)
-    for cut in (slice(first, first + one.sample + WINDOW + 1), slice(first + one.sample - WINDOW - 1, None)):
+    for cut in (
+        slice(first, first + one.sample + WINDOW + 1),
+        slice(first + one.sample - WINDOW - 1, None),
+    ):
         begin, end = _rows(drops.prepared, one.toss)
         rows = slice(max(cut.start, begin), min(cut.stop or end, end))
         index = [list(map(str, drops.prepared["recording"].values)).index(one.toss)]
         short = drops.prepared.isel(sample=rows, recording=index).copy()
         short["row_size"] = ("recording", np.array([rows.stop - rows.start]))
         sample = one.sample - (rows.start - begin)
-        again = [item for item in find_impacts(short) if (item.sample, item.vertex) == (sample, one.vertex)]
+        again = [
+            item
+            for item in find_impacts(short)
+            if (item.sample, item.vertex) == (sample, one.vertex)
+        ]
         assert [item.reason for item in again] == ["too near an end of the recording"]
 
 
@@ -267,7 +333,9 @@ def test_the_noise_of_the_poses_is_recovered(twins, still_frame):
 
 
 def test_the_noise_of_a_twin_with_more_noise_is_recovered(tmp_path):
-    noise = MocapNoise(position_drift=0.0, orientation_drift=0.0, position_jitter=6e-5, orientation_jitter=5e-4)
+    noise = MocapNoise(
+        position_drift=0.0, orientation_drift=0.0, position_jitter=6e-5, orientation_jitter=5e-4
+    )
     write_twin(tmp_path / "drops.h5", "Box007", "drops", 4, 5, noise=noise, lost_frames=False)
     found = pose_noise(load_drops(tmp_path / "drops.h5").prepared)
     assert found.position == pytest.approx(6e-5, rel=0.1)
@@ -282,7 +350,9 @@ def _prepared_of(made):
 
 
 def test_bodies_that_never_leave_the_surface_are_refused():
-    lying = Recording("lying", np.tile([0.0, 0.0, 0.05], (150, 1)), np.tile([1.0, 0.0, 0.0, 0.0], (150, 1)))
+    lying = Recording(
+        "lying", np.tile([0.0, 0.0, 0.05], (150, 1)), np.tile([1.0, 0.0, 0.0, 0.0], (150, 1))
+    )
     prepared = _prepared_of([lying])
     with pytest.raises(ContactIdError, match="no sample is off the surface") as error:
         pose_noise(prepared)
@@ -293,7 +363,9 @@ def test_bodies_that_never_leave_the_surface_are_refused():
 
 def test_flight_without_an_impact_is_refused():
     flying = recordings(box(), 1, seed=4)[0]
-    short = Recording("flying", flying.position[:15] + np.array([0.0, 0.0, 1.0]), flying.orientation[:15])
+    short = Recording(
+        "flying", flying.position[:15] + np.array([0.0, 0.0, 1.0]), flying.orientation[:15]
+    )
     with pytest.raises(ContactIdError, match="test: no impact found") as error:
         find_impacts(_prepared_of([short]))
     assert "\n" not in str(error.value)
@@ -306,14 +378,20 @@ def test_flight_without_an_impact_is_refused():
 def written(still_frame, tmp_path_factory):
     drops, candidates = still_frame
     windows = [one.impact for one in kept(candidates)]
-    windows = [replace(window, split=("identification", "test")[k % 3 == 0]) for k, window in enumerate(windows)]
+    windows = [
+        replace(window, split=("identification", "test")[k % 3 == 0])
+        for k, window in enumerate(windows)
+    ]
     path = tmp_path_factory.mktemp("impacts") / "impacts.nc"
     write_impacts(windows, drops.prepared, path)
     return drops, windows, path
 
 
 def same(one, other, kind):
-    return all(np.array_equal(getattr(one, field.name), getattr(other, field.name)) for field in fields(kind))
+    return all(
+        np.array_equal(getattr(one, field.name), getattr(other, field.name))
+        for field in fields(kind)
+    )
 
 
 def test_impacts_come_back_exactly(written):
@@ -323,16 +401,22 @@ def test_impacts_come_back_exactly(written):
     for one, other in zip(windows, read, strict=True):
         assert same(one.impact, other.impact, Impact) and same(one.start, other.start, State)
         assert (one.split, one.n_steps) == (other.split, other.n_steps)
-        assert np.array_equal(one.end_twist, other.end_twist) and np.array_equal(one.gravity, other.gravity)
+        assert np.array_equal(one.end_twist, other.end_twist) and np.array_equal(
+            one.gravity, other.gravity
+        )
     assert options.time_step == 1.0 / SAMPLE_FREQUENCY and options.substeps == 16
-    assert body.mass == drops.body.mass and np.array_equal(body.vertices, drops.prepared["vertices"].values)
+    assert body.mass == drops.body.mass and np.array_equal(
+        body.vertices, drops.prepared["vertices"].values
+    )
 
 
 def test_each_part_is_read_on_its_own(written):
     _, windows, path = written
     parts = {split: read_impacts(path, split=split)[1] for split in ("identification", "test")}
     for split, part in parts.items():
-        assert [one.impact.sample for one in part] == [one.impact.sample for one in windows if one.split == split]
+        assert [one.impact.sample for one in part] == [
+            one.impact.sample for one in windows if one.split == split
+        ]
     assert sum(map(len, parts.values())) == len(windows)
 
 
@@ -340,7 +424,11 @@ def test_a_part_that_does_not_exist_or_is_empty_is_refused(written, tmp_path):
     drops, windows, path = written
     with pytest.raises(ContactIdError, match=r"the training part of .* has no usable impact"):
         read_impacts(path, split="training")
-    write_impacts([replace(window, split="test") for window in windows[:2]], drops.prepared, tmp_path / "some.nc")
+    write_impacts(
+        [replace(window, split="test") for window in windows[:2]],
+        drops.prepared,
+        tmp_path / "some.nc",
+    )
     with pytest.raises(ContactIdError, match=r"the identification part of .* has no usable impact"):
         read_impacts(tmp_path / "some.nc", split="identification")
     write_impacts([], drops.prepared, tmp_path / "none.nc")

@@ -1,4 +1,6 @@
-"""Impacts in which friction follows the slip: laws that hold for all impacts, and closed forms in the plane."""
+"""Impacts in which friction follows the slip: laws that hold for all impacts, and closed forms in
+the plane.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def strike(problem: Problem) -> Collided:
     table[:n, ck.ARM : ck.ARM + 3] = problem.arm
     free = tuple(map(float, problem.before))
     inverse = symmetric(np.linalg.inv(problem.inertia))
-    _, approach, needed, twist = collide(n, 1.0 / problem.mass, inverse, problem.mu, problem.e_n, free, table)
+    _, approach, needed, twist = collide(
+        n, 1.0 / problem.mass, inverse, problem.mu, problem.e_n, free, table
+    )
     impulse = table[:n, ck.IMPULSE : ck.IMPULSE + 3].copy()
     return Collided(impulse, np.array(twist), approach, needed)
 
@@ -65,7 +69,9 @@ def test_no_energy_is_added_the_cone_holds_and_no_approach_remains(seed, n, mu, 
     normal = struck.impulse[:, 2]
     tangential = np.linalg.norm(struck.impulse[:, :2], axis=1)
     assert (normal >= 0.0).all() and (tangential <= mu * normal * (1.0 + 1e-9)).all()
-    assert struck.twist - problem.before == pytest.approx(momentum_change(problem, struck.impulse), abs=1e-9)
+    assert struck.twist - problem.before == pytest.approx(
+        momentum_change(problem, struck.impulse), abs=1e-9
+    )
 
 
 @settings(max_examples=200, deadline=None)
@@ -103,8 +109,18 @@ def test_where_the_slip_keeps_its_direction_both_laws_agree(seed, mu, e):
     assert strike(problem).twist == pytest.approx(solve(problem).twist, abs=1e-6)
 
 
-def routh(tangential: float, coupling: float, normal: float, slip: float, approach: float, mu: float, e: float):
-    """End velocities (slip, normal) of a planar impact by Routh's method: pieces that are linear in p."""
+def routh(
+    tangential: float,
+    coupling: float,
+    normal: float,
+    slip: float,
+    approach: float,
+    mu: float,
+    e: float,
+):
+    """End velocities (slip, normal) of a planar impact by Routh's method: pieces that are linear in
+    p.
+    """
     gap, p, p_end, compressing = -approach, 0.0, np.inf, True
     while p < p_end:
         if slip != 0.0:
@@ -137,7 +153,9 @@ def test_a_planar_impact_has_rouths_closed_form(seed, mu, e):
     slip, approach = random.normal(), random.uniform(0.1, 2.0)
     before = np.array([slip, 0.0, -approach, 0.0, 0.0, 0.0])
     problem = Problem(1.0, np.eye(3) * moment, arm, before, NO_GRAVITY, mu, e)
-    expected = routh(1.0 + z**2 / moment, -x * z / moment, 1.0 + x**2 / moment, slip, approach, mu, e)
+    expected = routh(
+        1.0 + z**2 / moment, -x * z / moment, 1.0 + x**2 / moment, slip, approach, mu, e
+    )
     after = problem.at_contacts(strike(problem).twist)[0]
     # what is lost within the one part in which the slip turns round
     tolerance = 0.03 * np.hypot(slip, approach) * (1.0 + mu)

@@ -1,4 +1,6 @@
-"""How often stated intervals hold on truths that identification doesn't share: the stored table, and a row of it."""
+"""How often stated intervals hold on truths that identification doesn't share: the stored table,
+and a row of it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def test_nine_intervals_in_ten_hold_or_the_law_is_refuted(table: pd.DataFrame, m
         assert (of_kind["held"] | ~of_kind["law_fits"]).mean() >= 0.9
 
 
-def test_a_law_that_made_the_impacts_is_never_refuted_and_another_one_always(table: pd.DataFrame) -> None:
+def test_a_law_that_made_the_impacts_is_never_refuted_and_another_one_always(
+    table: pd.DataFrame,
+) -> None:
     by_impacts = table[table["method"] != "trajectories"]
     assert by_impacts.loc[by_impacts["kind"].isin(SHARED), "law_fits"].all()
     assert not by_impacts.loc[by_impacts["kind"] == "other law", "law_fits"].any()

@@ -1,4 +1,6 @@
-"""Tosses made anew by another truth, and what an identification that doesn't share it makes of them."""
+"""Tosses made anew by another truth, and what an identification that doesn't share it makes of
+them.
+"""
 
 from dataclasses import replace
 
@@ -72,7 +74,9 @@ def test_a_toss_keeps_its_release_and_follows_the_truth(prepared):
 
 def test_another_seed_is_other_noise_and_another_law_another_motion(prepared):
     tosses = usable_tosses(prepared, start="flight_fit")[:3]
-    first, again, other = (tosses_anew(tosses, box(), SHARED, PARAMETERS, RATE, seed) for seed in (1, 1, 2))
+    first, again, other = (
+        tosses_anew(tosses, box(), SHARED, PARAMETERS, RATE, seed) for seed in (1, 1, 2)
+    )
     turning = tosses_anew(tosses, box(), Truth("incremental", 1.0, 0.0), PARAMETERS, RATE, 1)
     assert (first["position"] == again["position"]).all()
     assert 0.0 < np.abs(first["position"] - other["position"]).max() < 2e-4

@@ -1,4 +1,6 @@
-"""What goes beyond the paper: a moving surface, parameters held against each other, and corners that aren't sharp."""
+"""What goes beyond the paper: a moving surface, parameters held against each other, and corners
+that aren't sharp.
+"""
 
 import numpy as np
 import pandas as pd
@@ -11,12 +13,16 @@ from contactid.tossing.configuration import Scheme
 
 VARIANT = {"name": "paper", "calibrated": False}
 PAPER = Scheme("paper", "trajectory", "trajectory", "paper", VARIANT, True)
-REFINED = Scheme("refined", "trajectory", "trajectory", "refined", {"name": "refined", "calibrated": True}, False)
+REFINED = Scheme(
+    "refined", "trajectory", "trajectory", "refined", {"name": "refined", "calibrated": True}, False
+)
 ON_IMPACTS = Scheme("velocity", "velocity", "velocity", "velocity", VARIANT, True)
 
 
 def errors(moving, position, rotation):
-    """A prediction table with one row per toss: moving surface or not, and errors at rest in cm and degrees."""
+    """A prediction table with one row per toss: moving surface or not, and errors at rest in cm and
+    degrees.
+    """
     n = len(moving)
     return pd.DataFrame(
         {
@@ -37,7 +43,10 @@ def errors(moving, position, rotation):
 def prediction(dataset, table, scheme=PAPER, mu=0.4, e_n=0.2, half=0.05, data="synthetic twin"):
     fit = {
         "parameters": {"friction_mu": mu, "restitution_e_n": e_n},
-        "intervals": {"friction_mu": [mu - half, mu + half], "restitution_e_n": [e_n - half, e_n + half]},
+        "intervals": {
+            "friction_mu": [mu - half, mu + half],
+            "restitution_e_n": [e_n - half, e_n + half],
+        },
     }
     return Prediction(dataset, f"{dataset}_identified", scheme, "Box001", data, fit, table)
 
@@ -46,11 +55,16 @@ def prediction(dataset, table, scheme=PAPER, mu=0.4, e_n=0.2, half=0.05, data="s
 
 
 def test_errors_on_a_moving_surface_over_those_on_one_at_rest():
-    first = prediction("first", errors([False, True, False, True], [1.0, 4.0, 3.0, 8.0], [2.0, 3.0, 2.0, 5.0]))
+    first = prediction(
+        "first", errors([False, True, False, True], [1.0, 4.0, 3.0, 8.0], [2.0, 3.0, 2.0, 5.0])
+    )
     row = moving_table([first]).to_dict("records")
     assert len(row) == 1 and (row[0]["dataset"], row[0]["scheme"]) == ("first", "paper")
     assert (row[0]["moving_n"], row[0]["still_n"]) == (2, 2)
-    assert (row[0]["moving_rest_position_error_cm"], row[0]["still_rest_position_error_cm"]) == (6.0, 2.0)
+    assert (row[0]["moving_rest_position_error_cm"], row[0]["still_rest_position_error_cm"]) == (
+        6.0,
+        2.0,
+    )
     assert row[0]["ratio_rest_position_error_cm"] == pytest.approx(3.0)
     assert row[0]["ratio_rest_rotation_error_deg"] == pytest.approx(2.0)
     assert row[0]["same_order"] and row[0]["data"] == "synthetic twin"
@@ -62,7 +76,9 @@ def test_all_datasets_are_pooled_toss_by_toss():
     second = prediction("second", errors([False, True, True], [3.0, 12.0, 4.0], [1.0, 2.0, 3.0]))
     table = moving_table([first, second]).set_index("dataset")
     assert table.index.tolist() == ["first", "second", "all"]
-    assert table["ratio_rest_position_error_cm"].tolist() == pytest.approx([2.0, 8.0 / 3.0, 6.0 / 2.0])
+    assert table["ratio_rest_position_error_cm"].tolist() == pytest.approx(
+        [2.0, 8.0 / 3.0, 6.0 / 2.0]
+    )
     assert table.loc["all", ["moving_n", "still_n"]].tolist() == [3, 2]
     assert table.loc["all", "moving_rest_position_error_cm"] == pytest.approx(6.0)
     assert table.loc["all", "ratio_rest_rotation_error_deg"] == pytest.approx(2.0)
@@ -77,12 +93,16 @@ def test_each_scheme_has_its_own_rows():
     ]
     table = moving_table(items)
     assert list(zip(table["scheme"], table["dataset"], strict=True)) == [
-        (scheme, dataset) for scheme in ("paper", "refined") for dataset in ("first", "second", "all")
+        (scheme, dataset)
+        for scheme in ("paper", "refined")
+        for dataset in ("first", "second", "all")
     ]
     assert table["ratio_rest_position_error_cm"].tolist() == pytest.approx([2.0] * 3 + [5.0] * 3)
 
 
-@pytest.mark.parametrize("ratio, same", [(3.1, True), (3.2, False), (0.32, True), (0.31, False), (1.0, True)])
+@pytest.mark.parametrize(
+    "ratio, same", [(3.1, True), (3.2, False), (0.32, True), (0.31, False), (1.0, True)]
+)
 def test_the_same_order_of_magnitude_is_half_of_one_either_way(ratio, same):
     table = moving_table([prediction("first", errors([False, True], [1.0, ratio], [1.0, 1.0]))])
     assert bool(table["same_order"].item()) is same
@@ -123,7 +143,10 @@ def test_parameters_from_impacts_are_held_against_those_of_the_scheme_they_step_
 
 def test_one_sided_errors_count_on_the_side_they_are_on():
     table = errors([False], [1.0], [1.0])
-    impacts, tosses = prediction("first", table, ON_IMPACTS, mu=0.5), prediction("first", table, PAPER, mu=0.4)
+    impacts, tosses = (
+        prediction("first", table, ON_IMPACTS, mu=0.5),
+        prediction("first", table, PAPER, mu=0.4),
+    )
     impacts.fit["intervals"]["friction_mu"] = [0.5, 0.53]
     tosses.fit["intervals"]["friction_mu"] = [0.36, 0.4]
     row = disagreement_table([impacts, tosses]).iloc[0]
@@ -141,7 +164,9 @@ def test_rounded_corners_tell_their_radius(radius):
         "data": {"dataset": "d"}, "variant": "v", "intervals": {}, "parameters": {}, "objective": 0.1,
         "best_per_impact": 0.1, "no_impact": 1.0, "friction_flat_from": None, "converged": True,
     }  # fmt: skip
-    prepared = xr.Dataset({"mass": ("recording", np.ones(9))}, attrs={"object": "Cube", "synthetic": 1, "source": "s"})
+    prepared = xr.Dataset(
+        {"mass": ("recording", np.ones(9))}, attrs={"object": "Cube", "synthetic": 1, "source": "s"}
+    )
     losses = pd.DataFrame({"split": ["test"], "loss": [0.1]})
     row = velocity_row(fit, candidates, losses, calibrated=False, prepared=prepared)
     assert row["corner_radius_mm"] == pytest.approx(radius, abs=3.0 * row["corner_radius_se_mm"])

@@ -1,4 +1,6 @@
-"""The search that all simulators share spends its budget, finds known optima and keeps its failures."""
+"""The search that all simulators share spends its budget, finds known optima and keeps its
+failures.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ from contactid.tossing.peers.exchange import TRAJECTORY
 from contactid.tossing.peers.sessions import OwnSession
 from peer_problems import BUDGET, problem, start
 
-STAGES = [BUDGET["screened"], BUDGET["starts"] * BUDGET["competed"], BUDGET["refined"]]  # evaluations
+STAGES = [
+    BUDGET["screened"],
+    BUDGET["starts"] * BUDGET["competed"],
+    BUDGET["refined"],
+]  # evaluations
 
 # the search
 
@@ -32,7 +38,9 @@ STAGES = [BUDGET["screened"], BUDGET["starts"] * BUDGET["competed"], BUDGET["ref
 def bowl(minimum: np.ndarray, asked: list[int]):
     def losses(points: np.ndarray) -> list[float]:
         asked.append(len(points))
-        return [float(np.abs(point - minimum).sum() + 0.1 * np.cos(9 * point[0])) for point in points]
+        return [
+            float(np.abs(point - minimum).sum() + 0.1 * np.cos(9 * point[0])) for point in points
+        ]
 
     return losses
 
@@ -73,7 +81,10 @@ def test_stages_share_their_tosses():
     assert search.simulations(329, BUDGET) == 64 * 40 + 3 * 16 * 80 + 24 * 329
 
 
-@given(st.sampled_from([one for name in SIMULATORS for one in parameters_of(name)]), st.floats(0.0, 1.0))
+@given(
+    st.sampled_from([one for name in SIMULATORS for one in parameters_of(name)]),
+    st.floats(0.0, 1.0),
+)
 def test_shares_of_a_range_come_back(parameter: Parameter, share: float):
     value = float(values_at(parameter, np.array(share)))
     assert parameter.low * (1 - 1e-12) <= value <= parameter.high * (1 + 1e-12)
@@ -98,14 +109,19 @@ def recorded(monkeypatch, session):
     ("simulator", "truth", "within"),
     [
         (OWN, {"friction_mu": 0.32, "restitution_e_n": 0.15}, 0.01),
-        (OWN_INCREMENTAL, {"friction_mu": 0.32, "restitution_e_n": 0.15, "restitution_e_t": 0.3}, 0.05),
+        (
+            OWN_INCREMENTAL,
+            {"friction_mu": 0.32, "restitution_e_n": 0.15, "restitution_e_t": 0.3},
+            0.05,
+        ),
     ],
 )
 def test_our_own_parameters_are_found_again(simulator, truth, within, monkeypatch):
     random = np.random.default_rng(3)
     turns = [rotations.exp(random.uniform(-1, 1, 3)) for _ in range(12)]
     starts = [
-        start([0, 0, 0.12], [random.uniform(0.5, 1.5), 0, -0.5], random.uniform(-6, 6, 3), turn) for turn in turns
+        start([0, 0, 0.12], [random.uniform(0.5, 1.5), 0, -0.5], random.uniform(-6, 6, 3), turn)
+        for turn in turns
     ]
     what = problem(*starts, n=70)
     with OwnSession(what, simulator) as opened:
@@ -130,7 +146,9 @@ def test_failed_tosses_count_and_are_recorded(monkeypatch):
             return replace(answer, position_error=loss, rotation_error=loss, failed=failed)
 
     answers = recorded(monkeypatch, Failing)
-    found = search.identify(OWN, problem(start([0, 0, 0.06], [1, 0, 0]), n=5), {**BUDGET, "substeps": 1})
+    found = search.identify(
+        OWN, problem(start([0, 0, 0.06], [1, 0, 0]), n=5), {**BUDGET, "substeps": 1}
+    )
     assert found["parameters"]["friction_mu"] <= 0.3
     failures = [search.penalised(answer)[answer.failed] for answer in answers]
     assert 0 < found["residuals"]["failed_evaluations"] == sum(map(len, failures))

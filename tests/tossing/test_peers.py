@@ -1,7 +1,7 @@
 """Laws that every simulator obeys behind the common interface, and the interface itself.
 
-The other simulators are tested where their environments exist: ``.venv-<name>`` beside the checkout, or what
-``CONTACTID_<NAME>_PYTHON`` names.
+The other simulators are tested where their environments exist: ``.venv-<name>`` beside the
+checkout, or what ``CONTACTID_<NAME>_PYTHON`` names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,14 @@ from contactid.core.errors import ContactIdError
 from contactid.tossing.peers import search
 from contactid.tossing.peers import simulator as principal
 from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL, PEERS, SIMULATORS, parameters_of
-from contactid.tossing.peers.exchange import TRAJECTORY, Answer, Problem, Request, measured, trajectory_errors
+from contactid.tossing.peers.exchange import (
+    TRAJECTORY,
+    Answer,
+    Problem,
+    Request,
+    measured,
+    trajectory_errors,
+)
 from contactid.tossing.peers.sessions import PeerSession, peer_python, read_answer
 from contactid.tossing.predict.benchmark import identify_by_sysid
 from peer_problems import FRICTION, HALF, LOPSIDED, MASS, RATE, TURNED, problem, start
@@ -93,7 +100,9 @@ def test_a_sliding_box_is_slowed_by_mu_g(simulator, friction):
     what = problem(start([0.0, 0.0, HALF - 1e-9], [speed, 0.0, 0.0]), n=61)
     position, _ = motion(simulator, what, **{name: friction})
     time = 60 / RATE
-    assert speed * time - position[-1, 0] == pytest.approx(0.5 * friction * 9.81 * time**2, rel=0.04)
+    assert speed * time - position[-1, 0] == pytest.approx(
+        0.5 * friction * 9.81 * time**2, rel=0.04
+    )
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
@@ -109,7 +118,10 @@ def test_a_box_is_carried_along_by_a_belt(simulator):
 @pytest.mark.parametrize("simulator", SIMULATORS)
 def test_a_dropped_box_does_not_gain_energy(simulator):
     what = problem(
-        start([0.0, 0.0, 0.2], [0.5, 0.0, 0.0], [4.0, -3.0, 2.0], TURNED), n=240, inertia=LOPSIDED, center=(0, 0, 5e-3)
+        start([0.0, 0.0, 0.2], [0.5, 0.0, 0.0], [4.0, -3.0, 2.0], TURNED),
+        n=240,
+        inertia=LOPSIDED,
+        center=(0, 0, 5e-3),
     )
     position, orientation = motion(simulator, what)
     matrices = rotations.matrices(orientation)
@@ -119,9 +131,12 @@ def test_a_dropped_box_does_not_gain_energy(simulator):
         rotations.as_rotation(orientation[2:]) * rotations.as_rotation(orientation[:-2]).inv()
     ))  # fmt: skip
     spin = np.einsum("nji,nj->ni", matrices[1:-1], turn) * RATE / 2.0
-    energy = 0.5 * MASS * (linear**2).sum(axis=1) + 0.5 * np.einsum("ni,ij,nj->n", spin, LOPSIDED, spin)
+    energy = 0.5 * MASS * (linear**2).sum(axis=1) + 0.5 * np.einsum(
+        "ni,ij,nj->n", spin, LOPSIDED, spin
+    )
     energy += MASS * 9.81 * height[1:-1, 2]
-    # central differences straddle impacts, and a compliant contact gives back what it took within some samples
+    # central differences straddle impacts, and a compliant contact gives back what it took within
+    # some samples
     assert (energy[8:] - np.minimum.accumulate(energy)[:-8]).max() < 0.05 * energy[0]
     assert energy[-1] == pytest.approx(MASS * 9.81 * height[-1, 2], rel=1e-3), "at rest"
     assert energy[-1] < 0.5 * energy[0]
@@ -139,7 +154,9 @@ def test_tosses_do_not_depend_on_one_another(simulator):
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
 def test_errors_alone_are_those_of_the_poses(simulator):
-    what = problem(start([0.0, 0.0, 0.1], [0.4, 0.0, -0.5], [3.0, 1.0, 0.0]), start([0.0, 0.0, 0.3]))
+    what = problem(
+        start([0.0, 0.0, 0.1], [0.4, 0.0, -0.5], [3.0, 1.0, 0.0]), start([0.0, 0.0, 0.3])
+    )
     with session(simulator, what) as opened:
         few = search.evaluate(opened, PARAMETERS[simulator], 2)
         all_of_it = search.evaluate(opened, PARAMETERS[simulator], 2, TRAJECTORY)
@@ -148,7 +165,9 @@ def test_errors_alone_are_those_of_the_poses(simulator):
     assert all_of_it.loss == pytest.approx(few.loss, abs=1e-9)
     for toss in range(2):
         part = what.samples(toss)
-        errors = trajectory_errors(what, toss, all_of_it.position[0, part], all_of_it.orientation[0, part])
+        errors = trajectory_errors(
+            what, toss, all_of_it.position[0, part], all_of_it.orientation[0, part]
+        )
         assert few.loss[0, toss] == pytest.approx(sum(errors), abs=1e-9)
     assert few.steps == 2 * 2 * 59
 
@@ -158,9 +177,14 @@ def test_a_simulator_refuses_what_it_cannot_take(simulator):
     with session(simulator, problem(start([0, 0, 1.0]), n=3)) as opened:
         with pytest.raises(ContactIdError, match=r"parameters stickiness.*It takes"):
             opened.ask(Request(np.array(["stickiness"]), np.array([[1.0]]), 1))
-        assert not search.evaluate(opened, PARAMETERS[simulator], 1).failed.any(), "the session goes on"
+        assert not search.evaluate(opened, PARAMETERS[simulator], 1).failed.any(), (
+            "the session goes on"
+        )
     upward = problem(start([0, 0, 1.0]), n=3, belt=(0, 0, 0.1))
-    with session(simulator, upward) as opened, pytest.raises(ContactIdError, match="its own normal"):
+    with (
+        session(simulator, upward) as opened,
+        pytest.raises(ContactIdError, match="its own normal"),
+    ):
         search.evaluate(opened, PARAMETERS[simulator], 1)
 
 
@@ -182,12 +206,16 @@ def test_the_principal_frame_is_the_same_body(seed):
     random = np.random.default_rng(seed)
     factor = random.normal(size=(3, 3))
     inertia = factor @ factor.T + np.eye(3)
-    what = replace(problem(start([0, 0, 1.0])), inertia=inertia, center_of_mass=random.normal(size=3) * 0.01)
+    what = replace(
+        problem(start([0, 0, 1.0])), inertia=inertia, center_of_mass=random.normal(size=3) * 0.01
+    )
     body = principal.principal_body(what)
     axes = rotations.matrices(body.axes)
     assert axes @ np.diag(body.moments) @ axes.T == pytest.approx(inertia, rel=1e-9)
     assert body.vertices @ axes.T + body.center == pytest.approx(what.vertices, abs=1e-12)
-    corner = np.abs(rotations.matrices(body.box_orientation).T @ (body.vertices - body.box_position).T)
+    corner = np.abs(
+        rotations.matrices(body.box_orientation).T @ (body.vertices - body.box_position).T
+    )
     assert corner == pytest.approx(np.tile(body.half_extents[:, None], 8), abs=1e-12)
     states = np.concatenate([random.normal(size=(5, 13))], axis=0)
     states[:, 3:7] /= np.linalg.norm(states[:, 3:7], axis=1, keepdims=True)
@@ -197,7 +225,9 @@ def test_the_principal_frame_is_the_same_body(seed):
 
 
 def test_a_diagonal_tensor_keeps_its_axes():
-    body = principal.principal_body(replace(problem(start([0, 0, 1.0])), inertia=np.diag([3e-3, 1e-3, 2e-3])))
+    body = principal.principal_body(
+        replace(problem(start([0, 0, 1.0])), inertia=np.diag([3e-3, 1e-3, 2e-3]))
+    )
     assert body.moments.tolist() == [3e-3, 1e-3, 2e-3]
     assert body.axes.tolist() == [1.0, 0.0, 0.0, 0.0]
 
@@ -227,7 +257,9 @@ def test_files_come_back_as_they_were_written(tmp_path):
 
 
 def own_answer(what: Problem, request: Request) -> Answer:
-    return measured(what, request, "x", [(what.position, what.orientation, "", 0.0)] * len(request.values))
+    return measured(
+        what, request, "x", [(what.position, what.orientation, "", 0.0)] * len(request.values)
+    )
 
 
 def test_an_answer_of_other_tosses_or_none_at_all_is_an_error(tmp_path):
@@ -246,7 +278,9 @@ def test_an_answer_of_other_tosses_or_none_at_all_is_an_error(tmp_path):
 
 def test_a_missing_environment_names_the_remedy(monkeypatch):
     monkeypatch.setenv("CONTACTID_DRAKE_PYTHON", "nowhere/python")
-    with pytest.raises(ContactIdError, match=r"nowhere/python.*make peers or set CONTACTID_DRAKE_PYTHON"):
+    with pytest.raises(
+        ContactIdError, match=r"nowhere/python.*make peers or set CONTACTID_DRAKE_PYTHON"
+    ):
         peer_python("drake")
     with pytest.raises(ContactIdError, match="unknown simulator 'gazebo'"):
         peer_python("gazebo")
@@ -255,7 +289,12 @@ def test_a_missing_environment_names_the_remedy(monkeypatch):
 def test_a_python_without_the_simulator_is_one_line():
     # the main environment holds none of the other simulators
     opening = PeerSession("pybullet", problem(start([0, 0, 1.0]), n=3), python=sys.executable)
-    with pytest.raises(ContactIdError, match=r"pybullet did not start \(ModuleNotFoundError.*make peers"), opening:
+    with (
+        pytest.raises(
+            ContactIdError, match=r"pybullet did not start \(ModuleNotFoundError.*make peers"
+        ),
+        opening,
+    ):
         pass
 
 
@@ -288,10 +327,18 @@ def test_a_crash_and_a_silence_are_one_line(tmp_path):
 
 
 def test_mujocos_own_identification_keeps_its_budget_and_comes_nearer():
-    """On tosses of MuJoCo itself; by its own cost, that of the catalogue's start being the first that it tries."""
-    tosses = [start([0, 0, 0.15], [0.8, 0.2 * k, -0.5], [3.0 - k, 2.0, 1.0], TURNED) for k in range(4)]
+    """On tosses of MuJoCo itself; by its own cost, that of the catalogue's start being the first
+    that it tries.
+    """
+    tosses = [
+        start([0, 0, 0.15], [0.8, 0.2 * k, -0.5], [3.0 - k, 2.0, 1.0], TURNED) for k in range(4)
+    ]
     position, orientation = motion("mujoco", problem(*tosses), friction=0.2)
     measured_by_it = replace(problem(*tosses), position=position, orientation=orientation)
     found = identify_by_sysid(measured_by_it, 400, 4)
     assert found["step"] in (0.02, np.sqrt(np.finfo(float).eps)) and 0 < found["simulated"] <= 400
-    assert abs(found["parameters"]["friction"] - 0.2) < 0.05 < abs(parameters_of("mujoco")[0].start - 0.2)
+    assert (
+        abs(found["parameters"]["friction"] - 0.2)
+        < 0.05
+        < abs(parameters_of("mujoco")[0].start - 0.2)
+    )

@@ -1,4 +1,6 @@
-"""One's own tosses by a finished run: the run's own numbers come back, doubts are told, errors are one line."""
+"""One's own tosses by a finished run: the run's own numbers come back, doubts are told, errors are
+one line.
+"""
 
 import json
 import re
@@ -36,7 +38,9 @@ OF_REGIONS = {"regions.json", "regions.pdf", "regions.png", "regions.svg"}
 
 @pytest.fixture(scope="module")
 def cube(tmp_path_factory):
-    """A finished run on 40 tosses of a cube, its ``exact`` parameters the true ones, and these tosses."""
+    """A finished run on 40 tosses of a cube, its ``exact`` parameters the true ones, and these
+    tosses.
+    """
     folder = tmp_path_factory.mktemp("cube")
     tosses = write_cube(folder / "all", 40, seed=3)
     block = {"identify_on": ["cube"], "predict_on": ["cube"], "exclude_tumbling": False}
@@ -48,11 +52,23 @@ def cube(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def box(tmp_path_factory):
-    """A finished run on the twin of Box006, in a folder like that of a checkout, with the examples beside it."""
+    """A finished run on the twin of Box006, in a folder like that of a checkout, with the examples
+    beside it.
+    """
     folder = tmp_path_factory.mktemp("box")
     source = ROOT / "workflow/resources/embedded/box006_trajectories_twin.h5"
-    block = {"identify_on": ["box"], "predict_on": ["box"], "velocity": {"identify_on": []}, "variants": [EXACT]}
-    run = write_run(folder / "results/default", {"box": ("iam", source, "Box006")}, block, {"exact": (0.4, 0.25)})
+    block = {
+        "identify_on": ["box"],
+        "predict_on": ["box"],
+        "velocity": {"identify_on": []},
+        "variants": [EXACT],
+    }
+    run = write_run(
+        folder / "results/default",
+        {"box": ("iam", source, "Box006")},
+        block,
+        {"exact": (0.4, 0.25)},
+    )
     (folder / "examples").symlink_to(ROOT / "examples")
     return run
 
@@ -62,33 +78,49 @@ def copied(tosses, folder, names):
     shutil.copytree(tosses / "params_processed", folder / "params_processed")
     (folder / "tosses_processed").mkdir()
     for name in names:
-        shutil.copy2(tosses / f"tosses_processed/{name}.pt", folder / f"tosses_processed/9{name}.pt")
+        shutil.copy2(
+            tosses / f"tosses_processed/{name}.pt", folder / f"tosses_processed/9{name}.pt"
+        )
     return folder
 
 
 def test_the_run_s_own_test_tosses_have_the_run_s_own_losses(cube, tmp_path, capsys):
     run, tosses = cube
     mine = copied(tosses, tmp_path / "mine", names_of(run, "cube", "test"))
-    assert main(["predict", str(mine), "--run", str(run), "--report", str(tmp_path / "report")]) == 0
+    assert (
+        main(["predict", str(mine), "--run", str(run), "--report", str(tmp_path / "report")]) == 0
+    )
     printed = capsys.readouterr().out
-    assert "WARNING" not in printed and {file.name for file in (tmp_path / "report").iterdir()} == FILES | OF_REGIONS
+    assert (
+        "WARNING" not in printed
+        and {file.name for file in (tmp_path / "report").iterdir()} == FILES | OF_REGIONS
+    )
     model = pinocchio.buildModelFromUrdf(
         str(tmp_path / "report/bodies/cube.calibrated.urdf"), pinocchio.JointModelFreeFlyer()
     )
     calibration = json.loads((run / "tossing/fits/cube.calibration.json").read_text())
     assert np.allclose(model.inertias[1].lever, calibration["center_of_mass"], atol=1e-12)
     ours = pd.read_csv(tmp_path / "report/predictions.csv")
-    assert set(ours["scheme"]) == {"exact", "calibrated", "no_restitution", "no_impact"} and not ours["seen"].any()
+    assert (
+        set(ours["scheme"]) == {"exact", "calibrated", "no_restitution", "no_impact"}
+        and not ours["seen"].any()
+    )
     for scheme in ("exact", "calibrated", "no_restitution"):
         theirs = read_csv(run / f"tossing/predictions/cube/cube.{scheme}.csv")
-        own = ours[ours["scheme"] == scheme].set_index("toss").loc[[int(f"9{name}") for name in theirs["toss"]]]
+        own = (
+            ours[ours["scheme"] == scheme]
+            .set_index("toss")
+            .loc[[int(f"9{name}") for name in theirs["toss"]]]
+        )
         for column in ("loss", "rest_position_error_cm", "rest_rotation_error_deg"):
             assert np.allclose(own[column], theirs[column], rtol=1e-5, atol=1e-6), (scheme, column)
         told = re.search(rf"^{scheme}: loss = (\S+) \+- (\S+) ", printed, re.M)
         assert float(told[1]) == pytest.approx(theirs["loss"].mean(), rel=1e-3)
         assert float(told[2]) == pytest.approx(theirs["loss"].sem(), rel=0.05)
     mean = ours.groupby("scheme")["loss"].mean()
-    assert mean["exact"] < 0.3 * mean["no_restitution"] < mean["no_impact"], "the true parameters are the best"
+    assert mean["exact"] < 0.3 * mean["no_restitution"] < mean["no_impact"], (
+        "the true parameters are the best"
+    )
 
 
 def test_tosses_that_the_run_identified_on_are_told_and_don_t_count(cube):
@@ -99,7 +131,10 @@ def test_tosses_that_the_run_identified_on_are_told_and_don_t_count(cube):
     table = predict_own(run, found)
     summary = means(table, run, found).set_index("scheme")
     unseen = table[(table["scheme"] == "exact") & ~table["seen"]]["loss"]
-    assert summary.loc["exact", "mean_loss"] == pytest.approx(unseen.mean()) and summary.loc["exact", "n_tosses"] == 12
+    assert (
+        summary.loc["exact", "mean_loss"] == pytest.approx(unseen.mean())
+        and summary.loc["exact", "n_tosses"] == 12
+    )
 
 
 def test_the_naive_answer_stays_where_it_first_touches(cube):
@@ -112,13 +147,19 @@ def test_the_naive_answer_stays_where_it_first_touches(cube):
     contact, rest, position = int(toss["contact"]), int(toss["rest"]), toss["position"].values
     way = [np.linalg.norm(position[k] - position[contact]) for k in range(contact, rest + 1)]
     samples = rest + 1 - max(int(toss["release"]), 1)
-    assert table["position_error_pct"] == pytest.approx(100.0 * sum(way) / samples / 0.1048, rel=1e-9)
+    assert table["position_error_pct"] == pytest.approx(
+        100.0 * sum(way) / samples / 0.1048, rel=1e-9
+    )
 
 
 def test_on_another_surface_the_tosses_own_rest_is_used_and_that_is_told(cube, tmp_path):
     run = read_run(cube[0])
-    low, high = (read_tosses([write_cube(tmp_path / f"{z}", 6, seed=8, height=z)], run) for z in (0.0, 0.02))
-    assert low.warnings == () and re.search(r"rest \+(19.9|20.0|20.1) mm off the surface", high.warnings[0])
+    low, high = (
+        read_tosses([write_cube(tmp_path / f"{z}", 6, seed=8, height=z)], run) for z in (0.0, 0.02)
+    )
+    assert low.warnings == () and re.search(
+        r"rest \+(19.9|20.0|20.1) mm off the surface", high.warnings[0]
+    )
     losses = [predict_own(run, tosses).groupby("scheme")["loss"].mean() for tosses in (low, high)]
     assert np.allclose(*losses, rtol=0.05, atol=2e-3)
 
@@ -126,7 +167,10 @@ def test_on_another_surface_the_tosses_own_rest_is_used_and_that_is_told(cube, t
 @pytest.mark.parametrize(
     ("changes", "warning"),
     [
-        ({"mass": 0.5, "inertia": 0.4}, "its mass is 0.5 kg instead of 0.37 kg; its principal moments"),
+        (
+            {"mass": 0.5, "inertia": 0.4},
+            "its mass is 0.5 kg instead of 0.37 kg; its principal moments",
+        ),
         ({"dt": 1.0 / 196.0}, "196 frames/s here, 200 where the run identified"),
     ],
 )
@@ -140,11 +184,21 @@ def test_a_wrong_frame_rate_shows_in_the_fall(cube, tmp_path):
     shutil.rmtree(tosses / "params_processed")  # 148 frames/s are assumed, it was 200
     found = read_tosses([tosses], read_run(cube[0]))
     fall = re.search(r"fall with (\S+) m/s2: their frame rate \(148\)", " ".join(found.warnings))
-    assert float(fall[1]) == pytest.approx(9.81 * (148 / 200) ** 2, rel=0.02) and "as published" in found.notes[-1]
+    assert (
+        float(fall[1]) == pytest.approx(9.81 * (148 / 200) ** 2, rel=0.02)
+        and "as published" in found.notes[-1]
+    )
 
 
 def report_of(cube, tmp_path, *tosses, run=None):
-    arguments = ["predict", *map(str, tosses), "--run", str(run or cube[0]), "--report", str(tmp_path / "report")]
+    arguments = [
+        "predict",
+        *map(str, tosses),
+        "--run",
+        str(run or cube[0]),
+        "--report",
+        str(tmp_path / "report"),
+    ]
     return main(arguments)
 
 
@@ -169,7 +223,11 @@ def test_what_cannot_be_predicted_is_one_line_and_leaves_nothing(cube, tmp_path,
         ([tmp_path / "both"], run, "both .pt tosses and .h5 archives"),
         ([tmp_path / "both/0.pt", EXAMPLES / BOX], run, "not of one kind"),
         ([EXAMPLES / BOX], run, "Box006 (205 x 155 x 100 mm), but"),
-        ([tosses], tmp_path / "runs/none", "no such run. Finish it first (snakemake with its configuration), or name"),
+        (
+            [tosses],
+            tmp_path / "runs/none",
+            "no such run. Finish it first (snakemake with its configuration), or name",
+        ),
         ([tosses], tmp_path / "empty", "is no finished run"),
         ([tosses], lacking, "lacks tossing/fits/cube.exact.json. Finish it first (make public)"),
         ([flights], bare, "all recordings end in motion, and"),
@@ -191,13 +249,20 @@ def test_regions_are_in_a_file_a_table_and_a_few_lines(cube, tmp_path, capsys):
     assert report_of(cube, tmp_path, mine) == 0
     printed = capsys.readouterr().out
     document = json.loads((tmp_path / "report/regions.json").read_text())
-    losses = {name: read_csv(run / f"tossing/predictions/cube/cube.{name}.csv")["loss"].mean() for name in FITTED}
-    assert document["scheme"] == min(losses, key=losses.get), "of least loss on the run's own test tosses"
+    losses = {
+        name: read_csv(run / f"tossing/predictions/cube/cube.{name}.csv")["loss"].mean()
+        for name in FITTED
+    }
+    assert document["scheme"] == min(losses, key=losses.get), (
+        "of least loss on the run's own test tosses"
+    )
     assert [toss["toss"] for toss in document["tosses"]] == [f"9{name}" for name in names]
     table = pd.read_csv(tmp_path / "report/predictions.csv", dtype={"toss": str})
     own = table["scheme"] == document["scheme"]
     columns = ["simulated_face_probability", "region_50_m2", "region_80_m2", "region_90_m2"]
-    assert table.loc[own, columns].notna().all(axis=None) and table.loc[~own, columns].isna().all(axis=None)
+    assert table.loc[own, columns].notna().all(axis=None) and table.loc[~own, columns].isna().all(
+        axis=None
+    )
     by_toss = table[own].set_index("toss")
     for toss in document["tosses"]:
         assert sum(toss["faces"].values()) == pytest.approx(1.0)
@@ -208,14 +273,18 @@ def test_regions_are_in_a_file_a_table_and_a_few_lines(cube, tmp_path, capsys):
         assert np.allclose([toss["measured"]["x"], toss["measured"]["y"]], place, atol=1e-6)
     for k, level in enumerate((50, 80, 90)):
         held = sum(toss["regions"][k]["covers"] for toss in document["tosses"])
-        assert f"{level} % regions by {document['scheme']} hold {held} of 12 poses at rest" in printed
+        assert (
+            f"{level} % regions by {document['scheme']} hold {held} of 12 poses at rest" in printed
+        )
         assert f"| {level} % | {held} of 12" in (tmp_path / "report/summary.md").read_text()
 
 
 def test_regions_hold_tosses_that_the_run_has_not_seen(cube, tmp_path):
     """28 tosses set the edges of the regions, so the count of 60 new ones is beta-binomial."""
     run = read_run(cube[0])
-    table = predict_regions(run, read_tosses([write_cube(tmp_path / "new", 60, seed=77)], run)).coverage
+    table = predict_regions(
+        run, read_tosses([write_cube(tmp_path / "new", 60, seed=77)], run)
+    ).coverage
     for row in table.itertuples():
         rank = int(np.ceil(29 * row.level))
         low, high = betabinom.ppf([0.001, 0.999], 60, rank, 29 - rank)
@@ -236,15 +305,24 @@ def test_tosses_that_end_in_motion_have_regions_alone(cube, tmp_path, capsys):
     flights = in_motion(tosses, tmp_path / "flights", names, 18)
     assert report_of(cube, tmp_path, flights) == 0
     printed = capsys.readouterr().out
-    assert "loss" not in printed.split("Report")[0] and "12 recordings end in motion" in summary_of(tmp_path)
-    assert {file.name for file in (tmp_path / "report").iterdir()} == {"predictions.csv", "summary.md"} | OF_REGIONS
+    assert "loss" not in printed.split("Report")[0] and "12 recordings end in motion" in summary_of(
+        tmp_path
+    )
+    assert {file.name for file in (tmp_path / "report").iterdir()} == {
+        "predictions.csv",
+        "summary.md",
+    } | OF_REGIONS
     hidden = json.loads((tmp_path / "report/regions.json").read_text())["tosses"]
     assert report_of(cube, tmp_path, copied(tosses, tmp_path / "whole", names)) == 0
     whole = json.loads((tmp_path / "report/regions.json").read_text())["tosses"]
     for one, other in zip(hidden, whole, strict=True):
-        assert one["measured"] is None and all(region["covers"] is None for region in one["regions"])
+        assert one["measured"] is None and all(
+            region["covers"] is None for region in one["regions"]
+        )
         assert one["most_probable_face"] == other["most_probable_face"]
-        middle, known = (np.mean(toss["regions"][0]["outlines"][0]["corners"], axis=0) for toss in (one, other))
+        middle, known = (
+            np.mean(toss["regions"][0]["outlines"][0]["corners"], axis=0) for toss in (one, other)
+        )
         assert np.linalg.norm(middle - known) < 0.02, "from fewer samples of the flight"
 
 
@@ -258,7 +336,9 @@ def test_tosses_in_motion_beside_whole_ones_have_rows_without_losses(cube, tmp_p
     table = pd.read_csv(tmp_path / "report/predictions.csv", dtype={"toss": str})
     (row,) = table[table["toss"] == f"9{names[9]}"].to_dict("records")
     assert np.isnan(row["loss"]) and 0.0 < row["region_90_m2"] < 1.0 and row["scheme"] in FITTED
-    assert "hold" in capsys.readouterr().out and "1 recordings end in motion" in summary_of(tmp_path)
+    assert "hold" in capsys.readouterr().out and "1 recordings end in motion" in summary_of(
+        tmp_path
+    )
 
 
 def summary_of(tmp_path):
@@ -273,7 +353,9 @@ def test_the_example_is_made_by_its_function(tmp_path):
     assert (EXAMPLES / BOX).stat().st_size < 200_000
     with h5py.File(EXAMPLES / BOX) as committed, h5py.File(tmp_path / BOX) as made:
         names = []
-        committed.visititems(lambda name, node: names.append(name) if name.endswith("transforms") else None)
+        committed.visititems(
+            lambda name, node: names.append(name) if name.endswith("transforms") else None
+        )
         assert names and set(committed) == set(made)
         for name in names:
             assert np.allclose(committed[name][:], made[name][:], atol=1e-4)
@@ -281,12 +363,16 @@ def test_the_example_is_made_by_its_function(tmp_path):
     files = sorted((EXAMPLES / CUBE).rglob("*.pt"))
     assert len(files) == 6 and sum(file.stat().st_size for file in files) < 200_000
     for file in files:
-        assert np.allclose(read_toss_table(file), read_toss_table(tmp_path / file.relative_to(EXAMPLES)), atol=1e-4)
+        assert np.allclose(
+            read_toss_table(file), read_toss_table(tmp_path / file.relative_to(EXAMPLES)), atol=1e-4
+        )
 
 
 def test_the_example_is_predicted_and_its_other_surface_noticed(box, tmp_path, capsys):
     mine = shutil.copy(EXAMPLES / BOX, tmp_path / f"{ODD}.h5")
-    assert main(["predict", str(mine), "--run", str(box), "--report", str(tmp_path / "report")]) == 0
+    assert (
+        main(["predict", str(mine), "--run", str(box), "--report", str(tmp_path / "report")]) == 0
+    )
     assert f"\n{IN_MARKDOWN}.h5: " in (tmp_path / "report/summary.md").read_text()
     printed = capsys.readouterr().out
     assert NO_REGIONS in printed and NO_REGIONS in (tmp_path / "report/summary.md").read_text()
@@ -303,7 +389,10 @@ def test_parameters_of_a_simulation_are_not_taken_for_a_real_body_s(box, tmp_pat
     with h5py.File(shutil.copy2(EXAMPLES / BOX, tmp_path / "mine.h5"), "r+") as archive:
         del archive.attrs["synthetic"]
     warnings = read_tosses([tmp_path / "mine.h5"], read_run(box)).warnings
-    assert any("simulated tosses: its parameters are those of the simulation" in warning for warning in warnings)
+    assert any(
+        "simulated tosses: its parameters are those of the simulation" in warning
+        for warning in warnings
+    )
 
 
 def test_the_lines_of_python_in_the_docs_run(box, monkeypatch, capsys):

@@ -53,14 +53,18 @@ def test_a_tilted_and_sunken_surface_is_found_from_the_resting_bodies():
         for recording in recordings(body, 12, seed=4)
     ]
     prepared = prepare_tosses(motion(moved, body))
-    assert prepared.attrs["plane_slope_y"] == pytest.approx(0.004, abs=5e-4)  # bodies come to rest a little sunken
+    assert prepared.attrs["plane_slope_y"] == pytest.approx(
+        0.004, abs=5e-4
+    )  # bodies come to rest a little sunken
     assert prepared.attrs["plane_slope_x"] == pytest.approx(0.003, abs=5e-4)
     assert np.abs(prepared["rest_position"].values[:, 2] - 0.05).max() < 5e-4
 
 
 def test_plane_fit_ignores_a_body_that_leans():
     body = box()
-    positions = np.array([[x, y, 0.05] for x in (0.0, 0.3) for y in (0.0, 0.4)] + [[0.1, 0.1, 0.07]])
+    positions = np.array(
+        [[x, y, 0.05] for x in (0.0, 0.3) for y in (0.0, 0.4)] + [[0.1, 0.1, 0.07]]
+    )
     orientations = np.tile([1.0, 0, 0, 0], (5, 1))
     plane = fit_plane(positions, orientations, body.vertices)
     assert abs(plane.height) < 1e-12 and np.abs(plane.slope).max() < 1e-12
@@ -81,7 +85,11 @@ def broken(kind):
 
 @pytest.mark.parametrize(
     ("kind", "reason"),
-    [("short", "only 3 frames"), ("moving", "not at rest"), ("resting", "at rest from the first sample")],
+    [
+        ("short", "only 3 frames"),
+        ("moving", "not at rest"),
+        ("resting", "at rest from the first sample"),
+    ],
 )
 def test_every_toss_is_used_or_has_a_reason(kind, reason):
     table = broken(kind)
@@ -92,7 +100,10 @@ def test_every_toss_is_used_or_has_a_reason(kind, reason):
 def test_tumbling_tosses_are_left_out_only_when_asked():
     body = box()
     made = recordings(body, 15, seed=6)
-    kept, left = prepare_tosses(motion(made, body)), prepare_tosses(motion(made, body), exclude_tumbling=True)
+    kept, left = (
+        prepare_tosses(motion(made, body)),
+        prepare_tosses(motion(made, body), exclude_tumbling=True),
+    )
     tumbled = kept["tumbled"].values.astype(bool)
     assert tumbled.any() and not tumbled.all()
     assert [bool(reason) for reason in left["reason"].values] == list(tumbled)
@@ -101,8 +112,12 @@ def test_tumbling_tosses_are_left_out_only_when_asked():
 def test_no_usable_toss_is_an_error_that_says_why():
     body = box()
     first = recordings(body, 1, seed=5)[0]
-    with pytest.raises(ContactIdError, match=r"none of its 1 recordings is usable .the first: not at rest"):
-        prepare_tosses(motion([Recording(first.name, first.position[:40], first.orientation[:40])], body))
+    with pytest.raises(
+        ContactIdError, match=r"none of its 1 recordings is usable .the first: not at rest"
+    ):
+        prepare_tosses(
+            motion([Recording(first.name, first.position[:40], first.orientation[:40])], body)
+        )
 
 
 @given(st.sampled_from([1, -1, 2, -2, 3, -3]), st.tuples(*[st.floats(-0.3, 0.3)] * 3))

@@ -70,8 +70,12 @@ def test_the_fit_is_the_best_point_of_what_is_stored(tosses, tmp_path):
     stored = [str(folder / TABLE), str(folder / RECORD)]
     identify_from_stored(stored, ["cube"], EXACT, [str(tmp_path / "fit.json")])
     found = read_json(tmp_path / "fit.json")
-    best = whole.loc[whole["mean_loss"].idxmin(), ["friction_mu", "restitution_e_n", "mean_loss"]].tolist()
-    assert [*found["parameters"].values(), found["objective"]] == best and found["data"]["n_tosses"] == 2
+    best = whole.loc[
+        whole["mean_loss"].idxmin(), ["friction_mu", "restitution_e_n", "mean_loss"]
+    ].tolist()
+    assert [*found["parameters"].values(), found["objective"]] == best and found["data"][
+        "n_tosses"
+    ] == 2
     with pytest.raises(ContactIdError, match="has no other"):
         identify_from_stored(stored, ["other"], EXACT, [str(tmp_path / "fit.json")])
 
@@ -86,7 +90,9 @@ def test_every_test_toss_is_predicted_with_both_kinds(tosses, tmp_path):
     file = tmp_path / "printed.csv"
     predict_with_printed([tosses], ["cube"], ["Box006"], PUBLISHED, EXACT, str(file))
     table = read_csv(file)
-    assert table.groupby("parameters")[["friction_mu", "restitution_e_n"]].first().to_dict("index") == {
+    assert table.groupby("parameters")[["friction_mu", "restitution_e_n"]].first().to_dict(
+        "index"
+    ) == {
         "velocity": {"friction_mu": 0.25, "restitution_e_n": 0.4},
         "trajectory": {"friction_mu": 0.4, "restitution_e_n": 0.25},
     }

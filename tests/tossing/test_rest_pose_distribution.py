@@ -1,4 +1,6 @@
-"""Predictive distributions: densities that integrate to 1, scores that are uniform where predictions are right."""
+"""Predictive distributions: densities that integrate to 1, scores that are uniform where
+predictions are right.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from test_sensitivity import SPEED, sliding_problem
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.tossing.identify.trajectories import bootstrap_draws
-from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses, parameter_draws, simulate_clouds
+from contactid.tossing.predict.rest_pose_cloud import (
+    FACES,
+    Cloud,
+    FlatPoses,
+    parameter_draws,
+    simulate_clouds,
+)
 from contactid.tossing.predict.rest_pose_distribution import (
     CONFORMAL,
     MODEL_ERROR,
@@ -34,7 +42,13 @@ from contactid.tossing.predict.rest_pose_distribution import (
     smoothing_kernel,
 )
 from contactid.tossing.prepare.flight import fit_flight
-from contactid.tossing.simulate.box import GRAVITY, ContactParameters, State, SteppingOptions, simulate
+from contactid.tossing.simulate.box import (
+    GRAVITY,
+    ContactParameters,
+    State,
+    SteppingOptions,
+    simulate,
+)
 from tosses_for_tests import box
 
 TRUE_KERNEL = Kernel(0.02, 0.008, 0.15, 6.0, 0.08, 0.1)
@@ -78,7 +92,10 @@ def test_flight_covariance_predicts_the_scatter_of_fits():
     for _ in range(150):
         start, position, orientation = flight(body, rng, 2e-4)
         fit = fit_flight(body, position, orientation, 0.01, gravity)
-        turn = rotations.as_rotation(fit.state.orientation) * rotations.as_rotation(start.orientation).inv()
+        turn = (
+            rotations.as_rotation(fit.state.orientation)
+            * rotations.as_rotation(start.orientation).inv()
+        )
         apart = [fit.state.position - start.position, turn.as_rotvec(),
                  fit.state.linear_velocity - start.linear_velocity,
                  fit.state.angular_velocity - start.angular_velocity]  # fmt: skip
@@ -96,7 +113,9 @@ def test_lasting_noise_widens_the_covariance():
     rng = np.random.default_rng(5)
     _, position, orientation = flight(box(), rng, 0.0, n=60)
     white = 2e-4 * rng.normal(size=(64, 3))
-    lasting = sum(white[k : k + 60] for k in range(4)) / 2.0  # the same variance, neighbours correlate by 0.75
+    lasting = (
+        sum(white[k : k + 60] for k in range(4)) / 2.0
+    )  # the same variance, neighbours correlate by 0.75
     gravity = np.array([0.0, 0.0, -GRAVITY])
     once, long = (
         fit_flight(box(), position + noise, orientation, 0.01, gravity).covariance[6, 6]
@@ -111,7 +130,9 @@ def test_lasting_noise_widens_the_covariance():
 def swept(best_mu):
     """Losses whose minimum for toss k is at best_mu[k] and e_N = 0.2."""
     mu, e_n = np.linspace(0.1, 0.5, 9), np.linspace(0.0, 1.0, 6)
-    loss = (mu[None, :, None] - np.array(best_mu)[:, None, None]) ** 2 + (e_n[None, None, :] - 0.2) ** 2
+    loss = (mu[None, :, None] - np.array(best_mu)[:, None, None]) ** 2 + (
+        e_n[None, None, :] - 0.2
+    ) ** 2
     dims = ("toss", "friction_mu", "restitution_e_n")
     return xr.DataArray(loss, dims=dims, coords={"friction_mu": mu, "restitution_e_n": e_n})
 
@@ -126,7 +147,9 @@ def test_bootstrap_draws_are_optima_of_resampled_tosses():
 
 def test_parameter_draws_fill_the_grid_s_cells():
     draws = parameter_draws(swept([0.1]), 2000, 1)
-    assert draws[:, 0].min() == 0.1 and 0.12 < draws[:, 0].max() <= 0.125, "half a cell, the other half clipped"
+    assert draws[:, 0].min() == 0.1 and 0.12 < draws[:, 0].max() <= 0.125, (
+        "half a cell, the other half clipped"
+    )
     assert draws[:, 1].min() >= 0.1 and draws[:, 1].max() <= 0.3
     assert np.array_equal(draws, parameter_draws(swept([0.1]), 2000, 1))
 
@@ -139,7 +162,9 @@ def test_clouds_of_a_sliding_box_follow_the_closed_form():
     assert np.allclose(one.heading, [1.0, 0.0]) and (one.samples.face == 3).all()
     spread = np.zeros((1, 12, 12))
     spread[0, 6, 6] = 0.01**2
-    (wide,) = simulate_clouds(problem, ContactParameters(0.4, 0.2), np.full((400, 2), [0.4, 0.0]), spread, 0)
+    (wide,) = simulate_clouds(
+        problem, ContactParameters(0.4, 0.2), np.full((400, 2), [0.4, 0.0]), spread, 0
+    )
     assert wide.samples.pose[:, 0].std() == pytest.approx(2 * 0.01 / SPEED * expected[1], rel=0.1)
     with pytest.raises(ValueError, match="longer"):
         simulate_clouds(problem, ContactParameters(0.4, 0.2), draws, np.zeros((2, 12, 12)), 0)
@@ -161,7 +186,9 @@ def test_face_and_yaw_are_the_orientation_of_a_flat_box(face, yaw):
 def test_turning_the_box_turns_its_yaw():
     start = rotations.as_rotation(rotations.exp(np.array([[1.6, 0.02, -0.01]])))
     turned = rotations.Rotation.from_rotvec([0.0, 0.0, 0.7]) * start
-    one, two = (FlatPoses.of(np.zeros((1, 3)), rotations.as_quaternions(each)) for each in (start, turned))
+    one, two = (
+        FlatPoses.of(np.zeros((1, 3)), rotations.as_quaternions(each)) for each in (start, turned)
+    )
     assert one.face[0] == two.face[0]
     assert np.mod(two.pose[0, 2] - one.pose[0, 2], 2 * np.pi) == pytest.approx(0.7)
 
@@ -176,12 +203,17 @@ def test_density_integrates_to_one_over_all_faces():
     total = 0.0
     for face in FACES:
         for part in np.array_split(grid, 40):
-            total += density(made, kernel, FlatPoses(np.full(len(part), face), part + center)).sum() * cell
+            total += (
+                density(made, kernel, FlatPoses(np.full(len(part), face), part + center)).sum()
+                * cell
+            )
     assert total == pytest.approx(1.0, abs=0.01)
 
 
 def test_density_and_draws_belong_together():
-    """The mean of 1 / density over draws inside a region is the region's size; here the whole of a known box."""
+    """The mean of 1 / density over draws inside a region is the region's size; here the whole of a
+    known box.
+    """
     made, random = cloud(np.random.default_rng(4), n=20), np.random.default_rng(1)
     kernel = Kernel(0.02, 0.01, 0.1, 8.0, 0.3, 0.1)
     drawn = draw_poses(made, kernel, 40_000, random)
@@ -213,7 +245,9 @@ def test_scores_of_predictions_without_the_model_s_error_are_overconfident():
 def test_another_face_than_any_simulated_one_is_outside_of_every_region_without_model_error():
     made = clouds(1, 3)[0]
     unseen = np.setdiff1d(FACES, made.samples.face)[:1]
-    lost = Cloud("lost", made.heading, made.samples, made.central, FlatPoses(unseen, made.samples.pose[:1]))
+    lost = Cloud(
+        "lost", made.heading, made.samples, made.central, FlatPoses(unseen, made.samples.pose[:1])
+    )
     random = np.random.default_rng(0)
     assert score_of(lost, smoothing_kernel(lost), 100, random) == 1.0
     assert score_of(lost, TRUE_KERNEL, 400, random) < 1.0, "a lost toss is possible"
@@ -222,7 +256,9 @@ def test_another_face_than_any_simulated_one_is_outside_of_every_region_without_
 def test_smoothing_kernel_is_never_narrower_than_the_measurement():
     same = FlatPoses(np.full(50, 3), np.tile([0.1, 0.2, 3.1], (50, 1)))
     one = FlatPoses(same.face[:1], same.pose[:1])
-    kernel = smoothing_kernel(Cloud("a", np.array([1.0, 0.0]), same, one, one), np.array([1e-3, 1e-3, 1e-2]))
+    kernel = smoothing_kernel(
+        Cloud("a", np.array([1.0, 0.0]), same, one, one), np.array([1e-3, 1e-3, 1e-2])
+    )
     assert np.allclose(kernel.scales, [1e-3, 1e-3, 1e-2])
 
 
@@ -241,8 +277,17 @@ def test_conformal_quantile_covers_at_least_the_stated_share(n):
     """Exchangeable scores: of n + 1 of them the new one is equally likely at every rank."""
     ranks = np.arange(n + 1) / n
     for probability in (0.5, 0.8, 0.9, 0.95):
-        covered = np.mean([new <= conformal_quantile(np.delete(ranks, k), probability) for k, new in enumerate(ranks)])
-        assert probability <= covered <= max(probability + 1.0 / (n + 1), 1.0 if n < 19 else 0.0) + 1e-12
+        covered = np.mean(
+            [
+                new <= conformal_quantile(np.delete(ranks, k), probability)
+                for k, new in enumerate(ranks)
+            ]
+        )
+        assert (
+            probability
+            <= covered
+            <= max(probability + 1.0 / (n + 1), 1.0 if n < 19 else 0.0) + 1e-12
+        )
 
 
 def test_coverage_counts_by_hand():
@@ -250,7 +295,9 @@ def test_coverage_counts_by_hand():
                           MODEL_ERROR: [0.49, 0.7, 0.1, 0.93]})  # fmt: skip
     table = table.assign(**{f"size_{name}": 1.0 for name in (PARAMETERS, RELEASE, MODEL_ERROR)})
     scores = Scores(table, TRUE_KERNEL, np.linspace(0.05, 0.95, 19), np.array([]))
-    found = coverage_table({"a": scores, "b": scores}).set_index(["object", "level", "nominal_pct"])["covered"]
+    found = coverage_table({"a": scores, "b": scores}).set_index(
+        ["object", "level", "nominal_pct"]
+    )["covered"]
     assert found[("a", PARAMETERS, 90.0)] == 1 and found[("a", RELEASE, 90.0)] == 2
     assert found[("a", MODEL_ERROR, 90.0)] == 3 and found[("a", MODEL_ERROR, 95.0)] == 4
     assert found[("a", CONFORMAL, 50.0)] == 2, "the 10th of 19 scores is 0.5"
@@ -258,13 +305,17 @@ def test_coverage_counts_by_hand():
     counts = coverage_table({"a": scores})
     assert set(counts["object"]) == {"a"}
     row = counts[(counts["level"] == MODEL_ERROR) & (counts["nominal_pct"] == 95.0)].iloc[0]
-    assert row["covered_low_pct"] == pytest.approx(100 * 0.025**0.25), "Clopper and Pearson of 4 in 4"
+    assert row["covered_low_pct"] == pytest.approx(100 * 0.025**0.25), (
+        "Clopper and Pearson of 4 in 4"
+    )
     assert row["consistent"]
 
 
 def test_the_whole_chain_covers_held_out_tosses():
     test = clouds(120, 12, n=40)
-    scores = score_tosses(clouds(100, 11, n=40), {PARAMETERS: test, RELEASE: test}, 0.1, n=200, folds=3)
+    scores = score_tosses(
+        clouds(100, 11, n=40), {PARAMETERS: test, RELEASE: test}, 0.1, n=200, folds=3
+    )
     covered = coverage_table({"a": scores}).set_index(["level", "nominal_pct"])["covered_pct"]
     for level in (MODEL_ERROR, CONFORMAL):
         assert 82.0 <= covered[(level, 90.0)] <= 98.0
@@ -275,5 +326,7 @@ def test_error_intervals_hold_nine_errors_of_ten():
     table = error_table(clouds(150, 21, n=40), TRUE_KERNEL, n=500)
     assert 0.83 <= table["position_error_cm_inside"].mean() <= 0.97
     assert 0.83 <= table["rotation_error_deg_inside"].mean() <= 0.97
-    assert (table["predicted_position_error_cm_p05"] <= table["predicted_position_error_cm_median"]).all()
+    assert (
+        table["predicted_position_error_cm_p05"] <= table["predicted_position_error_cm_median"]
+    ).all()
     assert table["measured_face_pct"].max() <= 100.0

@@ -58,13 +58,17 @@ def inside(outlines, poses):
 def test_the_region_of_one_normal_kernel_is_its_ellipse():
     one = single(1)
     found = predict_rest(one, model(GAUSSIAN), np.random.default_rng(0))
-    for level, area, outlines, covers in zip(LEVELS, found.areas, found.outlines, found.covers, strict=True):
+    for level, area, outlines, covers in zip(
+        LEVELS, found.areas, found.outlines, found.covers, strict=True
+    ):
         square = -2.0 * np.log(1.0 - level)  # of the radius, in standard deviations
         ellipse = np.pi * square * GAUSSIAN.along * GAUSSIAN.across
         assert area == pytest.approx(ellipse, rel=0.12), "1,000 draws tell where it ends"
         ((face, corners),) = outlines
         along = (corners - one.central.pose[0, :2]) @ one.heading
-        assert face == 2 and np.abs(along).max() == pytest.approx(np.sqrt(square) * GAUSSIAN.along, rel=0.1)
+        assert face == 2 and np.abs(along).max() == pytest.approx(
+            np.sqrt(square) * GAUSSIAN.along, rel=0.1
+        )
         assert np.allclose(corners[0], corners[-1]) and covers
 
 
@@ -109,7 +113,9 @@ def test_two_faces_have_a_region_each_and_the_measured_one_must_be_right():
     two = FlatPoses(np.array([2, -1]), np.repeat(made.samples.pose, 2, axis=0))
     for face, covers in ((2, True), (-1, True), (3, False)):
         measured = FlatPoses(np.array([face]), made.samples.pose)
-        found = predict_rest(replace(made, samples=two, measured=measured), model(GAUSSIAN), np.random.default_rng(0))
+        found = predict_rest(
+            replace(made, samples=two, measured=measured), model(GAUSSIAN), np.random.default_rng(0)
+        )
         assert found.covers == [covers] * 3, "the place is right, the face decides"
         assert {outlined for outlined, _ in found.outlines[0]} == {2, -1}
 
@@ -120,19 +126,30 @@ def test_without_a_measured_rest_pose_there_are_regions_but_no_answer_whether_th
         predict_rest(one, model(TRUE_KERNEL), np.random.default_rng(0))
         for one in (clouds(1, 3)[0], replace(clouds(1, 3)[0], measured=unknown))
     )
-    assert hidden.covers == [None] * 3 and np.isnan(hidden.naive_score) and hidden.areas == known.areas
+    assert (
+        hidden.covers == [None] * 3 and np.isnan(hidden.naive_score) and hidden.areas == known.areas
+    )
 
 
 def test_too_few_identification_tosses_for_a_level_leave_everything_inside():
-    found = predict_rest(clouds(1, 3)[0], model(TRUE_KERNEL, np.linspace(0.1, 0.9, 5)), np.random.default_rng(0))
-    assert np.isfinite(found.areas[0]) and found.areas[2] == np.inf and found.outlines[2] == [] and found.covers[2]
+    found = predict_rest(
+        clouds(1, 3)[0], model(TRUE_KERNEL, np.linspace(0.1, 0.9, 5)), np.random.default_rng(0)
+    )
+    assert (
+        np.isfinite(found.areas[0])
+        and found.areas[2] == np.inf
+        and found.outlines[2] == []
+        and found.covers[2]
+    )
 
 
 def test_regions_calibrated_on_some_planted_tosses_hold_the_stated_share_of_others():
     """The count of n new tosses is beta-binomial, as the quantile of N scores is itself drawn."""
     N, n = 100, 150
     identification, test = clouds(N, 21, n=40), clouds(n, 22, n=40)
-    scores = score_tosses(identification, {PARAMETERS: test[:1], RELEASE: test[:1]}, 0.1, n=500, folds=3)
+    scores = score_tosses(
+        identification, {PARAMETERS: test[:1], RELEASE: test[:1]}, 0.1, n=500, folds=3
+    )
     fitted = model(scores.kernel, scores.held_out_positions)
     random = np.random.default_rng(5)
     predictions = [predict_rest(one, fitted, random) for one in test]
@@ -140,24 +157,36 @@ def test_regions_calibrated_on_some_planted_tosses_hold_the_stated_share_of_othe
         rank = int(np.ceil((N + 1) * level))
         low, high = betabinom.ppf([0.005, 0.995], n, rank, N + 1 - rank)
         assert low <= sum(one.covers[k] for one in predictions) <= high, level
-        assert sum(one.naive_score <= level for one in predictions) < low, "without the model's error"
+        assert sum(one.naive_score <= level for one in predictions) < low, (
+            "without the model's error"
+        )
 
 
 def test_a_figure_shows_the_least_sure_faces_and_regions_with_what_was_measured():
     made = clouds(8, 31)
-    torn = FlatPoses(np.repeat(made[5].samples.face[:2], 30) * np.repeat([1, -1], 30), made[5].samples.pose)
+    torn = FlatPoses(
+        np.repeat(made[5].samples.face[:2], 30) * np.repeat([1, -1], 30), made[5].samples.pose
+    )
     made[5] = replace(made[5], samples=torn)
     chosen = shown_tosses([face_probabilities(one, GAUSSIAN) for one in made], 3)
     assert len(chosen) == 3 and chosen[-1] == 5
     found = predict_rest(made[5], model(GAUSSIAN), np.random.default_rng(0))
     data = region_table([found], box().vertices)
-    assert set(data["toss"]) == {"toss5"} and set(data["kind"]) >= {"region_50", "region_80", "region_90", "predicted"}
+    assert set(data["toss"]) == {"toss5"} and set(data["kind"]) >= {
+        "region_50",
+        "region_80",
+        "region_90",
+        "predicted",
+    }
     assert not data.loc[data["kind"].str.startswith("region"), "likely"].all(), "two faces"
     places = data[["x_m", "y_m"]]
     middle = places[data["kind"] == "measured"].mean() - places[data["kind"] == "center"].iloc[0]
     assert np.abs(middle.to_numpy()).max() < 1e-12, "outlined round its own centre"
     corners = [np.asarray(line) for _, line in found.outlines[0]]
-    drawn = [part[["x_m", "y_m"]].to_numpy() for _, part in data[data["kind"] == "region_50"].groupby("polygon")]
+    drawn = [
+        part[["x_m", "y_m"]].to_numpy()
+        for _, part in data[data["kind"] == "region_50"].groupby("polygon")
+    ]
     assert all(np.array_equal(one, other) for one, other in zip(corners, drawn, strict=True))
 
 

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv, write_csv
-from contactid.tossing.identify.trajectories import Grid, bootstrap_intervals, grid_values, identify, sweep_grid
+from contactid.tossing.identify.trajectories import (
+    Grid,
+    bootstrap_intervals,
+    grid_values,
+    identify,
+    sweep_grid,
+)
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.prepare.metrics import mean_loss, rest_position_error, rest_rotation_error
 from contactid.tossing.prepare.tosses import Variant, set_up
@@ -67,8 +73,12 @@ def synthetic_sweep(noise):
 
 
 def test_bootstrap_interval_is_never_narrower_than_the_grid_and_widens_with_noise():
-    assert bootstrap_intervals(synthetic_sweep(0.01), 300, 1)["friction_mu"] == pytest.approx([0.35, 0.45])
-    (wide_low, wide_high), (e_low, e_high) = bootstrap_intervals(synthetic_sweep(2.0), 300, 1).values()
+    assert bootstrap_intervals(synthetic_sweep(0.01), 300, 1)["friction_mu"] == pytest.approx(
+        [0.35, 0.45]
+    )
+    (wide_low, wide_high), (e_low, e_high) = bootstrap_intervals(
+        synthetic_sweep(2.0), 300, 1
+    ).values()
     assert wide_high - wide_low > 0.2
     assert e_low >= 0 and e_high <= 1
 

@@ -1,4 +1,6 @@
-"""The schemes of the study: which there are, what they are called, and which configurations are refused."""
+"""The schemes of the study: which there are, what they are called, and which configurations are
+refused.
+"""
 
 from copy import deepcopy
 from pathlib import Path
@@ -32,7 +34,11 @@ def velocity_variant(name, predict_with, *, calibrated=False, mpec=False):
 BLOCK = {
     "identify_on": ["a", "b"],
     "predict_on": ["c", "d"],
-    "variants": [trajectory_variant("paper"), trajectory_variant("refined"), trajectory_variant("better", True)],
+    "variants": [
+        trajectory_variant("paper"),
+        trajectory_variant("refined"),
+        trajectory_variant("better", True),
+    ],
     "velocity": {
         "identify_on": ["drops_a", "drops_b"],
         "variants": [
@@ -74,7 +80,10 @@ def test_every_variant_and_what_follows_from_it_is_a_scheme():
 
 def test_a_scheme_says_where_its_parameters_come_from_and_how_it_is_stepped():
     found = schemes_of(BLOCK)
-    origin = {name: (scheme.parameters, scheme.fit, scheme.stepping["name"]) for name, scheme in found.items()}
+    origin = {
+        name: (scheme.parameters, scheme.fit, scheme.stepping["name"])
+        for name, scheme in found.items()
+    }
     assert origin == {
         "paper": ("trajectory", "paper", "paper"),
         "refined": ("trajectory", "refined", "refined"),
@@ -101,7 +110,9 @@ def test_without_impacts_there_is_no_velocity_scheme():
     assert {scheme.parameters for scheme in schemes_of(block).values()} == {"trajectory"}
     assert velocity_cases(block) == []
     # a variant that isn't used isn't looked at either
-    assert schemes_of(changed(velocity={"identify_on": [], "variants": [velocity_variant("v", "nowhere")]}))
+    assert schemes_of(
+        changed(velocity={"identify_on": [], "variants": [velocity_variant("v", "nowhere")]})
+    )
 
 
 # refusals
@@ -111,7 +122,8 @@ def test_two_schemes_of_one_name_are_refused():
     twice = changed(velocity={"variants": [velocity_variant("paper", "paper")]})
     assert "two schemes are called paper" in refusal(twice)
     taken = changed(
-        variants=[trajectory_variant("paper"), trajectory_variant("no_restitution")], velocity={"identify_on": []}
+        variants=[trajectory_variant("paper"), trajectory_variant("no_restitution")],
+        velocity={"identify_on": []},
     )
     assert "two schemes are called no_restitution" in refusal(taken)
     mpec = changed(variants=[*BLOCK["variants"], trajectory_variant("velocity_refined_mpec")])
@@ -126,7 +138,9 @@ def test_stepping_like_an_unknown_variant_is_refused():
 @pytest.mark.parametrize("calibrated, predict_with", [(True, "paper"), (False, "better")])
 def test_stepping_with_another_body_is_refused(calibrated, predict_with):
     variant = velocity_variant("v", predict_with, calibrated=calibrated)
-    assert f"v and {predict_with} differ in calibrated" in refusal(changed(velocity={"variants": [variant]}))
+    assert f"v and {predict_with} differ in calibrated" in refusal(
+        changed(velocity={"variants": [variant]})
+    )
 
 
 # predictions
@@ -143,14 +157,22 @@ def test_predictions_pair_each_scheme_with_its_own_data():
 def test_one_list_of_length_one_goes_with_every_entry_of_the_other():
     block = changed(identify_on=["a"], velocity={"identify_on": ["drops"]})
     assert velocity_cases(block) == [("drops", "c"), ("drops", "d")]
-    assert ("a", "d", "paper") in predictions_of(block) and ("drops", "d", "velocity") in predictions_of(block)
+    assert ("a", "d", "paper") in predictions_of(block) and (
+        "drops",
+        "d",
+        "velocity",
+    ) in predictions_of(block)
 
 
 @pytest.mark.parametrize("name", ["default", "public"])
 def test_the_configurations_that_come_along_are_accepted(name):
     block = yaml.safe_load((CONFIGURATIONS / "default.yaml").read_text(encoding="utf-8"))["tossing"]
-    block |= yaml.safe_load((CONFIGURATIONS / f"{name}.yaml").read_text(encoding="utf-8"))["tossing"]
+    block |= yaml.safe_load((CONFIGURATIONS / f"{name}.yaml").read_text(encoding="utf-8"))[
+        "tossing"
+    ]
     found, predictions = schemes_of(block), predictions_of(block)
     trajectory = sum(scheme.parameters == "trajectory" for scheme in found.values())
-    assert len(predictions) == trajectory * len(cases(block)) + (len(found) - trajectory) * len(velocity_cases(block))
+    assert len(predictions) == trajectory * len(cases(block)) + (len(found) - trajectory) * len(
+        velocity_cases(block)
+    )
     assert {name for *_, name in predictions} <= set(found)

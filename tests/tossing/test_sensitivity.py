@@ -1,4 +1,6 @@
-"""Batch rest poses against the simulator and closed forms; section VI's variation on a box that merely slides."""
+"""Batch rest poses against the simulator and closed forms; section VI's variation on a box that
+merely slides.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,13 @@ from contactid.tossing.predict.sensitivity import (
 )
 from contactid.tossing.prepare.tosses import PreparedToss, Problem
 from contactid.tossing.simulate.batch import Runs, rest_poses
-from contactid.tossing.simulate.box import GRAVITY, ContactParameters, State, SteppingOptions, simulate
+from contactid.tossing.simulate.box import (
+    GRAVITY,
+    ContactParameters,
+    State,
+    SteppingOptions,
+    simulate,
+)
 from contactid.tossing.simulate.sweep import MeasuredToss
 from tosses_for_tests import box
 
@@ -91,7 +99,9 @@ def test_varied_body_and_start_equal_a_simulation_of_that_body_and_start():
         state=np.stack([np.zeros(12), np.zeros(12), moved]),
     )
     poses = rest_poses(body, start, runs, OPTIONS, 2000)
-    heavier = replace(body, inertia=np.diag(np.diag(body.inertia) * factors))  # its moments ascend along x, y, z
+    heavier = replace(
+        body, inertia=np.diag(np.diag(body.inertia) * factors)
+    )  # its moments ascend along x, y, z
     assert_same_pose(poses, 0, simulate(heavier, start, parameters, OPTIONS, 2000))
     eccentric = replace(body, center_of_mass=body.center_of_mass + shift)
     assert_same_pose(poses, 1, simulate(eccentric, start, parameters, OPTIONS, 2000))
@@ -99,8 +109,18 @@ def test_varied_body_and_start_equal_a_simulation_of_that_body_and_start():
     turned = rotations.Rotation.from_rotvec(moved[3:6]) * rotations.as_rotation(start.orientation)
     before = rotations.as_rotation(start.orientation).apply(body.center_of_mass)
     after, spin = turned.apply(body.center_of_mass), start.angular_velocity + moved[9:]
-    velocity = start.linear_velocity + np.cross(start.angular_velocity, before) + moved[6:9] - np.cross(spin, after)
-    other = State(start.position + before + moved[:3] - after, rotations.as_quaternions(turned), velocity, spin)
+    velocity = (
+        start.linear_velocity
+        + np.cross(start.angular_velocity, before)
+        + moved[6:9]
+        - np.cross(spin, after)
+    )
+    other = State(
+        start.position + before + moved[:3] - after,
+        rotations.as_quaternions(turned),
+        velocity,
+        spin,
+    )
     assert_same_pose(poses, 2, simulate(body, other, parameters, OPTIONS, 2000))
 
 
@@ -125,7 +145,10 @@ def test_sliding_distance_uphill_and_downhill():
 
 def test_rest_pose_on_a_belt_is_that_of_the_asked_moment():
     belt = np.array([0.3, 0.0, 0.0])
-    early, late = (rest_poses(box(), tossed(3), Runs.of(np.array([0.4]), 0.1), OPTIONS, n, belt) for n in (700, 1700))
+    early, late = (
+        rest_poses(box(), tossed(3), Runs.of(np.array([0.4]), 0.1), OPTIONS, n, belt)
+        for n in (700, 1700)
+    )
     assert early.rested.all() and late.rested.all()
     assert np.abs(late.position - early.position - belt * 1.0).max() < 1e-6
     run = simulate(box(), tossed(3), ContactParameters(0.4, 0.1), OPTIONS, 1700, belt)
@@ -134,7 +157,9 @@ def test_rest_pose_on_a_belt_is_that_of_the_asked_moment():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_papers_fixed_point_comes_to_rest_as_the_authors_call_it(seed):
-    """It leaves a lying body some speed, however long one waits; its rest pose is near the exact one."""
+    """It leaves a lying body some speed, however long one waits; its rest pose is near the exact
+    one.
+    """
     mus, e_ns = np.array([0.35, 0.5]), np.array([0.0, 0.1])
     options = SteppingOptions(1 / 360)
     theirs = replace(options, solver="prox", tolerance=1e-6, max_iterations=10_000)
@@ -175,7 +200,9 @@ def test_a_sliding_box_depends_on_friction_by_its_closed_form_and_not_on_restitu
     friction = table[table["parameter"] == "friction_mu"]
     expected = SPEED**2 / (2 * friction["value"] * GRAVITY)
     assert np.abs(friction["simulated_x"] / expected - 1).max() < 3e-3
-    assert np.allclose(table.loc[table["offset"] == 0, ["position_change_mm", "rotation_change_deg"]], 0)
+    assert np.allclose(
+        table.loc[table["offset"] == 0, ["position_change_mm", "rotation_change_deg"]], 0
+    )
     assert table["position_error_cm"][table["offset"] == 0].max() < 0.1
     summary = summarise_variation(table, 0.1).set_index(["parameter", "quantity", "subset"])
     half_range = 500 * SPEED**2 / (2 * GRAVITY) * (1 / 0.35 - 1 / 0.45)
@@ -217,21 +244,33 @@ def test_restitution_threshold():
             "rested_pct": [100.0, 100.0, 100.0, 100.0, 100.0],
         }
     )
-    assert restitution_insensitive_below(profile, 0.1) == 0.4, "a later return within the tolerance doesn't count"
-    assert restitution_insensitive_below(profile.assign(rested_pct=[100, 100, 50, 50, 50]), 0.1) == 0.2
+    assert restitution_insensitive_below(profile, 0.1) == 0.4, (
+        "a later return within the tolerance doesn't count"
+    )
+    assert (
+        restitution_insensitive_below(profile.assign(rested_pct=[100, 100, 50, 50, 50]), 0.1) == 0.2
+    )
     flat = restitution_profile(sliding_problem(1), ContactParameters(0.4, 0.2))
-    assert restitution_insensitive_below(flat, 0.1) == 1.0, "restitution means nothing to a box that never leaves"
+    assert restitution_insensitive_below(flat, 0.1) == 1.0, (
+        "restitution means nothing to a box that never leaves"
+    )
 
 
 def test_outlines_are_the_box_around_the_measured_position():
     problem = sliding_problem(3)
     varied = {"d": vary_parameters(problem, ContactParameters(0.4, 0.2), *VARIATION)}
-    prepared = xr.Dataset({"vertices": (("vertex", "xyz"), problem.body.vertices)}, attrs={"object": "Box"})
+    prepared = xr.Dataset(
+        {"vertices": (("vertex", "xyz"), problem.body.vertices)}, attrs={"object": "Box"}
+    )
     data = variation_outlines(varied, {"d": prepared}, 2, 7)
     assert data["panel"].max() == 1
-    for (_, panel, kind, _), outline in data.groupby(["parameter", "panel", "kind", "value"], dropna=False):
+    for (_, panel, kind, _), outline in data.groupby(
+        ["parameter", "panel", "kind", "value"], dropna=False
+    ):
         corners = outline[["x_m", "y_m"]].to_numpy()
-        assert np.allclose(np.linalg.norm(np.roll(corners, 1, axis=0) - corners, axis=1), 0.1, atol=1e-4), (panel, kind)
+        assert np.allclose(
+            np.linalg.norm(np.roll(corners, 1, axis=0) - corners, axis=1), 0.1, atol=1e-4
+        ), (panel, kind)
     measured = data[data["kind"] == "measured"]
     assert abs(measured["x_m"].mean()) < 1e-12
     median = data[(data["kind"] == "median") & (data["parameter"] == "friction_mu")]

@@ -1,4 +1,6 @@
-"""Figures 1 to 4 and 11 of the tossing paper: the view, the scenes taken from the data, and their drawings."""
+"""Figures 1 to 4 and 11 of the tossing paper: the view, the scenes taken from the data, and their
+drawings.
+"""
 
 import itertools
 
@@ -16,7 +18,12 @@ from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
 from contactid.sources.motion import Recording, iterate_recordings
 from contactid.tossing.artefacts.playback import faces
-from contactid.tossing.artefacts.scene_drawings import INSTEAD_OF_PHOTOGRAPH, INSTEAD_OF_SKETCH, Picture, view
+from contactid.tossing.artefacts.scene_drawings import (
+    INSTEAD_OF_PHOTOGRAPH,
+    INSTEAD_OF_SKETCH,
+    Picture,
+    view,
+)
 from contactid.tossing.artefacts.scenes import (
     COLUMNS,
     boxes_scene,
@@ -40,11 +47,15 @@ def moved_to_m(recording, surface_position, surface_orientation, belt):
     """The recording as seen from M, where C is elsewhere, and with a while before the release."""
     turn = rotations.as_rotation(surface_orientation)
     position = np.vstack([np.repeat(recording.position[:1], HELD, axis=0), recording.position])
-    orientation = np.vstack([np.repeat(recording.orientation[:1], HELD, axis=0), recording.orientation])
+    orientation = np.vstack(
+        [np.repeat(recording.orientation[:1], HELD, axis=0), recording.orientation]
+    )
     return Recording(
         name=recording.name,
         position=surface_position + turn.apply(position),
-        orientation=rotations.continuous(rotations.as_quaternions(turn * rotations.as_rotation(orientation))),
+        orientation=rotations.continuous(
+            rotations.as_quaternions(turn * rotations.as_rotation(orientation))
+        ),
         surface_position=surface_position,
         surface_orientation=surface_orientation,
         surface_velocity=belt,
@@ -56,7 +67,10 @@ def tosses():
     """Canonical and prepared tosses, C turned and shifted in M."""
     body = box()
     turn = rotations.exp(np.array([0.002, -0.001, 0.6]))
-    made = [moved_to_m(r, np.array([0.4, -0.3, 0.01]), turn, np.zeros(3)) for r in recordings(body, 4, seed=3)]
+    made = [
+        moved_to_m(r, np.array([0.4, -0.3, 0.01]), turn, np.zeros(3))
+        for r in recordings(body, 4, seed=3)
+    ]
     canonical = motion(made, body)
     return canonical, prepare_tosses(canonical)
 
@@ -70,7 +84,11 @@ def at_the_origin():
 
 
 def usable(prepared):
-    return {name: samples for name, samples in iterate_recordings(prepared) if not str(samples["reason"].values)}
+    return {
+        name: samples
+        for name, samples in iterate_recordings(prepared)
+        if not str(samples["reason"].values)
+    }
 
 
 def part(scene, name, item=None):
@@ -84,12 +102,16 @@ def part(scene, name, item=None):
 @given(angles, angles)
 def test_the_view_is_a_right_handed_frame_with_z_upright(azimuth, elevation):
     right, up, towards = axes = view(np.degrees(azimuth), np.degrees(elevation / 2.1))
-    assert np.allclose(axes @ axes.T, np.eye(3), atol=1e-12) and np.allclose(np.cross(right, up), towards)
+    assert np.allclose(axes @ axes.T, np.eye(3), atol=1e-12) and np.allclose(
+        np.cross(right, up), towards
+    )
     assert right[2] == 0.0 and up[2] > 0.0
 
 
 def test_the_viewer_stands_where_the_angles_say():
-    assert np.allclose(view(0.0, 0.0), [[0, 1, 0], [0, 0, 1], [1, 0, 0]])  # from x, over the horizon
+    assert np.allclose(
+        view(0.0, 0.0), [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    )  # from x, over the horizon
     assert np.allclose(view(90.0, 30.0)[2], [0.0, np.cos(np.pi / 6), 0.5])
 
 
@@ -98,14 +120,20 @@ def test_the_viewer_stands_where_the_angles_say():
 def test_the_drawn_sides_of_a_box_cover_its_outline_once(azimuth, elevation, size, quaternion):
     vertices = CORNERS * size
     corners = vertices @ rotations.matrices(quaternion).T
-    scene = pd.DataFrame(corners[np.array(faces(vertices))].reshape(24, 3), columns=["x_m", "y_m", "z_m"])
+    scene = pd.DataFrame(
+        corners[np.array(faces(vertices))].reshape(24, 3), columns=["x_m", "y_m", "z_m"]
+    )
     with style.styled():
         figure, axes = plt.subplots()
         picture = Picture(axes, scene.assign(part="face", item="B"), azimuth, elevation)
         picture.box("B", "#cfcfcf")
         sides = [patch.get_xy()[:4] for patch in axes.patches]
         plt.close(figure)
-    area = sum(ConvexHull(side).volume for side in sides if np.linalg.matrix_rank(side - side[0], tol=1e-6) == 2)
+    area = sum(
+        ConvexHull(side).volume
+        for side in sides
+        if np.linalg.matrix_rank(side - side[0], tol=1e-6) == 2
+    )
     assert area == pytest.approx(ConvexHull(picture.flat(corners)).volume, rel=1e-3)
 
 
@@ -121,13 +149,17 @@ def test_the_time_lapse_shows_the_recorded_poses(tosses):
         assert part(scene, "origin", item)["sample"].tolist() == [int(samples[event])]
     assert 4 <= len(shown) <= 7 and shown["sample"].is_monotonic_increasing
     assert np.allclose(shown["time_s"], (shown["sample"] - int(samples["release"])) / RATE)
-    corners = vertex_positions(samples["position"].values, samples["orientation"].values, prepared["vertices"].values)
+    corners = vertex_positions(
+        samples["position"].values, samples["orientation"].values, prepared["vertices"].values
+    )
     for item, k in zip(shown["item"], shown["sample"], strict=True):
         drawn = np.unique(points_of(part(scene, "face", item)).round(9), axis=0)
         assert np.allclose(drawn, np.unique(corners[k].round(9), axis=0))
         low, high = corners[k].min(axis=0), corners[k].max(axis=0)
         shadow = points_of(part(scene, "shadow", item))
-        assert np.allclose(shadow.min(axis=0), [*low[:2], 0.0]) and np.allclose(shadow.max(axis=0), [*high[:2], 0.0])
+        assert np.allclose(shadow.min(axis=0), [*low[:2], 0.0]) and np.allclose(
+            shadow.max(axis=0), [*high[:2], 0.0]
+        )
 
 
 def test_the_surface_reaches_under_every_box_drawn(tosses):
@@ -146,8 +178,12 @@ def test_frame_m_takes_recorded_positions_to_prepared_ones(tosses):
     directions = (lines[:, 1] - lines[:, 0]).T
     directions /= np.linalg.norm(directions, axis=0)
     recorded = dict(iterate_recordings(canonical))[toss]["position"].values
-    assert np.allclose(lines[0, 0] + recorded @ directions.T, usable(prepared)[toss]["position"].values, atol=1e-9)
-    assert prepared.attrs["plane_height"] != 0.0  # otherwise the correction of the plane would not be tested
+    assert np.allclose(
+        lines[0, 0] + recorded @ directions.T, usable(prepared)[toss]["position"].values, atol=1e-9
+    )
+    assert (
+        prepared.attrs["plane_height"] != 0.0
+    )  # otherwise the correction of the plane would not be tested
 
 
 def test_corners_are_numbered_in_the_order_of_the_data(tosses):
@@ -164,7 +200,10 @@ def test_corners_are_numbered_in_the_order_of_the_data(tosses):
 
 def test_frames_that_coincide_are_one_frame(at_the_origin):
     canonical, prepared = at_the_origin
-    assert list(dict.fromkeys(part(frames_scene(prepared, canonical), "axis")["item"])) == ["C M", "B"]
+    assert list(dict.fromkeys(part(frames_scene(prepared, canonical), "axis")["item"])) == [
+        "C M",
+        "B",
+    ]
 
 
 def test_the_setup_states_travel_and_height_of_release(tosses):
@@ -174,24 +213,35 @@ def test_the_setup_states_travel_and_height_of_release(tosses):
     position = samples["position"].values
     release, rest = int(samples["release"]), int(samples["rest"])
     stated = part(scene, "dimension").drop_duplicates("item").set_index("item")["value"]
-    assert stated["travel"] == pytest.approx(np.linalg.norm((position[rest] - position[release])[:2]))
+    assert stated["travel"] == pytest.approx(
+        np.linalg.norm((position[rest] - position[release])[:2])
+    )
     assert stated["height"] == pytest.approx(position[release, 2])
 
 
 def test_what_happens_before_the_release_is_shown_where_it_was_recorded(tosses, at_the_origin):
     canonical, prepared = tosses
     scene = setup_scene(prepared, canonical)
-    assert len(part(scene, "path", "carried")) == part(scene, "origin", "release")["sample"].iloc[0] + 1
+    assert (
+        len(part(scene, "path", "carried"))
+        == part(scene, "origin", "release")["sample"].iloc[0] + 1
+    )
     assert part(scene, "origin", "start")["sample"].tolist() == [0]
     scene = setup_scene(at_the_origin[1], at_the_origin[0])
     assert part(scene, "path", "carried").empty and part(scene, "origin", "start").empty
 
 
 def test_boxes_stand_side_by_side_once_each_with_their_sizes(tosses, at_the_origin):
-    other = at_the_origin[1].assign(vertices=at_the_origin[1]["vertices"] * [2.0, 1.5, 0.7]).assign_attrs(object="Flat")
+    other = (
+        at_the_origin[1]
+        .assign(vertices=at_the_origin[1]["vertices"] * [2.0, 1.5, 0.7])
+        .assign_attrs(object="Flat")
+    )
     scene = boxes_scene([tosses[1], other, at_the_origin[1]])
     assert list(dict.fromkeys(scene["object"])) == ["TestBox", "Flat"]
-    first, second = (points_of(part(scene[scene["object"] == name], "face")) for name in ("TestBox", "Flat"))
+    first, second = (
+        points_of(part(scene[scene["object"] == name], "face")) for name in ("TestBox", "Flat")
+    )
     assert first[:, 0].max() < second[:, 0].min()
     assert first[:, 2].min() == pytest.approx(0.0, abs=1e-12) == second[:, 2].min()
     sides = part(scene[scene["object"] == "Flat"], "dimension")
@@ -227,13 +277,19 @@ def texts_of(figure):
     figure.draw_without_rendering()
     renderer = figure.canvas.get_renderer()
     texts = [*figure.texts, *(text for axes in figure.axes for text in axes.texts)]
-    return [(text.get_text(), text.get_window_extent(renderer)) for text in texts if text.get_text()]
+    return [
+        (text.get_text(), text.get_window_extent(renderer)) for text in texts if text.get_text()
+    ]
 
 
 @pytest.mark.parametrize(
     ("name", "source"),
     [
-        *((name, "tosses") for name in FIGURES if FIGURES[name].draw.partition(":")[0].endswith("scene_drawings")),
+        *(
+            (name, "tosses")
+            for name in FIGURES
+            if FIGURES[name].draw.partition(":")[0].endswith("scene_drawings")
+        ),
         ("fig02_frames", "at_the_origin"),
         ("fig03_setup", "at_the_origin"),
     ],
@@ -247,7 +303,12 @@ def test_a_drawing_needs_its_csv_alone_and_cuts_nothing_off(name, source, reques
         page = figure.bbox
         texts = texts_of(figure)
     for text, place in texts:
-        assert place.x0 >= -1 and place.y0 >= -1 and place.x1 <= page.x1 + 1 and place.y1 <= page.y1 + 1, text
+        assert (
+            place.x0 >= -1
+            and place.y0 >= -1
+            and place.x1 <= page.x1 + 1
+            and place.y1 <= page.y1 + 1
+        ), text
     assert figure.get_size_inches()[0] <= style.DOUBLE_COLUMN + 1e-6
     instead = INSTEAD_OF_SKETCH if name == "fig02_frames" else INSTEAD_OF_PHOTOGRAPH
     assert any(instead in text for text, _ in texts)
@@ -264,7 +325,10 @@ def test_names_of_points_and_axes_do_not_cover_each_other(tosses):
     for (one, place), (other, elsewhere) in itertools.combinations(texts, 2):
         width = min(place.x1, elsewhere.x1) - max(place.x0, elsewhere.x0)
         height = min(place.y1, elsewhere.y1) - max(place.y0, elsewhere.y0)
-        assert max(width, 0.0) * max(height, 0.0) < 0.1 * min(place.width * place.height, 1e9), (one, other)
+        assert max(width, 0.0) * max(height, 0.0) < 0.1 * min(place.width * place.height, 1e9), (
+            one,
+            other,
+        )
 
 
 def test_only_a_moving_belt_has_an_arrow():

@@ -27,15 +27,27 @@ def data():
 
 
 def scores(folder, name, tosses, few=()):
-    """Rows of one split; every file's first row stands still, since only its quaternion matters here."""
+    """Rows of one split; every file's first row stands still, since only its quaternion matters
+    here.
+    """
     raw = folder / "tosses_processed"
     raw.mkdir(exist_ok=True)
-    for toss, (_, samples) in zip(tosses["recording"].values, iterate_recordings(tosses), strict=True):
+    for toss, (_, samples) in zip(
+        tosses["recording"].values, iterate_recordings(tosses), strict=True
+    ):
         row = np.zeros((1, 19))
         row[0, 3:7] = samples["orientation"].values[0]
         (raw / f"{toss}.pt").write_bytes(legacy_file(row))
     write_dataset(tosses, folder / f"{name}.nc")
-    score_split(str(folder / f"{name}.nc"), str(folder), "box", 7, few, SETTINGS, str(folder / f"{name}.csv"))
+    score_split(
+        str(folder / f"{name}.nc"),
+        str(folder),
+        "box",
+        7,
+        few,
+        SETTINGS,
+        str(folder / f"{name}.csv"),
+    )
     return read_csv(folder / f"{name}.csv")
 
 
@@ -45,7 +57,16 @@ def test_nothing_but_the_errors_depends_on_the_test_part(data, tmp_path):
     rows = np.repeat(unseen, data["row_size"].values)
     shaken["position"].values[rows, 0] *= 1.5
     first, second = scores(tmp_path, "data", data), scores(tmp_path, "shaken", shaken)
-    alike = ["seed", "law", "draw", "n_identification", "calibrated", "scale", "friction_mu", "restitution_e_n"]
+    alike = [
+        "seed",
+        "law",
+        "draw",
+        "n_identification",
+        "calibrated",
+        "scale",
+        "friction_mu",
+        "restitution_e_n",
+    ]
     assert first[alike].equals(second[alike]) and first["calibrated"].all()
     assert first["law"].tolist() == ["newton", "incremental"] and set(first["draw"]) == {0}
     newton = first.iloc[0]
@@ -58,5 +79,9 @@ def test_few_tosses_are_drawn_anew_and_are_all_that_is_fitted_to(data, tmp_path)
     table = scores(tmp_path, "data", data, few=(3,))
     few = table[table["n_identification"] == 3]
     assert few[["draw", "law"]].to_numpy().tolist() == [[k, law] for k in (1, 2) for law in LAWS]
-    assert not few["calibrated"].any() and (few["scale"] == 1.0).all() and (few["n_test"] == table["n_test"][0]).all()
+    assert (
+        not few["calibrated"].any()
+        and (few["scale"] == 1.0).all()
+        and (few["n_test"] == table["n_test"][0]).all()
+    )
     assert len(set(few["test_loss"])) > 1 and (few["test_loss"] < 1.0).all()

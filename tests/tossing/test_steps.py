@@ -77,10 +77,18 @@ def test_sweep_identify_and_predict(folder, prepared):
     swept = read_dataset(sweep)
     assert dict(swept.sizes) == {"toss": 2, "friction_mu": 5, "restitution_e_n": 3}
     record = json.loads(Path(fit).read_text())
-    assert abs(record["parameters"]["friction_mu"] - 0.45) < 0.051 and record["data"]["n_tosses"] == 2
-    predict_dataset(**common, fits=[fit], variants=[VARIANT], kinds=["trajectory"], predictions=[predictions])
+    assert (
+        abs(record["parameters"]["friction_mu"] - 0.45) < 0.051 and record["data"]["n_tosses"] == 2
+    )
+    predict_dataset(
+        **common, fits=[fit], variants=[VARIANT], kinds=["trajectory"], predictions=[predictions]
+    )
     table = pd.read_csv(predictions)
-    assert len(table) == 2 and (table["rest_position_error_cm"] < 20).all() and table["same_face"].all()
+    assert (
+        len(table) == 2
+        and (table["rest_position_error_cm"] < 20).all()
+        and table["same_face"].all()
+    )
 
 
 def test_calibration_refuses_four_tosses_and_writes_nothing(folder, prepared):

@@ -21,7 +21,9 @@ BELT = np.array([0.2, -0.1, 0.0])
 
 
 def body(center=(0.0, 0.0, 0.0)) -> BodyProperties:
-    corners = HALF * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+    corners = HALF * np.array(
+        [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float
+    )
     return BodyProperties(corners, 0.4, np.diag([6e-4, 6e-4, 7e-4]), np.array(center, dtype=float))
 
 
@@ -31,12 +33,16 @@ def tosses(count: int, seed: int, box: BodyProperties, belt=(0.0, 0.0, 0.0)) -> 
         start = State(
             np.array([0.0, 0.0, random.uniform(0.12, 0.2)]),
             rotations.exp(random.uniform(-1.2, 1.2, 3)),
-            np.array([random.uniform(0.3, 1.0), random.uniform(-0.3, 0.3), random.uniform(-0.4, 0.3)]),
+            np.array(
+                [random.uniform(0.3, 1.0), random.uniform(-0.3, 0.3), random.uniform(-0.4, 0.3)]
+            ),
             random.uniform(-7, 7, 3),
         )
         n = int(random.integers(120, 200))
         motion = simulate(box, start, TRUTH, OPTIONS, n, np.array(belt))
-        made.append(MeasuredToss(f"toss{k}", start, motion.position, motion.orientation, np.array(belt)))
+        made.append(
+            MeasuredToss(f"toss{k}", start, motion.position, motion.orientation, np.array(belt))
+        )
     return made
 
 
@@ -53,7 +59,9 @@ def same(first: SweepResult, second: SweepResult) -> bool:
     )
 
 
-@pytest.mark.parametrize("center", [(0.0, 0.0, 0.0), (0.004, -0.002, 0.006)], ids=["centered", "loaded"])
+@pytest.mark.parametrize(
+    "center", [(0.0, 0.0, 0.0), (0.004, -0.002, 0.006)], ids=["centered", "loaded"]
+)
 @pytest.mark.parametrize("belt", [np.zeros(3), BELT], ids=["still", "belt"])
 @pytest.mark.parametrize("substeps", [1, 3])
 def test_a_sweep_is_the_loss_of_single_simulations(center, belt, substeps):
@@ -64,22 +72,30 @@ def test_a_sweep_is_the_loss_of_single_simulations(center, belt, substeps):
     result = sweep(box, measured, mu, e_n, options)
     for i, toss in enumerate(measured):
         for k in range(4):
-            motion = simulate(box, toss.start, ContactParameters(mu[k], e_n[k]), options, len(toss.position), belt)
+            motion = simulate(
+                box, toss.start, ContactParameters(mu[k], e_n[k]), options, len(toss.position), belt
+            )
             distance = np.linalg.norm(motion.position - toss.position, axis=1).mean() / box.length
             angle = rotations.angle_between(motion.orientation, toss.orientation).mean()
-            # a body at rest is not stepped on in a sweep: it moves by less than 1e-9 m/s. Two compiled paths may round
-            # differently: both meet a step's law to 1e-9 m/s at corners 0.05 m away, but not by the same point
+            # a body at rest is not stepped on in a sweep: it moves by less than 1e-9 m/s. Two
+            # compiled paths may round differently: both meet a step's law to 1e-9 m/s at corners
+            # 0.05 m away, but not by the same point
             assert result.position_error[i, k] == pytest.approx(distance, abs=1e-7)
             assert result.rotation_error[i, k] == pytest.approx(angle, abs=1e-7)
             assert result.loss[i, k] == result.position_error[i, k] + result.rotation_error[i, k]
 
 
 def test_shared_steps_change_nothing():
-    """Steps are shared where the result is the same to the last digit; compiled sums may differ in the last ones."""
+    """Steps are shared where the result is the same to the last digit; compiled sums may differ in
+    the last ones.
+    """
     box = body()
     measured = tosses(12, 2, box)
     mu, e_n = grid()
-    shared, executed = sweep(box, measured, mu, e_n, OPTIONS), sweep(box, measured, mu, e_n, OPTIONS, share=False)
+    shared, executed = (
+        sweep(box, measured, mu, e_n, OPTIONS),
+        sweep(box, measured, mu, e_n, OPTIONS, share=False),
+    )
     assert np.abs(shared.loss - executed.loss).max() < 1e-9
     assert np.abs(shared.loss.mean(0) - executed.loss.mean(0)).max() < 1e-10
     assert (shared.failed_steps == executed.failed_steps).all()
@@ -90,7 +106,10 @@ def test_the_order_of_the_pairs_does_not_matter():
     measured = tosses(4, 3, box)
     mu, e_n = grid(step=0.2)
     shuffled = np.random.default_rng(0).permutation(mu.size)
-    plain, mixed = sweep(box, measured, mu, e_n, OPTIONS), sweep(box, measured, mu[shuffled], e_n[shuffled], OPTIONS)
+    plain, mixed = (
+        sweep(box, measured, mu, e_n, OPTIONS),
+        sweep(box, measured, mu[shuffled], e_n[shuffled], OPTIONS),
+    )
     assert (plain.loss[:, shuffled] == mixed.loss).all()
     twice = sweep(box, measured, np.r_[mu, mu], np.r_[e_n, e_n], OPTIONS)
     assert np.abs(twice.loss - np.tile(plain.loss, 2)).max() < 1e-9
@@ -103,7 +122,9 @@ def test_the_truth_has_no_loss_and_the_map_its_minimum_there():
     loss = sweep(box, measured, mu, e_n, OPTIONS).loss.mean(0)
     best = int(np.argmin(loss))
     assert (mu[best], e_n[best]) == pytest.approx((TRUTH.friction_mu, TRUTH.restitution_e_n))
-    exact = sweep(box, measured, np.array([TRUTH.friction_mu]), np.array([TRUTH.restitution_e_n]), OPTIONS)
+    exact = sweep(
+        box, measured, np.array([TRUTH.friction_mu]), np.array([TRUTH.restitution_e_n]), OPTIONS
+    )
     assert exact.loss.max() < 1e-7
 
 
@@ -122,9 +143,14 @@ def test_a_moving_belt_keeps_carrying_a_body_that_rests_on_it():
 def test_the_length_scales_the_position_error_only():
     box, (mu, e_n) = body(), (np.array([0.6]), np.array([0.0]))
     measured = tosses(2, 5, box)
-    plain, scaled = sweep(box, measured, mu, e_n, OPTIONS), sweep(box, measured, mu, e_n, OPTIONS, length=0.2)
+    plain, scaled = (
+        sweep(box, measured, mu, e_n, OPTIONS),
+        sweep(box, measured, mu, e_n, OPTIONS, length=0.2),
+    )
     assert np.allclose(scaled.position_error, plain.position_error * box.length / 0.2)
-    assert (scaled.rotation_error == plain.rotation_error).all() and plain.position_error.min() > 1e-3
+    assert (
+        scaled.rotation_error == plain.rotation_error
+    ).all() and plain.position_error.min() > 1e-3
 
 
 def test_the_law_of_impacts_reaches_the_simulation():
@@ -147,7 +173,9 @@ def test_failed_steps_are_counted():
     failed = sweep(box, measured, mu, e_n, crippled).failed_steps
     steps = np.array([len(toss.position) - 1 for toss in measured])
     assert failed.min() > 0 and (failed <= steps[:, None]).all()
-    motion = simulate(box, measured[1].start, ContactParameters(0.5, 0.5), crippled, len(measured[1].position))
+    motion = simulate(
+        box, measured[1].start, ContactParameters(0.5, 0.5), crippled, len(measured[1].position)
+    )
     assert failed[1, 4] == (motion.iterations == 3).sum()
 
 
@@ -179,7 +207,11 @@ def test_memory_does_not_grow_with_the_grid():
 )
 def test_what_cannot_be_swept_is_refused(change, text):
     box = body()
-    arguments = {"tosses": tosses(1, 9, box), "friction_mu": np.array([0.1]), "restitution_e_n": np.array([0.2])}
+    arguments = {
+        "tosses": tosses(1, 9, box),
+        "friction_mu": np.array([0.1]),
+        "restitution_e_n": np.array([0.2]),
+    }
     with pytest.raises(ContactIdError, match=text):
         sweep(box, options=OPTIONS, **(arguments | change))
 

@@ -1,4 +1,6 @@
-"""``contactid toss`` and ``contactid.toss`` on tosses of another law of impact and another time step."""
+"""``contactid toss`` and ``contactid.toss`` on tosses of another law of impact and another time
+step.
+"""
 
 import json
 
@@ -16,7 +18,10 @@ from contactid.tossing.toss.calibration import calibrate_few
 from contactid.tossing.toss.recordings import read_box, read_own
 from tosses_for_tests import RATE, TRUTH, box, motion, prepare_tosses, recordings
 
-SIZE = {"size": [0.1, 0.1, 0.1], "mass": 0.4}  # a uniform box's inertia: 33 % and 5 % off the truth's
+SIZE = {
+    "size": [0.1, 0.1, 0.1],
+    "mass": 0.4,
+}  # a uniform box's inertia: 33 % and 5 % off the truth's
 CENTER = (0.004, -0.002, 0.003)
 POSES = ["t", "x", "y", "z", "qw", "qx", "qy", "qz"]
 
@@ -34,14 +39,18 @@ def y_upwards(table):
     """The same tosses in a frame whose y is up: x, z, -y, and its quaternions."""
     turn = np.array([np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0])
     turned = rotations.as_rotation(turn)
-    orientation = rotations.as_quaternions(turned * rotations.as_rotation(table[POSES[4:]].to_numpy(copy=True)))
+    orientation = rotations.as_quaternions(
+        turned * rotations.as_rotation(table[POSES[4:]].to_numpy(copy=True))
+    )
     poses = np.column_stack([turned.apply(table[["x", "y", "z"]].to_numpy(copy=True)), orientation])
     return table.assign(**dict(zip(POSES[1:], poses.T, strict=True)))
 
 
 @pytest.fixture(scope="module")
 def made():
-    """Tosses by the paper's law of impact, 4 steps a frame, of a box whose centre of mass isn't its middle."""
+    """Tosses by the paper's law of impact, 4 steps a frame, of a box whose centre of mass isn't its
+    middle.
+    """
     return recordings(box(CENTER), 12, seed=3, noise=5e-5)
 
 
@@ -97,13 +106,18 @@ def test_the_command_says_the_same_as_the_call(answer, table, tmp_path, capsys):
         part.drop(columns="toss").to_csv(tmp_path / f"{name}.csv", index=False)
     (tmp_path / "box.yaml").write_text("size: [0.1, 0.1, 0.1]\nmass: 0.4\n")
     report = tmp_path / "report"
-    assert main(["toss", str(tmp_path), "--box", str(tmp_path / "box.yaml"), "--report", str(report)]) == 0
+    assert (
+        main(["toss", str(tmp_path), "--box", str(tmp_path / "box.yaml"), "--report", str(report)])
+        == 0
+    )
     assert "friction_mu = " in capsys.readouterr().out
     told = json.loads((report / "parameters.json").read_text())
     assert told["parameters"] == pytest.approx(answer.params["value"].to_dict(), rel=1e-6, abs=1e-9)
     page = (report / "report.html").read_text()
     assert page.count("<svg") == 3 and "friction_mu" in page
-    assert {"predictions.csv", "tosses.csv", "body.xml", "body.urdf"} <= {file.name for file in report.iterdir()}
+    assert {"predictions.csv", "tosses.csv", "body.xml", "body.urdf"} <= {
+        file.name for file in report.iterdir()
+    }
 
 
 def test_an_answer_that_gravity_refutes_is_none(table, tmp_path, capsys):
@@ -112,7 +126,14 @@ def test_an_answer_that_gravity_refutes_is_none(table, tmp_path, capsys):
     large.to_csv(tmp_path / "tosses.csv", index=False)
     (tmp_path / "box.yaml").write_text("size: [0.1125, 0.1125, 0.1125]\n")
     report = tmp_path / "report"
-    words = ["toss", str(tmp_path / "tosses.csv"), "--box", str(tmp_path / "box.yaml"), "--report", str(report)]
+    words = [
+        "toss",
+        str(tmp_path / "tosses.csv"),
+        "--box",
+        str(tmp_path / "box.yaml"),
+        "--report",
+        str(report),
+    ]
     assert main(words) == 1
     error = capsys.readouterr().err
     assert "% off gravity" in error and error.count("\n") == 1 and not report.exists()
@@ -120,7 +141,10 @@ def test_an_answer_that_gravity_refutes_is_none(table, tmp_path, capsys):
 
 def test_few_tosses_know_less_of_the_inertia(made):
     """Down to the prior, where no impact is seen."""
-    few, all_ = (calibrate_few(prepare_tosses(motion(part, box()), require_usable=True)) for part in (made[:5], made))
+    few, all_ = (
+        calibrate_few(prepare_tosses(motion(part, box()), require_usable=True))
+        for part in (made[:5], made)
+    )
     assert (few.inertia_se >= all_.inertia_se).all()
     assert (few.center_of_mass_se >= all_.center_of_mass_se).all()
 
@@ -134,7 +158,10 @@ def test_few_tosses_know_less_of_the_inertia(made):
         (lambda t: t.assign(qw=2.0 * t["qw"]), "unit length"),
         (lambda t: t.assign(x=np.nan), "no number in"),
         (lambda t: t.assign(x=1e3 * t["x"], y=1e3 * t["y"], z=1e3 * t["z"]), "mm"),
-        (lambda t: t.rename(columns={"qw": "qx", "qx": "qy", "qy": "qz", "qz": "qw"}), "quaternion=xyzw"),
+        (
+            lambda t: t.rename(columns={"qw": "qx", "qx": "qy", "qy": "qz", "qz": "qw"}),
+            "quaternion=xyzw",
+        ),
         (lambda t: y_upwards(t), "up=y"),
     ],
 )
@@ -146,7 +173,11 @@ def test_what_is_wrong_is_said_in_one_line(table, change, said):
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [({"mass": 0.4}, "size"), ({"size": [100, 100, 100]}, "size"), ({**SIZE, "weight": 1}, "weight")],
+    [
+        ({"mass": 0.4}, "size"),
+        ({"size": [100, 100, 100]}, "size"),
+        ({**SIZE, "weight": 1}, "weight"),
+    ],
 )
 def test_a_box_that_is_none_is_said(table, content, said):
     with pytest.raises(ContactIdError, match=said):
@@ -161,7 +192,9 @@ def test_a_table_needs_a_box(table):
 def test_stated_units_and_frames_are_taken(table):
     """The same tosses in mm and with the real part last."""
     mm = table.assign(**{axis: 1e3 * table[axis] for axis in "xyz"})
-    last = mm[["toss", "t", "x", "y", "z", "qx", "qy", "qz", "qw"]].set_axis(["toss", *POSES], axis=1)
+    last = mm[["toss", "t", "x", "y", "z", "qx", "qy", "qz", "qw"]].set_axis(
+        ["toss", *POSES], axis=1
+    )
     body, _ = read_box(SIZE)
     convention = Convention(units={"m": "mm"}, frame={"quaternion": "xyzw"})
     own = read_own(last, body, convention)

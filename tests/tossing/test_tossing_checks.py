@@ -1,4 +1,6 @@
-"""Which of the tossing paper's numbers and statements are compared, with what they agree, and what the others lack."""
+"""Which of the tossing paper's numbers and statements are compared, with what they agree, and what
+the others lack.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def statements(checks: pd.DataFrame) -> pd.DataFrame:
     return checks[checks["unit"] == "holds"]
 
 
-def test_with_the_paper_s_recordings_every_row_made_from_them_is_judged(of_paper: pd.DataFrame) -> None:
+def test_with_the_paper_s_recordings_every_row_made_from_them_is_judged(
+    of_paper: pd.DataFrame,
+) -> None:
     waiting = of_paper[of_paper["verdict"].isin(LACKS)]
     assert (waiting["data"] == "").all() and set(waiting["verdict"]) == {NEVER_PUBLISHED, NOT_DONE}
     told = waiting["note"].str.contains("Algoryx Dynamics|without its carton|tosses that tumble")
@@ -75,10 +79,21 @@ def test_with_the_paper_s_recordings_every_row_made_from_them_is_judged(of_paper
 
 
 def test_a_row_names_its_data_and_where_they_come_from(of_paper: pd.DataFrame) -> None:
-    row = of_paper.loc["tab03", "position_error_mean_cm", "object=Box006;parameters=trajectory;simulator=matlab"]
-    assert row["data"] == "iam_box006_trajectories, iam_box006_validation" and row["basis"] == "computed"
-    assert "10.4121/21387510.v1, resolved at 127.0.0.1 on 2026-01-02" in row["note"] and row["origin"] == "archive"
-    assert row["wrong_answers"] == "zero=0;half=3.35;twice=13.4;no impact=40" and row["verdict"] == REPRODUCED
+    row = of_paper.loc[
+        "tab03", "position_error_mean_cm", "object=Box006;parameters=trajectory;simulator=matlab"
+    ]
+    assert (
+        row["data"] == "iam_box006_trajectories, iam_box006_validation"
+        and row["basis"] == "computed"
+    )
+    assert (
+        "10.4121/21387510.v1, resolved at 127.0.0.1 on 2026-01-02" in row["note"]
+        and row["origin"] == "archive"
+    )
+    assert (
+        row["wrong_answers"] == "zero=0;half=3.35;twice=13.4;no impact=40"
+        and row["verdict"] == REPRODUCED
+    )
     row = of_paper.loc["tab02", "friction_mu", "object=Box007;parameters=velocity;simulator=matlab"]
     assert row["data"] == "iam_box007_trajectories"
     row = of_paper.loc["tab03", "moving_over_still_position_error", ""]
@@ -99,14 +114,20 @@ def test_some_of_the_judged_agree_some_differ_and_some_show_nothing(of_paper: pd
     expected = {
         ("tab03", "moving_over_still_position_error"): REPRODUCED,
         ("tab03", "errors_significantly_smaller"): DIFFERS,
-        ("tab03", "trajectory_parameters_better"): UNINFORMATIVE,  # by 5.7 % in rotation, and 5 % are asked for
+        (
+            "tab03",
+            "trajectory_parameters_better",
+        ): UNINFORMATIVE,  # by 5.7 % in rotation, and 5 % are asked for
         ("text", "parameters_differ_by_criterion"): REPRODUCED,
         ("fig09", "cost_near_zero_at_optimum"): REPRODUCED,
         ("fig09", "threshold_gave_the_best_results"): REPRODUCED,
         ("fig12", "costs_of_boxes_have_similar_shapes"): REPRODUCED,
         ("text", "sticking_impacts_have_larger_errors"): REPRODUCED,
         ("tab04", "similar_without_restitution"): DIFFERS,  # as Table IV does
-        ("text", "rest_pose_insensitive_below_a_threshold"): UNINFORMATIVE,  # it is, without any impact, too
+        (
+            "text",
+            "rest_pose_insensitive_below_a_threshold",
+        ): UNINFORMATIVE,  # it is, without any impact, too
         ("text", "recordings_are_public"): REPRODUCED,
     }
     assert {what: verdicts[(*what, "")] for what in expected} == expected
@@ -138,9 +159,13 @@ def test_other_hosts_and_synthetic_files_are_not_the_paper_s(
 ) -> None:
     if patched:
         monkeypatch.setattr(fourtu_client, "BASE_URL", LOCAL)
-    checks = judged(tmp_path, tables(paper_s), {name: REGISTRY[name] for name in ARCHIVES}, base, synthetic)
+    checks = judged(
+        tmp_path, tables(paper_s), {name: REGISTRY[name] for name in ARCHIVES}, base, synthetic
+    )
     assert about_the_boxes_waits(checks)
-    row = checks.loc["tab03", "position_error_mean_cm", "object=Box006;parameters=velocity;simulator=matlab"]
+    row = checks.loc[
+        "tab03", "position_error_mean_cm", "object=Box006;parameters=velocity;simulator=matlab"
+    ]
     assert row["note"].startswith(
         "position_error_mean_cm of Box006 (Table III) from iam_box006_drops 10.4121/21024007, "
         "iam_box006_validation 10.4121/21399657; "
@@ -148,7 +173,9 @@ def test_other_hosts_and_synthetic_files_are_not_the_paper_s(
 
 
 def about_the_boxes_waits(checks: pd.DataFrame) -> bool:
-    """Whether nothing that is about the paper's boxes is judged by other data; methods and models are."""
+    """Whether nothing that is about the paper's boxes is judged by other data; methods and models
+    are.
+    """
     found = ours(checks)
     compared = found[found["verdict"] != NEEDS_ARCHIVE]
     return set(compared.index.get_level_values("quantity")) == {
@@ -192,9 +219,14 @@ def test_tosses_that_tumble_are_judged_where_there_are_some(tmp_path: Path) -> N
     motion = found["ext_recorded_motion"].assign(rest_position_error_cm=1.0)
     motion["tumbled"] = motion["toss"].isin(["3", "4"])
     motion.loc[motion["tumbled"], "rest_position_error_cm"] = 9.0
-    assert of_twins(tmp_path, found | {"ext_recorded_motion": motion}).loc[what, "verdict"] == REPRODUCED
+    assert (
+        of_twins(tmp_path, found | {"ext_recorded_motion": motion}).loc[what, "verdict"]
+        == REPRODUCED
+    )
     motion["rest_position_error_cm"] = 1.0
-    assert of_twins(tmp_path, found | {"ext_recorded_motion": motion}).loc[what, "verdict"] == DIFFERS
+    assert (
+        of_twins(tmp_path, found | {"ext_recorded_motion": motion}).loc[what, "verdict"] == DIFFERS
+    )
 
 
 @pytest.mark.parametrize("box", BOXES)
@@ -229,27 +261,37 @@ def test_no_number_is_said_to_be_found_without_what_its_twin_was_made_with(tmp_p
     assert set(checks.loc[checks["basis"] == INPUT, "verdict"]) == {NEEDS_ARCHIVE}
 
 
-def test_what_is_said_of_all_boxes_needs_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_said_of_all_boxes_needs_all_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fourtu_client, "BASE_URL", LOCAL)
     datasets = {name: REGISTRY[name] for name in ARCHIVES if "box006" in name}
     checks = judged(tmp_path, tables(paper_s, ("Box006",)), datasets)
     assert (
-        checks.loc["tab02", "friction_mu", "object=Box006;parameters=trajectory;simulator=matlab"]["verdict"]
+        checks.loc["tab02", "friction_mu", "object=Box006;parameters=trajectory;simulator=matlab"][
+            "verdict"
+        ]
         == REPRODUCED
     )
     row = checks.loc["tab03", "least_position_error_cm", "section=V;parameters=trajectory"]
-    assert row["verdict"] == NEEDS_ARCHIVE and "iam_box004_validation 10.4121/c.6278310" in row["note"]
+    assert (
+        row["verdict"] == NEEDS_ARCHIVE and "iam_box004_validation 10.4121/c.6278310" in row["note"]
+    )
     assert checks.loc["tab03", "moving_over_still_position_error", ""]["verdict"] == NEEDS_ARCHIVE
 
 
-def test_of_two_datasets_of_one_box_the_paper_s_own_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_two_datasets_of_one_box_the_paper_s_own_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fourtu_client, "BASE_URL", LOCAL)
     of_paper, others = tables(paper_s), tables(twin_s)
     others["tab02_identified_parameters"]["friction_mu"] = 0.9
     for first, second in ((of_paper, others), (others, of_paper)):
         both = {name: pd.concat([first[name], second[name]], ignore_index=True) for name in first}
         checks = judged(tmp_path, both, {name: REGISTRY[name] for name in (*ARCHIVES, *TWINS)})
-        row = checks.loc["tab02", "friction_mu", "object=Box006;parameters=trajectory;simulator=matlab"]
+        row = checks.loc[
+            "tab02", "friction_mu", "object=Box006;parameters=trajectory;simulator=matlab"
+        ]
         assert (row["reproduced"], row["data"]) == (0.4, "iam_box006_trajectories")
 
 
@@ -263,7 +305,9 @@ def test_no_reason_serves_two_tables_and_each_names_what_is_missing(tmp_path: Pa
     assert waiting.groupby(reasons)["artefact"].nunique().max() == 1
     named = reasons.str.contains("10.4121/")
     assert (named == (waiting["verdict"] == NEEDS_ARCHIVE)).all()
-    assert reasons[~named].str.contains("Algoryx Dynamics|without its carton|tosses that tumble").all()
+    assert (
+        reasons[~named].str.contains("Algoryx Dynamics|without its carton|tosses that tumble").all()
+    )
 
 
 def test_a_plateau_that_the_paper_s_own_data_lack_is_a_difference(
@@ -281,9 +325,14 @@ def test_a_plateau_that_the_paper_s_own_data_lack_is_a_difference(
 
 
 @pytest.mark.parametrize("left_out", ["impacts", "mpec"])
-def test_a_part_that_a_run_leaves_out_is_told_and_nothing_fails(tmp_path: Path, left_out: str) -> None:
+def test_a_part_that_a_run_leaves_out_is_told_and_nothing_fails(
+    tmp_path: Path, left_out: str
+) -> None:
     found = tables(twin_s)
-    parts = {"impacts": ["ext_velocity", "ext_example", "ext_impact", "impacts"], "mpec": ["ext_impact"]}[left_out]
+    parts = {
+        "impacts": ["ext_velocity", "ext_example", "ext_impact", "impacts"],
+        "mpec": ["ext_impact"],
+    }[left_out]
     some = {name: table for name, table in found.items() if not name.startswith(tuple(parts))}
     checks = of_twins(tmp_path, some)
     assert checks.loc["text", "restitution_e_t", "section=IV"]["verdict"] == NEEDS_ARCHIVE
@@ -300,31 +349,63 @@ def test_print_alone_says_where_the_paper_contradicts_itself(of_paper: pd.DataFr
         PRINT_CONSISTENT, PRINT_INCONSISTENT, UNINFORMATIVE, NEVER_PUBLISHED,
     }  # fmt: skip
     assert (
-        from_print.loc[pd.IndexSlice["tab01", [f"inertia_{k}{k}_kg_mm2" for k in "xyz"]], "verdict"] == PRINT_CONSISTENT
+        from_print.loc[pd.IndexSlice["tab01", [f"inertia_{k}{k}_kg_mm2" for k in "xyz"]], "verdict"]
+        == PRINT_CONSISTENT
     ).all()
     # a carton's mass isn't its filling's
     density = from_print.xs("density_kg_m3", level="quantity")
-    assert density["reproduced"].round().tolist() == [169, 185, 115, 442] and set(density["verdict"]) == {
-        NEVER_PUBLISHED
-    }
+    assert density["reproduced"].round().tolist() == [169, 185, 115, 442] and set(
+        density["verdict"]
+    ) == {NEVER_PUBLISHED}
     text = "section=IV-A;object=Box006;simulator={};from=printed_table".format
     for name, printed, table in (("friction_mu", 0.3, 0.25), ("restitution_e_n", 0.45, 0.4)):
         row = from_print.loc["text", f"velocity_{name}_in_text", text("matlab")]
-        assert (row["published"], row["reproduced"], row["verdict"]) == (printed, table, PRINT_INCONSISTENT)
-        assert from_print.loc["text", f"velocity_{name}_in_text", text("algoryx")]["verdict"] == PRINT_CONSISTENT
+        assert (row["published"], row["reproduced"], row["verdict"]) == (
+            printed,
+            table,
+            PRINT_INCONSISTENT,
+        )
+        assert (
+            from_print.loc["text", f"velocity_{name}_in_text", text("algoryx")]["verdict"]
+            == PRINT_CONSISTENT
+        )
 
 
 @pytest.mark.parametrize(
     ("artefact", "name", "cases", "verdict", "told"),
     [
-        ("tab03", "errors_significantly_smaller", "2 of 4", PRINT_INCONSISTENT, "24.8, 0.603, 31.9, 0.849"),
-        ("tab03", "trajectory_parameters_better", "4 of 4", UNINFORMATIVE, "0.057"),  # it hangs on 5 %
+        (
+            "tab03",
+            "errors_significantly_smaller",
+            "2 of 4",
+            PRINT_INCONSISTENT,
+            "24.8, 0.603, 31.9, 0.849",
+        ),
+        (
+            "tab03",
+            "trajectory_parameters_better",
+            "4 of 4",
+            UNINFORMATIVE,
+            "0.057",
+        ),  # it hangs on 5 %
         ("tab03", "same_order_for_both_criteria", "4 of 4", PRINT_CONSISTENT, "0.0961"),
         ("fig13", "velocity_parameters_poor", "2 of 2", PRINT_CONSISTENT, "21.5, 30.3"),
-        ("tab04", "similar_without_restitution", "11 of 16", PRINT_INCONSISTENT, "0.631"),  # rotation of Box007
+        (
+            "tab04",
+            "similar_without_restitution",
+            "11 of 16",
+            PRINT_INCONSISTENT,
+            "0.631",
+        ),  # rotation of Box007
         ("text", "accurate_without_restitution", "13 of 16", PRINT_INCONSISTENT, "1.39"),
         ("text", "parameters_differ_by_criterion", "8 of 8", PRINT_CONSISTENT, "0.15"),
-        ("text", "relative_rest_orientation_is_a_rotation", "0 of 1", PRINT_INCONSISTENT, "at 0.3 rad"),
+        (
+            "text",
+            "relative_rest_orientation_is_a_rotation",
+            "0 of 1",
+            PRINT_INCONSISTENT,
+            "at 0.3 rad",
+        ),
     ],
 )
 def test_statements_of_print(

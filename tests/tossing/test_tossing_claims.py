@@ -1,4 +1,6 @@
-"""Evidence for the tossing paper's statements: what it is calculated from, and whose recordings it needs."""
+"""Evidence for the tossing paper's statements: what it is calculated from, and whose recordings it
+needs.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ from contactid.tossing.configuration import BOXES
 
 ROOT = Path(__file__).parents[2]
 STATEMENTS = {
-    (one.name, one.condition): one for one in read_statements(ROOT / "workflow/resources/published/tossing_claims.yaml")
+    (one.name, one.condition): one
+    for one in read_statements(ROOT / "workflow/resources/published/tossing_claims.yaml")
 }
 ARCHIVES = {
     name: entry.source
@@ -40,7 +43,9 @@ numbers = st.lists(st.floats(-5.0, 5.0), min_size=1, max_size=6)
 
 
 @given(numbers, st.floats(0.1, 2.0), st.sampled_from([Above, Below]))
-def test_a_number_s_other_side_turns_the_answer(values: list[float], limit: float, kind: type) -> None:
+def test_a_number_s_other_side_turns_the_answer(
+    values: list[float], limit: float, kind: type
+) -> None:
     """Where it holds no wrong answer does; where it doesn't, there is one that would."""
     if any(abs(abs(value) - limit) < 1e-6 for value in values):
         return  # on the limit itself rounding decides
@@ -59,7 +64,9 @@ def needed(roles: list[str], boxes: list[str]) -> list[str]:
 
 
 @given(ROLES, SOME)
-def test_all_of_the_paper_s_recordings_and_no_others_are_enough(roles: list[str], boxes: list[str]) -> None:
+def test_all_of_the_paper_s_recordings_and_no_others_are_enough(
+    roles: list[str], boxes: list[str]
+) -> None:
     names = needed(roles, boxes)
     assert ALL.lack("it", roles, boxes, ", ".join(names)) is None
     twins = Recordings({**ALL.origins, "twin": TWIN}, ARCHIVES, {})
@@ -77,12 +84,17 @@ def test_what_lacks_names_every_archive_with_its_doi(roles: list[str], boxes: li
 def test_of_several_boxes_all_are_needed() -> None:
     roles = ["trajectories"]
     assert ALL.lack("it", roles, BOXES, ", ".join(needed(roles, BOXES[:3]))) is not None
-    assert ALL.lack("it", roles, BOXES[:1], "iam_box004_validation") is None  # of one box any will do
+    assert (
+        ALL.lack("it", roles, BOXES[:1], "iam_box004_validation") is None
+    )  # of one box any will do
 
 
 def test_a_prediction_rests_on_what_its_parameters_were_identified_on() -> None:
     behind = Recordings({}, {}, {"box_validation": "box_trajectories"})
-    assert behind.data_of(["box_validation", "box_drops"]) == "box_trajectories, box_validation, box_drops"
+    assert (
+        behind.data_of(["box_validation", "box_drops"])
+        == "box_trajectories, box_validation, box_drops"
+    )
 
 
 # tables side by side
@@ -113,37 +125,53 @@ def test_print_and_a_run_that_finds_it_are_the_same_table(printed: dict) -> None
         table = pd.concat(rows)
         tables[name] = table if artefact == "tab02" else table.drop(columns=PARAMETERS)
     found = of_run(tables, SCHEMES)
-    columns = [f"{kind}_{name}" for kind in ("velocity", "trajectory") for name in (*PARAMETERS, *ERRORS)]
+    columns = [
+        f"{kind}_{name}" for kind in ("velocity", "trajectory") for name in (*PARAMETERS, *ERRORS)
+    ]
     pd.testing.assert_frame_equal(found[columns], ours[columns])
     assert list(found["dataset"]) == [f"{box}_validation" for box in BOXES]
     assert list(found["velocity_identified_on"]) == [f"{box}_velocity" for box in BOXES]
 
 
 def standard_errors(velocity: tuple[float, ...], trajectory: tuple[float, ...]) -> float:
-    """What the ledger's statement calculates of position errors: mean, standard deviation and number of tosses."""
+    """What the ledger's statement calculates of position errors: mean, standard deviation and
+    number of tosses.
+    """
     row = {}
     for kind, (mean, deviation, count) in (("velocity", velocity), ("trajectory", trajectory)):
         row |= {f"{kind}_position_error_mean_cm": mean, f"{kind}_position_error_std_cm": deviation}
         row |= {f"{kind}_n_tosses": count}
-    (expression,) = STATEMENTS["velocity_parameters_poor", "from=print"].settings["calculation"]["numbers"]
+    (expression,) = STATEMENTS["velocity_parameters_poor", "from=print"].settings["calculation"][
+        "numbers"
+    ]
     return float(pd.DataFrame([row]).eval(expression, engine="python"))
 
 
 @given(st.floats(1.0, 30.0), st.floats(1.0, 30.0), st.floats(0.5, 9.0), st.integers(2, 60))
-def test_standard_errors_are_those_of_a_difference_of_means(one: float, other: float, spread: float, n: int) -> None:
+def test_standard_errors_are_those_of_a_difference_of_means(
+    one: float, other: float, spread: float, n: int
+) -> None:
     found = standard_errors((one, spread, n), (other, spread, n))
     assert found == pytest.approx((one - other) / np.sqrt(2.0 * spread**2 / n))
     assert standard_errors((other, spread, n), (one, spread, n)) == pytest.approx(-found)
 
 
 @pytest.mark.parametrize("angle", [0.3, 1.0, -2.0])
-def test_a_rotation_s_rows_are_orthogonal_and_the_printed_matrix_s_are_not(printed: dict, angle: float) -> None:
+def test_a_rotation_s_rows_are_orthogonal_and_the_printed_matrix_s_are_not(
+    printed: dict, angle: float
+) -> None:
     statement = STATEMENTS["relative_rest_orientation_is_a_rotation", "from=print"]
     (expression,) = statement.settings["calculation"]["numbers"]
     cosine, sine = np.cos(angle), np.sin(angle)
-    turned = [expression.replace("0.3", str(angle)), expression.replace("+ sin", "- sin")]  # with -sin in the first row
+    turned = [
+        expression.replace("0.3", str(angle)),
+        expression.replace("+ sin", "- sin"),
+    ]  # with -sin in the first row
     orthogonal = [bool(pd.DataFrame({"row": [0]}).eval(one, engine="python")) for one in turned]
-    assert orthogonal == [np.allclose(np.array([[cosine, sine], [sine, cosine]]) @ [cosine, sine], [1.0, 0.0]), True]
+    assert orthogonal == [
+        np.allclose(np.array([[cosine, sine], [sine, cosine]]) @ [cosine, sine], [1.0, 0.0]),
+        True,
+    ]
     named = {"printed": printed, "recordings": ALL, "schemes": SCHEMES}
     assert list(evidence_of(statement, {}, named).given) == [False]
 
@@ -158,8 +186,12 @@ def test_every_statement_reads_tables_that_there_are_and_says_what_its_numbers_a
         assert set(one.tables) <= known, one.name
         if one.evidence.endswith(":numbers_of"):
             calculation = one.settings["calculation"]
-            assert calculation["words"] and (one.tables or one.settings["source"] == "print"), one.name
-            lacking = [name for name in ("recorded", "absent") if name in {**one.settings, **calculation}]
+            assert calculation["words"] and (one.tables or one.settings["source"] == "print"), (
+                one.name
+            )
+            lacking = [
+                name for name in ("recorded", "absent") if name in {**one.settings, **calculation}
+            ]
             assert len(lacking) == (one.condition != "from=print"), one.name
 
 
@@ -169,16 +201,26 @@ def test_costs_are_alike_if_one_is_the_other_s_multiple() -> None:
 
     def of(*losses: np.ndarray) -> list[float]:
         rows = [
-            pd.DataFrame({"friction_mu": mu.ravel(), "restitution_e_n": e_n.ravel(), "mean_loss": one.ravel()})
+            pd.DataFrame(
+                {
+                    "friction_mu": mu.ravel(),
+                    "restitution_e_n": e_n.ravel(),
+                    "mean_loss": one.ravel(),
+                }
+            )
             for one in losses
         ]
         names = needed(["trajectories"], BOXES)
-        table = pd.concat([row.assign(dataset=name) for row, name in zip(rows, names, strict=False)])
+        table = pd.concat(
+            [row.assign(dataset=name) for row, name in zip(rows, names, strict=False)]
+        )
         found = cost_shapes({"fig12_trajectory_costs": table}, ALL)
         assert len(found.given) == len(found.naive["exchanged"])
         return [*found.given, *found.naive["exchanged"]]
 
-    assert of(loss, 3.0 * loss + 1.0) == pytest.approx([0.0, 1.0 - np.corrcoef(loss.ravel(), loss.T.ravel())[0, 1]])
+    assert of(loss, 3.0 * loss + 1.0) == pytest.approx(
+        [0.0, 1.0 - np.corrcoef(loss.ravel(), loss.T.ravel())[0, 1]]
+    )
     assert of(loss, loss.T)[0] > 0.5 and of(loss, loss.T)[1] == pytest.approx(0.0)
 
 
@@ -191,7 +233,11 @@ def test_numbers_of_rows_that_a_run_does_not_have_are_missing() -> None:
     ]
     table = pd.DataFrame(rows)
     found = evidence_of(statement, {"ext_tumbling_costs": table}, named)
-    assert found.lack is not None and found.lack.kind == NOT_DONE and "boxes that turn over" in found.lack.words
+    assert (
+        found.lack is not None
+        and found.lack.kind == NOT_DONE
+        and "boxes that turn over" in found.lack.words
+    )
     found = evidence_of(statement, {"ext_tumbling_costs": table.assign(object="Box006")}, named)
     assert found.lack is None and found.given.tolist() == [pytest.approx(8.0 / 30.0)]
     assert found.naive == {"no spin": [1.0]} and "0.267" in found.note

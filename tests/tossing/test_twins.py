@@ -1,4 +1,6 @@
-"""Twins contain the truth that they state, to within the noise that they state, and look like the experiments."""
+"""Twins contain the truth that they state, to within the noise that they state, and look like the
+experiments.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,14 @@ REST_RUN = 21  # samples, likewise
 
 
 def read(path: Path, truth: TwinTruth):
-    return read_iam_archive(path, truth.object_name, surface_name=SURFACES, surface_height=LEVEL, licence="none")
+    return read_iam_archive(
+        path, truth.object_name, surface_name=SURFACES, surface_height=LEVEL, licence="none"
+    )
 
 
-def expected(truth: TwinTruth, recording: RecordingTruth, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+def expected(
+    truth: TwinTruth, recording: RecordingTruth, n_samples: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Noise-free poses of the box in M from the release on, simulated anew from the stated truth."""
     flown = simulate(
         box_model(truth.object_name).body,
@@ -52,7 +58,9 @@ def expected(truth: TwinTruth, recording: RecordingTruth, n_samples: int) -> tup
 
 
 def errors(truth: TwinTruth, name: str, samples, after: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Position (n, 3) in m and angle (n,) in rad of what was read against what is true, from the release on."""
+    """Position (n, 3) in m and angle (n,) in rad of what was read against what is true, from the
+    release on.
+    """
     recording = truth.recordings[name]
     measured = samples.isel(sample=slice(recording.release_sample, None))
     position, orientation = expected(truth, recording, measured.sizes["sample"])
@@ -73,7 +81,9 @@ def test_without_noise_the_reader_gives_the_truth(
 ) -> None:
     path = tmp_path_factory.mktemp("silent") / "twin.h5"
     moving = int(role == "validation")
-    truth = write_twin(path, box.name, role, 2, seed, n_moving=moving, noise=SILENT, lost_frames=False)
+    truth = write_twin(
+        path, box.name, role, 2, seed, n_moving=moving, noise=SILENT, lost_frames=False
+    )
     motion = read(path, truth)
     assert motion.attrs["left_out"] == motion.attrs["frames"] == "{}"
     for name, samples in iterate_recordings(motion):
@@ -81,11 +91,15 @@ def test_without_noise_the_reader_gives_the_truth(
         assert np.abs(shift).max() < POSITION_STEP
         assert angle.max() < 2 * ROTATION_STEP
         recording = truth.recordings[name]
-        # C's origin and yaw within the surface are the tracked plane's, or M's; what counts is the surface
+        # C's origin and yaw within the surface are the tracked plane's, or M's; what counts is the
+        # surface
         found = rotations.matrices(samples["surface_orientation"].values)
         true = rotations.matrices(recording.surface_orientation)
         assert np.arccos(np.clip(found[:, 2] @ true[:, 2], -1, 1)) < 2 * ROTATION_STEP
-        assert abs(true[:, 2] @ (samples["surface_position"].values - recording.surface_position)) < 2 * POSITION_STEP
+        assert (
+            abs(true[:, 2] @ (samples["surface_position"].values - recording.surface_position))
+            < 2 * POSITION_STEP
+        )
         belt = found @ samples["surface_velocity"].values
         np.testing.assert_allclose(belt, true @ recording.surface_velocity, atol=1e-4)
     body = body_of(motion)
@@ -104,27 +118,42 @@ def test_with_noise_the_error_is_the_stated_noise(tosses: tuple[Path, TwinTruth]
         angles.append(angle)
         jitters.append(np.diff(shift, axis=0))
     per_axis = np.hypot(noise.position_drift, noise.position_jitter)
-    # A drift of 0.25 s leaves a handful of independent values per recording and axis, hence the wide bounds.
+    # A drift of 0.25 s leaves a handful of independent values per recording and axis, hence the
+    # wide bounds.
     assert 0.6 * per_axis < np.sqrt(np.mean(np.concatenate(shifts) ** 2)) < 1.5 * per_axis
     assert np.abs(np.concatenate(shifts)).max() < 5 * per_axis
     turn = np.sqrt(3) * np.hypot(noise.orientation_drift, noise.orientation_jitter)
     assert 0.6 * turn < np.sqrt(np.mean(np.concatenate(angles) ** 2)) < 1.5 * turn
-    assert np.concatenate(jitters).std() / np.sqrt(2) == pytest.approx(noise.position_jitter, rel=0.15)
+    assert np.concatenate(jitters).std() / np.sqrt(2) == pytest.approx(
+        noise.position_jitter, rel=0.15
+    )
 
 
-def test_the_stated_parameters_explain_a_twin_better_than_others(tosses: tuple[Path, TwinTruth]) -> None:
+def test_the_stated_parameters_explain_a_twin_better_than_others(
+    tosses: tuple[Path, TwinTruth],
+) -> None:
     path, truth = tosses
     name, samples = next(iterate_recordings(read(path, truth)))
     right = np.linalg.norm(errors(truth, name, samples)[0], axis=1).mean()
-    for change in (ContactParameters(0.35, 0.25), ContactParameters(0.45, 0.25), ContactParameters(0.40, 0.6)):
-        other = TwinTruth(truth.object_name, truth.role, change, truth.noise, truth.seed, truth.recordings)
+    for change in (
+        ContactParameters(0.35, 0.25),
+        ContactParameters(0.45, 0.25),
+        ContactParameters(0.40, 0.6),
+    ):
+        other = TwinTruth(
+            truth.object_name, truth.role, change, truth.noise, truth.seed, truth.recordings
+        )
         assert np.linalg.norm(errors(other, name, samples)[0], axis=1).mean() > 3 * right
 
 
 def test_the_truth_is_read_back_as_it_was_written(tosses: tuple[Path, TwinTruth]) -> None:
     path, truth = tosses
     again = read_truth(path)
-    assert (again.object_name, again.role, again.seed) == (truth.object_name, truth.role, truth.seed)
+    assert (again.object_name, again.role, again.seed) == (
+        truth.object_name,
+        truth.role,
+        truth.seed,
+    )
     assert (again.parameters, again.noise) == (truth.parameters, truth.noise)
     assert list(again.recordings) == list(truth.recordings)
     for name, recording in truth.recordings.items():
@@ -183,7 +212,9 @@ tossed = given(
 
 @settings(max_examples=25, deadline=None)
 @tossed
-def test_a_toss_ends_lying_still_upright_on_the_surface(box_name: str, role: str, seed: int, belt_speed: float) -> None:
+def test_a_toss_ends_lying_still_upright_on_the_surface(
+    box_name: str, role: str, seed: int, belt_speed: float
+) -> None:
     toss = one_toss(box_name, role, seed, belt_speed)
     assert toss.release_sample < toss.impact_sample < toss.rest_sample
     lying = slice(toss.rest_sample, None)
@@ -192,7 +223,9 @@ def test_a_toss_ends_lying_still_upright_on_the_surface(box_name: str, role: str
     assert np.rad2deg(np.arccos(np.clip(matrices[lying, 2, 2], -1, 1))).max() < 5
     velocity = np.diff(toss.position[lying], axis=0) * SAMPLE_FREQUENCY - toss.surface_velocity
     assert np.linalg.norm(velocity, axis=1).max() < 0.5 * REST_SPEED
-    lowest = (toss.position[:, 2:] + matrices[:, 2] @ box_model(box_name).body.vertices.T).min(axis=1)
+    lowest = (toss.position[:, 2:] + matrices[:, 2] @ box_model(box_name).body.vertices.T).min(
+        axis=1
+    )
     assert np.abs(lowest[lying]).max() < 3e-3  # midpoint detection lets a corner sink a little
     assert lowest[: toss.release_sample].min() > 0.019
     assert lowest[: toss.impact_sample - 1].min() > -3e-3
@@ -209,11 +242,20 @@ def test_the_hand_brings_the_box_to_its_release_velocity_without_a_jump(
     velocity = np.diff(toss.position[: toss.impact_sample], axis=0) * SAMPLE_FREQUENCY
     speed = np.linalg.norm(velocity, axis=1)
     assert speed[0] < 0.01 * speed[k]
-    largest = 1.5 * speed[k] / (k / SAMPLE_FREQUENCY) + 9.81  # the profile's greatest acceleration, and gravity
-    assert np.linalg.norm(np.diff(velocity, axis=0), axis=1).max() * SAMPLE_FREQUENCY < 1.1 * largest
+    largest = (
+        1.5 * speed[k] / (k / SAMPLE_FREQUENCY) + 9.81
+    )  # the profile's greatest acceleration, and gravity
+    assert (
+        np.linalg.norm(np.diff(velocity, axis=0), axis=1).max() * SAMPLE_FREQUENCY < 1.1 * largest
+    )
     np.testing.assert_allclose(velocity[k - 1], toss.release.linear_velocity, atol=0.02)
-    turn = rotations.as_rotation(toss.orientation[k]) * rotations.as_rotation(toss.orientation[k - 1]).inv()
-    np.testing.assert_allclose(turn.as_rotvec() * SAMPLE_FREQUENCY, toss.release.angular_velocity, atol=0.02)
+    turn = (
+        rotations.as_rotation(toss.orientation[k])
+        * rotations.as_rotation(toss.orientation[k - 1]).inv()
+    )
+    np.testing.assert_allclose(
+        turn.as_rotvec() * SAMPLE_FREQUENCY, toss.release.angular_velocity, atol=0.02
+    )
 
 
 def test_long_tosses_travel_about_the_papers_distance() -> None:
@@ -228,7 +270,10 @@ def test_long_tosses_travel_about_the_papers_distance() -> None:
 def test_tosses_by_hand_vary_more_than_the_robots() -> None:
     def spread(role: str) -> np.ndarray:
         tossed_boxes = [one_toss("Box005", role, seed) for seed in range(20)]
-        return np.std([[*t.release.linear_velocity, *t.release.angular_velocity] for t in tossed_boxes], axis=0)
+        return np.std(
+            [[*t.release.linear_velocity, *t.release.angular_velocity] for t in tossed_boxes],
+            axis=0,
+        )
 
     assert (spread("validation") > 1.1 * spread("trajectories")).all()
 
@@ -237,31 +282,47 @@ def test_tosses_by_hand_vary_more_than_the_robots() -> None:
 @given(box=st.sampled_from(BOXES), seed=st.integers(0, 2**32))
 def test_a_drop_lands_on_one_corner_and_bounces_on(box, seed: int) -> None:
     toss = make_toss(box, "drops", np.random.default_rng(seed))
-    corners = toss.position[:, 2:] + rotations.matrices(toss.orientation)[:, 2] @ box.body.vertices.T
+    corners = (
+        toss.position[:, 2:] + rotations.matrices(toss.orientation)[:, 2] @ box.body.vertices.T
+    )
     assert 0.09 < corners[toss.release_sample].min() < 0.26
     assert 0.5 <= len(corners) / SAMPLE_FREQUENCY <= 0.71
     around = np.sort(corners[toss.impact_sample - 5 : toss.impact_sample + 6], axis=1)
     assert around[5, 0] < 0.005
     assert (around[:, 1] > 0).all()
-    dips = [k for height in corners.T for k in find_peaks(-height, height=-0.005, distance=5, prominence=0.02)[0]]
+    dips = [
+        k
+        for height in corners.T
+        for k in find_peaks(-height, height=-0.005, distance=5, prominence=0.02)[0]
+    ]
     assert len(dips) >= 2
 
 
 def test_the_authors_rules_find_release_and_rest_in_a_twin(tosses: tuple[Path, TwinTruth]) -> None:
-    """One high peak of the box's origin, in free flight; and a run of low measured speed that begins at rest."""
+    """One high peak of the box's origin, in free flight; and a run of low measured speed that
+    begins at rest.
+    """
     path, truth = tosses
     for name, samples in iterate_recordings(read(path, truth)):
         recording = truth.recordings[name]
         position = samples["position"].values
         (peak,) = find_peaks(position[:, 2], height=0.095, width=10)[0]
         assert recording.release_sample <= peak < recording.impact_sample
-        belt = rotations.matrices(samples["surface_orientation"].values) @ samples["surface_velocity"].values
-        slow = np.linalg.norm(np.gradient(position, 1 / SAMPLE_FREQUENCY, axis=0) - belt, axis=1) < REST_SPEED
+        belt = (
+            rotations.matrices(samples["surface_orientation"].values)
+            @ samples["surface_velocity"].values
+        )
+        slow = (
+            np.linalg.norm(np.gradient(position, 1 / SAMPLE_FREQUENCY, axis=0) - belt, axis=1)
+            < REST_SPEED
+        )
         runs = np.lib.stride_tricks.sliding_window_view(slow[peak:], REST_RUN).all(axis=1)
         assert abs(peak + int(np.argmax(runs)) - recording.rest_sample) <= 4
 
 
-def test_the_last_recordings_run_on_a_belt_that_carries_the_box(tosses: tuple[Path, TwinTruth]) -> None:
+def test_the_last_recordings_run_on_a_belt_that_carries_the_box(
+    tosses: tuple[Path, TwinTruth],
+) -> None:
     path, truth = tosses
     motion = read(path, truth)
     velocities = motion["surface_velocity"].values
@@ -269,7 +330,9 @@ def test_the_last_recordings_run_on_a_belt_that_carries_the_box(tosses: tuple[Pa
     assert ((velocities[4:, 0] >= 0.3) & (velocities[4:, 0] <= 0.5)).all()
     assert [("conveyor 3" in note) for note in motion["note"].values] == [False] * 4 + [True] * 2
     for name, samples in iterate_recordings(motion):
-        end = samples["position"].values[-73:] @ rotations.matrices(samples["surface_orientation"].values)
+        end = samples["position"].values[-73:] @ rotations.matrices(
+            samples["surface_orientation"].values
+        )
         carried = (end[-1] - end[0]) / (72 / SAMPLE_FREQUENCY)
         np.testing.assert_allclose(carried, truth.recordings[name].surface_velocity, atol=8e-3)
 
@@ -284,11 +347,15 @@ def test_the_belts_velocity_is_the_boxs_where_no_plane_is_tracked(
         for name, recording in truth.recordings.items():
             del file[f"{name}/SENSOR_MEASUREMENT/Mocap/POSTPROCESSING/{recording.plane}"]
     motion = read(bare, truth)
-    for velocity, recording in zip(motion["surface_velocity"].values, truth.recordings.values(), strict=True):
+    for velocity, recording in zip(
+        motion["surface_velocity"].values, truth.recordings.values(), strict=True
+    ):
         turned = rotations.matrices(recording.surface_orientation) @ recording.surface_velocity
         np.testing.assert_allclose(velocity, turned, atol=5e-3)
     remarks = json.loads(motion.attrs["remarks"])
-    assert ["the belt's speed is the lying box's" in remark for remark in remarks.values()] == [False] * 4 + [True] * 2
+    assert ["the belt's speed is the lying box's" in remark for remark in remarks.values()] == [
+        False
+    ] * 4 + [True] * 2
 
 
 # The table of boxes, and refusals
@@ -296,7 +363,9 @@ def test_the_belts_velocity_is_the_boxs_where_no_plane_is_tracked(
 
 @pytest.mark.parametrize("box", BOXES, ids=[box.name for box in BOXES])
 def test_the_boxes_are_homogeneous_cuboids(box) -> None:
-    """The moments of Table I are m (a^2 + b^2) / 12, as uniformly filled boxes have, to the table's precision."""
+    """The moments of Table I are m (a^2 + b^2) / 12, as uniformly filled boxes have, to the table's
+    precision.
+    """
     squares = np.square(box.size)
     np.testing.assert_allclose(box.moments, box.mass / 12 * (squares.sum() - squares), rtol=0.02)
     assert box.body.vertices.shape == (8, 3)
@@ -307,13 +376,19 @@ def test_the_boxes_are_homogeneous_cuboids(box) -> None:
     ("arguments", "options", "reason"),
     [
         (("Box05", "drops", 1, 0), {}, "no twin of 'Box05'. Did you mean Box005?"),
-        (("Box005", "throws", 1, 0), {}, "unknown role 'throws'. Choose one of trajectories, validation, drops"),
+        (
+            ("Box005", "throws", 1, 0),
+            {},
+            "unknown role 'throws'. Choose one of trajectories, validation, drops",
+        ),
         (("Box005", "drops", 0, 0), {}, "Give at least one recording"),
         (("Box005", "validation", 1, 0), {"n_moving": 2}, "no more moving ones than that"),
         (("Box005", "drops", 2, 0), {"n_moving": 1}, "and none for drops"),
     ],
 )
-def test_what_cannot_be_made_is_refused(tmp_path: Path, arguments: tuple, options: dict, reason: str) -> None:
+def test_what_cannot_be_made_is_refused(
+    tmp_path: Path, arguments: tuple, options: dict, reason: str
+) -> None:
     with pytest.raises(ContactIdError) as caught:
         write_twin(tmp_path / "a.h5", *arguments, **options)
     assert reason in str(caught.value)
@@ -344,34 +419,47 @@ def test_the_embedded_twins_are_complete_small_and_unchanged() -> None:
         f"{box.name.lower()}_{role}_twin.h5" for box in BOXES for role in ROLES
     )
     assert sum(path.stat().st_size for path in embedded()) < 5_000_000
-    sums = dict(reversed(line.split()) for line in (EMBEDDED / "SHA256SUMS").read_text().splitlines())
+    sums = dict(
+        reversed(line.split()) for line in (EMBEDDED / "SHA256SUMS").read_text().splitlines()
+    )
     for path in embedded():
         assert hashlib.sha256(path.read_bytes()).hexdigest() == sums[path.name], path.name
 
 
 @pytest.mark.parametrize("path", embedded(), ids=lambda path: path.stem)
 def test_an_embedded_twin_reads_cleanly_and_follows_from_its_truth(path: Path) -> None:
-    """Resimulating the stated truth gives the recordings: the simulator and the files have not drifted apart."""
+    """Resimulating the stated truth gives the recordings: the simulator and the files have not
+    drifted apart.
+    """
     truth = read_truth(path)
     assert truth.parameters == box_model(truth.object_name).parameters(truth.role)
     motion = read(path, truth)
     assert motion.attrs["left_out"] == "{}"
-    assert motion.sizes["recording"] == {"trajectories": 16, "validation": 14, "drops": 48}[truth.role]
+    assert (
+        motion.sizes["recording"] == {"trajectories": 16, "validation": 14, "drops": 48}[truth.role]
+    )
     assert int((motion["surface_velocity"][:, 0] > 0).sum()) == 2 * (truth.role == "validation")
     for name, samples in iterate_recordings(motion):
         shift, angle = errors(truth, name, samples)
         off = (np.abs(shift).max(axis=1) > 1.5e-3) | (angle > 7e-3)
-        assert np.count_nonzero(off) <= LONGEST_BRIDGE  # lost frames at the impact: on which side of it, a guess
+        assert (
+            np.count_nonzero(off) <= LONGEST_BRIDGE
+        )  # lost frames at the impact: on which side of it, a guess
         assert np.abs(shift).max() < 5e-3 and angle.max() < 0.1
 
 
 def test_the_embedded_surfaces_differ_from_box_to_box() -> None:
-    poses = [np.mean([r.surface_position for r in read_truth(p).recordings.values()], axis=0) for p in embedded()]
+    poses = [
+        np.mean([r.surface_position for r in read_truth(p).recordings.values()], axis=0)
+        for p in embedded()
+    ]
     assert all(np.linalg.norm(first - second) > 0.02 for first, second in pairwise(poses))
 
 
 def test_gravity_is_vertical_in_the_motion_capture_frame(tosses: tuple[Path, TwinTruth]) -> None:
-    """In free flight the noisy origin accelerates along -z_M, though the surface is tilted by more than the noise."""
+    """In free flight the noisy origin accelerates along -z_M, though the surface is tilted by more
+    than the noise.
+    """
     path, truth = tosses
     tilted = [rotations.matrices(r.surface_orientation)[:2, 2] for r in truth.recordings.values()]
     assert np.linalg.norm(tilted, axis=1).min() > 1e-3

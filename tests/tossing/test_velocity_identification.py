@@ -1,4 +1,6 @@
-"""Friction and restitution from single impacts: by simulation and search, and by MPEC, on drops of known truth."""
+"""Friction and restitution from single impacts: by simulation and search, and by MPEC, on drops of
+known truth.
+"""
 
 from dataclasses import replace
 
@@ -44,13 +46,19 @@ class Problem:
         self.truth, self.noise = read_truth(path).parameters, read_truth(path).noise
         self.body = box_model(read_truth(path).object_name).body
         candidates = find_impacts(prepared_drops(path, last=24))
-        self.windows = [candidate.impact for candidate in candidates if candidate.impact is not None]
+        self.windows = [
+            candidate.impact for candidate in candidates if candidate.impact is not None
+        ]
         self.swept = sweep_velocities(self.body, self.windows, COARSE, OPTIONS)
 
     @property
     def turned(self):
-        """Change of spin, rad/s, that drifting poses hide: an orientation that is off turns the measured change."""
-        change = [window.impact.post_twist[3:] - window.impact.pre_twist[3:] for window in self.windows]
+        """Change of spin, rad/s, that drifting poses hide: an orientation that is off turns the
+        measured change.
+        """
+        change = [
+            window.impact.post_twist[3:] - window.impact.pre_twist[3:] for window in self.windows
+        ]
         off = np.sqrt(2.0) * self.noise.orientation_drift  # of the two axes across the change
         return off * float(np.median(np.linalg.norm(change, axis=1)))
 
@@ -60,7 +68,9 @@ class Problem:
 
 def identified(body, windows, swept, *, refine, samples, seed=0):
     variant = {"name": "v", "refine": refine, "substeps": 16}
-    return identify_velocities(body, windows, swept, OPTIONS, variant, dataset="d", samples=samples, seed=seed)
+    return identify_velocities(
+        body, windows, swept, OPTIONS, variant, dataset="d", samples=samples, seed=seed
+    )
 
 
 def table_of(body, windows):
@@ -82,7 +92,9 @@ def fits(problems):
 
 
 def made_windows(body=BODY, n=6, seed=1, surface_velocity=None):
-    """Windows around made-up impacts: the body flies towards the surface for four samples before it hits."""
+    """Windows around made-up impacts: the body flies towards the surface for four samples before it
+    hits.
+    """
     gravity = np.array([0.1, -0.05, -9.8])
     windows = []
     for impact in impacts(seed, n, 0.3, 0.3, noise=0.0):
@@ -133,7 +145,9 @@ def test_each_window_has_its_own_length_and_gravity():
         assert np.array_equal(alone[0], twist)
     high = replace(second, start=replace(second.start, position=np.array([0.0, 0.0, 5.0])))
     flown = simulate_windows(BODY, [high], np.array([0.3]), np.array([0.3]), OPTIONS)[0, 0]
-    assert flown[:3] == pytest.approx(high.start.linear_velocity + 5.0 / 360.0 * high.gravity, abs=1e-12)
+    assert flown[:3] == pytest.approx(
+        high.start.linear_velocity + 5.0 / 360.0 * high.gravity, abs=1e-12
+    )
 
 
 def test_no_window_at_all_is_refused():
@@ -152,7 +166,9 @@ speeds = st.tuples(*[st.floats(-2.0, 2.0)] * 3).map(np.array)
 def test_the_impact_law_is_the_same_in_a_moving_frame(drift, mu, e_n, which, offset):
     body, impact = (OFFSET if offset else BODY), impacts(4, 20, 0.3, 0.3, noise=0.0)[which]
     shift = np.concatenate([drift, np.zeros(3)])
-    moving = replace(impact, pre_twist=impact.pre_twist + shift, surface_velocity=impact.surface_velocity + drift)
+    moving = replace(
+        impact, pre_twist=impact.pre_twist + shift, surface_velocity=impact.surface_velocity + drift
+    )
     expected = predict_post_twist(body, impact, mu, e_n, 0.1) + shift
     assert predict_post_twist(body, moving, mu, e_n, 0.1) == pytest.approx(expected, abs=1e-10)
 
@@ -177,7 +193,9 @@ def test_so_are_simulated_windows(drift, mu, e_n):
 
 
 def test_a_belt_drags_along_what_sticks_to_it():
-    """Where friction suffices for the impulse that takes the corner to the belt's velocity, it gets there."""
+    """Where friction suffices for the impulse that takes the corner to the belt's velocity, it gets
+    there.
+    """
     belt, mu, stuck = np.array([0.5, -0.3, 0.0]), 1.5, 0
     for impact in impacts(5, 30, 0.3, 0.3, noise=0.0):
         geometry = impact_geometry(BODY, impact)
@@ -196,7 +214,10 @@ def test_the_loss_is_zero_where_the_measurement_is_the_simulation():
     windows = made_windows()
     mus, e_ns = np.array([0.1, 0.3]), np.array([0.6, 0.3])
     simulated = simulate_windows(BODY, windows, mus, e_ns, OPTIONS)
-    perfect = [replace(window, end_twist=twist[1]) for window, twist in zip(windows, simulated, strict=True)]
+    perfect = [
+        replace(window, end_twist=twist[1])
+        for window, twist in zip(windows, simulated, strict=True)
+    ]
     losses = velocity_losses(perfect, simulated)
     assert (losses[:, 1] == 0.0).all() and (losses[:, 0] > 1e-3).all()
 
@@ -204,7 +225,9 @@ def test_the_loss_is_zero_where_the_measurement_is_the_simulation():
 def test_a_perfect_measurement_gives_its_own_parameters_back():
     windows = made_windows(n=12, seed=7)
     simulated = simulate_windows(BODY, windows, np.array([0.237]), np.array([0.418]), OPTIONS)[:, 0]
-    perfect = [replace(window, end_twist=twist) for window, twist in zip(windows, simulated, strict=True)]
+    perfect = [
+        replace(window, end_twist=twist) for window, twist in zip(windows, simulated, strict=True)
+    ]
     swept = sweep_velocities(BODY, perfect, COARSE, OPTIONS)
     fit = identified(BODY, perfect, swept, refine=True, samples=50)
     assert fit["converged"] and fit["objective"] < 1e-3
@@ -222,10 +245,13 @@ def test_the_loss_weighs_turning_by_a_tenth_of_a_metre():
 def test_without_a_surface_the_body_falls_on():
     options = SteppingOptions(1.0 / 360.0, substeps=4)
     windows = [
-        replace(window, start=replace(window.start, angular_velocity=np.zeros(3))) for window in made_windows(n=4)
+        replace(window, start=replace(window.start, angular_velocity=np.zeros(3)))
+        for window in made_windows(n=4)
     ]
     fallen = [
-        np.concatenate([window.start.linear_velocity + window.n_steps / 360.0 * window.gravity, np.zeros(3)])
+        np.concatenate(
+            [window.start.linear_velocity + window.n_steps / 360.0 * window.gravity, np.zeros(3)]
+        )
         for window in windows
     ]
     expected = velocity_losses(windows, np.stack(fallen)[:, None])[:, 0]
@@ -239,7 +265,9 @@ def test_the_truth_is_identified(problems, fits):
     for name, fit in fits.items():
         truth = problems[name].truth
         assert fit["converged"]
-        assert parameters(fit) == pytest.approx((truth.friction_mu, truth.restitution_e_n), abs=0.02)
+        assert parameters(fit) == pytest.approx(
+            (truth.friction_mu, truth.restitution_e_n), abs=0.02
+        )
 
 
 def test_the_intervals_contain_the_truth(problems, fits):
@@ -273,15 +301,21 @@ def test_refinement_is_no_worse_than_the_grid_and_the_loss_is_that_of_its_point(
         problem = problems[name]
         assert fit["objective"] <= problem.swept["loss"].mean("impact").min().item()
         point = [np.array([value]) for value in parameters(fit)]
-        losses = velocity_losses(problem.windows, simulate_windows(problem.body, problem.windows, *point, OPTIONS))
+        losses = velocity_losses(
+            problem.windows, simulate_windows(problem.body, problem.windows, *point, OPTIONS)
+        )
         assert fit["objective"] == pytest.approx(losses.mean(), rel=1e-12)
 
 
 def test_the_sweep_is_the_losses_at_its_coordinates(problems):
     problem = problems["box005"]
     some = problem.swept["loss"].sel(friction_mu=0.3, restitution_e_n=0.7)
-    simulated = simulate_windows(problem.body, problem.windows, np.array([0.3]), np.array([0.7]), OPTIONS)
-    assert some.values == pytest.approx(velocity_losses(problem.windows, simulated)[:, 0], rel=1e-12)
+    simulated = simulate_windows(
+        problem.body, problem.windows, np.array([0.3]), np.array([0.7]), OPTIONS
+    )
+    assert some.values == pytest.approx(
+        velocity_losses(problem.windows, simulated)[:, 0], rel=1e-12
+    )
     names = [f"{window.impact.toss}:{window.impact.sample}" for window in problem.windows]
     assert problem.swept["impact"].values.tolist() == names
 
@@ -308,7 +342,9 @@ def grid_of(loss_of, windows):
 @pytest.mark.parametrize("flat_from, expected", [(0.4, 0.4), (0.0, 0.0), (1.0, None), (2.0, None)])
 def test_friction_is_flat_from_where_the_loss_stays(flat_from, expected):
     windows = made_windows(n=2)
-    swept = grid_of(lambda mu, e_n: 1.0 + np.maximum(flat_from - mu, 0.0) + (e_n - 0.3) ** 2, windows)
+    swept = grid_of(
+        lambda mu, e_n: 1.0 + np.maximum(flat_from - mu, 0.0) + (e_n - 0.3) ** 2, windows
+    )
     fit = identified(BODY, windows, swept, refine=False, samples=10)
     assert fit["friction_flat_from"] == (None if expected is None else pytest.approx(expected))
     assert fit["data"]["n_impacts"] == 2 and fit["data"]["n_tosses"] == 1
@@ -318,7 +354,8 @@ def test_intervals_come_from_resampled_tosses_and_their_seed(problems):
     problem = problems["box006"]
     one, other = problem.identify(refine=False), problem.identify(refine=False)
     assert one["intervals"]["friction_mu"] == other["intervals"]["friction_mu"]
-    # two impacts of one toss that want different friction: the toss is drawn as a whole, so nothing varies
+    # two impacts of one toss that want different friction: the toss is drawn as a whole, so nothing
+    # varies
     windows = made_windows(n=2)
     swept = grid_of(lambda mu, e_n: (mu - 0.5) ** 2 + (e_n - 0.3) ** 2, windows)
     swept["loss"][0] = (swept["friction_mu"] - 0.2) ** 2 + (swept["restitution_e_n"] - 0.3) ** 2
@@ -336,7 +373,9 @@ def test_intervals_come_from_resampled_tosses_and_their_seed(problems):
 def test_the_law_has_no_error_on_drops_that_follow_it(problems):
     for problem in problems.values():
         error = model_error(
-            table_of(problem.body, problem.windows), problem.truth.friction_mu, problem.truth.restitution_e_n
+            table_of(problem.body, problem.windows),
+            problem.truth.friction_mu,
+            problem.truth.restitution_e_n,
         )
         assert error[0] < 1e-3 and error[1] < problem.turned < 0.02
 
@@ -349,12 +388,15 @@ def test_an_error_of_the_law_is_measured(problems):
             window,
             impact=replace(
                 window.impact,
-                post_twist=window.impact.post_twist + np.repeat([linear, angular], 3) * rng.normal(size=6),
+                post_twist=window.impact.post_twist
+                + np.repeat([linear, angular], 3) * rng.normal(size=6),
             ),
         )
         for window in problem.windows
     ]
-    found = model_error(table_of(problem.body, wrong), problem.truth.friction_mu, problem.truth.restitution_e_n)
+    found = model_error(
+        table_of(problem.body, wrong), problem.truth.friction_mu, problem.truth.restitution_e_n
+    )
     assert found == pytest.approx((linear, angular), rel=0.2)
 
 
@@ -365,7 +407,9 @@ def test_a_few_impacts_that_the_law_misses_do_not_decide(problems):
         else window
         for k, window in enumerate(problem.windows)
     ]  # fmt: skip
-    found = model_error(table_of(problem.body, odd), problem.truth.friction_mu, problem.truth.restitution_e_n)
+    found = model_error(
+        table_of(problem.body, odd), problem.truth.friction_mu, problem.truth.restitution_e_n
+    )
     assert found[0] < 0.01 and found[1] < problem.turned
 
 
@@ -377,7 +421,10 @@ def test_the_mpec_agrees_with_the_search(problems):
     searched = identified(problem.body, some, swept, refine=True, samples=50)
     assert fit["converged"] and fit["data"]["n_impacts"] == 20
     assert parameters(fit)[:2] == pytest.approx(parameters(searched), abs=0.01)
-    for name, value in (("friction_mu", problem.truth.friction_mu), ("restitution_e_n", problem.truth.restitution_e_n)):
+    for name, value in (
+        ("friction_mu", problem.truth.friction_mu),
+        ("restitution_e_n", problem.truth.restitution_e_n),
+    ):
         low, high = fit["intervals"][name]
         assert low - 0.003 <= value <= high + 0.003
 
@@ -385,11 +432,20 @@ def test_the_mpec_agrees_with_the_search(problems):
 def test_the_sweep_of_ends_takes_velocities_window_by_window():
     windows = made_windows(n=3)
     belts = [np.array([0.3 * k, 0.0, 0.0]) for k in range(3)]
-    arguments = [w.start for w in windows], [w.n_steps for w in windows], [w.gravity for w in windows]
+    arguments = (
+        [w.start for w in windows],
+        [w.n_steps for w in windows],
+        [w.gravity for w in windows],
+    )
     together = end_twists(BODY, *arguments, belts, np.array([0.5]), np.array([0.2]), OPTIONS)
     for k in range(3):
         alone = end_twists(
-            BODY, *([item[k]] for item in arguments), [belts[k]], np.array([0.5]), np.array([0.2]), OPTIONS
+            BODY,
+            *([item[k]] for item in arguments),
+            [belts[k]],
+            np.array([0.5]),
+            np.array([0.2]),
+            OPTIONS,
         )
         assert np.array_equal(alone[0], together[k])
     with pytest.raises(ValueError):

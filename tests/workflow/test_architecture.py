@@ -20,7 +20,17 @@ ALLOWED = {
     "review": {"core", "output", "sources", "run"},
     **{study: {"core", "output", "sources"} for study in STUDIES},
 }
-HEAVY = ["numpy", "pandas", "xarray", "matplotlib", "scipy", "numba", "pyomo", "casadi", "pinocchio"]
+HEAVY = [
+    "numpy",
+    "pandas",
+    "xarray",
+    "matplotlib",
+    "scipy",
+    "numba",
+    "pyomo",
+    "casadi",
+    "pinocchio",
+]
 # what runs in an environment with another simulator or with PyTorch, where little else is installed
 ELSEWHERE = ("contactid.tossing.peers.run", "contactid.inhand.tactile.network")
 
@@ -29,13 +39,21 @@ def modules():
     """File, and the package's modules that it imports, by dotted name."""
     files = {}
     for file in (WORKFLOW / "contactid").rglob("*.py"):
-        parts = (file.parent if file.name == "__init__.py" else file.with_suffix("")).relative_to(WORKFLOW).parts
+        parts = (
+            (file.parent if file.name == "__init__.py" else file.with_suffix(""))
+            .relative_to(WORKFLOW)
+            .parts
+        )
         files[".".join(parts)] = file
     found = {}
     for name, file in files.items():
         imported = set()
         for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("contactid"):
+            if (
+                isinstance(node, ast.ImportFrom)
+                and node.module
+                and node.module.startswith("contactid")
+            ):
                 full = {f"{node.module}.{alias.name}" for alias in node.names}
                 imported |= full & set(files) or {node.module}
                 imported |= {node.module} if full - set(files) else set()
@@ -47,10 +65,15 @@ MODULES = modules()
 
 
 def test_no_module_lies_loose_at_the_top():
-    assert {file.name for file in (WORKFLOW / "contactid").glob("*.py")} == {"__init__.py", "__main__.py"}
-    assert {folder.name for folder in (WORKFLOW / "contactid").iterdir() if (folder / "__init__.py").exists()} == set(
-        ALLOWED
-    )
+    assert {file.name for file in (WORKFLOW / "contactid").glob("*.py")} == {
+        "__init__.py",
+        "__main__.py",
+    }
+    assert {
+        folder.name
+        for folder in (WORKFLOW / "contactid").iterdir()
+        if (folder / "__init__.py").exists()
+    } == set(ALLOWED)
 
 
 @pytest.mark.parametrize("part", ALLOWED)

@@ -1,4 +1,6 @@
-"""The workflow from another folder, as somebody's module, and planned by a plain Snakemake that has nothing else."""
+"""The workflow from another folder, as somebody's module, and planned by a plain Snakemake that has
+nothing else.
+"""
 
 import json
 import os
@@ -71,7 +73,8 @@ module one:
 
 use rule * from one as one_*
 """
-# a workflow with a target of its own, before those of its module, and with a rule that is named as one of ours once was
+# a workflow with a target of its own, before those of its module, and with a rule that is named as
+# one of ours once was
 HOST = """
 module one:
     snakefile: {snakefile!r}
@@ -91,9 +94,15 @@ rule summary:
 
 
 def snakemake(folder, *arguments, path="", cache=None):
-    environment = {**os.environ, "PYTHONPATH": str(path), **({"XDG_CACHE_HOME": str(cache)} if cache else {})}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(path),
+        **({"XDG_CACHE_HOME": str(cache)} if cache else {}),
+    }
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+    )
 
 
 @pytest.fixture
@@ -102,8 +111,12 @@ def plain(tmp_path):
     folder = tmp_path / "plain"
     folder.mkdir()
     # the environment's own plugin for clusters needs more, and stands for one that needs nothing
-    (folder / "snakemake_executor_plugin_slurm.py").write_text("from snakemake.executors.dryrun import *\n")
-    (folder / "sitecustomize.py").write_text(LACKING.replace("{lacking!r}", repr(set(NEEDED) - PLAIN)))
+    (folder / "snakemake_executor_plugin_slurm.py").write_text(
+        "from snakemake.executors.dryrun import *\n"
+    )
+    (folder / "sitecustomize.py").write_text(
+        LACKING.replace("{lacking!r}", repr(set(NEEDED) - PLAIN))
+    )
     return folder
 
 
@@ -133,7 +146,9 @@ def test_two_instances_in_one_workflow_keep_apart(tmp_path):
     text = planned.stdout + planned.stderr
     assert "rule two_inhand_tables:" in text and "rule one_inhand_tables:" not in text
     outputs = [line.strip() for line in text.splitlines() if line.strip().startswith("output: ")]
-    assert outputs and all(line.startswith(("output: first/results/", "output: second/results/")) for line in outputs)
+    assert outputs and all(
+        line.startswith(("output: first/results/", "output: second/results/")) for line in outputs
+    )
     made = "first/results/mine/arm/sweeps/impact_laws.csv"
     run = snakemake(tmp_path, made)
     assert run.returncode == 0, run.stdout + run.stderr
@@ -161,7 +176,9 @@ def test_a_module_that_is_all_there_is_makes_the_whole_run(host):
     (host / "Snakefile").write_text(module + "use rule * from one as arms_*\n")
     planned = snakemake(host, "--dry-run")
     text = planned.stdout + planned.stderr
-    assert planned.returncode == 0 and "rule arms_all:" in text and "rule arms_report:" in text, text
+    assert planned.returncode == 0 and "rule arms_all:" in text and "rule arms_report:" in text, (
+        text
+    )
 
 
 def test_a_host_s_rules_keep_their_environment_and_snakemake_its_words(host):
@@ -222,8 +239,12 @@ def test_a_module_named_by_a_commit_is_planned_and_run(tmp_path, repository):
     text = planned.stdout + planned.stderr
     assert planned.returncode == 0, text
     jobs = jobs_of(text)
-    assert jobs.pop("total") == len(jobs) and {"all", "one_arm_fit", "one_arm_checks"} <= set(jobs), "each once"
-    assert "one_report" not in jobs and all(name == "all" or name.startswith("one_") for name in jobs)
+    assert jobs.pop("total") == len(jobs) and {"all", "one_arm_fit", "one_arm_checks"} <= set(
+        jobs
+    ), "each once"
+    assert "one_report" not in jobs and all(
+        name == "all" or name.startswith("one_") for name in jobs
+    )
     made = "first/results/mine/arm/sweeps/impact_laws.csv"
     run = snakemake(tmp_path, "--", made)
     assert run.returncode == 0, run.stdout + run.stderr
@@ -234,7 +255,10 @@ def test_a_module_named_by_a_commit_is_planned_and_run(tmp_path, repository):
 
 
 def test_a_module_of_github_is_planned_from_snakemake_s_own_clone(tmp_path, repository):
-    clone = tmp_path / "cache/snakemake/snakemake/source-cache/snakemake-git-cache/github.com/somebody/contactid"
+    clone = (
+        tmp_path
+        / "cache/snakemake/snakemake/source-cache/snakemake-git-cache/github.com/somebody/contactid"
+    )
     clone.parent.mkdir(parents=True)
     git(tmp_path, "clone", "--quiet", "--bare", str(repository), str(clone))
     host = tmp_path / "host"
@@ -246,14 +270,26 @@ def test_a_module_of_github_is_planned_from_snakemake_s_own_clone(tmp_path, repo
     assert planned.returncode == 0 and "one_arm_checks" in jobs_of(text), text
     (host / "Snakefile").write_text(FROM_GIT.format(snakefile=named.replace("workflow/", "")))
     refused = snakemake(host, "--dry-run", cache=tmp_path / "cache")
-    told = [line for line in (refused.stdout + refused.stderr).splitlines() if line.startswith("ERROR")]
-    assert refused.returncode != 0 and len(told) == 1 and "Name workflow/Snakefile of github(...)" in told[0]
+    told = [
+        line for line in (refused.stdout + refused.stderr).splitlines() if line.startswith("ERROR")
+    ]
+    assert (
+        refused.returncode != 0
+        and len(told) == 1
+        and "Name workflow/Snakefile of github(...)" in told[0]
+    )
 
 
 def test_the_catalogue_s_snakefile_is_the_one_above_it(tmp_path):
     plans = []
     for name in ("Snakefile", "workflow/Snakefile"):
-        chosen = ["--snakefile", str(ROOT / name), "--configfile", str(ROOT / "config/test.yaml"), "--dry-run"]
+        chosen = [
+            "--snakefile",
+            str(ROOT / name),
+            "--configfile",
+            str(ROOT / "config/test.yaml"),
+            "--dry-run",
+        ]
         planned = snakemake(tmp_path, *chosen)
         assert planned.returncode == 0, planned.stdout + planned.stderr
         plans.append(jobs_of(planned.stdout + planned.stderr))
@@ -267,5 +303,7 @@ def test_what_the_catalogue_s_tool_writes_is_a_workflow_of_its_own(tmp_path):
     text = f"configfile: 'config/config.yaml'\nmodule ours:\n    snakefile: {name!r}\n    config: config\n"
     (tmp_path / "Snakefile").write_text(f"{text}use rule * from ours\n")
     planned = snakemake(tmp_path, "--dry-run", "--config", 'studies=["arm"]')
-    assert planned.returncode == 0 and jobs_of(planned.stdout + planned.stderr)["all"] == 1, planned.stderr
+    assert planned.returncode == 0 and jobs_of(planned.stdout + planned.stderr)["all"] == 1, (
+        planned.stderr
+    )
     assert "output: results/mine/checks.csv" in planned.stdout + planned.stderr

@@ -1,7 +1,9 @@
-"""Lineage: an artefact's numbers change with a dataset if, and only if, its Data line names the dataset.
+"""Lineage: an artefact's numbers change with a dataset if, and only if, its Data line names the
+dataset.
 
-A dataset is moved in its canonical form, and all that follows from it is made again (moved_data.py). One dataset of
-each study is moved at once, since studies share none. A judged number that changes names the dataset in its own row.
+A dataset is moved in its canonical form, and all that follows from it is made again
+(moved_data.py). One dataset of each study is moved at once, since studies share none. A judged
+number that changes names the dataset in its own row.
 """
 
 import json
@@ -21,7 +23,8 @@ from whole_run import ROOT, copy_of_the_repository, numbers_of, record_run, whol
 ROUNDING = 1e-5  # relative; csv files have six digits
 # the cheapest of each study
 SHORT = ("box006_validation", "planar_square_twin", "arm_twin", "inhand_twin:fingertip")
-# two boxes, so that a figure of one of them can't name the other; refined, since a coarse grid's best point stays
+# two boxes, so that a figure of one of them can't name the other; refined, since a coarse grid's
+# best point stays
 TWO_BOXES = """
 run: two_boxes
 tossing:
@@ -64,7 +67,9 @@ def results_of(numbers):
 
 
 def wrong_lines(before, after, datasets):
-    """Sentences on artefacts whose numbers and Data lines don't agree on which datasets they are from."""
+    """Sentences on artefacts whose numbers and Data lines don't agree on which datasets they are
+    from.
+    """
     told = []
     for _, row, names in inputs(before):
         file = row["files"][0]
@@ -102,24 +107,32 @@ def moved_a_little(numbers, tmp_path_factory):
     return moved(numbers, tmp_path_factory.mktemp("lineage") / "moved", SHORT)
 
 
-def test_numbers_change_with_a_dataset_of_each_study_if_their_lines_name_it(numbers, moved_a_little):
+def test_numbers_change_with_a_dataset_of_each_study_if_their_lines_name_it(
+    numbers, moved_a_little
+):
     before = results_of(numbers)
     assert wrong_lines(before, moved_a_little, SHORT) == []
     assert wrong_rows(before, moved_a_little, SHORT) == []
 
 
 @pytest.mark.parametrize("dataset", SHORT)
-def test_a_line_without_the_dataset_and_one_with_another_are_found(dataset, numbers, moved_a_little, tmp_path):
+def test_a_line_without_the_dataset_and_one_with_another_are_found(
+    dataset, numbers, moved_a_little, tmp_path
+):
     before = results_of(numbers)
     declared = json.loads((before / "artefacts.json").read_text())
-    rows = [row for study in declared["studies"].values() for row in study if row["kind"] == "table"]
+    rows = [
+        row for study in declared["studies"].values() for row in study if row["kind"] == "table"
+    ]
     named = next(row for row in rows if dataset in row["datasets"])
     other = next(row for row in rows if not set(row["datasets"]) & set(SHORT))
     named["datasets"].remove(dataset)
     other["datasets"].append(dataset)
     changed = shutil.copytree(before, tmp_path / "changed")
     (changed / "artefacts.json").write_text(json.dumps(declared))
-    lost, added = sorted(wrong_lines(changed, moved_a_little, SHORT), key=lambda line: "doesn't" in line)
+    lost, added = sorted(
+        wrong_lines(changed, moved_a_little, SHORT), key=lambda line: "doesn't" in line
+    )
     assert lost.startswith(f"{named['files'][0]} changes (")
     assert added == f"{other['files'][0]} doesn't change, its line has ['{dataset}']"
 

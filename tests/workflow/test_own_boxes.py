@@ -1,4 +1,6 @@
-"""The tossing study on boxes of one's own: what is stored for the repository's is computed for them."""
+"""The tossing study on boxes of one's own: what is stored for the repository's is computed for
+them.
+"""
 
 import json
 import os
@@ -20,7 +22,9 @@ BY = {"share": 0.7}
 
 
 def snakemake(folder, configuration, *arguments, below=()):
-    """A run in another folder by a configuration on top of config/default.yaml, or of ``below``, too."""
+    """A run in another folder by a configuration on top of config/default.yaml, or of ``below``,
+    too.
+    """
     (folder / "mine.yaml").write_text(yaml.safe_dump(configuration))
     command = [
         sys.executable,
@@ -35,7 +39,9 @@ def snakemake(folder, configuration, *arguments, below=()):
     ]
     command += ["--configfile", *(ROOT / "config" / name for name in below), folder / "mine.yaml"]
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    ended = subprocess.run([*command, *arguments], env=environment, capture_output=True, text=True, timeout=600)
+    ended = subprocess.run(
+        [*command, *arguments], env=environment, capture_output=True, text=True, timeout=600
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout + ended.stderr
 
@@ -43,19 +49,32 @@ def snakemake(folder, configuration, *arguments, below=()):
 def planned(folder, configuration, *files):
     """Every job of a run, by its rule and wildcards."""
     text = snakemake(folder, configuration, "--dry-run", "--quiet", "host", "--", *files)
-    return set(re.findall(r"^rule (\w+):\n(?:    (?!wildcards).*\n)*(?:    wildcards: (.*)\n)?", text, re.M))
+    return set(
+        re.findall(
+            r"^rule (\w+):\n(?:    (?!wildcards).*\n)*(?:    wildcards: (.*)\n)?", text, re.M
+        )
+    )
 
 
 @pytest.fixture
 def mine(tmp_path):
     """A configuration of one box, whose few tosses are simulated."""
     write_twin(tmp_path / "box.h5", "Box006", "trajectories", 4, 1, lost_frames=False)
-    box = {"reader": "iam", "path": str(tmp_path / "box.h5"), "object": "Box006", "surface": SURFACES}
+    box = {
+        "reader": "iam",
+        "path": str(tmp_path / "box.h5"),
+        "object": "Box006",
+        "surface": SURFACES,
+    }
     return {
         "run": "mine",
         "studies": ["tossing"],
         "datasets": {"my_box": box},
-        "tossing": {"identify_on": ["my_box"], "predict_on": ["my_box"], "velocity": {"identify_on": []}},
+        "tossing": {
+            "identify_on": ["my_box"],
+            "predict_on": ["my_box"],
+            "velocity": {"identify_on": []},
+        },
     }
 
 
@@ -71,10 +90,15 @@ def test_a_box_of_ones_own_is_identified_by_every_variant(mine, tmp_path):
 
 
 def test_boxes_whose_losses_are_stored_arent_computed_beside_ones_own(mine, tmp_path):
-    mine["tossing"] |= {"identify_on": ["my_box", "box004_trajectories"], "predict_on": ["box004_validation"]}
+    mine["tossing"] |= {
+        "identify_on": ["my_box", "box004_trajectories"],
+        "predict_on": ["box004_validation"],
+    }
     jobs = planned(tmp_path, mine, PAPER.format("my_box"), PAPER.format("box004_trajectories"))
     assert ("tossing_identify_stored", "stored_variant=paper") in jobs
-    assert [rule for rule, chosen in jobs if chosen == "trajectory_variant=paper"] == ["tossing_identify_2"]
+    assert [rule for rule, chosen in jobs if chosen == "trajectory_variant=paper"] == [
+        "tossing_identify_2"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -112,10 +136,14 @@ def test_only_whats_stored_by_the_same_settings_counts(tmp_path):
 
 def test_the_configuration_that_the_page_shows_plans_a_run(tmp_path):
     page = (ROOT / "docs/own.md").read_text()
-    shown = re.search(r"```yaml\n# my\.yaml: snakemake --configfile config/(\S+) my\.yaml\n(.*?)```", page, re.S)
+    shown = re.search(
+        r"```yaml\n# my\.yaml: snakemake --configfile config/(\S+) my\.yaml\n(.*?)```", page, re.S
+    )
     text = shown[2].replace("/data/", f"{tmp_path}/")
     shutil.copytree(ROOT / "examples/predict/cube", tmp_path / "cube")
     shutil.copy2(ROOT / "examples/predict/box006.h5", tmp_path / "box.h5")
     text = snakemake(tmp_path, yaml.safe_load(text), "--dry-run", below=[shown[1]])
     public = yaml.safe_load((ROOT / "config" / shown[1]).read_text())
-    assert re.search(rf"^tossing_identify_1 +{len(public['tossing']['variants'])}$", text, re.M), text
+    assert re.search(rf"^tossing_identify_1 +{len(public['tossing']['variants'])}$", text, re.M), (
+        text
+    )

@@ -1,4 +1,6 @@
-"""The recipes of docs/extending.md, each followed in a scratch copy: what it touches is all that there is to touch."""
+"""The recipes of docs/extending.md, each followed in a scratch copy: what it touches is all that
+there is to touch.
+"""
 
 import json
 import os
@@ -53,7 +55,9 @@ def edit(file, old, new):
 def snakemake(folder, *arguments):
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
-    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
+    run = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout + run.stderr
 
@@ -95,11 +99,23 @@ def test_a_figure_is_a_row_and_a_file(copy):
     # a rule of its own here, so that the test solves nothing; arm_tables would serve
     rules = copy / "workflow/rules/arm.smk"
     rule = "\n\nrule arm_masses:\n    input:\n        links=ARM_LINKS,\n    output:\n"
-    rule += '        artefacts=computed_by("arm_masses"),\n' + RULE.format(name="arm_masses", params="")
+    rule += '        artefacts=computed_by("arm_masses"),\n' + RULE.format(
+        name="arm_masses", params=""
+    )
     rules.write_text(rules.read_text() + rule)
-    told = snakemake(copy, "--dry-run", "--configfile", "config/test.yaml", "--config", 'studies=["arm"]')
+    told = snakemake(
+        copy, "--dry-run", "--configfile", "config/test.yaml", "--config", 'studies=["arm"]'
+    )
     assert "arm_masses" in told
-    snakemake(copy, "--configfile", "config/test.yaml", "--until", "arm_masses", "--config", 'studies=["arm"]')
+    snakemake(
+        copy,
+        "--configfile",
+        "config/test.yaml",
+        "--until",
+        "arm_masses",
+        "--config",
+        'studies=["arm"]',
+    )
     assert len(pd.read_csv(copy / "results/test/arm/figures/ext_masses.csv")) > 5
 
 
@@ -136,7 +152,14 @@ def test_a_reader_is_a_row_and_a_file_and_a_dataset_needs_no_code(copy):
     datasets = json.dumps({"shed": {"reader": "mine", "path": "mine.txt"}})
     target = "results/test/data/shed/planar.nc"
     snakemake(
-        copy, "--configfile", "config/test.yaml", "--config", f"datasets={datasets}", 'studies=["planar"]', "--", target
+        copy,
+        "--configfile",
+        "config/test.yaml",
+        "--config",
+        f"datasets={datasets}",
+        'studies=["planar"]',
+        "--",
+        target,
     )
     assert (copy / target).stat().st_size > 1000
 
@@ -211,7 +234,9 @@ def test_a_study_is_its_own_files_and_two_shared_ones(copy):
     for name, text in STUDY.items():
         add(copy / "workflow" / name, text)
     schema = copy / "workflow/schemas/config.schema.yaml"
-    edit(schema, "enum: [tossing, planar, arm, inhand]", "enum: [tossing, planar, arm, inhand, demo]")
+    edit(
+        schema, "enum: [tossing, planar, arm, inhand]", "enum: [tossing, planar, arm, inhand, demo]"
+    )
     block = "  demo:\n    properties:\n      largest: {type: integer}\n"
     edit(schema, "\nproperties:\n", f"\nproperties:\n{block}")
     default = copy / "config/default.yaml"

@@ -1,4 +1,6 @@
-"""Every rule of every shipped configuration fits the function that it calls: nothing missing, nothing left over."""
+"""Every rule of every shipped configuration fits the function that it calls: nothing missing,
+nothing left over.
+"""
 
 import inspect
 import json
@@ -36,17 +38,25 @@ def rules(files):
 
 
 @pytest.mark.parametrize(
-    "files", CONFIGURATIONS, ids=lambda files: "+".join(Path(file).stem for file in files) or "default"
+    "files",
+    CONFIGURATIONS,
+    ids=lambda files: "+".join(Path(file).stem for file in files) or "default",
 )
 def test_rules_fit_their_functions(files):
     for rule in rules(files):
         assert rule["script"] == "../call.py" and not rule["unnamed"], rule["name"]
         names = [*rule["wildcards"], *rule["input"], *rule["output"], *rule["params"]]
-        assert len(set(names)) == len(names), f"{rule['name']}: a name occurs twice among {sorted(names)}"
+        assert len(set(names)) == len(names), (
+            f"{rule['name']}: a name occurs twice among {sorted(names)}"
+        )
         for call in rule["calls"]:
             told = TOLD.get(call, set())
             # a drawing function is given its data and settings, not the rule's files
-            functions = [resolve(text) for text in rule["functions"] or [call]] if "drawn" not in told else []
+            functions = (
+                [resolve(text) for text in rule["functions"] or [call]]
+                if "drawn" not in told
+                else []
+            )
             wanted = [inspect.signature(function).parameters.values() for function in functions]
             asked = {item.name for items in wanted for item in items}
             needed = {item.name for items in wanted for item in items if item.default is item.empty}
@@ -59,11 +69,24 @@ def test_rules_fit_their_functions(files):
             assert given - told <= asked, f"{rule['name']}: {given - told - asked} is left over"
 
 
-@pytest.mark.parametrize("files", [(), ("config/test.yaml",), ("config/full.yaml",)], ids=["default", "test", "full"])
+@pytest.mark.parametrize(
+    "files", [(), ("config/test.yaml",), ("config/full.yaml",)], ids=["default", "test", "full"]
+)
 def test_what_is_submitted_together_waits_for_nothing_that_waits_for_it(files, tmp_path):
-    """Snakemake refuses such groups of the cluster's profile before it submits anything, in a dry run, too."""
-    command = [sys.executable, "-m", "snakemake", "--workflow-profile", ROOT / "profiles/slurm", "--dry-run"]
+    """Snakemake refuses such groups of the cluster's profile before it submits anything, in a dry
+    run, too.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--workflow-profile",
+        ROOT / "profiles/slurm",
+        "--dry-run",
+    ]
     options = ["--executor", "local", "--forceall", "--directory", tmp_path, "--configfile", *files]
-    ended = subprocess.run([*command, *options[: None if files else -1]], cwd=ROOT, capture_output=True, text=True)
+    ended = subprocess.run(
+        [*command, *options[: None if files else -1]], cwd=ROOT, capture_output=True, text=True
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "Group job run_report" in ended.stdout + ended.stderr

@@ -1,4 +1,6 @@
-"""A whole run of the test configuration: its outputs, what reruns after which edit, and how failures read."""
+"""A whole run of the test configuration: its outputs, what reruns after which edit, and how
+failures read.
+"""
 
 import json
 import os
@@ -46,7 +48,9 @@ def to_be_done(folder):
     run = snakemake(folder, "--dry-run", "--quiet", "host")
     assert run.returncode == 0, run.stderr
     lines = (run.stdout + run.stderr).splitlines()
-    start = next((number for number, line in enumerate(lines) if line.startswith("Job stats")), None)
+    start = next(
+        (number for number, line in enumerate(lines) if line.startswith("Job stats")), None
+    )
     if start is None:
         return set()
     rows = [line.split() for line in lines[start + 3 :]]
@@ -76,7 +80,9 @@ def edit(file, old, new):
 
 
 def test_jobs_execute_and_open_only_what_they_are_tied_to(finished):
-    """Every function that a job executes is in its fingerprint, every file of the repository among its inputs."""
+    """Every function that a job executes is in its fingerprint, every file of the repository among
+    its inputs.
+    """
     assert len(list((finished / "recorded").glob("*.json"))) > 70
     assert unfounded(finished) == []
 
@@ -89,7 +95,9 @@ def test_every_declared_artefact_is_there_and_a_synthetic_one_says_so(finished, 
             assert (results / file).stat().st_size > (0 if file.endswith(".csv") else 100), file
         if row["kind"] == "table" and any(file.endswith(".tex") for file in row["files"]):
             text = (results / study / f"{row['place']}.tex").read_text()
-            assert "\\caption{" in text and "\\toprule" in text and max(tabular_widths(text)) <= 17.0, row["place"]
+            assert (
+                "\\caption{" in text and "\\toprule" in text and max(tabular_widths(text)) <= 17.0
+            ), row["place"]
 
 
 def test_the_twins_figures_and_tables_say_synthetic(finished):
@@ -101,7 +109,10 @@ def test_the_twins_figures_and_tables_say_synthetic(finished):
     sources = json.loads((results / "tossing/figures/sources.json").read_text())
     of_figures = [source for name, source in sources.items() if name.startswith("fig")]
     assert of_figures
-    assert all(source["said"].startswith("synthetic data: ") and source["datasets"] for source in of_figures)
+    assert all(
+        source["said"].startswith("synthetic data: ") and source["datasets"]
+        for source in of_figures
+    )
     rest = pd.read_csv(results / "tossing/tables/tab03_rest_pose_errors.csv")
     assert set(rest["data"]) == {"synthetic twin", "printed, Table III"}
     tosses = pd.read_csv(results / "tossing/tosses.csv")
@@ -129,9 +140,13 @@ def test_the_report_says_of_data_what_pictures_tables_and_verdicts_say(finished,
 def test_checks_cover_every_printed_number(finished):
     checks = pd.read_csv(finished / "results/test/checks.csv", keep_default_na=False)
     for study in ("tossing", "planar", "arm", "inhand"):
-        published = pd.read_csv(ROOT / f"workflow/resources/published/{study}.csv", keep_default_na=False)
+        published = pd.read_csv(
+            ROOT / f"workflow/resources/published/{study}.csv", keep_default_na=False
+        )
         rows = checks[checks["study"] == study]
-        keys, printed = (set(map(tuple, table[list(KEY)].to_numpy())) for table in (rows, published))
+        keys, printed = (
+            set(map(tuple, table[list(KEY)].to_numpy())) for table in (rows, published)
+        )
         assert len(keys & printed) > 50
         # what the run starts from is one row for each table, which counts its numbers
         inputs = rows[rows["quantity"] == INPUTS]
@@ -162,7 +177,9 @@ def test_every_wrong_answer_to_a_reproduced_number_would_have_changed_its_verdic
                 assert not value, f"{row_name(row)}: {name}"
             else:
                 tried = [value]
-                verdict = judge_number(value, row["published"], row["tolerance"], row["basis"], tried, False)
+                verdict = judge_number(
+                    value, row["published"], row["tolerance"], row["basis"], tried, False
+                )
                 assert verdict in (DIFFERS, UNINFORMATIVE), f"{row_name(row)}: {name}"
     # that none of those which must be tried was left out, and that all other verdicts follow
     assert wrong_verdicts(checks) == []
@@ -180,7 +197,9 @@ def test_no_row_is_judged_by_data_that_were_made_from_its_number(finished, check
             assert row["origin"] == origin_of(row["basis"], row["data"], origins), row_name(row)
 
 
-def test_no_sentence_is_better_than_its_weakest_row_and_only_what_is_stated_differs(finished, checks):
+def test_no_sentence_is_better_than_its_weakest_row_and_only_what_is_stated_differs(
+    finished, checks
+):
     claims = pd.read_csv(finished / "results/test/claims.csv", keep_default_na=False)
     strength = {verdict: place for place, verdict in enumerate((*WEAKEST_FIRST, INPUT))}
     judged = claims[claims["rows"] != ""]
@@ -194,7 +213,9 @@ def test_no_sentence_is_better_than_its_weakest_row_and_only_what_is_stated_diff
             weakest = min(strength[verdict] for verdict in needed["verdict"])
             assert strength[claim["verdict"]] <= weakest, claim["claim"]
         stated |= set(rows.index)
-    statements = checks.index[(checks["unit"] == STATEMENT) & checks["verdict"].isin(["differs", "print_inconsistent"])]
+    statements = checks.index[
+        (checks["unit"] == STATEMENT) & checks["verdict"].isin(["differs", "print_inconsistent"])
+    ]
     assert set(statements) <= stated, "what differs is what a sentence of the paper says"
 
 
@@ -205,7 +226,9 @@ def test_no_reason_serves_two_artefacts_and_every_number_rests_on_something(chec
     served = (rows["study"] + " " + rows["artefact"]).groupby(reasons).unique()
     assert served[served.map(len) > 1].to_dict() == {}
     there = checks["reproduced"].notna()
-    assert set(checks.loc[there, "basis"]) <= set(BASES) and set(checks.loc[~there, "basis"]) <= {""}
+    assert set(checks.loc[there, "basis"]) <= set(BASES) and set(checks.loc[~there, "basis"]) <= {
+        ""
+    }
 
 
 def test_the_numbers_are_the_accepted_ones_and_one_that_moved_is_found(finished, checks, tmp_path):
@@ -218,12 +241,20 @@ def test_the_numbers_are_the_accepted_ones_and_one_that_moved_is_found(finished,
     told = f"  {row_name(checks.loc[row])}: reproduced"
     (tmp_path / "test").mkdir()
     # nothing there says where this run was made, so drift fails
-    for factor, verdict, problem in ((1.5, REPRODUCED, "numbers drifted"), (3.0, DIFFERS, "checks got worse")):
+    for factor, verdict, problem in (
+        (1.5, REPRODUCED, "numbers drifted"),
+        (3.0, DIFFERS, "checks got worse"),
+    ):
         changed = checks.copy()
-        changed.loc[row, ["reproduced", "verdict"]] = [factor * checks.loc[row, "reproduced"] + factor, verdict]
+        changed.loc[row, ["reproduced", "verdict"]] = [
+            factor * checks.loc[row, "reproduced"] + factor,
+            verdict,
+        ]
         changed.to_csv(tmp_path / "test/checks.csv", index=False)
         run = subprocess.run([*command, str(tmp_path)], **options)
-        assert run.returncode == 1 and run.stderr.startswith(f"ERROR run test: {problem} ("), run.stderr
+        assert run.returncode == 1 and run.stderr.startswith(f"ERROR run test: {problem} ("), (
+            run.stderr
+        )
         assert len([line for line in run.stdout.splitlines() if line.startswith(told)]) == 1
 
 
@@ -232,28 +263,43 @@ def test_the_laws_of_the_planar_study_hold(finished):
     energy = pd.read_csv(results / "tables/ext_energy.csv")
     assert (energy["closure"] < 1e-10).all() and len(energy) == 21
     steps = pd.read_csv(results / "tables/ext_nlp_step.csv")
-    assert (steps["converged"] == steps["steps"]).all() and (steps["largest_position_difference_m"] < 1e-8).all()
+    assert (steps["converged"] == steps["steps"]).all() and (
+        steps["largest_position_difference_m"] < 1e-8
+    ).all()
     assert (steps["speed_ratio"] > 1000).all()
 
 
 def test_our_estimates_in_hand_are_physical(finished):
     results = finished / "results/test/inhand"
     estimates = pd.read_csv(results / "tables/ext_estimates.csv")
-    ours = estimates[(estimates["solver"] == "likelihood") & (estimates["method"] == "constraint_no_geodesic")]
-    assert len(ours) == 20 and ours["physically_consistent"].all() and ours["geodesic_error"].max() < float("inf")
+    ours = estimates[
+        (estimates["solver"] == "likelihood") & (estimates["method"] == "constraint_no_geodesic")
+    ]
+    assert (
+        len(ours) == 20
+        and ours["physically_consistent"].all()
+        and ours["geodesic_error"].max() < float("inf")
+    )
     checks = pd.read_csv(results / "checks.csv")
     inputs = checks[checks["quantity"] == INPUTS]
     assert (inputs["verdict"] == "input").all() and inputs["reproduced"].sum() == 200
     of_print = checks.loc[checks["basis"] == "print", "verdict"]
     assert set(of_print) <= {"print_consistent", "print_inconsistent", "uninformative"}
-    estimates = checks[checks["condition"].str.contains("method=", na=False) & (checks["unit"] != STATEMENT)]
+    estimates = checks[
+        checks["condition"].str.contains("method=", na=False) & (checks["unit"] != STATEMENT)
+    ]
     assert len(estimates) == 850 and (estimates["verdict"] == "never_published").all()
 
 
 def test_table_ii_of_the_arm_is_reproduced(finished):
     results = finished / "results/test/arm"
     printed = pd.read_csv(results / "tables/tab02_impact_map.csv")
-    apart = (printed["vx_plus_map_ours"] - printed["vx_plus_map"]).abs().groupby(printed["posture_rule"]).max()
+    apart = (
+        (printed["vx_plus_map_ours"] - printed["vx_plus_map"])
+        .abs()
+        .groupby(printed["posture_rule"])
+        .max()
+    )
     assert apart["per_angle"] < 6.5e-3 and apart["per_set_and_angle"] < 4.5e-3
     fits = pd.read_csv(results / "tables/ext_fit.csv")
     assert len(fits) == 3 and fits["converged"].all() and (fits["eta_x"] < 0.01).all()
@@ -273,7 +319,9 @@ def test_a_scene_of_ones_own_needs_no_code(finished):
 
 
 def test_fits_have_the_promised_keys(finished):
-    fit = json.loads((finished / "results/test/tossing/fits/box006_trajectories.exact_contact.json").read_text())
+    fit = json.loads(
+        (finished / "results/test/tossing/fits/box006_trajectories.exact_contact.json").read_text()
+    )
     promised = "parameters objective status converged residuals iterations seconds seed data model reformulation"
     assert set(promised.split()) <= set(fit)
     assert fit["parameters"] == {"friction_mu": 0.4, "restitution_e_n": 0.25} and fit["converged"]
@@ -281,9 +329,13 @@ def test_fits_have_the_promised_keys(finished):
 
 def test_logs_and_benchmarks_exist_for_every_job(finished):
     results = finished / "results/test"
-    logs = {file.relative_to(results / "logs").with_suffix("") for file in (results / "logs").rglob("*.log")}
+    logs = {
+        file.relative_to(results / "logs").with_suffix("")
+        for file in (results / "logs").rglob("*.log")
+    }
     measured = {
-        file.relative_to(results / "benchmarks").with_suffix("") for file in (results / "benchmarks").rglob("*.tsv")
+        file.relative_to(results / "benchmarks").with_suffix("")
+        for file in (results / "benchmarks").rglob("*.tsv")
     }
     assert logs == measured and len(logs) > 70
 
@@ -302,7 +354,9 @@ def test_nothing_is_to_be_done_after_a_run_nor_after_a_docstring_edit_and_a_move
 
 
 def test_a_run_of_one_study_keeps_what_the_run_of_all_has(finished):
-    """It would do what that study's edits ask for, and neither replaces nor renews what is made of all studies."""
+    """It would do what that study's edits ask for, and neither replaces nor renews what is made of
+    all studies.
+    """
     one = ("--dry-run", "--quiet", "host", "--config", 'studies=["planar"]')
     run = snakemake(finished, *one)
     told = run.stdout + run.stderr
@@ -310,7 +364,11 @@ def test_a_run_of_one_study_keeps_what_the_run_of_all_has(finished):
     file = finished / "workflow/contactid/planar/summary.py"
     before = edit(file, "First normal impulse:", "First impulse:")
     run = snakemake(finished, *one)
-    rules = {line.split()[0] for line in run.stdout.splitlines() + run.stderr.splitlines() if line.endswith(" 1")}
+    rules = {
+        line.split()[0]
+        for line in run.stdout.splitlines() + run.stderr.splitlines()
+        if line.endswith(" 1")
+    }
     file.write_text(before)
     assert rules == {"planar_summary", "all"}
 
@@ -383,7 +441,10 @@ def test_an_edit_reruns_what_it_concerns(finished, name):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--config", 'tossing={"gird": {}}'], "ERROR configuration: unknown key tossing.gird. Did you mean grid."),
+        (
+            ["--config", 'tossing={"gird": {}}'],
+            "ERROR configuration: unknown key tossing.gird. Did you mean grid.",
+        ),
         (
             ["--config", 'planar={"scenes": {"drop": {"position": [0, 0.5, 0]}}}'],
             "ERROR configuration: planar.scenes.drop.position: the body starts 0.5 m inside the ground.",
@@ -406,7 +467,9 @@ def test_a_wrong_configuration_is_one_plain_line(finished, arguments, message):
 
 
 def failing_run(folder, tmp_path, own, expected):
-    """A run on the user's own data that fails: one ERROR line with the log, and no output of the failed rule."""
+    """A run on the user's own data that fails: one ERROR line with the log, and no output of the
+    failed rule.
+    """
     run = snakemake(
         folder,
         "--config",
@@ -419,7 +482,10 @@ def failing_run(folder, tmp_path, own, expected):
     lines = [line for line in (run.stdout + run.stderr).splitlines() if line.startswith("ERROR")]
     # told when it happens, and again at the end of the run
     assert (
-        len(lines) == 2 and len(set(lines)) == 1 and expected in lines[0] and "Log: results/broken/logs/" in lines[0]
+        len(lines) == 2
+        and len(set(lines)) == 1
+        and expected in lines[0]
+        and "Log: results/broken/logs/" in lines[0]
     ), lines
     assert not list((folder / "results/broken/data").rglob("*.nc"))
     return lines[0]
@@ -432,21 +498,45 @@ def failing_run(folder, tmp_path, own, expected):
         (b"", "read_data dataset=mine form=motion:"),
     ],
 )
-def test_a_damaged_archive_fails_with_one_line_and_leaves_nothing(finished, tmp_path, content, expected):
+def test_a_damaged_archive_fails_with_one_line_and_leaves_nothing(
+    finished, tmp_path, content, expected
+):
     file = tmp_path / "mine.h5"
     file.write_bytes(content)
-    failing_run(finished, tmp_path, {"mine": {"reader": "iam", "path": str(file), "object": "Box006"}}, expected)
+    failing_run(
+        finished,
+        tmp_path,
+        {"mine": {"reader": "iam", "path": str(file), "object": "Box006"}},
+        expected,
+    )
 
 
 def test_an_unknown_object_is_answered_with_those_there_are(finished, tmp_path):
     file = finished / "workflow/resources/embedded/box006_trajectories_twin.h5"
-    line = failing_run(finished, tmp_path, {"mine": {"reader": "iam", "path": str(file), "object": "Box600"}}, "Box600")
+    line = failing_run(
+        finished,
+        tmp_path,
+        {"mine": {"reader": "iam", "path": str(file), "object": "Box600"}},
+        "Box600",
+    )
     assert "Box006" in line
 
 
 def test_a_finished_run_predicts_tosses_of_one_s_own(finished, tmp_path, capsys):
     run, report = finished / "results/test", tmp_path / "report"
-    assert main(["predict", str(ROOT / "examples/predict/box006.h5"), "--run", str(run), "--report", str(report)]) == 0
+    assert (
+        main(
+            [
+                "predict",
+                str(ROOT / "examples/predict/box006.h5"),
+                "--run",
+                str(run),
+                "--report",
+                str(report),
+            ]
+        )
+        == 0
+    )
     told = capsys.readouterr().out
     for scheme in ("exact_contact", "no_restitution", "velocity", "velocity_mpec", "no_impact"):
         assert f"\n{scheme}: loss = " in told
@@ -454,10 +544,16 @@ def test_a_finished_run_predicts_tosses_of_one_s_own(finished, tmp_path, capsys)
 
 
 def test_parameters_of_one_dataset_predict_another(finished):
-    """Every toss of a dataset that is only identified on is used for that, and every toss of the other is predicted."""
+    """Every toss of a dataset that is only identified on is used for that, and every toss of the
+    other is predicted.
+    """
     path = "workflow/resources/embedded/box006_validation_twin.h5"
-    own = {"mine": {"reader": "iam", "path": path, "object": "Box006", "surface": "ConveyorPart002"}}
-    files = [f"results/other/tossing/{name}" for name in ("tables/ext_identification.csv", "tosses.csv")]
+    own = {
+        "mine": {"reader": "iam", "path": path, "object": "Box006", "surface": "ConveyorPart002"}
+    }
+    files = [
+        f"results/other/tossing/{name}" for name in ("tables/ext_identification.csv", "tosses.csv")
+    ]
     run = snakemake(
         finished,
         "--config",
@@ -470,9 +566,13 @@ def test_parameters_of_one_dataset_predict_another(finished):
     )
     assert run.returncode == 0, run.stdout + run.stderr
     table = pd.read_csv(finished / files[0])
-    assert set(table["identified_on"]) == {"box006_trajectories", "box006_drops"} and set(table["dataset"]) == {"mine"}
+    assert set(table["identified_on"]) == {"box006_trajectories", "box006_drops"} and set(
+        table["dataset"]
+    ) == {"mine"}
     tosses = pd.read_csv(finished / files[1])
     assert (tosses.loc[tosses["dataset"] == "mine", "split"] == "test").all()
-    assert (tosses.loc[tosses["dataset"] == "box006_trajectories", "split"] == "identification").all()
+    assert (
+        tosses.loc[tosses["dataset"] == "box006_trajectories", "split"] == "identification"
+    ).all()
     predicted = tosses.loc[(tosses["dataset"] == "mine") & tosses["used"], "exact_contact_loss"]
     assert len(predicted) and predicted.notna().all()

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __version__ = "1.0.0"
 
-#: Where the public names are; a name's module, and all that is heavy, is imported when it is first used.
+#: Where the public names are; a name's module, and all that is heavy, is imported when it is first
+#: used.
 _PLACES = {"Result": "contactid.output.result", "toss": "contactid.tossing.toss.identify"}
 __all__ = ["Result", "toss"]
 

@@ -1,7 +1,8 @@
-"""Commands on one's own files: ``contactid toss | predict | identify | impact | estimate | slip | inspect``.
+"""Commands on one's own files: ``contactid toss | predict | identify | impact | estimate | slip |
+inspect``.
 
-``python -m contactid`` is the same, and so is a ``make`` target of each name. No command needs Snakemake or a finished
-run, but ``predict``, which takes the parameters of one.
+``python -m contactid`` is the same, and so is a ``make`` target of each name. No command needs
+Snakemake or a finished run, but ``predict``, which takes the parameters of one.
 """
 
 from __future__ import annotations
@@ -14,23 +15,49 @@ from collections.abc import Sequence
 from contactid.core.errors import ContactIdError
 from contactid.output.escape import one_line
 
-#: Each command's module, with ``arguments(parser)`` and ``run(given)``, which gives what not to trust, and what it does
-#: in a line. A command's module imports nothing heavy before its arguments are known to be right.
+#: Each command's module, with ``arguments(parser)`` and ``run(given)``, which gives what not to
+#: trust, and what it does in a line. A command's module imports nothing heavy before its arguments
+#: are known to be right.
 COMMANDS = {
-    "estimate": ("contactid.inhand.own.command", "mass, centre and inertia of an object that is held and moved"),
-    "identify": ("contactid.planar.own.command", "inertia ratio and friction of a planar body from its throws"),
-    "impact": ("contactid.arm.own.command", "velocity of an arm's tip after an impact, measured and predicted"),
-    "toss": ("contactid.tossing.toss.command", "friction, restitution and inertia of a box from its tosses"),
-    "predict": ("contactid.tossing.own.command", "your own tosses, with the parameters of a finished run"),
-    "slip": ("contactid.inhand.own.slip_command", "friction of a fingertip with a surface that may warp"),
-    "inspect": ("contactid.sources.inspect", "what is in a file of recordings, and what would be made of it"),
+    "estimate": (
+        "contactid.inhand.own.command",
+        "mass, centre and inertia of an object that is held and moved",
+    ),
+    "identify": (
+        "contactid.planar.own.command",
+        "inertia ratio and friction of a planar body from its throws",
+    ),
+    "impact": (
+        "contactid.arm.own.command",
+        "velocity of an arm's tip after an impact, measured and predicted",
+    ),
+    "toss": (
+        "contactid.tossing.toss.command",
+        "friction, restitution and inertia of a box from its tosses",
+    ),
+    "predict": (
+        "contactid.tossing.own.command",
+        "your own tosses, with the parameters of a finished run",
+    ),
+    "slip": (
+        "contactid.inhand.own.slip_command",
+        "friction of a fingertip with a surface that may warp",
+    ),
+    "inspect": (
+        "contactid.sources.inspect",
+        "what is in a file of recordings, and what would be made of it",
+    ),
 }
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Run a command; 0 on success, 1 with one ``ERROR`` line where its input is wrong, 2 where its arguments are."""
+    """Run a command; 0 on success, 1 with one ``ERROR`` line where its input is wrong, 2 where its
+    arguments are.
+    """
     words = sys.argv[1:] if given is None else list(given)
-    parser = argparse.ArgumentParser(prog="contactid", description="Identify bodies from impacts: your own recordings.")
+    parser = argparse.ArgumentParser(
+        prog="contactid", description="Identify bodies from impacts: your own recordings."
+    )
     commands = parser.add_subparsers(required=True, metavar="command", dest="command")
     chosen = None
     for name, (module, help_) in COMMANDS.items():

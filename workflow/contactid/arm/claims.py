@@ -1,7 +1,7 @@
 """Evidence for the arm paper's statements, which ``resources/published/arm_claims.yaml`` names.
 
-Wrong answers follow from rules: the rigid robot (model C) or the hard contact (B) in the place of model A, no impact at
-all, and a straight line or a constant in the place of a mode.
+Wrong answers follow from rules: the rigid robot (model C) or the hard contact (B) in the place of
+model A, no impact at all, and a straight line or a constant in the place of a mode.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _CONVERGED = 0.1  # s after the impact, section IV
 
 @dataclass(frozen=True)
 class FastAndSlow(Predicate):
-    """A fast motion leaves a band within the printed times and only there, a slow one leaves it later.
+    """A fast motion leaves a band within the printed times and only there, a slow one leaves it
+    later.
 
     Given are both as (times, shares). The times are printed, so that they aren't thresholds.
     """
@@ -53,7 +54,8 @@ class FastAndSlow(Predicate):
 def models_apart(tables: Tables, begin: Mapping[str, float], end: float, measure: str) -> Evidence:
     """Model A's signals less B's from ``begin`` of each to ``end``, s after the impact.
 
-    ``measure`` is their ``rms`` over the range of B's, or their ``mean`` over the velocity before the impact.
+    ``measure`` is their ``rms`` over the range of B's, or their ``mean`` over the velocity before
+    the impact.
     """
     motions = ShownMotions(tables["fig04_two_mass"])
 
@@ -67,11 +69,15 @@ def models_apart(tables: Tables, begin: Mapping[str, float], end: float, measure
 
     told = ", ".join(f"{signal} {_pct(share(COMPLIANT, signal))}" for signal in begin)
     note = f"{measure} distance within {1e3 * end:.0f} ms: {told}"
-    return _of_model_a(lambda model: [share(model, signal) for signal in begin], note, RIGID, NO_IMPACT)
+    return _of_model_a(
+        lambda model: [share(model, signal) for signal in begin], note, RIGID, NO_IMPACT
+    )
 
 
 def time_scales(tables: Tables) -> Evidence:
-    """Model A's v1 less B's as a share of v1 before the impact, and its v2's departure from the rigid robot."""
+    """Model A's v1 less B's as a share of v1 before the impact, and its v2's departure from the
+    rigid robot.
+    """
     motions = ShownMotions(tables["fig04_two_mass"])
     times = np.arange(0.0, motions.end, 1e-4)
 
@@ -85,7 +91,9 @@ def time_scales(tables: Tables) -> Evidence:
 def _of_model_a(answer: Callable[[str], Any], note: str, *others: str) -> Evidence:
     """Model A's answer; those with other models in its place are wrong."""
     names = {model: model if model == NO_IMPACT else f"model {model}" for model in others}
-    return Evidence(answer(COMPLIANT), note, naive={names[model]: answer(model) for model in others})
+    return Evidence(
+        answer(COMPLIANT), note, naive={names[model]: answer(model) for model in others}
+    )
 
 
 def convergence(tables: Tables) -> Evidence:
@@ -97,11 +105,15 @@ def convergence(tables: Tables) -> Evidence:
 
     given = largest(FLEXIBLE, _CONVERGED)
     naive = {NO_IMPACT: largest(NO_IMPACT, _CONVERGED), "no decay": largest(FLEXIBLE, 0.0)}
-    return Evidence(given, f"v2 is at most {_pct(given[0])} off, 100 ms after the impact and later", naive=naive)
+    return Evidence(
+        given, f"v2 is at most {_pct(given[0])} off, 100 ms after the impact and later", naive=naive
+    )
 
 
 def bounce(tables: Tables) -> Evidence:
-    """Time from the impact to the first separation, s; NaN without one, or where the last one lasts."""
+    """Time from the impact to the first separation, s; NaN without one, or where the last one
+    lasts.
+    """
 
     def first(model: str) -> list[float]:
         parted = separations(tables["ext_events"], model)
@@ -123,8 +135,13 @@ def adhesion(tables: Tables, setting: str) -> Evidence:
     """Whether model A's bodies never part after the impact."""
     if setting not in set(tables["ext_events"]["setting"]):
         return missing(NOT_DONE, f"model A at {setting}, which this configuration leaves out")
-    parted = [f"{1e3 * after:.0f} ms" for after in separations(tables["ext_events"], COMPLIANT, setting)["after"]]
-    note = f"parted {', '.join(parted)} after the impact: the spring pulls m1 off, in model B as well"
+    parted = [
+        f"{1e3 * after:.0f} ms"
+        for after in separations(tables["ext_events"], COMPLIANT, setting)["after"]
+    ]
+    note = (
+        f"parted {', '.join(parted)} after the impact: the spring pulls m1 off, in model B as well"
+    )
     return Evidence([not parted], note if parted else "never parted", naive={"parted": [False]})
 
 
@@ -132,7 +149,9 @@ def extrapolation(tables: Tables) -> Evidence:
     """Error of figure 5's reconstructed v+ against the impact map, as a share of it."""
     series, velocity, line = _figure_5(tables)
     found = {"fit": series["reconstructed"].iloc[0], NO_IMPACT: velocity.iloc[0], LINE: line[0]}
-    off = {name: [float(value / series["impact_map"].iloc[0] - 1.0)] for name, value in found.items()}
+    off = {
+        name: [float(value / series["impact_map"].iloc[0] - 1.0)] for name, value in found.items()
+    }
     given = off.pop("fit")
     return Evidence(given, f"v+ is {_pct(given[0])} off the impact map's", naive=off)
 
@@ -148,7 +167,9 @@ def residual(tables: Tables) -> Evidence:
 
 
 def _figure_5(tables: Tables) -> tuple[dict[str, pd.Series], pd.Series, np.ndarray]:
-    """Figure 5's series, and the velocity of m2 and the straight line through it at the fit's times."""
+    """Figure 5's series, and the velocity of m2 and the straight line through it at the fit's
+    times.
+    """
     by_series = tables["fig05_decomposition"].groupby("series")
     series = {str(name): rows.set_index("t_s")["v_m_s"] for name, rows in by_series}
     velocity = series["velocity"].reindex(series["fit"].index, method="nearest")
@@ -165,19 +186,26 @@ def joint_changes(tables: Tables, data: str, origins: Origins) -> Evidence:
 
 
 def recorded(
-    tables: Tables, data: str, origins: Origins, words: str, calculation: Mapping[str, Any] | None = None
+    tables: Tables,
+    data: str,
+    origins: Origins,
+    words: str,
+    calculation: Mapping[str, Any] | None = None,
 ) -> Evidence:
-    """A calculation with what a run has of its recordings, or without one what no table has of them."""
+    """A calculation with what a run has of its recordings, or without one what no table has of
+    them.
+    """
     nothing = missing(NOT_DONE, f"{words}, which no table has")
     evidence = calculated(tables, **calculation) if calculation else nothing
     return of_the_paper(replace(evidence, data=data), origins[data], words)
 
 
 def of_the_paper(judged: Judged, origin: Origin, words: str) -> Judged:
-    """A number or evidence from recordings, which only the paper's own are for what it says of them.
+    """A number or evidence from recordings, which only the paper's own are for what it says of
+    them.
 
-    The twin speaks neither for it nor against it: its drives were chosen to vibrate as the paper's arm, and its
-    postures to meet Table II's predictions.
+    The twin speaks neither for it nor against it: its drives were chosen to vibrate as the paper's
+    arm, and its postures to meet Table II's predictions.
     """
     if origin.of_the_paper:
         return judged

@@ -15,7 +15,8 @@ from contactid.output.tables import read_csv
 
 
 def summarise(tables: Sequence[str], names: Sequence[str], synthetic: bool, summary: str) -> None:
-    """Write Markdown: Table II, models A, B and C, what the recordings give, and how accurate that is.
+    """Write Markdown: Table II, models A, B and C, what the recordings give, and how accurate that
+    is.
 
     ``tables`` are the study's, ``names`` theirs; ``synthetic``: the recordings are.
     """
@@ -73,7 +74,9 @@ def _recordings(summary: pd.DataFrame, synthetic: bool) -> str:
     ]
     titles = ["method", "fitted", "|eta x| mm/s", "%", "|eta z| mm/s", "mean x", "mean z"]
     source = "synthetic recordings" if synthetic else "recordings"
-    return f"Velocity after the impact from {source}, less the impact map's:\n\n" + text_table(titles, rows)
+    return f"Velocity after the impact from {source}, less the impact map's:\n\n" + text_table(
+        titles, rows
+    )
 
 
 def _accuracy(table: pd.DataFrame) -> str:
@@ -90,7 +93,16 @@ def _accuracy(table: pd.DataFrame) -> str:
         ]
         for row in table[table["twin"].isin([CHOSEN_ON, HELD_OUT])].to_dict("records")
     ]
-    titles = ["twin", "method", "v+", "samples", "failed", "mean mm/s", "largest", "in 95 % interval"]
+    titles = [
+        "twin",
+        "method",
+        "v+",
+        "samples",
+        "failed",
+        "mean mm/s",
+        "largest",
+        "in 95 % interval",
+    ]
     return (
         "The same on stored twins, less the truth, which methods weren't chosen on: they have another seed, "
         "other drives or other links:\n\n" + text_table(titles, rows)

@@ -14,7 +14,9 @@ from pathlib import Path
 from contactid.core.errors import ContactIdError
 
 #: What the disk or its owner decides, and no program can mend.
-NOT_WRITABLE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO))
+NOT_WRITABLE = frozenset(
+    (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+)
 _REMEDY = {
     errno.ENOSPC: "Free some space, then run the same command again",
     errno.EDQUOT: "Free some of your quota, then run the same command again",
@@ -23,10 +25,11 @@ _REMEDY = {
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Give a temporary path beside ``path``; rename it to ``path`` on success, remove it on any failure.
+    """Give a temporary path beside ``path``; rename it to ``path`` on success, remove it on any
+    failure.
 
-    The rename is atomic, so a reader sees the old file or the new one, never half of one. What a process that was
-    killed left of the same file is removed.
+    The rename is atomic, so a reader sees the old file or the new one, never half of one. What a
+    process that was killed left of the same file is removed.
     """
     path = Path(path)
     partial = path.with_name(f".{path.stem}.partial{os.getpid()}{path.suffix}")
@@ -54,7 +57,9 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def cannot_be_written(path: str | Path, number: int | None, words: str = "") -> ContactIdError:
-    """The error to raise where the system refuses to write; ``number`` is its errno, ``words`` stand for none."""
+    """The error to raise where the system refuses to write; ``number`` is its errno, ``words``
+    stand for none.
+    """
     reason = os.strerror(number) if number else words
     remedy = _REMEDY.get(number or 0, "Check space and permissions of the folder")
     return ContactIdError(f"{path}: cannot be written ({reason})", remedy)

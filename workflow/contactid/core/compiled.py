@@ -1,8 +1,9 @@
 """What numba compiles, and where it keeps that from run to run.
 
-Of processes that need the same function at the same time one compiles it, and the others wait for what it keeps. The
-cache is keyed to the sources of every module of the package that imports numba, and of those that it imports:
-numba itself notices an edit of the file that a function stands in, but not of the files whose functions it calls.
+Of processes that need the same function at the same time one compiles it, and the others wait for
+what it keeps. The cache is keyed to the sources of every module of the package that imports numba,
+and of those that it imports: numba itself notices an edit of the file that a function stands in,
+but not of the files whose functions it calls.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ _IMPORT = re.compile(r"^\s*from (contactid[\w.]*) import (\([^)]*\)|.*)$", re.M)
 
 def compiling_sources(package: Path = _PACKAGE) -> list[Path]:
     """The files of the modules that compile, and all of the package that these import, sorted."""
-    modules = {".".join(file.relative_to(package.parent).with_suffix("").parts): file for file in package.rglob("*.py")}
+    modules = {
+        ".".join(file.relative_to(package.parent).with_suffix("").parts): file
+        for file in package.rglob("*.py")
+    }
     texts = {name: file.read_text(encoding="utf-8") for name, file in modules.items()}
     waiting = [name for name, text in texts.items() if re.search(r"^import numba$", text, re.M)]
     found: set[str] = set()
@@ -39,13 +43,17 @@ def compiling_sources(package: Path = _PACKAGE) -> list[Path]:
 
 
 class _CompiledOnce(caching.FunctionCache):
-    """Numba's cache of one function, locked from where something isn't in it to where that is compiled and kept."""
+    """Numba's cache of one function, locked from where something isn't in it to where that is
+    compiled and kept.
+    """
 
     _lock: IO[str] | None = None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         kept = super().load_overload(sig, target_context)
-        if kept is None and (self._lock is None or self._lock.closed):  # else this process compiles it already
+        if kept is None and (
+            self._lock is None or self._lock.closed
+        ):  # else this process compiles it already
             Path(self.cache_path).mkdir(parents=True, exist_ok=True)
             self._lock = Path(self.cache_path, f"{self._impl.filename_base}.lock").open("a")  # noqa: SIM115
             with suppress(OSError):  # a file system without locks: several may compile it
@@ -62,7 +70,9 @@ class _CompiledOnce(caching.FunctionCache):
 
 
 def _keep_compiled() -> bool:
-    """Have numba keep compiled code of exactly these sources, below ``NUMBA_CACHE_DIR`` where the user names one."""
+    """Have numba keep compiled code of exactly these sources, below ``NUMBA_CACHE_DIR`` where the
+    user names one.
+    """
     dispatcher.FunctionCache = _CompiledOnce  # type: ignore[attr-defined]  # what ``cache=True`` makes
     digest = hashlib.sha256()
     for source in compiling_sources():
@@ -75,5 +85,6 @@ def _keep_compiled() -> bool:
     return True
 
 
-#: Options of ``numba.njit`` for functions that divide as NumPy does. They name the cache: what uses them rests on it.
+#: Options of ``numba.njit`` for functions that divide as NumPy does. They name the cache: what uses
+#: them rests on it.
 OPTIONS: Any = {"cache": _keep_compiled(), "error_model": "numpy"}

@@ -1,14 +1,17 @@
-"""Complementarity constraints in Pyomo models: reformulations, a continuation that solves them, and what is left over.
+"""Complementarity constraints in Pyomo models: reformulations, a continuation that solves them, and
+what is left over.
 
-A pair (a, b) of expressions stands for ``0 <= a``, ``0 <= b``, ``a b = 0``. No ordinary solver takes that as it is: at
-every feasible point the constraints' gradients are dependent. A *reformulation* replaces it by something regular with a
-parameter, and a *continuation* drives the parameter towards its limit, every stage starting from the last one's answer.
-How far it got is never read from the parameter but from the point: the *residual* of a pair is ``|min(a, b)|``, which
-is zero exactly where the pair holds and has the unit of the pair. Scale pairs to the order of one before handing them
-over.
+A pair (a, b) of expressions stands for ``0 <= a``, ``0 <= b``, ``a b = 0``. No ordinary solver
+takes that as it is: at every feasible point the constraints' gradients are dependent. A
+*reformulation* replaces it by something regular with a parameter, and a *continuation* drives the
+parameter towards its limit, every stage starting from the last one's answer. How far it got is
+never read from the parameter but from the point: the *residual* of a pair is ``|min(a, b)|``, which
+is zero exactly where the pair holds and has the unit of the pair. Scale pairs to the order of one
+before handing them over.
 
-A continuation ends near a solution, not on it. :func:`settle` then decides for every pair which side is zero, and
-solves the ordinary problem that is left; where the decision is right, the residual is that of a linear solver.
+A continuation ends near a solution, not on it. :func:`settle` then decides for every pair which
+side is zero, and solves the ordinary problem that is left; where the decision is right, the
+residual is that of a linear solver.
 """
 
 from __future__ import annotations
@@ -121,7 +124,9 @@ class MpecSolution:
         return sum(stage.seconds for stage in self.stages)
 
 
-def attach(model: pyo.ConcreteModel, pairs: Sequence[Pair], reformulation: Reformulation) -> Complementarities:
+def attach(
+    model: pyo.ConcreteModel, pairs: Sequence[Pair], reformulation: Reformulation
+) -> Complementarities:
     """Add a block ``complementarity`` with the reformulated pairs to a model.
 
     Raises
@@ -130,11 +135,14 @@ def attach(model: pyo.ConcreteModel, pairs: Sequence[Pair], reformulation: Refor
         Where the model has pairs already, or not exactly one active objective.
     """
     if model.component(_BLOCK) is not None:
-        raise ContactIdError(f"model {model.name!r} has complementarity pairs already", "Remove its block first")
+        raise ContactIdError(
+            f"model {model.name!r} has complementarity pairs already", "Remove its block first"
+        )
     objectives = list(model.component_data_objects(pyo.Objective, active=True))
     if len(objectives) != 1:
         raise ContactIdError(
-            f"model {model.name!r} has {len(objectives)} active objectives", "Activate exactly one objective"
+            f"model {model.name!r} has {len(objectives)} active objectives",
+            "Activate exactly one objective",
         )
     block = pyo.Block(concrete=True)
     model.add_component(_BLOCK, block)
@@ -184,7 +192,9 @@ def solve_mpec(
             parameters.append(float("nan"))
             break
         if extension < continuation.extensions:
-            parameters.append(parameters[-1] * (_FURTHER if pairs.reformulation.is_penalty else 1.0 / _FURTHER))
+            parameters.append(
+                parameters[-1] * (_FURTHER if pairs.reformulation.is_penalty else 1.0 / _FURTHER)
+            )
             stages.append(prepared.solve(parameters[-1], options.warm(), next(logs)))
     residual = pairs.residual()
     return MpecSolution(
@@ -214,9 +224,11 @@ class _Reformulated:
 def settle(
     pairs: Complementarities, options: SolverOptions | None = None, *, log: str | Path | None = None
 ) -> Solution | None:
-    """Set the smaller side of every pair to zero, keep the other one non-negative, and solve what is left.
+    """Set the smaller side of every pair to zero, keep the other one non-negative, and solve what
+    is left.
 
-    Returns ``None``, and leaves the model's point as it was, where that problem isn't solved to convergence.
+    Returns ``None``, and leaves the model's point as it was, where that problem isn't solved to
+    convergence.
     """
     model = pairs.model
     before = [(variable, variable.value) for variable in model.component_data_objects(pyo.Var)]
@@ -232,7 +244,9 @@ def settle(
 
 @contextmanager
 def settled_sides(pairs: Complementarities) -> Iterator[tuple[PairSides, np.ndarray]]:
-    """The model without its reformulation, the smaller side of every pair held at zero: sides and choice (n,)."""
+    """The model without its reformulation, the smaller side of every pair held at zero: sides and
+    choice (n,).
+    """
     held = np.argmin(pairs.values(), axis=1)
     pairs.block.deactivate()
     if pairs.reformulation.is_penalty:

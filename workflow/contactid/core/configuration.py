@@ -20,22 +20,31 @@ _COMMA = "Numbers have a decimal point: 0.05, not 0,05"
 
 
 def _is_finite(_: Any, content: Any) -> bool:
-    return isinstance(content, int | float) and not isinstance(content, bool) and abs(content) <= sys.float_info.max
+    return (
+        isinstance(content, int | float)
+        and not isinstance(content, bool)
+        and abs(content) <= sys.float_info.max
+    )
 
 
 _Validator = validators.extend(
-    Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine("number", _is_finite)
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("number", _is_finite),
 )
 
 
 def check_configuration(config: Mapping[str, Any], schema_path: str | Path) -> None:
-    """Raise :class:`ContactIdError` for the first problem: the key, what is wrong with it, what is allowed."""
+    """Raise :class:`ContactIdError` for the first problem: the key, what is wrong with it, what is
+    allowed.
+    """
     content = {key: value for key, value in config.items() if key not in _SNAKEMAKE_KEYS}
     check(content, schema_path, "configuration", example="; see config/default.yaml")
 
 
 def check(content: Any, schema_path: str | Path, name: str, example: str = "") -> None:
-    """The same for any nested content of a name; numbers are finite. ``example`` ends the remedy for a missing key."""
+    """The same for any nested content of a name; numbers are finite. ``example`` ends the remedy
+    for a missing key.
+    """
     found = _Validator(read_schema(schema_path)).iter_errors(content)
     errors = sorted(found, key=lambda error: list(map(str, error.path)))
     if errors:
@@ -45,8 +54,8 @@ def check(content: Any, schema_path: str | Path, name: str, example: str = "") -
 def read_schema(path: str | Path) -> dict[str, Any]:
     """A schema in full, as JSON Schema has it.
 
-    Every block of ``properties`` is a closed object, and has all of them unless it says what is ``required``.
-    References are filled in; what stands beside one counts more.
+    Every block of ``properties`` is a closed object, and has all of them unless it says what is
+    ``required``. References are filled in; what stands beside one counts more.
     """
     schema = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     return _filled_in(schema, schema.pop("$defs", {}))
@@ -60,15 +69,20 @@ def _filled_in(node: Any, definitions: Mapping[str, Any]) -> Any:
     if "$ref" in node:
         node = {**definitions[node["$ref"].removeprefix("#/$defs/")], **node}
     if "properties" in node:
-        node = {"type": "object", "additionalProperties": False, "required": list(node["properties"]), **node}
+        node = {
+            "type": "object",
+            "additionalProperties": False,
+            "required": list(node["properties"]),
+            **node,
+        }
     return {key: _filled_in(value, definitions) for key, value in node.items() if key != "$ref"}
 
 
 def restore_numbers(block: Any) -> Any:
     """The same nested block with numbers and booleans in place of their texts.
 
-    Snakemake hands over whatever stands inside a ``--config key={...}`` as text. No text of a study's block looks like
-    a number, so nothing else is touched.
+    Snakemake hands over whatever stands inside a ``--config key={...}`` as text. No text of a
+    study's block looks like a number, so nothing else is touched.
     """
     if isinstance(block, dict):
         return {key: restore_numbers(value) for key, value in block.items()}
@@ -101,7 +115,9 @@ def _explain(error: ValidationError, name: str, example: str) -> ContactIdError:
     remedy = described.rstrip(".") or "See the schema"
     if isinstance(instance, str) and re.fullmatch(r"[-+]?\d+,\d+", instance):
         remedy = _COMMA
-    elif error.validator == "enum" and (near := difflib.get_close_matches(str(instance), map(str, allowed), n=1)):
+    elif error.validator == "enum" and (
+        near := difflib.get_close_matches(str(instance), map(str, allowed), n=1)
+    ):
         remedy = f"Did you mean {near[0]}"
     return ContactIdError(f"{name}: {where} is {error.instance!r}, but {_rule(error)}", remedy)
 

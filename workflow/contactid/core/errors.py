@@ -8,8 +8,9 @@ from contextlib import contextmanager
 class ContactIdError(Exception):
     """A problem the user can mend: its text is one line that names the thing and the remedy.
 
-    Everything else that escapes from the package is a defect of the package. A rule turns this error into a single
-    plain line on the terminal and a non-zero exit (see :mod:`contactid.run.job`).
+    Everything else that escapes from the package is a defect of the package. A rule turns this
+    error into a single plain line on the terminal and a non-zero exit (see
+    :mod:`contactid.run.job`).
     """
 
     def __init__(self, problem: str, remedy: str = "") -> None:
@@ -21,7 +22,9 @@ class ContactIdError(Exception):
 
 @contextmanager
 def told_plainly() -> Iterator[None]:
-    """End the process with status 1 and one plain line where there is something to mend; for commands."""
+    """End the process with status 1 and one plain line where there is something to mend; for
+    commands.
+    """
     try:
         yield
     except ContactIdError as error:

@@ -1,15 +1,19 @@
-"""The ten inertial parameters of a rigid body, their pseudo-inertia matrix, and whether a body can have them.
+"""The ten inertial parameters of a rigid body, their pseudo-inertia matrix, and whether a body can
+have them.
 
 Conventions
 -----------
-* Everything is in SI units and in one body frame B: mass ``m`` in kg, centre of mass ``c`` in m, inertia in kg m2.
-* The inertia **tensor** is about the **origin of B** unless a name says otherwise, and holds the tensor's entries:
-  ``I_xx = integral of (y^2 + z^2) dm`` and ``I_xy = -integral of x y dm``. The products of inertia that some tables
-  print are the negatives of its off-diagonal entries.
-* The parallel-axis rule ties it to the tensor about the centre of mass: ``I = I_C + m (|c|^2 Id - c c^T)``.
-* The pseudo-inertia matrix is the second moment of the density over homogeneous coordinates,
-  ``P = integral of [x; 1] [x; 1]^T dm = [[Sigma, m c], [m c^T, m]]`` with ``Sigma = tr(I) / 2 Id - I`` (eq. 21, in-hand
-  paper). A frame change ``x' = R x + t`` is the congruence ``P' = T P T^T`` with ``T = [[R, t], [0, 1]]``.
+* Everything is in SI units and in one body frame B: mass ``m`` in kg, centre of mass ``c`` in m,
+  inertia in kg m2.
+* The inertia **tensor** is about the **origin of B** unless a name says otherwise, and holds the
+  tensor's entries: ``I_xx = integral of (y^2 + z^2) dm`` and ``I_xy = -integral of x y dm``. The
+  products of inertia that some tables print are the negatives of its off-diagonal entries.
+* The parallel-axis rule ties it to the tensor about the centre of mass: ``I = I_C + m (|c|^2 Id - c
+  c^T)``.
+* The pseudo-inertia matrix is the second moment of the density over homogeneous coordinates, ``P =
+  integral of [x; 1] [x; 1]^T dm = [[Sigma, m c], [m c^T, m]]`` with ``Sigma = tr(I) / 2 Id - I``
+  (eq. 21, in-hand paper). A frame change ``x' = R x + t`` is the congruence ``P' = T P T^T`` with
+  ``T = [[R, t], [0, 1]]``.
 
 A mass distribution that fills a volume has these parameters if and only if P is positive definite.
 """
@@ -25,7 +29,9 @@ from scipy.spatial import ConvexHull, QhullError
 from contactid.core.errors import ContactIdError
 
 PARAMETER_NAMES = ("m", "m_c_x", "m_c_y", "m_c_z", "i_xx", "i_yy", "i_zz", "i_xy", "i_xz", "i_yz")
-_ROUNDING = 1e-12  # relative; a second moment below this share of the largest one is rounding, not mass
+_ROUNDING = (
+    1e-12  # relative; a second moment below this share of the largest one is rounding, not mass
+)
 _HULL_SLACK = 1e-9  # m
 _TENSOR_INDICES = ((0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2))
 
@@ -61,13 +67,15 @@ def parallel_axis(mass: float, offset: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class PrincipalForm:
-    """Inertial parameters by principal axes (eqs. 26 to 30, in-hand paper); every rigid body has positive values here.
+    """Inertial parameters by principal axes (eqs. 26 to 30, in-hand paper); every rigid body has
+    positive values here.
 
     Attributes
     ----------
     mass : kg
     center_of_mass : ``(3,)`` m in B
-    second_moments : ``(3,)`` kg m2, ``L_x = integral of x^2 dm`` and so on, in the principal axes at the centre of mass
+    second_moments : ``(3,)`` kg m2, ``L_x = integral of x^2 dm`` and so on, in the principal axes
+        at the centre of mass
     rotation : ``(3, 3)``, takes coordinates in the principal axes to coordinates in B
     """
 
@@ -77,7 +85,9 @@ class PrincipalForm:
     rotation: np.ndarray
 
     def parameters(self) -> InertialParameters:
-        """The ten parameters: principal moments ``L_y + L_z, L_x + L_z, L_x + L_y`` (eq. 29), turned to B and moved."""
+        """The ten parameters: principal moments ``L_y + L_z, L_x + L_z, L_x + L_y`` (eq. 29),
+        turned to B and moved.
+        """
         moments = np.asarray(self.second_moments, dtype=float)
         at_center = self.rotation @ np.diag(moments.sum() - moments) @ np.asarray(self.rotation).T
         return InertialParameters.from_center(self.mass, self.center_of_mass, at_center)
@@ -96,8 +106,8 @@ class InertialParameters:
     Raises
     ------
     ContactIdError
-        Where a shape is wrong or the tensor isn't symmetric. Unphysical and non-finite values are let through: a failed
-        estimate is a result too.
+        Where a shape is wrong or the tensor isn't symmetric. Unphysical and non-finite values are
+        let through: a failed estimate is a result too.
     """
 
     mass: float
@@ -105,7 +115,9 @@ class InertialParameters:
     inertia: np.ndarray
 
     def __post_init__(self) -> None:
-        center, inertia = (np.array(value, dtype=float) for value in (self.center_of_mass, self.inertia))
+        center, inertia = (
+            np.array(value, dtype=float) for value in (self.center_of_mass, self.inertia)
+        )
         if center.shape != (3,) or inertia.shape != (3, 3):
             raise ContactIdError(
                 f"inertial parameters have a centre of mass of shape {center.shape} and a tensor of shape"
@@ -115,7 +127,8 @@ class InertialParameters:
         scale = np.max(np.abs(inertia))
         if np.isfinite(scale) and np.max(np.abs(inertia - inertia.T)) > 1e-8 * scale:
             raise ContactIdError(
-                "an inertia tensor isn't symmetric", "Give I_xy = I_yx and so on, all as tensor entries"
+                "an inertia tensor isn't symmetric",
+                "Give I_xy = I_yx and so on, all as tensor entries",
             )
         inertia = 0.5 * (inertia + inertia.T)
         for name, value in (("center_of_mass", center), ("inertia", inertia)):
@@ -124,28 +137,40 @@ class InertialParameters:
         object.__setattr__(self, "mass", float(self.mass))
 
     @classmethod
-    def from_center(cls, mass: float, center_of_mass: np.ndarray, inertia: np.ndarray) -> InertialParameters:
+    def from_center(
+        cls, mass: float, center_of_mass: np.ndarray, inertia: np.ndarray
+    ) -> InertialParameters:
         """From a tensor ``(3, 3)`` about the centre of mass, in the axes of B."""
-        return cls(mass, center_of_mass, np.asarray(inertia, dtype=float) + parallel_axis(mass, center_of_mass))
+        return cls(
+            mass,
+            center_of_mass,
+            np.asarray(inertia, dtype=float) + parallel_axis(mass, center_of_mass),
+        )
 
     @classmethod
     def from_vector(cls, vector: np.ndarray) -> InertialParameters:
-        """From ``(10,)`` as in :attr:`vector`; a vanishing mass leaves the centre of mass undefined (nan)."""
+        """From ``(10,)`` as in :attr:`vector`; a vanishing mass leaves the centre of mass undefined
+        (nan).
+        """
         vector = np.asarray(vector, dtype=float)
         if vector.shape != (10,):
             raise ContactIdError(
-                f"a vector of inertial parameters has shape {vector.shape}", f"Give (10,): {', '.join(PARAMETER_NAMES)}"
+                f"a vector of inertial parameters has shape {vector.shape}",
+                f"Give (10,): {', '.join(PARAMETER_NAMES)}",
             )
         center = vector[1:4] / vector[0] if vector[0] else np.full(3, np.nan)
         return cls(vector[0], center, tensor(vector[4:]))
 
     @property
     def vector(self) -> np.ndarray:
-        """``(10,)``: ``m, m c_x, m c_y, m c_z, I_xx, I_yy, I_zz, I_xy, I_xz, I_yz`` about the origin, in kg, m.
+        """``(10,)``: ``m, m c_x, m c_y, m c_z, I_xx, I_yy, I_zz, I_xy, I_xz, I_yz`` about the
+        origin, in kg, m.
 
         Forces and torques of a given motion are linear in it (eqs. 6 to 9).
         """
-        return np.concatenate([[self.mass], self.mass * self.center_of_mass, tensor_entries(self.inertia)])
+        return np.concatenate(
+            [[self.mass], self.mass * self.center_of_mass, tensor_entries(self.inertia)]
+        )
 
     @property
     def inertia_at_center(self) -> np.ndarray:
@@ -165,7 +190,9 @@ class InertialParameters:
 
     @property
     def principal_form(self) -> PrincipalForm:
-        """Second moments in ascending order, and their axes as a proper rotation; exists for unphysical values too."""
+        """Second moments in ascending order, and their axes as a proper rotation; exists for
+        unphysical values too.
+        """
         moments, axes = eigh(self.second_moments_at_center)
         axes[:, 2] *= np.sign(np.linalg.det(axes))
         return PrincipalForm(self.mass, self.center_of_mass, moments, axes)
@@ -181,8 +208,10 @@ class Consistency:
     positive_mass : m > 0
     positive_moments : the tensor about the centre of mass is positive definite
     triangle_inequality : each principal moment there is at most the sum of the other two
-    positive_definite : P is positive definite, which implies the three before (the test of eqs. 35 and 36)
-    within_hull : the centre of mass lies in the convex hull of the geometry (eq. 37); None where no hull was given
+    positive_definite : P is positive definite, which implies the three before (the test of eqs. 35
+        and 36)
+    within_hull : the centre of mass lies in the convex hull of the geometry (eq. 37); None where no
+        hull was given
     """
 
     finite: bool
@@ -194,7 +223,9 @@ class Consistency:
 
     @property
     def consistent(self) -> bool:
-        """Whether the body can exist: P positive definite, and the centre of mass in the hull where one was given."""
+        """Whether the body can exist: P positive definite, and the centre of mass in the hull where
+        one was given.
+        """
         return self.positive_definite and self.within_hull is not False
 
 
@@ -204,13 +235,13 @@ def consistency(parameters: InertialParameters, hull: np.ndarray | None = None) 
     Parameters
     ----------
     parameters : the estimate, physical or not
-    hull : points ``(n, 3)`` in m in B whose convex hull is that of the geometry; None leaves that test out
+    hull : points ``(n, 3)`` in m in B whose convex hull is that of the geometry; None leaves that
+        test out
 
-    Notes
-    -----
-    P is positive definite if and only if its Schur complement, the second moments about the centre of mass, and the
-    mass are. Testing these instead keeps kg and kg m2 apart, so that the verdict doesn't depend on the unit of length.
-    The triangle inequality is twice the second moments' signs: ``I_2 + I_3 - I_1 = 2 L_1``.
+    Notes ----- P is positive definite if and only if its Schur complement, the second moments about
+    the centre of mass, and the mass are. Testing these instead keeps kg and kg m2 apart, so that
+    the verdict doesn't depend on the unit of length. The triangle inequality is twice the second
+    moments' signs: ``I_2 + I_3 - I_1 = 2 L_1``.
     """
     if not np.all(np.isfinite(parameters.vector)):
         return Consistency(False, False, False, False, False, None if hull is None else False)
@@ -228,7 +259,8 @@ def consistency(parameters: InertialParameters, hull: np.ndarray | None = None) 
 
 
 def hull_halfspaces(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Convex hull of points ``(n, 3)`` as ``A x <= b``: outward unit normals ``(k, 3)`` and offsets ``(k,)`` in m.
+    """Convex hull of points ``(n, 3)`` as ``A x <= b``: outward unit normals ``(k, 3)`` and offsets
+    ``(k,)`` in m.
 
     Raises :class:`ContactIdError` where the points don't span a volume.
     """
@@ -237,9 +269,12 @@ def hull_halfspaces(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         equations = ConvexHull(points).equations
     except (QhullError, ValueError) as error:
         raise ContactIdError(
-            f"the geometry's {len(points)} points span no volume", "Give at least four points (n, 3) not in one plane"
+            f"the geometry's {len(points)} points span no volume",
+            "Give at least four points (n, 3) not in one plane",
         ) from error
-    equations = np.unique(np.round(equations, 12), axis=0)  # a quadrilateral face comes as two coplanar triangles
+    equations = np.unique(
+        np.round(equations, 12), axis=0
+    )  # a quadrilateral face comes as two coplanar triangles
     return equations[:, :3], -equations[:, 3]
 
 
@@ -250,24 +285,32 @@ def in_hull(point: np.ndarray, hull: np.ndarray) -> bool:
 
 
 def uniform_body(mass: float, points: np.ndarray) -> InertialParameters:
-    """The body of uniform density and ``mass`` kg that fills the convex hull of points ``(n, 3)`` in m."""
+    """The body of uniform density and ``mass`` kg that fills the convex hull of points ``(n, 3)``
+    in m.
+    """
     points = np.asarray(points, dtype=float)
     inside = points.mean(axis=0)
     hull = ConvexHull(points)
-    corners = np.concatenate([points[hull.simplices], np.broadcast_to(inside, (len(hull.simplices), 1, 3))], axis=1)
+    corners = np.concatenate(
+        [points[hull.simplices], np.broadcast_to(inside, (len(hull.simplices), 1, 3))], axis=1
+    )
     shares = mass * np.abs(np.linalg.det(corners[:, :3] - inside)) / (6.0 * hull.volume)
-    # second moments of a tetrahedron of mass s: s / 20 (sum of v v^T over its corners, and of (sum of v) (sum of v)^T)
+    # second moments of a tetrahedron of mass s: s / 20 (sum of v v^T over its corners, and of (sum
+    # of v) (sum of v)^T)
     sums = corners.sum(axis=1)
     squares = np.einsum("tki,tkj->tij", corners, corners) + np.einsum("ti,tj->tij", sums, sums)
     moments = np.einsum("t,tij->ij", shares, squares) / 20.0
-    return InertialParameters(mass, shares @ sums / (4.0 * mass), np.trace(moments) * np.eye(3) - moments)
+    return InertialParameters(
+        mass, shares @ sums / (4.0 * mass), np.trace(moments) * np.eye(3) - moments
+    )
 
 
 def geodesic_distance(first: InertialParameters, second: InertialParameters) -> float:
-    """Distance on the manifold of pseudo-inertias, ``1/2 ||log(P1^-1/2 P2 P1^-1/2)||_F`` (eqs. 20 and 38).
+    """Distance on the manifold of pseudo-inertias, ``1/2 ||log(P1^-1/2 P2 P1^-1/2)||_F`` (eqs. 20
+    and 38).
 
-    It is symmetric, and the same in every body frame and unit of length: a congruence of both matrices leaves the
-    generalised eigenvalues of ``P2 v = lambda P1 v`` as they are.
+    It is symmetric, and the same in every body frame and unit of length: a congruence of both
+    matrices leaves the generalised eigenvalues of ``P2 v = lambda P1 v`` as they are.
 
     Returns
     -------
@@ -282,7 +325,9 @@ def geodesic_distance(first: InertialParameters, second: InertialParameters) -> 
 
 
 def _balanced_frame(body: InertialParameters) -> np.ndarray:
-    """Congruence ``(4, 4)`` that takes a body's P to the identity, so that no digits are lost in P's mixed units."""
+    """Congruence ``(4, 4)`` that takes a body's P to the identity, so that no digits are lost in
+    P's mixed units.
+    """
     form = body.principal_form
     scale = np.diag(1.0 / np.sqrt(form.second_moments)) @ form.rotation.T
     frame = np.zeros((4, 4))

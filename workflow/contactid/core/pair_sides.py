@@ -1,10 +1,12 @@
-"""Solve a model with complementarity pairs for one choice of the sides that are zero, and improve the choice.
+"""Solve a model with complementarity pairs for one choice of the sides that are zero, and improve
+the choice.
 
-Of every pair ``0 <= a``, ``0 <= b``, ``a b = 0`` one side is held at zero and the other kept non-negative; what remains
-is an ordinary program, written once and solved for as many choices as wanted, since a choice is nothing but bounds.
-Where both sides are zero at its solution and the multiplier of the one that is held says that the objective falls if it
-is let go, the other one may be held instead: the same point is feasible for the new choice, so the objective can only
-fall. Where nothing is left to exchange, the point is B-stationary as far as single exchanges can tell.
+Of every pair ``0 <= a``, ``0 <= b``, ``a b = 0`` one side is held at zero and the other kept
+non-negative; what remains is an ordinary program, written once and solved for as many choices as
+wanted, since a choice is nothing but bounds. Where both sides are zero at its solution and the
+multiplier of the one that is held says that the objective falls if it is let go, the other one may
+be held instead: the same point is feasible for the new choice, so the objective can only fall.
+Where nothing is left to exchange, the point is B-stationary as far as single exchanges can tell.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from contactid.core.reformulations import Pair
 from contactid.core.solve import PreparedModel, Solution, SolverOptions
 
 FIRST, SECOND, IMPLIED = 0, 1, 2
-"""Which side of a pair is held at zero; of an implied pair the second one is zero by others' choices, so it is neither
-held nor bounded."""
+"""Which side of a pair is held at zero; of an implied pair the second one is zero by others'
+choices, so it is neither held nor bounded."""
 
 _BLOCK = "pair_sides"
 _TOUCHING = 1e-6  # of a side: it counts as zero
@@ -45,8 +47,8 @@ def pair_residual(pairs: Sequence[Pair]) -> float:
 class PairSides:
     """A model whose pairs' sides are variables, so that bounds choose which are zero.
 
-    The model gets a block ``pair_sides`` and keeps it until :meth:`release`, which gives the pairs' own variables their
-    bounds back as well.
+    The model gets a block ``pair_sides`` and keeps it until :meth:`release`, which gives the pairs'
+    own variables their bounds back as well.
 
     Parameters
     ----------
@@ -67,8 +69,12 @@ class PairSides:
         self.prepared = PreparedModel(model)
 
     def _variable(self, block: Any, side: Any) -> Any:
-        """The side itself where it is a non-negative variable in no other pair, else one that equals it."""
-        plain = getattr(side, "is_variable_type", bool)() and not side.fixed and side not in self._own
+        """The side itself where it is a non-negative variable in no other pair, else one that
+        equals it.
+        """
+        plain = (
+            getattr(side, "is_variable_type", bool)() and not side.fixed and side not in self._own
+        )
         if plain and side.lb == 0.0 and side.ub is None:
             self._own[side] = (side.lb, side.ub)
             return side
@@ -79,11 +85,15 @@ class PairSides:
 
     def values(self) -> np.ndarray:
         """(n, 2) sides at the model's present point."""
-        return np.array([[side.value for side in pair] for pair in self._sides], dtype=float).reshape(-1, 2)
+        return np.array(
+            [[side.value for side in pair] for pair in self._sides], dtype=float
+        ).reshape(-1, 2)
 
     def slopes(self) -> np.ndarray:
         """(n, 2) derivatives of the Lagrangian by the sides at the last solution."""
-        return np.array([[self.prepared.slopes.get(side, 0.0) for side in pair] for pair in self._sides]).reshape(-1, 2)
+        return np.array(
+            [[self.prepared.slopes.get(side, 0.0) for side in pair] for pair in self._sides]
+        ).reshape(-1, 2)
 
     def hold(self, held: np.ndarray) -> None:
         """Make a choice (n,) of FIRST, SECOND or IMPLIED without solving."""
@@ -92,10 +102,14 @@ class PairSides:
                 side.setlb(None if choice == IMPLIED and number == SECOND else 0.0)
                 side.setub(0.0 if choice == number else None)
 
-    def solve(self, held: np.ndarray, options: SolverOptions, *, log: str | Path | None = None) -> Solution:
-        """Solve for the sides ``held`` (n,): FIRST, SECOND or IMPLIED. The model holds the answer afterwards.
+    def solve(
+        self, held: np.ndarray, options: SolverOptions, *, log: str | Path | None = None
+    ) -> Solution:
+        """Solve for the sides ``held`` (n,): FIRST, SECOND or IMPLIED. The model holds the answer
+        afterwards.
 
-        Where steps drown in rounding at the solution, a rounder optimality lets it be recognised; the status says so.
+        Where steps drown in rounding at the solution, a rounder optimality lets it be recognised;
+        the status says so.
         """
         self.hold(held)
         for pair, choice in zip(self._sides, held, strict=True):
@@ -104,18 +118,21 @@ class PairSides:
         solution = self.prepared.solve(options, log=log)
         if solution.converged or solution.primal_infeasibility > options.largest_infeasibility:
             return solution
-        rounder = self.prepared.solve(replace(options.warm(), tolerance=_ROUNDER * options.tolerance), log=log)
+        rounder = self.prepared.solve(
+            replace(options.warm(), tolerance=_ROUNDER * options.tolerance), log=log
+        )
         return replace(rounder, status=ACCEPTABLE) if rounder.converged else rounder
 
     def exchange(
         self, held: np.ndarray, solution: Solution, options: SolverOptions, most: int
     ) -> tuple[np.ndarray, list[Solution]]:
-        """Improve the choice just solved by at most ``most`` exchanges; the model holds the returned choice's point.
+        """Improve the choice just solved by at most ``most`` exchanges; the model holds the
+        returned choice's point.
 
         Returned are the choice (n,) and the solves that improved it, in order.
 
-        All pairs that promise a smaller objective are exchanged at once; where that fails, the most promising alone.
-        The objective is one to minimise.
+        All pairs that promise a smaller objective are exchanged at once; where that fails, the most
+        promising alone. The objective is one to minimise.
         """
         best, at = solution.objective, self._point()
         kept: list[Solution] = []

@@ -1,7 +1,9 @@
-"""Read what somebody gives: plain files of a bounded size, YAML and zip files that hold no more than they say.
+"""Read what somebody gives: plain files of a bounded size, YAML and zip files that hold no more
+than they say.
 
-A FIFO would wait for ever and a device never ends; 281 bytes of YAML can stand for gigabytes or for a list in itself; a
-zip file's entry may unfold to more than it says. Each is refused in one line, before it costs memory.
+A FIFO would wait for ever and a device never ends; 281 bytes of YAML can stand for gigabytes or for
+a list in itself; a zip file's entry may unfold to more than it says. Each is refused in one line,
+before it costs memory.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ _PIECE = 1 << 20
 def require_plain(path: str | Path, most: int | None = LARGEST_FILE) -> int:
     """Bytes of a plain file, or one that a link leads to.
 
-    Raises :class:`ContactIdError` where there is none, where it is a folder, FIFO or device, and for more than ``most``
-    bytes.
+    Raises :class:`ContactIdError` where there is none, where it is a folder, FIFO or device, and
+    for more than ``most`` bytes.
     """
     path = Path(path)
     try:
@@ -38,13 +40,16 @@ def require_plain(path: str | Path, most: int | None = LARGEST_FILE) -> int:
         reason = getattr(error, "strerror", None) or "no path"
         if path.is_symlink():
             reason += ": it is a link that leads nowhere"
-        raise ContactIdError(f"{path}: cannot be read ({reason})", "Check the path and its permissions") from None
+        raise ContactIdError(
+            f"{path}: cannot be read ({reason})", "Check the path and its permissions"
+        ) from None
     if not stat.S_ISREG(found.st_mode):
         kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or device"
         raise ContactIdError(f"{path}: cannot be read ({kind} instead of a file)", "Give a file")
     if most is not None and found.st_size > most:
         raise ContactIdError(
-            f"{path}: has {found.st_size / 1e6:.0f} MB, more than the {most / 1e6:.3g} MB that are read", "Give a part"
+            f"{path}: has {found.st_size / 1e6:.0f} MB, more than the {most / 1e6:.3g} MB that are read",
+            "Give a part",
         )
     return found.st_size
 
@@ -78,22 +83,28 @@ class _WithoutAliases(yaml.SafeLoader):
 def read_yaml(path: str | Path, remedy: str = "Correct it") -> Any:
     """What a YAML file holds: mappings, lists and scalars, without aliases.
 
-    Raises :class:`ContactIdError`, with the remedy, where it is no plain file of YAML, or :func:`require_bounded`
-    refuses it.
+    Raises :class:`ContactIdError`, with the remedy, where it is no plain file of YAML, or
+    :func:`require_bounded` refuses it.
     """
     content = content_of(path, _LARGEST_YAML)
     try:
         loaded = yaml.load(content.decode("utf-8-sig"), _WithoutAliases)
     except RecursionError:
         raise ContactIdError(f"{path}: nested more than {_DEEPEST} deep", remedy) from None
-    except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:  # all seen from damaged files
+    except (
+        yaml.YAMLError,
+        ValueError,
+        TypeError,
+        OverflowError,
+    ) as error:  # all seen from damaged files
         raise ContactIdError(f"{path}: not readable as YAML ({error})", remedy) from None
     require_bounded(loaded, str(path))
     return loaded
 
 
 def require_bounded(content: Any, name: str) -> None:
-    """Raise :class:`ContactIdError` for nested content of a name that is too deep, too large, or endless.
+    """Raise :class:`ContactIdError` for nested content of a name that is too deep, too large, or
+    endless.
 
     A value counts as often as it stands there; numbers have at most 300 digits.
     """
@@ -104,17 +115,22 @@ def require_bounded(content: Any, name: str) -> None:
         if depth > _DEEPEST:
             raise ContactIdError(f"{name}: nested more than {_DEEPEST} deep", "Correct it")
         if count > _MOST_VALUES:
-            raise ContactIdError(f"{name}: stands for more than {_MOST_VALUES} values", "Correct it")
+            raise ContactIdError(
+                f"{name}: stands for more than {_MOST_VALUES} values", "Correct it"
+            )
         if isinstance(value, dict):
             waiting += [(item, depth + 1) for pair in value.items() for item in pair]
         elif isinstance(value, list | tuple | set):
             waiting += [(item, depth + 1) for item in value]
         elif isinstance(value, int) and abs(value) > _LARGEST_NUMBER:
-            raise ContactIdError(f"{name}: has a number of {math.log10(abs(value)):.0f} digits", "Correct it")
+            raise ContactIdError(
+                f"{name}: has a number of {math.log10(abs(value)):.0f} digits", "Correct it"
+            )
 
 
 def opened_zip(source: Path | IO[bytes], most_listed: int) -> zipfile.ZipFile:
-    """A zip file whose list of files, which is read into memory as a whole, has at most so many bytes.
+    """A zip file whose list of files, which is read into memory as a whole, has at most so many
+    bytes.
 
     Raises what :mod:`zipfile` does, which is many kinds for damaged files.
     """
@@ -126,7 +142,9 @@ def opened_zip(source: Path | IO[bytes], most_listed: int) -> zipfile.ZipFile:
 
 
 def require_deflated(entry: zipfile.ZipInfo) -> None:
-    """Raise ValueError for an entry that is compressed otherwise: a piece may unfold to more than is asked for."""
+    """Raise ValueError for an entry that is compressed otherwise: a piece may unfold to more than
+    is asked for.
+    """
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{entry.filename} is compressed otherwise than by deflate")
 

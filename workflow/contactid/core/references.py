@@ -1,4 +1,6 @@
-"""Functions that are named in a text, as ``"contactid.module:function"``: found, and given what they ask for."""
+"""Functions that are named in a text, as ``"contactid.module:function"``: found, and given what
+they ask for.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,13 @@ def arguments(function: Callable[..., Any], named: Mapping[str, Any]) -> dict[st
     Raises TypeError where it asks for something else.
     """
     wanted = list(inspect.signature(function).parameters.values())
-    missing = [item.name for item in wanted if item.name not in named and item.default is inspect.Parameter.empty]
+    missing = [
+        item.name
+        for item in wanted
+        if item.name not in named and item.default is inspect.Parameter.empty
+    ]
     if missing:
-        raise TypeError(f"{function.__module__}:{function.__qualname__} is given no {', '.join(missing)}")
+        raise TypeError(
+            f"{function.__module__}:{function.__qualname__} is given no {', '.join(missing)}"
+        )
     return {item.name: named[item.name] for item in wanted if item.name in named}

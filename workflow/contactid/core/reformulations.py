@@ -1,9 +1,10 @@
-"""Ways to write a complementarity pair ``0 <= a``, ``0 <= b``, ``a b = 0`` for an ordinary solver, behind one function.
+"""Ways to write a complementarity pair ``0 <= a``, ``0 <= b``, ``a b = 0`` for an ordinary solver,
+behind one function.
 
-A *penalty* keeps the signs and puts the products into the objective with a weight w that grows. A *relaxation* or a
-*smoothing* replaces the pair by constraints with a parameter t that falls: the first contains every pair that holds,
-the second is a smooth curve that passes by them. Each states how large the residual ``|min(a, b)|`` of a point that
-satisfies it can be; the penalties can't.
+A *penalty* keeps the signs and puts the products into the objective with a weight w that grows. A
+*relaxation* or a *smoothing* replaces the pair by constraints with a parameter t that falls: the
+first contains every pair that holds, the second is a smooth curve that passes by them. Each states
+how large the residual ``|min(a, b)|`` of a point that satisfies it can be; the penalties can't.
 """
 
 from __future__ import annotations
@@ -21,33 +22,40 @@ Pair = tuple[Any, Any]
 
 
 class Reformulation(Enum):
-    """Ways to write ``0 <= a``, ``0 <= b``, ``a b = 0``; t or w is the parameter that a continuation changes."""
+    """Ways to write ``0 <= a``, ``0 <= b``, ``a b = 0``; t or w is the parameter that a
+    continuation changes.
+    """
 
     L1_PENALTY = "l1_penalty"
     """``a, b >= 0`` and the objective plus ``w sum(a b)``; w grows. Exact from a finite w on."""
 
     SQUARED_PENALTY = "squared_penalty"
     """``a, b >= 0`` and the objective plus ``w sum((a b)^2)``; w grows. Exact for no finite w: the
-    residual falls as 1/w at best. With one weight, this is how eq. 27 of the planar study's paper treats its pairs."""
+    residual falls as 1/w at best. With one weight, this is how eq. 27 of the planar study's paper
+    treats its pairs."""
 
     SCHOLTES = "scholtes"
     """``a, b >= 0``, ``a b <= t``; t falls. The residual is at most ``sqrt t``."""
 
     LIN_FUKUSHIMA = "lin_fukushima"
-    """``a b <= t^2``, ``(a + t)(b + t) >= t^2``; t falls. Sides may be negative, but only above -t, and the branch of
-    the second rule with both factors negative breaks the first; the residual is at most t."""
+    """``a b <= t^2``, ``(a + t)(b + t) >= t^2``; t falls. Sides may be negative, but only above -t,
+    and the branch of the second rule with both factors negative breaks the first; the residual is
+    at most t."""
 
     STEFFENSEN_ULBRICH = "steffensen_ulbrich"
-    """``a, b >= 0``, ``a + b <= A(a - b)`` with ``A(x) = |x|`` outside of [-t, t] and ``t p(x / t)`` inside,
-    ``p(z) = (3 + 6 z^2 - z^4) / 8``; t falls. Only pairs closer than t are relaxed: the residual is at most 3 t / 16,
-    and 0 where the sides are t apart."""
+    """``a, b >= 0``, ``a + b <= A(a - b)`` with ``A(x) = |x|`` outside of [-t, t] and ``t p(x /
+    t)`` inside, ``p(z) = (3 + 6 z^2 - z^4) / 8``; t falls. Only pairs closer than t are relaxed:
+    the residual is at most 3 t / 16, and 0 where the sides are t apart."""
 
     FISCHER_BURMEISTER = "fischer_burmeister"
-    """``a + b = sqrt(a^2 + b^2 + 2 t^2)``, which is ``a, b > 0``, ``a b = t^2``; t falls. The residual is at most t."""
+    """``a + b = sqrt(a^2 + b^2 + 2 t^2)``, which is ``a, b > 0``, ``a b = t^2``; t falls. The
+    residual is at most t.
+    """
 
     PYOMO_MPEC = "pyomo_mpec"
-    """``v = a``, ``v, b >= 0``, ``v b <= t`` as Pyomo's transformation ``mpec.simple_nonlinear`` writes it, with a
-    variable v for each pair; t, its ``mpec_bound``, falls. The residual is at most ``sqrt t``."""
+    """``v = a``, ``v, b >= 0``, ``v b <= t`` as Pyomo's transformation ``mpec.simple_nonlinear``
+    writes it, with a variable v for each pair; t, its ``mpec_bound``, falls. The residual is at
+    most ``sqrt t``."""
 
     @property
     def is_penalty(self) -> bool:
@@ -57,7 +65,8 @@ class Reformulation(Enum):
 
 STAGES: dict[Reformulation, tuple[float, ...]] = {
     Reformulation.L1_PENALTY: (1.0, 10.0, 100.0, 1e3, 1e4, 1e5),
-    # Both sides can stay positive as w^(-1/3): for 16 simulated impacts, settling chose wrong sides up to w = 1e6.
+    # Both sides can stay positive as w^(-1/3): for 16 simulated impacts, settling chose wrong sides
+    # up to w = 1e6.
     Reformulation.SQUARED_PENALTY: (1.0, 1e2, 1e4, 1e6, 1e8),
     Reformulation.SCHOLTES: (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10),
     Reformulation.LIN_FUKUSHIMA: (1e-1, 3e-2, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
@@ -72,8 +81,9 @@ STAGES: dict[Reformulation, tuple[float, ...]] = {
 def parameter_allowing(reformulation: Reformulation, residual: float) -> float:
     """The t or w with which a residual ``|min(a, b)|`` of this size is just allowed.
 
-    Of a relaxation or smoothing it is the bound that its docstring states, solved for t. A penalty allows everything;
-    with this w a pair of sides 1 and ``residual`` costs one unit of the objective.
+    Of a relaxation or smoothing it is the bound that its docstring states, solved for t. A penalty
+    allows everything; with this w a pair of sides 1 and ``residual`` costs one unit of the
+    objective.
     """
     return {
         Reformulation.L1_PENALTY: 1.0 / residual,
@@ -86,8 +96,11 @@ def parameter_allowing(reformulation: Reformulation, residual: float) -> float:
     }[reformulation]
 
 
-def reformulate(block: Any, pairs: Sequence[Pair], reformulation: Reformulation, objective: Any) -> None:
-    """Fill an empty, concrete block with the reformulated pairs; a penalty deactivates the objective.
+def reformulate(
+    block: Any, pairs: Sequence[Pair], reformulation: Reformulation, objective: Any
+) -> None:
+    """Fill an empty, concrete block with the reformulated pairs; a penalty deactivates the
+    objective.
 
     Raises
     ------
@@ -95,7 +108,8 @@ def reformulate(block: Any, pairs: Sequence[Pair], reformulation: Reformulation,
         Where Pyomo's transformation gets a pair of which both sides are fixed.
     """
     if reformulation is not Reformulation.PYOMO_MPEC:  # which brings its own parameter
-        # a variable with two equal bounds, so that a written model needn't be written again for another value
+        # a variable with two equal bounds, so that a written model needn't be written again for
+        # another value
         block.parameter = pyo.Var(initialize=1.0, bounds=(1.0, 1.0))
         block.rules = pyo.ConstraintList()
     _WRITE[reformulation](block, pairs, objective)
@@ -104,7 +118,8 @@ def reformulate(block: Any, pairs: Sequence[Pair], reformulation: Reformulation,
 def set_parameter(block: Any, value: float) -> None:
     """Set t or w of a block that :func:`reformulate` filled.
 
-    Pyomo's additional variables are moved to the sides that they stand for, as the model's point may have changed.
+    Pyomo's additional variables are moved to the sides that they stand for, as the model's point
+    may have changed.
     """
     bound = block.component("mpec_bound")
     if bound is None:
@@ -122,10 +137,12 @@ def set_parameter(block: Any, value: float) -> None:
 
 
 def rounded_absolute_value(x: Any, t: Any) -> Any:
-    """``A(x)`` of STEFFENSEN_ULBRICH, twice continuously differentiable, for numbers and for expressions.
+    """``A(x)`` of STEFFENSEN_ULBRICH, twice continuously differentiable, for numbers and for
+    expressions.
 
-    There is no case distinction, since AMPL's form has none that every reader knows: with x clipped to [-t, t] and its
-    excess over t, ``A = t p(clipped / t) + excess``. The kinks of both cancel: ``p(1) = p'(1) = 1``, ``p''(1) = 0``.
+    There is no case distinction, since AMPL's form has none that every reader knows: with x clipped
+    to [-t, t] and its excess over t, ``A = t p(clipped / t) + excess``. The kinks of both cancel:
+    ``p(1) = p'(1) = 1``, ``p''(1) = 0``.
     """
     above, below = abs(x + t), abs(x - t)
     z = 0.5 * (above - below) / t
@@ -135,13 +152,17 @@ def rounded_absolute_value(x: Any, t: Any) -> Any:
 
 def _signs(block: Any, pairs: Sequence[Pair]) -> None:
     for side in (side for pair in pairs for side in pair):
-        if not (getattr(side, "is_variable_type", bool)() and side.lb is not None and side.lb >= 0.0):
+        if not (
+            getattr(side, "is_variable_type", bool)() and side.lb is not None and side.lb >= 0.0
+        ):
             block.rules.add(side >= 0.0)
 
 
 def _penalise(block: Any, products: Any, objective: Any) -> None:
     direction = -1.0 if objective.sense == pyo.maximize else 1.0
-    block.penalised = pyo.Objective(expr=objective.expr + direction * block.parameter * products, sense=objective.sense)
+    block.penalised = pyo.Objective(
+        expr=objective.expr + direction * block.parameter * products, sense=objective.sense
+    )
     objective.deactivate()
 
 
@@ -183,8 +204,12 @@ def _pyomo_mpec(block: Any, pairs: Sequence[Pair], objective: Any) -> None:
     block.conditions = ComplementarityList()
     for a, b in pairs:
         if pyo.is_fixed(a) and pyo.is_fixed(b):
-            raise ContactIdError(f"both sides of the pair ({a}, {b}) are fixed", "Leave it out, or free one")
-        first, second = (b, a) if pyo.is_fixed(b) else (a, b)  # Pyomo refuses a second side that is fixed
+            raise ContactIdError(
+                f"both sides of the pair ({a}, {b}) are fixed", "Leave it out, or free one"
+            )
+        first, second = (
+            (b, a) if pyo.is_fixed(b) else (a, b)
+        )  # Pyomo refuses a second side that is fixed
         block.conditions.add(complements(first >= 0.0, second >= 0.0))
     pyo.TransformationFactory("mpec.simple_nonlinear").apply_to(block, mpec_bound=1.0)
 

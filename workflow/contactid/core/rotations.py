@@ -1,10 +1,13 @@
-"""Rotations: unit quaternions stored real part first, and the logarithm and means that the studies need.
+"""Rotations: unit quaternions stored real part first, and the logarithm and means that the studies
+need.
 
 Conventions
 -----------
-* A quaternion ``q`` of shape ``(..., 4)`` is ``(w, x, y, z)`` and stands for the active rotation ``R`` with
-  ``a_p = R b_p``: it takes coordinates in the body frame B to coordinates in the reference frame.
-* Rotation vectors have shape ``(..., 3)``, in radians; a sequence of rotations is converted as a whole.
+* A quaternion ``q`` of shape ``(..., 4)`` is ``(w, x, y, z)`` and stands for the active rotation
+  ``R`` with ``a_p = R b_p``: it takes coordinates in the body frame B to coordinates in the
+  reference frame.
+* Rotation vectors have shape ``(..., 3)``, in radians; a sequence of rotations is converted as a
+  whole.
 """
 
 from __future__ import annotations
@@ -41,13 +44,17 @@ def matrices(quaternions: np.ndarray) -> np.ndarray:
 
 
 def from_matrices(rotation_matrices: np.ndarray) -> np.ndarray:
-    """Quaternions ``(..., 4)`` of the rotations nearest to matrices ``(..., 3, 3)``, sign-continuous along axis 0."""
+    """Quaternions ``(..., 4)`` of the rotations nearest to matrices ``(..., 3, 3)``,
+    sign-continuous along axis 0.
+    """
     quaternions = as_quaternions(Rotation.from_matrix(np.asarray(rotation_matrices, dtype=float)))
     return continuous(quaternions) if quaternions.ndim == 2 else quaternions
 
 
 def continuous(quaternions: np.ndarray) -> np.ndarray:
-    """Flip signs along axis 0 so that neighbours lie in the same hemisphere; ``q`` and ``-q`` are one rotation."""
+    """Flip signs along axis 0 so that neighbours lie in the same hemisphere; ``q`` and ``-q`` are
+    one rotation.
+    """
     quaternions = np.asarray(quaternions, dtype=float)
     steps = np.sign(np.einsum("ki,ki->k", quaternions[1:], quaternions[:-1]))
     signs = np.concatenate([[1.0], np.cumprod(np.where(steps == 0.0, 1.0, steps))])
@@ -55,33 +62,43 @@ def continuous(quaternions: np.ndarray) -> np.ndarray:
 
 
 def log(quaternions: np.ndarray) -> np.ndarray:
-    """Rotation vectors ``(..., 3)`` with angle in [0, pi], accurate near 0 and pi (the ``log`` of eq. 13, tossing).
+    """Rotation vectors ``(..., 3)`` with angle in [0, pi], accurate near 0 and pi (the ``log`` of
+    eq. 13, tossing).
 
-    The quaternion's half angle is well conditioned everywhere, unlike the arc cosine of the matrix's trace, whose
-    derivative is infinite at pi.
+    The quaternion's half angle is well conditioned everywhere, unlike the arc cosine of the
+    matrix's trace, whose derivative is infinite at pi.
     """
     return as_rotation(quaternions).as_rotvec()
 
 
 def exp(rotation_vectors: np.ndarray) -> np.ndarray:
-    """Quaternions ``(..., 4)`` of rotation vectors ``(..., 3)``; the inverse of :func:`log` below pi."""
+    """Quaternions ``(..., 4)`` of rotation vectors ``(..., 3)``; the inverse of :func:`log` below
+    pi.
+    """
     return as_quaternions(Rotation.from_rotvec(np.asarray(rotation_vectors, dtype=float)))
 
 
 def angle_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Geodesic distance ``|log(R1^-1 R2)|`` in radians, in [0, pi], for quaternions ``(..., 4)``.
 
-    Computed as ``4 asin(|q1 -+ q2| / 2)``, which is the quaternion form of ``2 asin(|R1 - R2|_F / sqrt 8)``.
+    Computed as ``4 asin(|q1 -+ q2| / 2)``, which is the quaternion form of ``2 asin(|R1 - R2|_F /
+    sqrt 8)``.
     """
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    chord = np.minimum(np.linalg.norm(first - second, axis=-1), np.linalg.norm(first + second, axis=-1))
+    chord = np.minimum(
+        np.linalg.norm(first - second, axis=-1), np.linalg.norm(first + second, axis=-1)
+    )
     return 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
 
 
-def karcher_mean(quaternions: np.ndarray, tolerance: float = 1e-12, max_iterations: int = 50) -> np.ndarray:
-    """Riemannian mean ``(4,)`` of rotations ``(n, 4)``: the point where the mean of the logarithms vanishes.
+def karcher_mean(
+    quaternions: np.ndarray, tolerance: float = 1e-12, max_iterations: int = 50
+) -> np.ndarray:
+    """Riemannian mean ``(4,)`` of rotations ``(n, 4)``: the point where the mean of the logarithms
+    vanishes.
 
-    Raises :class:`ContactIdError` where the rotations are spread so widely that the iteration doesn't settle.
+    Raises :class:`ContactIdError` where the rotations are spread so widely that the iteration
+    doesn't settle.
     """
     rotations = as_rotation(np.atleast_2d(quaternions))
     mean = rotations[0]
@@ -91,5 +108,6 @@ def karcher_mean(quaternions: np.ndarray, tolerance: float = 1e-12, max_iteratio
         if np.linalg.norm(step) < tolerance:
             return as_quaternions(mean)
     raise ContactIdError(
-        "the Karcher mean of a set of rotations doesn't settle", "The rotations are too far apart to have one mean"
+        "the Karcher mean of a set of rotations doesn't settle",
+        "The rotations are too far apart to have one mean",
     )

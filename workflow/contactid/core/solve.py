@@ -3,19 +3,21 @@
 There are two routes to the same solver and one :class:`Solution` for both:
 
 * ``executable``: an ``ipopt`` program on PATH, run by Pyomo's own interface;
-* ``embedded``: the IPOPT inside the CasADi wheel, which reads the model from the AMPL file that Pyomo writes.
+* ``embedded``: the IPOPT inside the CasADi wheel, which reads the model from the AMPL file that
+  Pyomo writes.
 
-The initial values are the model's, so a model that was solved before starts warm; the solution is loaded back into it,
-whatever the solver said about it. A finished solve is not a solution: objective and residuals are evaluated at the
-returned point, by the same code on both routes, and only the status and the iterations are taken from the solver.
+The initial values are the model's, so a model that was solved before starts warm; the solution is
+loaded back into it, whatever the solver said about it. A finished solve is not a solution:
+objective and residuals are evaluated at the returned point, by the same code on both routes, and
+only the status and the iterations are taken from the solver.
 
-For ``min f(x)`` subject to ``g_l <= g(x) <= g_u``, ``x_l <= x <= x_u`` with multipliers ``y`` (positive at an upper
-bound) and ``r = grad f + J^T y``, the residuals are
+For ``min f(x)`` subject to ``g_l <= g(x) <= g_u``, ``x_l <= x <= x_u`` with multipliers ``y``
+(positive at an upper bound) and ``r = grad f + J^T y``, the residuals are
 
 * primal: the largest violation of any bound or constraint, in the model's units;
-* dual: the largest entry of ``x - P(x - r)`` and of ``g - P(g + y)``, less that of the primal, where ``P`` projects
-  onto the bounds: zero exactly at a Karush-Kuhn-Tucker point, and free of bound multipliers, which routes report
-  differently.
+* dual: the largest entry of ``x - P(x - r)`` and of ``g - P(g + y)``, less that of the primal,
+  where ``P`` projects onto the bounds: zero exactly at a Karush-Kuhn-Tucker point, and free of
+  bound multipliers, which routes report differently.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ from contactid.core.errors import ContactIdError
 
 AUTO, EXECUTABLE, EMBEDDED = "auto", "executable", "embedded"
 _PROGRAM = "ipopt"
-_VALUES = re.compile(r"^[xb].*\n(?:\d.*\n)*", re.M)  # of an AMPL file: initial values, and bounds of variables
+_VALUES = re.compile(
+    r"^[xb].*\n(?:\d.*\n)*", re.M
+)  # of an AMPL file: initial values, and bounds of variables
 _DERIVATIVES = {"grad_f": "nlp_grad_f", "jac_g": "nlp_jac_g", "hess_lag": "nlp_hess_l"}
 _GOOD = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 # what IPOPT prints at its end, in the words that its library returns
@@ -67,10 +71,13 @@ class SolverOptions:
 
     Attributes
     ----------
-    route : ``auto`` (an executable where there is one, else the embedded solver), ``executable`` or ``embedded``
+    route : ``auto`` (an executable where there is one, else the embedded solver), ``executable`` or
+        ``embedded``
     tolerance : IPOPT's scaled optimality error
-    max_iterations : the one limit; one of time would make an answer depend on the machine and its load
-    largest_infeasibility : recomputed primal infeasibility above which a solve doesn't count as converged
+    max_iterations : the one limit; one of time would make an answer depend on the machine and its
+        load
+    largest_infeasibility : recomputed primal infeasibility above which a solve doesn't count as
+        converged
     barrier : initial barrier parameter; small for a start close to the solution
     bound_push : how far the start is moved off its bounds; small for a start close to the solution
     others : further IPOPT options by their own names
@@ -137,7 +144,9 @@ class Solution:
 
 
 class _Program:
-    """Functions of a model as CasADi has them, with the solvers made for it; a maximisation is that of the negative."""
+    """Functions of a model as CasADi has them, with the solvers made for it; a maximisation is that
+    of the negative.
+    """
 
     def __init__(self, text: str) -> None:
         self.nlp = casadi.NlpBuilder()
@@ -162,7 +171,8 @@ class _Program:
         return casadi.Function("residuals", [x, y], [self.nlp.f, g, slope])
 
 
-# starts of one model differ in values and bounds alone; the last two are kept: reformulated, and with its sides held
+# starts of one model differ in values and bounds alone; the last two are kept: reformulated, and
+# with its sides held
 _program = lru_cache(maxsize=2)(_Program)
 
 
@@ -203,24 +213,33 @@ def available_route(wanted: str = AUTO) -> str:
     Raises :class:`ContactIdError` where the wanted route is unknown or its solver isn't there.
     """
     if wanted not in (AUTO, EXECUTABLE, EMBEDDED):
-        raise ContactIdError(f"unknown solver route {wanted!r}", f"Choose {AUTO}, {EXECUTABLE} or {EMBEDDED}")
+        raise ContactIdError(
+            f"unknown solver route {wanted!r}", f"Choose {AUTO}, {EXECUTABLE} or {EMBEDDED}"
+        )
     found = shutil.which(_PROGRAM) is not None
     if wanted == EXECUTABLE and not found:
-        raise ContactIdError("no ipopt executable on PATH", "Install it from conda-forge, or choose route embedded")
+        raise ContactIdError(
+            "no ipopt executable on PATH", "Install it from conda-forge, or choose route embedded"
+        )
     if wanted == EXECUTABLE or (wanted == AUTO and found):
         return EXECUTABLE
     if not casadi.has_nlpsol(_PROGRAM):
-        raise ContactIdError("the installed CasADi has no IPOPT inside", "Install casadi from its wheel, or ipopt")
+        raise ContactIdError(
+            "the installed CasADi has no IPOPT inside", "Install casadi from its wheel, or ipopt"
+        )
     return EMBEDDED
 
 
 class PreparedModel:
-    """A model that is written once and solved several times, between which values and bounds of its variables change.
+    """A model that is written once and solved several times, between which values and bounds of its
+    variables change.
 
-    What else changes in the model, it doesn't see. After a solve, ``slopes`` holds the derivative of the Lagrangian by
-    every variable, in the direction of a minimisation: where a bound holds a variable, what letting go would bring.
+    What else changes in the model, it doesn't see. After a solve, ``slopes`` holds the derivative
+    of the Lagrangian by every variable, in the direction of a minimisation: where a bound holds a
+    variable, what letting go would bring.
 
-    Raises :class:`ContactIdError`: a model without variables or without exactly one active objective.
+    Raises :class:`ContactIdError`: a model without variables or without exactly one active
+    objective.
     """
 
     def __init__(self, model: pyo.ConcreteModel) -> None:
@@ -228,7 +247,9 @@ class PreparedModel:
         self.slopes: pyo.ComponentMap = pyo.ComponentMap()
         self.written = _write(model)  # variables, constraints and functions, in one order
 
-    def solve(self, options: SolverOptions | None = None, *, log: str | Path | None = None) -> Solution:
+    def solve(
+        self, options: SolverOptions | None = None, *, log: str | Path | None = None
+    ) -> Solution:
         """Solve from the variables' present values and load the answer into them.
 
         Parameters
@@ -243,7 +264,9 @@ class PreparedModel:
         route = available_route(options.route)
         begin = time.perf_counter()
         text = ""
-        if route == EMBEDDED and log is None:  # nothing to write, and this is what small models are solved by often
+        if (
+            route == EMBEDDED and log is None
+        ):  # nothing to write, and this is what small models are solved by often
             returned = self._run_embedded(options, None)
         else:
             returned, text = self._run_logged(route, options, log)
@@ -254,7 +277,9 @@ class PreparedModel:
         finite = bool(np.isfinite([objective, primal]).all())
         return Solution(
             status=returned.status,
-            converged=returned.status in _GOOD and finite and primal <= options.largest_infeasibility,
+            converged=returned.status in _GOOD
+            and finite
+            and primal <= options.largest_infeasibility,
             objective=objective,
             iterations=returned.iterations,
             seconds=time.perf_counter() - begin,
@@ -266,7 +291,9 @@ class PreparedModel:
             constraints=len(self.written.constraints),
         )
 
-    def _run_logged(self, route: str, options: SolverOptions, log: str | Path | None) -> tuple[_Returned, str]:
+    def _run_logged(
+        self, route: str, options: SolverOptions, log: str | Path | None
+    ) -> tuple[_Returned, str]:
         with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
             own_log = Path(folder) / "solver.log"
             try:
@@ -275,7 +302,11 @@ class PreparedModel:
                 else:
                     returned = self._run_embedded(options, own_log)
             finally:
-                text = own_log.read_text(encoding="utf-8", errors="replace") if own_log.exists() else ""
+                text = (
+                    own_log.read_text(encoding="utf-8", errors="replace")
+                    if own_log.exists()
+                    else ""
+                )
                 if log is not None:
                     Path(log).parent.mkdir(parents=True, exist_ok=True)
                     Path(log).write_text(text, encoding="utf-8")
@@ -286,7 +317,9 @@ class PreparedModel:
         key, program = repr(sorted(options.for_ipopt().items())), self.written.program
         solver = program.solvers.get(key) if log is None else None
         if solver is None:
-            solver = _embedded_solver(program.problem, options, log, next(iter(program.solvers.values()), None))
+            solver = _embedded_solver(
+                program.problem, options, log, next(iter(program.solvers.values()), None)
+            )
             if log is None:
                 program.solvers[key] = solver
         x_low, x_high, g_low, g_high = self.written.bounds()
@@ -300,8 +333,11 @@ class PreparedModel:
         )
 
 
-def solve(model: pyo.ConcreteModel, options: SolverOptions | None = None, *, log: str | Path | None = None) -> Solution:
-    """Solve a model with one active objective once and load the answer into it, see :class:`PreparedModel`.
+def solve(
+    model: pyo.ConcreteModel, options: SolverOptions | None = None, *, log: str | Path | None = None
+) -> Solution:
+    """Solve a model with one active objective once and load the answer into it, see
+    :class:`PreparedModel`.
 
     Parameters
     ----------
@@ -310,7 +346,8 @@ def solve(model: pyo.ConcreteModel, options: SolverOptions | None = None, *, log
 
     Raises
     ------
-    ContactIdError : a missing solver, an unknown option, a model without variables or without exactly one objective
+    ContactIdError : a missing solver, an unknown option, a model without variables or without
+        exactly one objective
     """
     available_route((options or SolverOptions()).route)
     return PreparedModel(model).solve(options, log=log)
@@ -321,38 +358,62 @@ def _write(model: pyo.ConcreteModel) -> _Written:
     objectives = list(model.component_data_objects(pyo.Objective, active=True))
     if len(objectives) != 1:
         raise ContactIdError(
-            f"model {model.name!r} has {len(objectives)} active objectives", "Activate exactly one objective"
+            f"model {model.name!r} has {len(objectives)} active objectives",
+            "Activate exactly one objective",
         )
     text = io.StringIO()
     try:
         info = NLWriter().write(model, text, linear_presolve=False, scale_model=False)
-    except (ValueError, InfeasibleConstraintException) as error:  # nothing is left to solve, or to satisfy
-        raise ContactIdError(f"model {model.name!r} cannot be written: {error}", "Check the model") from None
+    except (
+        ValueError,
+        InfeasibleConstraintException,
+    ) as error:  # nothing is left to solve, or to satisfy
+        raise ContactIdError(
+            f"model {model.name!r} cannot be written: {error}", "Check the model"
+        ) from None
     if not info.variables:
-        raise ContactIdError(f"model {model.name!r} has no free variable", "Free a variable that occurs in it")
+        raise ContactIdError(
+            f"model {model.name!r} has no free variable", "Free a variable that occurs in it"
+        )
     program = _program(_VALUES.sub("", text.getvalue()))
     sign = -1.0 if objectives[0].sense == pyo.maximize else 1.0
     return _Written(list(info.variables), list(info.constraints), program, sign)
 
 
-def _embedded_solver(problem: dict[str, Any], options: SolverOptions, log: Path | None, like: Any = None) -> Any:
-    """A solver of the problem; from one ``like`` it, which has other options, it takes the derivatives."""
-    settings: dict[str, Any] = {"print_time": False, "error_on_fail": False, "ipopt": options.for_ipopt()}
+def _embedded_solver(
+    problem: dict[str, Any], options: SolverOptions, log: Path | None, like: Any = None
+) -> Any:
+    """A solver of the problem; from one ``like`` it, which has other options, it takes the
+    derivatives.
+    """
+    settings: dict[str, Any] = {
+        "print_time": False,
+        "error_on_fail": False,
+        "ipopt": options.for_ipopt(),
+    }
     if log is not None:
         settings["ipopt"] |= {"output_file": str(log)}
     settings |= (
-        {"expand": True} if like is None else {key: like.get_function(name) for key, name in _DERIVATIVES.items()}
+        {"expand": True}
+        if like is None
+        else {key: like.get_function(name) for key, name in _DERIVATIVES.items()}
     )
     try:
-        return casadi.nlpsol("solver", _PROGRAM, problem if like is None else like.oracle(), settings)
+        return casadi.nlpsol(
+            "solver", _PROGRAM, problem if like is None else like.oracle(), settings
+        )
     except RuntimeError as error:
         unknown = re.search(r"No such IPOPT option: (\S+)", str(error))
         if unknown:
             raise _unknown_option(unknown.group(1)) from None
-        raise ContactIdError(f"IPOPT refuses its options ({_last_line(error)})", "Check the solver's options") from None
+        raise ContactIdError(
+            f"IPOPT refuses its options ({_last_line(error)})", "Check the solver's options"
+        ) from None
 
 
-def _run_executable(model: pyo.ConcreteModel, written: _Written, options: SolverOptions, log: Path) -> _Returned:
+def _run_executable(
+    model: pyo.ConcreteModel, written: _Written, options: SolverOptions, log: Path
+) -> _Returned:
     own_duals = model.component("dual") is None
     printed = io.StringIO()  # what Pyomo logs of a failed run holds what the solver printed
     if own_duals:
@@ -365,7 +426,8 @@ def _run_executable(model: pyo.ConcreteModel, written: _Written, options: Solver
         text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
         if len(results.solution) > 0:
             model.solutions.load_from(results)
-        # AMPL's multipliers are those of the minimisation with the opposite sign; a maximisation's aren't turned
+        # AMPL's multipliers are those of the minimisation with the opposite sign; a maximisation's
+        # aren't turned
         duals = [float(model.dual.get(constraint, 0.0)) for constraint in written.constraints]
         multipliers = -written.sign * np.array(duals)
     except (ApplicationError, RuntimeError, ValueError) as error:
@@ -373,24 +435,38 @@ def _run_executable(model: pyo.ConcreteModel, written: _Written, options: Solver
     finally:
         if own_duals:
             model.del_component("dual")
-    point = np.array([float(pyo.value(variable, exception=False) or 0.0) for variable in written.variables])
+    point = np.array(
+        [float(pyo.value(variable, exception=False) or 0.0) for variable in written.variables]
+    )
     message = f"{results.solver.message} {text[-400:]}"
-    status = next((name for part, name in _STATUS_OF_MESSAGE.items() if part.lower() in message.lower()), "")
+    status = next(
+        (name for part, name in _STATUS_OF_MESSAGE.items() if part.lower() in message.lower()), ""
+    )
     counted = re.findall(r"Number of Iterations\.*:\s*(\d+)", text)
     return _Returned(
-        point, multipliers, status or str(results.solver.termination_condition), int(counted[-1]) if counted else 0
+        point,
+        multipliers,
+        status or str(results.solver.termination_condition),
+        int(counted[-1]) if counted else 0,
     )
 
 
 def _explained(error: Exception, printed: str) -> ContactIdError:
-    unknown = re.search(r"[Uu]nknown keyword \"?(\w+)|option[: ]+[\"']?(\w+)[\"']?.*not a valid", f"{printed} {error}")
+    unknown = re.search(
+        r"[Uu]nknown keyword \"?(\w+)|option[: ]+[\"']?(\w+)[\"']?.*not a valid",
+        f"{printed} {error}",
+    )
     if unknown:
         return _unknown_option(unknown.group(1) or unknown.group(2))
-    return ContactIdError(f"the ipopt executable failed ({_last_line(error)})", "Run it by hand to see why")
+    return ContactIdError(
+        f"the ipopt executable failed ({_last_line(error)})", "Run it by hand to see why"
+    )
 
 
 def _unknown_option(name: str) -> ContactIdError:
-    return ContactIdError(f"IPOPT has no option {name!r}", "Check the spelling in the solver's options")
+    return ContactIdError(
+        f"IPOPT has no option {name!r}", "Check the spelling in the solver's options"
+    )
 
 
 def _last_line(error: Exception) -> str:
@@ -399,17 +475,27 @@ def _last_line(error: Exception) -> str:
 
 
 def _residuals(written: _Written, returned: _Returned) -> tuple[float, float, float, np.ndarray]:
-    """Objective, primal and dual residual at the returned point (the module's text has the formulas), slopes (n,)."""
+    """Objective, primal and dual residual at the returned point (the module's text has the
+    formulas), slopes (n,).
+    """
     values = written.program.evaluate(returned.point, returned.multipliers)
     f, at, slope = float(values[0]), np.array(values[1]).ravel(), np.array(values[2]).ravel()
     x_low, x_high, g_low, g_high = written.bounds()
     point = returned.point
-    off_bounds, off_constraints = point - np.clip(point, x_low, x_high), at - np.clip(at, g_low, g_high)
+    off_bounds, off_constraints = (
+        point - np.clip(point, x_low, x_high),
+        at - np.clip(at, g_low, g_high),
+    )
     primal = float(np.abs(np.concatenate([off_bounds, off_constraints, [0.0]])).max())
     stationarity = point - np.clip(point - slope, x_low, x_high) - off_bounds
     signs = at - np.clip(at + returned.multipliers, g_low, g_high) - off_constraints
     signs[g_low == g_high] = 0.0  # the multiplier of an equation has no sign
-    return written.sign * f, primal, float(np.abs(np.concatenate([stationarity, signs])).max()), slope
+    return (
+        written.sign * f,
+        primal,
+        float(np.abs(np.concatenate([stationarity, signs])).max()),
+        slope,
+    )
 
 
 def _name_of_solver(log: str) -> str:

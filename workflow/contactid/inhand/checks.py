@@ -70,8 +70,8 @@ def reproduced_numbers(tables: Tables, objects: Objects) -> dict[Key, Reproduced
     """Our numbers by (artefact, quantity, condition) of ``published/inhand.csv``.
 
     A printed ground truth is what the twins start from. A printed estimate has the median of the
-    twins' runs beside it, by the paper's own way of solving, and isn't compared: its recordings were
-    never published. All numbers keep the sign of the off-diagonals that their printed row has.
+    twins' runs beside it, by the paper's own way of solving, and isn't compared: its recordings
+    were never published. All numbers keep the sign of the off-diagonals that their printed row has.
     """
     numbers = _force_model(tables["ext_force_sensing"])
     for source, name in APPENDIX_TABLES.items():
@@ -89,7 +89,9 @@ def _as_printed(source: str, method: str, values: Mapping[Any, Any]) -> dict[str
     """The ten numbers with the off-diagonals' sign of the method's printed row."""
     sign = SIGNS[off_diagonals_of(source, method)]
     turned = set(PARAMETER_COLUMNS[7:])
-    return {name: float(values[name]) * (sign if name in turned else 1.0) for name in PARAMETER_COLUMNS}
+    return {
+        name: float(values[name]) * (sign if name in turned else 1.0) for name in PARAMETER_COLUMNS
+    }
 
 
 def _ground_truths(source: str, table: pd.DataFrame, objects: Objects) -> dict[Key, Reproduced]:

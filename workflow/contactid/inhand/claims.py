@@ -1,7 +1,8 @@
-"""What the in-hand paper says of its methods: the evidence from a run's tables, and predicates of this study alone.
+"""What the in-hand paper says of its methods: the evidence from a run's tables, and predicates of
+this study alone.
 
-The ledger says what is asked of what. From print, errors are those of the printed estimates, from twins those of the
-paper's own way of solving; both are against the truths of tables A1 to A4.
+The ledger says what is asked of what. From print, errors are those of the printed estimates, from
+twins those of the paper's own way of solving; both are against the truths of tables A1 to A4.
 """
 
 from __future__ import annotations
@@ -29,7 +30,13 @@ from contactid.inhand.identify.methods import (
     parameter_values,
 )
 from contactid.inhand.readers.objects import InHandObject, object_of
-from contactid.inhand.readers.sources import APPENDIX_TABLES, BOXES, IN_HAND_KINEMATIC, OBJECTS, WRIST
+from contactid.inhand.readers.sources import (
+    APPENDIX_TABLES,
+    BOXES,
+    IN_HAND_KINEMATIC,
+    OBJECTS,
+    WRIST,
+)
 from contactid.output.evidence import calculated
 from contactid.output.predicates import InEachReading
 from contactid.output.statements import Evidence, missing
@@ -38,8 +45,8 @@ from contactid.output.verdicts import COMPUTED, FITTED, NOT_DONE, PRINT
 Tables = Mapping[str, pd.DataFrame]
 Objects = Mapping[str, InHandObject]
 RECORDINGS = "the paper's recordings (sites.google.com/view/tactile-obj-dynamics, without a DOI)"
-#: Of an estimate: eq. 38, relative error of the mass, distance of the centres of mass (m), relative error of the tensor
-#: about the origin.
+#: Of an estimate: eq. 38, relative error of the mass, distance of the centres of mass (m), relative
+#: error of the tensor about the origin.
 MEASURES = INERTIAL_ERROR, MASS, CENTER, TENSOR = "eq. 38", "mass", "centre of mass", "tensor"
 #: The largest factor between an estimate's numbers and the true ones; infinite for another sign.
 DIAGONAL, ALL_TEN = "factor of the tensor's diagonal", "factor of all ten numbers"
@@ -57,11 +64,16 @@ def twins_of(*sources: str) -> str:
 
 
 class _OfErrors(InEachReading):
-    """A reading has rows of errors; where all of a case are infinite (eq. 38 of what no body can be) it is none."""
+    """A reading has rows of errors; where all of a case are infinite (eq. 38 of what no body can
+    be) it is none.
+    """
 
     def answers(self, reading: Any) -> list[bool | None]:
         """Of each case."""
-        return [None if np.isinf(case).all() else bool(self._asked(*case)) for case in zip(*reading, strict=True)]
+        return [
+            None if np.isinf(case).all() else bool(self._asked(*case))
+            for case in zip(*reading, strict=True)
+        ]
 
     def _asked(self, first: float, *others: float) -> bool:
         raise NotImplementedError
@@ -69,7 +81,9 @@ class _OfErrors(InEachReading):
 
 @dataclass(frozen=True)
 class Nearer(_OfErrors):
-    """The first of two errors is smaller by more than ``margin``, in more than ``most`` of the cases."""
+    """The first of two errors is smaller by more than ``margin``, in more than ``most`` of the
+    cases.
+    """
 
     margin: float = 0.05
     most: float = 0.5
@@ -89,7 +103,9 @@ class Nearer(_OfErrors):
 
 @dataclass(frozen=True)
 class PriorChangesLess(Nearer):
-    """Of errors without constraint, with it, and with a prior too: the constraint lowers, the prior changes less."""
+    """Of errors without constraint, with it, and with a prior too: the constraint lowers, the prior
+    changes less.
+    """
 
     def _asked(self, first: float, *others: float) -> bool:
         constrained, both = others
@@ -124,7 +140,9 @@ class NoException(_OfErrors):
 
 @dataclass(frozen=True)
 class SameSize(InEachReading):
-    """Every factor between an estimate and the truth is less than ``times``; a reading is one row of them."""
+    """Every factor between an estimate and the truth is less than ``times``; a reading is one row
+    of them.
+    """
 
     times: float = 2.0
 
@@ -152,7 +170,8 @@ def errors(
     Parameters
     ----------
     origin : ``print`` or ``twins``
-    compared : ``rows``, each a source, a method and maybe an object, and ``objects`` (default: all of the source)
+    compared : ``rows``, each a source, a method and maybe an object, and ``objects`` (default: all
+        of the source)
     order : what the rows are, in words
     measures : of :data:`MEASURES`, or :data:`DIAGONAL` and :data:`ALL_TEN`
     tuned : why the twins aren't independent of print; empty where they are
@@ -166,7 +185,9 @@ def errors(
     ]
     every = _in_each_reading(tables, objects, origin)
     readings = _rows(cases, every)
-    by_measure = pd.DataFrame(zip(*readings[0], strict=True)).groupby([case[0][3] for case in cases], sort=False)
+    by_measure = pd.DataFrame(zip(*readings[0], strict=True)).groupby(
+        [case[0][3] for case in cases], sort=False
+    )
     medians = (
         f"{measure} {' / '.join(f'{number:.3g}' for number in row)}"
         for measure, *row in by_measure.median().itertuples()
@@ -174,22 +195,34 @@ def errors(
     note = f"medians {order}: {', '.join(medians)}"
     if origin == PRINT:
         hangs = any(one != readings[0] for one in readings)
-        signs = "; cases that hang on the sign of the off-diagonals, which isn't stated, don't count" if hangs else ""
+        signs = (
+            "; cases that hang on the sign of the off-diagonals, which isn't stated, don't count"
+            if hangs
+            else ""
+        )
         return Evidence(readings, f"printed rows against printed truths; {note}{signs}", PRINT)
     data = twins_of(*(source for source, name in APPENDIX_TABLES.items() if name in tables))
     if np.isnan(readings[0]).any():
         return missing(NOT_DONE, f"estimates of all objects and methods ({note})", data=data)
     naive = {}
     if uniform:  # in place of a mass it has the estimate's: no hull says one
-        instead = [[(a, b if measure == MASS else UNIFORM, c, measure) for a, b, c, measure in case] for case in cases]
+        instead = [
+            [(a, b if measure == MASS else UNIFORM, c, measure) for a, b, c, measure in case]
+            for case in cases
+        ]
         naive["uniform body"] = _rows(instead, every)
     note = "; ".join(filter(None, (f"on twins, constraint as a cost; {note}", tuned)))
     return Evidence(readings, note, FITTED if tuned else COMPUTED, data, naive)
 
 
-def _rows(cases: Sequence[Any], every: Sequence[Mapping[Any, float]]) -> list[list[tuple[float, ...]]]:
+def _rows(
+    cases: Sequence[Any], every: Sequence[Mapping[Any, float]]
+) -> list[list[tuple[float, ...]]]:
     """In each reading the cases' errors, a row of each; nan for an estimate that the run hasn't."""
-    return [[tuple(found.get(key, np.nan) for key in row) for row in zip(*cases, strict=True)] for found in every]
+    return [
+        [tuple(found.get(key, np.nan) for key in row) for row in zip(*cases, strict=True)]
+        for found in every
+    ]
 
 
 def _in_each_reading(tables: Tables, objects: Objects, origin: str) -> list[dict[Any, float]]:
@@ -200,14 +233,19 @@ def _in_each_reading(tables: Tables, objects: Objects, origin: str) -> list[dict
         for source, name in APPENDIX_TABLES.items()
         if name in tables
     ]
-    return [{key: error for one in chosen for key, error in one.items()} for chosen in product(*each)]
+    return [
+        {key: error for one in chosen for key, error in one.items()} for chosen in product(*each)
+    ]
 
 
-def _errors(source: str, table: pd.DataFrame, objects: Objects, origin: str, sign: float) -> dict[Any, float]:
-    """Errors of a table's estimates, and of the body of uniform density and the true mass in the hull that is given.
+def _errors(
+    source: str, table: pd.DataFrame, objects: Objects, origin: str, sign: float
+) -> dict[Any, float]:
+    """Errors of a table's estimates, and of the body of uniform density and the true mass in the
+    hull that is given.
 
-    Infinite for an estimate that didn't converge; eq. 38 also where no body can have it. ``sign`` multiplies the
-    off-diagonals.
+    Infinite for an estimate that didn't converge; eq. 38 also where no body can have it. ``sign``
+    multiplies the off-diagonals.
     """
     found: dict[Any, float] = {}
     truths = table[table["method"] == GROUND_TRUTH].set_index("object").to_dict("index")
@@ -233,7 +271,9 @@ def _errors(source: str, table: pd.DataFrame, objects: Objects, origin: str, sig
             ALL_TEN: factor.max(),
         }
         for measure, error in measured.items():
-            found[source, row["method"], row["object"], measure] = float(error) if np.isfinite(error) else np.inf
+            found[source, row["method"], row["object"], measure] = (
+                float(error) if np.isfinite(error) else np.inf
+            )
     return found
 
 
@@ -242,7 +282,9 @@ def _numbers(row: Mapping[Any, Any]) -> np.ndarray:
 
 
 def bodies(tables: Tables, origin: str, rows: str, none: bool = False) -> Evidence:
-    """Whether each estimate can be a body's (P of eq. 21 is positive definite); ``none``: whether not."""
+    """Whether each estimate can be a body's (P of eq. 21 is positive definite); ``none``: whether
+    not.
+    """
     table = _margins(tables, origin, rows)
     ours = table["solver"] == LIKELIHOOD
     possible = (table["margin"] > 0.0) != none
@@ -259,7 +301,8 @@ def bodies(tables: Tables, origin: str, rows: str, none: bool = False) -> Eviden
 
 
 def shortfalls(tables: Tables, origin: str) -> Evidence:
-    """How far an estimate is from a body's, with the constraint and without it, as a share of m |c|^2.
+    """How far an estimate is from a body's, with the constraint and without it, as a share of m
+    |c|^2.
 
     Of those that aren't a body's without the constraint.
     """
@@ -277,7 +320,9 @@ def shortfalls(tables: Tables, origin: str) -> Evidence:
 
 
 def _margins(tables: Tables, origin: str, wanted: str) -> pd.DataFrame:
-    """Estimates with their :func:`.printed.consistency_margin`; of a printed row with the better sign."""
+    """Estimates with their :func:`.printed.consistency_margin`; of a printed row with the better
+    sign.
+    """
     (table,) = tables.values()
     rows = table.query(wanted, engine="python")
     if origin == PRINT:
@@ -285,7 +330,9 @@ def _margins(tables: Tables, origin: str, wanted: str) -> pd.DataFrame:
         best = by_row[["margin", "margin_under_rounding"]].max().reset_index()
         return best.assign(solver=PRINTED, seed=0)
     numbers = [_numbers(row) for row in rows.to_dict("records")]
-    margins = [consistency_margin(InertialParameters(one[0], one[1:4], tensor(one[4:]))) for one in numbers]
+    margins = [
+        consistency_margin(InertialParameters(one[0], one[1:4], tensor(one[4:]))) for one in numbers
+    ]
     return rows.assign(margin=np.where(is_true(rows["converged"]), margins, -np.inf))
 
 
@@ -296,7 +343,8 @@ def on_twins(
     errors: Sequence[str] = (),
     tuned: str = "",
 ) -> Evidence:
-    """A calculation with columns (:func:`contactid.output.evidence.calculated`) of a table from twins.
+    """A calculation with columns (:func:`contactid.output.evidence.calculated`) of a table from
+    twins.
 
     Parameters
     ----------
@@ -315,7 +363,13 @@ def on_twins(
 
 def force_scale(tables: Tables) -> Evidence:
     """How much a sensed force changes at the wrist, and at one fingertip (figure 9)."""
-    by_sensor = tables["fig09_force_scale"].groupby(["sensor", "component"])["reported_n"].var().groupby("sensor").sum()
+    by_sensor = (
+        tables["fig09_force_scale"]
+        .groupby(["sensor", "component"])["reported_n"]
+        .var()
+        .groupby("sensor")
+        .sum()
+    )
     mounted, held = np.sqrt(by_sensor["wrist"]), np.sqrt(by_sensor.drop("wrist").max())
     note = f"on twins, standard deviation over time {mounted:.3g} N at the wrist, {held:.3g} N at a fingertip"
     # a fingertip that carries a quarter of the load passes whatever the others do to it
@@ -324,17 +378,26 @@ def force_scale(tables: Tables) -> Evidence:
 
 
 def units(objects: Objects) -> Evidence:
-    """Relative change of eq. 38 from kg and m to g and mm, of the boxes and the uniform bodies in their hulls."""
+    """Relative change of eq. 38 from kg and m to g and mm, of the boxes and the uniform bodies in
+    their hulls.
+    """
     measures: dict[str, Callable[[Any, Any], Any]] = {
         "eq. 38": geodesic_distance,
-        "difference of the ten numbers": lambda one, other: np.linalg.norm(one.vector - other.vector),
-        "difference of P": lambda one, other: np.linalg.norm(pseudo_inertia(one.vector - other.vector)),
+        "difference of the ten numbers": lambda one, other: np.linalg.norm(
+            one.vector - other.vector
+        ),
+        "difference of P": lambda one, other: np.linalg.norm(
+            pseudo_inertia(one.vector - other.vector)
+        ),
     }
     things = [object_of(objects, box) for box in BOXES]
     pairs = [(thing.parameters, thing.uniform_body) for thing in things]
     small = [[_in_g_and_mm(one) for one in pair] for pair in pairs]
     changes = {
-        name: [float(measure(*new) / measure(*old) - 1.0) for new, old in zip(small, pairs, strict=True)]
+        name: [
+            float(measure(*new) / measure(*old) - 1.0)
+            for new, old in zip(small, pairs, strict=True)
+        ]
         for name, measure in measures.items()
     }
     given = changes.pop("eq. 38")

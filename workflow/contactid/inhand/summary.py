@@ -10,7 +10,14 @@ import pandas as pd
 from contactid.core.atomic import write_text
 from contactid.inhand.artefacts.estimates import PRINTED, is_true
 from contactid.inhand.artefacts.printed import ALL_ESTIMATES, WITH_CONSTRAINT
-from contactid.inhand.identify.methods import CONSTRAINED, GROUND_TRUTH, LIKELIHOOD, METHOD_LABELS, METHODS, UNIFORM
+from contactid.inhand.identify.methods import (
+    CONSTRAINED,
+    GROUND_TRUTH,
+    LIKELIHOOD,
+    METHOD_LABELS,
+    METHODS,
+    UNIFORM,
+)
 from contactid.inhand.readers.sources import APPENDIX_TABLES, SOURCES
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
@@ -25,7 +32,9 @@ def summarise(tables: Sequence[str], names: Sequence[str], summary: str) -> None
 
 
 def summary_text(tables: Mapping[str, pd.DataFrame]) -> str:
-    """Markdown: verdicts on the printed rows, estimates by source and method, mass in hand, friction, force model."""
+    """Markdown: verdicts on the printed rows, estimates by source and method, mass in hand,
+    friction, force model.
+    """
     masses = {source: tables[name] for source, name in APPENDIX_TABLES.items()}
     parts = [
         "## inhand",
@@ -93,12 +102,19 @@ def _masses(appendix: Mapping[str, pd.DataFrame]) -> str:
             continue
         truths = _true_masses(table)
         for origin in (PRINTED, LIKELIHOOD):
-            part = table[(table["method"] == CONSTRAINED) & (table["origin"] == origin)].set_index("object")["mass_kg"]
+            part = table[(table["method"] == CONSTRAINED) & (table["origin"] == origin)].set_index(
+                "object"
+            )["mass_kg"]
             cells = [
-                f"{100.0 * (part[name] / truth - 1.0):+.0f}" if name in part else "-" for name, truth in truths.items()
+                f"{100.0 * (part[name] / truth - 1.0):+.0f}" if name in part else "-"
+                for name, truth in truths.items()
             ]
             rows.append([source, "printed" if origin == PRINTED else "ours, synthetic", *cells])
-    boxes = list(_true_masses(next(table for source, table in appendix.items() if source.startswith("in_hand"))))
+    boxes = list(
+        _true_masses(
+            next(table for source, table in appendix.items() if source.startswith("in_hand"))
+        )
+    )
     return f"Error of the mass in hand in %, {METHOD_LABELS[CONSTRAINED]}:\n\n" + text_table(
         ["source", "from", *boxes], rows
     )

@@ -1,7 +1,9 @@
-"""What a table or a figure is: one declaration each, from which its files, captions and labels follow.
+"""What a table or a figure is: one declaration each, from which its files, captions and labels
+follow.
 
-A study declares its artefacts in ``contactid/<study>/artefacts/__init__.py``, a light module: the Snakefile reads it,
-and nothing that computes does. So a caption's edit reruns the job that writes the caption, and no other.
+A study declares its artefacts in ``contactid/<study>/artefacts/__init__.py``, a light module: the
+Snakefile reads it, and nothing that computes does. So a caption's edit reruns the job that writes
+the caption, and no other.
 """
 
 from __future__ import annotations
@@ -15,12 +17,17 @@ Kind = Literal["table", "figure", "animation"]
 _FOLDERS = {"table": "tables", "figure": "figures", "animation": "animations"}
 #: Files of a table that is narrow enough for a paper; wide ones are csv alone.
 TYPESET = ("csv", "tex")
-_DRAWN: dict[Kind, tuple[str, ...]] = {"table": (), "figure": ("pdf", "png", "svg"), "animation": ("gif",)}
+_DRAWN: dict[Kind, tuple[str, ...]] = {
+    "table": (),
+    "figure": ("pdf", "png", "svg"),
+    "animation": ("gif",),
+}
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Where a printed table's csv file says how far ours may be off; ``{quantity}`` stands for the number's.
+    """Where a printed table's csv file says how far ours may be off; ``{quantity}`` stands for the
+    number's.
 
     Attributes
     ----------
@@ -45,13 +52,15 @@ class Artefact:
     kind : ``table``, ``figure`` or ``animation``
     name : with the paper's own number, ``tab01_...`` or ``fig01_...``; ``ext_...`` beyond the paper
     rule : the rule that computes its data
-    compute : ``"contactid.module:function"``, which returns its data (:func:`contactid.output.computing.compute`)
-    draw : ``"contactid.module:function"``, from a figure's data to the figure (:func:`contactid.output.drawing.draw`)
+    compute : ``"contactid.module:function"``, which returns its data
+        (:func:`contactid.output.computing.compute`)
+    draw : ``"contactid.module:function"``, from a figure's data to the figure
+        (:func:`contactid.output.drawing.draw`)
     caption : plain words; of a table, TeX
     data : what a figure says it was made from; empty where its data say so in a column ``source``
     datasets
-        the datasets of the run that it was made from, by name; none where it needs none, or where only the run knows
-        (:attr:`contactid.output.computing.Shown.datasets`)
+        the datasets of the run that it was made from, by name; none where it needs none, or where
+        only the run knows (:attr:`contactid.output.computing.Shown.datasets`)
     title : for the report, in place of the name's words
     settings : of the configuration, that the drawing function takes by name
     files : extensions of its files that don't wait for a drawing
@@ -73,7 +82,9 @@ class Artefact:
 
     @property
     def place(self) -> str:
-        """``tables/<name>``, ``figures/<name>``: its files below a study's results, without their extensions."""
+        """``tables/<name>``, ``figures/<name>``: its files below a study's results, without their
+        extensions.
+        """
         return f"{_FOLDERS[self.kind]}/{self.name}"
 
 
@@ -91,7 +102,15 @@ def table(
     ends = files or (("csv",) if name.startswith("ext_") else TYPESET)
     named = tuple(dict.fromkeys(datasets))
     return Artefact(
-        "table", name, rule, compute, caption=caption, datasets=named, title=title, files=ends, spread=spread
+        "table",
+        name,
+        rule,
+        compute,
+        caption=caption,
+        datasets=named,
+        title=title,
+        files=ends,
+        spread=spread,
     )
 
 
@@ -116,7 +135,11 @@ def typeset(artefacts: Iterable[Artefact], folder: str) -> list[str]:
 
 def drawn(artefacts: Iterable[Artefact], folder: str) -> list[str]:
     """The files that are drawn."""
-    return [f"{folder}/{artefact.place}.{end}" for artefact in artefacts for end in _DRAWN[artefact.kind]]
+    return [
+        f"{folder}/{artefact.place}.{end}"
+        for artefact in artefacts
+        for end in _DRAWN[artefact.kind]
+    ]
 
 
 def artefact_files(artefacts: Sequence[Artefact], folder: str) -> list[str]:
@@ -126,13 +149,20 @@ def artefact_files(artefacts: Sequence[Artefact], folder: str) -> list[str]:
 
 def computations(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
     """What a rule that computes artefacts is told of them."""
-    return [{"place": one.place, "compute": one.compute, "files": _computed_ends(one)} for one in artefacts]
+    return [
+        {"place": one.place, "compute": one.compute, "files": _computed_ends(one)}
+        for one in artefacts
+    ]
 
 
 def typesettings(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
     """What the job that makes tex files is told of its tables."""
     return [
-        {"name": one.name, "caption": one.caption, "spread": asdict(one.spread) if one.spread else None}
+        {
+            "name": one.name,
+            "caption": one.caption,
+            "spread": asdict(one.spread) if one.spread else None,
+        }
         for one in artefacts
     ]
 
@@ -152,7 +182,9 @@ def drawings(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
     ]
 
 
-def files_by_place(declared: Sequence[Mapping[str, Any]], files: Sequence[str]) -> dict[str, list[str]]:
+def files_by_place(
+    declared: Sequence[Mapping[str, Any]], files: Sequence[str]
+) -> dict[str, list[str]]:
     """A rule's list of files, one artefact after the other, by the artefacts' places."""
     left, found = list(files), {}
     for row in declared:

@@ -1,8 +1,8 @@
 """What comes of a paper's sentences: each takes the verdict of the weakest row that it needs.
 
-A ledger, ``resources/published/<study>_claims.yaml``, has under ``sentences`` those that can be checked, word for word,
-and names the rows of the study's verdicts that judge each. A sentence is never better than the numbers that it is made
-of, and the paper's own numbers can speak against it.
+A ledger, ``resources/published/<study>_claims.yaml``, has under ``sentences`` those that can be
+checked, word for word, and names the rows of the study's verdicts that judge each. A sentence is
+never better than the numbers that it is made of, and the paper's own numbers can speak against it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from contactid.output.verdicts import (
     UNINFORMATIVE,
 )
 
-#: Verdicts from the weakest to the strongest. ``input`` isn't among them: what the run starts from speaks neither for a
-#: sentence nor against it.
+#: Verdicts from the weakest to the strongest. ``input`` isn't among them: what the run starts from
+#: speaks neither for a sentence nor against it.
 WEAKEST_FIRST = (
     DIFFERS, PRINT_INCONSISTENT, NEVER_PUBLISHED, NEEDS_ARCHIVE, NOT_DONE, UNDEFINED, UNINFORMATIVE, PRINT_CONSISTENT,
     FITTED, BETTER, REPRODUCED,
@@ -64,8 +64,10 @@ class Claim:
     section : of the paper, or the figure or table whose caption it is
     quote : word for word
     asks : what would have to be so, in plain words
-    needs : the rows without which it isn't shown: artefact, quantity and condition, which may have wildcards
-    print : rows that only calculate with printed numbers: they can't show it, but can speak against it
+    needs : the rows without which it isn't shown: artefact, quantity and condition, which may have
+        wildcards
+    print : rows that only calculate with printed numbers: they can't show it, but can speak against
+        it
     lacks : why there is no such row; empty where there is
     """
 
@@ -100,7 +102,8 @@ def judged_claims(study: str, claims: Sequence[Claim], checks: pd.DataFrame) -> 
 
     Parameters
     ----------
-    checks : the study's verdicts on its printed numbers and statements; the index has the rows' numbers, from 0
+    checks : the study's verdicts on its printed numbers and statements; the index has the rows'
+        numbers, from 0
     """
     rows_of_checks = checks.fillna({"condition": "", "note": "", "cases": ""}).to_dict("index")
     judged_rows = []
@@ -109,17 +112,29 @@ def judged_claims(study: str, claims: Sequence[Claim], checks: pd.DataFrame) -> 
         beside = _found(claim.print, rows_of_checks)
         verdict, evidence = judged(claim, list(needed.values()), list(beside.values()))
         numbers = " ".join(str(number + 1) for number in {**needed, **beside})
-        judged_rows.append((study, claim.name, claim.section, claim.quote, claim.asks, verdict, evidence, numbers))
+        judged_rows.append(
+            (study, claim.name, claim.section, claim.quote, claim.asks, verdict, evidence, numbers)
+        )
     return pd.DataFrame(judged_rows, columns=list(COLUMNS))
 
 
-def _found(patterns: Sequence[Pattern], rows: Mapping[Any, Mapping[Any, Any]]) -> dict[int, Mapping[Any, Any]]:
+def _found(
+    patterns: Sequence[Pattern], rows: Mapping[Any, Mapping[Any, Any]]
+) -> dict[int, Mapping[Any, Any]]:
     """The rows that one of the patterns is about, by number."""
-    return {number: row for number, row in rows.items() if any(matches(row, pattern) for pattern in patterns)}
+    return {
+        number: row
+        for number, row in rows.items()
+        if any(matches(row, pattern) for pattern in patterns)
+    }
 
 
-def judged(claim: Claim, needed: Sequence[Mapping[str, str]], beside: Sequence[Mapping[str, str]]) -> tuple[str, str]:
-    """The verdict on a claim by those on the rows that it needs and on arithmetic beside it, and the evidence."""
+def judged(
+    claim: Claim, needed: Sequence[Mapping[str, str]], beside: Sequence[Mapping[str, str]]
+) -> tuple[str, str]:
+    """The verdict on a claim by those on the rows that it needs and on arithmetic beside it, and
+    the evidence.
+    """
     against = [row for row in beside if row["verdict"] == PRINT_INCONSISTENT]
     rows = [*needed, *against]
     if not claim.needs and not against:
@@ -128,7 +143,9 @@ def judged(claim: Claim, needed: Sequence[Mapping[str, str]], beside: Sequence[M
     ranked = [row for row in rows if row["verdict"] != INPUT]
     if not ranked:
         return (
-            (INPUT, "what the run starts from, used as printed") if rows else (NOT_DONE, "the run has none of its rows")
+            (INPUT, "what the run starts from, used as printed")
+            if rows
+            else (NOT_DONE, "the run has none of its rows")
         )
     weakest = min(ranked, key=lambda row: WEAKEST_FIRST.index(row["verdict"]))
     return weakest["verdict"], _evidence(weakest, rows)
@@ -137,14 +154,20 @@ def judged(claim: Claim, needed: Sequence[Mapping[str, str]], beside: Sequence[M
 def _evidence(weakest: Mapping[str, str], rows: Sequence[Mapping[str, str]]) -> str:
     """How many rows have which verdict, and what the weakest says."""
     verdicts = [row["verdict"] for row in rows]
-    counts = {verdict: verdicts.count(verdict) for verdict in (*WEAKEST_FIRST, INPUT) if verdict in verdicts}
+    counts = {
+        verdict: verdicts.count(verdict)
+        for verdict in (*WEAKEST_FIRST, INPUT)
+        if verdict in verdicts
+    }
     told = ", ".join(f"{number} {verdict.replace('_', ' ')}" for verdict, number in counts.items())
     said = str(weakest.get("note", "")).split("; tolerance: ")[0]
     return ": ".join(filter(None, (told, "; ".join(filter(None, (_measure(weakest), said))))))
 
 
 def _measure(row: Mapping[str, Any]) -> str:
-    """In how many cases a statement is so, or both numbers; empty where there is nothing to compare."""
+    """In how many cases a statement is so, or both numbers; empty where there is nothing to
+    compare.
+    """
     if row.get("cases"):
         return f"in {row['cases']} cases"
     if row["verdict"] in LACKS or "published" not in row:

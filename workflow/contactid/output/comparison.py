@@ -1,6 +1,8 @@
-"""Hold our numbers against printed ones: a row each, with what it rests on, whether it could fail, and a verdict.
+"""Hold our numbers against printed ones: a row each, with what it rests on, whether it could fail,
+and a verdict.
 
-What must be refused before agreement says anything: nothing, half, twice, the other sign, and the study's naive answer.
+What must be refused before agreement says anything: nothing, half, twice, the other sign, and the
+study's naive answer.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ NUMBERS = ("published", "reproduced", "tolerance")
 STATEMENT = "holds"
 #: The row that stands for all numbers of a table that the run starts from.
 INPUTS = "inputs_as_printed"
-#: Tried in place of a printed zero, plus and minus, by unit: the least that a reader would call more than zero.
+#: Tried in place of a printed zero, plus and minus, by unit: the least that a reader would call
+#: more than zero.
 SCALES = {
     "%": 5.0,
     "m/s": 0.01,
@@ -85,12 +88,15 @@ class Reproduced:
     value : in the printed number's unit
     basis : what it rests on, of :data:`contactid.output.verdicts.BASES`
     data : the registry's names of the datasets that it was made from, with ``, `` between them
-    lack : why it can't be compared: the dataset or the quantity that this run lacks; None where it can
-    tolerance : in place of the printed number's own, where what ours is made from limits the comparison
+    lack : why it can't be compared: the dataset or the quantity that this run lacks; None where it
+        can
+    tolerance : in place of the printed number's own, where what ours is made from limits the
+        comparison
     naive : the study's naive answers, by name
     signed : whether the number could have the other sign
     is_error : the number is an error, so a smaller magnitude than the printed one is better
-    repeats : the condition of the row that tells of the same experiment already; such a row isn't counted
+    repeats : the condition of the row that tells of the same experiment already; such a row isn't
+        counted
     note : how ours was found
     """
 
@@ -128,7 +134,9 @@ def compare(
         key = (printed["artefact"], printed["quantity"], printed["condition"])
         ours = reproduced.get(key)
         if ours is None:
-            lack = (reasons or {}).get(key[0]) or Lack(NOT_DONE, f"{key[1]} isn't computed by this run")
+            lack = (reasons or {}).get(key[0]) or Lack(
+                NOT_DONE, f"{key[1]} isn't computed by this run"
+            )
             ours = Reproduced(np.nan, basis="", lack=lack)
         if ours.basis == INPUT and not ours.data:
             inputs.setdefault(key[0], []).append((printed, ours))
@@ -139,7 +147,9 @@ def compare(
 
 
 def as_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows as ``checks.csv`` has them: what a row doesn't say is an empty text, or NaN where there is no number."""
+    """Rows as ``checks.csv`` has them: what a row doesn't say is an empty text, or NaN where there
+    is no number.
+    """
     unsaid: dict[str, Any] = {name: np.nan if name in NUMBERS else "" for name in COLUMNS}
     return pd.DataFrame([{**unsaid, **row} for row in rows], columns=list(COLUMNS))
 
@@ -161,7 +171,9 @@ def _row(printed: Mapping[Any, Any], ours: Reproduced, origins: Origins) -> dict
     tried: dict[str, float] = {}
     if not np.isnan(ours.value):
         tried = wrong_answers(published, unit, ours.naive, ours.signed)
-        refused = [name for name, value in tried.items() if not agrees(value, published, tolerance.value)]
+        refused = [
+            name for name, value in tried.items() if not agrees(value, published, tolerance.value)
+        ]
         row |= {
             "basis": basis,
             "origin": origin_of(basis, ours.data, origins),
@@ -171,7 +183,9 @@ def _row(printed: Mapping[Any, Any], ours: Reproduced, origins: Origins) -> dict
     if ours.lack:
         row["verdict"], notes = ours.lack.kind, (ours.lack.words, ours.note)
     else:
-        row["verdict"] = judge_number(ours.value, published, tolerance.value, basis, tried.values(), ours.is_error)
+        row["verdict"] = judge_number(
+            ours.value, published, tolerance.value, basis, tried.values(), ours.is_error
+        )
         notes = (ours.note, f"tolerance: {tolerance.origin}")
     return row | {"note": "; ".join(filter(None, notes))}
 
@@ -196,13 +210,23 @@ def origin_of(basis: str, data: str, origins: Origins) -> str:
     return PRINTED if basis in (PRINT, INPUT, PREDICTED) else SIMULATION
 
 
-def _inputs_row(artefact: str, pairs: Sequence[tuple[Mapping[Any, Any], Reproduced]]) -> dict[str, Any]:
+def _inputs_row(
+    artefact: str, pairs: Sequence[tuple[Mapping[Any, Any], Reproduced]]
+) -> dict[str, Any]:
     """One row for a table's numbers that the run starts from: how many are used as printed."""
-    used = [agrees(ours.value, float(printed["value"]), float(printed["tolerance"])) for printed, ours in pairs]
-    lines = [f"{printed['quantity']},{printed['condition']},{printed['value']:.9g}" for printed, _ in pairs]
+    used = [
+        agrees(ours.value, float(printed["value"]), float(printed["tolerance"]))
+        for printed, ours in pairs
+    ]
+    lines = [
+        f"{printed['quantity']},{printed['condition']},{printed['value']:.9g}"
+        for printed, _ in pairs
+    ]
     checksum = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
     note = f"numbers of the table that the run starts from; sha256 of them as printed: {checksum}"
-    wrong = [printed["quantity"] for (printed, _), same in zip(pairs, used, strict=True) if not same]
+    wrong = [
+        printed["quantity"] for (printed, _), same in zip(pairs, used, strict=True) if not same
+    ]
     if wrong:
         note = f"not as printed: {', '.join(wrong)}; {note}"
     return {
@@ -222,7 +246,9 @@ def _inputs_row(artefact: str, pairs: Sequence[tuple[Mapping[Any, Any], Reproduc
     }
 
 
-def wrong_answers(published: float, unit: str, naive: Mapping[str, float], signed: bool = False) -> dict[str, float]:
+def wrong_answers(
+    published: float, unit: str, naive: Mapping[str, float], signed: bool = False
+) -> dict[str, float]:
     """What a check of a number must refuse before its agreement says anything, by name."""
     if published == 0.0:
         return {"above": SCALES[unit], "below": -SCALES[unit], **naive}

@@ -1,4 +1,6 @@
-"""Compute declared artefacts: rules call :func:`compute` with what :mod:`contactid.output.artefacts` says of each."""
+"""Compute declared artefacts: rules call :func:`compute` with what
+:mod:`contactid.output.artefacts` says of each.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,10 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
     ----------
     declared : what :func:`contactid.output.artefacts.declared` says of each
     named
-        The rule's files and settings, of which every function is given those that it asks for. ``artefacts`` lists the
-        files to write, ``sources`` is a JSON file for what figures were made from, where the rule has one. A function
-        returns its one artefact, or several by place (``"tables/ext_modes"``), each a table or a :class:`Shown`.
+        The rule's files and settings, of which every function is given those that it asks for.
+        ``artefacts`` lists the files to write, ``sources`` is a JSON file for what figures were
+        made from, where the rule has one. A function returns its one artefact, or several by place
+        (``"tables/ext_modes"``), each a table or a :class:`Shown`.
     """
     files, said = files_by_place(declared, named["artefacts"]), {}
     for reference in dict.fromkeys(row["compute"] for row in declared):
@@ -52,13 +55,17 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
         found = function(**arguments(function, named))
         made = found if isinstance(found, Mapping) else dict.fromkeys(rows, found)
         if set(made) != set(rows) or (made is not found and len(rows) > 1):
-            raise ValueError(f"{reference} makes {', '.join(made)}, but {', '.join(rows)} are declared for it")
+            raise ValueError(
+                f"{reference} makes {', '.join(made)}, but {', '.join(rows)} are declared for it"
+            )
         for place, content in made.items():
             shown = content if isinstance(content, Shown) else Shown(content)
             _write(shown, files[place])
             said[place] = {"said": shown.data, "datasets": [*shown.datasets]}
     if "sources" in named:
-        write_json(named["sources"], {Path(row["place"]).name: said[row["place"]] for row in declared})
+        write_json(
+            named["sources"], {Path(row["place"]).name: said[row["place"]] for row in declared}
+        )
 
 
 def _write(shown: Shown, files: Sequence[str]) -> None:

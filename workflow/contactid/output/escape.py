@@ -1,6 +1,8 @@
-"""Text from users, as it is, in other languages: one function for each. HTML has its own, the templates' autoescape.
+"""Text from users, as it is, in other languages: one function for each. HTML has its own, the
+templates' autoescape.
 
-Names of files, datasets, bodies and recordings, licences, and reasons that repeat what is in a file may hold anything.
+Names of files, datasets, bodies and recordings, licences, and reasons that repeat what is in a file
+may hold anything.
 """
 
 from __future__ import annotations
@@ -20,17 +22,24 @@ _BLOCK = re.compile(r"([-+]|#{1,6}|\d{1,9}[.)])(?=\s|$)|-(?=--)|=+$")
 
 
 def one_line(text: object) -> str:
-    """The text with a space for each line's end, and a question mark for what else can't be printed."""
-    return "".join(sign if sign.isprintable() else " " if sign.isspace() else "?" for sign in str(text))
+    """The text with a space for each line's end, and a question mark for what else can't be
+    printed.
+    """
+    return "".join(
+        sign if sign.isprintable() else " " if sign.isspace() else "?" for sign in str(text)
+    )
 
 
 def spreadsheet(text: str) -> str:
-    """For a cell that people open in a spreadsheet: text that it would take for a formula begins with an apostrophe.
+    """For a cell that people open in a spreadsheet: text that it would take for a formula begins
+    with an apostrophe.
 
     >>> [spreadsheet(text) for text in ("=1+1", "-1.5", "+2e-3", "@SUM(A1)", "a=b")]
     ["'=1+1", '-1.5', '+2e-3', "'@SUM(A1)", 'a=b']
     """
-    if not text.lstrip().startswith(_FORMULAS):  # some programs drop space and tabs before they look
+    if not text.lstrip().startswith(
+        _FORMULAS
+    ):  # some programs drop space and tabs before they look
         return text
     try:
         float(text)

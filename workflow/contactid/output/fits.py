@@ -1,4 +1,6 @@
-"""Fit records, one JSON file per identification with the same keys in every study, and JSON for what else is kept."""
+"""Fit records, one JSON file per identification with the same keys in every study, and JSON for
+what else is kept.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def read_json(path: str | Path) -> dict[str, Any]:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ContactIdError(f"{path}: not a readable JSON file ({error})", "Delete it and run again") from None
+        raise ContactIdError(
+            f"{path}: not a readable JSON file ({error})", "Delete it and run again"
+        ) from None
 
 
 def compact_json(content: Any) -> str:

@@ -1,4 +1,6 @@
-"""A printed table's numbers in the paper's own rows and columns, and printed and found numbers rounded alike."""
+"""A printed table's numbers in the paper's own rows and columns, and printed and found numbers
+rounded alike.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ class Grid:
     ----------
     corner : what the headings of rows tell, one for each of their levels
     heads : the headings of columns, level by level
-    rows : of each row its headings, None where the one above still counts, and its cells: the numbers in them
+    rows : of each row its headings, None where the one above still counts, and its cells: the
+        numbers in them
     note : units, for instance
     """
 
@@ -37,8 +40,12 @@ class Grid:
     note: str = ""
 
 
-def grid_of(spec: Mapping[str, Any], words: Mapping[str, str], checks: Iterable[Any]) -> tuple[Grid | None, list[Any]]:
-    """The grid that ``studies.yaml`` specifies, filled with rows of the checks, and the rows without a place in it."""
+def grid_of(
+    spec: Mapping[str, Any], words: Mapping[str, str], checks: Iterable[Any]
+) -> tuple[Grid | None, list[Any]]:
+    """The grid that ``studies.yaml`` specifies, filled with rows of the checks, and the rows
+    without a place in it.
+    """
     axes = (spec["rows"], spec["columns"])
     names: Mapping[str, str] = {**words, **spec["quantities"]}
     orders: tuple[dict[Any, int], ...] = ({}, {})
@@ -49,12 +56,16 @@ def grid_of(spec: Mapping[str, Any], words: Mapping[str, str], checks: Iterable[
         if check.quantity not in spec["quantities"] or not {*axes[0], *axes[1]} <= said.keys():
             others.append(check)
             continue
-        row, column = (tuple(names.get(said[key], plain(said[key])) for key in axis) for axis in axes)
+        row, column = (
+            tuple(names.get(said[key], plain(said[key])) for key in axis) for axis in axes
+        )
         cell = cells.setdefault((row, column), {})
         if check.quantity in cell:  # the same number from elsewhere
             others.append(check)
             continue
-        cell[check.quantity] = check._replace(**rounded_alike(check, spec.get("sizes", {}).get(check.unit, 1.0)))
+        cell[check.quantity] = check._replace(
+            **rounded_alike(check, spec.get("sizes", {}).get(check.unit, 1.0))
+        )
         for order, key in zip(orders, (row, column), strict=True):
             order.setdefault(key, len(order))
     if not cells:
@@ -63,7 +74,8 @@ def grid_of(spec: Mapping[str, Any], words: Mapping[str, str], checks: Iterable[
     heads = spec.get("heads", {})
     return Grid(
         corner=tuple(
-            heads.get(key, "" if key in (_QUANTITY, "parameters", "simulator") else plain(key)) for key in axes[0]
+            heads.get(key, "" if key in (_QUANTITY, "parameters", "simulator") else plain(key))
+            for key in axes[0]
         ),
         heads=tuple(
             tuple(
@@ -74,7 +86,10 @@ def grid_of(spec: Mapping[str, Any], words: Mapping[str, str], checks: Iterable[
         )
         or ((Heading("printed and ours", 1),),),
         rows=tuple(
-            (_headings(rows, k), tuple(tuple(cells.get((row, column), {}).values()) for column in columns))
+            (
+                _headings(rows, k),
+                tuple(tuple(cells.get((row, column), {}).values()) for column in columns),
+            )
             for k, row in enumerate(rows)
         ),
         note=spec.get("note", ""),
@@ -94,7 +109,9 @@ def _together(keys: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _headings(rows: Sequence[tuple[str, ...]], k: int) -> tuple[Heading | None, ...]:
-    """Of each level the heading of row k and how many rows it is for; None where an earlier row has it."""
+    """Of each level the heading of row k and how many rows it is for; None where an earlier row has
+    it.
+    """
     headings: list[Heading | None] = []
     for level, text in enumerate(rows[k]):
         start = rows[k][: level + 1]
@@ -106,13 +123,19 @@ def _headings(rows: Sequence[tuple[str, ...]], k: int) -> tuple[Heading | None, 
 
 
 def rounded_alike(check: Any, size: float = 1.0) -> dict[str, str]:
-    """``printed`` and ``ours`` to the printed digits, in units of ``size``; "-" where there is none of ours."""
+    """``printed`` and ``ours`` to the printed digits, in units of ``size``; "-" where there is none
+    of ours.
+    """
     digits = digits_of(check.published / size, check.tolerance / size)
-    return {"printed": _text(check.published / size, digits), "ours": _text(check.reproduced / size, digits)}
+    return {
+        "printed": _text(check.published / size, digits),
+        "ours": _text(check.reproduced / size, digits),
+    }
 
 
 def digits_of(published: float, tolerance: float) -> int:
-    """Digits after the point: the printed number's, and those that its tolerance, half a unit of the last, tells.
+    """Digits after the point: the printed number's, and those that its tolerance, half a unit of
+    the last, tells.
 
     >>> [digits_of(86.5, 0.05), digits_of(1.3, 0.0005), digits_of(133.0, 0.5), digits_of(5.0, 0.0)]
     [1, 3, 0, 0]

@@ -1,4 +1,6 @@
-"""A paper's ledger as it is written: its sentences and statements. The Snakefile reads it, so it needs PyYAML alone."""
+"""A paper's ledger as it is written: its sentences and statements. The Snakefile reads it, so it
+needs PyYAML alone.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,21 @@ import yaml
 def read_ledger(ledger: str | Path) -> dict[str, list[dict[str, Any]]]:
     """A ledger's ``statements`` and ``sentences``.
 
-    Ledgers are long, and libyaml's loader is ten times as fast; where PyYAML lacks it, its own reads the same.
+    Ledgers are long, and libyaml's loader is ten times as fast; where PyYAML lacks it, its own
+    reads the same.
     """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    content: dict[str, list[dict[str, Any]]] = yaml.load(Path(ledger).read_text(encoding="utf-8"), Loader=loader)
+    content: dict[str, list[dict[str, Any]]] = yaml.load(
+        Path(ledger).read_text(encoding="utf-8"), Loader=loader
+    )
     return content
 
 
 def named_in(ledger: str | Path) -> list[str]:
     """The predicates and functions of evidence that its statements name, each once."""
     statements = read_ledger(ledger)["statements"]
-    return list(dict.fromkeys(one[part] for one in statements for part in ("predicate", "evidence") if part in one))
+    return list(
+        dict.fromkeys(
+            one[part] for one in statements for part in ("predicate", "evidence") if part in one
+        )
+    )

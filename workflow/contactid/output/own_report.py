@@ -1,4 +1,6 @@
-"""The folder that a command on a user's own data writes: it appears, or is replaced, when all is there."""
+"""The folder that a command on a user's own data writes: it appears, or is replaced, when all is
+there.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ def cpu_seconds() -> float:
 
 
 def refuse_missing(*paths: str | Path) -> None:
-    """Tell of a path that isn't there before anything heavy is imported; an empty one isn't looked for.
+    """Tell of a path that isn't there before anything heavy is imported; an empty one isn't looked
+    for.
 
     Raises :class:`ContactIdError` with the first.
     """
@@ -32,7 +35,8 @@ def refuse_missing(*paths: str | Path) -> None:
 
 @contextmanager
 def own_report(folder: str | Path) -> Iterator[Path]:
-    """Give an empty folder to write a report into; it takes the place of ``folder`` when all went well.
+    """Give an empty folder to write a report into; it takes the place of ``folder`` when all went
+    well.
 
     Entered before the work begins, it tells at once that nothing can be written there.
 
@@ -44,7 +48,9 @@ def own_report(folder: str | Path) -> Iterator[Path]:
     folder = Path(folder)
     if folder.is_dir():
         if any(folder.iterdir()) and not any((folder / mark).is_file() for mark in _MARKS):
-            raise ContactIdError(f"{folder}: holds other things than a report", "Name another folder")
+            raise ContactIdError(
+                f"{folder}: holds other things than a report", "Name another folder"
+            )
     elif folder.exists():
         raise ContactIdError(f"{folder}: is a file", "Name a folder")
     partial = folder.with_name(f".{folder.name}.partial")
@@ -59,7 +65,8 @@ def own_report(folder: str | Path) -> Iterator[Path]:
         partial.rename(folder)
     except OSError as error:
         raise ContactIdError(
-            f"{folder}: cannot be written ({error.strerror or error})", "Check space and permissions"
+            f"{folder}: cannot be written ({error.strerror or error})",
+            "Check space and permissions",
         ) from error
     finally:
         for rest in (partial, old):

@@ -1,7 +1,9 @@
-"""What papers' statements ask of numbers: predicates with named thresholds, and wrong answers that follow from a rule.
+"""What papers' statements ask of numbers: predicates with named thresholds, and wrong answers that
+follow from a rule.
 
-A ledger of claims names one for each statement (:mod:`contactid.output.ledger`). Float fields of a predicate are its
-thresholds: numbers that the paper's words don't state, so that no verdict may hang on a fifth of one.
+A ledger of claims names one for each statement (:mod:`contactid.output.ledger`). Float fields of a
+predicate are its thresholds: numbers that the paper's words don't state, so that no verdict may
+hang on a fifth of one.
 """
 
 from __future__ import annotations
@@ -32,12 +34,16 @@ class Predicate:
         return bool(cases) and all(cases)
 
     def opposites(self, given: Any) -> Mapping[str, Any]:
-        """What would be given if the opposite were so, by the rule's name; none where only a naive answer can say."""
+        """What would be given if the opposite were so, by the rule's name; none where only a naive
+        answer can say.
+        """
         return {}
 
     def moved(self) -> dict[str, Predicate]:
         """The predicate with each threshold a fifth lower and higher."""
-        thresholds = [one.name for one in fields(self) if isinstance(getattr(self, one.name), float)]
+        thresholds = [
+            one.name for one in fields(self) if isinstance(getattr(self, one.name), float)
+        ]
         return {
             f"{name}*{move:g}": replace(self, **{name: move * getattr(self, name)})
             for name in thresholds
@@ -49,8 +55,8 @@ class Predicate:
 class Smaller(Predicate):
     """The first of two rows of numbers is the smaller one, in more than a share of the pairs.
 
-    Given are the two rows. A number that is smaller by less than ``margin`` is the same; ``most`` is the share of
-    cases that must be exceeded.
+    Given are the two rows. A number that is smaller by less than ``margin`` is the same; ``most``
+    is the share of cases that must be exceeded.
     """
 
     margin: float = 0.05
@@ -183,13 +189,17 @@ class Falls(Rises):
 
 @dataclass(frozen=True)
 class TrendFalls(Predicate):
-    """The second of pairs falls as the first rises, more than chance lets it (Kendall's tau, one-sided)."""
+    """The second of pairs falls as the first rises, more than chance lets it (Kendall's tau,
+    one-sided).
+    """
 
     chance: float = 0.05
 
     def cases(self, given: Pairs) -> list[bool]:
         """One: the trend."""
-        from scipy.stats import kendalltau  # takes long to import, and most studies' statements need none
+        from scipy.stats import (
+            kendalltau,
+        )  # takes long to import, and most studies' statements need none
 
         first, second = np.transpose(given)
         return [bool(kendalltau(first, second, alternative="less").pvalue < self.chance)]
@@ -198,7 +208,10 @@ class TrendFalls(Predicate):
         """The second numbers turned round, and in an order that has no trend."""
         first, second = np.transpose(given)
         shuffled = np.random.default_rng(1).permutation(second)
-        return {"reversed": list(zip(first, -second, strict=True)), "shuffled": list(zip(first, shuffled, strict=True))}
+        return {
+            "reversed": list(zip(first, -second, strict=True)),
+            "shuffled": list(zip(first, shuffled, strict=True)),
+        }
 
 
 @dataclass(frozen=True)
@@ -256,8 +269,9 @@ class MostBelow(Predicate):
 class InEachReading(Predicate):
     """Every case is so, however print is read where it leaves something out (a sign).
 
-    Given are the numbers in each reading; what isn't print has one. A case that another reading answers otherwise isn't
-    counted, and none is where the statement as a whole hangs on the reading.
+    Given are the numbers in each reading; what isn't print has one. A case that another reading
+    answers otherwise isn't counted, and none is where the statement as a whole hangs on the
+    reading.
     """
 
     def answers(self, reading: Any) -> Sequence[bool | None]:

@@ -1,6 +1,8 @@
-"""One kind of answer for a user's own data: parameters with errors, what they explain, whether to believe them.
+"""One kind of answer for a user's own data: parameters with errors, what they explain, whether to
+believe them.
 
-A command writes it (:meth:`Result.save`), a notebook shows it (``_repr_html_``, :meth:`Result.plot`).
+A command writes it (:meth:`Result.save`), a notebook shows it (``_repr_html_``,
+:meth:`Result.plot`).
 """
 
 from __future__ import annotations
@@ -40,8 +42,8 @@ class Result:
     Attributes
     ----------
     title : what of, in a few words
-    params : index ``parameter``; columns ``value``, ``error`` (one standard deviation), ``low``, ``high`` (95 %),
-        ``unit``, and ``told_by``: ``data``, ``prior``, or ``stated`` by the user
+    params : index ``parameter``; columns ``value``, ``error`` (one standard deviation), ``low``,
+        ``high`` (95 %), ``unit``, and ``told_by``: ``data``, ``prior``, or ``stated`` by the user
     covariance : of the parameters that have one, in the parameters' units
     residuals : by channel, measured less modelled, with ``units`` as an attribute
     reasons : why the answer isn't to be believed; empty where it is
@@ -90,7 +92,9 @@ class Result:
     def _repr_html_(self) -> str:
         shown = self.params.drop(columns="error").rename_axis(None)
         table = shown.to_html(float_format="{:.5g}".format, border=0)
-        refuted = "".join(f"<p class='refuted'>Not valid: {escape(reason)}</p>" for reason in self.reasons)
+        refuted = "".join(
+            f"<p class='refuted'>Not valid: {escape(reason)}</p>" for reason in self.reasons
+        )
         warnings = _list("What this can't tell", self.warnings) + _list("Notes", self.notes)
         return f"<h1>{escape(self.title)}</h1>{refuted}{table}{warnings}"
 
@@ -103,7 +107,9 @@ class Result:
 
         chosen = name or next(iter(self.figures), "")
         if chosen not in self.figures:
-            raise ContactIdError(f"no figure {chosen}", f"There are {', '.join(self.figures) or 'none'}")
+            raise ContactIdError(
+                f"no figure {chosen}", f"There are {', '.join(self.figures) or 'none'}"
+            )
         with styled():
             return self.figures[chosen]()
 
@@ -121,7 +127,9 @@ class Result:
         return self.body
 
     def save(self, folder: str | Path) -> None:
-        """Write one page (``report.html``), the numbers (json), the tables (csv), and the body where it is known."""
+        """Write one page (``report.html``), the numbers (json), the tables (csv), and the body
+        where it is known.
+        """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / REPORT, self._page())

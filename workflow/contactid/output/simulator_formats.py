@@ -1,19 +1,19 @@
 """An identified body as MJCF (MuJoCo) and URDF: text that these formats' readers load.
 
-Both take mass, centre of mass and the inertia tensor about it as they are, in the axes of the body frame; units are kg
-and m. What they have of contact differs:
+Both take mass, centre of mass and the inertia tensor about it as they are, in the axes of the body
+frame; units are kg and m. What they have of contact differs:
 
-* *Friction.* MJCF: the geom's ``friction``, sliding part alone, with ``priority="1"`` so that it counts whatever the
-  other body says. URDF knows none; Bullet's extension ``<contact><lateral_friction>`` is written, other readers pass it
-  over.
-* *Restitution.* MJCF has none as such. With negative numbers, ``solref="-k -b"`` makes a contact the damped spring
-  ``r'' + b r' + k r = 0`` that only pushes. The ratio of its speeds depends on ``b / (2 sqrt k)`` alone
-  (:func:`damping_ratio`), so any restitution of one impact can be had; the contact lasts about ``pi / sqrt k``, which
-  the time step must resolve. Here ``sqrt k`` is 600 rad/s: 5 ms, and a time step of 0.5 ms or less. URDF: Bullet's
-  ``<restitution>``.
+* *Friction.* MJCF: the geom's ``friction``, sliding part alone, with ``priority="1"`` so that it
+  counts whatever the other body says. URDF knows none; Bullet's extension
+  ``<contact><lateral_friction>`` is written, other readers pass it over.
+* *Restitution.* MJCF has none as such. With negative numbers, ``solref="-k -b"`` makes a contact
+  the damped spring ``r'' + b r' + k r = 0`` that only pushes. The ratio of its speeds depends on
+  ``b / (2 sqrt k)`` alone (:func:`damping_ratio`), so any restitution of one impact can be had; the
+  contact lasts about ``pi / sqrt k``, which the time step must resolve. Here ``sqrt k`` is 600
+  rad/s: 5 ms, and a time step of 0.5 ms or less. URDF: Bullet's ``<restitution>``.
 
-A planar body of J kg m2 is given as a flat one, ``np.diag([J / 2, J / 2, J])``: in its plane only J counts. In MJCF it
-moves along x and y (up) and turns about z, and ``option`` has gravity along -y.
+A planar body of J kg m2 is given as a flat one, ``np.diag([J / 2, J / 2, J])``: in its plane only J
+counts. In MJCF it moves along x and y (up) and turns about z, and ``option`` has gravity along -y.
 """
 
 from __future__ import annotations
@@ -67,7 +67,11 @@ class IdentifiedBody:
     def __post_init__(self) -> None:
         """Refuse what no simulator takes: a mass or a principal moment that isn't positive."""
         moments = np.linalg.eigvalsh(np.asarray(self.inertia, dtype=float))
-        possible = self.mass > 0.0 and moments[0] > 0.0 and moments[2] <= (moments[0] + moments[1]) * (1.0 + 1e-9)
+        possible = (
+            self.mass > 0.0
+            and moments[0] > 0.0
+            and moments[2] <= (moments[0] + moments[1]) * (1.0 + 1e-9)
+        )
         if not possible:
             raise ContactIdError(
                 f"{self.name}: no body has a mass of {self.mass:g} kg and principal moments of {moments} kg m2",
@@ -76,10 +80,12 @@ class IdentifiedBody:
 
 
 def damping_ratio(restitution: float) -> float:
-    """Damping ratio ``b / (2 sqrt k)`` of a spring that only pushes, and sends back ``restitution`` of the speed.
+    """Damping ratio ``b / (2 sqrt k)`` of a spring that only pushes, and sends back ``restitution``
+    of the speed.
 
-    With the rates ``b0 = b/2`` and ``w = sqrt(k - b0^2)`` the push ends when ``k r + b r' = 0``; the speeds' ratio is
-    ``exp(-(b0 / w) (pi - atan2(2 b0 w, w^2 - b0^2)))``; overdamped the same with a logarithm. At least 1e-5 is left.
+    With the rates ``b0 = b/2`` and ``w = sqrt(k - b0^2)`` the push ends when ``k r + b r' = 0``;
+    the speeds' ratio is ``exp(-(b0 / w) (pi - atan2(2 b0 w, w^2 - b0^2)))``; overdamped the same
+    with a logarithm. At least 1e-5 is left.
 
     >>> damping_ratio(1.0)
     0.0
@@ -88,7 +94,9 @@ def damping_ratio(restitution: float) -> float:
         raise ContactIdError(f"a restitution of {restitution:g}", "Give a number from 0 to 1")
     if restitution == 1.0:
         return 0.0
-    from scipy.optimize import brentq  # slow to import, and bodies without restitution don't need it
+    from scipy.optimize import (
+        brentq,
+    )  # slow to import, and bodies without restitution don't need it
 
     def excess(ratio: float) -> float:
         return float(np.log(max(restitution, 1e-5)) + _loss(ratio))
@@ -108,11 +116,15 @@ def _loss(ratio: float) -> float:
 
 
 def mjcf(body: IdentifiedBody) -> str:
-    """A MuJoCo model with the one body, free to move; its ``<body>`` can be copied into another model."""
+    """A MuJoCo model with the one body, free to move; its ``<body>`` can be copied into another
+    model.
+    """
     root = ET.Element("mujoco", model=body.name)
     if body.hull is not None:
         asset = ET.SubElement(root, "asset")
-        ET.SubElement(asset, "mesh", name=f"{body.name}_hull", vertex=_numbers(_corners(body.hull).ravel()))
+        ET.SubElement(
+            asset, "mesh", name=f"{body.name}_hull", vertex=_numbers(_corners(body.hull).ravel())
+        )
     if body.planar:
         ET.SubElement(root, "option", gravity="0 -9.81 0")
     element = ET.SubElement(ET.SubElement(root, "worldbody"), "body", name=body.name)
@@ -123,7 +135,9 @@ def mjcf(body: IdentifiedBody) -> str:
         ET.SubElement(element, "freejoint")
     full = np.asarray(body.inertia)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     place = _numbers(body.center_of_mass)
-    ET.SubElement(element, "inertial", pos=place, mass=_numbers([body.mass]), fullinertia=_numbers(full))
+    ET.SubElement(
+        element, "inertial", pos=place, mass=_numbers([body.mass]), fullinertia=_numbers(full)
+    )
     shape: dict[str, str] = {}
     if body.box is not None:
         shape = {"type": "box", "size": _numbers(0.5 * np.asarray(body.box))}
@@ -131,7 +145,11 @@ def mjcf(body: IdentifiedBody) -> str:
         shape = {"type": "mesh", "mesh": f"{body.name}_hull"}
     if shape:
         if body.friction is not None:
-            shape |= {"friction": _numbers([body.friction, 0.0, 0.0]), "condim": "3", "priority": "1"}
+            shape |= {
+                "friction": _numbers([body.friction, 0.0, 0.0]),
+                "condim": "3",
+                "priority": "1",
+            }
         if body.restitution is not None:
             spring = [-(CONTACT_RATE**2), -2.0 * damping_ratio(body.restitution) * CONTACT_RATE]
             shape |= {"solref": _numbers(spring), "solimp": _IMPEDANCE, "priority": "1"}
@@ -140,13 +158,19 @@ def mjcf(body: IdentifiedBody) -> str:
 
 
 def urdf(body: IdentifiedBody, mesh: str = "") -> str:
-    """A URDF robot of one link. A hull needs a file beside it, ``mesh``, which :func:`wavefront` gives the text of."""
+    """A URDF robot of one link. A hull needs a file beside it, ``mesh``, which :func:`wavefront`
+    gives the text of.
+    """
     root = ET.Element("robot", name=body.name)
     link = ET.SubElement(root, "link", name=body.name)
     inertial = ET.SubElement(link, "inertial")
     ET.SubElement(inertial, "origin", xyz=_numbers(body.center_of_mass), rpy="0 0 0")
     ET.SubElement(inertial, "mass", value=_numbers([body.mass]))
-    entries = {f"i{'xyz'[i]}{'xyz'[j]}": _numbers([body.inertia[i][j]]) for i in range(3) for j in range(i, 3)}
+    entries = {
+        f"i{'xyz'[i]}{'xyz'[j]}": _numbers([body.inertia[i][j]])
+        for i in range(3)
+        for j in range(i, 3)
+    }
     ET.SubElement(inertial, "inertia", entries)
     if body.friction is not None or body.restitution is not None:
         contact = ET.SubElement(link, "contact")
@@ -165,7 +189,9 @@ def urdf(body: IdentifiedBody, mesh: str = "") -> str:
 
 
 def wavefront(hull: np.ndarray) -> str:
-    """The convex hull of points (v, 3) m as a Wavefront .obj: triangles, counter-clockwise from outside."""
+    """The convex hull of points (v, 3) m as a Wavefront .obj: triangles, counter-clockwise from
+    outside.
+    """
     points = _corners(hull)
     triangles = _hull_of(points)
     lines = [f"v {_numbers(point)}" for point in points]

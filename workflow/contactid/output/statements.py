@@ -1,8 +1,10 @@
-"""A paper's statements without a number of their own, judged by the predicates that its ledger names.
+"""A paper's statements without a number of their own, judged by the predicates that its ledger
+names.
 
-``resources/published/<study>_claims.yaml`` has them under ``statements``. Each names the tables that it is judged by,
-the function that takes its evidence from them, the predicate with its thresholds, and wrong answers: those that follow
-from a rule come from the predicate and the evidence, a counterexample may stand beside them.
+``resources/published/<study>_claims.yaml`` has them under ``statements``. Each names the tables
+that it is judged by, the function that takes its evidence from them, the predicate with its
+thresholds, and wrong answers: those that follow from a rule come from the predicate and the
+evidence, a counterexample may stand beside them.
 """
 
 from __future__ import annotations
@@ -64,7 +66,9 @@ class Statement:
 
     def made(self) -> Predicate:
         """The predicate with its thresholds."""
-        found: Predicate = resolve(self.predicate)(**{name: one["value"] for name, one in self.thresholds.items()})
+        found: Predicate = resolve(self.predicate)(
+            **{name: one["value"] for name, one in self.thresholds.items()}
+        )
         return found
 
 
@@ -106,7 +110,8 @@ def judge_statements(
     named: Mapping[str, Any],
     origins: Origins,
 ) -> pd.DataFrame:
-    """A row for each statement of a ledger, with the columns of :func:`contactid.output.comparison.compare`.
+    """A row for each statement of a ledger, with the columns of
+    :func:`contactid.output.comparison.compare`.
 
     Parameters
     ----------
@@ -121,13 +126,17 @@ def judge_statements(
     return as_table(rows)
 
 
-def evidence_of(statement: Statement, tables: Mapping[str, pd.DataFrame], named: Mapping[str, Any]) -> Evidence:
+def evidence_of(
+    statement: Statement, tables: Mapping[str, pd.DataFrame], named: Mapping[str, Any]
+) -> Evidence:
     """What a statement is asked of in this run."""
     absent = [name for name in statement.tables if name not in tables]
     if statement.lacks and (absent or not statement.evidence):
         return missing(statement.lacks["kind"], statement.lacks["words"])
     if absent:
-        return missing(NOT_DONE, f"{', '.join(absent)}, which this configuration leaves out ({statement.name})")
+        return missing(
+            NOT_DONE, f"{', '.join(absent)}, which this configuration leaves out ({statement.name})"
+        )
     function = resolve(statement.evidence)
     own = {"tables": {name: tables[name] for name in statement.tables}, **statement.settings}
     found: Evidence = function(**arguments(function, {**named, **own}))
@@ -135,7 +144,9 @@ def evidence_of(statement: Statement, tables: Mapping[str, pd.DataFrame], named:
 
 
 def matches(row: Mapping[Any, Any], pattern: Pattern) -> bool:
-    """Whether a row's artefact, quantity and condition are those of a pattern, which may have wildcards."""
+    """Whether a row's artefact, quantity and condition are those of a pattern, which may have
+    wildcards.
+    """
     return all(fnmatchcase(str(row[name]), str(pattern[name])) for name in KEY)
 
 

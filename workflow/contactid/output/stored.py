@@ -1,6 +1,8 @@
-"""Results that take too long for every run, read from where they are stored: a folder of ``resources/stored/``.
+"""Results that take too long for every run, read from where they are stored: a folder of
+``resources/stored/``.
 
-It has ``table.csv``, a row per sample, and ``provenance.json``, what made it (:mod:`contactid.review.stored`).
+It has ``table.csv``, a row per sample, and ``provenance.json``, what made it
+(:mod:`contactid.review.stored`).
 """
 
 from __future__ import annotations

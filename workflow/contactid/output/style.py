@@ -30,7 +30,9 @@ SKY = "#56B4E9"
 ROSE = "#CC79A7"
 
 FORMATS = ("pdf", "png", "svg")
-_LAYOUTS = 5  # at most; each makes room for what the one before has found too narrow, until nothing moves
+_LAYOUTS = (
+    5  # at most; each makes room for what the one before has found too narrow, until nothing moves
+)
 
 _SETTINGS: Any = {
     "font.family": "DejaVu Sans",
@@ -62,18 +64,23 @@ def styled() -> Iterator[None]:
 
 
 def label_data(figure: Figure, text: str) -> None:
-    """Say in the picture itself which data it was made from, as ``synthetic data: throws of a square, identified``.
+    """Say in the picture itself which data it was made from, as ``synthetic data: throws of a
+    square, identified``.
 
-    It begins with what kind they are: ``synthetic data``, ``recorded data``, ``public data``, ``simulated``,
-    ``computed`` or ``drawing``. It is shown as it is: no math is read in it.
+    It begins with what kind they are: ``synthetic data``, ``recorded data``, ``public data``,
+    ``simulated``, ``computed`` or ``drawing``. It is shown as it is: no math is read in it.
     """
-    figure.supxlabel(one_line(text), fontsize=6, color="#555555", x=0.995, ha="right", parse_math=False)
+    figure.supxlabel(
+        one_line(text), fontsize=6, color="#555555", x=0.995, ha="right", parse_math=False
+    )
 
 
 def save(figure: Figure, stem: str | Path, formats: Sequence[str] = FORMATS) -> None:
-    """Write ``stem`` with the extensions pdf, png and svg, without dates, so that equal figures are equal files.
+    """Write ``stem`` with the extensions pdf, png and svg, without dates, so that equal figures are
+    equal files.
 
-    What :func:`label_data` said is also in the files' metadata: svg and png ``Description``, pdf ``Subject``.
+    What :func:`label_data` said is also in the files' metadata: svg and png ``Description``, pdf
+    ``Subject``.
     """
     _settle(figure)
     said = figure.get_supxlabel()
@@ -93,8 +100,8 @@ def save(figure: Figure, stem: str | Path, formats: Sequence[str] = FORMATS) -> 
 def _settle(figure: Figure) -> None:
     """Lay a figure out once, for all its formats, and round where that puts the axes.
 
-    The layout's solver orders its unknowns by where they lie in memory, so the last digits differ from run to run, and
-    with them a few pixels and the names in an svg file.
+    The layout's solver orders its unknowns by where they lie in memory, so the last digits differ
+    from run to run, and with them a few pixels and the names in an svg file.
     """
     engine = figure.get_layout_engine()
     if engine is None:

@@ -31,7 +31,8 @@ def conclude(
     claims: str,
     summary: str,
 ) -> None:
-    """Gather every study's verdicts in one table, judge the papers' sentences, and say on one page what the run found.
+    """Gather every study's verdicts in one table, judge the papers' sentences, and say on one page
+    what the run found.
 
     Parameters
     ----------
@@ -49,26 +50,39 @@ def conclude(
     sentences = pd.concat([pd.DataFrame(columns=list(COLUMNS)), *said], ignore_index=True)
     write_csv(sentences, claims)
     texts = [Path(section).read_text(encoding="utf-8").strip() for section in sections]
-    verdicts = [f"* {study}: {verdict_line(rows)}" for study, rows in table.groupby("study", sort=False)]
+    verdicts = [
+        f"* {study}: {verdict_line(rows)}" for study, rows in table.groupby("study", sort=False)
+    ]
     had = run_had("This run", map(read_json, cards))
     parts = [f"# Run {run}", *filter(None, [had])]
     for name, rows in sentences.groupby("study", sort=False):
-        parts += [f"## What the {name} paper's abstract says (claims.csv)", "\n".join(abstract_lines(rows))]
+        parts += [
+            f"## What the {name} paper's abstract says (claims.csv)",
+            "\n".join(abstract_lines(rows)),
+        ]
     parts += ["## Printed numbers (checks.csv)", "\n".join(verdicts), *texts]
     write_text(summary, "\n\n".join(parts) + "\n")
 
 
 def findings(results: str | Path, studies: Sequence[str]) -> list[str]:
-    """What a finished run found, in lines: its data, verdicts by study, whether stored results hold, where to look."""
+    """What a finished run found, in lines: its data, verdicts by study, whether stored results
+    hold, where to look.
+    """
     folder = Path(results)
-    cards = [card for card in map(read_json, sorted(folder.glob("data/*/card.json"))) if card["study"] in studies]
+    cards = [
+        card
+        for card in map(read_json, sorted(folder.glob("data/*/card.json")))
+        if card["study"] in studies
+    ]
     lines = [*filter(None, [run_had("This run", cards)])]
     lines += [f"{study}: {_told(read_csv(folder / study / 'checks.csv'))}" for study in studies]
     held = _held(folder)
     if len(held):
         wrong = held.loc[~held["verdict"].isin(["holds", "not compared"]), "name"]
         compared = f"{held['compared'].sum()} of {held['samples'].sum()} samples compared"
-        lines.append(f"stored results: {len(held)}, {compared}, {', '.join(wrong) or 'none'} out of tolerance or date")
+        lines.append(
+            f"stored results: {len(held)}, {compared}, {', '.join(wrong) or 'none'} out of tolerance or date"
+        )
     return [
         *lines,
         f"In words: {folder}/summary.md; each printed number beside ours: {folder}/checks.csv",
@@ -83,15 +97,25 @@ def _held(folder: Path) -> pd.DataFrame:
 
 def _told(checks: pd.DataFrame) -> str:
     counts = counted(checks)["verdict"].value_counts()
-    said = ", ".join(f"{counts[verdict]} {verdict.replace('_', ' ')}" for verdict in VERDICTS if verdict in counts)
+    said = ", ".join(
+        f"{counts[verdict]} {verdict.replace('_', ' ')}"
+        for verdict in VERDICTS
+        if verdict in counts
+    )
     return f"of {counts.sum()} printed numbers and statements {said}"
 
 
 def verdict_line(checks: pd.DataFrame) -> str:
-    """How many rows have which verdict, and the datasets that others lack; repetitions of an experiment don't count."""
+    """How many rows have which verdict, and the datasets that others lack; repetitions of an
+    experiment don't count.
+    """
     rows = counted(checks)
     counts = rows["verdict"].value_counts()
-    told = [f"{counts.get(verdict, 0)} {verdict}" for verdict in VERDICTS if verdict in counts or verdict == REPRODUCED]
+    told = [
+        f"{counts.get(verdict, 0)} {verdict}"
+        for verdict in VERDICTS
+        if verdict in counts or verdict == REPRODUCED
+    ]
     datasets = missing_datasets(map(missing_of, rows.loc[~comparable(rows), "note"]))
     lacks = f" (datasets that the run lacks: {', '.join(datasets)})" if datasets else ""
     return ", ".join(told) + lacks
@@ -108,11 +132,17 @@ def missing_datasets(missing: Iterable[str]) -> list[str]:
 
 
 def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table whose columns line up in plain text, too; names of users are given as Markdown."""
+    """A Markdown table whose columns line up in plain text, too; names of users are given as
+    Markdown.
+    """
     rows = [[_BAR.sub(r"\1\\|", one_line(cell)) for cell in row] for row in rows]
     widths = [max(len(row[k]) for row in [titles, *rows]) for k in range(len(titles))]
 
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)) + " |"
+        return (
+            "| "
+            + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+            + " |"
+        )
 
     return "\n".join([line(titles), line(["-" * width for width in widths]), *map(line, rows)])

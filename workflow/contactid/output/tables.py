@@ -9,7 +9,8 @@ import pandas as pd
 from contactid.core.atomic import replacing
 from contactid.output.escape import spreadsheet
 
-#: Significant digits in csv files: enough for every comparison, few enough to hide most of a machine's rounding.
+#: Significant digits in csv files: enough for every comparison, few enough to hide most of a
+#: machine's rounding.
 PRECISION = 6
 
 
@@ -36,13 +37,17 @@ def read_csv(path: str | Path) -> pd.DataFrame:
     """Read a table that :func:`write_csv` wrote; empty cells of text columns become empty strings."""
     table = pd.read_csv(path)
     for column in table.columns:
-        if not pd.api.types.is_numeric_dtype(table[column]) and not pd.api.types.is_bool_dtype(table[column]):
+        if not pd.api.types.is_numeric_dtype(table[column]) and not pd.api.types.is_bool_dtype(
+            table[column]
+        ):
             table[column] = table[column].fillna("")
     return table
 
 
 def write_exact(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a table that another job goes on with: floats to their last digit, which :func:`read_csv` keeps."""
+    """Write a table that another job goes on with: floats to their last digit, which
+    :func:`read_csv` keeps.
+    """
     with replacing(path) as partial:
         table.to_csv(partial, index=False, lineterminator="\n")
 

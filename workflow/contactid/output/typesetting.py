@@ -1,9 +1,10 @@
 """Tables for a paper: LaTeX with booktabs, from a run's csv files.
 
-A printed table keeps the paper's own rows and columns: in each cell the printed number, below it ours with a mark for
-the verdict, and below that how far ours may be off. Every other one has the columns of its csv file. All are at most
-17 cm wide: wide ones aren't declared as typeset, and ``studies.yaml`` says which printed ones are in two halves.
-Nothing is computed here, so the edit of a caption or a heading reruns this short job alone.
+A printed table keeps the paper's own rows and columns: in each cell the printed number, below it
+ours with a mark for the verdict, and below that how far ours may be off. Every other one has the
+columns of its csv file. All are at most 17 cm wide: wide ones aren't declared as typeset, and
+``studies.yaml`` says which printed ones are in two halves. Nothing is computed here, so the edit of
+a caption or a heading reruns this short job alone.
 """
 
 from __future__ import annotations
@@ -71,19 +72,29 @@ def typeset(
     for one, source, file in zip(described, data, tables, strict=True):
         key, table = one["name"].split("_")[0], read_csv(source)
         rows = judged[judged["artefact"] == key]
-        text = printed_table(rows, table, grids[key], words, one) if key in grids else own_table(table, words, one)
+        text = (
+            printed_table(rows, table, grids[key], words, one)
+            if key in grids
+            else own_table(table, words, one)
+        )
         write_text(file, f"% needs \\usepackage{{booktabs}}\n{text}")
 
 
 def as_printed(checks: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The printed numbers in their order with ours, also those that a table's one row of inputs stands for."""
-    rows = published.rename(columns={"value": "published"})[[*KEY, "published", "unit", "tolerance"]]
+    """The printed numbers in their order with ours, also those that a table's one row of inputs
+    stands for.
+    """
+    rows = published.rename(columns={"value": "published"})[
+        [*KEY, "published", "unit", "tolerance"]
+    ]
     rows = rows.merge(checks[[*KEY, "reproduced", "verdict", "origin"]], how="left", on=list(KEY))
     together = checks[checks["quantity"] == INPUTS].set_index("artefact")["verdict"]
     inputs = rows["verdict"].isna()
     verdict = rows["verdict"].where(~inputs, rows["artefact"].map(together))
     used = inputs & (verdict == verdicts.INPUT)
-    return rows.assign(verdict=verdict, reproduced=rows["reproduced"].where(~used, rows["published"]))
+    return rows.assign(
+        verdict=verdict, reproduced=rows["reproduced"].where(~used, rows["published"])
+    )
 
 
 def printed_table(
@@ -93,7 +104,8 @@ def printed_table(
     words: Mapping[str, str],
     described: Mapping[str, Any],
 ) -> str:
-    """A table in the paper's rows and columns, in two floats where ``spec`` names a key to halve it by.
+    """A table in the paper's rows and columns, in two floats where ``spec`` names a key to halve it
+    by.
 
     Parameters
     ----------
@@ -110,7 +122,12 @@ def printed_table(
             continue
         shown = [check for _, cells in grid.rows for cell in cells for check in cell]
         bracketed = f"In brackets: {spread['words']}" if any(check.ends for check in shown) else ""
-        said = [described["caption"], "In each cell the printed number, ours below it", bracketed, grid.note]
+        said = [
+            described["caption"],
+            "In each cell the printed number, ours below it",
+            bracketed,
+            grid.note,
+        ]
         caption = "Continued." if floats else _sentences([*said, _origins(shown)])
         floats.append(_float(*_grid_lines(grid), f"{caption} {_legend(shown)}", again=bool(floats)))
     return "".join(floats)
@@ -120,24 +137,35 @@ def _halves(rows: pd.DataFrame, key: str | None) -> list[pd.DataFrame]:
     """The rows by the first and the second half of the values that a key of the condition has."""
     if key is None:
         return [rows]
-    values = pd.Series([parts_of(condition).get(key) for condition in rows["condition"]], index=rows.index)
+    values = pd.Series(
+        [parts_of(condition).get(key) for condition in rows["condition"]], index=rows.index
+    )
     distinct = values.dropna().unique()
     first = values.isin(distinct[: -(-len(distinct) // 2)])
     return [rows[first], rows[~first]]
 
 
-def _ends(row: Mapping[Any, Any], table: pd.DataFrame, spread: Mapping[str, Any]) -> tuple[float, ...]:
-    """How far ours may be off: two ends, or one number either way; none where the table doesn't say it.
+def _ends(
+    row: Mapping[Any, Any], table: pd.DataFrame, spread: Mapping[str, Any]
+) -> tuple[float, ...]:
+    """How far ours may be off: two ends, or one number either way; none where the table doesn't say
+    it.
 
-    Of the table's rows with the number's keys it is the first with our value, as both files have six digits.
+    Of the table's rows with the number's keys it is the first with our value, as both files have
+    six digits.
     """
-    value, *columns = (name.format(quantity=row["quantity"]) for name in (spread["value"], *spread["ends"]))
+    value, *columns = (
+        name.format(quantity=row["quantity"]) for name in (spread["value"], *spread["ends"])
+    )
     condition = parts_of(row["condition"])
     if not {value, *columns} <= set(table) or not set(spread["keys"]) <= set(condition):
         return ()
     same = (table[value] - row["reproduced"]).abs() <= 1e-5 * abs(row["reproduced"])
     for key, column in spread["keys"].items():
-        same &= table[column].map(lambda cell: f"{cell:g}" if isinstance(cell, float) else str(cell)) == condition[key]
+        same &= (
+            table[column].map(lambda cell: f"{cell:g}" if isinstance(cell, float) else str(cell))
+            == condition[key]
+        )
     found = table.loc[same, columns].dropna()
     return tuple(found.iloc[0]) if len(found) else ()
 
@@ -153,7 +181,8 @@ def _grid_lines(grid: Grid) -> tuple[list[str], list[list[Heading]], list[list[L
         if any(ends):
             blocks[-1].append([*below, *ends])
     heads = [
-        [Heading(text if level is grid.heads[-1] else "", 1) for text in grid.corner] + [*level] for level in grid.heads
+        [Heading(text if level is grid.heads[-1] else "", 1) for text in grid.corner] + [*level]
+        for level in grid.heads
     ]
     pretty = [[Heading(_pretty(head.text), head.span) for head in level] for level in heads]
     return ["l"] * len(grid.corner) + ["r"] * len(grid.rows[0][1]), pretty, blocks
@@ -166,11 +195,17 @@ def _cell(checks: Sequence[Any]) -> tuple[str, str, str]:
     ours, ends = zip(*map(_ours, checks), strict=True)
     found = _NONE if "-" in ours else f"${_joined(ours)}$"
     marks = ",".join(dict.fromkeys(MARKS[check.verdict] for check in checks))
-    return f"${_joined([check.printed for check in checks])}$", rf"{found}$^{{\mathrm{{{marks}}}}}$", "".join(ends)
+    return (
+        f"${_joined([check.printed for check in checks])}$",
+        rf"{found}$^{{\mathrm{{{marks}}}}}$",
+        "".join(ends),
+    )
 
 
 def _ours(check: Any) -> tuple[str, str]:
-    """Our number and how far it may be off: to the printed digits, and to more where it is known better."""
+    """Our number and how far it may be off: to the printed digits, and to more where it is known
+    better.
+    """
     if not check.ends or check.ours == "-":
         return check.ours, ""
     half = check.ends[0] if len(check.ends) == 1 else 0.5 * (check.ends[1] - check.ends[0])
@@ -181,7 +216,8 @@ def _ours(check: Any) -> tuple[str, str]:
 
 
 def error_digits(error: float) -> int:
-    """Digits after the point that an error allows: two of its own significant ones up to 35, one above.
+    """Digits after the point that an error allows: two of its own significant ones up to 35, one
+    above.
 
     >>> [error_digits(error) for error in (0.025, 0.04, 1.3, 142.0, 0.0)]
     [3, 2, 1, 0, 0]
@@ -194,14 +230,20 @@ def error_digits(error: float) -> int:
 
 def _legend(checks: Sequence[Any]) -> str:
     there = {check.verdict for check in checks}
-    marks = [rf"$^{{\mathrm{{{mark}}}}}$~{plain(verdict)}" for verdict, mark in MARKS.items() if verdict in there]
+    marks = [
+        rf"$^{{\mathrm{{{mark}}}}}$~{plain(verdict)}"
+        for verdict, mark in MARKS.items()
+        if verdict in there
+    ]
     return f"Marks: {', '.join(marks)}."
 
 
 def _origins(checks: Sequence[Any]) -> str:
     """What our numbers are made from."""
     there = {check.origin for check in checks if check.reproduced == check.reproduced}
-    kinds = [words.removeprefix("no data: ") for kind, words in verdicts.ORIGINS.items() if kind in there]
+    kinds = [
+        words.removeprefix("no data: ") for kind, words in verdicts.ORIGINS.items() if kind in there
+    ]
     return f"Ours from {'; '.join(kinds)}" if kinds else ""
 
 
@@ -238,10 +280,15 @@ def _own_cells(column: pd.Series, words: Mapping[str, str]) -> list[str]:
         return ["yes" if value else "no" for value in column]
     if not pd.api.types.is_numeric_dtype(column):
         named = {text: words.get(text, "{}") for text in map(str, column)}
-        return [_pretty(plain(text) if "{}" in named[text] else named[text]) for text in map(str, column)]
+        return [
+            _pretty(plain(text) if "{}" in named[text] else named[text])
+            for text in map(str, column)
+        ]
     least = _ROUNDING * column.abs().replace(math.inf, 0.0).max()
     whole = bool((column.dropna() % 1.0 == 0.0).all())
-    return [_NONE if value != value else f"${_own_number(value, least, whole)}$" for value in column]
+    return [
+        _NONE if value != value else f"${_own_number(value, least, whole)}$" for value in column
+    ]
 
 
 def _own_number(value: float, least: float, whole: bool) -> str:
@@ -273,7 +320,12 @@ def _float(
     for level in heads:
         ends = accumulate(head.span for head in level)
         wide = [(head.span, end) for head, end in zip(level, ends, strict=True) if head.span > 1]
-        lines.append(_line(rf"\multicolumn{{{span}}}{{c}}{{{text}}}" if span > 1 else text for text, span in level))
+        lines.append(
+            _line(
+                rf"\multicolumn{{{span}}}{{c}}{{{text}}}" if span > 1 else text
+                for text, span in level
+            )
+        )
         lines += [rf"\cmidrule(lr){{{end - span + 1}-{end}}}" for span, end in wide]
     lines.append(r"\midrule")
     for block in blocks:
@@ -283,7 +335,15 @@ def _float(
     kind = "table" if len(kinds) <= _NARROW else "table*"
     style = r"\centering\footnotesize\setlength{\tabcolsep}{3pt}\setlength{\belowcaptionskip}{4pt}"
     number = [r"\addtocounter{table}{-1}"] if again else []
-    around = [rf"\begin{{{kind}}}", style, *number, rf"\caption{{{caption}}}", *lines, rf"\end{{{kind}}}", ""]
+    around = [
+        rf"\begin{{{kind}}}",
+        style,
+        *number,
+        rf"\caption{{{caption}}}",
+        *lines,
+        rf"\end{{{kind}}}",
+        "",
+    ]
     return "\n".join(around)
 
 

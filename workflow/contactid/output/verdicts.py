@@ -1,7 +1,9 @@
-"""The verdicts on printed numbers and statements, what they mean, and the rules that they follow from.
+"""The verdicts on printed numbers and statements, what they mean, and the rules that they follow
+from.
 
-A printed number counts as reproduced only where ours was made without it and the same check would have refused wrong
-answers. A verdict that a fifth more or less of its own threshold changes is none.
+A printed number counts as reproduced only where ours was made without it and the same check would
+have refused wrong answers. A verdict that a fifth more or less of its own threshold changes is
+none.
 """
 
 from __future__ import annotations
@@ -72,12 +74,19 @@ class Lack(NamedTuple):
 
 
 def agrees(value: float, published: float, tolerance: float) -> bool:
-    """Whether a number is within the tolerance; the last digit of a difference of rounded numbers doesn't decide."""
+    """Whether a number is within the tolerance; the last digit of a difference of rounded numbers
+    doesn't decide.
+    """
     return bool(abs(value - published) <= tolerance * (1.0 + 1e-9))
 
 
 def judge_number(
-    value: float, published: float, tolerance: float, basis: str, tried: Collection[float], is_error: bool
+    value: float,
+    published: float,
+    tolerance: float,
+    basis: str,
+    tried: Collection[float],
+    is_error: bool,
 ) -> str:
     """The verdict on a number that can be compared.
 
@@ -103,12 +112,15 @@ def judge_number(
     return verdict if steady else UNINFORMATIVE
 
 
-def judge_statement(holds: bool, basis: str, origin: str, wrong: Mapping[str, bool], moved: Mapping[str, bool]) -> str:
+def judge_statement(
+    holds: bool, basis: str, origin: str, wrong: Mapping[str, bool], moved: Mapping[str, bool]
+) -> str:
     """The verdict on a statement that has an answer.
 
     Parameters
     ----------
-    wrong : whether it holds of wrong answers, by name; all but :data:`COUNTEREXAMPLE` are made by a rule
+    wrong : whether it holds of wrong answers, by name; all but :data:`COUNTEREXAMPLE` are made by a
+        rule
     moved : whether it holds with a threshold moved by a fifth
     """
     if any(answer != holds for answer in moved.values()):
@@ -117,7 +129,8 @@ def judge_statement(holds: bool, basis: str, origin: str, wrong: Mapping[str, bo
     if not holds:
         if basis == FITTED:
             return UNINFORMATIVE  # what was tuned to print can't refute it
-        # on a twin, the opposite must look otherwise; a simulation of what the paper describes is what it says
+        # on a twin, the opposite must look otherwise; a simulation of what the paper describes is
+        # what it says
         blind = origin in (TWIN, TWIN_OF_PRINT) and not any(by_rule)
         return UNINFORMATIVE if blind else PRINT_INCONSISTENT if basis == PRINT else DIFFERS
     if basis in _WITHIN:

@@ -1,1 +1,3 @@
-"""The planar study: state, inertia ratio and friction of planar bodies from their frictional impacts."""
+"""The planar study: state, inertia ratio and friction of planar bodies from their frictional
+impacts.
+"""

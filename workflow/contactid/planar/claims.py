@@ -40,8 +40,12 @@ def residuals(tables: Tables) -> Evidence:
     """Largest residuals of eq. 26 at answers of eq. 27 with one weight."""
     found = Measured(tables[f"measures_{IDENTIFICATION}"]).of("penalty_residual")
     exact = float(tables[SAMPLES]["complementarity"].median())
-    note = ", ".join(f"{residual:.3g} with the weight {weight:g}" for weight, residual in found.items())
-    return Evidence([*found.values()], note, naive={"exact complementarity": [exact], "none": [0.0]})
+    note = ", ".join(
+        f"{residual:.3g} with the weight {weight:g}" for weight, residual in found.items()
+    )
+    return Evidence(
+        [*found.values()], note, naive={"exact complementarity": [exact], "none": [0.0]}
+    )
 
 
 def spread_of_impulses(tables: Tables, quantities: Sequence[str]) -> Evidence:
@@ -84,7 +88,9 @@ def _cells(tables: Tables) -> pd.DataFrame:
 
 
 def error_trends(tables: Tables, along: Sequence[str], of: Sequence[str]) -> Evidence:
-    """Sizes of errors of J/m or their standard errors, as printed or ours, by frame rate or friction."""
+    """Sizes of errors of J/m or their standard errors, as printed or ours, by frame rate or
+    friction.
+    """
     printed = "published" in tables
     cells = printed_cells(tables["published"]) if printed else _cells(tables)
     cells = cells.assign(size=cells["printed"].abs()) if printed else cells

@@ -50,7 +50,9 @@ def summarise(
     reformulations: str,
     summary: str,
 ) -> None:
-    """Write Markdown from the study's tables: impulses, energy, lift-off, the two forms of a step, identification."""
+    """Write Markdown from the study's tables: impulses, energy, lift-off, the two forms of a step,
+    identification.
+    """
     peaks, by_rate = read_csv(convergence), read_csv(rates)
     orders = peaks["order"].map("{:.2f}".format) + " +- " + peaks["order_se"].map("{:.2f}".format)
     peaks["order_in_h"] = orders.where(peaks["model"] == "IRC", "does not converge")

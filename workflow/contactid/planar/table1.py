@@ -1,4 +1,6 @@
-"""Table 1 of the planar paper against stored noise samples: one sample in print, a distribution of ours."""
+"""Table 1 of the planar paper against stored noise samples: one sample in print, a distribution of
+ours.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _PERFECT = {"perfect estimator": 0.0}
 
 def printed_cells(published: pd.DataFrame) -> pd.DataFrame:
     """Table 1 in print: ``mu, fps, condition, printed``, the error of J/m in %."""
-    rows = published[(published["artefact"] == "tab01") & (published["quantity"] == "inertia_ratio_error_pct")]
+    rows = published[
+        (published["artefact"] == "tab01") & (published["quantity"] == "inertia_ratio_error_pct")
+    ]
     cells = rows["condition"].str.extract("friction_mu=(?P<mu>[^;]+);fps=(?P<fps>.+)").astype(float)
     return cells.assign(condition=rows["condition"], printed=rows["value"].astype(float))
 
@@ -40,18 +44,25 @@ def table_numbers(
     Parameters
     ----------
     samples : columns mu, fps, seed, converged, error_pct, ratio_is_limit
-    same_motion : the least friction with the same motion, by the frictions of table 1; its throws count once
+    same_motion : the least friction with the same motion, by the frictions of table 1; its throws
+        count once
     """
     cells = printed_cells(published)
     cells["motion"] = [same_motion[mu] for mu in cells["mu"]]
     good = samples[samples["converged"] & (samples["mu"].map(same_motion) == samples["mu"])]
-    errors = {(float(str(mu)), float(str(fps))): part for (mu, fps), part in good.groupby(["mu", "fps"])}
+    errors = {
+        (float(str(mu)), float(str(fps))): part for (mu, fps), part in good.groupby(["mu", "fps"])
+    }
     numbers: dict[Key, Reproduced] = {}
     for row in cells.to_dict("records"):
         key = ("tab01", "inertia_ratio_error_pct", str(row["condition"]))
         if (row["motion"], row["fps"]) in errors:
             one = _cell(errors[row["motion"], row["fps"]])
-            repeated = "" if row["motion"] == row["mu"] else f"friction_mu={row['motion']:g};fps={row['fps']:g}"
+            repeated = (
+                ""
+                if row["motion"] == row["mu"]
+                else f"friction_mu={row['motion']:g};fps={row['fps']:g}"
+            )
             naive = {**one.naive, **_PERFECT} if row["printed"] == 0.0 else one.naive
             numbers[key] = replace(one, repeats=repeated, naive=naive)
     return numbers | _means(cells, good)
@@ -80,8 +91,9 @@ def _cell(part: pd.DataFrame) -> Reproduced:
 def sample_tolerance(values: np.ndarray) -> Tolerance:
     """Rounding, and what one further sample departs from the median of n in 19 of 20 cases.
 
-    That is the k-th smallest of our own samples' departures, ``k = 0.95 (n + 1)`` rounded up, which holds for any
-    distribution; but at most two standard deviations of the difference of a sample and the median, by the quartiles.
+    That is the k-th smallest of our own samples' departures, ``k = 0.95 (n + 1)`` rounded up, which
+    holds for any distribution; but at most two standard deviations of the difference of a sample
+    and the median, by the quartiles.
     """
     n, median = len(values), float(np.median(values))
     away, place = np.sort(np.abs(values - median)), int(np.ceil(_CASES * (n + 1)))
@@ -96,7 +108,8 @@ def sample_tolerance(values: np.ndarray) -> Tolerance:
 
 
 def _means(cells: pd.DataFrame, good: pd.DataFrame) -> dict[Key, Reproduced]:
-    """The mean magnitude of table 1's errors by frame rate, against as many means of ours as there are noise samples.
+    """The mean magnitude of table 1's errors by frame rate, against as many means of ours as there
+    are noise samples.
 
     In print each cell has noise of its own, so ours take another noise sample in each cell too.
     """

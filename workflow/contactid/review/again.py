@@ -1,4 +1,6 @@
-"""Make parts of a run again, and say how they compare: report, figures, typeset tables, and a sample of numbers."""
+"""Make parts of a run again, and say how they compare: report, figures, typeset tables, and a
+sample of numbers.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ from contactid.review.recompute import (
 )
 from contactid.run.records import JobRecord
 
-# ways to make again what differs where the run's own arithmetic can't be kept, beside this machine's own
+# ways to make again what differs where the run's own arithmetic can't be kept, beside this
+# machine's own
 _OTHER_KERNELS = 2
 
 
@@ -53,7 +56,8 @@ class Choice:
 
 
 def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choice) -> int:
-    """Make the report, all figures and tables and a sample of the numbers again, print how they compare.
+    """Make the report, all figures and tables and a sample of the numbers again, print how they
+    compare.
 
     Returns how many files differ.
 
@@ -74,7 +78,9 @@ def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choi
         folder = Path(temporary).resolve()
         code = folder / "code"
         lay_out(bundle, run, root, commit, code)
-        of_run = {name: size for name, size in bundle.sizes.items() if name.startswith(f"{results}/")}
+        of_run = {
+            name: size for name, size in bundle.sizes.items() if name.startswith(f"{results}/")
+        }
         jobs = records(code, results, of_run)
         found = candidates(code, results, jobs, choice.longest)
         paths = draw(found, choice.number, choice.seed)
@@ -85,13 +91,22 @@ def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choi
         print(plain(arithmetic), flush=True)
         page = make_report(place, run, arithmetic.variables)
         report = compare("report.html", bundle.read(f"{results}/report.html"), page)
-        print(plain(f"Report: set again from the bundle's files, {report.verdict(0.0)}. {report.where}"), flush=True)
+        print(
+            plain(
+                f"Report: set again from the bundle's files, {report.verdict(0.0)}. {report.where}"
+            ),
+            flush=True,
+        )
         sample = sorted({found.maker[path] for path in paths}, key=lambda job: job.outputs)
         shown = showing(code, jobs)
         _tell_sample(found, paths, sample, choice.seed)
         targets = [*paths, *(name for job in shown for name in job.outputs if name in of_run)]
-        compared = _compared(place, targets, [*sample, *shown], of_run, arithmetic, choice.tolerance)
-    return (report.verdict(0.0) == DIFFERS) + _tell(compared, results, paths, shown, choice.tolerance)
+        compared = _compared(
+            place, targets, [*sample, *shown], of_run, arithmetic, choice.tolerance
+        )
+    return (report.verdict(0.0) == DIFFERS) + _tell(
+        compared, results, paths, shown, choice.tolerance
+    )
 
 
 def _nothing(found: Candidates, longest: float) -> ContactIdError:
@@ -106,7 +121,9 @@ def _nothing(found: Candidates, longest: float) -> ContactIdError:
     )
 
 
-def _tell_sample(found: Candidates, paths: Sequence[str], jobs: Sequence[JobRecord], seed: int) -> None:
+def _tell_sample(
+    found: Candidates, paths: Sequence[str], jobs: Sequence[JobRecord], seed: int
+) -> None:
     total = sum(len(of_study) for of_study in found.by_study.values())
     print(
         f"Sample: {len(paths)} of {total} files (seed {seed}), made again by {len(jobs)} jobs "
@@ -126,14 +143,16 @@ def _compared(
 ) -> dict[str, Difference]:
     """Run jobs again, and compare what they wrote with the bundle's files.
 
-    Where something differs and the run's arithmetic can't be kept here, they run again by other kernels, too: what
-    this machine doesn't agree on with itself can't be held against it.
+    Where something differs and the run's arithmetic can't be kept here, they run again by other
+    kernels, too: what this machine doesn't agree on with itself can't be held against it.
     """
     published = take_away(place.code, names, jobs)
     recompute(place, targets, jobs, arithmetic.variables)
     versions = [_contents(place.code, published)]
     timed = {
-        name for name in published if Path(name).suffix[1:] in KINDS and _shows_new_times(place.code, name, published)
+        name
+        for name in published
+        if Path(name).suffix[1:] in KINDS and _shows_new_times(place.code, name, published)
     }
     compared = _all_compared(published, versions, timed)
     if arithmetic.other and any(one.verdict(tolerance) == DIFFERS for one in compared.values()):
@@ -156,7 +175,9 @@ def _shows_new_times(code: Path, picture: str, remade: Mapping[str, bytes]) -> b
 
 
 def _all_compared(
-    published: Mapping[str, bytes], versions: Sequence[Mapping[str, bytes]], without: Collection[str]
+    published: Mapping[str, bytes],
+    versions: Sequence[Mapping[str, bytes]],
+    without: Collection[str],
 ) -> dict[str, Difference]:
     return {
         name: compare(name, content, *(version[name] for version in versions))
@@ -180,11 +201,21 @@ def _tell(
         differing += verdict == DIFFERS
         if name not in drawings or verdict in (DIFFERS, UNDETERMINED):
             short = name.removeprefix(f"{results}/") + (" *" if name in paths else "")
-            rows.append([short, str(one.numbers), f"{one.largest:.1g}", verdict, plain(one.where)[:100]])
+            rows.append(
+                [short, str(one.numbers), f"{one.largest:.1g}", verdict, plain(one.where)[:100]]
+            )
     print(text_table(["file (* drawn)", "numbers", "largest difference", "verdict", "where"], rows))
-    print(f"Figures and typeset tables: {len(drawings & set(compared))} files were made again from their data.")
-    undetermined = [name for name, one in compared.items() if one.verdict(tolerance) == UNDETERMINED]
+    print(
+        f"Figures and typeset tables: {len(drawings & set(compared))} files were made again from their data."
+    )
+    undetermined = [
+        name for name, one in compared.items() if one.verdict(tolerance) == UNDETERMINED
+    ]
     if undetermined:
-        print(f"{len(undetermined)} files hold numbers on which this machine's own kernels don't agree.")
-    print(f"{len(compared) - differing} of {len(compared)} files agree within {tolerance:g} (relative).")
+        print(
+            f"{len(undetermined)} files hold numbers on which this machine's own kernels don't agree."
+        )
+    print(
+        f"{len(compared) - differing} of {len(compared)} files agree within {tolerance:g} (relative)."
+    )
     return differing

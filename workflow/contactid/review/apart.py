@@ -1,8 +1,9 @@
 """How far two versions of a file are apart, number by number.
 
-Two numbers a and b are ``|a - b| / max(|a|, |b|)`` apart, and not at all where ``|a - b|`` is at most their floor: what
-rounding alone makes of a number, by the column, key or variable that it stands in (:data:`FLOORS`). Words are the same
-or not. What no two runs can have in common is left out, by name (:mod:`contactid.review.one_run`).
+Two numbers a and b are ``|a - b| / max(|a|, |b|)`` apart, and not at all where ``|a - b|`` is at
+most their floor: what rounding alone makes of a number, by the column, key or variable that it
+stands in (:data:`FLOORS`). Words are the same or not. What no two runs can have in common is left
+out, by name (:mod:`contactid.review.one_run`).
 """
 
 from __future__ import annotations
@@ -27,21 +28,24 @@ from contactid.review.one_run import OF_ONE_CRATE, OF_ONE_RUN, ONCE, TIMES, is_t
 
 # what is said of a file that was made again
 IDENTICAL, AGREES, UNDETERMINED, DIFFERS = "identical", "agrees", "undetermined", "differs"
-#: Of the largest number beside it, or of one in its unit: double precision is 2e-16, and a sum of thousands of numbers
-#: that cancel loses three digits of it. Kernels of OpenBLAS move zeros by up to 1e-14 of their column's largest. In the
-#: default run no column of true quantities is below 1e-6, and a column of numbers below 1e-12 holds rounding alone.
+#: Of the largest number beside it, or of one in its unit: double precision is 2e-16, and a sum of
+#: thousands of numbers that cancel loses three digits of it. Kernels of OpenBLAS move zeros by up
+#: to 1e-14 of their column's largest. In the default run no column of true quantities is below
+#: 1e-6, and a column of numbers below 1e-12 holds rounding alone.
 ROUNDING = 1e-12
-#: Floors of what a solve leaves over or at zero, in the column's unit, by a part of its name: solves end at IPOPT's
-#: tolerance (contactid.core.solve), and anywhere below it. And floors of drawings: what nobody sees.
+#: Floors of what a solve leaves over or at zero, in the column's unit, by a part of its name:
+#: solves end at IPOPT's tolerance (contactid.core.solve), and anywhere below it. And floors of
+#: drawings: what nobody sees.
 FLOORS = (
     (re.compile(r"residual|complementarity|infeasibility|closure|impulse"), 1e-8),
     (re.compile(rf"^{pictures.COORDINATES}$"), 1e-3),  # points, of a page of 250 to 500
     (re.compile(rf"^{pictures.PIXELS}$"), 8.0),  # levels of 255
 )
-#: A table with one of these columns has several quantities below each other; each has a largest number of its own.
+#: A table with one of these columns has several quantities below each other; each has a largest
+#: number of its own.
 _QUANTITIES = ("study", "artefact", "quantity", "parameter", "unit")
-#: How much further than this machine's own results by several kernels are from each other a number may be that these
-#: don't agree on: three results say little of how far a fourth one is.
+#: How much further than this machine's own results by several kernels are from each other a number
+#: may be that these don't agree on: three results say little of how far a fourth one is.
 _SPREAD = 10.0
 _PIECE = 1 << 16
 _NAMED = 5  # columns
@@ -60,7 +64,8 @@ class Column:
     numbers : how many were compared
     largest : largest relative difference; infinite where something else than a number differs
     where : of that difference
-    spread : largest relative difference among what was made again in several ways; 0 if it was made once
+    spread : largest relative difference among what was made again in several ways; 0 if it was made
+        once
     """
 
     numbers: int
@@ -69,7 +74,9 @@ class Column:
     spread: float = 0.0
 
     def is_undetermined(self, tolerance: float) -> bool:
-        """Whether this machine doesn't agree with itself on these numbers, and is about as far from the others."""
+        """Whether this machine doesn't agree with itself on these numbers, and is about as far from
+        the others.
+        """
         return self.spread > tolerance and self.largest <= _SPREAD * self.spread
 
 
@@ -119,8 +126,8 @@ def other_than(where: str) -> Difference:
 def compare(name: str, published: bytes, *again: bytes) -> Difference:
     """Compare a published file of that name with what was made again, once or in several ways.
 
-    A number is as far from the published one as that of the ways which is nearest. What is neither a table, text, JSON,
-    netCDF nor a picture is the same or not.
+    A number is as far from the published one as that of the ways which is nearest. What is neither
+    a table, text, JSON, netCDF nor a picture is the same or not.
     """
     kind = name.rpartition(".")[2]
     if published in again and (kind in pictures.KINDS or kind not in _READ):
@@ -138,7 +145,9 @@ def compare(name: str, published: bytes, *again: bytes) -> Difference:
         return other_than(f"other columns: {', '.join(names) or 'another order'}")
     quantities = _quantities(old) if kind == "csv" else None
     columns = [
-        _apart(key, old[key], [version[key] for version in new], quantities) for key in old if not _is_timed(key)
+        _apart(key, old[key], [version[key] for version in new], quantities)
+        for key in old
+        if not _is_timed(key)
     ]
     return Difference(tuple(columns), published in again)
 
@@ -153,7 +162,9 @@ def _is_timed(key: str) -> bool:
 
 
 def _parts(name: str, content: bytes, ours: bytes) -> dict[str, np.ndarray]:
-    """A file's values by column, key or variable, in its order; no picture may be larger than ours is."""
+    """A file's values by column, key or variable, in its order; no picture may be larger than ours
+    is.
+    """
     match name.rpartition(".")[2]:
         case "svg" | "pdf" as kind:
             return _gathered(pictures.strokes(content, kind))
@@ -193,7 +204,9 @@ def _without_the_run(name: str, content: Any) -> Any:
             return {key: value for key, value in content.items() if key not in OF_ONE_RUN}
         case "ro-crate-metadata.json":
             return {
-                entity["@id"]: {key: value for key, value in entity.items() if key not in OF_ONE_CRATE}
+                entity["@id"]: {
+                    key: value for key, value in entity.items() if key not in OF_ONE_CRATE
+                }
                 for entity in content["@graph"]
             }
     return content
@@ -214,10 +227,21 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 def _variables(content: bytes) -> dict[str, np.ndarray]:
     _refuse_links(content)
     with xr.open_dataset(io.BytesIO(content), engine="h5netcdf", decode_cf=False) as data:
-        values = {str(name): np.asarray(variable.to_numpy()) for name, variable in data.variables.items()}
-        attributes = {"": data.attrs, **{f"{name}.": variable.attrs for name, variable in data.variables.items()}}
-    told = ((f"{owner}{key}", value) for owner, found in attributes.items() for key, value in found.items())
-    return values | _gathered(leaf for key, value in told for leaf in _leaves(_attribute(value), f"attribute {key}"))
+        values = {
+            str(name): np.asarray(variable.to_numpy()) for name, variable in data.variables.items()
+        }
+        attributes = {
+            "": data.attrs,
+            **{f"{name}.": variable.attrs for name, variable in data.variables.items()},
+        }
+    told = (
+        (f"{owner}{key}", value)
+        for owner, found in attributes.items()
+        for key, value in found.items()
+    )
+    return values | _gathered(
+        leaf for key, value in told for leaf in _leaves(_attribute(value), f"attribute {key}")
+    )
 
 
 def _attribute(value: Any) -> Any:
@@ -231,7 +255,9 @@ def _attribute(value: Any) -> Any:
 
 
 def _refuse_links(content: bytes) -> None:
-    """A published netCDF file may neither lead to other files nor claim more numbers than one that is written whole."""
+    """A published netCDF file may neither lead to other files nor claim more numbers than one that
+    is written whole.
+    """
 
     def visit(_: object, found: object) -> None:
         if isinstance(found, h5py.Dataset):
@@ -247,7 +273,9 @@ def _refuse_links(content: bytes) -> None:
 
 
 def _cells(text: str, separator: str) -> Iterator[tuple[str, str]]:
-    """A text's lines, and its tables' cells by their headings, without times and without spaces that align them."""
+    """A text's lines, and its tables' cells by their headings, without times and without spaces
+    that align them.
+    """
     heading: list[str] = []
     for line in text.splitlines():
         cells = [cell.strip("|\\ ") for cell in line.split(separator)]
@@ -266,7 +294,10 @@ def _cells(text: str, separator: str) -> Iterator[tuple[str, str]]:
 def _page(content: bytes) -> Iterator[tuple[str, str]]:
     """A page's lines and those of its compressed parts, without what is one run's own."""
     text = _ONCE.sub(b"", content)
-    parts = {f"part {name.decode()}": gzip.decompress(base64.b64decode(part)) for name, part in _PART.findall(text)}
+    parts = {
+        f"part {name.decode()}": gzip.decompress(base64.b64decode(part))
+        for name, part in _PART.findall(text)
+    }
     for name, part in {"page": _PART.sub(b"", text), **parts}.items():
         yield from ((name, line) for line in _ONCE.sub(b"", part).decode().splitlines())
 
@@ -280,19 +311,26 @@ def _quantities(columns: Mapping[str, np.ndarray]) -> np.ndarray | None:
     return np.unique(labels, return_inverse=True)[1]
 
 
-def _apart(key: str, old: np.ndarray, versions: Sequence[np.ndarray], quantities: np.ndarray | None) -> Column:
+def _apart(
+    key: str, old: np.ndarray, versions: Sequence[np.ndarray], quantities: np.ndarray | None
+) -> Column:
     shaped = [new for new in versions if new.shape == old.shape]
     if not shaped:
         return Column(0, np.inf, f"{key}: {old.shape} became {versions[0].shape}")
     floor = _floor(key, _numbers(old), quantities)
     each = np.array([_distance(old, new, floor) for new in shaped])
     nearest = each.min(axis=0)
-    spread = max((float(_distance(shaped[0], new, floor).max(initial=0.0)) for new in shaped[1:]), default=0.0)
+    spread = max(
+        (float(_distance(shaped[0], new, floor).max(initial=0.0)) for new in shaped[1:]),
+        default=0.0,
+    )
     counted = int((~np.isnan(_numbers(old))).sum())
     if not nearest.max(initial=0.0) > 0.0:
         return Column(counted, 0.0, spread=spread)
     worst = np.unravel_index(int(np.argmax(nearest)), nearest.shape)
-    return Column(counted, float(nearest[worst]), f"{key}: {old[worst]!s} became {shaped[0][worst]!s}", spread)
+    return Column(
+        counted, float(nearest[worst]), f"{key}: {old[worst]!s} became {shaped[0][worst]!s}", spread
+    )
 
 
 def _floor(key: str, published: np.ndarray, quantities: np.ndarray | None) -> np.ndarray:
@@ -309,7 +347,9 @@ def _floor(key: str, published: np.ndarray, quantities: np.ndarray | None) -> np
 
 
 def _distance(old: np.ndarray, new: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    """How far each value is from the other, relative; infinite for other words and for what isn't finite in one."""
+    """How far each value is from the other, relative; infinite for other words and for what isn't
+    finite in one.
+    """
     a, b = _numbers(old), _numbers(new)
     words = np.isnan(a) | np.isnan(b)  # words, empty cells, NaN: equal or not
     with np.errstate(invalid="ignore"):
@@ -317,7 +357,10 @@ def _distance(old: np.ndarray, new: np.ndarray, floor: np.ndarray) -> np.ndarray
         equal = (a == b) | (apart <= floor)
         found = np.where(equal, 0.0, apart / np.where(equal, 1.0, np.maximum(np.abs(a), np.abs(b))))
     found = np.where(np.isnan(found), np.inf, found)  # one of two infinities
-    found[words] = [0.0 if str(was) == str(now) else np.inf for was, now in zip(old[words], new[words], strict=True)]
+    found[words] = [
+        0.0 if str(was) == str(now) else np.inf
+        for was, now in zip(old[words], new[words], strict=True)
+    ]
     return found
 
 

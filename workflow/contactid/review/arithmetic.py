@@ -1,8 +1,10 @@
-"""What decides how numbers are rounded: the code that the libraries choose for a processor; another one, emulated.
+"""What decides how numbers are rounded: the code that the libraries choose for a processor; another
+one, emulated.
 
-Compiled libraries bring several versions of their functions and take the fastest that the processor has. They add in
-another order, or round once where others round twice, so the last digits of a result depend on the processor. A name
-of a processor says little of that, least of all in a virtual machine; what was chosen says it.
+Compiled libraries bring several versions of their functions and take the fastest that the processor
+has. They add in another order, or round once where others round twice, so the last digits of a
+result depend on the processor. A name of a processor says little of that, least of all in a virtual
+machine; what was chosen says it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ from contactid.core.errors import ContactIdError
 
 #: Families of vector instructions, as LLVM names them.
 OF_VECTORS = ("avx", "avx2", "avx512f", "fma", "neon", "sve")
-_CORE_NAMES = tuple(f"{prefix}openblas_get_corename{suffix}" for prefix in ("scipy_", "") for suffix in ("64_", ""))
+_CORE_NAMES = tuple(
+    f"{prefix}openblas_get_corename{suffix}" for prefix in ("scipy_", "") for suffix in ("64_", "")
+)
 
 
 def describe_arithmetic() -> dict[str, Any]:
@@ -33,9 +37,10 @@ def describe_arithmetic() -> dict[str, Any]:
     Returns
     -------
     dict
-        ``numba``: the processor that it compiles for, with the vector instructions that it may use. ``blas``: the
-        kernels of NumPy's and SciPy's OpenBLAS; null where that can't be found out. ``numpy``: the instructions beyond
-        its least that its loops use. ``libm``: a checksum of values of sin, cos, tan, atan and exp.
+        ``numba``: the processor that it compiles for, with the vector instructions that it may use.
+        ``blas``: the kernels of NumPy's and SciPy's OpenBLAS; null where that can't be found out.
+        ``numpy``: the instructions beyond its least that its loops use. ``libm``: a checksum of
+        values of sin, cos, tan, atan and exp.
     """
     _, processor, features = cpu_target.target_context.codegen().magic_tuple()
     used = set(features.split(","))
@@ -69,21 +74,28 @@ def _blas_kernels() -> str | None:
 
 def _values_of_libm() -> str:
     angles = [0.1 * number for number in range(1, 2000)]
-    values = [function(angle) for function in (math.sin, math.cos, math.tan, math.atan) for angle in angles]
+    values = [
+        function(angle)
+        for function in (math.sin, math.cos, math.tan, math.atan)
+        for angle in angles
+    ]
     values += [math.exp(0.1 * angle) for angle in angles]
     return hashlib.sha256(struct.pack(f"{len(values)}d", *values)).hexdigest()[:12]
 
 
 def of_an_older_processor() -> dict[str, str]:
-    """Environment variables that have a process choose what it would on an x86-64 processor without AVX and FMA.
+    """Environment variables that have a process choose what it would on an x86-64 processor without
+    AVX and FMA.
 
-    Each library is told by its own variable, by names of its own version: a name that it doesn't know it ignores.
+    Each library is told by its own variable, by names of its own version: a name that it doesn't
+    know it ignores.
 
     Raises :class:`ContactIdError` on another kind of processor.
     """
     if platform.machine() not in ("x86_64", "AMD64"):
         raise ContactIdError(
-            f"an older processor can't be emulated on {platform.machine()}", "Use an x86-64 processor with Linux"
+            f"an older processor can't be emulated on {platform.machine()}",
+            "Use an x86-64 processor with Linux",
         )
     return {
         "NUMBA_CPU_NAME": "x86-64",

@@ -1,8 +1,9 @@
-"""``python -m contactid.review.bundle --run default``: a finished run as one archive (``make bundle``).
+"""``python -m contactid.review.bundle --run default``: a finished run as one archive (``make
+bundle``).
 
-In it are the run's results, the code, Snakemake's records of the jobs, and a list of all files with their SHA-256 sums
-in the format of ``sha256sum``. Data that others published stay out unless their licence lets anyone pass them on; what
-was left out is told. Equal files give an equal archive.
+In it are the run's results, the code, Snakemake's records of the jobs, and a list of all files with
+their SHA-256 sums in the format of ``sha256sum``. Data that others published stay out unless their
+licence lets anyone pass them on; what was left out is told. Equal files give an equal archive.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ from contactid.sources.lockfile import digest, visible_files
 _MOMENT = (1980, 1, 1, 0, 0, 0)
 # SPDX names, in lower case, of licences under which changed data may be passed on under another one
 _FREE_LICENCES = {"cc0-1.0", "cc-by-4.0", "bsd-2-clause", "bsd-3-clause", "mit", "apache-2.0"}
-_CREATIVE_COMMONS = re.compile(r"creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)/([0-9.]+)")
+_CREATIVE_COMMONS = re.compile(
+    r"creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)/([0-9.]+)"
+)
 _EVERY_DATASET = {"card.json", "card.svg", "card.png"}
 _FOLDERS = {
     "workflow": "Rules, scripts, the package, printed values and synthetic data",
@@ -57,7 +60,10 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 def write_zip(path: str | Path, files: Mapping[str, Path | bytes]) -> None:
     """Write contents, by their name in the archive: sorted, with fixed times and permissions."""
-    with replacing(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with (
+        replacing(path) as partial,
+        zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive,
+    ):
         for name in sorted(files):
             source = files[name]
             entry = zipfile.ZipInfo(name, _MOMENT)
@@ -65,7 +71,9 @@ def write_zip(path: str | Path, files: Mapping[str, Path | bytes]) -> None:
             entry.compress_type = zipfile.ZIP_DEFLATED
             executable = isinstance(source, Path) and os.access(source, os.X_OK)
             entry.external_attr = (stat.S_IFREG | (0o755 if executable else 0o644)) << 16
-            archive.writestr(entry, source.read_bytes() if isinstance(source, Path) else source, compresslevel=9)
+            archive.writestr(
+                entry, source.read_bytes() if isinstance(source, Path) else source, compresslevel=9
+            )
 
 
 def code_files(root: Path) -> dict[str, Path]:
@@ -78,7 +86,8 @@ def code_files(root: Path) -> dict[str, Path]:
 def is_free(licence: str) -> bool:
     """Whether what is made from data under a licence may be in a bundle.
 
-    The licence is an SPDX name (``CC-BY-4.0``), a 4TU server's name (``CC BY 4.0``, ``CC0``), or its text's address.
+    The licence is an SPDX name (``CC-BY-4.0``), a 4TU server's name (``CC BY 4.0``, ``CC0``), or
+    its text's address.
     """
     text = licence.strip().lower().rstrip("/")
     if found := _CREATIVE_COMMONS.search(text):
@@ -87,12 +96,18 @@ def is_free(licence: str) -> bool:
     return ("cc0-1.0" if name == "cc0" else name) in _FREE_LICENCES
 
 
-def result_files(root: Path, results: str, record: Mapping[str, Any]) -> tuple[dict[str, Path], list[str]]:
+def result_files(
+    root: Path, results: str, record: Mapping[str, Any]
+) -> tuple[dict[str, Path], list[str]]:
     """Files of ``results/<run>`` by path, and the datasets of which no data are among them."""
-    free = {entry["name"] for entry in record["data"] if entry["synthetic"] or is_free(entry["licence"])}
+    free = {
+        entry["name"] for entry in record["data"] if entry["synthetic"] or is_free(entry["licence"])
+    }
     closed = {entry["name"] for entry in record["data"]} - free
     # files as they were published or given are told by name and checksum only
-    as_given = {entry["name"] for entry in record["data"] if entry["kind"] not in ("embedded", "generated")}
+    as_given = {
+        entry["name"] for entry in record["data"] if entry["kind"] not in ("embedded", "generated")
+    }
     found = {}
     for path in visible_files(root / results):
         parts = path.relative_to(root / results).parts
@@ -123,20 +138,30 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
 
     Raises
     ------
-    ContactIdError : where there is no such run, or it is unfinished, changed since, or not committed
+    ContactIdError : where there is no such run, or it is unfinished, changed since, or not
+        committed
     """
     results = f"results/{run}"
     remedy = f"Finish the run {run} first, or give FORCE=1"
     if not (root / results / FILE_NAME).is_file():
-        raise ContactIdError(f"{results} has no {FILE_NAME}, so it is no finished run", f"Finish the run {run} first")
+        raise ContactIdError(
+            f"{results} has no {FILE_NAME}, so it is no finished run", f"Finish the run {run} first"
+        )
     refuse_changed(root / results)
-    record, crate = read_json(root / results / "provenance.json"), read_json(root / results / FILE_NAME)
+    record, crate = (
+        read_json(root / results / "provenance.json"),
+        read_json(root / results / FILE_NAME),
+    )
     code = describe_code(root)
     if code["git_commit"] is None:
-        raise ContactIdError(f"{root} is not a git checkout", "Run make bundle where the run was made")
+        raise ContactIdError(
+            f"{root} is not a git checkout", "Run make bundle where the run was made"
+        )
     if not force:
         if code["git_dirty"]:
-            raise ContactIdError("the checkout has changes that aren't committed", "Commit them, or give FORCE=1")
+            raise ContactIdError(
+                "the checkout has changes that aren't committed", "Commit them, or give FORCE=1"
+            )
         if record["git_dirty"] or record["git_dirty"] is None:
             raise ContactIdError(
                 f"{results} was recorded with changes that weren't committed",
@@ -159,7 +184,11 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
         read_citation(root / "CITATION.cff"),
         workflow="Snakefile",
         configuration=f"{results}/crate/configuration.yaml",
-        results=[name for name in (f"{results}/{listed}" for listed in _results_of(crate)) if name in files],
+        results=[
+            name
+            for name in (f"{results}/{listed}" for listed in _results_of(crate))
+            if name in files
+        ],
         folders={**_FOLDERS, results: "Everything that the run made"},
     )
     files[FILE_NAME] = (json.dumps(described, indent=2) + "\n").encode()
@@ -168,20 +197,32 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
         for name, content in files.items()
     }
     files[NAME] = write_manifest(sums).encode()
-    path = (into or root) / f"contactid-{run}-{code['git_commit'][:8]}{'-dirty' if code['git_dirty'] else ''}.zip"
+    path = (
+        into or root
+    ) / f"contactid-{run}-{code['git_commit'][:8]}{'-dirty' if code['git_dirty'] else ''}.zip"
     write_zip(path, files)
     return path
 
 
 def _left_to_do(root: Path, configuration: str) -> bool:
     """Whether Snakemake would still run a job."""
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "host", "--configfile", configuration]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--dry-run",
+        "--quiet",
+        "host",
+        "--configfile",
+        configuration,
+    ]
     environment = {**os.environ, "PYTHONPATH": str(root / "workflow")}
     run = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
     if run.returncode:
         last = [line for line in (run.stdout + run.stderr).splitlines() if line.strip()]
         raise ContactIdError(
-            f"snakemake can't say what is left to do ({last[-1] if last else 'no output'})", "Run make"
+            f"snakemake can't say what is left to do ({last[-1] if last else 'no output'})",
+            "Run make",
         )
     return "Nothing to be done" not in run.stdout + run.stderr
 
@@ -198,11 +239,19 @@ def _results_of(crate: Mapping[str, Any]) -> list[str]:
 def main(arguments: list[str] | None = None) -> None:
     """Write the archive and say where."""
     parser = argparse.ArgumentParser(prog="contactid.review.bundle", description=__doc__)
-    parser.add_argument("--run", default="default", help="name of the run (its folder below results)")
-    parser.add_argument("--force", action="store_true", help="take an unfinished run, or one with uncommitted changes")
+    parser.add_argument(
+        "--run", default="default", help="name of the run (its folder below results)"
+    )
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="take an unfinished run, or one with uncommitted changes",
+    )
     chosen = parser.parse_args(arguments)
     path = assemble(_ROOT, chosen.run, force=chosen.force)
-    print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB. To check it: make verify BUNDLE={path.name}")
+    print(
+        f"{path.name}: {path.stat().st_size / 1e6:.1f} MB. To check it: make verify BUNDLE={path.name}"
+    )
     with opened(path) as bundle:
         without = unrecorded(bundle.sizes, results_in(bundle, f"results/{chosen.run}"))
     if without:

@@ -1,20 +1,26 @@
-"""Hold a run's verdicts and numbers against the accepted ones: ``make check``; accept them: ``make baseline``.
+"""Hold a run's verdicts and numbers against the accepted ones: ``make check``; accept them: ``make
+baseline``.
 
 ``make check`` writes nothing. It fails where
 
-* a verdict got worse: a reproduced number is one no more, or what was within its tolerance isn't, or a row is gone;
+* a verdict got worse: a reproduced number is one no more, or what was within its tolerance isn't,
+  or a row is gone;
 * a check asks less: its tolerance is wider, or it refuses a wrong answer no more;
-* a number drifted: its verdict is the accepted one, but it moved by more than rounding explains, that is by more than
-  a tenth of its row's tolerance and more than a thousandth of itself. A drift of a tenth changes few verdicts, and ten
-  of them change many; without this nobody would see the first nine.
+* a number drifted: its verdict is the accepted one, but it moved by more than rounding explains,
+  that is by more than a tenth of its row's tolerance and more than a thousandth of itself. A drift
+  of a tenth changes few verdicts, and ten of them change many; without this nobody would see the
+  first nine.
 
-A number also moves where the libraries choose other functions for another processor (contactid.review.arithmetic). By
-how much depends on how well the data determine it, so no limit tells such a move from a change of the code. What does
-is the machine: where the libraries chose what they chose for the accepted run, only code, data and packages are left as
-causes, so drift fails. Where they chose otherwise, drift is told and passes, and so does a number that left its
-tolerance although it moved by rounding alone: it lies at the edge. Where it isn't known what they chose, drift fails.
+A number also moves where the libraries choose other functions for another processor
+(contactid.review.arithmetic). By how much depends on how well the data determine it, so no limit
+tells such a move from a change of the code. What does is the machine: where the libraries chose
+what they chose for the accepted run, only code, data and packages are left as causes, so drift
+fails. Where they chose otherwise, drift is told and passes, and so does a number that left its
+tolerance although it moved by rounding alone: it lies at the edge. Where it isn't known what they
+chose, drift fails.
 
-``make baseline`` replaces the accepted verdicts, and what they were made with, so that the change shows in a review.
+``make baseline`` replaces the accepted verdicts, and what they were made with, so that the change
+shows in a review.
 """
 
 from __future__ import annotations
@@ -53,7 +59,8 @@ ACCEPTED = Path(__file__).resolve().parents[2] / "resources" / "verdicts"
 KEY = ("study", "artefact", "quantity", "condition")
 ACCEPTED_COLUMNS = (*KEY, "verdict", "reproduced", "tolerance", "rejects", "repeats")
 ABSENT = "absent"
-#: A number that moved by no more than this share of its row's tolerance, or of itself, didn't drift.
+#: A number that moved by no more than this share of its row's tolerance, or of itself, didn't
+#: drift.
 SHARE_OF_TOLERANCE, SHARE_OF_NUMBER = 0.1, 1e-3
 # a kind of change: its title, and what is said of a run that fails by it (nothing where it passes)
 _KINDS = {
@@ -67,7 +74,8 @@ _KINDS = {
     "new": ("Not among the accepted verdicts (make baseline adds them)", ""),
 }  # fmt: skip
 _SHOWN = 40  # rows of a kind of change
-# a row that is gone is worse than one that differs; from differs to a row that lacks something and back is neither
+# a row that is gone is worse than one that differs; from differs to a row that lacks something and
+# back is neither
 _WORTH = {
     REPRODUCED: 3, PRINT_CONSISTENT: 2, FITTED: 2, BETTER: 2, UNINFORMATIVE: 1, INPUT: 1, DIFFERS: 0,
     PRINT_INCONSISTENT: 0, **dict.fromkeys(LACKS, 0), ABSENT: -1,
@@ -80,7 +88,9 @@ _TEXTS = (
 
 
 class Part(NamedTuple):
-    """A part of what ``make check`` prints, and what is said of a run that fails by it; nothing where it passes."""
+    """A part of what ``make check`` prints, and what is said of a run that fails by it; nothing
+    where it passes.
+    """
 
     text: str
     problem: str = ""
@@ -91,7 +101,8 @@ def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.D
 
     Raises
     ------
-    ContactIdError : with the remedy, where there is no file, or one that isn't a table with these columns
+    ContactIdError : with the remedy, where there is no file, or one that isn't a table with these
+        columns
     """
     if not Path(path).is_file():
         raise ContactIdError(f"{path} does not exist", remedy)
@@ -118,26 +129,31 @@ def row_name(row: Any) -> str:
     return " ".join(str(row[name]) for name in KEY if row[name])
 
 
-def compare_verdicts(checks: pd.DataFrame, accepted: pd.DataFrame, elsewhere: bool = False) -> dict[str, pd.DataFrame]:
+def compare_verdicts(
+    checks: pd.DataFrame, accepted: pd.DataFrame, elsewhere: bool = False
+) -> dict[str, pd.DataFrame]:
     """The rows that aren't as accepted, in the order of the checks, absent ones last.
 
     Parameters
     ----------
-    elsewhere : whether the two are known to come from processors for which the libraries chose other functions
+    elsewhere : whether the two are known to come from processors for which the libraries chose
+        other functions
 
     Returns
     -------
     dict
-        By kind, rows of the checks with the accepted ``verdict_was``, ``reproduced_was``, ``tolerance_was`` and
-        ``rejects_was``. By their verdict: ``worse``, ``edge`` (differ, by rounding alone; only elsewhere), ``better``,
-        ``other``, ``new`` (aren't among the accepted ones). ``drift``: the same verdict, a number that moved.
-        ``weaker``: comparable before and now, by a check that asks less; these may be among the others, too.
+        By kind, rows of the checks with the accepted ``verdict_was``, ``reproduced_was``,
+        ``tolerance_was`` and ``rejects_was``. By their verdict: ``worse``, ``edge`` (differ, by
+        rounding alone; only elsewhere), ``better``, ``other``, ``new`` (aren't among the accepted
+        ones). ``drift``: the same verdict, a number that moved. ``weaker``: comparable before and
+        now, by a check that asks less; these may be among the others, too.
     """
     rows = beside(checks, accepted)
     known, same = rows["verdict_was"].notna(), rows["verdict_was"] == rows["verdict"]
     lost = loss_of_worth(rows)
     drifted = known & moved(rows)
-    # a fifth of a tolerance lies between a verdict and its opposite, and the undecided between them has two edges
+    # a fifth of a tolerance lies between a verdict and its opposite, and the undecided between them
+    # has two edges
     at_edge = rows["verdict"].isin((DIFFERS, PRINT_INCONSISTENT, UNINFORMATIVE)) & ~drifted
     edge = (lost > 0) & at_edge & elsewhere
     judged = comparable(rows) & (rows["verdict"] != ABSENT)
@@ -154,7 +170,8 @@ def compare_verdicts(checks: pd.DataFrame, accepted: pd.DataFrame, elsewhere: bo
 
 
 def beside(checks: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Each row of the checks with the earlier ``verdict_was``, ``reproduced_was``, ``tolerance_was`` and so on.
+    """Each row of the checks with the earlier ``verdict_was``, ``reproduced_was``,
+    ``tolerance_was`` and so on.
 
     Rows that are gone come last, with the verdict ``absent``.
     """
@@ -162,7 +179,11 @@ def beside(checks: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
     before = before.rename(columns={name: f"{name}_was" for name in ACCEPTED_COLUMNS[len(KEY) :]})
     both = checks.merge(before, on=list(KEY), how="left")
     gone = before.merge(checks[list(KEY)], on=list(KEY), how="left", indicator=True)
-    gone = gone[gone["_merge"] == "left_only"].drop(columns="_merge").assign(verdict=ABSENT, rejects="")
+    gone = (
+        gone[gone["_merge"] == "left_only"]
+        .drop(columns="_merge")
+        .assign(verdict=ABSENT, rejects="")
+    )
     return pd.concat([both, gone], ignore_index=True) if len(gone) else both
 
 
@@ -172,18 +193,27 @@ def loss_of_worth(rows: pd.DataFrame) -> pd.Series:
 
 
 def moved(rows: pd.DataFrame) -> pd.Series:
-    """Whether ``reproduced`` is further from ``reproduced_was`` than rounding explains; of one alone, it is."""
+    """Whether ``reproduced`` is further from ``reproduced_was`` than rounding explains; of one
+    alone, it is.
+    """
     now, was = rows["reproduced"].astype(float), rows["reproduced_was"].astype(float)
     apart = (now - was).abs()
-    size = np.maximum(SHARE_OF_NUMBER * np.maximum(now.abs(), was.abs()), SHARE_OF_TOLERANCE * rows["tolerance_was"])
+    size = np.maximum(
+        SHARE_OF_NUMBER * np.maximum(now.abs(), was.abs()),
+        SHARE_OF_TOLERANCE * rows["tolerance_was"],
+    )
     return (apart > size) | ((now != was) & ~np.isfinite(apart) & ~(now.isna() & was.isna()))
 
 
 def _asks_less(rows: pd.DataFrame) -> pd.Series:
-    """Whether a tolerance is wider than accepted, by more than rounding, or a wrong answer isn't refused any more."""
+    """Whether a tolerance is wider than accepted, by more than rounding, or a wrong answer isn't
+    refused any more.
+    """
     wider = rows["tolerance"] > rows["tolerance_was"] * (1.0 + SHARE_OF_NUMBER)
     pairs = zip(rows["rejects"], rows["rejects_was"].fillna(""), strict=True)
-    return wider | pd.Series([bool(_names(was) - _names(now)) for now, was in pairs], index=rows.index, dtype=bool)
+    return wider | pd.Series(
+        [bool(_names(was) - _names(now)) for now, was in pairs], index=rows.index, dtype=bool
+    )
 
 
 def _names(rejects: str) -> set[str]:
@@ -193,7 +223,8 @@ def _names(rejects: str) -> set[str]:
 def check_run(
     run: str, results: str | Path, accepted: str | Path, study: str = "", against: str = ""
 ) -> tuple[str, str]:
-    """The text of ``make check``, and what is wrong; nothing where the run is as good as the accepted one.
+    """The text of ``make check``, and what is wrong; nothing where the run is as good as the
+    accepted one.
 
     Parameters
     ----------
@@ -207,11 +238,15 @@ def check_run(
     """
     # a study's own verdicts may be newer than the run's, which wait for all studies
     checks, file = _checks(run, results, study), Path(accepted) / f"{against or run}.csv"
-    before = read_verdicts(file, ACCEPTED_COLUMNS, f"Accept the verdicts that there are: make baseline RUN={run}")
+    before = read_verdicts(
+        file, ACCEPTED_COLUMNS, f"Accept the verdicts that there are: make baseline RUN={run}"
+    )
     if study:
         checks, before = checks[checks["study"] == study], before[before["study"] == study]
         if checks.empty:
-            raise ContactIdError(f"run {run} has no checks of the study {study!r}", f"Run it: make STUDY={study}")
+            raise ContactIdError(
+                f"run {run} has no checks of the study {study!r}", f"Run it: make STUDY={study}"
+            )
     made, now = _read_made(file.with_suffix(".json")), made_with(_record(run, results))
     folder = Path(results) / run
     held = folder / "stored.csv"
@@ -223,11 +258,18 @@ def check_run(
         Part(_tell_moves(count_moves(checks, before))),
         *_changes(found, chose_otherwise(made, now)),
         *(Part(*told) for told in (tell_stored(held, study) if held.is_file() else ())),
-        *(Part(f"{name} isn't what its job ({rule}) wrote.", f"{name} changed") for name, rule in changed(folder)),
+        *(
+            Part(f"{name} isn't what its job ({rule}) wrote.", f"{name} changed")
+            for name, rule in changed(folder)
+        ),
     ]
     absent = sorted(set(before["study"]) - set(checks["study"]))
     if absent:
-        parts.append(Part(f"The run has no study {', '.join(absent)}; make check STUDY=... compares one that it has."))
+        parts.append(
+            Part(
+                f"The run has no study {', '.join(absent)}; make check STUDY=... compares one that it has."
+            )
+        )
     problems = ", ".join(part.problem for part in parts if part.problem)
     if not problems:
         parts.append(Part("No check is worse than accepted."))
@@ -237,19 +279,25 @@ def check_run(
 def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
     """Accept a run's verdicts and numbers; the text says what that changes.
 
-    Raises :class:`ContactIdError` where there is no such run, its record is missing, or it lacks a study that is
-    accepted already.
+    Raises :class:`ContactIdError` where there is no such run, its record is missing, or it lacks a
+    study that is accepted already.
     """
     checks, path = _checks(run, results), Path(accepted) / f"{run}.csv"
     made = made_with(_record(run, results))
     if not made:
-        raise ContactIdError(f"{results}/{run}/provenance.json does not exist", "Let the run finish, then accept")
+        raise ContactIdError(
+            f"{results}/{run}/provenance.json does not exist", "Let the run finish, then accept"
+        )
     changes: list[Part] = []
     if path.is_file():
-        before = read_verdicts(path, ACCEPTED_COLUMNS, "Delete it or restore it from the repository")
+        before = read_verdicts(
+            path, ACCEPTED_COLUMNS, "Delete it or restore it from the repository"
+        )
         absent = sorted(set(before["study"]) - set(checks["study"]))
         if absent:
-            raise ContactIdError(f"run {run} lacks the study {', '.join(absent)}", "Run all studies, then accept")
+            raise ContactIdError(
+                f"run {run} lacks the study {', '.join(absent)}", "Run all studies, then accept"
+            )
         changes = _changes(compare_verdicts(checks, before), False)
     write_csv(checks[list(ACCEPTED_COLUMNS)], path)
     write_json(path.with_suffix(".json"), made)
@@ -258,7 +306,9 @@ def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
 
 
 def made_with(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a run's record (``provenance.json``) its numbers' last digits depend on; nothing of an empty one."""
+    """What of a run's record (``provenance.json``) its numbers' last digits depend on; nothing of
+    an empty one.
+    """
     if not record:
         return {}
     return {
@@ -275,7 +325,9 @@ def made_with(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chose_otherwise(made: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Whether the libraries are known to have chosen other functions for the one processor than for the other."""
+    """Whether the libraries are known to have chosen other functions for the one processor than for
+    the other.
+    """
     one, other = made.get("arithmetic"), now.get("arithmetic")
     return bool(one and other and one != other)
 
@@ -284,10 +336,14 @@ def _tell_made(made: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """Where the accepted numbers were made, and what of that is otherwise in this run."""
     if not made:
         return "Where the accepted numbers were made isn't known."
-    commit = f"{made['git_commit'] or 'unknown'}"[:12] + (" and uncommitted changes" if made["git_dirty"] else "")
+    commit = f"{made['git_commit'] or 'unknown'}"[:12] + (
+        " and uncommitted changes" if made["git_dirty"] else ""
+    )
     lines = [f"Accepted numbers: made {made['made']} at commit {commit}, {_machine(made)}"]
     if not now:
-        return "\n".join([*lines, "Where this run was made isn't known: it has no provenance.json."])
+        return "\n".join(
+            [*lines, "Where this run was made isn't known: it has no provenance.json."]
+        )
     lines.append(f"This run:         made {now['made']}, {_machine(now)}")
     changed = [
         f"{name} {version} -> {now['packages'].get(name)}"
@@ -297,7 +353,9 @@ def _tell_made(made: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     if changed:
         lines.append(f"Other packages: {', '.join(changed)}")
     if chose_otherwise(made, now):
-        lines.append("The libraries chose other functions for this processor, so numbers that moved don't fail.")
+        lines.append(
+            "The libraries chose other functions for this processor, so numbers that moved don't fail."
+        )
     return "\n".join(lines)
 
 
@@ -307,7 +365,9 @@ def _machine(made: Mapping[str, Any]) -> str:
 
 
 def count_moves(checks: pd.DataFrame, accepted: pd.DataFrame) -> dict[str, int]:
-    """How many numbers of a run are the accepted ones, moved by rounding, and moved further (:func:`moved`)."""
+    """How many numbers of a run are the accepted ones, moved by rounding, and moved further
+    (:func:`moved`).
+    """
     both = checks.merge(accepted[list(ACCEPTED_COLUMNS)], on=list(KEY), suffixes=("", "_was"))
     both = both[both["reproduced"].notna() & both["reproduced_was"].notna()]
     apart, far = (both["reproduced"] != both["reproduced_was"]), moved(both)
@@ -324,21 +384,32 @@ def _tell_moves(count: Mapping[str, int]) -> str:
 
 
 def count_table(checks: pd.DataFrame) -> str:
-    """How many numbers of each study have which verdict; of several that tell of one experiment the first counts."""
+    """How many numbers of each study have which verdict; of several that tell of one experiment the
+    first counts.
+    """
     rows = counted(checks)
-    counts = pd.crosstab(rows["study"], rows["verdict"]).reindex(columns=list(VERDICTS), fill_value=0)
+    counts = pd.crosstab(rows["study"], rows["verdict"]).reindex(
+        columns=list(VERDICTS), fill_value=0
+    )
     counts = counts.loc[list(dict.fromkeys(rows["study"]))]
     lines = [
-        [str(study), *(str(count) for count in row)] for study, row in zip(counts.index, counts.values, strict=True)
+        [str(study), *(str(count) for count in row)]
+        for study, row in zip(counts.index, counts.values, strict=True)
     ]
     lines.append(["all", *(str(count) for count in counts.sum())])
     table, repeats = text_table(["study", *VERDICTS], lines), len(checks) - len(rows)
-    return f"{table}\n\nNot counted: {repeats} rows that repeat another row's experiment." if repeats else table
+    return (
+        f"{table}\n\nNot counted: {repeats} rows that repeat another row's experiment."
+        if repeats
+        else table
+    )
 
 
 def _checks(run: str, results: str | Path, study: str = "") -> pd.DataFrame:
     if not re.fullmatch(r"[A-Za-z0-9_.-]+", run):
-        raise ContactIdError(f"{run!r} is not the name of a run", "Use the configuration's run, for instance default")
+        raise ContactIdError(
+            f"{run!r} is not the name of a run", "Use the configuration's run, for instance default"
+        )
     folder = Path(results)
     if not (folder / run).is_dir():
         there = sorted(file.parent.name for file in folder.glob("*/checks.csv"))
@@ -365,7 +436,10 @@ def _changes(found: Mapping[str, pd.DataFrame], elsewhere: bool) -> list[Part]:
         rows = found[kind]
         if rows.empty:
             continue
-        lines = [f"{title}: {len(rows)}", *(f"  {tell_row(row)}" for _, row in rows.head(_SHOWN).iterrows())]
+        lines = [
+            f"{title}: {len(rows)}",
+            *(f"  {tell_row(row)}" for _, row in rows.head(_SHOWN).iterrows()),
+        ]
         if len(rows) > _SHOWN:
             lines.append(f"  and {len(rows) - _SHOWN} more")
         parts.append(Part("\n".join(lines), "" if kind == "drift" and elsewhere else problem))
@@ -380,7 +454,11 @@ def tell_row(row: pd.Series) -> str:
         return f"{row_name(row)}: {told}"
     ours, before = _number(row["reproduced"]), _number(row["reproduced_was"])
     ours = ours if pd.isna(was) or ours == before else f"{before} -> {ours}"
-    wider = "" if pd.isna(was) or row["tolerance"] == row["tolerance_was"] else f"{row['tolerance_was']:.3g} -> "
+    wider = (
+        ""
+        if pd.isna(was) or row["tolerance"] == row["tolerance_was"]
+        else f"{row['tolerance_was']:.3g} -> "
+    )
     lost = sorted(_names(row["rejects_was"]) - _names(row["rejects"])) if pd.notna(was) else []
     no_more = f"; refuses no more: {', '.join(lost)}" if lost else ""
     return (
@@ -401,13 +479,17 @@ def main() -> None:
     parser.add_argument("--results", default="results", help="folder of the runs")
     parser.add_argument("--verdicts", default=str(ACCEPTED), help="folder of the accepted verdicts")
     parser.add_argument("--study", default="", help="this study alone")
-    parser.add_argument("--accept", action="store_true", help="accept the run's verdicts instead of comparing them")
+    parser.add_argument(
+        "--accept", action="store_true", help="accept the run's verdicts instead of comparing them"
+    )
     arguments = parser.parse_args()
     try:
         if arguments.accept:
             print(accept_run(arguments.run, arguments.results, arguments.verdicts))
             return
-        text, problems = check_run(arguments.run, arguments.results, arguments.verdicts, arguments.study)
+        text, problems = check_run(
+            arguments.run, arguments.results, arguments.verdicts, arguments.study
+        )
         print(text, flush=True)
         if problems:
             raise ContactIdError(

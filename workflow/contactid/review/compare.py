@@ -1,8 +1,10 @@
-"""What moved between two runs, worst first: ``make compare RUNS="default mine"``; CSV=moved.csv writes it as a table.
+"""What moved between two runs, worst first: ``make compare RUNS="default mine"``; CSV=moved.csv
+writes it as a table.
 
-First come the verdicts and numbers of ``checks.csv``: verdicts that got worse, then other verdicts, then numbers by how
-many tolerances they moved. Then come all files that aren't the same, by their largest difference
-(:mod:`contactid.review.apart`). Logs and benchmarks aren't compared, and neither are drawings of times.
+First come the verdicts and numbers of ``checks.csv``: verdicts that got worse, then other verdicts,
+then numbers by how many tolerances they moved. Then come all files that aren't the same, by their
+largest difference (:mod:`contactid.review.apart`). Logs and benchmarks aren't compared, and neither
+are drawings of times.
 """
 
 from __future__ import annotations
@@ -30,8 +32,14 @@ _UNFINISHED = "Let the run finish: make, or snakemake with its configuration"
 
 
 def differences(a: Path, b: Path) -> list[str]:
-    """A line for each file that isn't the same in two results folders, or is in one alone, the worst first."""
-    return [f"{path}: {one.where}{_size(one.largest)}" for path, one in _compared(a, b).items() if one.largest]
+    """A line for each file that isn't the same in two results folders, or is in one alone, the
+    worst first.
+    """
+    return [
+        f"{path}: {one.where}{_size(one.largest)}"
+        for path, one in _compared(a, b).items()
+        if one.largest
+    ]
 
 
 def _compared(a: Path, b: Path) -> dict[str, Difference]:
@@ -40,9 +48,16 @@ def _compared(a: Path, b: Path) -> dict[str, Difference]:
     found = {path: other_than(f"only in {a if path in in_a else b}") for path in in_a ^ in_b}
     for path in in_a & in_b:
         one, other = (a / path).read_bytes(), (b / path).read_bytes()
-        alike = one == other or (Path(path).suffix in _DRAWINGS and shows_times((a / path).with_suffix(".csv")))
+        alike = one == other or (
+            Path(path).suffix in _DRAWINGS and shows_times((a / path).with_suffix(".csv"))
+        )
         found[path] = Difference(identical=True) if alike else compare(path, one, other)
-    return dict(sorted(found.items(), key=lambda item: (Path(item[0]).suffix in _DRAWINGS, -item[1].largest, item[0])))
+    return dict(
+        sorted(
+            found.items(),
+            key=lambda item: (Path(item[0]).suffix in _DRAWINGS, -item[1].largest, item[0]),
+        )
+    )
 
 
 def _files(root: Path) -> set[str]:
@@ -50,15 +65,17 @@ def _files(root: Path) -> set[str]:
     return {
         path.as_posix()
         for path in found
-        if path.parts[0] not in ABOUT_THE_RUN and path.name != ".snakemake_timestamp"  # of a folder that a job made
+        if path.parts[0] not in ABOUT_THE_RUN
+        and path.name != ".snakemake_timestamp"  # of a folder that a job made
     }
 
 
 def moved_rows(was: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
     """The rows of two runs' checks whose verdict or number isn't the same, the worst first.
 
-    Further columns: ``verdict_was``, ``reproduced_was`` and so on of the first run; ``relative`` and ``tolerances``, by
-    how much the number moved, infinite where one run has none. A lost verdict is worse than any number.
+    Further columns: ``verdict_was``, ``reproduced_was`` and so on of the first run; ``relative``
+    and ``tolerances``, by how much the number moved, infinite where one run has none. A lost
+    verdict is worse than any number.
     """
     rows = beside(now, was)
     before, after = rows["reproduced_was"].astype(float), rows["reproduced"].astype(float)
@@ -85,8 +102,9 @@ def compare_runs(a: Path, b: Path) -> tuple[str, pd.DataFrame]:
     Returns
     -------
     tuple
-        The table has a row for everything that moved: ``kind`` (verdict, number or file), ``name``, ``verdict_was``,
-        ``verdict``, ``before``, ``after``, ``unit``, ``relative``, ``tolerances``, ``where``.
+        The table has a row for everything that moved: ``kind`` (verdict, number or file), ``name``,
+        ``verdict_was``, ``verdict``, ``before``, ``after``, ``unit``, ``relative``, ``tolerances``,
+        ``where``.
 
     Raises
     ------
@@ -95,7 +113,10 @@ def compare_runs(a: Path, b: Path) -> tuple[str, pd.DataFrame]:
     was, now = (read_verdicts(folder / "checks.csv", COLUMNS, _UNFINISHED) for folder in (a, b))
     rows, files = moved_rows(was, now), _compared(a, b)
     changed = {path: one for path, one in files.items() if one.largest}
-    lines = [f"  {_by(row['relative'], row['tolerances'])}: {tell_row(row)}" for _, row in rows.iterrows()]
+    lines = [
+        f"  {_by(row['relative'], row['tolerances'])}: {tell_row(row)}"
+        for _, row in rows.iterrows()
+    ]
     text = [
         f"# From {a} to {b}",
         _listed(f"Verdicts and numbers: {len(rows)} of {len(now)} moved", lines),
@@ -115,9 +136,12 @@ def compare_runs(a: Path, b: Path) -> tuple[str, pd.DataFrame]:
         }
     )
     told = [
-        {"kind": "file", "name": path, "relative": one.largest, "where": one.where} for path, one in changed.items()
+        {"kind": "file", "name": path, "relative": one.largest, "where": one.where}
+        for path, one in changed.items()
     ]
-    return "\n\n".join(text), pd.DataFrame([*table.to_dict("records"), *told], columns=[*table.columns, "where"])
+    return "\n\n".join(text), pd.DataFrame(
+        [*table.to_dict("records"), *told], columns=[*table.columns, "where"]
+    )
 
 
 def _listed(title: str, lines: Sequence[str]) -> str:
@@ -128,7 +152,11 @@ def _listed(title: str, lines: Sequence[str]) -> str:
 def _by(relative: float, tolerances: float) -> str:
     if not relative:
         return "the same number"
-    return f"{tolerances:.2g} tolerances, {100.0 * relative:.2g} %" if np.isfinite(relative) else "in one run alone"
+    return (
+        f"{tolerances:.2g} tolerances, {100.0 * relative:.2g} %"
+        if np.isfinite(relative)
+        else "in one run alone"
+    )
 
 
 def _size(largest: float) -> str:
@@ -136,11 +164,14 @@ def _size(largest: float) -> str:
 
 
 def _folder(named: str) -> Path:
-    found = next((folder for folder in (Path(named), Path("results", named)) if folder.is_dir()), None)
+    found = next(
+        (folder for folder in (Path(named), Path("results", named)) if folder.is_dir()), None
+    )
     if found is None:
         there = ", ".join(sorted(file.parent.name for file in Path("results").glob("*/checks.csv")))
         raise ContactIdError(
-            f"there is no run {named}", f'Name two: make compare RUNS="a b"{f"; there are {there}" if there else ""}'
+            f"there is no run {named}",
+            f'Name two: make compare RUNS="a b"{f"; there are {there}" if there else ""}',
         )
     return found
 
@@ -154,7 +185,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "runs", nargs=2, metavar="run", help="name of a run, or its folder: the one before, the one after"
+        "runs",
+        nargs=2,
+        metavar="run",
+        help="name of a run, or its folder: the one before, the one after",
     )
     parser.add_argument("--csv", default="", metavar="file", help="write all of it as a table")
     given = parser.parse_args(arguments)

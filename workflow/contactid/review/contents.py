@@ -1,7 +1,9 @@
-"""What is in a bundle, read where it lies: nothing is unpacked or executed, and no link is followed.
+"""What is in a bundle, read where it lies: nothing is unpacked or executed, and no link is
+followed.
 
-A bundle is a zip archive or a folder that one was unpacked into, and comes from anybody. So its names are held against
-what a path below a folder may be, its sizes against limits, and only plain files count.
+A bundle is a zip archive or a folder that one was unpacked into, and comes from anybody. So its
+names are held against what a path below a folder may be, its sizes against limits, and only plain
+files count.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from contactid.core.reading import opened_zip, pieces, require_deflated
 from contactid.output.escape import one_line
 
 NAME = "manifest-sha256.txt"
-#: Limits: files, bytes of all of them, bytes of one that is read as a whole, bytes of an archive's list of its files.
+#: Limits: files, bytes of all of them, bytes of one that is read as a whole, bytes of an archive's
+#: list of its files.
 MOST_FILES, MOST_BYTES, MOST_READ, MOST_LISTED = 100_000, 4_000_000_000, 64_000_000, 32_000_000
 AGAIN, BEWARE = "Get the bundle again", "Don't use this bundle"
 _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
@@ -43,7 +46,9 @@ def plain(text: object) -> str:
 
 
 def is_below(name: object) -> bool:
-    """Whether a name is a plain relative path, below the folder that it is relative to on every system."""
+    """Whether a name is a plain relative path, below the folder that it is relative to on every
+    system.
+    """
     if not isinstance(name, str) or not name.isprintable() or re.search(r"[\\:]", name):
         return False
     return all(part not in ("", ".", "..") for part in name.split("/"))
@@ -76,7 +81,9 @@ class Contents:
             with self._open(name) as file:
                 yield from pieces(file, self.sizes[name])
         except _DAMAGE as error:
-            raise ContactIdError(f"{self.path}: not a whole zip archive or folder ({name}: {error})", AGAIN) from None
+            raise ContactIdError(
+                f"{self.path}: not a whole zip archive or folder ({name}: {error})", AGAIN
+            ) from None
 
     def read(self, name: str) -> bytes:
         """A whole file.
@@ -84,7 +91,9 @@ class Contents:
         Raises :class:`ContactIdError` where there is none, or it is too large.
         """
         if name not in self.sizes:
-            raise ContactIdError(f"{self.path}: no {name} in it", "Name a bundle that make bundle wrote")
+            raise ContactIdError(
+                f"{self.path}: no {name} in it", "Name a bundle that make bundle wrote"
+            )
         if self.sizes[name] > MOST_READ:
             raise ContactIdError(f"{self.path}: {name} has {self.sizes[name]} bytes", BEWARE)
         return b"".join(self.chunks(name))
@@ -121,8 +130,9 @@ def opened(path: Path) -> Iterator[Contents]:
 
     Raises
     ------
-    ContactIdError : where it is neither a folder nor a whole zip archive, a name isn't one below a folder, two names
-        are one on some systems, an entry of an archive is no plain file, or there is too much of it
+    ContactIdError : where it is neither a folder nor a whole zip archive, a name isn't one below a
+        folder, two names are one on some systems, an entry of an archive is no plain file, or there
+        is too much of it
     """
     if path.is_dir():
         found = _of_folder(path)
@@ -147,15 +157,22 @@ def _of_archive(path: Path, archive: zipfile.ZipFile) -> Contents:
     for entry in archive.infolist():
         name = entry.filename.removesuffix("/") if entry.is_dir() else entry.filename
         if entry.orig_filename != entry.filename or not is_below(name):
-            raise ContactIdError(f"{path}: {entry.orig_filename} would be unpacked elsewhere", BEWARE)
-        if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFDIR if entry.is_dir() else stat.S_IFREG):
+            raise ContactIdError(
+                f"{path}: {entry.orig_filename} would be unpacked elsewhere", BEWARE
+            )
+        if stat.S_IFMT(entry.external_attr >> 16) not in (
+            0,
+            stat.S_IFDIR if entry.is_dir() else stat.S_IFREG,
+        ):
             raise ContactIdError(f"{path}: {name} is no plain file", BEWARE)
         if name in entries:
             raise ContactIdError(f"{path}: a file is in it twice ({name})", AGAIN)
         entries[name] = entry
     files = {name: entry for name, entry in entries.items() if not entry.is_dir()}
     sizes = {name: entry.file_size for name, entry in files.items()}
-    inside = next((name for name in entries if any(parent in sizes for parent in _parents(name))), None)
+    inside = next(
+        (name for name in entries if any(parent in sizes for parent in _parents(name))), None
+    )
     if inside:
         raise ContactIdError(f"{path}: {inside} lies in a file", BEWARE)
     _bound(path, sizes)
@@ -171,7 +188,9 @@ def _of_folder(path: Path) -> Contents:
     def unreadable(error: OSError) -> None:
         problems.append(f"{error.filename}: cannot be read ({error.strerror})")
 
-    for place, folders, files in os.walk(path, onerror=unreadable):  # links to folders are among them, and not entered
+    for place, folders, files in os.walk(
+        path, onerror=unreadable
+    ):  # links to folders are among them, and not entered
         within = Path(place).relative_to(path)
         for name in sorted([*folders, *files]):
             listed, found = (within / name).as_posix(), os.lstat(Path(place, name))
@@ -197,11 +216,14 @@ def _bound(path: Path, sizes: Mapping[str, int]) -> None:
     if len(sizes) > MOST_FILES:
         raise ContactIdError(f"{path}: has more than {MOST_FILES} files", BEWARE)
     if sum(sizes.values()) > MOST_BYTES:
-        raise ContactIdError(f"{path}: holds {sum(sizes.values()) / 1e9:.1f} GB, no bundle does", BEWARE)
+        raise ContactIdError(
+            f"{path}: holds {sum(sizes.values()) / 1e9:.1f} GB, no bundle does", BEWARE
+        )
 
 
 def _refuse_equal_names(path: Path, names: Iterable[str]) -> None:
-    """Stop where some systems take two names for one: unpacked there, one file would replace the other.
+    """Stop where some systems take two names for one: unpacked there, one file would replace the
+    other.
 
     macOS writes an accented letter in one way alone, and it and Windows ignore case.
     """
@@ -209,7 +231,9 @@ def _refuse_equal_names(path: Path, names: Iterable[str]) -> None:
     for name in names:
         other = first.setdefault(unicodedata.normalize("NFC", name).casefold(), name)
         if other != name:
-            raise ContactIdError(f"{path}: {other!a} and {name!a} are one name on some systems", BEWARE)
+            raise ContactIdError(
+                f"{path}: {other!a} and {name!a} are one name on some systems", BEWARE
+            )
 
 
 def _parents(name: str) -> Iterator[str]:
@@ -245,12 +269,15 @@ def differences(bundle: Contents, sums: Mapping[str, str]) -> list[str]:
     expected, there = read_manifest(bundle.text(NAME)), set(sums) - {NAME}
     problems = [f"{name}: missing" for name in expected if name not in there]
     problems += [f"{name}: not in the manifest" for name in there - set(expected)]
-    problems += [f"{name}: changed" for name in there & set(expected) if sums[name] != expected[name]]
+    problems += [
+        f"{name}: changed" for name in there & set(expected) if sums[name] != expected[name]
+    ]
     return sorted([*problems, *bundle.problems])
 
 
 def unpack(bundle: Contents, folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> None:
-    """Write a bundle's files, or those that are wanted, into a folder, where none of them may be yet.
+    """Write a bundle's files, or those that are wanted, into a folder, where none of them may be
+    yet.
 
     Raises :class:`ContactIdError` where that fails.
     """

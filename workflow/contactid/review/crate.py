@@ -1,7 +1,9 @@
-"""A run as a research object: the profile Workflow Run Crate tells of its workflow, data, results, times and papers.
+"""A run as a research object: the profile Workflow Run Crate tells of its workflow, data, results,
+times and papers.
 
-The same description serves two folders: the run's own (``results/<run>``, with a copy of the Snakefile beside the
-results) and an unpacked bundle, where the workflow itself is inside. Equal inputs give equal bytes.
+The same description serves two folders: the run's own (``results/<run>``, with a copy of the
+Snakefile beside the results) and an unpacked bundle, where the workflow itself is inside. Equal
+inputs give equal bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +23,13 @@ from contactid.output.fits import read_json, write_json
 from contactid.sources.lockfile import digest
 
 # what is said of whose a run is without a CITATION.cff
-UNCITED: Mapping[str, Any] = {"title": "contactid", "version": "", "licence": "MIT", "authors": [], "papers": []}
+UNCITED: Mapping[str, Any] = {
+    "title": "contactid",
+    "version": "",
+    "licence": "MIT",
+    "authors": [],
+    "papers": [],
+}
 FILE_NAME = "ro-crate-metadata.json"
 _RUN_PROFILES = {"process": "Process Run Crate", "workflow": "Workflow Run Crate"}
 _WORKFLOW_PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
@@ -52,8 +60,9 @@ def read_citation(path: str | Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``title``, ``version`` and ``licence`` (its SPDX name) of the software, ``authors`` (names), ``papers``: each
-        with ``name``, ``authors``, ``year``, ``url`` (empty where unknown), ``study``.
+        ``title``, ``version`` and ``licence`` (its SPDX name) of the software, ``authors`` (names),
+        ``papers``: each with ``name``, ``authors``, ``year``, ``url`` (empty where unknown),
+        ``study``.
     """
     content = read_yaml(path)
     papers = [
@@ -76,7 +85,12 @@ def read_citation(path: str | Path) -> dict[str, Any]:
 
 
 def _name(author: Mapping[str, str]) -> str:
-    parts = (author.get("given-names"), author.get("name-particle"), author.get("family-names"), author.get("name"))
+    parts = (
+        author.get("given-names"),
+        author.get("name-particle"),
+        author.get("family-names"),
+        author.get("name"),
+    )
     return " ".join(part for part in parts if part)
 
 
@@ -106,7 +120,10 @@ def describe(
     crate.metadata.extra_terms["sha256"] = "https://w3id.org/ro/terms/workflow-run#sha256"
     spdx = citation["licence"]
     licence = _add(crate, f"https://spdx.org/licenses/{spdx}", "CreativeWork", name=spdx)
-    authors = [_add(crate, f"#author-{k}", "Organization", name=name) for k, name in enumerate(citation["authors"])]
+    authors = [
+        _add(crate, f"#author-{k}", "Organization", name=name)
+        for k, name in enumerate(citation["authors"])
+    ]
     instrument = _workflow(crate, root, workflow, record, citation)
     settings = _file(crate, root, configuration, "Configuration of the run")
     made = [_file(crate, root, path) for path in sorted(results)]
@@ -116,7 +133,11 @@ def describe(
     papers = [_paper(crate, paper) for paper in citation["papers"]]
     times = record.get("jobs") or {}
     action = crate.add_action(
-        instrument, f"#run-{run}", object=[*data, settings], result=made, properties={"name": f"Run {run}"}
+        instrument,
+        f"#run-{run}",
+        object=[*data, settings],
+        result=made,
+        properties={"name": f"Run {run}"},
     )
     _set(
         action,
@@ -154,13 +175,20 @@ def _set(entity: Any, **properties: Any) -> None:
 
 def _profiles(crate: ROCrate) -> list[Any]:
     found = [
-        _add(crate, f"https://w3id.org/ro/wfrun/{kind}/0.5", "CreativeWork", name=name, version="0.5")
+        _add(
+            crate, f"https://w3id.org/ro/wfrun/{kind}/0.5", "CreativeWork", name=name, version="0.5"
+        )
         for kind, name in _RUN_PROFILES.items()
     ]
-    return [*found, _add(crate, _WORKFLOW_PROFILE, "CreativeWork", name="Workflow RO-Crate", version="1.0")]
+    return [
+        *found,
+        _add(crate, _WORKFLOW_PROFILE, "CreativeWork", name="Workflow RO-Crate", version="1.0"),
+    ]
 
 
-def _workflow(crate: ROCrate, root: Path, path: str, record: Mapping[str, Any], citation: Mapping[str, Any]) -> Any:
+def _workflow(
+    crate: ROCrate, root: Path, path: str, record: Mapping[str, Any], citation: Mapping[str, Any]
+) -> Any:
     entity = crate.add_workflow(
         root / path,
         path,
@@ -175,13 +203,21 @@ def _workflow(crate: ROCrate, root: Path, path: str, record: Mapping[str, Any], 
         _add(crate, "#python", application, name="Python", softwareVersion=record.get("python")),
         _add(crate, "#solver", application, name=name or "IPOPT", softwareVersion=name),
     ]
-    _set(entity, version=record.get("git_commit") or citation["version"], softwareRequirements=software)
+    _set(
+        entity,
+        version=record.get("git_commit") or citation["version"],
+        softwareRequirements=software,
+    )
     return entity
 
 
 def _file(crate: ROCrate, root: Path, path: str, name: str = "") -> Any:
     source = root / path
-    properties = {"name": name or path, "contentSize": str(source.stat().st_size), "sha256": digest(source)}
+    properties = {
+        "name": name or path,
+        "contentSize": str(source.stat().st_size),
+        "sha256": digest(source),
+    }
     if source.suffix in _FORMATS:
         properties["encodingFormat"] = _FORMATS[source.suffix]
     return crate.add_file(source, path, properties=properties)
@@ -212,7 +248,10 @@ def _paper(crate: ROCrate, paper: Mapping[str, Any]) -> Any:
         paper["url"] or f"#paper-{paper['study']}",
         "ScholarlyArticle",
         name=paper["name"],
-        author=[_add(crate, "#" + name.replace(" ", "-"), "Person", name=name) for name in paper["authors"]],
+        author=[
+            _add(crate, "#" + name.replace(" ", "-"), "Person", name=name)
+            for name in paper["authors"]
+        ],
         datePublished=paper["year"],
     )
 
@@ -226,7 +265,8 @@ def write_crate(
     workflow: str,
     configuration: str,
 ) -> None:
-    """Copy the Snakefile and the configuration beside a run's results, and describe the run's folder.
+    """Copy the Snakefile and the configuration beside a run's results, and describe the run's
+    folder.
 
     Parameters
     ----------
@@ -238,7 +278,9 @@ def write_crate(
     folder, content = Path(record).parent, read_json(record)
     with replacing(workflow) as partial:
         shutil.copyfile(source, partial)
-    write_text(configuration, yaml.safe_dump(content["configuration"], sort_keys=False, allow_unicode=True))
+    write_text(
+        configuration, yaml.safe_dump(content["configuration"], sort_keys=False, allow_unicode=True)
+    )
     listed = sorted({Path(path) for path in (record, *results) if Path(path).suffix in _LISTED})
     described = describe(
         folder,

@@ -1,8 +1,9 @@
-"""Hold a run's samples against those of a stored result (:mod:`contactid.output.stored`), and say what came of it.
+"""Hold a run's samples against those of a stored result (:mod:`contactid.output.stored`), and say
+what came of it.
 
-A study says in its rules what a stored result is (``STORED``): the ``function`` that computes it, the ``settings`` that
-it depends on, ``key`` columns that name a sample, the ``value`` that is compared, its ``tolerance``; the rules add
-``code``, that function's fingerprint now.
+A study says in its rules what a stored result is (``STORED``): the ``function`` that computes it,
+the ``settings`` that it depends on, ``key`` columns that name a sample, the ``value`` that is
+compared, its ``tolerance``; the rules add ``code``, that function's fingerprint now.
 """
 
 from __future__ import annotations
@@ -21,15 +22,22 @@ from contactid.output.tables import read_csv, write_csv
 from contactid.review.arithmetic import describe_arithmetic
 
 HOLDS, DIFFERS, OLDER, NOT_COMPARED = "holds", "differs", "stored by older code", "not compared"
-#: Verdicts that ``make check`` fails by; ``not compared`` is a run with other settings than the stored result's.
+#: Verdicts that ``make check`` fails by; ``not compared`` is a run with other settings than the
+#: stored result's.
 FAILS = (DIFFERS, OLDER)
 
 
-def hold(stored: Sequence[str], samples: Sequence[str], results: Mapping[str, Mapping[str, Any]], held: str) -> None:
-    """Hold a run's samples against the stored ones, and write a row of :func:`compare_samples` per stored result.
+def hold(
+    stored: Sequence[str],
+    samples: Sequence[str],
+    results: Mapping[str, Mapping[str, Any]],
+    held: str,
+) -> None:
+    """Hold a run's samples against the stored ones, and write a row of :func:`compare_samples` per
+    stored result.
 
-    ``results`` are as the module says, by name. Each takes two files of ``stored`` and as many of ``samples``, the
-    run's tables, as it says under this name, in order.
+    ``results`` are as the module says, by name. Each takes two files of ``stored`` and as many of
+    ``samples``, the run's tables, as it says under this name, in order.
     """
     ours, files, here, rows = iter(samples), iter(stored), describe_arithmetic(), []
     for name, result in results.items():
@@ -37,7 +45,9 @@ def hold(stored: Sequence[str], samples: Sequence[str], results: Mapping[str, Ma
         table, made = read_stored(list(islice(files, 2)))
         sampled = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
         rows.append({"name": name, **compare_samples(table, made, sampled, result, here)})
-    write_csv(pd.DataFrame(rows) if rows else pd.DataFrame(columns=["name"]), held)  # a run may have no stored result
+    write_csv(
+        pd.DataFrame(rows) if rows else pd.DataFrame(columns=["name"]), held
+    )  # a run may have no stored result
 
 
 def compare_samples(
@@ -47,16 +57,18 @@ def compare_samples(
     result: Mapping[str, Any],
     arithmetic: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """How far a run's samples are from the stored ones of the same key, which ``made`` is the provenance of.
+    """How far a run's samples are from the stored ones of the same key, which ``made`` is the
+    provenance of.
 
     Returns
     -------
     dict
-        ``samples`` that are stored, ``compared``, ``moved`` (by more than the tolerance), ``largest_deviation`` and
-        ``tolerance`` in the unit of ``value``; ``same_code``; ``made_on`` (processor, and which numba compiled for),
-        ``made_at``, ``same_arithmetic`` as here; and the verdict. The code's age goes first. Where the libraries choose
-        the functions that they chose for the stored result, no sample may have moved. Where they choose others, a
-        solve may end at another local optimum, and half of the samples may. A number on one side alone has moved.
+        ``samples`` that are stored, ``compared``, ``moved`` (by more than the tolerance),
+        ``largest_deviation`` and ``tolerance`` in the unit of ``value``; ``same_code``; ``made_on``
+        (processor, and which numba compiled for), ``made_at``, ``same_arithmetic`` as here; and the
+        verdict. The code's age goes first. Where the libraries choose the functions that they chose
+        for the stored result, no sample may have moved. Where they choose others, a solve may end
+        at another local optimum, and half of the samples may. A number on one side alone has moved.
     """
     key, value = list(result["key"]), str(result["value"])
     deviation = np.array([])
@@ -64,10 +76,14 @@ def compare_samples(
         both = stored.merge(ours, on=key, suffixes=("", "_ours"))
         deviation = (both[value] - both[f"{value}_ours"]).abs().to_numpy(dtype=float)
         absent = both[[value, f"{value}_ours"]].isna().to_numpy()
-        deviation = np.where(absent.all(axis=1), 0.0, np.where(absent.any(axis=1), np.inf, deviation))
+        deviation = np.where(
+            absent.all(axis=1), 0.0, np.where(absent.any(axis=1), np.inf, deviation)
+        )
     same_code, same_arithmetic = made["code"] == result["code"], made["arithmetic"] == arithmetic
     n, moved = len(deviation), int((deviation > result["tolerance"]).sum())
-    verdict = NOT_COMPARED if not n else DIFFERS if moved > (0 if same_arithmetic else n // 2) else HOLDS
+    verdict = (
+        NOT_COMPARED if not n else DIFFERS if moved > (0 if same_arithmetic else n // 2) else HOLDS
+    )
     return {
         "samples": len(stored),
         "compared": n,
@@ -84,7 +100,9 @@ def compare_samples(
 
 
 def tell_stored(held: str | Path, study: str = "") -> list[tuple[str, str]]:
-    """Of each row that :func:`hold` wrote, of one study or all, a sentence and what is wrong, nothing if nothing is."""
+    """Of each row that :func:`hold` wrote, of one study or all, a sentence and what is wrong,
+    nothing if nothing is.
+    """
     told = []
     for row in read_csv(held).to_dict("records"):
         if not row["name"].startswith(study):

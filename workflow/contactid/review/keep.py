@@ -1,8 +1,10 @@
-"""Recompute by the arithmetic that a run had: which variables have this machine's libraries choose as they chose then.
+"""Recompute by the arithmetic that a run had: which variables have this machine's libraries choose
+as they chose then.
 
-``provenance.json`` says what the libraries chose (:func:`contactid.review.arithmetic.describe_arithmetic`). A variable
-that asks for kernels which this processor hasn't is either ignored or ends the process, depending on the library. So
-each is tried in a process of its own, and kept where that process lives and says that it chose as recorded.
+``provenance.json`` says what the libraries chose
+(:func:`contactid.review.arithmetic.describe_arithmetic`). A variable that asks for kernels which
+this processor hasn't is either ignored or ends the process, depending on the library. So each is
+tried in a process of its own, and kept where that process lives and says that it chose as recorded.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from llvmlite import binding
 
 from contactid.review.arithmetic import OF_VECTORS
 
-#: Kernels of OpenBLAS, of old and of new processors; each is tried where the run's own can't be kept.
+#: Kernels of OpenBLAS, of old and of new processors; each is tried where the run's own can't be
+#: kept.
 KERNELS = ("Nehalem", "Haswell", "SkylakeX", "ARMV8", "NEOVERSEN1")
 _LIBRARIES = ("blas", "numpy", "numba")
 # the kernels run, since a processor that lacks their instructions shows it only then
@@ -54,10 +57,17 @@ class Arithmetic:
 
     def __str__(self) -> str:
         if not self.other:
-            kept = ", ".join(f"{name}={value}" for name, value in self.variables.items() if len(value) < 40)
+            kept = ", ".join(
+                f"{name}={value}" for name, value in self.variables.items() if len(value) < 40
+            )
             return f"Arithmetic: the run's{f', kept by {kept}' if kept else ''}."
-        told = "; ".join(f"{name} was {was or 'not recorded'}, is {now}" for name, (was, now) in self.other.items())
-        return f"Arithmetic: NOT the run's, and it can't be kept here, so last digits differ: {told}"
+        told = "; ".join(
+            f"{name} was {was or 'not recorded'}, is {now}"
+            for name, (was, now) in self.other.items()
+        )
+        return (
+            f"Arithmetic: NOT the run's, and it can't be kept here, so last digits differ: {told}"
+        )
 
 
 def keep(recorded: Any, environment: Mapping[str, str]) -> Arithmetic:
@@ -68,7 +78,11 @@ def keep(recorded: Any, environment: Mapping[str, str]) -> Arithmetic:
     recorded : ``arithmetic`` of a bundle's ``provenance.json``, whatever that is
     environment : of the processes that recompute
     """
-    was = {name: str(text) for name, text in recorded.items() if text is not None} if _is_whole(recorded) else {}
+    was = (
+        {name: str(text) for name, text in recorded.items() if text is not None}
+        if _is_whole(recorded)
+        else {}
+    )
     variables: dict[str, str] = {}
     chosen = _choices(environment) or {}
     own = dict(chosen)
@@ -83,7 +97,9 @@ def keep(recorded: Any, environment: Mapping[str, str]) -> Arithmetic:
     return Arithmetic(variables, chosen, other)
 
 
-def other_kernels(arithmetic: Arithmetic, environment: Mapping[str, str], number: int) -> list[dict[str, str]]:
+def other_kernels(
+    arithmetic: Arithmetic, environment: Mapping[str, str], number: int
+) -> list[dict[str, str]]:
     """Variables of so many kernels that this processor has beside those of the arithmetic."""
     found: list[dict[str, str]] = []
     for kernel in KERNELS:
@@ -100,7 +116,10 @@ def _is_whole(recorded: Any) -> bool:
     if not isinstance(recorded, Mapping):
         return False
     words = re.compile(r"[\w .+-]{0,500}")
-    return all(text is None or (isinstance(text, str) and words.fullmatch(text)) for text in recorded.values())
+    return all(
+        text is None or (isinstance(text, str) and words.fullmatch(text))
+        for text in recorded.values()
+    )
 
 
 def _variables_of(library: str, was: str, own: Mapping[str, Any]) -> dict[str, str]:
@@ -115,7 +134,9 @@ def _variables_of(library: str, was: str, own: Mapping[str, Any]) -> dict[str, s
 
 
 def _features(vectors: list[str]) -> str:
-    """This processor's features for LLVM, without the families of vector instructions that aren't among these."""
+    """This processor's features for LLVM, without the families of vector instructions that aren't
+    among these.
+    """
     absent = [name for name in OF_VECTORS if name not in vectors]
     features = binding.get_host_cpu_features()
     for name in features:
@@ -128,7 +149,9 @@ def _choices(environment: Mapping[str, str]) -> dict[str, Any] | None:
     """What the libraries of a process choose; None where it ends."""
     command = [sys.executable, "-c", _TRIAL]
     try:
-        done = subprocess.run(command, env=dict(environment), capture_output=True, text=True, timeout=_SECONDS)
+        done = subprocess.run(
+            command, env=dict(environment), capture_output=True, text=True, timeout=_SECONDS
+        )
         return dict(json.loads(done.stdout)) if done.returncode == 0 else None
     except (OSError, ValueError, subprocess.SubprocessError):
         return None

@@ -1,4 +1,5 @@
-"""What a bundle says of itself in two places, held against each other: logs, configuration, accepted verdicts, records.
+"""What a bundle says of itself in two places, held against each other: logs, configuration,
+accepted verdicts, records.
 
 All of it is reading: nothing of a bundle is executed or written.
 """
@@ -45,7 +46,9 @@ def wrong_logs(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[
             if name in sums and (size, digest) != (bundle.sizes[name], sums[name]):
                 problems.append(f"{name}: isn't what its job wrote ({log})")
     problems += [
-        f"{name}: no log says that a job wrote it" for name in results_in(bundle, results) if name not in named
+        f"{name}: no log says that a job wrote it"
+        for name in results_in(bundle, results)
+        if name not in named
     ]
     return problems
 
@@ -53,11 +56,15 @@ def wrong_logs(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[
 def results_in(bundle: Contents, results: str) -> list[str]:
     """The files of a run that jobs wrote as their outputs, sorted."""
     ours = (name for name in sorted(bundle.sizes) if name.startswith(f"{results}/"))
-    return [name for name in ours if PurePosixPath(name).relative_to(results).parts[0] not in _UNNAMED]
+    return [
+        name for name in ours if PurePosixPath(name).relative_to(results).parts[0] not in _UNNAMED
+    ]
 
 
 def unrecorded(names: Mapping[str, Any], results: list[str]) -> list[str]:
-    """The results of which neither the file nor a folder that it is in has a record of its job, among these names."""
+    """The results of which neither the file nor a folder that it is in has a record of its job,
+    among these names.
+    """
     return [
         name
         for name in results
@@ -69,20 +76,26 @@ def unrecorded(names: Mapping[str, Any], results: list[str]) -> list[str]:
 
 
 def wrong_configuration(bundle: Contents, results: str) -> list[str]:
-    """A line where ``provenance.json`` has another configuration than the file that describes the run has."""
+    """A line where ``provenance.json`` has another configuration than the file that describes the
+    run has.
+    """
     record, file = f"{results}/provenance.json", f"{results}/crate/configuration.yaml"
     try:
         configuration = bundle.json(record)["configuration"]
         # not read as yaml, whose aliases could grow without end
         written_as = yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True)
     except (KeyError, TypeError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ContactIdError(f"{record} isn't whole ({type(error).__name__}: {error})", AGAIN) from None
+        raise ContactIdError(
+            f"{record} isn't whole ({type(error).__name__}: {error})", AGAIN
+        ) from None
     same = written_as == bundle.text(file)
     return [] if same else [f"{record}: has another configuration than {file}"]
 
 
 def other_settings(bundle: Contents, results: str, root: Path, commit: str) -> list[str] | None:
-    """The configuration's top keys that aren't as in the default one of a commit; None where that has none."""
+    """The configuration's top keys that aren't as in the default one of a commit; None where that
+    has none.
+    """
     text = git(root, "show", f"{commit}:{_DEFAULTS}")
     if text is None:
         return None
@@ -90,14 +103,20 @@ def other_settings(bundle: Contents, results: str, root: Path, commit: str) -> l
     if not isinstance(theirs, dict):
         return sorted(ours)
     absent = object()
-    return sorted(str(key) for key in {*ours, *theirs} if ours.get(key, absent) != theirs.get(key, absent))
+    return sorted(
+        str(key) for key in {*ours, *theirs} if ours.get(key, absent) != theirs.get(key, absent)
+    )
 
 
-def unaccepted(bundle: Contents, run: str, checks: pd.DataFrame, root: Path, commit: str) -> list[str] | None:
-    """A line for every verdict that isn't the one accepted at a commit for this run; None where it has none for it.
+def unaccepted(
+    bundle: Contents, run: str, checks: pd.DataFrame, root: Path, commit: str
+) -> list[str] | None:
+    """A line for every verdict that isn't the one accepted at a commit for this run; None where it
+    has none for it.
 
-    On a processor for which the libraries chose otherwise numbers move, as in ``make check``: these are no problem, nor
-    is a verdict that changed since a number at its tolerance's edge was rounded otherwise.
+    On a processor for which the libraries chose otherwise numbers move, as in ``make check``: these
+    are no problem, nor is a verdict that changed since a number at its tolerance's edge was rounded
+    otherwise.
 
     Raises :class:`ContactIdError` where the bundle's record can't be read.
     """
@@ -115,7 +134,9 @@ def unaccepted(bundle: Contents, run: str, checks: pd.DataFrame, root: Path, com
         elsewhere = chose_otherwise(then, made_with(bundle.json(f"results/{run}/provenance.json")))
         found = compare_verdicts(checks, before, elsewhere)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ContactIdError(f"the run's record isn't whole ({type(error).__name__}: {error})", AGAIN) from None
+        raise ContactIdError(
+            f"the run's record isn't whole ({type(error).__name__}: {error})", AGAIN
+        ) from None
     kinds = ["worse", "weaker", "better", "other", "new", *([] if elsewhere else ["drift"])]
     return [
         f"{row_name(row)}: {_of(row, '')}; accepted at that commit: {_of(row, '_was')}"
@@ -124,8 +145,11 @@ def unaccepted(bundle: Contents, run: str, checks: pd.DataFrame, root: Path, com
     ]
 
 
-def wrong_sentences(bundle: Contents, results: str, checks: pd.DataFrame, root: Path, commit: str) -> list[str]:
-    """A line for every sentence of a paper whose verdict isn't what its rows and the commit's ledger give.
+def wrong_sentences(
+    bundle: Contents, results: str, checks: pd.DataFrame, root: Path, commit: str
+) -> list[str]:
+    """A line for every sentence of a paper whose verdict isn't what its rows and the commit's
+    ledger give.
 
     Raises :class:`ContactIdError` where ``claims.csv`` isn't there.
     """
@@ -150,7 +174,9 @@ def wrong_sentences(bundle: Contents, results: str, checks: pd.DataFrame, root: 
 
 
 def _of(row: Mapping[Any, Any], which: str) -> str:
-    """A row's verdict and number, and how wide its tolerance is; nothing where there is no such row."""
+    """A row's verdict and number, and how wide its tolerance is; nothing where there is no such
+    row.
+    """
     verdict = row[f"verdict{which}"]
     if pd.isna(verdict) or "tolerance" not in row:
         return "no such row"

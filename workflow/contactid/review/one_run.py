@@ -1,4 +1,6 @@
-"""What is another in every run, so that no two runs can be held against each other by it: times, commit, machine."""
+"""What is another in every run, so that no two runs can be held against each other by it: times,
+commit, machine.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-#: Columns, keys and variables that are times, or made of them; as a heading in a summary, seconds are ``s``.
+#: Columns, keys and variables that are times, or made of them; as a heading in a summary, seconds
+#: are ``s``.
 TIMES = frozenset(
     (
         "seconds", "build_seconds", "seconds_median", "build_share", "seconds_per_evaluation",
@@ -25,14 +28,19 @@ OF_ONE_RUN = frozenset(
         "arithmetic", "cores", "usable_cores", "memory_bytes", "threads", "jobs", "snakemake",
     )
 )  # fmt: skip
-#: Properties in the RO-Crate that tell of times, of the commit, or of files that are compared themselves.
-OF_ONE_CRATE = frozenset(("startTime", "endTime", "datePublished", "version", "contentSize", "sha256"))
+#: Properties in the RO-Crate that tell of times, of the commit, or of files that are compared
+#: themselves.
+OF_ONE_CRATE = frozenset(
+    ("startTime", "endTime", "datePublished", "version", "contentSize", "sha256")
+)
 #: What a report says of its own run stands between these.
 ONCE = ("<!--once-->", "<!--/once-->")
 
 
 def is_time(column: str, row: Mapping[Any, Any]) -> bool:
-    """Whether a table's cell is a time; a long table names a row's quantity in a column, its number is in ``value``."""
+    """Whether a table's cell is a time; a long table names a row's quantity in a column, its number
+    is in ``value``.
+    """
     return column in TIMES or (column == "value" and row.get("quantity") in TIMES)
 
 
@@ -42,5 +50,7 @@ def shows_times(figure_data: Path) -> bool:
         return False
     with figure_data.open(encoding="utf-8", newline="") as file:
         heading, *rows = csv.reader(file)
-    quantities = {row[heading.index("quantity")] for row in rows} if "quantity" in heading else set()
+    quantities = (
+        {row[heading.index("quantity")] for row in rows} if "quantity" in heading else set()
+    )
     return bool(TIMES & {*heading, *quantities})

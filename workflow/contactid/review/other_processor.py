@@ -1,9 +1,9 @@
 """Whether an older processor's arithmetic changes the verdicts: ``make other-processor``.
 
-The run of ``config/test.yaml`` is made again, from the start, as the libraries would compute it on an x86-64 processor
-without AVX and FMA, and is held against the accepted numbers of the run ``test``; ``moved.csv`` counts what moved. The
-processor is emulated: each library is told which of its functions to take. What is compiled into a library without a
-choice stays as it is.
+The run of ``config/test.yaml`` is made again, from the start, as the libraries would compute it on
+an x86-64 processor without AVX and FMA, and is held against the accepted numbers of the run
+``test``; ``moved.csv`` counts what moved. The processor is emulated: each library is told which of
+its functions to take. What is compiled into a library without a choice stays as it is.
 """
 
 from __future__ import annotations
@@ -30,22 +30,35 @@ def main() -> None:
     """Make the run, print the comparison, and exit with 1 where a verdict got worse."""
     chosen = of_an_older_processor()
     shutil.rmtree(Path("results", RUN), ignore_errors=True)
-    print(f"An emulated processor: {' '.join(f'{name}={value!r}' for name, value in chosen.items())}", flush=True)
-    compiled = {"NUMBA_CACHE_DIR": str(Path(".snakemake", RUN).absolute())}  # apart from this processor's
+    print(
+        f"An emulated processor: {' '.join(f'{name}={value!r}' for name, value in chosen.items())}",
+        flush=True,
+    )
+    compiled = {
+        "NUMBA_CACHE_DIR": str(Path(".snakemake", RUN).absolute())
+    }  # apart from this processor's
     command = [
         *(sys.executable, "-m", "snakemake", "--cores", "all", "--quiet", "all"),
         *("--configfile", "config/test.yaml", "--config", f"run={RUN}", "--"),
         *(f"results/{RUN}/{name}" for name in ("checks.csv", "provenance.json")),
     ]
     if subprocess.run(command, env={**os.environ, **chosen, **compiled}).returncode:
-        raise ContactIdError("the run on the emulated processor failed (above)", "Does make test pass")
+        raise ContactIdError(
+            "the run on the emulated processor failed (above)", "Does make test pass"
+        )
     text, problems = check_run(RUN, "results", ACCEPTED, against=ACCEPTED_RUN)
     checks = read_verdicts(Path("results", RUN, "checks.csv"), COLUMNS, "Run it again")
-    accepted = read_verdicts(ACCEPTED / f"{ACCEPTED_RUN}.csv", ACCEPTED_COLUMNS, "Restore it from the repository")
+    accepted = read_verdicts(
+        ACCEPTED / f"{ACCEPTED_RUN}.csv", ACCEPTED_COLUMNS, "Restore it from the repository"
+    )
     write_csv(pd.DataFrame([count_moves(checks, accepted)]), Path("results", RUN, "moved.csv"))
-    print(text, "This run's processor was emulated; no other one was at hand.", sep="\n\n", flush=True)
+    print(
+        text, "This run's processor was emulated; no other one was at hand.", sep="\n\n", flush=True
+    )
     if problems:
-        raise ContactIdError(f"run {RUN}: {problems} (listed above)", "Mend what depends on the last digits")
+        raise ContactIdError(
+            f"run {RUN}: {problems} (listed above)", "Mend what depends on the last digits"
+        )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""What two drawings have to have in common: coordinates and words of svg and pdf, pixels of png and gif.
+"""What two drawings have to have in common: coordinates and words of svg and pdf, pixels of png and
+gif.
 
-Equal data give equal bytes on one machine. On another one the last digit of a coordinate may be another, with it the
-names that Matplotlib makes of paths in an svg, the shade of a pixel at an edge, and zlib packs a pdf otherwise.
+Equal data give equal bytes on one machine. On another one the last digit of a coordinate may be
+another, with it the names that Matplotlib makes of paths in an svg, the shade of a pixel at an
+edge, and zlib packs a pdf otherwise.
 """
 
 from __future__ import annotations
@@ -61,9 +63,13 @@ def pixels(content: bytes, ours: bytes) -> dict[str, np.ndarray]:
     Raises :class:`ValueError` where it isn't as large as ours, or cannot be read.
     """
     with Image.open(io.BytesIO(ours)) as expected, Image.open(io.BytesIO(content)) as picture:
-        shapes = [(one.format, one.size, getattr(one, "n_frames", 1)) for one in (expected, picture)]
+        shapes = [
+            (one.format, one.size, getattr(one, "n_frames", 1)) for one in (expected, picture)
+        ]
         if shapes[0] != shapes[1]:
             raise ValueError(f"{shapes[1]} is no picture like {shapes[0]}")
-        frames = np.stack([np.asarray(frame.convert("RGBA")) for frame in ImageSequence.Iterator(picture)])
+        frames = np.stack(
+            [np.asarray(frame.convert("RGBA")) for frame in ImageSequence.Iterator(picture)]
+        )
         said = {str(name): str(value) for name, value in picture.info.items()}
     return {PIXELS: frames, "words": np.array([str(sorted(said.items()))], dtype=object)}

@@ -1,4 +1,5 @@
-"""What a run was made with, as ``provenance.json``: code, software, machine, jobs, data, seeds, configuration.
+"""What a run was made with, as ``provenance.json``: code, software, machine, jobs, data, seeds,
+configuration.
 
 Every value is found without a network and in a fixed order; what can't be found out is null.
 """
@@ -33,12 +34,15 @@ from contactid.sources.store import Store
 _LATER = ("provenance", "report", "crate")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ROOT = Path(__file__).resolve().parents[3]
-# the main process leaves its command line here for the jobs that it starts (workflow/rules/review.smk)
+# the main process leaves its command line here for the jobs that it starts
+# (workflow/rules/review.smk)
 COMMAND = "CONTACTID_COMMAND"
 
 
 def describe_code(root: str | Path) -> dict[str, Any]:
-    """Commit, whether anything differs from it, and a checksum of what does; null outside a checkout of its own."""
+    """Commit, whether anything differs from it, and a checksum of what does; null outside a
+    checkout of its own.
+    """
     root = Path(root).resolve()
     top = git(root, "rev-parse", "--show-toplevel")
     commit = status = None
@@ -67,14 +71,20 @@ def _digest(root: Path) -> str:
 def git(root: Path, *arguments: str) -> bytes | None:
     """What git prints of a folder; None where it fails."""
     try:
-        return subprocess.run(["git", *arguments], cwd=root, capture_output=True, timeout=30, check=True).stdout
+        return subprocess.run(
+            ["git", *arguments], cwd=root, capture_output=True, timeout=30, check=True
+        ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
 
 
 def packages(path: str | Path | None = None) -> dict[str, str]:
-    """Versions of all packages that can be imported, by name; of those in a folder where one is given."""
-    found = metadata.distributions(path=[str(path)]) if path is not None else metadata.distributions()
+    """Versions of all packages that can be imported, by name; of those in a folder where one is
+    given.
+    """
+    found = (
+        metadata.distributions(path=[str(path)]) if path is not None else metadata.distributions()
+    )
     versions: dict[str, str] = {}
     for distribution in found:
         name = distribution.metadata["Name"]
@@ -84,7 +94,9 @@ def packages(path: str | Path | None = None) -> dict[str, str]:
 
 
 def other_environments(root: str | Path) -> dict[str, dict[str, str]]:
-    """Packages of the environments beside the main one (``.venv-<name>``), which simulators and PyTorch live in."""
+    """Packages of the environments beside the main one (``.venv-<name>``), which simulators and
+    PyTorch live in.
+    """
     found = {}
     for folder in sorted(Path(root).glob(".venv-*")):
         sites = sorted(folder.glob("lib/python*/site-packages"))
@@ -94,7 +106,9 @@ def other_environments(root: str | Path) -> dict[str, dict[str, str]]:
 
 
 def describe_solver() -> dict[str, Any] | None:
-    """Route, name with version and default options of the solver, as a solve of one variable tells them."""
+    """Route, name with version and default options of the solver, as a solve of one variable tells
+    them.
+    """
     model = pyo.ConcreteModel()
     model.x = pyo.Var(initialize=1.0)
     model.objective = pyo.Objective(expr=model.x**2)
@@ -103,7 +117,11 @@ def describe_solver() -> dict[str, Any] | None:
         solution = solve(model, options)
     except ContactIdError:
         return None
-    return {"name": solution.solver, "route": solution.route, "default_options": options.for_ipopt()}
+    return {
+        "name": solution.solver,
+        "route": solution.route,
+        "default_options": options.for_ipopt(),
+    }
 
 
 def linear_algebra() -> dict[str, Any]:
@@ -111,11 +129,14 @@ def linear_algebra() -> dict[str, Any]:
     built: Any = np.show_config(mode="dicts") or {}
     found = built.get("Build Dependencies", {})
     keys = ("name", "version", "openblas configuration")
-    return {part: {key: found.get(part, {}).get(key) for key in keys} for part in ("blas", "lapack")}
+    return {
+        part: {key: found.get(part, {}).get(key) for key in keys} for part in ("blas", "lapack")
+    }
 
 
 def compare_locks(lock: str | Path, jobs: Iterable[JobRecord]) -> dict[str, Any]:
-    """The environment's lock file as it is, and whose results were made when it was another one, by their logs.
+    """The environment's lock file as it is, and whose results were made when it was another one, by
+    their logs.
 
     What is made from this record is left out: it is made again where the lock file has changed.
     """
@@ -130,7 +151,9 @@ def compare_locks(lock: str | Path, jobs: Iterable[JobRecord]) -> dict[str, Any]
     return {
         "file": str(lock),
         "sha256": now,
-        "jobs_made_with_another": {rule: number for rule, number in sorted(others.items()) if number},
+        "jobs_made_with_another": {
+            rule: number for rule, number in sorted(others.items()) if number
+        },
         "jobs_not_known": unknown,
     }
 
@@ -166,7 +189,9 @@ def _processor() -> str | None:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or None
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), None)
+    return next(
+        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), None
+    )
 
 
 def _memory() -> int | None:
@@ -177,9 +202,11 @@ def _memory() -> int | None:
 
 
 def describe_jobs(jobs: Sequence[JobRecord]) -> dict[str, Any]:
-    """How many jobs are finished, first begin and last end (ISO 8601, UTC), and the sum of their wall times (s).
+    """How many jobs are finished, first begin and last end (ISO 8601, UTC), and the sum of their
+    wall times (s).
 
-    A run that was continued, or whose outputs are older, begins with the oldest job that it still relies on.
+    A run that was continued, or whose outputs are older, begins with the oldest job that it still
+    relies on.
     """
     return {
         "finished": len(jobs) or None,
@@ -195,7 +222,9 @@ def moment(seconds: float) -> str:
 
 
 def seeds_of(value: Any, path: str = "") -> dict[str, Any]:
-    """Values of all keys that are ``seed`` or ``seeds`` or end with it, by path such as ``tossing.split.seed``."""
+    """Values of all keys that are ``seed`` or ``seeds`` or end with it, by path such as
+    ``tossing.split.seed``.
+    """
     if isinstance(value, list):
         inner = {f"{path}[{number}]": entry for number, entry in enumerate(value)}
     elif isinstance(value, Mapping):
@@ -214,8 +243,8 @@ def describe_data(
 ) -> list[dict[str, Any]]:
     """An entry for each dataset, by name.
 
-    ``lock`` is the data's lock file, ``store`` the folder of all downloads, and simulated recordings are in the run's
-    folder ``results``.
+    ``lock`` is the data's lock file, ``store`` the folder of all downloads, and simulated
+    recordings are in the run's folder ``results``.
     """
     archives = read_lock(lock)
     found = []
@@ -225,7 +254,11 @@ def describe_data(
         if archive is not None:
             files = _downloaded(archive, Store(Path(store)))
         else:
-            folder = Path(results, "data", dataset.name, "raw") if dataset.kind == GENERATED else Path(dataset.source)
+            folder = (
+                Path(results, "data", dataset.name, "raw")
+                if dataset.kind == GENERATED
+                else Path(dataset.source)
+            )
             files = listing(folder) if folder.exists() else []
         found.append(
             {
@@ -267,7 +300,8 @@ def write_provenance(
 
     Parameters
     ----------
-    checks : the run's ``checks.csv``, relative to where Snakemake was started; its folder is the run's
+    checks : the run's ``checks.csv``, relative to where Snakemake was started; its folder is the
+        run's
     data_lock, environment_lock : ``datasets.lock.json``, and the lock file of the environment
     config : the run's whole configuration
     entries : the datasets that the run reads, as the registry has them
@@ -287,7 +321,9 @@ def write_provenance(
         "arithmetic": describe_arithmetic(),
         **describe_machine(),
         "jobs": describe_jobs(jobs),
-        "data": describe_data([Dataset(**entry) for entry in entries], lock=data_lock, store=store, results=results),
+        "data": describe_data(
+            [Dataset(**entry) for entry in entries], lock=data_lock, store=store, results=results
+        ),
         "seeds": seeds_of(config),
         "configuration": config,
     }

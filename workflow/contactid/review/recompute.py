@@ -1,9 +1,12 @@
-"""Recompute a sample of a bundle's numbers by a checkout of one's own, in a sandbox, and compare them.
+"""Recompute a sample of a bundle's numbers by a checkout of one's own, in a sandbox, and compare
+them.
 
-Of a bundle come the results, Snakemake's records of the jobs and the configuration, and all of them are data: the code
-is that of the reviewer's own commit, and which files are made again is a choice among the bundle's own, by name.
+Of a bundle come the results, Snakemake's records of the jobs and the configuration, and all of them
+are data: the code is that of the reviewer's own commit, and which files are made again is a choice
+among the bundle's own, by name.
 
-What people look at is always made again from the bundle's data: the report, every figure and every typeset table.
+What people look at is always made again from the bundle's data: the report, every figure and every
+typeset table.
 """
 
 from __future__ import annotations
@@ -33,7 +36,12 @@ NUMERIC = {".csv", ".json", ".nc"}
 # rules that compute nothing: they draw figures and put tables under their captions
 _SHOWING = re.compile(r"\w+_(draw_\d+|typeset)")
 #: Variables by which a user says what the libraries may choose.
-ARITHMETIC = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
+ARITHMETIC = (
+    "OPENBLAS_CORETYPE",
+    "NPY_DISABLE_CPU_FEATURES",
+    "NUMBA_CPU_NAME",
+    "NUMBA_CPU_FEATURES",
+)
 # what says when and where a run was made can't come out the same
 _OF_THE_RUN = {"provenance", "crate", "report"}
 # what belongs to no single study: data, and the verdicts of all of them
@@ -59,28 +67,42 @@ class Candidates:
 
 
 def candidates(folder: Path, results: str, jobs: Sequence[JobRecord], longest: float) -> Candidates:
-    """Everything numeric below ``results`` whose job took at most ``longest`` s and whose inputs are there."""
+    """Everything numeric below ``results`` whose job took at most ``longest`` s and whose inputs
+    are there.
+    """
     made = {output: job for job in jobs for output in job.outputs}
     by_study: dict[str, list[str]] = {}
     maker, left_out = {}, dict[str, int]()
     for file in sorted((folder / results).rglob("*")):
         path = file.relative_to(folder).as_posix()
         top = PurePosixPath(path).relative_to(results).parts[0]
-        if not file.is_file() or file.suffix not in NUMERIC or file.name == "ro-crate-metadata.json":
+        if (
+            not file.is_file()
+            or file.suffix not in NUMERIC
+            or file.name == "ro-crate-metadata.json"
+        ):
             continue
-        job = made.get(path) or next((made[str(parent)] for parent in Path(path).parents if str(parent) in made), None)
+        job = made.get(path) or next(
+            (made[str(parent)] for parent in Path(path).parents if str(parent) in made), None
+        )
         reason = _reason(folder, job, longest)
         if reason:
             left_out[reason] = left_out.get(reason, 0) + 1
         elif job is not None:
-            by_study.setdefault(top if (folder / results / top / "tables").is_dir() else _SHARED, []).append(path)
+            by_study.setdefault(
+                top if (folder / results / top / "tables").is_dir() else _SHARED, []
+            ).append(path)
             maker[path] = job
     return Candidates(by_study, maker, dict(sorted(left_out.items())))
 
 
 def showing(folder: Path, jobs: Sequence[JobRecord]) -> list[JobRecord]:
     """The jobs that drew figures and typeset tables, whose data are there."""
-    return [job for job in jobs if _SHOWING.fullmatch(job.rule) and not _reason(folder, job, float("inf"))]
+    return [
+        job
+        for job in jobs
+        if _SHOWING.fullmatch(job.rule) and not _reason(folder, job, float("inf"))
+    ]
 
 
 def _reason(folder: Path, job: JobRecord | None, longest: float) -> str:
@@ -120,13 +142,16 @@ def draw(found: Candidates, number: int, seed: int) -> list[str]:
 
 
 def lay_out(bundle: Contents, run: str, root: Path, commit: str, folder: Path) -> None:
-    """The code of a commit of one's own checkout, with a bundle's results and records of jobs, all of one time.
+    """The code of a commit of one's own checkout, with a bundle's results and records of jobs, all
+    of one time.
 
     Raises :class:`ContactIdError` where that fails.
     """
     code = git(root, "archive", "--format=zip", commit)
     if code is None:
-        raise ContactIdError(f"git can't give the files of {commit}", "Check the checkout with git fsck")
+        raise ContactIdError(
+            f"git can't give the files of {commit}", "Check the checkout with git fsck"
+        )
     with zipfile.ZipFile(io.BytesIO(code)) as archive:
         archive.extractall(folder)
     wanted = (f"results/{run}/", f"{FOLDER.as_posix()}/")
@@ -138,29 +163,53 @@ def lay_out(bundle: Contents, run: str, root: Path, commit: str, folder: Path) -
 def records(folder: Path, results: str, names: Mapping[str, Any]) -> list[JobRecord]:
     """The records of the jobs that made the bundle's files.
 
-    Raises :class:`ContactIdError` where one is damaged, or names as its output what isn't among the bundle's files.
+    Raises :class:`ContactIdError` where one is damaged, or names as its output what isn't among the
+    bundle's files.
     """
-    known = {*names, *(parent.as_posix() for name in names for parent in PurePosixPath(name).parents)}
+    known = {
+        *names,
+        *(parent.as_posix() for name in names for parent in PurePosixPath(name).parents),
+    }
     try:
         jobs = read_jobs(folder, results)
         odd = [
-            job for job in jobs if not job.rule.isidentifier() or not all(isinstance(one, str) for one in job.inputs)
+            job
+            for job in jobs
+            if not job.rule.isidentifier() or not all(isinstance(one, str) for one in job.inputs)
         ]
-    except (ValueError, TypeError, KeyError, AttributeError, OSError, OverflowError, RecursionError) as error:
-        raise ContactIdError(f"Snakemake's records of the jobs are damaged ({error})", AGAIN) from None
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        OSError,
+        OverflowError,
+        RecursionError,
+    ) as error:
+        raise ContactIdError(
+            f"Snakemake's records of the jobs are damaged ({error})", AGAIN
+        ) from None
     elsewhere = [output for job in jobs for output in job.outputs if output not in known]
     if odd or elsewhere:
         named = odd[0].rule if odd else elsewhere[0]
-        raise ContactIdError(f"a record of a job names {named}, which can't have been made by this run", BEWARE)
+        raise ContactIdError(
+            f"a record of a job names {named}, which can't have been made by this run", BEWARE
+        )
     return jobs
 
 
-def take_away(folder: Path, names: Mapping[str, Any], jobs: Sequence[JobRecord]) -> dict[str, bytes]:
-    """Remove what these jobs wrote, file by file, where :func:`lay_out` put it; what is to be compared, by name."""
+def take_away(
+    folder: Path, names: Mapping[str, Any], jobs: Sequence[JobRecord]
+) -> dict[str, bytes]:
+    """Remove what these jobs wrote, file by file, where :func:`lay_out` put it; what is to be
+    compared, by name.
+    """
     outputs = {output for job in jobs for output in job.outputs}
     before = {}
     for name in names:
-        if name in outputs or any(parent.as_posix() in outputs for parent in PurePosixPath(name).parents):
+        if name in outputs or any(
+            parent.as_posix() in outputs for parent in PurePosixPath(name).parents
+        ):
             if names[name] <= MOST_READ:
                 before[name] = (folder / name).read_bytes()
             (folder / name).unlink()
@@ -177,10 +226,12 @@ class Place:
 
     Attributes
     ----------
-    folder : the only one that is written to in the sandbox; home, temporary files and bytecode lie there
+    folder : the only one that is written to in the sandbox; home, temporary files and bytecode lie
+        there
     settings : the run's configuration, as a file
     sandbox : words before a command, none without a sandbox
-    environment : all variables of the jobs, but those of the arithmetic (:mod:`contactid.review.keep`)
+    environment : all variables of the jobs, but those of the arithmetic
+        (:mod:`contactid.review.keep`)
     """
 
     folder: Path
@@ -202,7 +253,9 @@ def prepare(folder: Path, configuration: Mapping[str, Any], sandbox: bool) -> Pl
     inside = {name: folder / name for name in ("home", "temporary", "bytecode", "compiled")}
     for made in inside.values():
         made.mkdir()
-    settings = folder / "configuration.json"  # not the bundle's yaml, whose aliases could grow without end
+    settings = (
+        folder / "configuration.json"
+    )  # not the bundle's yaml, whose aliases could grow without end
     settings.write_text(json.dumps(configuration), encoding="utf-8")
     reason = why_not(folder) if sandbox else ""
     if reason:
@@ -225,9 +278,11 @@ def prepare(folder: Path, configuration: Mapping[str, Any], sandbox: bool) -> Pl
 
 
 def make_report(place: Place, run: str, variables: Mapping[str, str]) -> bytes:
-    """The run's report, set again from what :func:`lay_out` put there; then the logs, which it quotes, are removed.
+    """The run's report, set again from what :func:`lay_out` put there; then the logs, which it
+    quotes, are removed.
 
-    What logs say of the results would end the next run of Snakemake before a changed result is found.
+    What logs say of the results would end the next run of Snakemake before a changed result is
+    found.
     """
     name = f"results/{run}/report.html"
     # forced, which doesn't ask the logs either
@@ -236,10 +291,13 @@ def make_report(place: Place, run: str, variables: Mapping[str, str]) -> bytes:
     return (place.code / name).read_bytes()
 
 
-def recompute(place: Place, paths: Sequence[str], jobs: Sequence[JobRecord], variables: Mapping[str, str]) -> None:
+def recompute(
+    place: Place, paths: Sequence[str], jobs: Sequence[JobRecord], variables: Mapping[str, str]
+) -> None:
     """Let Snakemake run exactly these jobs again, whose outputs were taken away.
 
-    Rules of other jobs aren't even looked at, and times alone decide what is outdated; all files have the same time.
+    Rules of other jobs aren't even looked at, and times alone decide what is outdated; all files
+    have the same time.
 
     Parameters
     ----------
@@ -250,7 +308,11 @@ def recompute(place: Place, paths: Sequence[str], jobs: Sequence[JobRecord], var
 
 
 def _snakemake(
-    place: Place, paths: Sequence[str], rules: Sequence[str], variables: Mapping[str, str], *options: str
+    place: Place,
+    paths: Sequence[str],
+    rules: Sequence[str],
+    variables: Mapping[str, str],
+    *options: str,
 ) -> None:
     """Make files by some rules.
 
@@ -258,7 +320,17 @@ def _snakemake(
     """
     command = [
         *place.sandbox,
-        *(sys.executable, "-m", "snakemake", "--cores", "all", "--quiet", "all", "--nolock", *options),
+        *(
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--cores",
+            "all",
+            "--quiet",
+            "all",
+            "--nolock",
+            *options,
+        ),
         *("--rerun-triggers", "mtime", "--configfile", str(place.settings)),
         *("--allowed-rules", *rules, "--", *paths),
     ]
@@ -269,7 +341,11 @@ def _snakemake(
     missing = [path for path in paths if not (place.code / path).is_file()]
     if done.returncode or missing:
         lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        said = next((line for line in lines if line.startswith("ERROR ")), lines[-1] if lines else "no output")
+        said = next(
+            (line for line in lines if line.startswith("ERROR ")),
+            lines[-1] if lines else "no output",
+        )
         raise ContactIdError(
-            f"recomputing failed: {said.removeprefix('ERROR ')}", "Is the environment of envs/requirements.lock active"
+            f"recomputing failed: {said.removeprefix('ERROR ')}",
+            "Is the environment of envs/requirements.lock active",
         )

@@ -1,7 +1,8 @@
-"""``python -m contactid.review.release``: what a reviewer looks at without installing anything (``make release``).
+"""``python -m contactid.review.release``: what a reviewer looks at without installing anything
+(``make release``).
 
-Reports and bundles of the finished runs in one folder, ``release/contactid-<version>``, with their SHA-256 sums in the
-format of ``sha256sum``: to be put beside the tag of that version.
+Reports and bundles of the finished runs in one folder, ``release/contactid-<version>``, with their
+SHA-256 sums in the format of ``sha256sum``: to be put beside the tag of that version.
 """
 
 from __future__ import annotations
@@ -34,18 +35,25 @@ def release(root: Path, runs: Sequence[str] = RUNS) -> Path:
 
     Raises
     ------
-    ContactIdError : what :func:`contactid.review.bundle.assemble` refuses; a folder that can't be written
+    ContactIdError : what :func:`contactid.review.bundle.assemble` refuses; a folder that can't be
+        written
     """
-    there = [run for run in runs if run == runs[0] or (root / "results" / run / FILE_NAME).is_file()]
+    there = [
+        run for run in runs if run == runs[0] or (root / "results" / run / FILE_NAME).is_file()
+    ]
     folder = root / "release" / f"contactid-{__version__}"
     try:
         folder.parent.mkdir(exist_ok=True)
-        with TemporaryDirectory(dir=folder.parent, prefix=".partial", ignore_cleanup_errors=True) as made:
+        with TemporaryDirectory(
+            dir=folder.parent, prefix=".partial", ignore_cleanup_errors=True
+        ) as made:
             partial = Path(made) / folder.name
             partial.mkdir()
             for run in there:
                 assemble(root, run, into=partial)
-                shutil.copyfile(root / "results" / run / "report.html", partial / f"{run}-report.html")
+                shutil.copyfile(
+                    root / "results" / run / "report.html", partial / f"{run}-report.html"
+                )
             sums = {file.name: digest(file) for file in partial.iterdir()}
             (partial / SUMS).write_text(write_manifest(sums), encoding="utf-8")
             shutil.rmtree(folder, ignore_errors=True)
@@ -60,7 +68,9 @@ def main() -> None:
     """Make the folder and say what is in it."""
     folder = release(ROOT)
     files = sorted(file.name for file in folder.iterdir())
-    print(f"{folder.relative_to(ROOT)}: {', '.join(files)}. Put them beside the tag v{__version__} of this commit.")
+    print(
+        f"{folder.relative_to(ROOT)}: {', '.join(files)}. Put them beside the tag v{__version__} of this commit."
+    )
 
 
 if __name__ == "__main__":

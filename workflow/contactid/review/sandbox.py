@@ -1,9 +1,12 @@
-"""Run a command that can write below one folder alone, without a network: Linux's namespaces, by ``unshare``.
+"""Run a command that can write below one folder alone, without a network: Linux's namespaces, by
+``unshare``.
 
-In there everything else is read-only, sockets below /run are hidden, other processes can't be seen or signalled, and
-nothing of that can be undone: all capabilities are dropped. What can be read outside can be read in there.
+In there everything else is read-only, sockets below /run are hidden, other processes can't be seen
+or signalled, and nothing of that can be undone: all capabilities are dropped. What can be read
+outside can be read in there.
 
-Run by its path, in an isolated Python that has nothing else: ``unshare ... python -I sandbox.py FOLDER COMMAND ...``
+Run by its path, in an isolated Python that has nothing else: ``unshare ... python -I sandbox.py
+FOLDER COMMAND ...``
 """
 
 from __future__ import annotations
@@ -16,7 +19,12 @@ from pathlib import Path
 
 _NAMESPACES = ("--user", "--map-root-user", "--mount", "--net", "--ipc", "--uts", "--pid")
 _HIDDEN = ("/run", "/dev/shm")
-_MOUNT_SETATTR, _HERE, _RECURSIVE, _READ_ONLY = 442, -100, 0x8000, 1  # a system call's number, and linux/mount.h
+_MOUNT_SETATTR, _HERE, _RECURSIVE, _READ_ONLY = (
+    442,
+    -100,
+    0x8000,
+    1,
+)  # a system call's number, and linux/mount.h
 _BIND, _NOSUID_NODEV = 0x1000, 0x6
 _DROP_FROM_BOUNDS, _NO_NEW_PRIVILEGES = 24, 38  # linux/prctl.h
 
@@ -31,10 +39,16 @@ def why_not(folder: Path) -> str:
     """Why no sandbox starts here; empty where one does."""
     try:
         command = [*sandboxed(folder), sys.executable, "-c", ""]
-        tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        tried = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+        )
     except (OSError, subprocess.SubprocessError) as error:
         return str(error)
-    return "" if tried.returncode == 0 else (tried.stderr.strip().splitlines() or ["no reason given"])[-1]
+    return (
+        ""
+        if tried.returncode == 0
+        else (tried.stderr.strip().splitlines() or ["no reason given"])[-1]
+    )
 
 
 def _enclose(folder: str) -> None:
@@ -47,12 +61,17 @@ def _enclose(folder: str) -> None:
 
     def set_attributes(path: str, flags: int, added: int, removed: int) -> None:
         attributes = (ctypes.c_uint64 * 4)(added, removed, 0, 0)
-        status = libc.syscall(_MOUNT_SETATTR, _HERE, path.encode(), flags, ctypes.byref(attributes), 32)
+        status = libc.syscall(
+            _MOUNT_SETATTR, _HERE, path.encode(), flags, ctypes.byref(attributes), 32
+        )
         checked(status, f"making {path} read-only" if added else f"making {path} writable")
 
     set_attributes("/", _RECURSIVE, _READ_ONLY, 0)
     for hidden in filter(os.path.isdir, _HIDDEN):
-        checked(libc.mount(b"tmpfs", os.path.realpath(hidden).encode(), b"tmpfs", _NOSUID_NODEV, None), hidden)
+        checked(
+            libc.mount(b"tmpfs", os.path.realpath(hidden).encode(), b"tmpfs", _NOSUID_NODEV, None),
+            hidden,
+        )
     checked(libc.mount(folder.encode(), folder.encode(), None, _BIND, None), folder)
     set_attributes(folder, 0, 0, _READ_ONLY)
     for capability in range(64):  # those that this kernel hasn't are refused

@@ -1,4 +1,6 @@
-"""Store a result that takes too long for every run, with what it was made by: ``make store NAME=planar_table1``."""
+"""Store a result that takes too long for every run, with what it was made by: ``make store
+NAME=planar_table1``.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,15 @@ from contactid.output.fits import write_json
 from contactid.output.stored import RECORD, TABLE, read_stored
 from contactid.output.tables import read_csv, write_csv
 from contactid.review.arithmetic import describe_arithmetic
-from contactid.review.provenance import ROOT, describe_code, describe_machine, describe_solver, git, moment, packages
+from contactid.review.provenance import (
+    ROOT,
+    describe_code,
+    describe_machine,
+    describe_solver,
+    git,
+    moment,
+    packages,
+)
 from contactid.run.records import read_jobs
 from contactid.sources.lockfile import digest
 
@@ -32,15 +42,21 @@ _SOURCES = ("Snakefile", "config", "workflow", f":!{STORED.as_posix()}")
 def gather(samples: Sequence[str], result: Mapping[str, Any], table: str, record: str) -> None:
     """Put a run's samples into one table, and write down what made them.
 
-    ``samples`` are relative to where Snakemake was started; ``result`` is as :mod:`contactid.review.held` says. Of the
-    record, ``seconds`` are the jobs' wall time.
+    ``samples`` are relative to where Snakemake was started; ``result`` is as
+    :mod:`contactid.review.held` says. Of the record, ``seconds`` are the jobs' wall time.
 
     Raises :class:`ContactIdError` where there are no samples.
     """
     if not samples:
-        raise ContactIdError("this configuration makes no samples of it", "Name one that does by CONFIG=")
+        raise ContactIdError(
+            "this configuration makes no samples of it", "Name one that does by CONFIG="
+        )
     write_csv(pd.concat([read_csv(file) for file in samples], ignore_index=True), table)
-    made = [job for job in read_jobs(Path(), Path(table).parents[2].as_posix()) if set(job.outputs) & set(samples)]
+    made = [
+        job
+        for job in read_jobs(Path(), Path(table).parents[2].as_posix())
+        if set(job.outputs) & set(samples)
+    ]
     code, found = describe_code(ROOT), packages()
     content = {
         **{key: result[key] for key in ("function", "code", "settings")},
@@ -62,17 +78,21 @@ def gather(samples: Sequence[str], result: Mapping[str, Any], table: str, record
 def store(name: str, configuration: Sequence[str] = (), root: Path = ROOT) -> str:
     """Compute a result, unless its samples are there, and store it; the text says where.
 
-    Its samples are those of the run of a configuration: of overlays, the last of which names the run, or else of
-    ``config/full.yaml``.
+    Its samples are those of the run of a configuration: of overlays, the last of which names the
+    run, or else of ``config/full.yaml``.
 
     Raises :class:`ContactIdError` where what it would be made by isn't committed, or the run fails.
     """
     changed = git(root, "status", "--porcelain", "--", *_SOURCES)
     if changed is None:
-        raise ContactIdError(f"{root} is no git checkout", "Store from one: what is stored names its commit")
+        raise ContactIdError(
+            f"{root} is no git checkout", "Store from one: what is stored names its commit"
+        )
     if changed:
         file = changed.decode().splitlines()[0][3:]
-        raise ContactIdError(f"{file} isn't committed", "Commit first: what is stored names the commit that made it")
+        raise ContactIdError(
+            f"{file} isn't committed", "Commit first: what is stored names the commit that made it"
+        )
     overlays = list(configuration) or ["config/full.yaml"]
     run = read_yaml(root / overlays[-1])["run"]
     made = [f"results/{run}/stored/{name}/{part}" for part in (TABLE, RECORD)]
@@ -80,10 +100,14 @@ def store(name: str, configuration: Sequence[str] = (), root: Path = ROOT) -> st
     command = [sys.executable, "-m", "snakemake", "--configfile", *overlays, "--config", study]
     command += ["--forcerun", "gather_stored", "--"]
     if subprocess.run([*command, *made], cwd=root).returncode:
-        raise ContactIdError(f"{name} couldn't be computed (see above)", "Mend the cause, then store again")
+        raise ContactIdError(
+            f"{name} couldn't be computed (see above)", "Mend the cause, then store again"
+        )
     read_stored([str(root / file) for file in made])
     for file in made:  # a table without its record is refused by its checksum
-        write_text(root / STORED / name / Path(file).name, (root / file).read_text(encoding="utf-8"))
+        write_text(
+            root / STORED / name / Path(file).name, (root / file).read_text(encoding="utf-8")
+        )
     return f"Stored: {(STORED / name).as_posix()}; commit it."
 
 
@@ -92,7 +116,9 @@ def main() -> None:
     """Read the command line and store the result that it names."""
     parser = argparse.ArgumentParser(prog="python -m contactid.review.stored", description=__doc__)
     parser.add_argument("name", help="of the result, for instance planar_table1")
-    parser.add_argument("configuration", nargs="*", help="overlays, the last of which names the run")
+    parser.add_argument(
+        "configuration", nargs="*", help="overlays, the last of which names the run"
+    )
     print(store(**vars(parser.parse_args())))
 
 

@@ -1,10 +1,12 @@
-"""``python -m contactid.review.verify BUNDLE``: look whether a bundle is what it says (``make verify``).
+"""``python -m contactid.review.verify BUNDLE``: look whether a bundle is what it says (``make
+verify``).
 
-The bundle is an archive that ``make bundle`` wrote, or a folder that it was unpacked into. Looking reads it where it
-lies: it executes, writes and deletes nothing. With ``--recompute`` its report, its figures and a sample of its numbers
-are made again by the checkout that this command is part of, at the bundle's commit. The exit status is 1 where a file
-isn't what the manifest, a description or a log says, a verdict doesn't follow from the columns beside it or isn't the
-one accepted at the bundle's commit, or what was made again differs.
+The bundle is an archive that ``make bundle`` wrote, or a folder that it was unpacked into. Looking
+reads it where it lies: it executes, writes and deletes nothing. With ``--recompute`` its report,
+its figures and a sample of its numbers are made again by the checkout that this command is part of,
+at the bundle's commit. The exit status is 1 where a file isn't what the manifest, a description or
+a log says, a verdict doesn't follow from the columns beside it or isn't the one accepted at the
+bundle's commit, or what was made again differs.
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def wrong_verdicts(checks: pd.DataFrame) -> list[str]:
-    """A line for every row whose verdict doesn't follow from its other columns, or that lacks its reason."""
+    """A line for every row whose verdict doesn't follow from its other columns, or that lacks its
+    reason.
+    """
     problems = []
     for row in checks.to_dict("records"):
         try:
@@ -100,7 +104,9 @@ def _statement_problem(row: Mapping[Any, Any]) -> str:
     if not 0 <= agree <= cases:
         return f"is so in {row['cases']} cases"
     if row["verdict"] in LACKS:
-        return "" if row["verdict"] != UNDEFINED or not cases else f"undefined, but has {cases} cases"
+        return (
+            "" if row["verdict"] != UNDEFINED or not cases else f"undefined, but has {cases} cases"
+        )
     holds = bool(row["reproduced"])
     follows = judge_statement(holds, row["basis"], row["origin"], wrong, moved)
     return "" if row["verdict"] == follows else f"says {row['verdict']}, where {follows} follows"
@@ -113,7 +119,9 @@ def _answers(written: str) -> dict[str, bool]:
 
 def _number_problem(row: Mapping[Any, Any]) -> str:
     """What doesn't follow in a number's row."""
-    published, reproduced, tolerance = (float(row[name]) for name in ("published", "reproduced", "tolerance"))
+    published, reproduced, tolerance = (
+        float(row[name]) for name in ("published", "reproduced", "tolerance")
+    )
     tried, refused = tried_answers(row["wrong_answers"]), set(row["rejects"].split(";")) - {""}
     by_rule = {} if row["quantity"] == INPUTS else wrong_answers(published, row["unit"], {})
     for name, value in by_rule.items():
@@ -129,7 +137,13 @@ def _number_problem(row: Mapping[Any, Any]) -> str:
         verdict
         for is_error in (True, False)
         for verdict in _possible(
-            judge_number, reproduced, published, tolerance, row["basis"], list(tried.values()), is_error
+            judge_number,
+            reproduced,
+            published,
+            tolerance,
+            row["basis"],
+            list(tried.values()),
+            is_error,
         )
     }
     distance = abs(reproduced - published)
@@ -138,11 +152,14 @@ def _number_problem(row: Mapping[Any, Any]) -> str:
     return f"says {row['verdict']}, but {reproduced:g} is {distance:g} from {published:g}"
 
 
-def _possible(rule: Callable[..., Any], value: float, published: float, tolerance: float, *further: Any) -> set[Any]:
+def _possible(
+    rule: Callable[..., Any], value: float, published: float, tolerance: float, *further: Any
+) -> set[Any]:
     """What a rule says of a number, on either side where the file's rounding hides on which it was."""
     edge = _edge(value, published, tolerance)
     return {
-        rule(value, published, limit, *further) for limit in (max(tolerance - edge, 0.0), tolerance, tolerance + edge)
+        rule(value, published, limit, *further)
+        for limit in (max(tolerance - edge, 0.0), tolerance, tolerance + edge)
     }
 
 
@@ -159,7 +176,9 @@ def run_of(bundle: Contents) -> str:
     """
     runs = [match[1] for name in sorted(bundle.sizes) if (match := _RUN.fullmatch(name))]
     if len(runs) != 1:
-        raise ContactIdError(f"the bundle holds {len(runs)} runs", "Name a bundle that make bundle wrote")
+        raise ContactIdError(
+            f"the bundle holds {len(runs)} runs", "Name a bundle that make bundle wrote"
+        )
     return runs[0]
 
 
@@ -181,7 +200,9 @@ def read_checks(bundle: Contents, name: str) -> pd.DataFrame:
 
 
 def wrong_tables(bundle: Contents, results: str, checks: pd.DataFrame) -> list[str]:
-    """A line for each study whose table of verdicts, or whose line in the summary, isn't what ``checks.csv`` has."""
+    """A line for each study whose table of verdicts, or whose line in the summary, isn't what
+    ``checks.csv`` has.
+    """
     heading, *rows = _rows(bundle, f"{results}/checks.csv")
     summary = bundle.text(f"{results}/summary.md").splitlines()
     problems = []
@@ -192,7 +213,9 @@ def wrong_tables(bundle: Contents, results: str, checks: pd.DataFrame) -> list[s
         elif _rows(bundle, name) != [heading, *(row for row in rows if row[:1] == [study])]:
             problems.append(f"{name}: other rows than in checks.csv")
         if f"* {study}: {verdict_line(of_study)}" not in summary:
-            problems.append(f"{results}/summary.md: counts other verdicts of {study} than checks.csv has")
+            problems.append(
+                f"{results}/summary.md: counts other verdicts of {study} than checks.csv has"
+            )
     return problems
 
 
@@ -206,7 +229,9 @@ def _rows(bundle: Contents, name: str) -> list[list[str]]:
     return found
 
 
-def wrong_descriptions(bundle: Contents, folder: str, sums: Mapping[str, str]) -> tuple[list[str], dict[str, Any]]:
+def wrong_descriptions(
+    bundle: Contents, folder: str, sums: Mapping[str, str]
+) -> tuple[list[str], dict[str, Any]]:
     """What isn't as the RO-Crate of a folder of the bundle says, a line each; and its entities.
 
     Raises :class:`ContactIdError` where it is no RO-Crate.
@@ -215,11 +240,15 @@ def wrong_descriptions(bundle: Contents, folder: str, sums: Mapping[str, str]) -
     try:
         entities = {str(entity["@id"]): entity for entity in bundle.json(name)["@graph"]}
         files = {path: entity for path, entity in entities.items() if "File" in entity["@type"]}
-        made = next(entity["result"] for entity in entities.values() if "CreateAction" in entity["@type"])
+        made = next(
+            entity["result"] for entity in entities.values() if "CreateAction" in entity["@type"]
+        )
         results = [entry["@id"] for entry in (made if isinstance(made, list) else [made])]
         absent = [path for path in results if path not in files]
     except (KeyError, TypeError, StopIteration) as error:
-        raise ContactIdError(f"{name} is no description of a run ({type(error).__name__}: {error})", AGAIN) from None
+        raise ContactIdError(
+            f"{name} is no description of a run ({type(error).__name__}: {error})", AGAIN
+        ) from None
     problems = [f"{name}: names the result {path} and doesn't describe it" for path in absent]
     for path, entity in files.items():
         listed = folder + path
@@ -231,7 +260,8 @@ def wrong_descriptions(bundle: Contents, folder: str, sums: Mapping[str, str]) -
 
 
 def wrong_data(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[str]:
-    """A line for each generated dataset whose files aren't those of its card and of ``provenance.json``.
+    """A line for each generated dataset whose files aren't those of its card and of
+    ``provenance.json``.
 
     Raises :class:`ContactIdError` where they can't be read.
     """
@@ -241,15 +271,23 @@ def wrong_data(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[
             if entry["kind"] != GENERATED:
                 continue
             folder = f"{results}/data/{entry['name']}"
-            there = {path.removeprefix(f"{folder}/raw/"): path for path in sums if path.startswith(f"{folder}/raw/")}
+            there = {
+                path.removeprefix(f"{folder}/raw/"): path
+                for path in sums
+                if path.startswith(f"{folder}/raw/")
+            }
             told = {file["name"]: (file["sha256"], file["size"]) for file in entry["files"]}
             if told != {path: (sums[full], bundle.sizes[full]) for path, full in there.items()}:
-                problems.append(f"{name}: the files of {entry['name']} aren't those in {folder}/raw")
+                problems.append(
+                    f"{name}: the files of {entry['name']} aren't those in {folder}/raw"
+                )
             card = bundle.json(f"{folder}/card.json")
             if any(card[key] != value for key, value in files_of(entry["files"]).items()):
                 problems.append(f"{folder}/card.json: tells of other files than provenance.json")
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ContactIdError(f"{name} or a card isn't whole ({type(error).__name__}: {error})", AGAIN) from None
+        raise ContactIdError(
+            f"{name} or a card isn't whole ({type(error).__name__}: {error})", AGAIN
+        ) from None
     return problems
 
 
@@ -268,7 +306,9 @@ class Code:
 
 
 def compare_code(bundle: Contents, results: str, described: Mapping[str, Any], root: Path) -> Code:
-    """Hold the bundle's code against the commit that it names, in a checkout, by git's own checksums."""
+    """Hold the bundle's code against the commit that it names, in a checkout, by git's own
+    checksums.
+    """
     commit = str((described.get("Snakefile") or {}).get("version"))
     where = f"The code can't be held against commit {commit[:8]}, which isn't in the checkout of this command"
     top = git(root, "rev-parse", "--show-toplevel") if _COMMIT.fullmatch(commit) else None
@@ -278,31 +318,60 @@ def compare_code(bundle: Contents, results: str, described: Mapping[str, Any], r
         return Code("", where)
     blobs = {}
     for line in filter(None, listed.split(b"\0")):
-        (mode, _, checksum), name = line.partition(b"\t")[0].split(), line.partition(b"\t")[2].decode()
+        (mode, _, checksum), name = (
+            line.partition(b"\t")[0].split(),
+            line.partition(b"\t")[2].decode(),
+        )
         if mode.startswith(b"100"):
             blobs[name] = checksum.decode()
     ours = (f"{results}/", f"{FOLDER.as_posix()}/")
-    code = {name for name in bundle.sizes if not name.startswith(ours)} - {NAME, FILE_NAME, "README.txt"}
+    code = {name for name in bundle.sizes if not name.startswith(ours)} - {
+        NAME,
+        FILE_NAME,
+        "README.txt",
+    }
     algorithm = "sha1" if len(commit) == 40 else "sha256"
     other = sorted(
-        name for name in code | set(blobs) if name not in code or bundle.blob(name, algorithm) != blobs.get(name)
+        name
+        for name in code | set(blobs)
+        if name not in code or bundle.blob(name, algorithm) != blobs.get(name)
     )
     if other:
         return Code(
-            commit, f"WARNING {len(other)} files of code aren't those of commit {commit[:8]}: {', '.join(other)}"
+            commit,
+            f"WARNING {len(other)} files of code aren't those of commit {commit[:8]}: {', '.join(other)}",
         )
-    return Code(commit, f"Code: {len(blobs)} files are those of commit {commit[:8]} in this checkout.")
+    return Code(
+        commit, f"Code: {len(blobs)} files are those of commit {commit[:8]} in this checkout."
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Look, recompute where that is asked for, and print what came of it."""
     parser = argparse.ArgumentParser(prog="contactid.review.verify", description=__doc__)
-    parser.add_argument("bundle", nargs="?", default=".", help="archive or unpacked folder (default: this folder)")
-    parser.add_argument("--recompute", type=int, default=0, metavar="N", help="make so many files again; 0: look only")
+    parser.add_argument(
+        "bundle", nargs="?", default=".", help="archive or unpacked folder (default: this folder)"
+    )
+    parser.add_argument(
+        "--recompute",
+        type=int,
+        default=0,
+        metavar="N",
+        help="make so many files again; 0: look only",
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
-    parser.add_argument("--tolerance", type=float, default=1e-4, help="largest relative difference between machines")
-    parser.add_argument("--longest", type=float, default=120.0, help="leave out jobs that took more seconds than that")
-    parser.add_argument("--unsandboxed", action="store_true", help="recompute although no sandbox starts")
+    parser.add_argument(
+        "--tolerance", type=float, default=1e-4, help="largest relative difference between machines"
+    )
+    parser.add_argument(
+        "--longest",
+        type=float,
+        default=120.0,
+        help="leave out jobs that took more seconds than that",
+    )
+    parser.add_argument(
+        "--unsandboxed", action="store_true", help="recompute although no sandbox starts"
+    )
     chosen = parser.parse_args(arguments)
     try:
         with opened(Path(chosen.bundle)) as bundle:
@@ -332,16 +401,24 @@ def _verify(bundle: Contents, chosen: argparse.Namespace) -> int:
     of_data = wrong_data(bundle, results, sums)
     wrong = _tell([*problems, *of_run, *of_data])
     if not wrong:
-        print(f"Descriptions: {len(described)} files of the bundle and {len(in_run)} of the run are as described.")
+        print(
+            f"Descriptions: {len(described)} files of the bundle and {len(in_run)} of the run are as described."
+        )
     checks = read_checks(bundle, f"{results}/checks.csv")
     bad = wrong_verdicts(checks)
-    print(f"Verdicts: {len(checks) - len(bad)} of {len(checks)} in checks.csv follow from the columns beside them.")
+    print(
+        f"Verdicts: {len(checks) - len(bad)} of {len(checks)} in checks.csv follow from the columns beside them."
+    )
     other = wrong_tables(bundle, results, checks)
     if not other:
-        print(f"Tables: checks.csv is that of the studies {', '.join(map(str, checks['study'].unique()))}.")
+        print(
+            f"Tables: checks.csv is that of the studies {', '.join(map(str, checks['study'].unique()))}."
+        )
     of_logs, of_settings = wrong_logs(bundle, results, sums), wrong_configuration(bundle, results)
     if not of_logs:
-        print(f"Logs: {len(results_in(bundle, results))} results are what the logs of their jobs say.")
+        print(
+            f"Logs: {len(results_in(bundle, results))} results are what the logs of their jobs say."
+        )
     wrong = _tell([*bad, *other, *of_logs, *of_settings]) or wrong
     code = compare_code(bundle, results, described, _ROOT)
     print(plain(code.text))
@@ -350,19 +427,31 @@ def _verify(bundle: Contents, chosen: argparse.Namespace) -> int:
         wrong = _tell(wrong_sentences(bundle, results, checks, _ROOT, code.commit)) or wrong
     without = unrecorded(bundle.sizes, results_in(bundle, results))
     if without:
-        print(f"WARNING {len(without)} results have no record of the job that made them, and can't be made again.")
+        print(
+            f"WARNING {len(without)} results have no record of the job that made them, and can't be made again."
+        )
     if chosen.recompute < 1:
-        print("Looked only: nothing was executed. RECOMPUTE=5 makes report, figures and five files of numbers again.")
+        print(
+            "Looked only: nothing was executed. RECOMPUTE=5 makes report, figures and five files of numbers again."
+        )
         return int(wrong)
     if not code.commit:
-        print("WARNING Looked only: to recompute, fetch that commit into a checkout and verify from there.")
+        print(
+            "WARNING Looked only: to recompute, fetch that commit into a checkout and verify from there."
+        )
         return 1
-    choice = Choice(chosen.recompute, chosen.seed, chosen.longest, chosen.tolerance, not chosen.unsandboxed)
+    choice = Choice(
+        chosen.recompute, chosen.seed, chosen.longest, chosen.tolerance, not chosen.unsandboxed
+    )
     return 1 if make_again(bundle, run, code.commit, _ROOT, choice) or wrong else 0
 
 
-def _compare_with_accepted(bundle: Contents, run: str, checks: pd.DataFrame, commit: str) -> list[str]:
-    """Say which settings and verdicts are the commit's own; a line for every verdict that isn't as accepted there."""
+def _compare_with_accepted(
+    bundle: Contents, run: str, checks: pd.DataFrame, commit: str
+) -> list[str]:
+    """Say which settings and verdicts are the commit's own; a line for every verdict that isn't as
+    accepted there.
+    """
     settings = other_settings(bundle, f"results/{run}", _ROOT, commit)
     if settings is None:
         return []

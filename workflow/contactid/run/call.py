@@ -1,14 +1,16 @@
-"""From a rule to the function that it names: files, wildcards and settings are handed over by their names.
+"""From a rule to the function that it names: files, wildcards and settings are handed over by their
+names.
 
-A rule's ``params`` have ``call``, the function as ``"contactid.module:function"``, and ``code``, the fingerprint of
-what it reaches. Every other name of its inputs, outputs and params is an argument of the function, and occurs once
-among them; wildcards are there for functions that ask for them, and so are ``config``, the run's configuration, where a
-change of it must not ask for another job, and ``terminal``, a file descriptor. A rule with ``declared`` makes artefacts
+A rule's ``params`` have ``call``, the function as ``"contactid.module:function"``, and ``code``,
+the fingerprint of what it reaches. Every other name of its inputs, outputs and params is an
+argument of the function, and occurs once among them; wildcards are there for functions that ask for
+them, and so are ``config``, the run's configuration, where a change of it must not ask for another
+job, and ``terminal``, a file descriptor. A rule with ``declared`` makes artefacts
 (:mod:`contactid.output.computing`): the functions of that list share the other arguments.
 
-A rule that does the same for several things calls its function once for each of them: ``each`` names the lists of which
-a call is given one entry, ``shares`` those of which it is given as many as every other call. A list without entries is
-handed over as it is.
+A rule that does the same for several things calls its function once for each of them: ``each``
+names the lists of which a call is given one entry, ``shares`` those of which it is given as many as
+every other call. A list without entries is handed over as it is.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ def call_rule(
     params: Mapping[str, Any],
     around: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Call the function that ``params["call"]`` names; Snakemake's own objects will do. ``around`` is the job's."""
+    """Call the function that ``params["call"]`` names; Snakemake's own objects will do. ``around``
+    is the job's.
+    """
     parts = (around, wildcards, files_in, files_out, params)
     named = {key: _plain(value) for part in parts for key, value in part.items()}
     function = resolve(params["call"])
@@ -50,7 +54,9 @@ def _calls(named: dict[str, Any]) -> Iterator[dict[str, Any]]:
             size, left = divmod(len(items), number)
             if left or (name in each and size != 1):
                 raise ValueError(f"{len(items)} of {name} for {number} calls")
-            given[name] = items if name in each else [items[k * size : (k + 1) * size] for k in range(number)]
+            given[name] = (
+                items if name in each else [items[k * size : (k + 1) * size] for k in range(number)]
+            )
     for k in range(number):
         yield named | {name: items[k] for name, items in given.items()}
 

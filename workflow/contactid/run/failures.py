@@ -41,7 +41,9 @@ def slurm_reason(rule: str, log: Path, since: float, submissions: Path = SLURM_L
     for file in sorted(submissions.rglob("*.log")):
         if file.stat().st_mtime < since:
             continue
-        _, found, end = file.read_text(encoding="utf-8", errors="replace").rpartition(f"log: {log}\n    jobid:")
+        _, found, end = file.read_text(encoding="utf-8", errors="replace").rpartition(
+            f"log: {log}\n    jobid:"
+        )
         if not found:
             continue
         for key, words in _WORDS.items():
@@ -77,11 +79,14 @@ def failures(results: str | Path, since: float) -> list[str]:
             lines.append(f"ERROR {job}: {reason}. Log: {log}")
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = [f"and {len(lines) - MOST_LINES} more, see {logs}"]
-    return lines or [f"ERROR {results}: stopped before it was finished. Run the same command again."]
+    return lines or [
+        f"ERROR {results}: stopped before it was finished. Run the same command again."
+    ]
 
 
 def require_scheduler(executor: str) -> None:
-    """Stop a run through Slurm where Slurm isn't: Snakemake would try to submit for ten minutes without a word.
+    """Stop a run through Slurm where Slurm isn't: Snakemake would try to submit for ten minutes
+    without a word.
 
     Raises :class:`ContactIdError` where an executor of that name has no ``sbatch`` to submit by.
     """
@@ -102,10 +107,14 @@ def tell_of_full_disks(*folders: str | Path) -> None:
 
 
 def exit_without_packages(modules: Iterable[str] = NEEDED) -> None:
-    """End the process with one plain line that names the modules that can't be found, if there are any."""
+    """End the process with one plain line that names the modules that can't be found, if there are
+    any.
+    """
     missing = [name for name in modules if not _found(name)]
     if missing:
-        sys.exit(f"ERROR not installed: {', '.join(missing)}. Install the pinned environment (make env).")
+        sys.exit(
+            f"ERROR not installed: {', '.join(missing)}. Install the pinned environment (make env)."
+        )
 
 
 def _found(name: str) -> bool:

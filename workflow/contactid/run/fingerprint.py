@@ -1,10 +1,12 @@
-"""Fingerprints of what a function reaches in the package, so that an edit reruns exactly the jobs that it concerns.
+"""Fingerprints of what a function reaches in the package, so that an edit reruns exactly the jobs
+that it concerns.
 
-Snakemake notices neither an edit of the package behind a rule nor that an edit was of words alone. A fingerprint is
-taken of definitions: the function that a rule calls, every function, class and constant of the package that its text
-names, what these name in turn, and so on. Of each it takes the syntax tree without docstrings. The rules that keep
-this sound are few, and tested (tests/workflow/test_fingerprints.py): modules hold definitions alone; what is called by
-a name in a text is written ``"contactid.module:function"``, and such a text counts as a reference.
+Snakemake notices neither an edit of the package behind a rule nor that an edit was of words alone.
+A fingerprint is taken of definitions: the function that a rule calls, every function, class and
+constant of the package that its text names, what these name in turn, and so on. Of each it takes
+the syntax tree without docstrings. The rules that keep this sound are few, and tested
+(tests/workflow/test_fingerprints.py): modules hold definitions alone; what is called by a name in a
+text is written ``"contactid.module:function"``, and such a text counts as a reference.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ _REFERENCE = re.compile(rf"{PACKAGE}(\.\w+)+(:\w+)?")
 
 
 class Definition(NamedTuple):
-    """A definition at a module's top level: a hash of its code, and the dotted names that stand in it."""
+    """A definition at a module's top level: a hash of its code, and the dotted names that stand in
+    it.
+    """
 
     code: str
     names: tuple[str, ...]
@@ -52,8 +56,9 @@ class Fingerprints:
     Parameters
     ----------
     remembered
-        A file that keeps what was read of every file under the hash of its content, since parsing them takes seconds
-        and every job of a cluster starts by it. A file that is damaged or can't be written costs time only.
+        A file that keeps what was read of every file under the hash of its content, since parsing
+        them takes seconds and every job of a cluster starts by it. A file that is damaged or can't
+        be written costs time only.
     lists : a folder that keeps what is behind every fingerprint, for :mod:`contactid.run.why`
     always : functions that are in every fingerprint: what calls the others
     workflow : the folder with the package
@@ -66,7 +71,12 @@ class Fingerprints:
         always: tuple[str, ...] = (),
         workflow: Path = WORKFLOW,
     ) -> None:
-        self._workflow, self._remembered, self._lists, self._always = workflow, remembered, lists, always
+        self._workflow, self._remembered, self._lists, self._always = (
+            workflow,
+            remembered,
+            lists,
+            always,
+        )
         self._known = _load(remembered)
         self._used: dict[str, Module] = {}
         self._resolved: dict[tuple[str, str], frozenset[tuple[str, str]]] = {}
@@ -77,7 +87,10 @@ class Fingerprints:
         found = {}
         for file in sorted(self._workflow.glob(f"{PACKAGE}/**/*.py")):
             text, parts = file.read_bytes(), file.relative_to(self._workflow).with_suffix("").parts
-            key, name = hashlib.sha256(text).hexdigest(), ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            key, name = (
+                hashlib.sha256(text).hexdigest(),
+                ".".join(parts[:-1] if parts[-1] == "__init__" else parts),
+            )
             self._used[key] = found[name] = self._known.get(key) or parse(text)
         if self._remembered is not None and self._used != self._known:
             with suppress(ContactIdError):
@@ -86,7 +99,9 @@ class Fingerprints:
 
     def of(self, *references: str) -> str:
         """Sixteen hexadecimal digits for functions, each named ``"contactid.module:function"``."""
-        listed = json.dumps(dict(sorted(self.reached(*self._always, *references).items())), indent=0)
+        listed = json.dumps(
+            dict(sorted(self.reached(*self._always, *references).items())), indent=0
+        )
         found = hashlib.sha256(listed.encode()).hexdigest()[:16]
         if self._lists is not None and not (self._lists / f"{found}.json").exists():
             with suppress(ContactIdError):
@@ -94,7 +109,8 @@ class Fingerprints:
         return found
 
     def reached(self, *references: str) -> dict[str, str]:
-        """Hashes of all definitions that functions reach, their own first, by ``"contactid.module:name"``.
+        """Hashes of all definitions that functions reach, their own first, by
+        ``"contactid.module:name"``.
 
         Raises :class:`ContactIdError` where a reference names nothing in the package.
         """
@@ -103,14 +119,19 @@ class Fingerprints:
         for reference in references:
             module, _, name = reference.partition(":")
             if name not in (self.modules[module].definitions if module in self.modules else {}):
-                raise ContactIdError(f"{reference} names nothing in the package", "Correct the name")
+                raise ContactIdError(
+                    f"{reference} names nothing in the package", "Correct the name"
+                )
             waiting.append((module, name))
         while waiting:
             place = waiting.pop()
             if place not in found:
                 found[place] = None
                 waiting.extend(self._named_in(place))
-        return {f"{module}:{name}": self.modules[module].definitions[name].code for module, name in found}
+        return {
+            f"{module}:{name}": self.modules[module].definitions[name].code
+            for module, name in found
+        }
 
     def _named_in(self, place: tuple[str, str]) -> frozenset[tuple[str, str]]:
         """The definitions that one definition names."""
@@ -125,7 +146,9 @@ class Fingerprints:
         return self._resolved[place]
 
     def _resolve(self, module: str, dotted: str) -> set[tuple[str, str]]:
-        """What a dotted name in a module stands for; nothing for local variables and other libraries."""
+        """What a dotted name in a module stands for; nothing for local variables and other
+        libraries.
+        """
         if ":" in dotted:
             return self._global(dotted.replace(":", "."))
         first, _, rest = dotted.partition(".")
@@ -152,10 +175,20 @@ def parse(text: bytes) -> Module:
     tree = ast.parse(text)
     imports: dict[str, str] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == PACKAGE:
-            imports |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.split(".")[0] == PACKAGE
+        ):
+            imports |= {
+                alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names
+            }
         elif isinstance(node, ast.Import):
-            imports |= {alias.asname: alias.name for alias in node.names if alias.asname and _ours(alias.name)}
+            imports |= {
+                alias.asname: alias.name
+                for alias in node.names
+                if alias.asname and _ours(alias.name)
+            }
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = _without_texts(node.body)
     parts: dict[str, list[ast.stmt]] = {}
@@ -166,24 +199,36 @@ def parse(text: bytes) -> Module:
 
 
 def defined_by(statement: ast.stmt) -> list[str]:
-    """The names that a statement at a module's top level defines; :data:`LOOSE` where it does something else."""
+    """The names that a statement at a module's top level defines; :data:`LOOSE` where it does
+    something else.
+    """
     match statement:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return [statement.name]
         case ast.Import() | ast.ImportFrom() | ast.Pass() | ast.Expr(value=ast.Constant()):
             return []
         case ast.Assign(targets=targets) if all(map(_is_names, targets)):
-            return [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+            return [
+                node.id
+                for target in targets
+                for node in ast.walk(target)
+                if isinstance(node, ast.Name)
+            ]
         case ast.AnnAssign(target=ast.Name(id=name)):
             return [name]
         # what a module does as a command is in no job; imports for type checkers are no statements
-        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))) | ast.If(test=ast.Name(id="TYPE_CHECKING")):
+        case (
+            ast.If(test=ast.Compare(left=ast.Name(id="__name__")))
+            | ast.If(test=ast.Name(id="TYPE_CHECKING"))
+        ):
             return []
     return [LOOSE]
 
 
 def _is_names(target: ast.expr) -> bool:
-    return isinstance(target, ast.Name) or (isinstance(target, ast.Tuple) and all(map(_is_names, target.elts)))
+    return isinstance(target, ast.Name) or (
+        isinstance(target, ast.Tuple) and all(map(_is_names, target.elts))
+    )
 
 
 def _definition(statements: Iterable[ast.stmt]) -> Definition:
@@ -194,7 +239,11 @@ def _definition(statements: Iterable[ast.stmt]) -> Definition:
         dotted = _dotted(node)
         if dotted:
             names.add(dotted)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _REFERENCE.fullmatch(node.value):
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and _REFERENCE.fullmatch(node.value)
+        ):
             names.add(node.value if ":" in node.value else f"{node.value}:")
         else:
             waiting.extend(ast.iter_child_nodes(node))
@@ -203,7 +252,9 @@ def _definition(statements: Iterable[ast.stmt]) -> Definition:
 
 
 def _dumped(statement: ast.stmt) -> str:
-    """A syntax tree as Python 3.11 writes it down, since stored results keep fingerprints for whatever Python comes."""
+    """A syntax tree as Python 3.11 writes it down, since stored results keep fingerprints for
+    whatever Python comes.
+    """
     shown = {"show_empty": True} if sys.version_info >= (3, 13) else {}
     return ast.dump(statement, **shown).replace(", type_params=[]", "")
 
@@ -233,7 +284,11 @@ def _load(remembered: Path | None) -> dict[str, Module]:
             kept = json.loads(remembered.read_text(encoding="utf-8"))[_syntax()]
             return {
                 key: Module(
-                    {name: Definition(code, tuple(names)) for name, (code, names) in definitions.items()}, imports
+                    {
+                        name: Definition(code, tuple(names))
+                        for name, (code, names) in definitions.items()
+                    },
+                    imports,
                 )
                 for key, (definitions, imports) in kept.items()
             }
@@ -242,5 +297,7 @@ def _load(remembered: Path | None) -> dict[str, Module]:
 
 def _without_texts(body: list[ast.stmt]) -> list[ast.stmt]:
     """Without docstrings, those of attributes and constants included."""
-    texts = [node for node in body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    texts = [
+        node for node in body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    ]
     return [node for node in body if node not in texts] or [ast.Pass()]

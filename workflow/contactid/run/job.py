@@ -1,7 +1,8 @@
 """Run a rule's main function: everything goes to its log, and a failure prints one plain line.
 
-The file descriptors themselves are redirected, so that what a compiled solver prints lands in the log too. The log's
-last line tells how the job ended: ``ERROR ...``, or :data:`FINISHED`; a job that was killed says neither.
+The file descriptors themselves are redirected, so that what a compiled solver prints lands in the
+log too. The log's last line tells how the job ended: ``ERROR ...``, or :data:`FINISHED`; a job that
+was killed says neither.
 """
 
 from __future__ import annotations
@@ -25,17 +26,23 @@ from contactid.core.errors import ContactIdError
 FINISHED = "Finished."
 #: Names the process number of the Snakemake that starts jobs (workflow/rules/one_run.smk).
 OWNER = "CONTACTID_OWNER"
-#: Starts a log's first line, which ends with the checksum of the environment's lock file (contactid.review.provenance).
+#: Starts a log's first line, which ends with the checksum of the environment's lock file
+#: (contactid.review.provenance).
 LOCK = "Environment: requirements.lock, sha256 "
 _LOCK_FILE = Path(__file__).resolve().parents[3] / "envs/requirements.lock"
 _PR_SET_PDEATHSIG = 1
 _THREADS = tuple(f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"))
-_COLLECTIONS = 100_000, 10, 5  # new objects before each; Python's own 700 cost 7 % of a job that builds models
+_COLLECTIONS = (
+    100_000,
+    10,
+    5,
+)  # new objects before each; Python's own 700 cost 7 % of a job that builds models
 
 
 @contextmanager
 def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[int]:
-    """Redirect stdout and stderr to ``log``; exit with status 1 and one plain line where the body fails.
+    """Redirect stdout and stderr to ``log``; exit with status 1 and one plain line where the body
+    fails.
 
     Gives the file descriptor of what was stderr before.
 
@@ -45,7 +52,8 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[in
     log : holds everything else, the traceback of an unexpected error included
     """
     _end_with_owner()
-    # jobs run side by side on all cores, and sums of several threads have other last digits; read as NumPy is imported
+    # jobs run side by side on all cores, and sums of several threads have other last digits; read
+    # as NumPy is imported
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     gc.set_threshold(*_COLLECTIONS)
     label = rule + "".join(f" {key}={value}" for key, value in wildcards.items())
@@ -55,7 +63,9 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[in
     with _opened(log, label, terminal) as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
-        logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s", force=True)
+        logging.basicConfig(
+            stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s", force=True
+        )
         try:
             if _LOCK_FILE.is_file():
                 print(LOCK + hashlib.sha256(_LOCK_FILE.read_bytes()).hexdigest(), flush=True)
@@ -66,11 +76,19 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[in
         except ContactIdError as error:
             _fail(terminal, f"{label}: {error} Log: {log}")
         except MemoryError:
-            _fail(terminal, f"{label}: not enough memory. Free some or run fewer jobs at once. Log: {log}")
+            _fail(
+                terminal,
+                f"{label}: not enough memory. Free some or run fewer jobs at once. Log: {log}",
+            )
         except KeyboardInterrupt:
-            _fail(terminal, f"{label}: interrupted. Run the same command again, finished jobs are kept. Log: {log}")
+            _fail(
+                terminal,
+                f"{label}: interrupted. Run the same command again, finished jobs are kept. Log: {log}",
+            )
         except ImportError as error:
-            _fail(terminal, f"{label}: {error}. Install the pinned environment (make env). Log: {log}")
+            _fail(
+                terminal, f"{label}: {error}. Install the pinned environment (make env). Log: {log}"
+            )
         except Exception as error:
             number = error.errno if isinstance(error, OSError) else None
             if number in NOT_WRITABLE:
@@ -84,7 +102,9 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[in
 
 
 def leave() -> NoReturn:
-    """End a job's process, all of which is written, at once: Python would tidy up for a quarter of a second."""
+    """End a job's process, all of which is written, at once: Python would tidy up for a quarter of
+    a second.
+    """
     os._exit(0)
 
 
@@ -104,7 +124,8 @@ def _fail(terminal: int, line: str) -> None:
         sys.stderr.flush()
         sys.stdout.flush()
         os.write(2, _plain(line))  # the log's last line, where failures() finds it
-    # what a full log didn't take would be tried again at Python's end, and turn the exit status into 120
+    # what a full log didn't take would be tried again at Python's end, and turn the exit status
+    # into 120
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
@@ -116,7 +137,9 @@ def _plain(line: str) -> bytes:
 
 
 def _end_with_owner() -> None:
-    """Have the system end this process when its Snakemake dies: a run that was killed leaves no job that writes on."""
+    """Have the system end this process when its Snakemake dies: a run that was killed leaves no job
+    that writes on.
+    """
     if sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

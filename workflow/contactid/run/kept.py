@@ -1,4 +1,6 @@
-"""Studies that a run has and a configuration lacks: they are kept, and so is what was made of all of them."""
+"""Studies that a run has and a configuration lacks: they are kept, and so is what was made of all
+of them.
+"""
 
 from __future__ import annotations
 

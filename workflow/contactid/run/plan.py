@@ -1,9 +1,11 @@
-"""What a budget of node-hours buys, by the benchmark files of a run: ``python -m contactid.run.plan``.
+"""What a budget of node-hours buys, by the benchmark files of a run: ``python -m
+contactid.run.plan``.
 
-Four things scale by numbers in the configuration. Noise samples of the planar throws and of the in-hand recordings are
-split into as many jobs as one likes; an arm recording's noise samples and a box's grid are one job each, however many
-they are, so that their number of jobs is fixed and the jobs get longer. The plan spends the whole budget on each of the
-four in turn, in jobs of some minutes, and tells what the scheduler and the file system then have to bear.
+Four things scale by numbers in the configuration. Noise samples of the planar throws and of the
+in-hand recordings are split into as many jobs as one likes; an arm recording's noise samples and a
+box's grid are one job each, however many they are, so that their number of jobs is fixed and the
+jobs get longer. The plan spends the whole budget on each of the four in turn, in jobs of some
+minutes, and tells what the scheduler and the file system then have to bear.
 """
 
 from __future__ import annotations
@@ -63,7 +65,9 @@ def axes_of(configuration: Mapping[str, Any]) -> list[Axis]:
     tossing, rates = configuration["tossing"], len(planar["frames_per_second"])
     throws = planar["seeds"] / math.ceil(planar["seeds"] / planar["seeds_per_job"]) * rates
     frictions = sum(len(reading["friction_mu"]) for reading in planar["noise"].values())
-    axes = [(values["stop"] - values["start"]) / values["step"] for values in tossing["grid"].values()]
+    axes = [
+        (values["stop"] - values["start"]) / values["step"] for values in tossing["grid"].values()
+    ]
     points = math.prod(round(steps) + 1 for steps in axes)
     return [
         Axis("planar_identify", "noisy throw", "planar.identification.seeds", throws, frictions * rates, True),
@@ -83,13 +87,17 @@ def axes_of(configuration: Mapping[str, Any]) -> list[Axis]:
 
 
 def start_up(jobs: float, measured: pd.DataFrame) -> tuple[float, float]:
-    """CPU seconds and MB that Snakemake takes to know what is to be done: power laws between the measured sizes."""
+    """CPU seconds and MB that Snakemake takes to know what is to be done: power laws between the
+    measured sizes.
+    """
     measured = measured.sort_values("jobs")
     sizes = measured["jobs"].to_numpy()
     last = min(max(int(np.searchsorted(sizes, jobs)), 1), len(sizes) - 1)
     low, high = measured.iloc[last - 1], measured.iloc[last]
     share = math.log(max(jobs, sizes[0]) / low["jobs"]) / math.log(high["jobs"] / low["jobs"])
-    seconds, memory = (float(low[key] * (high[key] / low[key]) ** share) for key in ("cpu_seconds", "memory_mb"))
+    seconds, memory = (
+        float(low[key] * (high[key] / low[key]) ** share) for key in ("cpu_seconds", "memory_mb")
+    )
     return seconds, memory
 
 
@@ -139,7 +147,8 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
 
 
 def _spend(core_seconds: float, axis: Axis, seconds: float, minutes: float) -> dict[str, float]:
-    """Units, and the jobs and runs they are cut into: longer jobs before more than a run can hold, then more runs.
+    """Units, and the jobs and runs they are cut into: longer jobs before more than a run can hold,
+    then more runs.
 
     What isn't split uses no more than its jobs can in the time that they may take.
     """
@@ -162,7 +171,9 @@ def _spend(core_seconds: float, axis: Axis, seconds: float, minutes: float) -> d
 
 
 def _files_kept(results: Path) -> dict[str, tuple[float, float]]:
-    """Files and kB that a job of each rule leaves: outputs, Snakemake's record of each, log and benchmark."""
+    """Files and kB that a job of each rule leaves: outputs, Snakemake's record of each, log and
+    benchmark.
+    """
     root = results.resolve().parents[1]
     counted: dict[str, list[tuple[int, float]]] = {}
     for job in read_jobs(root, f"results/{results.resolve().name}"):
@@ -191,9 +202,13 @@ def main(run: str, hours: list[float], cores: int, minutes: float, output: str |
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--run", default="results/default", help="folder of a finished run")
-    parser.add_argument("--hours", type=float, nargs="+", default=[10.0, 1_000.0, 100_000.0], help="node-hours")
+    parser.add_argument(
+        "--hours", type=float, nargs="+", default=[10.0, 1_000.0, 100_000.0], help="node-hours"
+    )
     parser.add_argument("--cores", type=int, default=48, help="of a node")
     parser.add_argument("--minutes", type=float, default=10.0, help="that a job should take")
     parser.add_argument("--output", help="csv file")

@@ -1,4 +1,6 @@
-"""What a person sees of a run: one line per job when it ends, in place of what Snakemake says of it."""
+"""What a person sees of a run: one line per job when it ends, in place of what Snakemake says of
+it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,12 @@ from statistics import median
 
 HANDLER = "DefaultStreamHandler"
 """What Snakemake calls the handler that writes to the terminal."""
-_STARTED, _ENDED, _COUNTED, _OTHERS = "job_info", "job_finished", "run_info", ("progress", "job_started")
+_STARTED, _ENDED, _COUNTED, _OTHERS = (
+    "job_info",
+    "job_finished",
+    "run_info",
+    ("progress", "job_started"),
+)
 _UNSAID = (
     "Assuming unrestricted", "Building DAG", "Using shell", "Select jobs", "Conda environments: ignored",
     "Complete log", "Group jobs: inactive",
@@ -21,7 +28,8 @@ _SURE = 0.05  # of the work done, from which on the time left is told
 
 
 class Progress(logging.Formatter):
-    """Filter and formatter of Snakemake's messages: a line for a job that ended, nothing for what the scheduler does.
+    """Filter and formatter of Snakemake's messages: a line for a job that ended, nothing for what
+    the scheduler does.
 
     Parameters
     ----------
@@ -41,7 +49,13 @@ class Progress(logging.Formatter):
         super().__init__()
         self._usual, self._does, self._studies, self._seconds = usual, does, studies, usual_seconds
         self._jobs: dict[int, tuple[str, str, float]] = {}
-        self._begin, self._work, self._done, self._ended, self._total = time.monotonic(), 0.0, 0.0, 0, 0
+        self._begin, self._work, self._done, self._ended, self._total = (
+            time.monotonic(),
+            0.0,
+            0.0,
+            0,
+            0,
+        )
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to show a message; what it says of a job is kept."""
@@ -55,7 +69,9 @@ class Progress(logging.Formatter):
             self._work = sum(n * self._expected(rule) for rule, n in counts.items())
         if event == _ENDED:
             return self._jobs.get(record.job_id, ("all", "", 0.0))[0] != "all"  # type: ignore[attr-defined]
-        routine = event is None and record.levelno == logging.INFO and str(record.msg).startswith(_UNSAID)
+        routine = (
+            event is None and record.levelno == logging.INFO and str(record.msg).startswith(_UNSAID)
+        )
         return event not in (_STARTED, *_OTHERS, "resources_info") and not routine
 
     def format(self, record: logging.LogRecord) -> str:
@@ -81,11 +97,17 @@ class Progress(logging.Formatter):
         if not _SURE < share < 1.0:
             return ""
         seconds = (time.monotonic() - self._begin) * (1.0 / share - 1.0)
-        return f"; about {seconds / 60.0:.0f} min left" if seconds > 90.0 else f"; about {seconds:.0f} s left"
+        return (
+            f"; about {seconds / 60.0:.0f} min left"
+            if seconds > 90.0
+            else f"; about {seconds:.0f} s left"
+        )
 
 
 def told(sentence: str) -> str:
-    """The first clause of what a rule says of itself, in a short line; a long one ends at its last comma that fits."""
+    """The first clause of what a rule says of itself, in a short line; a long one ends at its last
+    comma that fits.
+    """
     text = " ".join(sentence.split()).rstrip(".")
     for end in (" (", "; ", ": ", ". "):
         text = text.partition(end)[0]
@@ -101,8 +123,12 @@ def usual_seconds(measured: Path) -> dict[str, float]:
         return {row["rule"]: float(row["seconds_median"]) for row in csv.DictReader(stream)}
 
 
-def show(logger: logging.Logger, does: Callable[[str], str], studies: Iterable[str], measured: Path) -> None:
-    """Have Snakemake's own handler for the terminal show a run's progress; without that handler nothing changes."""
+def show(
+    logger: logging.Logger, does: Callable[[str], str], studies: Iterable[str], measured: Path
+) -> None:
+    """Have Snakemake's own handler for the terminal show a run's progress; without that handler
+    nothing changes.
+    """
     for handler in logger.handlers:
         if handler.name == HANDLER and handler.formatter is not None:
             progress = Progress(handler.formatter, does, tuple(studies), usual_seconds(measured))

@@ -1,9 +1,11 @@
-"""What Snakemake wrote down of a run's jobs: which made which file from what, and what each of them cost.
+"""What Snakemake wrote down of a run's jobs: which made which file from what, and what each of them
+cost.
 
-Snakemake keeps one JSON file per output in ``.snakemake/metadata``, named by the output's path in URL-safe base64 (cut
-into folders where that is too long for a file name). Costs are in the run's ``benchmarks/``, a file per job,
-``<rule>.tsv`` or ``<rule>/<wildcards>.tsv``. Memory is sampled every half second at first and more rarely later, so a
-peak of a short job can be missed; ``-`` and ``NA`` stand for what wasn't sampled.
+Snakemake keeps one JSON file per output in ``.snakemake/metadata``, named by the output's path in
+URL-safe base64 (cut into folders where that is too long for a file name). Costs are in the run's
+``benchmarks/``, a file per job, ``<rule>.tsv`` or ``<rule>/<wildcards>.tsv``. Memory is sampled
+every half second at first and more rarely later, so a peak of a short job can be missed; ``-`` and
+``NA`` stand for what wasn't sampled.
 """
 
 from __future__ import annotations
@@ -28,21 +30,24 @@ FOLDER = Path(".snakemake/metadata")
 _LONGEST = 254
 
 
-def read_benchmarks(results: str | Path, damaged: Literal["error", "skip"] = "error") -> pd.DataFrame:
+def read_benchmarks(
+    results: str | Path, damaged: Literal["error", "skip"] = "error"
+) -> pd.DataFrame:
     """One row per job of a run, in the order of the files' names.
 
     Parameters
     ----------
     results : a run's folder, ``results/<run>``
     damaged
-        What to do with a file that is being written or was cut short: stop, or leave it out (then a run without any
-        gives an empty table).
+        What to do with a file that is being written or was cut short: stop, or leave it out (then a
+        run without any gives an empty table).
 
     Returns
     -------
     DataFrame
-        ``rule``, ``job`` (its wildcards), ``seconds`` (wall), ``cpu_seconds``, ``memory_mb`` (largest resident size, in
-        MiB as Snakemake has it), ``written_mb``. Not measured (a job too short) is NaN.
+        ``rule``, ``job`` (its wildcards), ``seconds`` (wall), ``cpu_seconds``, ``memory_mb``
+        (largest resident size, in MiB as Snakemake has it), ``written_mb``. Not measured (a job too
+        short) is NaN.
 
     Raises
     ------
@@ -69,7 +74,14 @@ def _costs(file: Path) -> dict[str, float] | None:
         measured = pd.read_csv(file, sep="\t", na_values=["-", "NA"])
         last = measured.iloc[-1]
         return {ours: float(last[theirs]) for theirs, ours in _NAMES.items()}
-    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError, IndexError, KeyError, ValueError):
+    except (
+        pd.errors.EmptyDataError,
+        pd.errors.ParserError,
+        UnicodeDecodeError,
+        IndexError,
+        KeyError,
+        ValueError,
+    ):
         return None
 
 
@@ -114,20 +126,29 @@ def read_jobs(working_directory: str | Path, under: str) -> list[JobRecord]:
     merged: dict[tuple[Any, ...], tuple[dict[str, Any], list[str]]] = {}
     for file in sorted((root / FOLDER).rglob("*")):
         path = _output_of(file.relative_to(root / FOLDER)) if file.is_file() else None
-        if path is None or not path.startswith(f"{under.rstrip('/')}/") or not (root / path).exists():
+        if (
+            path is None
+            or not path.startswith(f"{under.rstrip('/')}/")
+            or not (root / path).exists()
+        ):
             continue
         record = _load(file)
         if record is None:
             continue
-        # a rule's jobs have logs of their own; without one, a job's outputs share their inputs and parameters
+        # a rule's jobs have logs of their own; without one, a job's outputs share their inputs and
+        # parameters
         key = (record["rule"], *(record.get("log") or ()), record.get("job_hash"))
         merged.setdefault(key, (record, []))[1].append(path)
-    jobs = [_job(record, outputs, f"{under.rstrip('/')}/logs/") for record, outputs in merged.values()]
+    jobs = [
+        _job(record, outputs, f"{under.rstrip('/')}/logs/") for record, outputs in merged.values()
+    ]
     return sorted(jobs, key=lambda job: (job.end, job.rule, job.outputs))
 
 
 def upstream(makers: Mapping[str, JobRecord], path: str) -> list[JobRecord]:
-    """All jobs that a file depends on, its own first, then breadth first towards the data; by who made which file."""
+    """All jobs that a file depends on, its own first, then breadth first towards the data; by who
+    made which file.
+    """
     found: dict[tuple[str, ...], JobRecord] = {}  # by outputs, which no two jobs share
     waiting = deque([path])
     while waiting:
@@ -164,7 +185,9 @@ def _load(file: Path) -> dict[str, Any] | None:
 
 
 def _job(record: dict[str, Any], outputs: list[str], folder: str) -> JobRecord:
-    """A job by its record; a rule of a module has another name there, but its log is named as it is here."""
+    """A job by its record; a rule of a module has another name there, but its log is named as it is
+    here.
+    """
     logs = record.get("log") or []
     named = logs[0].removeprefix(folder) if logs and logs[0].startswith(folder) else record["rule"]
     return JobRecord(

@@ -26,8 +26,12 @@ RULES = {
 
 
 def refuse_old_names(words: Iterable[str]) -> None:
-    """Raise :class:`ContactIdError` where a word of the command line is a rule's former name, as in ``-R arm_draw``."""
+    """Raise :class:`ContactIdError` where a word of the command line is a rule's former name, as in
+    ``-R arm_draw``.
+    """
     for word in words:
         name = word.partition(":")[0]  # --set-resources rule:mem_mb=...
         if name in RULES:
-            raise ContactIdError(f"there is no rule {name} any more", f"What it did, {RULES[name]} does now")
+            raise ContactIdError(
+                f"there is no rule {name} any more", f"What it did, {RULES[name]} does now"
+            )

@@ -1,7 +1,9 @@
-"""What every rule asks a cluster for, against what its jobs took: ``python -m contactid.run.resources results/...``.
+"""What every rule asks a cluster for, against what its jobs took: ``python -m
+contactid.run.resources results/...``.
 
-A rule asks for memory and time in its ``resources:``. Too little and the scheduler kills the job; too much and the job
-waits longer than it has to. A rule's largest job in any of the runs counts, so give the runs with the largest jobs.
+A rule asks for memory and time in its ``resources:``. Too little and the scheduler kills the job;
+too much and the job waits longer than it has to. A rule's largest job in any of the runs counts, so
+give the runs with the largest jobs.
 """
 
 from __future__ import annotations
@@ -23,14 +25,18 @@ from contactid.run.records import read_benchmarks
 LEAST_MARGIN = 1.3
 """A rule asks for at least this many times what its largest job took."""
 LARGEST_MEMORY_MARGIN, LARGEST_RUNTIME_MARGIN = 5.0, 10.0
-"""A rule asks for at most this many times that, if it asks for more than the floor; time varies more than memory."""
+"""A rule asks for at most this many times that, if it asks for more than the floor; time varies
+more than memory.
+"""
 STARTER_MB = 500
-"""MB of the two Snakemake processes that start a job on a node, wait for it, and count as part of it (measured: 200
-each)."""
+"""MB of the two Snakemake processes that start a job on a node, wait for it, and count as part of
+it (measured: 200 each)."""
 MEMORY_FLOOR = 1500
 """MB that any rule may ask for: what a node has for a core at the least."""
 RUNTIME_FLOOR = 10
-"""Minutes that any rule may ask for: a slow node, and a file system that is slow to serve the first import."""
+"""Minutes that any rule may ask for: a slow node, and a file system that is slow to serve the first
+import.
+"""
 TOO_LITTLE = "is too little"
 _WORKFLOW = Path(__file__).resolve().parents[2]
 MEASURED = _WORKFLOW / "resources" / "measured_jobs.csv"
@@ -46,14 +52,18 @@ class Asked:
 
 
 def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
-    """What every submitted rule asks for, by the text of the rule files; ``*`` stands for what a loop fills in."""
+    """What every submitted rule asks for, by the text of the rule files; ``*`` stands for what a
+    loop fills in.
+    """
     files = sorted((_WORKFLOW / "rules").glob("*.smk")) if rules is None else list(rules)
     found = {}
     for file in files:
         text = file.read_text(encoding="utf-8")
         for block in re.split(r"^(?= *rule(?: \w+)?:$)", text, flags=re.M)[1:]:
             name = re.match(r" *rule (\w+):", block) or re.search(r'name:\n +f"([^"]+)"', block)
-            memory, runtime = (re.search(rf"^ +{key}=(\d+),$", block, re.M) for key in ("mem_mb", "runtime"))
+            memory, runtime = (
+                re.search(rf"^ +{key}=(\d+),$", block, re.M) for key in ("mem_mb", "runtime")
+            )
             is_local = re.search(r"^ +localrule: True$", block, re.M)
             if name and memory and runtime and not is_local:
                 found[re.sub(r"\{.*?\}", "*", name[1])] = Asked(int(memory[1]), int(runtime[1]))
@@ -62,7 +72,9 @@ def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
 
 def asked_by(rule: str, asked: Mapping[str, Asked]) -> Asked | None:
     """What a rule asks for, by its name or the pattern of a loop's names."""
-    return asked.get(rule) or next((found for name, found in asked.items() if fnmatchcase(rule, name)), None)
+    return asked.get(rule) or next(
+        (found for name, found in asked.items() if fnmatchcase(rule, name)), None
+    )
 
 
 def measure(runs: Iterable[str | Path]) -> pd.DataFrame:
@@ -85,7 +97,9 @@ def measure(runs: Iterable[str | Path]) -> pd.DataFrame:
 
 
 def judge(measured: pd.DataFrame, asked: dict[str, Asked]) -> list[str]:
-    """One line for each rule that asks for too little or far too much; :data:`TOO_LITTLE` is in the former."""
+    """One line for each rule that asks for too little or far too much; :data:`TOO_LITTLE` is in the
+    former.
+    """
     lines = []
     for row in measured.itertuples():
         rule = asked_by(str(row.rule), asked)
@@ -93,32 +107,53 @@ def judge(measured: pd.DataFrame, asked: dict[str, Asked]) -> list[str]:
             continue
         memory, minutes = float(row.memory_mb_largest), float(row.seconds_largest) / 60.0  # type: ignore[arg-type]
         for key, ours, took, besides, most in (
-            ("mem_mb", rule.mem_mb, memory, STARTER_MB, max(MEMORY_FLOOR, LARGEST_MEMORY_MARGIN * memory)),
-            ("runtime", rule.runtime, minutes, 0, max(RUNTIME_FLOOR, LARGEST_RUNTIME_MARGIN * minutes)),
+            (
+                "mem_mb",
+                rule.mem_mb,
+                memory,
+                STARTER_MB,
+                max(MEMORY_FLOOR, LARGEST_MEMORY_MARGIN * memory),
+            ),
+            (
+                "runtime",
+                rule.runtime,
+                minutes,
+                0,
+                max(RUNTIME_FLOOR, LARGEST_RUNTIME_MARGIN * minutes),
+            ),
         ):
             if ours < LEAST_MARGIN * took + besides:
-                lines.append(f"{row.rule}: {key}={ours} {TOO_LITTLE}: the largest job took {took:.3g}")
+                lines.append(
+                    f"{row.rule}: {key}={ours} {TOO_LITTLE}: the largest job took {took:.3g}"
+                )
             elif ours > most:
-                lines.append(f"{row.rule}: {key}={ours} is too much: the largest job took {took:.3g}")
+                lines.append(
+                    f"{row.rule}: {key}={ours} is too much: the largest job took {took:.3g}"
+                )
     return lines
 
 
 @told_plainly()
 def main(runs: list[str], write: bool) -> int:
-    """Print what was measured and asked for, and what is wrong with it; 1 if a job could be killed for it.
+    """Print what was measured and asked for, and what is wrong with it; 1 if a job could be killed
+    for it.
 
     What is too much for the jobs of these runs may be right for those of larger ones.
     """
     measured, asked = measure(runs), asked_for()
     ours = [asked_by(rule, asked) or Asked(0, 0) for rule in measured["rule"]]
-    shown = measured.assign(mem_mb=[one.mem_mb for one in ours], runtime=[one.runtime for one in ours])
+    shown = measured.assign(
+        mem_mb=[one.mem_mb for one in ours], runtime=[one.runtime for one in ours]
+    )
     print(shown.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
     if write:
         write_csv(measured, MEASURED)
     lines = judge(measured, asked)
     if lines:
         print(*(f"WARNING {line}" for line in lines), sep="\n")
-    unmeasured = sorted(name for name in asked if not any(fnmatchcase(rule, name) for rule in measured["rule"]))
+    unmeasured = sorted(
+        name for name in asked if not any(fnmatchcase(rule, name) for rule in measured["rule"])
+    )
     print(f"Not measured in these runs: {', '.join(unmeasured) or 'none'}")
     return 1 if any(TOO_LITTLE in line for line in lines) else 0
 
@@ -126,5 +161,7 @@ def main(runs: list[str], write: bool) -> int:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", nargs="+", help="folders of finished runs, results/<run>")
-    parser.add_argument("--write", action="store_true", help=f"keep what was measured in {MEASURED.name}")
+    parser.add_argument(
+        "--write", action="store_true", help=f"keep what was measured in {MEASURED.name}"
+    )
     sys.exit(main(**vars(parser.parse_args())))

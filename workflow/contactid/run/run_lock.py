@@ -1,7 +1,8 @@
 """One run at a time in a results folder, and no run stopped by the lock of one that was killed.
 
-Snakemake keeps its locks as files, which outlive a killed process. Here a run holds a lock of the operating system
-besides, which dies with it. Whoever gets that one knows that no other run lives, and may remove what is left.
+Snakemake keeps its locks as files, which outlive a killed process. Here a run holds a lock of the
+operating system besides, which dies with it. Whoever gets that one knows that no other run lives,
+and may remove what is left.
 """
 
 from __future__ import annotations
@@ -21,17 +22,20 @@ _UNSUPPORTED = frozenset((errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS))
 
 
 def hold(results: Path, *, unlock: bool, folder: Path = SNAKEMAKE) -> TextIO:
-    """Take a results folder for this process; it is given back when the returned file is closed or the process ends.
+    """Take a results folder for this process; it is given back when the returned file is closed or
+    the process ends.
 
     Parameters
     ----------
     results : relative to the working directory, for instance ``results/default``
-    unlock : remove Snakemake's own locks on this folder. Not for a run whose jobs may outlive it, on a cluster.
+    unlock : remove Snakemake's own locks on this folder. Not for a run whose jobs may outlive it,
+        on a cluster.
     folder : where Snakemake keeps its records
 
     Raises
     ------
-    ContactIdError : another run is at work on it; it can't be written; a lock is left that may not be removed here
+    ContactIdError : another run is at work on it; it can't be written; a lock is left that may not
+        be removed here
     """
     _try_to_write(results)
     path = folder / "runs" / f"{results.as_posix().replace('/', '_')}.lock"
@@ -74,7 +78,8 @@ def _try_to_write(results: Path) -> None:
     """Tell of a full disk or a forbidden folder before anything is computed."""
     if results.exists() and not results.is_dir():
         raise ContactIdError(
-            f"{results} is a file, not a folder", "Move it away, or give the run another name with --config run=NAME"
+            f"{results} is a file, not a folder",
+            "Move it away, or give the run another name with --config run=NAME",
         )
     probe = results / f".probe{os.getpid()}"
     try:

@@ -1,8 +1,9 @@
-"""What a job's log tells, and what it is good for later: whether a result was changed since its job wrote it.
+"""What a job's log tells, and what it is good for later: whether a result was changed since its job
+wrote it.
 
-A log names the job's inputs and outputs with their checksums, and its settings. Before a run starts, and when it is
-checked, reported or bundled, every output that a log names is held against its checksum (:func:`changed`), however old
-it says it is.
+A log names the job's inputs and outputs with their checksums, and its settings. Before a run
+starts, and when it is checked, reported or bundled, every output that a log names is held against
+its checksum (:func:`changed`), however old it says it is.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def tell_end(outputs: Iterable[str]) -> None:
 
 
 def changed(results: str | Path) -> list[tuple[str, str]]:
-    """Every output in a run's folder that isn't what its job wrote, with the job's rule; missing ones aren't named."""
+    """Every output in a run's folder that isn't what its job wrote, with the job's rule; missing
+    ones aren't named.
+    """
     folder = Path(results)
     found = []
     for log in sorted((folder / "logs").rglob("*.log")):
@@ -81,7 +84,8 @@ def forced(command: Iterable[str]) -> set[str]:
 
 
 def refuse_changed(results: str | Path, remade: Collection[str] = ()) -> None:
-    """Stop where an output isn't what its job wrote, but for rules and files that are ``remade`` anyway.
+    """Stop where an output isn't what its job wrote, but for rules and files that are ``remade``
+    anyway.
 
     Raises
     ------
@@ -109,7 +113,9 @@ def refuse_damaged(folder: str | Path) -> None:
             digest, name = line.split(maxsplit=1)
             file = sums.with_name(name)
             if not file.is_file() or _digest(file) != digest:
-                raise ContactIdError(f"{file} isn't the file that {sums} names", f"Restore it: git checkout {file}")
+                raise ContactIdError(
+                    f"{file} isn't the file that {sums} names", f"Restore it: git checkout {file}"
+                )
 
 
 def _files(paths: Iterable[str]) -> list[Path]:

@@ -1,7 +1,9 @@
-"""Why a result would be made again: ``python -m contactid.run.why results/default/...`` (``make why FILE=...``).
+"""Why a result would be made again: ``python -m contactid.run.why results/default/...`` (``make why
+FILE=...``).
 
-Snakemake says which jobs it would run for the file, and for what. Where the reason is a fingerprint, the definitions
-that differ are named from the lists that runs keep (:mod:`contactid.run.fingerprint`); where it is a setting, the keys.
+Snakemake says which jobs it would run for the file, and for what. Where the reason is a
+fingerprint, the definitions that differ are named from the lists that runs keep
+(:mod:`contactid.run.fingerprint`); where it is a setting, the keys.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ _PARAMS = re.compile(r"Params have changed.*?: before: (.*) now: (.*)", re.S)
 
 
 def why(file: str, options: Sequence[str] = ()) -> list[str]:
-    """Plain lines: for each job that would run, its rule and reason; for the file itself, whether the libraries
-    changed.
+    """Plain lines: for each job that would run, its rule and reason; for the file itself, whether
+    the libraries changed.
 
     Parameters
     ----------
@@ -49,10 +51,13 @@ def why(file: str, options: Sequence[str] = ()) -> list[str]:
         if told:
             raise ContactIdError(*told[0].removeprefix("ERROR ").split(". ", 1))
         raise ContactIdError(
-            f"{file}: no rule of this run makes it", nearest(file, _planned("--forceall", *options)[1])
+            f"{file}: no rule of this run makes it",
+            nearest(file, _planned("--forceall", *options)[1]),
         )
     lines = []
-    for rule, reason in re.findall(r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    reason: (.*)$", said, re.M):
+    for rule, reason in re.findall(
+        r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    reason: (.*)$", said, re.M
+    ):
         lines += [f"{rule}: {text}" for text in explain(reason)]
     return (lines or [f"{file}: nothing would make it again"]) + _libraries(file)
 
@@ -66,7 +71,11 @@ def _planned(*words: str) -> tuple[int, str]:
 
 def nearest(file: str, planned: str) -> str:
     """A question after the file of a plan that is named most like this one; nothing where none is."""
-    made = [name for names in re.findall(r"^    output: (.*)$", planned, re.M) for name in names.split(", ")]
+    made = [
+        name
+        for names in re.findall(r"^    output: (.*)$", planned, re.M)
+        for name in names.split(", ")
+    ]
     found = get_close_matches(file, made, n=1)
     return f"Did you mean {found[0]}" if found else ""
 
@@ -96,20 +105,32 @@ def _values(text: str) -> list[Any]:
 
 def _definitions(before: str, now: str, lists: Path) -> list[str]:
     try:
-        old, new = (json.loads((lists / f"{name}.json").read_text(encoding="utf-8")) for name in (before, now))
+        old, new = (
+            json.loads((lists / f"{name}.json").read_text(encoding="utf-8"))
+            for name in (before, now)
+        )
     except (OSError, ValueError):
         return [f"code: fingerprint {before} is now {now}; what was behind it isn't kept any more"]
-    words = {name: "edited" if name in old and name in new else "new" if name in new else "gone" for name in old | new}
-    return [f"code: {name} ({words[name]})" for name in sorted(words) if old.get(name) != new.get(name)]
+    words = {
+        name: "edited" if name in old and name in new else "new" if name in new else "gone"
+        for name in old | new
+    }
+    return [
+        f"code: {name} ({words[name]})" for name in sorted(words) if old.get(name) != new.get(name)
+    ]
 
 
 def _changes(old: Any, new: Any, where: str = "") -> list[str]:
-    """A line for each innermost value that differs, and for each part that is new or gone, after its keys."""
+    """A line for each innermost value that differs, and for each part that is new or gone, after
+    its keys.
+    """
     if old == new:
         return []
     if type(old) is not type(new) or not isinstance(old, dict | list):
         return [f"setting {where or 'value'}: {_cut(repr(old))} is now {_cut(repr(new))}"]
-    are_artefacts = isinstance(old, list) and all(isinstance(part, dict) and "place" in part for part in old + new)
+    are_artefacts = isinstance(old, list) and all(
+        isinstance(part, dict) and "place" in part for part in old + new
+    )
     keep_places = not are_artefacts and len(old) == len(new)
     before, now = (_parts(value, keep_places) for value in (old, new))
     lines = []
@@ -123,12 +144,17 @@ def _changes(old: Any, new: Any, where: str = "") -> list[str]:
 
 
 def _parts(value: dict[str, Any] | list[Any], keep_places: bool) -> dict[Any, Any]:
-    """A mapping as it is; a list's parts by where they are in it, or by an artefact's place and a setting's text."""
+    """A mapping as it is; a list's parts by where they are in it, or by an artefact's place and a
+    setting's text.
+    """
     if isinstance(value, dict):
         return value
     if keep_places:
         return dict(enumerate(value))
-    return {part["place"] if isinstance(part, dict) and "place" in part else repr(part): part for part in value}
+    return {
+        part["place"] if isinstance(part, dict) and "place" in part else repr(part): part
+        for part in value
+    }
 
 
 def _cut(text: str) -> str:
@@ -137,7 +163,9 @@ def _cut(text: str) -> str:
 
 def _shortened(reason: str) -> str:
     """Snakemake's words, with the first of many files."""
-    return _MANY_FILES.sub(lambda found: f"{found[1]} and {found[2].count(',')} more", reason.strip())
+    return _MANY_FILES.sub(
+        lambda found: f"{found[1]} and {found[2].count(',')} more", reason.strip()
+    )
 
 
 def _libraries(file: str) -> list[str]:
@@ -146,12 +174,17 @@ def _libraries(file: str) -> list[str]:
         made_with = base64.b64decode(record["conda_env"]).decode()
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    old, new = set(made_with.splitlines()), set(ENVIRONMENT.read_text(encoding="utf-8").splitlines())
+    old, new = (
+        set(made_with.splitlines()),
+        set(ENVIRONMENT.read_text(encoding="utf-8").splitlines()),
+    )
     changed = ", ".join(sorted(line.strip(" -") for line in new - old)) or "a package less"
     return (
         []
         if old == new
-        else [f"library: since it was made {ENVIRONMENT} has changed ({changed}); nothing reruns for that"]
+        else [
+            f"library: since it was made {ENVIRONMENT} has changed ({changed}); nothing reruns for that"
+        ]
     )
 
 
@@ -159,7 +192,9 @@ def _libraries(file: str) -> list[str]:
 def main(arguments: Sequence[str]) -> None:
     """The command: a file, then options for Snakemake."""
     if not any(arguments):
-        raise ContactIdError("no file is named", "Name a result: make why FILE=results/default/checks.csv")
+        raise ContactIdError(
+            "no file is named", "Name a result: make why FILE=results/default/checks.csv"
+        )
     print(*why(arguments[0], arguments[1:]), sep="\n")
 
 

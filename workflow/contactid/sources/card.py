@@ -1,11 +1,13 @@
-"""A dataset's card: what it is, how much, how noisy, from where, under which licence, and what was left out of it.
+"""A dataset's card: what it is, how much, how noisy, from where, under which licence, and what was
+left out of it.
 
-The card is a JSON file, with a picture of a few of its signals. What it says of the signals comes from the study whose
-canonical form they have (:attr:`contactid.sources.registry.Reader.signals`).
+The card is a JSON file, with a picture of a few of its signals. What it says of the signals comes
+from the study whose canonical form they have (:attr:`contactid.sources.registry.Reader.signals`).
 
-Noise is estimated as if it were white, from third differences: those of a smooth signal are small, while those of
-white noise have 1 + 9 + 9 + 1 = 20 times its variance. The median absolute value makes impacts and jumps count little.
-What varies slowly, like the drift of a motion capture system, doesn't show.
+Noise is estimated as if it were white, from third differences: those of a smooth signal are small,
+while those of white noise have 1 + 9 + 9 + 1 = 20 times its variance. The median absolute value
+makes impacts and jumps count little. What varies slowly, like the drift of a motion capture system,
+doesn't show.
 """
 
 from __future__ import annotations
@@ -68,7 +70,8 @@ class Signals:
     recordings, samples : how many
     durations : of each recording, s; empty where there is no time
     gaps : steps of the time that are longer than 1.5 sample intervals
-    noise : standard deviation by quantity, the unit in its name, of each recording; NaN where it can't be estimated
+    noise : standard deviation by quantity, the unit in its name, of each recording; NaN where it
+        can't be estimated
     panels : to look at
     """
 
@@ -108,7 +111,9 @@ def rounded(values: np.ndarray) -> list[float]:
 
 
 def gaps(time: np.ndarray, interval: float) -> int:
-    """How many steps of the time (n,) are longer than they may be; ``interval`` (s) is the sample interval."""
+    """How many steps of the time (n,) are longer than they may be; ``interval`` (s) is the sample
+    interval.
+    """
     return int(np.count_nonzero(np.diff(time) > _GAP * interval))
 
 
@@ -126,7 +131,8 @@ def make_cards(
     Parameters
     ----------
     entries : the registry's
-    locked : what the lock file says of each: ``name``, ``kind``, ``source``, ``base``, ``locked_on``; None for others
+    locked : what the lock file says of each: ``name``, ``kind``, ``source``, ``base``,
+        ``locked_on``; None for others
     signals : what says of each what is in it, as ``"contactid.module:function"``
     data, raw : the canonical file of each, and the file or folder that it was read from
     cards, figures : to write; of figures :data:`FORMATS` for each
@@ -136,26 +142,36 @@ def make_cards(
         entries, locked, signals, data, raw, cards, pictures, strict=True
     ):
         content = make_card(
-            Dataset(**entry), function, canonical, source, LockedArchive(**archive) if archive else None
+            Dataset(**entry),
+            function,
+            canonical,
+            source,
+            LockedArchive(**archive) if archive else None,
         )
         draw_card(content, Path(picture).with_suffix(""))
         write_json(card, content)
 
 
 def make_card(
-    dataset: Dataset, function: str, data: str | Path, raw: str | Path, locked: LockedArchive | None = None
+    dataset: Dataset,
+    function: str,
+    data: str | Path,
+    raw: str | Path,
+    locked: LockedArchive | None = None,
 ) -> dict[str, Any]:
     """The card of one dataset; see :func:`make_cards`.
 
     Returns
     -------
     dict
-        ``name``, ``study``, ``what``, ``object``, ``synthetic``; ``of_the_paper``, ``told`` and ``made_from`` of
+        ``name``, ``study``, ``what``, ``object``, ``synthetic``; ``of_the_paper``, ``told`` and
+        ``made_from`` of
         :class:`contactid.sources.origin.Origin`; ``recordings``, ``samples``, ``duration_s``,
-        ``shortest_s``, ``longest_s`` (None without time), ``sample_frequency_hz``, ``gaps``, ``left_out`` (recording:
-        reason), ``surfaces`` (name: recordings), ``remarks`` (recording: what was done to it), ``frames`` (flaw: frames
-        that were bridged), ``noise`` (quantity: standard deviation); ``licence``, ``citation``, ``source``,
-        ``version``, ``files``, ``bytes``, ``sha256``; ``panels``, what :func:`draw_card` draws.
+        ``shortest_s``, ``longest_s`` (None without time), ``sample_frequency_hz``, ``gaps``,
+        ``left_out`` (recording: reason), ``surfaces`` (name: recordings), ``remarks`` (recording:
+        what was done to it), ``frames`` (flaw: frames that were bridged), ``noise`` (quantity:
+        standard deviation); ``licence``, ``citation``, ``source``, ``version``, ``files``,
+        ``bytes``, ``sha256``; ``panels``, what :func:`draw_card` draws.
 
     Raises
     ------
@@ -210,18 +226,24 @@ def headline(card: Mapping[str, Any]) -> str:
 def _medians(noise: dict[str, list[float]]) -> dict[str, float]:
     """The median over recordings, to three digits; without the quantities that no recording tells."""
     found = {name: np.array(values)[np.isfinite(values)] for name, values in noise.items()}
-    return {name: float(f"{np.median(values):.3g}") for name, values in found.items() if len(values)}
+    return {
+        name: float(f"{np.median(values):.3g}") for name, values in found.items() if len(values)
+    }
 
 
 def _listed(raw: Path) -> list[dict[str, Any]]:
     try:
         return listing(raw)
     except OSError as error:
-        raise ContactIdError(f"{raw}: cannot be read ({error.strerror})", "Check the path") from None
+        raise ContactIdError(
+            f"{raw}: cannot be read ({error.strerror})", "Check the path"
+        ) from None
 
 
 def files_of(files: Sequence[Mapping[str, Any]], in_folder: bool = True) -> dict[str, Any]:
-    """Number, size and checksum of listed files; a folder's checksum is that of the list ``checksum  name``, sorted."""
+    """Number, size and checksum of listed files; a folder's checksum is that of the list ``checksum
+    name``, sorted.
+    """
     listed = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
     checksum = files[0]["sha256"] if not in_folder else hashlib.sha256(listed.encode()).hexdigest()
     return {"files": len(files), "bytes": sum(file["size"] for file in files), "sha256": checksum}
@@ -240,7 +262,9 @@ def draw_card(card: Mapping[str, Any], stem: str | Path) -> None:
 
     colours = plt.get_cmap("viridis")
     with style.styled():
-        figure, places = plt.subplots(1, len(card["panels"]), figsize=(style.DOUBLE_COLUMN, _HEIGHT), squeeze=False)
+        figure, places = plt.subplots(
+            1, len(card["panels"]), figsize=(style.DOUBLE_COLUMN, _HEIGHT), squeeze=False
+        )
         for panel, axes in zip(card["panels"], places[0], strict=True):
             lines = panel["series"]
             for number, line in enumerate(lines):
@@ -253,7 +277,9 @@ def draw_card(card: Mapping[str, Any], stem: str | Path) -> None:
                 axes.legend(fontsize=5, ncols=2)
             axes.set(xlabel=panel["x_label"], ylabel=panel["y_label"])
             axes.set_title(mathtext(panel["title"]), loc="left")
-        figure.suptitle(mathtext(f"{card['name']}: {headline(card)}"), fontsize=8, x=0.01, ha="left")
+        figure.suptitle(
+            mathtext(f"{card['name']}: {headline(card)}"), fontsize=8, x=0.01, ha="left"
+        )
         kind = "synthetic data" if card["synthetic"] else "measured data"
         style.label_data(figure, f"{kind}; {card['what']}; licence: {card['licence']}")
         style.save(figure, stem, FORMATS)

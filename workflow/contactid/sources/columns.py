@@ -1,6 +1,8 @@
-"""What a table's columns are, by the names and units that recordings give them: one table for all commands.
+"""What a table's columns are, by the names and units that recordings give them: one table for all
+commands.
 
-A name is taken apart into words; case, blanks and marks between words don't matter. Each column means at most one of
+A name is taken apart into words; case, blanks and marks between words don't matter. Each column
+means at most one of
 
 ==================================== ====== =====================================================
 quantity                             unit   for example
@@ -44,7 +46,19 @@ _ANGLE = {"theta", "th", "angle", "yaw", "phi", "psi", "rotation", "heading"}
 _POSITION = {"position", "positions", "pos", "translation", "p"}
 _ORIENTATION = {"orientation", "quaternion", "quat", "rotation", "rot", "q"}
 _JOINT = {"joint", "joints", "q", "j", "a", "axis", "position", "positions", "pos", "angle"}
-_NOT_A_JOINT = {"velocity", "velocities", "vel", "dq", "ddq", "effort", "torque", "tau", "force", "command", "desired"}
+_NOT_A_JOINT = {
+    "velocity",
+    "velocities",
+    "vel",
+    "dq",
+    "ddq",
+    "effort",
+    "torque",
+    "tau",
+    "force",
+    "command",
+    "desired",
+}
 _DEVIATION = {"sd", "std"}
 #: Words of a pose's name that say nothing of what it is.
 _OF_A_POSE = {"object", "body", "pose", "field", "msg", "data", "com", "rigid", "rigidbody"}
@@ -55,7 +69,9 @@ _BRACKETS = re.compile(r"[\[(](.*?)[\])]")
 
 
 class Column(NamedTuple):
-    """What a column means: a quantity of the module's table, and its unit ("" where the name tells none)."""
+    """What a column means: a quantity of the module's table, and its unit ("" where the name tells
+    none).
+    """
 
     quantity: str
     unit: str
@@ -63,7 +79,9 @@ class Column(NamedTuple):
 
 def dimension(quantity: str) -> str:
     """The unit in which a quantity of the module's table is taken."""
-    kind = next((kind for kind in _DIMENSIONS if f"{quantity}_".startswith(f"{kind}_")), "orientation")
+    kind = next(
+        (kind for kind in _DIMENSIONS if f"{quantity}_".startswith(f"{kind}_")), "orientation"
+    )
     return _DIMENSIONS[kind]
 
 
@@ -84,7 +102,9 @@ def meaning(name: str) -> Column | None:
 
 
 def fitting_unit(kind: str, size: float, low: float, high: float) -> str:
-    """The largest unit of a dimension, less than its own, in which a number has a size that can be; "" for none."""
+    """The largest unit of a dimension, less than its own, in which a number has a size that can be;
+    "" for none.
+    """
     smaller = {unit: factor for unit, factor in UNITS[kind].items() if factor < 1.0}
     return next((unit for unit, factor in smaller.items() if low <= factor * size <= high), "")
 
@@ -124,14 +144,20 @@ def _of_an_axis(words: list[str], axis: str) -> str | None:
     kinds = set(words)
     if "normal" in kinds:  # the surface's, whatever contact its name is of
         return f"surface_normal_{axis}" if axis != "w" else None
-    for kind, sign in (("contact_torque", "torque"), ("contact_force", "force"), ("contact_position", "contact")):
+    for kind, sign in (
+        ("contact_torque", "torque"),
+        ("contact_force", "force"),
+        ("contact_position", "contact"),
+    ):
         if sign in kinds:
             deviation = bool(_DEVIATION & kinds)
             if deviation and kind != "contact_force":
                 return None
             own = {"contact", "force", "torque", "position", *_DEVIATION}
             contact = "_".join(word for word in words if word not in own)
-            return "_".join(part for part in (kind, "sd" if deviation else "", contact, axis) if part)
+            return "_".join(
+                part for part in (kind, "sd" if deviation else "", contact, axis) if part
+            )
     rest = [word for word in words if word not in _OF_A_POSE]
     if rest and set(rest) <= _ORIENTATION:
         return f"orientation_{axis}"

@@ -1,14 +1,15 @@
-"""How a recording is written: its columns, units and frames, as stated by the user, and as the physics tell them.
+"""How a recording is written: its columns, units and frames, as stated by the user, and as the
+physics tell them.
 
-One convention holds for all commands. ``--columns``, ``--units`` and ``--frame`` state what differs from what a command
-asks for (docs/own.md):
+One convention holds for all commands. ``--columns``, ``--units`` and ``--frame`` state what differs
+from what a command asks for (docs/own.md):
 
 * ``--columns t=time,x=-pos_x``: the column of a quantity; a minus turns its sign;
 * ``--units t=ms,x=mm`` or ``--units ms,mm``: the unit of a quantity, or of all of its dimension;
 * ``--frame up=-y,quaternion=xyzw``: axes and signs, :data:`FRAMES`.
 
-Where data don't fit under the stated convention, others are tried: a study ranks them by a cheap fit, and this module
-holds the answer under the likeliest ones against that under the stated one.
+Where data don't fit under the stated convention, others are tried: a study ranks them by a cheap
+fit, and this module holds the answer under the likeliest ones against that under the stated one.
 """
 
 from __future__ import annotations
@@ -48,11 +49,13 @@ _WORDS = {
         "clockwise": "theta is clockwise (its sign)",
     },
 }
-FINE = 2.0  # misfit per degree of freedom, up to which no other convention is tried: noise 1.4 times what is stated
+# misfit per degree of freedom, up to which no other convention is tried: noise 1.4 times what is
+# stated
+FINE = 2.0
 SURE = 1.5  # the same, from which on down no further one is tried
 REFUTED = 10.0  # the same, from which on there is no answer
-# the same, up to which a convention is named where the stated one gives no answer: few frames that tell nothing are
-# fitted by some convention, too, but not as well as by their noise
+# the same, up to which a convention is named where the stated one gives no answer: few frames that
+# tell nothing are fitted by some convention, too, but not as well as by their noise
 _PLAIN = 4.0
 _BETTER = 0.5  # of the stated convention's misfit: what explains data has less
 _AS_GOOD = 1.2  # times the least misfit: chi-square doesn't tell these apart
@@ -73,8 +76,10 @@ class Convention:
 
     Attributes
     ----------
-    columns : name of the column of each quantity of :mod:`contactid.sources.columns`; a minus turns its sign
-    units : unit of a quantity, of all that begin with its name, or ("m", "s", "rad", "N") of a dimension
+    columns : name of the column of each quantity of :mod:`contactid.sources.columns`; a minus turns
+        its sign
+    units : unit of a quantity, of all that begin with its name, or ("m", "s", "rad", "N") of a
+        dimension
     frame : the parts of :data:`FRAMES` that are stated
     """
 
@@ -83,7 +88,8 @@ class Convention:
     frame: Mapping[str, str] = field(default_factory=dict)
 
     def places(self, header: Sequence[str]) -> dict[str, Place]:
-        """The quantities of a table's header. Stated columns go first, then the names that commands ask for.
+        """The quantities of a table's header. Stated columns go first, then the names that commands
+        ask for.
 
         Raises
         ------
@@ -99,7 +105,10 @@ class Convention:
             other = found.get(column.quantity)
             if other is None or (is_asked_for(name) and not is_asked_for(header[other])):
                 found[column.quantity] = index
-            elif is_asked_for(name) == is_asked_for(header[other]) and column.quantity not in self.columns:
+            elif (
+                is_asked_for(name) == is_asked_for(header[other])
+                and column.quantity not in self.columns
+            ):
                 raise ContactIdError(
                     f"columns {header[other].strip()} and {name.strip()} are the same",
                     f"Keep one of them, or say which: --columns {column.quantity}={name.strip()}",
@@ -111,14 +120,17 @@ class Convention:
         }
 
     def _stated(self, quantity: str, names: Sequence[str], found: Mapping[str, int]) -> int:
-        """The place of a stated column: one of that name, else the one that means the quantity of that name."""
+        """The place of a stated column: one of that name, else the one that means the quantity of
+        that name.
+        """
         wanted = self.columns[quantity].removeprefix("-").lower()
         if wanted in names:
             return names.index(wanted)
         column = meaning(wanted)
         if column is None or column.quantity not in found:
             raise ContactIdError(
-                f"no column {wanted} (--columns {quantity}={self.columns[quantity]})", "Name one of its header"
+                f"no column {wanted} (--columns {quantity}={self.columns[quantity]})",
+                "Name one of its header",
             )
         return found[column.quantity]
 
@@ -132,7 +144,9 @@ class Convention:
     def _factor(self, quantity: str, name: str) -> float:
         sign = -1.0 if self.columns.get(quantity, "").startswith("-") else 1.0
         column, stated = meaning(name), self.unit(quantity)
-        in_name = UNITS[dimension(quantity)][column.unit] if column is not None and column.unit else 1.0
+        in_name = (
+            UNITS[dimension(quantity)][column.unit] if column is not None and column.unit else 1.0
+        )
         return sign * (stated if stated != 1.0 else in_name)
 
     def states(self, dimension_: str) -> bool:
@@ -150,14 +164,28 @@ class Convention:
     def options(self) -> str:
         """The command's options that state it."""
         named = {"--columns": self.columns, "--frame": self.frame}
-        given = [(option, ",".join(f"{k}={v}" for k, v in parts.items())) for option, parts in named.items() if parts]
+        given = [
+            (option, ",".join(f"{k}={v}" for k, v in parts.items()))
+            for option, parts in named.items()
+            if parts
+        ]
         units = [unit if name in UNITS else f"{name}={unit}" for name, unit in self.units.items()]
-        return " ".join(f"{option} {text}" for option, text in [*given, ("--units", ",".join(units))] if text)
+        return " ".join(
+            f"{option} {text}" for option, text in [*given, ("--units", ",".join(units))] if text
+        )
 
     def words(self, stated: Convention) -> str:
         """In what it differs from another, as a sentence."""
-        told = [_words(part, value) for part, value in self.frame.items() if stated.frame.get(part) != value]
-        columns = {name: column for name, column in self.columns.items() if stated.columns.get(name) != column}
+        told = [
+            _words(part, value)
+            for part, value in self.frame.items()
+            if stated.frame.get(part) != value
+        ]
+        columns = {
+            name: column
+            for name, column in self.columns.items()
+            if stated.columns.get(name) != column
+        }
         told += [f"{name} is in column {column}" for name, column in columns.items()]
         units = {name: unit for name, unit in self.units.items() if stated.units.get(name) != unit}
         names = {
@@ -181,12 +209,20 @@ def _words(part: str, value: str) -> str:
 
 
 def options(parser: ArgumentParser, *parts: str) -> None:
-    """Declare the options that state a convention; ``parts`` are those of the frame that a command knows."""
-    parser.add_argument("--columns", default="", metavar="t=time,..", help="column of a quantity; x=-y turns a sign")
-    parser.add_argument("--units", default="", metavar="ms,mm", help="units that aren't SI; t=ms: of one quantity")
+    """Declare the options that state a convention; ``parts`` are those of the frame that a command
+    knows.
+    """
+    parser.add_argument(
+        "--columns", default="", metavar="t=time,..", help="column of a quantity; x=-y turns a sign"
+    )
+    parser.add_argument(
+        "--units", default="", metavar="ms,mm", help="units that aren't SI; t=ms: of one quantity"
+    )
     if parts:
         told = "; ".join(f"{part}: {', '.join(FRAMES[part])}" for part in parts)
-        parser.add_argument("--frame", default="", metavar=f"{parts[0]}=..", help=f"axes and signs ({told})")
+        parser.add_argument(
+            "--frame", default="", metavar=f"{parts[0]}=..", help=f"axes and signs ({told})"
+        )
     parser.set_defaults(frame_parts=parts)
 
 
@@ -198,7 +234,9 @@ def stated_by(given: Namespace) -> Convention:
     ContactIdError
         For a quantity, unit or part of a frame that isn't known.
     """
-    columns = {_quantity(name, "columns"): column for name, column in _pairs(given.columns, "columns")}
+    columns = {
+        _quantity(name, "columns"): column for name, column in _pairs(given.columns, "columns")
+    }
     units = dict(_units(given.units))
     frame = dict(_pairs(getattr(given, "frame", ""), "frame"))
     for part, value in frame.items():
@@ -213,14 +251,19 @@ def _pairs(text: str, option: str) -> list[tuple[str, str]]:
     pairs = [part.partition("=") for part in text.split(",") if part.strip()]
     for name, mark, value in pairs:
         if not (mark and name.strip() and value.strip()):
-            raise ContactIdError(f"--{option} {name.strip()} says no value", f"Write --{option} name=value,name=value")
+            raise ContactIdError(
+                f"--{option} {name.strip()} says no value",
+                f"Write --{option} name=value,name=value",
+            )
     return [(name.strip(), value.strip()) for name, _, value in pairs]
 
 
 def _quantity(name: str, option: str) -> str:
     column = meaning(name)
     if column is None:
-        raise ContactIdError(f"--{option} {name}: no quantity that is asked for", "docs/own.md names them")
+        raise ContactIdError(
+            f"--{option} {name}: no quantity that is asked for", "docs/own.md names them"
+        )
     return column.quantity
 
 
@@ -263,9 +306,10 @@ class Judged(Generic[Result]):
     answer : what the command goes on with
     squares, degrees : squared residuals in units of their noise, and degrees of freedom
     values, errors : (n,) the numbers that the answer is about, and their standard errors
-    rows : that are averaged to one value. Their noise may be one: a real sensor's isn't white, and then an average
-        is no better than a row.
-    own_misfit : per degree, of the answer, where it is by a part of the data alone; ``squares`` are of all
+    rows : that are averaged to one value. Their noise may be one: a real sensor's isn't white, and
+        then an average is no better than a row.
+    own_misfit : per degree, of the answer, where it is by a part of the data alone; ``squares`` are
+        of all
     """
 
     answer: Result
@@ -288,19 +332,22 @@ def explained(
     attempt: Callable[[Convention], Judged[Result]],
     likelier: Callable[[], Iterable[Convention]],
 ) -> tuple[Result, list[str]]:
-    """The answer under the stated convention, with warnings, unless another one explains the data, or none does.
+    """The answer under the stated convention, with warnings, unless another one explains the data,
+    or none does.
 
     Parameters
     ----------
     name : of the recording
-    attempt : the whole fit under a convention; raises :class:`ContactIdError` where there is no answer
-    likelier : conventions that a cheap fit prefers to the stated one, likeliest first; asked only where that one fails
+    attempt : the whole fit under a convention; raises :class:`ContactIdError` where there is no
+        answer
+    likelier : conventions that a cheap fit prefers to the stated one, likeliest first; asked only
+        where that one fails
 
     Raises
     ------
     ContactIdError
-        Naming the convention that explains the data, with the option that states it; that of ``attempt``; or that the
-        answer is refuted by its own misfit.
+        Naming the convention that explains the data, with the option that states it; that of
+        ``attempt``; or that the answer is refuted by its own misfit.
     """
     refusal: ContactIdError | None = None
     own = None
@@ -318,7 +365,9 @@ def explained(
     best = min((one.misfit for _, one in others), default=np.inf)
     better = best <= _PLAIN if own is None else best <= REFUTED and best < _BETTER * own.misfit
     if better:
-        raise _named(name, stated, own, [pair for pair in others if pair[1].misfit <= _AS_GOOD * best])
+        raise _named(
+            name, stated, own, [pair for pair in others if pair[1].misfit <= _AS_GOOD * best]
+        )
     if own is None:
         assert refusal is not None
         raise refusal
@@ -348,16 +397,25 @@ def _answers(
 
 
 def _named(
-    name: str, stated: Convention, own: Judged[Any] | None, found: Sequence[tuple[Convention, Judged[Any]]]
+    name: str,
+    stated: Convention,
+    own: Judged[Any] | None,
+    found: Sequence[tuple[Convention, Judged[Any]]],
 ) -> ContactIdError:
     first, judged = found[0]
-    compared = f"instead of {_thousands(own.squares)}" if own else "where what is stated gives no answer"
-    told = f"chi-square {_thousands(judged.squares)} {compared}, expected {_thousands(judged.degrees)}"
+    compared = (
+        f"instead of {_thousands(own.squares)}" if own else "where what is stated gives no answer"
+    )
+    told = (
+        f"chi-square {_thousands(judged.squares)} {compared}, expected {_thousands(judged.degrees)}"
+    )
     also = "".join(f"; or {other.words(stated)} ({other.options()})" for other, _ in found[1:])
     return ContactIdError(f"{name}: {first.words(stated)}: {told}{also}", f"Give {first.options()}")
 
 
-def _ambiguous(stated: Convention, own: Judged[Any], others: Sequence[tuple[Convention, Judged[Any]]]) -> list[str]:
+def _ambiguous(
+    stated: Convention, own: Judged[Any], others: Sequence[tuple[Convention, Judged[Any]]]
+) -> list[str]:
     """A warning of each convention that explains the data as well with another answer."""
     warnings = []
     for convention, one in others:

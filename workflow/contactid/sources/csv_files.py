@@ -15,7 +15,8 @@ _LONGEST_LINE = 1 << 16  # characters
 
 
 def rows_of(path: Path) -> Iterator[list[str]]:
-    """Cells of every row that has any; commas, semicolons or tabs separate them, as the first line tells.
+    """Cells of every row that has any; commas, semicolons or tabs separate them, as the first line
+    tells.
 
     Raises :class:`ContactIdError` naming the file where it is no plain file of text, or too large.
     """
@@ -30,7 +31,9 @@ def rows_of(path: Path) -> Iterator[list[str]]:
                 if any(cell.strip() for cell in row):
                     yield row
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ContactIdError(f"{path}: not readable as text ({reason_of(error)})", "Give a .csv file") from None
+        raise ContactIdError(
+            f"{path}: not readable as text ({reason_of(error)})", "Give a .csv file"
+        ) from None
 
 
 def _whole(line: str) -> str:

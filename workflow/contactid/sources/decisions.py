@@ -1,9 +1,11 @@
-"""What a run would make of a source of recordings, before anything is computed: what is used, and what is wrong.
+"""What a run would make of a source of recordings, before anything is computed: what is used, and
+what is wrong.
 
-``make inspect`` asks this of a file, ``make lock`` of every archive as its row of the registry reads it. The decisions
-are the readers' own (:data:`contactid.sources.registry.READERS`) and, of tosses, the preparation's, by default. A line
-that begins with WARNING names what isn't as it should be: another box than the archive's title says, another plane than
-the registry names, another size than Table I has, lengths or times in other units.
+``make inspect`` asks this of a file, ``make lock`` of every archive as its row of the registry
+reads it. The decisions are the readers' own (:data:`contactid.sources.registry.READERS`) and, of
+tosses, the preparation's, by default. A line that begins with WARNING names what isn't as it should
+be: another box than the archive's title says, another plane than the registry names, another size
+than Table I has, lengths or times in other units.
 """
 
 from __future__ import annotations
@@ -27,13 +29,18 @@ from contactid.sources.motion import MotionStream, iterate_recordings
 from contactid.sources.registry import READERS
 
 WARNING = "WARNING"
-_ROBOT = Path(__file__).parents[1] / "arm/robots/lwr4.csv"  # an arm's links, where a run would name its own
+_ROBOT = (
+    Path(__file__).parents[1] / "arm/robots/lwr4.csv"
+)  # an arm's links, where a run would name its own
 _TOSSES = "contactid.tossing.own.usable"
 _POSES = {
     "iam": "m and s; poses are 4 x 4 matrices, so there is no order of quaternions",
     "contactnets": "half-widths (made metres) and s; quaternions have the real part first",
 }
-_GRAVITY, _FALL_WITHIN = 9.81, 0.5  # m/s2: 5 %, more than a length scale that is 2 % off, less than any other unit
+_GRAVITY, _FALL_WITHIN = (
+    9.81,
+    0.5,
+)  # m/s2: 5 %, more than a length scale that is 2 % off, less than any other unit
 _LEAST_FLIGHT = 9  # samples: with fewer the noise of poses makes the fall
 _SIZE_WITHIN, _MASS_WITHIN = 1.0, 1e-3  # mm and kg: Table I is rounded to these
 _MOST_REASONS = 5  # that the head lists; each recording has its own line anyway
@@ -65,10 +72,19 @@ def decisions(reader: str, path: str | Path, **fields: Any) -> Decisions:
     ----------
     reader : a name of :data:`contactid.sources.registry.READERS`
     path : the file or folder
-    fields : of the registry's row (:class:`contactid.sources.registry.Dataset`), those that the reader asks for
+    fields : of the registry's row (:class:`contactid.sources.registry.Dataset`), those that the
+        reader asks for
     """
     read = resolve(READERS[reader].read)
-    given = {"object": "", "surface": "", "licence": "", "synthetic": False, "robot": _ROBOT, **fields, "path": path}
+    given = {
+        "object": "",
+        "surface": "",
+        "licence": "",
+        "synthetic": False,
+        "robot": _ROBOT,
+        **fields,
+        "path": path,
+    }
     try:
         found = read(**arguments(read, given))
         if isinstance(found, MotionStream):
@@ -77,7 +93,9 @@ def decisions(reader: str, path: str | Path, **fields: Any) -> Decisions:
         return _of_others(found, Path(path).name)
     except NothingUsable as error:
         lines = {name: f"left out: {reason}" for name, reason in error.left_out.items()}
-        return Decisions([f"0 used, {len(lines)} left out", *_reasons(error.left_out)], _sorted(lines))
+        return Decisions(
+            [f"0 used, {len(lines)} left out", *_reasons(error.left_out)], _sorted(lines)
+        )
     except ContactIdError as error:
         return Decisions([f"{WARNING} none is usable: {error.problem}"], [])
 
@@ -89,7 +107,10 @@ def lines_of(reader: str, path: str | Path, **fields: Any) -> Iterator[str]:
 
 
 def _of_tosses(tosses: xr.Dataset, stream: MotionStream, reader: str, wanted: str) -> Decisions:
-    said = {key: json.loads(tosses.attrs.get(key, "{}")) for key in ("left_out", "surfaces", "remarks", "frames")}
+    said = {
+        key: json.loads(tosses.attrs.get(key, "{}"))
+        for key in ("left_out", "surfaces", "remarks", "frames")
+    }
     lines, unused, used = {}, {}, 0
     parts = (tosses[part].values for part in ("recording", "row_size", "reason", "tumbled"))
     for name, frames, reason, tumbled in zip(*parts, strict=True):
@@ -113,7 +134,10 @@ def _of_tosses(tosses: xr.Dataset, stream: MotionStream, reader: str, wanted: st
         *_planes(said["surfaces"], wanted),
     ]
     if said["frames"]:
-        head.append("frames bridged: " + ", ".join(f"{kind}: {count}" for kind, count in said["frames"].items()))
+        head.append(
+            "frames bridged: "
+            + ", ".join(f"{kind}: {count}" for kind, count in said["frames"].items())
+        )
     lines |= {name: f"left out: {reason}" for name, reason in said["left_out"].items()}
     return Decisions(_warnings_first(head), _sorted(lines))
 
@@ -128,14 +152,20 @@ def _warnings_first(lines: Sequence[str]) -> list[str]:
 
 
 def _reasons(left_out: Mapping[str, str]) -> list[str]:
-    """The commonest reasons; those that differ in their numbers alone are one, with the first's numbers."""
+    """The commonest reasons; those that differ in their numbers alone are one, with the first's
+    numbers.
+    """
     alike: dict[str, list[str]] = {}
     for name, reason in left_out.items():
         bare = re.sub(r"\d[\d.e+-]*", "#", reason.replace(name, ""))
         alike.setdefault(bare, []).append(reason)
     groups = sorted(alike.values(), key=len, reverse=True)
-    more = [f"and {len(groups) - _MOST_REASONS} other reasons"] if len(groups) > _MOST_REASONS else []
-    return [f"{WARNING} {len(group)} left out: {group[0]}" for group in groups[:_MOST_REASONS]] + more
+    more = (
+        [f"and {len(groups) - _MOST_REASONS} other reasons"] if len(groups) > _MOST_REASONS else []
+    )
+    return [
+        f"{WARNING} {len(group)} left out: {group[0]}" for group in groups[:_MOST_REASONS]
+    ] + more
 
 
 def _body(stream: MotionStream) -> str:
@@ -145,7 +175,9 @@ def _body(stream: MotionStream) -> str:
     printed = resolve(f"{_TOSSES}:printed_box")(stream.object_name)
     if printed is None:
         return told
-    same = np.abs(size - printed[:3]).max() <= _SIZE_WITHIN and abs(mass - printed[3]) <= _MASS_WITHIN
+    same = (
+        np.abs(size - printed[:3]).max() <= _SIZE_WITHIN and abs(mass - printed[3]) <= _MASS_WITHIN
+    )
     beside = f"Table I has {_by(printed[:3])} mm and {printed[3]:.4g} kg"
     return f"{told}, as in Table I" if same else f"{WARNING} {told}; {beside}"
 
@@ -173,7 +205,9 @@ def _fall(tosses: xr.Dataset, units: str) -> str:
 
 
 def _planes(surfaces: Mapping[str, str], wanted: str) -> list[str]:
-    """On which surfaces the recordings are, and which aren't on one of those that the registry names."""
+    """On which surfaces the recordings are, and which aren't on one of those that the registry
+    names.
+    """
     if not surfaces:
         return []
     counts = Counter(surfaces.values())
@@ -181,7 +215,11 @@ def _planes(surfaces: Mapping[str, str], wanted: str) -> list[str]:
     lines = [f"surfaces: {listed}"]
     named = tuple(name.strip() for name in wanted.split(",") if name.strip())
     level = str(resolve("contactid.tossing.readers.iam_surface:REFERENCE_FRAME"))
-    others = {name: count for name, count in counts.items() if not name.endswith(named) and not name.startswith(level)}
+    others = {
+        name: count
+        for name, count in counts.items()
+        if not name.endswith(named) and not name.startswith(level)
+    }
     if named and others:
         told = ", ".join(f"{count} of {len(surfaces)} on {name}" for name, count in others.items())
         lines.append(f"{WARNING} recordings are on another plane than {' or '.join(named)}: {told}")
@@ -201,4 +239,6 @@ def _of_others(found: xr.Dataset, file: str) -> Decisions:
         told = f"; {remarks[name]}" if name in remarks else ""
         lines[name if isinstance(name, str) else file] = f"used{told}"
     lines |= {name: f"left out: {reason}" for name, reason in left_out.items()}
-    return Decisions([f"{count} used, {len(left_out)} left out", *_reasons(left_out)], _sorted(lines))
+    return Decisions(
+        [f"{count} used, {len(left_out)} left out", *_reasons(left_out)], _sorted(lines)
+    )

@@ -1,9 +1,11 @@
-"""Download one file so that an interrupted download goes on where it stopped, and nothing half-written is taken for it.
+"""Download one file so that an interrupted download goes on where it stopped, and nothing
+half-written is taken for it.
 
-The bytes go into ``<partial>``, beside a small ``<partial>.json`` with what the server called that version of the file
-(ETag, Last-Modified). Whoever comes next asks for the rest of *that* version (Range with If-Range); a server that can't
-or that has another one by now answers with the whole file, which then replaces what was there. The file takes its final
-name, in one step, after size and checksum have been compared. Meanwhile a terminal shows a bar, and the log has lines.
+The bytes go into ``<partial>``, beside a small ``<partial>.json`` with what the server called that
+version of the file (ETag, Last-Modified). Whoever comes next asks for the rest of *that* version
+(Range with If-Range); a server that can't or that has another one by now answers with the whole
+file, which then replaces what was there. The file takes its final name, in one step, after size and
+checksum have been compared. Meanwhile a terminal shows a bar, and the log has lines.
 """
 
 from __future__ import annotations
@@ -81,7 +83,12 @@ class Progress:
 
     def _draw(self) -> None:
         filled = round(_BAR * min(1.0, self.done / self.total)) if self.total else 0
-        print(f"\r[{'#' * filled:<{_BAR}}] {self.what}: {self._state()}\033[K", end="", file=self.terminal, flush=True)
+        print(
+            f"\r[{'#' * filled:<{_BAR}}] {self.what}: {self._state()}\033[K",
+            end="",
+            file=self.terminal,
+            flush=True,
+        )
         self._drawn = True
 
 
@@ -95,14 +102,15 @@ def download(
 ) -> None:
     """Bring ``wanted`` to ``target``, going on with ``partial`` where that holds its beginning.
 
-    Several processes may do this at once: one downloads, the others wait for it. Messages name ``wanted.name``. No more
-    bytes are taken than it is known to have, whatever the server says; of a file of unknown size at most 20 GB.
+    Several processes may do this at once: one downloads, the others wait for it. Messages name
+    ``wanted.name``. No more bytes are taken than it is known to have, whatever the server says; of
+    a file of unknown size at most 20 GB.
 
     Raises
     ------
     ContactIdError
-        Where it can't be had, or isn't what was expected (both checksums are shown). What has come stays in ``partial``
-        unless it is wrong.
+        Where it can't be had, or isn't what was expected (both checksums are shown). What has come
+        stays in ``partial`` unless it is wrong.
     """
     with file_lock(partial.with_name(partial.name + ".lock"), wanted.name):
         if target.is_file() and not wanted.mismatch(target):
@@ -120,8 +128,12 @@ def download(
         _origin_file(partial).unlink(missing_ok=True)
 
 
-def _until_right(wanted: LockedFile, partial: Path, patience: Patience, terminal: TextIO | None) -> None:
-    """Receive the file; bytes that were put together from several answers get a second chance from the beginning."""
+def _until_right(
+    wanted: LockedFile, partial: Path, patience: Patience, terminal: TextIO | None
+) -> None:
+    """Receive the file; bytes that were put together from several answers get a second chance from
+    the beginning.
+    """
     for _ in range(2):
         resumed = _receive(wanted, partial, patience, terminal)
         problem = wanted.mismatch(partial)
@@ -130,14 +142,18 @@ def _until_right(wanted: LockedFile, partial: Path, patience: Patience, terminal
         _discard(partial)
         if not resumed:
             break
-        _LOG.warning("%s: the resumed file %s; fetching it from the beginning", wanted.name, problem)
+        _LOG.warning(
+            "%s: the resumed file %s; fetching it from the beginning", wanted.name, problem
+        )
     raise ContactIdError(
         f"{wanted.name}: what {wanted.url} gives {problem}",
         "It has changed there since it was locked, or was damaged on the way: fetch it again, or see make lock",
     )
 
 
-def _receive(wanted: LockedFile, partial: Path, patience: Patience, terminal: TextIO | None) -> bool:
+def _receive(
+    wanted: LockedFile, partial: Path, patience: Patience, terminal: TextIO | None
+) -> bool:
     """Fill ``partial`` up to its end; whether it was put together from more than one answer."""
     session = new_session()
     progress: Progress | None = None
@@ -152,7 +168,9 @@ def _receive(wanted: LockedFile, partial: Path, patience: Patience, terminal: Te
             if start is None:  # the answer doesn't fit what is there, which is gone now
                 wrong += 1
                 if wrong >= patience.attempts:
-                    raise unreachable(wanted.name, wanted.url, "its answers to range requests are wrong")
+                    raise unreachable(
+                        wanted.name, wanted.url, "its answers to range requests are wrong"
+                    )
                 continue
             resumed = resumed or start > 0
             progress = progress or Progress(wanted.name, total, terminal=terminal)
@@ -168,19 +186,33 @@ def _receive(wanted: LockedFile, partial: Path, patience: Patience, terminal: Te
         if failures >= patience.attempts:
             break
         wait = patience.wait_before(failures)
-        _LOG.info("%s: broke off at %d bytes (%s); going on in %.3g s", wanted.name, size, broken or "too short", wait)
+        _LOG.info(
+            "%s: broke off at %d bytes (%s); going on in %.3g s",
+            wanted.name,
+            size,
+            broken or "too short",
+            wait,
+        )
         time.sleep(wait)
     raise unreachable(wanted.name, wanted.url, f"it breaks off: {broken or 'too short'}")
 
 
 def _usable(wanted: LockedFile, partial: Path) -> tuple[int, dict[str, str]]:
-    """How many bytes of ``partial`` the next request builds on, and what it says of them; useless ones are removed."""
+    """How many bytes of ``partial`` the next request builds on, and what it says of them; useless
+    ones are removed.
+    """
     have = partial.stat().st_size if partial.is_file() else 0
     if not have:
         return 0, {}
     try:
-        said = {"etag": "", "last_modified": "", **json.loads(_origin_file(partial).read_text(encoding="utf-8"))}
-        validator = said["etag"] if said["etag"].startswith('"') else said["last_modified"]  # weak ones won't do
+        said = {
+            "etag": "",
+            "last_modified": "",
+            **json.loads(_origin_file(partial).read_text(encoding="utf-8")),
+        }
+        validator = (
+            said["etag"] if said["etag"].startswith('"') else said["last_modified"]
+        )  # weak ones won't do
         known = said["url"] == wanted.url and validator
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         known = False
@@ -191,8 +223,12 @@ def _usable(wanted: LockedFile, partial: Path) -> tuple[int, dict[str, str]]:
     return have, {"Range": f"bytes={have}-", "If-Range": validator}
 
 
-def _begin(wanted: LockedFile, response: requests.Response, partial: Path, have: int) -> tuple[int | None, int | None]:
-    """Where the answer's bytes begin and how many there are in all; no beginning where the partial file was wrong."""
+def _begin(
+    wanted: LockedFile, response: requests.Response, partial: Path, have: int
+) -> tuple[int | None, int | None]:
+    """Where the answer's bytes begin and how many there are in all; no beginning where the partial
+    file was wrong.
+    """
     status = response.status_code
     if status == 200:
         length = response.headers.get("Content-Length", "")
@@ -201,13 +237,18 @@ def _begin(wanted: LockedFile, response: requests.Response, partial: Path, have:
         if have:
             _LOG.info("%s: the server sends the whole file again", wanted.name)
         _discard(partial)
-        said = {"etag": response.headers.get("ETag", ""), "last_modified": response.headers.get("Last-Modified", "")}
+        said = {
+            "etag": response.headers.get("ETag", ""),
+            "last_modified": response.headers.get("Last-Modified", ""),
+        }
         write_text(_origin_file(partial), json.dumps({"url": wanted.url, **said}))
         return 0, total
     if status in (206, 416):
         match = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
         start, total = (
-            (int(text) if text and text.isdigit() else None for text in match.groups()) if match else (None,) * 2
+            (int(text) if text and text.isdigit() else None for text in match.groups())
+            if match
+            else (None,) * 2
         )
         if status == 206 and start == have and total is not None:
             _check_total(wanted, response, total)
@@ -234,9 +275,13 @@ def _refused(wanted: LockedFile, status: int) -> ContactIdError:
             remedy = "It may have been withdrawn: look at the dataset's page, or name a mirror in data_mirror"
         case 500:
             problem = f"the server fails to read {wanted.url}"
-            remedy = "It may have lost the file: tell the repository, or name a mirror in data_mirror"
+            remedy = (
+                "It may have lost the file: tell the repository, or name a mirror in data_mirror"
+            )
         case _:
-            return ContactIdError(f"{wanted.name}: {wanted.url} answers with status {status}", "Try later")
+            return ContactIdError(
+                f"{wanted.name}: {wanted.url} answers with status {status}", "Try later"
+            )
     return ContactIdError(f"{wanted.name}: {problem} (status {status})", remedy)
 
 
@@ -245,7 +290,8 @@ def _check_total(wanted: LockedFile, response: requests.Response, total: int | N
         return
     if response.headers.get("Content-Type", "").startswith("text/html"):
         raise ContactIdError(
-            f"{wanted.name}: {wanted.url} gives a web page instead of the file", "Does the network want you to log in?"
+            f"{wanted.name}: {wanted.url} gives a web page instead of the file",
+            "Does the network want you to log in?",
         )
     raise ContactIdError(
         f"{wanted.name}: {wanted.url} has {total} bytes, expected {_expected(wanted)}",
@@ -253,8 +299,11 @@ def _check_total(wanted: LockedFile, response: requests.Response, total: int | N
     )
 
 
-def _store(wanted: LockedFile, response: requests.Response, partial: Path, start: int, progress: Progress) -> str:
-    """Append the answer's bytes from ``start`` on; the reason where the connection broke, else empty.
+def _store(
+    wanted: LockedFile, response: requests.Response, partial: Path, start: int, progress: Progress
+) -> str:
+    """Append the answer's bytes from ``start`` on; the reason where the connection broke, else
+    empty.
 
     Raises :class:`ContactIdError` where more come than the file has; none of them stays.
     """

@@ -1,9 +1,10 @@
-"""Bring a locked archive into the store: what is there and right stays, the rest comes from a mirror or the network.
+"""Bring a locked archive into the store: what is there and right stays, the rest comes from a
+mirror or the network.
 
 Nothing is resolved here: the lock file says which files, and every one is compared with it.
 
-GitHub makes the archive of a repository at a commit on request, so its own checksum may change; what is compared are
-the files in it.
+GitHub makes the archive of a repository at a commit on request, so its own checksum may change;
+what is compared are the files in it.
 """
 
 from __future__ import annotations
@@ -31,11 +32,20 @@ from contactid.sources.registry import GITHUB
 from contactid.sources.store import Store, file_lock
 
 _LOG = logging.getLogger(__name__)
-_MOST_UNFOLDED, _LARGEST_PIECE = 20_000_000_000, 1 << 24  # bytes of a repository, and that are read at once
+_MOST_UNFOLDED, _LARGEST_PIECE = (
+    20_000_000_000,
+    1 << 24,
+)  # bytes of a repository, and that are read at once
 
 
 def fetch_dataset(
-    archive: str, pinned: str, lock: str, store: str, receipt: str, config: Mapping[str, Any], terminal: int
+    archive: str,
+    pinned: str,
+    lock: str,
+    store: str,
+    receipt: str,
+    config: Mapping[str, Any],
+    terminal: int,
 ) -> None:
     """Have an archive in the store and write its receipt.
 
@@ -45,13 +55,15 @@ def fetch_dataset(
     store : folder of all downloads
     receipt : to write
     config
-        The run's: ``data_mirror``, ``offline`` and ``fourtu_url`` are read; other places for the same files ask for
-        no new download.
+        The run's: ``data_mirror``, ``offline`` and ``fourtu_url`` are read; other places for the
+        same files ask for no new download.
     terminal : file descriptor of the terminal, for the progress bar
     """
     entry, kept = entry_of(lock, archive, pinned), Store(Path(store))
     with os.fdopen(os.dup(terminal), "w") as shown:
-        sources = Sources(config["data_mirror"], config["offline"], config["fourtu_url"], terminal=shown)
+        sources = Sources(
+            config["data_mirror"], config["offline"], config["fourtu_url"], terminal=shown
+        )
         fetch(entry, kept, sources)
     write_receipt(entry, kept, receipt)
 
@@ -61,14 +73,22 @@ def fetch(archive: LockedArchive, store: Store, sources: Sources) -> None:
 
     Raises
     ------
-    ContactIdError : naming the file, and both checksums where it is another one; offline, naming all that is missing
+    ContactIdError : naming the file, and both checksums where it is another one; offline, naming
+        all that is missing
     """
     mirrors = parse_mirrors(sources.mirrors)
     for file in archive.files:
         if file.link_only:
-            _LOG.info("%s: %s is only a link to %s, which is left alone", archive.name, file.name, file.url)
+            _LOG.info(
+                "%s: %s is only a link to %s, which is left alone",
+                archive.name,
+                file.name,
+                file.url,
+            )
     if not archive.wanted:
-        raise ContactIdError(f"{archive.name}: {archive.source} has links only, no files", "Follow them by hand")
+        raise ContactIdError(
+            f"{archive.name}: {archive.source} has links only, no files", "Follow them by hand"
+        )
     needed = [file for file in archive.wanted if _needed(archive, file, store)]
     for mirror in mirrors:
         needed = _without_those_of(mirror, archive, needed, store, sources)
@@ -82,16 +102,25 @@ def fetch(archive: LockedArchive, store: Store, sources: Sources) -> None:
 
 
 def write_receipt(archive: LockedArchive, store: Store, path: str | Path) -> None:
-    """Write down what is in the store, and from where: the same content as long as no file is replaced."""
+    """Write down what is in the store, and from where: the same content as long as no file is
+    replaced.
+    """
     origins = store.origins(archive)
     files = []
     for file in archive.wanted:
         stored = store.folder(archive) / file.name
         state = stored.stat()
-        entry = {"name": file.name, "size": state.st_size, "sha256": digest(stored), "written_ns": state.st_mtime_ns}
+        entry = {
+            "name": file.name,
+            "size": state.st_size,
+            "sha256": digest(stored),
+            "written_ns": state.st_mtime_ns,
+        }
         files.append(entry | origins.get(file.name, {}))
         if not file.sha256:
-            _LOG.info("%s: %s has no known sha256 yet, make lock records it", archive.name, file.name)
+            _LOG.info(
+                "%s: %s has no known sha256 yet, make lock records it", archive.name, file.name
+            )
     receipt = {
         "archive": archive.name,
         "source": archive.source,
@@ -106,7 +135,11 @@ def write_receipt(archive: LockedArchive, store: Store, path: str | Path) -> Non
 
 def address(file: LockedFile, fourtu_url: str) -> str:
     """Where a file is downloaded: at the configured server, if the server has it at all."""
-    return file.url if urlsplit(file.url).scheme else f"{fourtu_url.rstrip('/')}/{file.url.lstrip('/')}"
+    return (
+        file.url
+        if urlsplit(file.url).scheme
+        else f"{fourtu_url.rstrip('/')}/{file.url.lstrip('/')}"
+    )
 
 
 def _needed(archive: LockedArchive, file: LockedFile, store: Store) -> bool:
@@ -116,7 +149,9 @@ def _needed(archive: LockedArchive, file: LockedFile, store: Store) -> bool:
     return bool(problem)
 
 
-def _download(archive: LockedArchive, file: LockedFile, url: str, store: Store, sources: Sources) -> None:
+def _download(
+    archive: LockedArchive, file: LockedFile, url: str, store: Store, sources: Sources
+) -> None:
     download(
         replace(file, name=f"{archive.name}/{file.name}", url=url),
         store.folder(archive) / file.name,
@@ -131,12 +166,16 @@ def _download(archive: LockedArchive, file: LockedFile, url: str, store: Store, 
 
 
 def _without_those_of(
-    mirror: Path | str, archive: LockedArchive, needed: Sequence[LockedFile], store: Store, sources: Sources
+    mirror: Path | str,
+    archive: LockedArchive,
+    needed: Sequence[LockedFile],
+    store: Store,
+    sources: Sources,
 ) -> list[LockedFile]:
     """What is still needed after a mirror has given what it has.
 
-    A wrong file in a folder is an error: whoever names a folder means what is in it. A server that fails once is passed
-    over for the rest of the archive.
+    A wrong file in a folder is an error: whoever names a folder means what is in it. A server that
+    fails once is passed over for the rest of the archive.
     """
     left = list(needed)
     if isinstance(mirror, str) and sources.offline:
@@ -154,7 +193,9 @@ def _without_those_of(
     return left
 
 
-def _from_web_mirror(mirror: str, archive: LockedArchive, file: LockedFile, store: Store, sources: Sources) -> bool:
+def _from_web_mirror(
+    mirror: str, archive: LockedArchive, file: LockedFile, store: Store, sources: Sources
+) -> bool:
     """Whether one of a mirror's addresses had the file, and the right one."""
     for url in places(mirror, archive, file.name):
         try:
@@ -169,18 +210,23 @@ def _from_web_mirror(mirror: str, archive: LockedArchive, file: LockedFile, stor
 # repositories
 
 
-def _from_repository(archive: LockedArchive, needed: Sequence[LockedFile], store: Store, sources: Sources) -> None:
+def _from_repository(
+    archive: LockedArchive, needed: Sequence[LockedFile], store: Store, sources: Sources
+) -> None:
     """Download a repository's archive, take the folder, keep what is needed."""
     scratch = store.partial(archive, "repository")
     with file_lock(scratch.with_name("repository.lock"), archive.name):
-        needed = [file for file in needed if store.problem(archive, file)]  # another process may have been faster
+        needed = [
+            file for file in needed if store.problem(archive, file)
+        ]  # another process may have been faster
         if not needed:
             return
         with repository(archive, store, sources) as unpacked:
             for file in needed:
                 if not (unpacked / file.name).is_file():
                     raise ContactIdError(
-                        f"{archive.name}: {file.name} is not in {archive.source}", "Has the repository changed?"
+                        f"{archive.name}: {file.name} is not in {archive.source}",
+                        "Has the repository changed?",
                     )
                 store.put(archive, file, unpacked / file.name)
     store.note_origin(archive, [file.name for file in needed], archive.source)
@@ -188,7 +234,9 @@ def _from_repository(archive: LockedArchive, needed: Sequence[LockedFile], store
 
 @contextmanager
 def repository(archive: LockedArchive, store: Store, sources: Sources) -> Iterator[Path]:
-    """The wanted folder of a repository's archive, downloaded and unpacked for as long as it is needed."""
+    """The wanted folder of a repository's archive, downloaded and unpacked for as long as it is
+    needed.
+    """
     scratch = store.partial(archive, "repository")
     shutil.rmtree(scratch, ignore_errors=True)
     whole, folder = scratch / "archive.tar.gz", scratch / "folder"
@@ -207,13 +255,14 @@ def repository(archive: LockedArchive, store: Store, sources: Sources) -> Iterat
 
 
 def _unpack(whole: Path, archive: LockedArchive, destination: Path) -> None:
-    """Write the archive's files below ``<root>/<folder>/`` of a tar file to ``destination``; unlocked, all of them.
+    """Write the archive's files below ``<root>/<folder>/`` of a tar file to ``destination``;
+    unlocked, all of them.
 
     Raises
     ------
     ContactIdError
-        Where it is no archive, a damaged one, has no such folder, holds a file of another size than the lock says, or
-        unfolds to more than 20 GB. Then ``destination`` doesn't hold all of it.
+        Where it is no archive, a damaged one, has no such folder, holds a file of another size than
+        the lock says, or unfolds to more than 20 GB. Then ``destination`` doesn't hold all of it.
     """
     sizes = {file.name: file.size for file in archive.files}
     try:
@@ -237,7 +286,9 @@ def _unpack(whole: Path, archive: LockedArchive, destination: Path) -> None:
                     with content, (destination / inside).open("wb") as file:
                         shutil.copyfileobj(content, file)
     except (tarfile.TarError, EOFError, zlib.error, ValueError) as error:
-        raise ContactIdError(f"{archive.name}: the downloaded archive is damaged ({error})", "Fetch it again") from None
+        raise ContactIdError(
+            f"{archive.name}: the downloaded archive is damaged ({error})", "Fetch it again"
+        ) from None
     except OSError as error:  # also what gzip calls a damaged file
         raise ContactIdError(
             f"{archive.name}: the downloaded archive is damaged or can't be unpacked ({error})",
@@ -245,12 +296,15 @@ def _unpack(whole: Path, archive: LockedArchive, destination: Path) -> None:
         ) from None
     if not destination.is_dir():
         raise ContactIdError(
-            f"{archive.name}: the archive has no folder {archive.folder}", "Has the repository changed?"
+            f"{archive.name}: the archive has no folder {archive.folder}",
+            "Has the repository changed?",
         )
 
 
 class _Unfolded(gzip.GzipFile):
-    """A compressed file that is read so far only; a tar file's header says how much of it is read at once."""
+    """A compressed file that is read so far only; a tar file's header says how much of it is read
+    at once.
+    """
 
     def read(self, size: int | None = -1) -> bytes:
         if size is None or not 0 <= size <= _LARGEST_PIECE:
@@ -268,9 +322,16 @@ class _Unfolded(gzip.GzipFile):
 
 
 def below(name: str, folder: str) -> Path | None:
-    """Path inside ``folder`` of an archive member ``<root>/<folder>/...``; None for others and for unsafe names."""
+    """Path inside ``folder`` of an archive member ``<root>/<folder>/...``; None for others and for
+    unsafe names.
+    """
     path = PurePosixPath(name)
     parts, wanted = path.parts[1:], PurePosixPath(folder).parts
-    if path.is_absolute() or parts[: len(wanted)] != wanted or len(parts) == len(wanted) or ".." in parts:
+    if (
+        path.is_absolute()
+        or parts[: len(wanted)] != wanted
+        or len(parts) == len(wanted)
+        or ".." in parts
+    ):
         return None
     return Path(*parts[len(wanted) :])

@@ -1,8 +1,8 @@
 """Ask a 4TU.ResearchData server (djehuty) what a dataset holds.
 
-Of several ways the server offers, only these hold for every version of it met so far: the list of versions, the details
-of one version with its files, and a collection's members page by page. The list of a dataset's files alone, for
-instance, is version 1's on an older server.
+Of several ways the server offers, only these hold for every version of it met so far: the list of
+versions, the details of one version with its files, and a collection's members page by page. The
+list of a dataset's files alone, for instance, is version 1's on an older server.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class FourTuClient:
     session: requests.Session = field(default_factory=new_session, compare=False)
 
     def resolve(self, doi: FourTuDoi) -> FourTuDoi:
-        """The DOI with the newest version where it names none, and with the id where it doesn't say it."""
+        """The DOI with the newest version where it names none, and with the id where it doesn't say
+        it.
+        """
         if not doi.identifier:
             doi = self._looked_up(doi)
         if doi.version is not None:
@@ -55,17 +57,23 @@ class FourTuClient:
             details = self._get(f"{_kind(doi)}/{doi.identifier}", doi)
             if isinstance(details, Mapping) and not doi.is_collection:
                 _check_open(doi, details)
-            raise ContactIdError(f"{doi}: the server cannot say which versions there are (status 500)", "Try later")
+            raise ContactIdError(
+                f"{doi}: the server cannot say which versions there are (status 500)", "Try later"
+            )
         numbers = [entry.get("version") for entry in _records(answer, doi)]
         found = sorted(number for number in numbers if isinstance(number, int) and number > 0)
         if not found:
-            raise ContactIdError(f"{doi} has no published version", "It may have been withdrawn: look at its page")
+            raise ContactIdError(
+                f"{doi} has no published version", "It may have been withdrawn: look at its page"
+            )
         return found
 
     def article(self, doi: FourTuDoi) -> LockedArchive:
-        """A dataset's version (the newest where the DOI names none), under its DOI, files with their whole addresses.
+        """A dataset's version (the newest where the DOI names none), under its DOI, files with
+        their whole addresses.
 
-        Raises :class:`ContactIdError` for a dataset that doesn't exist, is under embargo, restricted, or without files.
+        Raises :class:`ContactIdError` for a dataset that doesn't exist, is under embargo,
+        restricted, or without files.
         """
         doi = self.resolve(doi)
         details = self._get(f"articles/{doi.identifier}/versions/{doi.version}", doi)
@@ -73,7 +81,9 @@ class FourTuClient:
             raise _not_understood(doi, self.base)
         _check_open(doi, details)
         if details.get("version") not in (None, doi.version):
-            raise ContactIdError(f"{doi}: the server answers with version {details['version']}", "Report it to 4TU")
+            raise ContactIdError(
+                f"{doi}: the server answers with version {details['version']}", "Report it to 4TU"
+            )
         try:
             return _article(doi, details, self.base)
         except (AttributeError, TypeError, ValueError):
@@ -85,11 +95,17 @@ class FourTuClient:
         for page in range(1, _MOST_PAGES + 1):
             path = f"collections/{collection.identifier}/articles?page={page}&page_size={_PAGE}"
             records = _records(self._get(path, collection), collection)
-            found |= {str(record["doi"]): str(record.get("title") or "") for record in records if record.get("doi")}
+            found |= {
+                str(record["doi"]): str(record.get("title") or "")
+                for record in records
+                if record.get("doi")
+            }
             if len(records) < _PAGE:
                 break
         if not found:  # an empty list doesn't prove absence, but nothing can be done with it
-            raise ContactIdError(f"{collection}: the server lists no datasets in it", "Look at the collection's page")
+            raise ContactIdError(
+                f"{collection}: the server lists no datasets in it", "Look at the collection's page"
+            )
         return [(parse_doi(doi), title) for doi, title in found.items()]
 
     def _looked_up(self, doi: FourTuDoi) -> FourTuDoi:
@@ -98,13 +114,19 @@ class FourTuClient:
         for record in _records(answer, doi):
             if str(record.get("doi", "")).lower() == str(doi).lower() and record.get("uuid"):
                 return FourTuDoi(doi.suffix, str(record["uuid"]), doi.version, False)
-        raise ContactIdError(f"{doi}: the server knows no such DOI", "Correct it in config/datasets.tsv")
+        raise ContactIdError(
+            f"{doi}: the server knows no such DOI", "Correct it in config/datasets.tsv"
+        )
 
     def _get(self, path: str, doi: FourTuDoi, *, json: Any = None, fails: bool = False) -> Any:
-        """The answer to a question; None where the server fails at it and the caller knows what else to ask."""
+        """The answer to a question; None where the server fails at it and the caller knows what
+        else to ask.
+        """
         url = f"{self.base.rstrip('/')}/v2/{path}"
         headers = {"Accept": "application/json"}
-        with ask(self.session, url, what=str(doi), patience=self.patience, headers=headers, json=json) as response:
+        with ask(
+            self.session, url, what=str(doi), patience=self.patience, headers=headers, json=json
+        ) as response:
             status = response.status_code
             if status == 500 and fails:
                 return None
@@ -114,7 +136,9 @@ class FourTuClient:
                     "It may have been withdrawn; or correct it in config/datasets.tsv",
                 )
             if status in (401, 403):
-                raise ContactIdError(f"{doi}: access is not allowed (status {status})", "Ask its authors")
+                raise ContactIdError(
+                    f"{doi}: access is not allowed (status {status})", "Ask its authors"
+                )
             if status != 200:
                 raise ContactIdError(f"{doi}: {url} answers with status {status}", "Try later")
             try:
@@ -143,7 +167,9 @@ def _not_understood(doi: FourTuDoi, base: str) -> ContactIdError:
 
 def _records(answer: Any, doi: FourTuDoi) -> list[Mapping[str, Any]]:
     if not isinstance(answer, list) or not all(isinstance(record, Mapping) for record in answer):
-        raise ContactIdError(f"{doi}: the server answers with something else than a list", "Check fourtu_url")
+        raise ContactIdError(
+            f"{doi}: the server answers with something else than a list", "Check fourtu_url"
+        )
     return answer
 
 
@@ -155,10 +181,14 @@ def _check_open(doi: FourTuDoi, details: Mapping[str, Any]) -> None:
     reason = f" ({details['embargo_reason']})" if details.get("embargo_reason") else ""
     if date := details.get("embargo_date"):
         what = "the dataset is" if withheld else "the files are"
-        raise ContactIdError(f"{doi}: {what} under embargo until {date}{reason}", "Wait, or ask its authors")
+        raise ContactIdError(
+            f"{doi}: {what} under embargo until {date}{reason}", "Wait, or ask its authors"
+        )
     restricted = "restricted_access" in str(details.get("embargo_options"))
     kind = "restricted" if restricted else "withheld"
-    raise ContactIdError(f"{doi}: access to the files is {kind}{reason}", "Ask its authors for access")
+    raise ContactIdError(
+        f"{doi}: access to the files is {kind}{reason}", "Ask its authors for access"
+    )
 
 
 def _article(doi: FourTuDoi, details: Mapping[str, Any], base: str) -> LockedArchive:
@@ -182,9 +212,13 @@ def _article(doi: FourTuDoi, details: Mapping[str, Any], base: str) -> LockedArc
 def _file(record: Mapping[str, Any], doi: FourTuDoi) -> LockedFile:
     name, url = record.get("name"), record.get("download_url")
     if not name or not url:
-        raise ContactIdError(f"{doi}: the server lists a file without a name or an address", "Look at its page")
+        raise ContactIdError(
+            f"{doi}: the server lists a file without a name or an address", "Look at its page"
+        )
     if record.get("is_incomplete"):
-        raise ContactIdError(f"{doi}: {name} was never completely uploaded", "Tell the repository or its authors")
+        raise ContactIdError(
+            f"{doi}: {name} was never completely uploaded", "Tell the repository or its authors"
+        )
     uuid = record.get("uuid") or re.split(r"[/?#]", str(url).rstrip("/"))[-1]
     if record.get("is_link_only"):
         return LockedFile(str(name), uuid=str(uuid), url=str(url), link_only=True)

@@ -1,4 +1,6 @@
-"""Poses in space as written in another frame: which components stand where, which way is up, which axis is mirrored."""
+"""Poses in space as written in another frame: which components stand where, which way is up, which
+axis is mirrored.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def position_matrix(frame: Mapping[str, str]) -> np.ndarray:
 
 
 def quaternion_matrix(frame: Mapping[str, str]) -> np.ndarray:
-    """(4, 4): quaternions as written to those from the body to a right-handed frame with z upwards, real part first.
+    """(4, 4): quaternions as written to those from the body to a right-handed frame with z upwards,
+    real part first.
 
     A mirrored frame mirrors the body's axes, too: R becomes M R M.
     """
@@ -53,7 +56,9 @@ def quaternion_matrix(frame: Mapping[str, str]) -> np.ndarray:
 
 
 def in_plane(position: np.ndarray, frame: Mapping[str, str]) -> np.ndarray:
-    """Poses (n, 3) as written, x, y (m) and theta (rad), to those with y upwards and theta counter-clockwise."""
+    """Poses (n, 3) as written, x, y (m) and theta (rad), to those with y upwards and theta
+    counter-clockwise.
+    """
     up = frame.get(UP, "y")
     vertical = "xy".index(up[-1])
     x, y = position[:, 1 - vertical], position[:, vertical]
@@ -62,12 +67,16 @@ def in_plane(position: np.ndarray, frame: Mapping[str, str]) -> np.ndarray:
 
 
 def frames_in_space(stated: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Every combination of quaternion, up and mirror, the stated one first; fewer changes come before more."""
+    """Every combination of quaternion, up and mirror, the stated one first; fewer changes come
+    before more.
+    """
     parts = (QUATERNION, UP, MIRROR)
     own = {part: stated.get(part, FRAMES[part][0]) for part in parts}
     found = [
         dict(zip(parts, values, strict=True))
-        for values in ((q, u, m) for q in FRAMES[QUATERNION] for u in FRAMES[UP] for m in FRAMES[MIRROR])
+        for values in (
+            (q, u, m) for q in FRAMES[QUATERNION] for u in FRAMES[UP] for m in FRAMES[MIRROR]
+        )
     ]
     for frame in sorted(found, key=lambda one: (changes(one, own), one[MIRROR] != own[MIRROR])):
         yield {**stated, **{part: value for part, value in frame.items() if value != own[part]}}
@@ -75,5 +84,7 @@ def frames_in_space(stated: Mapping[str, str]) -> Iterator[dict[str, str]]:
 
 def changes(frame: Mapping[str, str], stated: Mapping[str, str]) -> int:
     """In how many parts two frames differ, an inverse counted for itself."""
-    differing = [part for part, value in frame.items() if value != stated.get(part, FRAMES[part][0])]
+    differing = [
+        part for part, value in frame.items() if value != stated.get(part, FRAMES[part][0])
+    ]
     return len(differing) + sum("-inverse" in frame[part] for part in differing)

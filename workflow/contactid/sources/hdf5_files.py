@@ -1,9 +1,11 @@
-"""Numbers from HDF5 files, read only where they lie in the file itself and the file can hold what it declares.
+"""Numbers from HDF5 files, read only where they lie in the file itself and the file can hold what
+it declares.
 
-A damaged or hostile file may declare an array of terabytes, or send its reader to other files: through links, external
-storage and virtual datasets. So links and declared sizes are looked at before anything is opened or allocated.
-Contiguous data are as large as their values. Deflate never expands by more than 1032, but a chunk may unfold to more
-than the chunk's own size, and HDF5 follows it; so what large chunks unfold to is counted first.
+A damaged or hostile file may declare an array of terabytes, or send its reader to other files:
+through links, external storage and virtual datasets. So links and declared sizes are looked at
+before anything is opened or allocated. Contiguous data are as large as their values. Deflate never
+expands by more than 1032, but a chunk may unfold to more than the chunk's own size, and HDF5
+follows it; so what large chunks unfold to is counted first.
 """
 
 from __future__ import annotations
@@ -19,7 +21,11 @@ LARGEST = 1 << 27  # bytes that are read of one dataset
 _SMALL = 1 << 20  # bytes; an array this small does no harm, whatever it claims
 _LARGEST_EXPANSION = 1032
 # by how much filters expand, at most; others are unknown
-_FILTERS = {h5py.h5z.FILTER_DEFLATE: _LARGEST_EXPANSION, h5py.h5z.FILTER_SHUFFLE: 1, h5py.h5z.FILTER_FLETCHER32: 1}
+_FILTERS = {
+    h5py.h5z.FILTER_DEFLATE: _LARGEST_EXPANSION,
+    h5py.h5z.FILTER_SHUFFLE: 1,
+    h5py.h5z.FILTER_FLETCHER32: 1,
+}
 _CHECKSUM = 4  # bytes
 _DEEPEST = 32  # groups within groups
 _MOST_NODES = 1_000_000
@@ -28,9 +34,9 @@ _MOST_NODES = 1_000_000
 def outside(node: h5py.Group, inside: set[int] | None = None, only: str = "") -> str | None:
     """What below a group lies in other files, by its name in the group; None where nothing does.
 
-    Links to places of the same file are allowed, but with ``only``, which names the one member of the file's root that
-    is looked at, to places below it. Nothing that lies elsewhere is opened. ``inside`` gets the addresses of all that
-    was looked at.
+    Links to places of the same file are allowed, but with ``only``, which names the one member of
+    the file's root that is looked at, to places below it. Nothing that lies elsewhere is opened.
+    ``inside`` gets the addresses of all that was looked at.
     """
     inside, count = set() if inside is None else inside, 0
     waiting = [(node.id, "", 0)]
@@ -44,7 +50,9 @@ def outside(node: h5py.Group, inside: set[int] | None = None, only: str = "") ->
             link = group.links.get_info(name).type
             if link == h5py.h5l.TYPE_SOFT:
                 target = group.links.get_val(name).decode("utf-8", "replace")
-                if only and (not place or (target.startswith("/") and not target.startswith(f"/{only}/"))):
+                if only and (
+                    not place or (target.startswith("/") and not target.startswith(f"/{only}/"))
+                ):
                     return f"{shown} is a link to another place ({target[:80]})"
                 continue
             if link != h5py.h5l.TYPE_HARD:
@@ -113,7 +121,9 @@ def _chunk_problem(dataset: h5py.Dataset, size: int) -> str | None:
 
     dataset.id.chunk_iter(look)
     for chunk in large:
-        used = [number for place, number in enumerate(filters) if not chunk.filter_mask >> place & 1]
+        used = [
+            number for place, number in enumerate(filters) if not chunk.filter_mask >> place & 1
+        ]
         if h5py.h5z.FILTER_DEFLATE not in used:
             continue
         if _unfolds_beyond(dataset.id.read_direct_chunk(chunk.chunk_offset)[1], size + _CHECKSUM):
@@ -122,7 +132,9 @@ def _chunk_problem(dataset: h5py.Dataset, size: int) -> str | None:
 
 
 def _unfolds_beyond(packed: bytes, size: int) -> bool:
-    """Whether deflated bytes are more than ``size`` bytes; damaged ones count as far as they can be read."""
+    """Whether deflated bytes are more than ``size`` bytes; damaged ones count as far as they can be
+    read.
+    """
     inflater, count = zlib.decompressobj(), 0
     try:
         while count <= size and (piece := inflater.decompress(packed, _SMALL)):
@@ -132,8 +144,11 @@ def _unfolds_beyond(packed: bytes, size: int) -> bool:
     return count > size
 
 
-def stored_values(dataset: h5py.Dataset, problems: list[str], where: str, last: int | None = None) -> np.ndarray | None:
-    """The dataset's values as they are stored; None, and a problem about ``where``, where they can't be had.
+def stored_values(
+    dataset: h5py.Dataset, problems: list[str], where: str, last: int | None = None
+) -> np.ndarray | None:
+    """The dataset's values as they are stored; None, and a problem about ``where``, where they
+    can't be had.
 
     With ``last``, only so many along the last axis.
     """

@@ -2,10 +2,10 @@
 
 ``contactid inspect FILE [--object Box006] [--surface "ConveyorPart002, GroundPlane001"]``
 
-Prints the file's tree with shapes, types and units, its bodies, and for every recording whether it is used, on which
-surface and why, or what is wrong with it, one line each (:mod:`contactid.sources.decisions`). Nothing is identified,
-and nothing is written. The text holds no path and no user's name, so it can be attached to a report of a
-problem.
+Prints the file's tree with shapes, types and units, its bodies, and for every recording whether it
+is used, on which surface and why, or what is wrong with it, one line each
+(:mod:`contactid.sources.decisions`). Nothing is identified, and nothing is written. The text holds
+no path and no user's name, so it can be attached to a report of a problem.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ _MOST_SHAPES = 5  # kinds of recordings whose tree is shown
 _LONGEST_VALUE = 80  # characters of an attribute
 _RECORDING = "Rec_"
 _THROW = "contactid.planar.readers.csv_throws:read_own_throw"
-# columns of a table and who reads it; a reader of a folder gets the file under a name that it looks for
+# columns of a table and who reads it; a reader of a folder gets the file under a name that it looks
+# for
 _TABLES = (
     ({"t", "x", "y", "theta"}, _THROW, "", "a planar throw of one's own"),
     ({f"q{k}" for k in range(1, 8)}, "contactid.arm.own.recordings:read_own_table", "", "an arm's recording"),
@@ -58,7 +59,8 @@ def inspect(path: str | Path, object_name: str = "", surface: str = "") -> Itera
     Parameters
     ----------
     path : an HDF5 archive, a MATLAB file, a PyTorch file of a toss or a folder of them, or a table
-    object_name, surface : of an I.AM. archive, as in ``config/datasets.tsv``; empty: every box, the plane found
+    object_name, surface : of an I.AM. archive, as in ``config/datasets.tsv``; empty: every box, the
+        plane found
 
     Raises
     ------
@@ -67,7 +69,9 @@ def inspect(path: str | Path, object_name: str = "", surface: str = "") -> Itera
     path = Path(path)
     if path.is_dir():
         if not any(path.rglob("*.pt")):
-            raise ContactIdError(f"{path.name}: no .pt file in the folder", "Give a file, or a folder of tosses")
+            raise ContactIdError(
+                f"{path.name}: no .pt file in the folder", "Give a file, or a folder of tosses"
+            )
         yield from (_anonymous(line, path) for line in _cube_tosses(path))
         return
     kind = path.suffix.lower()
@@ -84,7 +88,9 @@ def inspect(path: str | Path, object_name: str = "", surface: str = "") -> Itera
     elif kind == ".csv":
         lines = _table(path)
     else:
-        raise ContactIdError(f"{path.name}: not a .h5, .hdf5, .mat, .pt or .csv file", "Give one of these")
+        raise ContactIdError(
+            f"{path.name}: not a .h5, .hdf5, .mat, .pt or .csv file", "Give one of these"
+        )
     for line in lines:
         yield _anonymous(line, path)
 
@@ -134,7 +140,9 @@ def _bodies(archive: h5py.File) -> dict[str, str]:
                 moments = ", ".join(f"{value:.4g}" for value in np.linalg.eigvalsh(body.inertia))
                 text = f"{body.mass:g} kg, {size} mm, principal moments {moments} kg m2"
             found[name] = count + 1, text or "; ".join(problems)
-    return {name: f"{text} (in {count} recordings)" for name, (count, text) in sorted(found.items())}
+    return {
+        name: f"{text} (in {count} recordings)" for name, (count, text) in sorted(found.items())
+    }
 
 
 def _tree(archive: h5py.File) -> Iterator[str]:
@@ -142,7 +150,9 @@ def _tree(archive: h5py.File) -> Iterator[str]:
     shapes: dict[tuple[str, ...], list[str]] = {}
     for key in archive:
         if key.startswith(_RECORDING):
-            shapes.setdefault(tuple(islice(_kinds(archive.get(key), ""), _MOST_KINDS)), []).append(key)
+            shapes.setdefault(tuple(islice(_kinds(archive.get(key), ""), _MOST_KINDS)), []).append(
+                key
+            )
         else:
             yield from _cut(_node(archive, key, 0))
     yield from (f"attribute {line}" for line in _attributes(archive))
@@ -186,7 +196,9 @@ def _node(parent: h5py.Group, name: str, depth: int) -> Iterator[str]:
         for key in node if depth < _DEEPEST else ():
             yield from _node(node, key, depth + 1)
     elif isinstance(node, h5py.Dataset):
-        columns = f" columns {', '.join(node.dtype.names)}" if node.dtype.names else f" {node.dtype}"
+        columns = (
+            f" columns {', '.join(node.dtype.names)}" if node.dtype.names else f" {node.dtype}"
+        )
         yield f"{indent}{name} {tuple(node.shape or ())}{columns}"
         yield from (f"{indent}  attribute {line}" for line in _attributes(node))
     else:
@@ -196,7 +208,11 @@ def _node(parent: h5py.Group, name: str, depth: int) -> Iterator[str]:
 def _attributes(node: Any) -> Iterator[str]:
     for key in node.attrs:
         try:
-            value = node.attrs[key] if node.attrs.get_id(key).get_storage_size() < 1 << 12 else "(large)"
+            value = (
+                node.attrs[key]
+                if node.attrs.get_id(key).get_storage_size() < 1 << 12
+                else "(large)"
+            )
         except (OSError, RuntimeError, TypeError, ValueError) as error:
             value = f"unreadable ({reason_of(error)})"
         text = value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
@@ -210,11 +226,17 @@ def _matlab(path: Path) -> Iterator[str]:
     try:
         variables = read_variables(content_of(path))
     except ContactIdError as error:
-        raise ContactIdError(f"{path.name}: {error.problem.removeprefix(f'{path}: ')}", error.remedy) from None
+        raise ContactIdError(
+            f"{path.name}: {error.problem.removeprefix(f'{path}: ')}", error.remedy
+        ) from None
     for name, value in variables.items():
         yield f"  {name} {value.shape} {value.dtype}"
     drawn = "SUMMATLAB" in variables
-    yield "as what the tossing paper's figures were drawn from:" if drawn else "as recordings of an arm:"
+    yield (
+        "as what the tossing paper's figures were drawn from:"
+        if drawn
+        else "as recordings of an arm:"
+    )
     yield from lines_of("author_plots" if drawn else "arm_mat", path)
 
 
@@ -271,7 +293,9 @@ def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("file", help=".h5, .hdf5, .mat, .pt or .csv, or a folder of .pt")
     parser.add_argument("--object", default="", help="box of an I.AM. archive (default: every one)")
-    parser.add_argument("--surface", default="", help="names of its planes, in order, with commas (default: found)")
+    parser.add_argument(
+        "--surface", default="", help="names of its planes, in order, with commas (default: found)"
+    )
 
 
 def run(given: Namespace) -> tuple[()]:
@@ -287,5 +311,7 @@ def run(given: Namespace) -> tuple[()]:
             for line in inspect(given.file, given.object, given.surface):
                 print(one_line(line))
     except ContactIdError as error:
-        raise ContactIdError(*(_anonymous(text, Path(given.file)) for text in (error.problem, error.remedy))) from None
+        raise ContactIdError(
+            *(_anonymous(text, Path(given.file)) for text in (error.problem, error.remedy))
+        ) from None
     return ()

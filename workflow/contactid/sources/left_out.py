@@ -1,4 +1,6 @@
-"""What a reader says of the recordings it leaves out: all problems of each, in one line, bounded in length."""
+"""What a reader says of the recordings it leaves out: all problems of each, in one line, bounded in
+length.
+"""
 
 from __future__ import annotations
 
@@ -39,14 +41,18 @@ def log_left_out(left_out: Mapping[str, str]) -> None:
 
 
 class NothingUsable(ContactIdError):
-    """Every recording was left out; ``left_out`` has the reasons of all, the message those of the first."""
+    """Every recording was left out; ``left_out`` has the reasons of all, the message those of the
+    first.
+    """
 
     def __init__(self, problem: str, remedy: str, left_out: Mapping[str, str]) -> None:
         super().__init__(problem, remedy)
         self.left_out = dict(left_out)
 
 
-def nothing_usable(source: object, what: str, left_out: Mapping[str, str], remedy: str) -> NothingUsable:
+def nothing_usable(
+    source: object, what: str, left_out: Mapping[str, str], remedy: str
+) -> NothingUsable:
     """The error for data of which every recording was left out."""
     text = f"{source}: none of the {len(left_out)} {what} is usable; {summary(left_out)}"
     return NothingUsable(text, remedy, left_out)

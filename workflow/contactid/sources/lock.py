@@ -1,9 +1,10 @@
 """Write ``config/datasets.lock.json``: ``python -m contactid.sources.lock``, or ``make lock``.
 
-Every downloaded dataset of the registry is resolved, downloaded for its checksums, and compared with what was locked
-before. What is locked stays locked: its own version is asked for again and compared. A newer version is told of and
-taken only on request. What can't be had is told of, and the rest is written all the same. Of each archive that is here
-it then says what a run would make of it (:mod:`contactid.sources.decisions`).
+Every downloaded dataset of the registry is resolved, downloaded for its checksums, and compared
+with what was locked before. What is locked stays locked: its own version is asked for again and
+compared. A newer version is told of and taken only on request. What can't be had is told of, and
+the rest is written all the same. Of each archive that is here it then says what a run would make of
+it (:mod:`contactid.sources.decisions`).
 """
 
 from __future__ import annotations
@@ -23,9 +24,24 @@ from contactid.output.escape import one_line
 from contactid.sources.decisions import WARNING, decisions, silent_readers
 from contactid.sources.fetch import fetch, repository
 from contactid.sources.fourtu_client import BASE_URL, FourTuClient
-from contactid.sources.lockfile import LockedArchive, LockedFile, check_name, digest, read_lock, write_lock
+from contactid.sources.lockfile import (
+    LockedArchive,
+    LockedFile,
+    check_name,
+    digest,
+    read_lock,
+    write_lock,
+)
 from contactid.sources.places import Patience, Sources, check_address
-from contactid.sources.registry import FOURTU, GITHUB, Dataset, FourTuDoi, archives_of, load_registry, parse_doi
+from contactid.sources.registry import (
+    FOURTU,
+    GITHUB,
+    Dataset,
+    FourTuDoi,
+    archives_of,
+    load_registry,
+    parse_doi,
+)
 from contactid.sources.store import Store
 
 _LOG = logging.getLogger(__name__)
@@ -34,16 +50,30 @@ _LOG = logging.getLogger(__name__)
 @told_plainly()
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; its status is 1 where a dataset couldn't be locked."""
-    parser = argparse.ArgumentParser(prog="python -m contactid.sources.lock", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m contactid.sources.lock", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("--registry", type=Path, default=Path("config/datasets.tsv"))
     parser.add_argument("--lock", type=Path, default=Path("config/datasets.lock.json"))
     parser.add_argument("--store", type=Path, default=Path("data"), help="folder of all downloads")
     parser.add_argument("--url", default=BASE_URL, help="the 4TU server")
-    parser.add_argument("--mirror", action="append", default=[], help="tried before the network; may be repeated")
+    parser.add_argument(
+        "--mirror", action="append", default=[], help="tried before the network; may be repeated"
+    )
     parser.add_argument("--only", nargs="*", default=[], metavar="ARCHIVE", help="these alone")
-    parser.add_argument("--update", nargs="*", default=[], metavar="ARCHIVE", help="take the newest version of these")
-    parser.add_argument("--metadata-only", action="store_true", help="download nothing; sha256 stays unknown")
-    parser.add_argument("--attempts", type=int, default=Patience().attempts, help="tries of a request")
+    parser.add_argument(
+        "--update",
+        nargs="*",
+        default=[],
+        metavar="ARCHIVE",
+        help="take the newest version of these",
+    )
+    parser.add_argument(
+        "--metadata-only", action="store_true", help="download nothing; sha256 stays unknown"
+    )
+    parser.add_argument(
+        "--attempts", type=int, default=Patience().attempts, help="tries of a request"
+    )
     options = parser.parse_args(arguments)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
     registry = load_registry(options.registry, {})
@@ -52,7 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [*options.only, *options.update] or list(archives)
     for name in chosen:
         if name not in archives:
-            raise ContactIdError(f"{options.registry} has no archive {name}", f"Known are {', '.join(archives)}")
+            raise ContactIdError(
+                f"{options.registry} has no archive {name}", f"Known are {', '.join(archives)}"
+            )
     patience = Patience(attempts=options.attempts)
     how = Locking(
         client=FourTuClient(check_address(options.url, "fourtu_url"), patience),
@@ -80,8 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def report_archive(entry: LockedArchive, datasets: Iterable[Dataset], store: Store) -> None:
     """Say what a run would make of an archive whose files are here, before any run does.
 
-    The terminal gets the lines about each dataset as a whole, ``report.txt`` beside the receipt those about its
-    recordings, too. Without the files there is nothing to read.
+    The terminal gets the lines about each dataset as a whole, ``report.txt`` beside the receipt
+    those about its recordings, too. Without the files there is nothing to read.
     """
     folder = store.folder(entry)
     if not all((folder / file.name).is_file() for file in entry.wanted):
@@ -91,7 +123,9 @@ def report_archive(entry: LockedArchive, datasets: Iterable[Dataset], store: Sto
     for dataset in datasets:
         fields = {**vars(dataset), "synthetic": dataset.synthetic}
         with silent_readers():
-            found = decisions(path=folder, **{name: fields[name] for name in fields if name != "path"})
+            found = decisions(
+                path=folder, **{name: fields[name] for name in fields if name != "path"}
+            )
         title = f"{dataset.name} ({dataset.object}{f' on {dataset.surface}' if dataset.surface else ''}):"
         told = [one_line(line.replace(f"{folder}/", "")) for line in found.head]
         head = [line if line.startswith(WARNING) else f"  {line}" for line in told]
@@ -133,7 +167,8 @@ def lock_archive(dataset: Dataset, old: LockedArchive | None, how: Locking) -> L
     Raises
     ------
     ContactIdError
-        Where it can't be resolved or had, or where it has changed since it was locked: both versions are shown.
+        Where it can't be resolved or had, or where it has changed since it was locked: both
+        versions are shown.
     """
     if dataset.archive in how.update:
         old = None
@@ -160,7 +195,13 @@ def _lock_fourtu(dataset: Dataset, old: LockedArchive | None, how: Locking) -> L
                 f"Accept that with make lock UPDATE={dataset.archive}",
             )
         if newest.version != doi.version:
-            _LOG.info("%s: %s is out; %s stays locked (UPDATE=%s takes it)", entry.name, newest, doi, entry.name)
+            _LOG.info(
+                "%s: %s is out; %s stays locked (UPDATE=%s takes it)",
+                entry.name,
+                newest,
+                doi,
+                entry.name,
+            )
         entry = _compared(old, entry)
     return _with_checksums(entry, how) if how.download else entry
 
@@ -168,7 +209,9 @@ def _lock_fourtu(dataset: Dataset, old: LockedArchive | None, how: Locking) -> L
 def _resolved(dataset: Dataset, client: FourTuClient) -> FourTuDoi:
     doi = parse_doi(dataset.source)
     if doi.is_collection:
-        doi = member_with(dataset.title.split(), client.members(doi), client, what=f"{dataset.name} in {doi}")
+        doi = member_with(
+            dataset.title.split(), client.members(doi), client, what=f"{dataset.name} in {doi}"
+        )
         doi = replace(doi, version=None)
     if dataset.version:
         return doi.at(int(dataset.version))
@@ -176,7 +219,11 @@ def _resolved(dataset: Dataset, client: FourTuClient) -> FourTuDoi:
 
 
 def member_with(
-    words: Collection[str], members: Collection[tuple[FourTuDoi, str]], client: FourTuClient, *, what: str
+    words: Collection[str],
+    members: Collection[tuple[FourTuDoi, str]],
+    client: FourTuClient,
+    *,
+    what: str,
 ) -> FourTuDoi:
     """The one member of a collection whose title, or else title and file names, have all the words.
 
@@ -198,7 +245,10 @@ def member_with(
 
 def _has(text: str, words: Collection[str]) -> bool:
     """Whether all words stand in a text by themselves; an underscore separates, too."""
-    return all(re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", text, re.IGNORECASE) for word in words)
+    return all(
+        re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", text, re.IGNORECASE)
+        for word in words
+    )
 
 
 def _file_names(doi: FourTuDoi, client: FourTuClient) -> list[str]:
@@ -210,18 +260,24 @@ def _file_names(doi: FourTuDoi, client: FourTuClient) -> list[str]:
 
 
 def _entry(name: str, found: LockedArchive) -> LockedArchive:
-    """What a server lists, as it is locked: addresses below the server's, every file in a place of its own."""
+    """What a server lists, as it is locked: addresses below the server's, every file in a place of
+    its own.
+    """
     names = [file.name for file in found.files]
     files = []
     for file in found.files:
         check_name(file.name, name)
         own = f"{file.uuid}_{file.name}" if names.count(file.name) > 1 else file.name
-        files.append(replace(file, name=own, url=file.url.removeprefix(found.base.rstrip("/") + "/")))
+        files.append(
+            replace(file, name=own, url=file.url.removeprefix(found.base.rstrip("/") + "/"))
+        )
     return replace(found, name=name, locked_on=_today(), files=tuple(files))
 
 
 def _compared(old: LockedArchive, new: LockedArchive) -> LockedArchive:
-    """The old entry where nothing has changed, with the server's present addresses; else an error with both."""
+    """The old entry where nothing has changed, with the server's present addresses; else an error
+    with both.
+    """
     before = {file.name: file for file in old.files}
     after = {file.name: file for file in new.files}
     problems = [f"{name} is gone" for name in before if name not in after]
@@ -250,7 +306,10 @@ def _with_checksums(entry: LockedArchive, how: Locking) -> LockedArchive:
         return entry
     fetch(entry, how.store, how.sources)
     folder = how.store.folder(entry)
-    files = (file if file.link_only or file.sha256 else _measured(file, folder / file.name) for file in entry.files)
+    files = (
+        file if file.link_only or file.sha256 else _measured(file, folder / file.name)
+        for file in entry.files
+    )
     return replace(entry, files=tuple(files))
 
 
@@ -258,8 +317,14 @@ def _lock_repository(dataset: Dataset, how: Locking) -> LockedArchive:
     """Every file in a repository's folder at a commit, kept in the store."""
     entry = _without_files(dataset)
     with repository(entry, how.store, how.sources) as unpacked:
-        paths = {path.relative_to(unpacked).as_posix(): path for path in sorted(unpacked.rglob("*")) if path.is_file()}
-        entry = replace(entry, files=tuple(_measured(LockedFile(name), path) for name, path in paths.items()))
+        paths = {
+            path.relative_to(unpacked).as_posix(): path
+            for path in sorted(unpacked.rglob("*"))
+            if path.is_file()
+        }
+        entry = replace(
+            entry, files=tuple(_measured(LockedFile(name), path) for name, path in paths.items())
+        )
         for file in entry.files:
             how.store.put(entry, file, paths[file.name])
     how.store.note_origin(entry, list(paths), entry.source)

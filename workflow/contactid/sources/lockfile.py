@@ -1,8 +1,9 @@
-"""The lock file: what exactly every downloaded dataset consists of. ``make lock`` writes it, runs only read it.
+"""The lock file: what exactly every downloaded dataset consists of. ``make lock`` writes it, runs
+only read it.
 
-``config/datasets.lock.json`` has an entry for each archive: where it comes from, the version, and each file's name,
-size, checksum as published (md5) and of our own (sha256). What isn't known yet is left out: sha256 before the first
-download, for instance.
+``config/datasets.lock.json`` has an entry for each archive: where it comes from, the version, and
+each file's name, size, checksum as published (md5) and of our own (sha256). What isn't known yet is
+left out: sha256 before the first download, for instance.
 """
 
 from __future__ import annotations
@@ -24,17 +25,27 @@ FORMAT = 1
 def digest(path: Path, algorithm: str = "sha256") -> str:
     """Hexadecimal checksum of a file."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
+        return hashlib.file_digest(
+            file, lambda: hashlib.new(algorithm, usedforsecurity=False)
+        ).hexdigest()
 
 
 def visible_files(folder: Path) -> list[Path]:
-    """All files in a folder, sorted, without hidden ones: those are Snakemake's or the system's, no data or results."""
+    """All files in a folder, sorted, without hidden ones: those are Snakemake's or the system's, no
+    data or results.
+    """
     found = (path for path in folder.rglob("*") if path.is_file())
-    return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
+    return sorted(
+        path
+        for path in found
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
 
 
 def listing(path: Path) -> list[dict[str, Any]]:
-    """``name``, ``size`` (bytes) and ``sha256`` of a file, or of all visible files in a folder by their paths in it."""
+    """``name``, ``size`` (bytes) and ``sha256`` of a file, or of all visible files in a folder by
+    their paths in it.
+    """
     files = visible_files(path) if path.is_dir() else [path]
     names = [file.relative_to(path).as_posix() if path.is_dir() else file.name for file in files]
     return [
@@ -76,7 +87,9 @@ class LockedFile:
     link_only: bool = False
 
     def mismatch(self, copy: Path) -> str:
-        """Why a copy isn't this file, with both sizes or both checksums as far as they are known; empty where it is."""
+        """Why a copy isn't this file, with both sizes or both checksums as far as they are known;
+        empty where it is.
+        """
         size = copy.stat().st_size
         if self.size is not None and size != self.size:
             return f"has {size} bytes, expected {self.size}"
@@ -84,7 +97,11 @@ class LockedFile:
         if not wanted:
             return ""
         found = digest(copy, algorithm)
-        return "" if found == wanted.lower() else f"has the checksum {found} ({algorithm}), expected {wanted}"
+        return (
+            ""
+            if found == wanted.lower()
+            else f"has the checksum {found} ({algorithm}), expected {wanted}"
+        )
 
     def __str__(self) -> str:
         """Name and size."""
@@ -133,7 +150,8 @@ class LockedArchive:
 def read_lock(path: str | Path) -> dict[str, LockedArchive]:
     """Entries by name; none where there is no file.
 
-    Raises :class:`ContactIdError` where the file isn't a lock file of this format, or names a file outside its archive.
+    Raises :class:`ContactIdError` where the file isn't a lock file of this format, or names a file
+    outside its archive.
     """
     path = Path(path)
     if not path.exists():
@@ -142,7 +160,9 @@ def read_lock(path: str | Path) -> dict[str, LockedArchive]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["format"] != FORMAT:
-            raise ContactIdError(f"{path}: format {content['format']}, this version reads {FORMAT}", remedy)
+            raise ContactIdError(
+                f"{path}: format {content['format']}, this version reads {FORMAT}", remedy
+            )
         found = {name: _archive(name, entry) for name, entry in content["archives"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ContactIdError(f"{path}: no lock file ({error})", remedy) from None
@@ -154,9 +174,15 @@ def write_lock(path: str | Path, archives: Mapping[str, LockedArchive]) -> None:
     blocks = []
     for name in sorted(archives):
         entry = _plain(archives[name])
-        lines = [f"   {_line(key)}: {_line(entry[key])}" for key in entry if key not in ("name", "files")]
+        lines = [
+            f"   {_line(key)}: {_line(entry[key])}" for key in entry if key not in ("name", "files")
+        ]
         files = ",\n".join(f"    {_line(file)}" for file in entry["files"])
-        blocks.append(f"  {_line(name)}: {{\n" + ",\n".join([*lines, f'   "files": [\n{files}\n   ]']) + "\n  }")
+        blocks.append(
+            f"  {_line(name)}: {{\n"
+            + ",\n".join([*lines, f'   "files": [\n{files}\n   ]'])
+            + "\n  }"
+        )
     text = f'{{\n "format": {FORMAT},\n "archives": {{\n' + ",\n".join(blocks) + "\n }\n}\n"
     write_text(path, text)
 
@@ -168,11 +194,14 @@ def _line(content: Any) -> str:
 def entry_of(path: str | Path, name: str, pinned: str) -> LockedArchive:
     """The entry that a run was planned with, by its digest.
 
-    Raises :class:`ContactIdError` where the file has been edited since, and for what :func:`read_lock` finds.
+    Raises :class:`ContactIdError` where the file has been edited since, and for what
+    :func:`read_lock` finds.
     """
     entry = read_lock(path).get(name)
     if entry is None or entry.digest != pinned:
-        raise ContactIdError(f"{path}: {name} has changed since this run began", "Run the same command again")
+        raise ContactIdError(
+            f"{path}: {name} has changed since this run began", "Run the same command again"
+        )
     return entry
 
 
@@ -182,7 +211,8 @@ def locked(lock: Mapping[str, LockedArchive], dataset: Dataset) -> LockedArchive
     Raises
     ------
     ContactIdError
-        Where there is none, or one of another version than the registry asks for: nothing is resolved during a run.
+        Where there is none, or one of another version than the registry asks for: nothing is
+        resolved during a run.
     """
     entry = lock.get(dataset.archive)
     if entry is None:
@@ -201,13 +231,19 @@ def locked(lock: Mapping[str, LockedArchive], dataset: Dataset) -> LockedArchive
 
 def _agree(entry: LockedArchive, dataset: Dataset) -> bool:
     if dataset.kind != FOURTU:
-        return (entry.kind, entry.source, entry.folder) == (dataset.kind, dataset.source, dataset.folder)
+        return (entry.kind, entry.source, entry.folder) == (
+            dataset.kind,
+            dataset.source,
+            dataset.folder,
+        )
     doi, found = parse_doi(dataset.source), parse_doi(entry.source)
     version = dataset.version or (str(doi.version) if doi.version else entry.version)
     return (doi.is_collection or doi.suffix == found.suffix) and version == entry.version
 
 
-def with_licences(registry: Mapping[str, Dataset], lock: Mapping[str, LockedArchive]) -> dict[str, Dataset]:
+def with_licences(
+    registry: Mapping[str, Dataset], lock: Mapping[str, LockedArchive]
+) -> dict[str, Dataset]:
     """The registry with the lock file's licences where it says ``as published``."""
     return {
         name: replace(dataset, licence=lock[dataset.archive].licence or "none stated")
@@ -220,9 +256,16 @@ def with_licences(registry: Mapping[str, Dataset], lock: Mapping[str, LockedArch
 def check_name(name: str, archive: str) -> None:
     """Raise for a file name that would be stored outside its archive's folder."""
     path = PurePosixPath(name)
-    if not name or path.is_absolute() or ".." in path.parts or "\\" in name or not name.isprintable():
+    if (
+        not name
+        or path.is_absolute()
+        or ".." in path.parts
+        or "\\" in name
+        or not name.isprintable()
+    ):
         raise ContactIdError(
-            f"{archive}: the file name {name!r} leads out of its folder", "Report it to the repository"
+            f"{archive}: the file name {name!r} leads out of its folder",
+            "Report it to the repository",
         )
 
 
@@ -230,7 +273,11 @@ def _plain(archive: LockedArchive) -> dict[str, Any]:
     """As a nested dictionary without what is unknown."""
     entry = {key: value for key, value in asdict(archive).items() if value not in ("", ())}
     entry["files"] = [
-        {key: value for key, value in asdict(file).items() if value not in ("", None) and value is not False}
+        {
+            key: value
+            for key, value in asdict(file).items()
+            if value not in ("", None) and value is not False
+        }
         for file in archive.files
     ]
     return entry
@@ -238,8 +285,13 @@ def _plain(archive: LockedArchive) -> dict[str, Any]:
 
 def _archive(name: str, entry: Mapping[str, Any]) -> LockedArchive:
     known = {field.name for field in fields(LockedFile)}
-    files = tuple(LockedFile(**{key: file[key] for key in file if key in known}) for file in entry.get("files", ()))
+    files = tuple(
+        LockedFile(**{key: file[key] for key in file if key in known})
+        for file in entry.get("files", ())
+    )
     for file in files:
         check_name(file.name, name)
     known = {field.name for field in fields(LockedArchive)} - {"name", "files"}
-    return LockedArchive(name=name, files=files, **{key: entry[key] for key in entry if key in known})
+    return LockedArchive(
+        name=name, files=files, **{key: entry[key] for key in entry if key in known}
+    )

@@ -1,17 +1,18 @@
 """Numbers from MATLAB files, read only where the file can hold what it declares.
 
-A damaged or hostile file may declare an array of terabytes, so declared sizes are compared with the bytes that are
-stored before anything is allocated.
+A damaged or hostile file may declare an array of terabytes, so declared sizes are compared with the
+bytes that are stored before anything is allocated.
 
-* Version 7.3: an HDF5 file (:mod:`contactid.sources.hdf5_files`). MATLAB stores columns first, so a matrix shows
-  transposed; it is turned back, and shapes are MATLAB's own.
-* Version 5 to 7, read by scipy: a sequence of elements: a tag (type and number of bytes), then the bytes, padded to 8.
-  A matrix (type 14) holds flags, dimensions, a name and its data, and for cells and structures further matrices. A
-  compressed element (type 15) inflates to another one. scipy believes a matrix's dimensions and follows any nesting, so
-  a damaged file of a few bytes could ask for terabytes or exhaust the stack.
+* Version 7.3: an HDF5 file (:mod:`contactid.sources.hdf5_files`). MATLAB stores columns first, so a
+  matrix shows transposed; it is turned back, and shapes are MATLAB's own.
+* Version 5 to 7, read by scipy: a sequence of elements: a tag (type and number of bytes), then the
+  bytes, padded to 8. A matrix (type 14) holds flags, dimensions, a name and its data, and for cells
+  and structures further matrices. A compressed element (type 15) inflates to another one. scipy
+  believes a matrix's dimensions and follows any nesting, so a damaged file of a few bytes could ask
+  for terabytes or exhaust the stack.
 
-A MATLAB file's numeric variables have flat names: fields of structures are joined by dots, entries of structure arrays
-and cells have their number from 1 on in braces: ``run{3}.q``.
+A MATLAB file's numeric variables have flat names: fields of structures are joined by dots, entries
+of structure arrays and cells have their number from 1 on in braces: ``run{3}.q``.
 """
 
 from __future__ import annotations
@@ -30,7 +31,13 @@ import h5py
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.core.reading import LARGEST_FILE, content_of, entry_content, opened_zip, require_plain
+from contactid.core.reading import (
+    LARGEST_FILE,
+    content_of,
+    entry_content,
+    opened_zip,
+    require_plain,
+)
 from contactid.sources.hdf5_files import address_of, outside, size_problem, stored_values
 from contactid.sources.left_out import joined, reason_of
 
@@ -43,7 +50,10 @@ _MOST_DESCRIBED = 12
 _MOST_BYTES = 1 << 26  # of all variables of a file: ten minutes of 14 signals at 1 kHz
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15  # types of elements
-_SPARSE, _NESTING = 5, (1, 2, 3)  # classes of matrices: numbers by place; cells, structures and objects
+_SPARSE, _NESTING = (
+    5,
+    (1, 2, 3),
+)  # classes of matrices: numbers by place; cells, structures and objects
 _TAG = 8  # bytes that each element begins with
 _LONGEST_SHAPE = 128  # bytes
 _PIECE = 1 << 20
@@ -52,7 +62,9 @@ _MOST_PARTS = 1_000_000
 
 
 def _structure_problem(content: bytes, most: int) -> str | None:
-    """What is wrong with the elements of a version 5 file, or None; ``most`` bytes may be in its variables."""
+    """What is wrong with the elements of a version 5 file, or None; ``most`` bytes may be in its
+    variables.
+    """
     order = "<" if content[126:128] == b"IM" else ">"
     left = _Bounds(most, most // 8)
     try:
@@ -110,9 +122,15 @@ def _look_within(kind: int, data: memoryview, order: str, left: _Bounds) -> None
                 of = struct.unpack_from(f"{order}I", inner)[0] & 0xFF
             elif place == 1 and len(inner) > _LONGEST_SHAPE:
                 raise ValueError("a matrix of too many dimensions")
-            elif place == 1 and of != _SPARSE:  # a sparse matrix's dimensions say nothing about its data
-                entries = math.prod(abs(size) for size in struct.unpack(f"{order}{len(inner) // 4}i", inner))
-                if entries * (_TAG if of in _NESTING else 1) > len(matrix):  # what each entry takes at least
+            elif (
+                place == 1 and of != _SPARSE
+            ):  # a sparse matrix's dimensions say nothing about its data
+                entries = math.prod(
+                    abs(size) for size in struct.unpack(f"{order}{len(inner) // 4}i", inner)
+                )
+                if entries * (_TAG if of in _NESTING else 1) > len(
+                    matrix
+                ):  # what each entry takes at least
                     raise ValueError(f"declares {entries:.3g} entries in {len(matrix)} bytes")
                 left.numbers -= entries
                 if left.numbers < 0:
@@ -128,7 +146,9 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
         if at + _TAG > len(data) and not any(data[at:]):
             return  # padding
         (kind,) = struct.unpack_from(f"{order}I", data, at)
-        if kind >> 16:  # small element: type and size share four bytes, the data follow in the next four
+        if (
+            kind >> 16
+        ):  # small element: type and size share four bytes, the data follow in the next four
             size, kind, begin, end = kind >> 16, kind & 0xFFFF, at + 4, at + _TAG
             if size > 4:
                 raise struct.error("a short element is longer than it can be")
@@ -143,7 +163,8 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
 
 
 def mat_files(path: str | Path) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the ``.mat`` files of a folder, those below and in its zip files, of a zip, or of one file.
+    """Names and contents of the ``.mat`` files of a folder, those below and in its zip files, of a
+    zip, or of one file.
 
     Raises :class:`ContactIdError` where the path is missing, cannot be read, or holds no such file.
     """
@@ -158,7 +179,9 @@ def mat_files(path: str | Path) -> Iterator[tuple[str, bytes]]:
         found = True
         yield name, content
     if not found:
-        raise ContactIdError(f"{path}: no .mat file in it", "Give the folder or zip file of the archive")
+        raise ContactIdError(
+            f"{path}: no .mat file in it", "Give the folder or zip file of the archive"
+        )
 
 
 def beside(path: str | Path, name: str) -> str | None:
@@ -179,7 +202,8 @@ def read_variables(content: bytes, most: int = _MOST_BYTES) -> dict[str, np.ndar
 
     Raises
     ------
-    ContactIdError : where it is no readable MATLAB file; the text begins with the problem, without a file's name
+    ContactIdError : where it is no readable MATLAB file; the text begins with the problem, without
+        a file's name
     """
     if not content:
         raise ContactIdError("the file is empty", "Fetch it again")
@@ -189,8 +213,12 @@ def read_variables(content: bytes, most: int = _MOST_BYTES) -> dict[str, np.ndar
         raise ContactIdError("a zip file, not a MATLAB file", "Unpack it")
     if content[512:520] == _HDF5_SIGNATURE or content[:8] == _HDF5_SIGNATURE:
         return _read_hdf5(content, most)
-    if content[126:128] not in _V5_BYTE_ORDERS or 0 in content[:4]:  # a zero there would make it version 4
-        raise ContactIdError("not readable as a MATLAB file (its header is no such file's)", "Fetch it again")
+    if (
+        content[126:128] not in _V5_BYTE_ORDERS or 0 in content[:4]
+    ):  # a zero there would make it version 4
+        raise ContactIdError(
+            "not readable as a MATLAB file (its header is no such file's)", "Fetch it again"
+        )
     problem = _structure_problem(content, most)
     if problem:
         raise ContactIdError(f"truncated or damaged as a MATLAB file ({problem})", "Fetch it again")
@@ -199,7 +227,9 @@ def read_variables(content: bytes, most: int = _MOST_BYTES) -> dict[str, np.ndar
     try:
         loaded = scipy.io.loadmat(io.BytesIO(content), struct_as_record=True)  # type: ignore[arg-type]
     except Exception as error:  # scipy raises many kinds for damaged files
-        raise ContactIdError(f"truncated or damaged as a MATLAB file ({reason_of(error)})", "Fetch it again") from None
+        raise ContactIdError(
+            f"truncated or damaged as a MATLAB file ({reason_of(error)})", "Fetch it again"
+        ) from None
     found: dict[str, np.ndarray] = {}
     for name, value in loaded.items():
         if not name.startswith("__"):
@@ -209,7 +239,10 @@ def read_variables(content: bytes, most: int = _MOST_BYTES) -> dict[str, np.ndar
 
 def described(variables: dict[str, np.ndarray]) -> str:
     """Every variable's name, shape and type, in one line."""
-    parts = [f"{name} {'x'.join(map(str, value.shape))} {value.dtype}" for name, value in variables.items()]
+    parts = [
+        f"{name} {'x'.join(map(str, value.shape))} {value.dtype}"
+        for name, value in variables.items()
+    ]
     more = f" and {len(parts) - _MOST_DESCRIBED} more" if len(parts) > _MOST_DESCRIBED else ""
     return ", ".join(parts[:_MOST_DESCRIBED]) + more if parts else "no numbers"
 
@@ -236,7 +269,9 @@ def _zip_members(path: Path) -> Iterator[tuple[str, bytes]]:
                         raise zipfile.BadZipFile(f"{name} unpacks to more than any recording has")
                     yield name, entry_content(archive, entry)
     except Exception as error:  # zipfile raises many kinds for damaged files
-        raise ContactIdError(f"{path}: not a readable zip file ({reason_of(error)})", "Fetch it again") from None
+        raise ContactIdError(
+            f"{path}: not a readable zip file ({reason_of(error)})", "Fetch it again"
+        ) from None
 
 
 def _flatten(name: str, value: Any, found: dict[str, np.ndarray]) -> None:
@@ -266,11 +301,15 @@ def _read_hdf5(content: bytes, most: int) -> dict[str, np.ndarray]:
             return walk.found
     except Exception as error:  # h5py raises many kinds for damaged files
         kind = "truncated or damaged" if "trunc" in str(error) else "damaged"
-        raise ContactIdError(f"{kind} as a MATLAB file ({reason_of(error)})", "Fetch it again") from None
+        raise ContactIdError(
+            f"{kind} as a MATLAB file ({reason_of(error)})", "Fetch it again"
+        ) from None
 
 
 class _Hdf5Walk:
-    """Collects the numbers of a version 7.3 file in ``found``; a loop of references ends in an error."""
+    """Collects the numbers of a version 7.3 file in ``found``; a loop of references ends in an
+    error.
+    """
 
     def __init__(self, file: h5py.File, most: int) -> None:
         self.file = file
@@ -306,8 +345,17 @@ class _Hdf5Walk:
 
     def _visit_structure(self, name: str, node: h5py.Group, depth: int) -> None:
         fields = {key: node.get(key) for key in node}
-        lists = [one for one in fields.values() if isinstance(one, h5py.Dataset) and one.dtype == h5py.ref_dtype]
-        many = bool(lists) and len(lists) == len(fields) and len({one.size for one in lists}) == 1 and lists[0].size > 1
+        lists = [
+            one
+            for one in fields.values()
+            if isinstance(one, h5py.Dataset) and one.dtype == h5py.ref_dtype
+        ]
+        many = (
+            bool(lists)
+            and len(lists) == len(fields)
+            and len({one.size for one in lists}) == 1
+            and lists[0].size > 1
+        )
         for key, field in fields.items():
             if not many:
                 self.visit(f"{name}.{key}", field, depth + 1)
@@ -317,7 +365,9 @@ class _Hdf5Walk:
 
     def _values(self, dataset: h5py.Dataset, name: str) -> np.ndarray:
         self.bytes_left -= math.prod(dataset.shape or ()) * dataset.dtype.itemsize
-        problem = size_problem(dataset) or ("" if self.bytes_left >= 0 else "has more numbers than any recording")
+        problem = size_problem(dataset) or (
+            "" if self.bytes_left >= 0 else "has more numbers than any recording"
+        )
         problems = [f"{name} {problem}"] if problem else []
         values = None if problem else stored_values(dataset, problems, name)
         if values is None:

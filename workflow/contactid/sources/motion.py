@@ -1,29 +1,33 @@
-"""The canonical form of motion data: one xarray dataset per source, whatever the source looked like.
+"""The canonical form of motion data: one xarray dataset per source, whatever the source looked
+like.
 
-Recordings have different lengths, so samples are stored one after the other (the CF convention's *contiguous ragged
-array*): ``row_size[recording]`` says how many samples each recording has.
+Recordings have different lengths, so samples are stored one after the other (the CF convention's
+*contiguous ragged array*): ``row_size[recording]`` says how many samples each recording has.
 
-===================== =========================== ======= ============================================================
+===================== =========================== =======
+    ============================================================
 variable              dimensions                  unit    meaning
-===================== =========================== ======= ============================================================
+===================== =========================== =======
+    ============================================================
 time                  sample                      s       since the recording's first sample
-position              sample, xyz                 m       origin of the body frame B in the reference frame M
-orientation           sample, wxyz                1       unit quaternion of R_MB, real part first
-row_size              recording                   1       samples per recording
-note                  recording                           the experimenter's remark
-surface_position      recording, xyz              m       origin of the surface frame C in M
-surface_orientation   recording, wxyz             1       unit quaternion of R_MC; z_C is the surface's normal
-surface_velocity      recording, xyz              m/s     velocity of the surface's material (a belt) in C
-vertices              vertex, xyz                 m       contact points in B
-mass                                              kg
-center_of_mass        xyz                         m       in B
-inertia               xyz, xyz_2                  kg m2   about the centre of mass, axes of B
-===================== =========================== ======= ============================================================
+position              sample, xyz                 m       origin of the body frame B in the
+reference frame M orientation           sample, wxyz                1       unit quaternion of R_MB,
+real part first row_size              recording                   1       samples per recording note
+recording                           the experimenter's remark surface_position      recording, xyz
+m       origin of the surface frame C in M surface_orientation   recording, wxyz             1
+unit quaternion of R_MC; z_C is the surface's normal surface_velocity      recording, xyz
+m/s     velocity of the surface's material (a belt) in C vertices              vertex, xyz
+m       contact points in B mass                                              kg center_of_mass
+xyz                         m       in B inertia               xyz, xyz_2                  kg m2
+about the centre of mass, axes of B
+===================== =========================== =======
+    ============================================================
 
 Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0 or 1).
 
-A reader hands over a :class:`MotionStream`, which gives usable recordings one after the other. :func:`write_motion`
-puts them into the canonical file as they come, so that the memory needed doesn't grow with the archive.
+A reader hands over a :class:`MotionStream`, which gives usable recordings one after the other.
+:func:`write_motion` puts them into the canonical file as they come, so that the memory needed
+doesn't grow with the archive.
 """
 
 from __future__ import annotations
@@ -52,12 +56,17 @@ UNITS = {
 SAMPLE_VARIABLES = ("time", "position", "orientation")
 COMPRESSION_LEVEL = 4
 _UNIT_NORM_TOLERANCE = 1e-6
-_TRIANGLE_TOLERANCE = 0.02  # relative; measured moments of a flat body may exceed the bound by their own error
+_TRIANGLE_TOLERANCE = (
+    0.02  # relative; measured moments of a flat body may exceed the bound by their own error
+)
 _LARGEST_PLAUSIBLE_BODY = 10.0  # m; a larger "box" means millimetres were taken for metres
-_CHUNK = 16384  # samples, half a megabyte of the widest variable: fits HDF5's chunk cache, so that appending is cheap
+# samples, half a megabyte of the widest variable: fits HDF5's chunk cache, so that appending is
+# cheap
+_CHUNK = 16384
 _COMPONENTS = {"time": (), "position": ("xyz",), "orientation": ("wxyz",)}
 _BYTES_PER_SAMPLE = 64
-# HDF5 doesn't survive a full disk, so there must be room for all that it may still write when it closes a file
+# HDF5 doesn't survive a full disk, so there must be room for all that it may still write when it
+# closes a file
 _LEAST_FREE = 1 << 20
 _LENGTHS = {"xyz": 3, "wxyz": 4}
 
@@ -77,7 +86,9 @@ class Recording:
 
 @dataclass(frozen=True)
 class BodyProperties:
-    """Geometry and inertia of a rigid body in its frame B; SI units, shapes as in the module's table."""
+    """Geometry and inertia of a rigid body in its frame B; SI units, shapes as in the module's
+    table.
+    """
 
     vertices: np.ndarray
     mass: float
@@ -98,8 +109,10 @@ class MotionStream:
     ----------
     body, object_name, sample_frequency, source, licence, synthetic
         As in :mod:`contactid.sources.motion`; the frequency is in Hz.
-    recordings : usable recordings, each read when it is asked for. Raises :class:`ContactIdError` where there is none.
-    attributes : further attributes of the dataset, complete only once ``recordings`` is exhausted: ``left_out`` is one
+    recordings : usable recordings, each read when it is asked for. Raises :class:`ContactIdError`
+        where there is none.
+    attributes : further attributes of the dataset, complete only once ``recordings`` is exhausted:
+        ``left_out`` is one
     """
 
     body: BodyProperties
@@ -112,20 +125,30 @@ class MotionStream:
     attributes: dict[str, str] = field(default_factory=dict)
 
 
-def without_samples(recordings: Sequence[Recording], sizes: Sequence[int], stream: MotionStream) -> xr.Dataset:
-    """The canonical dataset but for :data:`SAMPLE_VARIABLES`; ``sizes`` are the recordings' numbers of samples."""
+def without_samples(
+    recordings: Sequence[Recording], sizes: Sequence[int], stream: MotionStream
+) -> xr.Dataset:
+    """The canonical dataset but for :data:`SAMPLE_VARIABLES`; ``sizes`` are the recordings' numbers
+    of samples.
+    """
     if not recordings:
         raise ContactIdError(
-            f"{stream.source}: no usable recording of {stream.object_name}", "Check the folder or archive"
+            f"{stream.source}: no usable recording of {stream.object_name}",
+            "Check the folder or archive",
         )
 
     def per_recording(name: str) -> np.ndarray:
-        return np.stack([np.asarray(getattr(recording, name), dtype=float) for recording in recordings])
+        return np.stack(
+            [np.asarray(getattr(recording, name), dtype=float) for recording in recordings]
+        )
 
     part = xr.Dataset(
         {
             "row_size": ("recording", np.array(sizes, dtype="int64")),
-            "note": ("recording", np.array([recording.note for recording in recordings], dtype=object)),
+            "note": (
+                "recording",
+                np.array([recording.note for recording in recordings], dtype=object),
+            ),
             "surface_position": (("recording", "xyz"), per_recording("surface_position")),
             "surface_orientation": (("recording", "wxyz"), per_recording("surface_orientation")),
             "surface_velocity": (("recording", "xyz"), per_recording("surface_velocity")),
@@ -162,7 +185,9 @@ def body_problems(body: BodyProperties) -> list[str]:
     with np.errstate(over="ignore"):
         moments = np.linalg.eigvalsh(body.inertia)
     if not moments[0] > 0:
-        problems.append(f"the inertia is not positive definite (smallest moment {moments[0]:g} kg m2)")
+        problems.append(
+            f"the inertia is not positive definite (smallest moment {moments[0]:g} kg m2)"
+        )
     elif moments[2] > (moments[0] + moments[1]) * (1.0 + _TRIANGLE_TOLERANCE):
         problems.append(
             f"no body has the principal moments {moments[0]:.3g}, {moments[1]:.3g} and {moments[2]:.3g} kg m2, "
@@ -196,7 +221,9 @@ def body_of(motion: xr.Dataset) -> BodyProperties:
 
 
 def iterate_recordings(motion: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
-    """Yield each recording's name and its part of the dataset, samples cut out and ``recording`` selected."""
+    """Yield each recording's name and its part of the dataset, samples cut out and ``recording``
+    selected.
+    """
     sizes, names = motion["row_size"].values, motion["recording"].values
     for index, end in enumerate(np.cumsum(sizes)):
         part = slice(int(end) - int(sizes[index]), int(end))
@@ -204,7 +231,9 @@ def iterate_recordings(motion: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
 
 
 def write_dataset(dataset: xr.Dataset, path: str | Path) -> None:
-    """Write a dataset as netCDF (h5netcdf, compressed) under its final name only once it is complete."""
+    """Write a dataset as netCDF (h5netcdf, compressed) under its final name only once it is
+    complete.
+    """
     encoding = {
         str(name): {"zlib": True, "complevel": COMPRESSION_LEVEL}
         for name in dataset.variables
@@ -225,7 +254,9 @@ def opened_dataset(path: str | Path) -> Iterator[xr.Dataset]:
     try:
         dataset = xr.open_dataset(path, engine="h5netcdf")
     except (OSError, ValueError) as error:
-        raise ContactIdError(f"{path}: not a readable netCDF file ({error})", "Delete it and run again") from None
+        raise ContactIdError(
+            f"{path}: not a readable netCDF file ({error})", "Delete it and run again"
+        ) from None
     with dataset:
         yield dataset
 
@@ -236,11 +267,14 @@ def read_dataset(path: str | Path) -> xr.Dataset:
         try:
             return dataset.load()
         except (OSError, ValueError) as error:
-            raise ContactIdError(f"{path}: not a readable netCDF file ({error})", "Delete it and run again") from None
+            raise ContactIdError(
+                f"{path}: not a readable netCDF file ({error})", "Delete it and run again"
+            ) from None
 
 
 def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> None:
-    """Write the canonical dataset as netCDF, one recording at a time, and give it its name only once it is whole.
+    """Write the canonical dataset as netCDF, one recording at a time, and give it its name only
+    once it is whole.
 
     Parameters
     ----------
@@ -250,7 +284,8 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
 
     Raises
     ------
-    ContactIdError : for what the reader or the validation finds, and where the file can't be written
+    ContactIdError : for what the reader or the validation finds, and where the file can't be
+        written
     """
     problems = body_problems(stream.body)
     if problems:
@@ -263,10 +298,13 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
             for recording in stream.recordings:
                 if problems := pose_problems(recording.position, recording.orientation):
                     raise ContactIdError(
-                        f"{stream.source}: recording {recording.name}: {joined(problems)}", "Leave it out"
+                        f"{stream.source}: recording {recording.name}: {joined(problems)}",
+                        "Leave it out",
                     )
                 samples.append(recording, stream.sample_frequency)
-                kept.append(replace(recording, position=np.empty((0, 3)), orientation=np.empty((0, 4))))
+                kept.append(
+                    replace(recording, position=np.empty((0, 3)), orientation=np.empty((0, 4)))
+                )
                 sizes.append(len(recording.position))
                 del recording  # before the next one is read
             samples.flush()
@@ -276,7 +314,9 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
 
 
 class _Samples:
-    """The variables along ``sample`` of a file that is being written; short recordings go to the disk together."""
+    """The variables along ``sample`` of a file that is being written; short recordings go to the
+    disk together.
+    """
 
     def __init__(self, file: h5netcdf.File, path: Path) -> None:
         require_space(path.parent, _LEAST_FREE)
@@ -315,7 +355,9 @@ class _Samples:
         end = self.n_written + self.n_waiting
         self.file.resize_dimension("sample", end)
         for name, parts in self.waiting.items():
-            self.file[name][self.n_written : end] = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            self.file[name][self.n_written : end] = (
+                parts[0] if len(parts) == 1 else np.concatenate(parts)
+            )
             parts.clear()
         self.n_waiting, self.n_written = 0, end
 
@@ -333,11 +375,16 @@ def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str, robot:
 
     Raises
     ------
-    ContactIdError : for what the reader finds wrong, and where the file can't be written; none is left then
+    ContactIdError : for what the reader finds wrong, and where the file can't be written; none is
+        left then
     """
     dataset = Dataset(**entry)
     function = resolve(reader)
-    found = function(**arguments(function, {**entry, "synthetic": dataset.synthetic, "path": raw, "robot": robot}))
+    found = function(
+        **arguments(
+            function, {**entry, "synthetic": dataset.synthetic, "path": raw, "robot": robot}
+        )
+    )
     said = {"dataset": dataset.name, "citation": dataset.citation}
     if isinstance(found, MotionStream):
         write_motion(found, data, **said)

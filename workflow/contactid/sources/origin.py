@@ -1,8 +1,10 @@
-"""Where a dataset comes from, and whether a number made from it may be held against the paper's measured one.
+"""Where a dataset comes from, and whether a number made from it may be held against the paper's
+measured one.
 
-One rule for all studies: it has a DOI that the paper names, its files are those of a lock that was resolved at the
-archive's own server, and no file says that it is synthetic. What the authors drew their figures from, in their own
-repository at a commit, counts as well; a lock takes that from its address alone.
+One rule for all studies: it has a DOI that the paper names, its files are those of a lock that was
+resolved at the archive's own server, and no file says that it is synthetic. What the authors drew
+their figures from, in their own repository at a commit, counts as well; a lock takes that from its
+address alone.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ SYNTHETIC = "synthetic"  # what is told of recordings that nobody measured
 class Origin(NamedTuple):
     """Where a dataset comes from, in words, and whether its numbers are compared with the paper's.
 
-    ``made_from`` are patterns of the printed numbers that it was made with (:class:`Dataset`): what comes out of it
-    can't be said to be found without them.
+    ``made_from`` are patterns of the printed numbers that it was made with (:class:`Dataset`): what
+    comes out of it can't be said to be found without them.
     """
 
     of_the_paper: bool
@@ -54,19 +56,27 @@ class Origin(NamedTuple):
 
     def rests_on(self, artefact: str, quantity: str, condition: str) -> bool:
         """Whether it was made with this printed number."""
-        return any(fnmatchcase(f"{artefact}/{quantity}/{condition}", pattern) for pattern in self.made_from)
+        return any(
+            fnmatchcase(f"{artefact}/{quantity}/{condition}", pattern) for pattern in self.made_from
+        )
 
 
 def origin(dataset: Dataset, entry: LockedArchive | None, synthetic: bool) -> Origin:
-    """The origin of a dataset; ``synthetic``: its files say so. What is read was held against ``entry`` before."""
+    """The origin of a dataset; ``synthetic``: its files say so. What is read was held against
+    ``entry`` before.
+    """
     if synthetic or dataset.synthetic:
         return Origin(False, SYNTHETIC, dataset.made_from)
     if dataset.kind == OWN:
         return Origin(False, "recordings of your own")
     if dataset.kind == GITHUB and dataset.source.startswith(AUTHORS.get(dataset.study, ())):
         same = entry is not None and entry.source == dataset.source
-        return Origin(same, dataset.source if same else f"{dataset.source}, which isn't in the lock file")
-    if dataset.kind != FOURTU or str(parse_doi(dataset.source)) not in PAPERS.get(dataset.study, ()):
+        return Origin(
+            same, dataset.source if same else f"{dataset.source}, which isn't in the lock file"
+        )
+    if dataset.kind != FOURTU or str(parse_doi(dataset.source)) not in PAPERS.get(
+        dataset.study, ()
+    ):
         return Origin(False, "recordings of others than the paper's authors")
     if entry is None:
         return Origin(False, f"{dataset.source}, which isn't in the lock file")

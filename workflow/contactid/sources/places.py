@@ -1,8 +1,9 @@
 """Where data may be taken from, and what of an archive is nowhere there.
 
-A mirror is a folder, a ``file://`` or an ``http(s)://`` address, tried before the network. It has a folder for each
-archive, called as the archive, with dashes for underscores if one likes, or for a 4TU dataset ``<id>.v<version>`` or
-``<id>``; in it lie the files under the names that the lock file has.
+A mirror is a folder, a ``file://`` or an ``http(s)://`` address, tried before the network. It has a
+folder for each archive, called as the archive, with dashes for underscores if one likes, or for a
+4TU dataset ``<id>.v<version>`` or ``<id>``; in it lie the files under the names that the lock file
+has.
 
 The Snakefile asks this at every start, so nothing here needs more than Python itself.
 """
@@ -70,18 +71,22 @@ class Sources:
 def check_address(url: str, key: str) -> str:
     """The address without a slash at the end.
 
-    Raises :class:`ContactIdError` naming the configuration's key, for what is no ``http`` or ``https`` address.
+    Raises :class:`ContactIdError` naming the configuration's key, for what is no ``http`` or
+    ``https`` address.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ContactIdError(f"configuration: {key} is {url!r}, which is no web address", "Write https://host")
+        raise ContactIdError(
+            f"configuration: {key} is {url!r}, which is no web address", "Write https://host"
+        )
     return url.rstrip("/")
 
 
 def parse_mirrors(entries: Sequence[str]) -> list[Path | str]:
     """What the configuration's ``data_mirror`` names: folders, and web addresses as texts.
 
-    Raises :class:`ContactIdError` for a folder that doesn't exist: a misspelt mirror must not go unnoticed.
+    Raises :class:`ContactIdError` for a folder that doesn't exist: a misspelt mirror must not go
+    unnoticed.
     """
     found: list[Path | str] = []
     for entry in entries:
@@ -90,10 +95,14 @@ def parse_mirrors(entries: Sequence[str]) -> list[Path | str]:
             found.append(str(entry).rstrip("/"))
             continue
         if parts.scheme == "file" and parts.netloc not in ("", "localhost"):
-            raise ContactIdError(f"data_mirror: {entry} names another machine", "Write file:///folder")
+            raise ContactIdError(
+                f"data_mirror: {entry} names another machine", "Write file:///folder"
+            )
         folder = Path(unquote(parts.path) if parts.scheme == "file" else entry).expanduser()
         if not folder.is_dir():
-            raise ContactIdError(f"data_mirror: {entry} is no folder", "Correct the path or take it out of the list")
+            raise ContactIdError(
+                f"data_mirror: {entry} is no folder", "Correct the path or take it out of the list"
+            )
         found.append(folder)
     return found
 
@@ -112,7 +121,8 @@ def places(mirror: Path | str, archive: LockedArchive, name: str) -> Iterator[Pa
 
 
 def missing(archive: LockedArchive, store: Store, sources: Sources) -> str:
-    """The text about files that neither the store nor a folder among the mirrors has; empty where all are there.
+    """The text about files that neither the store nor a folder among the mirrors has; empty where
+    all are there.
 
     Sizes are looked at, not checksums, so this takes no time.
     """
@@ -125,7 +135,9 @@ def missing(archive: LockedArchive, store: Store, sources: Sources) -> str:
     return str(not_there(archive, lacking, sources)) if lacking else ""
 
 
-def not_there(archive: LockedArchive, files: Sequence[LockedFile], sources: Sources) -> ContactIdError:
+def not_there(
+    archive: LockedArchive, files: Sequence[LockedFile], sources: Sources
+) -> ContactIdError:
     """The error for files that can't be had offline: names, sizes, DOI or address."""
     shown = ", ".join(str(file) for file in files[:_MOST_SHOWN])
     more = f" and {len(files) - _MOST_SHOWN} more" if len(files) > _MOST_SHOWN else ""

@@ -1,10 +1,12 @@
-"""Which datasets there are, and who reads them: ``config/datasets.tsv``, and the user's own from the configuration.
+"""Which datasets there are, and who reads them: ``config/datasets.tsv``, and the user's own from
+the configuration.
 
-A dataset of 4TU.ResearchData is named by its DOI, which is taken apart without asking anyone: ``10.4121/<id>.v<n>`` is
-one version of a dataset, ``10.4121/<id>`` the dataset whatever its version, ``10.4121/c.<id>`` a collection. ``<id>``
-is a number (deposits of the figshare era) or the uuid of the container (since then). Older DOIs (``10.4121/uuid:...``)
-say nothing about the id that the server wants; they have to be looked up. Files, sizes and checksums of what is
-downloaded are in the lock file beside the table (:mod:`contactid.sources.lockfile`).
+A dataset of 4TU.ResearchData is named by its DOI, which is taken apart without asking anyone:
+``10.4121/<id>.v<n>`` is one version of a dataset, ``10.4121/<id>`` the dataset whatever its
+version, ``10.4121/c.<id>`` a collection. ``<id>`` is a number (deposits of the figshare era) or the
+uuid of the container (since then). Older DOIs (``10.4121/uuid:...``) say nothing about the id that
+the server wants; they have to be looked up. Files, sizes and checksums of what is downloaded are in
+the lock file beside the table (:mod:`contactid.sources.lockfile`).
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ AS_PUBLISHED = "as published"
 PREFIX = "10.4121"
 _RESOLVERS = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_SUFFIX = re.compile(rf"^(?P<collection>c\.)?(?P<id>[0-9]+|{_UUID})(?:\.v(?P<version>[1-9][0-9]*))?$")
+_SUFFIX = re.compile(
+    rf"^(?P<collection>c\.)?(?P<id>[0-9]+|{_UUID})(?:\.v(?P<version>[1-9][0-9]*))?$"
+)
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,11 @@ class Reader:
     Attributes
     ----------
     form : name of the canonical form, and of its netCDF file
-    read : from the files to a :class:`contactid.sources.motion.MotionStream` or an xarray dataset of that form. It asks
-        by name for what it needs: ``path``, the fields of a :class:`Dataset`, whether that is ``synthetic``, and
-        ``robot``, the table of an arm's links
-    signals : from the canonical dataset to what its data card says of it (:class:`contactid.sources.card.Signals`)
+    read : from the files to a :class:`contactid.sources.motion.MotionStream` or an xarray dataset
+        of that form. It asks by name for what it needs: ``path``, the fields of a :class:`Dataset`,
+        whether that is ``synthetic``, and ``robot``, the table of an arm's links
+    signals : from the canonical dataset to what its data card says of it
+        (:class:`contactid.sources.card.Signals`)
     """
 
     form: str
@@ -113,14 +118,17 @@ class FourTuDoi:
 
 
 def parse_doi(text: str) -> FourTuDoi:
-    """Take a DOI apart; a resolver's address or ``doi:`` before it is dropped, letter case doesn't matter.
+    """Take a DOI apart; a resolver's address or ``doi:`` before it is dropped, letter case doesn't
+    matter.
 
     Raises :class:`ContactIdError` for what isn't a DOI of this repository.
     """
     bare = _RESOLVERS.sub("", text.strip()).lower()
     prefix, _, suffix = bare.partition("/")
     if prefix != PREFIX or not suffix or re.search(r"\s", suffix):
-        raise ContactIdError(f"{text!r} is no DOI of 4TU.ResearchData", f"Those begin with {PREFIX}/")
+        raise ContactIdError(
+            f"{text!r} is no DOI of 4TU.ResearchData", f"Those begin with {PREFIX}/"
+        )
     match = _SUFFIX.match(suffix)
     if match is None:
         return FourTuDoi(suffix, "")
@@ -136,22 +144,26 @@ class Dataset:
     Attributes
     ----------
     name : used in the configuration and in file names
-    kind : ``embedded`` (in the repository), ``generated`` (simulated by the run), ``own`` (a path of the user's), or
-        downloaded: ``4tu`` (a dataset of 4TU.ResearchData), ``github`` (a repository at a commit), ``file`` (one file)
+    kind : ``embedded`` (in the repository), ``generated`` (simulated by the run), ``own`` (a path
+        of the user's), or downloaded: ``4tu`` (a dataset of 4TU.ResearchData), ``github`` (a
+        repository at a commit), ``file`` (one file)
     reader : a key of :data:`READERS`
     source : path (embedded, own), DOI (4tu) or address (github, file)
     study : which study it is for
     title : where the DOI is a collection's: words that the wanted dataset's title or files have
     version : of the data; empty for the newest when the lock file is written
     folder : the folder inside a downloaded archive that holds the data
-    object, surface, surface_height : what to read from an I.AM. archive: the box, names of planes in order, with commas
-        between them, and the height (m) of a level surface where the box rests on no tracked plane
-    outline, semi_axes, frame_rate : of the user's own planar throws: a polygon's corners about its centre of mass or an
-        ellipse's semi-axes (m), and frames per second (Hz) where the files have no times
+    object, surface, surface_height : what to read from an I.AM. archive: the box, names of planes
+        in order, with commas between them, and the height (m) of a level surface where the box
+        rests on no tracked plane
+    outline, semi_axes, frame_rate : of the user's own planar throws: a polygon's corners about its
+        centre of mass or an ellipse's semi-axes (m), and frames per second (Hz) where the files
+        have no times
     size : sides (m) of that box in place of the archive's; empty: the archive's
     made_from
-        of a synthetic dataset: printed numbers that it was made with, and those that print the same, as
-        ``artefact/quantity/condition`` of ``resources/published``, with wildcards (``tab01/*``)
+        of a synthetic dataset: printed numbers that it was made with, and those that print the
+        same, as ``artefact/quantity/condition`` of ``resources/published``, with wildcards
+        (``tab01/*``)
     licence, citation : as published; the licence ``as published`` is the one in the lock file
     """
 
@@ -194,9 +206,11 @@ class Dataset:
 
 
 def load_registry(path: str | Path, own: Mapping[str, Mapping[str, Any]]) -> dict[str, Dataset]:
-    """Datasets by name: those of the file, and the user's, which must not take a name that is there already.
+    """Datasets by name: those of the file, and the user's, which must not take a name that is there
+    already.
 
-    The file lies in a folder of the repository, and names embedded datasets from the repository's own.
+    The file lies in a folder of the repository, and names embedded datasets from the repository's
+    own.
     """
     registry: dict[str, Dataset] = {}
     with Path(path).open(encoding="utf-8", newline="") as file:
@@ -207,12 +221,19 @@ def load_registry(path: str | Path, own: Mapping[str, Mapping[str, Any]]) -> dic
             registry[dataset.name] = dataset
     for name, entry in own.items():
         if name in registry:
-            raise ContactIdError(f"configuration: datasets.{name} is a dataset of config/datasets.tsv", "Rename yours")
+            raise ContactIdError(
+                f"configuration: datasets.{name} is a dataset of config/datasets.tsv",
+                "Rename yours",
+            )
         source = Path(entry["path"])
         if not source.exists():
-            raise ContactIdError(f"configuration: datasets.{name}.path: {source} does not exist", "Correct the path")
+            raise ContactIdError(
+                f"configuration: datasets.{name}.path: {source} does not exist", "Correct the path"
+            )
         options = {key: entry[key] for key in entry if key not in ("path", "reader")}
-        registry[name] = Dataset(name=name, kind=OWN, reader=entry["reader"], source=str(source), **options)
+        registry[name] = Dataset(
+            name=name, kind=OWN, reader=entry["reader"], source=str(source), **options
+        )
     for dataset in registry.values():
         if dataset.reader not in READERS:
             raise ContactIdError(
@@ -223,7 +244,9 @@ def load_registry(path: str | Path, own: Mapping[str, Mapping[str, Any]]) -> dic
     return registry
 
 
-def with_sizes(registry: Mapping[str, Dataset], sizes: Mapping[str, Iterable[float]]) -> dict[str, Dataset]:
+def with_sizes(
+    registry: Mapping[str, Dataset], sizes: Mapping[str, Iterable[float]]
+) -> dict[str, Dataset]:
     """The registry with other sizes (m) of the boxes of these names (``tossing.box_sizes``).
 
     Raises :class:`ContactIdError` where no archive has a box of that name.
@@ -232,7 +255,8 @@ def with_sizes(registry: Mapping[str, Dataset], sizes: Mapping[str, Iterable[flo
     for name in sizes:
         if name not in boxes:
             raise ContactIdError(
-                f"configuration: tossing.box_sizes has {name}, a box of no archive", f"Boxes are {', '.join(boxes)}"
+                f"configuration: tossing.box_sizes has {name}, a box of no archive",
+                f"Boxes are {', '.join(boxes)}",
             )
     return {
         name: replace(dataset, size=tuple(sizes[dataset.object]))
@@ -243,18 +267,25 @@ def with_sizes(registry: Mapping[str, Dataset], sizes: Mapping[str, Iterable[flo
 
 
 def _from_row(row: Mapping[str, Any], path: str | Path) -> Dataset:
-    fields: dict[str, Any] = {key: row[key] or "" for key in row if key in Dataset.__dataclass_fields__}
+    fields: dict[str, Any] = {
+        key: row[key] or "" for key in row if key in Dataset.__dataclass_fields__
+    }
     try:
         height = fields.pop("surface_height", "")
         made_from = tuple(filter(None, fields.pop("made_from", "").split(", ")))
-        dataset = Dataset(**fields, surface_height=float(height) if height else None, made_from=made_from)
+        dataset = Dataset(
+            **fields, surface_height=float(height) if height else None, made_from=made_from
+        )
     except (TypeError, ValueError) as error:
-        raise ContactIdError(f"{path}: the row of {row.get('name')!r} is wrong ({error})", "Correct it") from None
+        raise ContactIdError(
+            f"{path}: the row of {row.get('name')!r} is wrong ({error})", "Correct it"
+        ) from None
     if dataset.kind == FOURTU:
         doi = parse_doi(dataset.source)
         if doi.is_collection != bool(dataset.title):
             raise ContactIdError(
-                f"{path}: {dataset.name} needs a title if and only if {doi} is a collection", "Correct the row"
+                f"{path}: {dataset.name} needs a title if and only if {doi} is a collection",
+                "Correct the row",
             )
     return dataset
 
@@ -276,12 +307,16 @@ def pick(registry: Mapping[str, Dataset], name: str) -> Dataset:
     if name not in registry:
         near = difflib.get_close_matches(name, list(registry), n=1)
         hint = f"Did you mean {near[0]}" if near else f"Known are {', '.join(registry)}"
-        raise ContactIdError(f"configuration: unknown dataset {name}", f"{hint}, or add it under datasets")
+        raise ContactIdError(
+            f"configuration: unknown dataset {name}", f"{hint}, or add it under datasets"
+        )
     return registry[name]
 
 
 def check_reader(registry: Mapping[str, Dataset], name: str, reader: str, key: str) -> None:
-    """Raise :class:`ContactIdError` where a key of the configuration names a dataset of another kind."""
+    """Raise :class:`ContactIdError` where a key of the configuration names a dataset of another
+    kind.
+    """
     found = pick(registry, name).reader
     if found != reader:
         known = [dataset.name for dataset in registry.values() if dataset.reader == reader]

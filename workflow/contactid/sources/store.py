@@ -1,8 +1,9 @@
-"""Where downloaded files stay: ``<store>/<archive>/files/``, shared by all runs, and what is known of each.
+"""Where downloaded files stay: ``<store>/<archive>/files/``, shared by all runs, and what is known
+of each.
 
-Beside the files, ``origins.json`` says from where and when each came. Unfinished downloads are below
-``<store>/.partial/``, which may be deleted at any time. Before a run reads a dataset, its stored files are held against
-the lock file and linked into the run under their own names.
+Beside the files, ``origins.json`` says from where and when each came. Unfinished downloads are
+below ``<store>/.partial/``, which may be deleted at any time. Before a run reads a dataset, its
+stored files are held against the lock file and linked into the run under their own names.
 """
 
 from __future__ import annotations
@@ -44,23 +45,29 @@ class Store:
         return self.root / ".partial" / archive.name / name.replace("/", "__")
 
     def problem(self, archive: LockedArchive, file: LockedFile) -> str:
-        """Why a file can't be used as it is: missing, or not what the lock says; empty where it can."""
+        """Why a file can't be used as it is: missing, or not what the lock says; empty where it
+        can.
+        """
         path = self.folder(archive) / file.name
         return file.mismatch(path) if path.is_file() else "is missing"
 
     def missing(self, archive: LockedArchive) -> list[LockedFile]:
-        """Files that aren't there or have the wrong size; checksums take longer and are compared elsewhere."""
+        """Files that aren't there or have the wrong size; checksums take longer and are compared
+        elsewhere.
+        """
         folder = self.folder(archive)
         return [
             file
             for file in archive.wanted
-            if not (folder / file.name).is_file() or file.size not in (None, (folder / file.name).stat().st_size)
+            if not (folder / file.name).is_file()
+            or file.size not in (None, (folder / file.name).stat().st_size)
         ]
 
     def put(self, archive: LockedArchive, file: LockedFile, source: Path) -> None:
         """Copy a file into the store; it gets its name once it is whole and what the lock says.
 
-        Raises :class:`ContactIdError` where it is another file (with both checksums), or can't be written.
+        Raises :class:`ContactIdError` where it is another file (with both checksums), or can't be
+        written.
         """
         lock = self.partial(archive, f"{file.name}.lock")
         with file_lock(lock, file.name), replacing(self.folder(archive) / file.name) as copied:
@@ -74,7 +81,9 @@ class Store:
     def origins(self, archive: LockedArchive) -> dict[str, dict[str, Any]]:
         """From where (``from``) and when (``on``) each file came."""
         try:
-            found = json.loads((self.root / archive.name / "origins.json").read_text(encoding="utf-8"))
+            found = json.loads(
+                (self.root / archive.name / "origins.json").read_text(encoding="utf-8")
+            )
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -88,11 +97,14 @@ class Store:
             write_text(self.root / archive.name / "origins.json", text + "\n")
 
 
-def verify_data(archive: str, pinned: str, lock: str, store: str, receipt: str, folder: str) -> None:
-    """Hold the stored files of an archive against its entry in the lock file, and fill a folder with links to them.
+def verify_data(
+    archive: str, pinned: str, lock: str, store: str, receipt: str, folder: str
+) -> None:
+    """Hold the stored files of an archive against its entry in the lock file, and fill a folder
+    with links to them.
 
-    The arguments are those of :func:`contactid.sources.fetch.fetch_dataset`; another receipt asks for another
-    verification.
+    The arguments are those of :func:`contactid.sources.fetch.fetch_dataset`; another receipt asks
+    for another verification.
     """
     entry, kept = entry_of(lock, archive, pinned), Store(Path(store))
     _LOG.info("%s: where its files came from is in %s", archive, receipt)
@@ -103,29 +115,45 @@ def verify_data(archive: str, pinned: str, lock: str, store: str, receipt: str, 
 def verify(archive: LockedArchive, store: Store) -> None:
     """Compare every file with the lock.
 
-    Raises :class:`ContactIdError` naming the files that are missing or different, with both checksums.
+    Raises :class:`ContactIdError` naming the files that are missing or different, with both
+    checksums.
     """
-    problems = [f"{file.name} {problem}" for file in archive.wanted if (problem := store.problem(archive, file))]
+    problems = [
+        f"{file.name} {problem}"
+        for file in archive.wanted
+        if (problem := store.problem(archive, file))
+    ]
     if problems:
-        raise ContactIdError(f"{archive.name}: {joined(problems, 3)}", "make data fetches what is damaged again")
+        raise ContactIdError(
+            f"{archive.name}: {joined(problems, 3)}", "make data fetches what is damaged again"
+        )
     _LOG.info("%s: %d files are what the lock file says", archive.name, len(archive.wanted))
 
 
 def link(archive: LockedArchive, store: Store, folder: str | Path) -> None:
-    """Fill a new folder with links to the stored files; relative ones, so that both can be moved together."""
+    """Fill a new folder with links to the stored files; relative ones, so that both can be moved
+    together.
+    """
     folder = Path(folder)
     partial = folder.with_name(f".{folder.name}.partial{os.getpid()}")
     try:
         for file in archive.wanted:
             path = partial / file.name
             path.parent.mkdir(parents=True, exist_ok=True)
-            # the partial folder is as deep as the final one, so the way from one is the way from the other
-            path.symlink_to(os.path.relpath((store.folder(archive) / file.name).resolve(), path.parent.resolve()))
+            # the partial folder is as deep as the final one, so the way from one is the way from
+            # the other
+            path.symlink_to(
+                os.path.relpath(
+                    (store.folder(archive) / file.name).resolve(), path.parent.resolve()
+                )
+            )
         if folder.exists():
             shutil.rmtree(folder)
         partial.rename(folder)
     except OSError as error:
-        raise ContactIdError(f"{folder}: cannot be written ({error})", "Check space and permissions") from error
+        raise ContactIdError(
+            f"{folder}: cannot be written ({error})", "Check space and permissions"
+        ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -136,7 +164,8 @@ def file_lock(path: Path, what: str) -> Iterator[None]:
 
     The system lets go of a dead process's lock, also where that was killed.
 
-    A file system without locks gives none: then two processes at once do the work twice, and the last one's file stays.
+    A file system without locks gives none: then two processes at once do the work twice, and the
+    last one's file stays.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:

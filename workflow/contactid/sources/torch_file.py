@@ -1,13 +1,15 @@
 """Read tensors from PyTorch files without PyTorch and without trusting the file.
 
-A ``.pt`` file is a pickle: a program of opcodes that may call whatever it names. This reader carries out the few
-opcodes and names that a saved tensor needs, two thousand of them at most, and no container within itself or twice: what
-it makes is never larger than the file. It refuses every other one, so a hostile file can't do more than fail. It knows
-both formats:
+A ``.pt`` file is a pickle: a program of opcodes that may call whatever it names. This reader
+carries out the few opcodes and names that a saved tensor needs, two thousand of them at most, and
+no container within itself or twice: what it makes is never larger than the file. It refuses every
+other one, so a hostile file can't do more than fail. It knows both formats:
 
-* *legacy* (before torch 1.6): magic number, protocol, system info, one pickle with the object, a pickled list of
-  storage keys, then for each storage its element count (8 bytes, little endian) and its bytes;
-* *zip* (since torch 1.6): ``<root>/data.pkl`` with the object and ``<root>/data/<key>`` with each storage's bytes.
+* *legacy* (before torch 1.6): magic number, protocol, system info, one pickle with the object, a
+  pickled list of storage keys, then for each storage its element count (8 bytes, little endian) and
+  its bytes;
+* *zip* (since torch 1.6): ``<root>/data.pkl`` with the object and ``<root>/data/<key>`` with each
+  storage's bytes.
 """
 
 from __future__ import annotations
@@ -73,9 +75,12 @@ class _TensorView:
 
     def over(self, flat: np.ndarray) -> np.ndarray:
         """Copy the view out of the storage ``flat`` (1-D), refusing one that reaches beyond it."""
-        if any(n < 0 for n in (self.offset, *self.shape, *self.strides)) or len(self.shape) != len(self.strides):
+        if any(n < 0 for n in (self.offset, *self.shape, *self.strides)) or len(self.shape) != len(
+            self.strides
+        ):
             raise ValueError("a tensor has a negative or inconsistent shape")
-        # an expanded tensor repeats elements by a stride of zero; a small file must not claim much memory by it
+        # an expanded tensor repeats elements by a stride of zero; a small file must not claim much
+        # memory by it
         if math.prod(self.shape) > max(flat.size, _LARGEST_EXPANSION):
             raise ValueError("a tensor claims more elements than its storage has")
         if 0 in self.shape:
@@ -104,7 +109,9 @@ def _global(name: str) -> Any:
         case ["torch", storage] if storage in _STORAGE_DTYPES:
             return _STORAGE_DTYPES[storage]
     module, _, name = name.partition(" ")
-    raise UnsafeTorchFileError(f"it asks for {module[:80]}.{name[:80]}, which no plain tensor needs")
+    raise UnsafeTorchFileError(
+        f"it asks for {module[:80]}.{name[:80]}, which no plain tensor needs"
+    )
 
 
 def _called(function: Any, arguments: Any) -> Any:
@@ -123,7 +130,9 @@ def _storage(pid: Any) -> _Storage:
 
 
 class _Machine:
-    """Carries out a pickle's opcodes on a stack; ``stack[-1]`` is the innermost of the open containers' stacks."""
+    """Carries out a pickle's opcodes on a stack; ``stack[-1]`` is the innermost of the open
+    containers' stacks.
+    """
 
     def __init__(self) -> None:
         self.stacks: list[list[Any]] = [[]]
@@ -131,7 +140,9 @@ class _Machine:
 
     def push(self, value: Any) -> None:
         if _depth(value) > _DEEPEST:
-            raise UnsafeTorchFileError("it has containers within containers, more than a tensor needs")
+            raise UnsafeTorchFileError(
+                "it has containers within containers, more than a tensor needs"
+            )
         self.stacks[-1].append(value)
 
     def pop(self, count: int) -> list[Any]:
@@ -173,7 +184,9 @@ class _Machine:
             case "MARK":
                 self.stacks.append([])
                 if len(self.stacks) > _DEEPEST:
-                    raise UnsafeTorchFileError("it has containers within containers, more than a tensor needs")
+                    raise UnsafeTorchFileError(
+                        "it has containers within containers, more than a tensor needs"
+                    )
             case "EMPTY_TUPLE" | "EMPTY_LIST" | "EMPTY_DICT":
                 self.push({"EMPTY_TUPLE": (), "EMPTY_LIST": [], "EMPTY_DICT": {}}[name])
             case "TUPLE":
@@ -201,7 +214,13 @@ class _Machine:
 
 def _depth(value: Any) -> int:
     """Containers within containers; each was bounded when it was made, so this isn't deep."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    inner = (
+        value.values()
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, tuple | list)
+        else ()
+    )
     return 1 + max(map(_depth, inner), default=0)
 
 
@@ -215,19 +234,23 @@ def read_tensor(path: str | Path) -> np.ndarray:
     Raises
     ------
     ContactIdError
-        Where the file is missing, truncated, no PyTorch file, holds something else than one tensor, or names anything
-        that a tensor doesn't need (:class:`UnsafeTorchFileError`).
+        Where the file is missing, truncated, no PyTorch file, holds something else than one tensor,
+        or names anything that a tensor doesn't need (:class:`UnsafeTorchFileError`).
     """
     content = content_of(path, _LARGEST_FILE)
     try:
         return _read_zip(content) if content[:2] == b"PK" else _read_legacy(content)
     except UnsafeTorchFileError as error:
         raise UnsafeTorchFileError(
-            f"{path}: refused, {error.problem}", "Save the bare tensor with torch.save(tensor, path)"
+            f"{path}: refused, {error.problem}",
+            "Save the bare tensor with torch.save(tensor, path)",
         ) from None
-    except Exception as error:  # a damaged pickle can raise nearly anything; all of it means the same to the user
+    except (
+        Exception
+    ) as error:  # a damaged pickle can raise nearly anything; all of it means the same to the user
         raise ContactIdError(
-            f"{path}: not a readable PyTorch tensor file ({reason_of(error)})", "It may be truncated: fetch it again"
+            f"{path}: not a readable PyTorch tensor file ({reason_of(error)})",
+            "It may be truncated: fetch it again",
         ) from None
 
 
@@ -258,21 +281,28 @@ def _read_zip(content: bytes) -> np.ndarray:
         if len(pickles) != 1:
             raise ValueError("no data.pkl in the archive")
         root = pickles[0].removesuffix("data.pkl")
-        if f"{root}byteorder" in archive.namelist() and _member(archive, f"{root}byteorder").strip() != b"little":
+        if (
+            f"{root}byteorder" in archive.namelist()
+            and _member(archive, f"{root}byteorder").strip() != b"little"
+        ):
             raise ValueError("written on a big-endian machine")
         view = _single_tensor(_unpickled(io.BytesIO(_member(archive, pickles[0]))))
         size = view.storage.size * view.storage.dtype.itemsize
         member = archive.getinfo(f"{root}data/{view.storage.key}")
         if member.file_size != size:
             raise ValueError("storage sizes disagree")
-        return view.over(np.frombuffer(_member(archive, member.filename, size), dtype=view.storage.dtype))
+        return view.over(
+            np.frombuffer(_member(archive, member.filename, size), dtype=view.storage.dtype)
+        )
 
 
 def _member(archive: zipfile.ZipFile, name: str, most: int = _LARGEST_PICKLE) -> bytes:
     entry = archive.getinfo(name)
     if entry.file_size > most:
         raise ValueError(f"more in {Path(name).name} than a tensor needs")
-    if entry.compress_type != zipfile.ZIP_STORED:  # torch never compresses; a tiny file can't unfold to gigabytes
+    if (
+        entry.compress_type != zipfile.ZIP_STORED
+    ):  # torch never compresses; a tiny file can't unfold to gigabytes
         raise ValueError(f"{Path(name).name} is compressed")
     return entry_content(archive, entry)
 

@@ -1,7 +1,7 @@
 """Requests that wait for a server which is busy, and say in one line why they failed.
 
-429 and 5xx answers, refused and broken connections and timeouts are tried again, each time after twice as long a wait;
-where the server names the wait (Retry-After), that one is taken.
+429 and 5xx answers, refused and broken connections and timeouts are tried again, each time after
+twice as long a wait; where the server names the wait (Retry-After), that one is taken.
 """
 
 from __future__ import annotations
@@ -43,11 +43,13 @@ def ask(
     headers: Mapping[str, str] | None = None,
     json: Any = None,
 ) -> requests.Response:
-    """GET, or POST where there is ``json``; the answer, whose body is still to be read, may be an error that stays.
+    """GET, or POST where there is ``json``; the answer, whose body is still to be read, may be an
+    error that stays.
 
     Raises
     ------
-    ContactIdError : where no answer came, naming ``what`` and the reason; where the server asks to wait too long
+    ContactIdError : where no answer came, naming ``what`` and the reason; where the server asks to
+        wait too long
     """
     for attempt in range(1, patience.attempts + 1):
         last = attempt == patience.attempts
@@ -61,18 +63,25 @@ def ask(
                 timeout=(patience.connect_timeout, patience.read_timeout),
             )
         except RequestException as error:
-            passing = isinstance(error, RequestConnectionError | Timeout) and not isinstance(error, SSLError)
+            passing = isinstance(error, RequestConnectionError | Timeout) and not isinstance(
+                error, SSLError
+            )
             if last or not passing:
                 raise unreachable(what, url, reason_of(error)) from None
             _pause(patience.wait_before(attempt), f"{what}: no answer ({reason_of(error)})")
             continue
-        if response.status_code not in _BUSY or last or (response.status_code == 500 and attempt >= _ATTEMPTS_FOR_500):
+        if (
+            response.status_code not in _BUSY
+            or last
+            or (response.status_code == 500 and attempt >= _ATTEMPTS_FOR_500)
+        ):
             return response
         wait = _asked_wait(response, patience.wait_before(attempt))
         response.close()
         if wait > patience.longest_wait:
             raise ContactIdError(
-                f"{what}: the server is busy (status {response.status_code}) and asks to wait {wait:.0f} s", "Try later"
+                f"{what}: the server is busy (status {response.status_code}) and asks to wait {wait:.0f} s",
+                "Try later",
             )
         _pause(wait, f"{what}: the server is busy (status {response.status_code})")
     raise AssertionError("attempts must be positive")
@@ -106,7 +115,9 @@ def reason_of(error: BaseException) -> str:
     for _ in range(8):
         nested = getattr(inner, "reason", None)
         if not isinstance(nested, BaseException):
-            nested = inner.args[0] if inner.args and isinstance(inner.args[0], BaseException) else None
+            nested = (
+                inner.args[0] if inner.args and isinstance(inner.args[0], BaseException) else None
+            )
         if nested is None:
             break
         inner = nested

@@ -1,1 +1,3 @@
-"""The tossing study: boxes on a conveyor, their friction and restitution, and where they come to rest."""
+"""The tossing study: boxes on a conveyor, their friction and restitution, and where they come to
+rest.
+"""

@@ -15,7 +15,15 @@ from contactid.output.statements import judge_statements
 from contactid.output.tables import read_csv, write_csv
 from contactid.output.verdicts import NEVER_PUBLISHED, PRINT, Lack
 from contactid.sources.origin import read_origins
-from contactid.tossing.claims import ERRORS, PARAMETERS, SIMULATORS, Recordings, Tables, condition_of, of_scheme
+from contactid.tossing.claims import (
+    ERRORS,
+    PARAMETERS,
+    SIMULATORS,
+    Recordings,
+    Tables,
+    condition_of,
+    of_scheme,
+)
 from contactid.tossing.configuration import BOXES
 
 Numbers = Iterator[tuple[Key, Reproduced]]
@@ -26,11 +34,18 @@ _FROM_PRINT = "from=printed_table"
 _STEP = 0.05  # of the paper's grid
 _IDENTIFIED, _REST = "tab02_identified_parameters", "tab03_rest_pose_errors"
 _WITHOUT, _LOSSES = "tab04_rest_pose_errors_without_restitution", "ext_velocity_identification"
-_BY_IMPACTS, _BY_TOSSES = (condition_of("{box}", kind, "matlab") for kind in ("velocity", "trajectory"))
+_BY_IMPACTS, _BY_TOSSES = (
+    condition_of("{box}", kind, "matlab") for kind in ("velocity", "trajectory")
+)
 _UNPUBLISHED = "whose models of the boxes aren't published"
-_PLOTTED_BOXES = {"tab02": (_EXAMPLE,), "text": (_EXAMPLE,), "tab03": ("Box005", _EXAMPLE)}  # Algoryx's, too
+_PLOTTED_BOXES = {
+    "tab02": (_EXAMPLE,),
+    "text": (_EXAMPLE,),
+    "tab03": ("Box005", _EXAMPLE),
+}  # Algoryx's, too
 _PLOTTED_AS = "object={object};parameters={parameters};simulator={simulator}"
-#: What columns of the run's tables answer to: table, kind of its scheme; artefact, condition, quantities; columns.
+#: What columns of the run's tables answer to: table, kind of its scheme; artefact, condition,
+#: quantities; columns.
 _COLUMNS: tuple[tuple[str, str, str, str, Sequence[str], Sequence[str]], ...] = (
     ("tab01_object_properties", "", "tab01", "object={box}", [*_SIZE, "mass_kg"], [*_SIZE, "mass_kg"]),
     (_IDENTIFIED, "velocity", "tab02", _BY_IMPACTS, PARAMETERS, PARAMETERS),
@@ -45,14 +60,16 @@ _COLUMNS: tuple[tuple[str, str, str, str, Sequence[str], Sequence[str]], ...] = 
     (_IDENTIFIED, "velocity", "text", "section=IV-A;object={box};simulator=matlab",
      [f"velocity_{name}_in_text" for name in PARAMETERS], PARAMETERS),
 )  # fmt: skip
-#: What a calculation with a table's columns answers to: the printed number; table, rows, expression.
+#: What a calculation with a table's columns answers to: the printed number; table, rows,
+#: expression.
 _CALCULATED = {
     ("text", "travelled_m", "section=IV-B"): ("ext_recorded_motion", "not moving", "travelled_m.mean()"),
     ("text", "sample_frequency_hz", "section=III"): ("ext_recorded_motion", "not moving", "sample_frequency_hz.mean()"),
     ("text", "restitution_e_t", "section=IV"): (
         "ext_impact_mpec", "form == 'disk, e_T free'", "restitution_e_t.mean()",
     ),
-    # of the figures' sample, counted from 0 or from 1; a difference needs a pose more on either side than a fit
+    # of the figures' sample, counted from 0 or from 1; a difference needs a pose more on either
+    # side than a fit
     ("fig06", "impact_duration_samples", "section=IV-A;figure=6"): (
         "impacts", "kept and dataset.str.contains('box006') and abs(sample - 275) <= 1",
         "(first_post - last_pre + 2).median()",
@@ -83,7 +100,8 @@ _PLOTTED: tuple[tuple[str, str, str, str, Sequence[str], Sequence[str]], ...] = 
     ("ext_plotted_impact", "sample == 275", "fig06", "section=IV-A;figure=6", ["impact_duration_samples"],
      ["first_post - last_pre + 2"]),
 )  # fmt: skip
-#: Roles of the archives behind a printed number, by quantity or else by artefact; all others need both.
+#: Roles of the archives behind a printed number, by quantity or else by artefact; all others need
+#: both.
 _ROLES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("tab01", "tab02", "fig12"), ("trajectories",)),
     **dict.fromkeys(("fig06", "fig09", "restitution_e_t"), ("drops",)),
@@ -103,12 +121,14 @@ def check(
     published: str, ledger: str, tables: Sequence[str], names: Sequence[str], cards: Sequence[str],
     archives: Mapping[str, str], paper_schemes: Mapping[str, str], checks: str,
 ) -> None:  # fmt: skip
-    """Hold the paper's printed numbers and statements against the study's tables, and write the verdicts.
+    """Hold the paper's printed numbers and statements against the study's tables, and write the
+    verdicts.
 
     Parameters
     ----------
     published, ledger : files of the printed numbers and of the statements
-    tables, names : files of the run's tables, and their names; a part that the run leaves out has none
+    tables, names : files of the run's tables, and their names; a part that the run leaves out has
+        none
     cards : files of the datasets' cards
     archives : DOI of every archive of the study, by the dataset's name
     paper_schemes : the paper's own scheme for ``trajectory``, ``velocity`` and ``no_restitution``
@@ -117,10 +137,17 @@ def check(
     printed, of_run = read_csv(published), dict(zip(names, map(read_csv, tables), strict=True))
     origins = read_origins(cards)
     rest = of_scheme(of_run[_REST], paper_schemes["trajectory"])
-    recordings = Recordings(origins, archives, dict(zip(rest["dataset"], rest["identified_on"], strict=True)))
-    rows = {(row["artefact"], row["quantity"], row["condition"]): row for row in printed.to_dict("records")}
+    recordings = Recordings(
+        origins, archives, dict(zip(rest["dataset"], rest["identified_on"], strict=True))
+    )
+    rows = {
+        (row["artefact"], row["quantity"], row["condition"]): row
+        for row in printed.to_dict("records")
+    }
     values = {key: float(row["value"]) for key, row in rows.items()}
-    made = chain(_from_print(values), _from_data(of_run, paper_schemes, recordings), _from_plots(of_run))
+    made = chain(
+        _from_print(values), _from_data(of_run, paper_schemes, recordings), _from_plots(of_run)
+    )
     ours = _compared(rows, made, recordings)
     named = {"printed": values, "recordings": recordings, "schemes": paper_schemes}
     numbers = compare("tossing", printed, ours, {}, origins)
@@ -128,7 +155,9 @@ def check(
     write_csv(pd.concat([numbers, statements], ignore_index=True), checks)
 
 
-def _compared(rows: Mapping[Key, Any], numbers: Numbers, recordings: Recordings) -> dict[Key, Reproduced]:
+def _compared(
+    rows: Mapping[Key, Any], numbers: Numbers, recordings: Recordings
+) -> dict[Key, Reproduced]:
     """Our number, or what is missing of it, for every printed one.
 
     What is made from data is compared only where all of these are the paper's own recordings.
@@ -138,7 +167,10 @@ def _compared(rows: Mapping[Key, Any], numbers: Numbers, recordings: Recordings)
         if key not in rows:
             continue  # of an object that isn't the paper's
         if made.basis != PRINT:
-            lack, note = _lack(rows[key], made.data, recordings), recordings.note(made.data, _NOTES.get(key[1], ""))
+            lack, note = (
+                _lack(rows[key], made.data, recordings),
+                recordings.note(made.data, _NOTES.get(key[1], "")),
+            )
             made = replace(made, lack=lack, note=note)
         if key not in ours or (ours[key].lack and not made.lack):  # of several, the paper's own
             ours[key] = made
@@ -149,7 +181,9 @@ def _compared(rows: Mapping[Key, Any], numbers: Numbers, recordings: Recordings)
 def _lack(printed: Mapping[Any, Any], data: str, recordings: Recordings) -> Lack | None:
     """What keeps a number that was made from ``data`` from being held against a printed one."""
     quantity, where, condition = printed["quantity"], printed["where"], printed["condition"]
-    named = [item.removeprefix("object=") for item in condition.split(";") if item.startswith("object=")]
+    named = [
+        item.removeprefix("object=") for item in condition.split(";") if item.startswith("object=")
+    ]
     what = f"{quantity} of {named[0]} ({where})" if named else f"{quantity} ({where})"
     if "simulator=algoryx" in condition:
         if data and all(recordings.origins[name].of_the_paper for name in datasets_of(data)):
@@ -170,11 +204,17 @@ def _from_data(tables: Tables, schemes: Mapping[str, str], recordings: Recording
     for name, kind, artefact, condition, quantities, columns in _COLUMNS:
         table = tables.get(name, pd.DataFrame())
         rows = of_scheme(table, schemes.get(kind, "")) if kind and len(table) else table
-        for row, (quantity, column) in product(rows.to_dict("records"), zip(quantities, columns, strict=True)):
+        for row, (quantity, column) in product(
+            rows.to_dict("records"), zip(quantities, columns, strict=True)
+        ):
             # a naive toss ends where the box first touches the surface
-            naive = float(landed[column].get(row["dataset"], np.nan)) if column in ERRORS else np.nan
+            naive = (
+                float(landed[column].get(row["dataset"], np.nan)) if column in ERRORS else np.nan
+            )
             wrong = {} if np.isnan(naive) else {"no impact": naive}
-            data = ", ".join(dict.fromkeys(row[role] for role in ("identified_on", "dataset") if role in row))
+            data = ", ".join(
+                dict.fromkeys(row[role] for role in ("identified_on", "dataset") if role in row)
+            )
             ours = Reproduced(float(row[column]), data=data, naive=wrong, is_error=column in ERRORS)
             yield (artefact, quantity, condition.format(box=row["object"])), ours
     for key, (name, of_rows, expression) in _CALCULATED.items():
@@ -183,13 +223,20 @@ def _from_data(tables: Tables, schemes: Mapping[str, str], recordings: Recording
             value: Any = part.eval(expression, engine="python")
             yield key, Reproduced(float(value), data=recordings.data_of(part["dataset"]))
     kept = of_scheme(tables[_REST], schemes["trajectory"])
-    largest = tables["tab01_object_properties"].drop_duplicates("object").set_index("object")[[*_SIZE]].max(axis=1)
+    largest = (
+        tables["tab01_object_properties"]
+        .drop_duplicates("object")
+        .set_index("object")[[*_SIZE]]
+        .max(axis=1)
+    )
     for key, value in _ranges(kept, kept["object"].map(largest)):
         yield key, Reproduced(value, data=recordings.data_of(kept["dataset"]))
 
 
 def _from_plots(tables: Tables) -> Numbers:
-    """What the authors' plot data give, where a run has them: held against print after what was computed from data."""
+    """What the authors' plot data give, where a run has them: held against print after what was
+    computed from data.
+    """
     for name, of_rows, artefact, condition, quantities, columns in _PLOTTED:
         table = tables.get(name, pd.DataFrame())
         part = table.query(of_rows, engine="python") if of_rows and len(table) else table
@@ -201,7 +248,9 @@ def _from_plots(tables: Tables) -> Numbers:
 
 
 def _ranges(errors: pd.DataFrame, largest: pd.Series) -> Iterator[tuple[Key, float]]:
-    """Sections V's and VII's ranges of mean errors, as such and over the boxes' ``largest`` dimensions (mm)."""
+    """Sections V's and VII's ranges of mean errors, as such and over the boxes' ``largest``
+    dimensions (mm).
+    """
     position, rotation = errors["position_error_mean_cm"], errors["rotation_error_mean_deg"]
     for name, values in (
         ("position_error_cm", position),
@@ -210,31 +259,51 @@ def _ranges(errors: pd.DataFrame, largest: pd.Series) -> Iterator[tuple[Key, flo
     ):
         yield ("tab03", f"least_{name}", "section=V;parameters=trajectory"), float(values.min())
         yield ("tab03", f"largest_{name}", "section=V;parameters=trajectory"), float(values.max())
-    yield ("text", "least_rotation_error_deg", "section=VII;parameters=trajectory"), float(rotation.min())
+    yield (
+        ("text", "least_rotation_error_deg", "section=VII;parameters=trajectory"),
+        float(rotation.min()),
+    )
 
 
 def _from_print(printed: Mapping[Key, float]) -> Numbers:
     """What printed numbers alone give."""
-    sizes = {box: np.array([printed["tab01", name, f"object={box}"] for name in _SIZE]) for box in BOXES}
+    sizes = {
+        box: np.array([printed["tab01", name, f"object={box}"] for name in _SIZE]) for box in BOXES
+    }
     largest = float(np.mean([size.max() for size in sizes.values()]))
     for box, size in sizes.items():
         yield from _body(box, size, printed["tab01", "mass_kg", f"object={box}"])
-    yield ("text", "largest_dimension_cm", f"section=VII;{_FROM_PRINT}"), _print(0.1 * largest, "mean of Table I")
+    yield (
+        ("text", "largest_dimension_cm", f"section=VII;{_FROM_PRINT}"),
+        _print(0.1 * largest, "mean of Table I"),
+    )
     for simulator, kind, name in product(SIMULATORS, ("velocity", "trajectory"), PARAMETERS):
         section = "IV-A" if kind == "velocity" else "IV-B"
         condition = f"section={section};object={_EXAMPLE};simulator={simulator};{_FROM_PRINT}"
         value = printed["tab02", name, condition_of(_EXAMPLE, kind, simulator)]
         yield ("text", f"{kind}_{name}_in_text", condition), _print(value, "Table II")
-    of_boxes = [(box, condition_of(box, "trajectory", simulator)) for box, simulator in product(BOXES, SIMULATORS)]
-    errors = pd.DataFrame([{name: printed["tab03", name, of] for name in ERRORS} for _, of in of_boxes])
+    of_boxes = [
+        (box, condition_of(box, "trajectory", simulator))
+        for box, simulator in product(BOXES, SIMULATORS)
+    ]
+    errors = pd.DataFrame(
+        [{name: printed["tab03", name, of] for name in ERRORS} for _, of in of_boxes]
+    )
     for key, value in _ranges(errors, pd.Series([sizes[box].max() for box, _ in of_boxes])):
-        yield (key[0], key[1], f"{key[2]};{_FROM_PRINT}"), _print(value, "Table III, both simulators")
+        yield (
+            (key[0], key[1], f"{key[2]};{_FROM_PRINT}"),
+            _print(value, "Table III, both simulators"),
+        )
     for name in PARAMETERS:
         condition = f"section=VI;changed={name};by=0.05"
         change = 100.0 * printed["fig14", "rest_position_change_mm", condition] / largest
         step = 100.0 * _STEP / float(np.mean([printed["tab02", name, of] for _, of in of_boxes]))
         for quantity, value, note in (
-            ("rest_position_change_pct", change, "the printed change over the mean largest dimension of Table I"),
+            (
+                "rest_position_change_pct",
+                change,
+                "the printed change over the mean largest dimension of Table I",
+            ),
             ("relative_variation_pct", step, "of the mean of Table II's trajectory-based values"),
         ):
             yield ("fig14", quantity, f"{condition};{_FROM_PRINT}"), _print(value, note)
@@ -250,10 +319,19 @@ def _body(box: str, size: np.ndarray, mass: float) -> Numbers:
         squares = float((others**2).sum())
         rounding = mass / 6.0 * 0.5 * float(others.sum()) + 0.0005 * squares / 12.0 + 0.5
         tolerance = Tolerance(rounding, "rounding of the printed size, mass and inertia")
-        inertia = _print(mass * squares / 12.0, "inertia of a homogeneous box of the printed size and mass")
-        yield ("tab01", f"inertia_{k}{k}_kg_mm2", f"object={box}"), replace(inertia, tolerance=tolerance)
-    density = _print(1e9 * mass / float(size.prod()), "printed mass over printed size, with the carton")
-    lack = Lack(NEVER_PUBLISHED, f"mass and size of the filling of {box} (sec III) without its carton")
+        inertia = _print(
+            mass * squares / 12.0, "inertia of a homogeneous box of the printed size and mass"
+        )
+        yield (
+            ("tab01", f"inertia_{k}{k}_kg_mm2", f"object={box}"),
+            replace(inertia, tolerance=tolerance),
+        )
+    density = _print(
+        1e9 * mass / float(size.prod()), "printed mass over printed size, with the carton"
+    )
+    lack = Lack(
+        NEVER_PUBLISHED, f"mass and size of the filling of {box} (sec III) without its carton"
+    )
     yield ("tab01", "density_kg_m3", f"object={box};{_FROM_PRINT}"), replace(density, lack=lack)
 
 

@@ -1,9 +1,9 @@
 """Evidence for what the tossing paper states, from the run's tables and from its own numbers.
 
 Most statements are a calculation with the columns of one table, which their ledger states
-(:func:`numbers_of`). Functions of evidence are given by name the ``tables`` of their statement, its settings,
-and what :mod:`contactid.tossing.checks` hands over: ``printed`` values by artefact, quantity and condition,
-the ``recordings``, and the paper's own ``schemes``.
+(:func:`numbers_of`). Functions of evidence are given by name the ``tables`` of their statement, its
+settings, and what :mod:`contactid.tossing.checks` hands over: ``printed`` values by artefact,
+quantity and condition, the ``recordings``, and the paper's own ``schemes``.
 """
 
 from __future__ import annotations
@@ -47,13 +47,17 @@ class Recordings:
     behind: Mapping[str, str]
 
     def lack(self, what: str, roles: Sequence[str], boxes: Sequence[str], data: str) -> Lack | None:
-        """What keeps ``data`` from showing something of the paper's boxes; of several, all are needed.
+        """What keeps ``data`` from showing something of the paper's boxes; of several, all are
+        needed.
 
         ``roles`` are those of the paper's datasets: ``trajectories``, ``validation``, ``drops``.
         """
         names = [f"iam_{box.lower()}_{role}" for box in boxes for role in roles]
         # a box without an archive of drops is identified on the impacts of its trajectories
-        needed = {name if name in self.archives else name.replace("drops", "trajectories"): "" for name in names}
+        needed = {
+            name if name in self.archives else name.replace("drops", "trajectories"): ""
+            for name in names
+        }
         ours = datasets_of(data)
         complete = len(boxes) == 1 or set(needed) <= set(ours)
         if ours and complete and all(self.origins[name].of_the_paper for name in ours):
@@ -77,7 +81,9 @@ class Recordings:
         self, names: Iterable[str], given: Any, note: str, naive: Mapping[str, Any], what: str = "",
         roles: Sequence[str] = (), boxes: Sequence[str] = BOXES,
     ) -> Evidence:  # fmt: skip
-        """Evidence from some datasets; with ``roles`` it must be the paper's recordings (:meth:`lack`)."""
+        """Evidence from some datasets; with ``roles`` it must be the paper's recordings
+        (:meth:`lack`).
+        """
         data = self.data_of(names)
         lack = self.lack(what, roles, boxes, data) if roles else None
         return Evidence(given, self.note(data, note), data=data, naive=naive, lack=lack)
@@ -90,7 +96,9 @@ def condition_of(box: str, kind: str, simulator: str) -> str:
 
 
 def of_print(printed: Printed) -> pd.DataFrame:
-    """Tables II to IV side by side, a row per box and simulator; columns begin with ``velocity_`` and so on."""
+    """Tables II to IV side by side, a row per box and simulator; columns begin with ``velocity_``
+    and so on.
+    """
     rows = []
     for box, simulator in product(BOXES, SIMULATORS):
         row: dict[str, Any] = {"object": box, "simulator": simulator}
@@ -104,7 +112,9 @@ def of_print(printed: Printed) -> pd.DataFrame:
 
 
 def of_run(tables: Tables, schemes: Schemes) -> pd.DataFrame:
-    """The same of the run's tables by the paper's own schemes, a row per dataset that all of them predict."""
+    """The same of the run's tables by the paper's own schemes, a row per dataset that all of them
+    predict.
+    """
     identified = tables["tab02_identified_parameters"].drop_duplicates(["identified_on", "scheme"])
     parts = []
     for kind, artefact in _KINDS.items():
@@ -157,7 +167,9 @@ def archives_at_hand(recordings: Recordings) -> Evidence:
     given = [name in origins and origins[name].of_the_paper for name in recordings.archives]
     names = [name for name in recordings.archives if name in origins]
     roles = ("trajectories", "validation", "drops")
-    return recordings.evidence(names, given, "archives that were read", {}, "what the archives hold", roles)
+    return recordings.evidence(
+        names, given, "archives that were read", {}, "what the archives hold", roles
+    )
 
 
 def cost_shapes(tables: Tables, recordings: Recordings) -> Evidence:
@@ -167,6 +179,10 @@ def cost_shapes(tables: Tables, recordings: Recordings) -> Evidence:
     exchanged = costs.swaplevel().sort_index()  # friction in the place of restitution
     pairs = list(combinations(costs, 2))
     unlike = [1.0 - np.corrcoef(costs[one], costs[other])[0, 1] for one, other in pairs]
-    naive = {"exchanged": [1.0 - np.corrcoef(costs[one], exchanged[other])[0, 1] for one, other in pairs]}
+    naive = {
+        "exchanged": [1.0 - np.corrcoef(costs[one], exchanged[other])[0, 1] for one, other in pairs]
+    }
     note = "1 less the correlation of costs: " + ", ".join(f"{number:.2g}" for number in unlike)
-    return recordings.evidence([*costs], unlike or None, note, naive, "costs of every box (sec IV-B)", ["trajectories"])
+    return recordings.evidence(
+        [*costs], unlike or None, note, naive, "costs of every box (sec IV-B)", ["trajectories"]
+    )

@@ -1,10 +1,14 @@
-"""Which parameters predict which tosses: every scheme of the study, from its block of the configuration.
+"""Which parameters predict which tosses: every scheme of the study, from its block of the
+configuration.
 
-A scheme says where friction and restitution come from (a fit record) and how a toss is stepped with them. Kinds:
+A scheme says where friction and restitution come from (a fit record) and how a toss is stepped with
+them. Kinds:
 
 * ``trajectory``: a variant of the trajectory-based identification; steps as it was identified;
-* ``velocity``: a variant of the velocity-based identification on impacts; steps as the trajectory variant it names;
-* ``impact_mpec``: friction and restitution of all impacts at once as a complementarity problem (``<velocity>_mpec``);
+* ``velocity``: a variant of the velocity-based identification on impacts; steps as the trajectory
+  variant it names;
+* ``impact_mpec``: friction and restitution of all impacts at once as a complementarity problem
+  (``<velocity>_mpec``);
 * ``no_restitution``: the paper's own parameters with e_N = 0 (Table IV).
 """
 
@@ -19,7 +23,12 @@ from typing import Any
 
 from contactid.core.errors import ContactIdError
 
-TRAJECTORY, VELOCITY, IMPACT_MPEC, NO_RESTITUTION = "trajectory", "velocity", "impact_mpec", "no_restitution"
+TRAJECTORY, VELOCITY, IMPACT_MPEC, NO_RESTITUTION = (
+    "trajectory",
+    "velocity",
+    "impact_mpec",
+    "no_restitution",
+)
 BOXES = ("Box004", "Box005", "Box006", "Box007")  # of the paper's tables
 SIMULATOR = "contactid"  # our own, in the columns ``simulator``
 
@@ -27,8 +36,8 @@ SIMULATOR = "contactid"  # our own, in the columns ``simulator``
 def check_tossing(tossing: Mapping[str, Any]) -> None:
     """What the schema can't say of the study's block of the configuration.
 
-    Raises :class:`ContactIdError` for lists that don't go together, a grid that is empty, or two variants of
-    one name.
+    Raises :class:`ContactIdError` for lists that don't go together, a grid that is empty, or two
+    variants of one name.
     """
     identify_on, predict_on = tossing["identify_on"], tossing["predict_on"]
     if len(identify_on) != len(predict_on) and 1 not in (len(identify_on), len(predict_on)):
@@ -38,19 +47,26 @@ def check_tossing(tossing: Mapping[str, Any]) -> None:
         )
     for name, values in tossing["grid"].items():
         if values["stop"] < values["start"]:
-            raise ContactIdError(f"configuration: tossing.grid.{name} stops before it starts", "Swap start and stop")
+            raise ContactIdError(
+                f"configuration: tossing.grid.{name} stops before it starts", "Swap start and stop"
+            )
     if tossing["sensitivity"]["step"] > tossing["sensitivity"]["reach"]:
-        raise ContactIdError("configuration: tossing.sensitivity.step is above reach", "Give a smaller step")
+        raise ContactIdError(
+            "configuration: tossing.sensitivity.step is above reach", "Give a smaller step"
+        )
     if tossing["benchmark"]["refined"] < tossing["benchmark"]["starts"]:
         raise ContactIdError(
             "configuration: tossing.benchmark: a search refines with fewer evaluations than it has starts",
             "Raise refined",
         )
     for name in tossing["stored"]["variants"]:
-        variant = _named({one["name"]: one for one in tossing["variants"][1:]}, name, "tossing.stored.variants")
+        variant = _named(
+            {one["name"]: one for one in tossing["variants"][1:]}, name, "tossing.stored.variants"
+        )
         if variant["refine"] or variant["calibrated"]:
             raise ContactIdError(
-                f"configuration: tossing.stored.variants: {name} refines or calibrates", "Only a plain grid is stored"
+                f"configuration: tossing.stored.variants: {name} refines or calibrates",
+                "Only a plain grid is stored",
             )
         if name in tossing["rest_poses"]["variants"]:
             raise ContactIdError(
@@ -63,10 +79,14 @@ def check_tossing(tossing: Mapping[str, Any]) -> None:
 
 
 def cases(block: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Pairs (identified on, predicted on) of a study's block; a list of length 1 goes with every entry of the other."""
+    """Pairs (identified on, predicted on) of a study's block; a list of length 1 goes with every
+    entry of the other.
+    """
     identify_on, predict_on = list(block["identify_on"]), list(block["predict_on"])
     n = max(len(identify_on), len(predict_on))
-    identify_on, predict_on = (names * n if len(names) == 1 else names for names in (identify_on, predict_on))
+    identify_on, predict_on = (
+        names * n if len(names) == 1 else names for names in (identify_on, predict_on)
+    )
     return list(dict.fromkeys(zip(identify_on, predict_on, strict=True)))
 
 
@@ -75,7 +95,8 @@ def stored_datasets(stored: Iterable[str], settings: Mapping[str, Any]) -> set[s
 
     Parameters
     ----------
-    stored : paths of a stored result's table and provenance (:mod:`contactid.output.stored`), which may not be there
+    stored : paths of a stored result's table and provenance (:mod:`contactid.output.stored`), which
+        may not be there
     settings : those that the losses depend on; with others nothing counts as stored
     """
     table, record = map(Path, stored)
@@ -114,29 +135,46 @@ class Scheme:
 def schemes_of(block: Mapping[str, Any]) -> dict[str, Scheme]:
     """All schemes of the study's block of the configuration, by name.
 
-    Raises :class:`ContactIdError` where two have the same name, or a velocity variant names a trajectory
-    variant that isn't there or that has another body.
+    Raises :class:`ContactIdError` where two have the same name, or a velocity variant names a
+    trajectory variant that isn't there or that has another body.
     """
     variants = {variant["name"]: variant for variant in block["variants"]}
     first = next(iter(variants.values()))
     found = [
-        Scheme(name, TRAJECTORY, "trajectory", name, variant, variant is first) for name, variant in variants.items()
+        Scheme(name, TRAJECTORY, "trajectory", name, variant, variant is first)
+        for name, variant in variants.items()
     ]
     found.append(Scheme(NO_RESTITUTION, NO_RESTITUTION, "trajectory", first["name"], first, True))
     for variant in block["velocity"]["variants"] if block["velocity"]["identify_on"] else []:
-        name, stepping = variant["name"], _named(variants, variant["predict_with"], "tossing.velocity.variants")
+        name, stepping = (
+            variant["name"],
+            _named(variants, variant["predict_with"], "tossing.velocity.variants"),
+        )
         if stepping["calibrated"] != variant["calibrated"]:
             raise ContactIdError(
                 f"configuration: tossing.velocity.variants: {name} and {stepping['name']} differ in calibrated",
                 "Let predict_with name a variant with the same body",
             )
-        found.append(Scheme(name, VELOCITY, "velocity", name, stepping, variant is block["velocity"]["variants"][0]))
+        found.append(
+            Scheme(
+                name,
+                VELOCITY,
+                "velocity",
+                name,
+                stepping,
+                variant is block["velocity"]["variants"][0],
+            )
+        )
         if variant["mpec"]:
-            found.append(Scheme(f"{name}_mpec", IMPACT_MPEC, "velocity", f"{name}_mpec", stepping, False))
+            found.append(
+                Scheme(f"{name}_mpec", IMPACT_MPEC, "velocity", f"{name}_mpec", stepping, False)
+            )
     names = [scheme.name for scheme in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise ContactIdError(f"configuration: tossing: two schemes are called {twice}", "Give them different names")
+        raise ContactIdError(
+            f"configuration: tossing: two schemes are called {twice}", "Give them different names"
+        )
     return {scheme.name: scheme for scheme in found}
 
 
@@ -150,7 +188,9 @@ def _named(variants: Mapping[str, Mapping[str, Any]], name: str, where: str) -> 
 
 
 def velocity_cases(block: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Pairs (impacts identified on, predicted on); none where the configuration names no dataset of impacts."""
+    """Pairs (impacts identified on, predicted on); none where the configuration names no dataset of
+    impacts.
+    """
     identify_on, predict_on = block["velocity"]["identify_on"], block["predict_on"]
     if not identify_on:
         return []
@@ -168,5 +208,7 @@ def predictions_of(block: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [
         (identified_on, dataset, scheme.name)
         for scheme in schemes_of(block).values()
-        for identified_on, dataset in (velocity_cases(block) if scheme.parameters == "velocity" else cases(block))
+        for identified_on, dataset in (
+            velocity_cases(block) if scheme.parameters == "velocity" else cases(block)
+        )
     ]

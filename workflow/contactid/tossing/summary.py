@@ -21,12 +21,25 @@ def summarise(tables: Sequence[str], names: Sequence[str], summary: str) -> None
 
 
 def section(more: Mapping[str, pd.DataFrame]) -> str:
-    """Markdown: tosses used, parameters and test errors per scheme, what the calibration says; from tables by name."""
-    identification, calibration, tosses = more["ext_identification"], more["ext_calibration"], more["tosses"]
+    """Markdown: tosses used, parameters and test errors per scheme, what the calibration says; from
+    tables by name.
+    """
+    identification, calibration, tosses = (
+        more["ext_identification"],
+        more["ext_calibration"],
+        more["tosses"],
+    )
     identification = identification[identification["simulator"] == SIMULATOR]
-    parts = ["## tossing", _used(tosses), _errors(identification), *_body(identification, calibration)]
+    parts = [
+        "## tossing",
+        _used(tosses),
+        _errors(identification),
+        *_body(identification, calibration),
+    ]
     if "ext_velocity_identification" in more:
-        parts.append(_impacts(more["ext_velocity_identification"], more["ext_velocity_against_trajectory"]))
+        parts.append(
+            _impacts(more["ext_velocity_identification"], more["ext_velocity_against_trajectory"])
+        )
     if "ext_rest_pose_coverage" in more:
         parts.append(_coverage(more["ext_rest_pose_coverage"]))
     if "ext_benchmark" in more:
@@ -38,7 +51,10 @@ def _used(tosses: pd.DataFrame) -> str:
     lines = []
     for dataset, part in tosses.groupby("dataset", sort=False):
         left = part.loc[~part["used"].astype(bool), "reason"].value_counts()
-        why = "; ".join(f"{count} {markdown(reason)}" for reason, count in left.items()) or "none left out"
+        why = (
+            "; ".join(f"{count} {markdown(reason)}" for reason, count in left.items())
+            or "none left out"
+        )
         lines.append(f"* {dataset}: {int(part['used'].sum())} of {len(part)} tosses used ({why})")
     return "\n".join(lines)
 
@@ -48,12 +64,32 @@ def _errors(identification: pd.DataFrame) -> str:
         "dataset", "scheme", "subset", "n_tosses", "friction_mu", "restitution_e_n", "mean_loss", "sem_loss",
         "position_error_pct", "rotation_error_deg", "rest_position_error_cm", "rest_rotation_error_deg",
     ]  # fmt: skip
-    titles = ["dataset", "scheme", "subset", "n", "mu", "e_N", "loss", "+-", "pos %", "rot deg", "rest cm", "rest deg"]
+    titles = [
+        "dataset",
+        "scheme",
+        "subset",
+        "n",
+        "mu",
+        "e_N",
+        "loss",
+        "+-",
+        "pos %",
+        "rot deg",
+        "rest cm",
+        "rest deg",
+    ]
     digits = {"friction_mu": 3, "restitution_e_n": 2, "mean_loss": 3, "sem_loss": 3}
     rows = [
-        [f"{row[name]:.{digits.get(name, 1)}f}" if isinstance(row[name], float) else str(row[name]) for name in names]
+        [
+            f"{row[name]:.{digits.get(name, 1)}f}"
+            if isinstance(row[name], float)
+            else str(row[name])
+            for name in names
+        ]
         # a subset that is all tosses anyway has no row of its own
-        for row in identification.drop_duplicates(["dataset", "identified_on", "scheme", "n_tosses"]).to_dict("records")
+        for row in identification.drop_duplicates(
+            ["dataset", "identified_on", "scheme", "n_tosses"]
+        ).to_dict("records")
     ]
     return "Errors on the test tosses:\n\n" + text_table(titles, rows)
 
@@ -70,7 +106,8 @@ def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:
         unusual = bool((off[[*moments, *offsets]].abs() > _SURE).any())
         as_taken = f"{name} is the body it is taken for, within {_SURE:g} standard errors:"
         scale, rest = (
-            f"{value[of]:.4f} +- {error[of]:.4f}" for of in ("scale_from_free_flight", "scale_from_rest_height")
+            f"{value[of]:.4f} +- {error[of]:.4f}"
+            for of in ("scale_from_free_flight", "scale_from_rest_height")
         )
         lines = [
             f"{name} is not the homogeneous body it is taken for:" if unusual else as_taken,
@@ -90,20 +127,31 @@ def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:
 
 def _gain(identification: pd.DataFrame, dataset: str) -> list[str]:
     """What the calibration changes in the test loss, against the last scheme without it."""
-    rows = identification[(identification["identified_on"] == dataset) & (identification["subset"] == "all")]
+    rows = identification[
+        (identification["identified_on"] == dataset) & (identification["subset"] == "all")
+    ]
     rows = rows[(rows["parameters"] == TRAJECTORY) & (rows["scheme"] != NO_RESTITUTION)]
-    plain, calibrated = rows[~rows["calibrated"].astype(bool)], rows[rows["calibrated"].astype(bool)]
+    plain, calibrated = (
+        rows[~rows["calibrated"].astype(bool)],
+        rows[rows["calibrated"].astype(bool)],
+    )
     if plain.empty or calibrated.empty:
         return []
     before, after = float(plain["mean_loss"].iloc[-1]), float(calibrated["mean_loss"].iloc[-1])
-    return [f"* calibrating it changes the mean test loss from {before:.3f} to {after:.3f} ({after / before - 1:+.0%})"]
+    return [
+        f"* calibrating it changes the mean test loss from {before:.3f} to {after:.3f} ({after / before - 1:+.0%})"
+    ]
 
 
 def _impacts(velocity: pd.DataFrame, against: pd.DataFrame) -> str:
     """What single impacts say, and whether trajectories say the same."""
     lines = ["Impacts of single corners:"]
     for row in velocity.to_dict("records"):
-        held_out = f", {row['test_loss']:.3f} on {row['n_test_impacts']} test impacts" if row["n_test_impacts"] else ""
+        held_out = (
+            f", {row['test_loss']:.3f} on {row['n_test_impacts']} test impacts"
+            if row["n_test_impacts"]
+            else ""
+        )
         lines.append(
             f"* {row['dataset']}, {row['scheme']}: {row['n_impacts']} impacts ({row['impacts_per_toss']:.2f} per toss),"
             f" mu = {row['friction_mu']:.3f}, e_N = {row['restitution_e_n']:.3f}, loss "
@@ -123,7 +171,9 @@ def _coverage(coverage: pd.DataFrame) -> str:
     ninety = coverage[coverage["nominal_pct"] == 90]
     lines = ["90 % regions of the rest pose hold, of the test tosses:"]
     for (scheme, name), part in ninety.groupby(["scheme", "object"], sort=False):
-        shares = ", ".join(f"{row['covered_pct']:.0f} % ({row['level']})" for row in part.to_dict("records"))
+        shares = ", ".join(
+            f"{row['covered_pct']:.0f} % ({row['level']})" for row in part.to_dict("records")
+        )
         lines.append(f"* {markdown(name)}, {scheme}, {part['n_tosses'].iloc[0]} tosses: {shares}")
     return "\n".join(lines)
 
@@ -140,4 +190,6 @@ def _benchmark(benchmark: pd.DataFrame) -> str:
         for row in benchmark[benchmark["start"] == "file"].to_dict("records")
     ]
     titles = ["simulator", "position (% of width)", "rotation (degrees)", "test loss"]
-    return "Simulators on whole files of the cube's test tosses (stored):\n\n" + text_table(titles, rows)
+    return "Simulators on whole files of the cube's test tosses (stored):\n\n" + text_table(
+        titles, rows
+    )

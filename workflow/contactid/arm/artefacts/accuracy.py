@@ -1,6 +1,8 @@
-"""How well velocities after the impact are reconstructed on twins: on the one that methods were chosen on, and others.
+"""How well velocities after the impact are reconstructed on twins: on the one that methods were
+chosen on, and others.
 
-From the stored noise samples (``resources/stored/arm_accuracy``, :mod:`contactid.arm.identify.accuracy`).
+From the stored noise samples (``resources/stored/arm_accuracy``,
+:mod:`contactid.arm.identify.accuracy`).
 """
 
 from __future__ import annotations
@@ -36,36 +38,50 @@ _LEVEL = 95  # %, that intervals are to hold
 def accuracy(stored_accuracy: Sequence[str]) -> dict[str, pd.DataFrame]:
     """Table and figure ``ext_fit_accuracy``, from the stored table and its provenance."""
     samples = long_form(read_stored(stored_accuracy)[0])
-    return {"tables/ext_fit_accuracy": accuracy_table(samples), "figures/ext_fit_accuracy": accuracy_points(samples)}
+    return {
+        "tables/ext_fit_accuracy": accuracy_table(samples),
+        "figures/ext_fit_accuracy": accuracy_points(samples),
+    }
 
 
 def long_form(samples: pd.DataFrame) -> pd.DataFrame:
-    """A row per component of rows of :func:`contactid.arm.identify.accuracy.sample_rows`; those of the twins that no
-    method was chosen on stand there again, as one twin ``held_out``.
+    """A row per component of rows of :func:`contactid.arm.identify.accuracy.sample_rows`; those of
+    the twins that no method was chosen on stand there again, as one twin ``held_out``.
     """
     parts = []
     for component in COMPONENTS:
         ending = f"_{component}"
-        others = [str(name) for name in samples if str(name)[-2:] in {"_x", "_z"} and not str(name).endswith(ending)]
-        part = samples.drop(columns=others).rename(columns={str(n): str(n).removesuffix(ending) for n in samples})
+        others = [
+            str(name)
+            for name in samples
+            if str(name)[-2:] in {"_x", "_z"} and not str(name).endswith(ending)
+        ]
+        part = samples.drop(columns=others).rename(
+            columns={str(n): str(n).removesuffix(ending) for n in samples}
+        )
         parts.append(part.assign(component=component))
     table = pd.concat(parts, ignore_index=True)
     table["recording"] = table["twin"] + " " + table["experiment"]
-    return pd.concat([table, table[table["twin"] != CHOSEN_ON].assign(twin=HELD_OUT)], ignore_index=True)
+    return pd.concat(
+        [table, table[table["twin"] != CHOSEN_ON].assign(twin=HELD_OUT)], ignore_index=True
+    )
 
 
 def accuracy_table(samples: pd.DataFrame) -> pd.DataFrame:
     """Errors by twin, method and component of :func:`long_form`, in mm/s.
 
-    ``twin, method, component, recordings, samples, failed``; ``late_ms, late_sd_ms`` of the impact time;
-    ``mean_error``, ``mean_abs_error`` and ``largest_error`` (in size) of the fit; ``mean_abs_from_<r>`` for each
-    reference r: of the fit from what stands there, where ``links`` is what the paper's own comparison would give;
-    ``links_off`` and ``described_off``: mean size of these maps' own errors; ``sd`` (root mean square over recordings)
-    and ``median_se``; ``coverage`` (share of 95 % intervals that hold the truth) and ``coverage_clean`` (that hold the
+    ``twin, method, component, recordings, samples, failed``; ``late_ms, late_sd_ms`` of the impact
+    time; ``mean_error``, ``mean_abs_error`` and ``largest_error`` (in size) of the fit;
+    ``mean_abs_from_<r>`` for each reference r: of the fit from what stands there, where ``links``
+    is what the paper's own comparison would give; ``links_off`` and ``described_off``: mean size of
+    these maps' own errors; ``sd`` (root mean square over recordings) and ``median_se``;
+    ``coverage`` (share of 95 % intervals that hold the truth) and ``coverage_clean`` (that hold the
     noise-free fit).
     """
     table = []
-    for (twin, method, component), part in samples.groupby(["twin", "method", "component"], sort=False):
+    for (twin, method, component), part in samples.groupby(
+        ["twin", "method", "component"], sort=False
+    ):
         good = part.dropna(subset=["error"])
         error, by_recording = good["error"], good.groupby("recording")
         within = _TWO_SIDED * good["se"]
@@ -76,9 +92,15 @@ def accuracy_table(samples: pd.DataFrame) -> pd.DataFrame:
             "late_sd_ms": np.sqrt((by_recording["late_ms"].std() ** 2).mean()),
             "mean_error": error.mean(), "mean_abs_error": error.abs().mean(), "largest_error": error.abs().max(),
         }  # fmt: skip
-        row |= {f"mean_abs_from_{r}": (error - good[r]).abs().mean() for r in ("bent", "clean", "described", "links")}
+        row |= {
+            f"mean_abs_from_{r}": (error - good[r]).abs().mean()
+            for r in ("bent", "clean", "described", "links")
+        }
         row |= {f"{r}_off": part[r].abs().mean() for r in ("described", "links")}
-        row |= {"sd": np.sqrt((by_recording["error"].std() ** 2).mean()), "median_se": good["se"].median()}
+        row |= {
+            "sd": np.sqrt((by_recording["error"].std() ** 2).mean()),
+            "median_se": good["se"].median(),
+        }
         row |= {"coverage": (error.abs() <= within).mean()}
         row |= {"coverage_clean": ((error - good["clean"]).abs() <= within).mean()}
         table.append(row)
@@ -86,10 +108,11 @@ def accuracy_table(samples: pd.DataFrame) -> pd.DataFrame:
 
 
 def accuracy_points(samples: pd.DataFrame) -> pd.DataFrame:
-    """Quantiles of the errors (mm/s) by method, component and group of twins, with their intervals' coverage.
+    """Quantiles of the errors (mm/s) by method, component and group of twins, with their intervals'
+    coverage.
 
-    ``method, component, twin, q025, q25, q50, q75, q975, coverage, samples``. The last method is no fit: the map of the
-    links alone, whose coverage is NaN.
+    ``method, component, twin, q025, q25, q50, q75, q975, coverage, samples``. The last method is no
+    fit: the map of the links alone, whose coverage is NaN.
     """
     samples = samples[samples["twin"].isin(_GROUPS)].dropna(subset=["error"])
     first = samples[samples["method"] == samples["method"].iloc[0]]
@@ -110,7 +133,9 @@ def accuracy_points(samples: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_accuracy(data: pd.DataFrame) -> Figure:
-    """Errors of the velocity by method, medians, quartiles and 95 % ranges; in a panel of its own the coverage."""
+    """Errors of the velocity by method, medians, quartiles and 95 % ranges; in a panel of its own
+    the coverage.
+    """
     methods = list(dict.fromkeys(data["method"]))
     figure, panels = plt.subplots(
         1, 3, figsize=(style.DOUBLE_COLUMN, 0.36 * len(methods) + 1.3), sharey=True, squeeze=False,
@@ -156,7 +181,9 @@ def _draw_coverage(axes: Axes, data: pd.DataFrame, methods: list[str]) -> None:
     """Share of 95 % intervals that hold the truth, a mark by component."""
     for twin, offset, colour in _shown_groups(data):
         for component, mark in _COMPONENT_MARKS.items():
-            part = data[(data["twin"] == twin) & (data["component"] == component)].dropna(subset=["coverage"])
+            part = data[(data["twin"] == twin) & (data["component"] == component)].dropna(
+                subset=["coverage"]
+            )
             rows = part["method"].map(methods.index) + offset
             axes.plot(100.0 * part["coverage"], rows, mark, color=colour, ms=4.0, mfc="none")
     axes.axvline(_LEVEL, color="black", lw=0.5, zorder=0)

@@ -1,8 +1,10 @@
-"""Figure 1: the arm as links in the plane of its motion, at rest, approaching, at the impact and sliding.
+"""Figure 1: the arm as links in the plane of its motion, at rest, approaching, at the impact and
+sliding.
 
-The paper shows four photographs of a vertical impact at 0.2 m/s. The drawing has the same four moments, from the link
-table and the posture that reproduces the printed sliding velocity. The height from which the arm starts isn't printed;
-it is assumed. The last pose has the tip where the velocity of the impact map takes it within half a second.
+The paper shows four photographs of a vertical impact at 0.2 m/s. The drawing has the same four
+moments, from the link table and the posture that reproduces the printed sliding velocity. The
+height from which the arm starts isn't printed; it is assumed. The last pose has the tip where the
+velocity of the impact map takes it within half a second.
 """
 
 from __future__ import annotations
@@ -18,7 +20,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Polygon, Rectangle
 
 from contactid.arm.rigid.impact_map import impact_map
-from contactid.arm.rigid.postures import TABLE_HEIGHT, joint_velocity, stated_posture, upright_posture
+from contactid.arm.rigid.postures import (
+    TABLE_HEIGHT,
+    joint_velocity,
+    stated_posture,
+    upright_posture,
+)
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.output import style
 
@@ -33,8 +40,9 @@ _PROBE_WIDTH = 0.009
 def arm_figure(links: str, robot: Mapping[str, Any]) -> pd.DataFrame:
     """``fig01_arm`` from a link table and the block ``arm: robot``: one row per drawn point.
 
-    Columns pose, kind (``link``: point of the chain from base to tip; ``velocity``: tip velocity before and
-    after, m/s), order, x_m, z_m, half_width_m (of the link that ends there), label, time_s (since the impact), lift_m.
+    Columns pose, kind (``link``: point of the chain from base to tip; ``velocity``: tip velocity
+    before and after, m/s), order, x_m, z_m, half_width_m (of the link that ends there), label,
+    time_s (since the impact), lift_m.
     """
     arm, rows = load_robot(links, **robot), []
     q = stated_posture(90, arm.model.nq)
@@ -50,14 +58,20 @@ def arm_figure(links: str, robot: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _poses(robot: Robot, at: np.ndarray, slide: float) -> Mapping[str, tuple[np.ndarray, float, float]]:
+def _poses(
+    robot: Robot, at: np.ndarray, slide: float
+) -> Mapping[str, tuple[np.ndarray, float, float]]:
     """Joint positions (n,) in rad, time since the impact in s, and the tip's height in m, by pose."""
     tip = robot.tip_position(at)
     poses = {}
     for pose, lift in _LIFTED:
         poses[pose] = (upright_posture(robot, tip[0], TABLE_HEIGHT + lift, at), -lift / SPEED, lift)
     poses["impact"] = (at, 0.0, 0.0)
-    poses["sliding"] = (upright_posture(robot, tip[0] + _SLID * slide, TABLE_HEIGHT, at), _SLID, 0.0)
+    poses["sliding"] = (
+        upright_posture(robot, tip[0] + _SLID * slide, TABLE_HEIGHT, at),
+        _SLID,
+        0.0,
+    )
     return poses
 
 
@@ -91,7 +105,9 @@ def draw_arm(data: pd.DataFrame) -> Figure:
     """Figure 1: four moments of a vertical impact, time from left to right."""
     poses = list(dict.fromkeys(data["pose"]))
     width, ratio = style.DOUBLE_COLUMN, (_Z[1] - _Z[0]) / (_X[1] - _X[0])
-    figure, panels = plt.subplots(1, len(poses), figsize=(width, width / len(poses) * ratio + 0.2), squeeze=False)
+    figure, panels = plt.subplots(
+        1, len(poses), figsize=(width, width / len(poses) * ratio + 0.2), squeeze=False
+    )
     links = data[data["kind"] == "link"]
     table = float(links.loc[(links["pose"] == "impact") & (links["label"] == "tip"), "z_m"].iloc[0])
     for axes, pose, before in zip(panels[0], poses, [None, *poses], strict=False):
@@ -117,11 +133,18 @@ def draw_arm(data: pd.DataFrame) -> Figure:
 def _draw_table(axes: Axes, height: float) -> None:
     axes.add_patch(
         Rectangle(
-            (_TABLE_FROM, _Z[0]), _X[1] - _TABLE_FROM, height - _Z[0], facecolor=_WOOD, edgecolor="none", zorder=1
+            (_TABLE_FROM, _Z[0]),
+            _X[1] - _TABLE_FROM,
+            height - _Z[0],
+            facecolor=_WOOD,
+            edgecolor="none",
+            zorder=1,
         )
     )
     axes.plot([_TABLE_FROM, _X[1]], [height] * 2, color=_WOOD_EDGE, lw=0.9, zorder=1.1)
-    axes.text(_X[1] - 0.01, _Z[0] + 0.015, "table", ha="right", va="bottom", fontsize=6, color=_WOOD_EDGE)
+    axes.text(
+        _X[1] - 0.01, _Z[0] + 0.015, "table", ha="right", va="bottom", fontsize=6, color=_WOOD_EDGE
+    )
 
 
 def _draw_chain(axes: Axes, chain: pd.DataFrame, *, ghost: bool) -> None:
@@ -130,20 +153,34 @@ def _draw_chain(axes: Axes, chain: pd.DataFrame, *, ghost: bool) -> None:
     if ghost:
         for k in range(3, len(points)):
             outline = _capsule(points[k - 1], points[k], widths[k])
-            axes.add_patch(Polygon(outline, facecolor="#e9e9e9", edgecolor="#b5b5b5", lw=0.4, zorder=2))
+            axes.add_patch(
+                Polygon(outline, facecolor="#e9e9e9", edgecolor="#b5b5b5", lw=0.4, zorder=2)
+            )
         return
-    axes.add_patch(Rectangle((-0.13, _Z[0]), 0.26, -_Z[0], facecolor="#d9d9d9", edgecolor="none", zorder=2.4))
+    axes.add_patch(
+        Rectangle((-0.13, _Z[0]), 0.26, -_Z[0], facecolor="#d9d9d9", edgecolor="none", zorder=2.4)
+    )
     base = ((-widths[1], 0.0), 2.0 * widths[1], points[1, 1])
     axes.add_patch(Rectangle(*base, facecolor=_LINK, edgecolor=_EDGE, lw=0.5, zorder=2.5))
     for k in range(len(points) - 1, 1, -1):
         tip = k == len(points) - 1
         outline = _capsule(points[k - 1], points[k], widths[k])
         color = _PROBE if tip else _LINK
-        axes.add_patch(Polygon(outline, facecolor=color, edgecolor=_EDGE, lw=0.5, zorder=3 + 0.1 * (len(points) - k)))
+        axes.add_patch(
+            Polygon(
+                outline,
+                facecolor=color,
+                edgecolor=_EDGE,
+                lw=0.5,
+                zorder=3 + 0.1 * (len(points) - k),
+            )
+        )
     axes.add_patch(Circle((points[-1, 0], points[-1, 1] + 0.012), 0.012, color=_PROBE, zorder=5))
     for point, label in zip(points, chain["label"], strict=True):
         if label in _TURNING:
-            axes.add_patch(Circle(tuple(point), 0.028, facecolor=_JOINT, edgecolor=_EDGE, lw=0.7, zorder=6))
+            axes.add_patch(
+                Circle(tuple(point), 0.028, facecolor=_JOINT, edgecolor=_EDGE, lw=0.7, zorder=6)
+            )
 
 
 def _capsule(start: np.ndarray, end: np.ndarray, half_width: float) -> np.ndarray:
@@ -170,9 +207,23 @@ def _draw_velocity(axes: Axes, tip: tuple[float, float], velocity: pd.Series) ->
     axes.annotate("", xy=tuple(start + vector), xytext=tuple(start), arrowprops=arrow, zorder=8)
     sign, component = ("-", "z") if incoming else ("+", "x")
     speed = abs(velocity["z_m"]) if incoming else velocity["x_m"]
-    text = rf"$|v_{component}^{sign}|$ = {speed:.2f} m/s" if incoming else rf"$v_{component}^{sign}$ = {speed:.2f} m/s"
+    text = (
+        rf"$|v_{component}^{sign}|$ = {speed:.2f} m/s"
+        if incoming
+        else rf"$v_{component}^{sign}$ = {speed:.2f} m/s"
+    )
     place = start + (np.array([0.02, 0.0]) if incoming else np.array([0.035, 0.02]))
-    axes.text(place[0], place[1], text, fontsize=6, color=style.LINE, va="bottom", ha="left", zorder=8, in_layout=False)
+    axes.text(
+        place[0],
+        place[1],
+        text,
+        fontsize=6,
+        color=style.LINE,
+        va="bottom",
+        ha="left",
+        zorder=8,
+        in_layout=False,
+    )
 
 
 def _label_joints(axes: Axes, chain: pd.DataFrame) -> None:

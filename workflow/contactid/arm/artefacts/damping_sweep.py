@@ -1,8 +1,9 @@
 """Events of contact in the two-mass models, and how far the paper's remarks on damping hold.
 
-The rigid robot's velocity after the impact is known here without a model of contact: all bodies then move together, so
-it is the momentum over the total mass, -F t / (m0 + m1 + m2), at every instant, and that is also what the velocities
-of the flexible models settle to. Errors are relative to it.
+The rigid robot's velocity after the impact is known here without a model of contact: all bodies
+then move together, so it is the momentum over the total mass, -F t / (m0 + m1 + m2), at every
+instant, and that is also what the velocities of the flexible models settle to. Errors are relative
+to it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from contactid.arm.artefacts.two_mass import LOOKS, NAMES, QUIET, decompose, decomposition_table, system_of
+from contactid.arm.artefacts.two_mass import (
+    LOOKS,
+    NAMES,
+    QUIET,
+    decompose,
+    decomposition_table,
+    system_of,
+)
 from contactid.arm.simulate.two_mass import (
     COMPARED,
     COMPLIANT,
@@ -41,10 +49,14 @@ CONVERGED_AFTER = 0.1  # s; the paper's "about 100 ms"
 _DECIMALS = 9  # what is smaller is rounding, and differs between machines
 _WINDOWS = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
 _SETTLED_AFTER = 100.0  # ms, the paper's
-Run = tuple[str, TwoMassMotion]  # name of the setting, ``table_1``, ``d_rob=40`` or ``d_env=1e+09``, and its motion
+Run = tuple[
+    str, TwoMassMotion
+]  # name of the setting, ``table_1``, ``d_rob=40`` or ``d_env=1e+09``, and its motion
 
 
-def simulate_sweep(models: Mapping[str, Any], events: str, damping: str, decomposition: str) -> None:
+def simulate_sweep(
+    models: Mapping[str, Any], events: str, damping: str, decomposition: str
+) -> None:
     """Simulate Table I and one damping varied at a time, by the block ``arm: models``.
 
     Writes :func:`events_table` of all motions, :func:`sweep_table`, and the data of figure 5.
@@ -53,24 +65,39 @@ def simulate_sweep(models: Mapping[str, Any], events: str, damping: str, decompo
     fit, fitted = models["fit"], {motion.model: motion for name, motion in runs if name == TABLE_I}
     write_exact(events_table(runs), events)
     write_exact(sweep_table(runs, fit["windows"], fit["sample_interval"]), damping)
-    shown = decomposition_table(fitted[fit["model"]], float(fit["windows"][0]), float(fit["sample_interval"]))
+    shown = decomposition_table(
+        fitted[fit["model"]], float(fit["windows"][0]), float(fit["sample_interval"])
+    )
     write_exact(shown, decomposition)
 
 
 def sweep_runs(models: Mapping[str, Any]) -> list[Run]:
-    """All motions; model B has no contact damping, C no damping at all. Equal settings are simulated once."""
+    """All motions; model B has no contact damping, C no damping at all. Equal settings are
+    simulated once.
+    """
     system, sweep = system_of(models), models["sweep"]
     chosen = [(TABLE_I, model, system) for model in MODELS]
     for model in (FLEXIBLE, COMPLIANT):
-        chosen += [(f"d_rob={value:g}", model, replace(system, d_rob=float(value))) for value in sweep["d_rob"]]
-    chosen += [(f"d_env={value:g}", COMPLIANT, replace(system, d_env=float(value))) for value in sweep["d_env"]]
+        chosen += [
+            (f"d_rob={value:g}", model, replace(system, d_rob=float(value)))
+            for value in sweep["d_rob"]
+        ]
+    chosen += [
+        (f"d_env={value:g}", COMPLIANT, replace(system, d_env=float(value)))
+        for value in sweep["d_env"]
+    ]
     distinct = dict.fromkeys((model, system) for _, model, system in chosen)
-    motions = {(model, system): simulate(system, model, float(sweep["duration"])) for model, system in distinct}
+    motions = {
+        (model, system): simulate(system, model, float(sweep["duration"]))
+        for model, system in distinct
+    }
     return [(name, motions[model, system]) for name, model, system in chosen]
 
 
 def events_table(runs: Sequence[Run]) -> pd.DataFrame:
-    """Every event of every motion: ``run, model, setting, event, t_s, gap_rate_m_s`` (the gap's rate right before)."""
+    """Every event of every motion: ``run, model, setting, event, t_s, gap_rate_m_s`` (the gap's
+    rate right before).
+    """
     rows = [
         {
             "run": run,
@@ -86,8 +113,11 @@ def events_table(runs: Sequence[Run]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def sweep_table(runs: Sequence[Run], windows: Sequence[float], sample_interval: float) -> pd.DataFrame:
-    """How a motion under each damping behaves: a row per setting, but Table I's, and fitted window (s).
+def sweep_table(
+    runs: Sequence[Run], windows: Sequence[float], sample_interval: float
+) -> pd.DataFrame:
+    """How a motion under each damping behaves: a row per setting, but Table I's, and fitted window
+    (s).
 
     Columns
     -------
@@ -98,7 +128,8 @@ def sweep_table(runs: Sequence[Run], windows: Sequence[float], sample_interval: 
     separations, re_impacts, guarded : events after it
     early_separations : those within 10 ms, the bouncing that the paper speaks of
     late_lift_off_ms : first separation later than that, after the impact; NaN without
-    v1_from_b_m_s, v2_from_b_m_s : rms distance of model A from B with the same coupling, over 100 ms; NaN for B
+    v1_from_b_m_s, v2_from_b_m_s : rms distance of model A from B with the same coupling, over 100
+        ms; NaN for B
     settling_ms, departure_100ms_pct : of v2 against the rigid velocity, see :func:`settling`
     v_plus_rigid_m_s, v_plus_fit_m_s, fit_error_pct : at the impact
     fit_rms_m_s, fit_frequency_hz, fit_decay_1_s, fit_at_bound, converged, status : of the fit
@@ -109,7 +140,10 @@ def sweep_table(runs: Sequence[Run], windows: Sequence[float], sample_interval: 
         if name == TABLE_I:
             continue
         shared = {"run": run, "setting": name} | _contact_columns(motion, hard)
-        rows += [shared | _fit_columns(motion, float(window), float(sample_interval)) for window in windows]
+        rows += [
+            shared | _fit_columns(motion, float(window), float(sample_interval))
+            for window in windows
+        ]
     return pd.DataFrame(rows)
 
 
@@ -119,7 +153,11 @@ def _contact_columns(motion: TwoMassMotion, hard: Mapping[float, TwoMassMotion])
     late = opened[opened - impact > EARLY]
     compliant = motion.model == COMPLIANT
     settled, departure = settling(motion)
-    from_b = distance_between(motion, hard[motion.system.d_rob], COMPARED) if compliant else np.full(3, np.nan)
+    from_b = (
+        distance_between(motion, hard[motion.system.d_rob], COMPARED)
+        if compliant
+        else np.full(3, np.nan)
+    )
     return {
         "model": motion.model,
         "d_rob": motion.system.d_rob,
@@ -144,7 +182,8 @@ def _fit_columns(motion: TwoMassMotion, window: float, sample_interval: float) -
         fit = decompose(motion, window, sample_interval)[1]
     except ContactIdError as error:
         blank = dict.fromkeys(
-            ("v_plus_fit_m_s", "fit_error_pct", "fit_rms_m_s", "fit_frequency_hz", "fit_decay_1_s"), np.nan
+            ("v_plus_fit_m_s", "fit_error_pct", "fit_rms_m_s", "fit_frequency_hz", "fit_decay_1_s"),
+            np.nan,
         )
         return found | blank | {"fit_at_bound": False, "converged": False, "status": str(error)}
     return found | {
@@ -170,7 +209,8 @@ def settling(motion: TwoMassMotion, resolution: float = 1e-4) -> tuple[float, fl
     Returns
     -------
     time : from the impact until v2 stays within 2 % of the rigid velocity, s; NaN if it never does
-    late : largest departure relative to the rigid velocity from 100 ms after the impact on; NaN without such times
+    late : largest departure relative to the rigid velocity from 100 ms after the impact on; NaN
+        without such times
 
     ``resolution`` is that of the instants looked at, s.
     """
@@ -185,10 +225,14 @@ def settling(motion: TwoMassMotion, resolution: float = 1e-4) -> tuple[float, fl
     return settled, float(late.max()) if len(late) else float("nan")
 
 
-def distance_between(one: TwoMassMotion, other: TwoMassMotion, span: float, resolution: float = 2e-5) -> np.ndarray:
-    """(3,) root mean square difference of the velocities of m0, m1, m2 over ``span`` s after the impact, m/s.
+def distance_between(
+    one: TwoMassMotion, other: TwoMassMotion, span: float, resolution: float = 2e-5
+) -> np.ndarray:
+    """(3,) root mean square difference of the velocities of m0, m1, m2 over ``span`` s after the
+    impact, m/s.
 
-    The mean is by the midpoint rule, since at the impact itself a hard contact has jumped and a compliant one hasn't.
+    The mean is by the midpoint rule, since at the impact itself a hard contact has jumped and a
+    compliant one hasn't.
     """
     times = max(one.impact_time, other.impact_time) + np.arange(0.5 * resolution, span, resolution)
     difference = one.states(times)[:, 3:] - other.states(times)[:, 3:]
@@ -208,8 +252,8 @@ def sweep_artefacts(events: str, damping: str) -> dict[str, pd.DataFrame]:
 def sweep_figure(sweep: pd.DataFrame) -> pd.DataFrame:
     """Figure of the damping sweep: ``panel, series, x, y, marked`` against d_rob.
 
-    Panels: ``fit_error`` (size of model A's, %; ``series`` is the window in ms, ``marked`` a pole on its bound) and
-    ``settling`` (ms; ``series`` is the model).
+    Panels: ``fit_error`` (size of model A's, %; ``series`` is the window in ms, ``marked`` a pole
+    on its bound) and ``settling`` (ms; ``series`` is the model).
     """
     by_coupling = sweep[sweep["setting"].str.startswith("d_rob")]
     fitted = by_coupling[by_coupling["model"] == COMPLIANT]
@@ -240,12 +284,18 @@ def _fit_errors(axes: Axes, data: pd.DataFrame) -> None:
     for (colour, marker), window in zip(_WINDOWS, windows, strict=False):
         part = data[data["series"] == window].sort_values("x")
         axes.plot(part["x"], part["y"], color=colour, lw=0.9)
-        axes.plot([], [], color=colour, marker=marker, lw=0.9, ms=4.0, label=f"{float(window):g} ms")
+        axes.plot(
+            [], [], color=colour, marker=marker, lw=0.9, ms=4.0, label=f"{float(window):g} ms"
+        )
         for marked, face in ((False, colour), (True, "white")):
             shown = part[part["marked"] == marked]
             axes.plot(shown["x"], shown["y"], marker, color=colour, mfc=face, ms=4.0, mew=0.9)
     axes.plot([], [], "o", color=QUIET, mfc="white", ms=4.0, mew=0.9, label="overdamped")
-    axes.set(yscale="log", ylabel="error of the reconstructed velocity (%)", xlabel=r"$d_\mathrm{rob}$ (N s/m)")
+    axes.set(
+        yscale="log",
+        ylabel="error of the reconstructed velocity (%)",
+        xlabel=r"$d_\mathrm{rob}$ (N s/m)",
+    )
     axes.yaxis.set_major_formatter("{x:g}")
     _dampings(axes, data)
     axes.legend(title="fitted window", loc="lower left", alignment="left")
@@ -255,7 +305,16 @@ def _settling(axes: Axes, data: pd.DataFrame) -> None:
     for model, marker in (("A", "o"), ("B", "x")):
         part = data[data["series"] == model].sort_values("x")
         colour, dash, width = LOOKS[model]
-        axes.plot(part["x"], part["y"], color=colour, ls=dash, lw=width, marker=marker, ms=4.0, label=NAMES[model])
+        axes.plot(
+            part["x"],
+            part["y"],
+            color=colour,
+            ls=dash,
+            lw=width,
+            marker=marker,
+            ms=4.0,
+            label=NAMES[model],
+        )
     axes.axhline(_SETTLED_AFTER, color=QUIET, lw=0.6, ls="--")
     axes.annotate("the paper's 100 ms", (1.0, _SETTLED_AFTER), (-2.0, 2.0), ("axes fraction", "data"),
                   textcoords="offset points", ha="right", va="bottom", fontsize=6, color=QUIET)  # fmt: skip

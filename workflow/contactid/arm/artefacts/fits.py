@@ -18,7 +18,10 @@ _SERIES: dict[str, tuple[str, dict[str, Any]]] = {
     "recording": ("recording", {"color": style.MEASURED, "lw": 1.0}),
     "fit": ("fit, eq. 7", {"color": style.LINE, "lw": 1.0, "ls": "--"}),
     "affine": ("rigid response", {"color": style.RELEASE, "lw": 1.2}),
-    "map": ("impact map", {"color": style.RELEASE, "marker": "s", "ms": 5.0, "mfc": "none", "ls": "none"}),
+    "map": (
+        "impact map",
+        {"color": style.RELEASE, "marker": "s", "ms": 5.0, "mfc": "none", "ls": "none"},
+    ),
     "map_links": (
         "impact map without motors",
         {"color": style.ACCENT, "marker": "D", "ms": 4.0, "mfc": "none", "ls": "none"},
@@ -28,7 +31,9 @@ _COLUMNS = (("z", r"normal to the table, $v_z$"), ("x", r"along the table, $v_x$
 
 
 def fit_tables(fits: str, curves: str, joints: str) -> dict[str, pd.DataFrame]:
-    """Tables and figure 6 from the files of :func:`contactid.arm.identify.recordings.fit_recordings`."""
+    """Tables and figure 6 from the files of
+    :func:`contactid.arm.identify.recordings.fit_recordings`.
+    """
     rows = read_csv(fits)
     return {
         "tables/ext_fit": rows[rows["method"] == PAPER].drop(columns="method"),
@@ -40,11 +45,13 @@ def fit_tables(fits: str, curves: str, joints: str) -> dict[str, pd.DataFrame]:
 
 
 def summary_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """Errors against the impact map by method, over all experiments, as the paper reports them for its 18.
+    """Errors against the impact map by method, over all experiments, as the paper reports them for
+    its 18.
 
-    ``method, experiments, fitted, mean_eta_x_mm_s, median_eta_x_mm_s, largest_eta_x_mm_s, mean_relative_x_pct,
-    mean_eta_z_mm_s, largest_eta_z_mm_s, mean_error_x_mm_s, mean_error_z_mm_s`` (the last two signed, fit less map),
-    mean_eta_x_links_mm_s (against the map of the links alone, the paper's).
+    ``method, experiments, fitted, mean_eta_x_mm_s, median_eta_x_mm_s, largest_eta_x_mm_s,
+    mean_relative_x_pct, mean_eta_z_mm_s, largest_eta_z_mm_s, mean_error_x_mm_s, mean_error_z_mm_s``
+    (the last two signed, fit less map), mean_eta_x_links_mm_s (against the map of the links alone,
+    the paper's).
     """
     measured = rows.assign(
         eta_x=1e3 * rows["eta_x"],
@@ -67,20 +74,30 @@ def summary_table(rows: pd.DataFrame) -> pd.DataFrame:
         mean_eta_x_links_mm_s=("eta_x_links", "mean"),
     )
     factors = {"mean_relative_x_pct": 100.0, "mean_error_x_mm_s": 1e3, "mean_error_z_mm_s": 1e3}
-    return table.assign(**{name: factor * table[name] for name, factor in factors.items()}).reset_index()
+    return table.assign(
+        **{name: factor * table[name] for name, factor in factors.items()}
+    ).reset_index()
 
 
 def draw_cartesian_fit(data: pd.DataFrame) -> Figure:
     """Figure 6: a row per impact; z on the left, x on the right; time counts from the impact."""
     impacts = data.drop_duplicates("experiment").sort_values("angle_deg").to_dict("records")
     figure, panels = plt.subplots(
-        len(impacts), 2, figsize=(style.DOUBLE_COLUMN, 1.55 * len(impacts) + 0.6), sharex=True, squeeze=False
+        len(impacts),
+        2,
+        figsize=(style.DOUBLE_COLUMN, 1.55 * len(impacts) + 0.6),
+        sharex=True,
+        squeeze=False,
     )
     for row, impact in zip(panels, impacts, strict=True):
         for axes, (component, _) in zip(row, _COLUMNS, strict=True):
-            part = data[(data["experiment"] == impact["experiment"]) & (data["component"] == component)]
+            part = data[
+                (data["experiment"] == impact["experiment"]) & (data["component"] == component)
+            ]
             _draw_series(axes, part)
-        row[0].set_ylabel(f"{impact['speed_m_s']:.2f} m/s, {impact['angle_deg']:.0f} degrees\nvelocity (m/s)")
+        row[0].set_ylabel(
+            f"{impact['speed_m_s']:.2f} m/s, {impact['angle_deg']:.0f} degrees\nvelocity (m/s)"
+        )
     for axes, (_, title) in zip(panels[0], _COLUMNS, strict=True):
         axes.set_title(title, loc="left")
     for axes in panels[-1]:

@@ -1,8 +1,10 @@
-"""The paper's headline judged from print alone: what its map tells of the measured v_x+, and naive answers beside it.
+"""The paper's headline judged from print alone: what its map tells of the measured v_x+, and naive
+answers beside it.
 
-Every row of Table II that is no copy is predicted by ``v_x+ = v_x- + r |v_z-|`` (eq. 5) with several r. That of the
-map is printed. One r for all other rows, the other set's r and no impact know nothing of the arm's model. The map's r
-of other rows are the shuffled answer: were they as good, the map would tell no posture from another.
+Every row of Table II that is no copy is predicted by ``v_x+ = v_x- + r |v_z-|`` (eq. 5) with
+several r. That of the map is printed. One r for all other rows, the other set's r and no impact
+know nothing of the arm's model. The map's r of other rows are the shuffled answer: were they as
+good, the map would tell no posture from another.
 """
 
 from __future__ import annotations
@@ -38,10 +40,11 @@ def headline(published: str) -> dict[str, pd.DataFrame]:
 def headline_table(printed: pd.DataFrame) -> pd.DataFrame:
     """One row per printed row that is no copy; velocities and errors in m/s.
 
-    The labels; ``direction_deg`` (90, 70 or 53); ``speed`` before the impact; ``vx_plus_fit, vz_plus_fit`` as
-    printed; ``signed_error`` of the map, prediction less fit; the errors' sizes :data:`PREDICTIONS`, of which
-    ``error_shuffled`` is a mean over the other rows' r; ``relative_error`` of the map as the paper defines it;
-    ``vz_plus_lean``: v_z+ if every fit slid on one plane that leans, by least squares.
+    The labels; ``direction_deg`` (90, 70 or 53); ``speed`` before the impact; ``vx_plus_fit,
+    vz_plus_fit`` as printed; ``signed_error`` of the map, prediction less fit; the errors' sizes
+    :data:`PREDICTIONS`, of which ``error_shuffled`` is a mean over the other rows' r;
+    ``relative_error`` of the map as the paper defines it; ``vz_plus_lean``: v_z+ if every fit slid
+    on one plane that leans, by least squares.
     """
     once = printed[~copied_rows(printed)].reset_index(drop=True)
     before, fall = once["vx_minus"].to_numpy(), once["vz_minus"].abs().to_numpy()
@@ -54,7 +57,9 @@ def headline_table(printed: pd.DataFrame) -> pd.DataFrame:
     def with_ratio_of(rows: np.ndarray, k: int) -> float:
         if not rows.any():
             return np.nan
-        return abs(before[k] + fitted_ratio(before[rows], fall[rows], by_fit[rows]) * fall[k] - by_fit[k])
+        return abs(
+            before[k] + fitted_ratio(before[rows], fall[rows], by_fit[rows]) * fall[k] - by_fit[k]
+        )
 
     found = []
     for k in range(len(once)):
@@ -84,16 +89,22 @@ def headline_table(printed: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_headline(data: pd.DataFrame) -> Figure:
-    """Mean errors of the predictions, the map's errors by speed and direction, and v_z+ over v_x+ with one lean."""
+    """Mean errors of the predictions, the map's errors by speed and direction, and v_z+ over v_x+
+    with one lean.
+    """
     figure, (means, errors, normal) = plt.subplots(1, 3, figsize=(style.DOUBLE_COLUMN, 2.5))
     _draw_means(means, data)
     for direction, colour in _COLOURS.items():
         rows = data[data["direction_deg"] == direction]
         label = f"{direction} degrees"
-        errors.plot(rows["speed"], 1e3 * rows["signed_error"], "o", ms=3.5, color=colour, label=label)
+        errors.plot(
+            rows["speed"], 1e3 * rows["signed_error"], "o", ms=3.5, color=colour, label=label
+        )
         normal.plot(1e3 * rows["vx_plus_fit"], 1e3 * rows["vz_plus_fit"], "o", ms=3.5, color=colour)
     along = data.sort_values("vx_plus_fit")
-    normal.plot(1e3 * along["vx_plus_fit"], 1e3 * along["vz_plus_lean"], "-", lw=0.9, color=style.MEASURED)
+    normal.plot(
+        1e3 * along["vx_plus_fit"], 1e3 * along["vz_plus_lean"], "-", lw=0.9, color=style.MEASURED
+    )
     for axes in (errors, normal):
         axes.axhline(0.0, color="black", lw=0.4, zorder=0)
     errors.set_xlabel("speed before the impact (m/s)")
@@ -108,7 +119,13 @@ def _draw_means(axes: Axes, data: pd.DataFrame) -> None:
     for place, column in enumerate(PREDICTIONS):
         error = 1e3 * data[column]
         axes.plot(error, np.full(len(error), place), "|", ms=5.0, mew=0.6, color=style.MEASURED)
-        axes.plot(error.mean(), place, "o", ms=4.0, color=style.RELEASE if column == "error_map" else style.LINE)
+        axes.plot(
+            error.mean(),
+            place,
+            "o",
+            ms=4.0,
+            color=style.RELEASE if column == "error_map" else style.LINE,
+        )
     axes.set_yticks(range(len(PREDICTIONS)), list(PREDICTIONS.values()))
     axes.invert_yaxis()
     axes.set_xscale("symlog", linthresh=1.0)  # some errors are 0

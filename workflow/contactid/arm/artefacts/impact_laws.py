@@ -1,8 +1,9 @@
 """What other contact laws than the frictionless inelastic one would make of Table II's impacts.
 
-Every printed velocity before the impact, in the posture of its direction, under each friction and restitution
-(:mod:`contactid.arm.models.impact`). The postures are those with which the frictionless inelastic law meets the printed
-predictions, so the table shows how much the laws differ, not which one is right.
+Every printed velocity before the impact, in the posture of its direction, under each friction and
+restitution (:mod:`contactid.arm.models.impact`). The postures are those with which the frictionless
+inelastic law meets the printed predictions, so the table shows how much the laws differ, not which
+one is right.
 """
 
 from __future__ import annotations
@@ -23,20 +24,32 @@ from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.output.tables import read_csv, write_exact
 
 
-def solve_laws(links: str, robot: Mapping[str, Any], laws: Mapping[str, Any], published: str, table: str) -> None:
-    """Write :func:`law_table` of the described arm; ``robot`` and ``laws`` are blocks of the configuration."""
-    write_exact(law_table(load_robot(links, **robot), printed_table(read_csv(published)), **laws), table)
+def solve_laws(
+    links: str, robot: Mapping[str, Any], laws: Mapping[str, Any], published: str, table: str
+) -> None:
+    """Write :func:`law_table` of the described arm; ``robot`` and ``laws`` are blocks of the
+    configuration.
+    """
+    write_exact(
+        law_table(load_robot(links, **robot), printed_table(read_csv(published)), **laws), table
+    )
 
 
 def law_table(
-    robot: Robot, printed: pd.DataFrame, *, friction_mu: Sequence[float], restitution_e_n: Sequence[float], facets: int
+    robot: Robot,
+    printed: pd.DataFrame,
+    *,
+    friction_mu: Sequence[float],
+    restitution_e_n: Sequence[float],
+    facets: int,
 ) -> pd.DataFrame:
-    """``ext_impact_laws``: one row per printed experiment and law, all combinations of the coefficients.
+    """``ext_impact_laws``: one row per printed experiment and law, all combinations of the
+    coefficients.
 
-    Columns dataset, velocity_m_s, angle_deg, friction_mu, restitution_e_n, state, vx_plus, vy_plus, vz_plus
-    (m/s), impulse_n_ns, impulse_x_ns, impulse_y_ns, energy_before_j, energy_lost_j, sticking_mu (friction from which
-    the tip sticks), converged, residual, iterations, seconds; columns of an impact that wasn't solved are its last
-    point's.
+    Columns dataset, velocity_m_s, angle_deg, friction_mu, restitution_e_n, state, vx_plus, vy_plus,
+    vz_plus (m/s), impulse_n_ns, impulse_x_ns, impulse_y_ns, energy_before_j, energy_lost_j,
+    sticking_mu (friction from which the tip sticks), converged, residual, iterations, seconds;
+    columns of an impact that wasn't solved are its last point's.
     """
     groups = row_postures(robot, printed, PER_ANGLE, upright_postures(robot))
     rows = []
@@ -65,7 +78,9 @@ def law_table(
                 "seconds": found.seconds,
             }
             rows.append(labels | law)
-    return pd.DataFrame(rows).sort_values([*LABELS, "restitution_e_n", "friction_mu"], ignore_index=True)
+    return pd.DataFrame(rows).sort_values(
+        [*LABELS, "restitution_e_n", "friction_mu"], ignore_index=True
+    )
 
 
 def impact_laws(laws: str) -> pd.DataFrame:
@@ -73,8 +88,11 @@ def impact_laws(laws: str) -> pd.DataFrame:
     return read_csv(laws)
 
 
-def sticking_friction(mass: np.ndarray, jacobian: np.ndarray, velocity: np.ndarray, restitution: float) -> float:
-    """Least mu (of a disk) at which the impulse that stops the tip's sliding lies within the friction cone.
+def sticking_friction(
+    mass: np.ndarray, jacobian: np.ndarray, velocity: np.ndarray, restitution: float
+) -> float:
+    """Least mu (of a disk) at which the impulse that stops the tip's sliding lies within the
+    friction cone.
 
     That impulse has ``w+ = (0, 0, -e w_N-)``.
     """

@@ -19,21 +19,27 @@ _BEFORE, _AFTER = 0.15, 0.30  # s of the recording that is drawn
 
 
 def shown_velocities(data: str, fits: str) -> pd.DataFrame:
-    """Figure 2 from the canonical dataset and the recordings' fits: the impact nearest to the paper's, as measured."""
+    """Figure 2 from the canonical dataset and the recordings' fits: the impact nearest to the
+    paper's, as measured.
+    """
     every = read_csv(fits).drop_duplicates("experiment")
     found = every.dropna(subset="impact_time_s")
     if found.empty:
-        raise ContactIdError(f"{fits}: no impact time of {', '.join(every['experiment'])}", "Check the recordings")
+        raise ContactIdError(
+            f"{fits}: no impact time of {', '.join(every['experiment'])}", "Check the recordings"
+        )
     apart = np.hypot(found["vx_minus"].to_numpy(), found["vz_minus"].to_numpy() + SHOWN_SPEED)
     shown = found.iloc[int(apart.argmin())].to_dict()
-    return joint_velocities(read_dataset(data), str(shown["experiment"]), float(shown["impact_time_s"]))
+    return joint_velocities(
+        read_dataset(data), str(shown["experiment"]), float(shown["impact_time_s"])
+    )
 
 
 def joint_velocities(impacts: xr.Dataset, experiment: str, impact_time: float) -> pd.DataFrame:
     """Joint velocities (rad/s) of one experiment between its samples, around the impact.
 
-    ``experiment, joint, time_s, velocity_rad_s, impact_time_s, source``; ``joint`` counts from 1, as in the paper's
-    figure 1; times are those of the recording, s.
+    ``experiment, joint, time_s, velocity_rad_s, impact_time_s, source``; ``joint`` counts from 1,
+    as in the paper's figure 1; times are those of the recording, s.
     """
     recording = arm_recording(impacts, experiment)
     velocity = np.diff(recording.joint_position, axis=0) / np.diff(recording.time)[:, None]
@@ -59,16 +65,22 @@ _HEIGHT = 5.6  # inches
 def draw_joint_velocities(data: pd.DataFrame) -> Figure:
     """Figure 2: a panel per joint, each with its own scale; a vertical line at the impact."""
     joints = sorted(data["joint"].unique())
-    figure, panels = plt.subplots(len(joints), 1, sharex=True, figsize=(style.SINGLE_COLUMN, _HEIGHT), squeeze=False)
+    figure, panels = plt.subplots(
+        len(joints), 1, sharex=True, figsize=(style.SINGLE_COLUMN, _HEIGHT), squeeze=False
+    )
     for axes, joint in zip(panels[:, 0], joints, strict=True):
         part = data[data["joint"] == joint]
         axes.plot(part["time_s"], part["velocity_rad_s"], color=style.LINE, lw=0.7)
-        axes.axvline(float(part["impact_time_s"].iloc[0]), color=style.RELEASE, lw=0.9, label="impact time")
+        axes.axvline(
+            float(part["impact_time_s"].iloc[0]), color=style.RELEASE, lw=0.9, label="impact time"
+        )
         axes.set_ylabel(rf"$\dot q_{joint}$", rotation=0, labelpad=8, va="center")
         axes.margins(x=0.0, y=0.12)
         axes.locator_params(axis="y", nbins=3)
         axes.ticklabel_format(axis="y", useOffset=False)
-    panels[0, 0].legend(loc="lower right", bbox_to_anchor=(1.0, 0.95), borderaxespad=0.0, handlelength=1.4)
+    panels[0, 0].legend(
+        loc="lower right", bbox_to_anchor=(1.0, 0.95), borderaxespad=0.0, handlelength=1.4
+    )
     panels[-1, 0].set_xlabel("time (s)")
     figure.supylabel("joint velocity (rad/s)", fontsize=8)
     figure.align_ylabels(panels[:, 0])

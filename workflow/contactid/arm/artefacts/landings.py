@@ -1,4 +1,6 @@
-"""Real landings of a biped against rigid laws: medians of the errors, and how often each law is the best."""
+"""Real landings of a biped against rigid laws: medians of the errors, and how often each law is the
+best.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,11 @@ def landing_tables(landings: str) -> dict[str, pd.DataFrame]:
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """By ``wait_ms`` and ``law``: errors over the size of the jump, and comparisons landing by landing.
+    """By ``wait_ms`` and ``law``: errors over the size of the jump, and comparisons landing by
+    landing.
 
-    ``landings``; ``median`` with the interval ``low, high`` of 95 % that order statistics give it; ``best`` (landings
-    in which the law errs least); ``worse_than_sticking``.
+    ``landings``; ``median`` with the interval ``low, high`` of 95 % that order statistics give it;
+    ``best`` (landings in which the law errs least); ``worse_than_sticking``.
     """
     found = []
     for wait, of_wait in rows.groupby("wait_ms"):

@@ -1,8 +1,10 @@
-"""Every row of Table II predicted from the others of its set and direction, with the described arm and with others.
+"""Every row of Table II predicted from the others of its set and direction, with the described arm
+and with others.
 
-The posture behind a group of rows isn't printed, so r is fitted: to the other rows of the group, copies left out. Arms
-with the same joints but random masses and inertias are asked for the same. Where such an arm has a posture with that r
-it predicts the same velocity, and then the printed one doesn't tell the arms apart.
+The posture behind a group of rows isn't printed, so r is fitted: to the other rows of the group,
+copies left out. Arms with the same joints but random masses and inertias are asked for the same.
+Where such an arm has a posture with that r it predicts the same velocity, and then the printed one
+doesn't tell the arms apart.
 
 Beside them stands the r that rounding leaves each row.
 """
@@ -34,22 +36,30 @@ _DECIMALS = 12
 
 
 def arms(described: Robot, settings: Mapping[str, Any]) -> dict[str, Robot]:
-    """The described arm and those of random inertia, by name; ``settings`` is the block ``arm: robot``."""
+    """The described arm and those of random inertia, by name; ``settings`` is the block ``arm:
+    robot``.
+    """
     found = {DESCRIBED: described}
     for seed in range(1, RANDOM_ARMS + 1):
-        found[f"random_arm_{seed}"] = build_robot(random_inertias(described.links, seed), **settings)
+        found[f"random_arm_{seed}"] = build_robot(
+            random_inertias(described.links, seed), **settings
+        )
     return found
 
 
-def left_out_table(robots: Mapping[str, Robot], printed: pd.DataFrame, upright: UprightPostures) -> pd.DataFrame:
-    """``ext_left_out``: one row per robot and printed row that has others in its group; velocities in m/s.
+def left_out_table(
+    robots: Mapping[str, Robot], printed: pd.DataFrame, upright: UprightPostures
+) -> pd.DataFrame:
+    """``ext_left_out``: one row per robot and printed row that has others in its group; velocities
+    in m/s.
 
     ``upright`` are the postures of any of the robots, which have the same joints.
 
-    Columns: the labels, direction_deg, robot, others (how many rows r is fitted to), ratio_others (the r that they ask
-    for), ratio (that of the posture found), vx_plus_map (as printed), vx_plus_map_ours and vz_plus_map_ours (by eq. 5),
-    mean_of_others (of their vx_plus_map), rounding_m_s (how far rounding of the row and of the others can bring the
-    prediction from the printed number); ratio_least, ratio_most (:func:`ratio_intervals`) and vx_plus_fit (as printed),
+    Columns: the labels, direction_deg, robot, others (how many rows r is fitted to), ratio_others
+    (the r that they ask for), ratio (that of the posture found), vx_plus_map (as printed),
+    vx_plus_map_ours and vz_plus_map_ours (by eq. 5), mean_of_others (of their vx_plus_map),
+    rounding_m_s (how far rounding of the row and of the others can bring the prediction from the
+    printed number); ratio_least, ratio_most (:func:`ratio_intervals`) and vx_plus_fit (as printed),
     all of them NaN for a copied row.
     """
     rows = list(_left_out(printed))
@@ -60,7 +70,9 @@ def left_out_table(robots: Mapping[str, Robot], printed: pd.DataFrame, upright: 
         for k, row in rows:
             q = nearest_posture(family, row["ratio_others"])
             jacobian = robot.tip_jacobian(q)
-            before = joint_velocity(robot, q, printed["vx_minus"].iloc[k], printed["vz_minus"].iloc[k])
+            before = joint_velocity(
+                robot, q, printed["vx_minus"].iloc[k], printed["vz_minus"].iloc[k]
+            )
             after = jacobian @ impact_map(robot.mass_matrix(q), jacobian[2], before)
             ours = {
                 "robot": name,
@@ -108,15 +120,16 @@ def _left_out(printed: pd.DataFrame) -> Iterator[tuple[int, dict[str, Any]]]:
 def _rounding(fall: np.ndarray, row: int, used: np.ndarray, ratio: float) -> float:
     """How far rounding alone can bring the prediction of a row from the printed one, m/s.
 
-    A printed row obeys ``vx+ = vx- + r |vz-|`` up to ``e = (2 + r) half a digit``. Least squares over the rows ``used``
-    brings their ``e`` into r, and r brings it into the row.
+    A printed row obeys ``vx+ = vx- + r |vz-|`` up to ``e = (2 + r) half a digit``. Least squares
+    over the rows ``used`` brings their ``e`` into r, and r brings it into the row.
     """
     off = HALF_DIGIT * (2.0 + abs(ratio))
     return float(off * (1.0 + fall[row] * fall[used].sum() / (fall[used] @ fall[used])))
 
 
 def ratio_intervals(printed: pd.DataFrame) -> pd.DataFrame:
-    """``ratio_least, ratio_most``: between them is ``r = (vx+ - vx-) / |vz-|`` of a row as far as its rounding goes.
+    """``ratio_least, ratio_most``: between them is ``r = (vx+ - vx-) / |vz-|`` of a row as far as
+    its rounding goes.
 
     For rows in which the tip gets faster by more than their rounding.
     """

@@ -1,7 +1,9 @@
-"""What else than the links decides r at the flattest angle: the probe's tilt, the table's height, the probe's length.
+"""What else than the links decides r at the flattest angle: the probe's tilt, the table's height,
+the probe's length.
 
-The paper prints none of them. With the described links an upright probe of 0.10 m on a table at -0.20 m meets the rows.
-With a wrist of plausible inertia no such posture does, but one does with a tilt that nobody would see.
+The paper prints none of them. With the described links an upright probe of 0.10 m on a table at
+-0.20 m meets the rows. With a wrist of plausible inertia no such posture does, but one does with a
+tilt that nobody would see.
 """
 
 from __future__ import annotations
@@ -44,27 +46,34 @@ _COLOURS = {"described": style.LINE, "corrected": style.RELEASE}
 
 
 def levers(links: str, corrections: str, robot: Mapping[str, Any], published: str) -> pd.DataFrame:
-    """``ext_postures``, the figure: ``inertia, lever, series, value, ratio`` with described and with corrected links.
+    """``ext_postures``, the figure: ``inertia, lever, series, value, ratio`` with described and
+    with corrected links.
 
-    Series ``curve``: r over a lever's value. Tilt (positive with the lower end forwards) is at the tip's place of the
-    stated posture of the flattest angle; with another table or probe it is the largest r of any upright posture.
-    ``meets``: the tilt at which r is what the rows of the flattest angle ask for. ``asked``: r that these rows ask for,
-    by set, and from both together.
+    Series ``curve``: r over a lever's value. Tilt (positive with the lower end forwards) is at the
+    tip's place of the stated posture of the flattest angle; with another table or probe it is the
+    largest r of any upright posture. ``meets``: the tilt at which r is what the rows of the
+    flattest angle ask for. ``asked``: r that these rows ask for, by set, and from both together.
     """
     asked = _asked(printed_table(read_csv(published)))
     rows = [("", "", ASKED, np.nan, ratio) for ratio in asked]
     for inertia, divisors in (("described", None), ("corrected", corrections)):
         arm = load_robot(links, **robot, corrections=divisors)
         tilts = {tilt: tilted_ratio(arm, tilt) for tilt in _TILTS}
-        meets = brentq(lambda tilt, arm=arm: tilted_ratio(arm, tilt) - asked[-1], -_MOST_TILT, _MOST_TILT)
+        meets = brentq(
+            lambda tilt, arm=arm: tilted_ratio(arm, tilt) - asked[-1], -_MOST_TILT, _MOST_TILT
+        )
         heights = {height: _largest(arm, height) for height in _HEIGHTS}
         probes = {
-            length: _largest(load_robot(links, **{**robot, "probe_length": length}, corrections=divisors))
+            length: _largest(
+                load_robot(links, **{**robot, "probe_length": length}, corrections=divisors)
+            )
             for length in _PROBES
         }
         probes[robot["probe_length"]] = heights[TABLE_HEIGHT]
         for lever, found in zip(_LEVERS, (tilts, heights, probes), strict=True):
-            rows += [(inertia, lever, CURVE, value, ratio) for value, ratio in sorted(found.items())]
+            rows += [
+                (inertia, lever, CURVE, value, ratio) for value, ratio in sorted(found.items())
+            ]
         rows.append((inertia, "tilt_deg", MEETS, meets, tilted_ratio(arm, meets)))
     return pd.DataFrame(rows, columns=["inertia", "lever", "series", "value", "ratio"])
 
@@ -87,13 +96,19 @@ def _asked(printed: pd.DataFrame) -> list[float]:
         for _, direction, rows in groups(printed, rule):
             if direction == FLATTEST:
                 used = printed.iloc[rows[~copied[rows]]]
-                found.append(fitted_ratio(*(used[c].to_numpy() for c in ("vx_minus", "vz_minus", "vx_plus_map"))))
+                found.append(
+                    fitted_ratio(
+                        *(used[c].to_numpy() for c in ("vx_minus", "vz_minus", "vx_plus_map"))
+                    )
+                )
     return found
 
 
 def draw_levers(data: pd.DataFrame) -> Figure:
     """A panel per lever; the band is what the rows ask for."""
-    figure, panels = plt.subplots(1, len(_LEVERS), figsize=(style.DOUBLE_COLUMN, 2.3), sharey=True, squeeze=False)
+    figure, panels = plt.subplots(
+        1, len(_LEVERS), figsize=(style.DOUBLE_COLUMN, 2.3), sharey=True, squeeze=False
+    )
     asked = data.loc[data["series"] == ASKED, "ratio"]
     for axes, (lever, (label, of)) in zip(panels[0], _LEVERS.items(), strict=True):
         axes.axhspan(asked.min(), asked.max(), color=style.MEASURED, alpha=0.3, lw=0.0)
@@ -101,7 +116,13 @@ def draw_levers(data: pd.DataFrame) -> Figure:
             part = data[(data["lever"] == lever) & (data["inertia"] == inertia)]
             curve, meets = part[part["series"] == CURVE], part[part["series"] == MEETS]
             axes.plot(
-                curve["value"], curve["ratio"], "-", marker="o", ms=2.5, color=colour, label=f"{inertia} inertias"
+                curve["value"],
+                curve["ratio"],
+                "-",
+                marker="o",
+                ms=2.5,
+                color=colour,
+                label=f"{inertia} inertias",
             )
             axes.plot(meets["value"], meets["ratio"], "s", ms=5.0, mfc="none", color=colour)
             for tilt, ratio in zip(meets["value"], meets["ratio"], strict=True):

@@ -1,6 +1,7 @@
 """Figure 3: the three two-mass models, drawn from their parts.
 
-Where parts stand along x is the table's; shapes of springs, dampers and arrows are decided where they are drawn.
+Where parts stand along x is the table's; shapes of springs, dampers and arrows are decided where
+they are drawn.
 """
 
 from __future__ import annotations
@@ -44,10 +45,11 @@ _LABELS = {
 def model_sketch() -> pd.DataFrame:
     """Figure 3: parts of the three models along x, in units of a mass's width.
 
-    Columns ``model, name, part, label, start, end``: ``mass`` from its left to its right side, ``ball`` (the contact
-    surface of m1), ``contact`` (spring and damper of eq. 6), ``coupling`` (between m1 and m2), ``rigid`` (the same,
-    stiff), ``force`` (from foot to tip), ``depth`` (what delta is measured along, from m1 to the environment's surface)
-    and ``place`` (the coordinate of a mass).
+    Columns ``model, name, part, label, start, end``: ``mass`` from its left to its right side,
+    ``ball`` (the contact surface of m1), ``contact`` (spring and damper of eq. 6), ``coupling``
+    (between m1 and m2), ``rigid`` (the same, stiff), ``force`` (from foot to tip), ``depth`` (what
+    delta is measured along, from m1 to the environment's surface) and ``place`` (the coordinate of
+    a mass).
     """
     rows: list[tuple[str, str, str, float, float]] = []
     for model in MODELS:
@@ -56,10 +58,18 @@ def model_sketch() -> pd.DataFrame:
         parts = [
             *(("mass", f"m_{k}", place, place + _WIDTH) for k, place in enumerate(places)),
             ("ball", "", one - _BALL, one),
-            ("rigid" if model == RIGID else "coupling", "" if model == RIGID else "k_rob d_rob", one + _WIDTH, two),
+            (
+                "rigid" if model == RIGID else "coupling",
+                "" if model == RIGID else "k_rob d_rob",
+                one + _WIDTH,
+                two,
+            ),
             ("force", "F", two + _WIDTH + _ARROW, two + _WIDTH),
             ("depth", "delta", one - _BALL, surface),
-            *(("place", f"x_{k}", place + _WIDTH / 2, place + _WIDTH / 2) for k, place in enumerate(places)),
+            *(
+                ("place", f"x_{k}", place + _WIDTH / 2, place + _WIDTH / 2)
+                for k, place in enumerate(places)
+            ),
         ]
         if model == COMPLIANT:
             parts.append(("contact", "k_env d_env", left + _WIDTH, surface))
@@ -86,12 +96,20 @@ def draw_models(data: pd.DataFrame) -> Figure:
 
 def _mass(axes: Axes, start: float, end: float, label: str) -> None:
     face = _SOLID if label == "m_0" else _BODY
-    axes.add_patch(Rectangle((start, -_HEIGHT / 2), end - start, _HEIGHT, fc=face, ec=_DARK, lw=_LINE, zorder=3))
-    axes.text((start + end) / 2, 0.0, _LABELS[label], ha="center", va="center", fontsize=9, zorder=4)
+    axes.add_patch(
+        Rectangle(
+            (start, -_HEIGHT / 2), end - start, _HEIGHT, fc=face, ec=_DARK, lw=_LINE, zorder=3
+        )
+    )
+    axes.text(
+        (start + end) / 2, 0.0, _LABELS[label], ha="center", va="center", fontsize=9, zorder=4
+    )
 
 
 def _ball(axes: Axes, start: float, end: float, _: str) -> None:
-    axes.add_patch(Wedge((end, 0.0), end - start, 90.0, 270.0, fc=_BODY, ec=_DARK, lw=_LINE, zorder=3))
+    axes.add_patch(
+        Wedge((end, 0.0), end - start, 90.0, 270.0, fc=_BODY, ec=_DARK, lw=_LINE, zorder=3)
+    )
 
 
 def _contact(axes: Axes, start: float, end: float, label: str) -> None:
@@ -112,20 +130,37 @@ def _spring_and_damper(axes: Axes, start: float, end: float, label: str) -> None
     axes.plot([middle, middle], [-_APART - half, -_APART + half], color=colour, lw=1.6)
     cup = middle - 0.18 * length, middle + 0.18 * length
     axes.plot(
-        [cup[0], cup[1], cup[1], cup[0]], -_APART + half * np.array([1.4, 1.4, -1.4, -1.4]), color=colour, lw=_LINE
+        [cup[0], cup[1], cup[1], cup[0]],
+        -_APART + half * np.array([1.4, 1.4, -1.4, -1.4]),
+        color=colour,
+        lw=_LINE,
     )
     axes.plot([cup[1], end], [-_APART, -_APART], color=colour, lw=_LINE)
-    axes.text(middle, _APART + 0.2, _LABELS[stiffness], ha="center", va="bottom", color=colour, fontsize=7)
-    axes.text(middle, -_APART - 0.25, _LABELS[damping], ha="center", va="top", color=colour, fontsize=7)
+    axes.text(
+        middle, _APART + 0.2, _LABELS[stiffness], ha="center", va="bottom", color=colour, fontsize=7
+    )
+    axes.text(
+        middle, -_APART - 0.25, _LABELS[damping], ha="center", va="top", color=colour, fontsize=7
+    )
 
 
 def _rigid(axes: Axes, start: float, end: float, _: str) -> None:
-    axes.add_patch(Rectangle((start, -0.14), end - start, 0.28, fc=_BODY, ec=_DARK, lw=_LINE, zorder=2))
+    axes.add_patch(
+        Rectangle((start, -0.14), end - start, 0.28, fc=_BODY, ec=_DARK, lw=_LINE, zorder=2)
+    )
 
 
 def _force(axes: Axes, start: float, end: float, label: str) -> None:
     _arrow(axes, start, end, 0.0, style.ACCENT, 1.4)
-    axes.text((start + end) / 2, 0.14, _LABELS[label], ha="center", va="bottom", color=style.ACCENT, fontsize=9)
+    axes.text(
+        (start + end) / 2,
+        0.14,
+        _LABELS[label],
+        ha="center",
+        va="bottom",
+        color=style.ACCENT,
+        fontsize=9,
+    )
 
 
 def _depth(axes: Axes, start: float, end: float, label: str) -> None:
@@ -133,18 +168,45 @@ def _depth(axes: Axes, start: float, end: float, label: str) -> None:
     for place in (start, end):
         axes.plot([place, place], [0.0, level + 0.08], color=QUIET, lw=0.5, ls=(0, (4, 2)))
     _arrow(axes, end, start, level, QUIET, 0.7, heads="<|-|>")
-    axes.text((start + end) / 2, level + 0.06, _LABELS[label], ha="center", va="bottom", fontsize=7, color=QUIET)
+    axes.text(
+        (start + end) / 2,
+        level + 0.06,
+        _LABELS[label],
+        ha="center",
+        va="bottom",
+        fontsize=7,
+        color=QUIET,
+    )
 
 
 def _place(axes: Axes, start: float, _: float, label: str) -> None:
     axes.plot([start, start], [_FLOOR - 0.32, _FLOOR + 0.12], color=QUIET, lw=0.5)
     _arrow(axes, start, start + 0.5, _FLOOR - 0.24, QUIET, 0.7)
-    axes.text(start + 0.55, _FLOOR - 0.24, _LABELS[label], ha="left", va="center", fontsize=7, color=QUIET)
+    axes.text(
+        start + 0.55, _FLOOR - 0.24, _LABELS[label], ha="left", va="center", fontsize=7, color=QUIET
+    )
 
 
-def _arrow(axes: Axes, start: float, end: float, level: float, colour: str, width: float, heads: str = "-|>") -> None:
-    look = {"arrowstyle": heads, "color": colour, "lw": width, "mutation_scale": 7, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", xy=(end, level), xytext=(start, level), arrowprops=look, zorder=4, annotation_clip=False)
+def _arrow(
+    axes: Axes,
+    start: float,
+    end: float,
+    level: float,
+    colour: str,
+    width: float,
+    heads: str = "-|>",
+) -> None:
+    look = {
+        "arrowstyle": heads,
+        "color": colour,
+        "lw": width,
+        "mutation_scale": 7,
+        "shrinkA": 0,
+        "shrinkB": 0,
+    }
+    axes.annotate(
+        "", xy=(end, level), xytext=(start, level), arrowprops=look, zorder=4, annotation_clip=False
+    )
 
 
 _PARTS: dict[str, Callable[[Axes, float, float, str], None]] = {

@@ -1,9 +1,10 @@
-"""Postures behind Table II: r fitted to its rows, the posture that has it, how well the rows are met, how firmly.
+"""Postures behind Table II: r fitted to its rows, the posture that has it, how well the rows are
+met, how firmly.
 
 Beside them, whether the arm's links, as described and as corrected, can be solid bodies.
 
-Two rules share rows out: one posture per direction of the motion (three), and one per set and direction (six). The
-``stated`` postures are three given ones, rounded to 0.01 deg, for comparison.
+Two rules share rows out: one posture per direction of the motion (three), and one per set and
+direction (six). The ``stated`` postures are three given ones, rounded to 0.01 deg, for comparison.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ _ELBOW = PLANE_JOINTS[1]
 _TURNED = 5.0  # deg
 
 
-def postures(links: str, corrections: str, robot: Mapping[str, Any], published: str) -> dict[str, pd.DataFrame]:
+def postures(
+    links: str, corrections: str, robot: Mapping[str, Any], published: str
+) -> dict[str, pd.DataFrame]:
     """Postures and links, of the described arm and of the one that the table of divisors corrects."""
     robots = {
         "described": load_robot(links, **robot),
@@ -73,15 +76,25 @@ class RowPosture:
     joint_position: np.ndarray | None
 
 
-def row_postures(robot: Robot, printed: pd.DataFrame, rule: str, upright: UprightPostures) -> list[RowPosture]:
-    """The postures of a rule; r by least squares over a group's rows, copies of other rows left out."""
+def row_postures(
+    robot: Robot, printed: pd.DataFrame, rule: str, upright: UprightPostures
+) -> list[RowPosture]:
+    """The postures of a rule; r by least squares over a group's rows, copies of other rows left
+    out.
+    """
     copied, found = copied_rows(printed), []
     for dataset, direction, rows in groups(printed, rule):
         if rule == STATED:
-            found.append(RowPosture(rows, dataset, direction, np.nan, stated_posture(direction, robot.model.nq)))
+            found.append(
+                RowPosture(
+                    rows, dataset, direction, np.nan, stated_posture(direction, robot.model.nq)
+                )
+            )
             continue
         used = printed.iloc[rows[~copied[rows]]]
-        ratio = fitted_ratio(*(used[name].to_numpy() for name in ("vx_minus", "vz_minus", "vx_plus_map")))
+        ratio = fitted_ratio(
+            *(used[name].to_numpy() for name in ("vx_minus", "vz_minus", "vx_plus_map"))
+        )
         try:
             posture = posture_of_ratio(robot, ratio, upright)
         except ContactIdError:
@@ -93,14 +106,18 @@ def row_postures(robot: Robot, printed: pd.DataFrame, rule: str, upright: Uprigh
 def row_impacts(
     robot: Robot, printed: pd.DataFrame, postures: list[RowPosture]
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-    """Row, mass matrix, tip Jacobian and joint velocity before the impact, of every row that has a posture."""
+    """Row, mass matrix, tip Jacobian and joint velocity before the impact, of every row that has a
+    posture.
+    """
     for group in postures:
         q = group.joint_position
         if q is None:
             continue
         mass, jacobian = robot.mass_matrix(q), robot.tip_jacobian(q)
         for k in group.rows:
-            before = joint_velocity(robot, q, printed["vx_minus"].iloc[k], printed["vz_minus"].iloc[k])
+            before = joint_velocity(
+                robot, q, printed["vx_minus"].iloc[k], printed["vz_minus"].iloc[k]
+            )
             yield int(k), mass, jacobian, before
 
 
@@ -115,23 +132,31 @@ def predictions(robot: Robot, printed: pd.DataFrame, postures: list[RowPosture])
 def posture_table(robots: Mapping[str, Robot], printed: pd.DataFrame) -> pd.DataFrame:
     """``ext_postures``: one row per inertia (the robots' keys), rule and group of rows.
 
-    Columns inertia, posture_rule, dataset (0: both), direction_deg, rows, ratio_fitted, largest_ratio (of any
-    upright posture), found, q2_deg, q4_deg, q6_deg, tip_x_m, tip_z_m, ratio, effective_mass_kg (of the tip along the
-    normal), ratio_change_q4_plus_5deg, ratio_change_q4_minus_5deg, vx_plus_max_error_mm_s, vx_plus_rms_error_mm_s
-    (of the printed predictions).
+    Columns inertia, posture_rule, dataset (0: both), direction_deg, rows, ratio_fitted,
+    largest_ratio (of any upright posture), found, q2_deg, q4_deg, q6_deg, tip_x_m, tip_z_m, ratio,
+    effective_mass_kg (of the tip along the normal), ratio_change_q4_plus_5deg,
+    ratio_change_q4_minus_5deg, vx_plus_max_error_mm_s, vx_plus_rms_error_mm_s (of the printed
+    predictions).
     """
     rows = []
     for inertia, robot in robots.items():
         upright = upright_postures(robot)
         for rule in (STATED, *RULES):
             groups = row_postures(robot, printed, rule, upright)
-            errors = 1e3 * (predictions(robot, printed, groups)[:, 0] - printed["vx_plus_map"].to_numpy())
+            errors = 1e3 * (
+                predictions(robot, printed, groups)[:, 0] - printed["vx_plus_map"].to_numpy()
+            )
             rows += [_posture_row(robot, inertia, rule, group, upright, errors) for group in groups]
     return pd.DataFrame(rows)
 
 
 def _posture_row(
-    robot: Robot, inertia: str, rule: str, group: RowPosture, upright: UprightPostures, errors: np.ndarray
+    robot: Robot,
+    inertia: str,
+    rule: str,
+    group: RowPosture,
+    upright: UprightPostures,
+    errors: np.ndarray,
 ) -> dict:
     q, mine = group.joint_position, errors[group.rows]
     row = {
@@ -151,7 +176,14 @@ def _posture_row(
         tip = robot.tip_position(q)
         effective = 1.0 / mobility(robot.mass_matrix(q), robot.tip_jacobian(q)[2])[0, 0]
         changes = (ratio_change(robot, q, _ELBOW, sign * _TURNED) for sign in (1.0, -1.0))
-        values = [*np.rad2deg(q[list(PLANE_JOINTS)]), tip[0], tip[2], ratio_at(robot, q), effective, *changes]
+        values = [
+            *np.rad2deg(q[list(PLANE_JOINTS)]),
+            tip[0],
+            tip[2],
+            ratio_at(robot, q),
+            effective,
+            *changes,
+        ]
     row |= dict(zip(names, values, strict=True))
     row["vx_plus_max_error_mm_s"] = float(np.abs(mine).max())
     row["vx_plus_rms_error_mm_s"] = float(np.sqrt((mine**2).mean()))
@@ -159,10 +191,16 @@ def _posture_row(
 
 
 def groups(printed: pd.DataFrame, rule: str) -> Iterator[tuple[int, int, np.ndarray]]:
-    """Dataset (0: both), direction in deg and rows of every group that shares a posture under a rule."""
+    """Dataset (0: both), direction in deg and rows of every group that shares a posture under a
+    rule.
+    """
     directions = nearest_direction(printed["vx_minus"], printed["vz_minus"])
     for dataset in sorted(printed["dataset"].unique()) if rule == PER_SET_AND_ANGLE else [0]:
-        member = np.ones(len(printed), bool) if dataset == 0 else (printed["dataset"] == dataset).to_numpy()
+        member = (
+            np.ones(len(printed), bool)
+            if dataset == 0
+            else (printed["dataset"] == dataset).to_numpy()
+        )
         for direction in STATED_POSTURES:
             rows = np.flatnonzero(member & (directions == direction))
             if len(rows):

@@ -1,8 +1,10 @@
-"""The paper's impacts by every published model of its arm, with and without motors, and which print refuses which.
+"""The paper's impacts by every published model of its arm, with and without motors, and which print
+refuses which.
 
-All stand in the stated postures, in which the described links have the printed r. A robot is the links of a model with
-its motors' inertia B added: none; as identified; or ``B / (1 + K)``, as torque control with gain K makes it. K is
-fitted to the printed fits of v_x+. The composite rigid body has its joints locked.
+All stand in the stated postures, in which the described links have the printed r. A robot is the
+links of a model with its motors' inertia B added: none; as identified; or ``B / (1 + K)``, as
+torque control with gain K makes it. K is fitted to the printed fits of v_x+. The composite rigid
+body has its joints locked.
 """
 
 from __future__ import annotations
@@ -97,7 +99,9 @@ class Place:
             "joint_3_share": np.nan,
         }
         if not np.isnan(share):
-            jump = np.abs(np.linalg.solve(self.mass + share * self.motors, self.jacobian[2]) / w[2, 2])
+            jump = np.abs(
+                np.linalg.solve(self.mass + share * self.motors, self.jacobian[2]) / w[2, 2]
+            )
             largest = jump[list(PLANE_JOINTS)].max()
             found |= {"joint_3": jump[_JOINT_3], "joint_3_share": jump[_JOINT_3] / largest}
         return found
@@ -106,7 +110,9 @@ class Place:
 def robots(
     links: str, corrections: str, published_links: str, robot: Mapping[str, Any], published: str
 ) -> dict[str, pd.DataFrame]:
-    """Tables ``ext_robots`` and ``ext_robots_rows``, and the figure's data, which is ``ext_robots``."""
+    """Tables ``ext_robots`` and ``ext_robots_rows``, and the figure's data, which is
+    ``ext_robots``.
+    """
     described = load_robot(links, **robot)
     models = {
         DESCRIBED: parameters_of(described),
@@ -123,7 +129,9 @@ def robots(
 
 
 def rows_of_print(printed: pd.DataFrame) -> pd.DataFrame:
-    """Table II without copies, with ``direction_deg``, and ``ratio_least, ratio_most`` that rounding leaves the map."""
+    """Table II without copies, with ``direction_deg``, and ``ratio_least, ratio_most`` that
+    rounding leaves the map.
+    """
     rows = pd.concat([printed, ratio_intervals(printed)], axis=1)[~copied_rows(printed)]
     direction = nearest_direction(rows["vx_minus"], rows["vz_minus"])
     return rows.assign(direction_deg=direction).reset_index(drop=True)
@@ -132,11 +140,12 @@ def rows_of_print(printed: pd.DataFrame) -> pd.DataFrame:
 def robot_table(robot: Robot, models: Mapping[str, np.ndarray], rows: pd.DataFrame) -> pd.DataFrame:
     """``ext_robots``: one row per links, motors and direction.
 
-    ``motor_share`` of the identified inertia, with the interval ``share_low, share_high``; ``ratio`` r;
-    ``effective_mass_kg``; ``lateral``, W_yz / W_zz; ``joint_3``, its jump over the speed that the tip loses, rad/m, and
-    ``joint_3_share`` of the largest jump of joints 2, 4 and 6; ``ratio_map, ratio_fit``, r that the printed map and
-    fits have; ``map_error, fit_error``, mean sizes of the errors of v_x+ against them, m/s, and ``fit_error_of_all``
-    directions; ``rows``, and ``map_agrees``, in how many v_x+ is as near to the map as the described arm's furthest.
+    ``motor_share`` of the identified inertia, with the interval ``share_low, share_high``;
+    ``ratio`` r; ``effective_mass_kg``; ``lateral``, W_yz / W_zz; ``joint_3``, its jump over the
+    speed that the tip loses, rad/m, and ``joint_3_share`` of the largest jump of joints 2, 4 and 6;
+    ``ratio_map, ratio_fit``, r that the printed map and fits have; ``map_error, fit_error``, mean
+    sizes of the errors of v_x+ against them, m/s, and ``fit_error_of_all`` directions; ``rows``,
+    and ``map_agrees``, in how many v_x+ is as near to the map as the described arm's furthest.
     """
     impacts = []
     for model, parameters in models.items():
@@ -144,11 +153,21 @@ def robot_table(robot: Robot, models: Mapping[str, np.ndarray], rows: pd.DataFra
             direction: Place.of(robot, model, parameters, stated_posture(direction, robot.model.nq))
             for direction in STATED_POSTURES
         }
-        motors = {NO_MOTORS: (0.0, 0.0, 0.0), REDUCED: fitted_share(places, rows), MOTORS: (1.0, 1.0, 1.0)}
+        motors = {
+            NO_MOTORS: (0.0, 0.0, 0.0),
+            REDUCED: fitted_share(places, rows),
+            MOTORS: (1.0, 1.0, 1.0),
+        }
         if model != JUBIEN:
             motors[ONE_BODY] = (np.nan, np.nan, np.nan)
         for name, (share, low, high) in motors.items():
-            labels = {"links": model, "motors": name, "motor_share": share, "share_low": low, "share_high": high}
+            labels = {
+                "links": model,
+                "motors": name,
+                "motor_share": share,
+                "share_low": low,
+                "share_high": high,
+            }
             for direction, place in places.items():
                 impacts.append(labels | {"direction_deg": direction} | place.impact(share))
     table = pd.DataFrame(impacts)
@@ -156,16 +175,22 @@ def robot_table(robot: Robot, models: Mapping[str, np.ndarray], rows: pd.DataFra
     agreement = [_against_print(one, rows, tolerances) for one in table.to_dict("records")]
     found = pd.concat([table, pd.DataFrame(agreement)], axis=1)
     robot_rows = found.assign(sum=found["fit_error"] * found["rows"]).groupby(["links", "motors"])
-    return found.assign(fit_error_of_all=robot_rows["sum"].transform("sum") / robot_rows["rows"].transform("sum"))
+    return found.assign(
+        fit_error_of_all=robot_rows["sum"].transform("sum") / robot_rows["rows"].transform("sum")
+    )
 
 
 def fitted_share(places: Mapping[int, Place], rows: pd.DataFrame) -> tuple[float, float, float]:
-    """1 / (1 + K) that meets the printed fits of v_x+ best, and the ends of its interval of 95 % (F test), 0 to 1."""
+    """1 / (1 + K) that meets the printed fits of v_x+ best, and the ends of its interval of 95 % (F
+    test), 0 to 1.
+    """
     errors = np.zeros((len(_SHARES), len(rows)))
     for direction, place in places.items():
         here = (rows["direction_deg"] == direction).to_numpy()
         ratios = np.array([place.ratio(share) for share in _SHARES])
-        errors[:, here] = predicted(rows[here], ratios[:, None]) - rows.loc[here, "vx_plus_fit"].to_numpy()
+        errors[:, here] = (
+            predicted(rows[here], ratios[:, None]) - rows.loc[here, "vx_plus_fit"].to_numpy()
+        )
     squares = (errors**2).sum(axis=1)
     freedom = len(rows) - 1
     held = squares <= squares.min() * (1.0 + f_distribution.ppf(_CONFIDENCE, 1, freedom) / freedom)
@@ -180,10 +205,17 @@ def predicted(rows: pd.DataFrame, ratio: np.ndarray | float) -> np.ndarray:
 def row_tolerances(table: pd.DataFrame, rows: pd.DataFrame) -> dict[int, float]:
     """By direction the largest error (m/s) of the described arm against the printed map.
 
-    The stated postures were fitted with that arm, one a direction, so this is what no posture explains.
+    The stated postures were fitted with that arm, one a direction, so this is what no posture
+    explains.
     """
-    own = table[_is_the_paper_s(table)].drop_duplicates("direction_deg").set_index("direction_deg")["ratio"]
-    errors = np.abs(predicted(rows, rows["direction_deg"].map(own).to_numpy()) - rows["vx_plus_map"])
+    own = (
+        table[_is_the_paper_s(table)]
+        .drop_duplicates("direction_deg")
+        .set_index("direction_deg")["ratio"]
+    )
+    errors = np.abs(
+        predicted(rows, rows["direction_deg"].map(own).to_numpy()) - rows["vx_plus_map"]
+    )
     return errors.groupby(rows["direction_deg"]).max().to_dict()
 
 
@@ -192,7 +224,9 @@ def _is_the_paper_s(table: pd.DataFrame) -> pd.Series:
     return (table["links"] == DESCRIBED) & (table["motor_share"] == 0.0)
 
 
-def _against_print(one: Mapping[Any, Any], rows: pd.DataFrame, tolerances: Mapping[int, float]) -> dict[str, float]:
+def _against_print(
+    one: Mapping[Any, Any], rows: pd.DataFrame, tolerances: Mapping[int, float]
+) -> dict[str, float]:
     here = rows[rows["direction_deg"] == one["direction_deg"]]
     before, fall = here["vx_minus"].to_numpy(), here["vz_minus"].abs().to_numpy()
     ours = predicted(here, one["ratio"])
@@ -210,12 +244,18 @@ def _against_print(one: Mapping[Any, Any], rows: pd.DataFrame, tolerances: Mappi
 def upright_ranges(
     robot: Robot, models: Mapping[str, np.ndarray], table: pd.DataFrame
 ) -> dict[tuple[str, str], tuple[float, float]]:
-    """Least and largest r in any upright posture on the table, by links and motors of the rows of ``ext_robots``."""
+    """Least and largest r in any upright posture on the table, by links and motors of the rows of
+    ``ext_robots``.
+    """
     upright = upright_postures(robot).joint_position
     ranges = {}
     for model, parameters in models.items():
         places = [Place.of(robot, model, parameters, q) for q in upright]
-        shares = table[table["links"] == model].drop_duplicates("motors").set_index("motors")["motor_share"]
+        shares = (
+            table[table["links"] == model]
+            .drop_duplicates("motors")
+            .set_index("motors")["motor_share"]
+        )
         for motors, share in shares.items():
             ratios = [place.ratio(share) for place in places]
             ranges[model, str(motors)] = (min(ratios), max(ratios))
@@ -227,9 +267,9 @@ def row_table(
 ) -> pd.DataFrame:
     """``ext_robots_rows``: one row per printed row that is no copy: which other robots could it be?
 
-    Of ``robots``, all but the described links without motors, ``stated`` are within ``tolerance_m_s`` of the printed
-    map in the stated posture. ``upright``: in some upright posture on the table they have an r that the row's
-    rounding leaves.
+    Of ``robots``, all but the described links without motors, ``stated`` are within
+    ``tolerance_m_s`` of the printed map in the stated posture. ``upright``: in some upright posture
+    on the table they have an r that the row's rounding leaves.
     """
     tolerances = row_tolerances(table, rows)
     others = table[~_is_the_paper_s(table)]
@@ -242,21 +282,33 @@ def row_table(
         could = [low <= row["ratio_most"] and high >= row["ratio_least"] for low, high in spans]
         found.append(
             {name: row[name] for name in LABELS}
-            | {"direction_deg": direction, "tolerance_m_s": tolerances[direction], "robots": len(here)}
+            | {
+                "direction_deg": direction,
+                "tolerance_m_s": tolerances[direction],
+                "robots": len(here),
+            }
             | {"stated": int((off <= tolerances[direction]).sum()), "upright": int(sum(could))}
         )
     return pd.DataFrame(found)
 
 
 def draw_robots(data: pd.DataFrame) -> Figure:
-    """R by direction for every model with each of its motors; joint 3's jump beside that of the joints in the plane."""
+    """R by direction for every model with each of its motors; joint 3's jump beside that of the
+    joints in the plane.
+    """
     columns = len(STATED_POSTURES) + 1
-    figure, panels = plt.subplots(1, columns, figsize=(style.DOUBLE_COLUMN, 2.9), sharey=True, squeeze=False)
+    figure, panels = plt.subplots(
+        1, columns, figsize=(style.DOUBLE_COLUMN, 2.9), sharey=True, squeeze=False
+    )
     models = list(dict.fromkeys(data["links"]))
     for axes, direction in zip(panels[0], STATED_POSTURES, strict=False):
         here = data[data["direction_deg"] == direction]
-        axes.axvline(here["ratio_map"].iloc[0], color="black", lw=0.6, zorder=0, label="printed map")
-        axes.axvline(here["ratio_fit"].iloc[0], color="black", lw=0.6, ls=":", zorder=0, label="printed fits")
+        axes.axvline(
+            here["ratio_map"].iloc[0], color="black", lw=0.6, zorder=0, label="printed map"
+        )
+        axes.axvline(
+            here["ratio_fit"].iloc[0], color="black", lw=0.6, ls=":", zorder=0, label="printed fits"
+        )
         _draw_marks(axes, here, models, "ratio")
         axes.set_xlabel(f"r at {direction} degrees")
     turning = panels[0][-1]
@@ -275,4 +327,6 @@ def _draw_marks(axes: Axes, rows: pd.DataFrame, models: list[str], column: str) 
     for motors, (mark, colour) in _MARKS.items():
         part = rows[rows["motors"] == motors]
         places = part["links"].map(models.index)
-        axes.plot(part[column], places, mark, ms=4.5, mew=1.0, mfc="none", color=colour, label=motors)
+        axes.plot(
+            part[column], places, mark, ms=4.5, mew=1.0, mfc="none", color=colour, label=motors
+        )

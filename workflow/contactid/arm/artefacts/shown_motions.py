@@ -1,4 +1,5 @@
-"""What statements ask of figures' data: the motions of the two-mass models, their events, and joint velocities.
+"""What statements ask of figures' data: the motions of the two-mass models, their events, and joint
+velocities.
 
 Nothing here draws: the study's checks read these, and Matplotlib takes long to import.
 """
@@ -18,8 +19,8 @@ _CHANGE = 0.05  # s, before the impact and after it, over which joints are compa
 class ShownMotions:
     """Figure 4's data, read as curves.
 
-    ``impact`` is when model A's bodies meet, s, and ``before`` their state then, which a compliant contact doesn't
-    change at once; ``end`` is the last time.
+    ``impact`` is when model A's bodies meet, s, and ``before`` their state then, which a compliant
+    contact doesn't change at once; ``end`` is the last time.
     """
 
     def __init__(self, table: pd.DataFrame) -> None:
@@ -27,12 +28,15 @@ class ShownMotions:
         gap = models[COMPLIANT]["x1_m"] - models[COMPLIANT]["x0_m"]
         self.before = models[COMPLIANT][gap <= _TOUCHING].iloc[0]
         self.impact, self.end = float(str(self.before.name)), float(table["t_s"].max())
-        self._after = {model: part[~part.index.duplicated(keep="last")] for model, part in models.items()}
+        self._after = {
+            model: part[~part.index.duplicated(keep="last")] for model, part in models.items()
+        }
 
     def at(self, model: str, signal: str, times: np.ndarray) -> np.ndarray:
         """(n,) ``x1``, ``x2`` (m), ``v1`` or ``v2`` (m/s) at (n,) times, s; at an event after it.
 
-        A model of another name than A, B and C hits nothing: from the impact on its masses keep their velocities.
+        A model of another name than A, B and C hits nothing: from the impact on its masses keep
+        their velocities.
         """
         column = f"{signal}_m_s" if signal[0] == "v" else f"{signal}_m"
         if model in self._after:
@@ -42,17 +46,22 @@ class ShownMotions:
         return np.asarray(self.before[column] + speed * (times - self.impact))
 
     def after(self, begin: float, end: float) -> np.ndarray:
-        """(n,) times ``begin`` to ``end`` s after the impact, between steps, as model B jumps at the impact itself."""
+        """(n,) times ``begin`` to ``end`` s after the impact, between steps, as model B jumps at
+        the impact itself.
+        """
         return self.impact + np.arange(begin + 0.5 * _FINE, end, _FINE)
 
     def departure(self, model: str, begin: float) -> tuple[np.ndarray, np.ndarray]:
-        """Times (n,) from ``begin`` s after the impact on, and v2 less the rigid robot's there as a share of it."""
+        """Times (n,) from ``begin`` s after the impact on, and v2 less the rigid robot's there as a
+        share of it.
+        """
         times = np.arange(self.impact + begin, self.end, 1e-4)
         return times, self.at(model, "v2", times) / self.at(RIGID, "v2", times) - 1.0
 
 
 def separations(events: pd.DataFrame, model: str, setting: str = TABLE_I) -> pd.DataFrame:
-    """Separations of a motion of ``ext_events``, with their time and speed, and whether the bodies meet again.
+    """Separations of a motion of ``ext_events``, with their time and speed, and whether the bodies
+    meet again.
 
     ``after`` the impact, s; ``speed`` over the impact's; ``closes``.
     """
@@ -64,7 +73,9 @@ def separations(events: pd.DataFrame, model: str, setting: str = TABLE_I) -> pd.
 
 
 def velocity_changes(shown: pd.DataFrame) -> np.ndarray:
-    """(joints,) rms change of figure 2's joint velocities within 50 ms, from their mean before the impact, rad/s."""
+    """(joints,) rms change of figure 2's joint velocities within 50 ms, from their mean before the
+    impact, rad/s.
+    """
     since = shown["time_s"] - shown["impact_time_s"]
     before = shown[since.between(-_CHANGE, 0.0)].groupby("joint")["velocity_rad_s"].mean()
     after = shown[since.between(0.0, _CHANGE)]

@@ -1,4 +1,5 @@
-"""Table I and figures 4 and 5: the two-mass models' motion, and a one-mode fit of the velocity of m2.
+"""Table I and figures 4 and 5: the two-mass models' motion, and a one-mode fit of the velocity of
+m2.
 
 The paper's blue, dashed black and dash-dot red are kept in hues that any colour vision tells apart.
 """
@@ -14,7 +15,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from contactid.arm.identify.modal_fit import ModalFit, fit_modes
-from contactid.arm.simulate.two_mass import MODELS, TwoMass, TwoMassMotion, impact_map_velocity, simulate
+from contactid.arm.simulate.two_mass import (
+    MODELS,
+    TwoMass,
+    TwoMassMotion,
+    impact_map_velocity,
+    simulate,
+)
 from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.tables import read_csv
@@ -40,9 +47,16 @@ def system_of(models: Mapping[str, Any]) -> TwoMass:
 
 
 def parameters(models: Mapping[str, Any], published: str) -> pd.DataFrame:
-    """Table I: columns ``parameter, printed, used, unit, same``; a parameter that isn't printed is NaN."""
+    """Table I: columns ``parameter, printed, used, unit, same``; a parameter that isn't printed is
+    NaN.
+    """
     rows, names = read_csv(published), list(_UNITS)
-    printed = rows[rows["artefact"] == "tab01"].set_index("quantity")["value"].reindex(names).to_numpy(dtype=float)
+    printed = (
+        rows[rows["artefact"] == "tab01"]
+        .set_index("quantity")["value"]
+        .reindex(names)
+        .to_numpy(dtype=float)
+    )
     used = [getattr(system_of(models), name) for name in names]
     table = {"parameter": names, "printed": printed, "used": used, "unit": list(_UNITS.values())}
     return pd.DataFrame(table).assign(same=used == printed)
@@ -68,12 +82,15 @@ def motions(models: Mapping[str, Any]) -> pd.DataFrame:
     for model in MODELS:
         motion = simulate(system_of(models), model, duration)
         grid = np.union1d(
-            np.arange(0.0, duration + 0.5 * COARSE, COARSE).clip(max=duration), np.arange(first, last, FINE)
+            np.arange(0.0, duration + 0.5 * COARSE, COARSE).clip(max=duration),
+            np.arange(first, last, FINE),
         )
         events = np.array([event.time for event in motion.events])
         grid = np.setdiff1d(grid, events)
         times = np.concatenate([grid, events, events])
-        states = np.vstack([motion.states(grid), motion.states(events, before=True), motion.states(events)])
+        states = np.vstack(
+            [motion.states(grid), motion.states(events, before=True), motion.states(events)]
+        )
         order = np.argsort(times, kind="stable")
         names = ["t_s", "x0_m", "x1_m", "x2_m", "v0_m_s", "v1_m_s", "v2_m_s"]
         table = pd.DataFrame(np.column_stack([times, states])[order], columns=names)
@@ -82,8 +99,11 @@ def motions(models: Mapping[str, Any]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def decompose(motion: TwoMassMotion, window: float, sample_interval: float) -> tuple[np.ndarray, ModalFit]:
-    """Times (n,) since the first impact, s, and the one-mode fit of the velocity of m2 there, over ``window`` s.
+def decompose(
+    motion: TwoMassMotion, window: float, sample_interval: float
+) -> tuple[np.ndarray, ModalFit]:
+    """Times (n,) since the first impact, s, and the one-mode fit of the velocity of m2 there, over
+    ``window`` s.
 
     The offset is tied to the velocity of m2 right before the impact (eq. 7).
 
@@ -105,12 +125,15 @@ def decompose(motion: TwoMassMotion, window: float, sample_interval: float) -> t
     return time, fit_modes(time, velocity, before)
 
 
-def decomposition_table(motion: TwoMassMotion, window: float, sample_interval: float) -> pd.DataFrame:
+def decomposition_table(
+    motion: TwoMassMotion, window: float, sample_interval: float
+) -> pd.DataFrame:
     """Figure 5: ``series, t_s, v_m_s``, t since the impact.
 
-    Series: ``velocity`` of m2 (from 50 ms before the impact on), ``fit``, ``affine`` and ``oscillation`` (their sum
-    is the fit) over the window, ``reconstructed`` (the affine part at the impact) and ``impact_map`` (its prediction
-    from the velocity of m2 right before), a point each.
+    Series: ``velocity`` of m2 (from 50 ms before the impact on), ``fit``, ``affine`` and
+    ``oscillation`` (their sum is the fit) over the window, ``reconstructed`` (the affine part at
+    the impact) and ``impact_map`` (its prediction from the velocity of m2 right before), a point
+    each.
     """
     time, fit = decompose(motion, window, sample_interval)
     impact, step = motion.impact_time, sample_interval
@@ -126,7 +149,8 @@ def decomposition_table(motion: TwoMassMotion, window: float, sample_interval: f
         "impact_map": (origin, np.array([impact_map_velocity(motion.system, fit.pre_velocity)])),
     }
     return pd.concat(
-        [pd.DataFrame({"series": name, "t_s": t, "v_m_s": v}) for name, (t, v) in series.items()], ignore_index=True
+        [pd.DataFrame({"series": name, "t_s": t, "v_m_s": v}) for name, (t, v) in series.items()],
+        ignore_index=True,
     )
 
 
@@ -136,13 +160,19 @@ def decomposition(decomposition: str) -> pd.DataFrame:
 
 
 def draw_motions(data: pd.DataFrame, zoom: tuple[float, float]) -> Figure:
-    """Figure 4: positions (first column), velocities (second) and these around the impact; rows m1 and m2."""
+    """Figure 4: positions (first column), velocities (second) and these around the impact; rows m1
+    and m2.
+    """
     figure, panels = plt.subplots(2, 3, figsize=(style.DOUBLE_COLUMN, 3.6), sharex="col")
     for row, body in enumerate((1, 2)):
-        for axes, column in zip(panels[row], (f"x{body}_m", f"v{body}_m_s", f"v{body}_m_s"), strict=True):
+        for axes, column in zip(
+            panels[row], (f"x{body}_m", f"v{body}_m_s", f"v{body}_m_s"), strict=True
+        ):
             for model, (colour, dash, width) in LOOKS.items():
                 part = data[data["model"] == model]
-                axes.plot(part["t_s"], part[column], color=colour, ls=dash, lw=width, label=NAMES[model])
+                axes.plot(
+                    part["t_s"], part[column], color=colour, ls=dash, lw=width, label=NAMES[model]
+                )
         panels[row, 0].set_ylabel(rf"$x_{body}$ (m)")
         for axes in panels[row, 1:]:
             axes.set_ylabel(rf"$v_{body}$ (m/s)")
@@ -151,7 +181,9 @@ def draw_motions(data: pd.DataFrame, zoom: tuple[float, float]) -> Figure:
         low, high = float(shown.min()), float(shown.max())
         panels[row, 2].set(xlim=zoom, ylim=(low - 0.06 * (high - low), high + 0.06 * (high - low)))
         panels[row, 1].axvspan(*zoom, color="#ececec", lw=0.0, zorder=0)
-    for axes, title in zip(panels[0], ("position", "velocity", "velocity around the impact"), strict=True):
+    for axes, title in zip(
+        panels[0], ("position", "velocity", "velocity around the impact"), strict=True
+    ):
         axes.set_title(title)
     for axes in panels[1]:
         axes.set_xlabel("time (s)")
@@ -163,14 +195,20 @@ def draw_motions(data: pd.DataFrame, zoom: tuple[float, float]) -> Figure:
 
 
 def draw_decomposition(data: pd.DataFrame) -> Figure:
-    """Figure 5: velocity of m2 as an affine and an oscillating part, and the impact map's prediction."""
+    """Figure 5: velocity of m2 as an affine and an oscillating part, and the impact map's
+    prediction.
+    """
     figure, axes = plt.subplots(figsize=(style.SINGLE_COLUMN, 2.9))
     series = {str(name): part for name, part in data.groupby("series", sort=False)}
     looks: tuple[tuple[str, str, dict[str, Any]], ...] = (
         ("velocity", r"velocity of $m_2$", {"color": style.MEASURED, "lw": 2.4}),
         ("fit", "fit: affine + one mode", {"color": style.LINE, "lw": 1.0}),
         ("oscillation", "oscillating part", {"color": style.ACCENT, "lw": 1.0, "ls": ":"}),
-        ("affine", "affine part, back to the impact", {"color": style.RELEASE, "lw": 1.4, "ls": "--"}),
+        (
+            "affine",
+            "affine part, back to the impact",
+            {"color": style.RELEASE, "lw": 1.4, "ls": "--"},
+        ),
     )
     for name, label, look in looks:
         axes.plot(1e3 * series[name]["t_s"], series[name]["v_m_s"], label=label, **look)

@@ -1,13 +1,18 @@
-"""How well the post-impact velocity is reconstructed: twins' clean recordings with samples of sensor noise.
+"""How well the post-impact velocity is reconstructed: twins' clean recordings with samples of
+sensor noise.
 
-Methods were chosen on the study's own twin. So they are scored on others as well, with another seed, other drives, or
-links that aren't those of the impact map (``arm: fit: accuracy: twins``). A sample adds white noise to the clean joint
-positions and rounds them to the encoder's resolution. The tip's motion is linearised in this change (exact to 1e-10 m),
-everything after it is the pipeline's own code. Errors count from the truth: eq. 5 with the twin's links and motors as
-one. Beside them stand what explains them and what a reader would have without a recording, also less the truth:
+Methods were chosen on the study's own twin. So they are scored on others as well, with another
+seed, other drives, or links that aren't those of the impact map (``arm: fit: accuracy: twins``). A
+sample adds white noise to the clean joint positions and rounds them to the encoder's resolution.
+The tip's motion is linearised in this change (exact to 1e-10 m), everything after it is the
+pipeline's own code. Errors count from the truth: eq. 5 with the twin's links and motors as one.
+Beside them stand what explains them and what a reader would have without a recording, also less the
+truth:
 
-* ``bent``: the truth and the rate at which the pressing force bends the joints (:func:`bending_velocity`);
-* ``clean``: the same method on the clean recording with the true impact time, so what is left is the noise's;
+* ``bent``: the truth and the rate at which the pressing force bends the joints
+  (:func:`bending_velocity`);
+* ``clean``: the same method on the clean recording with the true impact time, so what is left is
+  the noise's;
 * ``described``: eq. 5 with the described links and the twin's motors;
 * ``links``: eq. 5 with the described links alone, the paper's map.
 """
@@ -65,9 +70,9 @@ class SensorNoise:
 class KnownImpact:
     """A twin's clean recording and what is true of it.
 
-    ``joint_position`` (n, joints), ``motion`` and ``jacobians`` (n, 2, joints) at its samples, ``at_impact`` (2,
-    joints); ``truth`` (2,) m/s, eq. 5 with links and motors; ``references`` (2,) m/s, those of the module's list but
-    ``clean``; ``noise`` of its sensors.
+    ``joint_position`` (n, joints), ``motion`` and ``jacobians`` (n, 2, joints) at its samples,
+    ``at_impact`` (2, joints); ``truth`` (2,) m/s, eq. 5 with links and motors; ``references`` (2,)
+    m/s, those of the module's list but ``clean``; ``noise`` of its sensors.
     """
 
     name: str
@@ -81,16 +86,22 @@ class KnownImpact:
     noise: SensorNoise
 
     def noisy(self, sample: int) -> TipMotion:
-        """The tip's motion as recorded in a noise sample, by the Jacobians: far cheaper than the robot's kinematics."""
+        """The tip's motion as recorded in a noise sample, by the Jacobians: far cheaper than the
+        robot's kinematics.
+        """
         change = self.noise.change(self.joint_position, self.name, sample)
-        return TipMotion(self.motion.time, self.motion.position + np.einsum("nij,nj->ni", self.jacobians, change))
+        return TipMotion(
+            self.motion.time, self.motion.position + np.einsum("nij,nj->ni", self.jacobians, change)
+        )
 
 
-def known_impact(described: Robot, made_with: Robot, one: TwinExperiment, block: Mapping[str, Any]) -> KnownImpact:
+def known_impact(
+    described: Robot, made_with: Robot, one: TwinExperiment, block: Mapping[str, Any]
+) -> KnownImpact:
     """What is known of an experiment of the twin ``block`` (as ``arm: twin``).
 
-    ``made_with`` is the robot that it was simulated with, ``described`` the one that a reader knows: the same joints,
-    maybe other links.
+    ``made_with`` is the robot that it was simulated with, ``described`` the one that a reader
+    knows: the same joints, maybe other links.
     """
     q, before, drives = one.q_impact, one.velocity_pre, block["drives"]
     force = block["pressing"] * float(np.linalg.norm(one.tip_velocity_pre))
@@ -104,7 +115,8 @@ def known_impact(described: Robot, made_with: Robot, one: TwinExperiment, block:
         impact_time=one.impact_time,
         truth=one.tip_velocity_post_map,
         references={
-            "bent": one.tip_velocity_post_map + bending_velocity(made_with, q, before, motors, stiffness, force),
+            "bent": one.tip_velocity_post_map
+            + bending_velocity(made_with, q, before, motors, stiffness, force),
             "described": map_velocity(described, q, before, motors),  # type: ignore[arg-type]
             "links": map_velocity(described, q, before),
         },
@@ -120,22 +132,26 @@ def bending_velocity(
     stiffness: np.ndarray,
     force: float,
 ) -> np.ndarray:
-    """(2,) what bending adds to the reported tip velocity: x and z parts of ``-d/dt (F J K^-1 J_z^T)``, m/s.
+    """(2,) what bending adds to the reported tip velocity: x and z parts of ``-d/dt (F J K^-1
+    J_z^T)``, m/s.
 
-    The arm reports positions on the motors' side with the deflection under gravity taken out. A force F that presses
-    the tip onto the table deflects the joints by ``K^-1 J_z^T F``, which the reported position contains: the reported
-    tip is off by ``-F J K^-1 J_z^T``. While the tip slides, the posture changes and with it this offset, so the
-    reported velocity of an arm that moves as one with its motors is not eq. 5's but
+    The arm reports positions on the motors' side with the deflection under gravity taken out. A
+    force F that presses the tip onto the table deflects the joints by ``K^-1 J_z^T F``, which the
+    reported position contains: the reported tip is off by ``-F J K^-1 J_z^T``. While the tip
+    slides, the posture changes and with it this offset, so the reported velocity of an arm that
+    moves as one with its motors is not eq. 5's but
 
     ``v+ = J q+ - d/dt (F J K^-1 J_z^T)`` along q+.
 
-    The second part is quadratic in speed for a force in proportion to speed, and below 1 mm/s; it belongs to the
-    sensor's place, and no fit can tell it from the rigid response.
+    The second part is quadratic in speed for a force in proportion to speed, and below 1 mm/s; it
+    belongs to the sensor's place, and no fit can tell it from the rigid response.
 
-    ``q, velocity_pre`` (n,), rad and rad/s, are those of the links just before the impact; ``motor_inertia, stiffness``
-    (n,) in kg m2 and N m/rad; ``force`` F in N.
+    ``q, velocity_pre`` (n,), rad and rad/s, are those of the links just before the impact;
+    ``motor_inertia, stiffness`` (n,) in kg m2 and N m/rad; ``force`` F in N.
     """
-    after = impact_map(robot.mass_matrix(q) + np.diag(motor_inertia), robot.tip_jacobian(q)[2], velocity_pre)
+    after = impact_map(
+        robot.mass_matrix(q) + np.diag(motor_inertia), robot.tip_jacobian(q)[2], velocity_pre
+    )
 
     def offset(time: float) -> np.ndarray:
         jacobian = robot.tip_jacobian(q + time * after)
@@ -150,8 +166,8 @@ def fit_samples(
 ) -> None:  # fmt: skip
     """Simulate experiments of the twin of a name, and write :func:`sample_rows` of each.
 
-    ``settings``, ``block`` and ``robot`` are ``arm: twin``, ``arm: fit`` and ``arm: robot``; ``corrections`` is the
-    table of divisors of twins with corrected links.
+    ``settings``, ``block`` and ``robot`` are ``arm: twin``, ``arm: fit`` and ``arm: robot``;
+    ``corrections`` is the table of divisors of twins with corrected links.
 
     Raises
     ------
@@ -166,31 +182,43 @@ def fit_samples(
     rows, samples = [], range(1, block["accuracy"]["samples"] + 1)
     for name in block["accuracy"]["experiments"]:
         if name not in by_name:
-            raise ContactIdError(f"the arm's twin has no experiment {name!r}", f"Choose from {', '.join(by_name)}")
-        known = known_impact(described, arm, simulate_experiment(by_name[name], changed, arm), changed)
+            raise ContactIdError(
+                f"the arm's twin has no experiment {name!r}", f"Choose from {', '.join(by_name)}"
+            )
+        known = known_impact(
+            described, arm, simulate_experiment(by_name[name], changed, arm), changed
+        )
         rows.append(sample_rows(known, samples, block))
     write_csv(pd.concat(rows, ignore_index=True).assign(twin=twin), table)
 
 
 def sample_window(twin: KnownImpact, sample: int, block: Mapping[str, Any]) -> Window:
-    """What is fitted in a noise sample, from the impact time that is found in it; the clean one's is known."""
+    """What is fitted in a noise sample, from the impact time that is found in it; the clean one's
+    is known.
+    """
     motion = twin.noisy(sample)
     moment, moment_se = twin.impact_time, 0.0
     if sample != CLEAN:
         covariance = twin.at_impact @ twin.at_impact.T
         impact = detect_impact(
-            motion.time, motion.position, block["impact"], name=twin.name, noise_covariance=covariance
+            motion.time,
+            motion.position,
+            block["impact"],
+            name=twin.name,
+            noise_covariance=covariance,
         )
         moment, moment_se = impact.time, impact.time_se
     return fit_window(motion, moment, moment_se, twin.at_impact, block, twin.name)
 
 
-def sample_rows(twin: KnownImpact, samples: Sequence[int], block: Mapping[str, Any]) -> pd.DataFrame:
+def sample_rows(
+    twin: KnownImpact, samples: Sequence[int], block: Mapping[str, Any]
+) -> pd.DataFrame:
     """One row per sample and method; a fit that failed has a reason and no numbers.
 
-    Columns ``experiment, sample, method, late_ms`` (of the impact time), ``reason``, and by component, in mm/s,
-    ``error_x`` (fit less truth), ``se_x``, ``bent_x``, ``clean_x``, ``described_x``, ``links_x`` (less the truth), and
-    the same of z.
+    Columns ``experiment, sample, method, late_ms`` (of the impact time), ``reason``, and by
+    component, in mm/s, ``error_x`` (fit less truth), ``se_x``, ``bent_x``, ``clean_x``,
+    ``described_x``, ``links_x`` (less the truth), and the same of z.
     """
     at_truth = {
         f"{name}_{c}": 1e3 * float(value[k] - twin.truth[k])
@@ -216,7 +244,9 @@ def sample_rows(twin: KnownImpact, samples: Sequence[int], block: Mapping[str, A
 def _fitted(twin: KnownImpact, method: str, window: Window | str) -> dict[str, Any]:
     """Errors and standard errors in mm/s, or the reason why there are none."""
     found: dict[str, Any] = {"late_ms": np.nan, "reason": window}
-    found |= {f"{number}_{component}": np.nan for component in COMPONENTS for number in ("error", "se")}
+    found |= {
+        f"{number}_{component}": np.nan for component in COMPONENTS for number in ("error", "se")
+    }
     if isinstance(window, str):
         return found
     try:
@@ -224,7 +254,9 @@ def _fitted(twin: KnownImpact, method: str, window: Window | str) -> dict[str, A
     except (ContactIdError, np.linalg.LinAlgError) as error:
         return found | {"reason": str(error)}
     found |= {"late_ms": 1e3 * (window.impact_time - twin.impact_time), "reason": ""}
-    for component, velocity, se, truth in zip(COMPONENTS, answer.velocity, answer.se, twin.truth, strict=True):
+    for component, velocity, se, truth in zip(
+        COMPONENTS, answer.velocity, answer.se, twin.truth, strict=True
+    ):
         found[f"error_{component}"] = 1e3 * float(velocity - truth)
         found[f"se_{component}"] = 1e3 * float(se)
     return found

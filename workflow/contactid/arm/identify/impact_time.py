@@ -1,25 +1,30 @@
-"""When a recorded motion hits the table: a bend in the tip's height, found and timed without anyone's help.
+"""When a recorded motion hits the table: a bend in the tip's height, found and timed without
+anyone's help.
 
-Sensors on the motors' side see no jump of velocity, since an elastic joint lies between them and the impact, but the
-velocity starts to bend there. Two steps:
+Sensors on the motors' side see no jump of velocity, since an elastic joint lies between them and
+the impact, but the velocity starts to bend there. Two steps:
 
-1. A scan over all samples for the first one where the height is much better described by a line that bends there
-   (``+ c_2 s^2 + c_3 s^3 + c_4 s^4``, s the time since the bend) than by any smooth polynomial with as many
-   coefficients, and where the bend takes a part of the approach speed.
-2. From there the impact time is fitted to all recorded positions together with everything else: lines before, and the
-   integrals of eq. 7 behind it. Its standard error follows from the same fit.
+1. A scan over all samples for the first one where the height is much better described by a line
+   that bends there (``+ c_2 s^2 + c_3 s^3 + c_4 s^4``, s the time since the bend) than by any
+   smooth polynomial with as many coefficients, and where the bend takes a part of the approach
+   speed.
+2. From there the impact time is fitted to all recorded positions together with everything else:
+   lines before, and the integrals of eq. 7 behind it. Its standard error follows from the same fit.
 
 With ``s = max(t - t_i, 0)`` a position in this fit is
 
-``y(t) = y_i + v- (t - t_i) + a s^2 / 2 + sum_k Re(z_k ((e^{s_k s} - 1) / s_k - s))``, ``s_k = gamma_k + i omega_k``,
+``y(t) = y_i + v- (t - t_i) + a s^2 / 2 + sum_k Re(z_k ((e^{s_k s} - 1) / s_k - s))``, ``s_k =
+gamma_k + i omega_k``,
 
-``z_k = A_k e^{i phi_k}`` (arm paper, eq. 7): continuous, with a continuous velocity. Several positions share the impact
-time and the poles, each has its own coefficients, so only t_i and the poles are searched (variable projection, as in
-:mod:`contactid.arm.identify.modal_search`). Positions have white noise: ordinary least squares is efficient, and its
+``z_k = A_k e^{i phi_k}`` (arm paper, eq. 7): continuous, with a continuous velocity. Several
+positions share the impact time and the poles, each has its own coefficients, so only t_i and the
+poles are searched (variable projection, as in
+:mod:`contactid.arm.identify.modal_search`). Positions have white noise: ordinary least squares is
+    efficient, and its
 Jacobian gives the covariance of t_i, v- and v+ together.
 
-The height alone leaves the time open by a millisecond or more, since a second mode's phase imitates a shift; together
-with the motion along the table, two modes determine it well.
+The height alone leaves the time open by a millisecond or more, since a second mode's phase imitates
+a shift; together with the motion along the table, two modes determine it well.
 """
 
 from __future__ import annotations
@@ -32,7 +37,14 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy.optimize import OptimizeResult, least_squares
 
 from contactid.arm.identify.modal_fit import fit_modes_jointly
-from contactid.arm.models.modal_signal import DIFFERENCED, HIGH, LOW, parts_of, poles_of, scaled_inverse
+from contactid.arm.models.modal_signal import (
+    DIFFERENCED,
+    HIGH,
+    LOW,
+    parts_of,
+    poles_of,
+    scaled_inverse,
+)
 from contactid.core.errors import ContactIdError
 
 _TIME = 1e-3  # s, unit of the impact time in the search
@@ -71,8 +83,8 @@ def fit_impact(
 ) -> ImpactFit:
     """Fit positions (n, d) at evenly spaced times (n,), s, around an impact near the time ``near``.
 
-    The search starts from there and from ``shift`` s before and behind; ``noise_covariance`` (d, d), up to a factor, is
-    that of the positions at one instant.
+    The search starts from there and from ``shift`` s before and behind; ``noise_covariance`` (d,
+    d), up to a factor, is that of the positions at one instant.
     """
     channels = position.shape[1]
     mixing = np.linalg.cholesky(np.eye(channels) if noise_covariance is None else noise_covariance)
@@ -90,7 +102,9 @@ def fit_impact(
 
 @dataclass(frozen=True)
 class _Problem:
-    """Whitened positions (n, d); a point is t_i in ms after ``near``, then gamma and omega of every mode."""
+    """Whitened positions (n, d); a point is t_i in ms after ``near``, then gamma and omega of every
+    mode.
+    """
 
     time: np.ndarray
     target: np.ndarray
@@ -146,7 +160,9 @@ def _start(problem: _Problem, moment: float, modes: int) -> np.ndarray:
     step = float(time[-1] - time[0]) / (len(time) - 1)
     middle = 0.5 * (time[behind[1:]] + time[behind[:-1]]) - moment
     velocity = np.diff(y[behind], axis=0) / step
-    poles = fit_modes_jointly(middle, velocity, line[1], modes=modes, noise=DIFFERENCED, averaging=step)[0].poles
+    poles = fit_modes_jointly(
+        middle, velocity, line[1], modes=modes, noise=DIFFERENCED, averaging=step
+    )[0].poles
     return np.array([(moment - problem.near) / _TIME, *parts_of(poles)])
 
 
@@ -156,7 +172,10 @@ def _described(problem: _Problem, best: OptimizeResult, mixing: np.ndarray) -> I
     _, beta, rest = problem.solved(point)
     p, channels = beta.shape
     jacobian = np.column_stack(
-        [np.kron(columns, np.eye(channels)), problem.full_slopes(point, beta).reshape(-1, len(point))]
+        [
+            np.kron(columns, np.eye(channels)),
+            problem.full_slopes(point, beta).reshape(-1, len(point)),
+        ]
     )
     inverse = scaled_inverse(jacobian)
     variance = float((rest**2).sum()) / max(rest.size - jacobian.shape[1], 1)
@@ -191,7 +210,8 @@ def detect_impact(
     Parameters
     ----------
     time, position
-        (n,) s, evenly spaced; (n, d) m, of which the last column is the height along the table's normal.
+        (n,) s, evenly spaced; (n, d) m, of which the last column is the height along the table's
+        normal.
     noise_covariance
         (d, d), up to a factor, of the positions' noise at one instant; unit if None.
 
@@ -202,18 +222,22 @@ def detect_impact(
     """
     steps = np.diff(time)
     if np.abs(steps - np.median(steps)).max() > _UNEVEN * abs(np.median(steps)):
-        raise ContactIdError(f"{name}: samples are missing or uneven in time", "Cut or resample the recording")
+        raise ContactIdError(
+            f"{name}: samples are missing or uneven in time", "Cut or resample the recording"
+        )
     step = float(time[-1] - time[0]) / (len(time) - 1)
     lengths = (block["before"], block["bend"], block["after"])
     before, bend, after = (round(length / step) for length in lengths)
     if len(time) < before + bend + 2:
         raise ContactIdError(
-            f"{name}: {len(time)} samples are too few to find an impact", f"Record {sum(lengths):g} s or more"
+            f"{name}: {len(time)} samples are too few to find an impact",
+            f"Record {sum(lengths):g} s or more",
         )
     index = _scan(time, position[:, -1], before, bend, block, name)
     if index + after >= len(time):
         raise ContactIdError(
-            f"{name}: the recording ends {time[-1] - time[index]:.3g} s after the impact", f"Record {lengths[-1]:g} s"
+            f"{name}: the recording ends {time[-1] - time[index]:.3g} s after the impact",
+            f"Record {lengths[-1]:g} s",
         )
     window = slice(index - before, index + after + 1)
     return fit_impact(
@@ -222,7 +246,9 @@ def detect_impact(
     )  # fmt: skip
 
 
-def _scan(t: np.ndarray, z: np.ndarray, before: int, bend: int, block: Mapping[str, float], name: str) -> int:
+def _scan(
+    t: np.ndarray, z: np.ndarray, before: int, bend: int, block: Mapping[str, float], name: str
+) -> int:
     """Sample nearest to the first impact."""
     s = np.arange(-before, bend + 1) / bend
     powers = np.array(_DEGREES)
@@ -236,7 +262,9 @@ def _scan(t: np.ndarray, z: np.ndarray, before: int, bend: int, block: Mapping[s
     floor = (np.finfo(float).eps * np.abs(z).max()) ** 2 * len(s) + np.finfo(float).tiny
     ratio = (left_smooth - left) / np.maximum(left, floor) * (len(s) - bent.shape[1])
     speed = coefficients[:, 1] / (bend * (t[1] - t[0]))
-    kept = 1.0 + (coefficients[:, 2:] @ powers) / np.where(coefficients[:, 1] == 0.0, np.inf, coefficients[:, 1])
+    kept = 1.0 + (coefficients[:, 2:] @ powers) / np.where(
+        coefficients[:, 1] == 0.0, np.inf, coefficients[:, 1]
+    )
     falling = speed < -block["slowest"]
     hits = np.flatnonzero(falling & (kept < 1.0 - block["share"]) & (ratio > block["significance"]))
     if not len(hits):

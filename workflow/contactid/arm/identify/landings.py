@@ -1,9 +1,13 @@
-"""Measured velocities of the biped's landings against rigid laws: which law predicts v+, and do motors count.
+"""Measured velocities of the biped's landings against rigid laws: which law predicts v+, and do
+motors count.
 
-Joint rates are derivatives of recorded positions: the recorded rates of the unactuated joints lag them (see
-:mod:`contactid.arm.readers.landings`). v- is that of some samples before the first foot touches, v+ that of some
-milliseconds behind the second's touch, when the feet's normal velocity has gone. An error is ``|v+ - predicted|`` in
-the norm of the kinetic energy, over that of the measured jump ``v+ - v-``: no impact has 1.
+Joint rates are derivatives of recorded positions: the recorded rates of the unactuated joints lag
+them (see
+:mod:`contactid.arm.readers.landings`). v- is that of some samples before the first foot touches, v+
+    that of some
+milliseconds behind the second's touch, when the feet's normal velocity has gone. An error is ``|v+
+- predicted|`` in the norm of the kinetic energy, over that of the measured jump ``v+ - v-``: no
+impact has 1.
 """
 
 from __future__ import annotations
@@ -21,7 +25,10 @@ from contactid.output.tables import write_exact
 from contactid.sources.motion import read_dataset
 
 WAITS = (4, 6, 8)  # ms after the second foot's touch
-_SMOOTHED, _DEGREE = 7, 2  # samples and degree of the polynomial whose slope is a rate: 3.5 ms, a seventh of a swing
+_SMOOTHED, _DEGREE = (
+    7,
+    2,
+)  # samples and degree of the polynomial whose slope is a rate: 3.5 ms, a seventh of a swing
 _BEFORE = 4  # samples before the first touch
 _FALLING = 4  # samples of the approach's speed, which all recordings have before a touch
 _SLOWED = 0.15  # of its speed, by which a foot that touches is slower
@@ -31,7 +38,9 @@ _ON_GROUND = 0.02  # m above the lowest end of the feet
 
 @dataclass(frozen=True, eq=False)
 class Landing:
-    """Postures q (n, 23), velocities v (n, 22), and of the feet's ends heights (n, 4), m, and vertical velocities."""
+    """Postures q (n, 23), velocities v (n, 22), and of the feet's ends heights (n, 4), m, and
+    vertical velocities.
+    """
 
     q: np.ndarray
     v: np.ndarray
@@ -44,8 +53,12 @@ def landing(biped: Biped, recorded: xr.Dataset, rates: np.ndarray) -> Landing:
     values = {str(name): recorded[name].values for name in recorded}
     q, v, height, vertical = [], [], [], []
     for k in range(recorded.sizes["sample"]):
-        here = biped.posture(values["base_orientation"][k], values["base_position"][k], values["joint_position"][k])
-        moving = biped.velocity(here, values["base_velocity"][k], values["base_rotation"][k], rates[k])
+        here = biped.posture(
+            values["base_orientation"][k], values["base_position"][k], values["joint_position"][k]
+        )
+        moving = biped.velocity(
+            here, values["base_velocity"][k], values["base_rotation"][k], rates[k]
+        )
         stance = biped.stance(here)
         q.append(here)
         v.append(moving)
@@ -57,11 +70,14 @@ def landing(biped: Biped, recorded: xr.Dataset, rates: np.ndarray) -> Landing:
 def differentiated(recorded: xr.Dataset) -> np.ndarray:
     """(n, 16) slopes of the joints' positions, rad/s."""
     step = float(np.median(np.diff(recorded["time"])))
-    return savgol_filter(recorded["joint_position"].values, _SMOOTHED, _DEGREE, deriv=1, delta=step, axis=0)
+    return savgol_filter(
+        recorded["joint_position"].values, _SMOOTHED, _DEGREE, deriv=1, delta=step, axis=0
+    )
 
 
 def touches(vertical: np.ndarray) -> np.ndarray:
-    """(2,) samples at which the left and the right foot touch, from their ends' vertical velocities (n, 4), m/s.
+    """(2,) samples at which the left and the right foot touch, from their ends' vertical velocities
+    (n, 4), m/s.
 
     Raises
     ------
@@ -82,7 +98,8 @@ def touches(vertical: np.ndarray) -> np.ndarray:
 def law_errors(biped: Biped, one: Landing, step: float) -> list[dict[str, object]]:
     """Rows ``wait_ms, law, error`` of a landing; ``step`` is the sampling interval, s.
 
-    And ``jump_rad_s, error_rad_s``: root mean squares over the joints; ``touching``: ends of feet on the ground.
+    And ``jump_rad_s, error_rad_s``: root mean squares over the joints; ``touching``: ends of feet
+    on the ground.
     """
     touch = touches(one.vertical)
     start = max(touch.min() - _BEFORE, 1)

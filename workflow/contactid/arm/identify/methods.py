@@ -1,28 +1,30 @@
-"""Three ways to the velocity after an impact: the paper's, two modes, and what admissible models agree on.
+"""Three ways to the velocity after an impact: the paper's, two modes, and what admissible models
+agree on.
 
-**The line of impulses.** Whatever a table without friction does to an arm, in one blow or in several,
-changes the joints' velocities by ``M^-1 J_N^T p`` (eq. 3 of the arm paper). So v+ lies on one line through
-v-, and eq. 5's v+ is the line's point without normal velocity:
+**The line of impulses.** Whatever a table without friction does to an arm, in one blow or in
+several, changes the joints' velocities by ``M^-1 J_N^T p`` (eq. 3 of the arm paper). So v+ lies on
+one line through v-, and eq. 5's v+ is the line's point without normal velocity:
 
 ``v_x+ = v_x- + r |v_z-|``, ``r = (u_x - v_x-) / (u_z - v_z-)``,
 
-u the velocity that a fit extrapolates to. Where the tip stays on the table, u_z is nearly zero. Where the
-motors' rebound lifts it off, u_z is a part of the approach speed, and the jump u_x - v_x- too large by the
-same part.
+u the velocity that a fit extrapolates to. Where the tip stays on the table, u_z is nearly zero.
+Where the motors' rebound lifts it off, u_z is a part of the approach speed, and the jump u_x - v_x-
+too large by the same part.
 
-**Admissible models.** The rigid response's line and the vibration are told apart only as far as the model
-is right. So one and two modes are fitted to windows of several lengths, x and z at once, the offset free.
-A model is admissible if
+**Admissible models.** The rigid response's line and the vibration are told apart only as far as the
+model is right. So one and two modes are fitted to windows of several lengths, x and z at once, the
+offset free. A model is admissible if
 
-* its vibration has a whole period within the window: a slower one is no different from a bent rigid response;
+* its vibration has a whole period within the window: a slower one is no different from a bent rigid
+  response;
 * no mode is much larger than the approach is fast: such modes cancel each other;
-* the rigid response keeps its speed, or most of it: an arm that is braked so hard is braked otherwise at first,
-  while its joints still swing.
+* the rigid response keeps its speed, or most of it: an arm that is braked so hard is braked
+  otherwise at first, while its joints still swing.
 
-The answer is the admissible models' median. Its interval is their range, with the noise and with what all
-of them miss together on twins (the posture's change bends the rigid response). Where they disagree, the
-rigid response is no line, and there is no answer: dry friction stops the joints, say, or a controller moves
-them.
+The answer is the admissible models' median. Its interval is their range, with the noise and with
+what all of them miss together on twins (the posture's change bends the rigid response). Where they
+disagree, the rigid response is no line, and there is no answer: dry friction stops the joints, say,
+or a controller moves them.
 """
 
 from __future__ import annotations
@@ -39,29 +41,35 @@ from contactid.core.errors import ContactIdError
 
 #: Standard errors on either side of a 95 % interval.
 NORMAL = 1.959964
-#: Parts of the window that admissible models are fitted to; within less, two periods of 20 Hz have no room.
+#: Parts of the window that admissible models are fitted to; within less, two periods of 20 Hz have
+#: no room.
 _PARTS = (2.0 / 3.0, 5.0 / 6.0, 1.0)
 _MODES = (1, 2)
 _FEWEST = 3  # admissible models, of six: two may agree by chance
 # Of the approach speed: what admissible models miss by together. The posture's change bends the
-# rigid response, and a controller that switches some milliseconds late pushes on: v_x+. A force that presses
-# the tip down bends the joints, which encoders at the motors see as sinking: v_z+.
+# rigid response, and a controller that switches some milliseconds late pushes on: v_x+. A force
+# that presses the tip down bends the joints, which encoders at the motors see as sinking: v_z+.
 _MISSED_ALONG, _MISSED_NORMAL = 0.03, 0.05
-# Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up to about that speed.
+# Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up
+# to about that speed.
 _LARGEST_MODE = 3.0
-# Of the approach speed: what a rigid response may change by within the window. Posture and pressing force change it by
-# up to a half on twins with heavy motors, dry friction by as much and more.
+# Of the approach speed: what a rigid response may change by within the window. Posture and pressing
+# force change it by up to a half on twins with heavy motors, dry friction by as much and more.
 _BRAKED = 0.6
 # The scan finds an impact to some samples, whatever a fit of it says whose vibration is vague.
 _TIMING = 3.0
-# Of the approach speed: half of an interval of v_x+ that still is an answer; the impact changes v_x by half that speed.
+# Of the approach speed: half of an interval of v_x+ that still is an answer; the impact changes v_x
+# by half that speed.
 WIDEST = 0.1
-_DISAGREE = "Record an arm whose joints move on freely after the impact, or compensate their friction"
+_DISAGREE = (
+    "Record an arm whose joints move on freely after the impact, or compensate their friction"
+)
 
 
 @dataclass(frozen=True)
 class Window:
-    """Velocities behind an impact and what is known of them: a tip's x and z, m/s, or joints', rad/s.
+    """Velocities behind an impact and what is known of them: a tip's x and z, m/s, or joints',
+    rad/s.
 
     Attributes
     ----------
@@ -136,7 +144,9 @@ def at_once(window: Window, modes: int, offset: str = FREE) -> tuple[ModalFit, .
 
 def _velocities(fits: tuple[ModalFit, ...]) -> tuple[np.ndarray, np.ndarray]:
     """(d,) extrapolated velocities and their standard errors."""
-    return np.array([fit.post_velocity for fit in fits]), np.array([fit.post_velocity_se for fit in fits])
+    return np.array([fit.post_velocity for fit in fits]), np.array(
+        [fit.post_velocity_se for fit in fits]
+    )
 
 
 def paper(window: Window) -> Answer:
@@ -151,8 +161,11 @@ def two_modes(window: Window) -> Answer:
     return Answer(*_velocities(fits), fits)
 
 
-def without_normal_velocity(before: np.ndarray, after: np.ndarray, normal: np.ndarray) -> np.ndarray:
-    """(d,) where the line through two velocities (d,) has no normal velocity; ``normal`` (d,) times one is it.
+def without_normal_velocity(
+    before: np.ndarray, after: np.ndarray, normal: np.ndarray
+) -> np.ndarray:
+    """(d,) where the line through two velocities (d,) has no normal velocity; ``normal`` (d,) times
+    one is it.
 
     Raises
     ------
@@ -163,7 +176,8 @@ def without_normal_velocity(before: np.ndarray, after: np.ndarray, normal: np.nd
     stopped = normal @ before / lost if lost else np.inf
     if not 0.0 < stopped < 2.0:
         raise ContactIdError(
-            "the fit keeps more than half of the approach's normal velocity", "Record an arm that a table stops"
+            "the fit keeps more than half of the approach's normal velocity",
+            "Record an arm that a table stops",
         )
     return before + stopped * (after - before)
 
@@ -192,8 +206,8 @@ class Agreement:
 def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> Agreement:
     """What admissible models agree on; ``normal`` (d,) as of :func:`without_normal_velocity`.
 
-    ``missed``, of the approach speed, is what all models miss by together. Of the d velocities the first ``asked``
-    have to keep their speed, and to have an interval that is an answer.
+    ``missed``, of the approach speed, is what all models miss by together. Of the d velocities the
+    first ``asked`` have to keep their speed, and to have an interval that is an answer.
 
     Raises
     ------
@@ -209,7 +223,9 @@ def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> 
                 fits = at_once(window.first(part), modes)
                 if not _is_admissible(fits, window.first(part), asked):
                     continue
-                velocity = without_normal_velocity(window.pre_velocity, _velocities(fits)[0], normal)
+                velocity = without_normal_velocity(
+                    window.pre_velocity, _velocities(fits)[0], normal
+                )
             except (ContactIdError, np.linalg.LinAlgError):
                 continue
             models.append(fits)
@@ -242,7 +258,9 @@ def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], missed: f
 
 
 def _is_admissible(fits: tuple[ModalFit, ...], window: Window, asked: int) -> bool:
-    """Whether the fits ended, modes have a period within the window, none is cancelled, and the arm isn't braked."""
+    """Whether the fits ended, modes have a period within the window, none is cancelled, and the arm
+    isn't braked.
+    """
     ended = all(fit.converged and not fit.at_bound for fit in fits)
     length = window.time[-1] + 0.5 * window.step
     has_period = fits[0].poles.imag.min() >= 2.0 * np.pi / length
@@ -273,9 +291,11 @@ def admissible(window: Window) -> Answer:
 
 
 def joints(window: Window, jacobian_n: np.ndarray) -> Answer:
-    """q'+ of joints, rad/s, with the joints' velocities as the window's; ``jacobian_n`` (d,) of the tip's height.
+    """q'+ of joints, rad/s, with the joints' velocities as the window's; ``jacobian_n`` (d,) of the
+    tip's height.
 
-    Eq. 5 lives here: all joints share the poles, and v+ without normal velocity is a point of one line.
+    Eq. 5 lives here: all joints share the poles, and v+ without normal velocity is a point of one
+    line.
 
     Raises
     ------
@@ -287,5 +307,9 @@ def joints(window: Window, jacobian_n: np.ndarray) -> Answer:
 
 
 #: By the names that tables have. The first fills ext_fit, table II's own columns and figure 6.
-METHODS: Mapping[str, Callable[[Window], Answer]] = {"paper": paper, "two_modes": two_modes, "admissible": admissible}
+METHODS: Mapping[str, Callable[[Window], Answer]] = {
+    "paper": paper,
+    "two_modes": two_modes,
+    "admissible": admissible,
+}
 PAPER, ADMISSIBLE = "paper", "admissible"

@@ -1,18 +1,22 @@
-"""The rigid response under a post-impact oscillation: least-squares fit of eq. 7 and the velocity it extrapolates to.
+"""The rigid response under a post-impact oscillation: least-squares fit of eq. 7 and the velocity
+it extrapolates to.
 
-``f(t) = v- + a t + sum_k A_k (e^{gamma_k t} cos(omega_k t + phi_k) - cos phi_k)`` (arm paper, eq. 7, there with one
-mode). The virtual post-impact velocity of the rigid arm is the affine part at t = 0, ``v+ = v- - sum_k A_k cos phi_k``.
-In the other form the offset is free of v-: ``f(t) = v+ + a t + sum_k A_k e^{gamma_k t} cos(omega_k t + phi_k)``.
+``f(t) = v- + a t + sum_k A_k (e^{gamma_k t} cos(omega_k t + phi_k) - cos phi_k)`` (arm paper, eq.
+7, there with one mode). The virtual post-impact velocity of the rigid arm is the affine part at t =
+0, ``v+ = v- - sum_k A_k cos phi_k``. In the other form the offset is free of v-: ``f(t) = v+ + a t
++ sum_k A_k e^{gamma_k t} cos(omega_k t + phi_k)``.
 
-Poles are complex, ``s = gamma + i omega``, with gamma < 0 and omega > 0; A >= 0. Overdamped modes, two real poles, are
-excluded by the lowest frequency; a fit that ends on a bound says so (``at_bound``).
+Poles are complex, ``s = gamma + i omega``, with gamma < 0 and omega > 0; A >= 0. Overdamped modes,
+two real poles, are excluded by the lowest frequency; a fit that ends on a bound says so
+(``at_bound``).
 
-How sure v+ is follows from the whitened Jacobian J of the model by all its parameters theta at the optimum. A small
-change e of the target moves the parameters by ``J^+ e``, so that
+How sure v+ is follows from the whitened Jacobian J of the model by all its parameters theta at the
+optimum. A small change e of the target moves the parameters by ``J^+ e``, so that
 
 * noise of variance s^2 gives ``s^2 (J^T J)^-1``;
 * an error of v-, to which the offset is tied, changes the target by ``-W 1``;
-* an impact time later by d makes every sample earlier by d: equivalent to a target changed by ``f'(t) d``;
+* an impact time later by d makes every sample earlier by d: equivalent to a target changed by
+  ``f'(t) d``;
 * poles that were taken from another signal move the coefficients by ``-J^+ (df/dpoles)``.
 
 These are first-order formulas; they say nothing of a model that is wrong (a mode too few).
@@ -46,7 +50,8 @@ def linearise(
     by_pre_velocity : (d, d) derivative of v+ by v-
     by_impact_time : (d,) derivative of v+ by the impact time at fixed samples and fixed v-, m/s^2
     by_poles : (d, 2 m) derivative of v+ by gamma_1, omega_1, ... where these were given, else zero
-    pole_per_variance : (2 m, 2 m) covariance of the poles for unit variance; zero where they were given
+    pole_per_variance : (2 m, 2 m) covariance of the poles for unit variance; zero where they were
+        given
     """
     p, channels = coefficients.shape
     waves, derivatives = problem.modes(poles)
@@ -67,7 +72,9 @@ def linearise(
     wanted[:, : p * channels] = np.kron(post, np.eye(channels))
     response = wanted @ inverse  # (d, r d): of v+ to changes of the target
     ones = np.kron(problem.whiten(np.ones((len(problem.time), 1))), np.eye(channels))
-    rate = problem.whiten(coefficients[0] + (waves @ (problem.amplitudes(coefficients) * poles[:, None])).real)
+    rate = problem.whiten(
+        coefficients[0] + (waves @ (problem.amplitudes(coefficients) * poles[:, None])).real
+    )
     at_poles = inverse[p * channels :] if fitted_poles else np.zeros((q, jacobian.shape[0]))
     return (
         response @ response.T,
@@ -85,7 +92,8 @@ class ModalFit:
     Attributes
     ----------
     pre_velocity, post_velocity : v- as given and v+ as reconstructed, m/s
-    post_velocity_se : standard error of v+: noise of the samples (and given poles'), v- and impact time together, m/s
+    post_velocity_se : standard error of v+: noise of the samples (and given poles'), v- and impact
+        time together, m/s
     by_pre_velocity : derivative of v+ by v-
     by_impact_time : derivative of v+ by the impact time, samples and v- kept, m/s^2
     slope : a, m/s^2
@@ -93,7 +101,8 @@ class ModalFit:
     amplitude, phase : (m,) A >= 0 (m/s) and phi (rad) of the poles
     pole_covariance : (2 m, 2 m) of gamma_1, omega_1, gamma_2, ...
     residual_rms : of the velocities, m/s
-    noise_sd : estimated sd of the white noise: of velocities (m/s) or, where differenced, of positions (m)
+    noise_sd : estimated sd of the white noise: of velocities (m/s) or, where differenced, of
+        positions (m)
     cost : sum of whitened squares of the whole fit (all channels of a joint one)
     bic, aic : criteria for choosing the number of modes (aic with its correction for short signals)
     converged : the search's best minimum satisfies the first-order conditions
@@ -148,11 +157,18 @@ class ModalFit:
 
 
 def fit_modes(
-    time: ArrayLike, velocity: ArrayLike, pre_velocity: float, *, pre_velocity_se: float = 0.0, **how: Any
+    time: ArrayLike,
+    velocity: ArrayLike,
+    pre_velocity: float,
+    *,
+    pre_velocity_se: float = 0.0,
+    **how: Any,
 ) -> ModalFit:
     """Fit one velocity component (n,) after an impact; for the rest see :func:`fit_modes_jointly`."""
     y = np.asarray(velocity, dtype=float)
-    (fit,) = fit_modes_jointly(time, y[:, None], [pre_velocity], pre_velocity_se=[pre_velocity_se], **how)
+    (fit,) = fit_modes_jointly(
+        time, y[:, None], [pre_velocity], pre_velocity_se=[pre_velocity_se], **how
+    )
     return fit
 
 
@@ -175,15 +191,18 @@ def fit_modes_jointly(
     Parameters
     ----------
     time, velocities
-        (n,) s since the impact, evenly spaced; (n, d) m/s. Of differences of positions: mid times, and ``averaging``.
+        (n,) s since the impact, evenly spaced; (n, d) m/s. Of differences of positions: mid times,
+        and ``averaging``.
     pre_velocities
         (d,) v-, m/s; without effect on a free offset's fit.
     modes
         Number of modes; without effect where ``poles`` are given.
     offset, kind
-        As :class:`~contactid.arm.models.modal_signal.ModalProblem` has them; ``kind``: noise, averaging.
+        As :class:`~contactid.arm.models.modal_signal.ModalProblem` has them; ``kind``: noise,
+        averaging.
     poles
-        (m,) complex, 1/s: taken as they are (the paper's fit of x with the poles of z), so the fit is linear.
+        (m,) complex, 1/s: taken as they are (the paper's fit of x with the poles of z), so the fit
+        is linear.
     noise_covariance
         (d, d), up to a factor, that of the components' noise at one instant; unit if None.
     pole_covariance
@@ -199,7 +218,9 @@ def fit_modes_jointly(
     t, y = np.asarray(time, dtype=float), np.asarray(velocities, dtype=float)
     before = np.asarray(pre_velocities, dtype=float)
     _check(t, y, before, modes if poles is None else len(poles))
-    mixing = np.linalg.cholesky(np.eye(y.shape[1]) if noise_covariance is None else np.asarray(noise_covariance))
+    mixing = np.linalg.cholesky(
+        np.eye(y.shape[1]) if noise_covariance is None else np.asarray(noise_covariance)
+    )
     unmixed = np.linalg.solve(mixing, (y - before if offset == TIED else y).T).T
     problem = ModalProblem(t, unmixed, offset, **kind)
     fitted, best, converged = poles is None, poles, True
@@ -215,7 +236,9 @@ def fit_modes_jointly(
     samples = len(t) * channels
     parameters = beta.size + (2 * len(best) if fitted else 0)
     variance = cost / max(samples - parameters, 1)
-    per_variance, by_pre, by_time, by_poles, pole_per_variance = linearise(problem, best, beta, fitted_poles=fitted)
+    per_variance, by_pre, by_time, by_poles, pole_per_variance = linearise(
+        problem, best, beta, fitted_poles=fitted
+    )
     own = variance * pole_per_variance if fitted else pole_covariance
     of_poles = np.zeros((2 * len(best),) * 2) if own is None else own
     by_poles = mixing @ by_poles
@@ -262,14 +285,21 @@ def _at_bound(poles: np.ndarray) -> bool:
 def _check(t: np.ndarray, y: np.ndarray, before: np.ndarray, modes: int) -> None:
     if t.ndim != 1 or y.ndim != 2 or len(t) != len(y) or before.shape != y.shape[1:]:
         shapes = f"times {t.shape}, velocities {y.shape}, pre-impact velocities {before.shape}"
-        raise ContactIdError(f"modal fit: {shapes} don't belong together", "Give (n,), (n, d) and (d,)")
+        raise ContactIdError(
+            f"modal fit: {shapes} don't belong together", "Give (n,), (n, d) and (d,)"
+        )
     if not (np.isfinite(t).all() and np.isfinite(y).all() and np.isfinite(before).all()):
         raise ContactIdError(
-            "modal fit: the signal has values that aren't finite", "Cut the window to what is recorded"
+            "modal fit: the signal has values that aren't finite",
+            "Cut the window to what is recorded",
         )
     needed = 4 * modes + 3
     if len(t) < needed:
-        raise ContactIdError(f"modal fit: {len(t)} samples for {modes} modes", f"Give {needed} or more")
+        raise ContactIdError(
+            f"modal fit: {len(t)} samples for {modes} modes", f"Give {needed} or more"
+        )
     steps = np.diff(t)
     if steps.min() <= 0.0 or np.ptp(steps) > max(_UNEVEN * steps.mean(), 1e-12):
-        raise ContactIdError("modal fit: the times aren't evenly spaced and ascending", "Resample the signal")
+        raise ContactIdError(
+            "modal fit: the times aren't evenly spaced and ascending", "Resample the signal"
+        )

@@ -1,12 +1,14 @@
-"""Poles that fit a post-impact velocity best: variable projection, a grid over the poles, every local minimum polished.
+"""Poles that fit a post-impact velocity best: variable projection, a grid over the poles, every
+local minimum polished.
 
-For given poles the best coefficients follow from linear least squares, which leaves a function of the poles alone. Its
-gradient is exact from the projected derivatives (Kaufman's simplification of Golub and Pereyra's Jacobian): the rest r
-is orthogonal to the model's columns X, so ``d|r|^2/dp = -2 r^T (dX/dp) beta``. The grid is fine enough that neighbours
-share a valley (a fraction of 1 / length in frequency). One pole is searched over all grid points. Two are searched
-over all pairs of grid points, which finds modes of similar strength, and by adding every grid point to the best single
-poles, which finds a second mode so weak that the grid's misfit of the first would hide it. A further pole is added to
-the best sets of one pole fewer in the second way.
+For given poles the best coefficients follow from linear least squares, which leaves a function of
+the poles alone. Its gradient is exact from the projected derivatives (Kaufman's simplification of
+Golub and Pereyra's Jacobian): the rest r is orthogonal to the model's columns X, so ``d|r|^2/dp =
+-2 r^T (dX/dp) beta``. The grid is fine enough that neighbours share a valley (a fraction of 1 /
+length in frequency). One pole is searched over all grid points. Two are searched over all pairs of
+grid points, which finds modes of similar strength, and by adding every grid point to the best
+single poles, which finds a second mode so weak that the grid's misfit of the first would hide it. A
+further pole is added to the best sets of one pole fewer in the second way.
 """
 
 from __future__ import annotations
@@ -93,7 +95,10 @@ def polish(problem: ModalProblem, poles: np.ndarray) -> Found:
         point[active] = np.where(better[:, None], trial, at)
         state = state.replaced(tried, better)
         cost[active] = state.cost
-        relaxed, raised = np.maximum(0.1 * damping[active], _DAMPING_LEAST), np.minimum(10.0 * damping[active], 1e12)
+        relaxed, raised = (
+            np.maximum(0.1 * damping[active], _DAMPING_LEAST),
+            np.minimum(10.0 * damping[active], 1e12),
+        )
         damping[active] = np.where(better, relaxed, raised)
     order = np.argsort(cost, kind="stable")
     return Found(poles_of(point)[order], cost[order], converged[order])
@@ -106,7 +111,8 @@ def cost_at(problem: ModalProblem, poles: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _State:
-    """The projected problem at several sets of poles: k of them, r rows, d channels, q = 2 m parameters.
+    """The projected problem at several sets of poles: k of them, r rows, d channels, q = 2 m
+    parameters.
 
     ``rest`` (k, r, d), ``slopes`` (k, r, d, q) projected derivatives of the model, ``cost`` (k,).
     """
@@ -147,8 +153,11 @@ class _State:
         )
 
 
-def pole_slopes(problem: ModalProblem, derivatives: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """(..., r, d, 2 m) whitened derivatives of the model by gamma_1, omega_1, gamma_2, ... at fixed coefficients.
+def pole_slopes(
+    problem: ModalProblem, derivatives: np.ndarray, coefficients: np.ndarray
+) -> np.ndarray:
+    """(..., r, d, 2 m) whitened derivatives of the model by gamma_1, omega_1, gamma_2, ... at fixed
+    coefficients.
 
     ``derivatives`` (..., n, m) of the modes by s, ``coefficients`` (..., p, d).
     """
@@ -161,7 +170,9 @@ def pole_slopes(problem: ModalProblem, derivatives: np.ndarray, coefficients: np
     return white.reshape(*white.shape[:-1], channels, q)
 
 
-def _step(gradient: np.ndarray, curvature: np.ndarray, held: np.ndarray, damping: np.ndarray) -> np.ndarray:
+def _step(
+    gradient: np.ndarray, curvature: np.ndarray, held: np.ndarray, damping: np.ndarray
+) -> np.ndarray:
     """(k, q) damped Gauss-Newton steps; held parameters stay."""
     q = gradient.shape[1]
     free = ~held[:, :, None] & ~held[:, None, :]
@@ -173,7 +184,9 @@ def _step(gradient: np.ndarray, curvature: np.ndarray, held: np.ndarray, damping
 
 
 def _back_substituted(upper: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Coefficients from R beta = Q^T y; columns that others imply get a tiny pivot instead of a zero."""
+    """Coefficients from R beta = Q^T y; columns that others imply get a tiny pivot instead of a
+    zero.
+    """
     diagonal = np.abs(np.einsum("...ii->...i", upper))
     floor = np.maximum(1e-14 * diagonal.max(axis=-1, keepdims=True), np.finfo(float).tiny)
     lacking = np.where(diagonal < floor, floor, 0.0)
@@ -197,7 +210,9 @@ def _pair_starts(problem: ModalProblem, grid: np.ndarray) -> np.ndarray:
     costs[first, second] = float((problem.target**2).sum()) - explained
     costs = np.minimum(costs, costs.T)
     image = costs.reshape(*grid.shape, *grid.shape)
-    lowest = (image == minimum_filter(image, size=3, mode="nearest")).reshape(costs.shape) & np.isfinite(costs)
+    lowest = (image == minimum_filter(image, size=3, mode="nearest")).reshape(
+        costs.shape
+    ) & np.isfinite(costs)
     rows, columns = np.nonzero(np.triu(lowest, 1))
     order = np.argsort(costs[rows, columns], kind="stable")[:_STARTS]
     return np.column_stack([poles[rows[order]], poles[columns[order]]])

@@ -1,12 +1,15 @@
-"""One recorded impact, from joint positions to the two post-impact velocities that the paper compares (section V).
+"""One recorded impact, from joint positions to the two post-impact velocities that the paper
+compares (section V).
 
-Joint positions -> tip positions and velocities -> impact time -> posture, v- -> impact map's prediction, and the
-reconstruction from the recorded oscillation (:mod:`contactid.arm.identify.methods`). x is the horizontal direction that
-the arm moves in (:mod:`contactid.arm.rigid.heading`), z the table's normal.
+Joint positions -> tip positions and velocities -> impact time -> posture, v- -> impact map's
+prediction, and the reconstruction from the recorded oscillation
+(:mod:`contactid.arm.identify.methods`). x is the horizontal direction that the arm moves in
+(:mod:`contactid.arm.rigid.heading`), z the table's normal.
 
-Velocities are differences of neighbouring tip positions, that is, means over one sampling interval, at its middle. They
-equal J(q) q' with q' the differences of joint positions and q their mean, up to third order in one sample's step (some
-nanometres per second), and their noise is that of differenced positions exactly.
+Velocities are differences of neighbouring tip positions, that is, means over one sampling interval,
+at its middle. They equal J(q) q' with q' the differences of joint positions and q their mean, up to
+third order in one sample's step (some nanometres per second), and their noise is that of
+differenced positions exactly.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ from contactid.core.errors import ContactIdError
 AXES = (0, 2)  # x forward, z up: the plane of the motion
 COMPONENTS = ("x", "z")
 _POSTURE_DEGREE = 2  # of the polynomial for the joints' positions before the impact
-_ASIDE = 0.01  # rad; a tip this near to x, or to the direction that was looked along, needs no second look
+# rad; a tip this near to x, or to the direction that was looked along, needs no second look
+_ASIDE = 0.01
 _ON_SAMPLE = 1e-9  # s, by which a sample may precede the impact and still count as behind it
 
 
@@ -60,7 +64,8 @@ def tip_motion(robot: Robot, time: np.ndarray, joint_position: np.ndarray) -> Ti
     """Motion of a robot's tip for joint positions (n, joints), rad, at times (n,), s."""
     if joint_position.shape[1] != robot.model.nq:
         raise ContactIdError(
-            f"recordings of {joint_position.shape[1]} joints for a robot of {robot.model.nq}", "Name the recorded robot"
+            f"recordings of {joint_position.shape[1]} joints for a robot of {robot.model.nq}",
+            "Name the recorded robot",
         )
     return TipMotion(time, np.array([robot.tip_position(q)[list(AXES)] for q in joint_position]))
 
@@ -94,12 +99,15 @@ class ExperimentFit:
 
 
 def evaluate_experiment(
-    robot: Robot, recording: ArmRecording, block: Mapping[str, Any], methods: Sequence[str] = tuple(METHODS)
+    robot: Robot,
+    recording: ArmRecording,
+    block: Mapping[str, Any],
+    methods: Sequence[str] = tuple(METHODS),
 ) -> ExperimentFit:
     """Evaluate a recording by ``arm: fit`` of the configuration.
 
-    Its ``motor_inertia`` (joints,), kg m2, is added to the links' for the impact map; None or empty, as in the paper,
-    adds nothing.
+    Its ``motor_inertia`` (joints,), kg m2, is added to the links' for the impact map; None or
+    empty, as in the paper, adds nothing.
 
     Raises
     ------
@@ -108,7 +116,11 @@ def evaluate_experiment(
     """
     time, joint_position, name = recording.time, recording.joint_position, recording.name
     place = robot.tip_position(joint_position[len(time) // 2])
-    found = Heading(0.0) if abs(place[1]) < _ASIDE * abs(place[0]) else Heading(float(np.arctan2(place[1], place[0])))
+    found = (
+        Heading(0.0)
+        if abs(place[1]) < _ASIDE * abs(place[0])
+        else Heading(float(np.arctan2(place[1], place[0])))
+    )
     motion, impact = _impact(turned(robot, found.angle), recording, block)
     approach = joint_position[_before(time, impact.time, block)]
     if len(approach) > 1:
@@ -119,9 +131,12 @@ def evaluate_experiment(
     near = _before(time, impact.time, block)
     if near.sum() < _POSTURE_DEGREE + 3:
         raise ContactIdError(
-            f"{near.sum()} samples before the impact don't give a velocity", "Record more before the impact"
+            f"{near.sum()} samples before the impact don't give a velocity",
+            "Record more before the impact",
         )
-    joints = np.polynomial.polynomial.polyfit(time[near] - impact.time, joint_position[near], _POSTURE_DEGREE)
+    joints = np.polynomial.polynomial.polyfit(
+        time[near] - impact.time, joint_position[near], _POSTURE_DEGREE
+    )
     jacobian = robot.tip_jacobian(joints[0])[list(AXES)]
     window = fit_window(motion, impact.time, impact.time_se, jacobian, block, name)
     # the smallest change of the joints' velocities that gives the tip its better known one
@@ -140,7 +155,9 @@ def evaluate_experiment(
     )  # fmt: skip
 
 
-def joint_velocities(robot: Robot, recording: ArmRecording, found: ExperimentFit, block: Mapping[str, Any]) -> Answer:
+def joint_velocities(
+    robot: Robot, recording: ArmRecording, found: ExperimentFit, block: Mapping[str, Any]
+) -> Answer:
     """q'+ (n,) of an evaluated recording, rad/s, by all joints' velocities at once.
 
     Raises
@@ -151,26 +168,42 @@ def joint_velocities(robot: Robot, recording: ArmRecording, found: ExperimentFit
     motion = TipMotion(recording.time, recording.joint_position)
     every_joint = np.eye(len(found.q))
     impact = found.window
-    window = fit_window(motion, impact.impact_time, impact.impact_time_se, every_joint, block, recording.name)
+    window = fit_window(
+        motion, impact.impact_time, impact.impact_time_se, every_joint, block, recording.name
+    )
     return joints(replace(window, pre_velocity=found.velocity), robot.tip_jacobian(found.q)[2])
 
 
-def _impact(robot: Robot, recording: ArmRecording, block: Mapping[str, Any]) -> tuple[TipMotion, ImpactFit]:
+def _impact(
+    robot: Robot, recording: ArmRecording, block: Mapping[str, Any]
+) -> tuple[TipMotion, ImpactFit]:
     """The tip's motion in the robot's plane x-z, and when it hits the table."""
     time, joint_position = recording.time, recording.joint_position
     motion = tip_motion(robot, time, joint_position)
     middle = robot.tip_jacobian(joint_position[len(time) // 2])[list(AXES)]
     impact = detect_impact(
-        time, motion.position, block["impact"], noise_covariance=middle @ middle.T, name=recording.name
+        time,
+        motion.position,
+        block["impact"],
+        noise_covariance=middle @ middle.T,
+        name=recording.name,
     )
     return motion, impact
 
 
-def _lateral(robot: Robot, recording: ArmRecording, moment: float, block: Mapping[str, Any]) -> tuple[float, float]:
+def _lateral(
+    robot: Robot, recording: ArmRecording, moment: float, block: Mapping[str, Any]
+) -> tuple[float, float]:
     """Velocities of the tip across the plane x-z, before and after an impact, m/s."""
     since = recording.time - moment
-    parts = ((since >= -block["before"]) & (since <= 0.0), (since > 0.0) & (since <= block["window"]))
-    across = [np.array([robot.tip_position(q)[1] for q in recording.joint_position[part]]) for part in parts]
+    parts = (
+        (since >= -block["before"]) & (since <= 0.0),
+        (since > 0.0) & (since <= block["window"]),
+    )
+    across = [
+        np.array([robot.tip_position(q)[1] for q in recording.joint_position[part]])
+        for part in parts
+    ]
     before, after = (
         float(np.polynomial.polynomial.polyfit(since[part], y, 1)[1]) if len(y) > 1 else np.nan
         for part, y in zip(parts, across, strict=True)
@@ -183,8 +216,12 @@ def _before(time: np.ndarray, moment: float, block: Mapping[str, Any]) -> np.nda
     return (time >= moment - block["before"]) & (time <= moment)
 
 
-def pre_impact_velocity(since: np.ndarray, position: np.ndarray, degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """Velocity (d,) at time 0 from positions (n, d) at times (n,) before it, and its standard error, m/s."""
+def pre_impact_velocity(
+    since: np.ndarray, position: np.ndarray, degree: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Velocity (d,) at time 0 from positions (n, d) at times (n,) before it, and its standard
+    error, m/s.
+    """
     design = np.vander(since, degree + 1, increasing=True)
     inverse = np.linalg.pinv(design)
     coefficients = inverse @ position
@@ -194,9 +231,16 @@ def pre_impact_velocity(since: np.ndarray, position: np.ndarray, degree: int) ->
 
 
 def fit_window(
-    motion: TipMotion, moment: float, moment_se: float, jacobian: np.ndarray, block: Mapping[str, Any], name: str
+    motion: TipMotion,
+    moment: float,
+    moment_se: float,
+    jacobian: np.ndarray,
+    block: Mapping[str, Any],
+    name: str,
 ) -> Window:
-    """Sampling intervals behind an impact at the time ``moment`` (s); ``jacobian`` (d, joints) of the motion there."""
+    """Sampling intervals behind an impact at the time ``moment`` (s); ``jacobian`` (d, joints) of
+    the motion there.
+    """
     begin, end = moment - _ON_SAMPLE, moment + block["window"] + _ON_SAMPLE
     if motion.time[-1] < end - 2.0 * _ON_SAMPLE:
         raise ContactIdError(
@@ -205,7 +249,9 @@ def fit_window(
         )
     inside = (motion.time[:-1] >= begin) & (motion.time[1:] <= end)
     near = _before(motion.time, moment, block)
-    pre, pre_se = pre_impact_velocity(motion.time[near] - moment, motion.position[near], block["pre_degree"])
+    pre, pre_se = pre_impact_velocity(
+        motion.time[near] - moment, motion.position[near], block["pre_degree"]
+    )
     return Window(
         time=motion.mid_time[inside] - moment,
         velocity=motion.velocity[inside],
@@ -217,7 +263,9 @@ def fit_window(
     )
 
 
-def map_velocity(robot: Robot, q: np.ndarray, velocity: np.ndarray, motor_inertia: Sequence[float] = ()) -> np.ndarray:
+def map_velocity(
+    robot: Robot, q: np.ndarray, velocity: np.ndarray, motor_inertia: Sequence[float] = ()
+) -> np.ndarray:
     """(2,) the impact map's v+ of the tip, x and z, m/s (eq. 5)."""
     mass = robot.mass_matrix(q)
     if len(motor_inertia):

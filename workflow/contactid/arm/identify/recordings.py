@@ -9,7 +9,12 @@ import numpy as np
 import pandas as pd
 
 from contactid.arm.identify.methods import ADMISSIBLE, METHODS, NORMAL, PAPER, Answer
-from contactid.arm.identify.reconstruction import COMPONENTS, ExperimentFit, evaluate_experiment, joint_velocities
+from contactid.arm.identify.reconstruction import (
+    COMPONENTS,
+    ExperimentFit,
+    evaluate_experiment,
+    joint_velocities,
+)
 from contactid.arm.readers.impacts import ArmRecording, iterate_arm_recordings
 from contactid.arm.rigid.heading import turned
 from contactid.arm.rigid.impact_map import impact_map
@@ -34,10 +39,12 @@ def fit_recordings(
     curves: str,
     joints: str,
 ) -> None:
-    """Evaluate every experiment of a canonical netCDF; ``block`` and ``robot`` are ``arm: fit`` and ``arm: robot``.
+    """Evaluate every experiment of a canonical netCDF; ``block`` and ``robot`` are ``arm: fit`` and
+    ``arm: robot``.
 
-    Writes :func:`fit_rows` and :func:`joint_rows` of every experiment, and :func:`curves_of`
-    those of figure 6: of the impacts that are nearest to the speed and directions of ``shown``, as measured.
+    Writes :func:`fit_rows` and :func:`joint_rows` of every experiment, and :func:`curves_of` those
+    of figure 6: of the impacts that are nearest to the speed and directions of ``shown``, as
+    measured.
 
     Raises
     ------
@@ -72,12 +79,19 @@ def fit_recordings(
     kind = "synthetic data" if impacts.attrs["synthetic"] else "recorded data"
     source = f"{kind}: {impacts.attrs['source']}"
     names = nearest_impacts(dict(fitted), shown["velocity"], shown["angles_deg"])
-    parts = [curves_of(evaluated[name][0], dict(fitted)[name], PAPER).assign(source=source) for name in names]
+    parts = [
+        curves_of(evaluated[name][0], dict(fitted)[name], PAPER).assign(source=source)
+        for name in names
+    ]
     write_exact(pd.concat(parts, ignore_index=True), curves)
 
 
-def nearest_impacts(fits: Mapping[str, ExperimentFit], speed: float, angles_deg: Sequence[float]) -> list[str]:
-    """For each direction (degrees against the table) the impact that is nearest in speed and direction, none twice."""
+def nearest_impacts(
+    fits: Mapping[str, ExperimentFit], speed: float, angles_deg: Sequence[float]
+) -> list[str]:
+    """For each direction (degrees against the table) the impact that is nearest in speed and
+    direction, none twice.
+    """
     chosen: list[str] = []
     for angle in angles_deg:
         wanted = speed * np.array([np.cos(np.deg2rad(angle)), -np.sin(np.deg2rad(angle))])
@@ -93,9 +107,10 @@ def nearest_impacts(fits: Mapping[str, ExperimentFit], speed: float, angles_deg:
 def fit_rows(fit: ExperimentFit | str) -> list[Row]:
     """Rows of ``ext_fit_methods``: an experiment by every method, or the reason why it has none.
 
-    Velocities in m/s, x along the arm's motion, ``direction_deg`` from x of its base; ``lateral_*`` across it;
-    ``eta_x`` and ``eta_z`` are ``|v+_map - v+_fit|``, ``relative_x`` is ``2 |a - b| / |a + b|``;
-    ``v*_plus_map`` is eq. 5 with the motors' inertia that the configuration gives, ``v*_plus_map_links`` without it.
+    Velocities in m/s, x along the arm's motion, ``direction_deg`` from x of its base; ``lateral_*``
+    across it; ``eta_x`` and ``eta_z`` are ``|v+_map - v+_fit|``, ``relative_x`` is ``2 |a - b| / |a
+    + b|``; ``v*_plus_map`` is eq. 5 with the motors' inertia that the configuration gives,
+    ``v*_plus_map_links`` without it.
     """
     if isinstance(fit, str):
         return [{"method": method, **_nothing(fit)} for method in METHODS]
@@ -147,19 +162,27 @@ def _nothing(reason: str) -> Row:
     return {"vx_plus_fit": np.nan, "vz_plus_fit": np.nan, "converged": False, "reason": reason}
 
 
-def joint_rows(arm: Robot, one: ArmRecording, fit: ExperimentFit, block: Mapping[str, Any]) -> list[Row]:
+def joint_rows(
+    arm: Robot, one: ArmRecording, fit: ExperimentFit, block: Mapping[str, Any]
+) -> list[Row]:
     """Eq. 5 in its own space: a row per joint, rad/s.
 
-    ``experiment, joint`` (from 1); ``before``; ``after`` with its 95 % interval ``low, high``; ``map``: eq. 5 with the
-    motors' inertia that the configuration gives, ``map_links`` without; ``in_plane``: whether the joint moves the tip
-    in its plane; ``off_pct`` of the map's, ``held``: whether the interval holds it; ``reason`` where there is no
-    ``after``. And ``tip_off_m_s``: v_x+ as J q'+ less that of the fit at the tip, in every row.
+    ``experiment, joint`` (from 1); ``before``; ``after`` with its 95 % interval ``low, high``;
+    ``map``: eq. 5 with the motors' inertia that the configuration gives, ``map_links`` without;
+    ``in_plane``: whether the joint moves the tip in its plane; ``off_pct`` of the map's, ``held``:
+    whether the interval holds it; ``reason`` where there is no ``after``. And ``tip_off_m_s``: v_x+
+    as J q'+ less that of the fit at the tip, in every row.
     """
     mass, jacobian = arm.mass_matrix(fit.q), arm.tip_jacobian(fit.q)
     motors = np.diag(block["motor_inertia"] or np.zeros(len(fit.q)))
     by_map = impact_map(mass + motors, jacobian[2], fit.velocity)
     by_links = impact_map(mass, jacobian[2], fit.velocity)
-    after, half, reason, tip_off = np.full(len(fit.q), np.nan), np.full(len(fit.q), np.nan), "", np.nan
+    after, half, reason, tip_off = (
+        np.full(len(fit.q), np.nan),
+        np.full(len(fit.q), np.nan),
+        "",
+        np.nan,
+    )
     try:
         answer = joint_velocities(arm, one, fit, block)
         after, half = answer.velocity, NORMAL * answer.se
@@ -185,11 +208,12 @@ def relative_error(a: float, b: float) -> float:
 
 
 def curves_of(label: Row, fit: ExperimentFit, method: str) -> pd.DataFrame:
-    """Curves of one experiment in figure 6: ``experiment, speed_m_s, angle_deg, component, series, t_s, v_m_s``.
+    """Curves of one experiment in figure 6: ``experiment, speed_m_s, angle_deg, component, series,
+    t_s, v_m_s``.
 
-    Speed and angle against the table are those before the impact, as measured. Series ``recording``, ``fit``,
-    ``affine`` (the rigid response under the fit) and, one point each, ``map`` and, where motors are given,
-    ``map_links`` without them; time since the impact.
+    Speed and angle against the table are those before the impact, as measured. Series
+    ``recording``, ``fit``, ``affine`` (the rigid response under the fit) and, one point each,
+    ``map`` and, where motors are given, ``map_links`` without them; time since the impact.
     """
     shown = fit.motion.mid_time - fit.window.impact_time
     inside = (shown >= -_BEFORE) & (shown <= fit.window.time[-1])

@@ -1,26 +1,31 @@
-"""Impact of an articulated body with friction, restitution and several contacts at once, as a complementarity problem.
+"""Impact of an articulated body with friction, restitution and several contacts at once, as a
+complementarity problem.
 
-The impact equation is eq. 3 of the arm paper with friction, ``M (q+ - q-) = J^T Lambda``; the velocities of the contact
-points are ``w+ = w- + W Lambda`` with ``w = J q`` and ``W = J M^-1 J^T``. For every contact, with normal row N and
-tangential rows T:
+The impact equation is eq. 3 of the arm paper with friction, ``M (q+ - q-) = J^T Lambda``; the
+velocities of the contact points are ``w+ = w- + W Lambda`` with ``w = J q`` and ``W = J M^-1 J^T``.
+For every contact, with normal row N and tangential rows T:
 
-* Newton's restitution: ``0 <= Lambda_N`` perp ``w_N+ + e w_N- >= 0``, so a contact may open by itself;
-* Coulomb's friction, the disk replaced by a polygon of unit directions ``d_j`` (Stewart and Trinkle): ``Lambda_T =
-  sum d_j b_j``, ``0 <= b_j`` perp ``d_j . w_T+ + s >= 0``, ``0 <= s`` perp ``mu Lambda_N - sum b_j >= 0``.
+* Newton's restitution: ``0 <= Lambda_N`` perp ``w_N+ + e w_N- >= 0``, so a contact may open by
+  itself;
+* Coulomb's friction, the disk replaced by a polygon of unit directions ``d_j`` (Stewart and
+  Trinkle): ``Lambda_T = sum d_j b_j``, ``0 <= b_j`` perp ``d_j . w_T+ + s >= 0``, ``0 <= s`` perp
+  ``mu Lambda_N - sum b_j >= 0``.
 
-The polygon lies within the disk and reaches it at its corners, the first of which is the first tangential direction;
-with n directions it lacks up to ``1 - cos(pi / n)`` of the limit in between. With a single tangential row there are two
-directions, and the law is exact.
+The polygon lies within the disk and reaches it at its corners, the first of which is the first
+tangential direction; with n directions it lacks up to ``1 - cos(pi / n)`` of the limit in between.
+With a single tangential row there are two directions, and the law is exact.
 
-Impulses are multiples of the largest one that a contact by itself would need, velocities of the largest closing
-velocity, ``b`` of mu times the impulses: all pairs are of the order of one, and no mu is left in the last one.
-Interior-point iterations end near a solution, which is then settled (:func:`contactid.core.complementarity.settle`).
+Impulses are multiples of the largest one that a contact by itself would need, velocities of the
+largest closing velocity, ``b`` of mu times the impulses: all pairs are of the order of one, and no
+mu is left in the last one. Interior-point iterations end near a solution, which is then settled
+(:func:`contactid.core.complementarity.settle`).
 
-Without restitution the problem always has a solution. With restitution and steep friction (mu of 1) at several
-contacts that depend on each other it may have none, or one that isn't found; such an impact is reported as not
-converged.
+Without restitution the problem always has a solution. With restitution and steep friction (mu of 1)
+at several contacts that depend on each other it may have none, or one that isn't found; such an
+impact is reported as not converged.
 
-Restitution by Newton's law together with friction may raise the kinetic energy; without restitution it can't.
+Restitution by Newton's law together with friction may raise the kinetic energy; without restitution
+it can't.
 """
 
 from __future__ import annotations
@@ -48,20 +53,26 @@ OPEN, STICKING, SLIDING = "open", "sticking", "sliding"
 _AT_REST = 1e-9  # of the closing velocity, below which a contact's point doesn't slide
 _LEAST_SPEED = 1e-12  # m/s, below which nothing closes
 _SOLVER = SolverOptions(tolerance=1e-9, max_iterations=300)
-# for what is left when one side of every pair is zero: IPOPT must bear dependent equations, to which settling leads, as
-# do several contacts whose rows depend on each other
+# for what is left when one side of every pair is zero: IPOPT must bear dependent equations, to
+# which settling leads, as do several contacts whose rows depend on each other
 _SETTLING_SOLVER = SolverOptions(
     tolerance=1e-12,
     max_iterations=100,
-    others={"constr_viol_tol": 1e-13, "perturb_always_cd": "yes", "jacobian_regularization_value": 1e-13},
+    others={
+        "constr_viol_tol": 1e-13,
+        "perturb_always_cd": "yes",
+        "jacobian_regularization_value": 1e-13,
+    },
 )
-# tried in order, each from the neutral start, until a point settles: one weight of the products is quick and nearly
-# always enough; Fischer and Burmeister's curves find more of the rest
+# tried in order, each from the neutral start, until a point settles: one weight of the products is
+# quick and nearly always enough; Fischer and Burmeister's curves find more of the rest
 _CONTINUATIONS = (
     Continuation(Reformulation.L1_PENALTY, (1.0,), settle=False),
     Continuation(Reformulation.FISCHER_BURMEISTER, settle=False),
 )
-_FURTHER_STARTS = 4  # drawn ones of the last continuation; steep friction at several contacts needs some
+_FURTHER_STARTS = (
+    4  # drawn ones of the last continuation; steep friction at several contacts needs some
+)
 _SEED = 1  # of their draw
 _TOLERANCE = 1e-9  # complementarity residual up to which an impact counts as converged
 
@@ -81,7 +92,9 @@ class Contacts:
 
     @classmethod
     def of_tip(cls, jacobian: np.ndarray) -> Contacts:
-        """One contact of a tip with Jacobian (3, n) on a horizontal plane; the tangential axes are x and y."""
+        """One contact of a tip with Jacobian (3, n) on a horizontal plane; the tangential axes are
+        x and y.
+        """
         return cls(jacobian[2:3], jacobian[None, :2])
 
 
@@ -127,7 +140,9 @@ class ImpactSolution:
     seconds: float
 
 
-def solve_impact(mass: np.ndarray, contacts: Contacts, velocity: np.ndarray, law: ImpactLaw) -> ImpactSolution:
+def solve_impact(
+    mass: np.ndarray, contacts: Contacts, velocity: np.ndarray, law: ImpactLaw
+) -> ImpactSolution:
     """Velocity and impulses right after an impact with contacts that are all closed.
 
     ``mass`` M (n, n) is positive definite, ``velocity`` q- (n,) in rad/s.
@@ -144,18 +159,25 @@ def solve_impact(mass: np.ndarray, contacts: Contacts, velocity: np.ndarray, law
     m = len(normal)
     if not np.diag(w)[:m].min() >= SMALLEST_MOBILITY:
         raise ContactIdError(
-            "singular posture: an impulse along a contact's normal hardly moves it", "Choose a posture with bent joints"
+            "singular posture: an impulse along a contact's normal hardly moves it",
+            "Choose a posture with bent joints",
         )
     speed = float(np.max(-before[:m], initial=0.0))
     if speed <= _LEAST_SPEED:  # no contact closes
         nothing = np.zeros((m, tangent.shape[1]))
-        return ImpactSolution(velocity.copy(), np.zeros(m), nothing, (OPEN,) * m, 0.0, True, 0.0, 0, 0.0)
+        return ImpactSolution(
+            velocity.copy(), np.zeros(m), nothing, (OPEN,) * m, 0.0, True, 0.0, 0, 0.0
+        )
     unit = (1.0 + law.restitution_e_n) * float(np.max(-before[:m] / np.diag(w)[:m]))
     model, pairs = _problem(w, before, tangent.shape[1], law, speed, unit)
     attached, settled, iterations, seconds = _solve(model, pairs)
     residual = attached.residual()
     impulse_n = unit * np.array([model.normal[i].value for i in range(m)])
-    along = np.array([pyo.value(model.along[row]) for row in range(m * tangent.shape[1])]) if law.friction_mu else None
+    along = (
+        np.array([pyo.value(model.along[row]) for row in range(m * tangent.shape[1])])
+        if law.friction_mu
+        else None
+    )
     impulse_t = np.zeros((m, tangent.shape[1])) if along is None else unit * along.reshape(m, -1)
     change = np.linalg.solve(mass, rows.T @ np.concatenate([impulse_n, impulse_t.ravel()]))
     after = velocity + change
@@ -172,8 +194,12 @@ def solve_impact(mass: np.ndarray, contacts: Contacts, velocity: np.ndarray, law
     )
 
 
-def _solve(model: pyo.ConcreteModel, pairs: list[Pair]) -> tuple[Complementarities, bool, int, float]:
-    """The pairs as last attached, whether they are settled, iterations and seconds; the model holds the point."""
+def _solve(
+    model: pyo.ConcreteModel, pairs: list[Pair]
+) -> tuple[Complementarities, bool, int, float]:
+    """The pairs as last attached, whether they are settled, iterations and seconds; the model holds
+    the point.
+    """
     draw = np.random.default_rng(_SEED)
     neutral = [(variable, variable.value) for variable in model.component_data_objects(pyo.Var)]
     attached = attach(model, pairs, _CONTINUATIONS[0].reformulation)
@@ -206,7 +232,9 @@ def directions(k: int, facets: int) -> np.ndarray:
 def _problem(
     w: np.ndarray, before: np.ndarray, k: int, law: ImpactLaw, speed: float, unit: float
 ) -> tuple[pyo.ConcreteModel, list[Pair]]:
-    """Model with scaled ``normal`` impulses, ``along`` (expressions, the tangential impulses), and its pairs."""
+    """Model with scaled ``normal`` impulses, ``along`` (expressions, the tangential impulses), and
+    its pairs.
+    """
     m = len(w) // (1 + k)
     model = pyo.ConcreteModel(name="arm impact")
     model.normal = pyo.Var(range(m), bounds=(0.0, None), initialize=1.0)
@@ -215,34 +243,47 @@ def _problem(
     d = directions(k, law.facets)
     impulses: list[Any] = [model.normal[i] for i in range(m)]
     if frictional:
-        model.facet = pyo.Var(range(m), range(len(d)), bounds=(0.0, None), initialize=1.0 / (2 * len(d)))
+        model.facet = pyo.Var(
+            range(m), range(len(d)), bounds=(0.0, None), initialize=1.0 / (2 * len(d))
+        )
         model.slip = pyo.Var(range(m), bounds=(0.0, None), initialize=1.0)
         model.along = pyo.Expression(range(m * k))
         for row in range(m * k):
             i, axis = divmod(row, k)
-            model.along[row] = law.friction_mu * sum(float(d[j, axis]) * model.facet[i, j] for j in range(len(d)))
+            model.along[row] = law.friction_mu * sum(
+                float(d[j, axis]) * model.facet[i, j] for j in range(len(d))
+            )
         impulses += [model.along[row] for row in range(m * k)]
-    # velocities are variables: expressions of all impulses in every pair would make the products dense
-    model.after = pyo.Var(range(len(impulses)), initialize=lambda _, row: float(before[row]) / speed)
+    # velocities are variables: expressions of all impulses in every pair would make the products
+    # dense
+    model.after = pyo.Var(
+        range(len(impulses)), initialize=lambda _, row: float(before[row]) / speed
+    )
     model.impact = pyo.Constraint(
         range(len(impulses)),
         rule=lambda md, row: (
             md.after[row]
-            == float(before[row]) / speed + sum(float(w[row, c]) * unit / speed * p for c, p in enumerate(impulses))
+            == float(before[row]) / speed
+            + sum(float(w[row, c]) * unit / speed * p for c, p in enumerate(impulses))
         ),
     )
     pairs: list[Pair] = [
-        (model.normal[i], model.after[i] + law.restitution_e_n * float(before[i]) / speed) for i in range(m)
+        (model.normal[i], model.after[i] + law.restitution_e_n * float(before[i]) / speed)
+        for i in range(m)
     ]
     for i in range(m) if frictional else ():
         for j in range(len(d)):
             sliding = sum(float(d[j, axis]) * model.after[m + i * k + axis] for axis in range(k))
             pairs.append((model.facet[i, j], sliding + model.slip[i]))
-        pairs.append((model.slip[i], model.normal[i] - sum(model.facet[i, j] for j in range(len(d)))))
+        pairs.append(
+            (model.slip[i], model.normal[i] - sum(model.facet[i, j] for j in range(len(d))))
+        )
     return model, pairs
 
 
-def _states(impulse_n: np.ndarray, sliding: np.ndarray, unit: float, speed: float) -> tuple[str, ...]:
+def _states(
+    impulse_n: np.ndarray, sliding: np.ndarray, unit: float, speed: float
+) -> tuple[str, ...]:
     # without tangential rows nothing holds a contact, so it counts as sliding
     speeds = np.linalg.norm(sliding, axis=1) if sliding.shape[1] else np.full(len(sliding), np.inf)
     return tuple(

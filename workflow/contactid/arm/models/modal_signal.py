@@ -1,15 +1,17 @@
-"""Eq. 7 of the arm paper as a linear model for given poles: its columns, their derivatives, and the noise's metric.
+"""Eq. 7 of the arm paper as a linear model for given poles: its columns, their derivatives, and the
+noise's metric.
 
 For poles ``s_k = gamma_k + i omega_k`` the velocity after an impact is
 
-``f(t) = v- + a t + sum_k Re(z_k (e^{s_k t} - 1))``, ``z_k = A_k e^{i phi_k}`` (offset tied to v-, eq. 7), or
-``f(t) = v+ + a t + sum_k Re(z_k e^{s_k t})`` (free offset),
+``f(t) = v- + a t + sum_k Re(z_k (e^{s_k t} - 1))``, ``z_k = A_k e^{i phi_k}`` (offset tied to v-,
+eq. 7), or ``f(t) = v+ + a t + sum_k Re(z_k e^{s_k t})`` (free offset),
 
 so it is linear in a, ``c_k = Re z_k = A_k cos phi_k`` and ``Im z_k`` (and v+).
 
-Velocities from differences of noisy positions have correlated noise: neighbours share a position. For n mean velocities
-between n + 1 positions with white noise, the metric ``(D D^T)^-1``, D the differencing, is ``W^T W`` with W the running
-integral less its mean, of n + 1 rows. Least squares in it is least squares on the positions with a free origin.
+Velocities from differences of noisy positions have correlated noise: neighbours share a position.
+For n mean velocities between n + 1 positions with white noise, the metric ``(D D^T)^-1``, D the
+differencing, is ``W^T W`` with W the running integral less its mean, of n + 1 rows. Least squares
+in it is least squares on the positions with a free origin.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ import numpy as np
 
 TIED, FREE = "pre_velocity", "free"
 WHITE, DIFFERENCED = "white", "differenced"
-# (2,) bounds of gamma (1/s) and omega (rad/s): decays of 1 to 300 1/s, frequencies of 2 to 80 Hz, so no real poles
+# (2,) bounds of gamma (1/s) and omega (rad/s): decays of 1 to 300 1/s, frequencies of 2 to 80 Hz,
+# so no real poles
 LOW, HIGH = np.array([-300.0, 2.0 * np.pi * 2.0]), np.array([-1.0, 2.0 * np.pi * 80.0])
 _SMALL = 1e-4  # |s| times half the averaging time below which a series replaces sinh(x) / x
 
@@ -35,8 +38,10 @@ class ModalProblem:
     time : (n,) since the impact, s
     values : (n, d) velocities, less v- where the offset is tied, m/s
     offset : ``pre_velocity`` or ``free``
-    noise : ``white`` (as the paper: every velocity sample alike) or ``differenced`` (positions have the white noise)
-    averaging : length of time over which a velocity sample is a mean, s; the sampling interval for differences
+    noise : ``white`` (as the paper: every velocity sample alike) or ``differenced`` (positions have
+        the white noise)
+    averaging : length of time over which a velocity sample is a mean, s; the sampling interval for
+        differences
     """
 
     time: np.ndarray
@@ -64,11 +69,16 @@ class ModalProblem:
         """(..., r, k) from (..., n, k): samples in the metric of their noise."""
         if self.noise == WHITE:
             return values
-        integral = np.concatenate([np.zeros_like(values[..., :1, :]), np.cumsum(values, axis=-2)], axis=-2) * self.step
+        integral = (
+            np.concatenate([np.zeros_like(values[..., :1, :]), np.cumsum(values, axis=-2)], axis=-2)
+            * self.step
+        )
         return integral - integral.mean(axis=-2, keepdims=True)
 
     def modes(self, poles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(..., n, m) ``e^{s t}``, averaged over each sample, and its derivative by s, for poles (..., m)."""
+        """(..., n, m) ``e^{s t}``, averaged over each sample, and its derivative by s, for poles
+        (..., m).
+        """
         t, s = self.time[:, None], np.asarray(poles)[..., None, :]
         half = 0.5 * self.averaging
         mean, slope = _mean_factor(s * half)

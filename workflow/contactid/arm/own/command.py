@@ -1,30 +1,34 @@
-"""The velocity of an arm's tip right after an impact, from recorded joint positions, beside the impact map's.
+"""The velocity of an arm's tip right after an impact, from recorded joint positions, beside the
+impact map's.
 
-A recording is a .mat file (variables q (n, 7) and t), a folder of them, or a table (.csv, columns t, q1, ..., q7):
-joint positions in rad or degrees, time in s, ms, us or ns from any origin, 1 kHz if there is none. Real clocks are
-resampled to even steps. The robot is the KUKA LWR 4+ with a probe of 10 cm unless --robot gives a link table with the
-columns of the packaged lwr4.csv.
+A recording is a .mat file (variables q (n, 7) and t), a folder of them, or a table (.csv, columns
+t, q1, ..., q7): joint positions in rad or degrees, time in s, ms, us or ns from any origin, 1 kHz
+if there is none. Real clocks are resampled to even steps. The robot is the KUKA LWR 4+ with a probe
+of 10 cm unless --robot gives a link table with the columns of the packaged lwr4.csv.
 
-The report is a folder with predictions.csv, parameters.json, summary.md and figures of the velocity after each impact.
-predictions.csv has a row per recording (parameters.json the same, and the posture q_impact_rad):
+The report is a folder with predictions.csv, parameters.json, summary.md and figures of the velocity
+after each impact. predictions.csv has a row per recording (parameters.json the same, and the
+posture q_impact_rad):
 
-  recording, file             its name and where it was read from
-  impact_time_s, .._se        since the recording's first sample, and its standard error
-  direction_deg               from x of the base, about z: the horizontal direction that is called x here
-  vx_minus, vz_minus, .._se   v-, m/s; x along the arm's motion, z up, normal to the table
-  vx_plus                     v_x+, m/s, where the normal velocity is zero, as the map has it: a tip that lifts off
+  recording, file             its name and where it was read from impact_time_s, .._se        since
+  the recording's first sample, and its standard error direction_deg               from x of the
+  base, about z: the horizontal direction that is called x here vx_minus, vz_minus, .._se   v-, m/s;
+  x along the arm's motion, z up, normal to the table vx_plus                     v_x+, m/s, where
+  the normal velocity is zero, as the map has it: a tip that lifts off
                               has got a longer blow, and this part of it is taken out
-  vz_plus                     v_z+ of the arm's motion under the vibration, m/s
-  vx_plus_low, .._high        95 % interval: how far models that explain the vibration differ; vz_plus_ likewise
-  vx_plus_map, vz_plus_map    the impact map's v+ at the measured posture, m/s: rigid links without motors
-  sliding_ratio               r = W_xz / W_zz of the map: v_x+ = v_x- + r |v_z-|
-  lateral_minus, .._plus      velocity across the plane of motion, m/s
-  frequency_hz, decay_1_s     of the strongest vibration
-  state                       lifts off (v_z+ is above its interval), slides, sticks (v_x+ is below a tenth of the
-                              approach speed, by its whole interval), or undetermined (it may slide or stick)
+  vz_plus                     v_z+ of the arm's motion under the vibration, m/s vx_plus_low, .._high
+  95 % interval: how far models that explain the vibration differ; vz_plus_ likewise vx_plus_map,
+  vz_plus_map    the impact map's v+ at the measured posture, m/s: rigid links without motors
+  sliding_ratio               r = W_xz / W_zz of the map: v_x+ = v_x- + r |v_z-| lateral_minus,
+  .._plus      velocity across the plane of motion, m/s frequency_hz, decay_1_s     of the strongest
+  vibration state                       lifts off (v_z+ is above its interval), slides, sticks (v_x+
+  is below a tenth of the
+                              approach speed, by its whole interval), or undetermined (it may slide
+                              or stick)
   remarks, warnings           what was done to the recording, and what not to trust
 
-A recording has no row where models that explain its vibration don't agree: it is left out, with that reason.
+A recording has no row where models that explain its vibration don't agree: it is left out, with
+that reason.
 """
 
 from __future__ import annotations
@@ -38,14 +42,26 @@ from contactid.sources.conventions import options, stated_by
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
     options(parser)
-    parser.add_argument("recordings", nargs="+", metavar="recording", help=".mat or .csv files, or folders of them")
-    parser.add_argument("--robot", default="", metavar="table.csv", help="link table (default: the KUKA LWR 4+)")
-    parser.add_argument("--probe", type=float, default=0.10, metavar="m", help="length of the probe (default: 0.10)")
-    parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
+    parser.add_argument(
+        "recordings", nargs="+", metavar="recording", help=".mat or .csv files, or folders of them"
+    )
+    parser.add_argument(
+        "--robot", default="", metavar="table.csv", help="link table (default: the KUKA LWR 4+)"
+    )
+    parser.add_argument(
+        "--probe", type=float, default=0.10, metavar="m", help="length of the probe (default: 0.10)"
+    )
+    parser.add_argument(
+        "--report",
+        default="report",
+        metavar="folder",
+        help="where the report goes (default: report)",
+    )
 
 
 def run(given: Namespace) -> Sequence[str]:
-    """Read, find each impact and its velocities, write the report, print the results, and return what not to trust.
+    """Read, find each impact and its velocities, write the report, print the results, and return
+    what not to trust.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""An impact that the table allows: no tip goes on into it. Where one does, a joint may have the other sign."""
+"""An impact that the table allows: no tip goes on into it. Where one does, a joint may have the
+other sign.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +25,25 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
         refuted = found if _NO_IMPACT in found else ""
     else:
         into = _into_the_table(found)
+        speed = -1e3 * found.velocity[1]
         told = (
-            f"the tip would go on into the table with {-1e3 * found.velocity[1]:.0f} mm/s, {into:.2g} standard errors"
+            f"the tip would go on into the table with {speed:.0f} mm/s, {into:.2g} standard errors"
         )
         refuted = told if into > np.sqrt(REFUTED) else ""
     if not refuted:
         return found
-    turned = [k + 1 for k in range(recording.joint_position.shape[1]) if _explains(robot, recording, k)]
+    turned = [
+        k + 1 for k in range(recording.joint_position.shape[1]) if _explains(robot, recording, k)
+    ]
     if not turned:
-        return refuted if isinstance(found, str) else f"{refuted}: joints, their signs or the link table are others"
-    named = " or ".join(f"joint {joint} has the other sign (give --columns q{joint}=-q{joint})" for joint in turned)
+        return (
+            refuted
+            if isinstance(found, str)
+            else f"{refuted}: joints, their signs or the link table are others"
+        )
+    named = " or ".join(
+        f"joint {joint} has the other sign (give --columns q{joint}=-q{joint})" for joint in turned
+    )
     return f"{refuted}: {named}"
 
 

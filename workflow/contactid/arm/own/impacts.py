@@ -1,4 +1,6 @@
-"""One impact of a user's arm: its time, v-, v+ with an interval, the impact map's v+, and what not to trust of them."""
+"""One impact of a user's arm: its time, v-, v+ with an interval, the impact map's v+, and what not
+to trust of them.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,9 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
     }
 )  # fmt: skip
 LWR4 = Path(__file__).parents[1] / "robots" / "lwr4.csv"
-# Of the approach speed: a tip whose speed along the table lies below it, by the whole interval, sticks. Slower sliding
-# is no different for any use of v+, and an interval that also holds faster sliding says neither.
+# Of the approach speed: a tip whose speed along the table lies below it, by the whole interval,
+# sticks. Slower sliding is no different for any use of v+, and an interval that also holds faster
+# sliding says neither.
 _STICKS = 0.1
 _LONGEST_PROBE = 2.0  # m; beyond it millimetres were taken for metres
 _ASIDE = 0.1  # of the speed: velocity across the plane of motion that is worth a warning
@@ -39,10 +42,14 @@ _LABEL = 0.2  # relative: measured speed that contradicts a label
 def own_robot(table: str | Path, probe_length: float) -> Robot:
     """The robot of a link table, the LWR 4+ for an empty one, with a probe of a length in m."""
     if abs(probe_length) > _LONGEST_PROBE:
-        raise ContactIdError(f"--probe {probe_length:g}: a probe of {probe_length:g} m", "Give its length in metres")
+        raise ContactIdError(
+            f"--probe {probe_length:g}: a probe of {probe_length:g} m", "Give its length in metres"
+        )
     if table:
         require_plain(table, 1 << 20)
-    return load_robot(table or LWR4, name=Path(table).stem if table else "lwr4", probe_length=probe_length)
+    return load_robot(
+        table or LWR4, name=Path(table).stem if table else "lwr4", probe_length=probe_length
+    )
 
 
 @dataclass(frozen=True)
@@ -83,7 +90,9 @@ class OwnImpact:
 
     @property
     def state(self) -> str:
-        """``lifts off``, ``slides``, ``sticks``, or ``undetermined`` where the interval holds the last two."""
+        """``lifts off``, ``slides``, ``sticks``, or ``undetermined`` where the interval holds the
+        last two.
+        """
         along, normal = self.velocity
         along_error, normal_error = self.half_width
         if normal > normal_error:
@@ -97,7 +106,10 @@ class OwnImpact:
     def row(self) -> dict[str, Any]:
         """The columns of predictions.csv, which the command's docstring explains."""
         one, window = self.evaluated, self.evaluated.window
-        (x, z), (low, high) = self.velocity, (self.velocity - self.half_width, self.velocity + self.half_width)
+        (x, z), (low, high) = (
+            self.velocity,
+            (self.velocity - self.half_width, self.velocity + self.half_width),
+        )
         vibration = self.answer.fits[0]
         numbers = {
             "impact_time_s": window.impact_time, "impact_time_se_s": window.impact_time_se,
@@ -137,8 +149,12 @@ def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpa
     ratio = sliding_ratio(facing.mass_matrix(found.q), facing.tip_jacobian(found.q))
     remarks = dict.fromkeys((*recording.remarks, *found.heading.remarks))
     if found.heading.angle and not any("in a plane" in remark for remark in remarks):
-        remarks[f"moves in a plane {found.heading.degrees:.1f} degrees from x, and x stands for that direction"] = None
-    draft = OwnImpact(recording.name, file, found, found.answers[ADMISSIBLE], ratio, tuple(remarks), ())
+        remarks[
+            f"moves in a plane {found.heading.degrees:.1f} degrees from x, and x stands for that direction"
+        ] = None
+    draft = OwnImpact(
+        recording.name, file, found, found.answers[ADMISSIBLE], ratio, tuple(remarks), ()
+    )
     return replace(draft, warnings=tuple(_warnings(draft, recording.setting.velocity)))
 
 
@@ -151,7 +167,9 @@ def _warnings(one: OwnImpact, told_speed: float) -> list[str]:
         )
     lateral = max(abs(value) for value in found.lateral)
     if lateral > _ASIDE * one.speed:
-        warnings.append(f"the tip moves across its plane of motion by {1e3 * lateral:.0f} mm/s, which v+ leaves out")
+        warnings.append(
+            f"the tip moves across its plane of motion by {1e3 * lateral:.0f} mm/s, which v+ leaves out"
+        )
     if np.isfinite(told_speed) and abs(one.speed / told_speed - 1.0) > _LABEL:
         warnings.append(f"its name says {told_speed:g} m/s, but it hits at {one.speed:.3f} m/s")
     return warnings

@@ -1,4 +1,6 @@
-"""A user's own recordings of an arm: .mat files as the study reads them, and tables with the columns t, q1, ..., q7."""
+"""A user's own recordings of an arm: .mat files as the study reads them, and tables with the
+columns t, q1, ..., q7.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +43,15 @@ def read_own(
                 found[name] = recording
     if not found:
         where = ", ".join(map(str, paths))
-        raise nothing_usable(where, "recordings of an impact", left_out, "Give joint positions q (n, 7) and time t")
+        raise nothing_usable(
+            where, "recordings of an impact", left_out, "Give joint positions q (n, 7) and time t"
+        )
     return dict(zip(found, named_apart(list(found.values())), strict=True)), left_out
 
 
 def read_own_table(path: str | Path, convention: Convention = STATED) -> dict[str, np.ndarray]:
-    """``t`` (n,) and ``q`` (n, 7) of a table, in its units or those stated; its columns may come in any order.
+    """``t`` (n,) and ``q`` (n, 7) of a table, in its units or those stated; its columns may come in
+    any order.
 
     Raises
     ------
@@ -69,14 +74,23 @@ def read_own_table(path: str | Path, convention: Convention = STATED) -> dict[st
             "Name them so, or say which they are: --columns q1=...,q2=...",
         )
     try:
-        values = np.array([[float(cell) if cell.strip() else np.nan for cell in row] for row in rows])
+        values = np.array(
+            [[float(cell) if cell.strip() else np.nan for cell in row] for row in rows]
+        )
     except ValueError as error:
-        raise ContactIdError(f"{path}: {reason_of(error)}", "Give numbers in rows of the same length") from None
+        raise ContactIdError(
+            f"{path}: {reason_of(error)}", "Give numbers in rows of the same length"
+        ) from None
     if values.ndim != 2 or values.shape[1] < len(header):
-        raise ContactIdError(f"{path}: has no rows of {len(header)} numbers below its header", "Give some")
-    wanted = {"q": [places[joint] for joint in joints]} | ({"t": [places["time"]]} if "time" in places else {})
+        raise ContactIdError(
+            f"{path}: has no rows of {len(header)} numbers below its header", "Give some"
+        )
+    wanted = {"q": [places[joint] for joint in joints]} | (
+        {"t": [places["time"]]} if "time" in places else {}
+    )
     table = {
-        name: values[:, [place.column for place in at]] * [place.factor for place in at] for name, at in wanted.items()
+        name: values[:, [place.column for place in at]] * [place.factor for place in at]
+        for name, at in wanted.items()
     }
     return table | ({"t": table["t"][:, 0]} if "t" in table else {})
 
@@ -86,7 +100,9 @@ def _sources(
 ) -> Iterator[tuple[str, dict[str, np.ndarray], Entry | None]]:
     """Name and variables of every recording at a path, and what a list beside it says of it."""
     if path.is_file() and path.suffix.lower() not in (".csv", ".mat", ".zip"):
-        raise ContactIdError(f"{path}: neither a .mat nor a .csv file", "Give recordings, or a folder of them")
+        raise ContactIdError(
+            f"{path}: neither a .mat nor a .csv file", "Give recordings, or a folder of them"
+        )
     tables = [path] if path.suffix.lower() == ".csv" else []
     if path.is_dir():
         tables = sorted(one for one in path.rglob("*.csv") if one.name != "recordings.csv")
@@ -97,7 +113,9 @@ def _sources(
             if table == path:
                 raise
             left_out[str(table)] = error.problem
-    if tables and not (path.is_dir() and any(one.suffix.lower() in (".mat", ".zip") for one in path.rglob("*"))):
+    if tables and not (
+        path.is_dir() and any(one.suffix.lower() in (".mat", ".zip") for one in path.rglob("*"))
+    ):
         return
     manifest = read_manifest(path)
     folder = path if path.is_dir() else path.parent

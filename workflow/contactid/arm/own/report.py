@@ -1,4 +1,6 @@
-"""The report on a user's own impacts: predictions.csv, parameters.json, summary.md, and figures of what was fitted."""
+"""The report on a user's own impacts: predictions.csv, parameters.json, summary.md, and figures of
+what was fitted.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ _LWR4 = "The described inertias of the LWR 4+ can't all be right (docs/arm.md), 
 
 @dataclass(frozen=True)
 class Found:
-    """Impacts, recordings without one and why, and the robot that all were seen as, with its probe's length in m."""
+    """Impacts, recordings without one and why, and the robot that all were seen as, with its
+    probe's length in m.
+    """
 
     impacts: tuple[OwnImpact, ...]
     left_out: Mapping[str, str]
@@ -45,8 +49,14 @@ class Found:
     def warnings(self) -> list[str]:
         """What not to trust, recording by recording, and of all."""
         lines = [f"{name}: left out: {reason}" for name, reason in self.left_out.items()]
-        lines += [f"{one.name}: {text}" for one in self.impacts for text in (*one.remarks, *one.warnings)]
-        return [*dict.fromkeys(lines), *([_LWR4] if self.robot.startswith("KUKA") else []), *_ALWAYS]
+        lines += [
+            f"{one.name}: {text}" for one in self.impacts for text in (*one.remarks, *one.warnings)
+        ]
+        return [
+            *dict.fromkeys(lines),
+            *([_LWR4] if self.robot.startswith("KUKA") else []),
+            *_ALWAYS,
+        ]
 
 
 def write_files(found: Found, folder: Path) -> None:
@@ -69,7 +79,9 @@ def write_files(found: Found, folder: Path) -> None:
     write_text(folder / SUMMARY, _summary(found, rows))
     for number in range(0, len(found.impacts), _IN_A_FIGURE):
         some = found.impacts[number : number + _IN_A_FIGURE]
-        curves = pd.concat([curves_of({"experiment": one.name}, one.evaluated, ADMISSIBLE) for one in some])
+        curves = pd.concat(
+            [curves_of({"experiment": one.name}, one.evaluated, ADMISSIBLE) for one in some]
+        )
         with styled():
             figure = draw_cartesian_fit(curves.assign(source="recordings of your own"))
             label_data(figure, ", ".join(one.name for one in some))
@@ -82,7 +94,12 @@ def _parameters(found: Found) -> dict[str, Any]:
         "probe_length_m": found.probe_length,
         "method": ADMISSIBLE,
         "recordings": [
-            {**one.row(), "q_impact_rad": one.evaluated.q.tolist(), "remarks": one.remarks, "warnings": one.warnings}
+            {
+                **one.row(),
+                "q_impact_rad": one.evaluated.q.tolist(),
+                "remarks": one.remarks,
+                "warnings": one.warnings,
+            }
             for one in found.impacts
         ],
         "left_out": dict(found.left_out),
@@ -91,7 +108,17 @@ def _parameters(found: Found) -> dict[str, Any]:
 
 
 def _summary(found: Found, rows: pd.DataFrame) -> str:
-    titles = ["recording", "impact s", "v_x-", "v_z-", "v_x+", "v_z+", "map v_x+", "fit - map", "state"]
+    titles = [
+        "recording",
+        "impact s",
+        "v_x-",
+        "v_z-",
+        "v_x+",
+        "v_z+",
+        "map v_x+",
+        "fit - map",
+        "state",
+    ]
     columns = ["vx_minus", "vz_minus", "vx_plus", "vz_plus", "vx_plus_map"]
     cells = [
         [

@@ -14,14 +14,21 @@ def arm_signals(impacts: xr.Dataset) -> Signals:
     recordings = list(iterate_arm_recordings(impacts))
     first = recordings[0]
     moved = first.joint_position - first.joint_position[0]
-    joints = [series(first.time, moved[:, number], str(name)) for number, name in enumerate(impacts["joint"].values)]
+    joints = [
+        series(first.time, moved[:, number], str(name))
+        for number, name in enumerate(impacts["joint"].values)
+    ]
     farthest = int(np.argmax(np.ptp(moved, axis=0)))
     some = [recordings[index] for index in spread(len(recordings))]
     of_one = [
-        series(one.time, one.joint_position[:, farthest] - one.joint_position[0, farthest], one.name) for one in some
+        series(
+            one.time, one.joint_position[:, farthest] - one.joint_position[0, farthest], one.name
+        )
+        for one in some
     ]
     steps = [
-        series(one.time[1:], np.diff(one.joint_position[:, farthest]) / np.diff(one.time), one.name) for one in some
+        series(one.time[1:], np.diff(one.joint_position[:, farthest]) / np.diff(one.time), one.name)
+        for one in some
     ]
     return Signals(
         what="joint positions of a robot arm that hits a table",
@@ -32,7 +39,9 @@ def arm_signals(impacts: xr.Dataset) -> Signals:
         noise={"joint_position_rad": [white_noise(one.joint_position) for one in recordings]},
         panels=[
             Panel(f"joints, {first.name}", "time (s)", "from the start (rad)", joints),
-            Panel(f"{impacts['joint'].values[farthest]}", "time (s)", "from the start (rad)", of_one),
+            Panel(
+                f"{impacts['joint'].values[farthest]}", "time (s)", "from the start (rad)", of_one
+            ),
             Panel(f"{impacts['joint'].values[farthest]}", "time (s)", "differences (rad/s)", steps),
         ],
     )

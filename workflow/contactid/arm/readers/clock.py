@@ -1,12 +1,13 @@
 """Recordings at even steps of time, whatever the clock: the one place that says how even is even.
 
-Time may be in s, ms, us, ns or days (the step tells), count from anywhere (the Unix epoch), be rounded to single
-precision, or scatter from sample to sample; a sample or two may be missing. Everything behind the reader works with
-steps that are equal to the last digit.
+Time may be in s, ms, us, ns or days (the step tells), count from anywhere (the Unix epoch), be
+rounded to single precision, or scatter from sample to sample; a sample or two may be missing.
+Everything behind the reader works with steps that are equal to the last digit.
 
-Stamps scatter for two reasons. Either the samples were taken evenly and the stamps are late by what the computer did
-meanwhile: then the samples are right as they are. Or the samples were taken when the stamps say: then they are
-interpolated. The data tell which: what is right is the smoother of the two (third differences of the joint positions).
+Stamps scatter for two reasons. Either the samples were taken evenly and the stamps are late by what
+the computer did meanwhile: then the samples are right as they are. Or the samples were taken when
+the stamps say: then they are interpolated. The data tell which: what is right is the smoother of
+the two (third differences of the joint positions).
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _SMOOTHER = 0.9  # interpolated samples have to be this much less rough to be ta
 
 
 class Even(NamedTuple):
-    """``time`` (n,) s, from 0 on in equal steps, ``position`` (n, joints), and notes on how they came about."""
+    """``time`` (n,) s, from 0 on in equal steps, ``position`` (n, joints), and notes on how they
+    came about.
+    """
 
     time: np.ndarray
     position: np.ndarray
@@ -36,7 +39,8 @@ class Even(NamedTuple):
 
 
 def even_steps(stamps: np.ndarray | None, position: np.ndarray, problems: list[str]) -> Even | None:
-    """Samples (n, joints) at even steps from their time stamps (n,) in any unit; None, with ``problems``, if unusable.
+    """Samples (n, joints) at even steps from their time stamps (n,) in any unit; None, with
+    ``problems``, if unusable.
 
     Without stamps (None), samples are 1 ms apart.
     """
@@ -49,14 +53,28 @@ def even_steps(stamps: np.ndarray | None, position: np.ndarray, problems: list[s
         )
         return None
     finest = float(np.spacing(np.abs(stamps).max())) if stamps.dtype.kind == "f" else 1.0
-    since = (stamps - stamps[0] if stamps.dtype.kind in "if" else stamps.astype("int64") - int(stamps[0])).astype(float)
+    since = (
+        stamps - stamps[0] if stamps.dtype.kind in "if" else stamps.astype("int64") - int(stamps[0])
+    ).astype(float)
     steps = np.diff(since)
     typical = float(np.median(steps))
-    if typical < 2.0 * finest and finest > 1.0 and abs(since).max() <= len(since) * LONGEST + 2.0 * finest:
-        return _assumed(position, f"time in steps of {finest:g} s ({stamps.dtype}): samples are taken to be 1 ms apart")
-    coarse = typical < 5.0 * finest or float(np.median(np.abs(steps - typical))) > _REGULAR * abs(typical)
+    if (
+        typical < 2.0 * finest
+        and finest > 1.0
+        and abs(since).max() <= len(since) * LONGEST + 2.0 * finest
+    ):
+        return _assumed(
+            position,
+            f"time in steps of {finest:g} s ({stamps.dtype}): samples are taken to be 1 ms apart",
+        )
+    coarse = typical < 5.0 * finest or float(np.median(np.abs(steps - typical))) > _REGULAR * abs(
+        typical
+    )
     typical = since[-1] / len(steps) if coarse else typical
-    factor = next((factor for _, factor in _UNITS if 0.95 * SHORTEST <= typical * factor <= 1.05 * LONGEST), None)
+    factor = next(
+        (factor for _, factor in _UNITS if 0.95 * SHORTEST <= typical * factor <= 1.05 * LONGEST),
+        None,
+    )
     backward = steps < -finest if coarse and typical > 0.0 else steps <= 0.0
     if backward.any():
         problems.append(f"time does not increase at sample {np.argmax(backward) + 1}")
@@ -94,7 +112,9 @@ def _assumed(position: np.ndarray, note: str) -> Even:
 
 
 def _counts(steps: np.ndarray, typical: float) -> np.ndarray:
-    """How many intervals each step (n,) spans; a late stamp's long step and the short one behind it span one each."""
+    """How many intervals each step (n,) spans; a late stamp's long step and the short one behind it
+    span one each.
+    """
     counts = np.rint(steps / typical).astype(int)
     for k in np.flatnonzero(counts[:-1] != 1):
         if abs(steps[k] + steps[k + 1] - 2.0 * typical) < 0.5 * typical:
@@ -102,16 +122,24 @@ def _counts(steps: np.ndarray, typical: float) -> np.ndarray:
     return counts
 
 
-def _placed(number: np.ndarray, since: np.ndarray, off: np.ndarray, interval: float, position: np.ndarray) -> Even:
-    """Samples at every step, from samples that were taken at steps ``number``, or when the stamps say."""
+def _placed(
+    number: np.ndarray, since: np.ndarray, off: np.ndarray, interval: float, position: np.ndarray
+) -> Even:
+    """Samples at every step, from samples that were taken at steps ``number``, or when the stamps
+    say.
+    """
     grid = np.arange(number[-1] + 1)
     missing = len(grid) - len(number)
     notes = [f"{missing} missing sample{'s' if missing > 1 else ''} bridged"] if missing else []
     scatter = float(np.sqrt(np.mean(off**2)))
     even = CubicSpline(number, position)(grid) if missing else position
     if np.abs(off).max() > EVEN:
-        told = f"time stamps scatter by {1e6 * scatter:.3g} us about steps of {1e3 * interval:.4g} ms"
-        at_stamps = CubicSpline(since, position)(interval * grid) if (np.diff(since) > 0.0).all() else None
+        told = (
+            f"time stamps scatter by {1e6 * scatter:.3g} us about steps of {1e3 * interval:.4g} ms"
+        )
+        at_stamps = (
+            CubicSpline(since, position)(interval * grid) if (np.diff(since) > 0.0).all() else None
+        )
         if at_stamps is not None and _roughness(at_stamps) < _SMOOTHER * _roughness(even):
             even = at_stamps
             notes.insert(0, f"{told}: resampled to even ones")

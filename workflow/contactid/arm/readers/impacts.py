@@ -1,19 +1,25 @@
 """Recorded impacts of a robot arm on a table, in one canonical form.
 
-================ ================== ====== ==========================================================================
+================ ================== ======
+    ==========================================================================
 variable         dimensions         unit   meaning
-================ ================== ====== ==========================================================================
-joint_position   experiment, sample rad    as the arm reports them, along ``joint``, too; NaN after a recording's end
+================ ================== ======
+    ==========================================================================
+joint_position   experiment, sample rad    as the arm reports them, along ``joint``, too; NaN after
+a recording's end
                  , joint
-time             experiment, sample s      from the recording's first sample, in even steps; NaN after its end
-================ ================== ====== ==========================================================================
+time             experiment, sample s      from the recording's first sample, in even steps; NaN
+after its end
+================ ================== ======
+    ==========================================================================
 
-Coordinates along ``experiment``: its name (``set1_v010_a30``; a repetition of it ``set1_v010_a30_2``; a recording whose
-file tells less is named by its file), ``set`` (1 or 2), ``nominal_velocity`` (m/s) and ``nominal_angle_deg`` (of the
-tip's motion against the table; 90 is vertical), all as in the name, not as measured; 0 and NaN where it doesn't tell.
-``joint`` has the joints' names, from the base on. Attributes: ``sample_interval`` (s, the recordings' median),
-``source``, ``licence``, ``synthetic`` (0 or 1), and two JSON texts: ``left_out``, why each recording that was left out
-was, and ``remarks``, what was done to or assumed of each that wasn't.
+Coordinates along ``experiment``: its name (``set1_v010_a30``; a repetition of it
+``set1_v010_a30_2``; a recording whose file tells less is named by its file), ``set`` (1 or 2),
+``nominal_velocity`` (m/s) and ``nominal_angle_deg`` (of the tip's motion against the table; 90 is
+vertical), all as in the name, not as measured; 0 and NaN where it doesn't tell. ``joint`` has the
+joints' names, from the base on. Attributes: ``sample_interval`` (s, the recordings' median),
+``source``, ``licence``, ``synthetic`` (0 or 1), and two JSON texts: ``left_out``, why each
+recording that was left out was, and ``remarks``, what was done to or assumed of each that wasn't.
 """
 
 from __future__ import annotations
@@ -33,7 +39,12 @@ JOINTS = tuple(f"joint_{number}" for number in range(N_JOINTS))
 SAMPLE_INTERVAL = 1e-3  # s
 LEAST_SAMPLES = 50
 EVEN = 1e-6  # s; stamps this near to even steps are even, and the canonical form's are
-_UNITS = {"joint_position": "rad", "time": "s", "nominal_velocity": "m/s", "nominal_angle_deg": "degree"}
+_UNITS = {
+    "joint_position": "rad",
+    "time": "s",
+    "nominal_velocity": "m/s",
+    "nominal_angle_deg": "degree",
+}
 
 
 @dataclass(frozen=True)
@@ -47,14 +58,17 @@ class Setting:
     @property
     def name(self) -> str:
         """For example ``set1_v010_a30``."""
-        return f"set{self.set_number}_v{round(100.0 * self.velocity):03d}_a{round(self.angle_deg):02d}"
+        return (
+            f"set{self.set_number}_v{round(100.0 * self.velocity):03d}_a{round(self.angle_deg):02d}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class ArmRecording:
     """One experiment: ``time`` (n,) in s, ``joint_position`` (n, 7) in rad.
 
-    ``own_name`` is what it is called where that isn't its setting's name; ``remarks`` say what was done to it.
+    ``own_name`` is what it is called where that isn't its setting's name; ``remarks`` say what was
+    done to it.
     """
 
     setting: Setting
@@ -71,21 +85,27 @@ class ArmRecording:
 
 def is_told(setting: Setting) -> bool:
     """Whether a setting is known whole; a set of 0, and NaN, are unknown."""
-    return bool(setting.set_number and np.isfinite(setting.velocity) and np.isfinite(setting.angle_deg))
+    return bool(
+        setting.set_number and np.isfinite(setting.velocity) and np.isfinite(setting.angle_deg)
+    )
 
 
-def recording_problems(time: np.ndarray, joint_position: np.ndarray, limits: np.ndarray | None = None) -> list[str]:
+def recording_problems(
+    time: np.ndarray, joint_position: np.ndarray, limits: np.ndarray | None = None
+) -> list[str]:
     """Everything that makes a recording unusable, one sentence each; empty where it is usable.
 
-    ``time`` (n,) in s, ``joint_position`` (n, 7) in rad; ``limits`` (7, 2), lowest and highest positions, rad, None
-    doesn't look.
+    ``time`` (n,) in s, ``joint_position`` (n, 7) in rad; ``limits`` (7, 2), lowest and highest
+    positions, rad, None doesn't look.
     """
     problems = []
     if len(time) < LEAST_SAMPLES:
         problems.append(f"{len(time)} samples where at least {LEAST_SAMPLES} are needed")
     missing = ~np.isfinite(joint_position).all(axis=1)
     if missing.any():
-        problems.append(f"NaN in {np.count_nonzero(missing)} samples, the first at sample {np.argmax(missing)}")
+        problems.append(
+            f"NaN in {np.count_nonzero(missing)} samples, the first at sample {np.argmax(missing)}"
+        )
     problems += _time_problems(time)
     columns = () if limits is None else zip(JOINTS, joint_position.T, limits, strict=True)
     for name, column, (low, high) in columns:
@@ -128,7 +148,9 @@ def build_arm_impacts(
         Without a recording, with two of one name, and for what :func:`validate_arm_impacts` finds.
     """
     if not recordings:
-        raise ContactIdError(f"{source}: no usable recording of an impact", "Check the folder or archive")
+        raise ContactIdError(
+            f"{source}: no usable recording of an impact", "Check the folder or archive"
+        )
     recordings = sorted(recordings, key=lambda one: (*_order(one), one.name))
     longest = max(len(recording.time) for recording in recordings)
     settings = [recording.setting for recording in recordings]
@@ -145,9 +167,18 @@ def build_arm_impacts(
         },
         coords={
             "experiment": np.array([one.name for one in recordings], dtype=object),
-            "set": ("experiment", np.array([setting.set_number for setting in settings], dtype="int64")),
-            "nominal_velocity": ("experiment", np.array([setting.velocity for setting in settings])),
-            "nominal_angle_deg": ("experiment", np.array([setting.angle_deg for setting in settings])),
+            "set": (
+                "experiment",
+                np.array([setting.set_number for setting in settings], dtype="int64"),
+            ),
+            "nominal_velocity": (
+                "experiment",
+                np.array([setting.velocity for setting in settings]),
+            ),
+            "nominal_angle_deg": (
+                "experiment",
+                np.array([setting.angle_deg for setting in settings]),
+            ),
             "joint": np.array(JOINTS, dtype=object),
         },
         attrs={
@@ -156,7 +187,9 @@ def build_arm_impacts(
             "licence": licence,
             "synthetic": int(synthetic),
             "left_out": json.dumps(dict(left_out or {})),
-            "remarks": json.dumps({one.name: joined(one.remarks) for one in recordings if one.remarks}),
+            "remarks": json.dumps(
+                {one.name: joined(one.remarks) for one in recordings if one.remarks}
+            ),
         },
     )
     for name, unit in _UNITS.items():
@@ -191,12 +224,17 @@ def validate_arm_impacts(impacts: xr.Dataset) -> None:
     if impacts.sizes["joint"] != N_JOINTS:
         problems.append(f"{impacts.sizes['joint']} joints instead of {N_JOINTS}")
     names = [str(name) for name in impacts["experiment"].values]
-    problems += [f"more than one recording is {name}" for name in sorted({n for n in names if names.count(n) > 1})]
+    problems += [
+        f"more than one recording is {name}"
+        for name in sorted({n for n in names if names.count(n) > 1})
+    ]
     for recording in iterate_arm_recordings(impacts):
         found = recording_problems(recording.time, recording.joint_position)
         problems += [f"{recording.name}: {problem}" for problem in found]
     if problems:
-        raise ContactIdError(f"{source}: {joined(problems)}", "Leave such recordings out, and read the data again")
+        raise ContactIdError(
+            f"{source}: {joined(problems)}", "Leave such recordings out, and read the data again"
+        )
 
 
 def arm_recording(impacts: xr.Dataset, experiment: str) -> ArmRecording:
@@ -212,7 +250,9 @@ def arm_recording(impacts: xr.Dataset, experiment: str) -> ArmRecording:
         raise ContactIdError(f"no experiment {experiment}", f"There are {', '.join(names)}")
     part = impacts.isel(experiment=names.index(experiment))
     n_samples = int(np.count_nonzero(np.isfinite(part["time"].values)))
-    setting = Setting(int(part["set"]), float(part["nominal_velocity"]), float(part["nominal_angle_deg"]))
+    setting = Setting(
+        int(part["set"]), float(part["nominal_velocity"]), float(part["nominal_angle_deg"])
+    )
     remarks = json.loads(impacts.attrs.get("remarks", "{}"))
     return ArmRecording(
         setting, part["time"].values[:n_samples], part["joint_position"].values[:n_samples], experiment,

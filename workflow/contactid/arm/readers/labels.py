@@ -1,6 +1,8 @@
-"""What an arm's recording was meant to be, as its path tells: ``data/Set 1/v0.10_30deg.mat`` for example.
+"""What an arm's recording was meant to be, as its path tells: ``data/Set 1/v0.10_30deg.mat`` for
+example.
 
-A label helps readers of tables. It may be told in part, wrongly or not at all: results rest on what was measured.
+A label helps readers of tables. It may be told in part, wrongly or not at all: results rest on what
+was measured.
 """
 
 from __future__ import annotations
@@ -19,14 +21,18 @@ _VELOCITY = (
     r"|(?P<number>\d+(?:[.p]\d+)?)[ _-]?(?P<unit>cm|m)[ _-]?(?:ps|s|/s)"
 )
 _ANGLE = r"(?:^|[ _/.-])a(?:ng(?:le)?)?[ _-]?(\d+)|(\d+)[ _-]?deg"
-_CENTIMETRES_FROM = 1.0  # a velocity written as a number from this on is in cm/s, a smaller one in m/s
+_CENTIMETRES_FROM = (
+    1.0  # a velocity written as a number from this on is in cm/s, a smaller one in m/s
+)
 _SETS = (1, 2)
 _VELOCITIES, _ANGLES_DEG = (0.02, 1.0), (5.0, 90.0)  # ranges of the settings, m/s and degrees
 
 
 @dataclass(frozen=True)
 class Label:
-    """A setting, 0 and NaN where it isn't told, and remarks on what is told in a way that isn't clear."""
+    """A setting, 0 and NaN where it isn't told, and remarks on what is told in a way that isn't
+    clear.
+    """
 
     setting: Setting
     remarks: tuple[str, ...] = ()
@@ -38,11 +44,16 @@ def label_of(name: str) -> Label:
     remarks: list[str] = []
     number, angle = _last(_SET, stem), _last(_ANGLE, stem)
     setting = Setting(
-        int(_number(number)) if number else 0, _velocity(stem, remarks), _number(angle) if angle else np.nan
+        int(_number(number)) if number else 0,
+        _velocity(stem, remarks),
+        _number(angle) if angle else np.nan,
     )
     problems = in_range(setting)
     if problems:
-        return Label(Setting(0, np.nan, np.nan), (*remarks, f"its name isn't taken for a label: {'; '.join(problems)}"))
+        return Label(
+            Setting(0, np.nan, np.nan),
+            (*remarks, f"its name isn't taken for a label: {'; '.join(problems)}"),
+        )
     return Label(setting, tuple(remarks))
 
 
@@ -50,16 +61,28 @@ def in_range(setting: Setting) -> list[str]:
     """Why an experiment can't be one of the archive's; what isn't told can be anything."""
     problems: list[str] = []
     if setting.set_number not in (0, *_SETS):
-        problems.append(f"its set is {setting.set_number} instead of {' or '.join(map(str, _SETS))}")
+        problems.append(
+            f"its set is {setting.set_number} instead of {' or '.join(map(str, _SETS))}"
+        )
     if np.isfinite(setting.velocity) and not _VELOCITIES[0] <= setting.velocity <= _VELOCITIES[1]:
-        problems.append("a velocity of {:g} m/s is not between {:g} and {:g}".format(setting.velocity, *_VELOCITIES))
+        problems.append(
+            "a velocity of {:g} m/s is not between {:g} and {:g}".format(
+                setting.velocity, *_VELOCITIES
+            )
+        )
     if np.isfinite(setting.angle_deg) and not _ANGLES_DEG[0] <= setting.angle_deg <= _ANGLES_DEG[1]:
-        problems.append("an angle of {:g} degrees is not between {:g} and {:g}".format(setting.angle_deg, *_ANGLES_DEG))
+        problems.append(
+            "an angle of {:g} degrees is not between {:g} and {:g}".format(
+                setting.angle_deg, *_ANGLES_DEG
+            )
+        )
     return problems
 
 
 def _velocity(stem: str, remarks: list[str]) -> float:
-    """m/s; NaN where it isn't told, or can mean two things: 02 is 2 cm/s, or 0.2 m/s without its point."""
+    """m/s; NaN where it isn't told, or can mean two things: 02 is 2 cm/s, or 0.2 m/s without its
+    point.
+    """
     found = list(re.finditer(_VELOCITY, stem))
     if not found:
         return np.nan
@@ -75,7 +98,9 @@ def _velocity(stem: str, remarks: list[str]) -> float:
         if len(possible) == 1:
             return possible[0]
         if not np.isclose(other, velocity):
-            remarks.append(f"its name doesn't tell its velocity: {digits} is {velocity:g} or {other:g} m/s")
+            remarks.append(
+                f"its name doesn't tell its velocity: {digits} is {velocity:g} or {other:g} m/s"
+            )
             return np.nan
     return velocity
 

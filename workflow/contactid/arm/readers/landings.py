@@ -1,23 +1,29 @@
-"""Landings of the biped Cassie as DAIRLab published them (cassie_impact_dataset), in one canonical form.
+"""Landings of the biped Cassie as DAIRLab published them (cassie_impact_dataset), in one canonical
+form.
 
-================= ==================== ======= ========================================================================
+================= ==================== =======
+    ========================================================================
 variable          dimensions           unit    meaning
-================= ==================== ======= ========================================================================
-time              landing, sample      s       from the landing's first sample
-base_orientation  landing, sample, w   1       quaternion, real part first, of the pelvis in the world
-base_position     landing, sample, xyz m       of the pelvis
-base_rotation     landing, sample, xyz rad/s   angular velocity of the pelvis in world axes, as estimated on the robot
-base_velocity     landing, sample, xyz m/s     of the pelvis in world axes, as estimated on the robot
-joint_position    landing, sample      rad     as measured; of the heel springs by the robot's inverse kinematics
+================= ==================== =======
+    ========================================================================
+time              landing, sample      s       from the landing's first sample base_orientation
+landing, sample, w   1       quaternion, real part first, of the pelvis in the world base_position
+landing, sample, xyz m       of the pelvis base_rotation     landing, sample, xyz rad/s   angular
+velocity of the pelvis in world axes, as estimated on the robot base_velocity     landing, sample,
+xyz m/s     of the pelvis in world axes, as estimated on the robot joint_position    landing, sample
+rad     as measured; of the heel springs by the robot's inverse kinematics
                   , joint
-joint_rate        landing, sample      rad/s   as recorded, for tests alone: those of the four unactuated joints lag the
-                  , joint                      positions by 4.5 to 5 ms, those of the heel springs are zero
-================= ==================== ======= ========================================================================
+joint_rate        landing, sample      rad/s   as recorded, for tests alone: those of the four
+unactuated joints lag the
+                  , joint                      positions by 4.5 to 5 ms, those of the heel springs
+                  are zero
+================= ==================== =======
+    ========================================================================
 
-``landing`` has the files' numbers, ``joint`` the joints' names in the publishers' order. Attributes:
-``sample_interval`` (s, the median), ``source``, ``licence``, ``synthetic`` (0), ``left_out`` (JSON: reason by
-number). Files are ``.npy`` arrays; no pickle is loaded, so the publishers' legends aren't: their README has the
-order.
+``landing`` has the files' numbers, ``joint`` the joints' names in the publishers' order.
+Attributes: ``sample_interval`` (s, the median), ``source``, ``licence``, ``synthetic`` (0),
+``left_out`` (JSON: reason by number). Files are ``.npy`` arrays; no pickle is loaded, so the
+publishers' legends aren't: their README has the order.
 """
 
 from __future__ import annotations
@@ -36,7 +42,11 @@ from contactid.core.reading import content_of
 from contactid.sources.card import Panel, Signals, gaps, series, white_noise
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
 
-_BASE, _POSITIONS, _VELOCITIES = 7, 23, 22  # quaternion and place; columns of positions, and of velocities
+_BASE, _POSITIONS, _VELOCITIES = (
+    7,
+    23,
+    22,
+)  # quaternion and place; columns of positions, and of velocities
 _LARGEST = 1 << 22  # bytes of a file: a landing has 36 kB
 _STATE = re.compile(r"x_(\d+)\.npy")
 _UNITS = {
@@ -46,7 +56,8 @@ _UNITS = {
 
 
 def read_landings(path: str | Path, *, source: str, licence: str) -> xr.Dataset:
-    """All landings below a folder: ``x_<number>.npy`` (n, 45) and ``t_<number>.npy`` (n,) beside each.
+    """All landings below a folder: ``x_<number>.npy`` (n, 45) and ``t_<number>.npy`` (n,) beside
+    each.
 
     Raises
     ------
@@ -64,7 +75,9 @@ def read_landings(path: str | Path, *, source: str, licence: str) -> xr.Dataset:
     if not landings:
         if left_out:
             raise nothing_usable(path, "landings", left_out, "Take the published files")
-        raise ContactIdError(f"{path}: no x_<number>.npy", "Name the folder of the published arrays")
+        raise ContactIdError(
+            f"{path}: no x_<number>.npy", "Name the folder of the published arrays"
+        )
     log_left_out(left_out)
     samples = min(len(time) for time, _ in landings.values())
     time = np.array([time[:samples] - time[0] for time, _ in landings.values()])
@@ -85,7 +98,11 @@ def read_landings(path: str | Path, *, source: str, licence: str) -> xr.Dataset:
         found[name].attrs["units"] = unit
     step = float(np.median(np.diff(time, axis=1)))
     return found.assign_attrs(
-        source=source, licence=licence, synthetic=0, sample_interval=step, left_out=json.dumps(left_out)
+        source=source,
+        licence=licence,
+        synthetic=0,
+        sample_interval=step,
+        left_out=json.dumps(left_out),
     )
 
 
@@ -112,7 +129,9 @@ def _array(file: Path) -> np.ndarray:
         found = np.load(io.BytesIO(content_of(file, _LARGEST)), allow_pickle=False)
         return np.asarray(found, dtype=float)
     except (ValueError, TypeError, EOFError, OSError) as error:
-        raise ContactIdError(f"{file.name}: no array of numbers ({error})", "Take the published file") from None
+        raise ContactIdError(
+            f"{file.name}: no array of numbers ({error})", "Take the published file"
+        ) from None
 
 
 def landing_signals(landings: xr.Dataset) -> Signals:
@@ -121,7 +140,9 @@ def landing_signals(landings: xr.Dataset) -> Signals:
     time, step = one["time"].values, float(np.diff(one["time"]).mean())
     name = str(landings["landing"].values[0])
     height = [series(time, one["base_velocity"].values[:, 2], name)]
-    joints = [series(time, one["joint_position"].values[:, k], joint) for k, joint in enumerate(JOINTS)]
+    joints = [
+        series(time, one["joint_position"].values[:, k], joint) for k, joint in enumerate(JOINTS)
+    ]
     times = landings["time"].values
     return Signals(
         what="landings of a biped, its pelvis and joints",
@@ -129,7 +150,9 @@ def landing_signals(landings: xr.Dataset) -> Signals:
         samples=landings.sizes["landing"] * landings.sizes["sample"],
         durations=[float(row[-1] - row[0]) for row in times],
         gaps=sum(gaps(row, step) for row in times),
-        noise={"joint_position_rad": [white_noise(row) for row in landings["joint_position"].values]},
+        noise={
+            "joint_position_rad": [white_noise(row) for row in landings["joint_position"].values]
+        },
         panels=[
             Panel(f"joints, landing {name}", "time (s)", "position (rad)", joints),
             Panel(f"pelvis, landing {name}", "time (s)", "vertical velocity (m/s)", height),

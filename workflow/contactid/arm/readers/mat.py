@@ -1,13 +1,14 @@
 """Read the archive of recorded arm impacts (10.4121/14192429) into the canonical form.
 
-The archive's own variables are not known here: it is said to hold joint positions of 18 impacts at 1 kHz as .mat files
-and MATLAB scripts. So all that is expected of it stands in the constants below, names are taken tolerantly, and what
-doesn't fit is reported with what was found.
+The archive's own variables are not known here: it is said to hold joint positions of 18 impacts at
+1 kHz as .mat files and MATLAB scripts. So all that is expected of it stands in the constants below,
+names are taken tolerantly, and what doesn't fit is reported with what was found.
 
-What an experiment was meant to be (set, speed, angle) is a label, which a path may tell, in part or not at all: results
-rest on what was measured. Where variables have other names, or labels are wanted, a table ``recordings.csv`` beside the
-files says it: columns ``file`` (its path in the folder; for a file with several recordings followed by ``:`` and the
-structure's name) and, optionally, ``set``, ``velocity_m_s``, ``angle_deg``, ``position`` and ``time`` (names of
+What an experiment was meant to be (set, speed, angle) is a label, which a path may tell, in part or
+not at all: results rest on what was measured. Where variables have other names, or labels are
+wanted, a table ``recordings.csv`` beside the files says it: columns ``file`` (its path in the
+folder; for a file with several recordings followed by ``:`` and the structure's name) and,
+optionally, ``set``, ``velocity_m_s``, ``angle_deg``, ``position`` and ``time`` (names of
 variables).
 """
 
@@ -44,9 +45,25 @@ _POSITION = (
     "q", "qmeas", "qmeasured", "qmsr", "qm", "jointposition", "jointpositions", "jointpos", "msrjntpos", "position",
     "positions", "joints",
 )  # fmt: skip
-_TIME = ("t", "time", "timestamp", "timestamps", "timevector", "tvec", "tout", "stamp", "stamps", "clock")
-_DEGREES_FROM = 2.0 * np.pi  # rad; no joint turns that far, so all positions of a file with larger ones are in degrees
-LIMITS = np.deg2rad([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0])[:, None] * [-1.0, 1.0]  # (7, 2) rad, LWR 4+
+_TIME = (
+    "t",
+    "time",
+    "timestamp",
+    "timestamps",
+    "timevector",
+    "tvec",
+    "tout",
+    "stamp",
+    "stamps",
+    "clock",
+)
+_DEGREES_FROM = (
+    2.0 * np.pi
+)  # rad; no joint turns that far, so all positions of a file with larger ones are in degrees
+LIMITS = np.deg2rad([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0])[:, None] * [
+    -1.0,
+    1.0,
+]  # (7, 2) rad, LWR 4+
 MANIFEST = "recordings.csv"
 _REMEDY = f"Mend that, or say in {MANIFEST} beside the files which variable is which"
 _PROBE = 0.10  # m
@@ -62,11 +79,14 @@ class Entry:
     time: str = ""
 
 
-def read_arm_mat(path: str | Path, *, robot: str | Path, licence: str, synthetic: bool = False) -> xr.Dataset:
-    """Read every recording of a folder, a zip file, or a .mat file; ``synthetic``: the data were simulated.
+def read_arm_mat(
+    path: str | Path, *, robot: str | Path, licence: str, synthetic: bool = False
+) -> xr.Dataset:
+    """Read every recording of a folder, a zip file, or a .mat file; ``synthetic``: the data were
+    simulated.
 
-    ``robot`` is the arm's table of links, which tells its direction of motion.
-    Gives the canonical form of :mod:`contactid.arm.readers.impacts`; ``left_out`` says which recordings are missing and
+    ``robot`` is the arm's table of links, which tells its direction of motion. Gives the canonical
+    form of :mod:`contactid.arm.readers.impacts`; ``left_out`` says which recordings are missing and
     why, with all problems of each.
 
     Raises
@@ -93,13 +113,17 @@ def read_arm_mat(path: str | Path, *, robot: str | Path, licence: str, synthetic
                 left_out[name] = joined(problems)
             else:
                 recordings.append(_with_plane(recording, arm))
-    left_out |= dict.fromkeys(sorted(set(manifest) - read - set(left_out)), f"listed in {MANIFEST}, but not there")
+    left_out |= dict.fromkeys(
+        sorted(set(manifest) - read - set(left_out)), f"listed in {MANIFEST}, but not there"
+    )
     log_left_out(left_out)
     if not recordings:
         raise nothing_usable(path, "recordings of an impact", left_out, _REMEDY)
     return build_arm_impacts(
         named_apart(recordings),
-        source="synthetic twin of recorded arm impacts" if synthetic else "recorded impacts of an LWR 4+ on a table",
+        source="synthetic twin of recorded arm impacts"
+        if synthetic
+        else "recorded impacts of an LWR 4+ on a table",
         licence=licence,
         synthetic=synthetic,
         left_out=left_out,
@@ -109,22 +133,31 @@ def read_arm_mat(path: str | Path, *, robot: str | Path, licence: str, synthetic
 def parts_of(
     file: str, variables: dict[str, np.ndarray], manifest: Mapping[str, Entry]
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Variables by recording: of the whole file, or of each structure in it where several hold positions."""
+    """Variables by recording: of the whole file, or of each structure in it where several hold
+    positions.
+    """
     names = {_plain(name) for name in _POSITION}
-    holders = {name.rpartition(".")[0] for name in variables if _plain(name.rpartition(".")[2]) in names}
+    holders = {
+        name.rpartition(".")[0] for name in variables if _plain(name.rpartition(".")[2]) in names
+    }
     listed = {key.partition(":")[2] for key in manifest if key.startswith(f"{file}:")}
     if file in manifest or (len(holders) < 2 and not listed):
         return {file: variables}
     common = {name: value for name, value in variables.items() if "." not in name}
     return {
-        f"{file}:{holder}" if holder else file: common | _bare(variables, holder) for holder in sorted(holders | listed)
+        f"{file}:{holder}" if holder else file: common | _bare(variables, holder)
+        for holder in sorted(holders | listed)
     }
 
 
 def _bare(variables: dict[str, np.ndarray], holder: str) -> dict[str, np.ndarray]:
     """The variables of one structure, without its name."""
     start = f"{holder}."
-    return {name.removeprefix(start): value for name, value in variables.items() if name.startswith(start)}
+    return {
+        name.removeprefix(start): value
+        for name, value in variables.items()
+        if name.startswith(start)
+    }
 
 
 def read_recording(
@@ -134,9 +167,11 @@ def read_recording(
     entry: Entry | None = None,
     limits: np.ndarray = LIMITS,
 ) -> ArmRecording | None:
-    """A usable recording from variables; None, and every problem in ``problems``, where it isn't one.
+    """A usable recording from variables; None, and every problem in ``problems``, where it isn't
+    one.
 
-    ``name`` is its path, which may tell what was recorded; ``limits`` (7, 2) of the joint positions, rad.
+    ``name`` is its path, which may tell what was recorded; ``limits`` (7, 2) of the joint
+    positions, rad.
     """
     entry = entry or Entry()
     label = entry.label or label_of(name)
@@ -148,14 +183,19 @@ def read_recording(
     position = _in_radians(position)
     stamps = _times(variables, entry.time, len(position), problems, remarks)
     problems += recording_problems(np.arange(len(position), dtype=float), position, limits)
-    even = even_steps(stamps, np.nan_to_num(position), problems) if len(position) >= LEAST_SAMPLES else None
+    even = (
+        even_steps(stamps, np.nan_to_num(position), problems)
+        if len(position) >= LEAST_SAMPLES
+        else None
+    )
     if problems or even is None:
         return None
     return ArmRecording(label.setting, even.time, even.position, name, (*remarks, *even.notes))
 
 
 def named_apart(recordings: list[ArmRecording]) -> list[ArmRecording]:
-    """The same under short names that differ: the setting's where it is told whole, else the file's.
+    """The same under short names that differ: the setting's where it is told whole, else the
+    file's.
 
     Repetitions have a number behind it, in the order given.
     """
@@ -187,16 +227,22 @@ def _positions(
     """(n, 7) joint positions in the file's unit."""
     names = (wanted,) if wanted else _POSITION
     name = _pick(variables, names)
-    shaped = [one for one, value in variables.items() if value.ndim == 2 and N_JOINTS in value.shape]
+    shaped = [
+        one for one, value in variables.items() if value.ndim == 2 and N_JOINTS in value.shape
+    ]
     if name is None and not wanted and len(shaped) == 1:
         [name] = shaped
-        remarks.append(f"{name}, the only variable of {N_JOINTS} columns or rows, is taken for joint positions")
+        remarks.append(
+            f"{name}, the only variable of {N_JOINTS} columns or rows, is taken for joint positions"
+        )
     if name is None:
         problems.append(f"no joint positions: expected a variable named {' or '.join(names)}")
         return None
     values = np.asarray(variables[name], dtype=float)
     if values.ndim != 2 or N_JOINTS not in values.shape:
-        problems.append(f"{name} has shape {values.shape} instead of (n, {N_JOINTS}) or ({N_JOINTS}, n)")
+        problems.append(
+            f"{name} has shape {values.shape} instead of (n, {N_JOINTS}) or ({N_JOINTS}, n)"
+        )
         return None
     return values if values.shape[1] == N_JOINTS else values.T
 
@@ -208,23 +254,33 @@ def _in_radians(position: np.ndarray) -> np.ndarray:
 
 
 def _times(
-    variables: dict[str, np.ndarray], wanted: str, n_samples: int, problems: list[str], remarks: list[str]
+    variables: dict[str, np.ndarray],
+    wanted: str,
+    n_samples: int,
+    problems: list[str],
+    remarks: list[str],
 ) -> np.ndarray | None:
     """(n,) as in the file; None where it has no time."""
     name = _pick(variables, (wanted,) if wanted else _TIME)
     if name is None and wanted:
         problems.append(f"no variable named {wanted}")
     rising = [
-        one for one, value in variables.items() if value.size == n_samples and (np.diff(value.reshape(-1)) > 0).all()
+        one
+        for one, value in variables.items()
+        if value.size == n_samples and (np.diff(value.reshape(-1)) > 0).all()
     ]
     if name is None and not wanted and len(rising) == 1:
         [name] = rising
-        remarks.append(f"{name}, the only variable that rises with every sample, is taken for the time")
+        remarks.append(
+            f"{name}, the only variable that rises with every sample, is taken for the time"
+        )
     if name is None:
         return None
     values = variables[name].reshape(-1)
     if len(values) != n_samples:
-        problems.append(f"{name} has {len(values)} values for {n_samples} samples of joint positions")
+        problems.append(
+            f"{name} has {len(values)} values for {n_samples} samples of joint positions"
+        )
         return None
     return values
 
@@ -236,11 +292,17 @@ def read_manifest(path: str | Path) -> dict[str, Entry]:
         return {}
     head = text.partition("\n")[0]
     try:
-        rows = csv.reader(io.StringIO(text), delimiter=";" if ";" in head else ",", skipinitialspace=True)
+        rows = csv.reader(
+            io.StringIO(text), delimiter=";" if ";" in head else ",", skipinitialspace=True
+        )
         columns = [name.strip().lower() for name in next(rows, [])]
-        lines = [dict(zip(columns, (cell.strip() for cell in row), strict=False)) for row in rows if row]
+        lines = [
+            dict(zip(columns, (cell.strip() for cell in row), strict=False)) for row in rows if row
+        ]
     except csv.Error as error:
-        raise ContactIdError(f"{path}: {MANIFEST} is no table ({reason_of(error)})", "Correct it") from None
+        raise ContactIdError(
+            f"{path}: {MANIFEST} is no table ({reason_of(error)})", "Correct it"
+        ) from None
     if "file" not in columns:
         raise ContactIdError(f"{path}: {MANIFEST} has no column file", "Add it")
     problems: list[str] = []
@@ -266,7 +328,9 @@ def _entry_of(row: Mapping[str, str], problems: list[str]) -> Entry:
     label = None
     if np.isfinite(list(numbers.values())).any():
         number = numbers["set"]
-        setting = Setting(int(number) if np.isfinite(number) else 0, numbers["velocity_m_s"], numbers["angle_deg"])
+        setting = Setting(
+            int(number) if np.isfinite(number) else 0, numbers["velocity_m_s"], numbers["angle_deg"]
+        )
         problems += in_range(setting)
         label = Label(setting)
     return Entry(label, row.get("position", ""), row.get("time", ""))

@@ -1,22 +1,27 @@
-"""A synthetic twin of the recorded arm impacts: known truth, in files laid out as the reader expects the real ones.
+"""A synthetic twin of the recorded arm impacts: known truth, in files laid out as the reader
+expects the real ones.
 
-An LWR 4+ with elastic joints comes down in a straight line at constant speed, its probe vertical, and hits the table
-(:mod:`contactid.arm.simulate.flexible_arm`). Before the impact its controller tracks perfectly; from the impact on it
-compensates gravity and goes on pressing, with a small force in proportion to the speed it arrived with. Without the
-force the motors' rebound would lift the tip off for good, which the paper's arm, sliding on the table, doesn't do.
+An LWR 4+ with elastic joints comes down in a straight line at constant speed, its probe vertical,
+and hits the table (:mod:`contactid.arm.simulate.flexible_arm`). Before the impact its controller
+tracks perfectly; from the impact on it compensates gravity and goes on pressing, with a small force
+in proportion to the speed it arrived with. Without the force the motors' rebound would lift the tip
+off for good, which the paper's arm, sliding on the table, doesn't do.
 
-*Directions and postures.* The tip moves at 30, 60 or 90 degrees to the table, as the paper's text and table II name its
-experiments, whose velocities before the impact are in fact at about 53, 70 and 90 degrees. The posture at the impact is
-the one that reproduces the printed prediction for 53, 70 and 90 degrees, in this order. Each experiment's speed and
-place on the table scatter a little, so no two of a setting are alike.
+*Directions and postures.* The tip moves at 30, 60 or 90 degrees to the table, as the paper's text
+and table II name its experiments, whose velocities before the impact are in fact at about 53, 70
+and 90 degrees. The posture at the impact is the one that reproduces the printed prediction for 53,
+70 and 90 degrees, in this order. Each experiment's speed and place on the table scatter a little,
+so no two of a setting are alike.
 
-*Drives.* Motor inertia, stiffness and damping are chosen for what was observed, oscillations near 20 Hz that last
-about 100 ms. Stiffness is below that of the gears: a stand-in for gear and inner torque loop together. Joints whose
-K / B are equal vibrate at nearly equal frequencies, so that one mode dominates but isn't alone.
+*Drives.* Motor inertia, stiffness and damping are chosen for what was observed, oscillations near
+20 Hz that last about 100 ms. Stiffness is below that of the gears: a stand-in for gear and inner
+torque loop together. Joints whose K / B are equal vibrate at nearly equal frequencies, so that one
+mode dominates but isn't alone.
 
-*Truth.* ``tip_velocity_post_map`` is eq. 5 with M(q) + B: links and motors that move as one. The affine part of what
-the arm reports tends to it as speeds tend to zero; at 0.2 m/s it is off by about 1 mm/s, since the posture changes as
-the tip slides (curved velocity) and the pressing force bends the joints."""
+*Truth.* ``tip_velocity_post_map`` is eq. 5 with M(q) + B: links and motors that move as one. The
+affine part of what the arm reports tends to it as speeds tend to zero; at 0.2 m/s it is off by
+about 1 mm/s, since the posture changes as the tip slides (curved velocity) and the pressing force
+bends the joints."""
 
 from __future__ import annotations
 
@@ -82,7 +87,10 @@ class TwinExperiment:
 
 def twin_settings(block: Mapping[str, Any]) -> list[Setting]:
     """Every setting of a twin (``arm: twin`` of the configuration), in the canonical order."""
-    return [Setting(*one) for one in itertools.product(block["sets"], block["velocities"], block["angles_deg"])]
+    return [
+        Setting(*one)
+        for one in itertools.product(block["sets"], block["velocities"], block["angles_deg"])
+    ]
 
 
 def simulate_experiment(setting: Setting, block: Mapping[str, Any], robot: Robot) -> TwinExperiment:
@@ -118,39 +126,54 @@ def record(experiment: TwinExperiment, block: Mapping[str, Any]) -> ArmRecording
     """What the arm's encoders report of an experiment: noisy and rounded."""
     random = _stream(experiment.setting, block, 1)
     return ArmRecording(
-        experiment.setting, experiment.time, reported(experiment.clean, block["noise"], block["resolution"], random)
+        experiment.setting,
+        experiment.time,
+        reported(experiment.clean, block["noise"], block["resolution"], random),
     )
 
 
-def reported(clean: np.ndarray, noise: float, resolution: float, random: np.random.Generator) -> np.ndarray:
+def reported(
+    clean: np.ndarray, noise: float, resolution: float, random: np.random.Generator
+) -> np.ndarray:
     """Joint positions of any shape, rad, as encoders report them.
 
-    ``noise`` is the standard deviation of white noise, ``resolution`` the steps that positions are rounded to (0 leaves
-    them unrounded), rad.
+    ``noise`` is the standard deviation of white noise, ``resolution`` the steps that positions are
+    rounded to (0 leaves them unrounded), rad.
     """
     noisy = clean + noise * random.normal(size=clean.shape)
     return resolution * np.round(noisy / resolution) if resolution > 0.0 else noisy
 
 
-def write_arm_twin(links: str, block: Mapping[str, Any], robot: Mapping[str, Any], raw: str, truth: str) -> None:
-    """Simulate every experiment; write a .mat file each into a folder, a README beside them, and the truth as netCDF.
+def write_arm_twin(
+    links: str, block: Mapping[str, Any], robot: Mapping[str, Any], raw: str, truth: str
+) -> None:
+    """Simulate every experiment; write a .mat file each into a folder, a README beside them, and
+    the truth as netCDF.
 
-    The same settings give the same files, to a last digit on another processor. ``links`` is the robot's link table,
-    ``block`` and ``robot`` are ``arm: twin`` and ``arm: robot`` of the configuration.
+    The same settings give the same files, to a last digit on another processor. ``links`` is the
+    robot's link table, ``block`` and ``robot`` are ``arm: twin`` and ``arm: robot`` of the
+    configuration.
     """
     arm, folder = load_robot(links, **robot), Path(raw)
     experiments = [simulate_experiment(setting, block, arm) for setting in twin_settings(block)]
     for experiment in experiments:
         recording = record(experiment, block)
-        write_mat(folder / f"{recording.setting.name}.mat", {"time": recording.time, "q": recording.joint_position})
+        write_mat(
+            folder / f"{recording.setting.name}.mat",
+            {"time": recording.time, "q": recording.joint_position},
+        )
     write_text(folder / "README.md", _README)
     write_dataset(truth_dataset(experiments, block), truth)
 
 
 def write_mat(path: str | Path, variables: Mapping[str, np.ndarray]) -> None:
-    """Write a MATLAB v5 file whose header, unlike scipy's, has no date, so that equal contents are equal bytes."""
+    """Write a MATLAB v5 file whose header, unlike scipy's, has no date, so that equal contents are
+    equal bytes.
+    """
     with replacing(path) as partial:
-        scipy.io.savemat(partial, dict(variables), do_compression=True, oned_as="column", appendmat=False)
+        scipy.io.savemat(
+            partial, dict(variables), do_compression=True, oned_as="column", appendmat=False
+        )
         with partial.open("r+b") as file:
             file.write(b"MATLAB 5.0 MAT-file, synthetic data of contactid".ljust(_HEADER_LENGTH))
 
@@ -161,21 +184,48 @@ def truth_dataset(experiments: list[TwinExperiment], block: Mapping[str, Any]) -
     def stacked(name: str) -> np.ndarray:
         return np.stack([np.asarray(getattr(experiment, name)) for experiment in experiments])
 
-    separated = [[event.time for event in one.motion.events if event.kind == SEPARATION] for one in experiments]
+    separated = [
+        [event.time for event in one.motion.events if event.kind == SEPARATION]
+        for one in experiments
+    ]
     along = "experiment"
     truth = xr.Dataset(
         {
             "impact_time": (along, stacked("impact_time"), {"units": "s"}),
-            "joint_position_clean": ((along, "sample", "joint"), stacked("clean"), {"units": "rad"}),
+            "joint_position_clean": (
+                (along, "sample", "joint"),
+                stacked("clean"),
+                {"units": "rad"},
+            ),
             "q_impact": ((along, "joint"), stacked("q_impact"), {"units": "rad"}),
             "joint_velocity_pre": ((along, "joint"), stacked("velocity_pre"), {"units": "rad/s"}),
             "tip_velocity_pre": ((along, "axis"), stacked("tip_velocity_pre"), {"units": "m/s"}),
-            "tip_velocity_post_map": ((along, "axis"), stacked("tip_velocity_post_map"), {"units": "m/s"}),
-            "tip_velocity_post_links": ((along, "axis"), stacked("tip_velocity_post_links"), {"units": "m/s"}),
-            "impulse": (along, np.array([one.motion.events[0].impulse for one in experiments]), {"units": "N s"}),
+            "tip_velocity_post_map": (
+                (along, "axis"),
+                stacked("tip_velocity_post_map"),
+                {"units": "m/s"},
+            ),
+            "tip_velocity_post_links": (
+                (along, "axis"),
+                stacked("tip_velocity_post_links"),
+                {"units": "m/s"},
+            ),
+            "impulse": (
+                along,
+                np.array([one.motion.events[0].impulse for one in experiments]),
+                {"units": "N s"},
+            ),
             "separations": (along, np.array([len(times) for times in separated])),
-            "first_separation": (along, np.array([min(t, default=np.nan) for t in separated]), {"units": "s"}),
-            "motor_inertia": ("joint", np.array(block["drives"]["motor_inertia"]), {"units": "kg m2"}),
+            "first_separation": (
+                along,
+                np.array([min(t, default=np.nan) for t in separated]),
+                {"units": "s"},
+            ),
+            "motor_inertia": (
+                "joint",
+                np.array(block["drives"]["motor_inertia"]),
+                {"units": "kg m2"},
+            ),
             "stiffness": ("joint", np.array(block["drives"]["stiffness"]), {"units": "N m/rad"}),
         },
         coords={

@@ -1,15 +1,18 @@
-"""Velocities of the biped Cassie right after a landing, by rigid laws: a floating base, loops of rods, and two feet.
+"""Velocities of the biped Cassie right after a landing, by rigid laws: a floating base, loops of
+rods, and two feet.
 
-Coordinates q are pinocchio's: the pelvis' place and quaternion, then the joints; velocities v (22,) are those of the
-pelvis in its own axes and the joints' rates. In each leg a rod joins thigh and heel spring, and closes a loop: a row
-of constraints. The springs of shin and heel are joints.
+Coordinates q are pinocchio's: the pelvis' place and quaternion, then the joints; velocities v (22,)
+are those of the pelvis in its own axes and the joints' rates. In each leg a rod joins thigh and
+heel spring, and closes a loop: a row of constraints. The springs of shin and heel are joints.
 
-Every law is a projection in the metric of the kinetic energy (eqs. 3 to 5 of the arm paper, with more rows):
+Every law is a projection in the metric of the kinetic energy (eqs. 3 to 5 of the arm paper, with
+more rows):
 
 ``v+ = v- - M^-1 J^T (J M^-1 J^T)^-1 J v-``,
 
-J the rows of the loops and of what the law stops at the feet. Motors are behind gears: their rotors' inertia, times the
-gear's ratio squared, is part of M. Source of rods, feet, rotors and ratios: DAIRLab/dairlib at 2407831 (MIT).
+J the rows of the loops and of what the law stops at the feet. Motors are behind gears: their
+rotors' inertia, times the gear's ratio squared, is part of M. Source of rods, feet, rotors and
+ratios: DAIRLab/dairlib at 2407831 (MIT).
 """
 
 from __future__ import annotations
@@ -29,7 +32,11 @@ JOINTS = (
     "knee_left", "knee_right", "knee_joint_left", "knee_joint_right", "ankle_joint_left", "ankle_joint_right",
     "ankle_spring_joint_left", "toe_left", "ankle_spring_joint_right", "toe_right",
 )  # fmt: skip
-NONE, FRICTIONLESS, FRICTIONLESS_LINKS = "no impact", "frictionless, eq. 5", "frictionless, links alone"
+NONE, FRICTIONLESS, FRICTIONLESS_LINKS = (
+    "no impact",
+    "frictionless, eq. 5",
+    "frictionless, links alone",
+)
 STICKING, STICKING_LINKS, LOCKED = "sticking", "sticking, links alone", "sticking, springs locked"
 LAWS = (NONE, FRICTIONLESS, FRICTIONLESS_LINKS, STICKING, STICKING_LINKS, LOCKED)
 
@@ -40,9 +47,15 @@ _ROTORS = {
 }  # fmt: skip
 _SPRINGS = ("knee_joint", "ankle_spring_joint")
 _SIDES = ("left", "right")
-_TOE_ENDS = (np.array([-0.0457, 0.112, 0.0]), np.array([0.088, 0.0, 0.0]))  # m, in the toe's frame: heel and tip
+_TOE_ENDS = (
+    np.array([-0.0457, 0.112, 0.0]),
+    np.array([0.088, 0.0, 0.0]),
+)  # m, in the toe's frame: heel and tip
 _ROD_HEEL = np.array([0.11877, -0.01, 0.0])  # m, of a rod's end in the heel spring's frame
-_ROD_THIGH = {"left": np.array([0.0, 0.0, 0.045]), "right": np.array([0.0, 0.0, -0.045])}  # m, in the thigh's
+_ROD_THIGH = {
+    "left": np.array([0.0, 0.0, 0.045]),
+    "right": np.array([0.0, 0.0, -0.045]),
+}  # m, in the thigh's
 #: m, of a rod between its ends.
 ROD = 0.5012
 _INDEPENDENT = 1e-6  # of the largest singular value: rows of constraints below it repeat others
@@ -56,7 +69,8 @@ class Stance:
     ----------
     mass : (22, 22) of the links, kg m2 and kg
     loops : (2, 22) rate of each rod's length, by v
-    place, jacobian : (4, 3) m and (4, 3, 22) of the feet's ends in the world: left heel and tip, right heel and tip
+    place, jacobian : (4, 3) m and (4, 3, 22) of the feet's ends in the world: left heel and tip,
+        right heel and tip
     rods : (2,) lengths between the rods' ends, m
     """
 
@@ -89,16 +103,24 @@ class Biped:
             added[place] = inertia * ratio**2
         return added
 
-    def posture(self, orientation: np.ndarray, position: np.ndarray, joints: np.ndarray) -> np.ndarray:
-        """Q (23,) from a quaternion (4,), real part first, the pelvis' place (3,), m, and joints (16,), rad."""
+    def posture(
+        self, orientation: np.ndarray, position: np.ndarray, joints: np.ndarray
+    ) -> np.ndarray:
+        """Q (23,) from a quaternion (4,), real part first, the pelvis' place (3,), m, and joints
+        (16,), rad.
+        """
         q = pin.neutral(self.model)
         q[:3] = position
         q[3:7] = orientation[[1, 2, 3, 0]] / np.linalg.norm(orientation)
         q[self.joint_places[0]] = joints
         return q
 
-    def velocity(self, q: np.ndarray, linear: np.ndarray, angular: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """V (22,) from the pelvis' velocities (3,) in world axes, m/s and rad/s, and joints' rates (16,), rad/s."""
+    def velocity(
+        self, q: np.ndarray, linear: np.ndarray, angular: np.ndarray, rates: np.ndarray
+    ) -> np.ndarray:
+        """V (22,) from the pelvis' velocities (3,) in world axes, m/s and rad/s, and joints' rates
+        (16,), rad/s.
+        """
         x, y, z, w = q[3:7]
         to_pelvis = pin.Quaternion(w, x, y, z).toRotationMatrix().T
         v = np.zeros(self.model.nv)
@@ -122,8 +144,12 @@ class Biped:
         place, jacobian = (np.array(part) for part in zip(*feet, strict=True))
         return Stance(upper + np.triu(upper, 1).T, np.array(loops), place, jacobian, np.array(rods))
 
-    def after(self, law: str, stance: Stance, touching: np.ndarray, before: np.ndarray) -> np.ndarray:
-        """V+ (22,) by a law, for v- ``before`` (22,); ``touching`` (4,): which ends of the feet are on the ground."""
+    def after(
+        self, law: str, stance: Stance, touching: np.ndarray, before: np.ndarray
+    ) -> np.ndarray:
+        """V+ (22,) by a law, for v- ``before`` (22,); ``touching`` (4,): which ends of the feet are
+        on the ground.
+        """
         if law == NONE:
             return before
         rows = [stance.loops]

@@ -1,9 +1,10 @@
 """The vertical plane that an arm moves in, found from its motion, and the arm seen in that plane.
 
-The paper's arm moves along x of its base frame. Turned about its first joint it hits the table as well, but the
-velocity along the table is then no longer the x component. So x is replaced by the horizontal direction of the motion
-before the impact: the tip's own, or, where the tip comes straight down, the one that the joints between base and tip
-move along. It points away from the base. The normal stays z: a level table, an upright base.
+The paper's arm moves along x of its base frame. Turned about its first joint it hits the table as
+well, but the velocity along the table is then no longer the x component. So x is replaced by the
+horizontal direction of the motion before the impact: the tip's own, or, where the tip comes
+straight down, the one that the joints between base and tip move along. It points away from the
+base. The normal stays z: a level table, an upright base.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ _FLAT = 0.1  # share of the joints' horizontal motion that may be across the pla
 
 
 class Heading(NamedTuple):
-    """Direction of motion: ``angle`` from x about z (rad), 0 where it is x; ``remarks`` on how sure it is."""
+    """Direction of motion: ``angle`` from x about z (rad), 0 where it is x; ``remarks`` on how sure
+    it is.
+    """
 
     angle: float
     remarks: tuple[str, ...] = ()
@@ -35,18 +38,26 @@ class Heading(NamedTuple):
 
 
 def heading(robot: Robot, joint_position: np.ndarray) -> Heading:
-    """Direction of the motion through joint positions (n, joints), rad, at even steps: an approach, n >= 2."""
+    """Direction of the motion through joint positions (n, joints), rad, at even steps: an approach,
+    n >= 2.
+    """
     origins = np.array([robot.joint_placements(q) for q in joint_position])  # (n, joints, 3)
     tips = np.array([robot.tip_position(q) for q in joint_position])
     points = np.concatenate([origins, tips[:, None]], axis=1)
     share = np.linspace(-0.5, 0.5, len(points))
-    moved = np.tensordot(share, points, axes=1) / (share @ share)  # (joints + 1, 3) m, by the best straight line
+    moved = np.tensordot(share, points, axes=1) / (
+        share @ share
+    )  # (joints + 1, 3) m, by the best straight line
     outward = tips.mean(axis=0)[:2]
     flat, tip = moved[:, :2], moved[-1]
     along, across = np.linalg.svd(flat, compute_uv=False)
     oblique = np.hypot(tip[0], tip[1]) > max(_OBLIQUE * abs(tip[2]), _AT_REST)
     if not oblique and along < _AT_REST:
-        return _facing(outward, outward, ("no horizontal motion: the plane through the base and the tip is taken",))
+        return _facing(
+            outward,
+            outward,
+            ("no horizontal motion: the plane through the base and the tip is taken",),
+        )
     of_joints = np.linalg.svd(flat)[2][0]
     remarks = []
     if across > _FLAT * along:
@@ -69,7 +80,9 @@ def _facing(direction: np.ndarray, outward: np.ndarray, remarks: tuple[str, ...]
 
 
 def turned(robot: Robot, angle: float) -> Robot:
-    """The same arm in a base frame that is turned by ``angle`` (rad) about z: motion along it is motion along x."""
+    """The same arm in a base frame that is turned by ``angle`` (rad) about z: motion along it is
+    motion along x.
+    """
     if angle == 0.0:
         return robot
     model = pin.Model(robot.model)

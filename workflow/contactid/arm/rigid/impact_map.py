@@ -1,11 +1,11 @@
 """The impact map: joint velocity after an impact, from the one before it and the posture.
 
-The impact equation ``M (q+ - q-) = J_N^T Lambda`` with the inelastic impact law ``J_N q+ = 0`` (eqs. 3 and 4 of the arm
-paper) gives ``q+ = (I - M^-1 J_N^T (J_N M^-1 J_N^T)^-1 J_N) q-`` (eq. 5).
+The impact equation ``M (q+ - q-) = J_N^T Lambda`` with the inelastic impact law ``J_N q+ = 0``
+(eqs. 3 and 4 of the arm paper) gives ``q+ = (I - M^-1 J_N^T (J_N M^-1 J_N^T)^-1 J_N) q-`` (eq. 5).
 
-With the Cholesky factor ``M = L L^T`` and ``L^-1 J_N^T = Q R`` the matrix of eq. 5 is ``I - L^-T Q Q^T L^T``: an
-orthogonal projection in the metric of the kinetic energy. This form is used, since it keeps ``J_N q+`` and idempotence
-at rounding where the product of inverses doesn't.
+With the Cholesky factor ``M = L L^T`` and ``L^-1 J_N^T = Q R`` the matrix of eq. 5 is ``I - L^-T Q
+Q^T L^T``: an orthogonal projection in the metric of the kinetic energy. This form is used, since it
+keeps ``J_N q+`` and idempotence at rounding where the product of inverses doesn't.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ SMALLEST_MOBILITY = 1e-8  # 1/kg; below it the tip is as good as blocked along t
 def impact_map(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """Joint velocity (n,) right after a frictionless inelastic impact, rad/s (eqs. 3 to 5).
 
-    ``mass`` M (n, n) is positive definite, kg m^2; ``velocity`` q- (n,), rad/s; ``jacobian_n`` (n,) or (m, n) the
-    Jacobian of the gap's or gaps' rate, m. Several rows all stay closed; where some may open instead, see
+    ``mass`` M (n, n) is positive definite, kg m^2; ``velocity`` q- (n,), rad/s; ``jacobian_n`` (n,)
+    or (m, n) the Jacobian of the gap's or gaps' rate, m. Several rows all stay closed; where some
+    may open instead, see
     :mod:`contactid.arm.models.impact`.
 
     Raises
@@ -39,7 +40,9 @@ def impact_map(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray) -
 
 
 def normal_impulse(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-    """(m,) impulse Lambda (N s) of :func:`impact_map`, ``-(J_N M^-1 J_N^T)^-1 J_N q-``; (1,) for one row."""
+    """(m,) impulse Lambda (N s) of :func:`impact_map`, ``-(J_N M^-1 J_N^T)^-1 J_N q-``; (1,) for
+    one row.
+    """
     rows = np.atleast_2d(jacobian_n)
     _factors(mass, rows)  # refuses a singular posture
     return -np.linalg.solve(mobility(mass, rows), rows @ velocity)
@@ -53,7 +56,8 @@ def mobility(mass: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
 
 
 def sliding_ratio(mass: np.ndarray, tip_jacobian: np.ndarray) -> float:
-    """r = W_xz / W_zz of a tip Jacobian (3, n): the tip's v_x+ is ``v_x- + r |v_z-|`` after an inelastic impact.
+    """r = W_xz / W_zz of a tip Jacobian (3, n): the tip's v_x+ is ``v_x- + r |v_z-|`` after an
+    inelastic impact.
 
     Raises
     ------

@@ -1,9 +1,10 @@
 """Impact postures of the arm: which ones have the printed predictions, and how firmly.
 
-In an inelastic frictionless impact the tip's velocity along the table grows by ``r |v_z-|`` with ``r = W_xz / W_zz``
-(:func:`contactid.arm.rigid.impact_map.sliding_ratio`). A posture matters for the table through this one number. The
-paper prints no posture, so r is fitted to printed rows, and a posture with that r is looked for among those that hold
-the probe upright on the table. Predictions with such postures reproduce the printed ones; they don't predict anything.
+In an inelastic frictionless impact the tip's velocity along the table grows by ``r |v_z-|`` with
+``r = W_xz / W_zz`` (:func:`contactid.arm.rigid.impact_map.sliding_ratio`). A posture matters for
+the table through this one number. The paper prints no posture, so r is fitted to printed rows, and
+a posture with that r is looked for among those that hold the probe upright on the table.
+Predictions with such postures reproduce the printed ones; they don't predict anything.
 """
 
 from __future__ import annotations
@@ -32,12 +33,16 @@ _SCAN_FROM = 0.5537  # m, where the search starts: well inside the reach
 
 
 def stated_posture(direction_deg: int, n_joints: int = 7) -> np.ndarray:
-    """(n,) joint positions in rad of :data:`STATED_POSTURES` for the motion of a direction, 90, 70 or 53."""
+    """(n,) joint positions in rad of :data:`STATED_POSTURES` for the motion of a direction, 90, 70
+    or 53.
+    """
     return in_plane(np.deg2rad(STATED_POSTURES[direction_deg]), n_joints)
 
 
 def direction_deg(v_x: ArrayLike, v_z: ArrayLike) -> np.ndarray:
-    """Angle in deg of tip velocities against the table; 90 straight down, below 90 forwards and down."""
+    """Angle in deg of tip velocities against the table; 90 straight down, below 90 forwards and
+    down.
+    """
     return np.rad2deg(np.arctan2(-np.asarray(v_z), np.asarray(v_x)))
 
 
@@ -61,7 +66,8 @@ def in_plane(angles: np.ndarray, n_joints: int = 7) -> np.ndarray:
 
 
 def joint_velocity(robot: Robot, q: np.ndarray, v_x: float, v_z: float) -> np.ndarray:
-    """(n,) rad/s of q2, q4, q6 that move the tip by (v_x, 0, v_z) m/s and keep the probe's orientation.
+    """(n,) rad/s of q2, q4, q6 that move the tip by (v_x, 0, v_z) m/s and keep the probe's
+    orientation.
 
     Raises
     ------
@@ -73,7 +79,9 @@ def joint_velocity(robot: Robot, q: np.ndarray, v_x: float, v_z: float) -> np.nd
     turning = _tilt_gradient(robot, q)[joints]
     rows = np.vstack([linear, turning])
     if np.linalg.cond(rows) > 1e8:
-        raise ContactIdError("singular posture: the tip can't move both ways in the plane", "Bend the elbow")
+        raise ContactIdError(
+            "singular posture: the tip can't move both ways in the plane", "Bend the elbow"
+        )
     velocity = np.zeros(len(q))
     velocity[joints] = np.linalg.solve(rows, [v_x, v_z, 0.0])
     return velocity
@@ -101,12 +109,18 @@ class UprightPostures:
 
 
 def upright_posture(
-    robot: Robot, x: float, height: float = TABLE_HEIGHT, start: np.ndarray | None = None, tilt: float = 0.0
+    robot: Robot,
+    x: float,
+    height: float = TABLE_HEIGHT,
+    start: np.ndarray | None = None,
+    tilt: float = 0.0,
 ) -> np.ndarray:
-    """(n,) joint positions in rad with the tip at (x, 0, height) m and the probe pointing straight down.
+    """(n,) joint positions in rad with the tip at (x, 0, height) m and the probe pointing straight
+    down.
 
-    ``start`` (n,), rad, selects the branch; the elbow-up posture of the vertical motion by default. ``tilt`` in rad
-    turns the probe out of the vertical, its lower end forwards where it is positive.
+    ``start`` (n,), rad, selects the branch; the elbow-up posture of the vertical motion by default.
+    ``tilt`` in rad turns the probe out of the vertical, its lower end forwards where it is
+    positive.
 
     Raises
     ------
@@ -133,7 +147,9 @@ def upright_posture(
 
 
 def upright_postures(robot: Robot, height: float = TABLE_HEIGHT) -> UprightPostures:
-    """All upright postures of the elbow-up branch on a table of some height (m), with r, in steps of 5 mm of x."""
+    """All upright postures of the elbow-up branch on a table of some height (m), with r, in steps
+    of 5 mm of x.
+    """
     rows: list[tuple[float, np.ndarray]] = []
     for sign in (-1.0, 1.0):
         q = stated_posture(90, robot.model.nq)
@@ -178,7 +194,8 @@ def posture_of_ratio(robot: Robot, ratio: float, postures: UprightPostures) -> n
 
 
 def nearest_posture(postures: UprightPostures, ratio: float) -> np.ndarray:
-    """(n,) rad: the posture with the least x that has a given r, or else the one whose r is nearest.
+    """(n,) rad: the posture with the least x that has a given r, or else the one whose r is
+    nearest.
 
     Between two neighbours, 5 mm apart, joints are interpolated, by which r is 1e-5 off.
     """
@@ -212,4 +229,9 @@ def _tilt(robot: Robot, q: np.ndarray) -> float:
 def _tilt_gradient(robot: Robot, q: np.ndarray) -> np.ndarray:
     """(n,) derivative of the tilt, by central differences (exact to 1e-9)."""
     step = 1e-6
-    return np.array([(_tilt(robot, q + step * e) - _tilt(robot, q - step * e)) / (2.0 * step) for e in np.eye(len(q))])
+    return np.array(
+        [
+            (_tilt(robot, q + step * e) - _tilt(robot, q - step * e)) / (2.0 * step)
+            for e in np.eye(len(q))
+        ]
+    )

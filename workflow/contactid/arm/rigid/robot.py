@@ -1,11 +1,13 @@
-"""Robots for pinocchio, built joint by joint from a link table, with a massless probe at the flange.
+"""Robots for pinocchio, built joint by joint from a link table, with a massless probe at the
+flange.
 
-A table has one row per link with the origin, orientation and axis of the joint that carries it, its mass, centre of
-mass and inertia, as a URDF file has them. A second table of the same robot lists tensors that are too large by a power
-of ten. :func:`link_report` says whether a described link can be a solid body.
+A table has one row per link with the origin, orientation and axis of the joint that carries it, its
+mass, centre of mass and inertia, as a URDF file has them. A second table of the same robot lists
+tensors that are too large by a power of ten. :func:`link_report` says whether a described link can
+be a solid body.
 
-Base frame: x forward, z up, origin at the base link. The tip is the end of a straight probe along the last moving
-link's z axis, counted from that link's own frame.
+Base frame: x forward, z up, origin at the base link. The tip is the end of a straight probe along
+the last moving link's z axis, counted from that link's own frame.
 """
 
 from __future__ import annotations
@@ -58,21 +60,30 @@ class Link:
 
 
 def read_links(path: str | Path) -> tuple[Link, ...]:
-    """Links of a table, parents before their children; angles are fixed-axis roll, pitch and yaw in rad.
+    """Links of a table, parents before their children; angles are fixed-axis roll, pitch and yaw in
+    rad.
 
     Raises
     ------
     ContactIdError
-        Where the table lacks a column or a number, names an unknown parent or joint type, or holds a negative mass, an
-        axis of no direction or limits in the wrong order.
+        Where the table lacks a column or a number, names an unknown parent or joint type, or holds
+        a negative mass, an axis of no direction or limits in the wrong order.
     """
     try:
         table = pd.read_csv(path)
     except (OSError, ValueError) as error:
-        raise ContactIdError(f"{path}: not a readable link table ({error})", "Give a csv file with a header") from None
-    missing = [name for name in ("link", "joint", "joint_type", "parent", *_ALWAYS, *_REVOLUTE) if name not in table]
+        raise ContactIdError(
+            f"{path}: not a readable link table ({error})", "Give a csv file with a header"
+        ) from None
+    missing = [
+        name
+        for name in ("link", "joint", "joint_type", "parent", *_ALWAYS, *_REVOLUTE)
+        if name not in table
+    ]
     if missing:
-        raise ContactIdError(f"{path}: lacks the columns {', '.join(missing)}", "Add them, SI units and rad")
+        raise ContactIdError(
+            f"{path}: lacks the columns {', '.join(missing)}", "Add them, SI units and rad"
+        )
     if table.empty:
         raise ContactIdError(f"{path}: holds no link", "Add a row per link")
     known = {str(table["parent"].iloc[0])}
@@ -80,7 +91,9 @@ def read_links(path: str | Path) -> tuple[Link, ...]:
     for row in table.to_dict("records"):
         where = f"{path}: link {row['link']!r}"
         if row["parent"] not in known:
-            raise ContactIdError(f"{where} hangs on the unknown link {row['parent']!r}", "List parents first")
+            raise ContactIdError(
+                f"{where} hangs on the unknown link {row['parent']!r}", "List parents first"
+            )
         if row["link"] in known:
             raise ContactIdError(f"{where} is there twice", "Give every link its own name")
         known.add(row["link"])
@@ -91,17 +104,28 @@ def read_links(path: str | Path) -> tuple[Link, ...]:
 def _link(row: dict, where: str) -> Link:
     kind = row["joint_type"]
     if kind not in JOINT_TYPES:
-        raise ContactIdError(f"{where} has the joint type {kind!r}", f"Use one of {', '.join(JOINT_TYPES)}")
+        raise ContactIdError(
+            f"{where} has the joint type {kind!r}", f"Use one of {', '.join(JOINT_TYPES)}"
+        )
     for name in (*_ALWAYS, *(_REVOLUTE if kind == "revolute" else ())):
         if not (isinstance(row[name], (int, float)) and np.isfinite(row[name])):
-            raise ContactIdError(f"{where} has no number in column {name!r}", "Fill it in, SI units and rad")
+            raise ContactIdError(
+                f"{where} has no number in column {name!r}", "Fill it in, SI units and rad"
+            )
     if row["mass"] < 0.0:
-        raise ContactIdError(f"{where} has the mass {row['mass']} kg", "Give a mass of at least 0 kg")
+        raise ContactIdError(
+            f"{where} has the mass {row['mass']} kg", "Give a mass of at least 0 kg"
+        )
     axis, limits = np.zeros(3), (0.0, 0.0)
     if kind == "revolute":
-        axis, limits = _numbers(row, "ax", "ay", "az"), (float(row["q_lower"]), float(row["q_upper"]))
+        axis, limits = (
+            _numbers(row, "ax", "ay", "az"),
+            (float(row["q_lower"]), float(row["q_upper"])),
+        )
         if not np.linalg.norm(axis) > 0.0:
-            raise ContactIdError(f"{where} turns about an axis without direction", "Give ax, ay, az")
+            raise ContactIdError(
+                f"{where} turns about an axis without direction", "Give ax, ay, az"
+            )
         if limits[0] >= limits[1]:
             raise ContactIdError(f"{where} has q_lower above q_upper", "Exchange them")
         axis = axis / np.linalg.norm(axis)
@@ -113,7 +137,9 @@ def _link(row: dict, where: str) -> Link:
         joint=str(row["joint"]),
         joint_type=kind,
         origin=_numbers(row, "ox", "oy", "oz"),
-        orientation=Rotation.from_euler("xyz", _numbers(row, "o_roll", "o_pitch", "o_yaw")).as_matrix(),
+        orientation=Rotation.from_euler(
+            "xyz", _numbers(row, "o_roll", "o_pitch", "o_yaw")
+        ).as_matrix(),
         axis=axis,
         limits=limits,
         mass=float(row["mass"]),
@@ -127,7 +153,8 @@ def _numbers(row: dict, *names: str) -> np.ndarray:
 
 
 def read_divisors(path: str | Path, links: tuple[Link, ...]) -> dict[str, float]:
-    """Numbers by which the tensors of some links are to be divided, by link; columns link, divisor, reason.
+    """Numbers by which the tensors of some links are to be divided, by link; columns link, divisor,
+    reason.
 
     Raises
     ------
@@ -138,10 +165,14 @@ def read_divisors(path: str | Path, links: tuple[Link, ...]) -> dict[str, float]
         table = pd.read_csv(path)
         divisors = dict(zip(table["link"], table["divisor"].astype(float), strict=True))
     except (OSError, ValueError, KeyError) as error:
-        raise ContactIdError(f"{path}: not a readable table of corrections ({error})", "See lwr4's") from None
+        raise ContactIdError(
+            f"{path}: not a readable table of corrections ({error})", "See lwr4's"
+        ) from None
     for name, divisor in divisors.items():
         if name not in {link.name for link in links} or not divisor > 0.0:
-            raise ContactIdError(f"{path}: {name!r} divided by {divisor}", "Name a link and a positive number")
+            raise ContactIdError(
+                f"{path}: {name!r} divided by {divisor}", "Name a link and a positive number"
+            )
     return divisors
 
 
@@ -153,7 +184,8 @@ def gyration_radii(link: Link) -> np.ndarray:
 def ellipsoid_axes(link: Link) -> np.ndarray:
     """(3,) semi-axes of the uniform solid ellipsoid of the link's mass and inertia, m, ascending.
 
-    ``a_i^2 = 5 (I_j + I_k - I_i) / (2 m)`` for principal moments ``I``; NaN where the triangle inequality fails.
+    ``a_i^2 = 5 (I_j + I_k - I_i) / (2 m)`` for principal moments ``I``; NaN where the triangle
+    inequality fails.
     """
     moments = np.linalg.eigvalsh(link.inertia)
     squares = 2.5 * (moments.sum() - 2.0 * moments) / link.mass
@@ -161,11 +193,12 @@ def ellipsoid_axes(link: Link) -> np.ndarray:
 
 
 def link_report(links: tuple[Link, ...]) -> pd.DataFrame:
-    """One row per link with mass: is its tensor that of a solid body, and of one that fits into the arm?
+    """One row per link with mass: is its tensor that of a solid body, and of one that fits into the
+    arm?
 
-    A tensor is plausible where it is positive definite, meets the triangle inequality, and its uniform ellipsoid's
-    longest semi-axis is at most the link's length: the larger of the distances from its frame to its parent's and to
-    its child's.
+    A tensor is plausible where it is positive definite, meets the triangle inequality, and its
+    uniform ellipsoid's longest semi-axis is at most the link's length: the larger of the distances
+    from its frame to its parent's and to its child's.
     """
     rows = []
     for link in links:
@@ -173,7 +206,11 @@ def link_report(links: tuple[Link, ...]) -> pd.DataFrame:
             continue
         near = [link.origin, *(other.origin for other in links if other.parent == link.name)]
         length = max(float(np.linalg.norm(origin)) for origin in near)
-        moments, gyration, longest = np.linalg.eigvalsh(link.inertia), gyration_radii(link), ellipsoid_axes(link)[-1]
+        moments, gyration, longest = (
+            np.linalg.eigvalsh(link.inertia),
+            gyration_radii(link),
+            ellipsoid_axes(link)[-1],
+        )
         definite = bool(moments[0] > 0.0)
         triangle = bool(moments[0] + moments[1] >= moments[2])
         rows.append(
@@ -233,9 +270,13 @@ class Robot:
         return self.tip_twist_jacobian(q)[:3].copy()
 
     def tip_drift(self, q: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-        """(6,) linear (m/s2) and angular (rad/s2) acceleration of the tip where no joint accelerates, in base axes."""
+        """(6,) linear (m/s2) and angular (rad/s2) acceleration of the tip where no joint
+        accelerates, in base axes.
+        """
         pin.forwardKinematics(self.model, self._data, q, velocity, np.zeros(self.model.nv))
-        drift = pin.getFrameClassicalAcceleration(self.model, self._data, self.tip, pin.LOCAL_WORLD_ALIGNED)
+        drift = pin.getFrameClassicalAcceleration(
+            self.model, self._data, self.tip, pin.LOCAL_WORLD_ALIGNED
+        )
         return drift.vector.copy()
 
     def gravity_torque(self, q: np.ndarray) -> np.ndarray:
@@ -264,7 +305,9 @@ class Robot:
 
 def random_inertias(links: tuple[Link, ...], seed: int) -> tuple[Link, ...]:
     """The same links, each with its mass and its tensor times random factors of a third to three."""
-    factors = np.exp(np.random.default_rng(seed).uniform(-np.log(3.0), np.log(3.0), (len(links), 2)))
+    factors = np.exp(
+        np.random.default_rng(seed).uniform(-np.log(3.0), np.log(3.0), (len(links), 2))
+    )
     return tuple(
         replace(link, mass=link.mass * heavier, inertia=link.inertia * larger)
         for link, (heavier, larger) in zip(links, factors, strict=True)
@@ -281,31 +324,40 @@ def load_robot(
 ) -> Robot:
     """Robot of a link table; fixed links are lumped with the moving ones that carry them.
 
-    The described tensors of ``lwr4``'s links 1, 6 and 7 look too large by powers of ten: link 7, 0.11 kg, would have a
-    radius of gyration of 0.6 to 0.8 m. Corrections divide them by the numbers in ``lwr4_corrections.csv``, whose last
-    column says what each divisor rests on. That is an inference from the table alone.
+    The described tensors of ``lwr4``'s links 1, 6 and 7 look too large by powers of ten: link 7,
+    0.11 kg, would have a radius of gyration of 0.6 to 0.8 m. Corrections divide them by the numbers
+    in ``lwr4_corrections.csv``, whose last column says what each divisor rests on. That is an
+    inference from the table alone.
 
-    ``name`` is for messages. ``probe_length``, m, counts from the last moving link's origin along its z axis; the probe
-    has no mass. ``force_sensor`` keeps the links fixed to the last moving one, a force sensor of 0.52 kg;
-    ``corrections`` is the table of divisors, None leaves the tensors as described. The printed predictions are met with
-    a probe of 0.10 m, the tensors as described, and without the sensor only.
+    ``name`` is for messages. ``probe_length``, m, counts from the last moving link's origin along
+    its z axis; the probe has no mass. ``force_sensor`` keeps the links fixed to the last moving
+    one, a force sensor of 0.52 kg; ``corrections`` is the table of divisors, None leaves the
+    tensors as described. The printed predictions are met with a probe of 0.10 m, the tensors as
+    described, and without the sensor only.
 
     Raises
     ------
     ContactIdError
-        Where a table is missing or wrong, no link moves, or the links' masses leave a joint without inertia.
+        Where a table is missing or wrong, no link moves, or the links' masses leave a joint without
+        inertia.
     """
     described = read_links(links)
     divisors = {} if corrections is None else read_divisors(corrections, described)
-    used = tuple(replace(link, inertia=link.inertia / divisors.get(link.name, 1.0)) for link in described)
+    used = tuple(
+        replace(link, inertia=link.inertia / divisors.get(link.name, 1.0)) for link in described
+    )
     return build_robot(used, name=name, probe_length=probe_length, force_sensor=force_sensor)
 
 
-def build_robot(used: tuple[Link, ...], *, name: str, probe_length: float, force_sensor: bool = False) -> Robot:
+def build_robot(
+    used: tuple[Link, ...], *, name: str, probe_length: float, force_sensor: bool = False
+) -> Robot:
     """The robot of given links; the rest as in :func:`load_robot`."""
     moving = [link.name for link in used if link.joint_type == "revolute"]
     if not moving:
-        raise ContactIdError(f"robot {name!r} has no link that moves", "Give at least one revolute joint")
+        raise ContactIdError(
+            f"robot {name!r} has no link that moves", "Give at least one revolute joint"
+        )
     tool = _carried(used, moving[-1])
     model = pin.Model()
     model.name = name
@@ -327,7 +379,9 @@ def build_robot(used: tuple[Link, ...], *, name: str, probe_length: float, force
     tip = model.addFrame(pin.Frame("tip", joint, 0, at, pin.FrameType.OP_FRAME))
     robot = Robot(model, tip, used, model.createData())
     if np.linalg.eigvalsh(robot.mass_matrix(np.zeros(model.nq)))[0] <= 0.0:
-        raise ContactIdError(f"robot {name!r} has a joint that moves no inertia", "Check masses and inertias")
+        raise ContactIdError(
+            f"robot {name!r} has a joint that moves no inertia", "Check masses and inertias"
+        )
     return robot
 
 

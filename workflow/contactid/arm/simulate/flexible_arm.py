@@ -1,24 +1,29 @@
-"""A robot arm with elastic joints that comes down onto a table in a straight line, and hits it without friction.
+"""A robot arm with elastic joints that comes down onto a table in a straight line, and hits it
+without friction.
 
-Link positions q and motor positions theta (n each, behind the gears) obey the reduced elastic-joint model
+Link positions q and motor positions theta (n each, behind the gears) obey the reduced elastic-joint
+model
 
     M(q) q'' + n(q, q') = K (theta - q) + D (theta' - q') + J_N^T lambda
     B theta'' = tau - K (theta - q) - D (theta' - q')
 
-with diagonal stiffness K, damping D and motor inertia B. The tip meets the table inelastically: an impact changes the
-links' velocity by eq. 3 of the arm paper with M(q) alone, since motors feel it only through their springs. Then the tip
-slides on the table for as long as the contact force lambda pushes; where it would turn tensile the tip lifts off, and
-may come down again (the paper's model B, for an arm).
+with diagonal stiffness K, damping D and motor inertia B. The tip meets the table inelastically: an
+impact changes the links' velocity by eq. 3 of the arm paper with M(q) alone, since motors feel it
+only through their springs. Then the tip slides on the table for as long as the contact force lambda
+pushes; where it would turn tensile the tip lifts off, and may come down again (the paper's model B,
+for an arm).
 
-*Before the impact* the tip moves at constant velocity, the probe vertical, in the x-z plane, where joints 2, 4 and 6
-move a tip of three coordinates x, z and tilt, so inverse kinematics is exact. The controller tracks perfectly: motors
-are where elastic joints need them for the links to move so. With D = K T (T the damping time) the joints' law
-K d + K T d' = M q'' + n, d = theta - q, gives d = u - T u' + O(T^2 u''), u = K^-1 (M q'' + n).
+*Before the impact* the tip moves at constant velocity, the probe vertical, in the x-z plane, where
+joints 2, 4 and 6 move a tip of three coordinates x, z and tilt, so inverse kinematics is exact. The
+controller tracks perfectly: motors are where elastic joints need them for the links to move so.
+With D = K T (T the damping time) the joints' law K d + K T d' = M q'' + n, d = theta - q, gives d =
+u - T u' + O(T^2 u''), u = K^-1 (M q'' + n).
 
-*After it* motors compensate gravity, as the paper's arm does, and press the tip down with a constant force:
-tau = g(q_s) + J(q_s)^T (0, 0, -F). Here q_s(theta) is the link position in static balance with the motors,
-K (theta - q_s) = g(q_s) (Albu-Schaeffer, Ott and Hirzinger, Int. J. Robotics Research 2007). It is also what the arm
-reports as its joint position: measured at the motors, with the deflection under gravity taken out.
+*After it* motors compensate gravity, as the paper's arm does, and press the tip down with a
+constant force: tau = g(q_s) + J(q_s)^T (0, 0, -F). Here q_s(theta) is the link position in static
+balance with the motors, K (theta - q_s) = g(q_s) (Albu-Schaeffer, Ott and Hirzinger, Int. J.
+Robotics Research 2007). It is also what the arm reports as its joint position: measured at the
+motors, with the deflection under gravity taken out.
 """
 
 from __future__ import annotations
@@ -38,7 +43,10 @@ from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
 IMPACT, SEPARATION, GRAZING = "impact", "separation", "grazing"
-_RTOL, _ATOL = 1e-10, 1e-12  # of every step of Dormand and Prince's method of order 8; the second in rad and rad/s
+_RTOL, _ATOL = (
+    1e-10,
+    1e-12,
+)  # of every step of Dormand and Prince's method of order 8; the second in rad and rad/s
 _LONGEST_STEP = 2e-3  # s; shorter than any flight that matters
 _SLOWEST_IMPACT = 1e-6  # m/s; a slower approach ends a flight without an impact
 _MOST_EVENTS = 500  # beyond it the motion is given up as chattering
@@ -52,7 +60,9 @@ _DIFFERENCE = 1e-4  # s, of central differences in time
 
 @dataclass(frozen=True, eq=False)
 class FlexibleState:
-    """Positions in rad and velocities in rad/s of links (q) and motors (theta): (n,), or (m, n) at m times."""
+    """Positions in rad and velocities in rad/s of links (q) and motors (theta): (n,), or (m, n) at
+    m times.
+    """
 
     q: np.ndarray
     theta: np.ndarray
@@ -66,7 +76,9 @@ class FlexibleState:
 
 @dataclass(frozen=True)
 class ContactEvent:
-    """What happened to the contact at a time (s); ``impulse`` (N s) of an impact, else 0; ``lost`` its energy, J."""
+    """What happened to the contact at a time (s); ``impulse`` (N s) of an impact, else 0; ``lost``
+    its energy, J.
+    """
 
     time: float
     kind: str
@@ -95,11 +107,13 @@ class FlexibleMotion(FlexibleState):
 
 @dataclass(frozen=True, eq=False)
 class FlexibleArm:
-    """An arm, its drives, the table's height (m) in the base frame, and the force F (N) that presses the tip down.
+    """An arm, its drives, the table's height (m) in the base frame, and the force F (N) that
+    presses the tip down.
 
-    ``drives`` have, as the configuration's ``arm: twin: drives``, ``motor_inertia`` (n,): B, kg m2, seen behind the
-    gear; of a torque-controlled joint the one that its inner loop leaves; ``stiffness`` (n,): K, N m/rad;
-    ``damping_time``: D / K, s; damping in proportion to stiffness damps modes of vibration alone, fast ones most.
+    ``drives`` have, as the configuration's ``arm: twin: drives``, ``motor_inertia`` (n,): B, kg m2,
+    seen behind the gear; of a torque-controlled joint the one that its inner loop leaves;
+    ``stiffness`` (n,): K, N m/rad; ``damping_time``: D / K, s; damping in proportion to stiffness
+    damps modes of vibration alone, fast ones most.
     """
 
     robot: Robot
@@ -160,13 +174,16 @@ class FlexibleArm:
     def accelerations(
         self, state: FlexibleState, torque: np.ndarray, *, touching: bool
     ) -> tuple[np.ndarray, np.ndarray, float]:
-        """q'' (n,), theta'' (n,) in rad/s2 and the contact force in N, tensile if negative; 0 where not touching.
+        """q'' (n,), theta'' (n,) in rad/s2 and the contact force in N, tensile if negative; 0 where
+        not touching.
 
-        Eq. 1 for links that touch, eq. 2 for those in the air, with the springs' torque as tau. ``torque`` is that of
-        the motors, :meth:`motor_torque`.
+        Eq. 1 for links that touch, eq. 2 for those in the air, with the springs' torque as tau.
+        ``torque`` is that of the motors, :meth:`motor_torque`.
         """
         stretch = state.theta - state.q
-        spring = self.stiffness * (stretch + self.damping_time * (state.theta_velocity - state.q_velocity))
+        spring = self.stiffness * (
+            stretch + self.damping_time * (state.theta_velocity - state.q_velocity)
+        )
         theta_acceleration = (torque - spring) / self.motor_inertia
         net = spring - self.robot.bias_torque(state.q, state.q_velocity)
         mass = self.robot.mass_matrix(state.q)
@@ -174,17 +191,21 @@ class FlexibleArm:
             return np.linalg.solve(mass, net), theta_acceleration, 0.0
         row = self.robot.tip_jacobian(state.q)[2]
         free, response = np.linalg.solve(mass, np.column_stack([net, row])).T
-        force = -(row @ free + self.robot.tip_drift(state.q, state.q_velocity)[2]) / (row @ response)
+        force = -(row @ free + self.robot.tip_drift(state.q, state.q_velocity)[2]) / (
+            row @ response
+        )
         return free + response * force, theta_acceleration, float(force)
 
 
 def simulate_impact(arm: FlexibleArm, start: FlexibleState, time: np.ndarray) -> FlexibleMotion:
-    """Motion at times (m,) since the impact, ascending from 0 on, s; ``start`` is the state just before it.
+    """Motion at times (m,) since the impact, ascending from 0 on, s; ``start`` is the state just
+    before it.
 
     Raises
     ------
     ContactIdError
-        Where the tip isn't on the table or doesn't come down, the integration fails, or the tip chatters.
+        Where the tip isn't on the table or doesn't come down, the integration fails, or the tip
+        chatters.
     """
     approach = float(arm.robot.tip_jacobian(start.q)[2] @ start.q_velocity)
     if abs(arm.gap(start.q)) > 1e-9 or approach >= 0.0:
@@ -196,14 +217,18 @@ def simulate_impact(arm: FlexibleArm, start: FlexibleState, time: np.ndarray) ->
 
 
 class _Simulation:
-    """Phases on and off the table, one after another; the state is q, theta, their rates, dissipated energy, work."""
+    """Phases on and off the table, one after another; the state is q, theta, their rates,
+    dissipated energy, work.
+    """
 
     def __init__(self, arm: FlexibleArm) -> None:
         self.arm, self.n = arm, arm.robot.model.nv
         self.events: list[ContactEvent] = []
 
     def run(self, start: FlexibleState, time: np.ndarray) -> FlexibleMotion:
-        state = np.concatenate([start.q, start.theta, start.q_velocity, start.theta_velocity, [0.0, 0.0]])
+        state = np.concatenate(
+            [start.q, start.theta, start.q_velocity, start.theta_velocity, [0.0, 0.0]]
+        )
         state = self._impact(0.0, state)
         now, end = 0.0, float(time[-1])
         touching = self._pushes(state)
@@ -211,7 +236,9 @@ class _Simulation:
         pending = time
         while len(pending):
             solution = self._phase(now, state, end, pending, touching)
-            found = solution.y.T if len(solution.t) else np.zeros((0, len(state)))  # an event may come before a sample
+            found = (
+                solution.y.T if len(solution.t) else np.zeros((0, len(state)))
+            )  # an event may come before a sample
             rows.append(found)
             forces += [self._force(row) if touching else 0.0 for row in found]
             pending = pending[len(found) :]
@@ -225,23 +252,32 @@ class _Simulation:
             contact_force=np.array(forces), events=tuple(self.events),
         )  # fmt: skip
 
-    def _phase(self, now: float, state: np.ndarray, end: float, pending: np.ndarray, touching: bool) -> Any:
+    def _phase(
+        self, now: float, state: np.ndarray, end: float, pending: np.ndarray, touching: bool
+    ) -> Any:
         solution = solve_ivp(
             self._rates(touching), (now, max(end, now + 1e-12)), state, method="DOP853", t_eval=pending,
             events=self._end(touching), rtol=_RTOL, atol=_ATOL, max_step=_LONGEST_STEP,
         )  # fmt: skip
         if solution.status < 0:
-            raise ContactIdError(f"the arm's motion cannot be integrated ({solution.message})", "Soften its joints")
+            raise ContactIdError(
+                f"the arm's motion cannot be integrated ({solution.message})", "Soften its joints"
+            )
         return solution
 
     def _switch(self, now: float, state: np.ndarray, touching: bool) -> tuple[np.ndarray, bool]:
         """The state after an event, and whether the tip touches then."""
         if len(self.events) >= _MOST_EVENTS:
-            raise ContactIdError(f"the tip chatters: {len(self.events)} events by {now:.4f} s", "Press it down harder")
+            raise ContactIdError(
+                f"the tip chatters: {len(self.events)} events by {now:.4f} s",
+                "Press it down harder",
+            )
         if touching:
             self.events.append(ContactEvent(now, SEPARATION))
             return state, False
-        approach = -float(self.arm.robot.tip_jacobian(state[: self.n])[2] @ state[2 * self.n : 3 * self.n])
+        approach = -float(
+            self.arm.robot.tip_jacobian(state[: self.n])[2] @ state[2 * self.n : 3 * self.n]
+        )
         if approach > _SLOWEST_IMPACT:
             state = self._impact(now, state)
         else:
@@ -254,7 +290,9 @@ class _Simulation:
         mass, row = self.arm.robot.mass_matrix(q), self.arm.robot.tip_jacobian(q)[2]
         after = impact_map(mass, row, before)
         lost = 0.5 * (before @ mass @ before - after @ mass @ after)
-        self.events.append(ContactEvent(now, IMPACT, float(normal_impulse(mass, row, before)[0]), float(lost)))
+        self.events.append(
+            ContactEvent(now, IMPACT, float(normal_impulse(mass, row, before)[0]), float(lost))
+        )
         state = state.copy()
         state[2 * self.n : 3 * self.n] = after
         return state
@@ -277,7 +315,9 @@ class _Simulation:
             slip = parts.theta_velocity - parts.q_velocity
             dissipation = self.arm.damping_time * (self.arm.stiffness @ slip**2)
             power = torque @ parts.theta_velocity
-            return np.concatenate([parts.q_velocity, parts.theta_velocity, links, motors, [dissipation, power]])
+            return np.concatenate(
+                [parts.q_velocity, parts.theta_velocity, links, motors, [dissipation, power]]
+            )
 
         return rates
 
@@ -292,7 +332,8 @@ class _Simulation:
 
 
 def posture_at(robot: Robot, near: np.ndarray, tip: np.ndarray) -> np.ndarray:
-    """Posture (n,) in rad with the tip at (x, z) = ``tip`` in m and the probe vertical, from one nearby.
+    """Posture (n,) in rad with the tip at (x, z) = ``tip`` in m and the probe vertical, from one
+    nearby.
 
     Raises
     ------
@@ -314,8 +355,11 @@ def posture_at(robot: Robot, near: np.ndarray, tip: np.ndarray) -> np.ndarray:
     )
 
 
-def approach(arm: FlexibleArm, q_impact: np.ndarray, velocity: np.ndarray, time: np.ndarray) -> FlexibleState:
-    """The motion that brings the tip to its place at ``q_impact`` (n,), rad, in the plane, at time 0.
+def approach(
+    arm: FlexibleArm, q_impact: np.ndarray, velocity: np.ndarray, time: np.ndarray
+) -> FlexibleState:
+    """The motion that brings the tip to its place at ``q_impact`` (n,), rad, in the plane, at time
+    0.
 
     ``velocity`` (2,): the tip's v_x and v_z, m/s; ``time`` (m,) s, at most 0.
     """
@@ -346,7 +390,10 @@ def _stretch(arm: FlexibleArm, q: np.ndarray, velocity: np.ndarray) -> np.ndarra
     rate = _velocity(arm.robot, q, velocity)
     drift = arm.robot.tip_drift(q, rate)
     acceleration = in_plane(_solve(arm.robot, q, -drift[list(_TIP_ROWS)]), len(q))
-    return pin.rnea(arm.robot.model, arm.robot.model.createData(), q, rate, acceleration) / arm.stiffness
+    return (
+        pin.rnea(arm.robot.model, arm.robot.model.createData(), q, rate, acceleration)
+        / arm.stiffness
+    )
 
 
 def _velocity(robot: Robot, q: np.ndarray, velocity: np.ndarray) -> np.ndarray:

@@ -1,4 +1,5 @@
-"""Models A, B and C of section IV: one impact of a robot with an environment at three levels of abstraction.
+"""Models A, B and C of section IV: one impact of a robot with an environment at three levels of
+abstraction.
 
     m0   gap   m1 -spring, damper- m2  <- F
     x0 <-----> x1                  x2          x to the right
@@ -7,22 +8,25 @@
 * B: hard contact, inelastic, flexible robot.
 * C: hard contact, inelastic, rigid robot.
 
-A state is s = (x0, x1, x2, v0, v1, v2), m and m/s. x2 is measured from a place one spring's length to the right of
-x1's origin, so that x1 = x2 is the spring without strain. Deviation: the paper's model B writes ``delta := x1 - x0``,
-which is the gap, after having said ``delta = -g_N``; taken literally eq. 6 would push the bodies together over a
-distance. Here the gap is g = x1 - x0 everywhere, the penetration -g, and an impact is g = 0 with dg/dt < 0.
+A state is s = (x0, x1, x2, v0, v1, v2), m and m/s. x2 is measured from a place one spring's length
+to the right of x1's origin, so that x1 = x2 is the spring without strain. Deviation: the paper's
+model B writes ``delta := x1 - x0``, which is the gap, after having said ``delta = -g_N``; taken
+literally eq. 6 would push the bodies together over a distance. Here the gap is g = x1 - x0
+everywhere, the penetration -g, and an impact is g = 0 with dg/dt < 0.
 
-Motions are integrated in y = (g, g', r, r') with the strain r = x1 - x2; the centre of mass, which only the push moves,
-follows exactly. So penetrations of some um keep their digits, and momentum is exact by construction.
+Motions are integrated in y = (g, g', r, r') with the strain r = x1 - x2; the centre of mass, which
+only the push moves, follows exactly. So penetrations of some um keep their digits, and momentum is
+exact by construction.
 
-A hard contact opens where its force would become tensile, and may close again by another inelastic impact: the paper
-doesn't say so, but in model B with Table I the spring pulls m1 off 32 ms after the impact. Where the force only just
-touches zero, contact opens and closes again within an ever shorter time, and a loop over events would never end. A
-guard holds the contact closed through a tensile force that is shorter than 10 us and records that it did
-(``grazing_guard``); a closing slower than 1 nm/s is recorded likewise.
+A hard contact opens where its force would become tensile, and may close again by another inelastic
+impact: the paper doesn't say so, but in model B with Table I the spring pulls m1 off 32 ms after
+the impact. Where the force only just touches zero, contact opens and closes again within an ever
+shorter time, and a loop over events would never end. A guard holds the contact closed through a
+tensile force that is shorter than 10 us and records that it did (``grazing_guard``); a closing
+slower than 1 nm/s is recorded likewise.
 
-Source: Aouaj, Padois, Saccon, "Predicting the post-impact velocity of a robotic arm via rigid multibody models",
-ICRA 2021, section IV and Table I.
+Source: Aouaj, Padois, Saccon, "Predicting the post-impact velocity of a robotic arm via rigid
+multibody models", ICRA 2021, section IV and Table I.
 """
 
 from __future__ import annotations
@@ -48,7 +52,8 @@ GAP = np.array([-1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
 _SHORTEST_OPENING = 1e-5  # s; a tensile hard contact that would last less stays closed
 _SLOWEST_IMPACT = 1e-9  # m/s; a slower closing is recorded as guarded
 _MOST_EVENTS = 500  # of a motion
-_LONGEST_STEP = 1e-3  # s, an eighth of the fastest swing of Table I, so that a step holds one dip of gap or force
+# s, an eighth of the fastest swing of Table I, so that a step holds one dip of gap or force
+_LONGEST_STEP = 1e-3
 _SMOOTH = 1e-12  # relative tolerance of a step in flight and hard contact, whose motion is smooth
 _COMPLIANT = 1e-10  # and of one while eq. 6 acts, which is stiff
 _SCALES = np.array([1e-5, 1.0, 1e-3, 1.0])  # m, m/s, m, m/s: what is small for g, g', r, r'
@@ -100,10 +105,14 @@ class TwoMass:
         return self.m0 / (self.m0 + self.m1)
 
 
-def impact_map_velocity(system: TwoMass, pre_velocity: float, environment_velocity: float = 0.0) -> float:
-    """Common velocity after an inelastic impact of the rigid robot on m0 (eq. 5 for two bodies on a line), m/s.
+def impact_map_velocity(
+    system: TwoMass, pre_velocity: float, environment_velocity: float = 0.0
+) -> float:
+    """Common velocity after an inelastic impact of the rigid robot on m0 (eq. 5 for two bodies on a
+    line), m/s.
 
-    ``pre_velocity`` is that of the robot, m1 + m2, right before, ``environment_velocity`` that of m0, m/s.
+    ``pre_velocity`` is that of the robot, m1 + m2, right before, ``environment_velocity`` that of
+    m0, m/s.
     """
     robot = system.m1 + system.m2
     return (robot * pre_velocity + system.m0 * environment_velocity) / (robot + system.m0)
@@ -135,7 +144,9 @@ class Phase:
         system, y = self.system, self.solution(times)
         acceleration = -system.pushing_force / system.total_mass
         # all bodies start at rest, m1 and m2 a gap away from m0
-        centre = (system.m1 + system.m2) * system.initial_gap / system.total_mass + 0.5 * acceleration * times**2
+        centre = (
+            system.m1 + system.m2
+        ) * system.initial_gap / system.total_mass + 0.5 * acceleration * times**2
         columns = []
         for middle, gap, strain in ((centre, y[0], y[2]), (acceleration * times, y[1], y[3])):
             x1 = middle + (system.m0 * gap + system.m2 * strain) / system.total_mass
@@ -144,7 +155,9 @@ class Phase:
 
     def contact_force(self, times: np.ndarray) -> np.ndarray:
         """(n,) contact force at (n,) times, positive where the bodies push each other apart, N."""
-        return _forces(self.system, self.model, self.closed, self.solution(times))[0] + np.zeros(len(times))
+        return _forces(self.system, self.model, self.closed, self.solution(times))[0] + np.zeros(
+            len(times)
+        )
 
 
 @dataclass(frozen=True)
@@ -194,7 +207,9 @@ class TwoMassMotion:
                 f"The motion is from 0 to {self.duration:g} s",
             )
         starts = np.array([phase.start for phase in self.phases])
-        owner = np.maximum(np.searchsorted(starts, times, side="left" if before else "right") - 1, 0)
+        owner = np.maximum(
+            np.searchsorted(starts, times, side="left" if before else "right") - 1, 0
+        )
         found = np.zeros((len(times), len(GAP)))
         for k in np.unique(owner):
             found[owner == k] = self.phases[k].states(times[owner == k])
@@ -213,7 +228,8 @@ class TwoMassMotion:
             if event.kind == IMPACT:
                 return event.time
         raise ContactIdError(
-            f"two-mass model {self.model}: no impact within {self.duration:g} s", "Simulate longer, or push harder"
+            f"two-mass model {self.model}: no impact within {self.duration:g} s",
+            "Simulate longer, or push harder",
         )
 
     def times_of(self, kind: str) -> np.ndarray:
@@ -274,11 +290,19 @@ def _held(phase: Phase, y: np.ndarray, duration: float) -> Phase | None:
 
 
 def _integrate(
-    system: TwoMass, model: str, closed: bool, start: float, y: np.ndarray, until: float, *, watched: bool = True
+    system: TwoMass,
+    model: str,
+    closed: bool,
+    start: float,
+    y: np.ndarray,
+    until: float,
+    *,
+    watched: bool = True,
 ) -> Phase:
     """The motion from y (4,) to ``until``, s, or if ``watched`` to the next change of contact."""
     compliant = closed and model == COMPLIANT
-    # a hard contact opens with neither speed nor acceleration, and rounding decides the gap's sign at first
+    # a hard contact opens with neither speed nor acceleration, and rounding decides the gap's sign
+    # at first
     unseen = start + (_SHORTEST_OPENING if not closed and model != COMPLIANT else 0.0)
 
     def watch(time: float, y: np.ndarray) -> float:
@@ -298,7 +322,9 @@ def _integrate(
     if not compliant and model != RIGID:
         events.append(_event(slope, 1.0, terminal=False))
     if watched and closed and watch(start, y) < 0.0:
-        return Phase(system, model, closed, start, start, True, lambda times: np.tile(y[:, None], len(times)))
+        return Phase(
+            system, model, closed, start, start, True, lambda times: np.tile(y[:, None], len(times))
+        )
     tolerance = _COMPLIANT if compliant else _SMOOTH
     solved: Any = solve_ivp(
         lambda _, y: _rates(system, model, closed, y), (start, until), y, "LSODA" if compliant else "DOP853",
@@ -315,25 +341,41 @@ def _integrate(
     for low in solved.t_events[1] if watched and len(events) > 1 else ():
         if watch(low, solved.sol(low)) < 0.0:
             before = solved.t[np.searchsorted(solved.t, low) - 1]
-            return Phase(system, model, closed, start, _root(watch, solved.sol, before, low), True, solved.sol)
+            return Phase(
+                system,
+                model,
+                closed,
+                start,
+                _root(watch, solved.sol, before, low),
+                True,
+                solved.sol,
+            )
     return Phase(system, model, closed, start, end, ended, solved.sol)
 
 
-def _event(function: Callable[[float, np.ndarray], float], direction: float, *, terminal: bool) -> Any:
+def _event(
+    function: Callable[[float, np.ndarray], float], direction: float, *, terminal: bool
+) -> Any:
     event: Any = function
     event.direction, event.terminal = direction, terminal
     return event
 
 
-def _root(watch: Callable[[float, np.ndarray], float], solution: Any, before: float, low: float) -> float:
+def _root(
+    watch: Callable[[float, np.ndarray], float], solution: Any, before: float, low: float
+) -> float:
     """Where what is watched falls through zero; ``before`` where it begins at zero."""
     if watch(before, solution(before)) <= 0.0:
         return float(before)
-    return float(brentq(lambda time: watch(time, solution(time)), before, low, xtol=1e-15, rtol=1e-15))
+    return float(
+        brentq(lambda time: watch(time, solution(time)), before, low, xtol=1e-15, rtol=1e-15)
+    )
 
 
 def _forces(system: TwoMass, model: str, closed: bool, y: np.ndarray) -> tuple[Any, Any]:
-    """Force of the contact (positive where it pushes) and of the coupling (where it pulls m1 and m2 together), N."""
+    """Force of the contact (positive where it pushes) and of the coupling (where it pulls m1 and m2
+    together), N.
+    """
     gap, gap_rate, strain, strain_rate = y
     hard = closed and model != COMPLIANT
     if model == RIGID:
@@ -345,7 +387,9 @@ def _forces(system: TwoMass, model: str, closed: bool, y: np.ndarray) -> tuple[A
         return 0.0, pull
     if hard:
         return system.lost_share * pull, pull
-    return np.maximum(-gap, 0.0) ** system.hertz_exponent_c * (system.k_env - system.d_env * gap_rate), pull
+    return np.maximum(-gap, 0.0) ** system.hertz_exponent_c * (
+        system.k_env - system.d_env * gap_rate
+    ), pull
 
 
 def _rates(system: TwoMass, model: str, closed: bool, y: np.ndarray) -> np.ndarray:

@@ -17,7 +17,10 @@ from contactid.inhand.readers.sources import (
 from contactid.output.artefacts import TYPESET, Artefact, figure, table
 
 _PRINTED, _TABLES = "inhand_printed", "inhand_tables"  # rules
-_FINGERTIP, _SENSOR = "fingertip", "electrode_sensor"  # parts of the twin that aren't recordings of a motion
+_FINGERTIP, _SENSOR = (
+    "fingertip",
+    "electrode_sensor",
+)  # parts of the twin that aren't recordings of a motion
 _MODEL = "drawing of the synthetic twin's model, contactid inhand"
 _ERRORS_OF = {
     "fig07_simulation": "the simulated object at every noise level",
@@ -27,7 +30,8 @@ _ERRORS_OF = {
 }
 _IN_HAND_FIGURES = {ERROR_FIGURES[source] for source in IN_HAND}
 _UNSENSED = (
-    "ours also estimates a constant unsensed wrench, which mends the mass; the constraint doesn't (ext_ablation)"
+    "ours also estimates a constant unsensed wrench, which mends the mass; "
+    "the constraint doesn't (ext_ablation)"
 )
 
 
@@ -37,7 +41,9 @@ def _twins(*sources: str) -> tuple[str, ...]:
 
 
 def declare(block: Mapping[str, Any]) -> list[Artefact]:
-    """The artefacts of a run; the study's block of the configuration says which twins some of them are made from."""
+    """The artefacts of a run; the study's block of the configuration says which twins some of them
+    are made from.
+    """
     return [*_printed(), *_estimates(), *_excitation(block), *_cost(block), *_fingertips()]
 
 

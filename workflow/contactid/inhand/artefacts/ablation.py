@@ -1,4 +1,6 @@
-"""What each part of an estimator brings in hand, and what other unsensed forces do to the mass, of stored estimates."""
+"""What each part of an estimator brings in hand, and what other unsensed forces do to the mass, of
+stored estimates.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ def parts_of_estimators(stored_ablation: Sequence[str]) -> pd.DataFrame:
 
 
 def unsensed_forces(stored_disturbances: Sequence[str]) -> pd.DataFrame:
-    """``ext_disturbances``: a row per disturbance, with the stated error of the mass and how often its interval holds.
+    """``ext_disturbances``: a row per disturbance, with the stated error of the mass and how often
+    its interval holds.
 
     ``taken_out`` is what the estimate named most often, ``named`` how often.
     """
@@ -26,7 +29,11 @@ def unsensed_forces(stored_disturbances: Sequence[str]) -> pd.DataFrame:
     rows = rows.assign(held=is_true(rows["held"]), size_pct=rows["mass_error_pct"].abs())
     groups = rows.groupby("disturbance", sort=False)
     names = [group["taken_out"].value_counts() for _, group in groups]
-    medians = groups[["size_pct", "mass_se_pct", "fit_se_pct", "stated_share"]].median().reset_index(drop=True)
+    medians = (
+        groups[["size_pct", "mass_se_pct", "fit_se_pct", "stated_share"]]
+        .median()
+        .reset_index(drop=True)
+    )
     return pd.concat([_told(rows, ["disturbance"]), medians], axis=1).assign(
         taken_out=[counts.index[0] for counts in names],
         named=[int(counts.iloc[0]) for counts in names],
@@ -35,7 +42,8 @@ def unsensed_forces(stored_disturbances: Sequence[str]) -> pd.DataFrame:
 
 
 def _told(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Counts, least, median and most error of the mass in %, and median geodesic errors, by some columns' values.
+    """Counts, least, median and most error of the mass in %, and median geodesic errors, by some
+    columns' values.
 
     The median counts an estimate that no body can have as infinitely far away.
     """

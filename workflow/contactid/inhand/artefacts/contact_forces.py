@@ -1,4 +1,6 @@
-"""Forces at the contacts: figure 2, one at its friction cone, and figure 9, a fingertip's beside a wrist sensor's."""
+"""Forces at the contacts: figure 2, one at its friction cone, and figure 9, a fingertip's beside a
+wrist sensor's.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,20 @@ from contactid.inhand.simulate.grasped_object import required_wrench, shortest_f
 from contactid.output import style
 
 _DARK, _QUIET = "#222222", "#777777"
-FINGER_COLOURS = {"index": style.LINE, "middle": style.ACCENT, "ring": style.SIMULATED, "thumb": style.RELEASE}
+FINGER_COLOURS = {
+    "index": style.LINE,
+    "middle": style.ACCENT,
+    "ring": style.SIMULATED,
+    "thumb": style.RELEASE,
+}
 _COMPONENT_LABELS = {"x": r"$f_x$", "y": r"$f_y$", "z": r"$f_z$"}
 
 
-def held_object(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]) -> tuple[HeldObject, int]:
-    """The box in hand that figures 1 and 2 show (``inhand: grasp_figures``), and the sample of its forces.
+def held_object(
+    objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]
+) -> tuple[HeldObject, int]:
+    """The box in hand that figures 1 and 2 show (``inhand: grasp_figures``), and the sample of its
+    forces.
 
     Raises
     ------
@@ -44,13 +54,15 @@ def held_object(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any])
     time, wanted = held.trajectory.time, shown["time"]
     if not time[0] <= wanted <= time[-1]:
         raise ContactIdError(
-            f"the in-hand figures show {wanted:g} s, after the recording's end at {time[-1]:g} s", "Choose less"
+            f"the in-hand figures show {wanted:g} s, after the recording's end at {time[-1]:g} s",
+            "Choose less",
         )
     return held, int(np.argmin(np.abs(time - wanted)))
 
 
 def contact_forces(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]) -> pd.DataFrame:
-    """Figure 2: ``finger, shown, t_s, normal_n, tangential_n, friction`` of every fingertip over a recording.
+    """Figure 2: ``finger, shown, t_s, normal_n, tangential_n, friction`` of every fingertip over a
+    recording.
 
     ``shown`` marks the one sample of the one finger that the sketch shows.
     """
@@ -74,14 +86,21 @@ def contact_forces(objects: str, twin: Mapping[str, Any], shown: Mapping[str, An
 
 
 def force_scale(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]) -> pd.DataFrame:
-    """Figure 9: ``sensor, component, t_s, reported_n, true_n, squeeze_n``, of one fingertip and of the wrist.
+    """Figure 9: ``sensor, component, t_s, reported_n, true_n, squeeze_n``, of one fingertip and of
+    the wrist.
 
-    The motion is the same. Components are those of B. ``squeeze_n`` is the constant part that doesn't move the object.
+    The motion is the same. Components are those of B. ``squeeze_n`` is the constant part that
+    doesn't move the object.
     """
-    options, finger = twin_options({**twin, "samples": shown["samples"]}, objects), shown["scale_finger"]
+    options, finger = (
+        twin_options({**twin, "samples": shown["samples"]}, objects),
+        shown["scale_finger"],
+    )
     motion, parts = recording_motion(IN_HAND_KINEMATIC, shown["seed"], options), []
     for source in (WRIST, IN_HAND_KINEMATIC):
-        recording, truth = simulate_recording(source, shown["object"], shown["seed"], options, motion)
+        recording, truth = simulate_recording(
+            source, shown["object"], shown["seed"], options, motion
+        )
         force, squeeze, one = truth["contact_force_true"].values, np.zeros((1, 3)), 0
         if source == IN_HAND_KINEMATIC:
             body = object_of(options["objects"], shown["object"])
@@ -105,13 +124,23 @@ def force_scale(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any])
 
 
 def draw_contact(data: pd.DataFrame) -> Figure:
-    """Figure 2: a fingertip's force split at its friction cone, and all fingertips' forces over a recording."""
-    figure, (sketch, plane) = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 2.9), width_ratios=(0.8, 1.0))
+    """Figure 2: a fingertip's force split at its friction cone, and all fingertips' forces over a
+    recording.
+    """
+    figure, (sketch, plane) = plt.subplots(
+        1, 2, figsize=(style.DOUBLE_COLUMN, 2.9), width_ratios=(0.8, 1.0)
+    )
     shown = data[data["shown"].astype(bool)].iloc[0]
-    _sketch(sketch, float(shown["normal_n"]), float(shown["tangential_n"]), float(shown["friction"]))
+    _sketch(
+        sketch, float(shown["normal_n"]), float(shown["tangential_n"]), float(shown["friction"])
+    )
     for finger, rows in data.groupby("finger", sort=False):
         plane.plot(
-            rows["normal_n"], rows["tangential_n"], lw=0.8, color=FINGER_COLOURS.get(str(finger), _QUIET), label=finger
+            rows["normal_n"],
+            rows["tangential_n"],
+            lw=0.8,
+            color=FINGER_COLOURS.get(str(finger), _QUIET),
+            label=finger,
         )
     largest = float(data["normal_n"].max()) * 1.06
     cone = np.array([0.0, largest])
@@ -121,7 +150,9 @@ def draw_contact(data: pd.DataFrame) -> Figure:
         (0.62 * largest, 0.62 * largest * shown["friction"]),
         xytext=(-6, 2), textcoords="offset points", ha="right", va="bottom", fontsize=7,
     )  # fmt: skip
-    plane.plot(shown["normal_n"], shown["tangential_n"], "o", ms=4.0, color=_DARK, mfc="white", zorder=5)
+    plane.plot(
+        shown["normal_n"], shown["tangential_n"], "o", ms=4.0, color=_DARK, mfc="white", zorder=5
+    )
     plane.set(
         xlabel=r"normal force $f_n$ (N)", ylabel=r"tangential force $|f_t|$ (N)",
         xlim=(0.0, largest), ylim=(0.0, largest * shown["friction"] * 0.8),
@@ -134,7 +165,14 @@ def _sketch(axes: Axes, normal: float, tangential: float, friction: float) -> No
     """A fingertip on a surface that it presses downwards; forces on the object, to one scale."""
     length = np.hypot(normal, tangential)
     n, t = normal / length, tangential / length
-    axes.add_patch(Polygon([(-1.3, 0.0), (1.3, 0.0), (1.3, -1.35), (-1.3, -1.35)], fc="#eef1f4", ec="none", zorder=0))
+    axes.add_patch(
+        Polygon(
+            [(-1.3, 0.0), (1.3, 0.0), (1.3, -1.35), (-1.3, -1.35)],
+            fc="#eef1f4",
+            ec="none",
+            zorder=0,
+        )
+    )
     axes.plot([-1.3, 1.3], [0.0, 0.0], color=_DARK, lw=1.0)
     axes.add_patch(Ellipse((0.0, 0.55), 0.8, 1.1, fc="#dfe9f2", ec=_DARK, lw=0.9, zorder=1))
     reach = 1.2
@@ -145,20 +183,47 @@ def _sketch(axes: Axes, normal: float, tangential: float, friction: float) -> No
         )
     )  # fmt: skip
     for side in (-1.0, 1.0):
-        axes.plot([0.0, side * friction * reach], [0.0, -reach], color=style.ACCENT, lw=0.9, ls="--", zorder=2)
+        axes.plot(
+            [0.0, side * friction * reach],
+            [0.0, -reach],
+            color=style.ACCENT,
+            lw=0.9,
+            ls="--",
+            zorder=2,
+        )
     look = {"arrowstyle": "-|>", "lw": 1.5, "mutation_scale": 9, "shrinkA": 0, "shrinkB": 0}
     slip = t / friction
-    axes.annotate("", xy=(t, -slip), xytext=(0.0, 0.0), arrowprops={**look, "color": _QUIET, "ls": "--"}, zorder=3)
+    axes.annotate(
+        "",
+        xy=(t, -slip),
+        xytext=(0.0, 0.0),
+        arrowprops={**look, "color": _QUIET, "ls": "--"},
+        zorder=3,
+    )
     axes.annotate(
         "slip, once $f_n$\nis lowered\nto here", (t, -slip), xytext=(0.72, -0.3), fontsize=6.5, color=_QUIET, ha="left",
         va="center", arrowprops={"arrowstyle": "-", "color": _QUIET, "lw": 0.5},
     )  # fmt: skip
-    for end, colour in (((0.0, -n), style.LINE), ((t, 0.0), style.SIMULATED), ((t, -n), style.RELEASE)):
+    for end, colour in (
+        ((0.0, -n), style.LINE),
+        ((t, 0.0), style.SIMULATED),
+        ((t, -n), style.RELEASE),
+    ):
         axes.annotate("", xy=end, xytext=(0.0, 0.0), arrowprops={**look, "color": colour}, zorder=4)
     axes.plot([0.0, t, t], [-n, -n, 0.0], color=_QUIET, lw=0.6, ls=":", zorder=3)
-    axes.text(-0.05, -0.62 * n, r"$f_n$" + f"\n{normal:.1f} N", color=style.LINE, ha="right", va="center", fontsize=7)
+    axes.text(
+        -0.05,
+        -0.62 * n,
+        r"$f_n$" + f"\n{normal:.1f} N",
+        color=style.LINE,
+        ha="right",
+        va="center",
+        fontsize=7,
+    )
     label = rf"$f_t$, {tangential:.1f} N"
-    axes.text(max(t, 0.33) + 0.06, 0.04, label, color=style.SIMULATED, ha="left", va="bottom", fontsize=7)
+    axes.text(
+        max(t, 0.33) + 0.06, 0.04, label, color=style.SIMULATED, ha="left", va="bottom", fontsize=7
+    )
     axes.text(t + 0.04, -n, "$f$", color=style.RELEASE, ha="left", va="top")
     axes.text(-1.27, -1.3, "object", fontsize=7, color=_QUIET, va="bottom")
     axes.text(0.0, 0.62, "fingertip", fontsize=7, color=_DARK, ha="center")
@@ -171,16 +236,24 @@ def _sketch(axes: Axes, normal: float, tangential: float, friction: float) -> No
 
 
 def draw_force_scale(data: pd.DataFrame) -> Figure:
-    """Figure 9: the force at the wrist and at one fingertip for the same motion, to the same scale per newton."""
+    """Figure 9: the force at the wrist and at one fingertip for the same motion, to the same scale
+    per newton.
+    """
     sensors = list(dict.fromkeys(data["sensor"]))
-    figure, panels = plt.subplots(3, len(sensors), figsize=(style.DOUBLE_COLUMN, 3.9), sharex=True, squeeze=False)
+    figure, panels = plt.subplots(
+        3, len(sensors), figsize=(style.DOUBLE_COLUMN, 3.9), sharex=True, squeeze=False
+    )
     for column, sensor in enumerate(sensors):
         for axes, component in zip(panels[:, column], _COMPONENT_LABELS, strict=True):
             rows = data[(data["sensor"] == sensor) & (data["component"] == component)]
             axes.plot(rows["t_s"], rows["reported_n"], color=style.MEASURED, lw=0.7)
             axes.plot(rows["t_s"], rows["true_n"], color=style.LINE, lw=1.2)
             axes.axhline(rows["squeeze_n"].iloc[0], color=style.RELEASE, lw=0.9, ls="--")
-        title = "force-torque sensor at the wrist" if sensor == "wrist" else f"fingertip in hand: {sensor}"
+        title = (
+            "force-torque sensor at the wrist"
+            if sensor == "wrist"
+            else f"fingertip in hand: {sensor}"
+        )
         panels[0][column].set_title(title, loc="left")
         panels[-1][column].set_xlabel("time (s)")
     for row, (axes_row, label) in enumerate(zip(panels, _COMPONENT_LABELS.values(), strict=True)):

@@ -1,4 +1,6 @@
-"""What estimates cost: the table of finite differences, and time against the number of samples as table and figure."""
+"""What estimates cost: the table of finite differences, and time against the number of samples as
+table and figure.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,15 @@ from contactid.output import style
 from contactid.output.tables import read_csv
 
 _MEASURED, _LINE = "measured", "line"  # series of the data
-_LOOKS = {LEAST_SQUARES: (style.ACCENT, "^"), FACTOR_GRAPH: (style.RELEASE, "s"), LIKELIHOOD: (style.LINE, "o")}
-_PANELS = {"seconds": "CPU time of an estimate (s)", "ms_per_iteration": "CPU time per iteration (ms)"}
+_LOOKS = {
+    LEAST_SQUARES: (style.ACCENT, "^"),
+    FACTOR_GRAPH: (style.RELEASE, "s"),
+    LIKELIHOOD: (style.LINE, "o"),
+}
+_PANELS = {
+    "seconds": "CPU time of an estimate (s)",
+    "ms_per_iteration": "CPU time per iteration (ms)",
+}
 
 
 def differences(errors: str) -> pd.DataFrame:
@@ -33,7 +42,9 @@ def choices_made(choices: str) -> pd.DataFrame:
 
 
 def time_by_samples(times: str, speed: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """``ext_speed`` as table and figure, of what :func:`.cost.write_speed` kept and the block ``inhand: speed``."""
+    """``ext_speed`` as table and figure, of what :func:`.cost.write_speed` kept and the block
+    ``inhand: speed``.
+    """
     table = with_lines(read_csv(times))
     label = f"synthetic data: twin {speed['source']}, {speed['object']}; process CPU time of this run; contactid inhand"
     return {"tables/ext_speed": table, "figures/ext_speed": speed_points(table, label)}
@@ -42,9 +53,9 @@ def time_by_samples(times: str, speed: Mapping[str, Any]) -> dict[str, pd.DataFr
 def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
     """Each solver's straight line through time per iteration, beside its rows.
 
-    ``us_per_sample_iteration`` and ``fixed_ms_iteration``, neither below zero, and ``exponent``, the slope of the
-    iteration's time over the samples in logarithms: 1 is linear. The number of iterations changes with the recording,
-    so the time of a whole estimate is no line.
+    ``us_per_sample_iteration`` and ``fixed_ms_iteration``, neither below zero, and ``exponent``,
+    the slope of the iteration's time over the samples in logarithms: 1 is linear. The number of
+    iterations changes with the recording, so the time of a whole estimate is no line.
     """
     lines = {}
     for solver, part in rows[rows["converged"]].groupby("solver", sort=False):
@@ -56,12 +67,18 @@ def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
         lines[solver] = (1e3 * slope, fixed, exponent)
     names = ("us_per_sample_iteration", "fixed_ms_iteration", "exponent")
     none = (np.nan,) * len(names)
-    extra = pd.DataFrame([lines.get(solver, none) for solver in rows["solver"]], columns=list(names), index=rows.index)
+    extra = pd.DataFrame(
+        [lines.get(solver, none) for solver in rows["solver"]],
+        columns=list(names),
+        index=rows.index,
+    )
     return pd.concat([rows, extra], axis=1)
 
 
 def speed_points(table: pd.DataFrame, source: str) -> pd.DataFrame:
-    """What the figure shows: ``quantity, solver, series, samples, value, iterations, source``; lines have none."""
+    """What the figure shows: ``quantity, solver, series, samples, value, iterations, source``;
+    lines have none.
+    """
     parts = []
     for solver, part in table.groupby("solver", sort=False):
         counts, first = part["samples"].to_numpy(dtype=float), part.iloc[0]
@@ -76,13 +93,20 @@ def speed_points(table: pd.DataFrame, source: str) -> pd.DataFrame:
         for (quantity, series), (x, y) in curves.items():
             known = {"quantity": quantity, "solver": solver, "series": series}
             iterations = part["iterations"].to_numpy() if series == _MEASURED else np.nan
-            points = {"samples": x, "value": np.asarray(y), "iterations": iterations, "source": source}
+            points = {
+                "samples": x,
+                "value": np.asarray(y),
+                "iterations": iterations,
+                "source": source,
+            }
             parts.append(pd.DataFrame({**known, **points}))
     return pd.concat(parts, ignore_index=True)
 
 
 def draw_speed(data: pd.DataFrame) -> Figure:
-    """Time, with the number of iterations, and time per iteration with straight lines, against samples."""
+    """Time, with the number of iterations, and time per iteration with straight lines, against
+    samples.
+    """
     figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 2.7))
     solvers = [solver for solver in _LOOKS if solver in set(data["solver"])]
     for axes, (quantity, label) in zip(panels, _PANELS.items(), strict=True):
@@ -99,7 +123,9 @@ def draw_speed(data: pd.DataFrame) -> Figure:
     handles = []
     for solver in solvers:
         (colour, marker), label = _LOOKS[solver], f"{SOLVER_LABELS[solver]}; numbers: iterations"
-        handles.append(Line2D([], [], color=colour, marker=marker, ms=4.0, mfc="white", label=label))
+        handles.append(
+            Line2D([], [], color=colour, marker=marker, ms=4.0, mfc="white", label=label)
+        )
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure
 

@@ -1,4 +1,6 @@
-"""Figures 7, 8, 10 and 11: box plots of the inertial error by method and object, and the printed rows' own errors."""
+"""Figures 7, 8, 10 and 11: box plots of the inertial error by method and object, and the printed
+rows' own errors.
+"""
 
 from __future__ import annotations
 
@@ -30,26 +32,53 @@ from contactid.output.stored import read_stored
 from contactid.output.tables import read_csv
 
 RUN, NAIVE = "run", "naive"  # what a row of the data is, besides a printed one
-COLUMNS = ("object", "method", "solver", "kind", "value", "converged", "physically_consistent", "source")
+COLUMNS = (
+    "object",
+    "method",
+    "solver",
+    "kind",
+    "value",
+    "converged",
+    "physically_consistent",
+    "source",
+)
 _WHISKERS = 1.5  # interquartile ranges, as in the paper
-_COLOURS = dict(zip(METHODS, (style.MEASURED, style.SIMULATED, style.ACCENT, style.LINE, style.RELEASE), strict=True))
+_COLOURS = dict(
+    zip(
+        METHODS,
+        (style.MEASURED, style.SIMULATED, style.ACCENT, style.LINE, style.RELEASE),
+        strict=True,
+    )
+)
 _ROWS = {(LEAST_SQUARES, FACTOR_GRAPH): "constraint as a cost", (LIKELIHOOD,): "ours"}
 _WIDTH = 0.8  # of the group of one object's boxes
 _WIDE = 300.0  # the largest over the smallest error from which powers of ten are ticks enough
-_STRIP = {"unphysical": 2.0, "not_converged": 1.0, PRINTED: 0.0}  # heights of what stands above a panel
+_STRIP = {
+    "unphysical": 2.0,
+    "not_converged": 1.0,
+    PRINTED: 0.0,
+}  # heights of what stands above a panel
 
 
 def error_figures(stored_estimates: Sequence[str], verdicts: str) -> dict[str, pd.DataFrame]:
-    """The data of all four, of the stored estimates of many seeds and ``ext_printed_consistency.csv``."""
+    """The data of all four, of the stored estimates of many seeds and
+    ``ext_printed_consistency.csv``.
+    """
     runs, rows = read_stored(stored_estimates)[0], read_csv(verdicts)
-    return {f"figures/{name}": error_figure_data(source, rows, runs) for source, name in ERROR_FIGURES.items()}
+    return {
+        f"figures/{name}": error_figure_data(source, rows, runs)
+        for source, name in ERROR_FIGURES.items()
+    }
 
 
-def error_figure_data(source: str, printed_consistency: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
+def error_figure_data(
+    source: str, printed_consistency: pd.DataFrame, estimates: pd.DataFrame
+) -> pd.DataFrame:
     """Geodesic errors (eq. 38) by object, method and solver, of both tables: :data:`COLUMNS`.
 
-    A row ``run`` is an estimate, infinite where no body can have it; a row ``naive`` the uniform body in the hull with
-    that run's mass; a row ``printed`` the printed row's error, infinite where no sign makes it a body.
+    A row ``run`` is an estimate, infinite where no body can have it; a row ``naive`` the uniform
+    body in the hull with that run's mass; a row ``printed`` the printed row's error, infinite where
+    no sign makes it a body.
     """
     rows: list[dict[str, Any]] = []
     theirs = printed_consistency[printed_consistency["source"] == source]
@@ -61,7 +90,9 @@ def error_figure_data(source: str, printed_consistency: pd.DataFrame, estimates:
                 solver = LEAST_SQUARES if method == METHODS[0] else FACTOR_GRAPH
                 value, _ = printed_verdict(printed)
                 rows.append(labels | {"solver": solver, "kind": PRINTED, "value": value})
-    ours = estimates[(estimates["source"] == source) & estimates["method"].isin([*METHODS, UNIFORM])]
+    ours = estimates[
+        (estimates["source"] == source) & estimates["method"].isin([*METHODS, UNIFORM])
+    ]
     kind = np.where(ours["method"] == UNIFORM, NAIVE, RUN)
     ours = ours.assign(kind=kind, value=ours["geodesic_error"].fillna(np.inf))
     label = f"synthetic data: twin of the paper's recordings, {SOURCE_LABELS[source]}, stored; crosses: printed rows"
@@ -72,10 +103,10 @@ def error_figure_data(source: str, printed_consistency: pd.DataFrame, estimates:
 def draw_errors(data: pd.DataFrame) -> Figure:
     """Box plots by object and method, a panel per kind of solver; above them what no box can show.
 
-    Boxes: finite errors of the runs that converged, first to third quartile, line at the median, whiskers at the last
-    value within 1.5 interquartile ranges. Dashes: median error of the uniform body in the hull. Above: of all runs
-    those whose estimate isn't physically consistent, and those that did not converge; and the printed rows that are no
-    body.
+    Boxes: finite errors of the runs that converged, first to third quartile, line at the median,
+    whiskers at the last value within 1.5 interquartile ranges. Dashes: median error of the uniform
+    body in the hull. Above: of all runs those whose estimate isn't physically consistent, and those
+    that did not converge; and the printed rows that are no body.
     """
     objects = list(dict.fromkeys(data["object"]))
     figure, panels = plt.subplots(
@@ -96,12 +127,19 @@ def draw_errors(data: pd.DataFrame) -> Figure:
         for (name, method), group in runs.groupby(["object", "method"], sort=False):
             place = _place(objects.index(str(name)), methods.index(str(method)), len(methods))
             done = is_true(group["converged"])
-            lacking = {"unphysical": done & ~is_true(group["physically_consistent"]), "not_converged": ~done}
+            lacking = {
+                "unphysical": done & ~is_true(group["physically_consistent"]),
+                "not_converged": ~done,
+            }
             for kind, which in lacking.items():
-                _write_count(strip, int(which.sum()), len(group), place, _STRIP[kind], _COLOURS[str(method)])
+                _write_count(
+                    strip, int(which.sum()), len(group), place, _STRIP[kind], _COLOURS[str(method)]
+                )
         for row in rows.to_dict("records"):
             place = _place(objects.index(row["object"]), methods.index(row["method"]), len(methods))
-            target, height = (strip, _STRIP[PRINTED]) if np.isinf(row["value"]) else (axes, row["value"])
+            target, height = (
+                (strip, _STRIP[PRINTED]) if np.isinf(row["value"]) else (axes, row["value"])
+            )
             target.plot([place], [height], "x", ms=3.6, color="black", mew=0.8, zorder=4)
         for number, name in enumerate(objects):
             if name in naive:
@@ -144,15 +182,26 @@ def _scale(axes: Axes, *, wide: bool) -> None:
         axes.yaxis.set_major_formatter("{x:g}")
 
 
-def _write_count(strip: Axes, count: float, runs: float, place: float, height: float, colour: str) -> None:
+def _write_count(
+    strip: Axes, count: float, runs: float, place: float, height: float, colour: str
+) -> None:
     heavy = "bold" if count else "normal"
     strip.text(
-        place, height, f"{count:.0f}/{runs:.0f}", ha="center", va="center", fontsize=4.8, color=colour, weight=heavy
+        place,
+        height,
+        f"{count:.0f}/{runs:.0f}",
+        ha="center",
+        va="center",
+        fontsize=4.8,
+        color=colour,
+        weight=heavy,
     )
 
 
 def _dress(strip: Axes, *, has_printed: bool) -> None:
-    labels = ["unphysical runs", "not converged", "printed, unphysical"][: len(_STRIP) - (not has_printed)]
+    labels = ["unphysical runs", "not converged", "printed, unphysical"][
+        : len(_STRIP) - (not has_printed)
+    ]
     strip.set_yticks(list(_STRIP.values())[: len(labels)], labels, fontsize=5.5)
     strip.set_ylim(-0.6, 2.6)
     strip.tick_params(axis="y", length=0.0)
@@ -162,7 +211,11 @@ def _dress(strip: Axes, *, has_printed: bool) -> None:
 
 def _handles(data: pd.DataFrame) -> list[Any]:
     shown = [method for method in METHODS if (data["method"] == method).any()]
-    handles: list[Any] = [Patch(fc="none", ec=_COLOURS[method], label=METHOD_LABELS[method]) for method in shown]
-    handles.append(Line2D([], [], ls="none", marker="x", ms=3.6, color="black", label="printed row"))
+    handles: list[Any] = [
+        Patch(fc="none", ec=_COLOURS[method], label=METHOD_LABELS[method]) for method in shown
+    ]
+    handles.append(
+        Line2D([], [], ls="none", marker="x", ms=3.6, color="black", label="printed row")
+    )
     handles.append(Line2D([], [], ls="--", color="black", lw=0.8, label="uniform body in the hull"))
     return handles

@@ -1,7 +1,9 @@
-"""The estimates of all recordings: their counts, and the paper's appendix with what the twins give beside it.
+"""The estimates of all recordings: their counts, and the paper's appendix with what the twins give
+beside it.
 
-All rows of the appendix are in one convention: SI units, tensors about the body frame's origin with the tensor's own
-entries. Of a printed row the off-diagonals have the sign of its parallel-axis part (:func:`.printed.off_diagonals_of`).
+All rows of the appendix are in one convention: SI units, tensors about the body frame's origin with
+the tensor's own entries. Of a printed row the off-diagonals have the sign of its parallel-axis part
+(:func:`.printed.off_diagonals_of`).
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from contactid.inhand.identify.methods import (
 from contactid.inhand.readers.sources import APPENDIX_TABLES, OBJECTS
 from contactid.output.tables import read_csv
 
-PRINTED = "printed"  # where a row's numbers are from, beside the solvers; and what a row of the error figures is
+# where a row's numbers are from, beside the solvers; and what a row of the error figures is
+PRINTED = "printed"
 COLUMNS = (
     "object", "method", "origin", "runs", "converged", "physically_consistent", "geodesic_error", *PARAMETER_COLUMNS,
     "verdict",
@@ -35,14 +38,27 @@ COLUMNS = (
 
 
 def all_estimates(shards: Sequence[str]) -> pd.DataFrame:
-    """``ext_estimates``: those of all recordings, :data:`.methods.ESTIMATE_COLUMNS`, from the tables of the jobs."""
-    return pd.concat([read_csv(shard) for shard in shards], ignore_index=True)[list(ESTIMATE_COLUMNS)]
+    """``ext_estimates``: those of all recordings, :data:`.methods.ESTIMATE_COLUMNS`, from the
+    tables of the jobs.
+    """
+    return pd.concat([read_csv(shard) for shard in shards], ignore_index=True)[
+        list(ESTIMATE_COLUMNS)
+    ]
 
 
 def appendix(shards: Sequence[str], published: str, verdicts: str) -> dict[str, pd.DataFrame]:
-    """Tables A1 to A4, of ``published/inhand.csv``, ``ext_printed_consistency.csv`` and the estimates."""
-    printed, rows, runs = printed_table(read_csv(published)), read_csv(verdicts), all_estimates(shards)
-    return {f"tables/{name}": appendix_table(source, printed, rows, runs) for source, name in APPENDIX_TABLES.items()}
+    """Tables A1 to A4, of ``published/inhand.csv``, ``ext_printed_consistency.csv`` and the
+    estimates.
+    """
+    printed, rows, runs = (
+        printed_table(read_csv(published)),
+        read_csv(verdicts),
+        all_estimates(shards),
+    )
+    return {
+        f"tables/{name}": appendix_table(source, printed, rows, runs)
+        for source, name in APPENDIX_TABLES.items()
+    }
 
 
 def is_true(column: pd.Series) -> pd.Series:
@@ -53,12 +69,14 @@ def is_true(column: pd.Series) -> pd.Series:
 def appendix_table(
     source: str, printed: pd.DataFrame, printed_consistency: pd.DataFrame, estimates: pd.DataFrame
 ) -> pd.DataFrame:
-    """One table: a row of :data:`COLUMNS` per object, method and origin of its numbers, ``printed`` or a solver.
+    """One table: a row of :data:`COLUMNS` per object, method and origin of its numbers, ``printed``
+    or a solver.
 
-    Of a solver: the medians over the runs that converged (``ext_estimates.csv``), with ``geodesic_error`` infinite
-    where half of them are unphysical; of the uniform body the same, with our estimate's mass. Of a printed row
-    (:func:`.printed.printed_table`): its smallest geodesic distance to the printed ground truth over the signs with
-    which it is a body's (``ext_printed_consistency.csv``), infinite where there is none.
+    Of a solver: the medians over the runs that converged (``ext_estimates.csv``), with
+    ``geodesic_error`` infinite where half of them are unphysical; of the uniform body the same,
+    with our estimate's mass. Of a printed row (:func:`.printed.printed_table`): its smallest
+    geodesic distance to the printed ground truth over the signs with which it is a body's
+    (``ext_printed_consistency.csv``), infinite where there is none.
     """
     rows: list[dict[str, Any]] = []
     ours = estimates[estimates["source"] == source]
@@ -86,19 +104,28 @@ def _printed_row(row: Mapping[Any, Any], source: str, verdicts: pd.DataFrame) ->
     body = printed_body(row, off_diagonals_of(source, row["method"]))
     geodesic_error, verdict = printed_verdict(verdicts)
     return (
-        {"origin": PRINTED, "runs": 1, "converged": 1, "physically_consistent": int(consistency(body).consistent)}
+        {
+            "origin": PRINTED,
+            "runs": 1,
+            "converged": 1,
+            "physically_consistent": int(consistency(body).consistent),
+        }
         | {"geodesic_error": geodesic_error, "verdict": verdict}
         | parameter_values(body)
     )
 
 
 def printed_verdict(signs: pd.DataFrame) -> tuple[float, str]:
-    """Smallest geodesic error of a printed row over the signs that make it a body's, and the verdict in words.
+    """Smallest geodesic error of a printed row over the signs that make it a body's, and the
+    verdict in words.
 
-    ``signs`` are the row's part of ``ext_printed_consistency.csv``, one for each sign of its off-diagonals.
+    ``signs`` are the row's part of ``ext_printed_consistency.csv``, one for each sign of its
+    off-diagonals.
     """
     possible = signs[is_true(signs["positive_definite"])]
-    outside = "; centre of mass outside the shape" if not is_true(signs["within_hull"]).all() else ""
+    outside = (
+        "; centre of mass outside the shape" if not is_true(signs["within_hull"]).all() else ""
+    )
     if possible.empty:
         return np.inf, f"unphysical by {-signs['margin'].max():.2g} m c^2" + outside
     kinds = " or ".join(kind.replace("_", " ") for kind in possible["off_diagonals"])
@@ -109,7 +136,9 @@ def median_estimate(runs: pd.DataFrame) -> dict[str, Any]:
     """Medians of a method's runs on one object, and how many of them converged and can be a body."""
     done = runs[is_true(runs["converged"])]
     physical = int(is_true(done["physically_consistent"]).sum())
-    medians = {name: float(np.median(done[name])) if len(done) else np.nan for name in PARAMETER_COLUMNS}
+    medians = {
+        name: float(np.median(done[name])) if len(done) else np.nan for name in PARAMETER_COLUMNS
+    }
     error = float(np.median(done["geodesic_error"].fillna(np.inf))) if len(done) else np.nan
     verdict = f"{physical} of {len(runs)} runs consistent"
     if by_prior := int((done["decided_by"] == PRIOR).sum()):
@@ -117,7 +146,12 @@ def median_estimate(runs: pd.DataFrame) -> dict[str, Any]:
     if len(done) < len(runs):
         verdict += f", {len(runs) - len(done)} not converged"
     return (
-        {"runs": len(runs), "converged": len(done), "physically_consistent": physical, "geodesic_error": error}
+        {
+            "runs": len(runs),
+            "converged": len(done),
+            "physically_consistent": physical,
+            "geodesic_error": error,
+        }
         | medians
         | {"verdict": verdict}
     )

@@ -1,4 +1,6 @@
-"""What recordings can tell about an object's inertia, and what an optimised motion buys: tables and figures."""
+"""What recordings can tell about an object's inertia, and what an optimised motion buys: tables and
+figures.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ _WIDTH = 0.6  # of a parameter's column that its marks fill
 
 
 def identifiability_of_recordings(identifiability: str) -> dict[str, pd.DataFrame]:
-    """``ext_identifiability`` as table and figure, of :func:`.excitation_gain.identifiability_table`."""
+    """``ext_identifiability`` as table and figure, of
+    :func:`.excitation_gain.identifiability_table`.
+    """
     table = read_csv(identifiability)
     return {
         "tables/ext_identifiability": table,
@@ -44,8 +48,12 @@ def excitation_gains(gains: str) -> dict[str, pd.DataFrame]:
 
 
 def _identifiability_points(table: pd.DataFrame) -> pd.DataFrame:
-    """``setting, object, parameter, relative_error, condition_number, source`` of the recordings that suffice."""
-    known = table[table["case"] == RECORDED].rename(columns={"source": "setting"}).assign(source=_TWINS)
+    """``setting, object, parameter, relative_error, condition_number, source`` of the recordings
+    that suffice.
+    """
+    known = (
+        table[table["case"] == RECORDED].rename(columns={"source": "setting"}).assign(source=_TWINS)
+    )
     parts = [
         known[["setting", "object", "condition_number", "source"]].assign(
             parameter=name, relative_error=known[f"relative_{name}"]
@@ -58,8 +66,8 @@ def _identifiability_points(table: pd.DataFrame) -> pd.DataFrame:
 def excitation_points(table: pd.DataFrame) -> pd.DataFrame:
     """``setting, object, seed, panel, parameter, reference, optimised, source``.
 
-    Panels: ``standard_error`` (relative to m, L and m L^2), and ``error`` of actual estimates in the same units, with
-    the geodesic error as one more parameter.
+    Panels: ``standard_error`` (relative to m, L and m L^2), and ``error`` of actual estimates in
+    the same units, with the geodesic error as one more parameter.
     """
     keys = ["source", "object", "seed"]
     sides = table.set_index([*keys, "motion"]).unstack("motion")
@@ -77,7 +85,9 @@ def excitation_points(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_identifiability(data: pd.DataFrame) -> Figure:
-    """Standard errors by parameter: range over a source's objects or noise levels, and each one as a mark."""
+    """Standard errors by parameter: range over a source's objects or noise levels, and each one as
+    a mark.
+    """
     data = data[data["object"] != _NOISE_FREE]
     figure, axes = plt.subplots(figsize=(style.DOUBLE_COLUMN, 2.9))
     sources = _shown(data)
@@ -102,13 +112,19 @@ def draw_identifiability(data: pd.DataFrame) -> Figure:
 
 
 def draw_excitation(data: pd.DataFrame) -> Figure:
-    """Standard errors under the optimised motion over those under the reference, and errors of actual estimates."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 3.1), width_ratios=(1.35, 1.0))
+    """Standard errors under the optimised motion over those under the reference, and errors of
+    actual estimates.
+    """
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(style.DOUBLE_COLUMN, 3.1), width_ratios=(1.35, 1.0)
+    )
     sources = _shown(data)
     _draw_ratios(left, data[data["panel"] == "standard_error"], sources)
     _draw_errors(right, data[data["panel"] == "error"], sources)
     handles = [_handle(source, _LOOKS[source][2].partition(", levels")[0]) for source in sources]
-    star = Line2D([], [], color="black", marker="*", ls="none", ms=6.0, mfc="none", label="geodesic error")
+    star = Line2D(
+        [], [], color="black", marker="*", ls="none", ms=6.0, mfc="none", label="geodesic error"
+    )
     figure.legend(handles=[*handles, star], loc="outside upper center", ncols=len(handles) + 1)
     return figure
 
@@ -128,7 +144,9 @@ def _draw_ratios(axes: Axes, data: pd.DataFrame, sources: list[str]) -> None:
         for place, name in enumerate(PARAMETER_COLUMNS):
             one = rows[rows["parameter"] == name]
             at = [place + _offset(number, len(sources))] * len(one)
-            axes.plot(at, one["optimised"] / one["reference"], marker, color=colour, ms=3.2, mew=0.0)
+            axes.plot(
+                at, one["optimised"] / one["reference"], marker, color=colour, ms=3.2, mew=0.0
+            )
     axes.axhline(1.0, color="black", lw=0.5, zorder=0)
     axes.set_xticks(range(len(PARAMETER_COLUMNS)), list(PARAMETER_LABELS.values()))
     axes.set_ylim(bottom=0.0)
@@ -142,7 +160,16 @@ def _draw_errors(axes: Axes, data: pd.DataFrame, sources: list[str]) -> None:
         geodesic = rows["parameter"] == "geodesic_error"
         for part, marker, size in ((rows[~geodesic], own, 3.0), (rows[geodesic], "*", 7.0)):
             face = "none" if marker == "*" else colour
-            axes.plot(part["reference"], part["optimised"], marker, color=colour, ms=size, mfc=face, mew=0.8, ls="none")
+            axes.plot(
+                part["reference"],
+                part["optimised"],
+                marker,
+                color=colour,
+                ms=size,
+                mfc=face,
+                mew=0.8,
+                ls="none",
+            )
     values = finite[["reference", "optimised"]].to_numpy()
     bounds = [0.6 * values[values > 0.0].min(), 1.6 * values.max()]
     axes.plot(bounds, bounds, color="black", lw=0.5, zorder=0)

@@ -1,7 +1,8 @@
 """Figure 3: the factors of a real graph, as the estimator enumerates them, with a place for each.
 
-The graph is that of the method with all factors and the paper's differences, on a recording of five samples; its three
-inner samples are those that have a dynamics factor. A sample's contacts share a circle, with their number beside it.
+The graph is that of the method with all factors and the paper's differences, on a recording of five
+samples; its three inner samples are those that have a dynamics factor. A sample's contacts share a
+circle, with their number beside it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,12 @@ _FACTOR_PLACES = {
 _SOURCE = "drawn from the estimator's factors: a graph of five samples with four contacts; contactid inhand"
 _RADIUS, _HALF = 0.44, 0.16
 _LINE, _QUIET = "#444444", "#bbbbbb"
-_SYMBOLS = {"pose": r"$x_{%s}$", "force": r"$f_{%s}$", "contact": r"$r_{%s}$", "parameters": r"$\pi$"}
+_SYMBOLS = {
+    "pose": r"$x_{%s}$",
+    "force": r"$f_{%s}$",
+    "contact": r"$r_{%s}$",
+    "parameters": r"$\pi$",
+}
 _STEPS = {-1: "k-1", 0: "k", 1: "k+1"}
 _COLOURS = {
     "pose": style.MEASURED,
@@ -50,7 +56,9 @@ _COLOURS = {
     "consistency": style.RELEASE,
     "geodesic": style.ACCENT,
 }
-_UNKNOWNS = r"unknown: pose $x$, force $f$ and point $r$ of every contact, inertial parameters $\pi$"
+_UNKNOWNS = (
+    r"unknown: pose $x$, force $f$ and point $r$ of every contact, inertial parameters $\pi$"
+)
 _LEGEND = (
     ("measurement of a pose, a force or a contact point", style.MEASURED),
     ("dynamics (eqs. 18, 19)", style.LINE),
@@ -59,8 +67,12 @@ _LEGEND = (
 )
 
 
-def factor_graph(objects: str, twin: Mapping[str, Any], weights: Mapping[str, float]) -> pd.DataFrame:
-    """The data: the factors' circles, squares and lines; blocks ``inhand: twin`` and ``inhand: graph: weights``."""
+def factor_graph(
+    objects: str, twin: Mapping[str, Any], weights: Mapping[str, float]
+) -> pd.DataFrame:
+    """The data: the factors' circles, squares and lines; blocks ``inhand: twin`` and ``inhand:
+    graph: weights``.
+    """
     options = twin_options({**twin, "samples": _SAMPLES}, objects)
     recording, truth = simulate_recording(SIMULATION, "noise_level_0", 0, options)
     method, prior = GRAPH_METHODS["constraint_geodesic"], true_parameters(truth)
@@ -71,9 +83,9 @@ def factor_graph(objects: str, twin: Mapping[str, Any], weights: Mapping[str, fl
 def factor_graph_points(factors: Iterable[Factor]) -> pd.DataFrame:
     """Circles, squares and lines of figure 3.
 
-    ``element`` (``variable``, ``factor`` or ``edge``), ``kind``, ``sample`` (-1 for the parameters), ``count`` (of what
-    shares the place), ``inner`` (whether the sample has a dynamics factor), ``x``, ``y``, ``x_end``, ``y_end``,
-    ``source``.
+    ``element`` (``variable``, ``factor`` or ``edge``), ``kind``, ``sample`` (-1 for the
+    parameters), ``count`` (of what shares the place), ``inner`` (whether the sample has a dynamics
+    factor), ``x``, ``y``, ``x_end``, ``y_end``, ``source``.
     """
     listed = list(factors)
     inner = {factor.sample for factor in listed if factor.kind == "dynamics"}
@@ -100,19 +112,29 @@ def _kind_and_sample(name: str) -> tuple[str, int]:
     return kind, int(numbers[0]) if numbers else -1
 
 
-def _place(places: dict[str, tuple[float, float]], kind: str, sample: int, middle: float) -> tuple[float, float]:
+def _place(
+    places: dict[str, tuple[float, float]], kind: str, sample: int, middle: float
+) -> tuple[float, float]:
     offset, height = places[kind]
     return _SPACING * (middle if sample < 0 else sample) + offset, height
 
 
 def draw_factor_graph(data: pd.DataFrame) -> Figure:
-    """Figure 3: three samples with their unknowns (circles) and factors (squares); neighbours are faded."""
+    """Figure 3: three samples with their unknowns (circles) and factors (squares); neighbours are
+    faded.
+    """
     figure, axes = plt.subplots(figsize=(style.DOUBLE_COLUMN, 3.6))
-    edges, factors, variables = (data[data["element"] == name] for name in ("edge", "factor", "variable"))
+    edges, factors, variables = (
+        data[data["element"] == name] for name in ("edge", "factor", "variable")
+    )
     for _, row in edges.iterrows():
         quiet = not row["inner"]
         axes.plot(
-            [row["x"], row["x_end"]], [row["y"], row["y_end"]], color=_QUIET if quiet else _LINE, lw=0.7, zorder=1
+            [row["x"], row["x_end"]],
+            [row["y"], row["y_end"]],
+            color=_QUIET if quiet else _LINE,
+            lw=0.7,
+            zorder=1,
         )
     for _, row in factors.iterrows():
         corner = (row["x"] - _HALF, row["y"] - _HALF)
@@ -124,8 +146,13 @@ def draw_factor_graph(data: pd.DataFrame) -> Figure:
         _draw_variable(axes, row, middle)
     axes.set_aspect("equal")
     axes.axis("off")
-    handles = [Line2D([], [], marker="s", ms=5.0, ls="none", color=colour, label=text) for text, colour in _LEGEND]
-    handles.insert(0, Line2D([], [], marker="o", ms=6.0, ls="none", mfc="white", mec="black", label=_UNKNOWNS))
+    handles = [
+        Line2D([], [], marker="s", ms=5.0, ls="none", color=colour, label=text)
+        for text, colour in _LEGEND
+    ]
+    handles.insert(
+        0, Line2D([], [], marker="o", ms=6.0, ls="none", mfc="white", mec="black", label=_UNKNOWNS)
+    )
     figure.legend(handles=handles, loc="outside upper center", ncols=2)
     return figure
 
@@ -133,13 +160,25 @@ def draw_factor_graph(data: pd.DataFrame) -> Figure:
 def _draw_variable(axes: Axes, row: pd.Series, middle: int) -> None:
     quiet = not row["inner"]
     edge = _QUIET if quiet else "black"
-    axes.add_patch(Circle((row["x"], row["y"]), _RADIUS, facecolor="white", edgecolor=edge, lw=0.8, zorder=4))
+    axes.add_patch(
+        Circle((row["x"], row["y"]), _RADIUS, facecolor="white", edgecolor=edge, lw=0.8, zorder=4)
+    )
     symbol = _SYMBOLS[row["kind"]]
     if row["sample"] >= 0:
         away = int(row["sample"] - middle)
         symbol = symbol % _STEPS.get(away, f"k{away:+d}")
-    axes.annotate(symbol, (row["x"], row["y"]), ha="center", va="center", fontsize=7, color=edge, zorder=5)
+    axes.annotate(
+        symbol, (row["x"], row["y"]), ha="center", va="center", fontsize=7, color=edge, zorder=5
+    )
     if row["count"] > 1:
         side, align = (-1.0, "right") if row["kind"] == "force" else (1.0, "left")
         place = (row["x"] + 0.8 * side * _RADIUS, row["y"] + _RADIUS)
-        axes.annotate(rf"$\times${row['count']}", place, ha=align, va="center", fontsize=5.5, color=edge, zorder=5)
+        axes.annotate(
+            rf"$\times${row['count']}",
+            place,
+            ha=align,
+            va="center",
+            fontsize=5.5,
+            color=edge,
+            zorder=5,
+        )

@@ -13,12 +13,29 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.tactile.accuracy import LEVELS, accuracy_table, calibration_curve, scale_on_validation
+from contactid.inhand.tactile.accuracy import (
+    LEVELS,
+    accuracy_table,
+    calibration_curve,
+    scale_on_validation,
+)
 from contactid.output import style
 from contactid.sources.motion import read_dataset
 
 _SOURCE = "synthetic data: simulated sensor with 19 electrodes; contactid inhand"
-_COLUMNS = ("panel", "model", "scaled", "axis", "t_s", "truth_n", "mean_n", "sd_n", "level", "share", "source")
+_COLUMNS = (
+    "panel",
+    "model",
+    "scaled",
+    "axis",
+    "t_s",
+    "truth_n",
+    "mean_n",
+    "sd_n",
+    "level",
+    "share",
+    "source",
+)
 _NAMES = {
     "dropout_network": "network, multi-sample dropout",
     "plain_network": "plain network",
@@ -42,9 +59,9 @@ def accuracy(predictions: str, force_sensing: Mapping[str, Any]) -> pd.DataFrame
 def forces_and_calibration(predictions: str, force_sensing: Mapping[str, Any]) -> pd.DataFrame:
     """The data of figure 5, with the first seed of every model.
 
-    Panel ``stretch``: axis, t_s, truth_n, mean_n, sd_n of the first model on the test session that is shown (counted
-    from 0), its standard deviation scaled on the validation sessions. Panel ``calibration``: model, scaled, level,
-    share.
+    Panel ``stretch``: axis, t_s, truth_n, mean_n, sd_n of the first model on the test session that
+    is shown (counted from 0), its standard deviation scaled on the validation sessions. Panel
+    ``calibration``: model, scaled, level, share.
 
     Raises
     ------
@@ -56,7 +73,9 @@ def forces_and_calibration(predictions: str, force_sensing: Mapping[str, Any]) -
     truth, time = found["test_force"].values, found["time"].values
     count = len(truth) // len(time)
     if not 0 <= shown < count:
-        raise ContactIdError(f"figure 5 can't show test session {shown} of {count}", "Choose another shown_session")
+        raise ContactIdError(
+            f"figure 5 can't show test session {shown} of {count}", "Choose another shown_session"
+        )
     rows, tables = slice(shown * len(time), (shown + 1) * len(time)), []
     for number in range(found.sizes["training"]):
         one = found.isel(training=number)
@@ -67,15 +86,28 @@ def forces_and_calibration(predictions: str, force_sensing: Mapping[str, Any]) -
             tables += [
                 pd.DataFrame(
                     stretch
-                    | {"axis": axis, "truth_n": truth[rows, k], "mean_n": mean[rows, k], "sd_n": scale * sd[rows, k]}
+                    | {
+                        "axis": axis,
+                        "truth_n": truth[rows, k],
+                        "mean_n": mean[rows, k],
+                        "sd_n": scale * sd[rows, k],
+                    }
                 )
                 for k, axis in enumerate("xyz")
             ]
         for factor in (1.0, scale):
             share = calibration_curve(truth, mean, factor * sd)
-            curve = {"panel": "calibration", "model": name, "scaled": factor != 1.0, "level": LEVELS, "share": share}
+            curve = {
+                "panel": "calibration",
+                "model": name,
+                "scaled": factor != 1.0,
+                "level": LEVELS,
+                "share": share,
+            }
             tables.append(pd.DataFrame(curve))
-    return pd.concat(tables, ignore_index=True).assign(source=_SOURCE).reindex(columns=list(_COLUMNS))
+    return (
+        pd.concat(tables, ignore_index=True).assign(source=_SOURCE).reindex(columns=list(_COLUMNS))
+    )
 
 
 def draw_force_sensing(data: pd.DataFrame) -> Figure:
@@ -97,7 +129,15 @@ def draw_force_sensing(data: pd.DataFrame) -> Figure:
 def _draw_component(axes: Axes, axis: str, part: pd.DataFrame) -> None:
     model = str(part["model"].iloc[0])
     low, high = part["mean_n"] - part["sd_n"], part["mean_n"] + part["sd_n"]
-    axes.fill_between(part["t_s"], low, high, color=_COLOURS[model], alpha=0.3, lw=0.0, label="one standard deviation")
+    axes.fill_between(
+        part["t_s"],
+        low,
+        high,
+        color=_COLOURS[model],
+        alpha=0.3,
+        lw=0.0,
+        label="one standard deviation",
+    )
     axes.plot(part["t_s"], part["mean_n"], color=_COLOURS[model], lw=0.9, label=_NAMES[model])
     axes.plot(part["t_s"], part["truth_n"], color="black", lw=0.9, ls="--", label="true force")
     axes.set_ylabel(rf"$f_{axis}$ (N)")
@@ -112,7 +152,9 @@ def _draw_calibration(axes: Axes, data: pd.DataFrame) -> None:
         color="#555555",
     )  # fmt: skip
     for (model, scaled), part in data.groupby(["model", "scaled"], sort=False):
-        line: dict[str, Any] = {"lw": 1.1, "label": _NAMES[str(model)]} if scaled else {"lw": 0.8, "ls": "--"}
+        line: dict[str, Any] = (
+            {"lw": 1.1, "label": _NAMES[str(model)]} if scaled else {"lw": 0.8, "ls": "--"}
+        )
         axes.plot(part["level"], part["share"], color=_COLOURS[str(model)], **line)
     styles = [
         Line2D([], [], color="black", lw=0.8, ls="--", label="as trained"),

@@ -1,4 +1,6 @@
-"""Friction by trials against the slope method: tables, and figure 6's box plots of estimates and their errors."""
+"""Friction by trials against the slope method: tables, and figure 6's box plots of estimates and
+their errors.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ def estimates_and_errors(trials: str, slopes: str) -> pd.DataFrame:
 
 
 def friction_figure(trials: pd.DataFrame, slope: pd.DataFrame) -> pd.DataFrame:
-    """Rows of figure 6, :data:`COLUMNS`: every repetition of the ``slope`` method, and every ``trial`` that slipped.
+    """Rows of figure 6, :data:`COLUMNS`: every repetition of the ``slope`` method, and every
+    ``trial`` that slipped.
 
     Parameters
     ----------
@@ -48,20 +51,27 @@ def friction_figure(trials: pd.DataFrame, slope: pd.DataFrame) -> pd.DataFrame:
         Of :func:`contactid.inhand.friction.trials.simulate_and_estimate`.
     """
     cases = trials[["object", "region", "warped"]].drop_duplicates()
-    rows = pd.concat([cases.merge(slope).assign(kind="slope"), trials[trials["slipped"]].assign(kind="trial")])
+    rows = pd.concat(
+        [cases.merge(slope).assign(kind="slope"), trials[trials["slipped"]].assign(kind="trial")]
+    )
     return rows.assign(source=_SOURCE).reindex(columns=COLUMNS)
 
 
 def draw_friction(data: pd.DataFrame) -> Figure:
-    """Figure 6: a row per case, estimates on the left, errors on the right; warped cases in another colour.
+    """Figure 6: a row per case, estimates on the left, errors on the right; warped cases in another
+    colour.
 
-    Boxes as in the paper: first to third quartile, line at the median, whiskers at the last value within 1.5
-    interquartile ranges.
+    Boxes as in the paper: first to third quartile, line at the median, whiskers at the last value
+    within 1.5 interquartile ranges.
     """
-    data = data.assign(case=[_case_label(*case) for case in zip(data["object"], data["region"], strict=True)])
+    data = data.assign(
+        case=[_case_label(*case) for case in zip(data["object"], data["region"], strict=True)]
+    )
     slope, trials = (data[data["kind"] == kind] for kind in ("slope", "trial"))
     measured = slope.groupby("case", sort=False)["friction_mu"].agg(["mean", "min", "max"])
-    figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 0.27 * len(measured) + 1.1), sharey=True)
+    figure, panels = plt.subplots(
+        1, 2, figsize=(style.DOUBLE_COLUMN, 0.27 * len(measured) + 1.1), sharey=True
+    )
     for axes, (column, label) in zip(panels, _LABELS.items(), strict=True):
         sns.boxplot(
             trials, x=column, y="case", order=measured.index, hue="warped", palette=_COLOURS, saturation=1.0,
@@ -92,6 +102,8 @@ def _handles() -> list[Line2D | Patch]:
     return [
         Patch(facecolor=style.LINE, alpha=0.5, label="estimates, one per trial"),
         Patch(facecolor=style.RELEASE, alpha=0.5, label="surface warps under the finger"),
-        Line2D([], [], color="black", marker="D", ms=3.0, lw=0.6, label="slope method: mean and range"),
+        Line2D(
+            [], [], color="black", marker="D", ms=3.0, lw=0.6, label="slope method: mean and range"
+        ),
         Line2D([], [], color="black", marker="o", ms=2.5, mfc="none", ls="none", label="outlier"),
     ]

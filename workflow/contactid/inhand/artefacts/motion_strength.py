@@ -1,4 +1,6 @@
-"""How near our estimate comes to the truth by how strongly the object is moved, of stored estimates."""
+"""How near our estimate comes to the truth by how strongly the object is moved, of stored
+estimates.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,9 @@ from contactid.output.stored import read_stored
 def strengths_of_motion(stored_strength: Sequence[str]) -> pd.DataFrame:
     """``ext_motion_strength``: a row per source and motion, over seeds, boxes and unsensed forces.
 
-    Errors are medians with quartiles; ``error_over_uniform`` is the ratio of the medians, ``held`` are shares of the
-    intervals of 95 %: of the mass, of the centre of mass, and of the tensor about it.
+    Errors are medians with quartiles; ``error_over_uniform`` is the ratio of the medians, ``held``
+    are shares of the intervals of 95 %: of the mass, of the centre of mass, and of the tensor about
+    it.
     """
     rows = read_stored(stored_strength)[0]
     rows = rows.assign(

@@ -31,7 +31,9 @@ _LABEL_ROOM = 0.015  # m of figure 1's drawing, beside its arrows
 
 
 def projected(points: np.ndarray) -> np.ndarray:
-    """(..., 2) m: points (..., 3) seen along a slanting direction, without perspective; the second axis points up."""
+    """(..., 2) m: points (..., 3) seen along a slanting direction, without perspective; the second
+    axis points up.
+    """
     return np.asarray(points) @ _screen()
 
 
@@ -46,14 +48,17 @@ def _screen() -> np.ndarray:
 def nearness(points: np.ndarray) -> np.ndarray:
     """(...,) m: how near points (..., 3) are to the onlooker, from the origin on."""
     turn, tilt = _VIEW
-    return np.asarray(points) @ np.array([-np.sin(turn) * np.cos(tilt), -np.cos(turn) * np.cos(tilt), np.sin(tilt)])
+    return np.asarray(points) @ np.array(
+        [-np.sin(turn) * np.cos(tilt), -np.cos(turn) * np.cos(tilt), np.sin(tilt)]
+    )
 
 
 def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]) -> pd.DataFrame:
-    """Figure 1: ``kind, label, x0, y0, x1, y1, value`` in m of the drawing; ``value`` is a force in N.
+    """Figure 1: ``kind, label, x0, y0, x1, y1, value`` in m of the drawing; ``value`` is a force in
+    N.
 
-    Kinds: ``edge`` and ``hidden`` (label: material), ``force``, ``gravity``, ``world`` and ``body`` (axes), ``com``,
-    ``offset`` (from W to B), ``contact``.
+    Kinds: ``edge`` and ``hidden`` (label: material), ``force``, ``gravity``, ``world`` and ``body``
+    (axes), ``com``, ``offset`` (from W to B), ``contact``.
     """
     held, index = held_object(objects, twin, shown)
     turn = rotations.matrices(held.trajectory.orientation[index])
@@ -63,9 +68,15 @@ def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, An
         return np.asarray(points) @ turn.T + origin
 
     rows = [row for part in held.body.parts for row in _part_edges(part, world)]
-    for name, place, force in zip(held.contact_names, held.contact_positions, held.force[index], strict=True):
+    for name, place, force in zip(
+        held.contact_names, held.contact_positions, held.force[index], strict=True
+    ):
         at = world(place)
-        rows.append(_line("force", name, at - _FORCE_SCALE * (turn @ force), at, float(np.linalg.norm(force))))
+        rows.append(
+            _line(
+                "force", name, at - _FORCE_SCALE * (turn @ force), at, float(np.linalg.norm(force))
+            )
+        )
         rows.append(_line("contact", name, at, at))
     center = world(held.body.parameters.center_of_mass)
     weight = held.body.parameters.mass * GRAVITY
@@ -84,7 +95,9 @@ def _lower_left(points: np.ndarray) -> np.ndarray:
     return low @ _screen().T
 
 
-def _line(kind: str, label: str, start: np.ndarray, end: np.ndarray, value: float = np.nan) -> dict[str, Any]:
+def _line(
+    kind: str, label: str, start: np.ndarray, end: np.ndarray, value: float = np.nan
+) -> dict[str, Any]:
     (x0, y0), (x1, y1) = projected(start), projected(end)
     return {"kind": kind, "label": label, "x0": x0, "y0": y0, "x1": x1, "y1": y1, "value": value}
 
@@ -93,14 +106,19 @@ def _part_edges(part: Part, placed: Any) -> list[dict[str, Any]]:
     """A part's twelve edges; those at its farthest corner are hidden."""
     corners = placed(part.vertices)
     farthest = int(np.argmin(nearness(corners)))
-    return [_line("hidden" if farthest in (i, j) else "edge", part.material, corners[i], corners[j]) for i, j in _EDGES]
+    return [
+        _line("hidden" if farthest in (i, j) else "edge", part.material, corners[i], corners[j])
+        for i, j in _EDGES
+    ]
 
 
 def all_objects(objects: str, surfaces: str) -> pd.DataFrame:
-    """Figure 4: ``panel, kind, label, x0, y0, x1, y1, value`` in m of the drawing, a panel per object.
+    """Figure 4: ``panel, kind, label, x0, y0, x1, y1, value`` in m of the drawing, a panel per
+    object.
 
-    Kinds: ``edge``, ``hidden`` (label: material), ``com``, ``contact``, ``body`` (axes), ``mass`` (value, kg); and, in
-    a panel of its own, ``friction``: objects and regions of the friction experiments (value: coefficient).
+    Kinds: ``edge``, ``hidden`` (label: material), ``com``, ``contact``, ``body`` (axes), ``mass``
+    (value, kg); and, in a panel of its own, ``friction``: objects and regions of the friction
+    experiments (value: coefficient).
     """
     known = load_objects(objects)
     rows = [
@@ -110,16 +128,22 @@ def all_objects(objects: str, surfaces: str) -> pd.DataFrame:
     ]
     for entry in pd.read_csv(surfaces).to_dict("records"):
         label = f"{entry['object']}/{entry['region']}"
-        rows.append({"panel": "friction", "kind": "friction", "label": label, "value": entry["friction_mu"]})
+        rows.append(
+            {"panel": "friction", "kind": "friction", "label": label, "value": entry["friction_mu"]}
+        )
     return pd.DataFrame(rows)
 
 
 def _object_rows(body: InHandObject) -> list[dict[str, Any]]:
     rows = [row for part in body.parts for row in _part_edges(part, np.asarray)]
     center = body.parameters.center_of_mass
-    rows += [_line("com", "", center, center), _line("mass", "", center, center, body.parameters.mass)]
     rows += [
-        _line("contact", name, at, at) for name, at in zip(body.contact_names, body.contact_positions, strict=True)
+        _line("com", "", center, center),
+        _line("mass", "", center, center, body.parameters.mass),
+    ]
+    rows += [
+        _line("contact", name, at, at)
+        for name, at in zip(body.contact_names, body.contact_positions, strict=True)
     ]
     size = float(np.ptp(body.hull_vertices, axis=0).max())
     rows += [_line("body", "xyz"[k], np.zeros(3), 0.25 * size * np.eye(3)[k]) for k in range(3)]
@@ -142,7 +166,13 @@ def draw_held_object(data: pd.DataFrame) -> Figure:
         away = np.array([row.x0 - row.x1, row.y0 - row.y1])
         at = np.array([row.x0, row.y0]) + 0.016 * away / np.linalg.norm(away)
         box = {"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.8}
-        look: dict[str, Any] = {"color": colour, "fontsize": 6.5, "ha": "center", "va": "center", "bbox": box}
+        look: dict[str, Any] = {
+            "color": colour,
+            "fontsize": 6.5,
+            "ha": "center",
+            "va": "center",
+            "bbox": box,
+        }
         axes.text(at[0], at[1], f"{row.label}\n{row.value:.1f} N", zorder=6, **look)
     (gravity,) = _lines(data, "gravity")
     _arrow(axes, gravity, _QUIET, 1.6)
@@ -151,14 +181,24 @@ def draw_held_object(data: pd.DataFrame) -> Figure:
         va="center",
     )  # fmt: skip
     _draw_center(axes, data)
-    for frame, name, shift in (("world", "$W$", (-0.008, -0.008)), ("body", "$B$", (-0.010, 0.008))):
+    for frame, name, shift in (
+        ("world", "$W$", (-0.008, -0.008)),
+        ("body", "$B$", (-0.010, 0.008)),
+    ):
         axes_of_frame = _lines(data, frame)
         for row in axes_of_frame:
             _arrow(axes, row, _AXES_COLOURS[row.label], 1.1)
         origin = axes_of_frame[0]
         axes.text(origin.x0 + shift[0], origin.y0 + shift[1], name, ha="center", va="center")
     (offset,) = _lines(data, "offset")
-    axes.plot([offset.x0, offset.x1], [offset.y0, offset.y1], color=_QUIET, lw=0.6, ls=(0, (4, 3)), zorder=1)
+    axes.plot(
+        [offset.x0, offset.x1],
+        [offset.y0, offset.y1],
+        color=_QUIET,
+        lw=0.6,
+        ls=(0, (4, 3)),
+        zorder=1,
+    )
     along = np.array([0.75 * offset.x0 + 0.25 * offset.x1, 0.75 * offset.y0 + 0.25 * offset.y1])
     axes.text(along[0], along[1], "  $p, R$", color=_QUIET, ha="left", va="center")
     _finish(axes, data)
@@ -168,9 +208,13 @@ def draw_held_object(data: pd.DataFrame) -> Figure:
 
 
 def draw_objects(data: pd.DataFrame) -> Figure:
-    """Figure 4: boxes to one scale, the simulated object to its own, and the friction experiments' objects."""
+    """Figure 4: boxes to one scale, the simulated object to its own, and the friction experiments'
+    objects.
+    """
     names = [name for name in dict.fromkeys(data["panel"]) if name != "friction"]
-    figure, panels = plt.subplots(2, 4, figsize=(style.DOUBLE_COLUMN, 3.3), width_ratios=(1.0, 1.0, 1.0, 1.15))
+    figure, panels = plt.subplots(
+        2, 4, figsize=(style.DOUBLE_COLUMN, 3.3), width_ratios=(1.0, 1.0, 1.0, 1.15)
+    )
     spots = [panels[0][0], panels[0][1], panels[0][2], panels[1][0], panels[1][1], panels[1][2]]
     boxes = data[data["panel"].isin(names[:-1])]
     for axes, name in zip(spots, names, strict=True):
@@ -197,21 +241,41 @@ def _object_legend(axes: Axes) -> None:
     handles = [
         Line2D([], [], color=_MATERIALS["printed"], lw=0.9, label="outline"),
         Line2D([], [], color=_MATERIALS["wood"], lw=0.9, label="wooden block inside"),
-        Line2D([], [], color=_DARK, marker="o", mfc="white", ls="none", ms=5.0, label="centre of mass"),
+        Line2D(
+            [], [], color=_DARK, marker="o", mfc="white", ls="none", ms=5.0, label="centre of mass"
+        ),
         Line2D([], [], color=style.LINE, marker="o", ls="none", ms=3.0, label="contact point"),
-        *(Line2D([], [], color=colour, lw=1.2, label=f"${axis}_B$") for axis, colour in _AXES_COLOURS.items()),
+        *(
+            Line2D([], [], color=colour, lw=1.2, label=f"${axis}_B$")
+            for axis, colour in _AXES_COLOURS.items()
+        ),
     ]
     axes.legend(handles=handles, loc="center left", fontsize=6.5, borderaxespad=0.0)
 
 
 def _friction_list(axes: Axes, rows: pd.DataFrame) -> None:
-    axes.text(0.0, 1.0, r"friction objects, $\mu$ (chosen)", fontsize=7, va="top", transform=axes.transAxes)
+    axes.text(
+        0.0,
+        1.0,
+        r"friction objects, $\mu$ (chosen)",
+        fontsize=7,
+        va="top",
+        transform=axes.transAxes,
+    )
     for number, row in enumerate(rows.itertuples(), start=1):
         name, _, region = str(row.label).partition("/")
         text = name.replace("_", " ") + ("" if region == "all" else f" ({region})")
         height = 1.0 - 0.095 * (number + 0.3)
         axes.text(0.0, height, text, fontsize=6, va="top", transform=axes.transAxes)
-        axes.text(1.0, height, f"{row.value:.2f}", fontsize=6, va="top", ha="right", transform=axes.transAxes)
+        axes.text(
+            1.0,
+            height,
+            f"{row.value:.2f}",
+            fontsize=6,
+            va="top",
+            ha="right",
+            transform=axes.transAxes,
+        )
 
 
 def _draw_edges(axes: Axes, data: pd.DataFrame) -> None:
@@ -233,7 +297,14 @@ def _draw_center(axes: Axes, data: pd.DataFrame) -> None:
 def _arrow(axes: Axes, row: Any, colour: str, width: float) -> None:
     look = {"arrowstyle": "-|>", "color": colour, "lw": width, "mutation_scale": 6 + 2 * width}
     look |= {"shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", xy=(row.x1, row.y1), xytext=(row.x0, row.y0), arrowprops=look, zorder=5, annotation_clip=False)
+    axes.annotate(
+        "",
+        xy=(row.x1, row.y1),
+        xytext=(row.x0, row.y0),
+        arrowprops=look,
+        zorder=5,
+        annotation_clip=False,
+    )
 
 
 def _finish(axes: Axes, extent: pd.DataFrame) -> None:
@@ -250,5 +321,10 @@ def _scale_bar(axes: Axes, length: float) -> None:
     start, level = right - length - 0.04 * (right - left), low + 0.05 * (high - low)
     axes.plot([start, start + length], [level, level], color=_DARK, lw=1.4, solid_capstyle="butt")
     axes.text(
-        start + length / 2, level + 0.02 * (high - low), f"{1e3 * length:g} mm", fontsize=6, ha="center", va="bottom"
+        start + length / 2,
+        level + 0.02 * (high - low),
+        f"{1e3 * length:g} mm",
+        fontsize=6,
+        ha="center",
+        va="bottom",
     )

@@ -1,7 +1,8 @@
 """Friction and warp of a surface from trials at several loads, by a line.
 
-A surface that yields under a finger turns towards the tangential force, by the more the harder the finger presses. With
-N the normal force at slip and phi the angle between the force and the undeformed normal (eq. 5 is tan phi),
+A surface that yields under a finger turns towards the tangential force, by the more the harder the
+finger presses. With N the normal force at slip and phi the angle between the force and the
+undeformed normal (eq. 5 is tan phi),
 
     phi = atan(mu) + warp N
 
@@ -16,8 +17,8 @@ import numpy as np
 from scipy.special import chdtrc
 
 _SPREAD = 1.3  # largest load over the smallest, below which all trials have one load
-# standard errors that the lower bound allows for: 2 would do of normal errors, but a slip that is hard to see is dated
-# where noise is high
+# standard errors that the lower bound allows for: 2 would do of normal errors, but a slip that is
+# hard to see is dated where noise is high
 _BOUND_ERRORS = 2.5
 _FEWEST = 2  # slips that a line needs
 
@@ -57,7 +58,8 @@ def surface_friction(
 
     Parameters
     ----------
-    friction, errors : (k,), eq. 5 of each trial and its standard error by the forces' noise; k is one or more
+    friction, errors : (k,), eq. 5 of each trial and its standard error by the forces' noise; k is
+        one or more
     load : (k,), N, the normal force at slip
     direction_sd : rad, of the force model's error of direction, one of each trial
     """

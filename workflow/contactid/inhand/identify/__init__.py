@@ -1,1 +1,3 @@
-"""Inertial parameters of a held object from its recordings, in the paper's way and with hard constraints."""
+"""Inertial parameters of a held object from its recordings, in the paper's way and with hard
+constraints.
+"""

@@ -1,9 +1,11 @@
-"""One change at a time: what each part of an estimator brings in hand, and what each kind of unsensed force does to it.
+"""One change at a time: what each part of an estimator brings in hand, and what each kind of
+unsensed force does to it.
 
-*Ablation.* Combinations of: a constant residual wrench (``bias``), the physical constraint, the hull's prior, the
-finite differences, and whose standard deviations weight the errors: fixed ones, those that the recording states, or
-those that it shows. The paper's way knows no prior without truth; ours has fine differences always, and stated
-deviations are tried with all other parts only. *Disturbances* are estimated in our way alone.
+*Ablation.* Combinations of: a constant residual wrench (``bias``), the physical constraint, the
+hull's prior, the finite differences, and whose standard deviations weight the errors: fixed ones,
+those that the recording states, or those that it shows. The paper's way knows no prior without
+truth; ours has fine differences always, and stated deviations are tried with all other parts only.
+*Disturbances* are estimated in our way alone.
 """
 
 from __future__ import annotations
@@ -31,26 +33,29 @@ FIXED, STATED, SHOWN = "fixed", "as stated", "as shown"
 
 
 def write_ablation(objects: str, study: Mapping[str, Any], ablation: str) -> None:
-    """Estimate the recordings of the block ``inhand: ablation`` by combinations of parts, into a csv.
+    """Estimate the recordings of the block ``inhand: ablation`` by combinations of parts, into a
+    csv.
 
-    Columns: ``source, object, seed, solver``, :data:`.sources.ABLATED`, ``converged, physically_consistent,
-    mass_error_pct, geodesic_error, naive_error``; the last is that of the uniform body in the hull with the estimate's
-    mass.
+    Columns: ``source, object, seed, solver``, :data:`.sources.ABLATED`, ``converged,
+    physically_consistent, mass_error_pct, geodesic_error, naive_error``; the last is that of the
+    uniform body in the hull with the estimate's mass.
     """
     rows, block = [], study["ablation"]
     for recording, truth in _recordings(block, twin_options(study["twin"], objects), {}):
         for solver, parts, found in _combinations(recording, truth, block["solvers"], study):
-            rows.append(known(recording) | {"solver": solver} | parts | errors(recording, truth, found))
+            rows.append(
+                known(recording) | {"solver": solver} | parts | errors(recording, truth, found)
+            )
     write_csv(pd.DataFrame(rows), ablation)
 
 
 def write_disturbances(objects: str, study: Mapping[str, Any], disturbances: str) -> None:
     """Estimate recordings with other unsensed forces (block ``inhand: disturbances``), into a csv.
 
-    Columns as of :func:`write_ablation` with ``disturbance`` for the parts; ``mass_se_pct`` and ``fit_se_pct``, the
-    stated error with calibration and without; ``taken_out``, the disturbances that the estimate named;
-    ``stated_share``, of the load that bypasses the sensors; and ``held``, whether the interval of 95 % with that share
-    holds the mass.
+    Columns as of :func:`write_ablation` with ``disturbance`` for the parts; ``mass_se_pct`` and
+    ``fit_se_pct``, the stated error with calibration and without; ``taken_out``, the disturbances
+    that the estimate named; ``stated_share``, of the load that bypasses the sensors; and ``held``,
+    whether the interval of 95 % with that share holds the mass.
     """
     rows, block, options = [], study["disturbances"], twin_options(study["twin"], objects)
     for name in block["kinds"]:
@@ -64,7 +69,12 @@ def write_disturbances(objects: str, study: Mapping[str, Any], disturbances: str
                 "stated_share": share,
                 "held": low <= truth.mass <= high,
             }
-            rows.append({"disturbance": name} | known(recording) | errors(recording, truth, estimate_of(fit)) | judged)
+            rows.append(
+                {"disturbance": name}
+                | known(recording)
+                | errors(recording, truth, estimate_of(fit))
+                | judged
+            )
     write_csv(pd.DataFrame(rows), disturbances)
 
 
@@ -91,18 +101,29 @@ def _combinations(
             graph = {**study["graph"], "scheme": "fourth_order" if fine else "paper"}
             if own:
                 graph["weights"] = {**graph["weights"], **_stated_weights(recording)}
-            found = estimate_with_graph(recording, CONSTRAINED if constraint else FREE, truth, graph, bias=bias)
+            found = estimate_with_graph(
+                recording, CONSTRAINED if constraint else FREE, truth, graph, bias=bias
+            )
             differences, weights = FOURTH_ORDER if fine else FIRST_ORDER, STATED if own else FIXED
             yield FACTOR_GRAPH, _parts(bias, constraint, False, differences, weights), found
     if LIKELIHOOD in solvers:
         levels = ((False, False), (True, False), (True, True))  # constraint, and prior besides
-        for bias, (constraint, prior), shown in (*product((False, True), levels, (True,)), (True, levels[2], False)):
+        for bias, (constraint, prior), shown in (
+            *product((False, True), levels, (True,)),
+            (True, levels[2], False),
+        ):
             found = our_estimate(recording, Uses(bias, constraint, prior, shown))
-            yield LIKELIHOOD, _parts(bias, constraint, prior, FOURTH_ORDER, SHOWN if shown else STATED), found
+            yield (
+                LIKELIHOOD,
+                _parts(bias, constraint, prior, FOURTH_ORDER, SHOWN if shown else STATED),
+                found,
+            )
 
 
 def _stated_weights(recording: xr.Dataset) -> dict[str, float]:
-    """The recording's stated deviations; Newton and Euler's equations, which have no error of their own, stay stiff."""
+    """The recording's stated deviations; Newton and Euler's equations, which have no error of their
+    own, stay stiff.
+    """
     stated = recording.attrs
     return {
         "orientation": stated["orientation_sd"],
@@ -111,7 +132,9 @@ def _stated_weights(recording: xr.Dataset) -> dict[str, float]:
     }
 
 
-def _parts(bias: bool, constraint: bool, prior: bool, differences: str, weights: str) -> dict[str, str]:
+def _parts(
+    bias: bool, constraint: bool, prior: bool, differences: str, weights: str
+) -> dict[str, str]:
     words = ["yes" if part else "no" for part in (bias, constraint, prior)]
     return dict(zip(ABLATED, (*words, differences, weights), strict=True))
 
@@ -122,7 +145,9 @@ def known(recording: xr.Dataset) -> dict[str, Any]:
 
 
 def errors(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> dict[str, Any]:
-    """Of an estimate: converged, a possible body, error of the mass, eq. 38, and the uniform body's with that mass."""
+    """Of an estimate: converged, a possible body, error of the mass, eq. 38, and the uniform body's
+    with that mass.
+    """
     body, hull = found.parameters, recording["hull"].values
     return {
         "converged": found.converged,

@@ -1,9 +1,11 @@
-"""Stretches of a recording, averaged over as long as its motion allows: what the estimation by likelihood takes.
+"""Stretches of a recording, averaged over as long as its motion allows: what the estimation by
+likelihood takes.
 
-Poses and forces are averaged alike, and the equations are linear but for turns within an average. Over which time that
-harms nothing is told by how fast the wrench changes: 0.02 s for a quick hand, 0.3 s for a slow robot. What is
-faster than the motion is vibration, filters' and clocks' differences between sensors, which no rigid body explains; a
-fit that weighs it prefers it to the slow weight. A gap ends a stretch.
+Poses and forces are averaged alike, and the equations are linear but for turns within an average.
+Over which time that harms nothing is told by how fast the wrench changes: 0.02 s for a quick hand,
+0.3 s for a slow robot. What is faster than the motion is vibration, filters' and clocks'
+differences between sensors, which no rigid body explains; a fit that weighs it prefers it to the
+slow weight. A gap ends a stretch.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ _GAP = 4.0  # averages' steps; from there on a stretch ends
 
 
 def averaged_stretches(signals: RecordedSignals) -> tuple[list[RecordedSignals], int]:
-    """Averaged signals between gaps, and how many rows make an average; stated deviations are a row's."""
+    """Averaged signals between gaps, and how many rows make an average; stated deviations are a
+    row's.
+    """
     step = float(np.median(np.diff(signals.time))) if signals.samples > 1 else STEP
     count = max(1, round(STEP / step))
     short = _stretches(signals, count, step)
@@ -43,8 +47,14 @@ def _stretches(signals: RecordedSignals, count: int, step: float) -> list[Record
     time = signals.time
     orientation = continuous(from_matrices(signals.rotations))
     stretches = []
-    for run in np.split(np.arange(len(time)), np.flatnonzero(np.diff(time) > _GAP * max(STEP, step)) + 1):
-        bins = np.floor((time[run] - time[run[0]]) / (count * step) + 1e-6).astype(int) if count > 1 else run
+    for run in np.split(
+        np.arange(len(time)), np.flatnonzero(np.diff(time) > _GAP * max(STEP, step)) + 1
+    ):
+        bins = (
+            np.floor((time[run] - time[run[0]]) / (count * step) + 1e-6).astype(int)
+            if count > 1
+            else run
+        )
         _, first, sizes = np.unique(bins, return_index=True, return_counts=True)
         if len(first) >= FEWEST:
             stretches.append(_averaged(signals, orientation, run, first, sizes, count))
@@ -54,8 +64,9 @@ def _stretches(signals: RecordedSignals, count: int, step: float) -> list[Record
 def _steps_of_motion(stretches: list[RecordedSignals], most: int) -> int:
     """Over how many averages, at most so many, the wrench changes by little that moves the body.
 
-    That wrench is what a uniform body in the hull takes on smoothed poses. Its changes count by their product with the
-    sensed changes, so what only one of the two shows, as a tracker's noise or vibration, averages out.
+    That wrench is what a uniform body in the hull takes on smoothed poses. Its changes count by
+    their product with the sensed changes, so what only one of the two shows, as a tracker's noise
+    or vibration, averages out.
     """
     hull = stretches[0].hull
     scale = np.repeat([1.0, 2.0 / float(np.ptp(hull, axis=0).max())], 3)
@@ -65,12 +76,18 @@ def _steps_of_motion(stretches: list[RecordedSignals], most: int) -> int:
 
     def change(steps: int) -> float:
         pairs = zip(taken, sensed, strict=True)
-        products = [(one[steps:] - one[:-steps]) * (other[steps:] - other[:-steps]) for one, other in pairs]
+        products = [
+            (one[steps:] - one[:-steps]) * (other[steps:] - other[:-steps]) for one, other in pairs
+        ]
         return 0.5 * float(np.concatenate(products).mean(axis=0).sum())
 
     whole = np.concatenate(taken), np.concatenate(sensed)
-    together = float(np.sum((whole[0] - whole[0].mean(axis=0)) * (whole[1] - whole[1].mean(axis=0)))) / len(whole[0])
-    return max((steps for steps in range(2, most + 1) if change(steps) < _CHANGE * together), default=1)
+    together = float(
+        np.sum((whole[0] - whole[0].mean(axis=0)) * (whole[1] - whole[1].mean(axis=0)))
+    ) / len(whole[0])
+    return max(
+        (steps for steps in range(2, most + 1) if change(steps) < _CHANGE * together), default=1
+    )
 
 
 def _averaged(
@@ -78,7 +95,9 @@ def _averaged(
     count: int,
 ) -> RecordedSignals:  # fmt: skip
     def mean(values: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(values[rows], first, axis=0) / sizes.reshape(-1, *[1] * (values.ndim - 1))
+        return np.add.reduceat(values[rows], first, axis=0) / sizes.reshape(
+            -1, *[1] * (values.ndim - 1)
+        )
 
     turned = mean(orientation)
     share = count**-0.5

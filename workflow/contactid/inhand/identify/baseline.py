@@ -1,9 +1,10 @@
-"""The baseline: Atkeson's linear least squares on filtered forces and differenced poses (in-hand paper, section IV-B).
+"""The baseline: Atkeson's linear least squares on filtered forces and differenced poses (in-hand
+paper, section IV-B).
 
-Forces and torques of the contacts go through a Savitzky-Golay filter; velocities and accelerations are finite
-differences of the poses as recorded. The wrench is then linear in the ten parameters (eqs. 6 and 7), and they are the
-least-squares solution with forces and torques in units of one standard deviation each. Nothing keeps the answer
-physical.
+Forces and torques of the contacts go through a Savitzky-Golay filter; velocities and accelerations
+are finite differences of the poses as recorded. The wrench is then linear in the ten parameters
+(eqs. 6 and 7), and they are the least-squares solution with forces and torques in units of one
+standard deviation each. Nothing keeps the answer physical.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ _RANK = 1e-10  # singular values below this share of the largest, after scaling,
 def estimate_baseline(recording: xr.Dataset, block: Mapping[str, Any]) -> Estimate:
     """Inertial parameters by linear least squares, with ``inhand: baseline`` of the configuration.
 
-    The standard errors take the residuals as independent, which filtered ones aren't: they are too small.
+    The standard errors take the residuals as independent, which filtered ones aren't: they are too
+    small.
 
     Raises
     ------
@@ -42,8 +44,12 @@ def estimate_baseline(recording: xr.Dataset, block: Mapping[str, Any]) -> Estima
     signals = filtered(recorded_signals(recording), block["window"], block["degree"])
     amiss = unidentifiable(recording)
     if amiss:
-        return failed_estimate(BASELINE, LEAST_SQUARES, "; ".join(amiss), time.process_time() - begin)
-    motion = body_motion(signals.time, signals.rotations, signals.positions, signals.gravity, block["scheme"])
+        return failed_estimate(
+            BASELINE, LEAST_SQUARES, "; ".join(amiss), time.process_time() - begin
+        )
+    motion = body_motion(
+        signals.time, signals.rotations, signals.positions, signals.gravity, block["scheme"]
+    )
     reach = REACH[block["scheme"]]
     vector, errors, cost, rank = _least_squares(regressor(motion), signals.wrench[reach:-reach])
     determined = rank == PARAMETERS
@@ -76,10 +82,14 @@ def filtered(signals: RecordedSignals, window: int, degree: int) -> RecordedSign
     return replace(signals, forces=forces, torques=torques)
 
 
-def _least_squares(rows: np.ndarray, wrench: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, int]:
-    """Vector (10,), its standard errors (10,), the cost and the rank, of rows (m, 6, 10) and wrenches (m, 6).
+def _least_squares(
+    rows: np.ndarray, wrench: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float, int]:
+    """Vector (10,), its standard errors (10,), the cost and the rank, of rows (m, 6, 10) and
+    wrenches (m, 6).
 
-    Force and torque rows are weighted by their own residuals' spread after a first solution with equal weights.
+    Force and torque rows are weighted by their own residuals' spread after a first solution with
+    equal weights.
     """
     weight = np.ones(6)
     for _ in range(2):

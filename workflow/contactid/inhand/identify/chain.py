@@ -1,8 +1,9 @@
-"""A Gaussian whose precision matrix is block-tridiagonal: solved, drawn from and inverted where it matters.
+"""A Gaussian whose precision matrix is block-tridiagonal: solved, drawn from and inverted where it
+matters.
 
-Blocks are eliminated one after the other (``A = L L^T`` by blocks), so every cost is linear in their number. Entries of
-the inverse are those of the diagonal blocks and of the ones beside them, by the backward recursion of a smoother
-(Takahashi, Fagan, Chen 1973; Rauch, Tung, Striebel 1965).
+Blocks are eliminated one after the other (``A = L L^T`` by blocks), so every cost is linear in
+their number. Entries of the inverse are those of the diagonal blocks and of the ones beside them,
+by the backward recursion of a smoother (Takahashi, Fagan, Chen 1973; Rauch, Tung, Striebel 1965).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What estimates cost on the study's twins: time against the number of samples, and errors by finite differences.
+"""What estimates cost on the study's twins: time against the number of samples, and errors by
+finite differences.
 
 And by what section IV-B chose: forces filtered or as sensed, and the weight of the prior.
 """
@@ -28,22 +29,27 @@ CONSTRAINED_FILTERED = f"{CONSTRAINED} with filter"
 WITH_PRIOR = METHODS[-1]
 #: Standard deviations of the prior's factor in place of the configured one, as shares of it.
 PRIOR_SHARES = (1.0, 0.01)
-_SHOWN = 2  # which object of a source: the middle level of noise, and a box whose contacts never break
+_SHOWN = (
+    2  # which object of a source: the middle level of noise, and a box whose contacts never break
+)
 
 
 def write_speed(objects: str, study: Mapping[str, Any], times: str) -> None:
     """Estimate recordings of several lengths, as the block ``inhand: speed`` says.
 
-    Of the ``repeats`` the fastest counts, because other processes only ever slow one down. ``times`` is a csv of
-    ``solver, method, samples, converged, iterations, seconds, ms_per_iteration``; seconds of process CPU time, model
-    building included.
+    Of the ``repeats`` the fastest counts, because other processes only ever slow one down.
+    ``times`` is a csv of ``solver, method, samples, converged, iterations, seconds,
+    ms_per_iteration``; seconds of process CPU time, model building included.
     """
     block, twins, rows = study["speed"], twin_options(study["twin"], objects), []
     method = block["method"]
     for count in block["samples"]:
         recording, truth = _recording(block, {**twins, "samples": count})
         for solver in block["solvers"]:
-            runs = [estimates(recording, [method], solver, truth, study)[0] for _ in range(block["repeats"])]
+            runs = [
+                estimates(recording, [method], solver, truth, study)[0]
+                for _ in range(block["repeats"])
+            ]
             best = min(runs, key=lambda run: run.seconds)
             rows.append(
                 {
@@ -60,12 +66,14 @@ def write_speed(objects: str, study: Mapping[str, Any], times: str) -> None:
 
 
 def write_differences(objects: str, study: Mapping[str, Any], errors: str, choices: str) -> None:
-    """Errors of noise-free estimates by scheme of finite differences and time step (block ``inhand: differences``).
+    """Errors of noise-free estimates by scheme of finite differences and time step (block ``inhand:
+    differences``).
 
-    Linear least squares, with and without the baseline's filter, come on top of the block's ``methods``, which are the
-    factor graph's. ``errors`` is a csv of ``object, time_step_s, scheme, estimator, converged, mass_error_pct,
-    com_error_mm, inertia_error_pct, geodesic_error``; the inertia's is the largest entry's error over the largest
-    entry. ``choices`` is the csv of :func:`choice_table`.
+    Linear least squares, with and without the baseline's filter, come on top of the block's
+    ``methods``, which are the factor graph's. ``errors`` is a csv of ``object, time_step_s, scheme,
+    estimator, converged, mass_error_pct, com_error_mm, inertia_error_pct, geodesic_error``; the
+    inertia's is the largest entry's error over the largest entry. ``choices`` is the csv of
+    :func:`choice_table`.
     """
     options = twin_options(study["twin"], objects)
     block, quiet, rows = study["differences"], noise_free(options), []
@@ -73,11 +81,17 @@ def write_differences(objects: str, study: Mapping[str, Any], errors: str, choic
         count = round(block["duration"] / step) + 1
         recording, truth = _recording(block, {**quiet, "samples": count, "time_step": step})
         for scheme in SCHEMES:
-            baseline, graph = {**study["baseline"], "scheme": scheme}, {**study["graph"], "scheme": scheme}
+            baseline, graph = (
+                {**study["baseline"], "scheme": scheme},
+                {**study["graph"], "scheme": scheme},
+            )
             found = {
                 FILTERED: estimate_baseline(recording, baseline),
                 PLAIN: estimate_baseline(recording, {**baseline, "window": 0}),
-                **{method: estimate_with_graph(recording, method, truth, graph) for method in block["methods"]},
+                **{
+                    method: estimate_with_graph(recording, method, truth, graph)
+                    for method in block["methods"]
+                },
             }
             for name, one in found.items():
                 rows.append({"object": recording.attrs["object"], "time_step_s": step, "scheme": scheme,
@@ -128,11 +142,17 @@ def _smooth(recording: xr.Dataset, block: Mapping[str, Any]) -> xr.Dataset:
     signals = filtered(recorded_signals(recording), block["window"], block["degree"])
     smooth = {"contact_force": signals.forces, "contact_torque": signals.torques}
     return recording.assign(
-        {name: recording[name].copy(data=values) for name, values in smooth.items() if values is not None}
+        {
+            name: recording[name].copy(data=values)
+            for name, values in smooth.items()
+            if values is not None
+        }
     )
 
 
-def _recording(block: Mapping[str, Any], twins: Mapping[str, Any]) -> tuple[xr.Dataset, InertialParameters]:
+def _recording(
+    block: Mapping[str, Any], twins: Mapping[str, Any]
+) -> tuple[xr.Dataset, InertialParameters]:
     recording, truth = simulate_recording(block["source"], block["object"], block["seed"], twins)
     return recording, true_parameters(truth)
 
@@ -142,6 +162,7 @@ def _errors(found: Estimate, truth: InertialParameters) -> dict[str, float]:
     return {
         "mass_error_pct": 100.0 * abs(body.mass / truth.mass - 1.0),
         "com_error_mm": 1e3 * float(np.abs(body.center_of_mass - truth.center_of_mass).max()),
-        "inertia_error_pct": 100.0 * float(np.abs(body.inertia - truth.inertia).max() / np.abs(truth.inertia).max()),
+        "inertia_error_pct": 100.0
+        * float(np.abs(body.inertia - truth.inertia).max() / np.abs(truth.inertia).max()),
         "geodesic_error": geodesic_distance(truth, body),
     }

@@ -1,9 +1,11 @@
-"""Which disturbances a recording has, by the likelihood of the data with all unknowns integrated out.
+"""Which disturbances a recording has, by the likelihood of the data with all unknowns integrated
+out.
 
-A model is a subset of the disturbances that :mod:`contactid.inhand.identify.linearised` has columns for. Every unknown
-has a normal distribution beforehand, wide enough for what is met (:func:`thinkable`). The equations are linear, so the
-data's likelihood under every subset follows from one information matrix, that of all columns; an unknown that is out is
-fixed. Models are weighed jointly, for a lag alone may pass for what a cable does. A disturbance that the data don't
+A model is a subset of the disturbances that :mod:`contactid.inhand.identify.linearised` has columns
+for. Every unknown has a normal distribution beforehand, wide enough for what is met
+(:func:`thinkable`). The equations are linear, so the data's likelihood under every subset follows
+from one information matrix, that of all columns; an unknown that is out is fixed. Models are
+weighed jointly, for a lag alone may pass for what a cable does. A disturbance that the data don't
 speak of is left out: each has to make the logarithm of their likelihood larger by :data:`PENALTY`.
 """
 
@@ -19,12 +21,16 @@ from contactid.inhand.identify.linearised import AXES, LAG, PLACES, WORLD
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 
 DISTURBANCES = (WORLD, LAG, AXES)
-PENALTY = 10.0  # noise that isn't quite as modelled feigns a few; a lag of 50 ms or a cable brings a hundred
-_LARGEST = 10.0  # deviation of parameters, in those of a body of the hull's size with the weighed mass
+# noise that isn't quite as modelled feigns a few; a lag of 50 ms or a cable brings a hundred
+PENALTY = 10.0
+_LARGEST = (
+    10.0  # deviation of parameters, in those of a body of the hull's size with the weighed mass
+)
 _WORLD = 1.0  # deviation of a force fixed in the world, in weights
 _LAG = 0.05  # s
 _AXES = 1.0
-_FLAT = 1e-13  # relative eigenvalue of an information; below it, what is lost to rounding is taken to be so large
+# relative eigenvalue of an information; below it, what is lost to rounding is taken to be so large
+_FLAT = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +62,16 @@ class Model:
         """(p,) the answer where the parameters are those (10,) of a body."""
         moved, rest = body - self.answer[:PARAMETERS], self.information[PARAMETERS:, PARAMETERS:]
         answer = np.concatenate([body, self.answer[PARAMETERS:]])
-        answer[self.columns[PARAMETERS:]] -= np.linalg.solve(rest, self.information[PARAMETERS:, :PARAMETERS] @ moved)
+        answer[self.columns[PARAMETERS:]] -= np.linalg.solve(
+            rest, self.information[PARAMETERS:, :PARAMETERS] @ moved
+        )
         return answer
 
 
 def thinkable(mass: float, size: float, gravity: float) -> np.ndarray:
-    """(p,) deviations of all unknowns beforehand, of an object's mass (kg) and size (m); infinite for the wrench."""
+    """(p,) deviations of all unknowns beforehand, of an object's mass (kg) and size (m); infinite
+    for the wrench.
+    """
     deviations = np.empty(max(place.stop for place in PLACES.values()))
     deviations[:PARAMETERS] = _LARGEST * mass * np.repeat([1.0, size, size**2], [1, 3, 6])
     deviations[PARAMETERS : PARAMETERS + WRENCH] = np.inf
@@ -71,14 +81,20 @@ def thinkable(mass: float, size: float, gravity: float) -> np.ndarray:
 
 
 def models(
-    information: np.ndarray, score: np.ndarray, deviations: np.ndarray, lag: float, offered: Sequence[str], wrench: bool
+    information: np.ndarray,
+    score: np.ndarray,
+    deviations: np.ndarray,
+    lag: float,
+    offered: Sequence[str],
+    wrench: bool,
 ) -> list[Model]:
     """Every model, likeliest first.
 
     Parameters
     ----------
     information, score
-        (p, p) and (p,) of the data alone: their likelihood's curvature, and that times the least-squares answer.
+        (p, p) and (p,) of the data alone: their likelihood's curvature, and that times the
+        least-squares answer.
     deviations
         (p,) of all unknowns beforehand.
     lag
@@ -107,7 +123,9 @@ def _model(
     names: tuple[str, ...], information: np.ndarray, score: np.ndarray, kept: np.ndarray, deviations: np.ndarray,
     middle: np.ndarray,
 ) -> Model:  # fmt: skip
-    """Normal unknowns about ``middle`` where they are kept, and fixed there where not: evidence and answer."""
+    """Normal unknowns about ``middle`` where they are kept, and fixed there where not: evidence and
+    answer.
+    """
     columns, precision = np.flatnonzero(kept), deviations[kept] ** -2.0
     fixed = np.where(kept, 0.0, middle)
     own = information[np.ix_(columns, columns)] + np.diag(precision)
@@ -121,4 +139,6 @@ def _model(
     explained += 2.0 * score @ fixed - fixed @ information @ fixed
     finite = precision > 0.0
     log_volume = np.log(values).sum() + 2.0 * np.log(scale).sum() - np.log(precision[finite]).sum()
-    return Model(names, float(0.5 * (explained - log_volume)) - PENALTY * len(names), columns, own, answer)
+    return Model(
+        names, float(0.5 * (explained - log_volume)) - PENALTY * len(names), columns, own, answer
+    )

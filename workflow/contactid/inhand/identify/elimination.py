@@ -1,15 +1,16 @@
 """One Gauss-Newton step of the graph at a cost that is linear in the number of samples.
 
-The unknowns of sample k that only its own factors hold (forces, contact points, torques) are eliminated first, sample
-by sample and exactly: with the precision D (diagonal) of their measurements and the dynamics factor's covariance
-Omega, the dynamics of k become a factor on the poses and the parameters with the covariance
+The unknowns of sample k that only its own factors hold (forces, contact points, torques) are
+eliminated first, sample by sample and exactly: with the precision D (diagonal) of their
+measurements and the dynamics factor's covariance Omega, the dynamics of k become a factor on the
+poses and the parameters with the covariance
 
     S = Omega + J D^-1 J^T.
 
-What is left couples the poses within a stencil, k - 1 to k + 1 or k - 2 to k + 2: a banded matrix of 18 or 30
-diagonals, bordered by the ten parameters and, where there is one, a constant residual wrench: q unknowns in all. It is
-factored by LAPACK's banded Cholesky, and the parameters follow from
-its Schur complement, whose inverse is their covariance.
+What is left couples the poses within a stencil, k - 1 to k + 1 or k - 2 to k + 2: a banded matrix
+of 18 or 30 diagonals, bordered by the ten parameters and, where there is one, a constant residual
+wrench: q unknowns in all. It is factored by LAPACK's banded Cholesky, and the parameters follow
+from its Schur complement, whose inverse is their covariance.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _LEAST_CURVATURE = 1e-13  # of the scaled Schur complement; directions below it 
 
 @dataclass(frozen=True)
 class Residuals:
-    """Of all factors at one point, whitened only where said; n samples, d unknowns of a sample, m inner samples.
+    """Of all factors at one point, whitened only where said; n samples, d unknowns of a sample, m
+    inner samples.
 
     Attributes
     ----------
@@ -53,8 +55,8 @@ class Linearization:
     at : the residuals there
     local_precision : (n, d)
     dynamics_variance : (6,) of the dynamics factors
-    by_pose, by_local, by_parameters : derivatives of the dynamics: (m, 6, s), s increments of its poses, (m, 6, d) and
-        (m, 6, q)
+    by_pose, by_local, by_parameters : derivatives of the dynamics: (m, 6, s), s increments of its
+        poses, (m, 6, d) and (m, 6, q)
     """
 
     at: Residuals
@@ -95,7 +97,8 @@ class ReducedGraph:
 
     Attributes
     ----------
-    residual, weight : (m, 6) dynamics with the sample's own unknowns at their best, and (m, 6, 6) their S^-1
+    residual, weight : (m, 6) dynamics with the sample's own unknowns at their best, and (m, 6, 6)
+        their S^-1
     band : (s, 6 n) lower diagonals of the poses' matrix
     border : (6 n, q)
     corner : (q, q)
@@ -132,16 +135,21 @@ def reduce_graph(graph: Linearization) -> ReducedGraph:
         gradient[rows] += pull[:, own].ravel()
     gradient += np.einsum("kij,ki->kj", graph.at.pose_rows, graph.at.pose).ravel()
     weighted = weight @ graph.by_parameters
-    corner = np.einsum("kia,kib->ab", graph.by_parameters, weighted) + graph.at.own_rows.T @ graph.at.own_rows
+    corner = (
+        np.einsum("kia,kib->ab", graph.by_parameters, weighted)
+        + graph.at.own_rows.T @ graph.at.own_rows
+    )
     slope = np.einsum("kia,ki->a", weighted, residual) + graph.at.own_rows.T @ graph.at.own
     return ReducedGraph(residual, weight, band, border, corner, gradient, slope)
 
 
 def solve_step(graph: Linearization, reduced: ReducedGraph, damping: float) -> Step | None:
-    """Levenberg's step with Marquardt's scaling on poses and parameters; None where the poses' matrix isn't definite.
+    """Levenberg's step with Marquardt's scaling on poses and parameters; None where the poses'
+    matrix isn't definite.
 
-    ``damping`` times the diagonals of the poses' matrix and of the Schur complement is added to them. What acts at a
-    sample isn't damped: it enters linearly but for the lever arms, and follows the other unknowns.
+    ``damping`` times the diagonals of the poses' matrix and of the Schur complement is added to
+    them. What acts at a sample isn't damped: it enters linearly but for the lever arms, and follows
+    the other unknowns.
     """
     band = reduced.band.copy()
     band[0] *= 1.0 + damping
@@ -162,16 +170,20 @@ def solve_step(graph: Linearization, reduced: ReducedGraph, damping: float) -> S
 
 
 def local_step(graph: Linearization, reduced: ReducedGraph, dynamics: np.ndarray) -> np.ndarray:
-    """(n, d) increments of what acts at the samples, given the dynamics residuals (m, 6) with everything else moved.
+    """(n, d) increments of what acts at the samples, given the dynamics residuals (m, 6) with
+    everything else moved.
 
-    Given the residuals as they are after a step, instead of the linear model's, it also takes up what poses and
-    parameters do to second order. That keeps steps long: dynamics are stiff beside the measurements of forces.
+    Given the residuals as they are after a step, instead of the linear model's, it also takes up
+    what poses and parameters do to second order. That keeps steps long: dynamics are stiff beside
+    the measurements of forces.
     """
     gap = graph.at.local
     model = dynamics - np.einsum("kid,kd->ki", graph.by_local, gap[graph.inner])
     multiplier = np.einsum("kij,kj->ki", reduced.weight, model)
     step = -gap
-    step[graph.inner] -= np.einsum("kid,ki->kd", graph.by_local, multiplier) / graph.local_precision[graph.inner]
+    step[graph.inner] -= (
+        np.einsum("kid,ki->kd", graph.by_local, multiplier) / graph.local_precision[graph.inner]
+    )
     return step
 
 
@@ -179,13 +191,19 @@ def _eliminated(graph: Linearization) -> tuple[np.ndarray, np.ndarray]:
     precision, gap = graph.local_precision[graph.inner], graph.at.local[graph.inner]
     covariance = (graph.by_local / precision[:, None, :]) @ np.swapaxes(graph.by_local, 1, 2)
     covariance += np.diag(graph.dynamics_variance)
-    return graph.at.dynamics - np.einsum("kid,kd->ki", graph.by_local, gap), np.linalg.inv(covariance)
+    return graph.at.dynamics - np.einsum("kid,kd->ki", graph.by_local, gap), np.linalg.inv(
+        covariance
+    )
 
 
 def _local_decrease(graph: Linearization, reduced: ReducedGraph) -> float:
     """Decrease of the cost by the sample's own unknowns alone."""
-    before = np.sum(graph.at.dynamics**2 / graph.dynamics_variance) + np.sum(graph.local_precision * graph.at.local**2)
-    after = np.einsum("ki,ki->", np.einsum("kij,kj->ki", reduced.weight, reduced.residual), reduced.residual)
+    before = np.sum(graph.at.dynamics**2 / graph.dynamics_variance) + np.sum(
+        graph.local_precision * graph.at.local**2
+    )
+    after = np.einsum(
+        "ki,ki->", np.einsum("kij,kj->ki", reduced.weight, reduced.residual), reduced.residual
+    )
     return 0.5 * float(before - after)
 
 
@@ -202,12 +220,16 @@ def _scaled_solve(matrix: np.ndarray, right: np.ndarray, damping: float) -> np.n
     """Damped solution with a unit diagonal; directions without curvature stay where they are."""
     scale = _unit_scale(matrix)
     values, vectors = np.linalg.eigh(matrix * np.outer(scale, scale))
-    inverse = np.where(values > _LEAST_CURVATURE, 1.0 / np.maximum(values + damping, _LEAST_CURVATURE), 0.0)
+    inverse = np.where(
+        values > _LEAST_CURVATURE, 1.0 / np.maximum(values + damping, _LEAST_CURVATURE), 0.0
+    )
     return scale * (vectors @ (inverse * (vectors.T @ (scale * right))))
 
 
 def parameter_covariance(curvature: np.ndarray) -> np.ndarray:
-    """(q, q) inverse of the Schur complement; nan for parameters that a direction without curvature touches."""
+    """(q, q) inverse of the Schur complement; nan for parameters that a direction without curvature
+    touches.
+    """
     scale = _unit_scale(curvature)
     values, vectors = np.linalg.eigh(curvature * np.outer(scale, scale))
     flat = values <= _LEAST_CURVATURE

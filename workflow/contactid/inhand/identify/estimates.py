@@ -42,9 +42,14 @@ FIT_COLUMNS = (
 
 
 def estimates(
-    recording: xr.Dataset, methods: Sequence[str], solver: str, prior: InertialParameters, study: Mapping[str, Any]
+    recording: xr.Dataset,
+    methods: Sequence[str],
+    solver: str,
+    prior: InertialParameters,
+    study: Mapping[str, Any],
 ) -> list[Estimate]:
-    """Estimates by several methods; a recording that a solver can't work on gives ones that aren't converged.
+    """Estimates by several methods; a recording that a solver can't work on gives ones that aren't
+    converged.
 
     Parameters
     ----------
@@ -73,26 +78,37 @@ def estimates(
 
 
 def estimate_rows(
-    recording: xr.Dataset, truth: InertialParameters, methods: Mapping[str, Sequence[str]], study: Mapping[str, Any]
+    recording: xr.Dataset,
+    truth: InertialParameters,
+    methods: Mapping[str, Sequence[str]],
+    study: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """A row of :data:`FIT_COLUMNS` per solver and method, in the order given, and one of the naive answer.
+    """A row of :data:`FIT_COLUMNS` per solver and method, in the order given, and one of the naive
+    answer.
 
     Parameters
     ----------
     recording, truth
-        Canonical, and what is known to be true: the prior of the one method that has one, as in the paper.
+        Canonical, and what is known to be true: the prior of the one method that has one, as in the
+        paper.
     methods
         By solver, methods by name.
     study
         As in :func:`estimates`.
     """
-    found = [one for solver, names in methods.items() for one in estimates(recording, names, solver, truth, study)]
+    found = [
+        one
+        for solver, names in methods.items()
+        for one in estimates(recording, names, solver, truth, study)
+    ]
     rows = [_row(recording, truth, one) for one in [*found, *_naive(recording, found)]]
     return pd.DataFrame(rows, columns=list(FIT_COLUMNS))
 
 
 def _naive(recording: xr.Dataset, found: Sequence[Estimate]) -> list[Estimate]:
-    """The uniform body in the given hull with our estimate's mass: what the data must be better than."""
+    """The uniform body in the given hull with our estimate's mass: what the data must be better
+    than.
+    """
     return [
         replace(
             one,
@@ -123,7 +139,10 @@ def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> d
         "samples": recording.sizes["sample"],
         "iterations": found.iterations,
         "objective": found.objective,
-        **{f"se_{name}": error for name, error in zip(PARAMETER_NAMES, found.standard_errors, strict=True)},
+        **{
+            f"se_{name}": error
+            for name, error in zip(PARAMETER_NAMES, found.standard_errors, strict=True)
+        },
         "message": found.message,
     }
 
@@ -135,9 +154,13 @@ def write_estimates(
     methods: Mapping[str, Sequence[str]],
     study: Mapping[str, Any],
 ) -> None:
-    """Estimate recordings, with their truths in the same order, and keep the :func:`estimate_rows` of all as a csv."""
+    """Estimate recordings, with their truths in the same order, and keep the :func:`estimate_rows`
+    of all as a csv.
+    """
     tables = [
-        estimate_rows(read_recording(recording), true_parameters(read_dataset(truth)), methods, study)
+        estimate_rows(
+            read_recording(recording), true_parameters(read_dataset(truth)), methods, study
+        )
         for recording, truth in zip(recordings, truths, strict=True)
     ]
     write_csv(pd.concat(tables, ignore_index=True), table)

@@ -1,12 +1,15 @@
-"""Motions that tell most about a held object: sums of sines whose information matrix has the largest determinant.
+"""Motions that tell most about a held object: sums of sines whose information matrix has the
+largest determinant.
 
-D-optimal: the volume of the confidence ellipsoid of the ten inertial parameters is smallest, whatever their units. The
-motion keeps to what a random one of the same range does: displacements and turns within the range, the same frequencies
-and ramp, and peaks of linear and angular acceleration no larger than those of the motion it starts from. What is left
-to choose are the shares of the frequencies in every coordinate and all phases.
+D-optimal: the volume of the confidence ellipsoid of the ten inertial parameters is smallest,
+whatever their units. The motion keeps to what a random one of the same range does: displacements
+and turns within the range, the same frequencies and ramp, and peaks of linear and angular
+acceleration no larger than those of the motion it starts from. What is left to choose are the
+shares of the frequencies in every coordinate and all phases.
 
-The search takes the motion as known and the wrenches' noise as constant. What an optimised motion buys with the noise
-of poses is evaluated afterwards (:func:`.information.pose_information`), and so are actual estimates.
+The search takes the motion as known and the wrenches' noise as constant. What an optimised motion
+buys with the noise of poses is evaluated afterwards (:func:`.information.pose_information`), and so
+are actual estimates.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ from contactid.inhand.identify.kinematics import BodyMotion
 from contactid.inhand.simulate.grasp_motion import PoseTrajectory, SineMotion
 from contactid.inhand.simulate.grasped_object import specific_force
 
-_PEAK = 12.0  # exponent of the norm that stands for a peak: smooth, and at most some per cent below it
+_PEAK = (
+    12.0  # exponent of the norm that stands for a peak: smooth, and at most some per cent below it
+)
 _SLACK = 0.02  # share of a range that the start leaves unused, so that shares can grow
 _DIFFERENCE = 1e-6
 _EXCESS = 5e-3  # relative, by which accelerations may exceed those of the start
@@ -37,7 +42,8 @@ class Excitation:
     Attributes
     ----------
     motion : the best one found
-    gain : of ``log det / 10`` of the information; ``exp(gain)`` recordings of the start tell as much as one of these
+    gain : of ``log det / 10`` of the information; ``exp(gain)`` recordings of the start tell as
+        much as one of these
     evaluations : motions looked at
     converged : whether the search ended by itself
     """
@@ -50,27 +56,40 @@ class Excitation:
 
 def exact_motion(trajectory: PoseTrajectory) -> BodyMotion:
     """Body rates and specific force at n samples, without derivatives by the poses."""
-    return BodyMotion.alone(trajectory.angular_velocity, trajectory.angular_acceleration, specific_force(trajectory))
+    return BodyMotion.alone(
+        trajectory.angular_velocity, trajectory.angular_acceleration, specific_force(trajectory)
+    )
 
 
 def log_information(motion: SineMotion, time: np.ndarray, covariance: np.ndarray) -> float:
-    """``log det / 10`` of the information, for a covariance (6, 6) of the wrench at each of the times (n,) s."""
+    """``log det / 10`` of the information, for a covariance (6, 6) of the wrench at each of the
+    times (n,) s.
+    """
     body = exact_motion(motion.evaluate(time))
-    sign, value = np.linalg.slogdet(information(body, np.broadcast_to(covariance, (len(time), 6, 6))).matrix)
+    sign, value = np.linalg.slogdet(
+        information(body, np.broadcast_to(covariance, (len(time), 6, 6))).matrix
+    )
     return float(value) / 10.0 if sign > 0.0 else -np.inf
 
 
 def peaks(trajectory: PoseTrajectory) -> np.ndarray:
     """(2,) smooth stand-ins for the largest linear (m/s2) and angular (rad/s2) acceleration."""
     sizes = np.stack(
-        [np.linalg.norm(trajectory.acceleration, axis=1), np.linalg.norm(trajectory.angular_acceleration, axis=1)]
+        [
+            np.linalg.norm(trajectory.acceleration, axis=1),
+            np.linalg.norm(trajectory.angular_acceleration, axis=1),
+        ]
     )
     largest = np.maximum(sizes.max(axis=1, keepdims=True), np.finfo(float).tiny)
     return largest[:, 0] * np.mean((sizes / largest) ** _PEAK, axis=1) ** (1.0 / _PEAK)
 
 
 def optimise_motion(
-    start: SineMotion, limits: np.ndarray, duration: float, covariance: np.ndarray, block: Mapping[str, Any]
+    start: SineMotion,
+    limits: np.ndarray,
+    duration: float,
+    covariance: np.ndarray,
+    block: Mapping[str, Any],
 ) -> Excitation:
     """The D-optimal motion that a search from ``start`` finds.
 
@@ -98,7 +117,11 @@ def optimise_motion(
 
     cache = _Remembered(looked_at)
     first = _variables(start, limits)
-    held = {"type": "ineq", "fun": lambda x: cache.value(x)[:-1], "jac": lambda x: cache.slope(x)[:-1]}
+    held = {
+        "type": "ineq",
+        "fun": lambda x: cache.value(x)[:-1],
+        "jac": lambda x: cache.slope(x)[:-1],
+    }
     search: Any = minimize  # its type stubs know no constraints with a Jacobian
     answer = search(
         lambda x: cache.value(x)[-1], first, jac=lambda x: cache.slope(x)[-1], method="SLSQP", constraints=held,
@@ -107,14 +130,17 @@ def optimise_motion(
     gain = -cache.best[0] - log_information(start, time, covariance)
     if gain <= 0.0:
         return Excitation(start, 0.0, cache.evaluations, False)
-    return Excitation(_motion(cache.best[1], start, limits), gain, cache.evaluations, bool(answer.success))
+    return Excitation(
+        _motion(cache.best[1], start, limits), gain, cache.evaluations, bool(answer.success)
+    )
 
 
 class _Remembered:
-    """Values and forward differences of a vector function, kept for the last point; goal and constraints share them.
+    """Values and forward differences of a vector function, kept for the last point; goal and
+    constraints share them.
 
-    The goal comes last. ``best`` is the least goal so far whose constraints hold, with its point: an iteration that is
-    cut short may end at a point that violates them.
+    The goal comes last. ``best`` is the least goal so far whose constraints hold, with its point:
+    an iteration that is cut short may end at a point that violates them.
     """
 
     def __init__(self, function: Callable[[np.ndarray], np.ndarray]) -> None:
@@ -136,7 +162,9 @@ class _Remembered:
         value = self.value(x)
         if self._slope is None:
             shifted = x + _DIFFERENCE * np.eye(len(x))
-            self._slope = np.stack([(self._evaluate(one) - value) / _DIFFERENCE for one in shifted], axis=1)
+            self._slope = np.stack(
+                [(self._evaluate(one) - value) / _DIFFERENCE for one in shifted], axis=1
+            )
         return self._slope
 
     def _evaluate(self, x: np.ndarray) -> np.ndarray:
@@ -145,9 +173,11 @@ class _Remembered:
 
 
 def _motion(x: np.ndarray, start: SineMotion, limits: np.ndarray) -> SineMotion:
-    """The motion of variables (2, 6, K): logarithms of the frequencies' shares, up to a constant, and phases.
+    """The motion of variables (2, 6, K): logarithms of the frequencies' shares, up to a constant,
+    and phases.
 
-    Shares are those of a softmax with one more category, what is left unused: every value of x is within the range.
+    Shares are those of a softmax with one more category, what is left unused: every value of x is
+    within the range.
     """
     logits, phases = x.reshape(2, *start.amplitudes.shape)
     shares = softmax(np.column_stack([logits, np.zeros(len(logits))]), axis=1)[:, :-1]

@@ -1,7 +1,8 @@
 """What the twins' recordings can tell about their objects, and what a motion made for it buys.
 
-*Identifiability*: condition numbers and standard errors of every recording, and what is lost where motion or sensors
-are poor. *Gain*: the same of a source's own motion and of the one optimised from it, with actual estimates.
+*Identifiability*: condition numbers and standard errors of every recording, and what is lost where
+motion or sensors are poor. *Gain*: the same of a source's own motion and of the one optimised from
+it, with actual estimates.
 """
 
 from __future__ import annotations
@@ -40,28 +41,35 @@ def write_gains(
     identifiability: str,
     gains: str,
 ) -> None:
-    """Keep :func:`identifiability_table`, and :func:`gain_table` of the block ``inhand: excitation``."""
+    """Keep :func:`identifiability_table`, and :func:`gain_table` of the block ``inhand:
+    excitation``.
+    """
     options = twin_options(twin, objects)
     write_exact(identifiability_table(options, block["seeds"][0]), identifiability)
     write_exact(gain_table(options, block), gains)
 
 
 def identifiability_table(options: Mapping[str, Any], seed: int) -> pd.DataFrame:
-    """A row per recording of the twins with this seed, and rows for motions and sensors that don't suffice.
+    """A row per recording of the twins with this seed, and rows for motions and sensors that don't
+    suffice.
 
-    ``source, object, noise_level, case, samples, condition_number, se_<parameter>, relative_<parameter>,
-    not_identifiable``: standard errors are those of mass (kg), centre of mass (m) and tensor entries (kg m2) about B's
-    origin, with the poses' noise; relative ones are in units of m, L and m L^2, L the mean distance of the object's
-    hull from B's origin. Without full rank they are infinite. ``not_identifiable`` says in words what isn't known.
+    ``source, object, noise_level, case, samples, condition_number, se_<parameter>,
+    relative_<parameter>, not_identifiable``: standard errors are those of mass (kg), centre of mass
+    (m) and tensor entries (kg m2) about B's origin, with the poses' noise; relative ones are in
+    units of m, L and m L^2, L the mean distance of the object's hull from B's origin. Without full
+    rank they are infinite. ``not_identifiable`` says in words what isn't known.
     """
     rows = [
-        _row(RECORDED, *simulate_recording(source, name, seed, options)) for source, name, seed in simulated([seed])
+        _row(RECORDED, *simulate_recording(source, name, seed, options))
+        for source, name, seed in simulated([seed])
     ]
     return pd.DataFrame(rows + _poor_rows(options, seed))
 
 
 def _poor_rows(options: Mapping[str, Any], seed: int) -> list[dict[str, Any]]:
-    """Still, turning about one axis, only displaced, with a single contact, and with no force at all."""
+    """Still, turning about one axis, only displaced, with a single contact, and with no force at
+    all.
+    """
     source = IN_HAND_KINEMATIC
     own = recording_motion(source, seed, options)
     motions = {
@@ -86,7 +94,9 @@ def _kept(motion: SineMotion, coordinates: list[int]) -> np.ndarray:
 
 
 def _row(case: str, recording: xr.Dataset, truth: xr.Dataset | None = None) -> dict[str, Any]:
-    row: dict[str, Any] = {name: recording.attrs[name] for name in ("source", "object", "noise_level")}
+    row: dict[str, Any] = {
+        name: recording.attrs[name] for name in ("source", "object", "noise_level")
+    }
     row |= {"case": case, "samples": recording.sizes["sample"]}
     if truth is not None:
         row |= error_columns(recording, truth)
@@ -94,14 +104,19 @@ def _row(case: str, recording: xr.Dataset, truth: xr.Dataset | None = None) -> d
 
 
 def error_columns(recording: xr.Dataset, truth: xr.Dataset) -> dict[str, float]:
-    """Condition number and standard errors of an object's mass, centre of mass and tensor, absolute and relative."""
+    """Condition number and standard errors of an object's mass, centre of mass and tensor, absolute
+    and relative.
+    """
     known = recording_information(recording, truth)
     errors = known.body_errors(true_parameters(truth).vector)
     relative = errors / parameter_sizes(truth)
     return {
         "condition_number": known.condition_number,
         **{f"se_{name}": value for name, value in zip(PARAMETER_COLUMNS, errors, strict=True)},
-        **{f"relative_{name}": value for name, value in zip(PARAMETER_COLUMNS, relative, strict=True)},
+        **{
+            f"relative_{name}": value
+            for name, value in zip(PARAMETER_COLUMNS, relative, strict=True)
+        },
     }
 
 
@@ -115,11 +130,17 @@ def parameter_sizes(truth: xr.Dataset) -> np.ndarray:
 def gain_table(options: Mapping[str, Any], block: Mapping[str, Any]) -> pd.DataFrame:
     """A row per case, seed and motion of the block ``inhand: excitation``; estimates are ours.
 
-    The twins are without residual forces: excitation is about noise, and they would hide what it buys.
+    The twins are without residual forces: excitation is about noise, and they would hide what it
+    buys.
     """
-    sources = {name: {**source, "residual": QUIET["residual"]} for name, source in options["sources"].items()}
+    sources = {
+        name: {**source, "residual": QUIET["residual"]}
+        for name, source in options["sources"].items()
+    }
     options = {**options, "sources": sources}
-    cases = [(case["source"], case["object"], seed) for case in block["cases"] for seed in block["seeds"]]
+    cases = [
+        (case["source"], case["object"], seed) for case in block["cases"] for seed in block["seeds"]
+    ]
     return pd.DataFrame([row for case in cases for row in _compared(case, options, block)])
 
 
@@ -143,7 +164,9 @@ def _compared(
 
 def _measures(recording: xr.Dataset, truth: xr.Dataset, found: Excitation) -> dict[str, Any]:
     true, estimate = true_parameters(truth), our_estimate(recording)
-    found_values, true_values = (np.array([*parameter_values(body).values()]) for body in (estimate.parameters, true))
+    found_values, true_values = (
+        np.array([*parameter_values(body).values()]) for body in (estimate.parameters, true)
+    )
     errors = np.abs(found_values - true_values) / parameter_sizes(truth)
     return {
         **error_columns(recording, truth),

@@ -1,15 +1,17 @@
-"""The factor graph of figure 3 (in-hand paper): its unknowns, its factors, its cost, and its linearisation.
+"""The factor graph of figure 3 (in-hand paper): its unknowns, its factors, its cost, and its
+linearisation.
 
-Unknown are the object's pose at every sample, the force and the point of every contact (and its torque, where one is
-measured), and the ten inertial parameters. Factors are
+Unknown are the object's pose at every sample, the force and the point of every contact (and its
+torque, where one is measured), and the ten inertial parameters. Factors are
 
 * ``pose``, ``force``, ``contact`` and ``torque``: one per measurement;
-* ``dynamics``: one per inner sample, tying the poses around it, what acts at the sample, and the parameters (eqs. 18
-  and 19);
-* ``consistency`` (eqs. 35 to 37) and ``geodesic`` (eq. 20): on the parameters, where the method has them.
+* ``dynamics``: one per inner sample, tying the poses around it, what acts at the sample, and the
+  parameters (eqs. 18 and 19);
+* ``consistency`` (eqs. 35 to 37) and ``geodesic`` (eq. 20): on the parameters, where the method has
+  them.
 
-The cost is half the sum of squared residuals in units of their standard deviations. A force's is that of the recording,
-sample by sample; all others are fixed weights.
+The cost is half the sum of squared residuals in units of their standard deviations. A force's is
+that of the recording, sample by sample; all others are fixed weights.
 """
 
 from __future__ import annotations
@@ -21,7 +23,13 @@ from functools import cached_property
 import numpy as np
 
 from contactid.core.inertia import InertialParameters, hull_halfspaces
-from contactid.inhand.identify.elimination import Linearization, ReducedGraph, Residuals, Step, local_step
+from contactid.inhand.identify.elimination import (
+    Linearization,
+    ReducedGraph,
+    Residuals,
+    Step,
+    local_step,
+)
 from contactid.inhand.identify.factors import (
     Chart,
     PrincipalChart,
@@ -45,7 +53,8 @@ class GraphState:
     Attributes
     ----------
     rotations, positions : (n, 3, 3) and (n, 3) m
-    acting : (n, 2, c, 3) what acts at the samples: forces, N, then contact points, m; or (n, 3, c, 3) with torques, N m
+    acting : (n, 2, c, 3) what acts at the samples: forces, N, then contact points, m; or (n, 3, c,
+        3) with torques, N m
     chart : the parameters
     bias : (6,) a constant wrench in B that isn't sensed, N and N m; (0,) in a method without it
     """
@@ -69,7 +78,9 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Factor:
-    """One square of figure 3: its kind, its sample (None for the parameters' own) and the unknowns it ties."""
+    """One square of figure 3: its kind, its sample (None for the parameters' own) and the unknowns
+    it ties.
+    """
 
     kind: str
     sample: int | None
@@ -86,8 +97,10 @@ class FactorGraph:
     Attributes
     ----------
     signals : what was measured
-    method : what the method has, of :data:`.methods.GRAPH_METHODS`, and with ``BIAS`` a constant residual wrench
-    weights : standard deviations of the factors by name, ``inhand: graph: weights`` of the configuration
+    method : what the method has, of :data:`.methods.GRAPH_METHODS`, and with ``BIAS`` a constant
+        residual wrench
+    weights : standard deviations of the factors by name, ``inhand: graph: weights`` of the
+        configuration
     scheme : of the finite differences
     prior : of the geodesic factor
     """
@@ -102,9 +115,17 @@ class FactorGraph:
         """Everything as measured."""
         signals = self.signals
         principal = PRINCIPAL in self.method
-        chart = PrincipalChart(parameters.principal_form) if principal else VectorChart(parameters.vector)
+        chart = (
+            PrincipalChart(parameters.principal_form)
+            if principal
+            else VectorChart(parameters.vector)
+        )
         return GraphState(
-            signals.rotations, signals.positions, self._measured, chart, np.zeros(WRENCH if BIAS in self.method else 0)
+            signals.rotations,
+            signals.positions,
+            self._measured,
+            chart,
+            np.zeros(WRENCH if BIAS in self.method else 0),
         )
 
     def evaluate(self, state: GraphState) -> Evaluation:
@@ -114,8 +135,12 @@ class FactorGraph:
     def linearize(self, at: Evaluation) -> Linearization:
         """All residuals with their derivatives."""
         state = at.state
-        by_pose, by_local, by_vector = dynamics_slopes(at.motion, state.acting[self._inner], state.chart.vector)
-        by_bias = np.broadcast_to(-np.eye(WRENCH, len(state.bias)), (len(by_vector), WRENCH, len(state.bias)))
+        by_pose, by_local, by_vector = dynamics_slopes(
+            at.motion, state.acting[self._inner], state.chart.vector
+        )
+        by_bias = np.broadcast_to(
+            -np.eye(WRENCH, len(state.bias)), (len(by_vector), WRENCH, len(state.bias))
+        )
         return Linearization(
             at=at.residuals,
             local_precision=self.local_precision,
@@ -125,8 +150,12 @@ class FactorGraph:
             by_parameters=np.concatenate([by_vector @ state.chart.slope, by_bias], axis=2),
         )
 
-    def advance(self, at: Evaluation, linear: Linearization, reduced: ReducedGraph, step: Step) -> Evaluation:
-        """The state a step away from ``at``, where ``linear`` and ``reduced`` belong to; what acts follows exactly."""
+    def advance(
+        self, at: Evaluation, linear: Linearization, reduced: ReducedGraph, step: Step
+    ) -> Evaluation:
+        """The state a step away from ``at``, where ``linear`` and ``reduced`` belong to; what acts
+        follows exactly.
+        """
         state = self.moved(at.state, step)
         motion = self._motion(state)
         acting = local_step(linear, reduced, self._dynamics(state, motion))
@@ -147,12 +176,18 @@ class FactorGraph:
         return replace(state, acting=state.acting + increment.reshape(state.acting.shape))
 
     def factors(self) -> Iterator[Factor]:
-        """Every factor, sample by sample; unknowns are ``pose_k``, ``force_k_c``, ``contact_k_c``, ``torque_k_c``."""
+        """Every factor, sample by sample; unknowns are ``pose_k``, ``force_k_c``, ``contact_k_c``,
+        ``torque_k_c``.
+        """
         reach = REACH[self.scheme]
-        kinds = ("force", "contact") if self.signals.torques is None else ("force", "contact", "torque")
+        kinds = (
+            ("force", "contact") if self.signals.torques is None else ("force", "contact", "torque")
+        )
         for k in range(self.signals.samples):
             yield Factor("pose", k, (f"pose_{k}",))
-            acting = tuple(f"{kind}_{k}_{c}" for kind in kinds for c in range(self.signals.contacts))
+            acting = tuple(
+                f"{kind}_{k}_{c}" for kind in kinds for c in range(self.signals.contacts)
+            )
             for name in acting:
                 yield Factor(name.split("_")[0], k, (name,))
             if k in self.inner_samples:
@@ -176,7 +211,11 @@ class FactorGraph:
     @cached_property
     def _measured(self) -> np.ndarray:
         signals = self.signals
-        kinds = [signals.forces, signals.points, *([] if signals.torques is None else [signals.torques])]
+        kinds = [
+            signals.forces,
+            signals.points,
+            *([] if signals.torques is None else [signals.torques]),
+        ]
         return np.stack(kinds, axis=1)
 
     @cached_property
@@ -200,7 +239,9 @@ class FactorGraph:
 
     def _motion(self, state: GraphState) -> BodyMotion:
         signals = self.signals
-        return body_motion(signals.time, state.rotations, state.positions, signals.gravity, self.scheme)
+        return body_motion(
+            signals.time, state.rotations, state.positions, signals.gravity, self.scheme
+        )
 
     def _dynamics(self, state: GraphState, motion: BodyMotion) -> np.ndarray:
         missed = dynamics_residual(motion, state.acting[self._inner], state.chart.vector)
@@ -223,7 +264,9 @@ class FactorGraph:
 
     def _pose(self, state: GraphState) -> tuple[np.ndarray, np.ndarray]:
         signals = self.signals
-        residual, slope = pose_residual(state.rotations, state.positions, signals.rotations, signals.positions)
+        residual, slope = pose_residual(
+            state.rotations, state.positions, signals.rotations, signals.positions
+        )
         deviation = np.repeat([self.weights["orientation"], self.weights["position"]], 3)
         return residual / deviation, slope / deviation[:, None]
 

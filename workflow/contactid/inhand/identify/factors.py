@@ -1,13 +1,16 @@
-"""Factors of the graph (figure 3, in-hand paper): their residuals with exact derivatives, and the parameters' charts.
+"""Factors of the graph (figure 3, in-hand paper): their residuals with exact derivatives, and the
+parameters' charts.
 
-Residuals here have units; the graph divides them by their standard deviations. ``pose``, ``force`` and ``contact`` are
-estimate less measurement, with the rotation's difference as a rotation vector. A force or contact factor is the
-identity, so only the pose's, the dynamics' and the two factors of the parameters need formulas.
+Residuals here have units; the graph divides them by their standard deviations. ``pose``, ``force``
+and ``contact`` are estimate less measurement, with the rotation's difference as a rotation vector.
+A force or contact factor is the identity, so only the pose's, the dynamics' and the two factors of
+the parameters need formulas.
 
-A chart has ten coordinates of the inertial parameters for a solver that adds steps: a point, its increment, its slope.
-The ``vector`` chart adds to the ten parameters as they are. The ``principal`` chart (eqs. 26 to 30) adds to mass (kg),
-centre of mass (m) and the second moments (kg m2) about the principal axes, and turns the axes by ``R exp(d)``, so that
-a rotation stays one. Neither keeps a body physical: masses and second moments may turn negative.
+A chart has ten coordinates of the inertial parameters for a solver that adds steps: a point, its
+increment, its slope. The ``vector`` chart adds to the ten parameters as they are. The ``principal``
+chart (eqs. 26 to 30) adds to mass (kg), centre of mass (m) and the second moments (kg m2) about the
+principal axes, and turns the axes by ``R exp(d)``, so that a rotation stays one. Neither keeps a
+body physical: masses and second moments may turn negative.
 """
 
 from __future__ import annotations
@@ -18,10 +21,20 @@ import numpy as np
 
 from contactid.core.inertia import InertialParameters, PrincipalForm, pseudo_inertia, tensor_entries
 from contactid.core.rotations import skew
-from contactid.inhand.identify.kinematics import BodyMotion, inverse_jacobian, rotation_exp, rotation_log
+from contactid.inhand.identify.kinematics import (
+    BodyMotion,
+    inverse_jacobian,
+    rotation_exp,
+    rotation_log,
+)
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor, wrench_slope
 
-MASS, CENTER, MOMENTS, AXES = 0, slice(1, 4), slice(4, 7), slice(7, 10)  # of an increment in the principal chart
+MASS, CENTER, MOMENTS, AXES = (
+    0,
+    slice(1, 4),
+    slice(4, 7),
+    slice(7, 10),
+)  # of an increment in the principal chart
 
 
 @dataclass(frozen=True)
@@ -42,7 +55,9 @@ class VectorChart:
 
 @dataclass(frozen=True)
 class PrincipalChart:
-    """The principal-axes form; an increment is mass, centre of mass, second moments, rotation vector."""
+    """The principal-axes form; an increment is mass, centre of mass, second moments, rotation
+    vector.
+    """
 
     form: PrincipalForm
 
@@ -88,9 +103,14 @@ _ROOT_2 = np.sqrt(2.0)
 
 
 def pose_residual(
-    rotations: np.ndarray, positions: np.ndarray, measured_rotations: np.ndarray, measured_positions: np.ndarray
+    rotations: np.ndarray,
+    positions: np.ndarray,
+    measured_rotations: np.ndarray,
+    measured_positions: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 6): ``log(R_measured^T R)`` in rad, ``p - p_measured`` in m; with (n, 6, 6) by the pose's increment."""
+    """(n, 6): ``log(R_measured^T R)`` in rad, ``p - p_measured`` in m; with (n, 6, 6) by the pose's
+    increment.
+    """
     phi = rotation_log(np.swapaxes(measured_rotations, 1, 2) @ rotations)
     slope = np.zeros((len(phi), 6, 6))
     slope[:, :3, :3] = np.swapaxes(inverse_jacobian(phi), 1, 2)
@@ -99,15 +119,16 @@ def pose_residual(
 
 
 def dynamics_residual(motion: BodyMotion, acting: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """(m, 6): required less exerted force (N, eq. 18) and torque about B's origin (N m, eq. 19), in B.
+    """(m, 6): required less exerted force (N, eq. 18) and torque about B's origin (N m, eq. 19), in
+    B.
 
     Parameters
     ----------
     motion
         Of the m inner samples.
     acting
-        (m, 2, c, 3) forces, N, and contact points, m, at the same samples; or (m, 3, c, 3) with torques about the
-        contact points, N m.
+        (m, 2, c, 3) forces, N, and contact points, m, at the same samples; or (m, 3, c, 3) with
+        torques about the contact points, N m.
     vector
         (10,) inertial parameters.
     """
@@ -121,9 +142,11 @@ def dynamics_residual(motion: BodyMotion, acting: np.ndarray, vector: np.ndarray
 def dynamics_slopes(
     motion: BodyMotion, acting: np.ndarray, vector: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Derivatives of :func:`dynamics_residual`: by the poses (m, 6, s), by what acts at k, by the vector (m, 6, 10).
+    """Derivatives of :func:`dynamics_residual`: by the poses (m, 6, s), by what acts at k, by the
+    vector (m, 6, 10).
 
-    The second is (m, 6, 6 c), all forces and then all contact points, or (m, 6, 9 c) with the torques last.
+    The second is (m, 6, 6 c), all forces and then all contact points, or (m, 6, 9 c) with the
+    torques last.
     """
     count, kinds, contacts, _ = acting.shape
     slopes = np.zeros((count, WRENCH, kinds, contacts, 3))
@@ -131,13 +154,18 @@ def dynamics_slopes(
     slopes[:, 3:, 0] = -np.swapaxes(skew(acting[:, 1]), 1, 2)
     slopes[:, 3:, 1] = np.swapaxes(skew(acting[:, 0]), 1, 2)
     slopes[:, 3:, 2:] = -np.eye(3)[:, None, None, :]
-    return wrench_slope(motion, vector), slopes.reshape(count, WRENCH, kinds * contacts * 3), regressor(motion)
+    return (
+        wrench_slope(motion, vector),
+        slopes.reshape(count, WRENCH, kinds * contacts * 3),
+        regressor(motion),
+    )
 
 
 def consistency_residual(
     form: PrincipalForm, normals: np.ndarray, offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Violations of eqs. 35 to 37, zero where there are none, with derivatives by the principal chart's increment.
+    """Violations of eqs. 35 to 37, zero where there are none, with derivatives by the principal
+    chart's increment.
 
     Parameters
     ----------
@@ -149,9 +177,12 @@ def consistency_residual(
     Returns
     -------
     (4 + h,) and (4 + h, 10)
-        Negative mass in kg, negative second moments in kg m2, distances of the centre of mass outside each face in m.
+        Negative mass in kg, negative second moments in kg m2, distances of the centre of mass
+        outside each face in m.
     """
-    limits = np.concatenate([[-form.mass], -form.second_moments, normals @ form.center_of_mass - offsets])
+    limits = np.concatenate(
+        [[-form.mass], -form.second_moments, normals @ form.center_of_mass - offsets]
+    )
     slope = np.zeros((len(limits), PARAMETERS))
     slope[0, 0] = -1.0
     slope[1:4, 4:7] = -np.eye(3)
@@ -160,14 +191,19 @@ def consistency_residual(
     return np.where(violated, limits, 0.0), slope * violated[:, None]
 
 
-def geodesic_residual(vector: np.ndarray, prior: InertialParameters) -> tuple[np.ndarray, np.ndarray]:
-    """(10,) whose norm is the geodesic distance (eq. 20) to the prior, with (10, 10) by the parameters' vector.
+def geodesic_residual(
+    vector: np.ndarray, prior: InertialParameters
+) -> tuple[np.ndarray, np.ndarray]:
+    """(10,) whose norm is the geodesic distance (eq. 20) to the prior, with (10, 10) by the
+    parameters' vector.
 
-    It is the half-vectorised ``1/2 log(W P W^T)`` with ``W P_prior W^T = Id``; off-diagonal entries count twice in the
-    norm. The derivative is Daleckii and Krein's formula with divided differences.
+    It is the half-vectorised ``1/2 log(W P W^T)`` with ``W P_prior W^T = Id``; off-diagonal entries
+    count twice in the norm. The derivative is Daleckii and Krein's formula with divided
+    differences.
 
-    Deviation: the paper's distance has no value where P isn't positive definite, which an iterate may be. Below a share
-    of 1e-4 of the prior, the logarithm of an eigenvalue goes on as its tangent.
+    Deviation: the paper's distance has no value where P isn't positive definite, which an iterate
+    may be. Below a share of 1e-4 of the prior, the logarithm of an eigenvalue goes on as its
+    tangent.
     """
     frame = np.linalg.inv(np.linalg.cholesky(prior.pseudo_inertia))
     basis = np.stack([pseudo_inertia(unit) for unit in np.eye(PARAMETERS)])

@@ -1,9 +1,9 @@
 """What a recording of a moved object can't tell about its ten inertial parameters, in plain words.
 
-Not identifiable is a direction of the parameters' vector whose standard error is more than the natural size of such
-parameters for a body of this extent: ``M``, ``M L`` and ``M L^2``, with M the mass that would weigh as much as the
-forces add up to, and L the mean distance of the object's hull from B's origin. The recording then says less than one
-knows from looking at the object.
+Not identifiable is a direction of the parameters' vector whose standard error is more than the
+natural size of such parameters for a body of this extent: ``M``, ``M L`` and ``M L^2``, with M the
+mass that would weigh as much as the forces add up to, and L the mean distance of the object's hull
+from B's origin. The recording then says less than one knows from looking at the object.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from contactid.inhand.readers.recordings import RecordedSignals, recorded_signal
 
 _WINDOW = 0.25  # s, over which a recording's motion is smoothed before it is looked at
 _DEGREE = 3
-_NOISE_FACTOR = 8.0  # stated deviations that motion must exceed: jitter of a tracker outlasts the smoothing
+_NOISE_FACTOR = (
+    8.0  # stated deviations that motion must exceed: jitter of a tracker outlasts the smoothing
+)
 _STILL = 0.05  # rad/s; slower turning is told as none
 _SPANNED = 1e-3  # relative; singular values of contact points below are their scatter
 _INVOLVED = 0.3  # share in a unit vector from which on a parameter is named
@@ -29,15 +31,18 @@ _NAMES = ("m", "m c_x", "m c_y", "m c_z", "I_xx", "I_yy", "I_zz", "I_xy", "I_xz"
 
 
 def unidentifiable(recording: xr.Dataset) -> list[str]:
-    """What a recording can't tell, a plain sentence each; empty where all ten parameters can be estimated.
+    """What a recording can't tell, a plain sentence each; empty where all ten parameters can be
+    estimated.
 
-    Looks at the forces, at where the contacts are, and at the smoothed motion, of which what the poses'
-    noise explains is taken away. Without a torque sensor, a torque about a single contact, or about the line through
-    two, isn't measured, whatever a real fingertip exerts.
+    Looks at the forces, at where the contacts are, and at the smoothed motion, of which what the
+    poses' noise explains is taken away. Without a torque sensor, a torque about a single contact,
+    or about the line through two, isn't measured, whatever a real fingertip exerts.
     """
     signals = recorded_signals(recording)
     if not np.any(signals.forces):
-        return ["all contact forces are zero: none of the ten inertial parameters can be identified"]
+        return [
+            "all contact forces are zero: none of the ten inertial parameters can be identified"
+        ]
     motion = visible_motion(signals)
     kept, sensing = _balanced(signals)
     matrix, size = _projected_information(signals, motion, kept), _natural_sizes(signals)
@@ -47,22 +52,32 @@ def unidentifiable(recording: xr.Dataset) -> list[str]:
 
 
 def visible_motion(signals: RecordedSignals) -> BodyMotion:
-    """Motion at all n samples from local cubics, shrunk towards rest by what noise of the poses explains.
+    """Motion at all n samples from local cubics, shrunk towards rest by what noise of the poses
+    explains.
 
-    ``omega = 2 q* q'`` and ``omega' = 2 (q* q'')`` in B, with q the quaternion; derivatives by the poses are left out.
+    ``omega = 2 q* q'`` and ``omega' = 2 (q* q'')`` in B, with q the quaternion; derivatives by the
+    poses are left out.
     """
     n, step = len(signals.time), float(np.median(np.diff(signals.time)))
     window = min(2 * round(0.5 * _WINDOW / step) + 1, n - 1 + n % 2)
     window = max(window, _DEGREE + 2 - _DEGREE % 2)
-    options: dict[str, Any] = {"window_length": window, "polyorder": _DEGREE, "delta": step, "axis": 0}
+    options: dict[str, Any] = {
+        "window_length": window,
+        "polyorder": _DEGREE,
+        "delta": step,
+        "axis": 0,
+    }
     quaternion = rotations.from_matrices(signals.rotations)
     noise = [
-        np.linalg.norm(scipy.signal.savgol_coeffs(window, _DEGREE, deriv=order, delta=step)) for order in (0, 1, 2)
+        np.linalg.norm(scipy.signal.savgol_coeffs(window, _DEGREE, deriv=order, delta=step))
+        for order in (0, 1, 2)
     ]
     rate = quaternion_rate(quaternion, scipy.signal.savgol_filter(quaternion, deriv=1, **options))
     change = quaternion_rate(quaternion, scipy.signal.savgol_filter(quaternion, deriv=2, **options))
     acceleration = scipy.signal.savgol_filter(signals.positions, deriv=2, **options)
-    apparent = _shrunk(acceleration, noise[2] * signals.position_sd) + np.array([0.0, 0.0, signals.gravity])
+    apparent = _shrunk(acceleration, noise[2] * signals.position_sd) + np.array(
+        [0.0, 0.0, signals.gravity]
+    )
     return BodyMotion.alone(
         _shrunk(rate, noise[1] * signals.orientation_sd),
         _shrunk(change, noise[2] * signals.orientation_sd),
@@ -71,7 +86,9 @@ def visible_motion(signals: RecordedSignals) -> BodyMotion:
 
 
 def _shrunk(values: np.ndarray, deviation: np.floating) -> np.ndarray:
-    """Columns of (n, 3) scaled down by the part that noise of a standard deviation can explain, to nothing if all."""
+    """Columns of (n, 3) scaled down by the part that noise of a standard deviation can explain, to
+    nothing if all.
+    """
     power = np.mean(values**2, axis=0)
     share = 1.0 - (_NOISE_FACTOR * deviation) ** 2 / np.maximum(power, np.finfo(float).tiny)
     return values * np.sqrt(np.maximum(share, 0.0))
@@ -88,7 +105,9 @@ def _motion_statements(motion: BodyMotion) -> list[str]:
 
 
 def _balanced(signals: RecordedSignals) -> tuple[list[np.ndarray], list[str]]:
-    """Per sample a basis (6, r) of the combinations of force and torque that are measured, and what is amiss."""
+    """Per sample a basis (6, r) of the combinations of force and torque that are measured, and what
+    is amiss.
+    """
     if signals.torques is not None:
         return [np.eye(WRENCH)] * len(signals.time), []
     places, engaged = signals.points.mean(axis=0), np.any(signals.forces != 0.0, axis=2)
@@ -98,12 +117,16 @@ def _balanced(signals: RecordedSignals) -> tuple[list[np.ndarray], list[str]]:
     if most == WRENCH:
         return [bases[index] for index in which], []
     about = "the line through its contacts" if most == WRENCH - 1 else "its only contact"
-    statement = f"no torque about {about} is measured, so that part of the equation of moments says nothing"
+    statement = (
+        f"no torque about {about} is measured, so that part of the equation of moments says nothing"
+    )
     return [bases[index] for index in which], [statement]
 
 
 def _measured_combinations(places: np.ndarray) -> np.ndarray:
-    """(6, r): all but torques about the one point, or the one line, that (k, 3) contact points lie on."""
+    """(6, r): all but torques about the one point, or the one line, that (k, 3) contact points lie
+    on.
+    """
     if not len(places):
         return np.eye(WRENCH)
     centered = places - places.mean(axis=0)
@@ -115,10 +138,14 @@ def _measured_combinations(places: np.ndarray) -> np.ndarray:
     return kept.T
 
 
-def _projected_information(signals: RecordedSignals, motion: BodyMotion, kept: list[np.ndarray]) -> np.ndarray:
+def _projected_information(
+    signals: RecordedSignals, motion: BodyMotion, kept: list[np.ndarray]
+) -> np.ndarray:
     """(10, 10) information of the measured combinations of the equations."""
     total = np.zeros((PARAMETERS, PARAMETERS))
-    for basis, variance, equations in zip(kept, wrench_covariance(signals), regressor(motion), strict=True):
+    for basis, variance, equations in zip(
+        kept, wrench_covariance(signals), regressor(motion), strict=True
+    ):
         if basis.shape[1]:
             seen = basis.T @ equations
             total += seen.T @ np.linalg.solve(basis.T @ variance @ basis, seen)
@@ -139,5 +166,7 @@ def _lost_statement(lost: np.ndarray) -> str:
     names = [name for name, part in zip(_NAMES, share, strict=True) if part > _INVOLVED]
     if lost.shape[1] == PARAMETERS:
         return "none of the ten inertial parameters can be identified"
-    what = f"{lost.shape[1]} of the 10 inertial parameters or combinations of them can't be identified"
+    what = (
+        f"{lost.shape[1]} of the 10 inertial parameters or combinations of them can't be identified"
+    )
     return f"{what}; they involve {', '.join(names)}"

@@ -1,15 +1,19 @@
-"""What motion and noise say about a moved object's ten inertial parameters, before anything is estimated.
+"""What motion and noise say about a moved object's ten inertial parameters, before anything is
+estimated.
 
-At every sample the wrench that the contacts exert is ``w = Y theta`` (eqs. 6 to 9, in-hand paper), with a regressor Y
-(6, 10) of the motion alone and theta as :attr:`contactid.core.inertia.InertialParameters.vector`. Stacked over the
-samples and whitened by the noise of w, the information matrix of theta is ``Y^T S^-1 Y``; standard errors come of its
+At every sample the wrench that the contacts exert is ``w = Y theta`` (eqs. 6 to 9, in-hand paper),
+with a regressor Y (6, 10) of the motion alone and theta as
+:attr:`contactid.core.inertia.InertialParameters.vector`. Stacked over the samples and whitened by
+the noise of w, the information matrix of theta is ``Y^T S^-1 Y``; standard errors come of its
 inverse.
 
-*Noise.* ``S = C + J D J^T``: C is block-diagonal, from the deviations of forces, contact points and torques; D holds
-those of the poses, and J is the slope of ``Y theta`` by the poses. Accelerations are differences of neighbouring poses,
-so S is banded. This is the information that is left when all poses are estimated together with theta, to first order.
+*Noise.* ``S = C + J D J^T``: C is block-diagonal, from the deviations of forces, contact points and
+torques; D holds those of the poses, and J is the slope of ``Y theta`` by the poses. Accelerations
+are differences of neighbouring poses, so S is banded. This is the information that is left when all
+poses are estimated together with theta, to first order.
 
-*Condition.* That of the whitened regressor with columns scaled to unit length, so that it doesn't depend on units.
+*Condition.* That of the whitened regressor with columns scaled to unit length, so that it doesn't
+depend on units.
 """
 
 from __future__ import annotations
@@ -36,7 +40,8 @@ class Information:
     Attributes
     ----------
     matrix : (10, 10) information, inverse covariance of theta in the units of its entries
-    condition_number : of the whitened regressor with columns of unit length; infinite where it has no full rank
+    condition_number : of the whitened regressor with columns of unit length; infinite where it has
+        no full rank
     """
 
     matrix: np.ndarray
@@ -48,7 +53,9 @@ class Information:
         return errors_of(self.matrix, _FLAT**2, np.sqrt(_FLAT))
 
     def body_errors(self, theta: np.ndarray) -> np.ndarray:
-        """(10,) standard errors of mass (kg), centre of mass (m) and tensor entries (kg m2) at ``theta`` (10,)."""
+        """(10,) standard errors of mass (kg), centre of mass (m) and tensor entries (kg m2) at
+        ``theta`` (10,).
+        """
         errors = self.standard_errors
         if not np.isfinite(errors).all():
             return np.full(PARAMETERS, np.inf)
@@ -61,13 +68,21 @@ class Information:
 
 
 def information(motion: BodyMotion, covariance: np.ndarray) -> Information:
-    """Information of m samples of known motion, with independent noise of covariance (m, 6, 6) in the wrenches."""
-    white = np.linalg.solve(np.linalg.cholesky(covariance), regressor(motion)).reshape(-1, PARAMETERS)
+    """Information of m samples of known motion, with independent noise of covariance (m, 6, 6) in
+    the wrenches.
+    """
+    white = np.linalg.solve(np.linalg.cholesky(covariance), regressor(motion)).reshape(
+        -1, PARAMETERS
+    )
     return Information(white.T @ white, _condition(white))
 
 
 def pose_information(
-    motion: BodyMotion, covariance: np.ndarray, theta: np.ndarray, orientation_sd: float, position_sd: float
+    motion: BodyMotion,
+    covariance: np.ndarray,
+    theta: np.ndarray,
+    orientation_sd: float,
+    position_sd: float,
 ) -> Information:
     """Information that is left where the poses behind the motion are measured with noise, too.
 
@@ -111,7 +126,8 @@ def recording_information(recording: xr.Dataset, truth: xr.Dataset) -> Informati
 
 
 def errors_of(matrix: np.ndarray, least: float, most: float) -> np.ndarray:
-    """Roots (d,) of the diagonal of an information matrix's inverse; infinite where it says nothing.
+    """Roots (d,) of the diagonal of an information matrix's inverse; infinite where it says
+    nothing.
 
     Parameters
     ----------
@@ -130,11 +146,15 @@ def errors_of(matrix: np.ndarray, least: float, most: float) -> np.ndarray:
 
 
 def banded(blocks: np.ndarray) -> sp.csr_matrix:
-    """(r m, 6 m - 6 + s): derivatives of r values at m samples by all poses, of those (m, r, s) by the poses around."""
+    """(r m, 6 m - 6 + s): derivatives of r values at m samples by all poses, of those (m, r, s) by
+    the poses around.
+    """
     m, height, width = blocks.shape
     rows = np.repeat(np.arange(m * height), width)
     columns = (POSE * np.repeat(np.arange(m), height)[:, None] + np.arange(width)).ravel()
-    return sp.csr_matrix((blocks.ravel(), (rows, columns)), shape=(m * height, POSE * (m - 1) + width))
+    return sp.csr_matrix(
+        (blocks.ravel(), (rows, columns)), shape=(m * height, POSE * (m - 1) + width)
+    )
 
 
 def _scales(matrix: np.ndarray) -> np.ndarray:

@@ -1,21 +1,24 @@
-"""Velocity and acceleration of a body from sampled poses (eqs. 10 to 17, in-hand paper), with exact derivatives.
+"""Velocity and acceleration of a body from sampled poses (eqs. 10 to 17, in-hand paper), with exact
+derivatives.
 
-A pose is a rotation matrix R (body B to world W) and the position p of B's origin in W, in m. An increment of a pose is
-``(dphi, dp)``: R becomes ``R exp(dphi)`` with ``dphi`` in rad in B, and p becomes ``p + dp`` in W. All functions take
-stacks: rotations ``(n, 3, 3)``, vectors ``(n, 3)``.
+A pose is a rotation matrix R (body B to world W) and the position p of B's origin in W, in m. An
+increment of a pose is ``(dphi, dp)``: R becomes ``R exp(dphi)`` with ``dphi`` in rad in B, and p
+becomes ``p + dp`` in W. All functions take stacks: rotations ``(n, 3, 3)``, vectors ``(n, 3)``.
 
-What the dynamics need at sample k, in the axes of B at k: the body's rate w, its derivative, and ``s = R^T (p'' - g)``,
-the acceleration of B's origin less gravity. The paper's symbols are lost, so all schemes are derived here.
+What the dynamics need at sample k, in the axes of B at k: the body's rate w, its derivative, and
+``s = R^T (p'' - g)``, the acceleration of B's origin less gravity. The paper's symbols are lost, so
+all schemes are derived here.
 
-``paper``: the twist between two samples is constant, ``V+ = log(X_k^-1 X_k+1) / dt`` and ``V- = log(X_k-1^-1 X_k) /
-dt`` (eqs. 10 to 13). The linear part of V- is turned to the frame at k (eqs. 14 and 15; the angular part keeps its
-coordinates), and accelerations are the differences over dt (eqs. 16 and 17); the rate is that of V+. The rate lags by
-half a step, and so do the axes of the acceleration: errors of first order in dt.
+``paper``: the twist between two samples is constant, ``V+ = log(X_k^-1 X_k+1) / dt`` and ``V- =
+log(X_k-1^-1 X_k) / dt`` (eqs. 10 to 13). The linear part of V- is turned to the frame at k (eqs. 14
+and 15; the angular part keeps its coordinates), and accelerations are the differences over dt (eqs.
+16 and 17); the rate is that of V+. The rate lags by half a step, and so do the axes of the
+acceleration: errors of first order in dt.
 
-``central`` and ``fourth_order``: in exponential coordinates at sample k, ``y(t) = log(R_k^T R(t))``, the rate is y'
-and its derivative is y'' (the Magnus expansion's commutators enter y with the third power of time). These and ``p''``
-are the derivatives of the polynomial through the three or five samples around k. For equal steps, the errors are of
-second and of fourth order in dt.
+``central`` and ``fourth_order``: in exponential coordinates at sample k, ``y(t) = log(R_k^T
+R(t))``, the rate is y' and its derivative is y'' (the Magnus expansion's commutators enter y with
+the third power of time). These and ``p''`` are the derivatives of the polynomial through the three
+or five samples around k. For equal steps, the errors are of second and of fourth order in dt.
 """
 
 from __future__ import annotations
@@ -35,7 +38,8 @@ _SMALL = 1e-2  # rad; below it a series of three terms is exact to rounding
 
 @dataclass(frozen=True)
 class BodyMotion:
-    """Motion at the m inner samples, in the axes of B there, with derivatives by the increments of the poses around.
+    """Motion at the m inner samples, in the axes of B there, with derivatives by the increments of
+    the poses around.
 
     Attributes
     ----------
@@ -53,7 +57,9 @@ class BodyMotion:
     d_specific_force: np.ndarray
 
     @classmethod
-    def alone(cls, rate: np.ndarray, rate_change: np.ndarray, specific_force: np.ndarray) -> BodyMotion:
+    def alone(
+        cls, rate: np.ndarray, rate_change: np.ndarray, specific_force: np.ndarray
+    ) -> BodyMotion:
         """Without derivatives by the poses."""
         none = np.zeros((len(rate), 3, 0))
         return cls(rate, rate_change, specific_force, none, none, none)
@@ -68,10 +74,12 @@ def rotation_exp(phi: np.ndarray) -> np.ndarray:
 
 
 def rotation_log(rotations: np.ndarray) -> np.ndarray:
-    """Rotation vectors (..., 3) of rotations (..., 3, 3) by less than pi, accurate near the identity.
+    """Rotation vectors (..., 3) of rotations (..., 3, 3) by less than pi, accurate near the
+    identity.
 
-    The sine comes from the skew part and the cosine from the trace, so that small angles keep all their digits; close
-    to pi the skew part vanishes, which relative rotations between samples don't reach.
+    The sine comes from the skew part and the cosine from the trace, so that small angles keep all
+    their digits; close to pi the skew part vanishes, which relative rotations between samples don't
+    reach.
     """
     transposed = np.swapaxes(rotations, -1, -2)
     twice_sine_axis = (rotations - transposed)[..., [2, 0, 1], [1, 2, 0]]
@@ -91,7 +99,8 @@ def inverse_jacobian(phi: np.ndarray) -> np.ndarray:
 
 
 def quaternion_rate(orientation: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """(n, 3) vector part of ``2 conj(q) q'``: the rate in B of unit quaternions (n, 4) that change by (n, 4) per s.
+    """(n, 3) vector part of ``2 conj(q) q'``: the rate in B of unit quaternions (n, 4) that change
+    by (n, 4) per s.
 
     With second derivatives in place of first ones it is the rate's derivative.
     """
@@ -151,7 +160,9 @@ def _polynomial(
 
 
 def _difference_weights(time: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weights (m, 2 reach + 1) of the samples around k in the first and the second derivative there."""
+    """Weights (m, 2 reach + 1) of the samples around k in the first and the second derivative
+    there.
+    """
     points = 2 * reach + 1
     around = np.lib.stride_tricks.sliding_window_view(time, points)
     step = (around[:, -1] - around[:, 0])[:, None] / (points - 1)
@@ -163,11 +174,17 @@ def _difference_weights(time: np.ndarray, reach: int) -> tuple[np.ndarray, np.nd
     return weights[..., 0] / step, weights[..., 1] / step**2
 
 
-def _paper(time: np.ndarray, rotations: np.ndarray, positions: np.ndarray, g: np.ndarray) -> BodyMotion:
+def _paper(
+    time: np.ndarray, rotations: np.ndarray, positions: np.ndarray, g: np.ndarray
+) -> BodyMotion:
     before, after = np.diff(time)[:-1, None], np.diff(time)[1:, None]
     b, a = before[..., None], after[..., None]
-    phi = rotation_log(np.swapaxes(rotations[:-1], 1, 2) @ rotations[1:])  # (n - 1, 3), eq. 12 times dt
-    left = inverse_jacobian(phi)  # phi's derivative by the later rotation is left^T, by the earlier one -left
+    phi = rotation_log(
+        np.swapaxes(rotations[:-1], 1, 2) @ rotations[1:]
+    )  # (n - 1, 3), eq. 12 times dt
+    left = inverse_jacobian(
+        phi
+    )  # phi's derivative by the later rotation is left^T, by the earlier one -left
     right = np.swapaxes(left, 1, 2)
     count = len(before)
     minus, plus = phi[:-1] / before, phi[1:] / after
@@ -196,8 +213,9 @@ def _paper(time: np.ndarray, rotations: np.ndarray, positions: np.ndarray, g: np
 def _linear_parts(
     phi: np.ndarray, left: np.ndarray, rotations: np.ndarray, positions: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Linear parts (n - 1, 3) of the twists between neighbours (eq. 13 times dt), in the earlier frame, and their
-    derivatives (n - 1, 3, 6) by the increments of the earlier and the later pose."""
+    """Linear parts (n - 1, 3) of the twists between neighbours (eq. 13 times dt), in the earlier
+    frame, and their derivatives (n - 1, 3, 6) by the increments of the earlier and the later
+    pose."""
     to_body = np.swapaxes(rotations[:-1], 1, 2)
     shift = np.einsum("kij,kj->ki", to_body, np.diff(positions, axis=0))
     by_phi = _derivative_of_inverse_jacobian(phi, shift)
@@ -208,7 +226,9 @@ def _linear_parts(
 
 def _derivative_of_inverse_jacobian(phi: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """(n, 3, 3): derivative by phi of ``inverse_jacobian(phi) vector`` at a fixed vector (n, 3)."""
-    coefficient, slope = (value[:, None, None] for value in _cotangent_coefficient(np.linalg.norm(phi, axis=-1)))
+    coefficient, slope = (
+        value[:, None, None] for value in _cotangent_coefficient(np.linalg.norm(phi, axis=-1))
+    )
     dot = np.einsum("ki,ki->k", phi, vector)[:, None, None]
     column, row = phi[:, :, None], phi[:, None, :]
     squared = column * vector[:, None, :] + dot * np.eye(3) - 2.0 * vector[:, :, None] * row

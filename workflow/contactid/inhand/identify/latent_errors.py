@@ -1,13 +1,16 @@
-"""Errors that are correlated in time, as unknowns beside the parameters: the covariance is never formed.
+"""Errors that are correlated in time, as unknowns beside the parameters: the covariance is never
+formed.
 
-A recording's wrench equations, each whitened by the stated noise, are ``w = X theta + J e + G u + noise``. Here e are
-the errors of the poses, J their slopes, which reach two samples to either side; u are forces that aren't sensed, and G
-their wrench. e is white noise and a first-order process; u is a sum of first-order processes. A first-order process has
-a bidiagonal root, also across a gap, so the precision of all unknown errors is a band over the samples, and everything
-below costs as much per sample in a long recording as in a short one.
+A recording's wrench equations, each whitened by the stated noise, are ``w = X theta + J e + G u +
+noise``. Here e are the errors of the poses, J their slopes, which reach two samples to either side;
+u are forces that aren't sensed, and G their wrench. e is white noise and a first-order process; u
+is a sum of first-order processes. A first-order process has a bidiagonal root, also across a gap,
+so the precision of all unknown errors is a band over the samples, and everything below costs as
+much per sample in a long recording as in a short one.
 
-With the errors integrated out, the covariance of w is ``S = s_0 C + sum_i s_i K_i`` (:data:`LEVELS`). By Woodbury's
-identity, ``S^-1 = (1 - J A^-1 J^T / s_0) / s_0`` in whitened units, A the precision of e and u given w.
+With the errors integrated out, the covariance of w is ``S = s_0 C + sum_i s_i K_i``
+(:data:`LEVELS`). By Woodbury's identity, ``S^-1 = (1 - J A^-1 J^T / s_0) / s_0`` in whitened units,
+A the precision of e and u given w.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ LEVELS = (
 )  # fmt: skip
 POSES = (1, 2, 3, 4)  # levels of the poses
 COMING = tuple(range(5, len(LEVELS)))  # levels of unsensed forces that come and go, in N2
-_AXES = np.array([1, 1, 1, 0, 0, 0])  # of a pose's increment: an orientation's level comes after a position's
+_AXES = np.array(
+    [1, 1, 1, 0, 0, 0]
+)  # of a pose's increment: an orientation's level comes after a position's
 _GROUP = 4  # samples in a block; equations reach as far
 _SPAN = 5  # samples that an equation reaches
 
@@ -66,7 +71,9 @@ class LatentErrors:
         self._forces = [slice(start, start + rank) for start in starts]
         self._samples = len(equations.time)
         padded = -(-self._samples // _GROUP) * _GROUP
-        band = np.zeros((padded, _SPAN, self._size, self._size))  # band[k, o] is the block of samples k + o and k
+        band = np.zeros(
+            (padded, _SPAN, self._size, self._size)
+        )  # band[k, o] is the block of samples k + o and k
         band[self._samples :, 0] = np.eye(self._size)
         self._add_priors(band[: self._samples])
         self._add_data(band)
@@ -87,17 +94,27 @@ class LatentErrors:
         """Add the errors' own precision."""
         white, _ = self._pose_levels()
         error, slow = np.arange(POSE), np.arange(POSE, 2 * POSE)
-        for first, second, sign in ((error, error, 1), (slow, slow, 1), (error, slow, -1), (slow, error, -1)):
+        for first, second, sign in (
+            (error, error, 1),
+            (slow, slow, 1),
+            (error, slow, -1),
+            (slow, error, -1),
+        ):
             band[:, 0, first, second] += sign / white
         for place, level, span in self._processes():
             kept, fresh = self._decay(span)
-            own, along = np.arange(place.start, place.stop), np.broadcast_to(level, place.stop - place.start)
+            own, along = (
+                np.arange(place.start, place.stop),
+                np.broadcast_to(level, place.stop - place.start),
+            )
             band[:, 0, own, own] += 1.0 / (fresh[:, None] * along)
             band[:-1, 0, own, own] += kept[1:, None] ** 2 / (fresh[1:, None] * along)
             band[:-1, 1, own, own] -= kept[1:, None] / (fresh[1:, None] * along)
 
     def _decay(self, span: float) -> tuple[np.ndarray, np.ndarray]:
-        """(n,) share that a process keeps from the sample before, and the variance that is fresh, for unit variance."""
+        """(n,) share that a process keeps from the sample before, and the variance that is fresh,
+        for unit variance.
+        """
         step = np.diff(self._equations.time, prepend=-np.inf)
         return np.exp(-step / span), -np.expm1(-2.0 * step / span)
 
@@ -128,7 +145,9 @@ class LatentErrors:
         right = self._transposed(columns)
         self._response = self._solved(right) / self.levels[0]
         flat, error = columns.reshape(-1, columns.shape[2]), right.reshape(-1, columns.shape[2])
-        self._gram = (flat.T @ flat - error.T @ self._response.reshape(error.shape)) / self.levels[0]
+        self._gram = (flat.T @ flat - error.T @ self._response.reshape(error.shape)) / self.levels[
+            0
+        ]
 
     def _transposed(self, columns: np.ndarray) -> np.ndarray:
         """(n, d, c): by the errors' slopes transposed, of columns (m, 6, c)."""
@@ -136,7 +155,9 @@ class LatentErrors:
         out = np.zeros((self._samples, self._size, columns.shape[2]))
         by_pose = np.swapaxes(equations.by_pose, 1, 2) @ columns
         for i in range(_SPAN):
-            out[equations.rows - _SPAN // 2 + i, self._error] += by_pose[:, POSE * i : POSE * i + POSE]
+            out[equations.rows - _SPAN // 2 + i, self._error] += by_pose[
+                :, POSE * i : POSE * i + POSE
+            ]
         by_force = np.swapaxes(equations.by_force, 1, 2) @ columns
         for place in self._forces:
             out[equations.rows, place] += by_force
@@ -184,8 +205,11 @@ class LatentErrors:
         solved = self._solved(right).reshape(error.shape)
         return (flat.T @ flat - error.T @ solved / self.levels[0]) / self.levels[0]
 
-    def shown_and_expected(self, answer: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(k,) what the residuals show of every kernel, and what they should: ``r^T S^-1 K S^-1 r`` and ``tr(P K)``.
+    def shown_and_expected(
+        self, answer: np.ndarray, covariance: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(k,) what the residuals show of every kernel, and what they should: ``r^T S^-1 K S^-1 r``
+        and ``tr(P K)``.
 
         Of an answer (p,) with covariance (p, p); P is ``S^-1`` with the parameters projected out.
         """
@@ -223,17 +247,23 @@ class LatentErrors:
         """(m, 6) whitened wrench of errors (n, d)."""
         equations = self._equations
         total = np.einsum(
-            "kij,kj->ki", equations.by_force, sum(errors[equations.rows, place] for place in self._forces)
+            "kij,kj->ki",
+            equations.by_force,
+            sum(errors[equations.rows, place] for place in self._forces),
         )
         for i in range(_SPAN):
             around = errors[equations.rows - _SPAN // 2 + i, self._error]
-            total += np.einsum("kij,kj->ki", equations.by_pose[:, :, POSE * i : POSE * i + POSE], around)
+            total += np.einsum(
+                "kij,kj->ki", equations.by_pose[:, :, POSE * i : POSE * i + POSE], around
+            )
         return total
 
     def _variances(
         self, blocks: tuple[np.ndarray, np.ndarray], free: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every error (n, d), of it with the sample before (n - 1, d), and of e with its correlated part (n, 6)."""
+        """Of every error (n, d), of it with the sample before (n - 1, d), and of e with its
+        correlated part (n, 6).
+        """
         on, under = blocks
         count, size, n = len(on), self._size, self._samples
         on, under = (one.reshape(-1, _GROUP, size, _GROUP, size) for one in (on, under))

@@ -1,4 +1,6 @@
-"""Estimation in the paper's way: Levenberg and Marquardt's iteration on the factor graph, from a plain guess."""
+"""Estimation in the paper's way: Levenberg and Marquardt's iteration on the factor graph, from a
+plain guess.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ _GENTLE = 1e-1  # damping up to which a small expected decrease means a minimum
 
 @dataclass(frozen=True)
 class Optimum:
-    """Where the iteration ended: state, cost, curvature of parameters and bias there, and why it stopped."""
+    """Where the iteration ended: state, cost, curvature of parameters and bias there, and why it
+    stopped.
+    """
 
     state: GraphState
     cost: float
@@ -43,10 +47,11 @@ class Optimum:
 
 
 def minimise(graph: FactorGraph, start: GraphState, limits: Mapping[str, float]) -> Optimum:
-    """Lower the graph's cost from a start, with Nielsen's rule for the damping; ``limits`` say when to stop.
+    """Lower the graph's cost from a start, with Nielsen's rule for the damping; ``limits`` say when
+    to stop.
 
-    The rule follows the gain, actual over expected decrease, smoothly: on the curved valleys that residual forces
-    make, a fixed factor would bounce between two dampings.
+    The rule follows the gain, actual over expected decrease, smoothly: on the curved valleys that
+    residual forces make, a fixed factor would bounce between two dampings.
     """
     best, damping, growth = graph.evaluate(start), _FIRST_DAMPING, 2.0
     linear = graph.linearize(best)
@@ -66,7 +71,9 @@ def minimise(graph: FactorGraph, start: GraphState, limits: Mapping[str, float])
             gain = (best.cost - trial.cost) / max(step.expected_decrease, np.finfo(float).tiny)
         if gain > 0.0:
             best, growth = trial, 2.0
-            damping = max(damping * max(_FASTEST_DECAY, 1.0 - (2.0 * gain - 1.0) ** 3), _LEAST_DAMPING)
+            damping = max(
+                damping * max(_FASTEST_DECAY, 1.0 - (2.0 * gain - 1.0) ** 3), _LEAST_DAMPING
+            )
             linear = graph.linearize(best)
             reduced = reduce_graph(linear)
         else:
@@ -83,27 +90,38 @@ _LEAST_EXTENT = 0.1  # m, where the contact points don't say how large the objec
 
 
 def plain_start(signals: RecordedSignals) -> InertialParameters:
-    """A uniform box that carries the mean net force against gravity, spanning the contact points' range in B.
+    """A uniform box that carries the mean net force against gravity, spanning the contact points'
+    range in B.
 
-    The mean is taken in W: over a motion that comes and goes, accelerations average out and gravity stays.
+    The mean is taken in W: over a motion that comes and goes, accelerations average out and gravity
+    stays.
     """
     net = np.einsum("kij,kj->ki", signals.rotations, signals.forces.sum(axis=1))
     mass = max(float(net[:, 2].mean()) / signals.gravity, 1e-3)
     touching = signals.points.reshape(-1, 3)
-    extent = np.maximum(np.median(signals.points.max(axis=1) - signals.points.min(axis=1), axis=0), _LEAST_EXTENT)
+    extent = np.maximum(
+        np.median(signals.points.max(axis=1) - signals.points.min(axis=1), axis=0), _LEAST_EXTENT
+    )
     # different moments keep the principal axes defined where the contact points span equal ranges
     moments = mass * extent**2 / 12.0 * np.array([0.8, 1.0, 1.2])
     return PrincipalForm(mass, np.median(touching, axis=0), moments, np.eye(3)).parameters()
 
 
 def estimate_with_graph(
-    recording: xr.Dataset, method: str, prior: InertialParameters, block: Mapping[str, Any], *, bias: bool = False
+    recording: xr.Dataset,
+    method: str,
+    prior: InertialParameters,
+    block: Mapping[str, Any],
+    *,
+    bias: bool = False,
 ) -> Estimate:
-    """Inertial parameters by a factor graph with Levenberg and Marquardt's iteration (section III-B, in-hand paper).
+    """Inertial parameters by a factor graph with Levenberg and Marquardt's iteration (section
+    III-B, in-hand paper).
 
-    Constraints are costs that act on violation: the answer is drawn towards physical bodies and need not be one.
-    Without them, both charts of the parameters have the same minima. A recording that can't tell some parameter gives
-    an estimate that isn't converged, with what isn't identifiable as its message.
+    Constraints are costs that act on violation: the answer is drawn towards physical bodies and
+    need not be one. Without them, both charts of the parameters have the same minima. A recording
+    that can't tell some parameter gives an estimate that isn't converged, with what isn't
+    identifiable as its message.
 
     Parameters
     ----------
@@ -132,7 +150,11 @@ def estimate_with_graph(
     start = graph.start(prior if GEODESIC in features else plain_start(signals))
     optimum = minimise(graph, start, block["iterations"])
     slope = optimum.state.chart.slope
-    covariance = slope @ parameter_covariance(optimum.parameter_curvature)[:PARAMETERS, :PARAMETERS] @ slope.T
+    covariance = (
+        slope
+        @ parameter_covariance(optimum.parameter_curvature)[:PARAMETERS, :PARAMETERS]
+        @ slope.T
+    )
     return Estimate(
         method=method,
         solver=FACTOR_GRAPH,

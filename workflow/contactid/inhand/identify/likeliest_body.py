@@ -1,10 +1,12 @@
-"""The body that can exist and is likeliest by what data say, with a soft prior that knows the object's hull alone.
+"""The body that can exist and is likeliest by what data say, with a soft prior that knows the
+object's hull alone.
 
-A body is its pseudo-inertia matrix as ``P = L F F^T L^T``, L the factor of the uniform body's in the hull and F lower
-triangular with a positive diagonal: positive definite at every step of the search. The centre of mass is kept in the
-hull (eq. 37). The prior is the geodesic distance (eq. 20) to the body of uniform density in the hull, whatever its
-mass, and a mass that the sensed forces weigh, within a factor of e; no truth is in it. Without it (weight 0), what the
-data leave open drifts to the edge, where a body is flat or has no mass.
+A body is its pseudo-inertia matrix as ``P = L F F^T L^T``, L the factor of the uniform body's in
+the hull and F lower triangular with a positive diagonal: positive definite at every step of the
+search. The centre of mass is kept in the hull (eq. 37). The prior is the geodesic distance (eq. 20)
+to the body of uniform density in the hull, whatever its mass, and a mass that the sensed forces
+weigh, within a factor of e; no truth is in it. Without it (weight 0), what the data leave open
+drifts to the edge, where a body is flat or has no mass.
 """
 
 from __future__ import annotations
@@ -20,17 +22,25 @@ from contactid.core.inertia import (
     uniform_body,
 )
 
-PRIOR_WEIGHT = 200.0  # of half the squared distance to the uniform body: each direction within about 0.07 of it
+# of half the squared distance to the uniform body: each direction within about 0.07 of it
+PRIOR_WEIGHT = 200.0
 _MARGIN = 1e-3  # of the size, that the centre of mass keeps from the hull
 _STIFF = 1e5
 _FLATTEST = 10.0  # logarithm of the least diagonal, which the search meets where there is no prior
-_AWAY = 1.0  # the uniform body of 1 kg is at this and not at 0, where the first step would have no length
+# the uniform body of 1 kg is at this and not at 0, where the first step would have no length
+_AWAY = 1.0
 
 
 def likeliest_body(
-    answer: np.ndarray, known: np.ndarray, hull: np.ndarray, weight: float, start: InertialParameters, weighed: float
+    answer: np.ndarray,
+    known: np.ndarray,
+    hull: np.ndarray,
+    weight: float,
+    start: InertialParameters,
+    weighed: float,
 ) -> tuple[InertialParameters, bool]:
-    """The body with the least squared error of the data and distance to the uniform body, centre of mass in the hull.
+    """The body with the least squared error of the data and distance to the uniform body, centre of
+    mass in the hull.
 
     And whether the search for it ended by itself.
 
@@ -45,7 +55,8 @@ def likeliest_body(
     start
         A body that can exist.
     weighed
-        kg, the mass that is expected, within a factor of e where ``weight`` is :data:`PRIOR_WEIGHT`.
+        kg, the mass that is expected, within a factor of e where ``weight`` is
+        :data:`PRIOR_WEIGHT`.
     """
     values, vectors = np.linalg.eigh(known / np.outer(*[np.sqrt(np.diag(known))] * 2))
     root = (vectors * np.sqrt(np.maximum(values, 0.0))).T * np.sqrt(np.diag(known))
@@ -71,7 +82,9 @@ def likeliest_body(
         out = (normals @ (vector[1:4] / vector[0]) - offsets) / size + _MARGIN
         heavier = np.sqrt(weight / PRIOR_WEIGHT) * np.log(vector[:1] / weighed)
         prior = 0.5 * np.sqrt(weight) * off
-        return np.concatenate([root @ (vector - answer), prior, heavier, _STIFF * np.maximum(out, 0.0)])
+        return np.concatenate(
+            [root @ (vector - answer), prior, heavier, _STIFF * np.maximum(out, 0.0)]
+        )
 
     first = inverse @ _homogeneous(start.vector) @ inverse.T
     factor = np.linalg.cholesky(first)
@@ -88,4 +101,6 @@ def _homogeneous(vector: np.ndarray) -> np.ndarray:
 def _vector_of(matrix: np.ndarray) -> np.ndarray:
     """(10,) of P (4, 4) over the coordinates (1, x, y, z)."""
     sigma = matrix[1:, 1:]
-    return np.concatenate([matrix[0, :1], matrix[0, 1:], tensor_entries(np.trace(sigma) * np.eye(3) - sigma)])
+    return np.concatenate(
+        [matrix[0, :1], matrix[0, 1:], tensor_entries(np.trace(sigma) * np.eye(3) - sigma)]
+    )

@@ -1,23 +1,27 @@
-"""Inertial parameters of one recording, with noise levels and disturbances that the recording itself tells.
+"""Inertial parameters of one recording, with noise levels and disturbances that the recording
+itself tells.
 
-Newton and Euler's equations (eqs. 8 and 9; :mod:`contactid.inhand.identify.wrench`), forces and contact points
-eliminated, poses unknown, a constant unsensed wrench beside. Linearised about poses that follow the answer
-(:mod:`contactid.inhand.identify.linearised`), a sample's wrench is linear in the parameters, in what disturbs it, and
-in errors that are correlated in time (:mod:`contactid.inhand.identify.latent_errors`): those of the poses are white, or
-correlated over a tenth of a second (a tracker's jitter), position and orientation apart; forces at the contacts that
+Newton and Euler's equations (eqs. 8 and 9; :mod:`contactid.inhand.identify.wrench`), forces and
+contact points eliminated, poses unknown, a constant unsensed wrench beside. Linearised about poses
+that follow the answer (:mod:`contactid.inhand.identify.linearised`), a sample's wrench is linear in
+the parameters, in what disturbs it, and in errors that are correlated in time
+(:mod:`contactid.inhand.identify.latent_errors`): those of the poses are white, or correlated over a
+tenth of a second (a tracker's jitter), position and orientation apart; forces at the contacts that
 aren't sensed are correlated over a tenth of a second and over a second.
 
-The factors of all these are found by restricted maximum likelihood: each is multiplied by what the residuals show over
-what they should show. The root of that ratio would never lower the likelihood (Zhou, Hu, Qiao, Lange, J. Comput. Graph.
-Stat. 28, 2019), but takes twice the steps. So a noise that is stated wrongly, or that isn't white, widens the standard
-errors by itself, and lets the prior count for more. Disturbances are those that make the data likelier
+The factors of all these are found by restricted maximum likelihood: each is multiplied by what the
+residuals show over what they should show. The root of that ratio would never lower the likelihood
+(Zhou, Hu, Qiao, Lange, J. Comput. Graph. Stat. 28, 2019), but takes twice the steps. So a noise
+that is stated wrongly, or that isn't white, widens the standard errors by itself, and lets the
+prior count for more. Disturbances are those that make the data likelier
 (:mod:`contactid.inhand.identify.disturbance_models`).
 
-The answer is a body that can exist (:mod:`contactid.inhand.identify.likeliest_body`), near the uniform one in the hull
-where the data say little. What the poses' noise adds to the information is taken off before the prior is weighed
-against the data (:mod:`contactid.inhand.identify.pose_noise`). Standard errors are the data's, without that prior, and
-with an error of the force sensors' calibration that is stated: a common factor of all forces is another mass at every
-motion, so no recording shows it.
+The answer is a body that can exist (:mod:`contactid.inhand.identify.likeliest_body`), near the
+uniform one in the hull where the data say little. What the poses' noise adds to the information is
+taken off before the prior is weighed against the data
+(:mod:`contactid.inhand.identify.pose_noise`). Standard errors are the data's, without that prior,
+and with an error of the force sensors' calibration that is stated: a common factor of all forces is
+another mass at every motion, so no recording shows it.
 """
 
 from __future__ import annotations
@@ -32,7 +36,15 @@ from contactid.inhand.identify.disturbance_models import DISTURBANCES, Model, mo
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, REACH
 from contactid.inhand.identify.latent_errors import COMING, LEVELS, POSES, Equations, LatentErrors
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
-from contactid.inhand.identify.linearised import LAG, PLACES, Linearised, PresentRecording, gains, linearised, started
+from contactid.inhand.identify.linearised import (
+    LAG,
+    PLACES,
+    Linearised,
+    PresentRecording,
+    gains,
+    linearised,
+    started,
+)
 from contactid.inhand.identify.pose_noise import noise_information, without_noise
 from contactid.inhand.identify.signal_noise import STATED, pose_levels
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
@@ -88,18 +100,23 @@ class RecordingFit:
     errors : (16,) standard errors of :func:`told_parameters`, calibration included
     fit_errors : (16,) the same of the fit alone
     vector_errors : (10,) standard errors of ``body.vector``, calibration included
-    levels : (k,) factors of the noise, in the order of :data:`LEVELS`; those of unsensed forces in N2
-    answer : (p,) all unknowns: the body, a constant unsensed wrench in B about its origin (N and N m; sensed is what
-        acts less this), and the disturbances as :data:`.linearised.PLACES` has them; zero where the model has none
-    residuals : of each stretch, (m, 6) N and N m, sensed wrench less what the estimate's motion asks for
+    levels : (k,) factors of the noise, in the order of :data:`LEVELS`; those of unsensed forces in
+        N2
+    answer : (p,) all unknowns: the body, a constant unsensed wrench in B about its origin (N and N
+        m; sensed is what acts less this), and the disturbances as :data:`.linearised.PLACES` has
+        them; zero where the model has none
+    residuals : of each stretch, (m, 6) N and N m, sensed wrench less what the estimate's motion
+        asks for
     times : of each stretch, (m,) s
     wrench_errors : (6,) its standard errors, fit alone
     models : of disturbances, likeliest first: that one was taken
-    pose_share : variance that the poses' noise puts into the wrenches, over that of the motion itself
+    pose_share : variance that the poses' noise puts into the wrenches, over that of the motion
+        itself
     misfit : squared residuals by the stated noise, per degree of freedom
     degrees : of freedom
     iterations : rounds of linearisation
-    converged : whether the last one moved the answer by less than half a standard error, and its search ended
+    converged : whether the last one moved the answer by less than half a standard error, and its
+        search ended
     """
 
     body: InertialParameters
@@ -120,7 +137,9 @@ class RecordingFit:
     converged: bool
 
     def mass_interval(self, share: float = 0.0) -> tuple[float, float]:
-        """Kg, of 95 %: calibration included, and upwards a share of the load that is stated to bypass the sensors."""
+        """Kg, of 95 %: calibration included, and upwards a share of the load that is stated to
+        bypass the sensors.
+        """
         error = INTERVAL * float(self.errors[0])
         return self.body.mass - error, (self.body.mass + error) / (1.0 - share)
 
@@ -131,11 +150,16 @@ class RecordingFit:
 
     @property
     def by_data(self) -> np.ndarray:
-        """(16,) whether the data move a told parameter by a standard error of the fit or more from the uniform body.
+        """(16,) whether the data move a told parameter by a standard error of the fit or more from
+        the uniform body.
 
-        The mass, which the prior knows within a factor of e, is the data's where they know it better.
+        The mass, which the prior knows within a factor of e, is the data's where they know it
+        better.
         """
-        moved = np.abs(told_parameters(self.body.vector) - told_parameters(self.uniform.vector)) >= self.fit_errors
+        moved = (
+            np.abs(told_parameters(self.body.vector) - told_parameters(self.uniform.vector))
+            >= self.fit_errors
+        )
         moved[0] = self.fit_errors[0] < self.body.mass
         return moved
 
@@ -144,13 +168,17 @@ TENSOR = slice(4, 10)  # about the centre of mass, of told parameters
 
 
 def told_parameters(vector: np.ndarray) -> np.ndarray:
-    """(16,): mass, centre of mass, tensor about it, tensor about B's origin (xx, yy, zz, xy, xz, yz), of a (10,)."""
+    """(16,): mass, centre of mass, tensor about it, tensor about B's origin (xx, yy, zz, xy, xz,
+    yz), of a (10,).
+    """
     center = vector[1:4] / vector[0]
     at_center = vector[4:] - tensor_entries(parallel_axis(vector[0], center))
     return np.concatenate([vector[:1], center, at_center, vector[4:]])
 
 
-def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float = GAIN_SD, uses: Uses = ALL) -> RecordingFit:
+def fit_recording(
+    stretches: Sequence[RecordedSignals], gain_sd: float = GAIN_SD, uses: Uses = ALL
+) -> RecordingFit:
     """Estimate an object from stretches of one recording.
 
     Parameters
@@ -158,7 +186,8 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float = GAIN_SD
     stretches
         Each of even samples without a gap; stated deviations start the search for the noise levels.
     gain_sd
-        Relative standard deviation of the forces' calibration, of each contact's and of all in common.
+        Relative standard deviation of the forces' calibration, of each contact's and of all in
+        common.
     uses
         What the estimate makes use of.
     """
@@ -174,13 +203,17 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float = GAIN_SD
     offered = DISTURBANCES if uses.disturbances else ()
 
     def weighed(errors: LatentErrors) -> list[Model]:
-        return models(errors.information, errors.score, deviations, recording.lag, offered, uses.wrench)
+        return models(
+            errors.information, errors.score, deviations, recording.lag, offered, uses.wrench
+        )
 
     for turn in range(_ROUNDS):
         near = body.vector
         present = linearised(recording, near)
         if uses.noise:
-            levels = _noise_levels(present.equations, levels, _STEPS if turn < _FIRST else _FEW, weighed, least)
+            levels = _noise_levels(
+                present.equations, levels, _STEPS if turn < _FIRST else _FEW, weighed, least
+            )
         errors = LatentErrors(present.equations, levels)
         candidates = weighed(errors)
         model = candidates[0]
@@ -189,7 +222,9 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float = GAIN_SD
         information, covariance = without_noise(model.information, noise)
         if uses.body:
             known = _of_parameters(information)
-            body, solved = likeliest_body(model.answer[:PARAMETERS], known, hull, weight, body, mass)
+            body, solved = likeliest_body(
+                model.answer[:PARAMETERS], known, hull, weight, body, mass
+            )
         else:
             body, solved = InertialParameters.from_vector(model.answer[:PARAMETERS]), True
         step, sizes = np.abs(body.vector - near), np.sqrt(np.diag(covariance)[:PARAMETERS])
@@ -204,14 +239,18 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float = GAIN_SD
     return replace(fit, iterations=turn + 1, converged=solved and settled)
 
 
-def _first_body(start: np.ndarray, hull: np.ndarray, weight: float, mass: float) -> InertialParameters:
+def _first_body(
+    start: np.ndarray, hull: np.ndarray, weight: float, mass: float
+) -> InertialParameters:
     """By least squares on the equations at smoothed poses (6 n, 17)."""
     columns, value = start[:, :-1], start[:, -1]
     information = columns.T @ columns
     answer = _inverse(information) @ columns.T @ value
     misfit = float(np.mean((value - columns @ answer) ** 2))
     known = _of_parameters(information / misfit)
-    return likeliest_body(answer[:PARAMETERS], known, hull, weight, uniform_body(mass, hull), mass)[0]
+    return likeliest_body(answer[:PARAMETERS], known, hull, weight, uniform_body(mass, hull), mass)[
+        0
+    ]
 
 
 def _of_parameters(information: np.ndarray) -> np.ndarray:
@@ -220,7 +259,9 @@ def _of_parameters(information: np.ndarray) -> np.ndarray:
 
 
 def _weighed(stretches: Sequence[RecordedSignals]) -> float:
-    """Mass (kg) that weighs what the sensed forces add up to; a tenth of a kg where that is nothing."""
+    """Mass (kg) that weighs what the sensed forces add up to; a tenth of a kg where that is
+    nothing.
+    """
     force = np.concatenate([one.wrench[:, :3] for one in stretches])
     mean = float(np.median(np.linalg.norm(force, axis=1))) / max(stretches[0].gravity, 1.0)
     return mean if mean > 1e-4 else 0.1
@@ -230,7 +271,9 @@ def _noise_levels(
     equations: Equations, levels: np.ndarray, steps: int, weighed: Callable[[LatentErrors], list[Model]],
     least: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
-    """Levels after some steps towards the most likely ones, under the model that is likeliest at each."""
+    """Levels after some steps towards the most likely ones, under the model that is likeliest at
+    each.
+    """
     for _ in range(steps):
         errors = LatentErrors(equations, levels)
         model = weighed(errors)[0]
@@ -246,16 +289,24 @@ def _noise_levels(
 
 
 def _inverse(matrix: np.ndarray) -> np.ndarray:
-    """Of a symmetric positive matrix whose entries have different units; what is lost to rounding is left large."""
+    """Of a symmetric positive matrix whose entries have different units; what is lost to rounding
+    is left large.
+    """
     scale = np.sqrt(np.maximum(np.diag(matrix), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
     return (vectors / np.maximum(values, 1e-13 * values[-1])) @ vectors.T / np.outer(scale, scale)
 
 
 def _by_gains(
-    recording: PresentRecording, present: Linearised, errors: LatentErrors, model: Model, information: np.ndarray
+    recording: PresentRecording,
+    present: Linearised,
+    errors: LatentErrors,
+    model: Model,
+    information: np.ndarray,
 ) -> np.ndarray:
-    """(10, c) change of the answer by every contact's factor, apart from the others; of one contact there is none."""
+    """(10, c) change of the answer by every contact's factor, apart from the others; of one contact
+    there is none.
+    """
     each, slope = gains(recording, present), present.equations.slope[:, :, model.columns]
     if each.shape[2] == 1:
         return np.zeros((PARAMETERS, 1))
@@ -287,7 +338,9 @@ def _fit_of(
         answer=answer + np.where(np.arange(len(answer)) == PLACES[LAG].start, recording.lag, 0.0),
         residuals=recording.split(residuals),
         times=recording.split(recording.signals.time[recording.rows]),
-        wrench_errors=np.sqrt(np.diag(covariance)[wrench]) if wrench[-1] in model.columns else np.zeros(WRENCH),
+        wrench_errors=np.sqrt(np.diag(covariance)[wrench])
+        if wrench[-1] in model.columns
+        else np.zeros(WRENCH),
         models=tuple(candidates),
         pose_share=_pose_share(present, levels, body.vector),
         misfit=misfit,
@@ -298,7 +351,9 @@ def _fit_of(
 
 
 def _pose_share(present: Linearised, levels: np.ndarray, vector: np.ndarray) -> float:
-    """Variance of the wrenches by the poses' noise over that by the motion; the median of the six components."""
+    """Variance of the wrenches by the poses' noise over that by the motion; the median of the six
+    components.
+    """
     equations, coordinates = present.equations, np.repeat([1, 0], 3)
     each = np.tile(levels[1 + coordinates] + levels[3 + coordinates], 2 * REACH[FOURTH_ORDER] + 1)
     noise = ((present.roots @ equations.by_pose) ** 2 @ each).mean(axis=0)
@@ -309,7 +364,9 @@ def _pose_share(present: Linearised, levels: np.ndarray, vector: np.ndarray) -> 
 
 def _slope(vector: np.ndarray) -> np.ndarray:
     """(16, 10) of :func:`told_parameters`."""
-    steps = 1e-6 * np.maximum(np.abs(vector), 1e-3 * np.abs(vector).max() * np.array([1.0] * 4 + [0.01] * 6))
+    steps = 1e-6 * np.maximum(
+        np.abs(vector), 1e-3 * np.abs(vector).max() * np.array([1.0] * 4 + [0.01] * 6)
+    )
     return np.column_stack(
         [
             (told_parameters(vector + step) - told_parameters(vector - step)) / (2.0 * size)

@@ -1,12 +1,15 @@
-"""A recording's wrench equations, linear about present poses and parameters, with every column that may be unknown.
+"""A recording's wrench equations, linear about present poses and parameters, with every column that
+may be unknown.
 
-Beside the ten parameters and a constant wrench in the body (a sensor's zero, a mounting frame's preload) there are
-columns of disturbances that a recording may have and most don't (:data:`PLACES`):
+Beside the ten parameters and a constant wrench in the body (a sensor's zero, a mounting frame's
+preload) there are columns of disturbances that a recording may have and most don't
+(:data:`PLACES`):
 
-* *world*: a force that is fixed in the world and isn't sensed, at the contacts' mean place: a cable;
+* *world*: a force that is fixed in the world and isn't sensed, at the contacts' mean place: a
+  cable;
 * *lag*: the forces are late by a time, by which they are shifted before the equations are taken;
-* *axes*: accelerations of the positions, times a 3 by 3 matrix M: position and orientation aren't told in the same
-  axes, or time or lengths have another unit. The weight doesn't mind.
+* *axes*: accelerations of the positions, times a 3 by 3 matrix M: position and orientation aren't
+  told in the same axes, or time or lengths have another unit. The weight doesn't mind.
 
 Which of them are in is decided by :mod:`contactid.inhand.identify.disturbance_models`.
 """
@@ -32,13 +35,20 @@ from contactid.inhand.identify.kinematics import (
 from contactid.inhand.identify.latent_errors import Equations
 from contactid.inhand.identify.signal_noise import steady_points
 from contactid.inhand.identify.smoothing import WIDER, smoothed_motion
-from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor, wrench_covariance, wrench_slope
+from contactid.inhand.identify.wrench import (
+    PARAMETERS,
+    WRENCH,
+    regressor,
+    wrench_covariance,
+    wrench_slope,
+)
 from contactid.inhand.readers.recordings import RecordedSignals
 
 WORLD, LAG, AXES = "world", "lag", "axes"
 _REACH = REACH[FOURTH_ORDER]
 _FLOOR = np.diag(np.repeat([1e-5, 1e-6], 3) ** 2)  # N and N m, least deviations of a wrench
-_LEVER = 0.25  # of the hull's length, by which slow errors of a sensor's torques go with those of its forces
+# of the hull's length, by which slow errors of a sensor's torques go with those of its forces
+_LEVER = 0.25
 _BEYOND = 1e3  # times its deviation: a wrench that a shift would have to guess
 _MOTION = ("rate", "rate_change", "specific_force")
 _SLOPES = ("d_rate", "d_rate_change", "d_specific_force")
@@ -76,7 +86,9 @@ class PresentRecording:
     @property
     def rows(self) -> np.ndarray:
         """(m,) samples that have the neighbours that differences need."""
-        return np.concatenate([np.arange(one.start + _REACH, one.stop - _REACH) for one in self.parts])
+        return np.concatenate(
+            [np.arange(one.start + _REACH, one.stop - _REACH) for one in self.parts]
+        )
 
     @property
     def stated(self) -> np.ndarray:
@@ -96,11 +108,14 @@ class PresentRecording:
 
     def split(self, values: np.ndarray) -> list[np.ndarray]:
         """Values (m, ...) of each stretch."""
-        return np.split(values, np.cumsum([one.stop - one.start - 2 * _REACH for one in self.parts])[:-1])
+        return np.split(
+            values, np.cumsum([one.stop - one.start - 2 * _REACH for one in self.parts])[:-1]
+        )
 
 
 def started(stretches: Sequence[RecordedSignals]) -> tuple[PresentRecording, np.ndarray]:
-    """A recording at smoothed poses, and (6 n, 17) equations there: parameters, constant wrench, and the sensed wrench.
+    """A recording at smoothed poses, and (6 n, 17) equations there: parameters, constant wrench,
+    and the sensed wrench.
 
     Whitened by the stated noise.
     """
@@ -126,7 +141,9 @@ def _together(motions: Sequence[BodyMotion], names: Sequence[str]) -> list[np.nd
 def _joined(stretches: Sequence[RecordedSignals]) -> RecordedSignals:
     series = ["time", "rotations", "positions", "forces", "force_sd", "points"]
     series += [] if stretches[0].torques is None else ["torques"]
-    joined: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in stretches]) for name in series}
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(one, name) for one in stretches]) for name in series
+    }
     return replace(stretches[0], **joined)
 
 
@@ -157,7 +174,11 @@ def linearised(recording: PresentRecording, vector: np.ndarray) -> Linearised:
     signals, beyond = _shifted(recording)
     motions = [
         body_motion(
-            signals.time[one], recording.rotations[one], recording.positions[one], signals.gravity, FOURTH_ORDER
+            signals.time[one],
+            recording.rotations[one],
+            recording.positions[one],
+            signals.gravity,
+            FOURTH_ORDER,
         )
         for one in recording.parts
     ]
@@ -177,7 +198,9 @@ def linearised(recording: PresentRecording, vector: np.ndarray) -> Linearised:
     )
     roots = _noise_roots(signals)[rows] * np.where(beyond[rows], _BEYOND, 1.0)[:, None, None]
     white = np.linalg.solve(roots, np.concatenate(blocks, axis=2))
-    value, slope, by_pose, by_force = np.split(white, np.cumsum([one.shape[2] for one in blocks])[:-1], axis=2)
+    value, slope, by_pose, by_force = np.split(
+        white, np.cumsum([one.shape[2] for one in blocks])[:-1], axis=2
+    )
     equations = Equations(signals.time, rows, value[..., 0], slope, by_pose, by_force)
     return Linearised(equations, motion, roots)
 
@@ -189,7 +212,9 @@ def _shifted(recording: PresentRecording) -> tuple[RecordedSignals, np.ndarray]:
     if not lag:
         return signals, beyond
     moved: dict[str, Any] = {
-        name: getattr(signals, name).copy() for name in ("forces", "torques") if getattr(signals, name) is not None
+        name: getattr(signals, name).copy()
+        for name in ("forces", "torques")
+        if getattr(signals, name) is not None
     }
     for part in recording.parts:
         time = signals.time[part]
@@ -201,7 +226,11 @@ def _shifted(recording: PresentRecording) -> tuple[RecordedSignals, np.ndarray]:
 
 
 def _disturbances(
-    recording: PresentRecording, signals: RecordedSignals, motion: BodyMotion, wrench: np.ndarray, vector: np.ndarray
+    recording: PresentRecording,
+    signals: RecordedSignals,
+    motion: BodyMotion,
+    wrench: np.ndarray,
+    vector: np.ndarray,
 ) -> np.ndarray:
     """(m, 6, q) columns of :data:`PLACES`; of the wrench (m, 6) that the parameters (10,) ask for."""
     rows = recording.rows
@@ -209,7 +238,9 @@ def _disturbances(
     points = signals.points[rows]
     world = -np.concatenate([to_body, skew(points.mean(axis=1)) @ to_body], axis=1)
     time = recording.split(signals.time[rows])
-    changes = [np.gradient(one, t, axis=0) for one, t in zip(recording.split(wrench), time, strict=True)]
+    changes = [
+        np.gradient(one, t, axis=0) for one, t in zip(recording.split(wrench), time, strict=True)
+    ]
     late = -np.concatenate(changes)[..., None]
     acceleration = motion.specific_force + to_body @ np.array([0.0, 0.0, -signals.gravity])
     in_world = np.einsum("kji,kj->ki", to_body, acceleration)
@@ -230,7 +261,9 @@ def gains(recording: PresentRecording, present: Linearised) -> np.ndarray:
 
 
 def _unsensed_root(signals: RecordedSignals) -> np.ndarray:
-    """(6, r) wrench of independent forces of unit size at the contacts; a sensor's torques err like its forces."""
+    """(6, r) wrench of independent forces of unit size at the contacts; a sensor's torques err like
+    its forces.
+    """
     points = signals.points.mean(axis=0)
     each = np.concatenate([np.broadcast_to(np.eye(3), (len(points), 3, 3)), skew(points)], axis=1)
     covariance = np.einsum("kij,klj->il", each, each) / len(points)

@@ -1,7 +1,10 @@
-"""The paper's methods and our solvers: what each estimates, what it may be told beforehand, and what it returns.
+"""The paper's methods and our solvers: what each estimates, what it may be told beforehand, and
+what it returns.
 
-Every estimator takes a recording, a method's name, a prior and its block of the configuration, and returns an
-:class:`Estimate`; one that fails returns an estimate with ``converged`` false and a message that says why.
+Every estimator takes a recording, a method's name, a prior and its block of the configuration, and
+returns an
+:class:`Estimate`; one that fails returns an estimate with ``converged`` false and a message that
+    says why.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ METHOD_LABELS = {
     "constraint_geodesic": "C + G",
 }
 GROUND_TRUTH, BASELINE = "ground_truth", "baseline"
-#: The naive answer beside every estimate: uniform density in the hull that is given, with the estimate's mass.
+#: The naive answer beside every estimate: uniform density in the hull that is given, with the
+#: estimate's mass.
 UNIFORM = "uniform_body"
 FREE, CONSTRAINED = METHODS[2:4]
 DATA, PRIOR = "data", "prior"  # what decides the tensor of an estimate
@@ -49,9 +53,10 @@ ESTIMATE_COLUMNS = (
     "geodesic_error", "decided_by", *PARAMETER_COLUMNS, "seconds",
 )  # fmt: skip
 
-# What a method of the factor graph has (section IV-B): the principal-axes form of eqs. 26 to 30 in place of the ten
-# parameters as they are, a cost of violations of eqs. 35 to 37, and one of the distance to a prior (eq. 20). The
-# paper's methods know no wrench that isn't sensed; the ablation adds a constant one.
+# What a method of the factor graph has (section IV-B): the principal-axes form of eqs. 26 to 30 in
+# place of the ten parameters as they are, a cost of violations of eqs. 35 to 37, and one of the
+# distance to a prior (eq. 20). The paper's methods know no wrench that isn't sensed; the ablation
+# adds a constant one.
 PRINCIPAL, CONSISTENCY, GEODESIC, BIAS = "principal", "consistency", "geodesic", "bias"
 GRAPH_METHODS: dict[str, tuple[str, ...]] = {
     "baseline_fg": (),
@@ -94,10 +99,14 @@ class Estimate:
 def failed_estimate(method: str, solver: str, message: str, seconds: float = 0.0) -> Estimate:
     """The estimate of a solver that has no answer: nan everywhere, not converged."""
     unknown = InertialParameters.from_vector(np.full(10, np.nan))
-    return Estimate(method, solver, False, unknown, 0, seconds, float("nan"), np.full(10, np.nan), message)
+    return Estimate(
+        method, solver, False, unknown, 0, seconds, float("nan"), np.full(10, np.nan), message
+    )
 
 
 def parameter_values(body: InertialParameters) -> dict[str, float]:
-    """Mass (kg), centre of mass (m) and tensor entries about B's origin (kg m2), by :data:`PARAMETER_COLUMNS`."""
+    """Mass (kg), centre of mass (m) and tensor entries about B's origin (kg m2), by
+    :data:`PARAMETER_COLUMNS`.
+    """
     values = (body.mass, *body.center_of_mass, *tensor_entries(body.inertia))
     return dict(zip(PARAMETER_COLUMNS, values, strict=True))

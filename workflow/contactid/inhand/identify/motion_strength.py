@@ -1,8 +1,10 @@
-"""How near our estimate comes to the truth by how strongly the object is moved, and how often its intervals hold.
+"""How near our estimate comes to the truth by how strongly the object is moved, and how often its
+intervals hold.
 
-The twins' motions, and the same with a third of their range and with two and a half times of it, each recording with
-one of :data:`KINDS` of unsensed forces in hand; the estimate is told neither. Five boxes and four kinds in turn, so
-that twenty seeds in a row have every pair once. What was chosen in the estimate was chosen on seeds below 100.
+The twins' motions, and the same with a third of their range and with two and a half times of it,
+each recording with one of :data:`KINDS` of unsensed forces in hand; the estimate is told neither.
+Five boxes and four kinds in turn, so that twenty seeds in a row have every pair once. What was
+chosen in the estimate was chosen on seeds below 100.
 """
 
 from __future__ import annotations
@@ -35,9 +37,10 @@ _WITHIN = 1.96  # standard errors; 95 % of errors are within, if the stated ones
 def write_strengths(objects: str, study: Mapping[str, Any], strengths: str) -> None:
     """Estimate the recordings of the block ``inhand: strength``, into a csv.
 
-    Columns: ``source, motion, object, seed, disturbance``, those of :func:`.ablation.errors`, ``decided_by``,
-    ``entries_by_data`` (of the six of the tensor about the centre of mass), and ``mass_held, center_held,
-    tensor_held``, how many of 1, 3 and 6 intervals of 95 % hold the truth.
+    Columns: ``source, motion, object, seed, disturbance``, those of :func:`.ablation.errors`,
+    ``decided_by``, ``entries_by_data`` (of the six of the tensor about the centre of mass), and
+    ``mass_held, center_held, tensor_held``, how many of 1, 3 and 6 intervals of 95 % hold the
+    truth.
     """
     block, rows = study["strength"], []
     for source in block["sources"]:
@@ -64,7 +67,9 @@ def _moved(
     else:
         settings["residual"] = {**settings["residual"], **change}
     options = twin_options({**twin, "sources": {**twin["sources"], source: settings}}, objects)
-    recording, truth = simulate_recording(source, BOXES[seed % len(BOXES)], seed, options, residual=residual)
+    recording, truth = simulate_recording(
+        source, BOXES[seed % len(BOXES)], seed, options, residual=residual
+    )
     return recording, truth, kind
 
 

@@ -1,4 +1,6 @@
-"""Our estimate of a study's recording: averaged, and by likelihood (:mod:`contactid.inhand.identify.likelihood`)."""
+"""Our estimate of a study's recording: averaged, and by likelihood
+(:mod:`contactid.inhand.identify.likelihood`).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,14 @@ from contactid.core.errors import ContactIdError
 from contactid.inhand.identify.averaging import FEWEST, STEP, averaged_stretches
 from contactid.inhand.identify.identifiability import unidentifiable
 from contactid.inhand.identify.likelihood import ALL, TENSOR, RecordingFit, Uses, fit_recording
-from contactid.inhand.identify.methods import CONSTRAINED, DATA, LIKELIHOOD, PRIOR, Estimate, failed_estimate
+from contactid.inhand.identify.methods import (
+    CONSTRAINED,
+    DATA,
+    LIKELIHOOD,
+    PRIOR,
+    Estimate,
+    failed_estimate,
+)
 from contactid.inhand.readers.recordings import recorded_signals
 
 
@@ -26,15 +35,18 @@ def our_fit(recording: xr.Dataset, uses: Uses = ALL) -> RecordingFit:
     """
     stretches, _ = averaged_stretches(recorded_signals(recording))
     if not stretches:
-        raise ContactIdError("a recording is too short", f"Give {FEWEST * STEP:.2g} s without a gap, or more")
+        raise ContactIdError(
+            "a recording is too short", f"Give {FEWEST * STEP:.2g} s without a gap, or more"
+        )
     return fit_recording(stretches, uses=uses)
 
 
 def our_estimate(recording: xr.Dataset, uses: Uses = ALL) -> Estimate:
-    """The same as a row of the study; without an answer, and a message, where the forces tell nothing at all.
+    """The same as a row of the study; without an answer, and a message, where the forces tell
+    nothing at all.
 
-    The objective is half the squared residuals by the stated noise. What the recording can't tell is the uniform
-    body's, and the message says what that is.
+    The objective is half the squared residuals by the stated noise. What the recording can't tell
+    is the uniform body's, and the message says what that is.
     """
     begin = time.process_time()
     lost = unidentifiable(recording)
@@ -48,7 +60,8 @@ def our_estimate(recording: xr.Dataset, uses: Uses = ALL) -> Estimate:
 def estimate_of(fit: RecordingFit) -> Estimate:
     """A fit as a row of the study.
 
-    It is decided by the prior where the data move no entry of the tensor about the centre of mass by a standard error.
+    It is decided by the prior where the data move no entry of the tensor about the centre of mass
+    by a standard error.
     """
     return Estimate(
         method=CONSTRAINED,

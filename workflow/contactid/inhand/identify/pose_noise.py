@@ -1,13 +1,16 @@
-"""What noise in the poses does to a fit that is linear in the parameters: it passes for motion, and so for information.
+"""What noise in the poses does to a fit that is linear in the parameters: it passes for motion, and
+so for information.
 
-The regressor ``Y`` is taken at the likeliest poses. What is left of their errors, of covariance D, adds to the
-information ``A = Y^T W Y`` on average what it would be of that noise alone, ``N_ij = tr(W B_i D B_j^T)``, where ``B_i``
-is the slope by the poses of the wrench of the i-th parameter alone and ``W`` the inverse of the wrenches' covariance,
-which has the poses' noise in it. The score ``Y^T W (w - Y theta)`` is zero on average at the truth, since the poses
-follow the answer and what is left of their errors is independent of the residuals. Its variance is A, and its slope
-``A - N`` and not A. So where it is zero, parameters have the covariance ``(A - N)^-1 A (A - N)^-1`` (the sandwich of
-estimating equations; for errors in variables Carroll, Ruppert, Stefanski, Crainiceanu, *Measurement Error in Nonlinear
-Models*, 2006). Under strong motion N is small beside A; under weak motion nearly all of A is noise.
+The regressor ``Y`` is taken at the likeliest poses. What is left of their errors, of covariance D,
+adds to the information ``A = Y^T W Y`` on average what it would be of that noise alone, ``N_ij =
+tr(W B_i D B_j^T)``, where ``B_i`` is the slope by the poses of the wrench of the i-th parameter
+alone and ``W`` the inverse of the wrenches' covariance, which has the poses' noise in it. The score
+``Y^T W (w - Y theta)`` is zero on average at the truth, since the poses follow the answer and what
+is left of their errors is independent of the residuals. Its variance is A, and its slope ``A - N``
+and not A. So where it is zero, parameters have the covariance ``(A - N)^-1 A (A - N)^-1`` (the
+sandwich of estimating equations; for errors in variables Carroll, Ruppert, Stefanski, Crainiceanu,
+*Measurement Error in Nonlinear Models*, 2006). Under strong motion N is small beside A; under weak
+motion nearly all of A is noise.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ _FLAT = 1e-13  # relative information; below it, what is lost to rounding is lef
 def noise_information(present: Linearised, stated: np.ndarray, errors: LatentErrors) -> np.ndarray:
     """N (10, 10), see the module; a mean over draws of what is left of the poses' errors.
 
-    Of equations at the likeliest poses, the stated deviations (6,) of a pose's increment, and the errors' precision.
+    Of equations at the likeliest poses, the stated deviations (6,) of a pose's increment, and the
+    errors' precision.
     """
     motion, rows = present.motion, present.equations.rows
     blocks = np.concatenate([motion.d_rate, motion.d_rate_change, motion.d_specific_force], axis=1)
@@ -43,7 +47,8 @@ def noise_information(present: Linearised, stated: np.ndarray, errors: LatentErr
 
 
 def without_noise(information: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``A - N`` (d, d), and the covariance (d, d) of the zero of the score, of A (d, d) and N (d, d).
+    """``A - N`` (d, d), and the covariance (d, d) of the zero of the score, of A (d, d) and N (d,
+    d).
 
     At least a twentieth of A is left in every direction: N is an estimate, too.
     """
@@ -59,10 +64,15 @@ def without_noise(information: np.ndarray, noise: np.ndarray) -> tuple[np.ndarra
 
 
 def _slopes(motion: BodyMotion) -> np.ndarray:
-    """(m, 6, 10, 9) derivative of the regressor by what is seen of the motion, in which it is quadratic."""
+    """(m, 6, 10, 9) derivative of the regressor by what is seen of the motion, in which it is
+    quadratic.
+    """
     seen = np.concatenate([motion.rate, motion.rate_change, motion.specific_force], axis=1)
     slopes = np.empty((len(seen), WRENCH, PARAMETERS, _SEEN))
     for i, step in enumerate(np.eye(_SEEN)):
-        up, down = (regressor(BodyMotion.alone(*np.split(one, 3, axis=1))) for one in (seen + step, seen - step))
+        up, down = (
+            regressor(BodyMotion.alone(*np.split(one, 3, axis=1)))
+            for one in (seen + step, seen - step)
+        )
         slopes[..., i] = 0.5 * (up - down)
     return slopes

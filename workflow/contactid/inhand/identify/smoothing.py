@@ -1,8 +1,9 @@
 """Motion of a recording by smoothing splines: where an estimate starts.
 
-Poses are smoothed by quintic splines whose misfit is what the recording says the noise is; their accelerations make
-the dynamics linear in the ten parameters (eqs. 8 and 9). Least squares on them is biased by what the splines smooth
-away and by errors in the regressor, which is why it is a start and not the estimate.
+Poses are smoothed by quintic splines whose misfit is what the recording says the noise is; their
+accelerations make the dynamics linear in the ten parameters (eqs. 8 and 9). Least squares on them
+is biased by what the splines smooth away and by errors in the regressor, which is why it is a start
+and not the estimate.
 """
 
 from __future__ import annotations
@@ -17,14 +18,21 @@ from contactid.inhand.readers.recordings import RecordedSignals
 WIDER = 2.5  # times the stated deviations of the poses, for the first smoothing
 
 
-def smoothed_motion(signals: RecordedSignals, wider: float) -> tuple[np.ndarray, np.ndarray, BodyMotion]:
+def smoothed_motion(
+    signals: RecordedSignals, wider: float
+) -> tuple[np.ndarray, np.ndarray, BodyMotion]:
     """Position (n, 3) m, orientation (n, 4) and what the body sees, at all n samples.
 
-    By splines through positions and quaternion components, for ``wider`` times the stated deviations of the poses.
+    By splines through positions and quaternion components, for ``wider`` times the stated
+    deviations of the poses.
     """
-    position, _, acceleration = _smoothed(signals.time, signals.positions, wider * signals.position_sd)
+    position, _, acceleration = _smoothed(
+        signals.time, signals.positions, wider * signals.position_sd
+    )
     quaternions = continuous(from_matrices(signals.rotations))
-    quaternion, first, second = _smoothed(signals.time, quaternions, 0.5 * wider * signals.orientation_sd)
+    quaternion, first, second = _smoothed(
+        signals.time, quaternions, 0.5 * wider * signals.orientation_sd
+    )
     size = np.linalg.norm(quaternion, axis=1, keepdims=True)
     unit = quaternion / size
     # the parts along q of its derivatives are the spline's failure to stay on the sphere
@@ -33,9 +41,13 @@ def smoothed_motion(signals: RecordedSignals, wider: float) -> tuple[np.ndarray,
     return position, unit, BodyMotion.alone(rate, change, force)
 
 
-def _smoothed(time: np.ndarray, values: np.ndarray, sd: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _smoothed(
+    time: np.ndarray, values: np.ndarray, sd: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Spline and its first two derivatives, (n, d) each."""
     weights = np.full(len(time), 1.0 / sd)
     splines = [UnivariateSpline(time, column, w=weights, k=5, s=len(time)) for column in values.T]
-    each = [np.column_stack([spline.derivative(order)(time) for spline in splines]) for order in (1, 2)]
+    each = [
+        np.column_stack([spline.derivative(order)(time) for spline in splines]) for order in (1, 2)
+    ]
     return np.column_stack([spline(time) for spline in splines]), each[0], each[1]

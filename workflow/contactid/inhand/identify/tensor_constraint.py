@@ -1,9 +1,11 @@
-"""What a constraint on the tensor alone does to an estimate whose tensor is about the body frame's origin.
+"""What a constraint on the tensor alone does to an estimate whose tensor is about the body frame's
+origin.
 
-The paper keeps the principal second moments of the tensor from becoming negative (eqs. 26 to 30 and 36). About the
-centre of mass that is what makes a body. About the origin it isn't: there the second moments must also exceed those of
-the mass at its centre, ``Sigma - m c c^T > 0``, and a constraint on Sigma alone forgets the first moments. That the
-paper's code did so is a hypothesis; here is what it would do, on recordings whose truth is known.
+The paper keeps the principal second moments of the tensor from becoming negative (eqs. 26 to 30 and
+36). About the centre of mass that is what makes a body. About the origin it isn't: there the second
+moments must also exceed those of the mass at its centre, ``Sigma - m c c^T > 0``, and a constraint
+on Sigma alone forgets the first moments. That the paper's code did so is a hypothesis; here is what
+it would do, on recordings whose truth is known.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from contactid.inhand.identify.smoothing import smoothed_motion
 from contactid.inhand.identify.wrench import PARAMETERS, regressor, wrench_covariance
 from contactid.inhand.readers.recordings import RecordedSignals
 
-_WIDER = 2.5  # times the stated deviations of the poses, for the smoothing; as in the first one of our estimate
+# times the stated deviations of the poses, for the smoothing; as in the first one of our estimate
+_WIDER = 2.5
 _FLOOR = np.diag(np.repeat([1e-5, 1e-6], 3) ** 2)  # N and N m, least deviations of a wrench
 _LOWER = np.tril_indices(3)
 
@@ -37,10 +40,11 @@ def linear_fit(signals: RecordedSignals) -> tuple[np.ndarray, np.ndarray]:
 
 
 def with_constrained_tensor(estimate: np.ndarray, information: np.ndarray) -> np.ndarray:
-    """(10,) the nearest parameters by the information whose tensor about the origin has no negative second moment.
+    """(10,) the nearest parameters by the information whose tensor about the origin has no negative
+    second moment.
 
-    Sigma = F F^T with a triangular F has none; mass and first moments follow freely, as the linear fit has them for a
-    given tensor.
+    Sigma = F F^T with a triangular F has none; mass and first moments follow freely, as the linear
+    fit has them for a given tensor.
     """
     free, tensor = information[:4, :4], information[4:, 4:]
     coupling = np.linalg.solve(free, information[:4, 4:])

@@ -1,32 +1,39 @@
-"""The wrench on a grasped object about the body frame's origin: what its motion asks for, what its contacts exert.
+"""The wrench on a grasped object about the body frame's origin: what its motion asks for, what its
+contacts exert.
 
-*Asked for* (Newton and Euler; eqs. 6 to 9, 18 and 19, in-hand paper). With the rate w, its derivative w', ``s = R^T
-(p'' - g)``, mass m, first moment ``h = m c`` and the tensor I about the origin of B,
+*Asked for* (Newton and Euler; eqs. 6 to 9, 18 and 19, in-hand paper). With the rate w, its
+derivative w', ``s = R^T (p'' - g)``, mass m, first moment ``h = m c`` and the tensor I about the
+origin of B,
 
     force   m s + w' x h + w x (w x h)
     torque  I w' + w x (I w) + h x s
 
 must be what the contacts exert about B's origin. Both are linear in the ten inertial parameters.
 
-*Exerted*: the contacts' forces, points and torques are each measured with an error of their own. In the estimation as
-the paper draws it (figure 3) they are unknown, but they occur in their own sample's equations only, through ``[sum f_c;
-sum (r_c x f_c + tau_c)]``, so they can be minimised out sample by sample. To first order about the measured values the
-minimum over them, given the wrench W that the motion asks for, is ``1/2 (W - W_m)^T S^-1 (W - W_m)`` with
+*Exerted*: the contacts' forces, points and torques are each measured with an error of their own. In
+the estimation as the paper draws it (figure 3) they are unknown, but they occur in their own
+sample's equations only, through ``[sum f_c; sum (r_c x f_c + tau_c)]``, so they can be minimised
+out sample by sample. To first order about the measured values the minimum over them, given the
+wrench W that the motion asks for, is ``1/2 (W - W_m)^T S^-1 (W - W_m)`` with
 
-``S = sum_c [Id; [r_c]x] S_f,c [Id; [r_c]x]^T + [0; [f_c]x] S_r,c [0; [f_c]x]^T + [0; Id] S_tau,c [0; Id]^T``.
+``S = sum_c [Id; [r_c]x] S_f,c [Id; [r_c]x]^T + [0; [f_c]x] S_r,c [0; [f_c]x]^T + [0; Id] S_tau,c
+[0; Id]^T``.
 
-Exact where the points or the forces are known exactly. Otherwise the torque's product of both errors, ``dr x df``, is
-left out: smaller than what is kept by the ratio of a contact point's error to its lever arm. The optimum is that of the
-full problem to second order in the errors.
+Exact where the points or the forces are known exactly. Otherwise the torque's product of both
+errors, ``dr x df``, is left out: smaller than what is kept by the ratio of a contact point's error
+to its lever arm. The optimum is that of the full problem to second order in the errors.
 
-*Not sensed*: a fingertip's mounting frame touches the object too (section VI). The equations then read ``Y theta = W_m
-+ beta``, beta a wrench that is constant in the body frame. Gravity turns in that frame as the object turns, a constant
-doesn't, so the two are told apart by reorientation. Constant forces at fixed contact points, one per finger, add up to
-nothing but these six numbers.
+*Not sensed*: a fingertip's mounting frame touches the object too (section VI). The equations then
+read ``Y theta = W_m
++ beta``, beta a wrench that is constant in the body frame. Gravity turns in that frame as the
+    object turns, a constant
+doesn't, so the two are told apart by reorientation. Constant forces at fixed contact points, one
+per finger, add up to nothing but these six numbers.
 
-What can't be told apart is a share of the load that all fingertips miss: it is another mass at every motion. Unknown
-gains ``f = (1 + beta_c) f_m`` aren't offered for that reason; gains towards zero shrink the errors of the forces along
-with the forces, so least squares with given weights prefers them.
+What can't be told apart is a share of the load that all fingertips miss: it is another mass at
+every motion. Unknown gains ``f = (1 + beta_c) f_m`` aren't offered for that reason; gains towards
+zero shrink the errors of the forces along with the forces, so least squares with given weights
+prefers them.
 """
 
 from __future__ import annotations
@@ -55,7 +62,9 @@ def regressor(motion: BodyMotion) -> np.ndarray:
 
 
 def wrench_slope(motion: BodyMotion, vector: np.ndarray) -> np.ndarray:
-    """(m, 6, s): derivative of the required wrench by the s increments of the poses around, for a vector (10,)."""
+    """(m, 6, s): derivative of the required wrench by the s increments of the poses around, for a
+    vector (10,).
+    """
     mass, first, inertia = vector[0], vector[1:4], tensor(vector[4:])
     crossing, turning = skew(first), skew(motion.rate)
     force = mass * motion.d_specific_force - crossing @ motion.d_rate_change

@@ -1,15 +1,18 @@
 """Estimate mass, centre of mass and inertia of an object that is held at contacts and moved.
 
-A recording is a csv: time; object_position_x, _y, _z (m) and object_orientation_w, _x, _y, _z of the body frame in a
-world with z upwards; for every contact, by whatever name, contact_force_<name>_x, _y, _z (N, on the object) and
-contact_position_<name>_x, _y, _z (m), both in the body frame; optionally contact_force_sd_<name>_x and so on (N), and
-contact_torque_<name>_x (N m) of a force-torque sensor. The hull is a csv of x,y,z (m, body frame) or a mesh.
+A recording is a csv: time; object_position_x, _y, _z (m) and object_orientation_w, _x, _y, _z of
+the body frame in a world with z upwards; for every contact, by whatever name,
+contact_force_<name>_x, _y, _z (N, on the object) and contact_position_<name>_x, _y, _z (m), both in
+the body frame; optionally contact_force_sd_<name>_x and so on (N), and contact_torque_<name>_x (N
+m) of a force-torque sensor. The hull is a csv of x,y,z (m, body frame) or a mesh.
 
-The noise is a YAML file of standard deviations: position_sd (m), orientation_sd (rad), contact_position_sd (m), and
-where it differs from the default force_sd (0.03 N) and force_relative_sd (0.03) where the csv has no contact_force_sd,
-force_gain_sd (0.05, of the force sensors' calibration), contact_torque_sd (0.001 N m), gravity (9.81 m/s2).
+The noise is a YAML file of standard deviations: position_sd (m), orientation_sd (rad),
+contact_position_sd (m), and where it differs from the default force_sd (0.03 N) and
+force_relative_sd (0.03) where the csv has no contact_force_sd, force_gain_sd (0.05, of the force
+sensors' calibration), contact_torque_sd (0.001 N m), gravity (9.81 m/s2).
 
-The report is a folder with summary.md, parameters.json, the body as body.xml (MJCF) and body.urdf, and two figures.
+The report is a folder with summary.md, parameters.json, the body as body.xml (MJCF) and body.urdf,
+and two figures.
 """
 
 from __future__ import annotations
@@ -23,10 +26,27 @@ from contactid.sources.conventions import FORCE, MIRROR, QUATERNION, UP, options
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
     options(parser, QUATERNION, UP, MIRROR, FORCE)
-    parser.add_argument("recording", metavar="x.csv", help="one recording; its columns are named above")
-    parser.add_argument("--hull", required=True, metavar="hull.csv", help="x,y,z per row in m, or a .stl or .obj mesh")
-    parser.add_argument("--noise", required=True, metavar="noise.yaml", help="standard deviations of what was measured")
-    parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
+    parser.add_argument(
+        "recording", metavar="x.csv", help="one recording; its columns are named above"
+    )
+    parser.add_argument(
+        "--hull",
+        required=True,
+        metavar="hull.csv",
+        help="x,y,z per row in m, or a .stl or .obj mesh",
+    )
+    parser.add_argument(
+        "--noise",
+        required=True,
+        metavar="noise.yaml",
+        help="standard deviations of what was measured",
+    )
+    parser.add_argument(
+        "--report",
+        default="report",
+        metavar="folder",
+        help="where the report goes (default: report)",
+    )
 
 
 def run(given: Namespace) -> Sequence[str]:
@@ -44,7 +64,9 @@ def run(given: Namespace) -> Sequence[str]:
         from contactid.inhand.own.explained import explained_recording
         from contactid.inhand.own.report import write_files
 
-        found = explained_recording(given.recording, given.hull, given.noise, stated_by(given), _say)
+        found = explained_recording(
+            given.recording, given.hull, given.noise, stated_by(given), _say
+        )
         write_files(found, folder)
     for line in found.lines():
         print(line)

@@ -1,9 +1,10 @@
 """Which conventions explain a recording of an object in hand, by one linear fit each.
 
 Newton and Euler's equations are linear in the ten inertial parameters and a constant wrench
-(:mod:`contactid.inhand.identify.wrench`). Splines through the poses are made once, as written: a frame only permutes
-and turns their columns. So each convention costs a small least-squares problem, and the whole fit is made of the best
-few alone. A common factor of all forces is another mass at every motion: their unit is told by the density.
+(:mod:`contactid.inhand.identify.wrench`). Splines through the poses are made once, as written: a
+frame only permutes and turns their columns. So each convention costs a small least-squares problem,
+and the whole fit is made of the best few alone. A common factor of all forces is another mass at
+every motion: their unit is told by the density.
 """
 
 from __future__ import annotations
@@ -33,10 +34,13 @@ _STEP = 0.02  # s over which rows are averaged: a hand's motion lasts longer
 _MOST_ROWS = 300  # that are fitted: more cost time and rank alike
 _QUICK = 1.0  # m/s: a hand is slower, mostly
 _FAR, _NEAR = 5.0, 1.5  # hull's lengths from its middle: contacts in another unit, and in their own
-_CLEARLY = 0.6  # of the stated convention's squares: a cheap fit that is no better than that isn't tried whole
+# of the stated convention's squares: a cheap fit that is no better than that isn't tried whole
+_CLEARLY = 0.6
 _ALIKE = 1.3  # times the least squares: a cheap fit doesn't rank these
 _FLOOR = 1e-12 * np.eye(WRENCH)  # N2 and N2 m2, where contacts measure no torque
-_DENSEST = 1.2e4  # kg/m3, lead's; over it forces have another unit, if that gives a density between these:
+_DENSEST = (
+    1.2e4  # kg/m3, lead's; over it forces have another unit, if that gives a density between these:
+)
 _USUAL = (100.0, 9000.0)
 _AXES = ("position_x", "position_y", "position_z")
 
@@ -54,15 +58,21 @@ def in_frame(table: OwnTable, convention: Convention) -> OwnTable:
 
 
 class _Trial(NamedTuple):
-    """A convention, its squared residuals (infinite where mass is negative), and how many things it changes."""
+    """A convention, its squared residuals (infinite where mass is negative), and how many things it
+    changes.
+    """
 
     convention: Convention
     squares: float
     changes: int
 
 
-def likelier(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], stated: Convention) -> Iterator[Convention]:
-    """Conventions that explain a table, as read by the stated one's columns and units, better; likeliest first."""
+def likelier(
+    table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], stated: Convention
+) -> Iterator[Convention]:
+    """Conventions that explain a table, as read by the stated one's columns and units, better;
+    likeliest first.
+    """
     trials, limit = [], np.inf
     for units in _units_by_size(table, hull, stated):
         splines = _splined(_in_units(table, units, stated), hull, noise)
@@ -70,9 +80,16 @@ def likelier(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], stat
             continue
         if units == stated:
             limit = _CLEARLY * _trial(splines, stated, stated, turned=False).squares
-        of_frames = [_trial(splines, units.with_frame(**frame), stated) for frame in frames_in_space(stated.frame)]
+        of_frames = [
+            _trial(splines, units.with_frame(**frame), stated)
+            for frame in frames_in_space(stated.frame)
+        ]
         first = min(of_frames, key=lambda one: (one.squares, one.changes)).convention
-        positions = () if table.time is None else (*_other_positions(units, stated), *_other_positions(first, stated))
+        positions = (
+            ()
+            if table.time is None
+            else (*_other_positions(units, stated), *_other_positions(first, stated))
+        )
         trials += [*of_frames, *(_trial(splines, other, stated) for other in positions)]
     trials = [one for one in trials if one.squares < limit]
     least = min((one.squares for one in trials), default=0.0)
@@ -115,8 +132,8 @@ def _ratio(units: Convention, stated: Convention, quantity: str) -> float:
 
 
 def _units_by_size(table: OwnTable, hull: np.ndarray, stated: Convention) -> list[Convention]:
-    """The stated units, with others of time and contact points where theirs have a size that can't be; and others of
-    the positions where these are quick."""
+    """The stated units, with others of time and contact points where theirs have a size that can't
+    be; and others of the positions where these are quick."""
     found = dict(stated.units)
     step = np.nanmedian(np.diff(table.time)) if table.time is not None else 0.0
     if step > _SLOWEST:
@@ -124,14 +141,18 @@ def _units_by_size(table: OwnTable, hull: np.ndarray, stated: Convention) -> lis
     size = float(np.ptp(hull, axis=0).max())
     away = float(np.nanmedian(np.linalg.norm(table.point - hull.mean(axis=0), axis=2)))
     if away > _FAR * size:
-        found["contact_position"] = fitting_unit("m", away / stated.unit("contact_position"), 0.0, _NEAR * size)
+        found["contact_position"] = fitting_unit(
+            "m", away / stated.unit("contact_position"), 0.0, _NEAR * size
+        )
     found = {quantity: unit for quantity, unit in found.items() if unit}
     units = replace(stated, units=found)
     time = _in_units(table, units, stated).time
     if time is None:
         return [units]
     steps = np.diff(time)
-    speed = float(np.nanquantile(np.linalg.norm(np.diff(table.position, axis=0), axis=1) / steps, 0.9))
+    speed = float(
+        np.nanquantile(np.linalg.norm(np.diff(table.position, axis=0), axis=1) / steps, 0.9)
+    )
     others = ("mm", "cm") if speed > _QUICK else ()
     return [units, *(replace(units, units={**found, "position": name}) for name in others)]
 
@@ -168,7 +189,10 @@ def _splined(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float]) -> _
         return None
     still = table.time is None
     count = 1 if still else max(1, round(_STEP / float(np.median(np.diff(time[good])))))
-    averaged = [_averaged(one[good], count) for one in (_continuous_rows(values[2], good), *values[:2], *values[3:])]
+    averaged = [
+        _averaged(one[good], count)
+        for one in (_continuous_rows(values[2], good), *values[:2], *values[3:])
+    ]
     quaternion, time, position, force, point, sd = averaged[:6]
     quaternion = quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)
     signals = RecordedSignals(
@@ -183,17 +207,24 @@ def _splined(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float]) -> _
     rate, change, acceleration = none, none, none[:, :3]
     if not still:
         _, _, second = _with_derivatives(time, position, WIDER * signals.position_sd)
-        quaternion, first, change = _with_derivatives(time, quaternion, 0.5 * WIDER * signals.orientation_sd)
+        quaternion, first, change = _with_derivatives(
+            time, quaternion, 0.5 * WIDER * signals.orientation_sd
+        )
         rate, change, acceleration = first[rows], change[rows], second[rows]
     root = np.linalg.cholesky(wrench_covariance(signals)[rows] + _FLOOR)
-    return _Splines(quaternion[rows], rate, change, acceleration, signals.wrench[rows], root, signals.gravity)
+    return _Splines(
+        quaternion[rows], rate, change, acceleration, signals.wrench[rows], root, signals.gravity
+    )
 
 
 def _with_derivatives(time: np.ndarray, values: np.ndarray, sd: float) -> list[np.ndarray]:
     """Smoothing splines through values (m, d) with a deviation, and their first two derivatives."""
     weights = np.full(len(time), 1.0 / sd)
     splines = [UnivariateSpline(time, column, w=weights, k=5, s=len(time)) for column in values.T]
-    return [np.column_stack([spline.derivative(order)(time) for spline in splines]) for order in range(3)]
+    return [
+        np.column_stack([spline.derivative(order)(time) for spline in splines])
+        for order in range(3)
+    ]
 
 
 def _continuous_rows(quaternion: np.ndarray, good: np.ndarray) -> np.ndarray:
@@ -209,18 +240,25 @@ def _averaged(values: np.ndarray, count: int) -> np.ndarray:
     return values[:n].reshape(-1, count, *values.shape[1:]).mean(axis=1)
 
 
-def _trial(splines: _Splines, convention: Convention, stated: Convention, turned: bool = True) -> _Trial:
+def _trial(
+    splines: _Splines, convention: Convention, stated: Convention, turned: bool = True
+) -> _Trial:
     """Least squares by mass, first moment, tensor and a constant wrench.
 
-    A negative mass says that forces have the other sign; with ``turned`` it becomes a part of the convention.
+    A negative mass says that forces have the other sign; with ``turned`` it becomes a part of the
+    convention.
     """
     turn, frame = quaternion_matrix(convention.frame), position_matrix(convention.frame)
     size = np.linalg.norm(splines.quaternion, axis=1, keepdims=True)
-    quaternion, first, second = (one / size @ turn.T for one in (splines.quaternion, splines.rate, splines.change))
+    quaternion, first, second = (
+        one / size @ turn.T for one in (splines.quaternion, splines.rate, splines.change)
+    )
     acceleration = splines.acceleration @ (frame @ _of_columns(convention, stated)).T
     upwards = acceleration + np.array([0.0, 0.0, splines.gravity])
     force = as_rotation(quaternion).inv().apply(upwards)
-    motion = BodyMotion.alone(quaternion_rate(quaternion, first), quaternion_rate(quaternion, second), force)
+    motion = BodyMotion.alone(
+        quaternion_rate(quaternion, first), quaternion_rate(quaternion, second), force
+    )
     constant = np.broadcast_to(np.eye(WRENCH), (len(quaternion), WRENCH, WRENCH))
     columns = np.concatenate([regressor(motion), constant], axis=2)
     slope = np.linalg.solve(splines.root, columns).reshape(-1, columns.shape[2])
@@ -241,7 +279,9 @@ def _trial(splines: _Splines, convention: Convention, stated: Convention, turned
 def _other_positions(convention: Convention, stated: Convention) -> Iterator[Convention]:
     """Positions in axes that the orientations aren't in, and in another unit of length."""
     names = {quantity: stated.columns.get(quantity, f"object_{quantity}") for quantity in _AXES}
-    for order, signs in itertools.product(itertools.permutations(_AXES), itertools.product(("", "-"), repeat=3)):
+    for order, signs in itertools.product(
+        itertools.permutations(_AXES), itertools.product(("", "-"), repeat=3)
+    ):
         columns = {
             axis: f"{sign}{names[other]}".replace("--", "")
             for axis, other, sign in zip(_AXES, order, signs, strict=True)

@@ -1,7 +1,8 @@
 """Draw what was estimated from a user's own recording; nothing is computed here but scales.
 
 The tables are those of :func:`contactid.inhand.own.report.parameter_table`,
-:func:`contactid.inhand.own.report.residual_table` and :func:`contactid.inhand.own.slip.trial_table`.
+:func:`contactid.inhand.own.report.residual_table` and
+    :func:`contactid.inhand.own.slip.trial_table`.
 """
 
 from __future__ import annotations
@@ -24,15 +25,32 @@ _COLOURS = (style.LINE, style.RELEASE, style.ACCENT)
 
 
 def draw_parameters(table: pd.DataFrame) -> Figure:
-    """Estimate with intervals of 95 % beside the uniform body; entries that the prior decides are open."""
+    """Estimate with intervals of 95 % beside the uniform body; entries that the prior decides are
+    open.
+    """
     figure, panels = plt.subplots(1, 3, figsize=(style.DOUBLE_COLUMN, 2.2))
     for axes, (title, rows, scale, names) in zip(panels, _PANELS, strict=True):
         part, places = table.iloc[rows], np.arange(3)
         estimate, error = scale * part["estimate"], scale * _INTERVAL * part["standard_error"]
         axes.errorbar(places - 0.1, estimate, yerr=error, fmt="none", ecolor=style.LINE, lw=0.9)
         filled = np.where(part["decided_by"] == "prior", "white", style.LINE)
-        axes.scatter(places - 0.1, estimate, s=16, c=filled, edgecolors=style.LINE, zorder=3, label="estimate, 95 %")
-        axes.plot(places + 0.1, scale * part["uniform_body"], "D", ms=3.5, color=style.MEASURED, label="uniform body")
+        axes.scatter(
+            places - 0.1,
+            estimate,
+            s=16,
+            c=filled,
+            edgecolors=style.LINE,
+            zorder=3,
+            label="estimate, 95 %",
+        )
+        axes.plot(
+            places + 0.1,
+            scale * part["uniform_body"],
+            "D",
+            ms=3.5,
+            color=style.MEASURED,
+            label="uniform body",
+        )
         axes.set_xticks(places, names)
         axes.set_xlim(-0.5, 2.5)
         axes.set_title(title, loc="left")
@@ -40,7 +58,9 @@ def draw_parameters(table: pd.DataFrame) -> Figure:
         around = max(float(np.ptp(shown)), 0.2 * float(np.abs(shown).max()), 1e-9)
         low, high = axes.get_ylim()  # an interval that says nothing would hide the rest
         axes.set_ylim(max(low, shown.min() - 3.0 * around), min(high, shown.max() + 3.0 * around))
-    open_circle = plt.Line2D([], [], marker="o", ls="", mfc="white", mec=style.LINE, ms=4, label="by the prior")
+    open_circle = plt.Line2D(
+        [], [], marker="o", ls="", mfc="white", mec=style.LINE, ms=4, label="by the prior"
+    )
     handles, _ = panels[0].get_legend_handles_labels()
     figure.legend(handles=[*handles, open_circle], loc="outside upper center", ncols=3)
     return figure
@@ -52,7 +72,13 @@ def draw_residuals(table: pd.DataFrame) -> Figure:
     for axes, kind, unit in zip(panels, ("force", "torque"), ("N", "N m"), strict=True):
         for axis, colour in zip("xyz", _COLOURS, strict=True):
             for number, part in table.groupby("stretch"):
-                axes.plot(part["time"], part[f"{kind}_{axis}"], color=colour, lw=0.8, label=None if number else axis)
+                axes.plot(
+                    part["time"],
+                    part[f"{kind}_{axis}"],
+                    color=colour,
+                    lw=0.8,
+                    label=None if number else axis,
+                )
         axes.axhline(0.0, color="black", lw=0.5)
         axes.set_ylabel(f"{kind} residual ({unit})")
     panels[-1].set_xlabel("time (s)")
@@ -67,12 +93,27 @@ def draw_slip(table: pd.DataFrame, surface: SurfaceFriction | None) -> Figure:
     angle = np.degrees(np.arctan(slipped["apparent_friction"]))
     axes.plot(slipped["normal_force"], angle, "o", ms=3.5, color=style.MEASURED, label="a trial")
     if surface is not None:
-        load = np.linspace(0.0 if surface.line else slipped["normal_force"].min(), slipped["normal_force"].max())
+        load = np.linspace(
+            0.0 if surface.line else slipped["normal_force"].min(), slipped["normal_force"].max()
+        )
         columns = np.column_stack([np.ones_like(load), load])
         line = np.degrees(columns @ surface.angle)
         error = np.degrees(np.sqrt(np.sum(columns @ surface.covariance * columns, axis=1)))
-        axes.plot(load, line, color=style.LINE, lw=1.0, label="line, 95 %" if surface.line else "mean, 95 %")
-        axes.fill_between(load, line - _INTERVAL * error, line + _INTERVAL * error, color=style.LINE, alpha=0.15, lw=0)
+        axes.plot(
+            load,
+            line,
+            color=style.LINE,
+            lw=1.0,
+            label="line, 95 %" if surface.line else "mean, 95 %",
+        )
+        axes.fill_between(
+            load,
+            line - _INTERVAL * error,
+            line + _INTERVAL * error,
+            color=style.LINE,
+            alpha=0.15,
+            lw=0,
+        )
     if surface is not None and surface.line:
         axes.plot(0.0, line[0], "D", ms=4, color=style.LINE, label="atan(mu)", clip_on=False)
         axes.set_xlim(left=0.0)

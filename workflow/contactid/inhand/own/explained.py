@@ -1,4 +1,6 @@
-"""Estimate a recording under the convention that explains it: the stated one, or a refusal that names the other."""
+"""Estimate a recording under the convention that explains it: the stated one, or a refusal that
+names the other.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ def explained_recording(
     Raises
     ------
     ContactIdError
-        For whatever is wrong with the files, and where another convention explains the recording, or none does.
+        For whatever is wrong with the files, and where another convention explains the recording,
+        or none does.
     """
 
     def attempt(convention: Convention) -> Judged[OwnEstimate]:

@@ -1,36 +1,42 @@
-"""A user's own recording of a grasped object, its hull, and what is known of the noise: three files.
+"""A user's own recording of a grasped object, its hull, and what is known of the noise: three
+files.
 
-*Recording*: a csv with a header. Commas, semicolons or tabs; columns in any order; upper or lower case.
+*Recording*: a csv with a header. Commas, semicolons or tabs; columns in any order; upper or lower
+case.
 
-==================================================== ===== ==========================================================
+==================================================== =====
+    ==========================================================
 columns                                              unit  meaning
-==================================================== ===== ==========================================================
-``time``                                             s     increasing; steps may differ; none of still poses
-``object_position_x``, ``_y``, ``_z``                m     origin of the body frame B in the world frame, z upwards
-``object_orientation_w``, ``_x``, ``_y``, ``_z``     1     quaternion, body to world, real part first
-``contact_force_<contact>_x``, ``_y``, ``_z``        N     on the object, in B; zero where the contact is broken
-``contact_position_<contact>_x``, ``_y``, ``_z``     m     in B
-``contact_force_sd_<contact>_x``, ``_y``, ``_z``     N     optional: standard deviation of the force
-``contact_torque_<contact>_x``, ``_y``, ``_z``       N m   optional: in B about the contact, of a force-torque sensor
-==================================================== ===== ==========================================================
+==================================================== =====
+    ==========================================================
+``time``                                             s     increasing; steps may differ; none of
+still poses ``object_position_x``, ``_y``, ``_z``                m     origin of the body frame B in
+the world frame, z upwards ``object_orientation_w``, ``_x``, ``_y``, ``_z``     1     quaternion,
+body to world, real part first ``contact_force_<contact>_x``, ``_y``, ``_z``        N     on the
+object, in B; zero where the contact is broken ``contact_position_<contact>_x``, ``_y``, ``_z``
+m     in B ``contact_force_sd_<contact>_x``, ``_y``, ``_z``     N     optional: standard deviation
+of the force ``contact_torque_<contact>_x``, ``_y``, ``_z``       N m   optional: in B about the
+contact, of a force-torque sensor
+==================================================== =====
+    ==========================================================
 
-Without a time, rows are poses in which the object is held still: they tell mass and centre of mass alone. A contact's
-name is whatever stands for ``<contact>``. Quaternions are normalised; q and -q are the same.
+Without a time, rows are poses in which the object is held still: they tell mass and centre of mass
+alone. A contact's name is whatever stands for ``<contact>``. Quaternions are normalised; q and -q
+are the same.
 
-*Hull*: ``x,y,z`` in m in B per row of a csv, or a mesh (``.stl``, ``.obj``); the object lies within these points'
-convex hull.
+*Hull*: ``x,y,z`` in m in B per row of a csv, or a mesh (``.stl``, ``.obj``); the object lies within
+these points' convex hull.
 
 *Noise*: a small YAML file of standard deviations of independent errors, row by row::
 
-    position_sd: 5.0e-5          # m, of the object's position
-    orientation_sd: 2.0e-4       # rad
-    contact_position_sd: 1.0e-3  # m
-    # the rest may be left out; these are the defaults, chosen as for the study's own fingertips
-    force_sd: 0.03               # N, and
-    force_relative_sd: 0.03      # of the force besides, where the recording has no contact_force_sd
-    force_gain_sd: 0.05          # of calibration, of each contact's and of all in common: no motion tells
+    position_sd: 5.0e-5          # m, of the object's position orientation_sd: 2.0e-4       # rad
+    contact_position_sd: 1.0e-3  # m # the rest may be left out; these are the defaults, chosen as
+    for the study's own fingertips force_sd: 0.03               # N, and force_relative_sd: 0.03
+    # of the force besides, where the recording has no contact_force_sd force_gain_sd: 0.05
+    # of calibration, of each contact's and of all in common: no motion tells
                                  # the latter, so it widens the standard errors
-    unsensed_share: 0.0          # of the load, at most, that bypasses the sensors at every moment: no motion tells
+    unsensed_share: 0.0          # of the load, at most, that bypasses the sensors at every moment:
+    no motion tells
                                  # that either; it widens the mass's interval upwards
     contact_torque_sd: 1.0e-3    # N m
     gravity: 9.81                # m/s2, along -z of the world
@@ -72,7 +78,8 @@ _LARGEST_TABLE, _LONGEST_HEADER = 1 << 26, 1 << 16  # bytes; characters
 
 @dataclass(frozen=True, eq=False)
 class OwnTable:
-    """The columns of a recording as they stand in its file, n rows and c contacts; NaN where there is no number.
+    """The columns of a recording as they stand in its file, n rows and c contacts; NaN where there
+    is no number.
 
     Attributes
     ----------
@@ -113,7 +120,8 @@ def read_hull(path: str | Path) -> np.ndarray:
     Raises
     ------
     ContactIdError
-        For a file that can't be read, has other than three numbers per point, spans no volume, or isn't in metres.
+        For a file that can't be read, has other than three numbers per point, spans no volume, or
+        isn't in metres.
     """
     path = Path(path)
     try:
@@ -121,7 +129,8 @@ def read_hull(path: str | Path) -> np.ndarray:
         points = {".stl": _stl, ".obj": _obj}.get(path.suffix.lower(), _points)(data)
     except (OSError, ValueError, IndexError) as error:
         raise ContactIdError(
-            f"{path}: no readable hull ({error})", "Give rows of x,y,z in m, or a mesh as .stl or .obj"
+            f"{path}: no readable hull ({error})",
+            "Give rows of x,y,z in m, or a mesh as .stl or .obj",
         ) from None
     points = points.reshape(-1, 3)[np.isfinite(points.reshape(-1, 3)).all(axis=1)]
     try:
@@ -130,13 +139,19 @@ def read_hull(path: str | Path) -> np.ndarray:
         raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
     size = float(np.ptp(points, axis=0).max())
     if size > _LARGEST_HULL:
-        raise ContactIdError(f"{path}: the hull is {size:g} m long", "Give it in metres, in the body frame")
+        raise ContactIdError(
+            f"{path}: the hull is {size:g} m long", "Give it in metres, in the body frame"
+        )
     return points[ConvexHull(points).vertices]
 
 
 def _points(data: bytes) -> np.ndarray:
     """Three numbers per line, below a header or without one."""
-    lines = [re.split(r"[,;\s]+", line.strip()) for line in data.decode("utf-8-sig").splitlines() if line.strip()]
+    lines = [
+        re.split(r"[,;\s]+", line.strip())
+        for line in data.decode("utf-8-sig").splitlines()
+        if line.strip()
+    ]
     first = [word.strip('"').lower() for word in lines[0]]
     order = [first.index(axis) for axis in _AXES] if set(_AXES) <= set(first) else [0, 1, 2]
     rows = lines if _numeric(first) else lines[1:]
@@ -148,7 +163,11 @@ def _numeric(words: list[str]) -> bool:
 
 
 def _obj(data: bytes) -> np.ndarray:
-    rows = [line.split() for line in data.decode("utf-8", "replace").splitlines() if line.startswith("v ")]
+    rows = [
+        line.split()
+        for line in data.decode("utf-8", "replace").splitlines()
+        if line.startswith("v ")
+    ]
     return np.array([[float(word) for word in row[1:4]] for row in rows])
 
 
@@ -167,7 +186,8 @@ def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
     Raises
     ------
     ContactIdError
-        For a file that can't be read as a table, and for columns that are missing or there twice, all of them.
+        For a file that can't be read as a table, and for columns that are missing or there twice,
+        all of them.
     """
     columns = OwnColumns.read(path, convention)
     contacts = columns.contacts
@@ -183,7 +203,9 @@ def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
         if any(quantity.startswith(kind) for quantity in columns.places)
     ]
     wanted = names("position") + names("orientation", "wxyz")
-    wanted += [name for kind in ("contact_force", "contact_position", *optional) for name in names(kind)]
+    wanted += [
+        name for kind in ("contact_force", "contact_position", *optional) for name in names(kind)
+    ]
     columns.refuse_without(wanted)
     values = columns.values
     many = (len(contacts), 3)
@@ -194,7 +216,9 @@ def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
         contacts=contacts,
         force=values(names("contact_force"), *many),
         point=values(names("contact_position"), *many),
-        force_sd=values(names("contact_force_sd"), *many) if "contact_force_sd" in optional else None,
+        force_sd=values(names("contact_force_sd"), *many)
+        if "contact_force_sd" in optional
+        else None,
         torque=values(names("contact_torque"), *many) if "contact_torque" in optional else None,
     )
 
@@ -218,7 +242,9 @@ class OwnColumns:
 
     @classmethod
     def read(cls, path: str | Path, convention: Convention) -> OwnColumns:
-        """Raises :class:`ContactIdError` for a file that is no table, and for a column that is there twice."""
+        """Raises :class:`ContactIdError` for a file that is no table, and for a column that is
+        there twice.
+        """
         path = Path(path)
         table = _table(path)
         header = tuple(map(str, table.columns))
@@ -232,21 +258,35 @@ class OwnColumns:
     @property
     def contacts(self) -> tuple[str, ...]:
         """Names of the contacts that have a force; "" is one."""
-        forces = [name for name in self.places if name.startswith("contact_force_") and "_force_sd_" not in name]
-        return tuple(dict.fromkeys(name.removeprefix("contact_force_")[:-1].rstrip("_") for name in forces))
+        forces = [
+            name
+            for name in self.places
+            if name.startswith("contact_force_") and "_force_sd_" not in name
+        ]
+        return tuple(
+            dict.fromkeys(name.removeprefix("contact_force_")[:-1].rstrip("_") for name in forces)
+        )
 
     def refuse_without(self, wanted: Sequence[str]) -> None:
         """Raise :class:`ContactIdError` with all quantities that are wanted and aren't there."""
         poses = ("position", "orientation")
-        missing = [f"object_{name}" if name.startswith(poses) else name for name in wanted if name not in self.places]
+        missing = [
+            f"object_{name}" if name.startswith(poses) else name
+            for name in wanted
+            if name not in self.places
+        ]
         if missing:
             header = ", ".join(self.header)[:_MOST_HEADER]
-            raise ContactIdError(f"{self.path}: no column {', '.join(missing)} (its header is {header})", _FORM)
+            raise ContactIdError(
+                f"{self.path}: no column {', '.join(missing)} (its header is {header})", _FORM
+            )
 
     def values(self, wanted: Sequence[str], *shape: int) -> np.ndarray:
         """(n, *shape) of quantities, in their own units."""
         places = [self.places[name] for name in wanted]
-        found = self.numbers[:, [place.column for place in places]] * [place.factor for place in places]
+        found = self.numbers[:, [place.column for place in places]] * [
+            place.factor for place in places
+        ]
         return found.reshape(len(self.numbers), *shape)
 
 
@@ -254,12 +294,21 @@ def _table(path: Path) -> pd.DataFrame:
     require_plain(path, _LARGEST_TABLE)
     try:
         with path.open(encoding="utf-8-sig") as file:
-            header = next((line for line in iter(lambda: file.readline(_LONGEST_HEADER), "") if line.strip()), "")
+            header = next(
+                (line for line in iter(lambda: file.readline(_LONGEST_HEADER), "") if line.strip()),
+                "",
+            )
         if len(header) >= _LONGEST_HEADER:
             raise ValueError("its first line has no end")
         mark = max(",;\t", key=header.count)
-        decimal = "," if mark == ";" and "," in path.read_text(encoding="utf-8-sig").replace(header, "", 1) else "."
-        table = pd.read_csv(path, sep=mark, decimal=decimal, encoding="utf-8-sig", skipinitialspace=True)
+        decimal = (
+            ","
+            if mark == ";" and "," in path.read_text(encoding="utf-8-sig").replace(header, "", 1)
+            else "."
+        )
+        table = pd.read_csv(
+            path, sep=mark, decimal=decimal, encoding="utf-8-sig", skipinitialspace=True
+        )
     except (OSError, ValueError) as error:
         raise ContactIdError(f"{path}: not a readable csv file ({error})", _FORM) from None
     return table.dropna(how="all")

@@ -1,9 +1,11 @@
-"""Mass and centre of mass from an object that is held still in several poses, without a time: weight and zero alone.
+"""Mass and centre of mass from an object that is held still in several poses, without a time:
+weight and zero alone.
 
-The contacts' wrench is ``[m s; h x s] - beta``, with ``s`` gravity's opposite in the body, the first moment h and a
-constant wrench beta (a sensor's zero). Least squares on the ten numbers, whitened by the stated noise; where residuals
-are larger than stated, standard errors grow with them. The tensor is that of the uniform body in the hull, moved to the
-estimate's centre: no still pose tells it.
+The contacts' wrench is ``[m s; h x s] - beta``, with ``s`` gravity's opposite in the body, the
+first moment h and a constant wrench beta (a sensor's zero). Least squares on the ten numbers,
+whitened by the stated noise; where residuals are larger than stated, standard errors grow with
+them. The tensor is that of the uniform body in the hull, moved to the estimate's centre: no still
+pose tells it.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from contactid.inhand.readers.recordings import RecordedSignals
 _FEWEST = 5  # poses
 _FLOOR = 1e-12 * np.eye(WRENCH)  # N2 and N2 m2, where contacts measure no torque
 _MOMENTS = 4  # mass and first moment
-_TURNED = 0.2  # root mean square of the vertical's direction about its mean, from which on the weight is told
+# root mean square of the vertical's direction about its mean, from which on the weight is told
+_TURNED = 0.2
 
 
 def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
@@ -53,17 +56,25 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
     covariance = np.linalg.inv(information)
     mass, center = float(numbers[0]), numbers[1:_MOMENTS] / numbers[0]
     if mass <= 0.0:
-        raise ContactIdError("the forces pull the object down", "Give the forces that act on the object")
+        raise ContactIdError(
+            "the forces pull the object down", "Give the forces that act on the object"
+        )
     uniform = uniform_body(mass, signals.hull)
     body = moved_to(uniform, center)
-    untold = np.full(PARAMETERS + WRENCH, np.trace(body.inertia))  # of the tensor: no still pose tells it
+    untold = np.full(
+        PARAMETERS + WRENCH, np.trace(body.inertia)
+    )  # of the tensor: no still pose tells it
     by_moments = np.eye(_MOMENTS) / mass
     by_moments[0, 0], by_moments[1:, 0] = 1.0, -center / mass
     fit_errors = untold.copy()
-    fit_errors[:_MOMENTS] = np.sqrt(np.diag(by_moments @ covariance[:_MOMENTS, :_MOMENTS] @ by_moments.T))
+    fit_errors[:_MOMENTS] = np.sqrt(
+        np.diag(by_moments @ covariance[:_MOMENTS, :_MOMENTS] @ by_moments.T)
+    )
     errors, vector_errors = fit_errors.copy(), untold[:PARAMETERS].copy()
     errors[0] = np.hypot(fit_errors[0], gain_sd * mass)
-    vector_errors[:_MOMENTS] = np.hypot(np.sqrt(np.diag(covariance)[:_MOMENTS]), gain_sd * body.vector[:_MOMENTS])
+    vector_errors[:_MOMENTS] = np.hypot(
+        np.sqrt(np.diag(covariance)[:_MOMENTS]), gain_sd * body.vector[:_MOMENTS]
+    )
     answer = np.zeros(max(place.stop for place in PLACES.values()))
     answer[:PARAMETERS], answer[PARAMETERS : PARAMETERS + WRENCH] = body.vector, numbers[_MOMENTS:]
     places = np.concatenate([np.arange(_MOMENTS), np.arange(PARAMETERS, PARAMETERS + WRENCH)])
@@ -90,7 +101,9 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
 def moved_to(body: InertialParameters, center: np.ndarray) -> InertialParameters:
     """A body with its centre of mass (3,) m elsewhere, and the same tensor about it."""
     at_origin = tensor_entries(body.inertia_at_center + parallel_axis(body.mass, center))
-    return InertialParameters.from_vector(np.concatenate([[body.mass], body.mass * center, at_origin]))
+    return InertialParameters.from_vector(
+        np.concatenate([[body.mass], body.mass * center, at_origin])
+    )
 
 
 def _columns(signals: RecordedSignals, vertical: np.ndarray) -> np.ndarray:

@@ -1,8 +1,10 @@
-"""From a recording's rows to stretches of signals that can be estimated from, with what was done to them.
+"""From a recording's rows to stretches of signals that can be estimated from, with what was done to
+them.
 
-A row without a pose, or with a force that is no number, is lost. A few lost rows are no gap: differences take the
-times as they are. A row that repeats the pose before it is lost, too, for a tracker that held it says nothing. The
-others are averaged (:mod:`contactid.inhand.identify.averaging`).
+A row without a pose, or with a force that is no number, is lost. A few lost rows are no gap:
+differences take the times as they are. A row that repeats the pose before it is lost, too, for a
+tracker that held it says nothing. The others are averaged
+(:mod:`contactid.inhand.identify.averaging`).
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ _NORMS = (0.9, 1.1)  # of quaternions that are normalised
 _FEW_HELD = 0.1  # share of rows that repeat a pose; a tracker that is slower than the rows has more
 _OUTSIDE = 5e-3  # m, or 3 deviations, that contacts may lie outside the hull
 _UPRIGHT = 0.5  # cosine between forces and the vertical
-_TURNED = 0.1  # change of the vertical's direction in the body, from which on a sensor's zero is told from the weight
+# change of the vertical's direction in the body, from which on a sensor's zero is told from the
+# weight
+_TURNED = 0.1
 _SHOWN = 500  # orientations that are compared
 
 
@@ -42,7 +46,8 @@ class OwnRecording:
     contacts : names
     stretches : of averaged signals; of still poses one, with their numbers for the time
     still : whether these are poses without a time
-    gain_sd : relative standard deviation of the forces' calibration, of each contact and of all in common
+    gain_sd : relative standard deviation of the forces' calibration, of each contact and of all in
+        common
     unsensed_share : of the load, at most, that bypasses the sensors
     rows, lost : read, and left out
     notes, warnings : sentences for the report
@@ -70,7 +75,8 @@ class OwnRecording:
 def read_own_recording(
     recording: str | Path, hull: str | Path, noise: str | Path, convention: Convention = STATED
 ) -> OwnRecording:
-    """Read a recording with its hull and its noise (:mod:`contactid.inhand.own.files`) and prepare it.
+    """Read a recording with its hull and its noise (:mod:`contactid.inhand.own.files`) and prepare
+    it.
 
     Raises
     ------
@@ -84,29 +90,41 @@ def read_own_recording(
         raise ContactIdError(f"{recording}: {error.problem}", error.remedy) from None
 
 
-def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], name: str) -> OwnRecording:
+def _prepared(
+    table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], name: str
+) -> OwnRecording:
     notes, warnings = [], []
     point, force = _points_of_broken_contacts(table)
     norm = np.linalg.norm(table.orientation, axis=1)
     bad = (norm < _NORMS[0]) | (norm > _NORMS[1])
     if np.count_nonzero(bad) > 0.5 * len(norm):
         raise ContactIdError(
-            f"object_orientation has lengths around {np.nanmedian(norm):.3g}", "Give unit quaternions, real part first"
+            f"object_orientation has lengths around {np.nanmedian(norm):.3g}",
+            "Give unit quaternions, real part first",
         )
     still = table.time is None
     row_time = np.arange(float(len(norm))) if table.time is None else table.time
     values = [row_time, table.position, table.orientation, force, point]
     values += [extra for extra in (table.force_sd, table.torque) if extra is not None]
-    known = np.all([np.isfinite(one).reshape(len(norm), -1).all(axis=1) for one in values], axis=0) & ~bad
+    known = (
+        np.all([np.isfinite(one).reshape(len(norm), -1).all(axis=1) for one in values], axis=0)
+        & ~bad
+    )
     held = np.zeros_like(known) if still else _held(table, known)
     good = known & ~held
     lost = len(good) - int(good.sum())
     if not good.any():
-        raise ContactIdError(f"none of its {len(good)} rows has all numbers", "Correct the recording")
+        raise ContactIdError(
+            f"none of its {len(good)} rows has all numbers", "Correct the recording"
+        )
     if (~known).any():
-        notes.append(f"{np.count_nonzero(~known)} rows lack a number, the first is row {np.argmin(known) + 1}.")
+        notes.append(
+            f"{np.count_nonzero(~known)} rows lack a number, the first is row {np.argmin(known) + 1}."
+        )
     if held.any():
-        notes.append(f"{np.count_nonzero(held)} rows repeat the pose before them; they aren't used.")
+        notes.append(
+            f"{np.count_nonzero(held)} rows repeat the pose before them; they aren't used."
+        )
     if table.force_sd is not None and np.any(table.force_sd[good] < 0.0):
         raise ContactIdError("contact_force_sd is negative", "Give standard deviations in N")
     time = row_time[good]
@@ -131,7 +149,9 @@ def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], nam
         hull=hull,
     )
     if still:
-        warnings.append("There is no column time: rows are taken for poses in which the object is held still.")
+        warnings.append(
+            "There is no column time: rows are taken for poses in which the object is held still."
+        )
     stretches, count = ([signals], 1) if still else averaged_stretches(signals)
     if not stretches:
         raise ContactIdError(
@@ -150,16 +170,24 @@ def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], nam
 
 
 def _points_of_broken_contacts(table: OwnTable) -> tuple[np.ndarray, np.ndarray]:
-    """Contact points (n, c, 3) and forces: a contact without force has its mean place where none is told."""
-    broken = np.all((table.force == 0.0) | np.isnan(table.force), axis=2) & np.isnan(table.point).any(axis=2)
+    """Contact points (n, c, 3) and forces: a contact without force has its mean place where none is
+    told.
+    """
+    broken = np.all((table.force == 0.0) | np.isnan(table.force), axis=2) & np.isnan(
+        table.point
+    ).any(axis=2)
     with np.errstate(invalid="ignore"):
         seen = np.isfinite(table.point)
         mean = np.where(seen, table.point, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    return np.where(broken[..., None], mean, table.point), np.where(broken[..., None], 0.0, table.force)
+    return np.where(broken[..., None], mean, table.point), np.where(
+        broken[..., None], 0.0, table.force
+    )
 
 
 def _held(table: OwnTable, known: np.ndarray) -> np.ndarray:
-    """(n,) rows that repeat the last pose while others move; none of a still object's, whose rows all do."""
+    """(n,) rows that repeat the last pose while others move; none of a still object's, whose rows
+    all do.
+    """
     pose = np.column_stack([table.position, table.orientation])
     same = np.concatenate([[False], np.all(pose[1:] == pose[:-1], axis=1)]) & known
     return same if np.count_nonzero(~same & known) > _FEW_HELD * len(same) else np.zeros_like(same)
@@ -170,20 +198,26 @@ def _check_time(time: np.ndarray, rows: np.ndarray) -> None:
     if np.any(step <= 0.0):
         place = int(np.argmax(step <= 0.0))
         raise ContactIdError(
-            f"time doesn't increase from row {rows[place] + 1} to row {rows[place + 1] + 1}", "Sort or correct it"
+            f"time doesn't increase from row {rows[place] + 1} to row {rows[place + 1] + 1}",
+            "Sort or correct it",
         )
     if len(step) and np.median(step) > _SLOWEST:
         raise ContactIdError(
-            f"time has {np.median(step):g} s between rows", "Give it in seconds, 5 rows a second or more"
+            f"time has {np.median(step):g} s between rows",
+            "Give it in seconds, 5 rows a second or more",
         )
 
 
-def _check_units(time: np.ndarray, position: np.ndarray, point: np.ndarray, hull: np.ndarray) -> None:
+def _check_units(
+    time: np.ndarray, position: np.ndarray, point: np.ndarray, hull: np.ndarray
+) -> None:
     speed = np.linalg.norm(np.diff(position, axis=0), axis=1) / np.diff(time)
     fast = float(np.quantile(speed, 0.9)) if len(speed) else 0.0
     far = float(np.abs(position).max())
     if fast > _FASTEST or far > _FARTHEST:
-        raise ContactIdError(f"object_position reaches {far:.3g} m and {fast:.3g} m/s", "Give it in metres")
+        raise ContactIdError(
+            f"object_position reaches {far:.3g} m and {fast:.3g} m/s", "Give it in metres"
+        )
     size, middle = float(np.ptp(hull, axis=0).max()), hull.mean(axis=0)
     away = float(np.median(np.linalg.norm(point - middle, axis=2)))
     if away > 5.0 * size:
@@ -196,22 +230,25 @@ def _check_units(time: np.ndarray, position: np.ndarray, point: np.ndarray, hull
 def _pull(stretches: list[RecordedSignals]) -> list[str]:
     """Whether the contacts hold the object up, by how their force follows the vertical in the body.
 
-    A sensor's zero doesn't follow it. Where the object hardly turns, the mean force is asked, and a torque sensor's
-    isn't refused, since its zero may be larger than the weight.
+    A sensor's zero doesn't follow it. Where the object hardly turns, the mean force is asked, and a
+    torque sensor's isn't refused, since its zero may be larger than the weight.
     """
     if not stretches[0].gravity:
         return []
     force = np.concatenate([one.wrench[:, :3] for one in stretches])
     vertical = np.concatenate([one.rotations[:, 2] for one in stretches])
     if np.linalg.norm(force, axis=1).max() < 1e-9:
-        raise ContactIdError("all forces add up to nothing, so nothing holds the object", "Check the force columns")
+        raise ContactIdError(
+            "all forces add up to nothing, so nothing holds the object", "Check the force columns"
+        )
     turning = vertical - vertical.mean(axis=0)
     by_mean = _cosine(force.mean(axis=0), vertical.mean(axis=0))
     turned = float(np.sqrt(np.mean(np.sum(turning**2, axis=1)))) > _TURNED
     upright = _cosine(force - force.mean(axis=0), turning) if turned else by_mean
     if upright < -_UPRIGHT and (turned or stretches[0].torques is None):
         raise ContactIdError(
-            "the forces pull the object down" + (", a constant force in the body apart" if turned else " on average"),
+            "the forces pull the object down"
+            + (", a constant force in the body apart" if turned else " on average"),
             "Give the forces that act on the object and not on the sensor, and a world frame with z upwards",
         )
     if max(upright, by_mean) < _UPRIGHT:
@@ -223,11 +260,17 @@ def _pull(stretches: list[RecordedSignals]) -> list[str]:
 
 
 def _cosine(one: np.ndarray, other: np.ndarray) -> float:
-    return float(np.vdot(one, other) / max(np.linalg.norm(one) * np.linalg.norm(other), np.finfo(float).tiny))
+    return float(
+        np.vdot(one, other) / max(np.linalg.norm(one) * np.linalg.norm(other), np.finfo(float).tiny)
+    )
 
 
 def _outside(
-    contacts: tuple[str, ...], force: np.ndarray, point: np.ndarray, hull: np.ndarray, noise: Mapping[str, float]
+    contacts: tuple[str, ...],
+    force: np.ndarray,
+    point: np.ndarray,
+    hull: np.ndarray,
+    noise: Mapping[str, float],
 ) -> list[str]:
     normals, offsets = hull_halfspaces(hull)
     allowed, told = max(3.0 * noise["contact_position_sd"], _OUTSIDE), []
@@ -239,7 +282,9 @@ def _outside(
                 told.append(f"{contact or 'the only one'} by {1e3 * out:.0f} mm")
     if not told:
         return []
-    return [f"Contacts lie outside the hull ({', '.join(told)}): check the hull's frame and its units."]
+    return [
+        f"Contacts lie outside the hull ({', '.join(told)}): check the hull's frame and its units."
+    ]
 
 
 def turning(recording: OwnRecording) -> float:

@@ -1,4 +1,6 @@
-"""Estimate a user's own recording and report it: the body, its errors, the naive answer beside it, what to distrust."""
+"""Estimate a user's own recording and report it: the body, its errors, the naive answer beside it,
+what to distrust.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,13 @@ from contactid.core.inertia import (
 from contactid.inhand.identify.disturbance_models import Model
 from contactid.inhand.identify.identifiability import visible_motion
 from contactid.inhand.identify.latent_errors import COMING, LEVELS
-from contactid.inhand.identify.likelihood import INTERVAL, TENSOR, RecordingFit, fit_recording, told_parameters
+from contactid.inhand.identify.likelihood import (
+    INTERVAL,
+    TENSOR,
+    RecordingFit,
+    fit_recording,
+    told_parameters,
+)
 from contactid.inhand.identify.linearised import AXES, LAG, PLACES, WORLD
 from contactid.inhand.identify.methods import DATA, PRIOR
 from contactid.inhand.own.draw import draw_parameters, draw_residuals
@@ -77,7 +85,9 @@ class OwnEstimate:
 
     @property
     def mass_interval(self) -> tuple[float, float]:
-        """Kg, of 95 %: calibration included, and upwards the share of the load that is stated to bypass the sensors."""
+        """Kg, of 95 %: calibration included, and upwards the share of the load that is stated to
+        bypass the sensors.
+        """
         return self.fit.mass_interval(self.recording.unsensed_share)
 
     def interval_under(self, model: Model) -> tuple[float, float]:
@@ -89,7 +99,9 @@ class OwnEstimate:
 
     @property
     def decided_by(self) -> list[str]:
-        """Of every told parameter: ``prior`` where the data move it by less than a standard error of the fit."""
+        """Of every told parameter: ``prior`` where the data move it by less than a standard error
+        of the fit.
+        """
         return [DATA if one else PRIOR for one in self.fit.by_data]
 
     def lines(self) -> list[str]:
@@ -107,7 +119,10 @@ class OwnEstimate:
         return [
             f"mass = {body.mass:.4g} kg +- {errors[0]:.2g} (standard error)",
             f"mass within {low:.4g} to {high:.4g} kg (95 %): {_words(model)} taken out",
-            *(f"mass within {less:.4g} to {more:.4g} kg: {words} taken out" for words, less, more in intervals),
+            *(
+                f"mass within {less:.4g} to {more:.4g} kg: {words} taken out"
+                for words, less, more in intervals
+            ),
             f"centre of mass = ({center}) mm +- ({spread})",
             f"I_xx, I_yy, I_zz about it = ({moments}) kg m2 +- ({spreads}); {by_data} of the tensor's 6 entries by the "
             "data, the others by the uniform body",
@@ -131,12 +146,17 @@ def _warnings(found: OwnEstimate) -> list[str]:
     if not fit.converged:
         warnings.append("The iteration did not settle: the recording hardly tells the parameters.")
     warnings += ([] if found.recording.still else _weak_motion(found)) + _weak_answer(found)
-    size, density = float(np.ptp(hull, axis=0).max()), fit.body.mass / float(ConvexHull(hull).volume)
+    size, density = (
+        float(np.ptp(hull, axis=0).max()),
+        fit.body.mass / float(ConvexHull(hull).volume),
+    )
     if not _DENSITIES[0] <= density <= _DENSITIES[1]:
         warnings.append(
             f"{fit.body.mass:.3g} kg in this hull are {density:.3g} kg/m3: check the units of forces, positions, hull."
         )
-    by_prior = [name for name, by in zip(NAMES[1:10], found.decided_by[1:], strict=False) if by == PRIOR]
+    by_prior = [
+        name for name, by in zip(NAMES[1:10], found.decided_by[1:], strict=False) if by == PRIOR
+    ]
     if by_prior:
         warnings.append(
             f"The data move {', '.join(by_prior)} by less than a standard error from a uniform body in the hull: take "
@@ -144,12 +164,16 @@ def _warnings(found: OwnEstimate) -> list[str]:
         )
     normal_room = float(np.min(_room(fit, hull)))
     if normal_room < _EDGE * size:
-        warnings.append("The centre of mass is at the hull's edge: the hull, its frame or the forces may be wrong.")
+        warnings.append(
+            "The centre of mass is at the hull's edge: the hull, its frame or the forces may be wrong."
+        )
     return [*warnings, *_noise_warnings(found), *_unsensed(found)]
 
 
 def _words(model: Model) -> str:
-    return "a constant wrench in the body" + "".join(f" and {_DISTURBED[name]}" for name in model.names)
+    return "a constant wrench in the body" + "".join(
+        f" and {_DISTURBED[name]}" for name in model.names
+    )
 
 
 def _room(fit: RecordingFit, hull: np.ndarray) -> np.ndarray:
@@ -179,8 +203,12 @@ def _weak_motion(found: OwnEstimate) -> list[str]:
         recording.stretches[0].torques is None
         and np.count_nonzero(spread > _SPANNED * np.ptp(recording.hull, axis=0).max()) < 2
     ):
-        about = "about its only contact" if len(places) == 1 else "about the line through its contacts"
-        warnings.append(f"No torque {about} is measured, and none is assumed to act: a real fingertip exerts one.")
+        about = (
+            "about its only contact" if len(places) == 1 else "about the line through its contacts"
+        )
+        warnings.append(
+            f"No torque {about} is measured, and none is assumed to act: a real fingertip exerts one."
+        )
     if fit.pose_share > 1.0:
         warnings.append(
             f"The poses' noise puts {fit.pose_share:.2g} times as much into the accelerations as the motion: move the "
@@ -222,19 +250,28 @@ def _noise_warnings(found: OwnEstimate) -> list[str]:
 def _unsensed(found: OwnEstimate) -> list[str]:
     fit, weight = found.fit, found.fit.body.mass * found.recording.stretches[0].gravity
     share = 100.0 * float(np.linalg.norm(fit.wrench[:3])) / weight if weight else 0.0
-    force, error = float(np.linalg.norm(fit.wrench[:3])), float(np.linalg.norm(fit.wrench_errors[:3]))
+    force, error = (
+        float(np.linalg.norm(fit.wrench[:3])),
+        float(np.linalg.norm(fit.wrench_errors[:3])),
+    )
     warnings = []
     if weight and force > _UNSENSED * error and force > 0.1 * weight:
         warnings.append(
             f"A force of {force:.2g} N that isn't sensed is constant in the body ({share:.0f} % of the weight): a "
             "sensor's zero, or what holds the object besides. It is taken out; one that varies with the load can't be."
         )
-    warnings += [sentence for name, sentence in _disturbances(fit).items() if name in fit.models[0].names]
+    warnings += [
+        sentence for name, sentence in _disturbances(fit).items() if name in fit.models[0].names
+    ]
     slow = float(np.sqrt(fit.levels[list(COMING)].sum()))
     if slow > 0.05 * max(weight, fit.body.mass):
-        warnings.append(f"Forces of about {slow:.2g} N come and go that aren't sensed; they widen the standard errors.")
+        warnings.append(
+            f"Forces of about {slow:.2g} N come and go that aren't sensed; they widen the standard errors."
+        )
     gain, bypassing = found.recording.gain_sd, found.recording.unsensed_share
-    counted = f"the interval counts up to {100 * bypassing:.2g} %" if bypassing else "none is counted"
+    counted = (
+        f"the interval counts up to {100 * bypassing:.2g} %" if bypassing else "none is counted"
+    )
     warnings.append(
         "A common factor of all forces is another mass at every motion: standard errors count "
         f"{100 * gain:.2g} % for the sensors' calibration (force_gain_sd). So is a share of the load that bypasses the "
@@ -268,19 +305,28 @@ def write_files(found: OwnEstimate, folder: Path) -> None:
         write_text(folder / _ROBOT, urdf(body, mesh=_HULL))
         write_text(folder / _HULL, wavefront(found.recording.hull))
     with styled():
-        for name, figure in {"parameters": draw_parameters(table), "residuals": draw_residuals(residuals)}.items():
+        for name, figure in {
+            "parameters": draw_parameters(table),
+            "residuals": draw_residuals(residuals),
+        }.items():
             save(figure, folder / name)
             plt.close(figure)
 
 
 def simulated_body(found: OwnEstimate) -> IdentifiedBody:
-    """The estimate as simulators take it, with the hull as its shape; friction and restitution aren't estimated."""
+    """The estimate as simulators take it, with the hull as its shape; friction and restitution
+    aren't estimated.
+    """
     body = found.fit.body
-    return IdentifiedBody("body", body.mass, body.center_of_mass, body.inertia_at_center, hull=found.recording.hull)
+    return IdentifiedBody(
+        "body", body.mass, body.center_of_mass, body.inertia_at_center, hull=found.recording.hull
+    )
 
 
 def parameter_table(found: OwnEstimate) -> pd.DataFrame:
-    """A row per told parameter: the estimate, its standard errors, the uniform body's value, and what decided it."""
+    """A row per told parameter: the estimate, its standard errors, the uniform body's value, and
+    what decided it.
+    """
     fit = found.fit
     return pd.DataFrame(
         {
@@ -290,18 +336,24 @@ def parameter_table(found: OwnEstimate) -> pd.DataFrame:
             "standard_error": fit.errors,
             "standard_error_without_calibration": fit.fit_errors,
             "uniform_body": told_parameters(fit.uniform.vector),
-            "uniform_body_at_center": told_parameters(moved_to(fit.uniform, fit.body.center_of_mass).vector),
+            "uniform_body_at_center": told_parameters(
+                moved_to(fit.uniform, fit.body.center_of_mass).vector
+            ),
             "decided_by": found.decided_by,
         }
     )
 
 
 def residual_table(found: OwnEstimate) -> pd.DataFrame:
-    """A row per sample: time (s), and force (N) and torque (N m) sensed less what the estimate's motion asks for."""
+    """A row per sample: time (s), and force (N) and torque (N m) sensed less what the estimate's
+    motion asks for.
+    """
     names = [f"{kind}_{axis}" for kind in ("force", "torque") for axis in "xyz"]
     parts = [
         pd.DataFrame(values, columns=names).assign(stretch=number, time=times)
-        for number, (values, times) in enumerate(zip(found.fit.residuals, found.fit.times, strict=True))
+        for number, (values, times) in enumerate(
+            zip(found.fit.residuals, found.fit.times, strict=True)
+        )
     ]
     return pd.concat(parts, ignore_index=True)[["stretch", "time", *names]]
 
@@ -347,7 +399,12 @@ def fit_record(found: OwnEstimate) -> dict[str, Any]:
         "decided_by": dict(zip(NAMES, found.decided_by, strict=True)),
         "physically_consistent": consistency(fit.body, recording.hull).consistent,
         "unsensed_constant_wrench": fit.wrench.tolist(),
-        "units": {"mass": "kg", "center_of_mass": "m", "inertia": "kg m2", "inertia_origin": "kg m2"},
+        "units": {
+            "mass": "kg",
+            "center_of_mass": "m",
+            "inertia": "kg m2",
+            "inertia_origin": "kg m2",
+        },
         "warnings": list(found.warnings),
         "notes": list(recording.notes),
     }
@@ -366,7 +423,12 @@ def summary(found: OwnEstimate) -> str:
     """The report in Markdown."""
     fit, recording = found.fit, found.recording
     lines = ["# Estimated object", "", *(f"* **{line}**" for line in found.lines())]
-    lines += ["", "## Warnings", "", *(f"* {markdown(warning)}" for warning in found.warnings or ["None."])]
+    lines += [
+        "",
+        "## Warnings",
+        "",
+        *(f"* {markdown(warning)}" for warning in found.warnings or ["None."]),
+    ]
     lines += [
         "",
         "## Parameters",
@@ -405,9 +467,23 @@ def summary(found: OwnEstimate) -> str:
         gained = model.log_likelihood - fit.models[0].log_likelihood
         lines.append(f"| {_words(model)} | {gained:.1f} | {less:.4g} to {more:.4g} |")
     lines += ["", "## Notes", "", *(f"* {markdown(note)}" for note in recording.notes)]
-    lines.append(f"* chi2 by the stated noise: {fit.misfit * fit.degrees:.4g}, expected {fit.degrees}.")
+    lines.append(
+        f"* chi2 by the stated noise: {fit.misfit * fit.degrees:.4g}, expected {fit.degrees}."
+    )
     lines.append("* Noise that the recording shows, over what is stated (unsensed forces in N):")
-    lines += [f"  * {name}: {np.sqrt(level):.3g}" for name, level in zip(LEVELS, fit.levels, strict=True)]
-    lines += ["", "## Figures", "", "![parameters](parameters.png)", "", "![residuals](residuals.png)", ""]
-    lines.append(f"`{_BODY}` (MJCF) and `{_ROBOT}` have the body for simulators, `{PARAMETERS}` every number.")
+    lines += [
+        f"  * {name}: {np.sqrt(level):.3g}" for name, level in zip(LEVELS, fit.levels, strict=True)
+    ]
+    lines += [
+        "",
+        "## Figures",
+        "",
+        "![parameters](parameters.png)",
+        "",
+        "![residuals](residuals.png)",
+        "",
+    ]
+    lines.append(
+        f"`{_BODY}` (MJCF) and `{_ROBOT}` have the body for simulators, `{PARAMETERS}` every number."
+    )
     return "\n".join(lines) + "\n"

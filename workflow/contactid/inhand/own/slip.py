@@ -1,7 +1,8 @@
 """Friction of a surface from a user's own trials: read a folder of them, estimate, and report.
 
-A trial is a csv (:mod:`contactid.inhand.own.slip_command` names its columns). Rows that lack a number are left out, and
-rows faster than 100 a second are averaged, since the slip detector counts samples of about that rate.
+A trial is a csv (:mod:`contactid.inhand.own.slip_command` names its columns). Rows that lack a
+number are left out, and rows faster than 100 a second are averaged, since the slip detector counts
+samples of about that rate.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _ROUNDING = 1e-6  # of it, that times are rounded by
 _SLOWEST = 0.05  # s between rows
 _FARTHEST = 0.5  # m that a contact point goes; beyond it millimetres were taken for metres
 _PRESSING = 0.5  # least share of rows with a force into the object
-_ROLLS = np.cos(np.deg2rad(10.0))  # of the normal about its mean in one trial; beyond it the surface isn't flat there
+_ROLLS = np.cos(
+    np.deg2rad(10.0)
+)  # of the normal about its mean in one trial; beyond it the surface isn't flat there
 _DIRECTIONS = (0.0, 20.0)  # degrees that may be stated
 _WIDE = 0.1  # relative standard error from which on a warning tells of it
 _MOST_NAMES = 5  # trials that a warning names
@@ -42,7 +45,9 @@ _MOST_NAMES = 5  # trials that a warning names
 
 @dataclass(frozen=True, eq=False)
 class OwnTrial:
-    """A trial of n samples, ready to be estimated from: ``time`` (n,) s, ``force`` and ``point`` (n, 3), ``normal``."""
+    """A trial of n samples, ready to be estimated from: ``time`` (n,) s, ``force`` and ``point``
+    (n, 3), ``normal``.
+    """
 
     name: str
     time: np.ndarray
@@ -71,8 +76,12 @@ class OwnFriction:
 
     @property
     def held(self) -> float:
-        """Largest lower bound of a trial alone, of what eq. 5 shows; 0 where no trial pressed for long enough."""
-        return max([one.lower_bound for one in self.estimates if np.isfinite(one.lower_bound)], default=0.0)
+        """Largest lower bound of a trial alone, of what eq. 5 shows; 0 where no trial pressed for
+        long enough.
+        """
+        return max(
+            [one.lower_bound for one in self.estimates if np.isfinite(one.lower_bound)], default=0.0
+        )
 
     def lines(self) -> list[str]:
         """The results, for a terminal."""
@@ -86,7 +95,11 @@ class OwnFriction:
         told = f"{surface.friction:.3f} +- {surface.standard_error:.2g} (standard error), at least"
         told += f" {surface.lower_bound:.3f} (99 %)"
         if not surface.line:
-            return [f"{counted}, at a normal force of {loads}", f"mu with the surface's warp = {told}", naive]
+            return [
+                f"{counted}, at a normal force of {loads}",
+                f"mu with the surface's warp = {told}",
+                naive,
+            ]
         warp, error = np.degrees([surface.warp, surface.warp_error])
         return [
             f"{counted}, at normal forces of {loads}",
@@ -99,7 +112,11 @@ class OwnFriction:
     def warnings(self) -> list[str]:
         """Sentences on what not to trust."""
         told, surface = [], self.surface
-        unseen = [trial.name for trial, one in zip(self.trials, self.estimates, strict=True) if UNSEEN in one.message]
+        unseen = [
+            trial.name
+            for trial, one in zip(self.trials, self.estimates, strict=True)
+            if UNSEEN in one.message
+        ]
         if unseen:
             names = ", ".join(unseen[:_MOST_NAMES]) + ", ..." * (len(unseen) > _MOST_NAMES)
             told.append(
@@ -107,7 +124,10 @@ class OwnFriction:
                 "Only bounds are taken of them; trials.csv has how short a slide would be seen."
             )
         if surface is None:
-            return [*told, "No trial slipped: there is a lower bound alone. Let the normal force fall further."]
+            return [
+                *told,
+                "No trial slipped: there is a lower bound alone. Let the normal force fall further.",
+            ]
         if not surface.line:
             told.append(
                 "All slips are at about one normal force, so friction can't be told from the surface's warp. Repeat "
@@ -124,12 +144,17 @@ class OwnFriction:
                 "no line, trials at different places, or a worse direction. Errors are by the scatter."
             )
         if surface.line and surface.warp < -2.0 * surface.warp_error:
-            told.append("The angle falls with the load, as no warp does: friction itself depends on the load here.")
+            told.append(
+                "The angle falls with the load, as no warp does: friction itself depends on the load here."
+            )
         return told
 
 
-def estimate_slip(folder: str | Path, direction: str | float, convention: Convention = STATED) -> OwnFriction:
-    """Read a folder's trials and estimate; ``direction`` is the force's error of direction in degrees.
+def estimate_slip(
+    folder: str | Path, direction: str | float, convention: Convention = STATED
+) -> OwnFriction:
+    """Read a folder's trials and estimate; ``direction`` is the force's error of direction in
+    degrees.
 
     Raises
     ------
@@ -145,7 +170,8 @@ def estimate_slip(folder: str | Path, direction: str | float, convention: Conven
             raise ContactIdError(f"{trial.name}: {error.problem}", error.remedy) from None
     slipped = [one for one in estimates if one.slipped]
     friction, errors, load = (
-        np.array([getattr(one, name) for one in slipped]) for name in ("friction", "standard_error", "normal_force")
+        np.array([getattr(one, name) for one in slipped])
+        for name in ("friction", "standard_error", "normal_force")
     )
     surface = surface_friction(friction, errors, load, sd) if slipped else None
     return OwnFriction(tuple(trials), tuple(estimates), surface, sd, time.perf_counter() - begin)
@@ -157,7 +183,10 @@ def _direction(stated: str | float) -> float:
     except ValueError:
         degrees = np.nan
     if not _DIRECTIONS[0] < degrees < _DIRECTIONS[1]:
-        raise ContactIdError(f"a direction's deviation of {stated} degrees", "Give one above 0 and below 20, such as 1")
+        raise ContactIdError(
+            f"a direction's deviation of {stated} degrees",
+            "Give one above 0 and below 20, such as 1",
+        )
     return float(np.deg2rad(degrees))
 
 
@@ -174,7 +203,9 @@ def read_trials(folder: str | Path, convention: Convention = STATED) -> list[Own
         raise ContactIdError(f"{folder}: is no folder", "Name a folder with a csv per trial")
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".csv")
     if not paths:
-        raise ContactIdError(f"{folder}: no trial (.csv) is in it", "Name a folder with a csv per trial")
+        raise ContactIdError(
+            f"{folder}: no trial (.csv) is in it", "Name a folder with a csv per trial"
+        )
     return [_read_trial(path, convention) for path in paths]
 
 
@@ -184,7 +215,10 @@ def _read_trial(path: Path, convention: Convention) -> OwnTrial:
     if len(contacts) > 1:
         raise ContactIdError(f"{path}: forces of {', '.join(contacts)}", "Give one finger's alone")
     of_contact = [f"contact_{kind}_{contacts[0]}".rstrip("_") for kind in ("force", "position")]
-    wanted = ["time", *(f"{kind}_{axis}" for kind in (*of_contact, "surface_normal") for axis in "xyz")]
+    wanted = [
+        "time",
+        *(f"{kind}_{axis}" for kind in (*of_contact, "surface_normal") for axis in "xyz"),
+    ]
     columns.refuse_without(wanted)
     rows = columns.values(wanted, len(wanted))
     rows = rows[np.isfinite(rows).all(axis=1)]
@@ -194,21 +228,31 @@ def _read_trial(path: Path, convention: Convention) -> OwnTrial:
         raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
 
 
-def _averaged(name: str, clock: np.ndarray, force: np.ndarray, point: np.ndarray, normals: np.ndarray) -> OwnTrial:
+def _averaged(
+    name: str, clock: np.ndarray, force: np.ndarray, point: np.ndarray, normals: np.ndarray
+) -> OwnTrial:
     """A trial from its rows, checked, at 100 samples a second at most."""
     clock, step = clock[:, 0], np.diff(clock[:, 0])
     if not len(step):
         raise ContactIdError(f"{len(clock)} rows with all numbers", "Correct the recording")
     if np.any(step <= 0.0):
-        raise ContactIdError(f"time doesn't increase after {clock[np.argmax(step <= 0.0)]:g} s", "Sort or correct it")
+        raise ContactIdError(
+            f"time doesn't increase after {clock[np.argmax(step <= 0.0)]:g} s", "Sort or correct it"
+        )
     if np.median(step) > _SLOWEST:
-        raise ContactIdError(f"time has {np.median(step):g} s between rows", "Give it in s, 20 rows a second or more")
+        raise ContactIdError(
+            f"time has {np.median(step):g} s between rows", "Give it in s, 20 rows a second or more"
+        )
     if np.ptp(point, axis=0).max() > _FARTHEST:
-        raise ContactIdError(f"contact_position goes {np.ptp(point, axis=0).max():.3g} m far", "Give it in metres")
+        raise ContactIdError(
+            f"contact_position goes {np.ptp(point, axis=0).max():.3g} m far", "Give it in metres"
+        )
     directions = unit_normal(normals)
     normal = unit_normal(directions.mean(axis=0))
     if (directions @ normal).min() < _ROLLS:
-        raise ContactIdError("surface_normal turns by more than 10 degrees", "Slide on a flat part of the surface")
+        raise ContactIdError(
+            "surface_normal turns by more than 10 degrees", "Slide on a flat part of the surface"
+        )
     pressing = float(np.mean(force @ normal > 0.0))
     if pressing < _PRESSING:
         raise ContactIdError(
@@ -219,7 +263,9 @@ def _averaged(name: str, clock: np.ndarray, force: np.ndarray, point: np.ndarray
     bins = np.floor((clock - clock[0]) / _STEP + _ROUNDING) if fast else np.arange(len(clock))
     starts = np.flatnonzero(np.diff(bins, prepend=-1))
     counts = np.diff(np.append(starts, len(bins)))[:, None]
-    clock, force, point = (np.add.reduceat(one, starts, axis=0) / counts for one in (clock[:, None], force, point))
+    clock, force, point = (
+        np.add.reduceat(one, starts, axis=0) / counts for one in (clock[:, None], force, point)
+    )
     return OwnTrial(name, clock[:, 0], force, point, normal)
 
 
@@ -283,7 +329,12 @@ def slip_record(found: OwnFriction) -> dict[str, Any]:
         },
         "model": "atan of eq. 5 at slip = atan(mu) + warp N",
         "reformulation": "none",
-        "units": {"normal_force": "N", "slip_time": "s", "friction_mu": "1", "warp_deg_per_n": "degrees/N"},
+        "units": {
+            "normal_force": "N",
+            "slip_time": "s",
+            "friction_mu": "1",
+            "warp_deg_per_n": "degrees/N",
+        },
         "warnings": found.warnings,
     }
 
@@ -291,7 +342,12 @@ def slip_record(found: OwnFriction) -> dict[str, Any]:
 def summary(found: OwnFriction) -> str:
     """The report in Markdown."""
     lines = ["# Friction of a surface", "", *(f"* **{line}**" for line in found.lines())]
-    lines += ["", "## Warnings", "", *(f"* {markdown(warning)}" for warning in found.warnings or ["None."])]
+    lines += [
+        "",
+        "## Warnings",
+        "",
+        *(f"* {markdown(warning)}" for warning in found.warnings or ["None."]),
+    ]
     lines += [
         "",
         "## Trials",
@@ -306,7 +362,14 @@ def summary(found: OwnFriction) -> str:
         alone = f"{row.normal_force:.3g} | {row.apparent_friction:.3f}" if row.slipped else " | "
         name, seen = markdown(one_line(row.trial)), markdown(row.seen)
         lines.append(f"| {name} | {alone} | {row.apparent_lower_bound:.3f} | {seen} |")
-    lines += ["", "## How", "", "The angle at slip is atan(mu) + warp N, N the normal force: a line over the trials."]
-    lines += [f"Directions are stated to {np.degrees(found.direction_sd):.2g} degrees, one error a trial."]
+    lines += [
+        "",
+        "## How",
+        "",
+        "The angle at slip is atan(mu) + warp N, N the normal force: a line over the trials.",
+    ]
+    lines += [
+        f"Directions are stated to {np.degrees(found.direction_sd):.2g} degrees, one error a trial."
+    ]
     lines += ["An error that all trials share isn't counted.", "", "![slip](slip.png)", ""]
     return "\n".join(lines)

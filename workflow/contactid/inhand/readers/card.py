@@ -11,8 +11,9 @@ import xarray as xr
 from contactid.sources.card import gaps, white_noise
 from contactid.sources.origin import SYNTHETIC
 
-#: Printed numbers that the twins were made with, as ``artefact/quantity/condition`` with wildcards: the ground truths,
-#: and in hand the masses with the constraint, which the forces that no fingertip senses were chosen by.
+#: Printed numbers that the twins were made with, as ``artefact/quantity/condition`` with wildcards:
+#: the ground truths, and in hand the masses with the constraint, which the forces that no fingertip
+#: senses were chosen by.
 MADE_FROM = (
     "tabA?/*/*;method=ground_truth",
     "tabA3/mass_kg/*;method=constraint_*",
@@ -21,16 +22,23 @@ MADE_FROM = (
 
 
 def card_of(name: str, recordings: Sequence[xr.Dataset]) -> dict[str, Any]:
-    """What :func:`contactid.sources.card.make_card` says of a dataset, of simulated recordings; without panels."""
+    """What :func:`contactid.sources.card.make_card` says of a dataset, of simulated recordings;
+    without panels.
+    """
     times = [recording["time"].to_numpy() for recording in recordings]
     steps = [float(np.median(np.diff(time))) for time in times]
     sources = dict.fromkeys(str(recording.attrs["source"]) for recording in recordings)
-    forces = [white_noise(one["contact_force"].to_numpy().reshape(one.sizes["sample"], -1)) for one in recordings]
+    forces = [
+        white_noise(one["contact_force"].to_numpy().reshape(one.sizes["sample"], -1))
+        for one in recordings
+    ]
     return {
         "name": name,
         "study": "inhand",
         "what": f"forces on an object in motion, and its pose: {', '.join(sources).replace('_', ' ')}",
-        "object": ", ".join(dict.fromkeys(str(recording.attrs["object"]) for recording in recordings)),
+        "object": ", ".join(
+            dict.fromkeys(str(recording.attrs["object"]) for recording in recordings)
+        ),
         "synthetic": True,
         "of_the_paper": False,
         "told": SYNTHETIC,

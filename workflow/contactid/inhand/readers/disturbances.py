@@ -1,8 +1,9 @@
-"""What fingertips may fail to sense, by name: the twins' own residual forces changed, and other kinds of a like size.
+"""What fingertips may fail to sense, by name: the twins' own residual forces changed, and other
+kinds of a like size.
 
-A disturbance is either changes of the twins' ``residual`` strengths (``inhand: twin``), or a function of the exact
-forces, of the load ``(n, k, 3)`` N that each contact would carry without squeezing, and of a generator, whose value
-``(n, k, 3)`` N in B is acting and isn't sensed.
+A disturbance is either changes of the twins' ``residual`` strengths (``inhand: twin``), or a
+function of the exact forces, of the load ``(n, k, 3)`` N that each contact would carry without
+squeezing, and of a generator, whose value ``(n, k, 3)`` N in B is acting and isn't sensed.
 """
 
 from __future__ import annotations
@@ -75,7 +76,9 @@ DISTURBANCES: Mapping[str, Mapping[str, float] | Residual] = {
     "forces lag by 50 ms": _lag,
     "a cable carries 0.7 of the weight": _cable,
 }
-STATED_SHARE: Mapping[str, float] = {  # of the load that isn't sensed, as a user would state it; all others have none
+STATED_SHARE: Mapping[
+    str, float
+] = {  # of the load that isn't sensed, as a user would state it; all others have none
     "load share 0.08, as in the twins": 0.08,
     "load share 0.16": 0.16,
     "load share 0.6, no preload": 0.6,

@@ -1,9 +1,11 @@
-"""Random errors of tracked poses and forces, contacts that break, and forces that aren't sensed, for the twins.
+"""Random errors of tracked poses and forces, contacts that break, and forces that aren't sensed,
+for the twins.
 
-The paper gives none of these numbers, so all are chosen (``inhand: twin`` of the configuration; its schema says what
-each is). *Poses*: white noise; a rough first-order jitter, as a tracker's that follows its own last pose; and a smooth
-drift (squared-exponential correlation), as of an object that shifts in hand. The three add up. *Forces*: a standard
-deviation of ``sqrt(floor^2 + (relative |f|)^2)``, since learned tactile models err by some per cent.
+The paper gives none of these numbers, so all are chosen (``inhand: twin`` of the configuration; its
+schema says what each is). *Poses*: white noise; a rough first-order jitter, as a tracker's that
+follows its own last pose; and a smooth drift (squared-exponential correlation), as of an object
+that shifts in hand. The three add up. *Forces*: a standard deviation of ``sqrt(floor^2 + (relative
+|f|)^2)``, since learned tactile models err by some per cent.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ QUIET: Mapping[str, Any] = {  # a source's noise where there is none
 def pose_errors(
     noise: Mapping[str, Any], samples: int, time_step: float, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Errors (n, 3) of the position in m, in W, and of the orientation in rad, as a rotation vector in B."""
+    """Errors (n, 3) of the position in m, in W, and of the orientation in rad, as a rotation vector
+    in B.
+    """
     parts = random.standard_normal((3, 2, samples, 3))
     # before the recording, as far as a smooth drift remembers
     padding = random.standard_normal((2, int(np.ceil(4.0 * noise["drift_time"] / time_step)), 3))
@@ -43,7 +47,9 @@ def pose_errors(
 
 
 def first_order(white: np.ndarray, length: float) -> np.ndarray:
-    """Unit-variance process (n, d) whose correlation falls to 1/e in ``length`` samples, from white noise (n, d)."""
+    """Unit-variance process (n, d) whose correlation falls to 1/e in ``length`` samples, from white
+    noise (n, d).
+    """
     kept = np.exp(-1.0 / length)
     driven = np.sqrt(1.0 - kept**2) * white
     driven[0] = white[0]  # starts in its stationary distribution
@@ -51,29 +57,41 @@ def first_order(white: np.ndarray, length: float) -> np.ndarray:
 
 
 def smooth(white: np.ndarray, length: float) -> np.ndarray:
-    """Unit-variance smooth process (n, d) with correlation ``exp(-(lag / length)^2)`` in samples, from white noise."""
+    """Unit-variance smooth process (n, d) with correlation ``exp(-(lag / length)^2)`` in samples,
+    from white noise.
+    """
     width = length / 2.0
-    kernel_energy = 1.0 / (2.0 * np.sqrt(np.pi) * width)  # of a normalised Gaussian kernel's squares
+    kernel_energy = 1.0 / (
+        2.0 * np.sqrt(np.pi) * width
+    )  # of a normalised Gaussian kernel's squares
     return gaussian_filter1d(white, width, axis=0, mode="wrap") / np.sqrt(kernel_energy)
 
 
 def stated_pose_deviation(noise: Mapping[str, Any], time_step: float) -> tuple[float, float]:
-    """Standard deviations, m and rad, of independent noise whose changes from sample to sample are as large.
+    """Standard deviations, m and rad, of independent noise whose changes from sample to sample are
+    as large.
 
-    What a recording states of its poses: estimators take the noise as independent, and live on its differences.
+    What a recording states of its poses: estimators take the noise as independent, and live on its
+    differences.
     """
     kept = np.exp(-time_step / noise["jitter_time"])
     smoothness = np.exp(-((time_step / noise["drift_time"]) ** 2))
     position, orientation = (
         float(np.sqrt(white**2 + jitter**2 * (1 - kept) + drift**2 * (1 - smoothness)))
-        for white, jitter, drift in zip(noise["white"], noise["jitter"], noise["drift"], strict=True)
+        for white, jitter, drift in zip(
+            noise["white"], noise["jitter"], noise["drift"], strict=True
+        )
     )
     return position, orientation
 
 
 def engagement(time: np.ndarray, breaks: Mapping[str, Any]) -> np.ndarray:
-    """(n,) share from 0 to 1 by which a contact that breaks several times carries: 0 within every break."""
-    centers = time[0] + (np.arange(breaks["count"]) + 1.0) * (time[-1] - time[0]) / (breaks["count"] + 1.0)
+    """(n,) share from 0 to 1 by which a contact that breaks several times carries: 0 within every
+    break.
+    """
+    centers = time[0] + (np.arange(breaks["count"]) + 1.0) * (time[-1] - time[0]) / (
+        breaks["count"] + 1.0
+    )
     away = np.abs(time[:, None] - centers).min(axis=1) - 0.5 * breaks["length"]
     share = np.clip(away / breaks["blend"], 0.0, 1.0)
     return share**2 * (3.0 - 2.0 * share)
@@ -84,9 +102,10 @@ def residual_forces(
 ) -> np.ndarray:
     """(n, k, 3) N in B: forces on the object at the fingertips that aren't sensed.
 
-    When the grasp closes, the sensors' mounting frames take over a share of the load at the start and keep it, constant
-    in B; they carry a share of the load at every moment; and transients appear at once and fade. Shares differ between
-    fingers. ``load`` (n, k, 3) N is what each contact would carry without squeezing, at times (n,) s.
+    When the grasp closes, the sensors' mounting frames take over a share of the load at the start
+    and keep it, constant in B; they carry a share of the load at every moment; and transients
+    appear at once and fade. Shares differ between fingers. ``load`` (n, k, 3) N is what each
+    contact would carry without squeezing, at times (n,) s.
     """
     k = load.shape[1]
     scatter = 1.0 + strengths["spread"] * random.standard_normal((2, k))
@@ -95,10 +114,14 @@ def residual_forces(
     return preload + carried + _transients(time, k, strengths, random)
 
 
-def _transients(time: np.ndarray, k: int, strengths: Mapping[str, Any], random: np.random.Generator) -> np.ndarray:
+def _transients(
+    time: np.ndarray, k: int, strengths: Mapping[str, Any], random: np.random.Generator
+) -> np.ndarray:
     total = np.zeros((len(time), k, 3))
     for contact in range(k):
-        for start in random.uniform(time[0], time[-1], random.poisson(strengths["transient_rate"] * np.ptp(time))):
+        for start in random.uniform(
+            time[0], time[-1], random.poisson(strengths["transient_rate"] * np.ptp(time))
+        ):
             direction = random.standard_normal(3)
             size = strengths["transient_force"] * random.exponential() / np.linalg.norm(direction)
             since = np.maximum(time - start, 0.0)

@@ -1,6 +1,8 @@
-"""The in-hand study's objects: printed inertial parameters, inferred shapes and chosen contact points, read as data.
+"""The in-hand study's objects: printed inertial parameters, inferred shapes and chosen contact
+points, read as data.
 
-A recording's object is named as in the appendix: ``noise_level_0`` to ``noise_level_4`` are the one simulated object.
+A recording's object is named as in the appendix: ``noise_level_0`` to ``noise_level_4`` are the one
+simulated object.
 """
 
 from __future__ import annotations
@@ -88,7 +90,9 @@ def load_objects(path: str | Path) -> dict[str, InHandObject]:
     try:
         entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
-        raise ContactIdError(f"{path}: no readable list of objects ({error})", "Restore or correct the file") from None
+        raise ContactIdError(
+            f"{path}: no readable list of objects ({error})", "Restore or correct the file"
+        ) from None
     return {name: _object(name, entry, str(path)) for name, entry in entries.items()}
 
 
@@ -103,7 +107,8 @@ def object_of(objects: Mapping[str, InHandObject], recording_object: str) -> InH
     name = SIMULATED if recording_object.startswith(_LEVEL) else recording_object
     if name not in objects:
         raise ContactIdError(
-            f"no object {recording_object!r}", f"There are {', '.join(objects)} and {_LEVEL}0 to {_LEVEL}4"
+            f"no object {recording_object!r}",
+            f"There are {', '.join(objects)} and {_LEVEL}0 to {_LEVEL}4",
         )
     return objects[name]
 
@@ -114,9 +119,16 @@ def _object(name: str, entry: Mapping[str, Any], where: str) -> InHandObject:
         inertia = _numbers(entry["inertia"], 6)
         return InHandObject(
             name=name,
-            parameters=InertialParameters(float(entry["mass"]), _numbers(entry["center_of_mass"], 3), tensor(inertia)),
+            parameters=InertialParameters(
+                float(entry["mass"]), _numbers(entry["center_of_mass"], 3), tensor(inertia)
+            ),
             parts=tuple(
-                Part(part["name"], part["material"], _numbers(part["low"], 3), _numbers(part["high"], 3))
+                Part(
+                    part["name"],
+                    part["material"],
+                    _numbers(part["low"], 3),
+                    _numbers(part["high"], 3),
+                )
                 for part in entry["parts"]
             ),
             contact_names=tuple(contact["name"] for contact in contacts),
@@ -126,7 +138,9 @@ def _object(name: str, entry: Mapping[str, Any], where: str) -> InHandObject:
             wrist=_numbers(entry["wrist"], 3),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise ContactIdError(f"{where}: object {name!r} is incomplete or wrong ({error})", "Correct it") from None
+        raise ContactIdError(
+            f"{where}: object {name!r} is incomplete or wrong ({error})", "Correct it"
+        ) from None
 
 
 def _numbers(values: Sequence[Any], length: int) -> np.ndarray:

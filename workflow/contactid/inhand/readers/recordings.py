@@ -1,28 +1,33 @@
-"""Recordings of an object held at contacts, in one canonical form: an xarray dataset, kept as netCDF.
+"""Recordings of an object held at contacts, in one canonical form: an xarray dataset, kept as
+netCDF.
 
-=================== ========================= ====== =================================================================
+=================== ========================= ======
+    =================================================================
 variable            dimensions                unit   meaning
-=================== ========================= ====== =================================================================
-time                sample                    s      increasing
-object_position     sample, axis              m      origin of the body frame B in the world frame W
-object_orientation  sample, quaternion        1      unit quaternion of R_WB, real part first
-contact_force       sample, contact, axis     N      acting on the object, in B; zero where a contact is broken
-contact_position    sample, contact, axis     m      in B
-contact_force_sd    sample, contact, axis     N      standard deviation of ``contact_force``
-contact_torque      sample, contact, axis     N m    optional: in B about the contact, of a force-torque sensor
-hull                vertex, axis              m      points in B whose convex hull holds the object
-=================== ========================= ====== =================================================================
+=================== ========================= ======
+    =================================================================
+time                sample                    s      increasing object_position     sample, axis
+m      origin of the body frame B in the world frame W object_orientation  sample, quaternion
+1      unit quaternion of R_WB, real part first contact_force       sample, contact, axis     N
+acting on the object, in B; zero where a contact is broken contact_position    sample, contact, axis
+m      in B contact_force_sd    sample, contact, axis     N      standard deviation of
+``contact_force`` contact_torque      sample, contact, axis     N m    optional: in B about the
+contact, of a force-torque sensor hull                vertex, axis              m      points in B
+whose convex hull holds the object
+=================== ========================= ======
+    =================================================================
 
-Attributes: ``source``, ``object``, ``noise_level``, ``seed``, ``synthetic`` (0 or 1), ``source_label``, ``gravity``
-(m/s2, along -z of W), ``position_sd`` (m), ``orientation_sd`` (rad), ``contact_position_sd`` (m) and
-``contact_torque_sd`` (N m).
+Attributes: ``source``, ``object``, ``noise_level``, ``seed``, ``synthetic`` (0 or 1),
+``source_label``, ``gravity`` (m/s2, along -z of W), ``position_sd`` (m), ``orientation_sd`` (rad),
+``contact_position_sd`` (m) and ``contact_torque_sd`` (N m).
 
-The truth behind a synthetic recording is a dataset of its own: noise-free poses and their exact derivatives,
-``contact_force_true`` (all that a contact exerts), ``residual_force`` (the part of it that isn't sensed), and the
-inertial parameters as the attribute ``vector``.
+The truth behind a synthetic recording is a dataset of its own: noise-free poses and their exact
+derivatives, ``contact_force_true`` (all that a contact exerts), ``residual_force`` (the part of it
+that isn't sensed), and the inertial parameters as the attribute ``vector``.
 
-Validation is about form: still objects and zero forces are well-formed, whatever they tell about the object
-(:mod:`contactid.inhand.identify.identifiability`). Estimators work on a recording's :class:`RecordedSignals`.
+Validation is about form: still objects and zero forces are well-formed, whatever they tell about
+the object (:mod:`contactid.inhand.identify.identifiability`). Estimators work on a recording's
+:class:`RecordedSignals`.
 """
 
 from __future__ import annotations
@@ -79,7 +84,9 @@ def true_parameters(truth: xr.Dataset) -> InertialParameters:
 
 
 def validate_recording(recording: xr.Dataset, where: str) -> None:
-    """Raise :class:`ContactIdError` with everything that isn't as the canonical form says; ``where`` names the file."""
+    """Raise :class:`ContactIdError` with everything that isn't as the canonical form says;
+    ``where`` names the file.
+    """
     problems = recording_problems(recording)
     if problems:
         raise ContactIdError(f"{where}: {'; '.join(problems)}", "Correct the recording")
@@ -88,14 +95,23 @@ def validate_recording(recording: xr.Dataset, where: str) -> None:
 def recording_problems(recording: xr.Dataset) -> list[str]:
     """Everything that makes a recording ill-formed, a phrase each; empty where it is well-formed."""
     problems = _shape_problems(recording)
-    known = [name for name, (dimensions, _) in FORM.items() if name in recording and recording[name].dims == dimensions]
+    known = [
+        name
+        for name, (dimensions, _) in FORM.items()
+        if name in recording and recording[name].dims == dimensions
+    ]
     for name in known:
         problems += _value_problems(name, recording[name])
     if "time" in known:
         backward = np.diff(recording["time"].values) <= 0.0
-        problems += [f"time doesn't increase at sample {np.argmax(backward) + 1}"] if backward.any() else []
+        problems += (
+            [f"time doesn't increase at sample {np.argmax(backward) + 1}"] if backward.any() else []
+        )
     if "object_orientation" in known:
-        off = np.abs(np.linalg.norm(recording["object_orientation"].values, axis=1) - 1.0) > _NORM_TOLERANCE
+        off = (
+            np.abs(np.linalg.norm(recording["object_orientation"].values, axis=1) - 1.0)
+            > _NORM_TOLERANCE
+        )
         if off.any():
             where = f"{np.count_nonzero(off)} samples, first at {np.argmax(off)}"
             problems.append(f"object_orientation isn't of unit length in {where}")
@@ -116,7 +132,9 @@ def _shape_problems(recording: xr.Dataset) -> list[str]:
         if recording.sizes.get(name, length) != length:
             problems.append(f"{name} has length {recording.sizes[name]} instead of {length}")
     if recording.sizes.get("sample", LEAST_SAMPLES) < LEAST_SAMPLES:
-        problems.append(f"{recording.sizes['sample']} samples where accelerations need at least {LEAST_SAMPLES}")
+        problems.append(
+            f"{recording.sizes['sample']} samples where accelerations need at least {LEAST_SAMPLES}"
+        )
     if recording.sizes.get("contact", 1) < 1:
         problems.append("no contact")
     return problems
@@ -137,7 +155,9 @@ def _value_problems(name: str, variable: xr.DataArray) -> list[str]:
 
 def _attribute_problems(recording: xr.Dataset) -> list[str]:
     attributes = recording.attrs
-    problems = [f"attribute {name} is missing" for name in [*_TEXTS, *_NUMBERS] if name not in attributes]
+    problems = [
+        f"attribute {name} is missing" for name in [*_TEXTS, *_NUMBERS] if name not in attributes
+    ]
     for name in _NUMBERS:
         value = attributes.get(name, 1.0)
         if not isinstance(value, int | float | np.number):
@@ -164,7 +184,8 @@ class RecordedSignals:
     torques : (n, c, 3) about the contact points, in B; None where torques aren't measured
     gravity : m/s2, along -z of W
     position_sd, orientation_sd : m and rad, standard deviations of the poses
-    point_sd, torque_sd : m and N m, standard deviations of the contact points and of measured torques
+    point_sd, torque_sd : m and N m, standard deviations of the contact points and of measured
+        torques
     hull : (v, 3) m in B, points whose convex hull holds the object
     """
 
@@ -194,7 +215,9 @@ class RecordedSignals:
 
     @property
     def wrench(self) -> np.ndarray:
-        """(n, 6): sum of the forces and of their torques about B's origin, in B (left sides of eqs. 8 and 9)."""
+        """(n, 6): sum of the forces and of their torques about B's origin, in B (left sides of eqs.
+        8 and 9).
+        """
         torque = np.cross(self.points, self.forces).sum(axis=1)
         if self.torques is not None:
             torque = torque + self.torques.sum(axis=1)
@@ -212,7 +235,8 @@ def recorded_signals(recording: xr.Dataset) -> RecordedSignals:
     stated, count = recording.attrs, recording.sizes["sample"]
     if count < LEAST_SAMPLES:
         raise ContactIdError(
-            f"a recording has {count} samples", f"Accelerations by differences need {LEAST_SAMPLES} or more"
+            f"a recording has {count} samples",
+            f"Accelerations by differences need {LEAST_SAMPLES} or more",
         )
     return RecordedSignals(
         time=recording["time"].values,

@@ -1,4 +1,5 @@
-"""The study's recordings: sources, their objects and seeds, and where the paper prints what it found from them.
+"""The study's recordings: sources, their objects and seeds, and where the paper prints what it
+found from them.
 
 Nothing heavy is imported, since rules need these names.
 """
@@ -7,7 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-SIMULATION, WRIST, IN_HAND_VISION, IN_HAND_KINEMATIC = "simulation", "wrist_ft", "in_hand_vision", "in_hand_kinematic"
+SIMULATION, WRIST, IN_HAND_VISION, IN_HAND_KINEMATIC = (
+    "simulation",
+    "wrist_ft",
+    "in_hand_vision",
+    "in_hand_kinematic",
+)
 _GUESS = "a guess: unlabelled in print"
 SOURCES = (SIMULATION, WRIST, IN_HAND_VISION, IN_HAND_KINEMATIC)
 IN_HAND = (IN_HAND_VISION, IN_HAND_KINEMATIC)
@@ -21,7 +27,8 @@ NOISE_LEVELS = tuple(f"noise_level_{level}" for level in range(5))
 BOXES = tuple(f"box_{number}" for number in range(5))
 OBJECTS = {SIMULATION: NOISE_LEVELS, WRIST: BOXES, IN_HAND_VISION: BOXES, IN_HAND_KINEMATIC: BOXES}
 
-# The paper's appendix, and its box plots of the inertial error. Which of two in-hand ones is vision's is a guess.
+# The paper's appendix, and its box plots of the inertial error. Which of two in-hand ones is
+# vision's is a guess.
 APPENDIX_TABLES = {
     SIMULATION: "tabA1_simulation",
     WRIST: "tabA2_wrist",
@@ -42,7 +49,9 @@ ABLATED = ("bias", "constraint", "hull_prior", "differences", "weights")
 def simulated(seeds: Iterable[int], sources: Iterable[str] = SOURCES) -> list[tuple[str, str, int]]:
     """Source, object and seed of every recording of the twins."""
     numbers = list(seeds)
-    return [(source, name, seed) for source in sources for name in OBJECTS[source] for seed in numbers]
+    return [
+        (source, name, seed) for source in sources for name in OBJECTS[source] for seed in numbers
+    ]
 
 
 def recording_names(seeds: Iterable[int], sources: Iterable[str] = SOURCES) -> list[str]:

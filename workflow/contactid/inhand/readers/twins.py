@@ -1,21 +1,25 @@
 """Synthetic twins of the in-hand paper's recordings, with known truth.
 
 An object moves as prescribed (:mod:`contactid.inhand.simulate.grasp_motion`), contacts carry it
-(:mod:`contactid.inhand.simulate.grasped_object`), and sensors report poses, forces and contact points with noise.
+(:mod:`contactid.inhand.simulate.grasped_object`), and sensors report poses, forces and contact
+points with noise.
 
-*Sources.* ``simulation``: the simulated object at four contact points, white force noise at five levels, level 0
-without any. ``wrist_ft``: a box on a force-torque sensor, poses from joint angles. ``in_hand_vision`` and
-``in_hand_kinematic``: a box at four fingertips, tracked by vision (jitter that is correlated over some samples) or as
-fixed to the thumb (small white noise and a slow smooth drift). The ring finger loses ``box_4`` several times.
+*Sources.* ``simulation``: the simulated object at four contact points, white force noise at five
+levels, level 0 without any. ``wrist_ft``: a box on a force-torque sensor, poses from joint angles.
+``in_hand_vision`` and ``in_hand_kinematic``: a box at four fingertips, tracked by vision (jitter
+that is correlated over some samples) or as fixed to the thumb (small white noise and a slow smooth
+drift). The ring finger loses ``box_4`` several times.
 
-*Forces as a tactile model reports them.* The standard deviation of a reported force grows with its size; it is
-reported, too, for every sample and contact.
+*Forces as a tactile model reports them.* The standard deviation of a reported force grows with its
+size; it is reported, too, for every sample and contact.
 
 *Residual forces*, in hand only: what acts on the object at a fingertip and isn't sensed
-(:func:`contactid.inhand.readers.noise.residual_forces`). The sensed force is the contact force less the residual one.
+(:func:`contactid.inhand.readers.noise.residual_forces`). The sensed force is the contact force less
+the residual one.
 
-*Seeds.* Motion, residual forces and each kind of noise have a stream of their own. Noise levels share the motion and,
-up to its size, the noise; boxes share the motion; the two in-hand sources are two trackings of the same recordings.
+*Seeds.* Motion, residual forces and each kind of noise have a stream of their own. Noise levels
+share the motion and, up to its size, the noise; boxes share the motion; the two in-hand sources are
+two trackings of the same recordings.
 """
 
 from __future__ import annotations
@@ -31,10 +35,23 @@ import xarray as xr
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.inhand.readers.card import card_of
-from contactid.inhand.readers.noise import QUIET, engagement, pose_errors, residual_forces, stated_pose_deviation
+from contactid.inhand.readers.noise import (
+    QUIET,
+    engagement,
+    pose_errors,
+    residual_forces,
+    stated_pose_deviation,
+)
 from contactid.inhand.readers.objects import InHandObject, load_objects, noise_level, object_of
 from contactid.inhand.readers.recordings import FORM, write_recording
-from contactid.inhand.readers.sources import IN_HAND_KINEMATIC, IN_HAND_VISION, SIMULATION, SOURCES, WRIST, simulated
+from contactid.inhand.readers.sources import (
+    IN_HAND_KINEMATIC,
+    IN_HAND_VISION,
+    SIMULATION,
+    SOURCES,
+    WRIST,
+    simulated,
+)
 from contactid.inhand.simulate.grasp_motion import PoseTrajectory, SineMotion, random_motion
 from contactid.inhand.simulate.grasped_object import (
     GRAVITY,
@@ -58,12 +75,16 @@ _WHAT = {
 
 
 def twin_options(block: Mapping[str, Any], objects: str | Path) -> dict[str, Any]:
-    """The block ``inhand: twin``, and as ``objects`` those of a file by name: all that twins are made of."""
+    """The block ``inhand: twin``, and as ``objects`` those of a file by name: all that twins are
+    made of.
+    """
     return {**block, "objects": load_objects(objects)}
 
 
 def noise_free(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The same motions and forces without any noise or residual force; a contact that breaks still does."""
+    """The same motions and forces without any noise or residual force; a contact that breaks still
+    does.
+    """
     quiet = {name: {**source, **QUIET} for name, source in options["sources"].items()}
     return {**options, "force_levels": [0.0] * len(options["force_levels"]), "sources": quiet}
 
@@ -93,11 +114,17 @@ class HeldObject:
 
 def recording_motion(source: str, seed: int, options: Mapping[str, Any]) -> SineMotion:
     """The motion of a source's recordings with a seed."""
-    return random_motion(options["sources"][source]["motion"], _stream("motion", source, "", seed, options))
+    return random_motion(
+        options["sources"][source]["motion"], _stream("motion", source, "", seed, options)
+    )
 
 
 def hold_object(
-    source: str, object_name: str, seed: int, options: Mapping[str, Any], motion: SineMotion | None = None
+    source: str,
+    object_name: str,
+    seed: int,
+    options: Mapping[str, Any],
+    motion: SineMotion | None = None,
 ) -> HeldObject:
     """An object moved and held as in a source; ``motion`` None takes the source's own for the seed."""
     body, settings = object_of(options["objects"], object_name), options["sources"][source]
@@ -107,7 +134,9 @@ def hold_object(
     if source == WRIST:
         force = wrench[:, None, :3]
         torque = wrench[:, None, 3:] - np.cross(body.wrist, force)
-        return HeldObject(body, trajectory, ("wrist",), body.wrist[None], force, torque, np.zeros_like(force))
+        return HeldObject(
+            body, trajectory, ("wrist",), body.wrist[None], force, torque, np.zeros_like(force)
+        )
     contacts = ContactSet(body.contact_positions, body.contact_normals, body.friction)
     engaged = np.ones((options["samples"], len(body.contact_names)))
     force = share_wrench(wrench, contacts, settings["grip"])
@@ -115,7 +144,8 @@ def hold_object(
     if source in _HAND and object_name == breaks["object"] and breaks["count"]:
         if breaks["contact"] not in body.contact_names:
             raise ContactIdError(
-                f"{object_name} has no contact {breaks['contact']!r} to break", f"There are {body.contact_names}"
+                f"{object_name} has no contact {breaks['contact']!r} to break",
+                f"There are {body.contact_names}",
             )
         breaking = np.array([name == breaks["contact"] for name in body.contact_names])
         share = engagement(trajectory.time, breaks)
@@ -123,8 +153,12 @@ def hold_object(
         engaged[:, breaking] = share[:, None]
     random = _stream("residual", source, object_name, seed, options)
     load = shortest_forces(wrench, contacts.positions)
-    residual = residual_forces(load, trajectory.time, settings["residual"], random) * engaged[..., None]
-    return HeldObject(body, trajectory, body.contact_names, body.contact_positions, force, None, residual)
+    residual = (
+        residual_forces(load, trajectory.time, settings["residual"], random) * engaged[..., None]
+    )
+    return HeldObject(
+        body, trajectory, body.contact_names, body.contact_positions, force, None, residual
+    )
 
 
 def simulate_recording(
@@ -135,7 +169,8 @@ def simulate_recording(
     motion: SineMotion | None = None,
     residual: Callable[[HeldObject, np.ndarray, np.random.Generator], np.ndarray] | None = None,
 ) -> tuple[xr.Dataset, xr.Dataset]:
-    """A recording as sensors report it, and the truth behind it (:mod:`contactid.inhand.readers.recordings`).
+    """A recording as sensors report it, and the truth behind it
+    (:mod:`contactid.inhand.readers.recordings`).
 
     Parameters
     ----------
@@ -148,7 +183,8 @@ def simulate_recording(
     motion
         Instead of the source's own for this seed.
     residual
-        In place of the source's residual forces: of the held object, the load of each contact and a generator.
+        In place of the source's residual forces: of the held object, the load of each contact and a
+        generator.
 
     Raises
     ------
@@ -157,7 +193,9 @@ def simulate_recording(
     """
     held = hold_object(source, object_name, seed, options, motion)
     if residual is not None:
-        load = shortest_forces(required_wrench(held.body.parameters, held.trajectory), held.contact_positions)
+        load = shortest_forces(
+            required_wrench(held.body.parameters, held.trajectory), held.contact_positions
+        )
         random = _stream("residual", source, object_name, seed, options)
         held = replace(held, residual=residual(held, load, random))
     settings, least = options["sources"][source], options["least"]
@@ -178,10 +216,17 @@ def simulate_recording(
         "contact_torque_sd": max(force["torque"], least["torque"]),
         "source_label": f"synthetic data: {_WHAT[source]}, {object_name}, seed {seed}; contactid inhand",
     }
-    streams = {kind: _stream(kind, source, object_name, seed, options) for kind in ("pose", "force", "contact")}
+    streams = {
+        kind: _stream(kind, source, object_name, seed, options)
+        for kind in ("pose", "force", "contact")
+    }
     sensed = _sensed(held, settings["pose"], force, options, streams)
-    variables = {name: (FORM[name][0], values, {"units": FORM[name][1]}) for name, values in sensed.items()}
-    return xr.Dataset(variables, coords=_coordinates(held), attrs=attributes), _truth(held, attributes)
+    variables = {
+        name: (FORM[name][0], values, {"units": FORM[name][1]}) for name, values in sensed.items()
+    }
+    return xr.Dataset(variables, coords=_coordinates(held), attrs=attributes), _truth(
+        held, attributes
+    )
 
 
 def _sensed(
@@ -194,21 +239,30 @@ def _sensed(
     """The values of a recording's variables."""
     motion, sensed, random = held.trajectory, held.force - held.residual, streams["force"]
     shift, turn = pose_errors(pose, options["samples"], options["time_step"], streams["pose"])
-    orientation = rotations.as_rotation(motion.orientation) * rotations.as_rotation(rotations.exp(turn))
+    orientation = rotations.as_rotation(motion.orientation) * rotations.as_rotation(
+        rotations.exp(turn)
+    )
     touching = np.linalg.norm(held.force, axis=-1, keepdims=True) > 0.0
-    deviation = np.hypot(force["floor"], force["relative"] * np.linalg.norm(sensed, axis=-1, keepdims=True))
+    deviation = np.hypot(
+        force["floor"], force["relative"] * np.linalg.norm(sensed, axis=-1, keepdims=True)
+    )
     points = np.broadcast_to(held.contact_positions, sensed.shape)
     values = {
         "time": motion.time,
         "object_position": motion.position + shift,
         "object_orientation": rotations.continuous(rotations.as_quaternions(orientation)),
         "contact_force": sensed + touching * deviation * random.standard_normal(sensed.shape),
-        "contact_position": points + force["contact"] * streams["contact"].standard_normal(sensed.shape),
-        "contact_force_sd": np.broadcast_to(np.maximum(deviation, options["least"]["force"]), sensed.shape).copy(),
+        "contact_position": points
+        + force["contact"] * streams["contact"].standard_normal(sensed.shape),
+        "contact_force_sd": np.broadcast_to(
+            np.maximum(deviation, options["least"]["force"]), sensed.shape
+        ).copy(),
         "hull": held.body.hull_vertices,
     }
     if held.torque is not None:
-        values["contact_torque"] = held.torque + force["torque"] * random.standard_normal(sensed.shape)
+        values["contact_torque"] = held.torque + force["torque"] * random.standard_normal(
+            sensed.shape
+        )
     return values
 
 
@@ -228,9 +282,15 @@ def _truth(held: HeldObject, attributes: Mapping[str, Any]) -> xr.Dataset:
         "hull": (("vertex", "axis"), held.body.hull_vertices, {"units": "m"}),
     }
     if held.torque is not None:
-        variables["contact_torque_true"] = (("sample", "contact", "axis"), held.torque, {"units": "N m"})
+        variables["contact_torque_true"] = (
+            ("sample", "contact", "axis"),
+            held.torque,
+            {"units": "N m"},
+        )
     return xr.Dataset(
-        variables, coords=_coordinates(held), attrs={**attributes, "vector": held.body.parameters.vector.tolist()}
+        variables,
+        coords=_coordinates(held),
+        attrs={**attributes, "vector": held.body.parameters.vector.tolist()},
     )
 
 
@@ -242,12 +302,16 @@ def _coordinates(held: HeldObject) -> dict[str, np.ndarray]:
     }
 
 
-def _stream(kind: str, source: str, object_name: str, seed: int, options: Mapping[str, Any]) -> np.random.Generator:
+def _stream(
+    kind: str, source: str, object_name: str, seed: int, options: Mapping[str, Any]
+) -> np.random.Generator:
     """A generator of its own for each kind of randomness; see the module for what shares one."""
     place = SOURCES.index(source)
     if source in _HAND and kind != "pose":
         place = SOURCES.index(_HAND[0])
-    number = 0 if source == SIMULATION or not object_name else 1 + int(object_name.rpartition("_")[2])
+    number = (
+        0 if source == SIMULATION or not object_name else 1 + int(object_name.rpartition("_")[2])
+    )
     key = (_STREAMS.index(kind), place, number, seed)
     return np.random.default_rng(np.random.SeedSequence(options["seed"], spawn_key=key))
 
@@ -260,7 +324,8 @@ def write_twins(
     truths: Sequence[str | Path],
     card: str | Path,
 ) -> None:
-    """Write every recording, the truth behind it, and the card of them all; in the order of :func:`.sources.simulated`.
+    """Write every recording, the truth behind it, and the card of them all; in the order of
+    :func:`.sources.simulated`.
 
     The same options give the same values, to a last digit on another processor.
     """

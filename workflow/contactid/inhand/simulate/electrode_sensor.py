@@ -1,19 +1,22 @@
-"""A simulated fluid-filled fingertip with 19 electrodes: impedances under a force at a place on its skin.
+"""A simulated fluid-filled fingertip with 19 electrodes: impedances under a force at a place on its
+skin.
 
-The layout imitates a BioTac: the core is a half-ellipsoid with electrodes under a skin that holds a conducting fluid
-in a gap. A force presses the skin towards the core (Hertz: depth grows with f_n^(2/3)); the fluid it displaces widens
-the gap around the dent, and shear carries that bulge along. An electrode's impedance grows as the gap over it closes:
+The layout imitates a BioTac: the core is a half-ellipsoid with electrodes under a skin that holds a
+conducting fluid in a gap. A force presses the skin towards the core (Hertz: depth grows with
+f_n^(2/3)); the fluid it displaces widens the gap around the dent, and shear carries that bulge
+along. An electrode's impedance grows as the gap over it closes:
 
     depth = d_0 (f_n / f_0)^(2/3),   bulge' = place + s_0 tanh(f_t / f_1) along f_t
     gap_i = g_0 exp(-(depth / g_0) (exp(-r_i^2 / 2 w^2) - b exp(-r'_i^2 / 2 (2 w)^2)))
     signal_i = gain_i ((g_0 / gap_i)^p - 1) + drift_i(t) + noise
 
-with r_i and r'_i the distances from electrode i to place and bulge'. Every number is chosen for signals of the kind
-such a sensor gives, none is measured. There is no hysteresis. Drift is a random walk that starts at zero in each
-session, since signals are tared then.
+with r_i and r'_i the distances from electrode i to place and bulge'. Every number is chosen for
+signals of the kind such a sensor gives, none is measured. There is no hysteresis. Drift is a random
+walk that starts at zero in each session, since signals are tared then.
 
-Frame of the sensor: x along the finger to its tip, z out of the pad, origin at the ellipsoid's centre. Forces are those
-of the object on the skin, so the pressing part is negative along the outward normal.
+Frame of the sensor: x along the finger to its tip, z out of the pad, origin at the ellipsoid's
+centre. Forces are those of the object on the skin, so the pressing part is negative along the
+outward normal.
 """
 
 from __future__ import annotations
@@ -54,17 +57,25 @@ class TactileSessions:
 
 
 def electrode_layout() -> np.ndarray:
-    """Electrodes (19, 3), m, on the pad's side of the ellipsoid: rows of 3, 5, 3, 5, 3 across the finger."""
+    """Electrodes (19, 3), m, on the pad's side of the ellipsoid: rows of 3, 5, 3, 5, 3 across the
+    finger.
+    """
     rows = ((-60.0, 3), (-30.0, 5), (0.0, 3), (30.0, 5), (60.0, 3))
-    angles = [(along, across) for along, count in rows for across in np.linspace(-70.0, 70.0, count)]
+    angles = [
+        (along, across) for along, count in rows for across in np.linspace(-70.0, 70.0, count)
+    ]
     return surface_point(*np.deg2rad(np.array(angles).T))
 
 
 def surface_point(along: np.ndarray, across: np.ndarray) -> np.ndarray:
-    """Points (..., 3), m, of the ellipsoid at angles (rad) along the finger and across it; the pad's middle is at 0."""
+    """Points (..., 3), m, of the ellipsoid at angles (rad) along the finger and across it; the
+    pad's middle is at 0.
+    """
     a, b, c = HALF_AXES
     level = np.cos(along)
-    return np.stack([a * np.sin(along), b * level * np.sin(across), c * level * np.cos(across)], axis=-1)
+    return np.stack(
+        [a * np.sin(along), b * level * np.sin(across), c * level * np.cos(across)], axis=-1
+    )
 
 
 def outward_normal(point: np.ndarray) -> np.ndarray:
@@ -95,11 +106,13 @@ def clean_signals(place: np.ndarray, force: np.ndarray) -> np.ndarray:
 
 
 def simulate_sessions(sessions: int, block: Mapping[str, Any]) -> TactileSessions:
-    """Sessions of smooth pressing at wandering places, as when a probe is pushed by hand over the pad.
+    """Sessions of smooth pressing at wandering places, as when a probe is pushed by hand over the
+    pad.
 
-    ``block`` is ``inhand: force_sensing``: samples of a session, their rate (Hz), noise and drift, and the seed.
-    Normal forces reach a few N and return towards zero; shear stays within a friction cone of 0.7. The electrodes'
-    gains depend on the seed alone, so equal seeds with other numbers of sessions are the same sensor.
+    ``block`` is ``inhand: force_sensing``: samples of a session, their rate (Hz), noise and drift,
+    and the seed. Normal forces reach a few N and return towards zero; shear stays within a friction
+    cone of 0.7. The electrodes' gains depend on the seed alone, so equal seeds with other numbers
+    of sessions are the same sensor.
     """
     samples, sample_rate, seed = block["samples"], block["sample_rate"], block["seed"]
     gains = 1.0 + _GAIN_SCATTER * np.random.default_rng(seed).normal(size=N_ELECTRODES)
@@ -109,12 +122,18 @@ def simulate_sessions(sessions: int, block: Mapping[str, Any]) -> TactileSession
     place = surface_point(along, across)
     normal = outward_normal(place)
     pressing = 1.5 * np.exp(0.6 * _smooth(time, sessions, random, slowest=0.2, fastest=1.0))
-    pull = np.stack([_smooth(time, sessions, random, slowest=0.2, fastest=1.0) for _ in range(3)], axis=-1)
+    pull = np.stack(
+        [_smooth(time, sessions, random, slowest=0.2, fastest=1.0) for _ in range(3)], axis=-1
+    )
     pull -= np.sum(pull * normal, axis=-1, keepdims=True) * normal
     size = np.linalg.norm(pull, axis=-1, keepdims=True)
     shear = 0.7 * pressing[..., None] * np.tanh(size) * pull / np.where(size > 0.0, size, 1.0)
     force = shear - pressing[..., None] * normal
-    steps = block["drift"] / np.sqrt(sample_rate) * random.normal(size=(sessions, samples, N_ELECTRODES))
+    steps = (
+        block["drift"]
+        / np.sqrt(sample_rate)
+        * random.normal(size=(sessions, samples, N_ELECTRODES))
+    )
     steps[:, 0] = 0.0
     noise = block["noise"] * random.normal(size=steps.shape)
     signals = gains * clean_signals(place, force) + np.cumsum(steps, axis=1) + noise
@@ -122,9 +141,17 @@ def simulate_sessions(sessions: int, block: Mapping[str, Any]) -> TactileSession
 
 
 def _smooth(
-    time: np.ndarray, count: int, random: np.random.Generator, slowest: float = 0.05, fastest: float = 0.4
+    time: np.ndarray,
+    count: int,
+    random: np.random.Generator,
+    slowest: float = 0.05,
+    fastest: float = 0.4,
 ) -> np.ndarray:
-    """Smooth random courses (count, n) of standard deviation 1: five sines of drawn frequency (Hz) and phase."""
+    """Smooth random courses (count, n) of standard deviation 1: five sines of drawn frequency (Hz)
+    and phase.
+    """
     frequency = random.uniform(slowest, fastest, (count, 1, 5))
     phase = random.uniform(0.0, 2.0 * np.pi, (count, 1, 5))
-    return np.sqrt(2.0 / 5.0) * np.sum(np.sin(2.0 * np.pi * frequency * time[:, None] + phase), axis=-1)
+    return np.sqrt(2.0 / 5.0) * np.sum(
+        np.sin(2.0 * np.pi * frequency * time[:, None] + phase), axis=-1
+    )

@@ -1,16 +1,17 @@
-"""A soft fingertip on a held object, unloaded until it sticks and slips: the friction experiment and its ground truth.
+"""A soft fingertip on a held object, unloaded until it sticks and slips: the friction experiment
+and its ground truth.
 
-The finger under impedance control is a mass on a virtual spring whose end is moved slowly so that the tangential force
-returns to its set value; the pad between finger and skin is a spring. With y the finger, s the skin's slip on the
-object and p its creep (all along the tangential force):
+The finger under impedance control is a mass on a virtual spring whose end is moved slowly so that
+the tangential force returns to its set value; the pad between finger and skin is a spring. With y
+the finger, s the skin's slip on the object and p its creep (all along the tangential force):
 
-    m y'' = T - d y' - F,   T' = (T_0 - F) / tau - k_i y',   F = k_p (y - s - p)
-    stick: |F| <= mu N, s' = 0;   slip: F = kappa mu N, s' >= 0           (Coulomb; the skin has no mass)
-    p' = (c (1 - (1 - F / mu N)^(2/3)) - p) / tau_c                        (Mindlin's shape, reached with a lag)
+    m y'' = T - d y' - F,   T' = (T_0 - F) / tau - k_i y',   F = k_p (y - s - p) stick: |F| <= mu N,
+    s' = 0;   slip: F = kappa mu N, s' >= 0           (Coulomb; the skin has no mass) p' = (c (1 -
+    (1 - F / mu N)^(2/3)) - p) / tau_c                        (Mindlin's shape, reached with a lag)
 
-N falls slowly and linearly. On a surface that warps, the normal turns by ``warp`` N towards the tangential force, which
-is the same as the coefficient tan(atan mu + warp N) on the undeformed one (:func:`apparent_friction`). All values are
-chosen, none is printed in the paper.
+N falls slowly and linearly. On a surface that warps, the normal turns by ``warp`` N towards the
+tangential force, which is the same as the coefficient tan(atan mu + warp N) on the undeformed one
+(:func:`apparent_friction`). All values are chosen, none is printed in the paper.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ _WOBBLE_TIME = 0.2  # s, of the normal force's first-order noise
 
 @dataclass(frozen=True)
 class SlipTrials:
-    """Simulated trials: t trials of n samples, in a frame whose z is the undeformed surface's normal into the object.
+    """Simulated trials: t trials of n samples, in a frame whose z is the undeformed surface's
+    normal into the object.
 
     Attributes
     ----------
@@ -64,8 +66,9 @@ def simulate_trials(
     ----------
     friction_mu : (t,), static coefficients
     warp : (t,), turn of the surface's normal per normal force, rad/N
-    block : ``inhand: friction`` of the configuration; of its noise, the force's direction has one error per trial, the
-        force model's own bias, and force and contact point are white per component
+    block : ``inhand: friction`` of the configuration; of its noise, the force's direction has one
+        error per trial, the force model's own bias, and force and contact point are white per
+        component
     random : source of noise and of the tangential directions
 
     Raises
@@ -75,7 +78,10 @@ def simulate_trials(
     """
     (start, end), noise, count = block["normal_force"], block["noise"], len(friction_mu)
     if not start > end:
-        raise ContactIdError(f"the normal force goes from {start:g} to {end:g} N", "It has to fall to a positive value")
+        raise ContactIdError(
+            f"the normal force goes from {start:g} to {end:g} N",
+            "It has to fall to a positive value",
+        )
     duration = HOLD + (start - end) / block["normal_rate"]
     time = np.arange(round(duration * SAMPLE_RATE) + 1) / SAMPLE_RATE
     normal_force = _normal_force(time, count, block, random)
@@ -92,16 +98,22 @@ def simulate_trials(
 
 
 def apparent_friction(mu: np.ndarray, warp: np.ndarray) -> np.ndarray:
-    """What eq. 5 gives with the undeformed surface's normal where the surface has turned by ``warp`` (rad).
+    """What eq. 5 gives with the undeformed surface's normal where the surface has turned by
+    ``warp`` (rad).
 
-    The surface yields under the finger and turns towards the tangential force, so the force at slip is at phi + warp
-    from the undeformed normal: tan(phi + warp) = (mu + tan warp) / (1 - mu tan warp).
+    The surface yields under the finger and turns towards the tangential force, so the force at slip
+    is at phi + warp from the undeformed normal: tan(phi + warp) = (mu + tan warp) / (1 - mu tan
+    warp).
     """
     return np.tan(np.arctan(mu) + np.asarray(warp, dtype=float))
 
 
-def slope_angles(friction_mu: np.ndarray, angle_sd: float, random: np.random.Generator) -> np.ndarray:
-    """Slope method: angles (...), rad, at which a tip at rest on a tilting platform slips, with its noise."""
+def slope_angles(
+    friction_mu: np.ndarray, angle_sd: float, random: np.random.Generator
+) -> np.ndarray:
+    """Slope method: angles (...), rad, at which a tip at rest on a tilting platform slips, with its
+    noise.
+    """
     return np.arctan(friction_mu) + angle_sd * random.normal(size=friction_mu.shape)
 
 
@@ -113,11 +125,17 @@ def slope_truth(angles: np.ndarray) -> np.ndarray:
     return np.mean(np.tan(angles), axis=-1)
 
 
-def _normal_force(time: np.ndarray, count: int, block: Mapping[str, Any], random: np.random.Generator) -> np.ndarray:
+def _normal_force(
+    time: np.ndarray, count: int, block: Mapping[str, Any], random: np.random.Generator
+) -> np.ndarray:
     start, end = block["normal_force"]
     ramp = start - block["normal_rate"] * np.clip(time - HOLD, 0.0, None)
     kept = np.exp(-1.0 / (SAMPLE_RATE * _WOBBLE_TIME))
-    shocks = block["noise"]["wobble_sd"] * np.sqrt(1.0 - kept**2) * random.normal(size=(count, len(time)))
+    shocks = (
+        block["noise"]["wobble_sd"]
+        * np.sqrt(1.0 - kept**2)
+        * random.normal(size=(count, len(time)))
+    )
     wobble = np.zeros_like(shocks)
     for k in range(1, len(time)):
         wobble[:, k] = kept * wobble[:, k - 1] + shocks[:, k]
@@ -145,7 +163,9 @@ def _tangential_motion(
             speed += step * (spring - _DAMPING * speed - force) / _MASS
             finger += step * speed
             share = np.minimum(force / static, 1.0)
-            creep += step * (_CREEP_LENGTH * (1.0 - np.cbrt(1.0 - share) ** 2) - creep) / _CREEP_TIME
+            creep += (
+                step * (_CREEP_LENGTH * (1.0 - np.cbrt(1.0 - share) ** 2) - creep) / _CREEP_TIME
+            )
             trial = _PAD_STIFFNESS * (finger - slip - creep)
             sliding = trial > np.where(sliding, kinetic, static)
             force = np.where(sliding, kinetic, trial)
@@ -154,8 +174,12 @@ def _tangential_motion(
 
 
 def _turned(force: np.ndarray, sd: float, random: np.random.Generator) -> np.ndarray:
-    """Forces (t, n, 3), each trial turned by one small random rotation (first order in it, length kept)."""
+    """Forces (t, n, 3), each trial turned by one small random rotation (first order in it, length
+    kept).
+    """
     axis = sd * random.normal(size=(len(force), 1, 3))
     turned = force + np.cross(np.broadcast_to(axis, force.shape), force)
     length = np.linalg.norm(turned, axis=-1, keepdims=True)
-    return turned * np.linalg.norm(force, axis=-1, keepdims=True) / np.where(length > 0.0, length, 1.0)
+    return (
+        turned * np.linalg.norm(force, axis=-1, keepdims=True) / np.where(length > 0.0, length, 1.0)
+    )

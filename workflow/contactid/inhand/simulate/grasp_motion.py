@@ -1,10 +1,11 @@
-"""Prescribed motion of a grasped object: every pose coordinate is a sum of sines that starts at rest.
+"""Prescribed motion of a grasped object: every pose coordinate is a sum of sines that starts at
+rest.
 
-``q(t) = r(t) sum_k A_k sin(2 pi f_k t + phi_k)`` for each of six coordinates: the displacement of B's origin in W, and
-the angles yaw, pitch, roll of ``R = R_z(yaw) R_y(pitch) R_x(roll)``, which turns B against its orientation at the
-start. The ramp r goes from 0 to 1 with three vanishing derivatives at both ends, so that velocity and acceleration
-start at zero.
-``sum_k |A_k|`` bounds every coordinate, so a motion never leaves its range.
+``q(t) = r(t) sum_k A_k sin(2 pi f_k t + phi_k)`` for each of six coordinates: the displacement of
+B's origin in W, and the angles yaw, pitch, roll of ``R = R_z(yaw) R_y(pitch) R_x(roll)``, which
+turns B against its orientation at the start. The ramp r goes from 0 to 1 with three vanishing
+derivatives at both ends, so that velocity and acceleration start at zero. ``sum_k |A_k|`` bounds
+every coordinate, so a motion never leaves its range.
 
 Velocities and accelerations are exact derivatives: no differences are taken.
 """
@@ -83,7 +84,9 @@ class SineMotion:
         """The motion at times (n,) in s."""
         time = np.asarray(time, dtype=float)
         value, first, second = self.coordinates(time)
-        rotation = rotations.as_rotation(self.start_orientation) * Rotation.from_euler("ZYX", value[:, 3:])
+        rotation = rotations.as_rotation(self.start_orientation) * Rotation.from_euler(
+            "ZYX", value[:, 3:]
+        )
         rate, growth = _body_rates(value[:, 3:], first[:, 3:], second[:, 3:])
         return PoseTrajectory(
             time=time,
@@ -97,9 +100,11 @@ class SineMotion:
 
 
 def random_motion(limits: Mapping[str, Any], random: np.random.Generator) -> SineMotion:
-    """A motion that uses each coordinate's range: ``sum_k |A_k|`` equals the limit; shares and phases are random.
+    """A motion that uses each coordinate's range: ``sum_k |A_k|`` equals the limit; shares and
+    phases are random.
 
-    ``limits`` is the block ``motion`` of a source: displacement (m), turn (rad), frequencies (Hz) and ramp (s).
+    ``limits`` is the block ``motion`` of a source: displacement (m), turn (rad), frequencies (Hz)
+    and ramp (s).
     """
     shape = (6, len(limits["frequencies"]))
     share = random.dirichlet(np.full(shape[1], 3.0), size=6)
@@ -123,14 +128,25 @@ def _ramp(time: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray, np.n
     return _RAMP(share), _RAMP.deriv()(share) / length, _RAMP.deriv(2)(share) / length**2
 
 
-def _body_rates(angle: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Angular velocity and acceleration (n, 3) in B from yaw, pitch, roll (n, 3) and their derivatives."""
+def _body_rates(
+    angle: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Angular velocity and acceleration (n, 3) in B from yaw, pitch, roll (n, 3) and their
+    derivatives.
+    """
     (yaw1, pitch1, roll1), (yaw2, pitch2, roll2) = first.T, second.T
-    sp, cp, sr, cr = np.sin(angle[:, 1]), np.cos(angle[:, 1]), np.sin(angle[:, 2]), np.cos(angle[:, 2])
+    sp, cp, sr, cr = (
+        np.sin(angle[:, 1]),
+        np.cos(angle[:, 1]),
+        np.sin(angle[:, 2]),
+        np.cos(angle[:, 2]),
+    )
     across, along = sr * cp, cr * cp
     across1 = roll1 * cr * cp - pitch1 * sr * sp
     along1 = -roll1 * sr * cp - pitch1 * cr * sp
-    rate = np.column_stack([roll1 - yaw1 * sp, pitch1 * cr + yaw1 * across, -pitch1 * sr + yaw1 * along])
+    rate = np.column_stack(
+        [roll1 - yaw1 * sp, pitch1 * cr + yaw1 * across, -pitch1 * sr + yaw1 * along]
+    )
     growth = np.column_stack(
         [
             roll2 - yaw2 * sp - yaw1 * pitch1 * cp,

@@ -1,17 +1,20 @@
 """Forces at the contacts of a rigid object that moves as prescribed.
 
-The motion asks for a wrench about B's origin, by Newton and Euler in B's axes (eqs. 8 and 9, in-hand paper, about the
-origin instead of the centre of mass): with ``a = R^T (p'' - g)``, g the gravity vector in W,
+The motion asks for a wrench about B's origin, by Newton and Euler in B's axes (eqs. 8 and 9,
+in-hand paper, about the origin instead of the centre of mass): with ``a = R^T (p'' - g)``, g the
+gravity vector in W,
 
-``force = m a + m (omega' x c + omega x (omega x c))``,  ``torque = m c x a + I omega' + omega x (I omega)``.
+``force = m a + m (omega' x c + omega x (omega x c))``,  ``torque = m c x a + I omega' + omega x (I
+omega)``.
 
-k point contacts with friction share it. Every sharing is ``f = G^+ w + gamma h``: the shortest forces that give the
-wrench w, and a squeeze h in the null space of the grasp matrix G, that is forces which cancel each other. h is the one
-that stays furthest within the friction cones; its strength gamma is constant, large enough for all forces to stay in
-their cones, and at least the grip asked for.
+k point contacts with friction share it. Every sharing is ``f = G^+ w + gamma h``: the shortest
+forces that give the wrench w, and a squeeze h in the null space of the grasp matrix G, that is
+forces which cancel each other. h is the one that stays furthest within the friction cones; its
+strength gamma is constant, large enough for all forces to stay in their cones, and at least the
+grip asked for.
 
-A broken contact carries no force: the forces are blended over to those of the remaining contacts, so they change fast
-but steadily, and balance the motion exactly at every sample.
+A broken contact carries no force: the forces are blended over to those of the remaining contacts,
+so they change fast but steadily, and balance the motion exactly at every sample.
 """
 
 from __future__ import annotations
@@ -34,7 +37,9 @@ _LEAST_MARGIN = 1e-6  # of a squeeze of mean normal force 1, from the cones
 
 @dataclass(frozen=True, eq=False)
 class ContactSet:
-    """k point contacts: ``positions`` (k, 3) m and ``normals`` (k, 3), unit, into the object, both in B."""
+    """k point contacts: ``positions`` (k, 3) m and ``normals`` (k, 3), unit, into the object, both
+    in B.
+    """
 
     positions: np.ndarray
     normals: np.ndarray
@@ -46,7 +51,9 @@ class ContactSet:
 
 
 def specific_force(trajectory: PoseTrajectory) -> np.ndarray:
-    """(n, 3) m/s2 in B: acceleration of B's origin less gravity's, what an accelerometer there would read."""
+    """(n, 3) m/s2 in B: acceleration of B's origin less gravity's, what an accelerometer there
+    would read.
+    """
     apparent = trajectory.acceleration + np.array([0.0, 0.0, GRAVITY])
     return rotations.as_rotation(trajectory.orientation).inv().apply(apparent)
 
@@ -55,7 +62,9 @@ def required_wrench(body: InertialParameters, trajectory: PoseTrajectory) -> np.
     """(n, 6) N and N m: force and torque about B's origin, in B, that the motion takes."""
     a = specific_force(trajectory)
     rate, growth = trajectory.angular_velocity, trajectory.angular_acceleration
-    lever = np.cross(growth, body.center_of_mass) + np.cross(rate, np.cross(rate, body.center_of_mass))
+    lever = np.cross(growth, body.center_of_mass) + np.cross(
+        rate, np.cross(rate, body.center_of_mass)
+    )
     force = body.mass * (a + lever)
     torque = (
         body.mass * np.cross(body.center_of_mass, a)
@@ -67,18 +76,23 @@ def required_wrench(body: InertialParameters, trajectory: PoseTrajectory) -> np.
 
 def grasp_matrix(positions: np.ndarray) -> np.ndarray:
     """G (6, 3 k): the wrench about B's origin of forces (k, 3), stacked, at positions (k, 3) m."""
-    return np.hstack([np.vstack([np.eye(3), rotations.skew(position)]) for position in np.atleast_2d(positions)])
+    return np.hstack(
+        [np.vstack([np.eye(3), rotations.skew(position)]) for position in np.atleast_2d(positions)]
+    )
 
 
 def squeeze(contacts: ContactSet) -> np.ndarray:
-    """h (k, 3): forces that cancel each other, with normal components of mean 1, furthest within the friction cones.
+    """h (k, 3): forces that cancel each other, with normal components of mean 1, furthest within
+    the friction cones.
 
-    A linear programme over friction pyramids inscribed in the cones; the least distance to a pyramid's side is largest.
+    A linear programme over friction pyramids inscribed in the cones; the least distance to a
+    pyramid's side is largest.
 
     Raises
     ------
     ContactIdError
-        Where no such forces are strictly within the cones: these contacts can't hold an object by squeezing.
+        Where no such forces are strictly within the cones: these contacts can't hold an object by
+        squeezing.
     """
     k = len(contacts.positions)
     turns = 2.0 * np.pi * (np.arange(_FACETS) + 0.5) / _FACETS
@@ -113,8 +127,9 @@ def shortest_forces(wrench: np.ndarray, positions: np.ndarray) -> np.ndarray:
 def share_wrench(wrench: np.ndarray, contacts: ContactSet, grip: Mapping[str, float]) -> np.ndarray:
     """Contact forces (n, k, 3) N in B that give the wrench (n, 6) and stay in the friction cones.
 
-    ``grip`` is the block of a source: ``least_force`` (N), the squeeze's mean normal force, more where friction needs
-    it, and ``safety``, the factor by which the cones' coefficient of friction is smaller.
+    ``grip`` is the block of a source: ``least_force`` (N), the squeeze's mean normal force, more
+    where friction needs it, and ``safety``, the factor by which the cones' coefficient of friction
+    is smaller.
     """
     shortest = shortest_forces(wrench, contacts.positions)
     held = squeeze(contacts)
@@ -123,11 +138,17 @@ def share_wrench(wrench: np.ndarray, contacts: ContactSet, grip: Mapping[str, fl
 
 
 def broken_contact_forces(
-    wrench: np.ndarray, contacts: ContactSet, grip: Mapping[str, float], breaking: np.ndarray, engaged: np.ndarray
+    wrench: np.ndarray,
+    contacts: ContactSet,
+    grip: Mapping[str, float],
+    breaking: np.ndarray,
+    engaged: np.ndarray,
 ) -> np.ndarray:
-    """Contact forces (n, k, 3) where the contacts of a mask (k,) are engaged by shares (n,) from 0 to 1.
+    """Contact forces (n, k, 3) where the contacts of a mask (k,) are engaged by shares (n,) from 0
+    to 1.
 
-    A convex combination of two sharings of the same wrench, so that it gives the wrench and stays in the cones, too.
+    A convex combination of two sharings of the same wrench, so that it gives the wrench and stays
+    in the cones, too.
     """
     closed = share_wrench(wrench, contacts, grip)
     opened = np.zeros_like(closed)
@@ -136,17 +157,23 @@ def broken_contact_forces(
     return share * closed + (1.0 - share) * opened
 
 
-def _needed_strength(shortest: np.ndarray, held: np.ndarray, normals: np.ndarray, friction: float) -> float:
-    """Least gamma >= 0 with ``shortest + gamma held`` in the cones of every sample and contact, in closed form.
+def _needed_strength(
+    shortest: np.ndarray, held: np.ndarray, normals: np.ndarray, friction: float
+) -> float:
+    """Least gamma >= 0 with ``shortest + gamma held`` in the cones of every sample and contact, in
+    closed form.
 
-    ``|t + gamma s| <= mu (a + gamma b)`` holds from the larger root of its quadratic on. There are two roots, because
-    the squeeze lies within the cone: a line in its direction leaves the opposite cone before it enters this one.
+    ``|t + gamma s| <= mu (a + gamma b)`` holds from the larger root of its quadratic on. There are
+    two roots, because the squeeze lies within the cone: a line in its direction leaves the opposite
+    cone before it enters this one.
     """
     a, b = np.einsum("nki,ki->nk", shortest, normals), np.einsum("ki,ki->k", held, normals)
     t, s = shortest - a[..., None] * normals, held - b[:, None] * normals
     lead = (s**2).sum(-1) - friction**2 * b**2
     if np.any(lead >= 0.0) or np.any(b <= 0.0):
-        raise ContactIdError("the squeeze isn't within the friction cones that the grip asks for", "Lower its safety")
+        raise ContactIdError(
+            "the squeeze isn't within the friction cones that the grip asks for", "Lower its safety"
+        )
     middle = np.einsum("nki,ki->nk", t, s) - friction**2 * a * b
     last = (t**2).sum(-1) - friction**2 * a**2
     root = (-middle - np.sqrt(np.maximum(middle**2 - lead * last, 0.0))) / lead

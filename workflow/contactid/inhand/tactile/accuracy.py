@@ -1,7 +1,9 @@
-"""How good force models are: median errors, and whether their stated uncertainty is as large as their errors.
+"""How good force models are: median errors, and whether their stated uncertainty is as large as
+their errors.
 
-Predictions are a mean and a standard deviation per force component. A calibrated Gaussian one holds the true component
-within one standard deviation in 68.3 % of the samples, and within the central interval of a level in that share.
+Predictions are a mean and a standard deviation per force component. A calibrated Gaussian one holds
+the true component within one standard deviation in 68.3 % of the samples, and within the central
+interval of a level in that share.
 """
 
 from __future__ import annotations
@@ -28,19 +30,26 @@ def share_within(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray, factor: fl
 
 def calibration_curve(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
     """Shares of components inside the central Gaussian intervals of :data:`LEVELS`."""
-    return np.array([share_within(truth, mean, sd, np.sqrt(2.0) * erfinv(level)) for level in LEVELS])
+    return np.array(
+        [share_within(truth, mean, sd, np.sqrt(2.0) * erfinv(level)) for level in LEVELS]
+    )
 
 
 def scale_of(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> float:
-    """Factor that a model's standard deviations lack: median |error| / sd over that of a normal variable, 0.6745."""
+    """Factor that a model's standard deviations lack: median |error| / sd over that of a normal
+    variable, 0.6745.
+    """
     _check(sd)
     return float(np.median(np.abs(truth - mean) / sd) / (np.sqrt(2.0) * erfinv(0.5)))
 
 
-def magnitude_and_angle(truth: np.ndarray, mean: np.ndarray, least_force: float) -> dict[str, float]:
+def magnitude_and_angle(
+    truth: np.ndarray, mean: np.ndarray, least_force: float
+) -> dict[str, float]:
     """Median errors over the samples (n, 3), N, with |f_true| >= ``least_force``.
 
-    Of the magnitude, | |f| - |f_true| |, in N and in % of |f_true|; of the angle between both forces, degrees.
+    Of the magnitude, | |f| - |f_true| |, in N and in % of |f_true|; of the angle between both
+    forces, degrees.
     """
     size = np.linalg.norm(truth, axis=1)
     loaded = size >= least_force
@@ -57,7 +66,9 @@ def magnitude_and_angle(truth: np.ndarray, mean: np.ndarray, least_force: float)
 
 
 def calibration(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, float]:
-    """Share of all components within one standard deviation, and the mean over the levels of |share - level|."""
+    """Share of all components within one standard deviation, and the mean over the levels of |share
+    - level|.
+    """
     return {
         "share_within_one_sd": share_within(truth, mean, sd),
         "calibration_error": float(np.mean(np.abs(calibration_curve(truth, mean, sd) - LEVELS))),
@@ -65,12 +76,15 @@ def calibration(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str
 
 
 def scale_on_validation(trained: xr.Dataset) -> float:
-    """:func:`scale_of` one training's predictions (:func:`.training.train_models`) on the validation sessions."""
+    """:func:`scale_of` one training's predictions (:func:`.training.train_models`) on the
+    validation sessions.
+    """
     return scale_of(*(trained[f"validation_{name}"].values for name in ("force", "mean", "sd")))
 
 
 def accuracy_table(predictions: xr.Dataset, least_force: float) -> pd.DataFrame:
-    """A row per model and seed: errors, calibration as trained and after scaling, improvement over its reference.
+    """A row per model and seed: errors, calibration as trained and after scaling, improvement over
+    its reference.
 
     Where a network is among them, ``seconds`` is the CPU time of a prediction of all test forces.
     """
@@ -80,7 +94,12 @@ def accuracy_table(predictions: xr.Dataset, least_force: float) -> pd.DataFrame:
         mean, sd, scale = one["test_mean"].values, one["test_sd"].values, scale_on_validation(one)
         model, scaled = str(one["model"].values), calibration(truth, mean, scale * sd)
         rows.append(
-            {"model": model, "reference": REFERENCES.get(model, ""), "seed": int(one["seed"]), "n_test": len(truth)}
+            {
+                "model": model,
+                "reference": REFERENCES.get(model, ""),
+                "seed": int(one["seed"]),
+                "n_test": len(truth),
+            }
             | ({"seconds": float(one["seconds"])} if "seconds" in one else {})
             | {"epochs": int(one["epochs"]), **magnitude_and_angle(truth, mean, least_force)}
             | {**calibration(truth, mean, sd), "validation_sd_scale": scale}
@@ -88,12 +107,16 @@ def accuracy_table(predictions: xr.Dataset, least_force: float) -> pd.DataFrame:
         )
     table = pd.DataFrame(rows)
     for error, column in (("magnitude", "magnitude_error_n"), ("angle", "angle_error_deg")):
-        table[f"{error}_improvement"] = [_improvement(table, row, column) for row in table.itertuples()]
+        table[f"{error}_improvement"] = [
+            _improvement(table, row, column) for row in table.itertuples()
+        ]
     return table
 
 
 def _improvement(table: pd.DataFrame, row: Any, column: str) -> float:
-    """The reference's error over the model's, of the same seed where the reference has one; nan without a reference."""
+    """The reference's error over the model's, of the same seed where the reference has one; nan
+    without a reference.
+    """
     part = table[table["model"] == row.reference]
     same = part[part["seed"] == row.seed]
     chosen = same if len(same) else part
@@ -102,4 +125,6 @@ def _improvement(table: pd.DataFrame, row: Any, column: str) -> float:
 
 def _check(sd: np.ndarray) -> None:
     if not (sd > 0.0).all():
-        raise ContactIdError("a force model states a standard deviation that is not positive", "Check its training")
+        raise ContactIdError(
+            "a force model states a standard deviation that is not positive", "Check its training"
+        )

@@ -1,10 +1,12 @@
-"""Torch-free force models: Bayesian linear regression on random features, and plain linear regression.
+"""Torch-free force models: Bayesian linear regression on random features, and plain linear
+regression.
 
-Random features: h hidden units tanh(W x + b) with drawn W and b (a network of one layer whose first weights are not
-trained), besides the signals themselves and a constant. The last layer is a Bayesian linear regression whose noise and
-prior variances maximise the evidence (MacKay 1992); its predictive variance holds noise and the weights' uncertainty.
-Noise that grows with the force is met by one more step: the log of the squared residual is regressed on the same
-features, on sessions that the weights were not fitted to, and scales the predictive variance.
+Random features: h hidden units tanh(W x + b) with drawn W and b (a network of one layer whose first
+weights are not trained), besides the signals themselves and a constant. The last layer is a
+Bayesian linear regression whose noise and prior variances maximise the evidence (MacKay 1992); its
+predictive variance holds noise and the weights' uncertainty. Noise that grows with the force is met
+by one more step: the log of the squared residual is regressed on the same features, on sessions
+that the weights were not fitted to, and scales the predictive variance.
 
 Linear: least squares on the signals and a constant, with the residual's standard deviation.
 """
@@ -16,7 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Samples = Mapping[str, np.ndarray]  # tared signals (n, 19) and forces (n, 3) N, as simulated_samples names them
+Samples = Mapping[
+    str, np.ndarray
+]  # tared signals (n, 19) and forces (n, 3) N, as simulated_samples names them
 Predictor = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 _EVIDENCE_STEPS = 20
@@ -25,13 +29,19 @@ _SD_RANGE = (0.25, 4.0)  # of the residual step, against the homoscedastic one
 
 
 def fit_linear(samples: Samples) -> Predictor:
-    """Least squares from 19 signals to 3 components; the standard deviation is that of the validation residuals."""
+    """Least squares from 19 signals to 3 components; the standard deviation is that of the
+    validation residuals.
+    """
 
     def features(signals: np.ndarray) -> np.ndarray:
         return np.column_stack([np.ones(len(signals)), signals])
 
-    weights = np.linalg.lstsq(features(samples["training_signals"]), samples["training_force"], rcond=None)[0]
-    sd = np.std(samples["validation_force"] - features(samples["validation_signals"]) @ weights, axis=0)
+    weights = np.linalg.lstsq(
+        features(samples["training_signals"]), samples["training_force"], rcond=None
+    )[0]
+    sd = np.std(
+        samples["validation_force"] - features(samples["validation_signals"]) @ weights, axis=0
+    )
 
     def predict(signals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         mean = features(signals) @ weights
@@ -54,7 +64,8 @@ def fit_bayesian_features(samples: Samples, hidden: int, seed: int) -> Predictor
     known, checked = features(training), features(samples["validation_signals"])
     fitted = [_Bayesian.fit(known, force) for force in samples["training_force"].T]
     log_scales = [
-        _fit_log_scale(checked, force, one) for force, one in zip(samples["validation_force"].T, fitted, strict=True)
+        _fit_log_scale(checked, force, one)
+        for force, one in zip(samples["validation_force"].T, fitted, strict=True)
     ]
 
     def predict(signals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -99,6 +110,8 @@ class _Bayesian:
 
 
 def _fit_log_scale(inputs: np.ndarray, output: np.ndarray, model: _Bayesian) -> _Bayesian:
-    """Regression of log(error^2 / variance), less its mean for a calibrated Gaussian: the variance's log factor."""
+    """Regression of log(error^2 / variance), less its mean for a calibrated Gaussian: the
+    variance's log factor.
+    """
     ratio = ((output - model.mean(inputs)) / model.sd(inputs)) ** 2
     return _Bayesian.fit(inputs, np.log(ratio + 1e-6) - _LOG_CHI_SQUARE_MEAN)

@@ -1,7 +1,8 @@
-"""Force models trained on simulated sessions: regressions here, networks by PyTorch in an environment of its own.
+"""Force models trained on simulated sessions: regressions here, networks by PyTorch in an
+environment of its own.
 
-That environment is ``.venv-torch`` beside the checkout (``make tactile``), or whatever the environment variable
-``CONTACTID_TORCH_PYTHON`` names.
+That environment is ``.venv-torch`` beside the checkout (``make tactile``), or whatever the
+environment variable ``CONTACTID_TORCH_PYTHON`` names.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def torch_python() -> Path:
     python = Path(named) if named else _WORKFLOW.parent / ".venv-torch" / "bin" / "python"
     if not python.is_file():
         raise ContactIdError(
-            f"{python}, the Python that PyTorch is in, does not exist", f"{_REMEDY} or set {_VARIABLE}"
+            f"{python}, the Python that PyTorch is in, does not exist",
+            f"{_REMEDY} or set {_VARIABLE}",
         )
     return python
 
@@ -54,8 +56,8 @@ def train_network(
     Raises
     ------
     ContactIdError
-        Where the environment is missing, or the program fails, takes longer than an hour or answers with something
-        else than finite predictions of every sample.
+        Where the environment is missing, or the program fails, takes longer than an hour or answers
+        with something else than finite predictions of every sample.
     """
     program = str(torch_python().absolute())
     with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
@@ -71,21 +73,30 @@ def train_network(
                 timeout=_TIMEOUT,
             )
         except OSError as error:
-            raise ContactIdError(f"{program} can't be run ({error.strerror or error})", _REMEDY) from error
+            raise ContactIdError(
+                f"{program} can't be run ({error.strerror or error})", _REMEDY
+            ) from error
         except subprocess.TimeoutExpired as error:
             raise ContactIdError(
                 f"training {network} took more than {_TIMEOUT} s", "Choose a smaller network"
             ) from error
         if finished.returncode or not answer.is_file():
             lines = [line.strip() for line in finished.stderr.splitlines() if line.strip()]
-            last = lines[-1].removeprefix("ERROR ") if lines else f"no message, exit code {finished.returncode}"
+            last = (
+                lines[-1].removeprefix("ERROR ")
+                if lines
+                else f"no message, exit code {finished.returncode}"
+            )
             raise ContactIdError(f"training {network} failed ({last.rstrip('.')})", _REMEDY)
         with np.load(answer, allow_pickle=False) as file:
             found = dict(file)
     for name in ANSWERS:
         count = len(samples[f"{name.partition('_')[0]}_signals"])
         if found[name].shape != (count, 3) or not np.isfinite(found[name]).all():
-            raise ContactIdError(f"{network} gave no finite {name} for every sample", "Choose a smaller learning_rate")
+            raise ContactIdError(
+                f"{network} gave no finite {name} for every sample",
+                "Choose a smaller learning_rate",
+            )
     return found
 
 
@@ -93,7 +104,9 @@ PARTS = ("training", "validation", "test")
 
 
 def write_predictions(block: Mapping[str, Any], predictions: str) -> None:
-    """Train the models of the block ``inhand: force_sensing`` and keep what they predict (:func:`train_models`)."""
+    """Train the models of the block ``inhand: force_sensing`` and keep what they predict
+    (:func:`train_models`).
+    """
     write_dataset(train_models(simulated_samples(block), block), predictions)
 
 
@@ -103,8 +116,8 @@ def simulated_samples(block: Mapping[str, Any]) -> dict[str, np.ndarray]:
     Returns
     -------
     dict
-        Of each part ``<part>_signals`` (n, 19) and ``<part>_force`` (n, 3) N, session after session; ``time`` (k,) s of
-        a session.
+        Of each part ``<part>_signals`` (n, 19) and ``<part>_force`` (n, 3) N, session after
+        session; ``time`` (k,) s of a session.
     """
     counts = [block["sessions"][part] for part in PARTS]
     found = simulate_sessions(sum(counts), block)
@@ -118,26 +131,37 @@ def simulated_samples(block: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def train_models(samples: Mapping[str, np.ndarray], block: Mapping[str, Any]) -> xr.Dataset:
-    """Train every model of the block with every seed; linear regression has no seed and is trained once.
+    """Train every model of the block with every seed; linear regression has no seed and is trained
+    once.
 
     Returns
     -------
     xarray.Dataset
-        ``model``, ``seed`` and ``epochs`` of every ``training``, and where there is a network ``seconds``, CPU time of
-        its prediction of all test forces (nan of other models); on the samples of ``validation`` and ``test`` its
-        predictions ``validation_mean`` and so on, standard deviations ``_sd`` as trained, and the true
-        ``validation_force`` and ``test_force``, N; ``time``, s, of a session.
+        ``model``, ``seed`` and ``epochs`` of every ``training``, and where there is a network
+        ``seconds``, CPU time of its prediction of all test forces (nan of other models); on the
+        samples of ``validation`` and ``test`` its predictions ``validation_mean`` and so on,
+        standard deviations ``_sd`` as trained, and the true ``validation_force`` and
+        ``test_force``, N; ``time``, s, of a session.
     """
     runs = [
         (model, seed, *_predictions(model, seed, samples, block))
         for model in block["models"]
         for seed in block["training_seeds"][: 1 if model == "linear" else None]
     ]
-    models, seeds, *predicted, epochs, seconds = (list(column) for column in zip(*runs, strict=True))
+    models, seeds, *predicted, epochs, seconds = (
+        list(column) for column in zip(*runs, strict=True)
+    )
     variables: dict[str, Any] = {"model": ("training", models), "seed": ("training", seeds)}
-    variables |= {"epochs": ("training", epochs), "time": ("sample", samples["time"], {"units": "s"})}
+    variables |= {
+        "epochs": ("training", epochs),
+        "time": ("sample", samples["time"], {"units": "s"}),
+    }
     for name, values in zip(ANSWERS, predicted, strict=True):
-        variables[name] = (("training", name.partition("_")[0], "axis"), np.stack(values), {"units": "N"})
+        variables[name] = (
+            ("training", name.partition("_")[0], "axis"),
+            np.stack(values),
+            {"units": "N"},
+        )
     if np.isfinite(seconds).any():
         variables["seconds"] = ("training", seconds, {"units": "s"})
     for part in PARTS[1:]:
@@ -145,10 +169,18 @@ def train_models(samples: Mapping[str, np.ndarray], block: Mapping[str, Any]) ->
     return xr.Dataset(variables)
 
 
-def _predictions(model: str, seed: int, samples: Mapping[str, np.ndarray], block: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Mean and standard deviation (n, 3) on validation and on test samples, epochs, and seconds of a prediction."""
+def _predictions(
+    model: str, seed: int, samples: Mapping[str, np.ndarray], block: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    """Mean and standard deviation (n, 3) on validation and on test samples, epochs, and seconds of
+    a prediction.
+    """
     if model in NETWORKS:
         answer = train_network(model, seed, block["network"], samples)
         return *(answer[name] for name in ANSWERS), int(answer["epochs"]), float(answer["seconds"])
-    predict = fit_linear(samples) if model == "linear" else fit_bayesian_features(samples, block["features"], seed)
+    predict = (
+        fit_linear(samples)
+        if model == "linear"
+        else fit_bayesian_features(samples, block["features"], seed)
+    )
     return *predict(samples["validation_signals"]), *predict(samples["test_signals"]), 0, np.nan

@@ -1,7 +1,8 @@
-"""The tables, figures and animations of the planar study, each declared once; nothing is computed here.
+"""The tables, figures and animations of the planar study, each declared once; nothing is computed
+here.
 
-A row names a file of this folder with the function that computes the data, and the one that draws them. User-defined
-scenes come first, so that they are drawn without the identifications.
+A row names a file of this folder with the function that computes the data, and the one that draws
+them. User-defined scenes come first, so that they are drawn without the identifications.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _QUARTILES = Spread(
 
 
 def declare(block: Mapping[str, Any], synthetic: bool = False) -> list[Artefact]:
-    """The artefacts of a run, by its block of the configuration, and whether the throws of a square are synthetic."""
+    """The artefacts of a run, by its block of the configuration, and whether the throws of a square
+    are synthetic.
+    """
     real = block["real"]
     kind = "synthetic" if synthetic else "measured"
     return [
@@ -41,7 +44,11 @@ def declare(block: Mapping[str, Any], synthetic: bool = False) -> list[Artefact]
         *_noisy_throws(),
         *(_from(real["squares"], _squares(kind)) if real["squares"] else []),
         *(_from(real["ellipse"], _ellipse()) if real["ellipse"] else []),
-        *(_from(real["squares"], _bodies(), real["ellipse"], real["simulated"], CONTROL) if _both(real) else []),
+        *(
+            _from(real["squares"], _bodies(), real["ellipse"], real["simulated"], CONTROL)
+            if _both(real)
+            else []
+        ),
     ]
 
 
@@ -312,16 +319,26 @@ def _figure(
     title: str = "",
     **more: Any,
 ) -> Artefact:
-    """A figure of a file's two functions, ``compute`` as ``"file:function"``, from simulations alone."""
+    """A figure of a file's two functions, ``compute`` as ``"file:function"``, from simulations
+    alone.
+    """
     place = f"{__name__}.{compute}"
     drawn_by = f"{place.partition(':')[0]}:{draw}"
     return figure(name, rule, place, drawn_by, caption, data=data, title=title, settings=more)
 
 
-def _identified(name: str, compute: str, draw: str, caption: str, data: str = "", title: str = "") -> Artefact:
+def _identified(
+    name: str, compute: str, draw: str, caption: str, data: str = "", title: str = ""
+) -> Artefact:
     """A figure of what was identified."""
     return _figure(name, compute, draw, caption, data, "planar_identified_figures", title)
 
 
 def _animation(name: str, compute: str) -> Artefact:
-    return animation(name, "planar_figures", f"{__name__}.{compute}", f"{__name__}.animate:animate", data=_SIMULATED)
+    return animation(
+        name,
+        "planar_figures",
+        f"{__name__}.{compute}",
+        f"{__name__}.animate:animate",
+        data=_SIMULATED,
+    )

@@ -27,7 +27,8 @@ _HELD = 1000  # ms of the last frame
 
 
 def animate(scene: pd.DataFrame, path: str | Path, *, source: str = "") -> None:
-    """Write a looping gif of the motions; it plays in real time where outlines are 40 to 70 ms apart.
+    """Write a looping gif of the motions; it plays in real time where outlines are 40 to 70 ms
+    apart.
 
     A panel that ends before the others stays as it ends. ``source`` is printed in the picture.
 
@@ -38,7 +39,9 @@ def animate(scene: pd.DataFrame, path: str | Path, *, source: str = "") -> None:
     """
     instants = scene[scene["kind"] == "outline"].groupby("item")["time_s"].max()
     if instants.empty:
-        raise ContactIdError(f"{path}: there is no frame to animate", "Give a motion of one step or more")
+        raise ContactIdError(
+            f"{path}: there is no frame to animate", "Give a motion of one step or more"
+        )
     with style.styled():
         figure, axes_of = scene_panels(scene)
         figure.set_dpi(DPI)
@@ -74,7 +77,9 @@ class _Panel:
             ("reference", style.RELEASE, "--", REFERENCE),
         ):
             (line,) = axes.plot([], [], color=colour, ls=dashes, lw=1.0, label=name)
-            line.set(marker="o", markersize=3.0, markeredgewidth=0.0, markevery=[-1])  # a dot at its end
+            line.set(
+                marker="o", markersize=3.0, markeredgewidth=0.0, markevery=[-1]
+            )  # a dot at its end
             self.trails.append((line, motion[motion["kind"] == kind]))
 
     @property
@@ -128,8 +133,14 @@ def _write(pictures: list[np.ndarray], durations: list[int], path: str | Path) -
     height = len(pictures[0])
     strip = Image.fromarray(np.vstack(pictures)).quantize(256, method=Image.Quantize.MEDIANCUT)
     colours = np.array(strip.getpalette()).reshape(-1, 3)
-    colours[np.array(strip)[0, 0]] = pictures[0][0, 0]  # the background itself, not a mean of colours like it
+    colours[np.array(strip)[0, 0]] = pictures[0][
+        0, 0
+    ]  # the background itself, not a mean of colours like it
     strip.putpalette(colours.ravel().tolist())
-    first, *others = [strip.crop((0, top, strip.width, top + height)) for top in range(0, strip.height, height)]
+    first, *others = [
+        strip.crop((0, top, strip.width, top + height)) for top in range(0, strip.height, height)
+    ]
     with replacing(path) as partial:
-        first.save(partial, format="GIF", save_all=True, append_images=others, duration=durations, loop=0)
+        first.save(
+            partial, format="GIF", save_all=True, append_images=others, duration=durations, loop=0
+        )

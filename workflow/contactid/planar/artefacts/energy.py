@@ -1,4 +1,6 @@
-"""Energies of the simulated motions: figures 12 and 14, ``ext_energy`` and ``ext_tangential_impulses``."""
+"""Energies of the simulated motions: figures 12 and 14, ``ext_energy`` and
+``ext_tangential_impulses``.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ _MOST = 20  # names in a column of the legend
 
 
 def energy_figures(sliding_motions: str, restitution_motions: str) -> dict[str, pd.DataFrame]:
-    """Figures 12 and 14: energy of the sliding ellipse, by friction, and of the thrown one, by restitution."""
+    """Figures 12 and 14: energy of the sliding ellipse, by friction, and of the thrown one, by
+    restitution.
+    """
     sliding, thrown = read_dataset(sliding_motions), read_dataset(restitution_motions)
     return {
         "figures/fig12_sliding_energy": energy_curves(sliding, "friction_mu", SLIDING_END),
@@ -42,7 +46,9 @@ def energy_tables(simulations: Sequence[str], restitution_motions: str) -> dict[
 
 
 def energy_table(motions: Mapping[str, xr.Dataset]) -> pd.DataFrame:
-    """One row per scene and law: energies, losses, how well the balance closes, largest gain in one step."""
+    """One row per scene and law: energies, losses, how well the balance closes, largest gain in one
+    step.
+    """
     parts = []
     for name, scene in motions.items():
         total = (scene["kinetic"] + scene["potential"]).values
@@ -62,7 +68,8 @@ def energy_table(motions: Mapping[str, xr.Dataset]) -> pd.DataFrame:
                     "scheme_largest_j": np.abs(scheme).max(axis=1),
                     "closure": scene["closure"].values,
                     "largest_gain_j": np.diff(total + scheme, axis=1).max(axis=1).clip(min=0.0),
-                    "deepest_penetration_mm": -1e3 * scene["gap"].values.min(axis=(1, 2)).clip(max=0.0),
+                    "deepest_penetration_mm": -1e3
+                    * scene["gap"].values.min(axis=(1, 2)).clip(max=0.0),
                 }
             )
         )
@@ -72,9 +79,10 @@ def energy_table(motions: Mapping[str, xr.Dataset]) -> pd.DataFrame:
 def tangential_table(motions: xr.Dataset) -> pd.DataFrame:
     """Whether tangential impulses take no energy in the motions of figure 14, as section 4.4 says.
 
-    The paper sets friction so high that no impact slides, and infers that friction takes nothing. A sticking impact
-    does take energy: it stops the contact point's tangential velocity. It can also give some, where it acts against a
-    tangential velocity that the normal impulse of the same impact makes.
+    The paper sets friction so high that no impact slides, and infers that friction takes nothing. A
+    sticking impact does take energy: it stops the contact point's tangential velocity. It can also
+    give some, where it acts against a tangential velocity that the normal impulse of the same
+    impact makes.
     """
     lost = np.diff(motions["friction"].values, axis=1)
     normal, tangential = (motions[name].values[:, 1:, 0] for name in ("impulse_n", "impulse_t"))
@@ -90,7 +98,9 @@ def tangential_table(motions: xr.Dataset) -> pd.DataFrame:
             "steps_sliding": slides.sum(axis=1),
             "lost_in_restitution_j": motions["restitution"].values[:, -1],
             "lost_in_friction_j": lost.sum(axis=1),
-            "lost_in_friction_sticking_j": [own[~slid].sum() for own, slid in zip(lost, slides, strict=True)],
+            "lost_in_friction_sticking_j": [
+                own[~slid].sum() for own, slid in zip(lost, slides, strict=True)
+            ],
             "largest_loss_in_one_step_j": lost.max(axis=1).clip(min=0.0),
             "largest_gain_in_one_step_j": -lost.min(axis=1).clip(max=0.0),
             "energy_change_pct": 100.0 * (total[:, -1] / total[:, 0] - 1.0),
@@ -104,7 +114,10 @@ def energy_curves(motions: xr.Dataset, varied: str, end: float) -> pd.DataFrame:
     shown = evenly(np.flatnonzero(time <= end + 1e-12), _POINTS)
     energy = (motions["kinetic"] + motions["potential"]).values
     curves = zip(motions[varied].values, energy, strict=True)
-    parts = [pd.DataFrame({varied: value, "time_s": time[shown], "energy_j": own[shown]}) for value, own in curves]
+    parts = [
+        pd.DataFrame({varied: value, "time_s": time[shown], "energy_j": own[shown]})
+        for value, own in curves
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -115,8 +128,12 @@ def draw_energies(data: pd.DataFrame, *, parameter: str, symbol: str) -> Figure:
     shades = plt.get_cmap("viridis")(np.linspace(_DARKEST, _LIGHTEST, len(values)))
     for value, shade, dashes in zip(values, shades, itertools.cycle(_DASHES), strict=False):
         part = data[data[parameter] == value]
-        axes.plot(part["time_s"], part["energy_j"], color=shade, ls=dashes, lw=1.1, label=f"{value:g}")
+        axes.plot(
+            part["time_s"], part["energy_j"], color=shade, ls=dashes, lw=1.1, label=f"{value:g}"
+        )
     axes.set(xlabel="time (s)", ylabel="mechanical energy (J)")
     axes.margins(x=0.0, y=0.06)
-    figure.legend(title=symbol, loc="outside right center", ncols=1 + len(values) // _MOST, handlelength=1.0)
+    figure.legend(
+        title=symbol, loc="outside right center", ncols=1 + len(values) // _MOST, handlelength=1.0
+    )
     return figure

@@ -22,19 +22,25 @@ INSTANT_COLUMNS = ("kind", "index", "after_previous_capture", "time_s", "step_s"
 def fitted_trajectory(seed: int = 15) -> pd.DataFrame:
     """Figure 15: postures captured with noise, and the smooth motion that a fit looks for.
 
-    The motion is a simulated bounce of the small ellipse; every 25th state with Gaussian noise, far more than a
-    camera's so that it can be seen, stands for a captured posture. One row per posture or point of an outline
-    (``part``); ``index`` is k of the motion and i of the captured postures, ``order`` that of an outline's points.
+    The motion is a simulated bounce of the small ellipse; every 25th state with Gaussian noise, far
+    more than a camera's so that it can be seen, stands for a captured posture. One row per posture
+    or point of an outline (``part``); ``index`` is k of the motion and i of the captured postures,
+    ``order`` that of an outline's points.
 
-    Deviation: the curve is the motion itself and not the outcome of a fit; the figure is qualitative in the paper too.
+    Deviation: the curve is the motion itself and not the outcome of a fit; the figure is
+    qualitative in the paper too.
     """
     h, every, count = 2e-3, 25, 9
     ground = Ground()
     body, law = sketch.ellipse_body(sketch.SMALL_ELLIPSE), PlanarLaw(0.3, 0.7)
     q0 = sketch.posture(sketch.SMALL_ELLIPSE, ground, 0.6, 0.12)
-    motion = simulate(body, ground, law, q0, (2.3, 0.0, -3.0), time_step=h, steps=every * (count - 1))
+    motion = simulate(
+        body, ground, law, q0, (2.3, 0.0, -3.0), time_step=h, steps=every * (count - 1)
+    )
     scatter = np.array([0.005, 0.005, 0.12])  # m, m, rad
-    captured = motion.position[::every] + scatter * np.random.default_rng(seed).standard_normal((count, 3))
+    captured = motion.position[::every] + scatter * np.random.default_rng(seed).standard_normal(
+        (count, 3)
+    )
     rows: list[tuple[Any, ...]] = []
     for kind, postures, times, outlined in (
         ("fitted", motion.position, motion.time, every),
@@ -44,14 +50,21 @@ def fitted_trajectory(seed: int = 15) -> pd.DataFrame:
             rows.append((kind, "posture", k, 0, time, *q))
             if k % outlined == 0:
                 points = outline_at(sketch.SMALL_ELLIPSE, q)
-                rows += [(kind, "outline", k, order, time, *point, q[2]) for order, point in enumerate(points)]
+                rows += [
+                    (kind, "outline", k, order, time, *point, q[2])
+                    for order, point in enumerate(points)
+                ]
     return pd.DataFrame(rows, columns=list(POSTURE_COLUMNS))
 
 
 def draw_fitted_trajectory(data: pd.DataFrame) -> Figure:
     """Figure 15: captured postures and the trajectory that fits them best."""
     outlines, postures = (data[data["part"] == part] for part in ("outline", "posture"))
-    left, right, top = outlines["x_m"].min() - 0.02, outlines["x_m"].max() + 0.02, outlines["y_m"].max() + 0.01
+    left, right, top = (
+        outlines["x_m"].min() - 0.02,
+        outlines["x_m"].max() + 0.02,
+        outlines["y_m"].max() + 0.01,
+    )
     figure, (axes,) = pen.page(style.DOUBLE_COLUMN, [((left, -0.015), (right, top))], head=0.35)
     pen.ground(axes, np.array([[left, 0.0], [right, 0.0]]), 0.008)
     looks = (
@@ -63,17 +76,20 @@ def draw_fitted_trajectory(data: pd.DataFrame) -> Figure:
             axes.plot(outline["x_m"], outline["y_m"], color=colour, lw=0.7, ls=dash)
         centers = postures[postures["kind"] == kind]
         joined = "-" if kind == "fitted" else "none"
-        axes.plot(centers["x_m"], centers["y_m"], "o", color=colour, ms=size, lw=pen.THIN, ls=joined)
+        axes.plot(
+            centers["x_m"], centers["y_m"], "o", color=colour, ms=size, lw=pen.THIN, ls=joined
+        )
         axes.plot([], [], "o", color=colour, ms=size, lw=0.7, ls=dash, label=name)
     figure.legend(loc="outside upper center", ncols=2)
     return figure
 
 
 def time_instants() -> pd.DataFrame:
-    """Figure 16: captured instants at 240 frames/s and those inserted for steps of at most 1 ms (section 5.1).
+    """Figure 16: captured instants at 240 frames/s and those inserted for steps of at most 1 ms
+    (section 5.1).
 
-    ``index`` is k = n_s i + ``after_previous_capture``; ``step_s`` is ``h = Delta t / n_s``, n_s the least number
-    of sub-intervals with steps no longer than wanted.
+    ``index`` is k = n_s i + ``after_previous_capture``; ``step_s`` is ``h = Delta t / n_s``, n_s
+    the least number of sub-intervals with steps no longer than wanted.
     """
     interval, longest = 1.0 / 240.0, 1e-3
     parts = int(np.ceil(interval / longest))

@@ -40,14 +40,12 @@ def square_impulses(square_fits: str) -> pd.DataFrame:
 def identified_impulses(fit: StoredFit) -> pd.DataFrame:
     """Figure 18: contact impulses, identified and simulated, N s.
 
-    A simulation's time step is finer than the identification's, and the impulse of a lasting contact is proportional
-    to it. So simulated impulses are summed over the time that is nearer to one identified instant than to the others,
-    and stand at the mean time of what was summed.
+    A simulation's time step is finer than the identification's, and the impulse of a lasting
+    contact is proportional to it. So simulated impulses are summed over the time that is nearer to
+    one identified instant than to the others, and stand at the mean time of what was summed.
 
-    Returns
-    -------
-    ``component`` (``c_n``, ``c_t``), ``kind`` (``identified``; ``simulated``, summed over contacts), ``contact``,
-    ``time_ms``, ``impulse_ns`` and what was identified.
+    Returns ------- ``component`` (``c_n``, ``c_t``), ``kind`` (``identified``; ``simulated``,
+    summed over contacts), ``contact``, ``time_ms``, ``impulse_ns`` and what was identified.
 
     Raises
     ------
@@ -55,14 +53,18 @@ def identified_impulses(fit: StoredFit) -> pd.DataFrame:
         Where the mass isn't known.
     """
     if not np.isfinite(fit.mass):
-        raise ContactIdError(f"the mass of {fit.label} isn't known", "Draw impulses per mass instead")
+        raise ContactIdError(
+            f"the mass of {fit.label} isn't known", "Draw impulses per mass instead"
+        )
     table = pd.concat([_identified(fit), _simulated(fit)], ignore_index=True)
     table["impulse_ns"] = fit.mass * table.pop("impulse_m_s")
     return with_result(table, fit)
 
 
 def real_impulses(fit: StoredFit) -> pd.DataFrame:
-    """As :func:`identified_impulses` without a mass: ``impulse_m_s``, per mass, in place of ``impulse_ns``."""
+    """As :func:`identified_impulses` without a mass: ``impulse_m_s``, per mass, in place of
+    ``impulse_ns``.
+    """
     return with_result(_identified(fit), fit)
 
 
@@ -77,7 +79,9 @@ def _identified(fit: StoredFit) -> pd.DataFrame:
 
 
 def _simulated(fit: StoredFit) -> pd.DataFrame:
-    """Simulated impulses per mass, summed about identified instants; no row where the truth isn't known."""
+    """Simulated impulses per mass, summed about identified instants; no row where the truth isn't
+    known.
+    """
     truth, instants = fit.truth, fit.states.time[:-1]
     if truth is None:
         return pd.DataFrame()
@@ -88,7 +92,9 @@ def _simulated(fit: StoredFit) -> pd.DataFrame:
     return _impulse_table(fit, rows)
 
 
-def _impulse_table(fit: StoredFit, rows: list[tuple[str, str, int, np.ndarray, np.ndarray]]) -> pd.DataFrame:
+def _impulse_table(
+    fit: StoredFit, rows: list[tuple[str, str, int, np.ndarray, np.ndarray]]
+) -> pd.DataFrame:
     """Rows of component, kind, contact, times (n,) and impulses (n,)."""
     columns = ["component", "kind", "contact", "time_ms", "impulse_m_s"]
     table = pd.DataFrame(rows, columns=columns).explode(columns[3:], ignore_index=True)
@@ -96,14 +102,20 @@ def _impulse_table(fit: StoredFit, rows: list[tuple[str, str, int, np.ndarray, n
     return table.assign(time_ms=MS * (table["time_ms"] - fit.throw.time[0]))
 
 
-def summed_about(instants: np.ndarray, time: np.ndarray, impulse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Impulses (n,) at times (n,) summed about the nearest of ascending instants (m,), and the sums' mean times (m,).
+def summed_about(
+    instants: np.ndarray, time: np.ndarray, impulse: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Impulses (n,) at times (n,) summed about the nearest of ascending instants (m,), and the
+    sums' mean times (m,).
 
-    Impulses further from the first or last instant than half the neighbouring interval are left out.
+    Impulses further from the first or last instant than half the neighbouring interval are left
+    out.
     """
     steps = np.diff(instants)
     middles = instants[:-1] + 0.5 * steps
-    edges = np.concatenate([[instants[0] - 0.5 * steps[0]], middles, [instants[-1] + 0.5 * steps[-1]]])
+    edges = np.concatenate(
+        [[instants[0] - 0.5 * steps[0]], middles, [instants[-1] + 0.5 * steps[-1]]]
+    )
     summed, _ = np.histogram(time, edges, weights=impulse)
     size, _ = np.histogram(time, edges, weights=np.abs(impulse))
     moment, _ = np.histogram(time, edges, weights=np.abs(impulse) * time)
@@ -111,7 +123,8 @@ def summed_about(instants: np.ndarray, time: np.ndarray, impulse: np.ndarray) ->
 
 
 def draw_impulses(data: pd.DataFrame) -> Figure:
-    """Figures 18 and 23: a row per component, and a second column for lasting contacts, too small to see in the first.
+    """Figures 18 and 23: a row per component, and a second column for lasting contacts, too small
+    to see in the first.
 
     ``data`` is what :func:`identified_impulses` or :func:`real_impulses` returns.
     """
@@ -133,13 +146,17 @@ def draw_impulses(data: pd.DataFrame) -> Figure:
         grid[0, 0].set_title("(a) all impulses", loc="left")
         grid[0, 1].set_title("(b) small impulses, enlarged", loc="left")
     for axes in grid[1]:
-        axes.set(xlabel="time since the first frame (ms)", xlim=(-_BESIDE * end, (1.0 + _BESIDE) * end))
+        axes.set(
+            xlabel="time since the first frame (ms)", xlim=(-_BESIDE * end, (1.0 + _BESIDE) * end)
+        )
     head(figure, titled(data.iloc[0]), *grid[:, 0])
     return figure
 
 
 def _enlarged(data: pd.DataFrame, column: str) -> dict[str, tuple[float, float]]:
-    """Limits by component that show the instants at which normal impulses are small; empty where none is."""
+    """Limits by component that show the instants at which normal impulses are small; empty where
+    none is.
+    """
     sizes = data[column].abs()
     normal = data["component"] == "c_n"
     top = float(sizes[normal].max())
@@ -149,27 +166,56 @@ def _enlarged(data: pd.DataFrame, column: str) -> dict[str, tuple[float, float]]
     keys = ["kind", "contact", "time_ms"]
     same = data.merge(small[keys].drop_duplicates(), on=keys)
     same["size"] = same[column].abs()
-    high = 1.4 * same.groupby(["kind", "component", "time_ms"])["size"].sum().groupby("component").max()
+    high = (
+        1.4
+        * same.groupby(["kind", "component", "time_ms"])["size"].sum().groupby("component").max()
+    )
     beside = max(float(high["c_t"]), 0.1 * float(high["c_n"]))
     return {"c_n": (-0.08 * float(high["c_n"]), float(high["c_n"])), "c_t": (-beside, beside)}
 
 
 def _draw_stems(axes: Axes, part: pd.DataFrame, column: str) -> None:
-    """Identified impulses stand on each other where several contacts push at once; simulated ones are hollow."""
+    """Identified impulses stand on each other where several contacts push at once; simulated ones
+    are hollow.
+    """
     several = part["contact"].nunique() > 1
     known = "identified" if (part["kind"] == "simulated").any() else ""
     pushing = part[(part[column].abs() > _NONE * float(part[column].abs().max()))]
     simulated = pushing[pushing["kind"] == "simulated"]
     if len(simulated):
-        axes.vlines(simulated["time_ms"], 0.0, simulated[column], color="black", ls="--", lw=0.8, zorder=4)
-        axes.plot(simulated["time_ms"], simulated[column], "o", color="black", mfc="none", ms=4.5, mew=0.8, zorder=4)
-        axes.plot([], [], "o", color="black", mfc="none", ms=4.5, mew=0.8, ls="--", lw=0.8, label="simulated")
+        axes.vlines(
+            simulated["time_ms"], 0.0, simulated[column], color="black", ls="--", lw=0.8, zorder=4
+        )
+        axes.plot(
+            simulated["time_ms"],
+            simulated[column],
+            "o",
+            color="black",
+            mfc="none",
+            ms=4.5,
+            mew=0.8,
+            zorder=4,
+        )
+        axes.plot(
+            [],
+            [],
+            "o",
+            color="black",
+            mfc="none",
+            ms=4.5,
+            mew=0.8,
+            ls="--",
+            lw=0.8,
+            label="simulated",
+        )
     below: dict[tuple[float, bool], float] = {}
     identified = pushing[pushing["kind"] == "identified"]
     for contact in sorted(identified["contact"].unique()):
         one = identified[identified["contact"] == contact]
         colour = _CONTACTS[int(contact) % len(_CONTACTS)]
-        keys = [(time, value > 0.0) for time, value in zip(one["time_ms"], one[column], strict=True)]
+        keys = [
+            (time, value > 0.0) for time, value in zip(one["time_ms"], one[column], strict=True)
+        ]
         feet = np.array([below.get(key, 0.0) for key in keys])
         tops = feet + one[column].to_numpy()
         below.update(zip(keys, tops, strict=True))

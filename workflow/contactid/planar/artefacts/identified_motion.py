@@ -1,8 +1,8 @@
 """Figures 17 and 22: measured, identified and simulated paths of thrown bodies.
 
-Places are in mm of the fixed frame S, times in ms since the throw's first frame. Every row of a table that shows one
-throw repeats which it is and what was identified from it: ``label, fps, inertia_ratio_mm2, inertia_ratio_se_mm2,
-friction_mu, friction_is_bound``.
+Places are in mm of the fixed frame S, times in ms since the throw's first frame. Every row of a
+table that shows one throw repeats which it is and what was identified from it: ``label, fps,
+inertia_ratio_mm2, inertia_ratio_se_mm2, friction_mu, friction_is_bound``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ _OPACITY = 0.08
 
 
 def shown_paths(shown_fits: str, path_samples: Sequence[str]) -> pd.DataFrame:
-    """Figure 17, of a file of identified throws, and the stored distances of other noise samples' paths."""
+    """Figure 17, of a file of identified throws, and the stored distances of other noise samples'
+    paths.
+    """
     distances, _ = read_stored(path_samples)
     return identified_trajectories(read_fits(shown_fits), distances)
 
@@ -77,11 +79,10 @@ def identified_trajectories(fits: Sequence[StoredFit], distances: pd.DataFrame) 
     ----------
     distances : ``fps, seed, time_ms, distance_mm`` of several noise samples
 
-    Returns
-    -------
-    ``fps, kind, time_ms, x_mm, y_mm, distance_mm``: the rows of one ``fps`` and ``kind`` (``simulated``, ``measured``,
-    ``identified``) are a path, without a distance; those of ``median``, ``q25`` and ``q75`` are the samples' distances
-    between identified and simulated centre, without a place.
+    Returns ------- ``fps, kind, time_ms, x_mm, y_mm, distance_mm``: the rows of one ``fps`` and
+    ``kind`` (``simulated``, ``measured``, ``identified``) are a path, without a distance; those of
+    ``median``, ``q25`` and ``q75`` are the samples' distances between identified and simulated
+    centre, without a place.
 
     Raises
     ------
@@ -107,17 +108,26 @@ def _paths(fit: StoredFit) -> list[pd.DataFrame]:
         "identified": (states.time, states.position),
     }
     if truth is not None:
-        inside = np.flatnonzero((truth.time >= throw.time[0]) & (truth.time <= throw.time[-1] + 1e-9))
+        inside = np.flatnonzero(
+            (truth.time >= throw.time[0]) & (truth.time <= throw.time[-1] + 1e-9)
+        )
         shown = evenly(inside, _POINTS)
         paths = {"simulated": (truth.time[shown], truth.position[shown]), **paths}
     return [
-        polyline(MM * q[:, :2], "mm", fps=fit.frames_per_second, kind=kind, time_ms=MS * (time - throw.time[0]))
+        polyline(
+            MM * q[:, :2],
+            "mm",
+            fps=fit.frames_per_second,
+            kind=kind,
+            time_ms=MS * (time - throw.time[0]),
+        )
         for kind, (time, q) in paths.items()
     ]
 
 
 def draw_identified_trajectories(data: pd.DataFrame) -> Figure:
-    """Figure 17: the centre's path per frame rate, and below how far it is from the simulated one over time.
+    """Figure 17: the centre's path per frame rate, and below how far it is from the simulated one
+    over time.
 
     ``data`` is what :func:`identified_trajectories` returns.
     """
@@ -147,7 +157,9 @@ def draw_identified_trajectories(data: pd.DataFrame) -> Figure:
 
 
 def _draw_distance(axes: Axes, data: pd.DataFrame) -> None:
-    """Median and quartiles over noise samples of how far identified and simulated centre are from each other."""
+    """Median and quartiles over noise samples of how far identified and simulated centre are from
+    each other.
+    """
     wide = data.pivot_table(index="time_ms", columns="kind", values="distance_mm")
     if wide.empty:
         return
@@ -159,17 +171,19 @@ def _draw_distance(axes: Axes, data: pd.DataFrame) -> None:
 def real_throw(fit: StoredFit, outlines: int = 6) -> pd.DataFrame:
     """Figure 22: identified outlines at about even times, path, ground, and measured places.
 
-    Returns
-    -------
-    ``kind, item, time_ms, x_mm, y_mm, residual_mm`` and what was identified: the rows of one kind and item are
-    a polyline. Kinds are ``outline``, ``mark`` (a corner or end of each outline), ``identified``, ``measured`` and
-    ``ground``. ``residual_mm`` is the root mean square distance of measured from identified centres.
+    Returns ------- ``kind, item, time_ms, x_mm, y_mm, residual_mm`` and what was identified: the
+    rows of one kind and item are a polyline. Kinds are ``outline``, ``mark`` (a corner or end of
+    each outline), ``identified``, ``measured`` and ``ground``. ``residual_mm`` is the root mean
+    square distance of measured from identified centres.
     """
     states, throw = fit.states, fit.throw
     shown = evenly(np.arange(len(states.time)), outlines)
     bodies = [outline_at(fit.shape, states.position[k]) for k in shown]
     since = MS * (states.time - throw.time[0])
-    rows = [("outline", item, since[k], body) for item, (k, body) in enumerate(zip(shown, bodies, strict=True))]
+    rows = [
+        ("outline", item, since[k], body)
+        for item, (k, body) in enumerate(zip(shown, bodies, strict=True))
+    ]
     rows += [("mark", item, time, body[:1]) for _, item, time, body in rows]
     rows += [
         ("identified", 0, since, states.position[:, :2]),
@@ -178,12 +192,15 @@ def real_throw(fit: StoredFit, outlines: int = 6) -> pd.DataFrame:
     ]
     away = throw.position[:, :2] - states.position[states.frame, :2]
     residual = MM * float(np.sqrt((away**2).sum(axis=1).mean()))
-    parts = [polyline(MM * xy, "mm", kind=kind, item=item, time_ms=time) for kind, item, time, xy in rows]
+    parts = [
+        polyline(MM * xy, "mm", kind=kind, item=item, time_ms=time) for kind, item, time, xy in rows
+    ]
     return with_result(pd.concat(parts, ignore_index=True).assign(residual_mm=residual), fit)
 
 
 def draw_real_throw(data: pd.DataFrame) -> Figure:
-    """Figure 22: time lapse of the identified motion (a), measured and identified path of the centre (b), mm.
+    """Figure 22: time lapse of the identified motion (a), measured and identified path of the
+    centre (b), mm.
 
     ``data`` is what :func:`real_throw` returns.
     """
@@ -191,8 +208,12 @@ def draw_real_throw(data: pd.DataFrame) -> Figure:
     views = view_of(data, "mm"), view_of(centres, "mm")
     aspects = [view.aspect for view in views]
     height = min((style.DOUBLE_COLUMN - 1.4) / sum(aspects), _TALLEST)
-    figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, height + 1.2), width_ratios=aspects)
-    for axes, view, title in zip(panels, views, ("(a) identified motion", "(b) centre of mass"), strict=True):
+    figure, panels = plt.subplots(
+        1, 2, figsize=(style.DOUBLE_COLUMN, height + 1.2), width_ratios=aspects
+    )
+    for axes, view, title in zip(
+        panels, views, ("(a) identified motion", "(b) centre of mass"), strict=True
+    ):
         _frame(axes, view)
         axes.set(xlabel="$x$ (mm)", ylabel="$y$ (mm)")
         axes.set_title(title, loc="left")
@@ -222,13 +243,19 @@ def titled(row: pd.Series) -> str:
     """Which throw it is, and what was identified, as a line."""
     spread, label = row["inertia_ratio_se_mm2"], mathtext(row["label"])
     rate = "" if "frames/s" in label else f", {row['fps']:g} frames/s"
-    ratio = f"$J/m$ = {row['inertia_ratio_mm2']:.0f}" + (f" ± {spread:.0f}" if np.isfinite(spread) else "") + " mm²"
+    ratio = (
+        f"$J/m$ = {row['inertia_ratio_mm2']:.0f}"
+        + (f" ± {spread:.0f}" if np.isfinite(spread) else "")
+        + " mm²"
+    )
     sign = r"\geq" if row["friction_is_bound"] else "="
     return rf"{label}{rate}: {ratio}, $\mu {sign} {row['friction_mu']:.2f}$"
 
 
 def head(figure: Figure, title: str, *panels: Axes, words: Mapping[str, str] | None = None) -> None:
-    """A title over the figure, and below it a legend of what panels name, each name once; ``words`` replaces some."""
+    """A title over the figure, and below it a legend of what panels name, each name once; ``words``
+    replaces some.
+    """
     handles: dict[str, Any] = {}
     for axes in panels:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -236,7 +263,9 @@ def head(figure: Figure, title: str, *panels: Axes, words: Mapping[str, str] | N
     if handles:
         names = [(words or {}).get(name, name) for name in handles]
         columns = min(len(handles), 4)
-        figure.legend([*handles.values()], names, loc="outside upper center", ncols=columns, title=title)
+        figure.legend(
+            [*handles.values()], names, loc="outside upper center", ncols=columns, title=title
+        )
     else:
         figure.suptitle(title, fontsize=8)
 
@@ -254,7 +283,16 @@ def _draw_lapse(axes: Axes, data: pd.DataFrame) -> None:
     outlines = data[data["kind"] == "outline"].groupby("item")[["x_mm", "y_mm"]]
     draw_outlines(axes, [outline for _, outline in outlines], _OPACITY)
     marks = data[data["kind"] == "mark"]
-    axes.plot(marks["x_mm"], marks["y_mm"], "o", color=style.RELEASE, ms=2.4, mew=0.0, zorder=4, label="mark")
+    axes.plot(
+        marks["x_mm"],
+        marks["y_mm"],
+        "o",
+        color=style.RELEASE,
+        ms=2.4,
+        mew=0.0,
+        zorder=4,
+        label="mark",
+    )
     path = data[data["kind"] == "identified"]
     axes.plot(path["x_mm"], path["y_mm"], **_LOOKS["identified"])
 

@@ -30,23 +30,33 @@ _RATES = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.S
 _MEAN = "mean"
 _APART = 0.016  # of friction, between the marks of frame rates at one true value
 _FREE = 0.05  # of friction, around what figure 19 shows
-_ERROR_SCALE = 0.3, 100.0  # %: from what fast cameras reach to J/m unknown; beyond both ends the end's colour
+_ERROR_SCALE = (
+    0.3,
+    100.0,
+)  # %: from what fast cameras reach to J/m unknown; beyond both ends the end's colour
 _ERROR_COLOURS = "rocket_r"
 
 
 def error_tables(
-    published: str, measures: str, cells: Sequence[str], samples: Sequence[str], settings: Mapping[str, Any]
+    published: str,
+    measures: str,
+    cells: Sequence[str],
+    samples: Sequence[str],
+    settings: Mapping[str, Any],
 ) -> dict[str, pd.DataFrame]:
-    """Table 1 and what goes with it, of the tables of :func:`contactid.planar.identify.cells.write_cells`.
+    """Table 1 and what goes with it, of the tables of
+    :func:`contactid.planar.identify.cells.write_cells`.
 
-    ``published`` is ``published/planar.csv``, ``measures`` says which frictions give one motion, ``cells`` are the
-    run's, ``samples`` the stored ones: a reading of the noise that isn't stored is of the run. So are table 1's cells
-    where the stored ones are of other ``settings``.
+    ``published`` is ``published/planar.csv``, ``measures`` says which frictions give one motion,
+    ``cells`` are the run's, ``samples`` the stored ones: a reading of the noise that isn't stored
+    is of the run. So are table 1's cells where the stored ones are of other ``settings``.
     """
     (stored, made), printed = read_stored(samples), read_csv(published)
     same = Measured(read_csv(measures)).same_motion()
     rows = pd.concat([stored.iloc[:0], *map(read_csv, cells)], ignore_index=True)
-    every = pd.concat([stored, rows[~rows["noise_model"].isin(stored["noise_model"])]], ignore_index=True)
+    every = pd.concat(
+        [stored, rows[~rows["noise_model"].isin(stored["noise_model"])]], ignore_index=True
+    )
     shown = every if made["settings"] == json.loads(json.dumps(settings)) else rows
     return {
         "tables/tab01_inertia_ratio_error": error_table(shown, printed, same),
@@ -69,11 +79,14 @@ def error_figures(errors: str) -> dict[str, pd.DataFrame]:
     }
 
 
-def error_table(cells: pd.DataFrame, published: pd.DataFrame, same_motion: Mapping[float, float]) -> pd.DataFrame:
-    """Table 1: a row per noise model, friction and frame rate, beside the printed errors where there are some.
+def error_table(
+    cells: pd.DataFrame, published: pd.DataFrame, same_motion: Mapping[float, float]
+) -> pd.DataFrame:
+    """Table 1: a row per noise model, friction and frame rate, beside the printed errors where
+    there are some.
 
-    Errors of the cells count where the solve converged. ``same_motion`` is the least friction with the same motion;
-    cells with one ``motion_mu`` are of the same throws.
+    Errors of the cells count where the solve converged. ``same_motion`` is the least friction with
+    the same motion; cells with one ``motion_mu`` are of the same throws.
     """
     printed = published_errors(published)
     rows = []
@@ -104,7 +117,9 @@ def error_table(cells: pd.DataFrame, published: pd.DataFrame, same_motion: Mappi
                 "n_intervals": len(covered(good)),
                 "interval_coverage": covered(good).mean(),
                 "ratio_is_limit_share": good["ratio_is_limit"].mean(),
-                "inertia_ratio_se_median_pct": _median(100.0 * good["inertia_ratio_se_mm2"] / _truth_mm2(good)),
+                "inertia_ratio_se_median_pct": _median(
+                    100.0 * good["inertia_ratio_se_mm2"] / _truth_mm2(good)
+                ),
                 "complementarity_largest": good["complementarity"].max(),
                 "tries_mean": group["tries"].mean(),
                 "seconds_median": group["seconds"].median(),
@@ -115,20 +130,32 @@ def error_table(cells: pd.DataFrame, published: pd.DataFrame, same_motion: Mappi
     return pd.DataFrame(rows)
 
 
-def rate_table(samples: pd.DataFrame, published: pd.DataFrame, same_motion: Mapping[float, float]) -> pd.DataFrame:
-    """By noise model and frame rate, over the cells with mu from 0.2 on that are printed: mean with mean.
+def rate_table(
+    samples: pd.DataFrame, published: pd.DataFrame, same_motion: Mapping[float, float]
+) -> pd.DataFrame:
+    """By noise model and frame rate, over the cells with mu from 0.2 on that are printed: mean with
+    mean.
 
-    As in print every cell counts in a mean, though some are one motion; throws and their intervals count once.
+    As in print every cell counts in a mean, though some are one motion; throws and their intervals
+    count once.
     """
     printed = pd.DataFrame(
-        [(mu, same_motion[mu], fps, abs(error)) for (mu, fps), error in published_errors(published).items()],
+        [
+            (mu, same_motion[mu], fps, abs(error))
+            for (mu, fps), error in published_errors(published).items()
+        ],
         columns=["cell", "mu", "fps", "published"],
     )
     motions = samples.assign(mu=[same_motion.get(mu, mu) for mu in samples["mu"]])
-    counted = motions.drop_duplicates([*_CELL, "seed"]).merge(printed[printed["cell"] > LEAST_MU], on=["mu", "fps"])
+    counted = motions.drop_duplicates([*_CELL, "seed"]).merge(
+        printed[printed["cell"] > LEAST_MU], on=["mu", "fps"]
+    )
     rows = []
     for (noise, fps), part in counted.groupby(["noise_model", "fps"]):
-        size, distinct = part.loc[part["converged"], "error_pct"].abs(), part.drop_duplicates(["mu", "seed"])
+        size, distinct = (
+            part.loc[part["converged"], "error_pct"].abs(),
+            part.drop_duplicates(["mu", "seed"]),
+        )
         held = covered(distinct[distinct["converged"]])
         rows.append(
             {
@@ -149,10 +176,11 @@ def rate_table(samples: pd.DataFrame, published: pd.DataFrame, same_motion: Mapp
 
 
 def hard_truth_table(samples: pd.DataFrame) -> pd.DataFrame:
-    """A row per hard truth: how far the best starts, what follows their contact sequences, and the answers are off.
+    """A row per hard truth: how far the best starts, what follows their contact sequences, and the
+    answers are off.
 
-    Beside them: by which method the answers came, how many have a misfit that noise explains, and how often their 95 %
-    intervals hold the truth.
+    Beside them: by which method the answers came, how many have a misfit that noise explains, and
+    how often their 95 % intervals hold the truth.
     """
     rows = []
     for truth, part in samples.groupby("truth", sort=False):
@@ -164,13 +192,17 @@ def hard_truth_table(samples: pd.DataFrame) -> pd.DataFrame:
         rows.append(
             row
             | {
-                "inertia_ratio_se_median_pct": (100.0 * part["inertia_ratio_se_mm2"] / _truth_mm2(part)).median(),
+                "inertia_ratio_se_median_pct": (
+                    100.0 * part["inertia_ratio_se_mm2"] / _truth_mm2(part)
+                ).median(),
                 "n_intervals": len(held),
                 "n_held": int(held.sum()),
                 "n_converged": int(part["converged"].sum()),
                 "n_plausible": int(part["plausible"].sum()),
                 "n_sequence_plausible": int(part["sequence_plausible"].sum()),
-                "methods": ", ".join(f"{name} {n}" for name, n in part["reformulation"].value_counts().items()),
+                "methods": ", ".join(
+                    f"{name} {n}" for name, n in part["reformulation"].value_counts().items()
+                ),
                 "tries_median": part["tries"].median(),
                 "seconds_median": part["seconds"].median(),
             }
@@ -179,7 +211,9 @@ def hard_truth_table(samples: pd.DataFrame) -> pd.DataFrame:
 
 
 def failed_table(cells: pd.DataFrame, same_motion: Mapping[float, float]) -> pd.DataFrame:
-    """Every solve that did not converge, or whose misfit noise doesn't explain; one of throws that are the same."""
+    """Every solve that did not converge, or whose misfit noise doesn't explain; one of throws that
+    are the same.
+    """
     wanted = [
         *_CELL, "seed", "converged", "plausible", "error_pct", "friction_mu", "misfit", "degrees", "complementarity",
         "tries", "seconds",
@@ -201,11 +235,16 @@ def _median(values: pd.Series) -> float:
 
 
 def covered(table: pd.DataFrame) -> pd.Series:
-    """Of the rows whose standard error isn't infinite, whether the 95 % interval of J/m holds the truth.
+    """Of the rows whose standard error isn't infinite, whether the 95 % interval of J/m holds the
+    truth.
 
-    Rows without a standard error hold nothing; an infinite one, where J/m is at a limit, is no interval.
+    Rows without a standard error hold nothing; an infinite one, where J/m is at a limit, is no
+    interval.
     """
-    apart, error = (table["inertia_ratio_mm2"] - _truth_mm2(table)).abs(), table["inertia_ratio_se_mm2"]
+    apart, error = (
+        (table["inertia_ratio_mm2"] - _truth_mm2(table)).abs(),
+        table["inertia_ratio_se_mm2"],
+    )
     return (apart <= 1.96 * error)[~np.isinf(error)]
 
 
@@ -217,10 +256,9 @@ def _truth_mm2(table: pd.DataFrame) -> pd.Series:
 def identified_friction(cells: pd.DataFrame) -> pd.DataFrame:
     """Figure 19: identified friction of table 1's cells at high frame rates.
 
-    Returns
-    -------
-    Columns of the cells, ``is_bound`` (most seeds found no sliding), ``rolling_from_mu`` (the least true friction from
-    which on that holds at all of a noise model's frame rates, NaN without one) and ``printed_rolling_mu``.
+    Returns ------- Columns of the cells, ``is_bound`` (most seeds found no sliding),
+    ``rolling_from_mu`` (the least true friction from which on that holds at all of a noise model's
+    frame rates, NaN without one) and ``printed_rolling_mu``.
 
     Raises
     ------
@@ -242,16 +280,17 @@ def identified_friction(cells: pd.DataFrame) -> pd.DataFrame:
 def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
     """Sizes of the errors of J/m by frame rate, beside the printed ones, of table 1.
 
-    Returns
-    -------
-    ``noise_model, series, mu, fps, error_abs_pct, published_abs_pct, n_seeds, n_converged``: series ``cell``, and
-    ``mean`` over the printed cells with a friction of at least 0.2 (``mu`` is NaN there); of throws that are the same,
-    ``n_seeds`` and ``n_converged`` count one cell's.
+    Returns ------- ``noise_model, series, mu, fps, error_abs_pct, published_abs_pct, n_seeds,
+    n_converged``: series ``cell``, and ``mean`` over the printed cells with a friction of at least
+    0.2 (``mu`` is NaN there); of throws that are the same, ``n_seeds`` and ``n_converged`` count
+    one cell's.
     """
     sizes, counts = ["error_abs_pct", "published_abs_pct"], ["n_seeds", "n_converged"]
     kept = ["noise_model", "series", "mu", "fps", *sizes, *counts]
     table = cells.assign(
-        series="cell", error_abs_pct=cells["error_abs_median_pct"], published_abs_pct=cells["published_pct"].abs()
+        series="cell",
+        error_abs_pct=cells["error_abs_median_pct"],
+        published_abs_pct=cells["published_pct"].abs(),
     )[kept]
     table.loc[cells["mu"] != cells["motion_mu"], counts] = 0
     shared = (table["mu"] > LEAST_MU) & table["published_abs_pct"].notna()
@@ -268,15 +307,27 @@ def _first_of_tail(cells: pd.DataFrame) -> float:
 
 
 def draw_identified_friction(data: pd.DataFrame) -> Figure:
-    """Figure 19: identified against true friction, and below their difference, a column per noise model.
+    """Figure 19: identified against true friction, and below their difference, a column per noise
+    model.
 
-    Marks are medians over noise samples, bands reach from quartile to quartile. A bound has no difference.
+    Marks are medians over noise samples, bands reach from quartile to quartile. A bound has no
+    difference.
     """
-    models = [str(model) for model, of in data.groupby("noise_model", sort=False)["mu"] if of.nunique() > 1]
+    models = [
+        str(model)
+        for model, of in data.groupby("noise_model", sort=False)["mu"]
+        if of.nunique() > 1
+    ]
     models = models or list(dict.fromkeys(data["noise_model"]))
     whole = min(style.SINGLE_COLUMN * len(models), style.DOUBLE_COLUMN)
     figure, panels = plt.subplots(
-        2, len(models), figsize=(whole, 5.2), sharex=True, sharey="row", squeeze=False, height_ratios=(2.0, 1.0)
+        2,
+        len(models),
+        figsize=(whole, 5.2),
+        sharex=True,
+        sharey="row",
+        squeeze=False,
+        height_ratios=(2.0, 1.0),
     )
     reach = 0.0, float(data[["mu", "mu_q75"]].max().max()) + _FREE
     for letter, model, (axes, below) in zip("abcdef", models, panels.T, strict=False):
@@ -306,7 +357,9 @@ def _draw_difference(axes: Axes, cells: pd.DataFrame) -> None:
 
 
 def draw_identification_error(data: pd.DataFrame) -> Figure:
-    """Size of the error of J/m in table 1's grid: a panel per noise model with several truths, and the printed one."""
+    """Size of the error of J/m in table 1's grid: a panel per noise model with several truths, and
+    the printed one.
+    """
     cells = (data["series"] == "cell") & (data["n_seeds"] > 0)
     models = list(dict.fromkeys(data.loc[cells, "noise_model"])) or list(data["noise_model"][:1])
     shown = [(f"noise: {_plain(model)}", model, "error_abs_pct") for model in models]
@@ -328,14 +381,23 @@ def draw_identification_error(data: pd.DataFrame) -> Figure:
 
 
 def _draw_grid(axes: Axes, data: pd.DataFrame, column: str) -> None:
-    """Errors of the cells of one noise model by friction and frame rate, and in the last row their means."""
-    cells = data[data["series"] == "cell"].pivot_table(index="mu", columns="fps", values=column, dropna=False)
+    """Errors of the cells of one noise model by friction and frame rate, and in the last row their
+    means.
+    """
+    cells = data[data["series"] == "cell"].pivot_table(
+        index="mu", columns="fps", values=column, dropna=False
+    )
     means = data[data["series"] == "mean"].set_index("fps")[column]
     grid = cells.sort_index()
     grid.index = [f"{mu:g}" for mu in grid.index]
     grid.loc[_MEAN] = means.reindex(grid.columns)
     grid.columns = [f"{rate:g}" for rate in grid.columns]
-    look: Any = {"cmap": _ERROR_COLOURS, "norm": LogNorm(*_ERROR_SCALE), "linewidths": 0.5, "cbar": False}
+    look: Any = {
+        "cmap": _ERROR_COLOURS,
+        "norm": LogNorm(*_ERROR_SCALE),
+        "linewidths": 0.5,
+        "cbar": False,
+    }
     sns.heatmap(grid, ax=axes, annot=grid.map(_short), fmt="", annot_kws={"size": 6}, **look)
     axes.axhline(len(grid) - 1, color="white", lw=3.0)
     axes.set(xlabel="frames per second", ylabel="")
@@ -354,9 +416,13 @@ def _draw_friction(axes: Axes, cells: pd.DataFrame, reach: tuple[float, float]) 
     first = cells.iloc[0]
     rolling, printed = float(first["rolling_from_mu"]), float(first["printed_rolling_mu"])
     if np.isfinite(rolling):
-        axes.axvspan(rolling - _FREE, reach[1], color=_SHADE, lw=0.0, zorder=0, label="pure rolling")
+        axes.axvspan(
+            rolling - _FREE, reach[1], color=_SHADE, lw=0.0, zorder=0, label="pure rolling"
+        )
     axes.plot(reach, reach, color="black", ls="--", lw=0.7, zorder=1, label="identified = true")
-    axes.axvline(printed, color=_QUIET, ls=":", lw=0.9, zorder=1, label=rf"printed: rolling from {printed:g}")
+    axes.axvline(
+        printed, color=_QUIET, ls=":", lw=0.9, zorder=1, label=rf"printed: rolling from {printed:g}"
+    )
     rates = sorted(cells["fps"].unique())
     for place, rate in enumerate(rates):
         colour, marker = _RATES[place % len(_RATES)]
@@ -368,7 +434,9 @@ def _draw_friction(axes: Axes, cells: pd.DataFrame, reach: tuple[float, float]) 
                 at[shown], part["mu_median"][shown], marker, color=colour, mfc="white" if bound else colour, ms=3.6,
                 mew=0.8, zorder=3, label=None if bound else f"{rate:g} frames/s",
             )  # fmt: skip
-    axes.plot([], [], "o", color=_QUIET, mfc="white", ms=3.6, mew=0.8, label=r"least $\mu$ only (a bound)")
+    axes.plot(
+        [], [], "o", color=_QUIET, mfc="white", ms=3.6, mew=0.8, label=r"least $\mu$ only (a bound)"
+    )
 
 
 def _plain(name: str) -> str:

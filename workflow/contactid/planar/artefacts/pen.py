@@ -1,6 +1,8 @@
-"""Strokes and texts of the explanatory figures, drawn from the rows of :mod:`contactid.planar.artefacts.sketch`.
+"""Strokes and texts of the explanatory figures, drawn from the rows of
+:mod:`contactid.planar.artefacts.sketch`.
 
-How long an arrow is drawn and where a label stands is the figures' own; places, directions and numbers are the table's.
+How long an arrow is drawn and where a label stands is the figures' own; places, directions and
+numbers are the table's.
 """
 
 from __future__ import annotations
@@ -25,19 +27,25 @@ Box = tuple[Place, Place]
 
 
 def page(width: float, boxes: Sequence[Box], head: float = 0.05) -> tuple[Figure, list[Axes]]:
-    """Panels side by side, of equal scales, with the views ((x, y), (x, y)); ``width`` and ``head`` in inches."""
+    """Panels side by side, of equal scales, with the views ((x, y), (x, y)); ``width`` and ``head``
+    in inches.
+    """
     low, high = (np.array([box[end] for box in boxes], dtype=float) for end in (0, 1))
     size = high - low
     height = width * float(size[:, 1].max() / size[:, 0].sum()) + head
     widths = size[:, 0].tolist()
-    figure, panels = plt.subplots(1, len(boxes), figsize=(width, height), width_ratios=widths, squeeze=False)
+    figure, panels = plt.subplots(
+        1, len(boxes), figsize=(width, height), width_ratios=widths, squeeze=False
+    )
     for axes, start, end in zip(panels[0], low, high, strict=True):
         axes.set(xlim=(start[0], end[0]), ylim=(start[1], end[1]), aspect="equal")
         axes.set_axis_off()
     return figure, list(panels[0])
 
 
-def pens(data: pd.DataFrame, width: float, box: Box, head: float = 0.05) -> tuple[Figure, list[Pen]]:
+def pens(
+    data: pd.DataFrame, width: float, box: Box, head: float = 0.05
+) -> tuple[Figure, list[Pen]]:
     """A page with one view of each panel of a table."""
     parts = [part for _, part in data.groupby("panel")]
     figure, panels = page(width, [box] * len(parts), head)
@@ -89,7 +97,13 @@ class Pen:
         ground(self.axes, self.line(item), depth)
 
     def arrow(
-        self, item: str, length: float, colour: str = DARK, name: str = "", shift: Place = (0, 0), width: float = BOLD
+        self,
+        item: str,
+        length: float,
+        colour: str = DARK,
+        name: str = "",
+        shift: Place = (0, 0),
+        width: float = BOLD,
     ) -> None:
         """An arrow and its name at the tip."""
         tip = self.tip(item, length)
@@ -117,7 +131,9 @@ class Pen:
         say(self.axes, 0.5 * (places[0] + places[1]), name, shift, colour)
 
     def angle(self, item: str, radius: float, name: str, shift: Place) -> None:
-        """An arc from the side an angle is measured from, with a head at its end; named at its middle."""
+        """An arc from the side an angle is measured from, with a head at its end; named at its
+        middle.
+        """
         side, value = self.vector(item, "angle"), float(self.row(item, "angle")["value"])
         turned = np.arctan2(side[1], side[0]) + np.linspace(0.0, value, 60)
         arc = self.place(item, "angle") + radius * np.column_stack([np.cos(turned), np.sin(turned)])
@@ -129,7 +145,9 @@ class Pen:
         """Two centred lines over a panel, on the same base lines in every panel."""
         for text, rise in ((first, 15), (second, 4)):
             place = (0.5, 1.0), (0, rise)
-            self.axes.annotate(text, *place, "axes fraction", "offset points", ha="center", annotation_clip=False)
+            self.axes.annotate(
+                text, *place, "axes fraction", "offset points", ha="center", annotation_clip=False
+            )
 
 
 def ground(axes: Axes, line: np.ndarray, depth: float) -> None:
@@ -141,14 +159,36 @@ def ground(axes: Axes, line: np.ndarray, depth: float) -> None:
 
 
 def arrow(
-    axes: Axes, foot: Place, tip: Place, colour: str, width: float = NORMAL, heads: str = "-|>", joins: str = "miter"
+    axes: Axes,
+    foot: Place,
+    tip: Place,
+    colour: str,
+    width: float = NORMAL,
+    heads: str = "-|>",
+    joins: str = "miter",
 ) -> None:
     """An arrow from foot to tip, ``width`` points wide."""
-    look = {"arrowstyle": heads, "color": colour, "lw": width, "mutation_scale": 7, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", tuple(tip), tuple(foot), arrowprops={**look, "joinstyle": joins}, zorder=4, annotation_clip=False)
+    look = {
+        "arrowstyle": heads,
+        "color": colour,
+        "lw": width,
+        "mutation_scale": 7,
+        "shrinkA": 0,
+        "shrinkB": 0,
+    }
+    axes.annotate(
+        "",
+        tuple(tip),
+        tuple(foot),
+        arrowprops={**look, "joinstyle": joins},
+        zorder=4,
+        annotation_clip=False,
+    )
 
 
-def say(axes: Axes, at: Place, text: str, shift: Place, colour: str, size: float = 7, **more: Any) -> None:
+def say(
+    axes: Axes, at: Place, text: str, shift: Place, colour: str, size: float = 7, **more: Any
+) -> None:
     """A text ``shift`` points of type from a place, centred unless ``ha`` says otherwise."""
     axes.annotate(
         text, tuple(at), tuple(shift), textcoords="offset points", va="center", color=colour, fontsize=size,

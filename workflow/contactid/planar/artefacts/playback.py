@@ -20,7 +20,9 @@ _MM = 1e3  # per m
 
 
 def write_playback(fits: Sequence[str | Path], playback: str | Path) -> None:
-    """Write the shown throws of files of :func:`contactid.planar.identify.states.write_fits` as JSON."""
+    """Write the shown throws of files of :func:`contactid.planar.identify.states.write_fits` as
+    JSON.
+    """
     throws = [played_throw(fit) for file in fits for fit in _some(read_fits(file))]
     write_text(playback, compact_json({"tosses": throws}))
 
@@ -42,12 +44,11 @@ def position_error(fit: StoredFit) -> np.ndarray:
 def played_throw(fit: StoredFit) -> dict[str, Any]:
     """A throw as a page plays it.
 
-    Returns
-    -------
-    ``label``, ``synthetic``, ``inertia_ratio_mm2``, ``friction_mu``, ``friction_is_bound``; ``semi_axes`` or
-    ``vertices`` (mm, about the centre of mass); ``ground`` (slope in rad, x0 and y0 in mm); ``frame_ms``, ``measured``
-    (rows of x, y in mm and theta in rad), ``position_error_mm`` and ``angle_error_deg`` per frame; ``time_ms`` and
-    ``identified`` per instant; ``contacts``: ``time_ms``, ``x``, ``y`` (mm), and the ``normal`` and ``tangential``
+    Returns ------- ``label``, ``synthetic``, ``inertia_ratio_mm2``, ``friction_mu``,
+    ``friction_is_bound``; ``semi_axes`` or ``vertices`` (mm, about the centre of mass); ``ground``
+    (slope in rad, x0 and y0 in mm); ``frame_ms``, ``measured`` (rows of x, y in mm and theta in
+    rad), ``position_error_mm`` and ``angle_error_deg`` per frame; ``time_ms`` and ``identified``
+    per instant; ``contacts``: ``time_ms``, ``x``, ``y`` (mm), and the ``normal`` and ``tangential``
     impulse in ``impulse_unit``.
     """
     states, throw, ground = fit.states, fit.throw, fit.throw.ground
@@ -56,7 +57,9 @@ def played_throw(fit: StoredFit) -> dict[str, Any]:
     # no frame and no impulse is left out, nor the instants round an impulse
     pushed = np.flatnonzero((np.abs(states.impulse_n) > _PUSHES).any(axis=1))
     around = np.clip([pushed - 1, pushed, pushed + 1], 0, last).ravel()
-    shown = np.unique(np.concatenate([np.arange(0, last + 1, every), states.frame, [last], around])).astype(int)
+    shown = np.unique(
+        np.concatenate([np.arange(0, last + 1, every), states.frame, [last], around])
+    ).astype(int)
     error = throw.position - states.position[states.frame]
     shape = (
         {"semi_axes": [_MM * fit.shape.a, _MM * fit.shape.b]}

@@ -1,6 +1,8 @@
-"""J/m of the real square and ellipse by several routes, and over subsets of their impacts, with rivals beside.
+"""J/m of the real square and ellipse by several routes, and over subsets of their impacts, with
+rivals beside.
 
-The data are those of :mod:`contactid.planar.squares.bodies` and :mod:`contactid.planar.squares.identification`.
+The data are those of :mod:`contactid.planar.squares.bodies` and
+:mod:`contactid.planar.squares.identification`.
 """
 
 from __future__ import annotations
@@ -49,8 +51,12 @@ def bodies_figure(bodies: str) -> pd.DataFrame:
 
 
 def draw_bodies(data: pd.DataFrame) -> Figure:
-    """J/m by route (a), and by subset of impacts, measured and with rivals, of the square (b) and the ellipse (c)."""
-    figure, panels = plt.subplots(3, 1, figsize=(style.DOUBLE_COLUMN, 7.6), height_ratios=(1.5, 1.0, 1.0))
+    """J/m by route (a), and by subset of impacts, measured and with rivals, of the square (b) and
+    the ellipse (c).
+    """
+    figure, panels = plt.subplots(
+        3, 1, figsize=(style.DOUBLE_COLUMN, 7.6), height_ratios=(1.5, 1.0, 1.0)
+    )
     _draw_routes(panels[0], data)
     for letter, body, axes in (("b", SQUARE, panels[1]), ("c", ELLIPSE, panels[2])):
         _draw_subsets(axes, data[data["body"] == body])
@@ -68,7 +74,12 @@ def _draw_routes(axes: Axes, data: pd.DataFrame) -> None:
         plate = row["route"] == PLATE
         axes.errorbar(row[_VALUE], place, xerr=row[_ERROR], fmt="D" if plate else "o", ms=3.5, lw=1.0, color=colour,
                       mfc="none" if plate else colour)  # fmt: skip
-    names = routes["body"] + ": " + routes["route"] + np.where(routes["case"] != "", ", " + routes["case"], "")
+    names = (
+        routes["body"]
+        + ": "
+        + routes["route"]
+        + np.where(routes["case"] != "", ", " + routes["case"], "")
+    )
     axes.set_yticks(range(len(routes)), names, fontsize=6)
     axes.set(xlabel="$J/m$ (mm²), ± standard error", ylim=(-0.7, len(routes) - 0.3))
     axes.grid(axis="x", lw=0.3)
@@ -76,7 +87,9 @@ def _draw_routes(axes: Axes, data: pd.DataFrame) -> None:
 
 
 def _draw_subsets(axes: Axes, data: pd.DataFrame) -> None:
-    """J/m of each subset, and a line for each rival at the size at which it comes nearest to the body."""
+    """J/m of each subset, and a line for each rival at the size at which it comes nearest to the
+    body.
+    """
     real = data[data["route"] == SUBSET]
     place = _places(real["case"])
     value = float(data.loc[data["route"] == EQ31, _VALUE].iloc[0])
@@ -87,7 +100,16 @@ def _draw_subsets(axes: Axes, data: pd.DataFrame) -> None:
             at = np.insert(place, breaks, np.nan)
             values = np.insert(rival[_VALUE].to_numpy(), breaks, np.nan)
             axes.plot(at, values, ".-", color=colour, ms=4, lw=0.9, label=name)
-    axes.errorbar(place, real[_VALUE], yerr=real[_ERROR], fmt="o", color="black", ms=3.0, zorder=4, label="measured")
+    axes.errorbar(
+        place,
+        real[_VALUE],
+        yerr=real[_ERROR],
+        fmt="o",
+        color="black",
+        ms=3.0,
+        zorder=4,
+        label="measured",
+    )
     axes.axhline(float(data.loc[data["route"] == PLATE, _VALUE].iloc[-1]), color="black", ls="--", lw=0.8,
                  label="uniform plate")  # fmt: skip
     axes.set_xticks(place, [_short(case) for case in real["case"]], fontsize=6)
@@ -110,4 +132,10 @@ def _groups(cases: pd.Series) -> pd.Series:
 
 
 def _short(case: str) -> str:
-    return case.rpartition("quarter ")[2] if "quarter" in case else "to" if "towards" in case else "from"
+    return (
+        case.rpartition("quarter ")[2]
+        if "quarter" in case
+        else "to"
+        if "towards" in case
+        else "from"
+    )

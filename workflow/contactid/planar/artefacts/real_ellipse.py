@@ -1,6 +1,7 @@
 """What impact laws predict of a real ellipse's impacts.
 
-The figure's data are ``ext_real_ellipse_impacts`` of :func:`contactid.planar.identify.impact_tables.ellipse_tables`.
+The figure's data are ``ext_real_ellipse_impacts`` of
+:func:`contactid.planar.identify.impact_tables.ellipse_tables`.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def ellipse_impacts(ellipse_impacts: str) -> pd.DataFrame:
 
 
 def draw_real_ellipse(data: pd.DataFrame) -> Figure:
-    """Errors of each model (a), apparent restitution by approach speed (b) and place (c), impulse ratios by arm (d).
+    """Errors of each model (a), apparent restitution by approach speed (b) and place (c), impulse
+    ratios by arm (d).
 
     Models that are missing are left out.
     """
@@ -57,7 +59,9 @@ def draw_real_ellipse(data: pd.DataFrame) -> Figure:
     panels[0, 1].set_title("(b) restitution by speed", loc="left")
     panels[1, 0].set_title("(c) restitution by place", loc="left")
     if _FITTED in data:  # two curves: every impact's own comes from the half without it
-        panels[1, 0].plot(data["place_m"], data[_FITTED], color=style.LINE, label=r"$e_N$ identified", **_DOTS)
+        panels[1, 0].plot(
+            data["place_m"], data[_FITTED], color=style.LINE, label=r"$e_N$ identified", **_DOTS
+        )
         panels[1, 0].legend(loc="lower right", markerscale=3.0)
     _draw_ratios(panels[1, 1], data)
     return figure
@@ -71,7 +75,11 @@ def _draw_errors(axes: Axes, data: pd.DataFrame) -> None:
         (", recomputed", style.RELEASE, "two published laws, right-handed"),
         (", published", style.MEASURED, "six models as published"),
     ):
-        names = [str(column).removesuffix(_ERROR) for column in data if str(column).endswith(suffix + _ERROR)]
+        names = [
+            str(column).removesuffix(_ERROR)
+            for column in data
+            if str(column).endswith(suffix + _ERROR)
+        ]
         for place, name in enumerate(names):
             _draw_share(axes, data, name, colour, "-", label if place == 0 else None)
     axes.set(xlim=(0.0, _LARGEST), ylim=(0.0, 1.0), xlabel="error of post-impact velocity (m/s)")
@@ -80,7 +88,9 @@ def _draw_errors(axes: Axes, data: pd.DataFrame) -> None:
     axes.legend(loc="lower right", fontsize=6, handlelength=2.2)
 
 
-def _draw_share(axes: Axes, data: pd.DataFrame, name: str, colour: str, line: str, label: str | None) -> None:
+def _draw_share(
+    axes: Axes, data: pd.DataFrame, name: str, colour: str, line: str, label: str | None
+) -> None:
     if name + _ERROR not in data:
         return
     errors = np.sort(data[name + _ERROR].to_numpy())
@@ -98,11 +108,23 @@ def _draw_restitution(axes: Axes, data: pd.DataFrame, column: str, label: str) -
 
 def _draw_ratios(axes: Axes, data: pd.DataFrame) -> None:
     """Impulse ratios by the contact point's arm, measured and by both laws."""
-    axes.plot(data["arm_mm"], data["impulse_ratio"], color=style.MEASURED, label="measured", **_DOTS)
+    axes.plot(
+        data["arm_mm"], data["impulse_ratio"], color=style.MEASURED, label="measured", **_DOTS
+    )
     for name, colour in _RATIOS.items():
         if f"{name}: impulse_ratio" in data:
-            axes.plot(data["arm_mm"], data[f"{name}: impulse_ratio"], color=colour, alpha=0.7, label=name, **_DOTS)
-    axes.set(xlabel="contact point ahead of the centre of mass $r_t$ (mm)", ylabel="impulse ratio $c_t/c_n$")
+            axes.plot(
+                data["arm_mm"],
+                data[f"{name}: impulse_ratio"],
+                color=colour,
+                alpha=0.7,
+                label=name,
+                **_DOTS,
+            )
+    axes.set(
+        xlabel="contact point ahead of the centre of mass $r_t$ (mm)",
+        ylabel="impulse ratio $c_t/c_n$",
+    )
     axes.set_ylim(*_range(data["impulse_ratio"]))
     axes.set_title("(d) friction", loc="left")
     axes.legend(loc="upper right", markerscale=3.0)

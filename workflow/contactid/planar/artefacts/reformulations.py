@@ -1,4 +1,6 @@
-"""The contest of reformulations: how often each method succeeds from each start, how well it fits, and its time."""
+"""The contest of reformulations: how often each method succeeds from each start, how well it fits,
+and its time.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from contactid.output.tables import read_csv
 _THROW = ["truth", "mu", "fps", "seed"]
 _GROUP = ["throws", "start", "reformulation"]
 TABLE_1, HARD_TRUTHS = "table_1", "hard_truths"
-# Of half the sum of squared residuals. An answer that is likelier by a factor exp(2) than another is better; noise
-# decides between two that are nearer.
+# Of half the sum of squared residuals. An answer that is likelier by a factor exp(2) than another
+# is better; noise decides between two that are nearer.
 _ALIKE = 2.0
 _SHOWN = {
     "scholtes": "Scholtes",
@@ -43,14 +45,14 @@ def contest_figure(reformulation_table: str) -> pd.DataFrame:
 
 
 def reformulation_table(attempts: pd.DataFrame) -> pd.DataFrame:
-    """A row per start and method, over the throws of table 1's cells and over those of the hard truths.
+    """A row per start and method, over the throws of table 1's cells and over those of the hard
+    truths.
 
-    Returns
-    -------
-    ``throws, start, reformulation, n``; ``n_converged``; ``n_success`` (converged with a misfit that noise explains);
-    ``n_at_best`` (converged with a misfit that is about the least that any method found from any start of that throw);
-    errors of J/m in % of its truth, of successes and of all; ``misfit_over_best_median``; largest residual,
-    iterations, and CPU seconds.
+    Returns ------- ``throws, start, reformulation, n``; ``n_converged``; ``n_success`` (converged
+    with a misfit that noise explains); ``n_at_best`` (converged with a misfit that is about the
+    least that any method found from any start of that throw); errors of J/m in % of its truth, of
+    successes and of all; ``misfit_over_best_median``; largest residual, iterations, and CPU
+    seconds.
     """
     keyed = attempts.fillna({"mu": 0.0, "fps": 0.0})
     held = keyed["misfit"].where(keyed["converged"])
@@ -81,7 +83,9 @@ def reformulation_table(attempts: pd.DataFrame) -> pd.DataFrame:
 def draw_reformulations(data: pd.DataFrame) -> Figure:
     """Success (a), misfit beside the best found (b), and time (c) of each method, by its start."""
     methods = list(dict.fromkeys(data["reformulation"]))[::-1]
-    figure, panels = plt.subplots(1, 3, figsize=(style.DOUBLE_COLUMN, 0.3 * len(methods) + 1.3), sharey=True)
+    figure, panels = plt.subplots(
+        1, 3, figsize=(style.DOUBLE_COLUMN, 0.3 * len(methods) + 1.3), sharey=True
+    )
     shown = data.assign(success_pct=100.0 * data["n_success"] / data["n"])
     for (throws, start), (label, colour, marker) in _LOOKS.items():
         rows = shown[(shown["throws"] == throws) & (shown["start"] == start)]
@@ -102,7 +106,9 @@ def draw_reformulations(data: pd.DataFrame) -> Figure:
         axes.set_title(f"({letter})", loc="left")
         axes.grid(axis="y", lw=0.5, color="#ececec")
         axes.set_axisbelow(True)
-    panels[0].set_yticks(range(len(methods)), [_SHOWN.get(name, name.replace("_", " ")) for name in methods])
+    panels[0].set_yticks(
+        range(len(methods)), [_SHOWN.get(name, name.replace("_", " ")) for name in methods]
+    )
     panels[0].set_ylim(-0.6, len(methods) - 0.4)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, columnspacing=1.0)

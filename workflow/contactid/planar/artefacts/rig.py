@@ -1,18 +1,20 @@
-"""Figures 20 and 21: drawings to scale in place of the planar paper's two photographs, of a file of shapes.
+"""Figures 20 and 21: drawings to scale in place of the planar paper's two photographs, of a file of
+shapes.
 
-============== ================================================================================================
+==============
+    ================================================================================================
 column         meaning
-============== ================================================================================================
-panel          1, 2, ... from the left
-part           ``area`` and ``line`` (points of an outline or polyline), ``arrow`` (foot, tip), ``length`` (two
-               ends of a dimension), ``angle`` (apex, then points of an arc), ``name`` (place of a text, then the
-               place that it names)
-item           which one; of a length and a name, its text
-material       what it's made of or drawn as: ``wood``, ``sheet``, ``metal``, ``magnet``, ``frame``, ``circle``, ...
-order          of the point
-x_mm, y_mm     place in the panel's own axes, mm
-given          ``paper`` or ``assumed``
-============== ================================================================================================
+==============
+    ================================================================================================
+panel          1, 2, ... from the left part           ``area`` and ``line`` (points of an outline or
+polyline), ``arrow`` (foot, tip), ``length`` (two
+               ends of a dimension), ``angle`` (apex, then points of an arc), ``name`` (place of a
+               text, then the place that it names)
+item           which one; of a length and a name, its text material       what it's made of or drawn
+as: ``wood``, ``sheet``, ``metal``, ``magnet``, ``frame``, ``circle``, ... order          of the
+point x_mm, y_mm     place in the panel's own axes, mm given          ``paper`` or ``assumed``
+==============
+    ================================================================================================
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ from contactid.planar.artefacts.time_lapse import polyline
 COLUMNS = ["panel", "part", "item", "material", "order", "x_mm", "y_mm", "given"]
 _CORNERS = 61  # points of a drawn circle
 INSTEAD_OF_PHOTOGRAPH = (
-    "Drawing in place of the photograph, to scale. Solid outlines: sizes stated in the paper; dashed: assumed."
+    "Drawing in place of the photograph, to scale. "
+    "Solid outlines: sizes stated in the paper; dashed: assumed."
 )
 _QUIET = "#666666"
 _FILLS = {
@@ -79,7 +82,9 @@ def _points(shape: Mapping[str, Any]) -> np.ndarray:
         case {"rectangle": [left, low, right, top]}:
             return np.array([[left, low], [right, low], [right, top], [left, top], [left, low]])
         case {"arc": [x, y, radius, start, end]}:
-            return np.vstack([[x, y], _around(x, y, radius, radius, 0.0, np.linspace(start, end, _CORNERS))])
+            return np.vstack(
+                [[x, y], _around(x, y, radius, radius, 0.0, np.linspace(start, end, _CORNERS))]
+            )
         case {"disc": [x, y, radius]}:
             return _around(x, y, radius, radius, 0.0, whole)
         case {"ellipse": [x, y, a, b, turn]}:
@@ -101,7 +106,10 @@ def draw_rig(data: pd.DataFrame) -> Figure:
 
 def draw_release(data: pd.DataFrame) -> Figure:
     """Figure 21: the end-effector from the front (a) and from the side (b)."""
-    titles = "(a) along the servo's axis, seen through", "(b) from the side; inverting the field lets go"
+    titles = (
+        "(a) along the servo's axis, seen through",
+        "(b) from the side; inverting the field lets go",
+    )
     return _draw_views(data, titles)
 
 
@@ -110,7 +118,9 @@ def _draw_views(data: pd.DataFrame, titles: Sequence[str]) -> Figure:
     parts = [part for _, part in data.groupby("panel")]
     low, high = data["y_mm"].min() + _AROUND[0, 1], data["y_mm"].max() + _AROUND[1, 1]
     sides = [part["x_mm"].agg(["min", "max"]).to_numpy() + _AROUND[:, 0] for part in parts]
-    figure, panels = pen.page(style.DOUBLE_COLUMN, [((left, low), (right, high)) for left, right in sides], _HEAD)
+    figure, panels = pen.page(
+        style.DOUBLE_COLUMN, [((left, low), (right, high)) for left, right in sides], _HEAD
+    )
     for axes, part, title in zip(panels, parts, titles, strict=True):
         axes.set_title(title, loc="left")
         for place, (_, item) in enumerate(part.groupby(["part", "item"], sort=False)):
@@ -127,7 +137,9 @@ def _draw_item(axes: Axes, item: pd.DataFrame, order: float) -> None:
         _draw_area(axes, points, first["material"], first["given"] == "paper", order)
     elif first["part"] == "line":
         ghost = first["material"] == "ghost"
-        axes.plot(*points.T, color=style.LINE if ghost else _QUIET, lw=0.9 if ghost else 0.5, zorder=order)
+        axes.plot(
+            *points.T, color=style.LINE if ghost else _QUIET, lw=0.9 if ghost else 0.5, zorder=order
+        )
     elif first["part"] == "angle":
         axes.plot(*points[1:-3].T, color=_QUIET, lw=0.7, zorder=order)
         pen.arrow(axes, points[-4], points[-1], _QUIET, 0.7, joins="round")
@@ -144,9 +156,17 @@ def _draw_item(axes: Axes, item: pd.DataFrame, order: float) -> None:
 
 def _draw_area(axes: Axes, points: np.ndarray, material: str, stated: bool, order: float) -> None:
     """A filled outline, dashed where its size is assumed; circles are too small for dashes."""
-    axes.fill(*points.T, fc=_FILLS[material], ec="none", alpha=_SEEN_THROUGH.get(material, 1.0), zorder=order)
+    axes.fill(
+        *points.T,
+        fc=_FILLS[material],
+        ec="none",
+        alpha=_SEEN_THROUGH.get(material, 1.0),
+        zorder=order,
+    )
     if material != "circle":
-        axes.plot(*points.T, color=pen.DARK, lw=0.7, ls="-" if stated else (0, (4.0, 2.0)), zorder=order)
+        axes.plot(
+            *points.T, color=pen.DARK, lw=0.7, ls="-" if stated else (0, (4.0, 2.0)), zorder=order
+        )
 
 
 def _name(axes: Axes, place: np.ndarray, named: np.ndarray, text: str) -> None:

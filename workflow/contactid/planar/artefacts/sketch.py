@@ -1,20 +1,23 @@
-"""What the explanatory figures 1, 2, 3 and 5 are drawn from, as rows of a table, from the study's own code.
+"""What the explanatory figures 1, 2, 3 and 5 are drawn from, as rows of a table, from the study's
+own code.
 
-The paper shows sketches. Here every contact point, normal, gap, velocity and impulse is what ``contacts`` and
-``simulate`` give for a stated body, so that a sketch can't say something else than the models. A table has one row per
-point, arrow, angle or number, in the fixed frame S:
+The paper shows sketches. Here every contact point, normal, gap, velocity and impulse is what
+``contacts`` and ``simulate`` give for a stated body, so that a sketch can't say something else than
+the models. A table has one row per point, arrow, angle or number, in the fixed frame S:
 
-================== ============================================================================================
+==================
+    ============================================================================================
 column             meaning
-================== ============================================================================================
-panel              1, 2, ... from the left
-part               ``line`` (a point of a polyline), ``point``, ``arrow``, ``angle``, ``number``
-item               which one
-order              of the point within its line
-x_m, y_m           point of the line, point, foot of the arrow, apex of the angle; empty for a number
-vector_x, vector_y arrow, in ``unit``; for an angle, the unit vector that it is measured from
-value, unit        an angle (rad, counter-clockwise) or a number; the unit of points is m, that of directions 1
-================== ============================================================================================
+==================
+    ============================================================================================
+panel              1, 2, ... from the left part               ``line`` (a point of a polyline),
+``point``, ``arrow``, ``angle``, ``number`` item               which one order              of the
+point within its line x_m, y_m           point of the line, point, foot of the arrow, apex of the
+angle; empty for a number vector_x, vector_y arrow, in ``unit``; for an angle, the unit vector that
+it is measured from value, unit        an angle (rad, counter-clockwise) or a number; the unit of
+points is m, that of directions 1
+==================
+    ============================================================================================
 """
 
 from __future__ import annotations
@@ -34,7 +37,9 @@ SMALL_MASS, SMALL_INERTIA_RATIO = 0.064, 756e-6  # kg, m2
 TOUCHING = -1e-12  # m: closed for the simulator in spite of rounding
 
 
-def posture(shape: Shape, ground: Ground, theta: float, gap: float, along: float = 0.0) -> np.ndarray:
+def posture(
+    shape: Shape, ground: Ground, theta: float, gap: float, along: float = 0.0
+) -> np.ndarray:
     """(3,) configuration of a body at an angle (rad) whose least gap is as stated.
 
     The centre of mass lies over the point of the ground ``along`` (m) from its origin.
@@ -49,7 +54,9 @@ def ellipse_body(ellipse: Ellipse) -> PlanarBody:
     return PlanarBody(ellipse, SMALL_MASS, SMALL_MASS * SMALL_INERTIA_RATIO)
 
 
-def posture_lines(shape: Shape, ground: Ground, q: np.ndarray, reach: float) -> list[dict[str, Any]]:
+def posture_lines(
+    shape: Shape, ground: Ground, q: np.ndarray, reach: float
+) -> list[dict[str, Any]]:
     """Outline of a body, and ground under it as far as ``reach`` (m) to both sides."""
     foot = q[:2] - ((q[:2] - ground.origin) @ ground.normal) * ground.normal
     ends = foot + np.outer([-reach, reach], ground.tangent)
@@ -62,7 +69,9 @@ def frame(name: str, origin: Iterable[float], angle: float) -> list[dict[str, An
     return [arrow(f"x {name}", origin, first, "1"), arrow(f"y {name}", origin, second, "1")]
 
 
-def row(part: str, item: str, at: Iterable[float] = (np.nan, np.nan), **more: Any) -> dict[str, Any]:
+def row(
+    part: str, item: str, at: Iterable[float] = (np.nan, np.nan), **more: Any
+) -> dict[str, Any]:
     """One row; ``more`` replaces its defaults."""
     x, y = at
     return {"part": part, "item": item, "order": 0, "x_m": x, "y_m": y, "unit": "m", **more}
@@ -96,8 +105,12 @@ def number(item: str, value: float, unit: str) -> dict[str, Any]:
 
 
 def table(*panels: list[dict[str, Any]]) -> pd.DataFrame:
-    """The rows of panels to a nanometre (and as fine in other units): what is zero but for rounding is zero."""
-    rows = [{**row, "panel": number} for number, panel in enumerate(panels, start=1) for row in panel]
+    """The rows of panels to a nanometre (and as fine in other units): what is zero but for rounding
+    is zero.
+    """
+    rows = [
+        {**row, "panel": number} for number, panel in enumerate(panels, start=1) for row in panel
+    ]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     numbers = ["x_m", "y_m", "vector_x", "vector_y", "value"]
     table[numbers] = table[numbers].astype(float).round(9) + 0.0

@@ -1,7 +1,9 @@
-"""What the steps of a noisy motion say about J/m by themselves (section 5.2): the paper's reason to fit a motion.
+"""What the steps of a noisy motion say about J/m by themselves (section 5.2): the paper's reason to
+fit a motion.
 
-The throw of table 1 is simulated, and its velocity changes get noise: velocities from poses have it. Without noise the
-dynamic matrix A_NI (eq. 29) has one null vector, and every step gives the same J/m (eq. 32). With noise it has none.
+The throw of table 1 is simulated, and its velocity changes get noise: velocities from poses have
+it. Without noise the dynamic matrix A_NI (eq. 29) has one null vector, and every step gives the
+same J/m (eq. 32). With noise it has none.
 """
 
 from __future__ import annotations
@@ -30,8 +32,9 @@ from contactid.planar.simulate.throws import body_and_ground, noise_of
 
 _MU = 0.3  # of the throw: it slides and sticks
 _STEP = 1e-3  # s, the paper's
-# m/s of a velocity change, and rad/s times the uniform body's radius of gyration. The largest is about what
-# differences of poses at 240 frames/s have that are known to 1 mm; the least is above rounding.
+# m/s of a velocity change, and rad/s times the uniform body's radius of gyration. The largest is
+# about what differences of poses at 240 frames/s have that are known to 1 mm; the least is above
+# rounding.
 _NOISES = (0.0, 1e-3, 1e-2, 0.05, 0.15, 0.6)
 _DRAWS = 40  # noise samples: a quartile is then known to a fifth of the spread
 _FRAME_RATE = 240.0  # frames/s, of the differences that the figure marks
@@ -50,10 +53,12 @@ def step_equations(settings: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
 
 
 def equation_table(settings: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per noise and way to J/m: median and quartiles over noise samples, mm2, beside A's singular values.
+    """A row per noise and way to J/m: median and quartiles over noise samples, mm2, beside A's
+    singular values.
 
-    ``smallest_singular`` is relative to the largest one: 0 for a rigid body's motion. ``margin`` is the next one, how
-    far J/m is from being free. ``differenced_noise_m_s`` is what velocities from poses have.
+    ``smallest_singular`` is relative to the largest one: 0 for a rigid body's motion. ``margin`` is
+    the next one, how far J/m is from being free. ``differenced_noise_m_s`` is what velocities from
+    poses have.
     """
     (body, ground), options = body_and_ground(settings), settings["identification"]
     law = PlanarLaw(_MU, float(options["restitution_e_n"]), 0.0, float(settings["gravity"]))
@@ -71,7 +76,9 @@ def equation_table(settings: Mapping[str, Any]) -> pd.DataFrame:
         closed=motion.gap[:-1] <= 0.0,
     )
     pose_noise = float(noise_of(settings, next(iter(options["noise"])))[0])
-    differenced = np.sqrt(6.0) * pose_noise * _FRAME_RATE  # of q^(k+1) - 2 q^k + q^(k-1) over the interval
+    differenced = (
+        np.sqrt(6.0) * pose_noise * _FRAME_RATE
+    )  # of q^(k+1) - 2 q^k + q^(k-1) over the interval
     tables = [_rows_of(exact, noise) for noise in _NOISES]
     return pd.concat(tables, ignore_index=True).assign(
         true_mm2=1e6 * body.inertia / body.mass, differenced_noise_m_s=differenced
@@ -96,7 +103,9 @@ def _rows_of(exact: ContactSteps, noise: float) -> pd.DataFrame:
         found["least_squares"].append(moment @ spin / (spin @ spin))
         found["total_least_squares"].append(total_least_squares(equations))
     smallest, margin = np.median(singular, axis=0)
-    quartiles = {kind: 1e6 * np.quantile(values, [0.25, 0.5, 0.75]) for kind, values in found.items()}
+    quartiles = {
+        kind: 1e6 * np.quantile(values, [0.25, 0.5, 0.75]) for kind, values in found.items()
+    }
     return pd.DataFrame(
         {
             "noise_m_s": noise,
@@ -116,15 +125,31 @@ def draw_step_equations(data: pd.DataFrame) -> Figure:
     noisy = data[data["noise_m_s"] > 0.0]
     figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 2.7), sharex=True)
     once = noisy.drop_duplicates("noise_m_s")
-    panels[0].loglog(once["noise_m_s"], once["smallest_singular"], "o-", color=style.LINE, ms=3.0, label="smallest")
-    panels[0].loglog(once["noise_m_s"], once["margin"], "s--", color=style.RELEASE, ms=3.0, label="the next")
+    panels[0].loglog(
+        once["noise_m_s"],
+        once["smallest_singular"],
+        "o-",
+        color=style.LINE,
+        ms=3.0,
+        label="smallest",
+    )
+    panels[0].loglog(
+        once["noise_m_s"], once["margin"], "s--", color=style.RELEASE, ms=3.0, label="the next"
+    )
     panels[0].set(ylabel="singular value of $A_{N_I}$ (relative)")
     panels[0].set_title("(a) no null vector is left", loc="left")
     for kind, (label, colour) in _KINDS.items():
         rows = noisy[noisy["estimate"] == kind]
-        panels[1].plot(rows["noise_m_s"], rows["ratio_median_mm2"], "o-", color=colour, ms=3.0, label=label)
+        panels[1].plot(
+            rows["noise_m_s"], rows["ratio_median_mm2"], "o-", color=colour, ms=3.0, label=label
+        )
         panels[1].fill_between(
-            rows["noise_m_s"], rows["ratio_q25_mm2"], rows["ratio_q75_mm2"], color=colour, alpha=0.2, lw=0.0
+            rows["noise_m_s"],
+            rows["ratio_q25_mm2"],
+            rows["ratio_q75_mm2"],
+            color=colour,
+            alpha=0.2,
+            lw=0.0,
         )
     truth = float(data["true_mm2"].iloc[0])
     panels[1].axhline(truth, color="black", ls="--", lw=0.7, label="true")

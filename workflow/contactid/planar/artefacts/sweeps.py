@@ -1,4 +1,6 @@
-"""What sweeps over the time step and friction show: figures 6 to 8 and 10, and the tables beside them."""
+"""What sweeps over the time step and friction show: figures 6 to 8 and 10, and the tables beside
+them.
+"""
 
 from __future__ import annotations
 
@@ -52,17 +54,25 @@ def swept_tables(liftoff: str, nlp_step: str) -> dict[str, pd.DataFrame]:
     return {"tables/ext_liftoff": read_csv(liftoff), "tables/ext_nlp_step": read_csv(nlp_step)}
 
 
-def convergence_table(peaks: Mapping[str, pd.DataFrame], errors: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Order of convergence, error at customary time steps, and spread of the peaks, per scene and model.
+def convergence_table(
+    peaks: Mapping[str, pd.DataFrame], errors: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
+    """Order of convergence, error at customary time steps, and spread of the peaks, per scene and
+    model.
 
-    The order of the IRC is that of the error over many neighbouring time steps; the IGC's is fitted to single ones.
-    ``split`` is the share of the first impact's impulse that is left to its second instant.
+    The order of the IRC is that of the error over many neighbouring time steps; the IGC's is fitted
+    to single ones. ``split`` is the share of the first impact's impulse that is left to its second
+    instant.
     """
     rows = []
     for (scene, table), model in itertools.product(peaks.items(), (IRC, IGC)):
         part = table[table["model"] == model].sort_values("time_step_ms")
         limit = float(part["limit_ns"].iloc[0])
-        tried = part.assign(error_rms_ns=(part["peak_impulse_ns"] - limit).abs()) if model == IGC else errors[scene]
+        tried = (
+            part.assign(error_rms_ns=(part["peak_impulse_ns"] - limit).abs())
+            if model == IGC
+            else errors[scene]
+        )
         order, spread = order_of(tried["time_step_ms"].to_numpy(), tried["error_rms_ns"].to_numpy())
         fine = part[part["time_step_ms"] <= 1e3 * _CONVERGED_FROM * (1.0 + 1e-9)]
         relative = 100.0 * (fine["peak_impulse_ns"] / limit - 1.0)
@@ -80,7 +90,9 @@ def convergence_table(peaks: Mapping[str, pd.DataFrame], errors: Mapping[str, pd
                 "error_pct_up_to_1_ms_largest": relative.abs().max(),
                 "peak_least_ns": part["peak_impulse_ns"].min(),
                 "peak_largest_ns": part["peak_impulse_ns"].max(),
-                "split_median": float((1.0 - part["peak_impulse_ns"] / part["total_impulse_ns"]).median()),
+                "split_median": float(
+                    (1.0 - part["peak_impulse_ns"] / part["total_impulse_ns"]).median()
+                ),
             }
         )
     return pd.DataFrame(rows)
@@ -95,7 +107,9 @@ def impact_time_table(peaks: Mapping[str, pd.DataFrame], shown: Sequence[float])
             near = part.iloc[(part["time_step_ms"] - 1e3 * h).abs().argmin()]
             if abs(near["time_step_ms"] - 1e3 * h) < 1e-6 * h:
                 rows.append((scene, 1e3 * h, near["impact_time_ms"], near["peak_impulse_ns"]))
-    return pd.DataFrame(rows, columns=["scene", "time_step_ms", "impact_time_ms", "peak_impulse_ns"])
+    return pd.DataFrame(
+        rows, columns=["scene", "time_step_ms", "impact_time_ms", "peak_impulse_ns"]
+    )
 
 
 def order_of(time_steps: np.ndarray, errors: np.ndarray) -> tuple[float, float]:
@@ -108,7 +122,9 @@ def order_of(time_steps: np.ndarray, errors: np.ndarray) -> tuple[float, float]:
 
 
 def draw_peaks(data: pd.DataFrame, *, limit: str) -> Figure:
-    """Figures 6 and 8: peak of the normal impulse against the time step; ``limit`` names the line it should tend to."""
+    """Figures 6 and 8: peak of the normal impulse against the time step; ``limit`` names the line
+    it should tend to.
+    """
     figure, axes = plt.subplots(figsize=(style.SINGLE_COLUMN, 2.5))
     value = float(data["limit_ns"].iloc[0])
     axes.axhline(value, color="black", ls="--", lw=0.7, zorder=1, label=f"{limit}, {value:.1f} N s")
@@ -124,13 +140,19 @@ def draw_peaks(data: pd.DataFrame, *, limit: str) -> Figure:
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set(xlabel=r"time step $h$ (ms)", ylabel=r"largest impulse $c_n$ (N s)")
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles[1:] + handles[:1], labels[1:] + labels[:1], loc="outside upper center", ncols=2)
+    figure.legend(
+        handles[1:] + handles[:1], labels[1:] + labels[:1], loc="outside upper center", ncols=2
+    )
     return figure
 
 
 def draw_impulses(data: pd.DataFrame) -> Figure:
-    """Figures 7 and 10: normal impulses around the first impact, IRC (a) and IGC (b), for several time steps."""
-    figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN * 0.85, 2.4), sharex=True, sharey=True)
+    """Figures 7 and 10: normal impulses around the first impact, IRC (a) and IGC (b), for several
+    time steps.
+    """
+    figure, panels = plt.subplots(
+        1, 2, figsize=(style.DOUBLE_COLUMN * 0.85, 2.4), sharex=True, sharey=True
+    )
     top = float(data["impulse_ns"].max())
     for letter, model, axes in zip("ab", _MODELS, panels, strict=True):
         part = data[data["model"] == model]
@@ -145,16 +167,28 @@ def draw_impulses(data: pd.DataFrame) -> Figure:
 
 
 def _stems(axes: Axes, run: pd.DataFrame, place: int, named: float) -> None:
-    """Impulses at their instants; coarser steps get larger markers, so that coinciding ones stay visible."""
+    """Impulses at their instants; coarser steps get larger markers, so that coinciding ones stay
+    visible.
+    """
     colour, marker = _STEPS[place % len(_STEPS)]
     pushing = run[run["impulse_ns"] > named]
-    axes.vlines(pushing["time_ms"], 0.0, pushing["impulse_ns"], color=colour, lw=0.9, zorder=3 - 0.1 * place)
+    axes.vlines(
+        pushing["time_ms"], 0.0, pushing["impulse_ns"], color=colour, lw=0.9, zorder=3 - 0.1 * place
+    )
     axes.plot(
         pushing["time_ms"], pushing["impulse_ns"], marker, color=colour, mfc=colour if place == 0 else "none",
         ms=3.0 + 2.0 * place, mew=0.9, zorder=3 - 0.1 * place, label=_spelt_out(run, pushing),
     )  # fmt: skip
     small = run[run["impulse_ns"] <= named]
-    axes.plot(small["time_ms"], small["impulse_ns"], marker, color=colour, ms=2.0, mew=0.0, zorder=3 - 0.1 * place)
+    axes.plot(
+        small["time_ms"],
+        small["impulse_ns"],
+        marker,
+        color=colour,
+        ms=2.0,
+        mew=0.0,
+        zorder=3 - 0.1 * place,
+    )
 
 
 def _spelt_out(run: pd.DataFrame, pushing: pd.DataFrame) -> str:

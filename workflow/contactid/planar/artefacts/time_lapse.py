@@ -1,8 +1,10 @@
-"""Motions of planar bodies in time lapse: figures 9, 11 and 13, the user's own scenes, and what animations show.
+"""Motions of planar bodies in time lapse: figures 9, 11 and 13, the user's own scenes, and what
+animations show.
 
-A scene is a table with the columns ``panel, label, kind, item, time_s, x_m, y_m``. The rows of one panel, kind and item
-are a polyline in S, in their order: ``outline`` (one item per instant shown), ``com``, ``reference`` and ``ground``.
-The ground is straight and goes on beyond its two points; bodies are on its left.
+A scene is a table with the columns ``panel, label, kind, item, time_s, x_m, y_m``. The rows of one
+panel, kind and item are a polyline in S, in their order: ``outline`` (one item per instant shown),
+``com``, ``reference`` and ``ground``. The ground is straight and goes on beyond its two points;
+bodies are on its left.
 """
 
 from __future__ import annotations
@@ -35,7 +37,11 @@ SLIDING_SHOWN = (0.3, 0.8)  # range of friction in figure 11; all where none is 
 _BODY = LinearSegmentedColormap.from_list("body", [style.REST, style.REST_EDGE])
 _GROUND, _GROUND_EDGE = "#e4e4e4", "#8c8c8c"
 _TALLEST, _PAGE = 3.6, 8.0  # inches: of one panel, of all
-_BESIDE, _ABOVE, _AROUND = 0.5, 0.34, 0.75  # inches of a panel's numbers, its label, and of legend and axis names
+_BESIDE, _ABOVE, _AROUND = (
+    0.5,
+    0.34,
+    0.75,
+)  # inches of a panel's numbers, its label, and of legend and axis names
 _OPACITY = 1.2  # of all bodies of a panel, should they lie over each other
 _BETWEEN = 0.06  # inches around panels, so that labels keep clear of the marks above them
 _EVEN = 0.02  # instants are those of whole time steps
@@ -65,7 +71,9 @@ def sliding_motion(
     mu = motions["friction_mu"].values
     low, high = SLIDING_SHOWN
     runs = np.flatnonzero((mu >= low - 1e-9) & (mu <= high + 1e-9)).tolist() or range(len(mu))
-    return _figure_and_animation("fig11_sliding_motion", scene, motions, runs, outlines, frames_per_second)
+    return _figure_and_animation(
+        "fig11_sliding_motion", scene, motions, runs, outlines, frames_per_second
+    )
 
 
 def restitution_motion(
@@ -74,11 +82,18 @@ def restitution_motion(
     """Figure 13, a panel per restitution, and its animation."""
     scene, motions = _read(restitution_motions, block)
     runs = range(motions.sizes["run"])
-    return _figure_and_animation("fig13_restitution_motion", scene, motions, runs, outlines, frames_per_second)
+    return _figure_and_animation(
+        "fig13_restitution_motion", scene, motions, runs, outlines, frames_per_second
+    )
 
 
 def _figure_and_animation(
-    name: str, scene: Scene, motions: xr.Dataset, runs: Sequence[int], outlines: int, frames_per_second: float
+    name: str,
+    scene: Scene,
+    motions: xr.Dataset,
+    runs: Sequence[int],
+    outlines: int,
+    frames_per_second: float,
 ) -> dict[str, pd.DataFrame]:
     return {
         f"figures/{name}": run_panels(scene, motions, runs, outlines),
@@ -86,11 +101,15 @@ def _figure_and_animation(
     }
 
 
-def own_scenes(own_motions: Sequence[str], block: Mapping[str, Any], outlines: int) -> dict[str, pd.DataFrame]:
+def own_scenes(
+    own_motions: Sequence[str], block: Mapping[str, Any], outlines: int
+) -> dict[str, pd.DataFrame]:
     """``ext_scene_<name>`` of every scene that isn't the paper's, a panel per law."""
     read = [_read(file, block) for file in own_motions]
     return {
-        f"figures/ext_scene_{scene.name}": run_panels(scene, motions, range(motions.sizes["run"]), outlines)
+        f"figures/ext_scene_{scene.name}": run_panels(
+            scene, motions, range(motions.sizes["run"]), outlines
+        )
         for scene, motions in read
     }
 
@@ -100,14 +119,18 @@ def _read(file: str, block: Mapping[str, Any]) -> tuple[Scene, xr.Dataset]:
     return scene_of(block, str(motions.attrs["scene"])), motions
 
 
-def run_panels(scene: Scene, motions: xr.Dataset, runs: Sequence[int], outlines: int) -> pd.DataFrame:
+def run_panels(
+    scene: Scene, motions: xr.Dataset, runs: Sequence[int], outlines: int
+) -> pd.DataFrame:
     """A time lapse with a panel per run; panels are small, so they get fewer outlines."""
     span, fewer = (0.0, float(motions["time"][-1])), max(2 * outlines // 3, 2)
     return time_lapse(scene, motions, [(run, law_label(motions, run), span, fewer) for run in runs])
 
 
 def law_label(motions: xr.Dataset, run: int) -> str:
-    """What tells a run from the scene's others, in mathtext; friction and restitution where both vary."""
+    """What tells a run from the scene's others, in mathtext; friction and restitution where both
+    vary.
+    """
     parts = [
         rf"{symbol} = {float(motions[name][run]):g}"
         for symbol, name in ((r"\mu", "friction_mu"), (r"e_N", "restitution_e_n"))
@@ -125,19 +148,25 @@ def reference_point(scene: Scene, position: np.ndarray) -> np.ndarray:
 
 
 def detail_window(motions: xr.Dataset) -> tuple[float, float]:
-    """From just before the first run's first impact to just after its second, s; impacts begin after a flight."""
+    """From just before the first run's first impact to just after its second, s; impacts begin
+    after a flight.
+    """
     time = motions["time"].values
     hit = time[motions["impulse_n"].values[0].sum(axis=-1) > 0.0]
     if not len(hit):
         return 0.0, float(time[-1])
     begins = hit[np.diff(hit, prepend=-np.inf) > _FLIGHT]
-    return max(float(begins[0]) - _DETAIL, 0.0), min(float(begins[:2][-1]) + _DETAIL, float(time[-1]))
+    return max(float(begins[0]) - _DETAIL, 0.0), min(
+        float(begins[:2][-1]) + _DETAIL, float(time[-1])
+    )
 
 
 def time_lapse(
     scene: Scene, motions: xr.Dataset, panels: Sequence[tuple[int, str, tuple[float, float], int]]
 ) -> pd.DataFrame:
-    """A scene's table; a panel is a run, a label, a span (s) and a number of outlines, at even times."""
+    """A scene's table; a panel is a run, a label, a span (s) and a number of outlines, at even
+    times.
+    """
     parts: list[pd.DataFrame] = []
     time, beyond = motions["time"].values, _BEYOND * float(np.ptp(scene.body.shape.outline()[:, 0]))
     for panel, (run, label, (begin, end), outlines) in enumerate(panels):
@@ -145,11 +174,19 @@ def time_lapse(
         position = motions["position"].values[run]
         shown, path = evenly(inside, outlines), evenly(inside, POINTS)
         bodies = [outline_at(scene.body.shape, position[k]) for k in shown]
-        lines = [("outline", item, time[k], body) for item, (k, body) in enumerate(zip(shown, bodies, strict=True))]
+        lines = [
+            ("outline", item, time[k], body)
+            for item, (k, body) in enumerate(zip(shown, bodies, strict=True))
+        ]
         lines += [
             ("com", 0, time[path], position[path, :2]),
             ("reference", 0, time[path], reference_point(scene, position[path])),
-            ("ground", 0, time[inside[0]], ground_below(scene.ground, np.concatenate(bodies), beyond)),
+            (
+                "ground",
+                0,
+                time[inside[0]],
+                ground_below(scene.ground, np.concatenate(bodies), beyond),
+            ),
         ]
         parts += [
             polyline(points, panel=panel, label=label, kind=kind, item=item, time_s=moments)
@@ -168,11 +205,15 @@ def polyline(points: np.ndarray, unit: str = "m", **columns: Any) -> pd.DataFram
     return pd.DataFrame({**columns, f"x_{unit}": points[:, 0], f"y_{unit}": points[:, 1]})
 
 
-def animation_frames(scene: Scene, motions: xr.Dataset, runs: Sequence[int], frames_per_second: float) -> pd.DataFrame:
+def animation_frames(
+    scene: Scene, motions: xr.Dataset, runs: Sequence[int], frames_per_second: float
+) -> pd.DataFrame:
     """A time lapse with a panel per run, and an outline for each picture of an animation."""
     end = float(motions["time"][-1])
     pictures = max(2, round(end * frames_per_second) + 1)
-    return time_lapse(scene, motions, [(run, law_label(motions, run), (0.0, end), pictures) for run in runs])
+    return time_lapse(
+        scene, motions, [(run, law_label(motions, run), (0.0, end), pictures) for run in runs]
+    )
 
 
 def ground_below(ground: Ground, points: np.ndarray, margin: float = 0.0) -> np.ndarray:
@@ -211,7 +252,8 @@ def scene_panels(
     Parameters
     ----------
     columns
-        Panels beside each other, on a narrower page; as few as fit a whole one where it isn't given.
+        Panels beside each other, on a narrower page; as few as fit a whole one where it isn't
+        given.
     shared
         Whether all panels show the same part of the plane.
     """
@@ -219,10 +261,14 @@ def scene_panels(
     names = [int(panel) for panel in dict.fromkeys(data["panel"])]
     letters = string.ascii_lowercase if 1 < len(names) <= len(string.ascii_lowercase) else ""
     views = {panel: view_of(data if shared else data[data["panel"] == panel]) for panel in names}
-    columns = columns or _fewest_columns(len(names), min(view.aspect for view in views.values()), width)
+    columns = columns or _fewest_columns(
+        len(names), min(view.aspect for view in views.values()), width
+    )
     rows = -(-len(names) // columns)
     heights = _row_heights(list(views.values()), columns, width / columns - _BESIDE)
-    used = columns * (max(view.aspect * heights[k // columns] for k, view in enumerate(views.values())) + _BESIDE)
+    used = columns * (
+        max(view.aspect * heights[k // columns] for k, view in enumerate(views.values())) + _BESIDE
+    )
     figure, grid = plt.subplots(
         rows, columns, sharex=shared, sharey=shared, squeeze=False, height_ratios=heights,
         layout=ConstrainedLayoutEngine(compress=True, h_pad=_BETWEEN if shared else 2.0 * _BETWEEN),
@@ -242,20 +288,34 @@ def scene_panels(
 
 
 def name_lines(figure: Figure, axes: Axes, names: Mapping[str, str] | None = None) -> Legend:
-    """One legend over all panels for the labelled artists of ``axes``; ``names`` replaces some of their labels."""
+    """One legend over all panels for the labelled artists of ``axes``; ``names`` replaces some of
+    their labels.
+    """
     handles, labels = axes.get_legend_handles_labels()
     shown = [(names or {}).get(label, label) for label in labels]
     columns = len(handles) if figure.get_figwidth() > 1.25 * style.SINGLE_COLUMN else 2
-    return figure.legend(handles, shown, loc="outside upper center", ncols=columns, columnspacing=1.5)
+    return figure.legend(
+        handles, shown, loc="outside upper center", ncols=columns, columnspacing=1.5
+    )
 
 
 def _draw_motion(axes: Axes, data: pd.DataFrame) -> None:
     """Outlines that darken with time, both paths, and the reference point on every outline."""
     outlines = [part for _, part in data[data["kind"] == "outline"].groupby("item")]
-    draw_outlines(axes, [part[["x_m", "y_m"]] for part in outlines], min(0.10, _OPACITY / len(outlines)))
+    draw_outlines(
+        axes, [part[["x_m", "y_m"]] for part in outlines], min(0.10, _OPACITY / len(outlines))
+    )
     com, reference = (data[data["kind"] == kind] for kind in ("com", "reference"))
     axes.plot(com["x_m"], com["y_m"], color=style.LINE, lw=1.2, zorder=3, label=COM)
-    axes.plot(reference["x_m"], reference["y_m"], "--", color=style.RELEASE, lw=0.8, zorder=4, label=REFERENCE)
+    axes.plot(
+        reference["x_m"],
+        reference["y_m"],
+        "--",
+        color=style.RELEASE,
+        lw=0.8,
+        zorder=4,
+        label=REFERENCE,
+    )
     instants = [float(outline["time_s"].iloc[0]) for outline in outlines]
     x, y = (np.interp(instants, reference["time_s"], reference[name]) for name in ("x_m", "y_m"))
     axes.plot(x, y, "o", color=style.RELEASE, ms=2.0, mew=0.0, zorder=5)
@@ -284,7 +344,9 @@ def _frame(axes: Axes, data: pd.DataFrame, view: View, letter: str) -> None:
     """Limits, letter, label and ground of one panel."""
     axes.set(xlim=view.x, ylim=view.y, aspect="equal")
     label = data["label"].iloc[0]
-    named = "" if pd.isna(label) else str(label)  # a csv has no other empty text in a column of nothing else
+    named = (
+        "" if pd.isna(label) else str(label)
+    )  # a csv has no other empty text in a column of nothing else
     axes.set_title(" ".join(part for part in (letter and f"({letter})", named) if part), loc="left")
     axes.locator_params(nbins=6, axis="y", steps=[1, 2, 5, 10])
     draw_ground(axes, data, hatch="//////")
@@ -295,19 +357,25 @@ def draw_ground(axes: Axes, data: pd.DataFrame, unit: str = "m", **look: Any) ->
     x = np.array(axes.get_xlim())
     y = _above_ground(data, unit)(x)
     bottom = min(axes.get_ylim()[0], *y)
-    axes.fill([*x, *x[::-1]], [*y, bottom, bottom], fc=_GROUND, ec=_GROUND_EDGE, lw=0.0, zorder=0, **look)
+    axes.fill(
+        [*x, *x[::-1]], [*y, bottom, bottom], fc=_GROUND, ec=_GROUND_EDGE, lw=0.0, zorder=0, **look
+    )
     axes.plot(x, y, color="black", lw=0.8, zorder=0.5)
 
 
 def _above_ground(data: pd.DataFrame, unit: str) -> np.polynomial.Polynomial:
     """Height of the ground by the place along x."""
-    (x, other_x), (y, other_y) = data.loc[data["kind"] == "ground", [f"x_{unit}", f"y_{unit}"]].to_numpy()[:2].T
+    (x, other_x), (y, other_y) = (
+        data.loc[data["kind"] == "ground", [f"x_{unit}", f"y_{unit}"]].to_numpy()[:2].T
+    )
     slope = (other_y - y) / (other_x - x)
     return np.polynomial.Polynomial([y - slope * x, slope])
 
 
 def view_of(data: pd.DataFrame, unit: str = "m") -> View:
-    """The smallest view of what moves, and of the ground nearest to it where there is one, with a margin."""
+    """The smallest view of what moves, and of the ground nearest to it where there is one, with a
+    margin.
+    """
     places = [f"x_{unit}", f"y_{unit}"]
     moving = data.loc[data["kind"] != "ground", places].to_numpy(dtype=float)
     feet = moving[:0]

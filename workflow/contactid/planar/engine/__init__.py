@@ -1,1 +1,3 @@
-"""One least-squares problem for planar throws: unknowns in a table, motions from event to event, one search."""
+"""One least-squares problem for planar throws: unknowns in a table, motions from event to event,
+one search.
+"""

@@ -1,4 +1,6 @@
-"""The engine's answer: body and geometry with intervals, the motions, and how well they explain the poses."""
+"""The engine's answer: body and geometry with intervals, the motions, and how well they explain the
+poses.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,11 @@ class Answer:
     Attributes
     ----------
     problem, point : what was fitted, and the best point
-    errors : (:data:`N_COMMON`,) standard errors: a 1.96th of the longer side of the interval of 95 %
+    errors : (:data:`N_COMMON`,) standard errors: a 1.96th of the longer side of the interval of 95
+        %
     ratio, friction : profiles of J/m and mu
-    friction_is_bound : whether the poses set no upper end of mu: then ``mu`` is a lower bound of 95 %
+    friction_is_bound : whether the poses set no upper end of mu: then ``mu`` is a lower bound of 95
+        %
     squares, degrees : squared residuals in units of noise, and their degrees of freedom
     converged : whether one more fit gains nothing
     """
@@ -50,14 +54,20 @@ class Answer:
     def shape(self) -> Shape:
         """With the corners' fitted radius."""
         shape = self.problem.geometry.shape
-        return replace(shape, radius=float(self.point.common[RADIUS])) if isinstance(shape, Polygon) else shape
+        return (
+            replace(shape, radius=float(self.point.common[RADIUS]))
+            if isinstance(shape, Polygon)
+            else shape
+        )
 
     @property
     def ground(self) -> Ground:
         """With the fitted slope and height."""
         ground, slope = self.problem.geometry.ground, float(self.point.common[SLOPE])
         lift = float(self.point.common[HEIGHT])
-        return Ground(slope, ground.x0 - lift * float(np.sin(slope)), ground.y0 + lift * float(np.cos(slope)))
+        return Ground(
+            slope, ground.x0 - lift * float(np.sin(slope)), ground.y0 + lift * float(np.cos(slope))
+        )
 
     @property
     def misfit_per_degree(self) -> float:
@@ -81,7 +91,8 @@ def identify(
     minima
         Fitted motions, best first; they are searched for where none are given.
     noise_stated
-        Whether the throws' noise is stated. An estimated one may be too large, too: then the misfit tells the noise.
+        Whether the throws' noise is stated. An estimated one may be too large, too: then the misfit
+        tells the noise.
     say
         Takes a line on what begins.
     """
@@ -100,7 +111,11 @@ def identify(
     is_bound = friction.high_open
     if is_bound:
         friction = profile(problem, best, MU, (_ONE_SIDED**2 + orders) * excess)[0]
-    points = [point for point in (*ratio.points, *friction.points, *minima) if point.cost <= best.cost + rise]
+    points = [
+        point
+        for point in (*ratio.points, *friction.points, *minima)
+        if point.cost <= best.cost + rise
+    ]
     errors = _errors(problem, best, points, {RATIO: ratio, MU: friction}, excess)
     squares, degrees = problem.misfit(best)
     converged = best.cost - problem.fit(best, problem.whole).cost < problem.steering.better
@@ -108,10 +123,11 @@ def identify(
 
 
 def _choice_of_order(problem: Problem, best: Point) -> float:
-    """By how much more the best cost is below the truth's, where the poses also choose in which order corners hit.
+    """By how much more the best cost is below the truth's, where the poses also choose in which
+    order corners hit.
 
-    Each impact after a throw's first can be that of another corner, or not be there: the best of 2^k orders costs less
-    than the true one by up to 2 log(2^k), without being any truer.
+    Each impact after a throw's first can be that of another corner, or not be there: the best of
+    2^k orders costs less than the true one by up to 2 log(2^k), without being any truer.
     """
     if not isinstance(problem.geometry.shape, Polygon):
         return 0.0  # one contact: nothing to choose
@@ -123,14 +139,19 @@ def _choice_of_order(problem: Problem, best: Point) -> float:
 
 
 def _errors(
-    problem: Problem, best: Point, points: Sequence[Point], profiles: Mapping[int, Profile], excess: float
+    problem: Problem,
+    best: Point,
+    points: Sequence[Point],
+    profiles: Mapping[int, Profile],
+    excess: float,
 ) -> np.ndarray:
-    """(N_COMMON,) standard errors: how far the unknowns go in points that fit as well, and what the curvature adds.
+    """(N_COMMON,) standard errors: how far the unknowns go in points that fit as well, and what the
+    curvature adds.
 
     An unknown with a profile goes as far as its longer side does.
 
-    From three throws on their scatter counts, too, where it is larger: noise may not be all that differs (a sandwich;
-    Liang and Zeger 1986).
+    From three throws on their scatter counts, too, where it is larger: noise may not be all that
+    differs (a sandwich; Liang and Zeger 1986).
     """
     free = np.flatnonzero(problem.table.free[:N_COMMON])
     reached = np.abs([point.common - best.common for point in points]).max(axis=0)
@@ -154,13 +175,17 @@ def _errors(
 def _inverse(system: System) -> np.ndarray:
     """Of the normal matrix; what moves nothing has a large one."""
     scale = np.sqrt(np.maximum(np.diag(system.matrix), 1e-12))
-    return np.linalg.pinv(system.matrix / np.outer(scale, scale), hermitian=True) / np.outer(scale, scale)
+    return np.linalg.pinv(system.matrix / np.outer(scale, scale), hermitian=True) / np.outer(
+        scale, scale
+    )
 
 
 def sandwich(pulls: np.ndarray, inverse: np.ndarray) -> np.ndarray:
-    """(k, k) covariance of k unknowns from how n clusters pull, whatever the noise within a cluster is.
+    """(k, k) covariance of k unknowns from how n clusters pull, whatever the noise within a cluster
+    is.
 
-    The cluster-robust estimate of Liang and Zeger (1986); with the factor n / (n - 1) it is unbiased for a mean.
+    The cluster-robust estimate of Liang and Zeger (1986); with the factor n / (n - 1) it is
+    unbiased for a mean.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
 """The least-squares problem of planar throws: residuals, slopes and steps.
 
-A motion from event to event (:mod:`contactid.planar.simulate.motion`) of every throw is held against its *tracked*
-poses: the body's pose, seen from a point off its centre of mass and from axes that are turned. Body, tracked frame and
-ground are common to all throws; a start and a restitution of each impact are a throw's own. Restitution is no part of
-the paper's model (eq. 27): an impact's is free here as its impulse is there.
+A motion from event to event (:mod:`contactid.planar.simulate.motion`) of every throw is held
+against its *tracked* poses: the body's pose, seen from a point off its centre of mass and from axes
+that are turned. Body, tracked frame and ground are common to all throws; a start and a restitution
+of each impact are a throw's own. Restitution is no part of the paper's model (eq. 27): an impact's
+is free here as its impulse is there.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ class Point:
     ----------
     common : (:data:`N_COMMON`,)
     own : (throws, :data:`N_OWN`)
-    cost : squared residuals in units of noise, large ones limited, and squared departures from priors
+    cost : squared residuals in units of noise, large ones limited, and squared departures from
+        priors
     """
 
     common: np.ndarray
@@ -80,7 +82,8 @@ class System:
     matrix : (m, m) of the active unknowns: the free common ones, then each throw's
     gradient : (m,)
     active : (throws, :data:`N_UNKNOWNS`) which unknowns of each throw are active
-    pulls : (throws, free common) each throw's part of the gradient, with its own unknowns eliminated
+    pulls : (throws, free common) each throw's part of the gradient, with its own unknowns
+        eliminated
     """
 
     matrix: np.ndarray
@@ -90,10 +93,11 @@ class System:
 
 
 class Problem:
-    """Throws of one body, and the numbers that steer its fit; a ``held`` common unknown stays where it is.
+    """Throws of one body, and the numbers that steer its fit; a ``held`` common unknown stays where
+    it is.
 
-    Horizons are the numbers of frames of each throw that count. ``floor`` (3,) m, m, rad is added to the noise, which
-    smooths the cost far from its minimum.
+    Horizons are the numbers of frames of each throw that count. ``floor`` (3,) m, m, rad is added
+    to the noise, which smooths the cost far from its minimum.
     """
 
     def __init__(
@@ -130,10 +134,11 @@ class Problem:
         *,
         limited: bool = True,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals (n, 3 horizon) of throw k with unknowns ``rows`` (n, N_UNKNOWNS), in units of its noise.
+        """Residuals (n, 3 horizon) of throw k with unknowns ``rows`` (n, N_UNKNOWNS), in units of
+        its noise.
 
-        The second array (n, N_RESTITUTIONS) has the times of its impacts, s. Where ``limited``, large residuals grow
-        with their logarithm.
+        The second array (n, N_RESTITUTIONS) has the times of its impacts, s. Where ``limited``,
+        large residuals grow with their logarithm.
         """
         throw, steering = self.throws[k], self.steering
         measured = throw.measured
@@ -155,7 +160,9 @@ class Problem:
         """(N_RESTITUTIONS,) times of the impacts of throw k, s; infinite where there are fewer."""
         return self.residuals(k, row[None], horizon)[1][0]
 
-    def costs(self, k: int, rows: np.ndarray, horizon: int, floor: np.ndarray | float = 0.0) -> np.ndarray:
+    def costs(
+        self, k: int, rows: np.ndarray, horizon: int, floor: np.ndarray | float = 0.0
+    ) -> np.ndarray:
         """(n,) costs of throw k alone."""
         residuals = self.residuals(k, rows, horizon, floor)[0]
         prior = (rows - self.table.mean) * self.table.precision
@@ -164,7 +171,9 @@ class Problem:
     def cost(self, point: Point, horizons: Sequence[int], floor: np.ndarray | float = 0.0) -> float:
         """Of all throws."""
         table = self.table
-        total = float((((point.common - table.mean[:N_COMMON]) * table.precision[:N_COMMON]) ** 2).sum())
+        total = float(
+            (((point.common - table.mean[:N_COMMON]) * table.precision[:N_COMMON]) ** 2).sum()
+        )
         own_prior = (point.own - table.mean[N_COMMON:]) * table.precision[N_COMMON:]
         total += float((own_prior**2).sum())
         for k, horizon in enumerate(horizons):
@@ -180,10 +189,11 @@ class Problem:
         floor: np.ndarray | float = 0.0,
         difference: float | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Limited residuals (3 horizon,) of throw k, their slopes (3 horizon, active), and the active unknowns.
+        """Limited residuals (3 horizon,) of throw k, their slopes (3 horizon, active), and the
+        active unknowns.
 
-        An impact's restitution is active where the impact happens within the horizon. The ``difference`` is in units of
-        the unknowns' scales; wide ones are taken to both sides.
+        An impact's restitution is active where the impact happens within the horizon. The
+        ``difference`` is in units of the unknowns' scales; wide ones are taken to both sides.
         """
         table, small = self.table, self.steering.difference
         difference = difference or small
@@ -240,15 +250,23 @@ class Problem:
             matrix[common, rows], matrix[rows, common] = across, across.T
             gradient[common] += by_common.T @ residual
             gradient[rows] = own_gradient
-            pulls[k] = by_common.T @ residual - across @ np.linalg.lstsq(square, own_gradient, rcond=None)[0]
+            pulls[k] = (
+                by_common.T @ residual
+                - across @ np.linalg.lstsq(square, own_gradient, rcond=None)[0]
+            )
         return System(matrix, gradient, active, pulls)
 
     def fit(
-        self, point: Point, horizons: Sequence[int], floor: np.ndarray | float = 0.0, iterations: int = 20
+        self,
+        point: Point,
+        horizons: Sequence[int],
+        floor: np.ndarray | float = 0.0,
+        iterations: int = 20,
     ) -> Point:
         """Levenberg and Marquardt's steps from a point, within the bounds."""
         steering = self.steering
-        # where a contact is at the edge of sliding the cost has a kink, along whose bottom no narrow slope leads
+        # where a contact is at the edge of sliding the cost has a kink, along whose bottom no
+        # narrow slope leads
         widths = (steering.difference, steering.wide_difference)
         point = replace(point, cost=self.cost(point, horizons, floor))
         damping, width = steering.damping, 0
@@ -266,18 +284,27 @@ class Problem:
         return point
 
     def followed(self, point: Point, unknown: int, value: float) -> Point:
-        """The point with a common unknown elsewhere, and all others moved as the normal equations say they follow."""
+        """The point with a common unknown elsewhere, and all others moved as the normal equations
+        say they follow.
+        """
         system = self.system(point, self.whole, 0.0, self.steering.wide_difference)
         moved = int(self.table.free[:unknown].sum())
         rest = np.arange(len(system.gradient)) != moved
-        damped = system.matrix + np.diag(self.steering.least_damping * np.diag(system.matrix) + _TINY)
+        damped = system.matrix + np.diag(
+            self.steering.least_damping * np.diag(system.matrix) + _TINY
+        )
         move = np.empty(len(rest))
         move[moved] = 1.0
         move[rest] = -np.linalg.solve(damped[np.ix_(rest, rest)], damped[rest, moved])
         return self._moved(point, system, move * (value - point.common[unknown]))
 
     def _better(
-        self, point: Point, system: System, damping: float, horizons: Sequence[int], floor: np.ndarray | float
+        self,
+        point: Point,
+        system: System,
+        damping: float,
+        horizons: Sequence[int],
+        floor: np.ndarray | float,
     ) -> tuple[Point | None, float]:
         """The first cheaper point of steps that are damped more and more, and its damping."""
         diagonal = np.diag(system.matrix)

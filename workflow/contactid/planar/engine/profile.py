@@ -1,9 +1,9 @@
 """How far an unknown may be from its best value: its profile, all else fitted again at each value.
 
-The cost isn't a parabola: contacts stick or slide, corners hit in another order, and geometry gives way with J/m. So an
-interval reaches to where the cost, with everything else at its best, exceeds the least one by what noise allows
-(profile likelihood; Venzon and Moolgavkar 1988). A lower cost on the way is a better answer, and the walk begins anew
-from there.
+The cost isn't a parabola: contacts stick or slide, corners hit in another order, and geometry gives
+way with J/m. So an interval reaches to where the cost, with everything else at its best, exceeds
+the least one by what noise allows (profile likelihood; Venzon and Moolgavkar 1988). A lower cost on
+the way is a better answer, and the walk begins anew from there.
 """
 
 from __future__ import annotations
@@ -45,9 +45,11 @@ class _Side(NamedTuple):
 
 
 def profile(problem: Problem, best: Point, unknown: int, rise: float) -> tuple[Profile, Point]:
-    """The profile of a common unknown up to a rise of the cost, and the best point, which may be a new one.
+    """The profile of a common unknown up to a rise of the cost, and the best point, which may be a
+    new one.
 
-    Where each of several walks comes to a better point, the last one goes on to both ends all the same.
+    Where each of several walks comes to a better point, the last one goes on to both ends all the
+    same.
     """
     steering = problem.steering
     for restart in range(steering.profile_restarts + 1):
@@ -68,8 +70,11 @@ def profile(problem: Problem, best: Point, unknown: int, rise: float) -> tuple[P
     return Profile(below.end, above.end, below.is_open, above.is_open, tuple(inside)), best
 
 
-def _side(problem: Problem, best: Point, unknown: int, rise: float, sign: float, may_restart: bool) -> _Side:
-    """Walk to one side of the best, up to the interval's end, or to a better point where a restart may follow.
+def _side(
+    problem: Problem, best: Point, unknown: int, rise: float, sign: float, may_restart: bool
+) -> _Side:
+    """Walk to one side of the best, up to the interval's end, or to a better point where a restart
+    may follow.
 
     Where the steps run out, the poses set no end within reach, and the bound is the end.
     """
@@ -85,7 +90,9 @@ def _side(problem: Problem, best: Point, unknown: int, rise: float, sign: float,
         former, former_at = value, at
         value = float(np.clip(value + sign * step, table.low[unknown], table.high[unknown]))
         starts = [problem.followed(points[-1], unknown, value), _moved(points[-1], unknown, value)]
-        fits = [held.fit(start, problem.whole, 0.0, steering.profile_iterations) for start in starts]
+        fits = [
+            held.fit(start, problem.whole, 0.0, steering.profile_iterations) for start in starts
+        ]
         point = min(fits, key=lambda fit: fit.cost)
         at = float(np.sqrt(max(point.cost - best.cost, 0.0)))
         if at > steering.overshoot * limit and step > shortest:

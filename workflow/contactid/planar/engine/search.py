@@ -1,12 +1,13 @@
 """The one search: from a throw's first flight to its whole motion, an impact at a time.
 
-What happens at the first contact hangs on J/m, friction and the impact's restitution, so motions with many values of
-these are simulated over the first frames, and the best are fitted. Then the horizon grows. Each impact that comes into
-sight has a restitution that nothing told so far, so values of it are tried for each motion that is left, the best
-motions are fitted, and those that differ go on. Nothing is drawn, so there is no luck in what is found.
+What happens at the first contact hangs on J/m, friction and the impact's restitution, so motions
+with many values of these are simulated over the first frames, and the best are fitted. Then the
+horizon grows. Each impact that comes into sight has a restitution that nothing told so far, so
+values of it are tried for each motion that is left, the best motions are fitted, and those that
+differ go on. Nothing is drawn, so there is no luck in what is found.
 
-It begins with a line through the first frames. Where fewer than three lie before the first contact, that line tells the
-velocity badly, and so does the search.
+It begins with a line through the first frames. Where fewer than three lie before the first contact,
+that line tells the velocity badly, and so does the search.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ Say = Callable[[str], None]
 """Takes a line on what begins now."""
 
 _E_N = N_COMMON + N_STATE  # place of the first impact's restitution
-_TURNING = np.array([1.0, 1.0, 20.0])  # rad/m of the last: the noise's floor of theta by that of a position
+_TURNING = np.array(
+    [1.0, 1.0, 20.0]
+)  # rad/m of the last: the noise's floor of theta by that of a position
 
 
 def search(problem: Problem, say: Say | None = None) -> list[Point]:
@@ -56,7 +59,9 @@ def search(problem: Problem, say: Say | None = None) -> list[Point]:
 
 
 def _joined(problem: Problem, alone: Sequence[Sequence[Point]]) -> list[Point]:
-    """Motions of all throws with the common unknowns of each throw's best, and of their median, fitted together."""
+    """Motions of all throws with the common unknowns of each throw's best, and of their median,
+    fitted together.
+    """
     steering, floor = problem.steering, _floor(problem)
     best = np.array([points[0].common for points in alone])
     starts = []
@@ -72,14 +77,18 @@ def _joined(problem: Problem, alone: Sequence[Sequence[Point]]) -> list[Point]:
 
 
 def _nearest(points: Sequence[Point], common: np.ndarray, near: float) -> Point:
-    """The one of a throw's motions whose J/m is nearest, among those that fit about as well as the best."""
+    """The one of a throw's motions whose J/m is nearest, among those that fit about as well as the
+    best.
+    """
     least = points[0].cost
     good = [point for point in points if point.cost < least + near]
     return min(good, key=lambda point: abs(point.common[RATIO] - common[RATIO]))
 
 
 def _search_one(problem: Problem) -> list[Point]:
-    """One throw: first with a geometry close to the stated one; where that fails, with any, and more motions."""
+    """One throw: first with a geometry close to the stated one; where that fails, with any, and
+    more motions.
+    """
     steering, final = problem.steering, problem.steering.final
     close = _close_geometry(problem.geometry, steering)
     points = _settled(problem, _grown(Problem(close, problem.throws, steering))[:final])
@@ -95,7 +104,9 @@ def _search_one(problem: Problem) -> list[Point]:
 
 
 def _is_beyond(problem: Problem, point: Point) -> bool:
-    """Whether a motion is so far from the poses that other starts won't help: the body isn't as the model has it."""
+    """Whether a motion is so far from the poses that other starts won't help: the body isn't as the
+    model has it.
+    """
     return point.cost > problem.steering.beyond * 3.0 * sum(problem.whole)
 
 
@@ -162,7 +173,9 @@ def _body_poses(problem: Problem) -> np.ndarray:
     theta = position[:, 2] - mean[TURN]
     cos, sin = np.cos(theta), np.sin(theta)
     x, y = mean[POINT_X], mean[POINT_Y]
-    return np.column_stack([position[:, 0] - (x * cos - y * sin), position[:, 1] - (x * sin + y * cos), theta])
+    return np.column_stack(
+        [position[:, 0] - (x * cos - y * sin), position[:, 1] - (x * sin + y * cos), theta]
+    )
 
 
 def _first_rows(problem: Problem) -> np.ndarray:
@@ -174,7 +187,9 @@ def _first_rows(problem: Problem) -> np.ndarray:
         row[N_COMMON:_E_N] = state
         rows.append(row)
     states = np.array(rows)
-    grid = np.array(list(itertools.product(steering.ratios, steering.frictions, steering.restitutions)))
+    grid = np.array(
+        list(itertools.product(steering.ratios, steering.frictions, steering.restitutions))
+    )
     every = np.repeat(states, len(grid), axis=0)
     every[:, RATIO] = shape.uniform_inertia_ratio * np.tile(grid[:, 0], len(states))
     every[:, MU] = np.tile(grid[:, 1], len(states))
@@ -187,7 +202,9 @@ def _first_rows(problem: Problem) -> np.ndarray:
 
 
 def _first_states(problem: Problem) -> list[np.ndarray]:
-    """States (6,) at the first frame: lines through the frames of the first flight, and through one or two fewer."""
+    """States (6,) at the first frame: lines through the frames of the first flight, and through one
+    or two fewer.
+    """
     throw, seen = problem.throws[0].measured, problem.throws[0].seen
     time, poses = throw.time - throw.time[0], _weightless(problem)
     frames = _flight_frames(problem)
@@ -200,7 +217,9 @@ def _first_states(problem: Problem) -> list[np.ndarray]:
 
 
 def _weightless(problem: Problem) -> np.ndarray:
-    """(n, 3) poses of the first throw's body less what gravity adds since the first frame: flight is a line in them."""
+    """(n, 3) poses of the first throw's body less what gravity adds since the first frame: flight
+    is a line in them.
+    """
     throw = problem.throws[0].measured
     fallen = 0.5 * problem.geometry.gravity * (throw.time - throw.time[0]) ** 2
     return _body_poses(problem) + fallen[:, None] * np.array([0.0, 1.0, 0.0])
@@ -218,7 +237,9 @@ def _best_points(rows: np.ndarray, costs: np.ndarray, problem: Problem, number: 
     return kept
 
 
-def _fitted(problem: Problem, points: Sequence[Point], horizon: int, floor: np.ndarray, iterations: int) -> list[Point]:
+def _fitted(
+    problem: Problem, points: Sequence[Point], horizon: int, floor: np.ndarray, iterations: int
+) -> list[Point]:
     steering = problem.steering
     fits = [problem.fit(point, [horizon], floor, iterations) for point in points]
     fits.sort(key=lambda point: point.cost)
@@ -230,7 +251,9 @@ def _fitted(problem: Problem, points: Sequence[Point], horizon: int, floor: np.n
 
 
 def _extended(problem: Problem, points: Sequence[Point], before: int, horizon: int) -> list[Point]:
-    """Motions over a longer horizon: what the former one left open is varied, and the impacts that come into sight."""
+    """Motions over a longer horizon: what the former one left open is varied, and the impacts that
+    come into sight.
+    """
     steering, floor = problem.steering, _floor(problem)
     candidates = []
     for point in points:
@@ -244,9 +267,11 @@ def _extended(problem: Problem, points: Sequence[Point], before: int, horizon: i
 
 
 def _with_restitutions(problem: Problem, row: np.ndarray, begin: float, end: int) -> np.ndarray:
-    """(n, N_UNKNOWNS) a row with other restitutions of the first impacts between two frames, in every combination.
+    """(n, N_UNKNOWNS) a row with other restitutions of the first impacts between two frames, in
+    every combination.
 
-    Corners hit one shortly after the other, and what the first does decides where the next one hits.
+    Corners hit one shortly after the other, and what the first does decides where the next one
+    hits.
     """
     interval = problem.throws[0].measured.frame_interval
     impacts = problem.impacts(0, row, end)
@@ -268,7 +293,9 @@ def _row(point: Point) -> np.ndarray:
 def _varied(
     problem: Problem, point: Point, horizon: int, floor: np.ndarray | float, widths: Sequence[float]
 ) -> np.ndarray:
-    """(n, N_UNKNOWNS) points to both sides of a fitted one, along the directions that the poses leave open most."""
+    """(n, N_UNKNOWNS) points to both sides of a fitted one, along the directions that the poses
+    leave open most.
+    """
     table, steering = problem.table, problem.steering
     system = problem.system(point, [horizon], floor)
     active = np.concatenate([table.free[:N_COMMON], system.active[0, N_COMMON:]])
@@ -276,14 +303,18 @@ def _varied(
     values, vectors = np.linalg.eigh(system.matrix * np.outer(scale, scale))
     curvature = np.maximum(values[: steering.directions], steering.least_curvature)
     open_most = vectors[:, : steering.directions] / np.sqrt(curvature)
-    moves = [sign * width * move for move in open_most.T for width in widths for sign in (-1.0, 1.0)]
+    moves = [
+        sign * width * move for move in open_most.T for width in widths for sign in (-1.0, 1.0)
+    ]
     rows = np.repeat(_row(point)[None], len(moves), axis=0)
     rows[:, active] += scale * np.array(moves)
     return np.clip(rows, table.low, table.high)
 
 
 def _settled(problem: Problem, points: Sequence[Point]) -> list[Point]:
-    """Fitted whole motions, and others beside the best until these bring nothing new: the cost has many minima."""
+    """Fitted whole motions, and others beside the best until these bring nothing new: the cost has
+    many minima.
+    """
     steering, whole, floor = problem.steering, problem.whole, _floor(problem)
     minima = [problem.fit(point, whole, 0.0, steering.final_iterations) for point in points]
     for _ in range(steering.rounds):
@@ -295,8 +326,12 @@ def _settled(problem: Problem, points: Sequence[Point]) -> list[Point]:
         frames = impacts[np.isfinite(impacts)] / problem.throws[0].measured.frame_interval
         rows += [_with_restitutions(problem, _row(best), frame, whole[0]) for frame in frames]
         every = np.concatenate(rows)
-        tried = _best_points(every, problem.costs(0, every, whole[0], floor), problem, steering.final)
-        smoothed = [problem.fit(point, whole, floor, steering.growing_iterations) for point in tried]
+        tried = _best_points(
+            every, problem.costs(0, every, whole[0], floor), problem, steering.final
+        )
+        smoothed = [
+            problem.fit(point, whole, floor, steering.growing_iterations) for point in tried
+        ]
         fits = [problem.fit(point, whole, 0.0, steering.tried_iterations) for point in smoothed]
         minima += fits
         if min(point.cost for point in fits) > best.cost - steering.new:

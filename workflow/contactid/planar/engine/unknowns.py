@@ -1,8 +1,9 @@
-"""What a fit of planar throws doesn't know, as a table: name, unit, bounds, prior, and the scale of its steps.
+"""What a fit of planar throws doesn't know, as a table: name, unit, bounds, prior, and the scale of
+its steps.
 
-*Common* unknowns belong to the body, its tracked frame and the ground; *own* ones to a single throw. An unknown with a
-prior of no width is fixed. Priors are normal. Those of J/m, friction and restitution are so wide that they only steer
-what the poses leave open.
+*Common* unknowns belong to the body, its tracked frame and the ground; *own* ones to a single
+throw. An unknown with a prior of no width is fixed. Priors are normal. Those of J/m, friction and
+restitution are so wide that they only steer what the poses leave open.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class Unknown:
     name, unit : as in results
     low, high : bounds
     mean, spread : of its normal prior; an infinite spread is no prior, a spread of 0 fixes it
-    scale : size of a step that changes a motion by about a millimetre: slopes are differences over a part of it
+    scale : size of a step that changes a motion by about a millimetre: slopes are differences over
+        a part of it
     """
 
     name: str
@@ -46,7 +48,8 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Geometry:
-    """What is stated of the geometry, and how far the truth may be from it (standard deviations; 0: exact).
+    """What is stated of the geometry, and how far the truth may be from it (standard deviations; 0:
+    exact).
 
     Attributes
     ----------
@@ -85,15 +88,23 @@ def unknowns_of(geometry: Geometry, steering: Steering) -> list[Unknown]:
     least_ratio = steering.smallest_ratio * ratio
     largest_ratio = 0.99 * reach**2  # no body within the outline has more than a ring's
     ratio_spread = steering.ratio_spread * ratio
-    largest_mu, mu, mu_spread = steering.largest_friction, steering.friction_prior, steering.friction_spread
+    largest_mu, mu, mu_spread = (
+        steering.largest_friction,
+        steering.friction_prior,
+        steering.friction_spread,
+    )
     e_n, e_n_spread = steering.restitution_prior, steering.restitution_spread
     common = [
-        Unknown("inertia_ratio", "m2", least_ratio, largest_ratio, ratio, ratio_spread, 0.03 * ratio),
+        Unknown(
+            "inertia_ratio", "m2", least_ratio, largest_ratio, ratio, ratio_spread, 0.03 * ratio
+        ),
         Unknown("friction_mu", "1", 0.0, largest_mu, mu, mu_spread, 0.015),
         Unknown("turn", "rad", -free, free, geometry.turn, geometry.turn_error, 3e-3),
         Unknown("point_x", "m", -free, free, x, geometry.point_error, 3e-4),
         Unknown("point_y", "m", -free, free, y, geometry.point_error, 3e-4),
-        Unknown("corner_radius", "m", 0.0, _largest_radius(shape), radius, geometry.radius_error, 3e-4),
+        Unknown(
+            "corner_radius", "m", 0.0, _largest_radius(shape), radius, geometry.radius_error, 3e-4
+        ),
         Unknown("slope", "rad", -free, free, slope, geometry.slope_error, 3e-3),
         Unknown("height", "m", -free, free, 0.0, geometry.height_error, 3e-4),
     ]
@@ -101,7 +112,10 @@ def unknowns_of(geometry: Geometry, steering: Steering) -> list[Unknown]:
     start.append(Unknown("theta", "rad", -free, free, 0.0, free, 3e-3))
     start += [Unknown(name, "m/s", -free, free, 0.0, free, 0.03) for name in ("v_x", "v_y")]
     start.append(Unknown("omega", "rad/s", -free, free, 0.0, free, 0.5))
-    impacts = [Unknown(f"e_n_{k + 1}", "1", 0.0, 1.0, e_n, e_n_spread, 0.015) for k in range(N_RESTITUTIONS)]
+    impacts = [
+        Unknown(f"e_n_{k + 1}", "1", 0.0, 1.0, e_n, e_n_spread, 0.015)
+        for k in range(N_RESTITUTIONS)
+    ]
     return [*common, *start, *impacts]
 
 
@@ -112,7 +126,9 @@ def _largest_radius(shape: Shape) -> float:
     corners, inward = Polygon(shape.vertices).centres, inward_of(shape)
     sides = np.roll(corners, -1, axis=0) - corners
     squared_lengths = (sides**2).sum(axis=1)
-    shortened = ((inward - np.roll(inward, -1, axis=0)) * sides).sum(axis=1)  # by a radius of 1, times the length
+    shortened = ((inward - np.roll(inward, -1, axis=0)) * sides).sum(
+        axis=1
+    )  # by a radius of 1, times the length
     return 0.99 * float((squared_lengths / np.abs(shortened)).min())
 
 

@@ -19,7 +19,14 @@ from contactid.planar.identify.fit import (
 from contactid.planar.identify.states import write_fits
 from contactid.planar.simulate.hard_truths import hard_throw
 from contactid.planar.simulate.rig import rig_throw
-from contactid.planar.simulate.throws import Truth, body_and_ground, measured_throw, noise_of, true_motion, truth_of
+from contactid.planar.simulate.throws import (
+    Truth,
+    body_and_ground,
+    measured_throw,
+    noise_of,
+    true_motion,
+    truth_of,
+)
 
 _OF_A_FIT = (
     "ratio_is_limit", "friction_mu", "friction_mu_se", "friction_is_bound", "misfit", "degrees", "complementarity",
@@ -43,17 +50,23 @@ def identify_cells(
     seeds: Sequence[int],
     options: FitOptions | None = None,
 ) -> pd.DataFrame:
-    """A row per frame rate and seed, under the block's first noise; errors are relative to the truth, in %."""
+    """A row per frame rate and seed, under the block's first noise; errors are relative to the
+    truth, in %.
+    """
     options, noise = options or fit_options(block), next(iter(block["identification"]["noise"]))
     (body, ground), sigma = body_and_ground(block), noise_of(block, noise)
     motion, truth = true_motion(block, friction_mu), body.inertia / body.mass
     duration = float(block["identification"]["duration"])
     rows = []
     for rate, seed in itertools.product(frames_per_second, seeds):
-        throw = measured_throw(motion, ground, duration=duration, frames_per_second=float(rate), sigma=sigma, seed=seed)
+        throw = measured_throw(
+            motion, ground, duration=duration, frames_per_second=float(rate), sigma=sigma, seed=seed
+        )
         fit = fit_trajectories(body.shape, [throw], options)
         cell = {"noise_model": noise, "mu": friction_mu, "fps": float(rate), "seed": seed}
-        rows.append(cell | fit_record(fit) | {"error_pct": 100.0 * (fit.inertia_ratio / truth - 1.0)})
+        rows.append(
+            cell | fit_record(fit) | {"error_pct": 100.0 * (fit.inertia_ratio / truth - 1.0)}
+        )
     return pd.DataFrame(rows)
 
 
@@ -71,8 +84,11 @@ def fit_record(fit: TrajectoryFit) -> dict[str, Any]:
     }
 
 
-def write_cells(block: Mapping[str, Any], frictions: Sequence[float], seeds: Sequence[int], table: str) -> None:
-    """Identify throws under the block's noise at every frame rate, and write a row per friction, rate and seed.
+def write_cells(
+    block: Mapping[str, Any], frictions: Sequence[float], seeds: Sequence[int], table: str
+) -> None:
+    """Identify throws under the block's noise at every frame rate, and write a row per friction,
+    rate and seed.
 
     Frictions that give one motion give the same throws, so these are identified once.
     """
@@ -82,16 +98,20 @@ def write_cells(block: Mapping[str, Any], frictions: Sequence[float], seeds: Seq
         positions = true_motion(block, friction).position
         cells = next((cells for other, cells in known if np.array_equal(other, positions)), None)
         if cells is None:
-            cells = identify_cells(block, friction, block["identification"]["frames_per_second"], seeds)
+            cells = identify_cells(
+                block, friction, block["identification"]["frames_per_second"], seeds
+            )
             known.append((positions, cells))
         found.append(cells.assign(mu=friction))
     write_csv(pd.concat(found, ignore_index=True), table)
 
 
 def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[int]) -> pd.DataFrame:
-    """A row per seed of a hard truth (:mod:`contactid.planar.simulate.hard_truths`); errors are in % of it.
+    """A row per seed of a hard truth (:mod:`contactid.planar.simulate.hard_truths`); errors are in
+    % of it.
 
-    Beside the answer are the best start and what comes of following that start's contact sequence, and no more.
+    Beside the answer are the best start and what comes of following that start's contact sequence,
+    and no more.
     """
     alone = fit_options(block, continuations=(), sequences=1)
     rows = []
@@ -100,25 +120,36 @@ def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[in
         fit = fit_trajectories(body.shape, [throw], fit_options(block))
         followed = fit_trajectories(body.shape, [throw], alone)
         ratio = body.inertia / body.mass
-        errors = {"start": followed.start_ratio, "sequence": followed.inertia_ratio, "": fit.inertia_ratio}
+        errors = {
+            "start": followed.start_ratio,
+            "sequence": followed.inertia_ratio,
+            "": fit.inertia_ratio,
+        }
         rows.append(
             {"truth": truth, "seed": seed, "true_ratio_mm2": 1e6 * ratio}
             | fit_record(fit)
             | {"sequence_plausible": followed.converged and followed.plausible}
-            | {f"{of}_error_pct".lstrip("_"): 100.0 * (found / ratio - 1.0) for of, found in errors.items()}
+            | {
+                f"{of}_error_pct".lstrip("_"): 100.0 * (found / ratio - 1.0)
+                for of, found in errors.items()
+            }
         )
     return pd.DataFrame(rows)
 
 
 def write_hard_truth(block: Mapping[str, Any], truth: str, seeds: int, table: str) -> None:
-    """Identify as many throws with one of the hard truths, each with noise of its own, and write a row for each."""
+    """Identify as many throws with one of the hard truths, each with noise of its own, and write a
+    row for each.
+    """
     write_csv(identify_hard_truth(block, truth, range(1, seeds + 1)), table)
 
 
 def write_shown(block: Mapping[str, Any], fits: str, table: str, paths: str) -> None:
-    """Identify the throws of figures 17 and 18; write their states and impulses, and a row each as table 1 has them.
+    """Identify the throws of figures 17 and 18; write their states and impulses, and a row each as
+    table 1 has them.
 
-    ``paths`` is how far the identified centre is from the simulated one, for as many noise samples as figure 17 shows.
+    ``paths`` is how far the identified centre is from the simulated one, for as many noise samples
+    as figure 17 shows.
     """
     options = block["identification"]
     shown, duration = options["shown"], float(options["duration"])
@@ -129,7 +160,9 @@ def write_shown(block: Mapping[str, Any], fits: str, table: str, paths: str) -> 
     shown_fits, rows, distances = [], [], []
     for seed in range(first, first + int(shown["path_seeds"])):
         for rate in map(float, shown["frames_per_second"]):
-            throw = measured_throw(motion, ground, duration=duration, frames_per_second=rate, sigma=sigma, seed=seed)
+            throw = measured_throw(
+                motion, ground, duration=duration, frames_per_second=rate, sigma=sigma, seed=seed
+            )
             fit = fit_trajectories(body.shape, [throw], fit_options(block))
             cell = {"noise_model": noise, "mu": friction, "fps": rate, "seed": seed}
             distances.append(_path_distance(fit, truth).assign(**cell))
@@ -149,10 +182,13 @@ def _path_distance(fit: TrajectoryFit, truth: Truth) -> pd.DataFrame:
     states = fit.throws[0]
     time = np.arange(0.0, float(states.time[-1]) + 1e-9, _PATH_INTERVAL)
     offset = [
-        np.interp(time, states.time, states.position[:, i]) - np.interp(time, truth.time, truth.position[:, i])
+        np.interp(time, states.time, states.position[:, i])
+        - np.interp(time, truth.time, truth.position[:, i])
         for i in (0, 1)
     ]
-    return pd.DataFrame({"time_ms": np.round(1e3 * time, 6), "distance_mm": 1e3 * np.hypot(*offset)})
+    return pd.DataFrame(
+        {"time_ms": np.round(1e3 * time, 6), "distance_mm": 1e3 * np.hypot(*offset)}
+    )
 
 
 def write_rig_twin(block: Mapping[str, Any], fits: str) -> None:

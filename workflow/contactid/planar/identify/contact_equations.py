@@ -1,23 +1,28 @@
-"""The equations of a planar motion's steps with contact as a linear system (planar paper, section 5.2.1).
+"""The equations of a planar motion's steps with contact as a linear system (planar paper, section
+5.2.1).
 
-A step from k to k + 1 with closed contacts obeys three equations that are linear in the mass, the moment of inertia and
-the impulses (eq. 28). With ``a = (dv_x, dv_y + h g)``, the velocity change without gravity's part,
+A step from k to k + 1 with closed contacts obeys three equations that are linear in the mass, the
+moment of inertia and the impulses (eq. 28). With ``a = (dv_x, dv_y + h g)``, the velocity change
+without gravity's part,
 
     m a = N_xy c_n + T_xy c_t,    J d_omega = sum (r_t c_n - r_n c_t).
 
-Stacked over the steps they read ``A w = 0`` (eqs. 29, 30). The motion of a rigid body with one contact at a time gives
-A one null vector ``(1, J/m, c/m)``: only ratios to m are identifiable. Noise takes it away as soon as there are two
-steps. Each step with several contacts adds null vectors of its own, impulses that cancel each other out.
+Stacked over the steps they read ``A w = 0`` (eqs. 29, 30). The motion of a rigid body with one
+contact at a time gives A one null vector ``(1, J/m, c/m)``: only ratios to m are identifiable.
+Noise takes it away as soon as there are two steps. Each step with several contacts adds null
+vectors of its own, impulses that cancel each other out.
 
-Eliminating the impulses of eq. 28: one contact's G^k (3, 2) has one left null vector, the moment about the contact
-point, so a step leaves one equation, ``k . (GQ x a) = J/m d_omega`` (eq. 31), useless where the spin stays. Eq. 32 asks
-the same J/m of every step. Two contacts' G^k has rank 3: such a step says nothing about J/m. Both sides of eq. 31 are
-measured. Plain least squares takes d_omega as exact; noise in it adds to ``sum d_omega^2`` and not to the products, so
-the slope is biased towards 0 however many steps there are. Total least squares weighs each residual by its own
+Eliminating the impulses of eq. 28: one contact's G^k (3, 2) has one left null vector, the moment
+about the contact point, so a step leaves one equation, ``k . (GQ x a) = J/m d_omega`` (eq. 31),
+useless where the spin stays. Eq. 32 asks the same J/m of every step. Two contacts' G^k has rank 3:
+such a step says nothing about J/m. Both sides of eq. 31 are measured. Plain least squares takes
+d_omega as exact; noise in it adds to ``sum d_omega^2`` and not to the products, so the slope is
+biased towards 0 however many steps there are. Total least squares weighs each residual by its own
 variance, which depends on J/m, and has no such bias.
 
-Deviation: g is a magnitude here and acts along -y, hence ``dv_y + h g``; eq. 28's ``dv_y - h g`` holds for g = -9.81.
-Its ``c_{t,+} - c_{t,+}`` is read as ``c_{t,+} - c_{t,-}``, the impulse along t; the y component of GQ has a sine.
+Deviation: g is a magnitude here and acts along -y, hence ``dv_y + h g``; eq. 28's ``dv_y - h g``
+holds for g = -9.81. Its ``c_{t,+} - c_{t,+}`` is read as ``c_{t,+} - c_{t,-}``, the impulse along
+t; the y component of GQ has a sine.
 """
 
 from __future__ import annotations
@@ -64,7 +69,9 @@ class ContactSteps:
 
     @property
     def length(self) -> float:
-        """Unit of length, m: the uniform body's radius of gyration, so that ``J/(m L^2)`` is of order one."""
+        """Unit of length, m: the uniform body's radius of gyration, so that ``J/(m L^2)`` is of
+        order one.
+        """
         return float(np.sqrt(self.shape.uniform_inertia_ratio))
 
     @property
@@ -131,8 +138,9 @@ def dynamic_matrix(steps: ContactSteps, *, scaled: bool = False) -> tuple[np.nda
     Returns
     -------
     matrix : (3 n, 2 + 2 sum n_closed); columns m, J, then every step's c_n and c_t
-    units : (columns,) kg m2 and N s per kg. Scaled, A's unknowns are J over m L^2 and impulses over m V, and its rows
-        are over V and L V, with :attr:`ContactSteps.length` and :attr:`ContactSteps.speed`
+    units : (columns,) kg m2 and N s per kg. Scaled, A's unknowns are J over m L^2 and impulses over
+        m V, and its rows are over V and L V, with :attr:`ContactSteps.length` and
+        :attr:`ContactSteps.speed`
     """
     counts = 2 * steps.closed.sum(axis=1)
     starts = 2 + np.concatenate([[0], np.cumsum(counts)])
@@ -159,8 +167,8 @@ class Spectrum:
     singular : (columns,) over the largest, descending; zeros where there are more columns than rows
     nullity : how many are 0 by rounding
     split : how many are 0 because several contacts share an impulse (:attr:`ContactSteps.split`)
-    per_mass : (columns,) ``(1, J/m, c/m)`` in SI units, of least norm among the splits; from noisy data the direction
-        of the smallest singular value. Not numbers where J is free
+    per_mass : (columns,) ``(1, J/m, c/m)`` in SI units, of least norm among the splits; from noisy
+        data the direction of the smallest singular value. Not numbers where J is free
     """
 
     singular: np.ndarray
@@ -170,7 +178,9 @@ class Spectrum:
 
     @property
     def smallest(self) -> float:
-        """Smallest relative singular value apart from the splits: 0 for a rigid body's motion, else due to noise."""
+        """Smallest relative singular value apart from the splits: 0 for a rigid body's motion, else
+        due to noise.
+        """
         return float(self.singular[-1 - self.split])
 
     @property
@@ -201,7 +211,8 @@ class RatioEquations:
     ----------
     moment : (m,) ``k . (GQ x a)``, m2/s
     spin : (m,) d_omega, rad/s
-    covariance : (m, 2, 2) of (moment, spin); where no noise is known that of equal noise of v and L omega, in any unit
+    covariance : (m, 2, 2) of (moment, spin); where no noise is known that of equal noise of v and L
+        omega, in any unit
     """
 
     moment: np.ndarray
@@ -212,7 +223,8 @@ class RatioEquations:
 def ratio_equations(steps: ContactSteps, covariance: np.ndarray | None = None) -> RatioEquations:
     """Eq. 28 with the impulses eliminated, for the steps with one contact.
 
-    ``covariance`` (3, 3) is that of the changes ``v^(k+1) - v^k``, (m/s, m/s, rad/s); None if there is no noise.
+    ``covariance`` (3, 3) is that of the changes ``v^(k+1) - v^k``, (m/s, m/s, rad/s); None if there
+    is no noise.
     """
     one = steps.single
     rows, which = np.flatnonzero(one), steps.closed[one].argmax(axis=1)
@@ -226,14 +238,18 @@ def ratio_equations(steps: ContactSteps, covariance: np.ndarray | None = None) -
 
 
 def turning_steps(steps: ContactSteps, equations: RatioEquations, noise_known: bool) -> np.ndarray:
-    """(m,) steps whose spin changes by more than three deviations, or without noise by more than rounding."""
+    """(m,) steps whose spin changes by more than three deviations, or without noise by more than
+    rounding.
+    """
     deviation = np.sqrt(equations.covariance[:, 1, 1])
     level = _RESOLVED * deviation if noise_known else ROUNDING * steps.speed / steps.length
     return np.abs(equations.spin) > level
 
 
 def total_least_squares(equations: RatioEquations) -> float:
-    """J/m of m equations, m2, each residual over its variance at this J/m; NaN where every spin is exactly 0."""
+    """J/m of m equations, m2, each residual over its variance at this J/m; NaN where every spin is
+    exactly 0.
+    """
     moment, spin, k = equations.moment, equations.spin, equations.covariance
     if not spin.any():
         return float("nan")

@@ -1,11 +1,14 @@
-"""Identify J/m, friction, states and impulses from measured throws: starts, continuation, settled solution, intervals.
+"""Identify J/m, friction, states and impulses from measured throws: starts, continuation, settled
+solution, intervals.
 
-The way is the same for every throw, with nothing to tune. A start is a simulated motion that was fitted to the poses
-(:mod:`contactid.planar.identify.shooting`). First its own sequence of contacts is taken: one side of every pair is
-exactly zero, and what remains is an ordinary least-squares problem with a covariance, in which sides are exchanged
-while the misfit falls (:mod:`contactid.core.pair_sides`). Where no start's sequence explains the poses, a penalty with
-a growing weight finds another one, which is settled in the same way. An answer counts when complementarity holds and
-the poses are fitted as well as their noise lets expect; else the next start is tried, and the best answer is taken.
+The way is the same for every throw, with nothing to tune. A start is a simulated motion that was
+fitted to the poses (:mod:`contactid.planar.identify.shooting`). First its own sequence of contacts
+is taken: one side of every pair is exactly zero, and what remains is an ordinary least-squares
+problem with a covariance, in which sides are exchanged while the misfit falls
+(:mod:`contactid.core.pair_sides`). Where no start's sequence explains the poses, a penalty with a
+growing weight finds another one, which is settled in the same way. An answer counts when
+complementarity holds and the poses are fitted as well as their noise lets expect; else the next
+start is tried, and the best answer is taken.
 """
 
 from __future__ import annotations
@@ -20,13 +23,25 @@ import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 from scipy.stats import chi2
 
-from contactid.core.complementarity import Continuation, MpecSolution, Reformulation, attach, settled_sides, solve_mpec
+from contactid.core.complementarity import (
+    Continuation,
+    MpecSolution,
+    Reformulation,
+    attach,
+    settled_sides,
+    solve_mpec,
+)
 from contactid.core.errors import ContactIdError
 from contactid.core.pair_sides import ACCEPTABLE, PairSides, pair_residual
 from contactid.core.solve import Solution, SolverOptions
 from contactid.planar.identify.shooting import MU, RATIO, Candidate, motion_of, shoot
 from contactid.planar.identify.standard_errors import standard_errors
-from contactid.planar.identify.starts import StepBody, identified_throw, interpolated_throw, simulated_throw
+from contactid.planar.identify.starts import (
+    StepBody,
+    identified_throw,
+    interpolated_throw,
+    simulated_throw,
+)
 from contactid.planar.identify.states import NUMBERS, StoredFit, ThrowStates
 from contactid.planar.models.trajectory import (
     Guess,
@@ -51,7 +66,9 @@ RECOMMENDED = tuple(
     Continuation(Reformulation.L1_PENALTY, stages, tolerance=1e-6, extensions=2)
     for stages in ((1e4, 1e6, 1e7), (1e3, 1e5, 1e7), (1e2, 1e4, 1e6, 1e7), (1e5, 1e7))
 )
-"""From staying close to the start to letting go of it: each may end in another sequence of contacts."""
+"""From staying close to the start to letting go of it: each may end in another sequence of
+contacts.
+"""
 CONTACT_SEQUENCE = "contact_sequence"
 """The name of taking a start's own sequence of contacts."""
 
@@ -67,8 +84,8 @@ class FitOptions:
     longest_step : h-bar of section 5.1, s
     sequences : starts whose own sequence of contacts is taken, at most
     continuations : reformulation and its stages; every start goes through them in turn
-    enough : tries after which a rolling body's answer with a usual misfit does; twice as many, and any plausible one
-        does
+    enough : tries after which a rolling body's answer with a usual misfit does; twice as many, and
+        any plausible one does
     tries : continuations from starts, at most
     """
 
@@ -88,10 +105,12 @@ class TrajectoryFit:
     Attributes
     ----------
     inertia_ratio, friction_mu : J/m (m2) and mu
-    inertia_ratio_se, friction_mu_se : their standard errors, see :func:`combined_errors`; NaN where nothing settled,
-        infinite for J/m where it is at a limit
-    ratio_is_limit : J/m ended at the edge of what the outline makes possible, so the throws don't determine it
-    friction_is_bound : nothing slides, so mu is only the largest ratio of impulses, the least that explains the motion
+    inertia_ratio_se, friction_mu_se : their standard errors, see :func:`combined_errors`; NaN where
+        nothing settled, infinite for J/m where it is at a limit
+    ratio_is_limit : J/m ended at the edge of what the outline makes possible, so the throws don't
+        determine it
+    friction_is_bound : nothing slides, so mu is only the largest ratio of impulses, the least that
+        explains the motion
     misfit : half the sum of squared residuals in units of their noise
     residuals : their number
     complementarity : largest residual of the pairs, dimensionless, recomputed
@@ -127,7 +146,13 @@ class TrajectoryFit:
     @property
     def degrees(self) -> int:
         """Residuals less states, J/m, mu and an impulse per impact; at least 1."""
-        return max(self.residuals - 6 * len(self.throws) - 2 - sum(throw.n_impacts for throw in self.throws), 1)
+        return max(
+            self.residuals
+            - 6 * len(self.throws)
+            - 2
+            - sum(throw.n_impacts for throw in self.throws),
+            1,
+        )
 
     @property
     def plausible(self) -> bool:
@@ -136,12 +161,16 @@ class TrajectoryFit:
 
     @property
     def misfit_per_degree(self) -> float:
-        """Squared residuals in units of their noise, per degree of freedom: about 1 where noise is all there is."""
+        """Squared residuals in units of their noise, per degree of freedom: about 1 where noise is
+        all there is.
+        """
         return 2.0 * self.misfit / self.degrees
 
     @property
     def solved_roughly(self) -> bool:
-        """Whether the answer met 100 times the solver's tolerance alone: where its steps drown in rounding."""
+        """Whether the answer met 100 times the solver's tolerance alone: where its steps drown in
+        rounding.
+        """
         return self.solution.last.status == ACCEPTABLE
 
     @property
@@ -153,12 +182,17 @@ class TrajectoryFit:
 def scales_of(shape: Shape, throws: Sequence[MeasuredThrow]) -> Scales:
     """The outline's largest radius, and the largest speed of the throws."""
     speeds = [
-        np.linalg.norm(np.diff(throw.position[:, :2], axis=0), axis=1).max() / throw.frame_interval for throw in throws
+        np.linalg.norm(np.diff(throw.position[:, :2], axis=0), axis=1).max() / throw.frame_interval
+        for throw in throws
     ]
-    return Scales(float(np.linalg.norm(shape.outline(), axis=1).max()), max(float(max(speeds)), 1e-3))
+    return Scales(
+        float(np.linalg.norm(shape.outline(), axis=1).max()), max(float(max(speeds)), 1e-3)
+    )
 
 
-def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions | None = None) -> TrajectoryFit:
+def fit_trajectories(
+    shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions | None = None
+) -> TrajectoryFit:
     """Identify J/m and mu of one body from one or several throws.
 
     Raises
@@ -196,7 +230,9 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
 def fit_from_motion(
     shape: Shape, throws: Sequence[MeasuredThrow], guess: Guess, options: FitOptions | None = None
 ) -> TrajectoryFit:
-    """Follow the contact sequence of a motion that is known already, for all throws at once: one solve, no search."""
+    """Follow the contact sequence of a motion that is known already, for all throws at once: one
+    solve, no search.
+    """
     begin = time.perf_counter()
     fit = _fit_from(shape, throws, guess, options or FitOptions(), None)
     ratio_se, mu_se = combined_errors(fit, [fit])
@@ -211,15 +247,21 @@ def fit_from_motion(
 def combined_errors(
     best: TrajectoryFit, fits: Sequence[TrajectoryFit], guesses: Sequence[Guess] = ()
 ) -> tuple[float, float]:
-    """Standard errors of J/m (m2) and mu of the best answer, with what other settled answers and the starts say.
+    """Standard errors of J/m (m2) and mu of the best answer, with what other settled answers and
+    the starts say.
 
-    A standard error from the reduced Hessian holds for one sequence of contacts. Where another sequence explains the
-    poses about as well, the truth may be there: each answer counts with its likelihood relative to the best, and its
-    distance from the best adds to the variance. So does each start's: where two corners hit at nearly the same
-    instant, J/m depends on a sequence that no grid resolves, and the simulated motion that the poses were fitted by
-    may be nearer to the truth. Where the misfit exceeds its expectation, errors grow by its root.
+    A standard error from the reduced Hessian holds for one sequence of contacts. Where another
+    sequence explains the poses about as well, the truth may be there: each answer counts with its
+    likelihood relative to the best, and its distance from the best adds to the variance. So does
+    each start's: where two corners hit at nearly the same instant, J/m depends on a sequence that
+    no grid resolves, and the simulated motion that the poses were fitted by may be nearer to the
+    truth. Where the misfit exceeds its expectation, errors grow by its root.
     """
-    settled = [fit for fit in fits if fit.solution.settled and fit.converged and np.isfinite(fit.inertia_ratio_se)]
+    settled = [
+        fit
+        for fit in fits
+        if fit.solution.settled and fit.converged and np.isfinite(fit.inertia_ratio_se)
+    ]
     if not settled:
         return float("nan"), float("nan")
     excess = max(1.0, best.misfit_per_degree)
@@ -233,18 +275,25 @@ def combined_errors(
         w * (fit.inertia_ratio_se**2 * excess + (fit.inertia_ratio - best.inertia_ratio) ** 2)
         for w, fit in zip(weights, settled, strict=True)
     )
-    slip = [(w, fit) for w, fit in zip(weights, settled, strict=True) if w > 0.0 and np.isfinite(fit.friction_mu_se)]
+    slip = [
+        (w, fit)
+        for w, fit in zip(weights, settled, strict=True)
+        if w > 0.0 and np.isfinite(fit.friction_mu_se)
+    ]
     whole = sum(w for w, _ in slip)
-    mu = sum(w * (fit.friction_mu_se**2 * excess + (fit.friction_mu - best.friction_mu) ** 2) for w, fit in slip)
+    mu = sum(
+        w * (fit.friction_mu_se**2 * excess + (fit.friction_mu - best.friction_mu) ** 2)
+        for w, fit in slip
+    )
     return float(np.sqrt(ratio)), float(np.sqrt(mu / whole)) if slip else float("nan")
 
 
 def _is_enough(best: TrajectoryFit, tries: int, options: FitOptions) -> bool:
     """Whether another try would hardly change the answer or its standard error.
 
-    A wrong sequence of contacts that slide shows in the misfit, so the first whose misfit is usual will do. Several
-    sequences explain the poses of a body that rolls, and each counts in the standard error, so some are tried. A larger
-    misfit will do after twice as many.
+    A wrong sequence of contacts that slide shows in the misfit, so the first whose misfit is usual
+    will do. Several sequences explain the poses of a body that rolls, and each counts in the
+    standard error, so some are tried. A larger misfit will do after twice as many.
     """
     if not (best.solution.settled and best.converged):
         return False
@@ -262,19 +311,27 @@ def _rank(fit: TrajectoryFit) -> tuple[bool, float]:
     return not good, fit.misfit if good else fit.complementarity
 
 
-def _ways(starts: Iterator[Guess], options: FitOptions) -> Iterator[tuple[Guess, Continuation | None]]:
-    """What to try: the starts' own sequences, then continuations; each start is made when it is needed."""
+def _ways(
+    starts: Iterator[Guess], options: FitOptions
+) -> Iterator[tuple[Guess, Continuation | None]]:
+    """What to try: the starts' own sequences, then continuations; each start is made when it is
+    needed.
+    """
     made: list[Guess] = []
     for guess in itertools.islice(starts, options.sequences):
         made.append(guess)
         if all(throw.mode is not None for throw in guess.throws):
             yield guess, None
     every = itertools.chain(made, starts)
-    yield from itertools.islice(((guess, way) for guess in every for way in options.continuations), options.tries)
+    yield from itertools.islice(
+        ((guess, way) for guess in every for way in options.continuations), options.tries
+    )
 
 
 def _starts(shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions) -> Iterator[Guess]:
-    """Of one throw, fitted motions, best first, and the bare measurements; of several, what each gives alone."""
+    """Of one throw, fitted motions, best first, and the bare measurements; of several, what each
+    gives alone.
+    """
     if len(throws) > 1:
         yield _start_of_several(shape, throws, options)
         return
@@ -290,16 +347,21 @@ def _starts(shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions) 
 def _start_of_several(shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions) -> Guess:
     """States and impulses of each throw by itself; J/m and mu as their weighted mean and median.
 
-    The program of several throws falls into blocks that share J/m and mu alone, so the blocks' solutions are its start.
+    The program of several throws falls into blocks that share J/m and mu alone, so the blocks'
+    solutions are its start.
     """
     alone = [fit_trajectories(shape, [throw], options) for throw in throws]
     errors = np.array([fit.inertia_ratio_se for fit in alone])
     errors = np.where(np.isfinite(errors) & (errors > 0.0), errors, np.inf)
     weights = errors**-2.0 if np.isfinite(errors).any() else np.ones(len(errors))
     ratio = float(np.average([fit.inertia_ratio for fit in alone], weights=weights))
-    sliding = [fit.friction_mu for fit in alone if not fit.friction_is_bound] or [fit.friction_mu for fit in alone]
+    sliding = [fit.friction_mu for fit in alone if not fit.friction_is_bound] or [
+        fit.friction_mu for fit in alone
+    ]
     guesses = [
-        identified_throw(shape, throw, sub_steps_of(throw, options.longest_step), fit.throws[0], fit.friction_mu)
+        identified_throw(
+            shape, throw, sub_steps_of(throw, options.longest_step), fit.throws[0], fit.friction_mu
+        )
         for throw, fit in zip(throws, alone, strict=True)
     ]
     return Guess(ratio, float(np.median(sliding)), tuple(guesses), sum(fit.misfit for fit in alone))
@@ -310,7 +372,10 @@ def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
     kept: list[Candidate] = []
     for candidate in candidates:
         same = (
-            np.allclose(candidate.parameters[RATIO:], other.parameters[RATIO:], rtol=0.02, atol=1e-3) for other in kept
+            np.allclose(
+                candidate.parameters[RATIO:], other.parameters[RATIO:], rtol=0.02, atol=1e-3
+            )
+            for other in kept
         )
         if not any(same):
             kept.append(candidate)
@@ -324,9 +389,14 @@ def _fit_from(
     options: FitOptions,
     continuation: Continuation | None,
 ) -> TrajectoryFit:
-    """Build and solve from one start, by a continuation or, without one, for the start's own sequence."""
+    """Build and solve from one start, by a continuation or, without one, for the start's own
+    sequence.
+    """
     begin = time.perf_counter()
-    scales, sub_steps = scales_of(shape, throws), [sub_steps_of(throw, options.longest_step) for throw in throws]
+    scales, sub_steps = (
+        scales_of(shape, throws),
+        [sub_steps_of(throw, options.longest_step) for throw in throws],
+    )
     built = build_trajectory_model(shape, throws, guess, scales, sub_steps, options.gravity)
     build_seconds = time.perf_counter() - begin
     if continuation is None:
@@ -355,7 +425,9 @@ def _fit_from(
 
 
 def _follow_sequence(built: TrajectoryModel) -> tuple[MpecSolution, tuple[float, float]]:
-    """The program in which the guess's sequence of contacts is given, and standard errors of J/m (m2) and mu."""
+    """The program in which the guess's sequence of contacts is given, and standard errors of J/m
+    (m2) and mu.
+    """
     assert built.held is not None
     sides = PairSides(built.model, built.pairs)
     first = sides.solve(built.held, _SOLVER)
@@ -389,7 +461,9 @@ def _follow_continuation(
 
 
 def _is_limit(built: TrajectoryModel) -> bool:
-    """Whether J/m is at an edge of its range, where the misfit is flat and no standard error means anything."""
+    """Whether J/m is at an edge of its range, where the misfit is flat and no standard error means
+    anything.
+    """
     low, high = built.model.inertia_ratio.bounds
     edge = _EDGE * (high - low)
     return not low + edge <= pyo.value(built.model.inertia_ratio) <= high - edge
@@ -400,7 +474,11 @@ def read_states(built: TrajectoryModel, j: int, shape: Shape, throw: MeasuredThr
     block, n_s, scales = built.model.throws[j], built.sub_steps[j], built.scales
     n = n_s * throw.n_frames
     q = np.array([[pyo.value(block.q[k, i]) for i in range(3)] for k in range(n + 1)]) * scales.pose
-    v = np.array([[pyo.value(block.v[k, i]) for i in range(3)] for k in range(n + 1)]) * scales.pose / scales.time
+    v = (
+        np.array([[pyo.value(block.v[k, i]) for i in range(3)] for k in range(n + 1)])
+        * scales.pose
+        / scales.time
+    )
     impulses = np.zeros((2, n, shape.n_contacts))
     for k, c in block.c_n:
         impulses[:, k, c] = pyo.value(block.c_n[k, c]), pyo.value(block.c_t[k, c])
@@ -419,7 +497,11 @@ def read_states(built: TrajectoryModel, j: int, shape: Shape, throw: MeasuredThr
     )
 
 
-def stored(label: str, shape: Shape, throw: MeasuredThrow, fit: TrajectoryFit, **known: Any) -> StoredFit:
+def stored(
+    label: str, shape: Shape, throw: MeasuredThrow, fit: TrajectoryFit, **known: Any
+) -> StoredFit:
     """The one throw of a fit, ready for a file; ``known`` are its truth and mass."""
     found = {name: getattr(fit, name) for name in (*NUMBERS, "friction_is_bound")}
-    return StoredFit(label, 1.0 / throw.frame_interval, shape, throw, fit.throws[0], **found, **known)
+    return StoredFit(
+        label, 1.0 / throw.frame_interval, shape, throw, fit.throws[0], **found, **known
+    )

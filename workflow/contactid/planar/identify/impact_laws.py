@@ -1,23 +1,27 @@
-"""What impact laws predict of a real ellipse's impacts: parameters from one half of them, errors on the other half.
+"""What impact laws predict of a real ellipse's impacts: parameters from one half of them, errors on
+the other half.
 
 Two laws, each with friction and restitution identified:
 
-* the *step law* of the paper (eqs. 18 and 19): sticking or sliding is decided once, at the end of the impact;
-* the *incremental law* (Routh's construction with Poisson's restitution): friction
-  follows the sliding velocity, which may stop or reverse within the impact, and the impulse ends at ``1 + e`` times its
-  value at the greatest compression.
+* the *step law* of the paper (eqs. 18 and 19): sticking or sliding is decided once, at the end of
+  the impact;
+* the *incremental law* (Routh's construction with Poisson's restitution): friction follows the
+  sliding velocity, which may stop or reverse within the impact, and the impulse ends at ``1 + e``
+  times its value at the greatest compression.
 
 For each, restitution is a single number or depends on the place on the ground. Held against them:
 
-* bounds: the best impulse of every impact with J/m known, which no law of a single contact point can beat; and the step
-  law with each impact's own apparent restitution, so what friction alone gets wrong;
+* bounds: the best impulse of every impact with J/m known, which no law of a single contact point
+  can beat; and the step law with each impact's own apparent restitution, so what friction alone
+  gets wrong;
 * the six published predictions as they are. They were computed for a body of the wrong handedness
-  (:mod:`contactid.planar.readers.impacts`). Two of them are reproduced here on that body, which tells their
-  parameters: Anitescu-Potra (Newton) is the step law, Wang-Mason the incremental law. So these two are predicted again
-  for the body as it is, at the published parameters.
+  (:mod:`contactid.planar.readers.impacts`). Two of them are reproduced here on that body, which
+  tells their parameters: Anitescu-Potra (Newton) is the step law, Wang-Mason the incremental law.
+  So these two are predicted again for the body as it is, at the published parameters.
 
-A law has three to eight parameters and an answer in closed form (:mod:`contactid.planar.identify.impacts`), so a direct
-search finds the least mean of ``sqrt(eps^2 + error^2)``.
+A law has three to eight parameters and an answer in closed form
+(:mod:`contactid.planar.identify.impacts`), so a direct search finds the least mean of ``sqrt(eps^2
++ error^2)``.
 """
 
 from __future__ import annotations
@@ -44,7 +48,10 @@ from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 Law = Callable[[PlanarImpacts, float, float, float | np.ndarray], np.ndarray]
 
 N_PLACES = 6  # knots of a restitution that depends on the place
-_REPRODUCED: dict[str, Law] = {"Anitescu-Potra (Newton)": step_impulses, "Wang-Mason": incremental_impulses}
+_REPRODUCED: dict[str, Law] = {
+    "Anitescu-Potra (Newton)": step_impulses,
+    "Wang-Mason": incremental_impulses,
+}
 
 
 def ellipse_impacts(data: xr.Dataset, *, published_rows: bool = False) -> PlanarImpacts:
@@ -53,8 +60,8 @@ def ellipse_impacts(data: xr.Dataset, *, published_rows: bool = False) -> Planar
     Parameters
     ----------
     published_rows
-        N and T as published, for a pose one frame earlier; by default those of the ellipse at the pose itself, with
-        which the best impulses explain the velocities better.
+        N and T as published, for a pose one frame earlier; by default those of the ellipse at the
+        pose itself, with which the best impulses explain the velocities better.
     """
     pose = data["before"].values
     at = contacts(Ellipse(*(float(value) for value in data["semi_axes"].values)), Ground(), pose)
@@ -82,7 +89,9 @@ def place_knots(place: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class LawFit:
-    """Parameters of a law and the mean smoothed error (m/s) at them; e_n is (p,), one or one for each of the knots."""
+    """Parameters of a law and the mean smoothed error (m/s) at them; e_n is (p,), one or one for
+    each of the knots.
+    """
 
     law: Law
     ratio: float
@@ -94,7 +103,9 @@ class LawFit:
 
     def predict(self, impacts: PlanarImpacts) -> np.ndarray:
         """(n, 3) v^+."""
-        return impacts.pushed(self.ratio, self.law(impacts, self.ratio, self.mu, self.restitution(impacts)))
+        return impacts.pushed(
+            self.ratio, self.law(impacts, self.ratio, self.mu, self.restitution(impacts))
+        )
 
     def restitution(self, impacts: PlanarImpacts) -> np.ndarray:
         """(n,) e_N at the impacts."""
@@ -106,7 +117,9 @@ def _weights(impacts: PlanarImpacts, knots: np.ndarray | None) -> np.ndarray:
     return np.ones((len(impacts), 1)) if knots is None else place_weights(impacts.place, knots)
 
 
-def fit_law(impacts: PlanarImpacts, law: Law, ratio: float | None, knots: np.ndarray | None = None) -> LawFit:
+def fit_law(
+    impacts: PlanarImpacts, law: Law, ratio: float | None, knots: np.ndarray | None = None
+) -> LawFit:
     """Least mean smoothed error over mu, e_N and, where it isn't given, J/m (m2), by direct search."""
     weights, unit = _weights(impacts, knots), impacts.length**2
     places = weights.shape[1]
@@ -119,7 +132,9 @@ def fit_law(impacts: PlanarImpacts, law: Law, ratio: float | None, knots: np.nda
         mu, e_n, inertia = parameters(z)
         if z.min() < 0.0 or e_n.max() > 1.0:
             return 10.0 * float(np.abs(impacts.approach).max()) + float(np.abs(z).sum())
-        return smoothed_mean(impacts.errors(impacts.pushed(inertia, law(impacts, inertia, mu, weights @ e_n))))
+        return smoothed_mean(
+            impacts.errors(impacts.pushed(inertia, law(impacts, inertia, mu, weights @ e_n)))
+        )
 
     # sliding impacts have a ratio of impulses at mu, sticking ones below
     mu = float(np.quantile(np.abs(impulse_ratios(impacts)), 0.75))
@@ -136,7 +151,9 @@ def fit_law(impacts: PlanarImpacts, law: Law, ratio: float | None, knots: np.nda
 def best_impulses(impacts: PlanarImpacts, ratio: float) -> np.ndarray:
     """(n, 3) v^+ by the impulse through the contact point that comes nearest to the measured one."""
     unit = np.array([1.0, 1.0, impacts.length])
-    directions = np.stack([impacts.normal, impacts.tangent], axis=2) / np.array([1.0, 1.0, ratio])[:, None]
+    directions = (
+        np.stack([impacts.normal, impacts.tangent], axis=2) / np.array([1.0, 1.0, ratio])[:, None]
+    )
     scaled, change = directions * unit[:, None], (impacts.after - impacts.before) * unit
     square = np.swapaxes(scaled, 1, 2) @ scaled
     impulses = np.linalg.solve(square, np.swapaxes(scaled, 1, 2) @ change[..., None])[..., 0]
@@ -175,19 +192,27 @@ def _their_ratio(data: xr.Dataset) -> float:
 
 
 def _best_friction(impacts: PlanarImpacts, ratio: float, e_n: np.ndarray) -> float:
-    """The step law's mu for given restitutions; a grid first, as the loss has a plateau where nothing slides."""
+    """The step law's mu for given restitutions; a grid first, as the loss has a plateau where
+    nothing slides.
+    """
 
     def loss(mu: float) -> float:
-        return smoothed_mean(impacts.errors(impacts.pushed(ratio, step_impulses(impacts, ratio, mu, e_n))))
+        return smoothed_mean(
+            impacts.errors(impacts.pushed(ratio, step_impulses(impacts, ratio, mu, e_n)))
+        )
 
     grid = np.linspace(0.0, 1.0, 51)
     best = float(min(grid, key=loss))
     bounds = (max(best - 0.02, 0.0), best + 0.02)
-    return float(optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7}).x)
+    return float(
+        optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7}).x
+    )
 
 
 def fixed_predictions(data: xr.Dataset) -> list[Prediction]:
-    """Everything that needs no training: the bounds, the published models, and what can be made of these."""
+    """Everything that needs no training: the bounds, the published models, and what can be made of
+    these.
+    """
     impacts = ellipse_impacts(data)
     ratio, none = float(data["inertia_ratio"]), np.full(len(impacts), np.nan)
     own = np.clip(impacts.restitution, 0.0, 1.0)
@@ -205,11 +230,17 @@ def fixed_predictions(data: xr.Dataset) -> list[Prediction]:
         rows.append(Prediction(name, "published", after, theirs, np.nan, none))
     for name in _REPRODUCED:
         fit = published_fit(data, name)
-        rows.append(Prediction(name, "recomputed", fit.predict(impacts), theirs, fit.mu, fit.restitution(impacts)))
+        rows.append(
+            Prediction(
+                name, "recomputed", fit.predict(impacts), theirs, fit.mu, fit.restitution(impacts)
+            )
+        )
     return rows
 
 
-def trained_predictions(impacts: PlanarImpacts, training: np.ndarray, ratio: float) -> list[Prediction]:
+def trained_predictions(
+    impacts: PlanarImpacts, training: np.ndarray, ratio: float
+) -> list[Prediction]:
     """Laws identified on a part of the impacts, predicting all; ``ratio`` is the known J/m, m2."""
     part = impacts.part(training)
     knots = place_knots(part.place)
@@ -221,6 +252,14 @@ def trained_predictions(impacts: PlanarImpacts, training: np.ndarray, ratio: flo
         "incremental law, e_N by place": fit_law(part, incremental_impulses, ratio, knots),
     }
     return [
-        Prediction(name, "identified", fit.predict(impacts), fit.ratio, fit.mu, fit.restitution(impacts), fit.converged)
+        Prediction(
+            name,
+            "identified",
+            fit.predict(impacts),
+            fit.ratio,
+            fit.mu,
+            fit.restitution(impacts),
+            fit.converged,
+        )
         for name, fit in fits.items()
     ]

@@ -1,4 +1,6 @@
-"""Tables of what impact laws predict of measured impacts of an ellipse, and of where these depart from the laws."""
+"""Tables of what impact laws predict of measured impacts of an ellipse, and of where these depart
+from the laws.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _BOOTSTRAP = 500
 
 
 def write_ellipse(data: str, seeds: Sequence[int], tables: Sequence[str]) -> None:
-    """Write the tables of :func:`ellipse_tables` to the last digit, in their order, of a canonical file of impacts."""
+    """Write the tables of :func:`ellipse_tables` to the last digit, in their order, of a canonical
+    file of impacts.
+    """
     for table, file in zip(ellipse_tables(read_dataset(data), seeds).values(), tables, strict=True):
         write_exact(table, file)
 
@@ -41,10 +45,11 @@ def ellipse_tables(data: xr.Dataset, seeds: Sequence[int]) -> dict[str, pd.DataF
     Returns
     -------
     ``ext_real_ellipse``
-        A row per model: parameters and errors on the held-out halves, averaged over the splits. ``error_v_x`` etc. are
-        means of absolute errors, ``error_mean`` that of the norm with omega times the radius of gyration; ``_se`` is a
-        bootstrap over the first split's held-out impacts, ``_sd`` the spread over splits. Models that need no training
-        are judged on the same halves.
+        A row per model: parameters and errors on the held-out halves, averaged over the splits.
+        ``error_v_x`` etc. are means of absolute errors, ``error_mean`` that of the norm with omega
+        times the radius of gyration; ``_se`` is a bootstrap over the first split's held-out
+        impacts, ``_sd`` the spread over splits. Models that need no training are judged on the same
+        halves.
     ``ext_real_ellipse_impacts``
         A row per impact; predictions come from the first split's half without it.
     ``ext_real_ellipse_reasons``
@@ -69,7 +74,9 @@ def ellipse_tables(data: xr.Dataset, seeds: Sequence[int]) -> dict[str, pd.DataF
     }
 
 
-def _crossed(one: list[Prediction], other: list[Prediction], held_out: np.ndarray) -> list[Prediction]:
+def _crossed(
+    one: list[Prediction], other: list[Prediction], held_out: np.ndarray
+) -> list[Prediction]:
     """Predictions of one fit where it didn't see the impact, else of the other."""
     return [
         replace(
@@ -82,9 +89,16 @@ def _crossed(one: list[Prediction], other: list[Prediction], held_out: np.ndarra
     ]
 
 
-def _row(impacts: PlanarImpacts, models: Sequence[Prediction], splits: Sequence[np.ndarray]) -> dict[str, object]:
-    held_out = [impacts.errors(model.after)[chosen] for model, chosen in zip(models, splits, strict=True)]
-    parts = [np.abs(m.after - impacts.after)[chosen].mean(axis=0) for m, chosen in zip(models, splits, strict=True)]
+def _row(
+    impacts: PlanarImpacts, models: Sequence[Prediction], splits: Sequence[np.ndarray]
+) -> dict[str, object]:
+    held_out = [
+        impacts.errors(model.after)[chosen] for model, chosen in zip(models, splits, strict=True)
+    ]
+    parts = [
+        np.abs(m.after - impacts.after)[chosen].mean(axis=0)
+        for m, chosen in zip(models, splits, strict=True)
+    ]
     means, first = np.array([errors.mean() for errors in held_out]), held_out[0]
     drawn = first[np.random.default_rng(0).integers(0, len(first), (_BOOTSTRAP, len(first)))]
     ratios, mus = (np.array([getattr(model, name) for model in models]) for name in ("ratio", "mu"))
@@ -96,8 +110,16 @@ def _row(impacts: PlanarImpacts, models: Sequence[Prediction], splits: Sequence[
         "inertia_ratio_sd_mm2": 1e6 * ratios.std(ddof=more) if trained else np.nan,
         "friction_mu": mus.mean(),
         "friction_mu_sd": mus.std(ddof=more) if trained else np.nan,
-        "restitution_e_n": np.nan if np.isnan(e_n).all() else np.mean([model.e_n.mean() for model in models]),
-        **dict(zip(("error_v_x_m_s", "error_v_y_m_s", "error_omega_rad_s"), np.mean(parts, axis=0), strict=True)),
+        "restitution_e_n": np.nan
+        if np.isnan(e_n).all()
+        else np.mean([model.e_n.mean() for model in models]),
+        **dict(
+            zip(
+                ("error_v_x_m_s", "error_v_y_m_s", "error_omega_rad_s"),
+                np.mean(parts, axis=0),
+                strict=True,
+            )
+        ),
         "error_mean_m_s": means.mean(),
         "error_mean_se_m_s": drawn.mean(axis=1).std(),
         "error_mean_sd_m_s": means.std(ddof=more),
@@ -110,7 +132,9 @@ def _row(impacts: PlanarImpacts, models: Sequence[Prediction], splits: Sequence[
     }
 
 
-def _impact_table(data: xr.Dataset, impacts: PlanarImpacts, models: Sequence[Prediction]) -> pd.DataFrame:
+def _impact_table(
+    data: xr.Dataset, impacts: PlanarImpacts, models: Sequence[Prediction]
+) -> pd.DataFrame:
     columns: dict[str, np.ndarray] = {
         "place_m": impacts.place,
         "theta_rad": data["before"].values[:, 2],
@@ -124,7 +148,9 @@ def _impact_table(data: xr.Dataset, impacts: PlanarImpacts, models: Sequence[Pre
     for name, values in (("before", impacts.before), ("measured", impacts.after)):
         columns |= _velocities(name, values)
     for model in models:
-        name = model.name if model.kind in ("identified", "bound") else f"{model.name}, {model.kind}"
+        name = (
+            model.name if model.kind in ("identified", "bound") else f"{model.name}, {model.kind}"
+        )
         columns[f"{name}: error_m_s"] = impacts.errors(model.after)
         if model.kind == "identified":
             columns |= _velocities(name, model.after)
@@ -134,17 +160,20 @@ def _impact_table(data: xr.Dataset, impacts: PlanarImpacts, models: Sequence[Pre
 
 
 def _velocities(name: str, values: np.ndarray) -> dict[str, np.ndarray]:
-    return dict(zip((f"{name}: v_x_m_s", f"{name}: v_y_m_s", f"{name}: omega_rad_s"), values.T, strict=True))
+    return dict(
+        zip((f"{name}: v_x_m_s", f"{name}: v_y_m_s", f"{name}: omega_rad_s"), values.T, strict=True)
+    )
 
 
 def departures(data: xr.Dataset, models: dict[str, Prediction]) -> pd.DataFrame:
     """Where impacts depart from the laws, in two kinds of rows.
 
-    * ``variance of restitution explained``: cross-validated share of the apparent restitution's variance that a smooth
-      function of something else explains; a single e_N leaves all of it.
-    * ``median impulse ratio``: ``c_t/c_n``, positive where it opposes the initial slip, measured and by both laws. The
-      groups are those of the step law: it slides on; the slip stops, and friction braked it; it stops or reverses, and
-      friction in all drove it on, because the impulse's moment alone would reverse it.
+    * ``variance of restitution explained``: cross-validated share of the apparent restitution's
+      variance that a smooth function of something else explains; a single e_N leaves all of it.
+    * ``median impulse ratio``: ``c_t/c_n``, positive where it opposes the initial slip, measured
+      and by both laws. The groups are those of the step law: it slides on; the slip stops, and
+      friction braked it; it stops or reverses, and friction in all drove it on, because the
+      impulse's moment alone would reverse it.
     """
     impacts = ellipse_impacts(data)
     centre, theta = data["before"].values[:, 0], data["before"].values[:, 2]
@@ -188,7 +217,9 @@ def departures(data: xr.Dataset, models: dict[str, Prediction]) -> pd.DataFrame:
                     "incremental_law": float(np.median(gradual[chosen])),
                 }
             )  # fmt: skip
-    return pd.DataFrame(rows, columns=["quantity", "group", "impacts", "measured", "step_law", "incremental_law"])
+    return pd.DataFrame(
+        rows, columns=["quantity", "group", "impacts", "measured", "step_law", "incremental_law"]
+    )
 
 
 def _powers(values: np.ndarray) -> np.ndarray:

@@ -1,8 +1,9 @@
 """Impacts of a planar body with one contact each, and two laws of what an impact does.
 
-Impulses ``c_n, c_t`` are per mass, with ``M = diag(1, 1, J/m)``: ``v^+ = v^- + M^-1 (N c_n + T c_t)`` (eq. 5 of the
-planar paper; gravity does nothing at an instant). Errors are norms with omega times a given length. Their means are of
-``sqrt(eps^2 + |v^+ - v_m^+|^2)``, not of squares, so that a few badly tracked impacts count little.
+Impulses ``c_n, c_t`` are per mass, with ``M = diag(1, 1, J/m)``: ``v^+ = v^- + M^-1 (N c_n + T
+c_t)`` (eq. 5 of the planar paper; gravity does nothing at an instant). Errors are norms with omega
+times a given length. Their means are of ``sqrt(eps^2 + |v^+ - v_m^+|^2)``, not of squares, so that
+a few badly tracked impacts count little.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class PlanarImpacts:
     def __post_init__(self) -> None:
         away = np.flatnonzero(self.approach >= 0.0)
         if len(away):
-            raise ContactIdError(f"impact {away[0]} doesn't approach the ground", "Leave out impacts that separate")
+            raise ContactIdError(
+                f"impact {away[0]} doesn't approach the ground", "Leave out impacts that separate"
+            )
 
     def __len__(self) -> int:
         return len(self.place)
@@ -60,7 +63,11 @@ class PlanarImpacts:
 
     def part(self, chosen: np.ndarray) -> PlanarImpacts:
         """The impacts of an index or mask."""
-        arrays = {name: getattr(self, name)[chosen] for name in self.__dataclass_fields__ if name != "length"}
+        arrays = {
+            name: getattr(self, name)[chosen]
+            for name in self.__dataclass_fields__
+            if name != "length"
+        }
         return replace(self, **arrays)
 
     def mirrored(self) -> PlanarImpacts:
@@ -84,8 +91,11 @@ class PlanarImpacts:
         return np.linalg.norm((predicted - self.after) * [1.0, 1.0, self.length], axis=1)
 
 
-def step_impulses(impacts: PlanarImpacts, ratio: float, mu: float, e_n: float | np.ndarray) -> np.ndarray:
-    """(n, 2) impulses per mass (c_n, c_t), m/s: the exact step law of :mod:`contactid.planar.simulate.kernel`.
+def step_impulses(
+    impacts: PlanarImpacts, ratio: float, mu: float, e_n: float | np.ndarray
+) -> np.ndarray:
+    """(n, 2) impulses per mass (c_n, c_t), m/s: the exact step law of
+    :mod:`contactid.planar.simulate.kernel`.
 
     Parameters
     ----------
@@ -103,11 +113,13 @@ def step_impulses(impacts: PlanarImpacts, ratio: float, mu: float, e_n: float | 
     return np.column_stack([np.where(sticks, c_n, edge), np.where(sticks, c_t, side * mu * edge)])
 
 
-def incremental_impulses(impacts: PlanarImpacts, ratio: float, mu: float, e_n: float | np.ndarray) -> np.ndarray:
+def incremental_impulses(
+    impacts: PlanarImpacts, ratio: float, mu: float, e_n: float | np.ndarray
+) -> np.ndarray:
     """(n, 2) impulses per mass by Routh's construction, m/s, with Poisson's restitution.
 
-    The sliding velocity is linear in c_n until it stops at ``c_1``; from there on friction keeps it at rest where the
-    cone allows, else opposes the motion into which the coupling drives it.
+    The sliding velocity is linear in c_n until it stops at ``c_1``; from there on friction keeps it
+    at rest where the cone allows, else opposes the motion into which the coupling drives it.
 
     Parameters
     ----------

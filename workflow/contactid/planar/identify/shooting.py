@@ -1,18 +1,21 @@
-"""A first guess of everything: motions simulated from a start, fitted to measured poses over growing horizons.
+"""A first guess of everything: motions simulated from a start, fitted to measured poses over
+growing horizons.
 
-The nonlinear program needs a start from which the contacts are about right. This makes it from the data alone: many
-motions with drawn velocities, J/m, mu and restitution are simulated through the first contact, the best are fitted to
-the poses by least squares, over a horizon that grows until it holds the whole throw, and at each extension the worst
-are dropped. One number e_N serves all impacts here; it is the guess's crutch and no part of the identified model.
+The nonlinear program needs a start from which the contacts are about right. This makes it from the
+data alone: many motions with drawn velocities, J/m, mu and restitution are simulated through the
+first contact, the best are fitted to the poses by least squares, over a horizon that grows until it
+holds the whole throw, and at each extension the worst are dropped. One number e_N serves all
+impacts here; it is the guess's crutch and no part of the identified model.
 
 Motions are those of :mod:`contactid.planar.simulate.events`, nearly smooth in what is fitted.
 
-Further starts come from the first impacts: free flights that meet on the ground.
-After an impact, some frames of free flight tell the path; before it, so do the frames there are, and where it is one
-alone, the path from that pose to the meeting point. The meeting point is where the body touches the ground. The jump
-of the velocities there gives J/m (eq. 31), a bound of mu and a restitution. Two impacts may follow each other with one
-frame between them: its pose and the second meeting point are the path between. Which frames an impact lies between
-isn't known, so every interval gives starts, and most of them are wrong; a simulation tells which.
+Further starts come from the first impacts: free flights that meet on the ground. After an impact,
+some frames of free flight tell the path; before it, so do the frames there are, and where it is one
+alone, the path from that pose to the meeting point. The meeting point is where the body touches the
+ground. The jump of the velocities there gives J/m (eq. 31), a bound of mu and a restitution. Two
+impacts may follow each other with one frame between them: its pose and the second meeting point are
+the path between. Which frames an impact lies between isn't known, so every interval gives starts,
+and most of them are wrong; a simulation tells which.
 """
 
 from __future__ import annotations
@@ -34,7 +37,10 @@ _IMPACTS = 2  # at most, one after the other
 _INSTANTS = 81  # within an interval, looked at for the meeting point
 _AROUND = (-0.1, 0.0, 0.1)  # of an interval, by which the meeting point may be off
 _APART = 1e-2  # m, from the ground: a flight that comes no nearer began with no impact there
-_MORE_FRICTION = (1.0, 1.6)  # times the ratio of impulses, which is less than mu where the contact sticks
+_MORE_FRICTION = (
+    1.0,
+    1.6,
+)  # times the ratio of impulses, which is less than mu where the contact sticks
 N_PARAMETERS = 9  # q (3), v (3), J/m, mu, e_N
 RATIO, MU, E_N = 6, 7, 8
 _NEAR = 3e-3  # m: a measured gap below it may be a contact
@@ -48,18 +54,24 @@ _DROPPED = 0.3  # share of a group that goes at each extension of the horizon
 _FEWEST = 4  # of a group that stay
 _HORIZONS = 8  # extensions
 _COARSE, _FINE = 1e-3, 2.5e-4  # s, time steps of the drawn and of the finally fitted motions
-_SMALLEST_RATIO = 0.1  # of J/m, by the uniform body's; the largest is the outline's largest radius squared
+_SMALLEST_RATIO = (
+    0.1  # of J/m, by the uniform body's; the largest is the outline's largest radius squared
+)
 _LARGEST_MU = 1.5
 
 
 def weightless(throw: MeasuredThrow, gravity: float) -> np.ndarray:
-    """(n_m, 3) poses less gravity's part since the first frame, m, m, rad: free flight is a straight line in them."""
+    """(n_m, 3) poses less gravity's part since the first frame, m, m, rad: free flight is a
+    straight line in them.
+    """
     time = throw.time - throw.time[0]
     return throw.position + 0.5 * gravity * time[:, None] ** 2 * np.array([0.0, 1.0, 0.0])
 
 
 class _Flights:
-    """Free flights of one throw; a flight is the line (2, 3), constant and slope, of its poses less gravity's part."""
+    """Free flights of one throw; a flight is the line (2, 3), constant and slope, of its poses less
+    gravity's part.
+    """
 
     def __init__(self, shape: Shape, throw: MeasuredThrow, gravity: float) -> None:
         self.shape, self.throw = shape, throw
@@ -104,8 +116,12 @@ class _Flights:
             if interval + 0.02 <= instant / step <= interval + 0.98:
                 yield instant
 
-    def _start(self, before: np.ndarray, after: np.ndarray, instant: float, more: float) -> np.ndarray | None:
-        """The start of two flights that meet at an instant; None where they don't push each other apart."""
+    def _start(
+        self, before: np.ndarray, after: np.ndarray, instant: float, more: float
+    ) -> np.ndarray | None:
+        """The start of two flights that meet at an instant; None where they don't push each other
+        apart.
+        """
         pose = after[0] + instant * after[1] + 0.5 * instant**2 * self.pull
         at = contacts(self.shape, self.throw.ground, pose)
         touching = int(np.argmin(at.gap))
@@ -118,7 +134,9 @@ class _Flights:
         twist = normal[2] * push_n + tangent[2] * push_t
         ratio = twist / jump[2] if jump[2] * twist > 0.0 else self.shape.uniform_inertia_ratio
         opening = float(normal @ (after[1] + instant * self.pull))
-        return np.concatenate([before[0], before[1], [ratio, more * abs(push_t) / push_n, -opening / closing]])
+        return np.concatenate(
+            [before[0], before[1], [ratio, more * abs(push_t) / push_n, -opening / closing]]
+        )
 
 
 def first_impact_starts(
@@ -172,31 +190,45 @@ class _Problem:
     spread: np.ndarray  # of weak preferences, infinite where there is none
 
     def poses(self, parameters: np.ndarray, frames: int, step: float) -> np.ndarray:
-        return frames_of_motions(self.outline, parameters, self.gravity, self.throw.frame_interval, frames, step)
+        return frames_of_motions(
+            self.outline, parameters, self.gravity, self.throw.frame_interval, frames, step
+        )
 
-    def residuals(self, parameters: np.ndarray, frames: int, step: float, floor: np.ndarray) -> np.ndarray:
-        """A row for each of the parameters (n, 9): capped residuals, in units of noise and ``floor``; preferences."""
+    def residuals(
+        self, parameters: np.ndarray, frames: int, step: float, floor: np.ndarray
+    ) -> np.ndarray:
+        """A row for each of the parameters (n, 9): capped residuals, in units of noise and
+        ``floor``; preferences.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             apart = (self.poses(parameters, frames, step) - self.throw.position[: frames + 1]) / (
                 self.throw.sigma + floor
             )
             capped = _CAP * np.arcsinh(apart.reshape(len(parameters), 3 * (frames + 1)) / _CAP)
             runs_away = ~np.isfinite(capped.sum(axis=1))
-            capped[runs_away] = np.nan_to_num(capped[runs_away], nan=_AWAY, posinf=_AWAY, neginf=-_AWAY)
+            capped[runs_away] = np.nan_to_num(
+                capped[runs_away], nan=_AWAY, posinf=_AWAY, neginf=-_AWAY
+            )
         preferred = (parameters - self.centre) / self.spread
         return np.hstack([capped, preferred[:, RATIO:]])
 
     def misfit(self, parameters: np.ndarray) -> float:
-        apart = (self.poses(parameters[None], self.throw.n_frames, _FINE)[0] - self.throw.position) / self.throw.sigma
+        apart = (
+            self.poses(parameters[None], self.throw.n_frames, _FINE)[0] - self.throw.position
+        ) / self.throw.sigma
         return 0.5 * float((apart**2).sum())
 
 
-def shoot(shape: Shape, throw: MeasuredThrow, gravity: float = GRAVITY, seed: int = 1) -> list[Candidate]:
+def shoot(
+    shape: Shape, throw: MeasuredThrow, gravity: float = GRAVITY, seed: int = 1
+) -> list[Candidate]:
     """Fitted motions of one throw, best first; ``gravity`` in m/s2, ``seed`` of the drawn motions."""
     problem = _problem(shape, throw, gravity)
     first = _first_horizon(shape, throw)
     floor = np.array([1e-3, 1e-3, 2e-2])
-    more = 2 ** int(np.clip(np.floor(np.log2(_PLENTY / throw.n_frames)), 0, 2))  # times as many motions
+    more = 2 ** int(
+        np.clip(np.floor(np.log2(_PLENTY / throw.n_frames)), 0, 2)
+    )  # times as many motions
     groups = [
         *np.array_split(_draw(problem, more * _SAMPLES, seed), 2),
         first_impact_starts(shape, throw, gravity, first, problem.low, problem.high),
@@ -212,20 +244,28 @@ def shoot(shape: Shape, throw: MeasuredThrow, gravity: float = GRAVITY, seed: in
             fits = [_fit(problem, p, frames, step, 0.0 * floor if last else floor, 6) for p in pool]
             fits.sort(key=lambda fit: fit[1])
             pool = [fit[0] for fit in fits[: max(_FEWEST, int(len(fits) * (1.0 - _DROPPED)))]]
-        fitted += [_fit(problem, p, throw.n_frames, _FINE, 0.0 * floor, 15)[0] for p in pool[:_FEWEST]]
+        fitted += [
+            _fit(problem, p, throw.n_frames, _FINE, 0.0 * floor, 15)[0] for p in pool[:_FEWEST]
+        ]
     found = [Candidate(p, problem.misfit(p)) for p in fitted]
     return sorted(found, key=lambda candidate: candidate.misfit)
 
 
-def motion_of(shape: Shape, throw: MeasuredThrow, candidate: Candidate, gravity: float = GRAVITY) -> EventMotion:
+def motion_of(
+    shape: Shape, throw: MeasuredThrow, candidate: Candidate, gravity: float = GRAVITY
+) -> EventMotion:
     """A candidate's whole motion."""
     outline = outline_of(shape, throw.ground)
-    return event_motion(outline, candidate.parameters, gravity, throw.frame_interval, throw.n_frames, _FINE)
+    return event_motion(
+        outline, candidate.parameters, gravity, throw.frame_interval, throw.n_frames, _FINE
+    )
 
 
 def _problem(shape: Shape, throw: MeasuredThrow, gravity: float) -> _Problem:
     ratio = shape.uniform_inertia_ratio
-    largest = 0.99 * float((shape.outline() ** 2).sum(axis=1).max())  # no body within the outline has more
+    largest = 0.99 * float(
+        (shape.outline() ** 2).sum(axis=1).max()
+    )  # no body within the outline has more
     free = np.full(6, np.inf)
     return _Problem(
         outline=outline_of(shape, throw.ground),
@@ -250,12 +290,14 @@ def _first_horizon(shape: Shape, throw: MeasuredThrow) -> int:
 def _draw(problem: _Problem, number: int, seed: int) -> np.ndarray:
     """(number, 9) starts: velocities, J/m, mu and e_N drawn evenly.
 
-    Half of the velocities are near that of a free flight through the first frames; the others assume nothing, since the
-    first contact may come before the second frame.
+    Half of the velocities are near that of a free flight through the first frames; the others
+    assume nothing, since the first contact may come before the second frame.
     """
     throw = problem.throw
     change = np.diff(throw.position, axis=0)[:4] / throw.frame_interval
-    anywhere = 2.0 * np.abs(np.diff(change, axis=0)).max(axis=0) + 3.0 * throw.sigma / throw.frame_interval
+    anywhere = (
+        2.0 * np.abs(np.diff(change, axis=0)).max(axis=0) + 3.0 * throw.sigma / throw.frame_interval
+    )
     flight, error = _flight_velocity(throw, problem.gravity)
     u = qmc.Sobol(6, rng=np.random.default_rng(seed)).random(number)
     flying = np.arange(number) < number // 2  # halves of the sequence, each of which fills the cube
@@ -263,7 +305,9 @@ def _draw(problem: _Problem, number: int, seed: int) -> np.ndarray:
     drawn = np.empty((number, N_PARAMETERS))
     drawn[:, :3] = throw.position[0]
     centre = np.where(flying[:, None], flight, change[0])
-    drawn[:, 3:6] = centre + (2.0 * u[:, :3] - 1.0) * np.where(flying[:, None], 3.0 * error, anywhere)
+    drawn[:, 3:6] = centre + (2.0 * u[:, :3] - 1.0) * np.where(
+        flying[:, None], 3.0 * error, anywhere
+    )
     drawn[:, RATIO] = np.minimum(ratio * 2.0 ** (2.0 * u[:, 3] - 1.0), problem.high[RATIO])
     drawn[:, MU] = 0.02 + 0.9 * u[:, 4]
     drawn[:, E_N] = 0.8 * u[:, 5]
@@ -271,7 +315,9 @@ def _draw(problem: _Problem, number: int, seed: int) -> np.ndarray:
 
 
 def _flight_velocity(throw: MeasuredThrow, gravity: float) -> tuple[np.ndarray, np.ndarray]:
-    """(3,) velocity at the first frame and its standard error, by as many first frames as fly freely; at least two."""
+    """(3,) velocity at the first frame and its standard error, by as many first frames as fly
+    freely; at least two.
+    """
     time = throw.time - throw.time[0]
     fallen = weightless(throw, gravity)
     velocity = error = np.zeros(3)
@@ -285,9 +331,16 @@ def _flight_velocity(throw: MeasuredThrow, gravity: float) -> tuple[np.ndarray, 
 
 
 def _fit(
-    problem: _Problem, start: np.ndarray, frames: int, step: float, floor: np.ndarray, iterations: int
+    problem: _Problem,
+    start: np.ndarray,
+    frames: int,
+    step: float,
+    floor: np.ndarray,
+    iterations: int,
 ) -> tuple[np.ndarray, float]:
-    """Levenberg-Marquardt with central differences over the given steps: small kinks must not count as slopes."""
+    """Levenberg-Marquardt with central differences over the given steps: small kinks must not count
+    as slopes.
+    """
     changes = np.diag(problem.steps)
 
     def residuals(z: np.ndarray) -> np.ndarray:

@@ -1,12 +1,15 @@
-"""Standard errors at a solution: the reduced Hessian of a constrained least-squares model, by one solve.
+"""Standard errors at a solution: the reduced Hessian of a constrained least-squares model, by one
+solve.
 
-For ``min f(x)``, f half a sum of squared residuals in units of their noise, subject to ``c(x) = 0`` (equalities and
-whatever bounds and inequalities are active), the covariance of x to first order is the upper left block of
+For ``min f(x)``, f half a sum of squared residuals in units of their noise, subject to ``c(x) = 0``
+(equalities and whatever bounds and inequalities are active), the covariance of x to first order is
+the upper left block of
 
 ``[[H, A^T], [A, 0]]^-1`` with the Hessian H of f and the Jacobian A of c.
 
-It is what the inverse of the reduced Hessian gives, without a basis of A's null space. Directions that neither f nor c
-determine get a large variance; small regularisations keep the matrix solvable for them and for dependent constraints.
+It is what the inverse of the reduced Hessian gives, without a basis of A's null space. Directions
+that neither f nor c determine get a large variance; small regularisations keep the matrix solvable
+for them and for dependent constraints.
 """
 
 from __future__ import annotations
@@ -38,7 +41,8 @@ def standard_errors(built: TrajectoryModel, sides: PairSides) -> tuple[float, fl
 def covariance(prepared: PreparedModel, wanted: Sequence[Any]) -> np.ndarray:
     """(p, p) covariance of p variables at a model's present point; its objective is f.
 
-    A variable on one of its bounds has no variance, like everything else that active constraints fix.
+    A variable on one of its bounds has no variance, like everything else that active constraints
+    fix.
     """
     written = prepared.written
     x, f, g = (written.program.problem[name] for name in ("x", "f", "g"))

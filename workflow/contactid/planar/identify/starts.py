@@ -1,9 +1,10 @@
 """Starts of the trajectory model: from a fitted motion, or from nothing but the measured poses.
 
-Tangential impulses on the model's grid follow by Coulomb's law, where the normal ones are given.
-A simulated motion starts the identification, but its contacts change between the grid's instants. Step by step with
-the model's own law, from the motion's normal impulses, follows what sticks and what slides on the grid: a start that
-obeys the law of friction exactly, and so a sequence of contacts that is possible.
+Tangential impulses on the model's grid follow by Coulomb's law, where the normal ones are given. A
+simulated motion starts the identification, but its contacts change between the grid's instants.
+Step by step with the model's own law, from the motion's normal impulses, follows what sticks and
+what slides on the grid: a start that obeys the law of friction exactly, and so a sequence of
+contacts that is possible.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def tangential_steps(
     durations: np.ndarray,
     impulse_n: np.ndarray,
 ) -> np.ndarray:
-    """(n, n_c) tangential impulses per mass, m/s: they stop every contact that they can (eqs. 16 and 18).
+    """(n, n_c) tangential impulses per mass, m/s: they stop every contact that they can (eqs. 16
+    and 18).
 
     Parameters
     ----------
@@ -93,17 +95,23 @@ def interpolated_throw(shape: Shape, throw: MeasuredThrow, n_s: int) -> GuessedT
     q = np.column_stack([np.interp(grid, throw.time, throw.position[:, i]) for i in range(3)])
     change = np.diff(q, axis=0) / (throw.frame_interval / n_s)
     none = np.zeros((n, shape.n_contacts))
-    speed = np.linalg.norm(np.diff(throw.position[:, :2], axis=0), axis=1).max() / throw.frame_interval
+    speed = (
+        np.linalg.norm(np.diff(throw.position[:, :2], axis=0), axis=1).max() / throw.frame_interval
+    )
     reach = _noise_of_gap(shape, throw) + speed * throw.frame_interval
     near = contacts(shape, throw.ground, q[:-1]).gap <= reach
     return GuessedThrow(np.ones(n), q, np.vstack([change[:1], change]), none, none, near)
 
 
-def simulated_throw(shape: Shape, throw: MeasuredThrow, n_s: int, motion: EventMotion, body: StepBody) -> GuessedThrow:
-    """A motion on the model's grid, of which an instant lies at each impact; impulses are summed over the steps.
+def simulated_throw(
+    shape: Shape, throw: MeasuredThrow, n_s: int, motion: EventMotion, body: StepBody
+) -> GuessedThrow:
+    """A motion on the model's grid, of which an instant lies at each impact; impulses are summed
+    over the steps.
 
-    What is tangential follows from the grid's own steps (:func:`~contactid.planar.identify.starts.tangential_steps`):
-    a step in which the motion goes over from sliding to sticking does neither on the grid.
+    What is tangential follows from the grid's own steps
+    (:func:`~contactid.planar.identify.starts.tangential_steps`): a step in which the motion goes
+    over from sliding to sticking does neither on the grid.
 
     Parameters
     ----------
@@ -118,7 +126,9 @@ def simulated_throw(shape: Shape, throw: MeasuredThrow, n_s: int, motion: EventM
     q = np.column_stack([np.interp(times, motion.time, motion.position[:, i]) for i in range(3)])
     change = np.diff(q, axis=0) / np.diff(times)[:, None]
     first = np.array([np.interp(times[0], motion.time, motion.velocity[:, i]) for i in range(3)])
-    step = np.clip(np.searchsorted(times, motion.time[:-1] + 1e-3 * even, side="right") - 1, 0, len(share) - 1)
+    step = np.clip(
+        np.searchsorted(times, motion.time[:-1] + 1e-3 * even, side="right") - 1, 0, len(share) - 1
+    )
     impulse_n = np.zeros((len(share), shape.n_contacts))
     np.add.at(impulse_n, step, motion.impulse_n)
     near = contacts(shape, throw.ground, q[:-1]).gap <= _noise_of_gap(shape, throw) + _MARGIN
@@ -133,7 +143,9 @@ def identified_throw(
 ) -> GuessedThrow:
     """States and impulses that were identified before, on the same grid."""
     return GuessedThrow(
-        share=np.clip(np.diff(states.time) / (throw.frame_interval / n_s), 1.0 - TIME_SHIFT, 1.0 + TIME_SHIFT),
+        share=np.clip(
+            np.diff(states.time) / (throw.frame_interval / n_s), 1.0 - TIME_SHIFT, 1.0 + TIME_SHIFT
+        ),
         position=states.position,
         velocity=states.velocity,
         impulse_n=states.impulse_n,
@@ -143,11 +155,14 @@ def identified_throw(
     )
 
 
-def grid_with_impacts(throw: MeasuredThrow, n_s: int, impacts: np.ndarray, least_share: float) -> np.ndarray:
-    """(n + 1,) instants from 0: frames stay, inner instants of a frame move so that one lies at each impact.
+def grid_with_impacts(
+    throw: MeasuredThrow, n_s: int, impacts: np.ndarray, least_share: float
+) -> np.ndarray:
+    """(n + 1,) instants from 0: frames stay, inner instants of a frame move so that one lies at
+    each impact.
 
-    No step gets shorter than ``least_share`` of its even duration, or longer than 2 less that: an impact too far from
-    the one before gets the instant next before it, and one too near none.
+    No step gets shorter than ``least_share`` of its even duration, or longer than 2 less that: an
+    impact too far from the one before gets the instant next before it, and one too near none.
     """
     interval = throw.frame_interval
     times = np.linspace(0.0, interval * throw.n_frames, n_s * throw.n_frames + 1)
@@ -162,7 +177,10 @@ def grid_with_impacts(throw: MeasuredThrow, n_s: int, impacts: np.ndarray, least
             index = int(np.clip(round(at), anchors[-1] + 1, n_s - 1))
             steps, left = index - anchors[-1], n_s - index
             place = min(float(at), places[-1] + most_share * steps)
-            if place - places[-1] >= least_share * steps > 0 and least_share <= (n_s - place) / left <= most_share:
+            if (
+                place - places[-1] >= least_share * steps > 0
+                and least_share <= (n_s - place) / left <= most_share
+            ):
                 anchors.append(index)
                 places.append(place)
         inner = np.interp(np.arange(n_s + 1), [*anchors, n_s], [*places, float(n_s)])

@@ -1,7 +1,8 @@
-"""Identified throws: states and impulses, and their files with the measured poses and the truth where it is known.
+"""Identified throws: states and impulses, and their files with the measured poses and the truth
+where it is known.
 
-Throws, frames, steps and corners have different numbers, so each is stored one after the other with its number per
-throw, as in :mod:`contactid.planar.readers.throws`.
+Throws, frames, steps and corners have different numbers, so each is stored one after the other with
+its number per throw, as in :mod:`contactid.planar.readers.throws`.
 """
 
 from __future__ import annotations
@@ -48,13 +49,17 @@ class ThrowStates:
 
     @property
     def mean_sliding(self) -> float:
-        """Mean sliding speed of the contacts, weighted by their normal impulses, m/s; 0 without contact."""
+        """Mean sliding speed of the contacts, weighted by their normal impulses, m/s; 0 without
+        contact.
+        """
         whole = float(self.impulse_n.sum())
         return float((self.impulse_n * np.abs(self.sliding)).sum()) / whole if whole > 0.0 else 0.0
 
     @property
     def largest_ratio(self) -> float:
-        """Largest ratio of tangential to normal impulse, of impulses that aren't small; 0 without contact."""
+        """Largest ratio of tangential to normal impulse, of impulses that aren't small; 0 without
+        contact.
+        """
         pushes = self.impulse_n > max(_PUSHES, _SMALL * float(self.impulse_n.max(initial=0.0)))
         return float((np.abs(self.impulse_t[pushes]) / self.impulse_n[pushes]).max(initial=0.0))
 
@@ -113,25 +118,55 @@ def write_fits(fits: Sequence[StoredFit], path: str | Path) -> None:
         {
             "frames": ("throw", np.array([len(throw.time) for throw in throws])),
             "instants": ("throw", np.array([len(state.time) for state in states])),
-            "true_instants": ("throw", np.array([0 if fit.truth is None else len(fit.truth.time) for fit in fits])),
+            "true_instants": (
+                "throw",
+                np.array([0 if fit.truth is None else len(fit.truth.time) for fit in fits]),
+            ),
             "measured_time": ("sample", joined(throws, "time"), {"units": "s"}),
-            "measured_position": (("sample", "coordinate"), joined(throws, "position"), {"units": "m, m, rad"}),
-            "sigma": (("throw", "coordinate"), np.array([throw.sigma for throw in throws]), {"units": "m, m, rad"}),
+            "measured_position": (
+                ("sample", "coordinate"),
+                joined(throws, "position"),
+                {"units": "m, m, rad"},
+            ),
+            "sigma": (
+                ("throw", "coordinate"),
+                np.array([throw.sigma for throw in throws]),
+                {"units": "m, m, rad"},
+            ),
             "ground": (("throw", "line"), np.array(ground), {"units": "rad, m, m"}),
             "frame": ("sample", joined(states, "frame")),
             "time": ("instant", joined(states, "time"), {"units": "s"}),
-            "position": (("instant", "coordinate"), joined(states, "position"), {"units": "m, m, rad"}),
-            "velocity": (("instant", "coordinate"), joined(states, "velocity"), {"units": "m/s, m/s, rad/s"}),
+            "position": (
+                ("instant", "coordinate"),
+                joined(states, "position"),
+                {"units": "m, m, rad"},
+            ),
+            "velocity": (
+                ("instant", "coordinate"),
+                joined(states, "velocity"),
+                {"units": "m/s, m/s, rad/s"},
+            ),
             **{
-                name: (("instant", "contact"), np.concatenate([_padded(getattr(s, name), s) for s in states]))
+                name: (
+                    ("instant", "contact"),
+                    np.concatenate([_padded(getattr(s, name), s) for s in states]),
+                )
                 for name in ("impulse_n", "impulse_t", "gap", "sliding")
             },
             **{name: of_fits(name) for name in NUMBERS},
             "friction_is_bound": of_fits("friction_is_bound", "int8"),
             "frames_per_second": (*of_fits("frames_per_second"), {"units": "Hz"}),
             "mass": (*of_fits("mass"), {"units": "kg"}),
-            "outline": (("throw", "corner", "xy"), np.array([_outline(fit.shape) for fit in fits]), {"units": "m"}),
-            "corner_radius": ("throw", np.array([getattr(fit.shape, "radius", 0.0) for fit in fits]), {"units": "m"}),
+            "outline": (
+                ("throw", "corner", "xy"),
+                np.array([_outline(fit.shape) for fit in fits]),
+                {"units": "m"},
+            ),
+            "corner_radius": (
+                "throw",
+                np.array([getattr(fit.shape, "radius", 0.0) for fit in fits]),
+                {"units": "m"},
+            ),
         },
         coords={"throw": np.array([fit.label for fit in fits], dtype=object)},
         attrs={"ellipse": int(isinstance(fits[0].shape, Ellipse))},
@@ -166,11 +201,18 @@ def _read_one(data: xr.Dataset, i: int, sample: slice, instant: slice, true: sli
     )
     truth = None
     if true.stop > true.start:
-        truth = Truth(*(data[f"true_{name}"].values[true] for name in ("time", "position", "impulse_n", "impulse_t")))
+        truth = Truth(
+            *(
+                data[f"true_{name}"].values[true]
+                for name in ("time", "position", "impulse_n", "impulse_t")
+            )
+        )
     corners, radius = data["outline"].values[i].tolist(), float(data["corner_radius"].values[i])
     return StoredFit(
         label=str(data["throw"].values[i]),
-        shape=Ellipse(*corners[0]) if data.attrs["ellipse"] else Polygon(tuple(map(tuple, corners)), radius),
+        shape=Ellipse(*corners[0])
+        if data.attrs["ellipse"]
+        else Polygon(tuple(map(tuple, corners)), radius),
         throw=throw,
         states=states,
         friction_is_bound=bool(data["friction_is_bound"].values[i]),
@@ -185,7 +227,11 @@ def _outline(shape: Shape) -> list[tuple[float, float]]:
 
 def _padded(values: np.ndarray, states: ThrowStates) -> np.ndarray:
     """Values of steps get a last row for the last instant, at which no step starts."""
-    return values if len(values) == len(states.time) else np.vstack([values, np.zeros_like(values[:1])])
+    return (
+        values
+        if len(values) == len(states.time)
+        else np.vstack([values, np.zeros_like(values[:1])])
+    )
 
 
 def _parts(sizes: np.ndarray) -> list[slice]:

@@ -1,11 +1,13 @@
-"""Identify states, impulses, J/m and friction of a planar body from measured poses: the nonlinear program of eq. 27.
+"""Identify states, impulses, J/m and friction of a planar body from measured poses: the nonlinear
+program of eq. 27.
 
-Unknown are, at every instant of a grid that refines the frames (eq. 25), the pose ``q^k``, the velocity ``v^k`` and the
-impulses per mass, and for all throws together the ratio ``J/m`` and ``mu``. What is minimised is the misfit of the
-poses at the frames in units of their noise, ``1/2 sum ((q - q_m)/sigma)^2``, so no weight is set by hand.
+Unknown are, at every instant of a grid that refines the frames (eq. 25), the pose ``q^k``, the
+velocity ``v^k`` and the impulses per mass, and for all throws together the ratio ``J/m`` and
+``mu``. What is minimised is the misfit of the poses at the frames in units of their noise, ``1/2
+sum ((q - q_m)/sigma)^2``, so no weight is set by hand.
 
-Everything is dimensionless: lengths by the body's ``length``, velocities by a ``speed`` of the throws, times by their
-ratio, impulses by ``m speed``, J by ``m length^2``.
+Everything is dimensionless: lengths by the body's ``length``, velocities by a ``speed`` of the
+throws, times by their ratio, impulses by ``m speed``, J by ``m length^2``.
 
 Subject to eqs. 16 and 17 and, per potential contact, three complementarity pairs (eqs. 18 and 23):
 
@@ -13,12 +15,13 @@ Subject to eqs. 16 and 17 and, per potential contact, three complementarity pair
 * ``s perp mu c_n + c_t``;
 * ``s - u_t perp mu c_n - c_t`` with ``u_t = T(q^k)^T v^(k+1)``.
 
-``s`` is the sliding speed along t. The paper has two non-negative parts of ``c_t`` and a multiplier lambda in place of
-``s``; the two forms have the same solutions, this one has a variable less.
+``s`` is the sliding speed along t. The paper has two non-negative parts of ``c_t`` and a multiplier
+lambda in place of ``s``; the two forms have the same solutions, this one has a variable less.
 
-Deviation: the sub-intervals between two frames have free durations of a given sum. On an even grid an impact is late by
-up to h, which is several millimetres at 5 m/s and 1 ms, so either the poses don't fit or impulses act at a distance;
-with free durations an instant of the grid moves to the impact, and exact complementarity fits to within the noise.
+Deviation: the sub-intervals between two frames have free durations of a given sum. On an even grid
+an impact is late by up to h, which is several millimetres at 5 m/s and 1 ms, so either the poses
+don't fit or impulses act at a distance; with free durations an instant of the grid moves to the
+impact, and exact complementarity fits to within the noise.
 """
 
 from __future__ import annotations
@@ -40,8 +43,9 @@ LARGEST_MU = 2.0
 TIME_SHIFT = 0.98  # how far a sub-interval may leave its even duration, as a share of it
 # J/m by the scale length squared; with the outline's largest radius for length, no body exceeds 1
 _LARGEST_RATIO = 1.0
-# Slope of the objective in mu: where friction has no influence (rolling), the least one is taken unless a larger one
-# explains the poses notably better. Where mu is known to 0.02, it shifts mu by 0.002.
+# Slope of the objective in mu: where friction has no influence (rolling), the least one is taken
+# unless a larger one explains the poses notably better. Where mu is known to 0.02, it shifts mu by
+# 0.002.
 _MU_PREFERENCE = 5.0
 _EVEN_PREFERENCE = 1e-2  # weight of the squared shares by which durations leave the even ones
 
@@ -74,7 +78,11 @@ class ContactMode(IntEnum):
 
 
 _HELD = {
-    ContactMode.OPEN: (FIRST, SECOND, IMPLIED),  # no normal impulse leaves no room for a tangential one
+    ContactMode.OPEN: (
+        FIRST,
+        SECOND,
+        IMPLIED,
+    ),  # no normal impulse leaves no room for a tangential one
     ContactMode.STICKING: (SECOND, FIRST, FIRST),
     ContactMode.SLIDING_FORWARD: (SECOND, SECOND, FIRST),
     ContactMode.SLIDING_BACKWARD: (SECOND, FIRST, SECOND),
@@ -91,7 +99,8 @@ class GuessedThrow:
     share : (n,) durations of the steps by their even duration
     position, velocity : (n + 1, 3)
     impulse_n, impulse_t : (n, n_c) per mass, m/s
-    near : (n, n_c) where a contact may push; elsewhere there are no impulses and no bound on the gap
+    near : (n, n_c) where a contact may push; elsewhere there are no impulses and no bound on the
+        gap
     mode : (n, n_c) :class:`ContactMode` of every contact; None where the start doesn't know
     """
 
@@ -106,7 +115,9 @@ class GuessedThrow:
 
 @dataclass(frozen=True)
 class Guess:
-    """Where to start: J/m (m2), mu and every throw, and half the sum of squared residuals of what it was made from."""
+    """Where to start: J/m (m2), mu and every throw, and half the sum of squared residuals of what
+    it was made from.
+    """
 
     inertia_ratio: float
     friction_mu: float
@@ -159,15 +170,21 @@ def build_trajectory_model(
     sub_steps: Sequence[int],
     gravity: float,
 ) -> TrajectoryModel:
-    """Build eq. 27 for throws of one body; the throws share J/m and mu and nothing else. Gravity (m/s2) is along -y."""
+    """Build eq. 27 for throws of one body; the throws share J/m and mu and nothing else. Gravity
+    (m/s2) is along -y.
+    """
     model = pyo.ConcreteModel(name="planar trajectory")
-    model.inertia_ratio = pyo.Var(bounds=(1e-3, _LARGEST_RATIO), initialize=guess.inertia_ratio / scales.length**2)
+    model.inertia_ratio = pyo.Var(
+        bounds=(1e-3, _LARGEST_RATIO), initialize=guess.inertia_ratio / scales.length**2
+    )
     model.friction_mu = pyo.Var(bounds=(0.0, LARGEST_MU), initialize=guess.friction_mu)
     model.throws = pyo.Block(range(len(throws)))
     pairs: list[Pair] = []
     misfits, uneven = [], []
     for j, throw in enumerate(throws):
-        writer = _ThrowWriter(model, model.throws[j], shape, throw, guess.throws[j], scales, sub_steps[j], gravity)
+        writer = _ThrowWriter(
+            model, model.throws[j], shape, throw, guess.throws[j], scales, sub_steps[j], gravity
+        )
         pairs.extend(writer.write())
         misfits.append(writer.misfit())
         uneven.append(writer.unevenness())
@@ -183,7 +200,9 @@ def _held(guess: Guess) -> np.ndarray | None:
     modes = [throw.mode[throw.near] for throw in guess.throws if throw.mode is not None]
     if len(modes) < len(guess.throws):
         return None
-    return np.array([side for mode in np.concatenate(modes) for side in _HELD[ContactMode(mode)]], dtype=int)
+    return np.array(
+        [side for mode in np.concatenate(modes) for side in _HELD[ContactMode(mode)]], dtype=int
+    )
 
 
 @dataclass
@@ -201,7 +220,10 @@ class _ThrowWriter:
 
     def __post_init__(self) -> None:
         self.n = self.n_s * self.throw.n_frames
-        self.sin, self.cos = float(np.sin(self.throw.ground.slope)), float(np.cos(self.throw.ground.slope))
+        self.sin, self.cos = (
+            float(np.sin(self.throw.ground.slope)),
+            float(np.cos(self.throw.ground.slope)),
+        )
 
     def write(self) -> list[Pair]:
         """Everything; returns the pairs."""
@@ -221,14 +243,24 @@ class _ThrowWriter:
         sliding = self._sliding_speeds(pose, rate)
         block.q = pyo.Var(places, initialize={(k, i): float(pose[k, i]) for k, i in places})
         block.v = pyo.Var(places, initialize={(k, i): float(rate[k, i]) for k, i in places})
-        block.c_n = pyo.Var(touching, bounds=(0.0, None), initialize={at: float(normal[at]) for at in touching})
+        block.c_n = pyo.Var(
+            touching, bounds=(0.0, None), initialize={at: float(normal[at]) for at in touching}
+        )
         block.c_t = pyo.Var(touching, initialize={at: float(tangential[at]) for at in touching})
-        block.s = pyo.Var(touching, bounds=(0.0, None), initialize={at: float(sliding[at]) for at in touching})
+        block.s = pyo.Var(
+            touching, bounds=(0.0, None), initialize={at: float(sliding[at]) for at in touching}
+        )
         block.rules = pyo.ConstraintList()
-        frames = [i for i in range(self.throw.n_frames) if guess.near[self.n_s * i : self.n_s * (i + 1)].any()]
+        frames = [
+            i
+            for i in range(self.throw.n_frames)
+            if guess.near[self.n_s * i : self.n_s * (i + 1)].any()
+        ]
         freed = [self.n_s * i + m for i in frames for m in range(self.n_s)] if self.n_s > 1 else []
         block.share = pyo.Var(
-            freed, bounds=(1.0 - TIME_SHIFT, 1.0 + TIME_SHIFT), initialize={k: float(guess.share[k]) for k in freed}
+            freed,
+            bounds=(1.0 - TIME_SHIFT, 1.0 + TIME_SHIFT),
+            initialize={k: float(guess.share[k]) for k in freed},
         )
         if freed:
             for i in frames:
@@ -240,7 +272,9 @@ class _ThrowWriter:
         phi = pose[:-1, 2] - self.throw.ground.slope
         along = self.cos * rate[1:, 0] + self.sin * rate[1:, 1]
         arms = self.shape.arms(np.sin(phi), np.cos(phi))
-        return np.column_stack([np.maximum(along - r_n / self.scales.length * rate[1:, 2], 0.0) for _, r_n in arms])
+        return np.column_stack(
+            [np.maximum(along - r_n / self.scales.length * rate[1:, 2], 0.0) for _, r_n in arms]
+        )
 
     def _step(self, k: int) -> list[Pair]:
         """Eqs. 16 and 17 from k to k + 1; returns the pairs at k, whose products are eq. 26."""
@@ -258,7 +292,9 @@ class _ThrowWriter:
             phi = block.q[k, 2] - self.throw.ground.slope
             arms = self.shape.arms(pyo.sin(phi), pyo.cos(phi))
             ground, length = self.throw.ground, self.scales.length
-            height = -sin * (block.q[k, 0] - ground.x0 / length) + cos * (block.q[k, 1] - ground.y0 / length)
+            height = -sin * (block.q[k, 0] - ground.x0 / length) + cos * (
+                block.q[k, 1] - ground.y0 / length
+            )
             along = cos * block.v[k + 1, 0] + sin * block.v[k + 1, 1]
             for c in map(int, active):
                 r_t, r_n = (arm / length for arm in arms[c])

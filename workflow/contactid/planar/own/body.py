@@ -1,19 +1,23 @@
-"""A user's own body and throws, ready for identification: description read, throws cut at rest, noise estimated.
+"""A user's own body and throws, ready for identification: description read, throws cut at rest,
+noise estimated.
 
-The description is a small YAML file; lengths are in m, angles in rad, everything as in the throws' own frame (y up)::
+The description is a small YAML file; lengths are in m, angles in rad, everything as in the throws'
+own frame (y up)::
 
-    shape: {ellipse: {a: 0.05, b: 0.025}}      # or {polygon: [[x, y], ...], corner_radius: 0.002}, see below
-    mass: 0.0364                               # kg, optional: then J is told besides J/m
-    ground: {slope: 0.0, start: [0, 0]}        # optional: angle, and a point of the ground; else it is found
-    noise: {position: 0.001, orientation: 0.001}     # optional: standard deviations of x, y and of theta
-    gravity: 9.81                              # optional, m/s2 along -y
-    centre: [0.0, 0.0]                         # optional: centre of mass in the body's axes, from the tracked point
-    turn: 0.0                                  # optional: theta as tracked less that of the body's axes
+    shape: {ellipse: {a: 0.05, b: 0.025}}      # or {polygon: [[x, y], ...], corner_radius: 0.002},
+    see below mass: 0.0364                               # kg, optional: then J is told besides J/m
+    ground: {slope: 0.0, start: [0, 0]}        # optional: angle, and a point of the ground; else it
+    is found noise: {position: 0.001, orientation: 0.001}     # optional: standard deviations of x,
+    y and of theta gravity: 9.81                              # optional, m/s2 along -y centre:
+    [0.0, 0.0]                         # optional: centre of mass in the body's axes, from the
+    tracked point turn: 0.0                                  # optional: theta as tracked less that
+    of the body's axes
 
-A polygon is counter-clockwise about the centre of mass. Its points are where the sides would meet: ``corner_radius``
-(optional, else it is found) rounds each corner by an arc that touches both sides. A few tenths of a millimetre matter.
-What the description says of the ground, and that the tracked point is the centre of mass, is where the fit of the
-geometry begins (:mod:`contactid.planar.engine`).
+A polygon is counter-clockwise about the centre of mass. Its points are where the sides would meet:
+``corner_radius`` (optional, else it is found) rounds each corner by an arc that touches both sides.
+A few tenths of a millimetre matter. What the description says of the ground, and that the tracked
+point is the centre of mass, is where the fit of the geometry begins
+(:mod:`contactid.planar.engine`).
 """
 
 from __future__ import annotations
@@ -48,19 +52,31 @@ from contactid.planar.squares.events import (
 from contactid.planar.squares.flight import DEGREES, STRETCH, left_by_polynomial, runs
 from contactid.sources.conventions import STATED, Convention
 
-_LARGEST, _SMALLEST = 10.0, 1e-4  # m, of a body's largest radius; beyond them millimetres were taken for metres
+_LARGEST, _SMALLEST = (
+    10.0,
+    1e-4,
+)  # m, of a body's largest radius; beyond them millimetres were taken for metres
 _HEAVIEST = 2e4  # kg/m3: denser than lead, were the body as thick as it is wide
 _MISPLACED = 5e-3  # m between the ground and the lowest point that a throw comes to
 _STAYS = 1e-3  # m from one frame to the next: what falls on is faster
-_SHORTEST_STRETCH, _SHORTEST_LINE = 5, 3  # frames of flight, as fitted by a parabola, and by a line less gravity
-_FEWEST_DEGREES, _SELDOM = 2, 0.2  # of freedom; share of the noises that exceed what few frames are said to tell
+_SHORTEST_STRETCH, _SHORTEST_LINE = (
+    5,
+    3,
+)  # frames of flight, as fitted by a parabola, and by a line less gravity
+_FEWEST_DEGREES, _SELDOM = (
+    2,
+    0.2,
+)  # of freedom; share of the noises that exceed what few frames are said to tell
 FEWEST_IN_FLIGHT = 8  # frames, from which flight tells the noise
 _STEEPEST, _LEVEL = 0.35, 0.01  # rad: a ground that is found is no steeper, and level below it
 _MOST_TURNED = 0.35  # rad: axes that are turned farther belong to another description
 _LEAST_NOISE = 2e-5  # rad, and of the largest radius
 _PLAIN = 0.005  # probability of a ratio of variances beyond which x and y have a noise of their own
-_DISTURBED = 9.0  # times the median variance of a stretch: something touched the body, or the camera slipped
-_NOT_WHITE = 1.25  # ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
+_DISTURBED = (
+    9.0  # times the median variance of a stretch: something touched the body, or the camera slipped
+)
+# ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
+_NOT_WHITE = 1.25
 _KEPT_AT_REST = 3  # frames kept of the rest
 _WRONG_GRAVITY = 0.05  # relative
 _SCHEMA = Path(__file__).with_name("body.schema.yaml")
@@ -126,7 +142,8 @@ def read_own_body(path: str | Path) -> OwnBody:
     Raises
     ------
     ContactIdError
-        For a missing file, an unknown or missing key, a value that isn't as described, and units that can't be SI.
+        For a missing file, an unknown or missing key, a value that isn't as described, and units
+        that can't be SI.
     """
     content = restore_numbers(read_yaml(path, "Correct it, or start from the example"))
     check(content, _SCHEMA, str(path))
@@ -140,15 +157,24 @@ def _body_of(content: Mapping[str, Any]) -> OwnBody:
     shape = _shape(content["shape"])
     radius = float(np.linalg.norm(shape.outline(), axis=1).max())
     if not _SMALLEST <= radius <= _LARGEST:
-        raise ContactIdError(f"the shape reaches {radius:g} m from its centre", "Give lengths in metres")
+        raise ContactIdError(
+            f"the shape reaches {radius:g} m from its centre", "Give lengths in metres"
+        )
     mass, noise = content.get("mass"), content.get("noise")
     if mass is not None and mass > _HEAVIEST * (2.0 * radius) ** 3:
-        raise ContactIdError(f"mass is {mass:g} kg for a body that reaches {radius:g} m", "Give it in kg")
+        raise ContactIdError(
+            f"mass is {mass:g} kg for a body that reaches {radius:g} m", "Give it in kg"
+        )
     if noise and noise["position"] > radius:
         raise ContactIdError(
-            f"noise.position is {noise['position']:g} m, more than the body's size", "Give it in metres"
+            f"noise.position is {noise['position']:g} m, more than the body's size",
+            "Give it in metres",
         )
-    sigma = np.array([noise["position"], noise["position"], noise["orientation"]], dtype=float) if noise else None
+    sigma = (
+        np.array([noise["position"], noise["position"], noise["orientation"]], dtype=float)
+        if noise
+        else None
+    )
     ground = {"slope": 0.0, "start": [0.0, 0.0]} | (content.get("ground") or {})
     return OwnBody(
         shape,
@@ -178,14 +204,17 @@ def _shape(content: Mapping[str, Any]) -> Shape:
     return Polygon(corners, float(content.get("corner_radius", 0.0)))
 
 
-def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path], convention: Convention = STATED) -> OwnThrows:
+def read_own_throws_of(
+    body: OwnBody, paths: Sequence[str | Path], convention: Convention = STATED
+) -> OwnThrows:
     """Read throws of a body, cut them at rest, and give them their noise.
 
     Raises
     ------
     ContactIdError
-        Two files of one name, what the reader of throws refuses, poses that no body has, no throw that gets near the
-        ground, y that points down, and throws too short in flight to tell a noise that isn't given.
+        Two files of one name, what the reader of throws refuses, poses that no body has, no throw
+        that gets near the ground, y that points down, and throws too short in flight to tell a
+        noise that isn't given.
     """
     read = [read_own_throw(path, convention=convention) for path in paths]
     names = tuple(throw.name for throw in read)
@@ -221,7 +250,9 @@ def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path], convention: C
 
 
 def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
-    """A line under all throws: through the places where impacts throw the body up, level where these lie close."""
+    """A line under all throws: through the places where impacts throw the body up, level where
+    these lie close.
+    """
     level, places = Ground(), []
     for throw in throws:
         at = contacts(body.shape, level, throw.position)
@@ -251,7 +282,9 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
 
 
 def _under_the_deepest(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
-    """Level through the lowest place of all throws, where a body comes down to it and stays or goes up again."""
+    """Level through the lowest place of all throws, where a body comes down to it and stays or goes
+    up again.
+    """
     lowest = min((_lowest_gaps(body, throw) for throw in throws), key=lambda gap: float(gap.min()))
     frame, height = int(lowest.argmin()), float(lowest.min())
     falls_on = frame == len(lowest) - 1 and lowest[-2] - lowest[-1] > _STAYS
@@ -268,10 +301,16 @@ def _pushed_frames(throw: PlanarThrow) -> np.ndarray:
 
 
 def _turn_at_rest(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray) -> float:
-    """How far the tracked axes are turned, from bodies that lie on a side; 0 where noise explains it."""
+    """How far the tracked axes are turned, from bodies that lie on a side; 0 where noise explains
+    it.
+    """
     if not isinstance(body.shape, Polygon):
         return 0.0
-    rests = [throw.position[-REST_FRAMES:].mean(axis=0) for throw in throws if at_rest(throw, _still(sigma))]
+    rests = [
+        throw.position[-REST_FRAMES:].mean(axis=0)
+        for throw in throws
+        if at_rest(throw, _still(sigma))
+    ]
     if not rests:
         return 0.0
     _, tilt = lies_on(side_angles(body.shape), np.array(rests)[:, 2])
@@ -309,7 +348,9 @@ def _height_warnings(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
 
 
 def _gravity_warning(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
-    """Whether y accelerates in flight as it should: tells wrong units of time or length, and y that points down."""
+    """Whether y accelerates in flight as it should: tells wrong units of time or length, and y that
+    points down.
+    """
     values, weights = [], []
     for stretch, interval in _stretches(body, throws):
         time = np.arange(len(stretch)) * interval
@@ -334,7 +375,9 @@ def _gravity_warning(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
 
 
 def _in_flight(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
-    """(n,) frames from which the body reaches the ground neither before the next frame nor after the last one."""
+    """(n,) frames from which the body reaches the ground neither before the next frame nor after
+    the last one.
+    """
     gap = _lowest_gaps(body, throw)
     fall = np.abs(np.diff(gap))
     around = np.maximum(np.concatenate([fall[:1], fall]), np.concatenate([fall, fall[-1:]]))
@@ -349,7 +392,10 @@ def _stretches(
     for throw in throws:
         for run in runs(_in_flight(body, throw) & throw.seen):
             start, end = run.start, run.stop
-            cuts = [throw.position[first : min(first + STRETCH, end)] for first in range(start, end, STRETCH)]
+            cuts = [
+                throw.position[first : min(first + STRETCH, end)]
+                for first in range(start, end, STRETCH)
+            ]
             found += [(cut, 1.0 / throw.sample_frequency) for cut in cuts if len(cut) >= shortest]
     return found
 
@@ -359,18 +405,28 @@ def frames_of(stretches: Sequence[tuple[np.ndarray, float]]) -> int:
     return sum(len(stretch) for stretch, _ in stretches)
 
 
-def _noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> tuple[np.ndarray, list[str], list[str]]:
-    """(3,) noise, m, m, rad, with a note and warnings: from what parabolas and lines leave of flight."""
+def _noise_of(
+    body: OwnBody, throws: Sequence[PlanarThrow]
+) -> tuple[np.ndarray, list[str], list[str]]:
+    """(3,) noise, m, m, rad, with a note and warnings: from what parabolas and lines leave of
+    flight.
+    """
     if body.sigma is not None:
         return body.sigma, [], []
     stretches = _stretches(body, throws)
     if frames_of(stretches) < FEWEST_IN_FLIGHT:
         return _noise_of_few(body, throws)
     leavings = [_left_by_polynomials(stretch) for stretch, _ in stretches]
-    squares, freedom = np.array([left for left, _ in leavings]), np.array([free for _, free in leavings])
+    squares, freedom = (
+        np.array([left for left, _ in leavings]),
+        np.array([free for _, free in leavings]),
+    )
     calm = (squares / freedom <= _DISTURBED * np.median(squares / freedom, axis=0)).all(axis=1)
     sigma = _pooled(squares[calm].sum(axis=0), freedom[calm].sum(axis=0))
-    fallen = [np.diff(stretch, 2, axis=0) + np.array([0.0, body.gravity * step**2, 0.0]) for stretch, step in stretches]
+    fallen = [
+        np.diff(stretch, 2, axis=0) + np.array([0.0, body.gravity * step**2, 0.0])
+        for stretch, step in stretches
+    ]
     quiet = [differences for differences, use in zip(fallen, calm, strict=True) if use]
     from_frame_to_frame = np.sqrt(np.mean(np.concatenate(quiet) ** 2, axis=0) / 6.0)
     warnings = []
@@ -389,7 +445,9 @@ def _noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> tuple[np.ndarray,
 
 
 def _pooled(squares: np.ndarray, freedom: np.ndarray) -> np.ndarray:
-    """(3,) standard deviations; x and y have one where theirs differ by no more than chance lets them."""
+    """(3,) standard deviations; x and y have one where theirs differ by no more than chance lets
+    them.
+    """
     variance = squares / freedom
     ratio = variance[0] / max(variance[1], 1e-300)
     if _PLAIN < fdtr(freedom[0], freedom[1], ratio) < 1.0 - _PLAIN:
@@ -403,8 +461,12 @@ def _least_noise(body: OwnBody) -> np.ndarray:
     return _LEAST_NOISE * np.array([reach, reach, 1.0])
 
 
-def _noise_of_few(body: OwnBody, throws: Sequence[PlanarThrow]) -> tuple[np.ndarray, list[str], list[str]]:
-    """The same where flights are short: gravity is known, so lines do; a value that noise seldom exceeds."""
+def _noise_of_few(
+    body: OwnBody, throws: Sequence[PlanarThrow]
+) -> tuple[np.ndarray, list[str], list[str]]:
+    """The same where flights are short: gravity is known, so lines do; a value that noise seldom
+    exceeds.
+    """
     squares, freedom = np.zeros(2), np.zeros(2)
     for stretch, step in _stretches(body, throws, _SHORTEST_LINE):
         straight = stretch.copy()
@@ -427,8 +489,12 @@ def _noise_of_few(body: OwnBody, throws: Sequence[PlanarThrow]) -> tuple[np.ndar
 
 
 def _left_by_polynomials(stretch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(3,) squared sums of what parabolas in x and y and a line in theta leave, and their degrees of freedom."""
-    projections = [left_by_polynomial(np.linspace(-1.0, 1.0, len(stretch)), degree) for degree in DEGREES]
+    """(3,) squared sums of what parabolas in x and y and a line in theta leave, and their degrees
+    of freedom.
+    """
+    projections = [
+        left_by_polynomial(np.linspace(-1.0, 1.0, len(stretch)), degree) for degree in DEGREES
+    ]
     left = np.column_stack([projection @ stretch[:, i] for i, projection in enumerate(projections)])
     return (left**2).sum(axis=0), np.array([np.trace(projection) for projection in projections])
 
@@ -441,4 +507,6 @@ def _still(sigma: np.ndarray) -> np.ndarray:
 def _moving_frames(throw: PlanarThrow, sigma: np.ndarray) -> int:
     """Number of frames up to a few after the body has come to rest; all where it hasn't."""
     rest = rest_frame(throw, _still(sigma))
-    return len(throw.time) if rest is None or rest == 0 else min(rest + _KEPT_AT_REST, len(throw.time))
+    return (
+        len(throw.time) if rest is None or rest == 0 else min(rest + _KEPT_AT_REST, len(throw.time))
+    )

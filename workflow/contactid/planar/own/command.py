@@ -1,9 +1,10 @@
 """Identify J/m and friction of a planar body from poses before, during and after its impacts.
 
-A throw is a file with the columns t, x, y, theta (s, m, m, rad; y up) of a point near the centre of mass; the body is
-described by a small YAML file (see contactid.planar.own.body). All throws are taken together. Ground, tracked point and
-axes, and a corner_radius that isn't given are found with the motion; lost frames are bridged. The report is a folder
-with summary.md, parameters.json, states.csv, two figures and, where the mass is given, the body as body.xml (MJCF).
+A throw is a file with the columns t, x, y, theta (s, m, m, rad; y up) of a point near the centre of
+mass; the body is described by a small YAML file (see contactid.planar.own.body). All throws are
+taken together. Ground, tracked point and axes, and a corner_radius that isn't given are found with
+the motion; lost frames are bridged. The report is a folder with summary.md, parameters.json,
+states.csv, two figures and, where the mass is given, the body as body.xml (MJCF).
 """
 
 from __future__ import annotations
@@ -22,9 +23,21 @@ _PACE = 2.0  # s of wall time between two lines on what is being done, at least
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
     options(parser, UP, THETA)
-    parser.add_argument("throws", nargs="+", metavar="throw.csv", help="columns t, x, y, theta; s, m, m, rad; y up")
-    parser.add_argument("--body", required=True, metavar="body.yaml", help="shape, and optionally mass, ground, noise")
-    parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
+    parser.add_argument(
+        "throws", nargs="+", metavar="throw.csv", help="columns t, x, y, theta; s, m, m, rad; y up"
+    )
+    parser.add_argument(
+        "--body",
+        required=True,
+        metavar="body.yaml",
+        help="shape, and optionally mass, ground, noise",
+    )
+    parser.add_argument(
+        "--report",
+        default="report",
+        metavar="folder",
+        help="where the report goes (default: report)",
+    )
 
 
 def run(given: Namespace) -> Sequence[str]:
@@ -33,7 +46,8 @@ def run(given: Namespace) -> Sequence[str]:
     Raises
     ------
     ContactIdError
-        For whatever is wrong with the files, and where they don't determine J/m; nothing is written then.
+        For whatever is wrong with the files, and where they don't determine J/m; nothing is written
+        then.
     """
     from contactid.output.own_report import cpu_seconds, own_report, refuse_missing
 
@@ -53,7 +67,9 @@ def run(given: Namespace) -> Sequence[str]:
 
 
 def _paced() -> Callable[[str], None]:
-    """Prints a line on what begins, with the time since the first one, where the last line was printed a while ago."""
+    """Prints a line on what begins, with the time since the first one, where the last line was
+    printed a while ago.
+    """
     begin = last = time.monotonic()
 
     def say(line: str) -> None:

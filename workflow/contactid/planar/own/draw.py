@@ -35,20 +35,36 @@ def draw_trajectory(scene: pd.DataFrame) -> Figure:
 def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
     for item, outline in data[data["kind"] == "outline"].groupby("item"):
         label = "identified body" if item == 0 else None
-        axes.plot(outline["x_m"], outline["y_m"], color=style.REST_EDGE, lw=0.6, alpha=0.7, zorder=2, label=label)
+        axes.plot(
+            outline["x_m"],
+            outline["y_m"],
+            color=style.REST_EDGE,
+            lw=0.6,
+            alpha=0.7,
+            zorder=2,
+            label=label,
+        )
     measured, path = (data[data["kind"] == kind] for kind in ("measured", "com"))
     axes.plot(
         measured["x_m"], measured["y_m"], "o", color=style.MEASURED, mfc="none", ms=2.5, mew=0.6, zorder=3,
         label="measured centre",
     )  # fmt: skip
-    axes.plot(path["x_m"], path["y_m"], color=style.LINE, lw=0.9, zorder=4, label="identified centre")
+    axes.plot(
+        path["x_m"], path["y_m"], color=style.LINE, lw=0.9, zorder=4, label="identified centre"
+    )
 
 
 def draw_impulses(states: pd.DataFrame) -> Figure:
-    """Impulses per mass against time, normal ones upwards and tangential ones as they are, a row per throw."""
+    """Impulses per mass against time, normal ones upwards and tangential ones as they are, a row
+    per throw.
+    """
     names = list(dict.fromkeys(states["throw"]))
     figure, rows = plt.subplots(
-        len(names), 2, squeeze=False, sharex="row", figsize=(style.DOUBLE_COLUMN, _HEIGHT * len(names) + _AROUND)
+        len(names),
+        2,
+        squeeze=False,
+        sharex="row",
+        figsize=(style.DOUBLE_COLUMN, _HEIGHT * len(names) + _AROUND),
     )
     columns = [str(column) for column in states if str(column).startswith("impulse_n_")]
     contacts = [column.split("_")[2] for column in columns if (states[column] > _NONE).any()]
@@ -68,11 +84,22 @@ def draw_impulses(states: pd.DataFrame) -> Figure:
     for axes in rows[-1]:
         axes.set_xlabel("time (s)")
     if len(columns) > 1 and contacts:
-        figure.legend(*rows[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(contacts))
+        figure.legend(
+            *rows[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(contacts)
+        )
     return figure
 
 
 def _stems(axes: Axes, time: pd.Series, impulse: pd.Series, colour: str, label: str) -> None:
     pushes = np.flatnonzero(np.abs(impulse.fillna(0.0)) > _NONE)
     axes.vlines(time.iloc[pushes], 0.0, impulse.iloc[pushes], color=colour, lw=0.9, zorder=2)
-    axes.plot(time.iloc[pushes], impulse.iloc[pushes], "o", color=colour, ms=2.5, mew=0.0, zorder=3, label=label)
+    axes.plot(
+        time.iloc[pushes],
+        impulse.iloc[pushes],
+        "o",
+        color=colour,
+        ms=2.5,
+        mew=0.0,
+        zorder=3,
+        label=label,
+    )

@@ -1,7 +1,8 @@
-"""Identify throws under the convention that explains them: the stated one, or a refusal that names the other.
+"""Identify throws under the convention that explains them: the stated one, or a refusal that names
+the other.
 
-In flight a body falls: that tells which way is up, and the unit of lengths. The sense of theta shows in the contacts
-alone, so both are fitted whole.
+In flight a body falls: that tells which way is up, and the unit of lengths. The sense of theta
+shows in the contacts alone, so both are fitted whole.
 """
 
 from __future__ import annotations
@@ -23,9 +24,15 @@ from contactid.sources.conventions import FRAMES, STATED, THETA, UP, Convention,
 _UPS = ("y", "-y", "x", "-x")
 _LONGEST_INTERVAL = 0.2  # s between frames
 _FARTHEST = 20.0  # m that a throw goes
-_WINDOWS, _FEWEST = (0.03, 0.06), 6  # s and frames of parabolas: flights between impacts are as short
+_WINDOWS, _FEWEST = (
+    (0.03, 0.06),
+    6,
+)  # s and frames of parabolas: flights between impacts are as short
 _NEAR = 2.0  # m/s2 from free fall, or three standard errors
-_TURNS, _SPINS = 15.0, 150.0  # rad/s: faster than most throws, and than all: angles may be, and are, degrees
+_TURNS, _SPINS = (
+    15.0,
+    150.0,
+)  # rad/s: faster than most throws, and than all: angles may be, and are, degrees
 
 
 def explained_throws(
@@ -35,12 +42,14 @@ def explained_throws(
     say: Say | None = None,
     begun: Say = lambda line: None,
 ) -> OwnIdentification:
-    """Read and identify; ``say`` takes a line on each step, ``begun`` one on what is read and what is tried.
+    """Read and identify; ``say`` takes a line on each step, ``begun`` one on what is read and what
+    is tried.
 
     Raises
     ------
     ContactIdError
-        For whatever is wrong with the files, and where another convention explains the throws, or none does.
+        For whatever is wrong with the files, and where another convention explains the throws, or
+        none does.
     """
 
     def attempt(convention: Convention) -> Judged[OwnIdentification]:
@@ -58,7 +67,9 @@ def explained_throws(
     return replace(found, warnings=(*found.warnings, *warnings))
 
 
-def _likelier(paths: Sequence[str | Path], stated: Convention, gravity: float) -> Iterator[Convention]:
+def _likelier(
+    paths: Sequence[str | Path], stated: Convention, gravity: float
+) -> Iterator[Convention]:
     """Conventions under which bodies fall in flight, fewer changes first."""
     tables = [columns_in_si(path, stated) for path in paths]
     interval = float(np.median(np.concatenate([np.diff(table[:, 0]) for table in tables])))
@@ -67,7 +78,10 @@ def _likelier(paths: Sequence[str | Path], stated: Convention, gravity: float) -
     scale = UNITS["s"][units["time"]] / stated.unit("time") if units else 1.0
     falls = _accelerations(tables, scale)
     own_up, length = stated.frame.get(UP, "y"), stated.unit("position_x")
-    reach = max(float(np.nanmax(np.ptp(table[np.isfinite(table).all(axis=1), 1:3], axis=0))) for table in tables)
+    reach = max(
+        float(np.nanmax(np.ptp(table[np.isfinite(table).all(axis=1), 1:3], axis=0)))
+        for table in tables
+    )
     lengths = {"": length, "mm": 1e-3, "cm": 1e-2, "in": 0.0254}
     share = {
         (up, unit): _falling(falls, up, metres / length, gravity)
@@ -76,7 +90,9 @@ def _likelier(paths: Sequence[str | Path], stated: Convention, gravity: float) -
         for up in _UPS
     }
     up, unit = max(share, key=lambda one: (share[one], one == (own_up, "")))
-    spins = [np.abs(np.diff(np.unwrap(table[:, 3]))) / np.diff(table[:, 0]) / scale for table in tables]
+    spins = [
+        np.abs(np.diff(np.unwrap(table[:, 3]))) / np.diff(table[:, 0]) / scale for table in tables
+    ]
     spin = float(np.nanquantile(np.concatenate(spins), 0.9))
     own_theta = stated.frame.get(THETA, FRAMES[THETA][0])
     other_theta = FRAMES[THETA][1 - FRAMES[THETA].index(own_theta)]
@@ -98,13 +114,17 @@ def _accelerations(tables: Sequence[np.ndarray], scale: float) -> np.ndarray:
         time = scale * (table[:, 0] - table[0, 0])
         interval = float(np.median(np.diff(time)))
         lengths = [max(_FEWEST, round(window / interval)) for window in _WINDOWS]
-        parts = [slice(k, k + n) for n in lengths for k in range(0, len(time) - n + 1, max(1, n // 3))]
+        parts = [
+            slice(k, k + n) for n in lengths for k in range(0, len(time) - n + 1, max(1, n // 3))
+        ]
         for part in parts:
             frames = part.stop - part.start
             columns = np.vander(time[part] - time[part].mean(), 3)
             fit, left, *_ = np.linalg.lstsq(columns, table[part, 1:3], rcond=None)
             spread = float(np.sqrt(np.sum(left) / max(2 * frames - 6, 1)))
-            found.append([*(2.0 * fit[0]), 2.0 * spread * np.sqrt(np.linalg.inv(columns.T @ columns)[0, 0])])
+            found.append(
+                [*(2.0 * fit[0]), 2.0 * spread * np.sqrt(np.linalg.inv(columns.T @ columns)[0, 0])]
+            )
     return np.array(found).reshape(-1, 3)
 
 

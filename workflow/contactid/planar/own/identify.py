@@ -1,7 +1,7 @@
 """How a user's throws are identified: whole throws by the engine, or a polygon's impacts by eq. 31.
 
-Both judge themselves: an answer whose interval holds most of what the outline alone allows, or whose misfit nothing
-explains, is refused.
+Both judge themselves: an answer whose interval holds most of what the outline alone allows, or
+whose misfit nothing explains, is refused.
 """
 
 from __future__ import annotations
@@ -58,11 +58,13 @@ class OwnFit:
     Attributes
     ----------
     inertia_ratio, inertia_ratio_se : J/m and its standard error, m2
-    friction_mu, friction_mu_se : friction; a lower bound without an error where ``friction_is_bound``
+    friction_mu, friction_mu_se : friction; a lower bound without an error where
+        ``friction_is_bound``
     corner_radius, corner_radius_se : m
     squares, degrees : squared residuals in units of noise, and degrees of freedom
     alignment : ground, and how the tracked frame lies in the body
-    geometry_errors : (5,) standard errors of turn (rad), centre (2,) (m), slope (rad) and height (m)
+    geometry_errors : (5,) standard errors of turn (rad), centre (2,) (m), slope (rad) and height
+        (m)
     states : the identified motion of each name
     converged : whether one more step gains nothing
     by_impacts : whether impacts were taken by themselves
@@ -122,9 +124,13 @@ class OwnIdentification:
 
     @property
     def whole(self) -> tuple[float, int]:
-        """Squared residuals of whole throws and their degrees of freedom, whether or not impacts were taken."""
+        """Squared residuals of whole throws and their degrees of freedom, whether or not impacts
+        were taken.
+        """
         fit = self.fit
-        return (fit.whole_squares, fit.whole_degrees) if fit.by_impacts else (fit.squares, fit.degrees)
+        return (
+            (fit.whole_squares, fit.whole_degrees) if fit.by_impacts else (fit.squares, fit.degrees)
+        )
 
     @property
     def whole_misfit(self) -> float:
@@ -150,12 +156,16 @@ class OwnIdentification:
         else:
             lines.append(f"mu = {_shown(fit.friction_mu, fit.friction_mu_se)}")
         if not self.body.radius_given:
-            lines.append(f"corner radius = {_shown(1e3 * fit.corner_radius, 1e3 * fit.corner_radius_se, 'mm')}")
+            lines.append(
+                f"corner radius = {_shown(1e3 * fit.corner_radius, 1e3 * fit.corner_radius_se, 'mm')}"
+            )
         return lines
 
 
 def _shown(value: float, error: float, unit: str = "") -> str:
-    """A number to a digit of its standard error, two of an error that begins with 1: others differ by processor."""
+    """A number to a digit of its standard error, two of an error that begins with 1: others differ
+    by processor.
+    """
     unit = f" {unit}" if unit else ""
     if not np.isfinite(error) or error <= 0.0:
         return f"{value:.4g}{unit} (no standard error)"
@@ -178,7 +188,9 @@ def stated_geometry(body: OwnBody, throws: OwnThrows, steering: Steering = STEER
         turn=throws.turn if body.turn is None else body.turn,
         point=(-centre[0], -centre[1]),
         turn_error=steering.turn_error if body.turn is None else steering.stated_turn_error,
-        point_error=steering.point_error * reach if body.centre is None else steering.stated_point_error,
+        point_error=steering.point_error * reach
+        if body.centre is None
+        else steering.stated_point_error,
         radius_error=0.0 if body.radius_given else steering.radius_error * reach,
         slope_error=steering.slope_error,
         height_error=steering.height_error,
@@ -188,7 +200,8 @@ def stated_geometry(body: OwnBody, throws: OwnThrows, steering: Steering = STEER
 def identify_own(
     body: OwnBody, throws: OwnThrows, say: Say | None = None, steering: Steering = STEERING
 ) -> OwnIdentification:
-    """Identify J/m and mu from all throws jointly, and judge the answer; ``say`` takes a line on each step.
+    """Identify J/m and mu from all throws jointly, and judge the answer; ``say`` takes a line on
+    each step.
 
     Raises
     ------
@@ -225,7 +238,9 @@ def identify_own(
 def _without_wild_poses(
     problem: Problem, minima: list[Point], names: Sequence[str]
 ) -> tuple[Problem, list[Point], list[str]]:
-    """Problem and motions without poses that are far from an otherwise good motion, and a warning of each."""
+    """Problem and motions without poses that are far from an otherwise good motion, and a warning
+    of each.
+    """
     steering, best = problem.steering, minima[0]
     warnings: list[str] = []
     cleaned = []
@@ -293,7 +308,9 @@ def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
         corner_radius_se=fit.geometry_se.radius,
         squares=fit.misfit**2 * n,
         degrees=n,
-        alignment=Alignment(geometry.ground, turn, np.array(geometry.point) - fit.geometry.centre, 0.0),
+        alignment=Alignment(
+            geometry.ground, turn, np.array(geometry.point) - fit.geometry.centre, 0.0
+        ),
         geometry_errors=np.array([fit.geometry_se.turn, *fit.geometry_se.centre, np.nan, np.nan]),
         states=tuple(impacts.states()),
         converged=fit.converged,
@@ -302,7 +319,9 @@ def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
 
 
 def _aligned(answer: Answer, fit: OwnFit) -> tuple[MeasuredThrow, ...]:
-    """Poses of the body's centre and axes; frames that weren't measured lie on the identified motion."""
+    """Poses of the body's centre and axes; frames that weren't measured lie on the identified
+    motion.
+    """
     aligned = []
     for throw, states in zip(answer.problem.throws, fit.states, strict=True):
         position = fit.alignment.body_position(throw.measured.position)
@@ -314,9 +333,10 @@ def _aligned(answer: Answer, fit: OwnFit) -> tuple[MeasuredThrow, ...]:
 def refuse_undetermined(found: OwnIdentification) -> None:
     """No answer where noise and frames can't carry one.
 
-    Either J/m's interval holds most of what the outline alone allows, from a point's 0 to a ring's largest radius
-    squared. Or poses are far from the motion and no flight tells their noise: then nothing says whether the noise is
-    larger, which the error takes in, or the motion is another, which no error does.
+    Either J/m's interval holds most of what the outline alone allows, from a point's 0 to a ring's
+    largest radius squared. Or poses are far from the motion and no flight tells their noise: then
+    nothing says whether the noise is larger, which the error takes in, or the motion is another,
+    which no error does.
 
     Raises
     ------
@@ -382,9 +402,13 @@ def _warnings(found: OwnIdentification) -> list[str]:
     elif not _spin_changes(found):
         warnings.append("No impact changes the spin by more than the noise: J/m hangs on little.")
     if fit.friction_is_bound and not fit.by_impacts:
-        warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g} ({_BOUND}).")
+        warnings.append(
+            f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g} ({_BOUND})."
+        )
     elif fit.friction_mu > _NEAR_BOUND * STEERING.largest_friction:
-        warnings.append(f"mu is at the largest value that is looked at, {STEERING.largest_friction:g}.")
+        warnings.append(
+            f"mu is at the largest value that is looked at, {STEERING.largest_friction:g}."
+        )
     if not found.body.radius_given:
         warnings.append(FOUND_RADIUS)
     if fit.by_impacts:
@@ -405,11 +429,18 @@ def _few_frames(found: OwnIdentification) -> list[str]:
     for name, throw, states in found.each:
         pushes = np.flatnonzero((states.impulse_n > _PUSHES).any(axis=1))
         if not len(pushes):
-            few.append((0, f"{name}: the identified motion has no contact, so the throw says nothing"))
+            few.append(
+                (0, f"{name}: the identified motion has no contact, so the throw says nothing")
+            )
             continue
         before = int((throw.time - throw.time[0] <= states.time[pushes[0]] - states.time[0]).sum())
         after = len(throw.time) - before
         side, frames = ("before", before) if before <= after else ("after", after)
         if frames < _FEW_FRAMES:
-            few.append((frames, f"{name}: only {frames} frame{'s' * (frames != 1)} {side} the first contact"))
+            few.append(
+                (
+                    frames,
+                    f"{name}: only {frames} frame{'s' * (frames != 1)} {side} the first contact",
+                )
+            )
     return [text for _, text in sorted(few, key=lambda one: one[0])]

@@ -1,7 +1,7 @@
 """A polygon's impacts by themselves: eq. 31 where no rigid body explains whole throws.
 
-Real impacts take time, and plates brake the flight. Between two short flights that meet at a corner eq. 31 asks for
-neither a contact law nor a whole motion (:mod:`contactid.planar.squares.impacts`).
+Real impacts take time, and plates brake the flight. Between two short flights that meet at a corner
+eq. 31 asks for neither a contact law nor a whole motion (:mod:`contactid.planar.squares.impacts`).
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class OwnImpacts:
 
     @property
     def friction(self) -> float:
-        """The median ratio of tangential to normal impulses: friction is at least that in half of the impacts."""
+        """The median ratio of tangential to normal impulses: friction is at least that in half of
+        the impacts.
+        """
         pushes = np.array([window.impulse for window in self.windows])
         return float(np.median(np.abs(pushes[:, 1]) / pushes[:, 0]))
 
@@ -100,27 +102,38 @@ def _lever_error(geometry: Geometry, prepared: PreparedThrows) -> LeverGeometry:
     radius = prepared.radius_error if geometry.radius_error else 0.0
     point = geometry.point_error
     return LeverGeometry(
-        radius=max(radius, STEERING.stated_radius_error), turn=geometry.turn_error, centre=(point, point)
+        radius=max(radius, STEERING.stated_radius_error),
+        turn=geometry.turn_error,
+        centre=(point, point),
     )
 
 
 def _prepared(geometry: Geometry, throws: OwnThrows) -> PreparedThrows:
-    """The study's preparation of measured squares with the noise and the alignment that are known already."""
+    """The study's preparation of measured squares with the noise and the alignment that are known
+    already.
+    """
     shape, interval = geometry.shape, throws.throws[0].frame_interval
     assert isinstance(shape, Polygon)
     alignment = Alignment(geometry.ground, geometry.turn, np.array(geometry.point), 0.0)
     size = event_size(throws.sigma, interval)
     read = [
-        PlanarThrow(name, throw.time, throw.position) for name, throw in zip(throws.names, throws.throws, strict=True)
+        PlanarThrow(name, throw.time, throw.position)
+        for name, throw in zip(throws.names, throws.throws, strict=True)
     ]
     events = tuple(throw_events(throw, shape, alignment, size) for throw in read)
     radius, error = shape.radius, 0.0
     if geometry.radius_error:
         measured, spread = corner_radius(events, replace(shape, radius=0.0), alignment)
-        radius, error = (measured, spread) if measured > 0.0 and spread > 0.0 else (radius, geometry.radius_error)
+        radius, error = (
+            (measured, spread)
+            if measured > 0.0 and spread > 0.0
+            else (radius, geometry.radius_error)
+        )
     shape = replace(shape, radius=radius)
     try:
-        report = replace(flight_report(events, interval), sigma=throws.sigma, gravity=geometry.gravity)
+        report = replace(
+            flight_report(events, interval), sigma=throws.sigma, gravity=geometry.gravity
+        )
     except ContactIdError:  # too little flight to tell braking
         report = FlightReport(throws.sigma, geometry.gravity, 0.0)
     return PreparedThrows(shape, error, interval, alignment, events, report)

@@ -1,11 +1,14 @@
-"""Poses that no motion of a body has: false detections and swapped markers, found before anything is fitted.
+"""Poses that no motion of a body has: false detections and swapped markers, found before anything
+is fitted.
 
 Two laws of free bodies with contacts tell them, without a ground or a shape:
 
-* *A contact pushes, it doesn't throw there and back.* Between two frames a body goes as far as its speed before or
-  after takes it. A step that is far longer is a jump; frames between a jump and the jump back are no poses of it.
-* *What flies on undisturbed was undisturbed in between.* Where the frames on both sides of a frame lie on one flight
-  (a parabola in x and y, a line in theta), no contact happened between them, and the frame lies on it, too.
+* *A contact pushes, it doesn't throw there and back.* Between two frames a body goes as far as its
+  speed before or after takes it. A step that is far longer is a jump; frames between a jump and the
+  jump back are no poses of it.
+* *What flies on undisturbed was undisturbed in between.* Where the frames on both sides of a frame
+  lie on one flight (a parabola in x and y, a line in theta), no contact happened between them, and
+  the frame lies on it, too.
 
 Frames that depart by little pass: they are the noise's, and the misfit tells of them.
 """
@@ -24,9 +27,16 @@ from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.squares.events import second_difference_noise
 
 _AROUND = 5  # steps before and after one, whose median speeds tell how fast the body is there
-_FASTER, _FASTER_TURN = 2.0, 3.0  # times that speed: contacts within one step may be faster in between
-_TURN = 1.0  # rad, more than a spin that comes and goes within one step turns a body; a quarter turn is more
-_SHARE, _LITTLE_TURN = 0.05, 0.1  # of the body's reach, and rad: smaller departures are left to the misfit
+_FASTER, _FASTER_TURN = (
+    2.0,
+    3.0,
+)  # times that speed: contacts within one step may be faster in between
+# rad, more than a spin that comes and goes within one step turns a body; a quarter turn is more
+_TURN = 1.0
+_SHARE, _LITTLE_TURN = (
+    0.05,
+    0.1,
+)  # of the body's reach, and rad: smaller departures are left to the misfit
 _NOISE = 10.0  # standard deviations, beyond which a frame isn't noise
 _ON_FLIGHT = 4.0  # standard deviations, within which frames lie on one flight
 _BESIDE = 3  # frames on either side of some others, that must lie on one flight
@@ -55,7 +65,8 @@ class Departure(NamedTuple):
 def without_outliers(
     throws: Sequence[PlanarThrow], sigma: np.ndarray | None, gravity: float, reach: float
 ) -> tuple[list[PlanarThrow], list[str]]:
-    """Throws whose frames with poses that no body has count as lost, and a warning for each run of such frames.
+    """Throws whose frames with poses that no body has count as lost, and a warning for each run of
+    such frames.
 
     Parameters
     ----------
@@ -66,8 +77,8 @@ def without_outliers(
     Raises
     ------
     ContactIdError
-        Where more than a few frames are off, or a jump doesn't come back, with the file, the frames and what they look
-        like.
+        Where more than a few frames are off, or a jump doesn't come back, with the file, the frames
+        and what they look like.
     """
     cleaned, warnings = [], []
     for throw in throws:
@@ -78,7 +89,8 @@ def without_outliers(
             named = "; ".join(_described(throw, one) for one in off[:_NAMED])
             more = f"; and {len(off) - _NAMED} more" if len(off) > _NAMED else ""
             raise ContactIdError(
-                f"{throw.name}: {named}{more}", "Correct these rows, or take them out: lost frames are bridged"
+                f"{throw.name}: {named}{more}",
+                "Correct these rows, or take them out: lost frames are bridged",
             )
         lost = ~throw.seen
         for one in off:
@@ -91,13 +103,17 @@ def without_outliers(
 def _bridged(throw: PlanarThrow, lost: np.ndarray) -> PlanarThrow:
     """The throw with poses between its other ones in the frames ``lost`` (n,)."""
     position = throw.position.copy()
-    position[~lost, 2] = np.unwrap(position[~lost, 2])  # a jump there and back may have come back by a whole turn off
+    position[~lost, 2] = np.unwrap(
+        position[~lost, 2]
+    )  # a jump there and back may have come back by a whole turn off
     for i in range(3):
         position[lost, i] = np.interp(throw.time[lost], throw.time[~lost], throw.position[~lost, i])
     return replace(throw, position=position, lost=lost)
 
 
-def departures(throw: PlanarThrow, sigma: np.ndarray | None, gravity: float, reach: float) -> list[Departure]:
+def departures(
+    throw: PlanarThrow, sigma: np.ndarray | None, gravity: float, reach: float
+) -> list[Departure]:
     """Frames that are off, in order of time; parameters are those of :func:`without_outliers`."""
     frames = np.flatnonzero(throw.seen)
     time, pose = throw.time[frames], throw.position[frames]
@@ -107,7 +123,11 @@ def departures(throw: PlanarThrow, sigma: np.ndarray | None, gravity: float, rea
         return turned  # what theta does decides what else is read
     moved = list(_moved(frames, time, pose, noise, reach))
     known = {frame for one in moved for frame in range(one.first, one.last + 1)}
-    left = [one for one in _off_flights(frames, time, pose, noise, gravity, reach) if one.first not in known]
+    left = [
+        one
+        for one in _off_flights(frames, time, pose, noise, gravity, reach)
+        if one.first not in known
+    ]
     return sorted([*moved, *left])
 
 
@@ -140,16 +160,24 @@ def _turned(frames: np.ndarray, time: np.ndarray, pose: np.ndarray) -> Iterator[
     """Where theta jumps; such a jump may last, since no contact turns a body so far at once."""
     elapsed, step = np.diff(time), np.diff(pose[:, 2])
     rate = np.abs(step) / elapsed
-    jumps = [k for k in range(len(step)) if abs(step[k]) > _FASTER_TURN * _usual(rate, k) * elapsed[k] + _TURN]
+    jumps = [
+        k
+        for k in range(len(step))
+        if abs(step[k]) > _FASTER_TURN * _usual(rate, k) * elapsed[k] + _TURN
+    ]
     for away, back in itertools.zip_longest(jumps[::2], jumps[1::2], fillvalue=len(step)):
         size = abs(float(step[away])) % (2.0 * np.pi)
-        yield Departure(int(frames[away + 1]), int(frames[back]), min(size, 2.0 * np.pi - size), True)
+        yield Departure(
+            int(frames[away + 1]), int(frames[back]), min(size, 2.0 * np.pi - size), True
+        )
 
 
 def _moved(
     frames: np.ndarray, time: np.ndarray, pose: np.ndarray, noise: np.ndarray, reach: float
 ) -> Iterator[Departure]:
-    """Where the place jumps away and back; a jump that stays is time that passed without a gap in t."""
+    """Where the place jumps away and back; a jump that stays is time that passed without a gap in
+    t.
+    """
     speed = np.hypot(*np.diff(pose[:, :2], axis=0).T) / np.diff(time)
     margin = _SHARE * reach + _NOISE * float(np.hypot(*noise[:2]))
 
@@ -169,13 +197,20 @@ def _moved(
         ends = [away, back[0] + 1]
         rows = np.arange(away + 1, back[0] + 1)
         after = ends[1]
-        between = np.column_stack([np.interp(time[rows], time[ends], pose[ends, i]) for i in range(2)])
+        between = np.column_stack(
+            [np.interp(time[rows], time[ends], pose[ends, i]) for i in range(2)]
+        )
         size = float(np.hypot(*(pose[rows, :2] - between).T).max())
         yield Departure(int(frames[rows[0]]), int(frames[rows[-1]]), size, False)
 
 
 def _off_flights(
-    frames: np.ndarray, time: np.ndarray, pose: np.ndarray, noise: np.ndarray, gravity: float, reach: float
+    frames: np.ndarray,
+    time: np.ndarray,
+    pose: np.ndarray,
+    noise: np.ndarray,
+    gravity: float,
+    reach: float,
 ) -> Iterator[Departure]:
     """Frames beside a flight that goes on before and after them."""
     weightless = pose + 0.5 * gravity * time[:, None] ** 2 * np.array([0.0, 1.0, 0.0])
@@ -188,7 +223,9 @@ def _off_flights(
             if beside[-1] >= len(frames):
                 break
             share = (time[start] - time[start - 1]) / (time[start + number] - time[start - 1])
-            between = weightless[start - 1] + share * (weightless[start + number] - weightless[start - 1])
+            between = weightless[start - 1] + share * (
+                weightless[start + number] - weightless[start - 1]
+            )
             if (np.abs(weightless[start] - between) < 0.5 * least).all():
                 continue  # quicker than a fit
             line = np.polynomial.polynomial.polyfit(time[beside], weightless[beside], 1)

@@ -5,7 +5,16 @@ from __future__ import annotations
 import xarray as xr
 
 from contactid.planar.readers.throws import iterate_throws
-from contactid.sources.card import Panel, Series, Signals, gaps, rounded, series, spread, white_noise
+from contactid.sources.card import (
+    Panel,
+    Series,
+    Signals,
+    gaps,
+    rounded,
+    series,
+    spread,
+    white_noise,
+)
 
 
 def throw_signals(data: xr.Dataset) -> Signals:
@@ -24,15 +33,32 @@ def throw_signals(data: xr.Dataset) -> Signals:
         gaps=sum(gaps(throw.time, 1.0 / throw.sample_frequency) for throw in throws),
         noise=noise,
         panels=[
-            Panel("path", "x (m)", "y (m)", [series(t.position[:, 0], t.position[:, 1], t.name) for t in some]),
-            Panel("height", "time (s)", "y (m)", [series(t.time, t.position[:, 1], t.name) for t in some]),
-            Panel("angle", "time (s)", "theta (rad)", [series(t.time, t.position[:, 2], t.name) for t in some]),
+            Panel(
+                "path",
+                "x (m)",
+                "y (m)",
+                [series(t.position[:, 0], t.position[:, 1], t.name) for t in some],
+            ),
+            Panel(
+                "height",
+                "time (s)",
+                "y (m)",
+                [series(t.time, t.position[:, 1], t.name) for t in some],
+            ),
+            Panel(
+                "angle",
+                "time (s)",
+                "theta (rad)",
+                [series(t.time, t.position[:, 2], t.name) for t in some],
+            ),
         ],
     )
 
 
 def impact_signals(impacts: xr.Dataset) -> Signals:
-    """Of planar impacts (:mod:`contactid.planar.readers.impacts`): velocities before and after, without time."""
+    """Of planar impacts (:mod:`contactid.planar.readers.impacts`): velocities before and after,
+    without time.
+    """
     before, after = impacts["velocity_before"].values, impacts["velocity_after"].values
     panels = []
     for column, (title, unit) in enumerate((("v_x", "m/s"), ("v_y", "m/s"), ("omega", "rad/s"))):

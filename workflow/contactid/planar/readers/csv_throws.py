@@ -1,7 +1,7 @@
 """Read files of measured planar throws: the public ones of a square, and the user's own.
 
-A file is one throw: columns of finite numbers, separated by commas, below a header. One that can't be used is left out
-with everything that is wrong with it, where there are others.
+A file is one throw: columns of finite numbers, separated by commas, below a header. One that can't
+be used is left out with everything that is wrong with it, where there are others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import require_plain
-from contactid.planar.readers.throws import SQUARE_FREQUENCY, SQUARE_SIDE, PlanarThrow, build_throws, square
+from contactid.planar.readers.throws import (
+    SQUARE_FREQUENCY,
+    SQUARE_SIDE,
+    PlanarThrow,
+    build_throws,
+    square,
+)
 from contactid.planar.simulate.geometry import Ellipse, Polygon, Shape
 from contactid.sources.conventions import STATED, Convention, Place
 from contactid.sources.csv_files import rows_of
@@ -29,25 +35,35 @@ _SQUARE_COLUMNS = ("x", "z", "th", "vx", "vz", "vth")
 _QUANTITIES = {"t": "time", "x": "position_x", "y": "position_y", "theta": "theta"}
 _OWN_COLUMNS = tuple(_QUANTITIES)
 _LONGEST_INTERVAL = 0.2  # s between frames; beyond it milliseconds were taken for seconds
-_LARGEST_POSITION, _FASTEST = 100.0, 30.0  # m and m/s; beyond them millimetres were taken for metres
+_LARGEST_POSITION, _FASTEST = (
+    100.0,
+    30.0,
+)  # m and m/s; beyond them millimetres were taken for metres
 _FASTEST_TURN = 150.0  # rad/s; beyond it degrees were taken for radians
-_LARGEST_TURN = 3.0 * np.pi  # rad from frame to frame; an angle in radians that is wrapped jumps by 2 pi
+_LARGEST_TURN = (
+    3.0 * np.pi
+)  # rad from frame to frame; an angle in radians that is wrapped jumps by 2 pi
 _EMPTY = ("", "nan", "na", "null", "none")
 _JITTER = 0.2  # of the interval: how far a frame may lie from an even time
 _EVEN = 0.01  # of the interval: a jitter that isn't worth a note
 _MOST_LOST, _LONGEST_GAP = 0.4, 12  # share of the frames, and frames in a row, that may be lost
-_HELD, _HELD_TURN = 2e-3, 0.05  # m and rad within a few frames: a body that moves by more doesn't repeat a pose
+_HELD, _HELD_TURN = (
+    2e-3,
+    0.05,
+)  # m and rad within a few frames: a body that moves by more doesn't repeat a pose
 _VELOCITY_AGREEMENT = 1e-6  # m/s, of a file's velocities with its positions' differences
 
 
 def columns_of(
     path: Path, columns: Sequence[str], *, gaps: bool = False, convention: Convention | None = None
 ) -> np.ndarray:
-    """(n, columns) numbers in the order asked for. Rows are counted from 1, below the header; empty ones go.
+    """(n, columns) numbers in the order asked for. Rows are counted from 1, below the header; empty
+    ones go.
 
-    Columns are separated by commas, semicolons or tabs; letter case and spaces in the header don't matter. With
-    ``gaps``, an empty cell or ``nan`` is a NaN, but in the first column. A ``convention`` says which column is which of
-    t, x, y, theta, and in what unit; without one, names are to the letter.
+    Columns are separated by commas, semicolons or tabs; letter case and spaces in the header don't
+    matter. With ``gaps``, an empty cell or ``nan`` is a NaN, but in the first column. A
+    ``convention`` says which column is which of t, x, y, theta, and in what unit; without one,
+    names are to the letter.
 
     Raises
     ------
@@ -91,7 +107,11 @@ def columns_of(
             place, factor = places[column]
             text = row[place].strip() if place < len(row) else ""
             values.append(value := factor * _finite(text))
-            empty = gaps and text.lower() in _EMPTY and (column != columns[0] or column != _OWN_COLUMNS[0])
+            empty = (
+                gaps
+                and text.lower() in _EMPTY
+                and (column != columns[0] or column != _OWN_COLUMNS[0])
+            )
             if np.isnan(value) and not empty:
                 first = first or f"row {number}, column {column} is {text[:40] or 'empty'!r}"
                 bad += 1
@@ -99,7 +119,9 @@ def columns_of(
     if len(table) < FEWEST_ROWS:
         problems.append(f"only {len(table)} frames, where at least {FEWEST_ROWS} are needed")
     if bad:
-        problems.append(f"{bad} of its values {'is' if bad == 1 else 'are'} no finite number: {first}")
+        problems.append(
+            f"{bad} of its values {'is' if bad == 1 else 'are'} no finite number: {first}"
+        )
     if problems:
         raise _bad(path, problems)
     return table
@@ -127,7 +149,8 @@ def read_throws(
     semi_axes: Sequence[float] = (),
     frame_rate: float | None = None,
 ) -> xr.Dataset:
-    """The public throws of a square, or, of a body whose ``outline`` or ``semi_axes`` (m) are given, the user's own.
+    """The public throws of a square, or, of a body whose ``outline`` or ``semi_axes`` (m) are
+    given, the user's own.
 
     Raises
     ------
@@ -144,7 +167,12 @@ def read_throws(
 
 
 def read_own_throws(
-    path: str | Path, shape: Shape, *, licence: str, object_name: str, frame_rate: float | None = None
+    path: str | Path,
+    shape: Shape,
+    *,
+    licence: str,
+    object_name: str,
+    frame_rate: float | None = None,
 ) -> xr.Dataset:
     """Read a file, or every csv of a folder, as throws of one body.
 
@@ -156,24 +184,39 @@ def read_own_throws(
         Without files, or where none of them can be used; files and their problems are named.
     """
     folder = Path(path)
-    files = sorted(folder.glob("*.csv"), key=lambda file: (len(file.stem), file.stem)) if folder.is_dir() else [folder]
+    files = (
+        sorted(folder.glob("*.csv"), key=lambda file: (len(file.stem), file.stem))
+        if folder.is_dir()
+        else [folder]
+    )
     remedy = "Give csv files with the columns t, x, y, theta"
-    throws, left_out = _usable(folder, files, partial(read_own_throw, frame_rate=frame_rate), remedy)
+    throws, left_out = _usable(
+        folder, files, partial(read_own_throw, frame_rate=frame_rate), remedy
+    )
     return build_throws(
-        throws, shape, object_name=object_name, source=folder.name, licence=licence, synthetic=False, left_out=left_out
+        throws,
+        shape,
+        object_name=object_name,
+        source=folder.name,
+        licence=licence,
+        synthetic=False,
+        left_out=left_out,
     )
 
 
 def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = False) -> xr.Dataset:
     """Read the public throws of a square, ``traj_<id>.csv`` with the columns x, z, th, vx, vz, vth.
 
-    ``trajSim_<id>.csv``, too: those that its publishers simulated (PyBullet, gravity 10 m/s2, J/m = 600 mm2).
+    ``trajSim_<id>.csv``, too: those that its publishers simulated (PyBullet, gravity 10 m/s2, J/m =
+    600 mm2).
 
-    z becomes y. The files have no time: frames are taken to be 1/250 s apart. Their velocities are the backward
-    differences of the poses times 250, to the last digit; they only serve to check that. Where the camera lost frames,
-    the file goes on without a gap: :mod:`contactid.planar.squares.events` finds such jumps.
+    z becomes y. The files have no time: frames are taken to be 1/250 s apart. Their velocities are
+    the backward differences of the poses times 250, to the last digit; they only serve to check
+    that. Where the camera lost frames, the file goes on without a gap:
+    :mod:`contactid.planar.squares.events` finds such jumps.
 
-    The tracked point is not quite the square's centre, nor are its axes the sides' directions: see there, too.
+    The tracked point is not quite the square's centre, nor are its axes the sides' directions: see
+    there, too.
 
     Raises
     ------
@@ -232,22 +275,28 @@ def _square_throw(path: Path) -> PlanarThrow:
     problems += _unit_problems(1.0 / SQUARE_FREQUENCY, table[:, :3])
     if problems:
         raise _bad(path, problems)
-    return PlanarThrow(path.stem, np.arange(len(table)) / SQUARE_FREQUENCY, _continuous(table[:, :3]))
+    return PlanarThrow(
+        path.stem, np.arange(len(table)) / SQUARE_FREQUENCY, _continuous(table[:, :3])
+    )
 
 
-def read_own_throw(path: str | Path, frame_rate: float | None = None, convention: Convention = STATED) -> PlanarThrow:
-    """Read a user's file: a header with t, x, y, theta (any order, other columns are passed over), SI units.
+def read_own_throw(
+    path: str | Path, frame_rate: float | None = None, convention: Convention = STATED
+) -> PlanarThrow:
+    """Read a user's file: a header with t, x, y, theta (any order, other columns are passed over),
+    SI units.
 
-    x and y are the tracked point's (m, y up), theta is counter-clockwise from x (rad, wrapped or not), t is in s; the
-    throw's time starts at 0. Frames come out evenly spaced. Those that are missing (a gap in t, rows with an empty
-    cell or ``nan``, the same pose once more while the body moves) are marked as lost. Times that scatter are put right
-    by a local parabola. The throw's notes say what was done.
+    x and y are the tracked point's (m, y up), theta is counter-clockwise from x (rad, wrapped or
+    not), t is in s; the throw's time starts at 0. Frames come out evenly spaced. Those that are
+    missing (a gap in t, rows with an empty cell or ``nan``, the same pose once more while the body
+    moves) are marked as lost. Times that scatter are put right by a local parabola. The throw's
+    notes say what was done.
 
     Raises
     ------
     ContactIdError
-        With everything wrong: a column is missing, a value is no number, t goes back or is not that of a camera, too
-        many frames are missing, or the units can't be SI.
+        With everything wrong: a column is missing, a value is no number, t goes back or is not that
+        of a camera, too many frames are missing, or the units can't be SI.
     """
     path = Path(path)
     if frame_rate is None:
@@ -258,11 +307,19 @@ def read_own_throw(path: str | Path, frame_rate: float | None = None, convention
     time, position, problems = table[:, 0], in_plane(table[:, 1:], convention.frame), []
     finite = np.isfinite(position).all(axis=1)
     if finite.sum() < FEWEST_ROWS:
-        raise _bad(path, [f"only {finite.sum()} frames with a pose, where at least {FEWEST_ROWS} are needed"])
+        raise _bad(
+            path,
+            [f"only {finite.sum()} frames with a pose, where at least {FEWEST_ROWS} are needed"],
+        )
     step = np.diff(time)
     if (step < 0.0).any():
         row = int(np.argmax(step < 0.0))
-        raise _bad(path, [f"t goes back from row {row + 1} to row {row + 2} ({time[row]:g} s, {time[row + 1]:g} s)"])
+        raise _bad(
+            path,
+            [
+                f"t goes back from row {row + 1} to row {row + 2} ({time[row]:g} s, {time[row + 1]:g} s)"
+            ],
+        )
     interval = float(np.median(step[step > 0.0])) if (step > 0.0).any() else 0.0
     if interval == 0.0:
         raise _bad(path, ["t doesn't change"])
@@ -273,7 +330,9 @@ def read_own_throw(path: str | Path, frame_rate: float | None = None, convention
 
 
 def columns_in_si(path: str | Path, convention: Convention) -> np.ndarray:
-    """(n, 4) t, x, y, theta of a user's file in the units that are stated, in its own frame; NaN where lost."""
+    """(n, 4) t, x, y, theta of a user's file in the units that are stated, in its own frame; NaN
+    where lost.
+    """
     return columns_of(Path(path), _OWN_COLUMNS, gaps=True, convention=convention)
 
 
@@ -303,22 +362,31 @@ def _even_throw(path: Path, time: np.ndarray, position: np.ndarray, interval: fl
     longest = int(np.diff(frames).max()) - 1
     if lost.mean() > _MOST_LOST or longest > _LONGEST_GAP:
         raise _bad(
-            path, [f"{lost.sum()} of {n} frames are missing, up to {longest} in a row: cut the throw at the gap"]
+            path,
+            [
+                f"{lost.sum()} of {n} frames are missing, up to {longest} in a row: cut the throw at the gap"
+            ],
         )
     measured = position[good]
     if away.max() > _EVEN:
         measured = _moved(measured, time[good], start + slope * places[good], slope)
-        notes.append(f"times scatter by up to {1e3 * away.max() * slope:.2g} ms: poses are moved to even times.")
+        notes.append(
+            f"times scatter by up to {1e3 * away.max() * slope:.2g} ms: poses are moved to even times."
+        )
     if lost.any():
         kinds = f" ({int(held.sum())} repeat the one before)" if held.any() else ""
         notes.append(f"{int(lost.sum())} of {n} frames have no pose{kinds}: bridged, not used.")
     even = np.arange(n) * slope
     filled = np.column_stack([np.interp(even, frames * slope, measured[:, i]) for i in range(3)])
-    return PlanarThrow(path.stem, even, filled, lost, tuple(f"{path.stem}: {note}" for note in notes))
+    return PlanarThrow(
+        path.stem, even, filled, lost, tuple(f"{path.stem}: {note}" for note in notes)
+    )
 
 
 def _held(position: np.ndarray, finite: np.ndarray) -> np.ndarray:
-    """(n,) poses that are the very same as the one before, while the body moves between those around them."""
+    """(n,) poses that are the very same as the one before, while the body moves between those
+    around them.
+    """
     held = np.zeros(len(position), dtype=bool)
     same = np.concatenate([[False], (np.diff(position, axis=0) == 0.0).all(axis=1)])
     for k in np.flatnonzero(same & finite):
@@ -329,7 +397,9 @@ def _held(position: np.ndarray, finite: np.ndarray) -> np.ndarray:
 
 
 def _moved(position: np.ndarray, time: np.ndarray, even: np.ndarray, interval: float) -> np.ndarray:
-    """Poses at even times, each moved by the velocity of its neighbours on the side that needs less of it."""
+    """Poses at even times, each moved by the velocity of its neighbours on the side that needs less
+    of it.
+    """
     found = position.copy()
     for k in range(len(time)):
         other = k + 1 if (even[k] > time[k] and k + 1 < len(time)) or k == 0 else k - 1
@@ -350,9 +420,13 @@ def _unit_problems(interval: float, position: np.ndarray) -> list[str]:
         farthest = float(np.abs(position[:, :2]).max())
         turn = float(np.quantile(np.abs(np.diff(np.unwrap(position[:, 2]))), 0.9)) / interval
     if not (farthest <= _LARGEST_POSITION and speed <= _FASTEST):
-        problems.append(f"positions of {farthest:g} m and speeds of {speed:g} m/s: give x and y in metres")
+        problems.append(
+            f"positions of {farthest:g} m and speeds of {speed:g} m/s: give x and y in metres"
+        )
     if not (turn <= _FASTEST_TURN and steps[:, 2].max() <= _LARGEST_TURN):
-        problems.append(f"theta turns by {turn:g} rad/s and jumps by {steps[:, 2].max():g} rad: give theta in radians")
+        problems.append(
+            f"theta turns by {turn:g} rad/s and jumps by {steps[:, 2].max():g} rad: give theta in radians"
+        )
     return problems
 
 

@@ -1,35 +1,44 @@
-"""Measured planar impacts of an ellipse with six published models' predictions, in one canonical form.
+"""Measured planar impacts of an ellipse with six published models' predictions, in one canonical
+form.
 
-The public files (MATLAB, 1,718 impacts, 250 frames/s) give states ``(x, y, theta, vx, vy, omega)`` before and after
-each impact, rows ``n`` and ``d`` of the contact Jacobian, and post-impact velocities predicted by six models. They have
-no written conventions; these are found by experiment, and the tests on the real files hold them:
+The public files (MATLAB, 1,718 impacts, 250 frames/s) give states ``(x, y, theta, vx, vy, omega)``
+before and after each impact, rows ``n`` and ``d`` of the contact Jacobian, and post-impact
+velocities predicted by six models. They have no written conventions; these are found by experiment,
+and the tests on the real files hold them:
 
-* *Handedness.* theta and x don't belong to one right-handed frame. With x as it is, eq. 31 gives J/m = 854 mm2 and the
-  contact point leaves at a median of 1.14 m/s along the ground; with x reversed it gives 367 mm2 and
-  a median of 0.17 m/s. So here x and every v_x change sign; then theta is counter-clockwise from x and the
-  rows are right as they stand: N = (0, 1, r_t), T = (1, 0, height).
-* *Height.* y is twice the support function ``H(theta)``, to 0.02 mm: impacts were moved onto the ground, and H added
-  once more. Here y is halved: the centre's height over the ground y = 0.
-* *Rows.* They have unit directions, lengths in m and no mass matrix, but were taken one frame (4 ms) before the state:
-  at ``theta - omega h`` they agree with :func:`contacts` to 0.05 mm (median), at theta to 0.2 mm.
-* *Turns.* theta may differ by a whole turn between before and after; here after is the nearest to before.
-* *Predictions* are exactly ``v + M^-1 (d p_t + n p_n)`` with J/m = (a^2 + b^2)/5 = 370 mm2, the rows as given and x as
-  it is: for a body of the wrong handedness. Their errors here say little about the models.
+* *Handedness.* theta and x don't belong to one right-handed frame. With x as it is, eq. 31 gives
+  J/m = 854 mm2 and the contact point leaves at a median of 1.14 m/s along the ground; with x
+  reversed it gives 367 mm2 and a median of 0.17 m/s. So here x and every v_x change sign; then
+  theta is counter-clockwise from x and the rows are right as they stand: N = (0, 1, r_t), T = (1,
+  0, height).
+* *Height.* y is twice the support function ``H(theta)``, to 0.02 mm: impacts were moved onto the
+  ground, and H added once more. Here y is halved: the centre's height over the ground y = 0.
+* *Rows.* They have unit directions, lengths in m and no mass matrix, but were taken one frame (4
+  ms) before the state: at ``theta - omega h`` they agree with :func:`contacts` to 0.05 mm (median),
+  at theta to 0.2 mm.
+* *Turns.* theta may differ by a whole turn between before and after; here after is the nearest to
+  before.
+* *Predictions* are exactly ``v + M^-1 (d p_t + n p_n)`` with J/m = (a^2 + b^2)/5 = 370 mm2, the
+  rows as given and x as it is: for a body of the wrong handedness. Their errors here say little
+  about the models.
 
-================ =================== =================== ===========================================================
+================ =================== ===================
+    ===========================================================
 variable         dimensions          unit                meaning
-================ =================== =================== ===========================================================
-before, after    impact, coordinate  m, m, rad           q at the impact
-velocity_before  impact, coordinate  m/s, m/s, rad/s     v^-
-velocity_after   impact, coordinate  m/s, m/s, rad/s     v^+
-normal, tangent  impact, coordinate  1, 1, m             rows of N and T as published, x right-handed
-predicted        model, impact, ...  m/s, m/s, rad/s     v^+ by the published models
-semi_axes        axis                m                   a, b
-inertia_ratio                        m2                  J/m from the published radius of gyration
-mass                                 kg                  as published
-================ =================== =================== ===========================================================
+================ =================== ===================
+    ===========================================================
+before, after    impact, coordinate  m, m, rad           q at the impact velocity_before  impact,
+coordinate  m/s, m/s, rad/s     v^- velocity_after   impact, coordinate  m/s, m/s, rad/s     v^+
+normal, tangent  impact, coordinate  1, 1, m             rows of N and T as published, x
+right-handed predicted        model, impact, ...  m/s, m/s, rad/s     v^+ by the published models
+semi_axes        axis                m                   a, b inertia_ratio
+m2                  J/m from the published radius of gyration mass
+kg                  as published
+================ =================== ===================
+    ===========================================================
 
-Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0), ``left_out``.
+Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0),
+``left_out``.
 """
 
 from __future__ import annotations
@@ -71,13 +80,14 @@ _HALVE_Y = np.array([1.0, 0.5, 1.0])
 def read_ellipse_impacts(path: str | Path, *, licence: str, synthetic: bool = False) -> xr.Dataset:
     """Read ``data_ellipse.mat`` and ``v_models.mat`` of a folder.
 
-    Impacts with a value that is no finite number, or beyond what the apparatus can do, are left out; ``left_out`` says
-    which (JSON: number of the impact from 0, to reason).
+    Impacts with a value that is no finite number, or beyond what the apparatus can do, are left
+    out; ``left_out`` says which (JSON: number of the impact from 0, to reason).
 
     Raises
     ------
     ContactIdError
-        With everything wrong in both files: missing, damaged, or of another shape; or where no impact is usable.
+        With everything wrong in both files: missing, damaged, or of another shape; or where no
+        impact is usable.
     """
     folder = Path(path)
     problems: list[str] = []
@@ -88,12 +98,16 @@ def read_ellipse_impacts(path: str | Path, *, licence: str, synthetic: bool = Fa
         counts = ", ".join(f"{length} in {name}" for name, length in lengths.items())
         problems.append(f"its tables have different numbers of impacts: {counts}")
     if problems:
-        raise ContactIdError(f"{folder}: {joined(problems)}", "Check data_mirror or fetch both files again")
+        raise ContactIdError(
+            f"{folder}: {joined(problems)}", "Check data_mirror or fetch both files again"
+        )
     left_out = _unusable(tables)
     log_left_out(left_out)
     kept = np.setdiff1d(np.arange(len(tables["n"])), [int(number) for number in left_out])
     if not len(kept):
-        raise nothing_usable(folder, "impacts", left_out, "Check data_mirror or fetch both files again")
+        raise nothing_usable(
+            folder, "impacts", left_out, "Check data_mirror or fetch both files again"
+        )
     before, after, normal, tangent, models = (
         tables[name][kept] for name in ("states_i", "states_f", "n", "d", "v_models")
     )
@@ -115,7 +129,10 @@ def read_ellipse_impacts(path: str | Path, *, licence: str, synthetic: bool = Fa
             "inertia_ratio": ((), RADIUS_OF_GYRATION**2, {"units": "m2"}),
             "mass": ((), MASS, {"units": "kg"}),
         },
-        coords={"coordinate": np.array(_COORDINATES, dtype=object), "model": np.array(MODELS, dtype=object)},
+        coords={
+            "coordinate": np.array(_COORDINATES, dtype=object),
+            "model": np.array(MODELS, dtype=object),
+        },
         attrs={
             "object": "Ellipse70x50",
             "sample_frequency": SAMPLE_FREQUENCY,
@@ -139,11 +156,15 @@ def _tables(path: Path, wanted: Mapping[str, int], problems: list[str]) -> dict[
     tables = {}
     missing = [name for name in wanted if name not in by_name]
     if missing:
-        problems.append(f"{path.name}: no table {', '.join(missing)} (it holds {described(variables)})")
+        problems.append(
+            f"{path.name}: no table {', '.join(missing)} (it holds {described(variables)})"
+        )
     for name in (name for name in wanted if name in by_name):
         table, columns = by_name[name], wanted[name]
         if table.ndim != 2 or table.shape[1] != columns or not len(table):
-            problems.append(f"{path.name}: {name} has shape {table.shape} instead of (n, {columns})")
+            problems.append(
+                f"{path.name}: {name} has shape {table.shape} instead of (n, {columns})"
+            )
         else:
             tables[name] = table.astype(float)
     return tables
@@ -151,11 +172,19 @@ def _tables(path: Path, wanted: Mapping[str, int], problems: list[str]) -> dict[
 
 def _unusable(tables: Mapping[str, np.ndarray]) -> dict[str, str]:
     """Everything wrong with single impacts: reasons by the impact's number."""
-    wrong = {f"{name} has a value that is not finite": ~np.isfinite(t).all(axis=1) for name, t in tables.items()}
+    wrong = {
+        f"{name} has a value that is not finite": ~np.isfinite(t).all(axis=1)
+        for name, t in tables.items()
+    }
     for name in ("states_i", "states_f"):
-        wrong[f"{name} is beyond what can be in m, rad and s"] = (np.abs(tables[name]) > _LARGEST_STATE).any(axis=1)
+        wrong[f"{name} is beyond what can be in m, rad and s"] = (
+            np.abs(tables[name]) > _LARGEST_STATE
+        ).any(axis=1)
     for name, direction in (("n", (0.0, 1.0)), ("d", (1.0, 0.0))):
         off = np.abs(tables[name][:, :2] - direction).max(axis=1)
         wrong[f"row {name} doesn't point along {direction}"] = off > _DIRECTION_TOLERANCE
     impacts = np.flatnonzero(np.any(list(wrong.values()), axis=0))
-    return {str(impact): joined([reason for reason, of in wrong.items() if of[impact]]) for impact in impacts}
+    return {
+        str(impact): joined([reason for reason, of in wrong.items() if of[impact]])
+        for impact in impacts
+    }

@@ -1,22 +1,25 @@
-"""Measured planar throws in one canonical form; :mod:`contactid.planar.readers.csv_throws` reads them.
+"""Measured planar throws in one canonical form; :mod:`contactid.planar.readers.csv_throws` reads
+them.
 
-Throws have different lengths, so samples are stored one after the other (the CF convention's *contiguous ragged
-array*): ``row_size[throw]`` says how many samples each throw has.
+Throws have different lengths, so samples are stored one after the other (the CF convention's
+*contiguous ragged array*): ``row_size[throw]`` says how many samples each throw has.
 
-================ ==================== ======= =================================================================
+================ ==================== =======
+    =================================================================
 variable         dimensions           unit    meaning
-================ ==================== ======= =================================================================
-time             sample               s       since the throw's first sample
-x, y             sample               m       tracked point, y up
-theta            sample               rad     orientation, counter-clockwise from x, continuous
-row_size         throw                1       samples per throw
-vertices         vertex, xy           m       a polygon's corners about its centre, in the body's axes
-semi_axes        axis                 m       an ellipse's, instead of vertices
-inertia_ratio                         m2      J/m as known beforehand; NaN where it is not
-================ ==================== ======= =================================================================
+================ ==================== =======
+    =================================================================
+time             sample               s       since the throw's first sample x, y             sample
+m       tracked point, y up theta            sample               rad     orientation,
+counter-clockwise from x, continuous row_size         throw                1       samples per throw
+vertices         vertex, xy           m       a polygon's corners about its centre, in the body's
+axes semi_axes        axis                 m       an ellipse's, instead of vertices inertia_ratio
+m2      J/m as known beforehand; NaN where it is not
+================ ==================== =======
+    =================================================================
 
-Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0 or 1), ``left_out``
-(JSON: name to reason).
+Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0 or 1),
+``left_out`` (JSON: name to reason).
 """
 
 from __future__ import annotations
@@ -46,7 +49,8 @@ class PlanarThrow:
     name : of the file, without its ending
     time : (n,) s, evenly spaced from 0
     position : (n, 3) x, y (m) and theta (rad, continuous)
-    lost : (n,) frames without a measured pose, which is interpolated there; empty where all were measured
+    lost : (n,) frames without a measured pose, which is interpolated there; empty where all were
+        measured
     notes : sentences on what was done to the file's frames
     """
 
@@ -89,10 +93,13 @@ def build_throws(
     Raises
     ------
     ContactIdError
-        Without a throw, where one has a pose that isn't finite, or where they differ in their sample frequency.
+        Without a throw, where one has a pose that isn't finite, or where they differ in their
+        sample frequency.
     """
     if not throws:
-        raise ContactIdError(f"{source}: no usable throw of {object_name}", "Check the folder or file")
+        raise ContactIdError(
+            f"{source}: no usable throw of {object_name}", "Check the folder or file"
+        )
     frequency = throws[0].sample_frequency
     for throw in throws:
         if not np.isfinite(throw.position).all():

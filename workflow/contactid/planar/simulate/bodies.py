@@ -1,4 +1,6 @@
-"""Simulate planar bodies over a straight ground by impulse-restitution complementarity (planar paper, section 3)."""
+"""Simulate planar bodies over a straight ground by impulse-restitution complementarity (planar
+paper, section 3).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _ROUNDING = 1e-9  # m: depth of a start that still is a contact
 
 @dataclass(frozen=True)
 class PlanarBody:
-    """A rigid planar body: its shape, mass (kg) and moment of inertia about the centre of mass (kg m2)."""
+    """A rigid planar body: its shape, mass (kg) and moment of inertia about the centre of mass (kg
+    m2).
+    """
 
     shape: Shape
     mass: float
@@ -30,7 +34,9 @@ class PlanarBody:
 
 
 class PlanarLaw(NamedTuple):
-    """Coulomb friction, Newton's restitution along n (``e_N``, the paper's epsilon) and t (``e_T``, 0 in the paper)."""
+    """Coulomb friction, Newton's restitution along n (``e_N``, the paper's epsilon) and t (``e_T``,
+    0 in the paper).
+    """
 
     friction_mu: float
     restitution_e_n: float
@@ -40,7 +46,8 @@ class PlanarLaw(NamedTuple):
 
 @dataclass(frozen=True)
 class PlanarMotion:
-    """A simulated motion; row k of ``impulse_n`` and ``impulse_t`` belongs to the step that led to state k.
+    """A simulated motion; row k of ``impulse_n`` and ``impulse_t`` belongs to the step that led to
+    state k.
 
     Attributes
     ----------
@@ -74,7 +81,8 @@ def simulate(
     Raises
     ------
     ContactIdError
-        A start inside the ground, a time step that isn't positive, a state that isn't finite, a step without solution.
+        A start inside the ground, a time step that isn't positive, a state that isn't finite, a
+        step without solution.
     """
     q, v = first_states(body.shape, ground, position, velocity, time_step, steps)
     # the Snakefile checks scenes by this module, and needs no compiler for that
@@ -87,7 +95,9 @@ def simulate(
     run(outline, PlanarLaw(*map(float, law)), float(time_step), q, v, impulse_n, impulse_t, gap)
     if not np.isfinite(v[-1]).all():
         first = int(np.argmin(np.isfinite(v).all(axis=1)))
-        raise ContactIdError(f"step {first} has no contact impulse", "Try a smaller time step or less friction")
+        raise ContactIdError(
+            f"step {first} has no contact impulse", "Try a smaller time step or less friction"
+        )
     return PlanarMotion(time_step * np.arange(steps + 1), q, v, impulse_n, impulse_t, gap)
 
 
@@ -105,14 +115,17 @@ def first_states(
     Raises
     ------
     ContactIdError
-        A start inside the ground or not finite, a time step that isn't positive, fewer steps than ``fewest``.
+        A start inside the ground or not finite, a time step that isn't positive, fewer steps than
+        ``fewest``.
     """
     if not 0.0 < time_step < np.inf:
         raise ContactIdError(f"the time step is {time_step:g} s", "It must be greater than 0")
     if steps < fewest:
         raise ContactIdError(f"the number of steps is {steps}", f"It must be {fewest} or more")
     if len(position) != 3 or len(velocity) != 3 or not np.isfinite([*position, *velocity]).all():
-        raise ContactIdError("a start state isn't six finite numbers", "Give x, y, theta and their rates")
+        raise ContactIdError(
+            "a start state isn't six finite numbers", "Give x, y, theta and their rates"
+        )
     refuse_start_inside(shape, ground, position)
     q, v = np.zeros((steps + 1, 3)), np.zeros((steps + 1, 3))
     q[0], v[0] = position, velocity
@@ -124,5 +137,6 @@ def refuse_start_inside(shape: Shape, ground: Ground, q: np.ndarray | Sequence[f
     depth = -float(contacts(shape, ground, q).gap.min())
     if depth > _ROUNDING:
         raise ContactIdError(
-            f"the body starts {depth:.3g} m inside the ground", f"Raise it by {depth:.3g} m along the ground's normal"
+            f"the body starts {depth:.3g} m inside the ground",
+            f"Raise it by {depth:.3g} m along the ground's normal",
         )

@@ -1,11 +1,13 @@
-"""Planar motion whose impacts happen when the gap closes, not at the next step: nearly smooth in its parameters.
+"""Planar motion whose impacts happen when the gap closes, not at the next step: nearly smooth in
+its parameters.
 
-The contact law is that of the compiled steps (eqs. 16 to 18; an ellipse's exact step, a polygon's linear
-complementarity problem). What differs is when it acts: a step that would end with an open contact closed is cut at the
-instant at which the gap is zero, so a motion depends on its start, J/m, mu and e_N without the jumps that a fixed grid
-causes, which is what a least-squares fit needs, and it is accurate at ten times the step. A saw tooth is left: an
-impact's impulse holds gravity's share of the rest of its step, at most g h. Lasting contact is stepped as usual;
-bounces shorter than a step are cut a few times and then left to the grid.
+The contact law is that of the compiled steps (eqs. 16 to 18; an ellipse's exact step, a polygon's
+linear complementarity problem). What differs is when it acts: a step that would end with an open
+contact closed is cut at the instant at which the gap is zero, so a motion depends on its start,
+J/m, mu and e_N without the jumps that a fixed grid causes, which is what a least-squares fit needs,
+and it is accurate at ten times the step. A saw tooth is left: an impact's impulse holds gravity's
+share of the rest of its step, at most g h. Lasting contact is stepped as usual; bounces shorter
+than a step are cut a few times and then left to the grid.
 """
 
 from __future__ import annotations
@@ -49,17 +51,36 @@ class EventMotion:
 
 
 def frames_of_motions(
-    outline: Outline, parameters: np.ndarray, gravity: float, frame_interval: float, n_frames: int, step: float
+    outline: Outline,
+    parameters: np.ndarray,
+    gravity: float,
+    frame_interval: float,
+    n_frames: int,
+    step: float,
 ) -> np.ndarray:
-    """(n, n_frames + 1, 3) poses at frames; ``parameters`` (n, 9) are q (3,), v (3,), J/m (m2), mu and e_N of each."""
+    """(n, n_frames + 1, 3) poses at frames; ``parameters`` (n, 9) are q (3,), v (3,), J/m (m2), mu
+    and e_N of each.
+    """
     per_frame = max(1, int(np.ceil(frame_interval / step - 1e-9)))
     poses = np.empty((len(parameters), n_frames + 1, 3))
-    _run_all(outline, np.ascontiguousarray(parameters), gravity, frame_interval / per_frame, per_frame, poses)
+    _run_all(
+        outline,
+        np.ascontiguousarray(parameters),
+        gravity,
+        frame_interval / per_frame,
+        per_frame,
+        poses,
+    )
     return poses
 
 
 def event_motion(
-    outline: Outline, parameters: np.ndarray, gravity: float, frame_interval: float, n_frames: int, step: float
+    outline: Outline,
+    parameters: np.ndarray,
+    gravity: float,
+    frame_interval: float,
+    n_frames: int,
+    step: float,
 ) -> EventMotion:
     """The whole motion; arguments as of :func:`frames_of_motions`."""
     per_frame = max(1, int(np.ceil(frame_interval / step - 1e-9)))
@@ -71,7 +92,9 @@ def event_motion(
     poses = np.empty((n_frames + 1, 3))
     m = _run(outline, parameters, gravity, frame_interval / per_frame, per_frame, poses,
              time, position, velocity, impulse_n, impulse_t, frame)  # fmt: skip
-    return EventMotion(time[: m + 1], position[: m + 1], velocity[: m + 1], impulse_n[:m], impulse_t[:m], frame)
+    return EventMotion(
+        time[: m + 1], position[: m + 1], velocity[: m + 1], impulse_n[:m], impulse_t[:m], frame
+    )
 
 
 @numba.njit(**OPTIONS)
@@ -83,7 +106,9 @@ def _arms(outline, phi, arms):
         return arms[0, 1]
     lowest = np.inf
     for j in range(arms.shape[0]):
-        arms[j, 0], arms[j, 1] = _vertex_arm(sin_phi, cos_phi, outline.corners[j, 0], outline.corners[j, 1])
+        arms[j, 0], arms[j, 1] = _vertex_arm(
+            sin_phi, cos_phi, outline.corners[j, 0], outline.corners[j, 1]
+        )
         arms[j, 1] -= outline.radius
         lowest = min(lowest, arms[j, 1])
     return lowest
@@ -122,7 +147,20 @@ def _impulses(arms, closed, n_closed, ratio, law, fall, along, u_n, u_t, c_n, c_
 
 
 @numba.njit(**OPTIONS)
-def _run(outline, parameters, gravity, h, per_frame, poses, time, position, velocity, impulse_n, impulse_t, frame):
+def _run(
+    outline,
+    parameters,
+    gravity,
+    h,
+    per_frame,
+    poses,
+    time,
+    position,
+    velocity,
+    impulse_n,
+    impulse_t,
+    frame,
+):
     """Fill ``poses`` and, where they have room, everything else; returns the number of steps taken."""
     n_contacts = max(1, outline.corners.shape[0])
     law = PlanarLaw(parameters[7], parameters[8], 0.0, gravity)
@@ -140,7 +178,11 @@ def _run(outline, parameters, gravity, h, per_frame, poses, time, position, velo
     if keep:
         position[0, 0], position[0, 1], position[0, 2] = x, y, theta
         velocity[0, 0], velocity[0, 1], velocity[0, 2] = v_x, v_y, omega
-    gap = -sin_a * (x - outline.x0) + cos_a * (y - outline.y0) + _arms(outline, theta - outline.slope, arms)
+    gap = (
+        -sin_a * (x - outline.x0)
+        + cos_a * (y - outline.y0)
+        + _arms(outline, theta - outline.slope, arms)
+    )
     for f in range(1, poses.shape[0]):
         for _ in range(per_frame):
             left, cuts = h, 0
@@ -180,9 +222,15 @@ def _run(outline, parameters, gravity, h, per_frame, poses, time, position, velo
                     for _ in range(40):
                         step = early + (late - early) * open_gap / (open_gap - deep)
                         fallen = v_y - step * gravity
-                        new_x, new_y, new_theta = x + step * v_x, y + step * fallen, theta + step * omega
+                        new_x, new_y, new_theta = (
+                            x + step * v_x,
+                            y + step * fallen,
+                            theta + step * omega,
+                        )
                         lowest = _arms(outline, new_theta - outline.slope, ahead)
-                        new_gap = -sin_a * (new_x - outline.x0) + cos_a * (new_y - outline.y0) + lowest
+                        new_gap = (
+                            -sin_a * (new_x - outline.x0) + cos_a * (new_y - outline.y0) + lowest
+                        )
                         if abs(new_gap) < _LOCATED:
                             break
                         if new_gap > 0.0:

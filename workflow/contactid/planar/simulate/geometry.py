@@ -1,18 +1,21 @@
-"""Gaps and contact directions of planar bodies over a straight ground; one geometry for simulators, models and figures.
+"""Gaps and contact directions of planar bodies over a straight ground; one geometry for simulators,
+models and figures.
 
-Frames: S is fixed (x to the right, y up), the ground is the line through ``(x0, y0)`` at angle ``slope`` to x, with
-tangent ``t = (cos slope, sin slope)`` and normal ``n = (-sin slope, cos slope)`` out of the ground. A configuration is
-``q = (x, y, theta)``: centre of mass in S (m) and angle from x to the body's own first axis (rad, counter-clockwise).
+Frames: S is fixed (x to the right, y up), the ground is the line through ``(x0, y0)`` at angle
+``slope`` to x, with tangent ``t = (cos slope, sin slope)`` and normal ``n = (-sin slope, cos
+slope)`` out of the ground. A configuration is ``q = (x, y, theta)``: centre of mass in S (m) and
+angle from x to the body's own first axis (rad, counter-clockwise).
 
-Every potential contact is described by its *arm*, the contact point's coordinates along t and n, seen from the centre
-of mass: ``(r_t, r_n)`` in m. With the centre's height d over the ground, everything else follows (section 4.1):
+Every potential contact is described by its *arm*, the contact point's coordinates along t and n,
+seen from the centre of mass: ``(r_t, r_n)`` in m. With the centre's height d over the ground,
+everything else follows (section 4.1):
 
 * gap ``g_n = d + r_n``;
-* ``N = (n, r_t)`` and ``T = (t, -r_n)``, the rows that give the contact point's velocity along n and t from
-  ``v = (v_x, v_y, omega)``, and the columns that give an impulse's wrench.
+* ``N = (n, r_t)`` and ``T = (t, -r_n)``, the rows that give the contact point's velocity along n
+  and t from ``v = (v_x, v_y, omega)``, and the columns that give an impulse's wrench.
 
-Arms depend on ``phi = theta - slope`` alone. Their formulas are arithmetic in ``sin phi`` and ``cos phi``, so the same
-functions serve floats, arrays, compiled code and Pyomo expressions.
+Arms depend on ``phi = theta - slope`` alone. Their formulas are arithmetic in ``sin phi`` and ``cos
+phi``, so the same functions serve floats, arrays, compiled code and Pyomo expressions.
 """
 
 from __future__ import annotations
@@ -55,7 +58,8 @@ class Ground:
     def __post_init__(self) -> None:
         if not np.isfinite([self.slope, self.x0, self.y0]).all():
             raise ContactIdError(
-                f"a ground has slope {self.slope:g} through ({self.x0:g}, {self.y0:g})", "Give finite numbers"
+                f"a ground has slope {self.slope:g} through ({self.x0:g}, {self.y0:g})",
+                "Give finite numbers",
             )
 
     @property
@@ -76,14 +80,18 @@ class Ground:
 
 @dataclass(frozen=True)
 class Ellipse:
-    """An ellipse about its centre of mass, with semi-axes a (first axis) and b, m: one potential contact."""
+    """An ellipse about its centre of mass, with semi-axes a (first axis) and b, m: one potential
+    contact.
+    """
 
     a: float
     b: float
 
     def __post_init__(self) -> None:
         if not (0.0 < self.a < np.inf and 0.0 < self.b < np.inf):
-            raise ContactIdError(f"an ellipse has semi-axes {self.a:g} and {self.b:g} m", "Give two positive lengths")
+            raise ContactIdError(
+                f"an ellipse has semi-axes {self.a:g} and {self.b:g} m", "Give two positive lengths"
+            )
 
     @property
     def n_contacts(self) -> int:
@@ -123,12 +131,24 @@ class Polygon:
             points = np.array(self.vertices, dtype=float)
         except (ValueError, TypeError):
             points = np.zeros(0)
-        if points.ndim != 2 or points.shape[0] < 3 or points.shape[1] != 2 or not np.isfinite(points).all():
+        if (
+            points.ndim != 2
+            or points.shape[0] < 3
+            or points.shape[1] != 2
+            or not np.isfinite(points).all()
+        ):
             raise ContactIdError("a polygon needs three or more vertices (x, y)", "Give them in m")
         edges = np.roll(points, -1, axis=0) - points
         turns = edges[:, 0] * np.roll(edges[:, 1], -1) - edges[:, 1] * np.roll(edges[:, 0], -1)
         seen = points[:, 0] * edges[:, 1] - points[:, 1] * edges[:, 0]
-        once = abs(np.angle(np.exp(1j * np.diff(np.unwrap(np.arctan2(edges[:, 1], edges[:, 0]))))).sum()) < 2.0 * np.pi
+        once = (
+            abs(
+                np.angle(
+                    np.exp(1j * np.diff(np.unwrap(np.arctan2(edges[:, 1], edges[:, 0]))))
+                ).sum()
+            )
+            < 2.0 * np.pi
+        )
         if not ((turns > 0.0).all() and (seen > 0.0).all() and once):
             raise ContactIdError(
                 "a polygon's vertices are not those of a convex body about its centre of mass",
@@ -137,7 +157,8 @@ class Polygon:
         left = ((np.roll(self.centres, -1, axis=0) - self.centres) * edges).sum(axis=1)
         if not self.radius >= 0.0 or left.min() <= 0.0:
             raise ContactIdError(
-                f"corners rounded by {self.radius:g} m leave no side straight", "Correct shape or radius"
+                f"corners rounded by {self.radius:g} m leave no side straight",
+                "Correct shape or radius",
             )
 
     @property
@@ -147,9 +168,13 @@ class Polygon:
 
     @property
     def _before(self) -> np.ndarray:
-        """(n_c, 2) outward normals of the sides that end in the corners; rolled by -1, of those that begin there."""
+        """(n_c, 2) outward normals of the sides that end in the corners; rolled by -1, of those
+        that begin there.
+        """
         sides = np.array(self.vertices) - np.roll(self.vertices, 1, axis=0)
-        return np.column_stack([sides[:, 1], -sides[:, 0]]) / np.linalg.norm(sides, axis=1, keepdims=True)
+        return np.column_stack([sides[:, 1], -sides[:, 0]]) / np.linalg.norm(
+            sides, axis=1, keepdims=True
+        )
 
     @cached_property
     def centres(self) -> np.ndarray:
@@ -164,13 +189,17 @@ class Polygon:
         return [(r_t, r_n - self.radius) for r_t, r_n in arms] if self.radius else list(arms)
 
     def outline(self, n_points: int = 0) -> np.ndarray:
-        """(n, 2) closed outline in the body's axes, m; rounded corners are arcs of many short sides."""
+        """(n, 2) closed outline in the body's axes, m; rounded corners are arcs of many short
+        sides.
+        """
         if not self.radius:
             return np.array([*self.vertices, self.vertices[0]])
         first = np.arctan2(*self._before.T[::-1])
         turn = (np.roll(first, -1) - first) % (2.0 * np.pi)
         angle = first[:, None] + turn[:, None] * np.linspace(0.0, 1.0, _ARC)
-        arcs = self.centres[:, None] + self.radius * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+        arcs = self.centres[:, None] + self.radius * np.stack(
+            [np.cos(angle), np.sin(angle)], axis=-1
+        )
         return np.concatenate([*arcs, arcs[0, :1]])
 
     @property
@@ -208,7 +237,9 @@ def contacts(shape: Shape, ground: Ground, q: np.ndarray | Sequence[float]) -> C
     q = np.asarray(q, dtype=float)
     phi = q[..., 2] - ground.slope
     n, t = ground.normal, ground.tangent
-    arms = np.stack([np.stack(arm, axis=-1) for arm in shape.arms(np.sin(phi), np.cos(phi))], axis=-2)
+    arms = np.stack(
+        [np.stack(arm, axis=-1) for arm in shape.arms(np.sin(phi), np.cos(phi))], axis=-2
+    )
     r_t, r_n = arms[..., 0], arms[..., 1]
     height = (q[..., :2] - [ground.x0, ground.y0]) @ n
     full = np.broadcast_to

@@ -1,8 +1,10 @@
-"""Throws whose truth is harder than table 1's: another body, or impacts that aren't what a start assumes.
+"""Throws whose truth is harder than table 1's: another body, or impacts that aren't what a start
+assumes.
 
 A start of the identification is a simulated motion with one restitution for all impacts
-(:mod:`contactid.planar.identify.shooting`), and so is the truth of table 1. Here each impact has a restitution of its
-own, which is the paper's reason to leave it out of the model, or the ground gives way.
+(:mod:`contactid.planar.identify.shooting`), and so is the truth of table 1. Here each impact has a
+restitution of its own, which is the paper's reason to leave it out of the model, or the ground
+gives way.
 """
 
 from __future__ import annotations
@@ -13,14 +15,28 @@ from typing import Any
 
 import numpy as np
 
-from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, PlanarMotion, first_states, simulate
+from contactid.planar.simulate.bodies import (
+    PlanarBody,
+    PlanarLaw,
+    PlanarMotion,
+    first_states,
+    simulate,
+)
 from contactid.planar.simulate.geometry import contacts
-from contactid.planar.simulate.throws import MeasuredThrow, body_and_ground, measured_throw, noise_of, true_motion
+from contactid.planar.simulate.throws import (
+    MeasuredThrow,
+    body_and_ground,
+    measured_throw,
+    noise_of,
+    true_motion,
+)
 
 _OTHER_BODY, _DIFFERING, _COMPLIANT = "other_body", "differing_restitution", "compliant_ground"
 _STATED = {"noise_stated_half": 0.5, "noise_stated_double": 2.0}  # by the noise there is
 TRUTHS = ("as_table_1", _OTHER_BODY, _DIFFERING, _COMPLIANT, *_STATED)
-"""By name; the last ones are table 1's with standard deviations of the noise that are wrong by a factor 2."""
+"""By name; the last ones are table 1's with standard deviations of the noise that are wrong by a
+factor 2.
+"""
 _MU, _RATE = 0.3, 240.0  # friction of all, and the camera, frames/s
 _OTHER_RATIO = 4e-4  # m2, J/m: half of the uniform body's
 _LARGEST_RESTITUTION = 0.6
@@ -29,7 +45,9 @@ _STIFFNESS, _DAMPING = 6e6, 0.35  # 1/s2 per mass, s/m: impacts of about a milli
 
 
 def hard_throw(block: Mapping[str, Any], truth: str, seed: int) -> tuple[PlanarBody, MeasuredThrow]:
-    """The body, and its throw with one of :data:`TRUTHS` and the noise of a seed, by the block's first noise model."""
+    """The body, and its throw with one of :data:`TRUTHS` and the noise of a seed, by the block's
+    first noise model.
+    """
     options = block["identification"]
     name, sigma = options["body"], noise_of(block, next(iter(options["noise"])))
     if truth == _OTHER_BODY:
@@ -41,14 +59,20 @@ def hard_throw(block: Mapping[str, Any], truth: str, seed: int) -> tuple[PlanarB
     else:
         motion = (compliant_motion if truth == _COMPLIANT else true_motion)(block, _MU)
     duration = float(options["duration"])
-    throw = measured_throw(motion, ground, duration=duration, frames_per_second=_RATE, sigma=sigma, seed=seed)
+    throw = measured_throw(
+        motion, ground, duration=duration, frames_per_second=_RATE, sigma=sigma, seed=seed
+    )
     return body, replace(throw, sigma=_STATED.get(truth, 1.0) * sigma)
 
 
 def differing_motion(block: Mapping[str, Any], friction_mu: float, seed: int) -> PlanarMotion:
     """The throw with another restitution at each impact, drawn evenly from 0 to 0.6."""
     options, (body, ground) = block["identification"], body_and_ground(block)
-    h, gravity, rng = float(options["time_step"]), float(block["gravity"]), np.random.default_rng(seed)
+    h, gravity, rng = (
+        float(options["time_step"]),
+        float(block["gravity"]),
+        np.random.default_rng(seed),
+    )
     q, v = options["position"], options["velocity"]
     left = round(options["duration"] / h) + 1
     parts: list[tuple[PlanarMotion, int]] = []
@@ -62,12 +86,17 @@ def differing_motion(block: Mapping[str, Any], friction_mu: float, seed: int) ->
         if rows > left:
             break
         q, v, left = part.position[rows], part.velocity[rows], left - rows
-    whole = {f.name: np.concatenate([getattr(part, f.name)[:rows] for part, rows in parts]) for f in fields(part)}
+    whole = {
+        f.name: np.concatenate([getattr(part, f.name)[:rows] for part, rows in parts])
+        for f in fields(part)
+    }
     return PlanarMotion(**{**whole, "time": h * np.arange(len(whole["time"]))})
 
 
 def compliant_motion(block: Mapping[str, Any], friction_mu: float) -> PlanarMotion:
-    """The throw over a ground that gives way: a spring with losses (Hunt and Crossley's), and Coulomb friction."""
+    """The throw over a ground that gives way: a spring with losses (Hunt and Crossley's), and
+    Coulomb friction.
+    """
     options, (body, ground) = block["identification"], body_and_ground(block)
     h, gravity = float(options["time_step"]), float(block["gravity"])
     steps = round(options["duration"] / h) + 1

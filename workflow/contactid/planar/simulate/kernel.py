@@ -1,8 +1,9 @@
-"""Compiled time-stepping of a planar body with one potential contact: the exact step of eqs. 16 to 19 (planar paper).
+"""Compiled time-stepping of a planar body with one potential contact: the exact step of eqs. 16 to
+19 (planar paper).
 
-A contact is closed in the step from k to k + 1 where ``g_n(q^k) <= 0`` and the contact point isn't separating (eq. 6).
-The impulse is then the solution of two equations in two unknowns, with no iteration: stick, or the edge of the friction
-cone on which sliding is opposed.
+A contact is closed in the step from k to k + 1 where ``g_n(q^k) <= 0`` and the contact point isn't
+separating (eq. 6). The impulse is then the solution of two equations in two unknowns, with no
+iteration: stick, or the edge of the friction cone on which sliding is opposed.
 
 With ``W = [N T]^T M^-1 [N T]`` and ``u = [N T]^T v^k``,
 
@@ -23,13 +24,16 @@ import numpy as np
 from contactid.core.compiled import OPTIONS
 from contactid.planar.simulate.geometry import Ellipse, Ground, Shape, ellipse_arm
 
-CLOSING = 1e-9  # m/s: a contact that separates no faster is at rest; rounding must not open a lasting contact
+# m/s: a contact that separates no faster is at rest; rounding must not open a lasting contact
+CLOSING = 1e-9
 
 _ellipse_arm = numba.njit(ellipse_arm, inline="always")
 
 
 class Outline(NamedTuple):
-    """A shape, its ground and its mass as the compiled code wants them, SI units; an ellipse has no corners."""
+    """A shape, its ground and its mass as the compiled code wants them, SI units; an ellipse has no
+    corners.
+    """
 
     a: float
     b: float
@@ -52,9 +56,11 @@ def outline_of(shape: Shape, ground: Ground, mass: float = 1.0, inertia: float =
 
 @numba.njit(**OPTIONS)
 def contact_impulse(w_nn, w_nt, w_tt, b_n, b_t, mu):
-    """Impulses (c_n, c_t) with ``W c = b`` in stick, else on the cone's edge; (0, 0) where none pushes.
+    """Impulses (c_n, c_t) with ``W c = b`` in stick, else on the cone's edge; (0, 0) where none
+    pushes.
 
-    ``b`` is the wanted velocity less the free one, so ``w = W c - b`` is ``u^+ + e u`` by components.
+    ``b`` is the wanted velocity less the free one, so ``w = W c - b`` is ``u^+ + e u`` by
+    components.
     """
     if b_n <= 0.0:
         return 0.0, 0.0
@@ -63,7 +69,8 @@ def contact_impulse(w_nn, w_nt, w_tt, b_n, b_t, mu):
     c_t = (w_nn * b_t - w_nt * b_n) / determinant
     if c_n >= 0.0 and abs(c_t) <= mu * c_n:
         return c_n, c_t
-    # as c_t goes through what the cone allows, the sliding speed rises: the edge on the side of stick's c_t opposes it
+    # as c_t goes through what the cone allows, the sliding speed rises: the edge on the side of
+    # stick's c_t opposes it
     side = 1.0 if c_t > 0.0 else -1.0
     c_n = b_n / (w_nn + side * mu * w_nt)
     return c_n, side * mu * c_n
@@ -71,7 +78,8 @@ def contact_impulse(w_nn, w_nt, w_tt, b_n, b_t, mu):
 
 @numba.njit(**OPTIONS)
 def run_ellipse(body, law, h, position, velocity, impulse_n, impulse_t, gap):
-    """Fill ``position``, ``velocity`` (n + 1, 3), the impulses (n + 1, 1; N s) and ``gap`` (n + 1, 1) from row 0.
+    """Fill ``position``, ``velocity`` (n + 1, 3), the impulses (n + 1, 1; N s) and ``gap`` (n + 1,
+    1) from row 0.
 
     Row k of the impulses belongs to the step that led to state k.
     """

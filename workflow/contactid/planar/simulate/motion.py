@@ -1,12 +1,15 @@
-"""Planar motion from event to event: parabolas, impacts in an instant, lasting contact in short steps.
+"""Planar motion from event to event: parabolas, impacts in an instant, lasting contact in short
+steps.
 
-Flight is exact, the instant of an impact is located to rounding, and each impact has a restitution of its own. So the
-poses are smooth in start, body, geometry and restitutions as long as the order of the contacts stays, and their slopes
-are differences over steps that are far too small to change it.
+Flight is exact, the instant of an impact is located to rounding, and each impact has a restitution
+of its own. So the poses are smooth in start, body, geometry and restitutions as long as the order
+of the contacts stays, and their slopes are differences over steps that are far too small to change
+it.
 
-The contact law of an impact is that of the compiled time-stepping (eqs. 16 to 18, planar paper): an exact step of one
-contact, a linear complementarity problem of several. Lasting contact is stepped by the same law without restitution,
-with the impulse where the contact is in the middle of a step, which makes it accurate to second order.
+The contact law of an impact is that of the compiled time-stepping (eqs. 16 to 18, planar paper): an
+exact step of one contact, a linear complementarity problem of several. Lasting contact is stepped
+by the same law without restitution, with the impulse where the contact is in the middle of a step,
+which makes it accurate to second order.
 """
 
 from __future__ import annotations
@@ -32,9 +35,13 @@ N_PARAMETERS = 11 + N_RESTITUTIONS
 _FLIGHT = 1e-3  # s, of flight near the ground between two looks for a contact
 FINE = 1e-4
 """Step of lasting contact, s, with which poses are exact to some micrometres."""
-_TOUCHING = 1e-6  # m: a contact whose gap is smaller takes part in another one's impact, and may last
+_TOUCHING = (
+    1e-6  # m: a contact whose gap is smaller takes part in another one's impact, and may last
+)
 _CLOSED = 1e-7  # m: a contact whose gap is smaller is closed
-_LOCATED = 1e-12  # m: gap at the located instant; larger ones would show in differences over tiny steps
+_LOCATED = (
+    1e-12  # m: gap at the located instant; larger ones would show in differences over tiny steps
+)
 _SLOW = 0.03  # m/s: slower approaches end without a bounce, which no camera sees (0.05 mm high)
 _MOST_IMPACTS = 30  # within one frame: bounces that pile up end there
 _AWAY = 1e6  # weighted residual of poses that aren't finite
@@ -55,7 +62,9 @@ class Outline(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """Where :func:`_run` writes instants: frames, and contacts' steps and impacts; no rows for none."""
+    """Where :func:`_run` writes instants: frames, and contacts' steps and impacts; no rows for
+    none.
+    """
 
     time: np.ndarray  # (m,)
     position: np.ndarray  # (m, 3)
@@ -66,18 +75,28 @@ class Trace(NamedTuple):
 
 
 def outline_of(shape: Shape, point: tuple[float, float]) -> Outline:
-    """A shape over the ground through ``point``; its own radius doesn't matter, the parameters have one."""
+    """A shape over the ground through ``point``; its own radius doesn't matter, the parameters have
+    one.
+    """
     if isinstance(shape, Ellipse):
         none = np.zeros((0, 2))
-        return Outline(float(shape.a), float(shape.b), none, none, *point, max(float(shape.a), float(shape.b)))
+        return Outline(
+            float(shape.a), float(shape.b), none, none, *point, max(float(shape.a), float(shape.b))
+        )
     corners = Polygon(shape.vertices).centres
-    return Outline(0.0, 0.0, corners, inward_of(shape), *point, float(np.linalg.norm(corners, axis=1).max()))
+    return Outline(
+        0.0, 0.0, corners, inward_of(shape), *point, float(np.linalg.norm(corners, axis=1).max())
+    )
 
 
 def inward_of(shape: Polygon) -> np.ndarray:
-    """(n_c, 2) by which the centres of the corners' arcs move away from the corners, per length of the radius."""
+    """(n_c, 2) by which the centres of the corners' arcs move away from the corners, per length of
+    the radius.
+    """
     sharp = Polygon(shape.vertices)
-    radius = 1e-3 * float(np.linalg.norm(sharp.centres, axis=1).min())  # any will do: centres move in proportion
+    radius = 1e-3 * float(
+        np.linalg.norm(sharp.centres, axis=1).min()
+    )  # any will do: centres move in proportion
     return (sharp.centres - Polygon(shape.vertices, radius).centres) / radius
 
 
@@ -92,15 +111,18 @@ def tracked_residuals(
     weight: np.ndarray,
     limit: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Residuals (n, 3 frames) of tracked poses, and when impacts with a restitution of their own happen.
+    """Residuals (n, 3 frames) of tracked poses, and when impacts with a restitution of their own
+    happen.
 
-    The second array (n, :data:`N_RESTITUTIONS`) has the impacts' times, s; infinite where there are fewer.
+    The second array (n, :data:`N_RESTITUTIONS`) has the impacts' times, s; infinite where there are
+    fewer.
 
     Parameters
     ----------
     parameters : (n, :data:`N_PARAMETERS`) of n motions, in SI units
     lasting : step of lasting contact, s
-    frames : (n, 3) turn of the tracked axes (rad) and the tracked point in the body's axes (m) of each motion
+    frames : (n, 3) turn of the tracked axes (rad) and the tracked point in the body's axes (m) of
+        each motion
     position, weight : (frames, 3) measured poses, and what their departures are multiplied by
     limit : size above which residuals grow with their logarithm; 0 for none
     """
@@ -114,11 +136,17 @@ def tracked_residuals(
 
 
 def event_motion(
-    outline: Outline, parameters: np.ndarray, gravity: float, interval: float, n_frames: int, lasting: float = FINE
+    outline: Outline,
+    parameters: np.ndarray,
+    gravity: float,
+    interval: float,
+    n_frames: int,
+    lasting: float = FINE,
 ) -> EventMotion:
     """The whole motion of one set of parameters, at frames and where contacts act.
 
-    Arguments are those of :func:`tracked_residuals`. Velocities are those before an impulse at the instant.
+    Arguments are those of :func:`tracked_residuals`. Velocities are those before an impulse at the
+    instant.
     """
     steps = int(np.ceil(interval / lasting)) + 2 * _MOST_IMPACTS
     most = n_frames * steps + 1
@@ -132,7 +160,9 @@ def event_motion(
         frame=np.zeros(n_frames + 1, dtype=np.int64),
     )
     poses, impacts = np.empty((n_frames + 1, 3)), np.empty(N_RESTITUTIONS)
-    last = _run(outline, np.ascontiguousarray(parameters), gravity, interval, lasting, poses, impacts, trace)
+    last = _run(
+        outline, np.ascontiguousarray(parameters), gravity, interval, lasting, poses, impacts, trace
+    )
     rows = slice(last + 1)
     return EventMotion(
         trace.time[rows],
@@ -163,7 +193,9 @@ def _arms(outline, radius, phi, arms):
 
 @numba.njit(**OPTIONS)
 def _impulses(arms, closed, n_closed, ratio, mu, e_n, fall, along, u_n, u_t, c_n, c_t):
-    """Fill c_n and c_t of the closed contacts, per mass; returns their sums and their moment (m/s, m/s, m2/s)."""
+    """Fill c_n and c_t of the closed contacts, per mass; returns their sums and their moment (m/s,
+    m/s, m2/s).
+    """
     if n_closed == 1:
         j = closed[0]
         r_t, r_n = arms[j, 0], arms[j, 1]
@@ -202,7 +234,9 @@ def _impulses(arms, closed, n_closed, ratio, mu, e_n, fall, along, u_n, u_t, c_n
 
 @numba.njit(**OPTIONS)
 def _speeds(arms, closed, n_closed, sin_a, cos_a, v_x, v_y, omega, u_n, u_t):
-    """Fill normal and tangential speeds of the closed contacts, and return the fastest approach (the least u_n)."""
+    """Fill normal and tangential speeds of the closed contacts, and return the fastest approach
+    (the least u_n).
+    """
     least = np.inf
     for i in range(n_closed):
         j = closed[i]
@@ -221,15 +255,26 @@ def _write(trace, row, now, x, y, theta, v_x, v_y, omega):
 
 @numba.njit(**OPTIONS)
 def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace):
-    """Fill ``poses`` (frames, 3), the times of ``impacts`` and, where it has rows, ``trace``; returns its last row."""
+    """Fill ``poses`` (frames, 3), the times of ``impacts`` and, where it has rows, ``trace``;
+    returns its last row.
+    """
     keep = trace.time.shape[0] > 0
     n_contacts = max(1, outline.vertices.shape[0])
     x, y, theta = parameters[X], parameters[Y], parameters[THETA]
     v_x, v_y, omega = parameters[V_X], parameters[V_Y], parameters[OMEGA]
-    ratio, mu, radius, slope = parameters[RATIO], parameters[MU], parameters[RADIUS], parameters[SLOPE]
+    ratio, mu, radius, slope = (
+        parameters[RATIO],
+        parameters[MU],
+        parameters[RADIUS],
+        parameters[SLOPE],
+    )
     restitutions = parameters[HEIGHT + 1 :]
     sin_a, cos_a = np.sin(slope), np.cos(slope)
-    arms, middle, ahead = np.empty((n_contacts, 2)), np.empty((n_contacts, 2)), np.empty((n_contacts, 2))
+    arms, middle, ahead = (
+        np.empty((n_contacts, 2)),
+        np.empty((n_contacts, 2)),
+        np.empty((n_contacts, 2)),
+    )
     u_n, u_t = np.zeros(n_contacts), np.zeros(n_contacts)
     mean_n, mean_t = np.zeros(n_contacts), np.zeros(n_contacts)
     c_n, c_t = np.zeros(n_contacts), np.zeros(n_contacts)
@@ -267,7 +312,18 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                         row += 1
                         _write(trace, row, now, x, y, theta, v_x, v_y, omega)
                     push_n, push_t, twist = _impulses(
-                        arms, closed, n_closed, ratio, mu, restitutions[own], 0.0, 0.0, u_n, u_t, c_n, c_t
+                        arms,
+                        closed,
+                        n_closed,
+                        ratio,
+                        mu,
+                        restitutions[own],
+                        0.0,
+                        0.0,
+                        u_n,
+                        u_t,
+                        c_n,
+                        c_t,
                     )
                     if keep:
                         for i in range(n_closed):
@@ -278,16 +334,24 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                     omega += twist / ratio
                     for i in range(n_closed):
                         c_n[closed[i]] = c_t[closed[i]] = 0.0
-                    approach = _speeds(arms, closed, n_closed, sin_a, cos_a, v_x, v_y, omega, u_n, u_t)
+                    approach = _speeds(
+                        arms, closed, n_closed, sin_a, cos_a, v_x, v_y, omega, u_n, u_t
+                    )
                 if approach < lasting * gravity * cos_a:
                     lasts = True
-                    # two corners or more: the body lies or slides on a side, and nothing turns up to the next frame
+                    # two corners or more: the body lies or slides on a side, and nothing turns up
+                    # to the next frame
                     step = rest if n_closed > 1 else min(rest, lasting)
                 elif gap <= _CLOSED:
-                    # no farther than the highest point, so that a low bounce is seen when it comes back
+                    # no farther than the highest point, so that a low bounce is seen when it comes
+                    # back
                     step = min(rest, _FLIGHT, max(approach / (gravity * cos_a + 1e-9), 1e-6))
             if not lasts:
-                new_x, new_y, new_theta = x + step * v_x, y + step * (v_y - 0.5 * step * gravity), theta + step * omega
+                new_x, new_y, new_theta = (
+                    x + step * v_x,
+                    y + step * (v_y - 0.5 * step * gravity),
+                    theta + step * omega,
+                )
                 new_height = -sin_a * new_x + cos_a * new_y + offset
                 new_gap = new_height + _arms(outline, radius, new_theta - slope, arms)
                 if new_gap < 0.0 and gap > _CLOSED:
@@ -314,7 +378,8 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
             if lasts:
                 for _ in range(_CUTS):
                     fall, along = step * gravity * cos_a, step * gravity * sin_a
-                    # impulses act where contacts are in the middle of the step, and leave them no approach at its end
+                    # impulses act where contacts are in the middle of the step, and leave them no
+                    # approach at its end
                     _arms(outline, radius, theta + 0.5 * step * omega - slope, middle)
                     for i in range(n_closed):
                         j = closed[i]
@@ -324,11 +389,25 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                         mean_n[j] = u_n[j] + correction + 2.0 * turned_t * omega
                         mean_t[j] = u_t[j] - 2.0 * turned_n * omega
                     push_n, push_t, twist = _impulses(
-                        middle, closed, n_closed, ratio, mu, 0.0, fall, along, mean_n, mean_t, c_n, c_t
+                        middle,
+                        closed,
+                        n_closed,
+                        ratio,
+                        mu,
+                        0.0,
+                        fall,
+                        along,
+                        mean_n,
+                        mean_t,
+                        c_n,
+                        c_t,
                     )
                     change_x = -sin_a * push_n + cos_a * push_t
                     change_y = cos_a * push_n + sin_a * push_t - step * gravity
-                    new_x, new_y = x + step * (v_x + 0.5 * change_x), y + step * (v_y + 0.5 * change_y)
+                    new_x, new_y = (
+                        x + step * (v_x + 0.5 * change_x),
+                        y + step * (v_y + 0.5 * change_y),
+                    )
                     new_theta = theta + step * (omega + 0.5 * twist / ratio)
                     new_height = -sin_a * new_x + cos_a * new_y + offset
                     new_gap = new_height + _arms(outline, radius, new_theta - slope, ahead)
@@ -360,8 +439,12 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
 
 
 @numba.njit(**OPTIONS)
-def _residuals_of_all(outline, parameters, frames, gravity, interval, lasting, position, weight, limit, left, impacts):
-    """Fill ``left`` (n, 3 frames) with weighted residuals of tracked poses, and the times of ``impacts``."""
+def _residuals_of_all(
+    outline, parameters, frames, gravity, interval, lasting, position, weight, limit, left, impacts
+):
+    """Fill ``left`` (n, 3 frames) with weighted residuals of tracked poses, and the times of
+    ``impacts``.
+    """
     none = np.empty((0, 0))
     nowhere = Trace(np.empty(0), none, none, none, none, np.empty(0, dtype=np.int64))
     poses = np.empty(position.shape)

@@ -1,8 +1,10 @@
 """A scene's simulated motions as one dataset, with their energy balances.
 
-============== ======================== ====== ==========================================================
+============== ======================== ======
+    ==========================================================
 variable       dimensions               unit   meaning
-============== ======================== ====== ==========================================================
+============== ======================== ======
+    ==========================================================
 time           state                    s      since the start
 position       run, state, axis         m, rad q = (x, y, theta)
 velocity       run, state, axis         m/s    v, its last entry in rad/s
@@ -17,20 +19,22 @@ scheme         run, state               J      lost by the scheme so far (below)
 closure        run                      1      largest relative gap of the balance
 friction_mu    run                      1
 restitution_e_n run                     1
-============== ======================== ====== ==========================================================
+============== ======================== ======
+    ==========================================================
 
 Attributes: ``scene``, ``time_step`` (s), ``gravity`` (m/s2).
 
 Where the energy goes (sections 4.3 and 4.4): friction, restitution, and the scheme itself.
 
-From state k to k + 1, with ``u = [N T]^T v^k``, ``u^+ = [N T]^T v^(k+1)`` (N and T at q^k) and impulses ``c``, the
-scheme of eqs. 16 and 17 changes the kinetic and potential energy by exactly
+From state k to k + 1, with ``u = [N T]^T v^k``, ``u^+ = [N T]^T v^(k+1)`` (N and T at q^k) and
+impulses ``c``, the scheme of eqs. 16 and 17 changes the kinetic and potential energy by exactly
 
 ``dE = c_n (u_n + u_n^+)/2 + c_t (u_t + u_t^+)/2 - (h/2) m g . (v^(k+1) - v^k)``.
 
-The first term is lost in restitution, the second in friction. The third is the scheme's: it uses the new velocity for a
-whole step. It telescopes to ``-(h/2) m g . (v^k - v^0)``, so it never accumulates: the energy with the potential taken
-half a step back, ``E* = T + V(q^k - h v^k / 2)``, changes by the impulses' work alone.
+The first term is lost in restitution, the second in friction. The third is the scheme's: it uses
+the new velocity for a whole step. It telescopes to ``-(h/2) m g . (v^k - v^0)``, so it never
+accumulates: the energy with the potential taken half a step back, ``E* = T + V(q^k - h v^k / 2)``,
+changes by the impulses' work alone.
 """
 
 from __future__ import annotations
@@ -60,13 +64,15 @@ _ENERGIES = "kinetic", "potential", "restitution", "friction", "scheme"
 
 @dataclass(frozen=True)
 class EnergyBalance:
-    """Energies and cumulative losses at every state, J, all (n + 1,); losses are positive where energy leaves.
+    """Energies and cumulative losses at every state, J, all (n + 1,); losses are positive where
+    energy leaves.
 
     Attributes
     ----------
     kinetic, potential : potential is 0 where the centre of mass is at y = 0
     restitution : lost by the normal impulses so far
-    friction : lost by the tangential impulses so far; negative steps are gains, which Newton's law allows
+    friction : lost by the tangential impulses so far; negative steps are gains, which Newton's law
+        allows
     scheme : lost by the scheme so far, bounded by its velocity change
     """
 
@@ -85,7 +91,8 @@ class EnergyBalance:
     def closure(self) -> float:
         """Largest ``|E + losses - E_0|`` over the largest kinetic energy or change of potential.
 
-        A body at rest has neither; the potential energy itself, of which rounding takes its share, is then the measure.
+        A body at rest has neither; the potential energy itself, of which rounding takes its share,
+        is then the measure.
         """
         left = self.total + self.restitution + self.friction + self.scheme - self.total[0]
         moved = max(float(self.kinetic.max()), float(np.ptp(self.potential)))
@@ -93,7 +100,9 @@ class EnergyBalance:
         return float(np.abs(left).max()) / scale
 
 
-def energy_balance(body: PlanarBody, ground: Ground, motion: PlanarMotion, gravity: float) -> EnergyBalance:
+def energy_balance(
+    body: PlanarBody, ground: Ground, motion: PlanarMotion, gravity: float
+) -> EnergyBalance:
     """The balance of a simulated motion, from its states and impulses alone."""
     v = motion.velocity
     at = contacts(body.shape, ground, motion.position[:-1])
@@ -125,11 +134,19 @@ def simulate_scene(scene: Scene) -> xr.Dataset:
         {
             "time": ("state", motions[0].time, {"units": "s"}),
             **{
-                name: (("run", "state", axis), np.stack([getattr(motion, name) for motion in motions]), {"units": unit})
+                name: (
+                    ("run", "state", axis),
+                    np.stack([getattr(motion, name) for motion in motions]),
+                    {"units": unit},
+                )
                 for name, (axis, unit) in _OF_MOTIONS.items()
             },
             **{
-                name: (("run", "state"), np.stack([getattr(balance, name) for balance in balances]), {"units": "J"})
+                name: (
+                    ("run", "state"),
+                    np.stack([getattr(balance, name) for balance in balances]),
+                    {"units": "J"},
+                )
                 for name in _ENERGIES
             },
             "closure": ("run", [balance.closure for balance in balances], {"units": "1"}),

@@ -1,43 +1,46 @@
-"""Compiled time-stepping of a planar polygon, whose corners may touch a straight ground several at a time.
+"""Compiled time-stepping of a planar polygon, whose corners may touch a straight ground several at
+a time.
 
-The step is eqs. 16 to 18 with eq. 4 at every corner that touches, ``g_n(q^k) <= 0``. With ``u = [N T]^T v^k``,
-``u^+`` the same of ``v^(k+1)`` (N and T at q^k) and impulses ``c``, such a corner obeys
+The step is eqs. 16 to 18 with eq. 4 at every corner that touches, ``g_n(q^k) <= 0``. With ``u = [N
+T]^T v^k``, ``u^+`` the same of ``v^(k+1)`` (N and T at q^k) and impulses ``c``, such a corner obeys
 
 * normal: ``0 <= c_n perp u_n^+ + e_N u_n >= 0``, Newton's law in Moreau's form;
 * tangential: eq. 18 with ``u_t^+ + e_T u_t`` in place of ``u_t^+``; the paper has ``e_T = 0``.
 
-Deviation: eq. 19 makes the normal law an equality on every closed contact. A planar body has three velocities, so
-several contacts over-determine it, and an equality can hold a corner down that another one throws up. The inequality
-of eq. 4 lets that corner go without impulse and always has a solution here. Where a single contact is hit it is the
-equality.
+Deviation: eq. 19 makes the normal law an equality on every closed contact. A planar body has three
+velocities, so several contacts over-determine it, and an equality can hold a corner down that
+another one throws up. The inequality of eq. 4 lets that corner go without impulse and always has a
+solution here. Where a single contact is hit it is the equality.
 
-Deviation: eq. 6 also wants ``u_n <= 0``. The inequality leaves a separating corner alone without that condition, and
-with it such a corner is free for a step, in which gravity or another corner's impulse drives it into the ground: a
-square that should rest rocks from corner to corner for ever and sinks (by 6.6 mm/s at a side of 42 mm, h = 1 ms and
-``e_N = 0``).
+Deviation: eq. 6 also wants ``u_n <= 0``. The inequality leaves a separating corner alone without
+that condition, and with it such a corner is free for a step, in which gravity or another corner's
+impulse drives it into the ground: a square that should rest rocks from corner to corner for ever
+and sinks (by 6.6 mm/s at a side of 42 mm, h = 1 ms and ``e_N = 0``).
 
-With ``c_t = c_+ - c_-``, ``W = [N T]^T M^-1 [N T]`` and ``b`` the wanted velocities less the free ones, the unknowns
-``z = (c_n, c_+, c_-, lambda)`` solve a linear complementarity problem,
+With ``c_t = c_+ - c_-``, ``W = [N T]^T M^-1 [N T]`` and ``b`` the wanted velocities less the free
+ones, the unknowns ``z = (c_n, c_+, c_-, lambda)`` solve a linear complementarity problem,
 
 * ``0 <= c_n perp (W c - b)_n >= 0``,
 * ``0 <= c_+- perp +-(W c - b)_t + lambda >= 0``,
 * ``0 <= lambda perp mu c_n - c_+ - c_- >= 0``.
 
-Its matrix is copositive: ``z . M z = c . W c + mu c_n . lambda``. All normals of a straight ground agree, so impulses
-in the friction cones cancel only where all are 0, and Lemke's method can't end on a ray. Impulses may be one choice of
-many that lead to the same velocity (a face on the ground has two opposed tangential impulses to spare). Where friction
-makes velocities ambiguous too (wedging), a lone contact sticks and several take what the pivots reach first.
+Its matrix is copositive: ``z . M z = c . W c + mu c_n . lambda``. All normals of a straight ground
+agree, so impulses in the friction cones cancel only where all are 0, and Lemke's method can't end
+on a ray. Impulses may be one choice of many that lead to the same velocity (a face on the ground
+has two opposed tangential impulses to spare). Where friction makes velocities ambiguous too
+(wedging), a lone contact sticks and several take what the pivots reach first.
 
-Lemke's complementary pivoting for small linear complementarity problems: given M (n, n) and q (n,), find z with
-``z >= 0``, ``w = M z + q >= 0`` and ``z . w = 0``. A covering
-term makes it trivial, ``w = M z + q + z_0 d`` with ``d > 0`` and ``z_0`` large, and pivots that keep every pair (w_i,
-z_i) complementary drive ``z_0`` to 0. Ties are broken lexicographically, so no basis comes back and the pivots end,
-at a solution or on a ray.
+Lemke's complementary pivoting for small linear complementarity problems: given M (n, n) and q (n,),
+find z with ``z >= 0``, ``w = M z + q >= 0`` and ``z . w = 0``. A covering term makes it trivial,
+``w = M z + q + z_0 d`` with ``d > 0`` and ``z_0`` large, and pivots that keep every pair (w_i, z_i)
+complementary drive ``z_0`` to 0. Ties are broken lexicographically, so no basis comes back and the
+pivots end, at a solution or on a ray.
 
-On copositive matrices a ray can only appear if some ``v >= 0`` with ``M v >= 0`` and ``v . M v = 0`` has ``q . v <
-0`` (Cottle, Pang and Stone, *The Linear Complementarity Problem*, section 4.4). In floating point it can also come of
-rounding, where the path passes a nearly singular basis. Another covering vector d takes another path, so several are
-tried, and what counts as solved is the residual, recomputed from M and q.
+On copositive matrices a ray can only appear if some ``v >= 0`` with ``M v >= 0`` and ``v . M v =
+0`` has ``q . v < 0`` (Cottle, Pang and Stone, *The Linear Complementarity Problem*, section 4.4).
+In floating point it can also come of rounding, where the path passes a nearly singular basis.
+Another covering vector d takes another path, so several are tried, and what counts as solved is the
+residual, recomputed from M and q.
 
 Tolerances are absolute: scale the problem so that its entries are of order one.
 """
@@ -56,15 +59,19 @@ _PIVOT = 1e-10  # a smaller entry is rounding: dividing by it would wreck the ta
 _TIE = 1e-12  # ratios closer than this are equal up to rounding
 _PIVOTS_PER_ROW = 25
 _PATHS = 8
-_GOLDEN = 0.6180339887498949  # its multiples modulo 1 spread evenly: entries of the covering vectors
+_GOLDEN = (
+    0.6180339887498949  # its multiples modulo 1 spread evenly: entries of the covering vectors
+)
 _vertex_arm = numba.njit(vertex_arm, inline="always")
 
 
 @numba.njit(**OPTIONS)
 def lemke(matrix, vector):
-    """Solve ``0 <= z perp M z + q >= 0`` for a matrix (n, n) and a vector (n,); returns (z, status).
+    """Solve ``0 <= z perp M z + q >= 0`` for a matrix (n, n) and a vector (n,); returns (z,
+    status).
 
-    The status is SOLVED where the residual is at most 1e-9, else RAY or TOO_LONG, and z is the best of what was found.
+    The status is SOLVED where the residual is at most 1e-9, else RAY or TOO_LONG, and z is the best
+    of what was found.
     """
     n = vector.shape[0]
     best, status, least = np.zeros(n), SOLVED, complementarity_residual(matrix, vector, np.zeros(n))
@@ -121,7 +128,9 @@ def _follow_path(matrix, vector, cover):
 
 @numba.njit(**OPTIONS)
 def complementarity_residual(matrix, vector, z):
-    """``max |min(z, M z + q)|``: 0 at a solution and only there; infinite where an entry isn't a number."""
+    """``max |min(z, M z + q)|``: 0 at a solution and only there; infinite where an entry isn't a
+    number.
+    """
     worst = 0.0
     for i in range(vector.shape[0]):
         w = vector[i]
@@ -136,7 +145,9 @@ def complementarity_residual(matrix, vector, z):
 
 @numba.njit(**OPTIONS)
 def _first_row(vector, cover):
-    """Row of the smallest negative ``q_i / d_i``, the lexicographic rule's last among equals; -1 if there is none."""
+    """Row of the smallest negative ``q_i / d_i``, the lexicographic rule's last among equals; -1 if
+    there is none.
+    """
     row, least = -1, 0.0
     for i in range(vector.shape[0]):
         ratio = vector[i] / cover[i]
@@ -186,20 +197,27 @@ def _leaving_row(tableau, basis, column):
                 best = i
             if basis[i] == 2 * n:
                 cover_row = i
-    if cover_row >= 0 and _ratio(tableau, cover_row, column) <= _ratio(tableau, best, column) + _TIE:
+    if (
+        cover_row >= 0
+        and _ratio(tableau, cover_row, column) <= _ratio(tableau, best, column) + _TIE
+    ):
         return cover_row
     return best
 
 
 @numba.njit(**OPTIONS)
 def _ratio(tableau, row, column):
-    """Value of the entering variable at which a row's variable is 0; a right-hand side below 0 is rounding."""
+    """Value of the entering variable at which a row's variable is 0; a right-hand side below 0 is
+    rounding.
+    """
     return max(tableau[row, tableau.shape[1] - 1], 0.0) / tableau[row, column]
 
 
 @numba.njit(**OPTIONS)
 def _comes_before(tableau, row, other, column):
-    """Whether a row's ratio is lexicographically smaller: ratios first, then the rows of the inverse basis."""
+    """Whether a row's ratio is lexicographically smaller: ratios first, then the rows of the
+    inverse basis.
+    """
     difference = _ratio(tableau, row, column) - _ratio(tableau, other, column)
     if abs(difference) > _TIE:
         return difference < 0.0
@@ -213,7 +231,9 @@ def _comes_before(tableau, row, other, column):
 
 @numba.njit(**OPTIONS)
 def contact_problem(w, b_n, b_t, mu):
-    """The problem (M, q) of n contacts, unscaled: W (2 n, 2 n) with the n normal rows first, b_n and b_t (n,)."""
+    """The problem (M, q) of n contacts, unscaled: W (2 n, 2 n) with the n normal rows first, b_n
+    and b_t (n,).
+    """
     n = b_n.shape[0]
     matrix, vector = np.zeros((4 * n, 4 * n)), np.zeros(4 * n)
     for i in range(n):
@@ -231,11 +251,13 @@ def contact_problem(w, b_n, b_t, mu):
 
 @numba.njit(**OPTIONS)
 def solve_contacts(w, b_n, b_t, mu):
-    """Impulses of n closed contacts: W (2 n, 2 n) with the n normal rows first, wanted less free velocities (n,).
+    """Impulses of n closed contacts: W (2 n, 2 n) with the n normal rows first, wanted less free
+    velocities (n,).
 
     Returns
     -------
-    c_n, c_t : (n,) N s; not numbers where the problem isn't solved, 0 where no contact needs an impulse
+    c_n, c_t : (n,) N s; not numbers where the problem isn't solved, 0 where no contact needs an
+        impulse
     residual : ``max |min(z, w)|`` of the problem in units of the largest b, recomputed from z
     """
     n = b_n.shape[0]
@@ -253,7 +275,9 @@ def solve_contacts(w, b_n, b_t, mu):
         unit = speed / mobility
         for i in range(n):
             c_n[i], limit = unit * z[i], mu * unit * z[i]
-            c_t[i] = min(max(unit * (z[n + i] - z[2 * n + i]), -limit), limit)  # rounding mustn't leave the cone
+            c_t[i] = min(
+                max(unit * (z[n + i] - z[2 * n + i]), -limit), limit
+            )  # rounding mustn't leave the cone
     else:
         c_n[:], c_t[:] = np.nan, np.nan
     return c_n, c_t, residual
@@ -261,7 +285,9 @@ def solve_contacts(w, b_n, b_t, mu):
 
 @numba.njit(**OPTIONS)
 def _closed_impulses(body, law, arms, closed, fall, along, u_n, u_t):
-    """Impulses (n,), (n,) of the corners listed in ``closed`` (n,); velocities before the step are u_n and u_t."""
+    """Impulses (n,), (n,) of the corners listed in ``closed`` (n,); velocities before the step are
+    u_n and u_t.
+    """
     n = closed.shape[0]
     inverse_mass, inverse_inertia = 1.0 / body.mass, 1.0 / body.inertia
     b_n, b_t = np.empty(n), np.empty(n)
@@ -285,10 +311,11 @@ def _closed_impulses(body, law, arms, closed, fall, along, u_n, u_t):
 
 @numba.njit(**OPTIONS)
 def run_polygon(body, law, h, position, velocity, impulse_n, impulse_t, gap):
-    """Fill ``position``, ``velocity`` (n + 1, 3), the impulses (n + 1, n_c; N s) and ``gap`` (n + 1, n_c) from row 0.
+    """Fill ``position``, ``velocity`` (n + 1, 3), the impulses (n + 1, n_c; N s) and ``gap`` (n +
+    1, n_c) from row 0.
 
-    Row k of the impulses belongs to the step that led to state k. A step whose problem isn't solved has impulses that
-    aren't numbers, and so has every state from there on.
+    Row k of the impulses belongs to the step that led to state k. A step whose problem isn't solved
+    has impulses that aren't numbers, and so has every state from there on.
     """
     n_corners = body.corners.shape[0]
     sin_a, cos_a = np.sin(body.slope), np.cos(body.slope)

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, PlanarMotion, refuse_start_inside, simulate
+from contactid.planar.simulate.bodies import (
+    PlanarBody,
+    PlanarLaw,
+    PlanarMotion,
+    refuse_start_inside,
+    simulate,
+)
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
 
 
@@ -33,11 +39,15 @@ class Scene:
     time_step: float
     laws: tuple[PlanarLaw, ...]
 
-    def run(self, law: PlanarLaw, *, time_step: float | None = None, duration: float | None = None) -> PlanarMotion:
+    def run(
+        self, law: PlanarLaw, *, time_step: float | None = None, duration: float | None = None
+    ) -> PlanarMotion:
         """Simulate under one law; another time step or duration replaces the scene's own."""
         h = self.time_step if time_step is None else time_step
         steps = max(1, round((self.duration if duration is None else duration) / h))
-        return simulate(self.body, self.ground, law, self.position, self.velocity, time_step=h, steps=steps)
+        return simulate(
+            self.body, self.ground, law, self.position, self.velocity, time_step=h, steps=steps
+        )
 
 
 def scene_of(block: Mapping[str, Any], name: str) -> Scene:
@@ -46,7 +56,8 @@ def scene_of(block: Mapping[str, Any], name: str) -> Scene:
     Raises
     ------
     ContactIdError
-        Names the key: a scene or body that isn't there, a body that starts inside the ground, a shape that is none.
+        Names the key: a scene or body that isn't there, a body that starts inside the ground, a
+        shape that is none.
     """
     key = f"planar.scenes.{name}"
     scene = block["scenes"][name]
@@ -66,14 +77,20 @@ def scene_of(block: Mapping[str, Any], name: str) -> Scene:
     return Scene(name, body, ground, (x, y, theta), (v_x, v_y, omega), duration, time_step, laws)
 
 
-def thrown(block: Mapping[str, Any], throw: Mapping[str, Any], key: str) -> tuple[PlanarBody, Ground]:
-    """The body and the ground of a throw that the configuration has at ``key``; it starts outside the ground."""
+def thrown(
+    block: Mapping[str, Any], throw: Mapping[str, Any], key: str
+) -> tuple[PlanarBody, Ground]:
+    """The body and the ground of a throw that the configuration has at ``key``; it starts outside
+    the ground.
+    """
     body = body_of(block, throw["body"], key)
     ground = Ground(float(throw["ground"]["slope"]), *map(float, throw["ground"]["start"]))
     try:
         refuse_start_inside(body.shape, ground, throw["position"])
     except ContactIdError as error:
-        raise ContactIdError(f"configuration: {key}.position: {error.problem}", error.remedy) from None
+        raise ContactIdError(
+            f"configuration: {key}.position: {error.problem}", error.remedy
+        ) from None
     return body, ground
 
 
@@ -81,11 +98,14 @@ def body_of(block: Mapping[str, Any], name: str, asked_by: str) -> PlanarBody:
     """A body of the study's block by its name."""
     if name not in block["bodies"]:
         known = ", ".join(block["bodies"])
-        raise ContactIdError(f"configuration: {asked_by}.body is {name!r}, which is no body", f"Use one of {known}")
+        raise ContactIdError(
+            f"configuration: {asked_by}.body is {name!r}, which is no body", f"Use one of {known}"
+        )
     body, key = block["bodies"][name], f"planar.bodies.{name}"
     if ("semi_axes" in body) == ("vertices" in body):
         raise ContactIdError(
-            f"configuration: {key} needs either semi_axes (an ellipse) or vertices (a polygon)", "Give exactly one"
+            f"configuration: {key} needs either semi_axes (an ellipse) or vertices (a polygon)",
+            "Give exactly one",
         )
     try:
         shape = (

@@ -1,4 +1,5 @@
-"""A throw as the identification takes it, and simulated ones: sampled, noisy throws of a known body (section 6.1).
+"""A throw as the identification takes it, and simulated ones: sampled, noisy throws of a known body
+(section 6.1).
 
 Table 1 and figures 17 to 19 are identified from the simulated ones.
 """
@@ -42,15 +43,24 @@ class MeasuredThrow:
         n = len(self.time)
         if self.position.shape != (n, 3) or n < _FEWEST:
             raise ContactIdError(
-                f"a throw has {n} times and poses {self.position.shape}", f"Give {_FEWEST} or more poses x, y, theta"
+                f"a throw has {n} times and poses {self.position.shape}",
+                f"Give {_FEWEST} or more poses x, y, theta",
             )
         if not (np.isfinite(self.time).all() and np.isfinite(self.position).all()):
-            raise ContactIdError("a throw has poses that aren't finite", "Leave those frames out, or cut the throw")
+            raise ContactIdError(
+                "a throw has poses that aren't finite", "Leave those frames out, or cut the throw"
+            )
         step = np.diff(self.time)
         if not (step > 0.0).all() or np.ptp(step) > _UNEVEN * step.mean():
-            raise ContactIdError("a throw's times aren't evenly spaced", "Resample it, or cut it at the gap")
-        if np.shape(self.sigma) != (3,) or not (np.isfinite(self.sigma).all() and (self.sigma > 0.0).all()):
-            raise ContactIdError(f"a throw's noise is {self.sigma}", "Give three positive standard deviations")
+            raise ContactIdError(
+                "a throw's times aren't evenly spaced", "Resample it, or cut it at the gap"
+            )
+        if np.shape(self.sigma) != (3,) or not (
+            np.isfinite(self.sigma).all() and (self.sigma > 0.0).all()
+        ):
+            raise ContactIdError(
+                f"a throw's noise is {self.sigma}", "Give three positive standard deviations"
+            )
 
     @property
     def frame_interval(self) -> float:
@@ -65,7 +75,9 @@ class MeasuredThrow:
 
 @dataclass(frozen=True)
 class Truth:
-    """A simulated throw behind the measured one: time (n,), q (n, 3), impulses per mass summed over contacts (n,)."""
+    """A simulated throw behind the measured one: time (n,), q (n, 3), impulses per mass summed over
+    contacts (n,).
+    """
 
     time: np.ndarray
     position: np.ndarray
@@ -84,11 +96,19 @@ def true_motion(block: Mapping[str, Any], friction_mu: float) -> PlanarMotion:
     law = PlanarLaw(friction_mu, float(options["restitution_e_n"]), 0.0, float(block["gravity"]))
     h = float(options["time_step"])
     steps = round(options["duration"] / h) + 1
-    return simulate(body, ground, law, options["position"], options["velocity"], time_step=h, steps=steps)
+    return simulate(
+        body, ground, law, options["position"], options["velocity"], time_step=h, steps=steps
+    )
 
 
 def measured_throw(
-    motion: PlanarMotion, ground: Ground, *, duration: float, frames_per_second: float, sigma: np.ndarray, seed: int
+    motion: PlanarMotion,
+    ground: Ground,
+    *,
+    duration: float,
+    frames_per_second: float,
+    sigma: np.ndarray,
+    seed: int,
 ) -> MeasuredThrow:
     """Every 1/fps s of a motion, each coordinate with independent Gaussian noise.
 
@@ -111,15 +131,22 @@ def noise_of(block: Mapping[str, Any], name: str) -> np.ndarray:
 def truth_of(motion: PlanarMotion, mass: float, duration: float) -> Truth:
     """What to draw of a motion: its impulses per mass at the instants from which they act."""
     rows = motion.time <= duration + 1e-12
-    shift = np.concatenate([motion.impulse_n[1:, 0], [0.0]]), np.concatenate([motion.impulse_t[1:, 0], [0.0]])
-    return Truth(motion.time[rows], motion.position[rows], shift[0][rows] / mass, shift[1][rows] / mass)
+    shift = (
+        np.concatenate([motion.impulse_n[1:, 0], [0.0]]),
+        np.concatenate([motion.impulse_t[1:, 0], [0.0]]),
+    )
+    return Truth(
+        motion.time[rows], motion.position[rows], shift[0][rows] / mass, shift[1][rows] / mass
+    )
 
 
 def check_identification(block: Mapping[str, Any]) -> None:
     """Raise :class:`ContactIdError` for an identification that can't be run, naming its key."""
     options = block["identification"]
     if body_of(block, options["body"], KEY).shape.n_contacts != 1:
-        raise ContactIdError(f"configuration: {KEY}.body has corners; figure 18 needs an ellipse", "Name an ellipse")
+        raise ContactIdError(
+            f"configuration: {KEY}.body has corners; figure 18 needs an ellipse", "Name an ellipse"
+        )
     body_and_ground(block)
     for rate in options["frames_per_second"]:
         if options["duration"] * rate < _FEWEST:

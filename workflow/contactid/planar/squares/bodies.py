@@ -1,14 +1,17 @@
-"""J/m of the real square and ellipse, by routes that share no assumption, and what else could have made it so low.
+"""J/m of the real square and ellipse, by routes that share no assumption, and what else could have
+made it so low.
 
-Routes: eq. 31 over impacts (:mod:`contactid.planar.squares.impacts`), tipping about a corner without an impact
-(:mod:`contactid.planar.squares.tipping`), and braking in flight. A film between body and plates brakes every part of
-the body by its velocity, so translation by ``c``, and rotation by ``c' = c (J/m of a uniform plate) / (J/m)``.
+Routes: eq. 31 over impacts (:mod:`contactid.planar.squares.impacts`), tipping about a corner
+without an impact (:mod:`contactid.planar.squares.tipping`), and braking in flight. A film between
+body and plates brakes every part of the body by its velocity, so translation by ``c``, and rotation
+by ``c' = c (J/m of a uniform plate) / (J/m)``.
 
-A uniform plate could look as if its rim were light through *rivals*: a contact point off to one side, a lever of
-another instant, corners of another radius, a couple by the plates. Each is put on the same impulses and levers of a
-uniform plate, with contact points as scattered as the real ones, and goes through the same fit, at the size at which
-that gives the real body's J/m. Subsets of the impacts then tell them apart: by lever, change of spin, impulse, slip and
-throw a rival has a profile. It is refused where that lies farther from the real body's, in standard errors of a subset,
+A uniform plate could look as if its rim were light through *rivals*: a contact point off to one
+side, a lever of another instant, corners of another radius, a couple by the plates. Each is put on
+the same impulses and levers of a uniform plate, with contact points as scattered as the real ones,
+and goes through the same fit, at the size at which that gives the real body's J/m. Subsets of the
+impacts then tell them apart: by lever, change of spin, impulse, slip and throw a rival has a
+profile. It is refused where that lies farther from the real body's, in standard errors of a subset,
 than one J/m for all does, by three or more.
 """
 
@@ -55,15 +58,21 @@ COLUMNS = (
 )  # fmt: skip
 _MM, _MM2 = 1e3, 1e6
 _QUARTERS = 4
-_FEWEST_FLIGHTS = 500  # stretches of nine frames: with fewer a rate of braking is hardly known to a tenth
+_FEWEST_FLIGHTS = (
+    500  # stretches of nine frames: with fewer a rate of braking is hardly known to a tenth
+)
 _FLIGHT_DRAWS = 40  # of the bootstrap of braking over throws
-_TRIED = np.array([1.0, 1.8, 3.3, 6.0, 12.0])  # mm or ms, sizes of rivals: none is larger than a fifth of the square
+_TRIED = np.array(
+    [1.0, 1.8, 3.3, 6.0, 12.0]
+)  # mm or ms, sizes of rivals: none is larger than a fifth of the square
 _SIZED = 1e-3  # mm or ms, to which a rival's size is found
 
 
 @dataclass(frozen=True)
 class EllipseImpacts(Impacts):
-    """Impacts of an ellipse: ``corner`` holds the semi-axes (m) in every row, and a radius is added to both."""
+    """Impacts of an ellipse: ``corner`` holds the semi-axes (m) in every row, and a radius is added
+    to both.
+    """
 
     def contact(self, phi: np.ndarray, radius: float) -> np.ndarray:
         """(n, 2) m, by the support function."""
@@ -73,7 +82,9 @@ class EllipseImpacts(Impacts):
 
 
 def ellipse_impacts_of(data: xr.Dataset) -> EllipseImpacts:
-    """Impacts of :func:`contactid.planar.readers.impacts.read_ellipse_impacts`, each a throw of its own."""
+    """Impacts of :func:`contactid.planar.readers.impacts.read_ellipse_impacts`, each a throw of its
+    own.
+    """
     before, after = data["velocity_before"].values, data["velocity_after"].values
     n, change = len(before), after - before
     return EllipseImpacts(
@@ -102,7 +113,9 @@ def _rounder(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
 
 
 def _rubbing(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
-    """Friction of the plates, pressed by a share of the impulse, against the turning: a couple by the impulse, mm."""
+    """Friction of the plates, pressed by a share of the impulse, against the turning: a couple by
+    the impulse, mm.
+    """
     turning = np.sign(impacts.before[:, 2] + 0.5 * impacts.spin)
     return -_MM * size * turning * np.hypot(*impacts.levers(z)[1].T)
 
@@ -119,12 +132,18 @@ def subsets(impacts: Impacts, z: np.ndarray) -> dict[str, np.ndarray]:
     """Flags (n,) of the impacts by lever, change of spin, normal impulse, slip, spin and throw."""
     arm, push = impacts.levers(z)
     found = {}
-    values = {"lever": np.abs(arm[:, 0]), "spin change": np.abs(impacts.spin), "impulse": push[:, 1]}
+    values = {
+        "lever": np.abs(arm[:, 0]),
+        "spin change": np.abs(impacts.spin),
+        "impulse": push[:, 1],
+    }
     values["throw"] = np.unique(impacts.throw, return_inverse=True)[1].astype(float)
     for name, value in values.items():
         edges = np.quantile(value, np.linspace(0.0, 1.0, _QUARTERS + 1)[1:-1])
         for quarter in range(_QUARTERS):
-            found[f"{name}, quarter {quarter + 1}"] = np.searchsorted(edges, value, "right") == quarter
+            found[f"{name}, quarter {quarter + 1}"] = (
+                np.searchsorted(edges, value, "right") == quarter
+            )
     slip = impacts.before[:, 0] - arm[:, 1] / _MM * impacts.before[:, 2]
     for name, value in {"slip": slip, "spin": impacts.before[:, 2]}.items():
         found[f"{name} towards"] = value * arm[:, 0] > 0.0
@@ -133,7 +152,9 @@ def subsets(impacts: Impacts, z: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def profile(impacts: Impacts, fit: ImpactFit) -> pd.DataFrame:
-    """J/m of each subset with the geometry of the fit to all: ``case``, ``impacts`` and J/m, mm2, with its error."""
+    """J/m of each subset with the geometry of the fit to all: ``case``, ``impacts`` and J/m, mm2,
+    with its error.
+    """
     rows, held = [], LeverGeometry()
     for name, chosen in subsets(impacts, fit.numbers).items():
         part = impacts.of(chosen)
@@ -142,10 +163,13 @@ def profile(impacts: Impacts, fit: ImpactFit) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def plate_with(rival: Rival, size: float, impacts: Impacts, fit: ImpactFit, plate: float) -> Impacts:
+def plate_with(
+    rival: Rival, size: float, impacts: Impacts, fit: ImpactFit, plate: float
+) -> Impacts:
     """The same impulses and levers on a uniform plate (J/m ``plate``, m2) with a rival of a size.
 
-    Contact points are off as in the real impacts, but as in others of these, so that it knows nothing of the lever.
+    Contact points are off as in the real impacts, but as in others of these, so that it knows
+    nothing of the lever.
     """
     z = fit.numbers
     push = impacts.levers(z)[1]
@@ -161,9 +185,16 @@ def _per_spin(impacts: Impacts, z: np.ndarray) -> np.ndarray:
     return -unit.levers(z)[1]
 
 
-def eq31_rows(body: str, impacts: Impacts, prior: LeverGeometry, error: LeverGeometry, plate: float) -> pd.DataFrame:
-    """What eq. 31 says of a body: J/m, its subsets, and rivals on a uniform plate (J/m ``plate``, m2)."""
-    fit, lagged = fit_impacts(impacts, prior, error), fit_impacts(impacts, prior, replace(error, lag=LAGGED.lag))
+def eq31_rows(
+    body: str, impacts: Impacts, prior: LeverGeometry, error: LeverGeometry, plate: float
+) -> pd.DataFrame:
+    """What eq. 31 says of a body: J/m, its subsets, and rivals on a uniform plate (J/m ``plate``,
+    m2).
+    """
+    fit, lagged = (
+        fit_impacts(impacts, prior, error),
+        fit_impacts(impacts, prior, replace(error, lag=LAGGED.lag)),
+    )
     z, real = fit.numbers, profile(impacts, fit)
     far = (real["inertia_ratio_mm2"] - z[0]).abs() / real["inertia_ratio_se_mm2"]
     by_place, by_poses = impacts.variances(z)
@@ -177,23 +208,38 @@ def eq31_rows(body: str, impacts: Impacts, prior: LeverGeometry, error: LeverGeo
         *real.assign(route=SUBSET).to_dict("records"),
     ]
     for name, (rival, unit) in RIVALS.items():
-        small = fit_impacts(plate_with(rival, 1.0, impacts, fit, plate), prior, error, start=plate, draws=0)
+        small = fit_impacts(
+            plate_with(rival, 1.0, impacts, fit, plate), prior, error, start=plate, draws=0
+        )
         rows.append(_fitted(OF_ONE, f"{name}, 1 {unit}", small) | {"size": 1.0})
-        size = _size(lambda x, rival=rival: plate_with(rival, x, impacts, fit, plate), (prior, error, fit.ratio), plate)  # type: ignore[misc]
+        size = _size(
+            lambda x, rival=rival: plate_with(rival, x, impacts, fit, plate),
+            (prior, error, fit.ratio),
+            plate,
+        )  # type: ignore[misc]
         made = plate_with(rival, size, impacts, fit, plate)
         found = fit_impacts(made, prior, error, start=plate, draws=0)
         seen = profile(made, found)
         apart = (seen["inertia_ratio_mm2"] - real["inertia_ratio_mm2"]).abs()
-        # impulses are the same, so chance differs only by how contact points are off, in both as much
+        # impulses are the same, so chance differs only by how contact points are off, in both as
+        # much
         farther = apart / (np.sqrt(2.0) * real["inertia_ratio_se_mm2"]) - far
         nearest = {"size": size, "departure_se": float(farther.max())}
         rows.append(_fitted(RIVAL, f"{name}, sized", found) | nearest)
-        rows += seen.assign(route=f"{RIVAL}, {SUBSET}", case=name + ": " + seen["case"], size=size).to_dict("records")
+        rows += seen.assign(
+            route=f"{RIVAL}, {SUBSET}", case=name + ": " + seen["case"], size=size
+        ).to_dict("records")
     return pd.DataFrame(rows).assign(body=body)
 
 
-def _size(made: Callable[[float], Impacts], fitted: tuple[LeverGeometry, LeverGeometry, float], plate: float) -> float:
-    """The smallest size of a rival with which a plate has the real J/m through the fit, or comes nearest to it."""
+def _size(
+    made: Callable[[float], Impacts],
+    fitted: tuple[LeverGeometry, LeverGeometry, float],
+    plate: float,
+) -> float:
+    """The smallest size of a rival with which a plate has the real J/m through the fit, or comes
+    nearest to it.
+    """
     prior, error, wanted = fitted
 
     def above(size: float) -> float:
@@ -220,7 +266,13 @@ def flight_rows(prepared: PreparedThrows, plate: float) -> list[dict[str, Any]]:
         found = ratio_of_moments(pivots, couple)
         lever = _MM * found.couple / GRAVITY
         rows.append(
-            {"route": TIPPING, "case": case, "impacts": len(pivots), **_value(found.ratio, found.error), "size": lever}
+            {
+                "route": TIPPING,
+                "case": case,
+                "impacts": len(pivots),
+                **_value(found.ratio, found.error),
+                "size": lever,
+            }
         )
     random, events, drawn = np.random.default_rng(1), prepared.events, []
     flights = sum(1 for _ in flight_stretches(events))
@@ -236,18 +288,23 @@ def flight_rows(prepared: PreparedThrows, plate: float) -> list[dict[str, Any]]:
 def _braking(prepared: PreparedThrows) -> float:
     """Rate at which translation slows down by that of the spin.
 
-    A film brakes in proportion to the velocity, which is not quite what is seen, so rates are those at the velocities
-    that a line through the origin would hang on.
+    A film brakes in proportion to the velocity, which is not quite what is seen, so rates are those
+    at the velocities that a line through the origin would hang on.
     """
     report = flight_report(prepared.events, prepared.interval)
-    steps = np.concatenate([np.diff(one[[0, -1]], axis=0) for one in flight_stretches(prepared.events)])
+    steps = np.concatenate(
+        [np.diff(one[[0, -1]], axis=0) for one in flight_stretches(prepared.events)]
+    )
     typical = np.sqrt((steps**2).mean(axis=0)) / ((STRETCH - 1) * prepared.interval)
     slowing = -report.acceleration(typical) - np.array([0.0, report.gravity, 0.0])
     return float((slowing[0] / typical[0]) / (slowing[2] / typical[2]))
 
 
-def write_bodies(data: str, twin: str, simulated: str, ellipse: str, squares: str, table: str) -> None:
-    """Write the rows :data:`COLUMNS` of both bodies, and of two squares whose J/m is known, to the last digit.
+def write_bodies(
+    data: str, twin: str, simulated: str, ellipse: str, squares: str, table: str
+) -> None:
+    """Write the rows :data:`COLUMNS` of both bodies, and of two squares whose J/m is known, to the
+    last digit.
 
     ``size`` is a rival's, in mm or ms, a couple's by the weight, mm, or a lag, ms.
 
@@ -263,8 +320,13 @@ def write_bodies(data: str, twin: str, simulated: str, ellipse: str, squares: st
         File to write.
     """
     parts = [
-        _square_rows(read_dataset(data), read_exact(squares)["inertia_ratio_mm2"].to_numpy(dtype=float)),
-        *(_known_rows(body, read_dataset(path)) for body, path in ((TWIN, twin), (PYBULLET, simulated))),
+        _square_rows(
+            read_dataset(data), read_exact(squares)["inertia_ratio_mm2"].to_numpy(dtype=float)
+        ),
+        *(
+            _known_rows(body, read_dataset(path))
+            for body, path in ((TWIN, twin), (PYBULLET, simulated))
+        ),
         _ellipse_rows(read_dataset(ellipse)),
     ]
     write_exact(pd.concat(parts, ignore_index=True)[list(COLUMNS)], table)
@@ -279,12 +341,20 @@ def _square_rows(throws: xr.Dataset, by_eq27: np.ndarray) -> pd.DataFrame:
     """All routes of the real square; ``by_eq27`` (n,) is J/m of single impacts, mm2."""
     prepared = prepare_throws(throws)
     plate = prepared.shape.uniform_inertia_ratio
-    median = {"inertia_ratio_mm2": float(np.median(by_eq27)), "inertia_ratio_se_mm2": median_error(by_eq27)}
+    median = {
+        "inertia_ratio_mm2": float(np.median(by_eq27)),
+        "inertia_ratio_se_mm2": median_error(by_eq27),
+    }
     rows = [
         *flight_rows(prepared, plate),
         {"route": EQ27, "case": "", "impacts": len(by_eq27), **median},
         {"route": PLATE, "case": "sharp corners", **_value(SQUARE_SIDE**2 / 6.0)},
-        {"route": PLATE, "case": "rounded corners", **_value(plate), "radius_mm": _MM * prepared.shape.radius},
+        {
+            "route": PLATE,
+            "case": "rounded corners",
+            **_value(plate),
+            "radius_mm": _MM * prepared.shape.radius,
+        },
     ]
     by_eq31 = eq31_rows(SQUARE, *_impacts_of(prepared), FREE, plate)
     return pd.concat([by_eq31, pd.DataFrame(rows).assign(body=SQUARE)], ignore_index=True)
@@ -302,15 +372,27 @@ def _known_rows(body: str, throws: xr.Dataset) -> pd.DataFrame:
 
 
 def _ellipse_rows(published: xr.Dataset) -> pd.DataFrame:
-    """All routes of the real ellipse, and what eq. 31 makes of it in the frame of the published files."""
+    """All routes of the real ellipse, and what eq. 31 makes of it in the frame of the published
+    files.
+    """
     a, b = (float(axis) for axis in published["semi_axes"].values)
-    plate, impacts, error = 0.25 * (a**2 + b**2), ellipse_impacts_of(published), replace(FREE, radius=0.0)
+    plate, impacts, error = (
+        0.25 * (a**2 + b**2),
+        ellipse_impacts_of(published),
+        replace(FREE, radius=0.0),
+    )
     other_x = np.array([-1.0, 1.0])
-    mirrored = replace(impacts, push=impacts.push * other_x, before=impacts.before * [*other_x, 1.0])
+    mirrored = replace(
+        impacts, push=impacts.push * other_x, before=impacts.before * [*other_x, 1.0]
+    )
     stated = [
         _fitted(AS_PUBLISHED, "", fit_impacts(mirrored, LeverGeometry(), error)),
         {"route": PLATE, "case": "", **_value(plate)},
-        {"route": STATED, "case": "radius of gyration", **_value(float(published["inertia_ratio"]))},
+        {
+            "route": STATED,
+            "case": "radius of gyration",
+            **_value(float(published["inertia_ratio"])),
+        },
         {"route": STATED, "case": "as of an ellipsoid", **_value(0.2 * (a**2 + b**2))},
     ]
     by_eq31 = eq31_rows(ELLIPSE, impacts, LeverGeometry(), error, plate)

@@ -1,14 +1,17 @@
-"""What the identification needs to know of measured planar throws of a polygon (planar paper, sections 5 and 6.2).
+"""What the identification needs to know of measured planar throws of a polygon (planar paper,
+sections 5 and 6.2).
 
 In this order:
 
-1. *Rest.* The last frames of throws that end at rest on a side tell the ground's height and slope, how far the tracked
-   axes are turned from the sides, and how far the tracked point is from the centre (:func:`align`). Turn and point need
-   throws that came to rest on every side; else they stay at zero.
-2. *Events.* A frame's second difference, less gravity, is an event where noise can't explain it. Near the ground it
-   is a contact; far from it, or faster than a body can move, the camera lost the body: a jump (:func:`find_events`).
-3. *Flight.* Parabolas in x and y and lines in theta through short stretches without events give the noise, and how
-   gravity and speed act on the flight (:mod:`contactid.planar.squares.flight`).
+1. *Rest.* The last frames of throws that end at rest on a side tell the ground's height and slope,
+   how far the tracked axes are turned from the sides, and how far the tracked point is from the
+   centre (:func:`align`). Turn and point need throws that came to rest on every side; else they
+   stay at zero.
+2. *Events.* A frame's second difference, less gravity, is an event where noise can't explain it.
+   Near the ground it is a contact; far from it, or faster than a body can move, the camera lost the
+   body: a jump (:func:`find_events`).
+3. *Flight.* Parabolas in x and y and lines in theta through short stretches without events give the
+   noise, and how gravity and speed act on the flight (:mod:`contactid.planar.squares.flight`).
 
 Positions are (n, 3): x, y (m), theta (rad). Frames count from 0.
 """
@@ -31,7 +34,9 @@ MAD = 1.4826  # median absolute deviation to standard deviation
 _FEWEST_AT_REST = 6  # throws per side and in all, below which turn, point and slope are not fitted
 REST_FRAMES = 10  # last ones, that tell whether and where a throw came to rest
 SKIPPED_FRAMES = 2  # at the start of a throw, disturbed by the release
-REST_MOTION = np.array([5e-4, 5e-4, 0.01])  # m, m, rad: largest in the last frames of a throw at rest
+REST_MOTION = np.array(
+    [5e-4, 5e-4, 0.01]
+)  # m, m, rad: largest in the last frames of a throw at rest
 _SENSITIVITY = 8.0  # an event exceeds the noise of a second difference this many times
 _LEAST_ACCELERATION = (20.0, 20.0, 500.0)  # of an event, m/s2 and rad/s2
 _NEAR_GROUND = 6e-3  # m: contacts happen below this gap
@@ -60,7 +65,9 @@ class Alignment:
         theta = position[:, 2] - self.turn
         cos, sin = np.cos(theta), np.sin(theta)
         x, y = self.point
-        return np.column_stack([position[:, 0] - (x * cos - y * sin), position[:, 1] - (x * sin + y * cos), theta])
+        return np.column_stack(
+            [position[:, 0] - (x * cos - y * sin), position[:, 1] - (x * sin + y * cos), theta]
+        )
 
 
 class Contact(NamedTuple):
@@ -105,7 +112,11 @@ def align(data: xr.Dataset, shape: Polygon) -> Alignment:
     ContactIdError
         Where no throw ends at rest, so that the ground's height is unknown.
     """
-    rests = [throw.position[-REST_FRAMES:].mean(axis=0) for throw in iterate_throws(data) if at_rest(throw)]
+    rests = [
+        throw.position[-REST_FRAMES:].mean(axis=0)
+        for throw in iterate_throws(data)
+        if at_rest(throw)
+    ]
     if not rests:
         raise ContactIdError(
             f"{data.attrs['source']}: no throw ends at rest, so the ground's height is unknown",
@@ -164,9 +175,13 @@ def _fit_height(
 
 
 def second_difference_noise(positions: Sequence[np.ndarray]) -> np.ndarray:
-    """(3,) noise of one pose if it is white, from the median second difference: contacts are too few to matter."""
+    """(3,) noise of one pose if it is white, from the median second difference: contacts are too
+    few to matter.
+    """
     differences = np.concatenate([np.diff(position, 2, axis=0) for position in positions])
-    return MAD * np.median(np.abs(differences - np.median(differences, axis=0)), axis=0) / np.sqrt(6.0)
+    return (
+        MAD * np.median(np.abs(differences - np.median(differences, axis=0)), axis=0) / np.sqrt(6.0)
+    )
 
 
 def find_events(data: xr.Dataset, shape: Polygon, alignment: Alignment) -> list[ThrowEvents]:
@@ -177,11 +192,15 @@ def find_events(data: xr.Dataset, shape: Polygon, alignment: Alignment) -> list[
 
 
 def event_size(noise: np.ndarray, interval: float) -> np.ndarray:
-    """(3,) least acceleration of an event, m/s2 and rad/s2, from the noise (3,) of poses ``interval`` (s) apart."""
+    """(3,) least acceleration of an event, m/s2 and rad/s2, from the noise (3,) of poses
+    ``interval`` (s) apart.
+    """
     return np.maximum(_LEAST_ACCELERATION, _SENSITIVITY * np.sqrt(6.0) * noise / interval**2)
 
 
-def throw_events(throw: PlanarThrow, shape: Polygon, alignment: Alignment, size: np.ndarray) -> ThrowEvents:
+def throw_events(
+    throw: PlanarThrow, shape: Polygon, alignment: Alignment, size: np.ndarray
+) -> ThrowEvents:
     """Of one throw; ``size`` (3,) is the least acceleration of an event."""
     interval = 1.0 / throw.sample_frequency
     position = alignment.body_position(throw.position)
@@ -192,9 +211,13 @@ def throw_events(throw: PlanarThrow, shape: Polygon, alignment: Alignment, size:
     acceleration[:, 1] += np.clip(-acceleration[:, 1], 0.0, GRAVITY)
     event = (np.abs(acceleration) > size).any(axis=1)
     event[:SKIPPED_FRAMES] = False
-    low = np.minimum.reduce([gap.min(axis=1), np.roll(gap.min(axis=1), 1), np.roll(gap.min(axis=1), -1)])
+    low = np.minimum.reduce(
+        [gap.min(axis=1), np.roll(gap.min(axis=1), 1), np.roll(gap.min(axis=1), -1)]
+    )
     step = np.abs(np.diff(throw.position, axis=0)) / interval
-    lost = np.flatnonzero((np.hypot(step[:, 0], step[:, 1]) > _FASTEST) | (step[:, 2] > _FASTEST_TURN))
+    lost = np.flatnonzero(
+        (np.hypot(step[:, 0], step[:, 1]) > _FASTEST) | (step[:, 2] > _FASTEST_TURN)
+    )
     far = np.flatnonzero(event & (low > _NEAR_GROUND))
     jumps = tuple(sorted({int(k) for k in (*lost, *far)}))
     found = contacts_of(np.flatnonzero(event & (low <= _NEAR_GROUND)))
@@ -202,10 +225,15 @@ def throw_events(throw: PlanarThrow, shape: Polygon, alignment: Alignment, size:
 
 
 def contacts_of(frames: np.ndarray) -> list[Contact]:
-    """One for each run of consecutive frames: an impact between two is seen in the second differences at both."""
+    """One for each run of consecutive frames: an impact between two is seen in the second
+    differences at both.
+    """
     runs = np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1) if len(frames) else []
     ends = [(int(run[0]), int(run[-1])) for run in runs]
-    return [Contact(first, last) if last > first else Contact(first - 1, last + 1) for first, last in ends]
+    return [
+        Contact(first, last) if last > first else Contact(first - 1, last + 1)
+        for first, last in ends
+    ]
 
 
 def rest_frame(throw: PlanarThrow, still: np.ndarray = REST_MOTION) -> int | None:

@@ -1,12 +1,15 @@
-"""What the free flight and the impacts of measured planar throws tell (planar paper, sections 5.2 and 6.2).
+"""What the free flight and the impacts of measured planar throws tell (planar paper, sections 5.2
+and 6.2).
 
-Flight is cut into short stretches, so that slow disturbances (air, plates, lens) stay below the noise: in each, x and y
-follow parabolas and theta a line. What is left is the noise. What curvatures say of gravity and braking is
-``a = -g e_y - (c + q |v|) v`` and ``alpha = -(c' + q' |omega|) omega``, by robust lines over all stretches.
+Flight is cut into short stretches, so that slow disturbances (air, plates, lens) stay below the
+noise: in each, x and y follow parabolas and theta a line. What is left is the noise. What
+curvatures say of gravity and braking is ``a = -g e_y - (c + q |v|) v`` and ``alpha = -(c' + q'
+|omega|) omega``, by robust lines over all stretches.
 
-Impacts of a single corner are bridged by two fits of a few frames, before and after, that must meet: what isn't one
-brief impact doesn't. Both sides of eq. 31 follow from them, so each flight has its own acceleration: with 10 ms between
-a flight's middle and the impact, braking by 0.5 /s or more would move a change of spin by a percent.
+Impacts of a single corner are bridged by two fits of a few frames, before and after, that must
+meet: what isn't one brief impact doesn't. Both sides of eq. 31 follow from them, so each flight has
+its own acceleration: with 10 ms between a flight's middle and the impact, braking by 0.5 /s or more
+would move a change of spin by a percent.
 """
 
 from __future__ import annotations
@@ -25,8 +28,11 @@ STRETCH = 9  # frames of one stretch of flight
 DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
 _SETTLING = 5  # frames after an impact within which the fit after it must begin
 _CLEAR = 6e-3  # m: lowest gap in flight
-_MEETING = np.array([5e-4, 1.5e-3, 0.03])  # m, m, rad: how far apart the flights around an impact may be at it
-# What few stretches leave open stays at no braking: plates or air brake by 1 /s at most, mean and standard deviation.
+_MEETING = np.array(
+    [5e-4, 1.5e-3, 0.03]
+)  # m, m, rad: how far apart the flights around an impact may be at it
+# What few stretches leave open stays at no braking: plates or air brake by 1 /s at most, mean and
+# standard deviation.
 _BRAKING, _QUADRATIC, _SPIN_QUADRATIC = (0.0, 1.0), (0.0, 0.3), (0.0, 0.1)
 _DRAWS = 200  # of the radius's bootstrap
 _CLEAR_CORNER = 5e-3  # m: how much lower the touching corner must be than the next
@@ -53,14 +59,18 @@ class FlightReport:
 
     def acceleration(self, velocity: np.ndarray) -> np.ndarray:
         """(..., 3) of a body that flies with velocity (..., 3), m/s2 and rad/s2."""
-        slowing = (self.braking + self.quadratic * np.hypot(velocity[..., 0], velocity[..., 1]))[..., None]
+        slowing = (self.braking + self.quadratic * np.hypot(velocity[..., 0], velocity[..., 1]))[
+            ..., None
+        ]
         spin = (self.spin_braking + self.spin_quadratic * np.abs(velocity[..., 2]))[..., None]
         rate = np.concatenate([slowing, slowing, spin], axis=-1)
         return -rate * velocity - np.array([0.0, self.gravity, 0.0])
 
 
 def flight_stretches(events: Sequence[ThrowEvents]) -> Iterator[np.ndarray]:
-    """Positions (9, 3) of stretches of free flight without contact and jump; throws' first frames are left out."""
+    """Positions (9, 3) of stretches of free flight without contact and jump; throws' first frames
+    are left out.
+    """
     for event in events:
         free = event.gap.min(axis=1) > _CLEAR
         free[:SKIPPED_FRAMES] = False
@@ -86,7 +96,8 @@ def left_by_polynomial(time: np.ndarray, degree: int) -> np.ndarray:
 
 
 def flight_report(events: Sequence[ThrowEvents], interval: float) -> FlightReport:
-    """Noise, gravity and braking from all stretches of flight; ``interval`` is the time between frames, s.
+    """Noise, gravity and braking from all stretches of flight; ``interval`` is the time between
+    frames, s.
 
     Raises
     ------
@@ -96,18 +107,23 @@ def flight_report(events: Sequence[ThrowEvents], interval: float) -> FlightRepor
     stretches = np.array(list(flight_stretches(events)))
     if len(stretches) < 3:
         raise ContactIdError(
-            f"only {len(stretches)} stretches of {STRETCH} frames in free flight", "Throw higher or more often"
+            f"only {len(stretches)} stretches of {STRETCH} frames in free flight",
+            "Throw higher or more often",
         )
     time = (np.arange(STRETCH) - (STRETCH - 1) / 2.0) * interval
     projections = [left_by_polynomial(time / time[-1], degree) for degree in DEGREES]
     left = np.stack([stretches[..., i] @ projections[i] for i in range(3)])
     # the median of chi-square leaves out the few stretches with a disturbance
-    variance = (left**2).sum(axis=-1) / np.array([[np.trace(projection)] for projection in projections])
+    variance = (left**2).sum(axis=-1) / np.array(
+        [[np.trace(projection)] for projection in projections]
+    )
     calm = (variance < 9.0 * np.median(variance, axis=1, keepdims=True)).all(axis=0)
     fits = [np.polynomial.polynomial.polyfit(time, stretches[calm][..., i].T, 2) for i in range(3)]
     velocity = np.stack([fit[1] for fit in fits], axis=1)
     acceleration = np.stack([2.0 * fit[2] for fit in fits], axis=1)
-    return FlightReport(np.sqrt(variance[:, calm].mean(axis=1)), *_gravity_and_braking(acceleration, velocity))
+    return FlightReport(
+        np.sqrt(variance[:, calm].mean(axis=1)), *_gravity_and_braking(acceleration, velocity)
+    )
 
 
 def _gravity_and_braking(acceleration: np.ndarray, velocity: np.ndarray) -> tuple[float, ...]:
@@ -130,12 +146,20 @@ def _gravity_and_braking(acceleration: np.ndarray, velocity: np.ndarray) -> tupl
     return *plane, *turning
 
 
-def _robust_line(design: np.ndarray, value: np.ndarray, scale: np.ndarray, prior: np.ndarray) -> tuple[float, ...]:
-    """Robust coefficients (k,) of ``value = design @ coefficients``; prior (k, 2) means and standard deviations."""
-    from scipy.optimize import least_squares  # takes as long as half a throw, and most throws don't come here
+def _robust_line(
+    design: np.ndarray, value: np.ndarray, scale: np.ndarray, prior: np.ndarray
+) -> tuple[float, ...]:
+    """Robust coefficients (k,) of ``value = design @ coefficients``; prior (k, 2) means and
+    standard deviations.
+    """
+    from scipy.optimize import (
+        least_squares,
+    )  # takes as long as half a throw, and most throws don't come here
 
     def misfit(coefficients: np.ndarray) -> np.ndarray:
-        return np.concatenate([(design @ coefficients - value) / scale, (coefficients - prior[:, 0]) / prior[:, 1]])
+        return np.concatenate(
+            [(design @ coefficients - value) / scale, (coefficients - prior[:, 0]) / prior[:, 1]]
+        )
 
     return tuple(float(one) for one in least_squares(misfit, prior[:, 0], loss="soft_l1").x)
 
@@ -145,12 +169,15 @@ def spread(values: np.ndarray) -> float:
     return float(MAD * np.median(np.abs(values - np.median(values)))) + 1e-12
 
 
-def corner_radius(events: Sequence[ThrowEvents], shape: Polygon, alignment: Alignment) -> tuple[float, float]:
-    """Radius (m) that explains how far corners seem to sink in while the body slowly turns about them, and its error.
+def corner_radius(
+    events: Sequence[ThrowEvents], shape: Polygon, alignment: Alignment
+) -> tuple[float, float]:
+    """Radius (m) that explains how far corners seem to sink in while the body slowly turns about
+    them, and its error.
 
-    A corner rounded with radius r lies ``r (cos psi / sin(half angle) - 1)`` inside the sharp one, psi being the angle
-    between the corner's bisector and the vertical. The standard error is by a bootstrap over throws. 0 with fewer than
-    five frames.
+    A corner rounded with radius r lies ``r (cos psi / sin(half angle) - 1)`` inside the sharp one,
+    psi being the angle between the corner's bisector and the vertical. The standard error is by a
+    bootstrap over throws. 0 with fewer than five frames.
     """
     corners = np.array(shape.vertices)
     one, two = np.roll(corners, 1, axis=0) - corners, np.roll(corners, -1, axis=0) - corners
@@ -171,13 +198,16 @@ def corner_radius(events: Sequence[ThrowEvents], shape: Polygon, alignment: Alig
         return 0.0, 0.0
     random = np.random.default_rng(1)
     drawn = [
-        np.median(np.concatenate([told[i] for i in random.integers(0, len(told), len(told))])) for _ in range(_DRAWS)
+        np.median(np.concatenate([told[i] for i in random.integers(0, len(told), len(told))]))
+        for _ in range(_DRAWS)
     ]
     return max(float(np.median(np.concatenate(told))), 0.0), float(np.std(drawn))
 
 
 def _slow_pivots(event: ThrowEvents, corners: np.ndarray) -> Iterator[int]:
-    """Frames in whose neighbourhood the lowest gap stays while the body turns, tilted from lying on a side."""
+    """Frames in whose neighbourhood the lowest gap stays while the body turns, tilted from lying on
+    a side.
+    """
     low = event.gap.min(axis=1)
     ordered = np.sort(event.gap, axis=1)
     tilted = ordered[:, 1] - ordered[:, 0] > 0.15 * np.ptp(corners[:, 0])
@@ -207,13 +237,18 @@ class Bridge:
 
 
 def single_corner(gap: np.ndarray) -> int | None:
-    """The lowest of the potential contacts with gaps (n_c,), or None where the next is nearly as low."""
+    """The lowest of the potential contacts with gaps (n_c,), or None where the next is nearly as
+    low.
+    """
     order = gap.argsort()
     return None if gap[order[1]] - gap[order[0]] < _CLEAR_CORNER else int(order[0])
 
 
-def bridge(event: ThrowEvents, interval: float, frames: int, report: FlightReport, lost: int = 0) -> Bridge | None:
-    """Where the flights before and after the first contact meet; None where they don't: it was no brief impact.
+def bridge(
+    event: ThrowEvents, interval: float, frames: int, report: FlightReport, lost: int = 0
+) -> Bridge | None:
+    """Where the flights before and after the first contact meet; None where they don't: it was no
+    brief impact.
 
     Parameters
     ----------
@@ -239,7 +274,9 @@ def bridge(event: ThrowEvents, interval: float, frames: int, report: FlightRepor
     def fit(flight: np.ndarray) -> np.ndarray:
         """(3, 3) position, velocity and half the acceleration at the last frame before the contact."""
         time, position = (flight - last) * interval, event.position[flight]
-        half = 0.5 * report.acceleration(np.polynomial.polynomial.polyfit(time - time.mean(), position, 1)[1])
+        half = 0.5 * report.acceleration(
+            np.polynomial.polynomial.polyfit(time - time.mean(), position, 1)[1]
+        )
         line = np.polynomial.polynomial.polyfit(time, position - half * time[:, None] ** 2, 1)
         return np.vstack([line, half])
 
@@ -249,7 +286,9 @@ def bridge(event: ThrowEvents, interval: float, frames: int, report: FlightRepor
         apart = (two[0] - one[0] + (two[2] - one[2]) * instant**2) / _MEETING
         closing = (one[1] - two[1]) / _MEETING
         instant = float(apart @ closing / (closing @ closing))
-    if (np.abs(apart - closing * instant) > 1.0).any() or not -interval < instant < (first_after - last + 1) * interval:
+    if (np.abs(apart - closing * instant) > 1.0).any() or not -interval < instant < (
+        first_after - last + 1
+    ) * interval:
         return None
     error = report.sigma * np.sqrt(24.0 / (frames * (frames**2 - 1.0))) / interval
     before, after = (flight[1] + 2.0 * flight[2] * instant for flight in (one, two))

@@ -1,8 +1,10 @@
-"""Eq. 27 on some impacts of a thrown square, each by itself, beside eq. 31 on the same ones (paper, section 6.2).
+"""Eq. 27 on some impacts of a thrown square, each by itself, beside eq. 31 on the same ones (paper,
+section 6.2).
 
-Eq. 31 takes every impact at once (:mod:`contactid.planar.squares.impacts`). The paper's contact motion takes a second
-for each, so it is identified where noise matters least: the impacts with the largest changes of spin, one of a throw.
-These are known before any fit, and none is left out for its misfit, J/m or friction.
+Eq. 31 takes every impact at once (:mod:`contactid.planar.squares.impacts`). The paper's contact
+motion takes a second for each, so it is identified where noise matters least: the impacts with the
+largest changes of spin, one of a throw. These are known before any fit, and none is left out for
+its misfit, J/m or friction.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ _OF_A_FIT = (
 
 
 def largest_turns(windows: Iterable[SquareWindow]) -> list[SquareWindow]:
-    """The impact of each throw that changes the spin most, of the :data:`FITTED` throws in which one changes it most.
+    """The impact of each throw that changes the spin most, of the :data:`FITTED` throws in which
+    one changes it most.
 
     Impacts at which the camera lost frames don't count.
     """
@@ -51,7 +54,8 @@ def median_error(values: np.ndarray) -> float:
 
 
 def write_squares(data: str, table: str, fits: str) -> None:
-    """Identify a square from single impacts of a canonical file; write a row each, and the states of typical ones.
+    """Identify a square from single impacts of a canonical file; write a row each, and the states
+    of typical ones.
 
     Raises
     ------
@@ -64,11 +68,14 @@ def write_squares(data: str, table: str, fits: str) -> None:
     windows = largest_turns(every_impact(prepared))
     if not windows:
         raise ContactIdError(
-            f"{dataset.attrs['source']}: no impact of a single corner between two flights", "Throw higher, and tilted"
+            f"{dataset.attrs['source']}: no impact of a single corner between two flights",
+            "Throw higher, and tilted",
         )
     rows, states = [], []
     for window in windows:
-        fit = fit_trajectories(prepared.shape, [window.throw], FitOptions(longest_step=_LONGEST_STEP))
+        fit = fit_trajectories(
+            prepared.shape, [window.throw], FitOptions(longest_step=_LONGEST_STEP)
+        )
         rows.append(_row(window, fit))
         states.append(stored(f"{named}, {window.name}", prepared.shape, window.throw, fit))
     middle = float(np.median([fit.inertia_ratio for fit in states]))

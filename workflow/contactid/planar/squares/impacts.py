@@ -1,17 +1,19 @@
 """Eq. 31 over the impacts of measured throws, many or a single one's, with the geometry in common.
 
-Eq. 31 knows no contact law: an impact's moment about the centre of mass is J/m times the change of spin. Friction and
-restitution may be every impact's own. What it needs is the lever, which depends on what all impacts of a body share:
-the corners' radius, the turn of the tracked axes, the centre of mass in the outline, and a *lag*. Where a body sinks in
-and turns on before the ground pushes hardest, the lever is that of another angle, by the spin before times the lag.
+Eq. 31 knows no contact law: an impact's moment about the centre of mass is J/m times the change of
+spin. Friction and restitution may be every impact's own. What it needs is the lever, which depends
+on what all impacts of a body share: the corners' radius, the turn of the tracked axes, the centre
+of mass in the outline, and a *lag*. Where a body sinks in and turns on before the ground pushes
+hardest, the lever is that of another angle, by the spin before times the lag.
 
-Each is known with an error, from 0 (held) to far beyond what is possible (free). Residuals are counted in what a
-misplaced contact point would leave (its distance times the impulse) beside the poses' noise. Second contacts and wild
-poses leave more, so the loss is Cauchy's. On one throw alone (three impacts at a radius and a centre that are stated)::
+Each is known with an error, from 0 (held) to far beyond what is possible (free). Residuals are
+counted in what a misplaced contact point would leave (its distance times the impulse) beside the
+poses' noise. Second contacts and wild poses leave more, so the loss is Cauchy's. On one throw alone
+(three impacts at a radius and a centre that are stated)::
 
-    windows = every_window(event, prepared)
-    geometry, error = LeverGeometry(radius=0.005), LeverGeometry(radius=0.0003, turn=0.002, centre=(2e-4, 2e-4))
-    fit = fit_impacts(impacts_of(prepared, windows), geometry, error, scatter=TYPICAL_SCATTER)
+    windows = every_window(event, prepared) geometry, error = LeverGeometry(radius=0.005),
+    LeverGeometry(radius=0.0003, turn=0.002, centre=(2e-4, 2e-4)) fit =
+    fit_impacts(impacts_of(prepared, windows), geometry, error, scatter=TYPICAL_SCATTER)
     print(fit.ratio, fit.ratio_se)
 """
 
@@ -25,10 +27,12 @@ import numpy as np
 from contactid.planar.squares.events import MAD
 from contactid.planar.squares.windows import PreparedThrows, SquareWindow, every_window
 
-# m, standard deviation of contact points about the outline: .34 mm pooled over the real square's impacts, and so much
-# more that 95 % intervals of its single throws hold the pooled value in 94 %, wild impacts among them.
+# m, standard deviation of contact points about the outline: .34 mm pooled over the real square's
+# impacts, and so much more that 95 % intervals of its single throws hold the pooled value in 94 %,
+# wild impacts among them.
 TYPICAL_SCATTER = 4.5e-4
-_EFFICIENT = 2.385  # scale of Cauchy's loss by the residuals' for 95 % efficiency with normal ones (Holland 1977)
+# scale of Cauchy's loss by the residuals' for 95 % efficiency with normal ones (Holland 1977)
+_EFFICIENT = 2.385
 _ROUNDS = 40  # of reweighting, at most
 _SETTLED = 1e-3  # of the differences, a step that ends them
 _DRAWS = 100  # of the bootstrap over throws
@@ -61,8 +65,9 @@ class LeverGeometry:
         return np.array([self.radius, self.turn, *self.centre, self.lag]) * _UNITS[1:]
 
 
-# Errors that leave an unknown free, where impacts tell it: far beyond what a body and its tracking may be off by. No
-# wider, as a body that turned about its corner would have no lever, and would fit with J/m = 0 whatever happens.
+# Errors that leave an unknown free, where impacts tell it: far beyond what a body and its tracking
+# may be off by. No wider, as a body that turned about its corner would have no lever, and would fit
+# with J/m = 0 whatever happens.
 FREE = LeverGeometry(radius=0.01, turn=0.05, centre=(0.003, 0.003))
 LAGGED = replace(FREE, lag=0.003)
 
@@ -74,7 +79,8 @@ class Impacts:
     Attributes
     ----------
     throw : (n,) names
-    corner, inward : (n, 2) of the touching corner, were it sharp, and how its circle's centre moves with the radius, m
+    corner, inward : (n, 2) of the touching corner, were it sharp, and how its circle's centre moves
+        with the radius, m
     theta : (n,) rad
     push : (n, 2) change of the velocity of the point that poses are given of, m/s
     spin : (n,) change of omega, rad/s
@@ -102,7 +108,9 @@ class Impacts:
         return type(self)(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
     def contact(self, phi: np.ndarray, radius: float) -> np.ndarray:
-        """(n, 2) m, contact points from the point that poses are given of, with the body turned by phi (n,)."""
+        """(n, 2) m, contact points from the point that poses are given of, with the body turned by
+        phi (n,).
+        """
         return _turned(self.corner + radius * self.inward, phi) - [0.0, radius]
 
     def levers(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -112,19 +120,25 @@ class Impacts:
         """
         phi = self.theta - z[2] / _UNITS[2] + self.before[:, 2] * z[5] / _UNITS[5]
         to_mass = _turned(np.tile(z[3:5] / _MM, (len(self), 1)), phi)
-        return _MM * (self.contact(phi, z[1] / _MM) - to_mass), self.push + self.spin[:, None] * np.column_stack(
-            [-to_mass[:, 1], to_mass[:, 0]]
-        )
+        return _MM * (self.contact(phi, z[1] / _MM) - to_mass), self.push + self.spin[
+            :, None
+        ] * np.column_stack([-to_mass[:, 1], to_mass[:, 0]])
 
     def moment(self, z: np.ndarray) -> np.ndarray:
         """(n,) per mass, mm2/s."""
         arm, push = self.levers(z)
-        return _MM * (arm[:, 0] * push[:, 1] - arm[:, 1] * push[:, 0]) + _MM2 * self.aside * np.hypot(*push.T)
+        return _MM * (
+            arm[:, 0] * push[:, 1] - arm[:, 1] * push[:, 0]
+        ) + _MM2 * self.aside * np.hypot(*push.T)
 
     def variances(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(n,) of what eq. 31 leaves, mm4/s2: with contact points off by 1 mm, and by the poses' noise."""
+        """(n,) of what eq. 31 leaves, mm4/s2: with contact points off by 1 mm, and by the poses'
+        noise.
+        """
         arm, push = self.levers(z)
-        by_poses = ((_MM * self.noise[:, :2] * arm[:, ::-1]) ** 2).sum(axis=1) + (z[0] * self.noise[:, 2]) ** 2
+        by_poses = ((_MM * self.noise[:, :2] * arm[:, ::-1]) ** 2).sum(axis=1) + (
+            z[0] * self.noise[:, 2]
+        ) ** 2
         return _MM2 * (push**2).sum(axis=1), by_poses + 1e-12
 
     def left(self, z: np.ndarray) -> np.ndarray:
@@ -203,9 +217,11 @@ def fit_impacts(
     Parameters
     ----------
     impacts
-        Of one throw or of many. With one impact J/m is only as good as the geometry and ``scatter`` are.
+        Of one throw or of many. With one impact J/m is only as good as the geometry and ``scatter``
+        are.
     geometry, error
-        What is known of the geometry beforehand, and its standard errors: 0 holds, :data:`FREE` leaves free.
+        What is known of the geometry beforehand, and its standard errors: 0 holds, :data:`FREE`
+        leaves free.
     start
         J/m to begin with, m2.
     scatter
@@ -213,12 +229,18 @@ def fit_impacts(
     draws
         Of the bootstrap over throws, where there are enough of them.
     """
-    prior = np.array([np.concatenate([[_MM2 * start], geometry.numbers()]), [np.inf, *error.numbers()]])
-    z, spread, width, converged = _settle(impacts, prior, None if scatter is None else _MM * scatter)
+    prior = np.array(
+        [np.concatenate([[_MM2 * start], geometry.numbers()]), [np.inf, *error.numbers()]]
+    )
+    z, spread, width, converged = _settle(
+        impacts, prior, None if scatter is None else _MM * scatter
+    )
     left = impacts.left(z)
     by_place, by_poses = impacts.variances(z)
     sized = np.abs(left) / np.sqrt(by_place * width**2 + by_poses)
-    misfit = MAD * float(np.median(sized)) if len(sized) >= _MANY else float(np.sqrt(np.mean(sized**2)))
+    misfit = (
+        MAD * float(np.median(sized)) if len(sized) >= _MANY else float(np.sqrt(np.mean(sized**2)))
+    )
     names = np.unique(impacts.throw)
     if len(names) >= _FEWEST and draws:
         random, drawn = np.random.default_rng(1), []
@@ -246,7 +268,8 @@ def _geometry(z: np.ndarray) -> LeverGeometry:
 def _settle(
     impacts: Impacts, prior: np.ndarray, scatter: float | None, start: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, float, bool]:
-    """Unknowns (6,), their standard errors by the curvature, the scatter (mm), and whether the steps have ended.
+    """Unknowns (6,), their standard errors by the curvature, the scatter (mm), and whether the
+    steps have ended.
 
     Cauchy's loss by reweighting.
 
@@ -260,9 +283,14 @@ def _settle(
         width = _scatter(left, by_place, by_poses) if scatter is None else scatter
         deviation = np.sqrt(by_place * width**2 + by_poses)
         left = left / deviation
-        slopes = [(impacts.left(z + _STEPS[k] * np.eye(6)[k]) / deviation - left) / _STEPS[k] for k in free]
+        slopes = [
+            (impacts.left(z + _STEPS[k] * np.eye(6)[k]) / deviation - left) / _STEPS[k]
+            for k in free
+        ]
         slope = np.column_stack(slopes)
-        weight = 1.0 / (1.0 + (left / _EFFICIENT) ** 2) ** (0.5 if turn < 5 else 1.0)  # convex at first
+        weight = 1.0 / (1.0 + (left / _EFFICIENT) ** 2) ** (
+            0.5 if turn < 5 else 1.0
+        )  # convex at first
         curvature = slope.T @ (weight[:, None] * slope) + information
         pull = slope.T @ (weight * left) + information @ (z[free] - prior[0, free])
         step = np.linalg.solve(curvature, pull)
@@ -276,7 +304,9 @@ def _settle(
 
 
 def _scatter(left: np.ndarray, by_place: np.ndarray, by_poses: np.ndarray) -> float:
-    """Distance of contact points, mm, with which the median residual is that of a normal distribution; 0 at least."""
+    """Distance of contact points, mm, with which the median residual is that of a normal
+    distribution; 0 at least.
+    """
     low, high = 0.0, 20.0
     for _ in range(30):
         middle = 0.5 * (low + high)
@@ -288,4 +318,6 @@ def _scatter(left: np.ndarray, by_place: np.ndarray, by_poses: np.ndarray) -> fl
 def _turned(vectors: np.ndarray, angle: np.ndarray) -> np.ndarray:
     """(n, 2) vectors, each turned by its angle, rad."""
     cos, sin = np.cos(angle), np.sin(angle)
-    return np.column_stack([cos * vectors[:, 0] - sin * vectors[:, 1], sin * vectors[:, 0] + cos * vectors[:, 1]])
+    return np.column_stack(
+        [cos * vectors[:, 0] - sin * vectors[:, 1], sin * vectors[:, 0] + cos * vectors[:, 1]]
+    )

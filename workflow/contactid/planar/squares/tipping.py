@@ -1,13 +1,15 @@
 """J/m without any impact: a body that tips over a corner that stays on the ground.
 
-While one rounded corner carries the body, the moment about its contact point leaves (eq. 31 for lasting contact)
+While one rounded corner carries the body, the moment about its contact point leaves (eq. 31 for
+lasting contact)
 
     J/m alpha = r_t (a_y + g) - r_n a_x - couple,
 
-with a and alpha the measured accelerations (less what braking in flight takes), whether the corner sticks or slides.
-The lever r_n reaches to the ground, rounding included. ``couple`` is what resists besides: a body between plates
-leans against them, so that it may even stand on a corner. Without it J/m comes out too large, so the estimate without
-a couple is an upper bound. With one constant couple per pivot, J/m follows from how the moment varies along the pivot.
+with a and alpha the measured accelerations (less what braking in flight takes), whether the corner
+sticks or slides. The lever r_n reaches to the ground, rounding included. ``couple`` is what resists
+besides: a body between plates leans against them, so that it may even stand on a corner. Without it
+J/m comes out too large, so the estimate without a couple is an upper bound. With one constant
+couple per pivot, J/m follows from how the moment varies along the pivot.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ _BOOTSTRAPS = 200  # of the standard error over pivots
 _SCALE = 2e-3  # m2/s2: moments per mass that leave the line by more count less
 
 Pivot = tuple[np.ndarray, np.ndarray]
-"""n instants of a body tipping about one corner: moment without a couple, m2/s2, and alpha, rad/s2, the way it tips."""
+"""n instants of a body tipping about one corner: moment without a couple, m2/s2, and alpha, rad/s2,
+the way it tips.
+"""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,9 @@ def find_pivots(prepared: PreparedThrows) -> list[Pivot]:
     """All pivots of aligned throws."""
     found = []
     for event in prepared.events:
-        found += [_pivot(event, run, corner, prepared) for run, corner in _steady_runs(event, prepared)]
+        found += [
+            _pivot(event, run, corner, prepared) for run, corner in _steady_runs(event, prepared)
+        ]
     return [pivot for pivot in found if pivot is not None]
 
 
@@ -94,7 +100,9 @@ def _pivot(event: ThrowEvents, run: slice, corner: int, prepared: PreparedThrows
     left = windows - np.einsum("kp,pni->nik", powers, found)
     noise = np.sqrt((left**2).sum(axis=2) / (2 * w - _DEGREE))
     position, velocity, acceleration = found[0], found[1], 2.0 * found[2]
-    fine = (noise < _NOISE * prepared.flight.sigma).all(axis=1) & (np.abs(velocity[:, 2]) > _LEAST_TURNING)
+    fine = (noise < _NOISE * prepared.flight.sigma).all(axis=1) & (
+        np.abs(velocity[:, 2]) > _LEAST_TURNING
+    )
     one_way = runs(fine & (np.sign(velocity[:, 2]) == np.sign(np.median(velocity[:, 2]))))
     kept = max(one_way, key=lambda part: part.stop - part.start, default=slice(0, 0))
     if kept.stop - kept.start < _FEWEST:
@@ -114,17 +122,26 @@ def ratio_of_moments(pivots: Sequence[Pivot], couple: float | None) -> TippingRa
     ``couple``, per mass (m2/s2), is the same for all pivots, or None: fitted to each.
     """
     reduced = [
-        (moment - moment.mean(), alpha - alpha.mean()) if couple is None else (moment - couple, alpha)
+        (moment - moment.mean(), alpha - alpha.mean())
+        if couple is None
+        else (moment - couple, alpha)
         for moment, alpha in pivots
     ]
     ratio, random = _robust(reduced), np.random.default_rng(1)
-    drawn = [_robust([reduced[i] for i in random.integers(0, len(reduced), len(reduced))]) for _ in range(_BOOTSTRAPS)]
+    drawn = [
+        _robust([reduced[i] for i in random.integers(0, len(reduced), len(reduced))])
+        for _ in range(_BOOTSTRAPS)
+    ]
     resisting = [float((moment - ratio * alpha).mean()) for moment, alpha in pivots]
-    return TippingRatio(ratio, float(np.std(drawn)), float(np.median(resisting)) if couple is None else couple)
+    return TippingRatio(
+        ratio, float(np.std(drawn)), float(np.median(resisting)) if couple is None else couple
+    )
 
 
 def _robust(data: Sequence[Pivot]) -> float:
-    """The slope in units of the plain one, residuals beyond the scale counting less than their square."""
+    """The slope in units of the plain one, residuals beyond the scale counting less than their
+    square.
+    """
     moment, alpha = (np.concatenate(columns) for columns in zip(*data, strict=True))
     start = float(alpha @ moment / (alpha @ alpha))
 
@@ -135,7 +152,9 @@ def _robust(data: Sequence[Pivot]) -> float:
 
 
 def standing_couples(prepared: PreparedThrows) -> dict[str, float]:
-    """Throws that end at rest on a single corner, and the couple per mass (m2/s2) that must hold them there."""
+    """Throws that end at rest on a single corner, and the couple per mass (m2/s2) that must hold
+    them there.
+    """
     found = {}
     for event in prepared.events:
         last = event.position[-REST_FRAMES:]

@@ -1,23 +1,25 @@
-"""From measured throws of a polygon to what eq. 31 and eq. 27 take: a shape, and short windows around impacts.
+"""From measured throws of a polygon to what eq. 31 and eq. 27 take: a shape, and short windows
+around impacts.
 
-A window is a few frames before and after an impact of a single corner. It exists where two short flights meet in
-one instant (:func:`contactid.planar.squares.flight.bridge`) that lies no higher than any frame: slaps on a side, and a
-second contact within a few frames don't leave a window.
+A window is a few frames before and after an impact of a single corner. It exists where two short
+flights meet in one instant (:func:`contactid.planar.squares.flight.bridge`) that lies no higher
+than any frame: slaps on a side, and a second contact within a few frames don't leave a window.
 
 Two things make it fit for a rigid body on a straight ground:
 
-* *Corners.* Real ones are rounded, which moves the contact point of a tilted body inwards by far more than the noise.
-  The radius is measured (:func:`contactid.planar.squares.flight.corner_radius`) and is part of the shape returned.
-* *Height.* A real impact takes about a millisecond, in which a body falls on for a millimetre or two; as a rigid one it
-  happened where the two flights meet, below the ground at rest. So every window has its own height of the ground,
-  through the touching corner at that instant: an error of 0.1 mm there is one of several standard deviations of the
-  measured height afterwards.
+* *Corners.* Real ones are rounded, which moves the contact point of a tilted body inwards by far
+  more than the noise. The radius is measured
+  (:func:`contactid.planar.squares.flight.corner_radius`) and is part of the shape returned.
+* *Height.* A real impact takes about a millisecond, in which a body falls on for a millimetre or
+  two; as a rigid one it happened where the two flights meet, below the ground at rest. So every
+  window has its own height of the ground, through the touching corner at that instant: an error of
+  0.1 mm there is one of several standard deviations of the measured height afterwards.
 
-In many throws the camera lost frames at an impact; they are mended.
-A body that turns fast in an impact is lost by the camera for a frame or two, and the file goes on without a gap. Both
-flights are as good as any other's: with m frames put back between them they meet in one instant, for one m alone, as
-a frame is 14 mm of height at 3.5 m/s. The poses put back are those of the two flights, so they tell nothing new; the
-same holds for single wild poses within the impact.
+In many throws the camera lost frames at an impact; they are mended. A body that turns fast in an
+impact is lost by the camera for a frame or two, and the file goes on without a gap. Both flights
+are as good as any other's: with m frames put back between them they meet in one instant, for one m
+alone, as a frame is 14 mm of height at 3.5 m/s. The poses put back are those of the two flights, so
+they tell nothing new; the same holds for single wild poses within the impact.
 """
 
 from __future__ import annotations
@@ -51,8 +53,14 @@ from contactid.planar.squares.flight import (
 
 IMPACT_FRAMES = (6, 4)  # of the flights around an impact, tried in this order
 _MOST_LOST = 6  # frames
-_MOST_FRAMES = 8  # of a window on either side: longer flights turn, and the tracked centre is off by a little
-_WILD = (2e-3, 3e-3, 0.15)  # m, m, rad: poses within an impact that are farther from both flights are no poses
+_MOST_FRAMES = (
+    8  # of a window on either side: longer flights turn, and the tracked centre is off by a little
+)
+_WILD = (
+    2e-3,
+    3e-3,
+    0.15,
+)  # m, m, rad: poses within an impact that are farther from both flights are no poses
 _DEEPEST = 5e-4  # m: a frame of a window may lie that far below the ground
 
 
@@ -88,7 +96,8 @@ class SquareWindow:
     Attributes
     ----------
     name : the throw's
-    throw : time from 0 (s), position of the body's centre and axes (n, 3), sigma (3,), ground through the impact
+    throw : time from 0 (s), position of the body's centre and axes (n, 3), sigma (3,), ground
+        through the impact
     before : the throw's last frame before the impact
     corner : that touches
     met : the flights' meeting
@@ -134,16 +143,21 @@ def prepare_throws(data: xr.Dataset) -> PreparedThrows:
     Raises
     ------
     ContactIdError
-        Where the body isn't a polygon, no throw comes to rest (no ground), or too little is in flight (no noise).
+        Where the body isn't a polygon, no throw comes to rest (no ground), or too little is in
+        flight (no noise).
     """
     outline, interval = shape_of(data), 1.0 / float(data.attrs["sample_frequency"])
     if not isinstance(outline, Polygon):
-        raise ContactIdError(f"{data.attrs['source']}: the body has no corners", "Give throws of a polygon")
+        raise ContactIdError(
+            f"{data.attrs['source']}: the body has no corners", "Give throws of a polygon"
+        )
     alignment = align(data, outline)
     events = find_events(data, outline, alignment)
     report = flight_report(events, interval)
     radius, error = corner_radius(events, outline, alignment)
-    return PreparedThrows(replace(outline, radius=radius), error, interval, alignment, tuple(events), report)
+    return PreparedThrows(
+        replace(outline, radius=radius), error, interval, alignment, tuple(events), report
+    )
 
 
 def every_window(event: ThrowEvents, prepared: PreparedThrows) -> list[SquareWindow]:
@@ -153,7 +167,12 @@ def every_window(event: ThrowEvents, prepared: PreparedThrows) -> list[SquareWin
         start = max(all_breaks[k - 1].after - SKIPPED_FRAMES, 0) if k else 0
         later = tuple(Contact(before - start, after - start) for before, after in all_breaks[k:])
         part = replace(
-            event, position=event.position[start:], gap=event.gap[start:], contacts=later, jumps=(), rest=None
+            event,
+            position=event.position[start:],
+            gap=event.gap[start:],
+            contacts=later,
+            jumps=(),
+            rest=None,
         )
         # the longest flights that meet
         mended = (mend(part, prepared, frames) for frames in IMPACT_FRAMES)
@@ -165,7 +184,8 @@ def every_window(event: ThrowEvents, prepared: PreparedThrows) -> list[SquareWin
 def cut_window(
     event: ThrowEvents, met: Bridge, lost: int, prepared: PreparedThrows, most: int = _MOST_FRAMES
 ) -> SquareWindow | None:
-    """Cut at most so many frames on either side of the first contact, without the release and the second contact.
+    """Cut at most so many frames on either side of the first contact, without the release and the
+    second contact.
 
     None where the impact isn't of a single corner, or doesn't lie below all frames.
     """
@@ -178,11 +198,17 @@ def cut_window(
     first = max(last - most + 1, SKIPPED_FRAMES)
     position = event.position[first : min(last + most + 1, until)]
     lowered = -float(at.gap[corner])
-    own = replace(prepared.ground, y0=float(prepared.ground.y0 - lowered / np.cos(prepared.ground.slope)))
+    own = replace(
+        prepared.ground, y0=float(prepared.ground.y0 - lowered / np.cos(prepared.ground.slope))
+    )
     if -float(contacts(prepared.shape, own, position).gap.min()) > _DEEPEST:
         return None
-    throw = MeasuredThrow(np.arange(len(position)) * prepared.interval, position, prepared.flight.sigma, own)
-    return SquareWindow(event.name, throw, last - first, corner, met, lost, at.normal[corner], at.tangent[corner])
+    throw = MeasuredThrow(
+        np.arange(len(position)) * prepared.interval, position, prepared.flight.sigma, own
+    )
+    return SquareWindow(
+        event.name, throw, last - first, corner, met, lost, at.normal[corner], at.tangent[corner]
+    )
 
 
 def breaks(event: ThrowEvents) -> list[Contact]:
@@ -196,8 +222,11 @@ def breaks(event: ThrowEvents) -> list[Contact]:
     return merged
 
 
-def mend(event: ThrowEvents, prepared: PreparedThrows, frames: int) -> tuple[ThrowEvents, Bridge, int] | None:
-    """The throw with as many frames put back as let its flights meet, their meeting, and how many (mostly none).
+def mend(
+    event: ThrowEvents, prepared: PreparedThrows, frames: int
+) -> tuple[ThrowEvents, Bridge, int] | None:
+    """The throw with as many frames put back as let its flights meet, their meeting, and how many
+    (mostly none).
 
     None where there is no contact, or the flights meet with no number of lost frames.
 
@@ -238,7 +267,9 @@ def _filled(event: ThrowEvents, lost: int, met: Bridge, prepared: PreparedThrows
         return event.position
     since = (prepared.interval * np.arange(1, n + 1) - met.instant)[:, None]
     velocity = np.where(since < 0.0, met.before, met.after)
-    flown = met.position + velocity * since + 0.5 * prepared.flight.acceleration(velocity) * since**2
+    flown = (
+        met.position + velocity * since + 0.5 * prepared.flight.acceleration(velocity) * since**2
+    )
     # lost frames follow one another; the measured ones lie before and after them
     places = [np.r_[0:k, k + lost : n] for k in range(len(inner) + 1)]
     kept = min(places, key=lambda place: float((np.abs(inner - flown[place]) / _WILD).sum()))

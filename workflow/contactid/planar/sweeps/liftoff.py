@@ -17,7 +17,8 @@ _TOLERANCE = 1e-4
 
 
 def liftoff_threshold(scene: Scene, duration: float, clearance: float) -> tuple[float, bool]:
-    """Least friction at which the gap exceeds a clearance (m) within a time (s), and whether it does at larger ones.
+    """Least friction at which the gap exceeds a clearance (m) within a time (s), and whether it
+    does at larger ones.
 
     The scene's first law tells the rest. Larger ones are those of a scan up to a friction of 2.
 
@@ -47,13 +48,20 @@ def liftoff_threshold(scene: Scene, duration: float, clearance: float) -> tuple[
 
 
 def write_liftoff(block: Mapping[str, Any], options: Mapping[str, Any], table: str) -> None:
-    """Write the sliding scene's thresholds by how long one waits and what counts as leaving the ground.
+    """Write the sliding scene's thresholds by how long one waits and what counts as leaving the
+    ground.
 
     ``options`` are ``planar.liftoff`` of the configuration.
     """
     rows = [
-        (duration, 1e3 * clearance, *liftoff_threshold(scene_of(block, "sliding"), duration, clearance))
+        (
+            duration,
+            1e3 * clearance,
+            *liftoff_threshold(scene_of(block, "sliding"), duration, clearance),
+        )
         for duration in options["durations"]
         for clearance in options["clearances"]
     ]
-    write_csv(pd.DataFrame(rows, columns=["duration_s", "clearance_mm", "friction_mu", "monotone"]), table)
+    write_csv(
+        pd.DataFrame(rows, columns=["duration_s", "clearance_mm", "friction_mu", "monotone"]), table
+    )

@@ -1,4 +1,6 @@
-"""The table of measures as its readers have it, without the simulators that make it: these take long to import."""
+"""The table of measures as its readers have it, without the simulators that make it: these take
+long to import.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ IDENTIFICATION = "identification"  # stands for section 6.1's throw among the sc
 
 
 class Measured:
-    """The table of :func:`contactid.planar.sweeps.measures.write_measures`, by quantity and what it was found at."""
+    """The table of :func:`contactid.planar.sweeps.measures.write_measures`, by quantity and what it
+    was found at.
+    """
 
     def __init__(self, table: pd.DataFrame) -> None:
         keys = zip(table["body"], table["quantity"], table["at"].round(6), strict=True)
@@ -25,9 +29,15 @@ class Measured:
 
     def of(self, quantity: str) -> dict[float, float]:
         """All numbers of a quantity, of the stated body, ascending in what they were found at."""
-        found = {at: value for (body, name, at), value in self._values.items() if (body, name) == (STATED, quantity)}
+        found = {
+            at: value
+            for (body, name, at), value in self._values.items()
+            if (body, name) == (STATED, quantity)
+        }
         return dict(sorted(found.items()))
 
     def same_motion(self) -> dict[float, float]:
-        """For each friction of table 1 the least friction under which the body moves in the very same way."""
+        """For each friction of table 1 the least friction under which the body moves in the very
+        same way.
+        """
         return self.of("throw_same_as_mu")

@@ -1,7 +1,9 @@
-"""What printed numbers and statements about simulations are held against: of the stated body, and of a uniform one.
+"""What printed numbers and statements about simulations are held against: of the stated body, and
+of a uniform one.
 
-The uniform body, a homogeneous ellipse with ``J/m = (a^2 + b^2)/4``, is the answer of a simulator that never heard of
-J: a check that would take its number as well shows nothing. What only statements ask about is of the stated body alone.
+The uniform body, a homogeneous ellipse with ``J/m = (a^2 + b^2)/4``, is the answer of a simulator
+that never heard of J: a check that would take its number as well shows nothing. What only
+statements ask about is of the stated body alone.
 """
 
 from __future__ import annotations
@@ -34,7 +36,10 @@ _FIRST_PORTION = 0.05  # s: of figure 12, in which every friction still slides
 _FRICTIONS = tuple(np.round(np.linspace(0.1, 0.9, 9), 1))  # of table 1
 _RESTITUTIONS = (0.0, 0.2, 0.4, 0.6, 0.8)
 _REPEATED_FRICTION = 0.2  # under which restitution is varied, that of figures 17 and 18
-_STEPPED = 1e-3, 0.3  # s, friction: the motion whose matrix A of eq. 29 is looked at; it has many steps with contact
+_STEPPED = (
+    1e-3,
+    0.3,
+)  # s, friction: the motion whose matrix A of eq. 29 is looked at; it has many steps with contact
 _NOISE = 1e-3  # m and rad: of section 6.1
 _DIGITS = 9  # of a share of velocities: what is left of a gap's root is rounding
 _LIMIT_STEP = 1e-5  # s: the motion that stands for the limit of small time steps
@@ -42,14 +47,17 @@ _OTHER_RESTITUTION = 0.2  # e_N, the next that figure 13 shows
 _COARSE_STEP = 5e-3  # s: of the drop's equations, which then have few steps with contact
 _PUSHES = 1e-6  # m/s: a fitted impulse per mass below it is the solver's tolerance
 _FRAMES_PER_SECOND = 240.0  # of figure 18
-_WEIGHTS = (1e3, 1e5)  # of eq. 26; the paper's isn't printed. Poses are fitted to their noise with both
+_WEIGHTS = (
+    1e3,
+    1e5,
+)  # of eq. 26; the paper's isn't printed. Poses are fitted to their noise with both
 
 
 class Measure(NamedTuple):
     """A value of a quantity.
 
-    ``at`` is the time step (ms), duration (s), mu, e_N, noise (mm), weight or impact (s) that it belongs to; ``scene``
-    is what it depends on.
+    ``at`` is the time step (ms), duration (s), mu, e_N, noise (mm), weight or impact (s) that it
+    belongs to; ``scene`` is what it depends on.
     """
 
     scene: str
@@ -107,7 +115,8 @@ def _liftoff(block: Mapping[str, Any]) -> Measure:
 
 
 def sliding_measures(motions: xr.Dataset) -> Iterator[Measure]:
-    """By friction: the energy's change, its loss and the spin (rad/s) in the first portion, a stretch without loss (s).
+    """By friction: the energy's change, its loss and the spin (rad/s) in the first portion, a
+    stretch without loss (s).
 
     The stretch is the longest within figure 12's time.
     """
@@ -134,7 +143,9 @@ def longest_run(true: np.ndarray) -> int:
 
 
 def bounce_measures(motions: xr.Dataset) -> Iterator[Measure]:
-    """By restitution: height of the first bounce (m), its loss, the change of all energy, and friction's share (%)."""
+    """By restitution: height of the first bounce (m), its loss, the change of all energy, and
+    friction's share (%).
+    """
     total = (motions["kinetic"] + motions["potential"]).values
     for place, e_n in enumerate(motions["restitution_e_n"].values):
         pushed = motions["impulse_n"].values[place].sum(axis=1) > 0.0
@@ -154,27 +165,40 @@ def bounce_measures(motions: xr.Dataset) -> Iterator[Measure]:
 
 
 def _throws(block: Mapping[str, Any]) -> Iterator[Measure]:
-    """Section 6.1's throw: which frictions give one motion, what rolling needs, steps with contact by restitution."""
+    """Section 6.1's throw: which frictions give one motion, what rolling needs, steps with contact
+    by restitution.
+    """
     motions = {float(mu): true_motion(block, float(mu)) for mu in _FRICTIONS}
     for mu, motion in motions.items():
-        same = min(other for other, its in motions.items() if np.array_equal(its.position, motion.position))
+        same = min(
+            other for other, its in motions.items() if np.array_equal(its.position, motion.position)
+        )
         yield Measure(IDENTIFICATION, "throw_same_as_mu", mu, same)
-    rolling, e_n = needed_friction(motions[max(motions)]), float(block["identification"]["restitution_e_n"])
+    rolling, e_n = (
+        needed_friction(motions[max(motions)]),
+        float(block["identification"]["restitution_e_n"]),
+    )
     yield Measure(IDENTIFICATION, "rolling_mu", e_n, rolling)
     for e_n in _RESTITUTIONS:
         thrown = {**block, "identification": {**block["identification"], "restitution_e_n": e_n}}
         motion = true_motion(thrown, _REPEATED_FRICTION)
-        yield Measure(IDENTIFICATION, "throw_contact_steps", e_n, int((motion.impulse_n > 0.0).sum()))
+        yield Measure(
+            IDENTIFICATION, "throw_contact_steps", e_n, int((motion.impulse_n > 0.0).sum())
+        )
 
 
 def needed_friction(motion: PlanarMotion) -> float:
-    """The largest share of a tangential in a normal impulse: with less friction something would slide."""
+    """The largest share of a tangential in a normal impulse: with less friction something would
+    slide.
+    """
     pushed = motion.impulse_n > 0.0
     return float((np.abs(motion.impulse_t[pushed]) / motion.impulse_n[pushed]).max())
 
 
 def _free_directions(block: Mapping[str, Any]) -> Iterator[Measure]:
-    """Dimension of the null space of eq. 29's matrix, of poses without and with noise; velocities are differences."""
+    """Dimension of the null space of eq. 29's matrix, of poses without and with noise; velocities
+    are differences.
+    """
     h, mu = _STEPPED
     options = {**block["identification"], "time_step": h}
     motion = true_motion({**block, "identification": options}, mu)
@@ -183,23 +207,36 @@ def _free_directions(block: Mapping[str, Any]) -> Iterator[Measure]:
     for size in (0.0, 1.0):
         q = motion.position + size * noise
         v = np.diff(q, axis=0) / h
-        free = free_directions(body.shape, ground, q[1:-1], v, motion.impulse_n[2:] > 0.0, h, float(block["gravity"]))
+        free = free_directions(
+            body.shape, ground, q[1:-1], v, motion.impulse_n[2:] > 0.0, h, float(block["gravity"])
+        )
         yield Measure(IDENTIFICATION, "free_directions", 1e3 * _NOISE * size, free)
 
 
 def free_directions(
-    shape: Shape, ground: Ground, q: np.ndarray, v: np.ndarray, closed: np.ndarray, h: float, gravity: float
+    shape: Shape,
+    ground: Ground,
+    q: np.ndarray,
+    v: np.ndarray,
+    closed: np.ndarray,
+    h: float,
+    gravity: float,
 ) -> int:
     """Dimension of the null space of eq. 29's matrix.
 
-    Poses q (n, 3), velocities before each and after the last, v (n + 1, 3), closed contacts (n, n_c), time step h (s).
+    Poses q (n, 3), velocities before each and after the last, v (n + 1, 3), closed contacts (n,
+    n_c), time step h (s).
     """
-    steps = contact_steps(shape, ground, q, v[:-1], v[1:], time_step=h, gravity=gravity, closed=closed)
+    steps = contact_steps(
+        shape, ground, q, v[:-1], v[1:], time_step=h, gravity=gravity, closed=closed
+    )
     return spectrum(steps).nullity
 
 
 def _gap_motions(block: Mapping[str, Any]) -> Iterator[Measure]:
-    """The drop and the throw by gap complementarity, first impacts and whole motions; and what the drop tells of J."""
+    """The drop and the throw by gap complementarity, first impacts and whole motions; and what the
+    drop tells of J.
+    """
     drop, throw = scene_of(block, "drop"), scene_of(block, "throw")
     limit = throw.run(throw.laws[0], time_step=_LIMIT_STEP)
     for scene in (drop, throw):
@@ -217,13 +254,21 @@ def _gap_motions(block: Mapping[str, Any]) -> Iterator[Measure]:
                 yield from _motions_apart(scene, motion, limit, h)
     fall, gravity = drop.run(drop.laws[0], time_step=_COARSE_STEP), drop.laws[0].gravity
     free = free_directions(
-        drop.body.shape, drop.ground, fall.position[:-1], fall.velocity, fall.impulse_n[1:] > 0.0, _COARSE_STEP, gravity
+        drop.body.shape,
+        drop.ground,
+        fall.position[:-1],
+        fall.velocity,
+        fall.impulse_n[1:] > 0.0,
+        _COARSE_STEP,
+        gravity,
     )
     yield Measure(drop.name, "drop_free_directions", 0.0, free)
 
 
 def strongest(scene: Scene, motion: PlanarMotion) -> np.ndarray:
-    """(3,) largest impulses of a first impact in multiples of what carries the body's weight in a step, descending."""
+    """(3,) largest impulses of a first impact in multiples of what carries the body's weight in a
+    step, descending.
+    """
     first, impulse = first_impact(motion)[0], motion.impulse_n.sum(axis=1)
     if first < 0:
         return np.full(3, np.nan)
@@ -233,7 +278,8 @@ def strongest(scene: Scene, motion: PlanarMotion) -> np.ndarray:
 
 
 def separation(scene: Scene, motion: PlanarMotion) -> float:
-    """Normal velocity of the contact point after a first impact of two instants, over the approach's.
+    """Normal velocity of the contact point after a first impact of two instants, over the
+    approach's.
 
     0 is an inelastic impact, e_N one that obeys Newton's law. NaN where the motion ends before.
     """
@@ -245,15 +291,22 @@ def separation(scene: Scene, motion: PlanarMotion) -> float:
     return round(float(-along[first + 1] / along[first - 1]), _DIGITS)
 
 
-def _motions_apart(scene: Scene, by_gap: PlanarMotion, limit: PlanarMotion, h: float) -> Iterator[Measure]:
+def _motions_apart(
+    scene: Scene, by_gap: PlanarMotion, limit: PlanarMotion, h: float
+) -> Iterator[Measure]:
     """How far (m) whole motions with a time step h (ms) are apart.
 
-    Both models from each other and from the limit of small steps; the paper's motion from one with another restitution,
-    and from one without friction.
+    Both models from each other and from the limit of small steps; the paper's motion from one with
+    another restitution, and from one without friction.
     """
     law = scene.laws[0]
-    bouncing, frictionless = law._replace(restitution_e_n=_OTHER_RESTITUTION), law._replace(friction_mu=0.0)
-    shown, bounced, slid = (scene.run(other, time_step=1e-3 * h) for other in (law, bouncing, frictionless))
+    bouncing, frictionless = (
+        law._replace(restitution_e_n=_OTHER_RESTITUTION),
+        law._replace(friction_mu=0.0),
+    )
+    shown, bounced, slid = (
+        scene.run(other, time_step=1e-3 * h) for other in (law, bouncing, frictionless)
+    )
     for quantity, motion, reference in (
         ("models_apart_m", by_gap, shown),
         ("gap_error_m", by_gap, limit),
@@ -265,8 +318,12 @@ def _motions_apart(scene: Scene, by_gap: PlanarMotion, limit: PlanarMotion, h: f
 
 
 def centres_apart(motion: PlanarMotion, reference: PlanarMotion) -> float:
-    """Root mean square distance (m) of the centre from its place in another motion at the same times."""
-    there = np.column_stack([np.interp(motion.time, reference.time, reference.position[:, i]) for i in (0, 1)])
+    """Root mean square distance (m) of the centre from its place in another motion at the same
+    times.
+    """
+    there = np.column_stack(
+        [np.interp(motion.time, reference.time, reference.position[:, i]) for i in (0, 1)]
+    )
     away = motion.position[:, :2] - there
     return float(np.sqrt((away**2).sum(axis=1).mean()))
 
@@ -277,7 +334,12 @@ def penalty_measures(block: Mapping[str, Any]) -> Iterator[Measure]:
     motion, duration = true_motion(block, _REPEATED_FRICTION), float(options["duration"])
     sigma = noise_of(block, next(iter(options["noise"])))
     throw = measured_throw(
-        motion, ground, duration=duration, frames_per_second=_FRAMES_PER_SECOND, sigma=sigma, seed=int(options["seed"])
+        motion,
+        ground,
+        duration=duration,
+        frames_per_second=_FRAMES_PER_SECOND,
+        sigma=sigma,
+        seed=int(options["seed"]),
     )
     touches = motion.impulse_n[:, 0] > 0.0
     begins = touches & ~np.append(False, touches[:-1]) & (motion.time <= duration)
@@ -293,11 +355,22 @@ def penalty_measures(block: Mapping[str, Any]) -> Iterator[Measure]:
     yield Measure(IDENTIFICATION, "flight_least_gap_mm", 0.0, least_gap_mm(flight))
     for weight in _WEIGHTS:
         fit = fit_with_one_weight(body.shape, throw, fit_options(block), weight=weight)
-        q, v, h = fit.states.position, fit.states.velocity, float(fit.states.time[1] - fit.states.time[0])
+        q, v, h = (
+            fit.states.position,
+            fit.states.velocity,
+            float(fit.states.time[1] - fit.states.time[0]),
+        )
         pushed, gravity = fit.states.impulse_n > _PUSHES, float(block["gravity"])
         yield Measure(IDENTIFICATION, "penalty_residual", weight, fit.residual)
-        yield Measure(IDENTIFICATION, "penalty_least_gap_mm", weight, 1e3 * float(fit.states.gap.min()))
+        yield Measure(
+            IDENTIFICATION, "penalty_least_gap_mm", weight, 1e3 * float(fit.states.gap.min())
+        )
         free = free_directions(body.shape, ground, q[:-1], v, pushed, h, gravity)
         yield Measure(IDENTIFICATION, "penalty_free_directions", weight, free)
         for impact, share in zip(impacts, spread_share(fit.states, impacts), strict=True):
-            yield Measure(IDENTIFICATION, f"penalty_spread_pct_{weight:g}", float(impact), 100.0 * float(share))
+            yield Measure(
+                IDENTIFICATION,
+                f"penalty_spread_pct_{weight:g}",
+                float(impact),
+                100.0 * float(share),
+            )

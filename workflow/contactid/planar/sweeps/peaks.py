@@ -1,7 +1,9 @@
-"""The first impact's normal impulse against the time step (figures 6 to 8 and 10): IRC converges, IGC doesn't.
+"""The first impact's normal impulse against the time step (figures 6 to 8 and 10): IRC converges,
+IGC doesn't.
 
-IRC is impulse-restitution complementarity, the exact step of :mod:`contactid.planar.simulate.bodies`; IGC is
-impulse-gap complementarity, whose step is solved by root finding (:mod:`contactid.planar.sweeps.gap_motion`).
+IRC is impulse-restitution complementarity, the exact step of
+:mod:`contactid.planar.simulate.bodies`; IGC is impulse-gap complementarity, whose step is solved by
+root finding (:mod:`contactid.planar.sweeps.gap_motion`).
 """
 
 from __future__ import annotations
@@ -30,12 +32,13 @@ _NEIGHBOURS = 25  # of each, up to a tenth longer
 
 
 def exact_first_impact(scene: Scene) -> tuple[float, float]:
-    """Time (s) and normal impulse (N s), under the first law, of a scene's first impact as the time step tends to 0.
+    """Time (s) and normal impulse (N s), under the first law, of a scene's first impact as the time
+    step tends to 0.
 
     For a drop on level ground with e_N = 0 that is eq. 22.
 
-    The flight is a parabola with constant spin; the impact happens where its gap vanishes, and gravity has no time to
-    act in it. Bodies with one potential contact only.
+    The flight is a parabola with constant spin; the impact happens where its gap vanishes, and
+    gravity has no time to act in it. Bodies with one potential contact only.
 
     Raises
     ------
@@ -55,7 +58,8 @@ def exact_first_impact(scene: Scene) -> tuple[float, float]:
     below = np.flatnonzero([gap(time) <= 0.0 for time in times])
     if not len(below) or below[0] == 0:
         raise ContactIdError(
-            f"scene {scene.name}: no impact after a flight within {scene.duration:g} s", "Choose a longer duration"
+            f"scene {scene.name}: no impact after a flight within {scene.duration:g} s",
+            "Choose a longer duration",
         )
     moment = float(brentq(gap, times[below[0] - 1], times[below[0]], xtol=1e-15, rtol=1e-15))
     at, before = contacts(scene.body.shape, scene.ground, pose(moment)), v + fall * moment
@@ -76,15 +80,19 @@ def first_impact(motion: PlanarMotion) -> tuple[int, float, float]:
     return first, float(pair.max()), float(pair.sum())
 
 
-def peak_sweep(scene: Scene, time_steps: Sequence[float], shown: Sequence[float]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """First impacts by both models at every time step (those ``shown`` included), and the impulses around them.
+def peak_sweep(
+    scene: Scene, time_steps: Sequence[float], shown: Sequence[float]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """First impacts by both models at every time step (those ``shown`` included), and the impulses
+    around them.
 
     Returns
     -------
     peaks
         ``model, time_step_ms, impact_time_ms, peak_impulse_ns, total_impulse_ns, limit_ns``
     impulses
-        ``model, time_step_ms, time_ms, impulse_ns`` from two steps before the impact on, for the steps ``shown``, s.
+        ``model, time_step_ms, time_ms, impulse_ns`` from two steps before the impact on, for the
+        steps ``shown``, s.
     """
     moment, limit = exact_first_impact(scene)
     peaks, impulses, law = [], [], scene.laws[0]
@@ -99,9 +107,19 @@ def peak_sweep(scene: Scene, time_steps: Sequence[float], shown: Sequence[float]
             peaks.append((model, 1e3 * h, 1e3 * motion.time[first], peak, total, limit))
             if h in shown:
                 part = slice(max(first - 2, 0), first + SHOWN_STEPS // 2)
-                around = {"time_ms": 1e3 * motion.time[part], "impulse_ns": motion.impulse_n[part].sum(axis=1)}
+                around = {
+                    "time_ms": 1e3 * motion.time[part],
+                    "impulse_ns": motion.impulse_n[part].sum(axis=1),
+                }
                 impulses.append(pd.DataFrame({"model": model, "time_step_ms": 1e3 * h, **around}))
-    columns = ["model", "time_step_ms", "impact_time_ms", "peak_impulse_ns", "total_impulse_ns", "limit_ns"]
+    columns = [
+        "model",
+        "time_step_ms",
+        "impact_time_ms",
+        "peak_impulse_ns",
+        "total_impulse_ns",
+        "limit_ns",
+    ]
     return pd.DataFrame(peaks, columns=columns), pd.concat(impulses, ignore_index=True)
 
 
@@ -120,16 +138,33 @@ def convergence(scene: Scene, time_steps: Sequence[float]) -> pd.DataFrame:
         errors = []
         for factor in 1.0 + 0.1 * np.arange(_NEIGHBOURS) / _NEIGHBOURS:
             step = float(h * factor)
-            motion = scene.run(scene.laws[0], time_step=step, duration=(np.ceil(moment / step) + 2) * step)
+            motion = scene.run(
+                scene.laws[0], time_step=step, duration=(np.ceil(moment / step) + 2) * step
+            )
             errors.append(first_impact(motion)[1] - limit)
-        rows.append((1e3 * h, float(np.sqrt(np.mean(np.square(errors)))), float(np.abs(errors).max()), limit))
-    return pd.DataFrame(rows, columns=["time_step_ms", "error_rms_ns", "error_largest_ns", "limit_ns"])
+        rows.append(
+            (
+                1e3 * h,
+                float(np.sqrt(np.mean(np.square(errors)))),
+                float(np.abs(errors).max()),
+                limit,
+            )
+        )
+    return pd.DataFrame(
+        rows, columns=["time_step_ms", "error_rms_ns", "error_largest_ns", "limit_ns"]
+    )
 
 
 def write_peaks(
-    block: Mapping[str, Any], scene: str, options: Mapping[str, Any], peaks: str, impulses: str, errors: str
+    block: Mapping[str, Any],
+    scene: str,
+    options: Mapping[str, Any],
+    peaks: str,
+    impulses: str,
+    errors: str,
 ) -> None:
-    """Sweep the time step for the first law of a scene, and write peaks, impulses around them, and the IRC's errors.
+    """Sweep the time step for the first law of a scene, and write peaks, impulses around them, and
+    the IRC's errors.
 
     ``options`` are ``planar.peaks`` of the configuration.
     """

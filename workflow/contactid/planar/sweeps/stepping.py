@@ -1,4 +1,5 @@
-"""The paper's nonlinear program (eq. 20) in every step of a motion, flight as well, against the exact step.
+"""The paper's nonlinear program (eq. 20) in every step of a motion, flight as well, against the
+exact step.
 
 What is compared: agreement, convergence and speed.
 """
@@ -32,12 +33,14 @@ def simulate_irc_nlp(
     time_step: float,
     steps: int,
 ) -> tuple[PlanarMotion, list[StepSolution]]:
-    """Step a body from q (3,) and v (3,) by eq. 20; it ends early where a step leaves no finite state.
+    """Step a body from q (3,) and v (3,) by eq. 20; it ends early where a step leaves no finite
+    state.
 
     Raises
     ------
     ContactIdError
-        A start inside the ground or not finite, a time step or a number of steps that isn't positive.
+        A start inside the ground or not finite, a time step or a number of steps that isn't
+        positive.
     """
     q, v = first_states(body.shape, ground, position, velocity, time_step, steps, fewest=1)
     impulse_n, impulse_t = np.zeros((2, steps + 1, body.shape.n_contacts))
@@ -57,19 +60,26 @@ def simulate_irc_nlp(
 
 
 def nlp_agreement(scene: Scene, h: float, duration: float) -> dict[str, float]:
-    """The exact motion of a scene under its first law, and the one of eq. 20, of which every step is solved.
+    """The exact motion of a scene under its first law, and the one of eq. 20, of which every step
+    is solved.
 
-    Residuals are ``|min(a, b)|`` of the pairs in multiples of their scales, the unsettled one that of eq. 20's own
-    solution; times are in seconds.
+    Residuals are ``|min(a, b)|`` of the pairs in multiples of their scales, the unsettled one that
+    of eq. 20's own solution; times are in seconds.
     """
     law = scene.laws[0]
     exact = scene.run(law, time_step=h, duration=duration)
     steps = len(exact.time) - 1
     # the whole exact simulation, as a caller sees it; it is compiled already
-    seconds = min(timeit.repeat(lambda: scene.run(law, time_step=h, duration=duration), number=1, repeat=_REPEATS))
+    seconds = min(
+        timeit.repeat(
+            lambda: scene.run(law, time_step=h, duration=duration), number=1, repeat=_REPEATS
+        )
+    )
     begin = timeit.default_timer()
     start = scene.position, scene.velocity
-    motion, solutions = simulate_irc_nlp(scene.body, scene.ground, law, *start, time_step=h, steps=steps)
+    motion, solutions = simulate_irc_nlp(
+        scene.body, scene.ground, law, *start, time_step=h, steps=steps
+    )
     nlp_seconds = timeit.default_timer() - begin
     difference = np.abs(motion.position - exact.position[: len(motion.time)])
     return {
@@ -78,7 +88,9 @@ def nlp_agreement(scene: Scene, h: float, duration: float) -> dict[str, float]:
         "steps": steps,
         "converged": sum(solution.converged for solution in solutions),
         "steps_in_contact": int((exact.impulse_n > 0.0).any(axis=1).sum()),
-        "largest_position_difference_m": float(difference.max()) if len(difference) > steps else np.nan,
+        "largest_position_difference_m": float(difference.max())
+        if len(difference) > steps
+        else np.nan,
         "largest_residual": max(solution.residual for solution in solutions),
         "largest_residual_unsettled": max(solution.unsettled_residual for solution in solutions),
         "iterations_median": float(np.median([solution.iterations for solution in solutions])),

@@ -1,4 +1,6 @@
-"""The run's ``artefacts.json``: every declared table and figure, and the text of the functions that make it."""
+"""The run's ``artefacts.json``: every declared table and figure, and the text of the functions that
+make it.
+"""
 
 from __future__ import annotations
 
@@ -16,30 +18,57 @@ ROOT = Path(__file__).resolve().parents[4]
 
 def listed(study: str, artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
     """What the list says of a study's artefacts; ``files`` are relative to the run's folder."""
-    keys = ("kind", "name", "place", "title", "caption", "data", "datasets", "rule", "compute", "draw")
-    return [{**{key: getattr(one, key) for key in keys}, "files": artefact_files([one], study)} for one in artefacts]
+    keys = (
+        "kind",
+        "name",
+        "place",
+        "title",
+        "caption",
+        "data",
+        "datasets",
+        "rule",
+        "compute",
+        "draw",
+    )
+    return [
+        {**{key: getattr(one, key) for key in keys}, "files": artefact_files([one], study)}
+        for one in artefacts
+    ]
 
 
 def functions_of(studies: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
     """Every function that is named there, once."""
-    named = [row[step] for rows in studies.values() for row in rows for step in ("compute", "draw") if row[step]]
+    named = [
+        row[step]
+        for rows in studies.values()
+        for row in rows
+        for step in ("compute", "draw")
+        if row[step]
+    ]
     return list(dict.fromkeys(named))
 
 
 def write_list(studies: Mapping[str, Sequence[Mapping[str, Any]]], artefacts: str) -> None:
     """Write the list: what is declared of each study (:func:`listed`), and the functions' texts."""
-    content = {"studies": studies, "functions": {name: text_of(name) for name in functions_of(studies)}}
+    content = {
+        "studies": studies,
+        "functions": {name: text_of(name) for name in functions_of(studies)},
+    }
     write_text(artefacts, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def text_of(reference: str) -> dict[str, Any]:
-    """Where a function ``"contactid.module:function"`` stands, by first and last line, and its text."""
+    """Where a function ``"contactid.module:function"`` stands, by first and last line, and its
+    text.
+    """
     module, _, name = reference.partition(":")
     path = ROOT / "workflow" / Path(*module.split("."))
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     text = file.read_text(encoding="utf-8")
     node = next(
-        node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name
+        node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name
     )
     first = min(line.lineno for line in (node, *node.decorator_list))
     return {

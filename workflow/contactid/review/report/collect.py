@@ -57,11 +57,12 @@ def collect(
     Parameters
     ----------
     checks, claims
-        the run's ``checks.csv`` and ``claims.csv``, relative to where Snakemake was started; their folder is the run's
+        the run's ``checks.csv`` and ``claims.csv``, relative to where Snakemake was started; their
+        folder is the run's
     provenance, artefacts : ``provenance.json`` and ``artefacts.json``
     sources
-        what figures were made from, by study and figure, where only the run knows: what they say themselves (``said``)
-        and names of ``datasets``
+        what figures were made from, by study and figure, where only the run knows: what they say
+        themselves (``said``) and names of ``datasets``
     cards : the datasets' cards, of which the JSON files are read
     files : all files that the studies made
     wording : ``studies.yaml``
@@ -71,7 +72,9 @@ def collect(
     """
     folder, record = Path(checks).parent, read_json(provenance)
     declared = read_json(artefacts)
-    words, quoted, told = (yaml.safe_load(Path(file).read_text(encoding="utf-8")) for file in (wording, said, reasons))
+    words, quoted, told = (
+        yaml.safe_load(Path(file).read_text(encoding="utf-8")) for file in (wording, said, reasons)
+    )
     table = read_csv(checks)
     names = all_names(table, {study: about.get("words", {}) for study, about in words.items()})
     rows = check_rows(table, _asked(ledgers), told, names)
@@ -92,7 +95,9 @@ def collect(
         said_there = tuple(claim for claim in sentences if claim.study == name)
         solves = solves_of(folder / name)
         about = words.get(name, {})
-        listed = [_with_sources(row, sources.get(name, {})) for row in declared["studies"].get(name, [])]
+        listed = [
+            _with_sources(row, sources.get(name, {})) for row in declared["studies"].get(name, [])
+        ]
         studies.append(
             Study(
                 name=name,
@@ -147,12 +152,19 @@ def artefacts_of(
     settings_of: _Settings,
     published: pd.DataFrame,
 ) -> tuple[Artefact, ...]:
-    """A study's artefacts as the paper has them: tables, numbers in its text, figures, and what goes beyond it.
+    """A study's artefacts as the paper has them: tables, numbers in its text, figures, and what
+    goes beyond it.
 
     A table and a figure of one name are one artefact, and so are the printed numbers of that name.
     """
-    printed = {key: rows.to_dict("records") for key, rows in published.fillna({"condition": ""}).groupby("artefact")}
-    tables, figures = ({row["name"]: row for row in declared if row["kind"] == kind} for kind in ("table", "figure"))
+    printed = {
+        key: rows.to_dict("records")
+        for key, rows in published.fillna({"condition": ""}).groupby("artefact")
+    }
+    tables, figures = (
+        {row["name"]: row for row in declared if row["kind"] == kind}
+        for kind in ("table", "figure")
+    )
     by_key: dict[str, list[Any]] = {}
     for check in checks:
         by_key.setdefault(check.artefact, []).append(check)
@@ -168,7 +180,9 @@ def artefacts_of(
         own = tuple(by_key.get(key, ()))
         spec = about.get("grids", {}).get(key)
         in_print = _as_printed(own, printed.get(key, []))
-        grid, others = grid_of(spec, about.get("words", {}), in_print) if spec else (None, list(own))
+        grid, others = (
+            grid_of(spec, about.get("words", {}), in_print) if spec else (None, list(own))
+        )
         found.append(
             Artefact(
                 study=study,
@@ -177,7 +191,9 @@ def artefacts_of(
                 label=label_of(key, about.get("numerals", "arabic")),
                 title=title_of(key, rows, own),
                 about=tuple(plain_caption(row["caption"]) for row in rows if row["caption"]),
-                table=read_csv(folder / table) if table and (folder / table).stat().st_size > 1 else None,
+                table=read_csv(folder / table)
+                if table and (folder / table).stat().st_size > 1
+                else None,
                 table_path=made,
                 table_making=making_of(made, folder, makers, settings_of) if made else None,
                 figure=folder / figure if figure else None,
@@ -203,19 +219,26 @@ def artefacts_of(
     return tuple(sorted(found, key=_place))
 
 
-def _with_sources(row: Mapping[str, Any], sources: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _with_sources(
+    row: Mapping[str, Any], sources: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
     """An artefact's row, with what a figure was made from where only the run knows."""
     if row["kind"] == "table" or row["name"] not in sources:
         return dict(row)
     told = sources[row["name"]]
-    return {**row, "data": row["data"] or told["said"], "datasets": [*row["datasets"], *told["datasets"]]}
+    return {
+        **row,
+        "data": row["data"] or told["said"],
+        "datasets": [*row["datasets"], *told["datasets"]],
+    }
 
 
 def _datasets(rows: Iterable[Mapping[str, Any]], checks: Iterable[Any]) -> tuple[str, ...]:
     """The datasets that an artefact's table and figure say they were made from, each once.
 
-    Its judged numbers name theirs themselves, since they may come from another artefact's table. Where a paper's
-    numbers are in neither table nor figure of the run, the rows are the artefact, and name its datasets.
+    Its judged numbers name theirs themselves, since they may come from another artefact's table.
+    Where a paper's numbers are in neither table nor figure of the run, the rows are the artefact,
+    and name its datasets.
     """
     made = [row["datasets"] for row in rows] or [check.datasets for check in checks]
     return tuple(dict.fromkeys(name for names in made for name in names))
@@ -242,7 +265,13 @@ def label_of(key: str, numerals: str) -> str:
     """What the paper calls an artefact: ``Table III``, ``Figure 12``, ``Table A1``."""
     match = _NUMBERED.match(f"{key}_")
     if match is None:
-        return "Text" if key == TEXT else "Beyond the paper" if key.startswith("ext_") else "Printed elsewhere"
+        return (
+            "Text"
+            if key == TEXT
+            else "Beyond the paper"
+            if key.startswith("ext_")
+            else "Printed elsewhere"
+        )
     kind, appendix, digits = match.groups()
     number = str(int(digits))
     if kind == "tab" and numerals == "roman" and not appendix:
@@ -258,13 +287,25 @@ def plain_caption(caption: str) -> str:
 
 
 def title_of(key: str, rows: Sequence[Mapping[str, Any]], checks: Sequence[Any]) -> str:
-    """What an artefact is called: as it is declared, else how its caption begins, up to the first comma or the like.
+    """What an artefact is called: as it is declared, else how its caption begins, up to the first
+    comma or the like.
 
     What the run has no table or figure of is called by the place where its numbers are printed.
     """
     declared = next((row["title"] for row in rows if row["title"]), "")
-    begun = next((_CLAUSE.split(plain_caption(row["caption"]), maxsplit=1)[0] for row in rows if row["caption"]), "")
-    place = "numbers in the text" if key == TEXT else next((check.where for check in checks), "") or plain(key)
+    begun = next(
+        (
+            _CLAUSE.split(plain_caption(row["caption"]), maxsplit=1)[0]
+            for row in rows
+            if row["caption"]
+        ),
+        "",
+    )
+    place = (
+        "numbers in the text"
+        if key == TEXT
+        else next((check.where for check in checks), "") or plain(key)
+    )
     title = declared or begun or place
     return title[:1].upper() + title[1:]
 
@@ -301,14 +342,15 @@ class _Settings:
 def making_of(
     path: str, folder: Path, makers: Mapping[str, JobRecord], settings_of: _Settings
 ) -> dict[str, Any] | None:
-    """How a file (relative to the run's folder) was made, by who made which; None where there is no record of it.
+    """How a file (relative to the run's folder) was made, by who made which; None where there is no
+    record of it.
 
     Returns
     -------
     dict
-        ``rule``, ``seconds`` and ``log`` (relative to the run's folder) of the job that wrote it; ``steps``: rules
-        of all jobs behind it, its own first, with ``jobs``, ``seconds`` and ``settings``; ``sources``: files that no
-        job of the run made.
+        ``rule``, ``seconds`` and ``log`` (relative to the run's folder) of the job that wrote it;
+        ``steps``: rules of all jobs behind it, its own first, with ``jobs``, ``seconds`` and
+        ``settings``; ``sources``: files that no job of the run made.
     """
     results = f"{folder.as_posix()}/"
     behind = upstream(makers, results + path)
@@ -335,7 +377,9 @@ def making_of(
 
 
 def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, Any]]]:
-    """Times and memory by rule, the most expensive first, and of every job, with its log, in the files' order."""
+    """Times and memory by rule, the most expensive first, and of every job, with its log, in the
+    files' order.
+    """
     jobs = read_benchmarks(results, damaged="skip")
     jobs = jobs[~jobs["rule"].isin(_LATER)]
     named = zip(jobs["rule"], jobs["job"], strict=True)
@@ -362,13 +406,21 @@ def _asked(ledgers: Sequence[str]) -> dict[tuple[str, ...], str]:
 
 
 def _as_printed(checks: Sequence[Any], printed: Iterable[Mapping[Any, Any]]) -> list[Any]:
-    """An artefact's rows in printed order, with the numbers that the run starts from; then the statements."""
+    """An artefact's rows in printed order, with the numbers that the run starts from; then the
+    statements.
+    """
     if not any(check.quantity == INPUTS for check in checks):
         return list(checks)
     by_number = {(check.quantity, check.condition): check for check in checks}
     found = [
         by_number.pop((row["quantity"], row["condition"]), None)
-        or Input(row["quantity"], row["condition"], float(row["value"]), float(row["tolerance"]), row["unit"])
+        or Input(
+            row["quantity"],
+            row["condition"],
+            float(row["value"]),
+            float(row["tolerance"]),
+            row["unit"],
+        )
         for row in printed
     ]
     return [*found, *by_number.values()]

@@ -35,7 +35,22 @@ from contactid.review.report.model import Claim, Digest
 _NUMBERS = ("published", "reproduced", "tolerance")
 KEY = ("study", "artefact", "quantity", "condition")
 # endings of quantities' names that say the unit, which has a column of its own
-_UNITS = ("_pct", "_cm", "_mm", "_mm2", "_deg", "_ms", "_ns", "_kg", "_m", "_s", "_mm_s", "_m_s", "_kg_mm2", "_kg_m3")
+_UNITS = (
+    "_pct",
+    "_cm",
+    "_mm",
+    "_mm2",
+    "_deg",
+    "_ms",
+    "_ns",
+    "_kg",
+    "_m",
+    "_s",
+    "_mm_s",
+    "_m_s",
+    "_kg_mm2",
+    "_kg_m3",
+)
 # what an evidence begins with: how many rows have which verdict
 _COUNTED = re.compile(r"^\d+ [a-z ]+(?:, \d+ [a-z ]+)*(?:: |$)")
 _CASES = re.compile(r"in \d+ of \d+ cases")
@@ -49,7 +64,10 @@ _COME_TO = {
     BETTER: ("comes out better than printed", "come out better than printed"),
     PRINT_CONSISTENT: ("agrees with its own numbers", "agree with its own numbers"),
     DIFFERS: ("doesn't hold in this run", "don't hold in this run"),
-    PRINT_INCONSISTENT: ("is contradicted by its own numbers", "are contradicted by its own numbers"),
+    PRINT_INCONSISTENT: (
+        "is contradicted by its own numbers",
+        "are contradicted by its own numbers",
+    ),
     UNINFORMATIVE: ("can't be told here", "can't be told here"),
     INPUT: ("is what the run starts from", "are what the run starts from"),
     NEEDS_ARCHIVE: ("needs the paper's recordings", "need the paper's recordings"),
@@ -62,17 +80,22 @@ Asked = Mapping[tuple[str, ...], str]
 
 
 def check_rows(
-    table: pd.DataFrame, asked: Asked, reasons: Sequence[Mapping[str, str]], names: Mapping[str, Mapping[str, str]]
+    table: pd.DataFrame,
+    asked: Asked,
+    reasons: Sequence[Mapping[str, str]],
+    names: Mapping[str, Mapping[str, str]],
 ) -> tuple[Any, ...]:
-    """The rows of ``checks.csv`` in the file's order, with their columns as attributes, and further ones.
+    """The rows of ``checks.csv`` in the file's order, with their columns as attributes, and further
+    ones.
 
-    ``number`` is the row's in the file, from 1; ``counted``: it doesn't repeat another row's experiment;
-    ``compared``: nothing keeps it from being judged; ``deviation`` is reproduced less published, NaN where there is no
-    such number; ``in_tolerances`` is its magnitude over the tolerance, infinite where only an exact number agrees and
-    ours isn't; ``datasets`` are the names in ``data``; ``tried``: the wrong answers by name, value, and whether the
-    check refused them; ``printed`` and ``ours``: both numbers to the printed digits, statements in words; ``name`` is
-    the quantity, or what a statement asks, ``words`` this and the condition; ``why`` it isn't as printed, where that is
-    written down.
+    ``number`` is the row's in the file, from 1; ``counted``: it doesn't repeat another row's
+    experiment; ``compared``: nothing keeps it from being judged; ``deviation`` is reproduced less
+    published, NaN where there is no such number; ``in_tolerances`` is its magnitude over the
+    tolerance, infinite where only an exact number agrees and ours isn't; ``datasets`` are the names
+    in ``data``; ``tried``: the wrong answers by name, value, and whether the check refused them;
+    ``printed`` and ``ours``: both numbers to the printed digits, statements in words; ``name`` is
+    the quantity, or what a statement asks, ``words`` this and the condition; ``why`` it isn't as
+    printed, where that is written down.
 
     Parameters
     ----------
@@ -85,7 +108,8 @@ def check_rows(
     for column in set(COLUMNS).difference(_NUMBERS):
         rows[column] = rows[column].astype(object).where(rows[column].notna(), "")
     rows["note"] = [
-        in_words(note, names.get(study, {})) for note, study in zip(rows["note"], rows["study"], strict=True)
+        in_words(note, names.get(study, {}))
+        for note, study in zip(rows["note"], rows["study"], strict=True)
     ]
     deviation = rows["reproduced"] - rows["published"]
     rows = rows.assign(
@@ -95,19 +119,29 @@ def check_rows(
         deviation=deviation,
         in_tolerances=(deviation.abs() / rows["tolerance"]).where(deviation != 0.0, 0.0),
         datasets=rows["data"].map(lambda names: tuple(filter(None, names.split(", ")))),
-        tried=pd.Series(list(map(_tried, rows["wrong_answers"], rows["rejects"])), index=rows.index, dtype=object),
+        tried=pd.Series(
+            list(map(_tried, rows["wrong_answers"], rows["rejects"])),
+            index=rows.index,
+            dtype=object,
+        ),
     )
     keys = list(rows[list(KEY)].itertuples(index=False, name=None))
     against = rows["verdict"].isin(AGAINST)
     rows = rows.assign(
-        why=[_why(key, reasons) if differs else "" for key, differs in zip(keys, against, strict=True)],
+        why=[
+            _why(key, reasons) if differs else ""
+            for key, differs in zip(keys, against, strict=True)
+        ],
         name=[_name(key, asked, names.get(key[0], {})) for key in keys],
         words="",
         printed="",
         ours="",
     )
     found: Iterable[Any] = rows.itertuples(index=False, name="Check")
-    return tuple(row._replace(words=_with_condition(row, names.get(row.study, {})), **_both(row)) for row in found)
+    return tuple(
+        row._replace(words=_with_condition(row, names.get(row.study, {})), **_both(row))
+        for row in found
+    )
 
 
 def _why(key: tuple[str, ...], reasons: Sequence[Mapping[str, str]]) -> str:
@@ -116,7 +150,9 @@ def _why(key: tuple[str, ...], reasons: Sequence[Mapping[str, str]]) -> str:
         (
             one["why"]
             for one in reasons
-            if all(fnmatchcase(of, str(one.get(name, "*"))) for name, of in zip(KEY, key, strict=True))
+            if all(
+                fnmatchcase(of, str(one.get(name, "*"))) for name, of in zip(KEY, key, strict=True)
+            )
         ),
         "",
     )
@@ -139,12 +175,20 @@ def without_unit(quantity: str) -> str:
     return plain(quantity.removesuffix(unit))
 
 
-def all_names(table: pd.DataFrame, given: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
-    """Words for every quantity of ``checks.csv``, by study: those that are given, else the quantity's own name."""
+def all_names(
+    table: pd.DataFrame, given: Mapping[str, Mapping[str, str]]
+) -> dict[str, dict[str, str]]:
+    """Words for every quantity of ``checks.csv``, by study: those that are given, else the
+    quantity's own name.
+    """
     found: dict[str, dict[str, str]] = {}
     for study, rows in table[table["unit"] != STATEMENT].groupby("study"):
         own = {quantity: without_unit(quantity) for quantity in rows["quantity"].unique()}
-        found[str(study)] = {**own, INPUTS: "numbers that the run starts from", **given.get(str(study), {})}
+        found[str(study)] = {
+            **own,
+            INPUTS: "numbers that the run starts from",
+            **given.get(str(study), {}),
+        }
     return found
 
 
@@ -154,7 +198,11 @@ def in_words(text: str, names: Mapping[str, str]) -> str:
     >>> in_words("friction_mu of box_004_drops", {"friction_mu": "μ", "box": "boxes"})
     'μ of box_004_drops'
     """
-    return re.sub(r"\b[a-z]+(?:_[a-z0-9]+)+\b", lambda found: names.get(found[0], found[0]), text.replace("+-", "±"))
+    return re.sub(
+        r"\b[a-z]+(?:_[a-z0-9]+)+\b",
+        lambda found: names.get(found[0], found[0]),
+        text.replace("+-", "±"),
+    )
 
 
 def _with_condition(check: Any, names: Mapping[str, str]) -> str:
@@ -176,7 +224,10 @@ def _both(check: Any) -> dict[str, str]:
 def _tried(wrong_answers: str, rejects: str) -> tuple[tuple[str, str, bool], ...]:
     """Name, value and whether it was refused, of each wrong answer."""
     refused = rejects.split(";")
-    return tuple((name, f"{value:.6g}", name in refused) for name, value in tried_answers(wrong_answers).items())
+    return tuple(
+        (name, f"{value:.6g}", name in refused)
+        for name, value in tried_answers(wrong_answers).items()
+    )
 
 
 def moved_thresholds(moved: str) -> str:
@@ -187,14 +238,19 @@ def moved_thresholds(moved: str) -> str:
     """
     parts = (part.rpartition("=") for part in moved.split(";") if part)
     return "; ".join(
-        f"{plain(name.replace('*', ' times '))}: {'so' if answer == '1' else 'not so'}" for name, _, answer in parts
+        f"{plain(name.replace('*', ' times '))}: {'so' if answer == '1' else 'not so'}"
+        for name, _, answer in parts
     )
 
 
 def digest(checks: Sequence[Any]) -> Digest:
-    """How many have which verdict, what is furthest off, and what the run lacks; repetitions don't count."""
+    """How many have which verdict, what is furthest off, and what the run lacks; repetitions don't
+    count.
+    """
     own = [check for check in checks if check.counted]
-    members = {verdict: [check for check in own if check.verdict == verdict] for verdict in VERDICTS}
+    members = {
+        verdict: [check for check in own if check.verdict == verdict] for verdict in VERDICTS
+    }
     sentences = [*_furthest_within(members[REPRODUCED]), *_furthest_off(members[DIFFERS])]
     if repeats := len(checks) - len(own):
         rows = "row repeats" if repeats == 1 else "rows repeat"
@@ -203,20 +259,27 @@ def digest(checks: Sequence[Any]) -> Digest:
     return Digest(
         counts={verdict: len(rows) for verdict, rows in members.items()},
         sentences=tuple(sentences),
-        missing=tuple((*of, count) for of, count in sorted(missing.items(), key=lambda item: (-item[1], item[0]))),
+        missing=tuple(
+            (*of, count)
+            for of, count in sorted(missing.items(), key=lambda item: (-item[1], item[0]))
+        ),
         missing_datasets=tuple(missing_datasets(words for _, words in missing)),
     )
 
 
 def _furthest_within(checks: Sequence[Any]) -> list[str]:
-    """Of numbers that are reproduced, the one with the largest deviation in tolerances; statements have none."""
+    """Of numbers that are reproduced, the one with the largest deviation in tolerances; statements
+    have none.
+    """
     numbers = [check for check in checks if check.unit != STATEMENT]
     if not numbers:
         return []
     worst = max(numbers, key=lambda check: check.in_tolerances)
     if worst.in_tolerances == 0.0:
         return ["What is reproduced is exactly the printed number."]
-    return [f"Of the reproduced numbers the furthest off is {worst.words}: by {worst.in_tolerances:.2g} tolerances."]
+    return [
+        f"Of the reproduced numbers the furthest off is {worst.words}: by {worst.in_tolerances:.2g} tolerances."
+    ]
 
 
 def _furthest_off(checks: Sequence[Any]) -> list[str]:
@@ -231,12 +294,16 @@ def _furthest_off(checks: Sequence[Any]) -> list[str]:
 
 
 def differences(checks: Sequence[Any]) -> list[dict[str, Any]]:
-    """What isn't as printed, a line for each verdict, quantity of an artefact and reason: its ``rows``, and ``why``."""
+    """What isn't as printed, a line for each verdict, quantity of an artefact and reason: its
+    ``rows``, and ``why``.
+    """
     lines: dict[tuple[str, ...], list[Any]] = {}
     for verdict in AGAINST:
         for check in checks:
             if check.verdict == verdict:
-                lines.setdefault((verdict, check.artefact, check.quantity, check.why), []).append(check)
+                lines.setdefault((verdict, check.artefact, check.quantity, check.why), []).append(
+                    check
+                )
     return [
         {"verdict": verdict, "rows": rows, "why": why, "artefact": artefact}
         for (verdict, artefact, _, why), rows in lines.items()
@@ -244,9 +311,11 @@ def differences(checks: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def spoken(condition: str, names: Mapping[str, str] | None = None) -> str:
-    """What a condition says, in these words; the value stands where its key's words have ``{}``, or after them.
+    """What a condition says, in these words; the value stands where its key's words have ``{}``, or
+    after them.
 
-    >>> spoken("scene=throw;throw=1;simulator=matlab", {"scene": "{}", "throw": "throw {}", "matlab": "MATLAB"})
+    >>> spoken("scene=throw;throw=1;simulator=matlab", {"scene": "{}", "throw": "throw {}",
+        "matlab": "MATLAB"})
     'throw, throw 1, simulator MATLAB'
     """
     names = names or {}
@@ -254,7 +323,8 @@ def spoken(condition: str, names: Mapping[str, str] | None = None) -> str:
     # "throw" may be a key and a value: only a key's words have a place for a value
     values = {name: words for name, words in names.items() if "{}" not in words}
     return ", ".join(
-        _placed(names.get(key, plain(key)), values.get(value, plain(value))).strip() for key, _, value in parts
+        _placed(names.get(key, plain(key)), values.get(value, plain(value))).strip()
+        for key, _, value in parts
     )
 
 
@@ -262,7 +332,9 @@ def _placed(key: str, value: str) -> str:
     return key.replace("{}", value) if "{}" in key else f"{key} {value}"
 
 
-def claim_rows(table: pd.DataFrame, checks: Sequence[Any], names: Mapping[str, Mapping[str, str]]) -> tuple[Claim, ...]:
+def claim_rows(
+    table: pd.DataFrame, checks: Sequence[Any], names: Mapping[str, Mapping[str, str]]
+) -> tuple[Claim, ...]:
     """The rows of ``claims.csv``: sentences, with the verdicts behind each.
 
     Parameters
@@ -299,7 +371,9 @@ def claim_rows(table: pd.DataFrame, checks: Sequence[Any], names: Mapping[str, M
 
 def _cut(evidence: str, verdict: str) -> tuple[str, str]:
     """The first reason, no longer than a line, and what is after it."""
-    said_by_badge = next((f"{word}: " for word in ("not done", "never published") if evidence.startswith(word)), "")
+    said_by_badge = next(
+        (f"{word}: " for word in ("not done", "never published") if evidence.startswith(word)), ""
+    )
     first, _, rest = evidence.removeprefix(said_by_badge).partition("; ")
     cases = ""
     if _CASES.fullmatch(first) and rest:
@@ -336,7 +410,9 @@ def abstract_of(claims: Iterable[Claim]) -> list[Claim]:
 
 def what_holds(claims: Iterable[Claim]) -> str:
     """What comes of an abstract, in a sentence; empty where none of its sentences can be checked."""
-    checkable = Counter(claim.verdict for claim in abstract_of(claims) if claim.verdict != NO_RESULT)
+    checkable = Counter(
+        claim.verdict for claim in abstract_of(claims) if claim.verdict != NO_RESULT
+    )
     if not checkable:
         return ""
     total = checkable.total()

@@ -31,7 +31,9 @@ class Digest:
 
 
 class Input(NamedTuple):
-    """A printed number that the run starts from: it has a place in its table's grid, and no row of its own."""
+    """A printed number that the run starts from: it has a place in its table's grid, and no row of
+    its own.
+    """
 
     quantity: str
     condition: str
@@ -86,9 +88,11 @@ class Artefact:
     table_path : the table's, or that of the study's checks where there is neither table nor figure
     figure_path, data_path : the drawing and its data; all paths are relative to the run's folder
     figure_source : what the figure says it was made from
-    table_making, data_making, figure_making : as :func:`contactid.review.report.collect.making_of` has it
+    table_making, data_making, figure_making : as :func:`contactid.review.report.collect.making_of`
+        has it
     datasets : the names of those that it and its numbers were made from
-    functions : those that compute and draw it: what they do, and :func:`contactid.review.report.artefacts.text_of`
+    functions : those that compute and draw it: what they do, and
+        :func:`contactid.review.report.artefacts.text_of`
     checks : its rows, as :func:`contactid.review.report.digest.check_rows` has them
     said : what the paper says of it: ``text`` and ``where``, empty where that isn't written down
     grid, others : its rows in the paper's own rows and columns, and those that have no place there
@@ -125,7 +129,11 @@ class Artefact:
     @property
     def makings(self) -> list[tuple[str, dict[str, Any]]]:
         """What is known about the making of its table, of its figure's data and of the drawing."""
-        all_three = (("Table", self.table_making), ("Figure's data", self.data_making), ("Drawing", self.figure_making))
+        all_three = (
+            ("Table", self.table_making),
+            ("Figure's data", self.data_making),
+            ("Drawing", self.figure_making),
+        )
         return [(kind, making) for kind, making in all_three if making is not None]
 
 
@@ -137,7 +145,8 @@ class Study:
     ----------
     claims : the paper's sentences, in its order
     holds : what comes of its abstract, in a sentence
-    solve_groups, solves : as :mod:`contactid.review.report.solves` has them, of the solves those that are listed
+    solve_groups, solves : as :mod:`contactid.review.report.solves` has them, of the solves those
+        that are listed
     settings : its block of the configuration
     link : where the paper is; empty where no place is known
     """
@@ -162,7 +171,8 @@ class Report:
 
     Attributes
     ----------
-    cards : of the datasets: their ``content``, ``headline``, ``figure`` (a drawing or None) and ``path``
+    cards : of the datasets: their ``content``, ``headline``, ``figure`` (a drawing or None) and
+        ``path``
     playback : the data of its players, ``box`` and ``planar``
     rules, jobs : what they took (:func:`contactid.review.report.collect.read_runtimes`)
     stored : a sentence on each stored result, and what is wrong with it

@@ -1,4 +1,5 @@
-"""Set the report as one HTML file that needs nothing else: no server, no network, no file beside it.
+"""Set the report as one HTML file that needs nothing else: no server, no network, no file beside
+it.
 
 Large parts are compressed into text that the browser inflates when they are looked at.
 """
@@ -40,7 +41,9 @@ LARGEST_SVG = 1_500_000
 MOST_ROWS = 1000
 _OF_OTHERS = "about other work, or an opinion: nothing could be computed"
 # "eq. 5", "Eqs. (23)", "equation 22", and those that follow one: "eqs. 15, 16 and 18"
-_EQUATIONS = re.compile(r"\b(?:eqs?\b\.?|equations?\b)((?:(?:\s|,|and|to|-)*\(?\d+\)?)+)", re.IGNORECASE)
+_EQUATIONS = re.compile(
+    r"\b(?:eqs?\b\.?|equations?\b)((?:(?:\s|,|and|to|-)*\(?\d+\)?)+)", re.IGNORECASE
+)
 
 
 class Pack:
@@ -67,7 +70,9 @@ class Pack:
         return name
 
     def add_picture(self, name: str, svg: Path) -> dict[str, str]:
-        """Keep a picture; return its part's name, type and, for the layout before it is there, its aspect ratio."""
+        """Keep a picture; return its part's name, type and, for the layout before it is there, its
+        aspect ratio.
+        """
         if name in self.pictures:
             return self.pictures[name]
         png = svg.with_suffix(".png")
@@ -76,7 +81,11 @@ class Pack:
             content, kind = png.read_bytes(), "image/png"
         else:
             content, kind = raw, "image/svg+xml"
-        self.pictures[name] = {"part": self.add(name, content, once), "type": kind, "ratio": ratio_of(raw)}
+        self.pictures[name] = {
+            "part": self.add(name, content, once),
+            "type": kind,
+            "ratio": ratio_of(raw),
+        }
         return self.pictures[name]
 
 
@@ -84,7 +93,11 @@ def ratio_of(svg: bytes) -> str:
     """Width over height as CSS writes it, from the drawing's view box; 3 / 2 where it has none."""
     head = svg[:4000].decode("utf-8", errors="replace")
     box = head.partition('viewBox="')[2].partition('"')[0].split()
-    return f"{float(box[2]):.0f} / {float(box[3]):.0f}" if len(box) == 4 and float(box[3]) > 0 else "3 / 2"
+    return (
+        f"{float(box[2]):.0f} / {float(box[3]):.0f}"
+        if len(box) == 4 and float(box[3]) > 0
+        else "3 / 2"
+    )
 
 
 def write_report(
@@ -109,7 +122,8 @@ def write_report(
 
     Parameters
     ----------
-    sources, sources_of : JSON files that say what figures were made from, and the studies that they are of
+    sources, sources_of : JSON files that say what figures were made from, and the studies that they
+        are of
     published, ledgers : printed numbers, sentences and statements, by study
     quoted, reasons : what the papers say of figures, why numbers differ
     templates : the templates, styles and scripts of the page
@@ -119,7 +133,19 @@ def write_report(
         said.setdefault(study, {}).update(read_json(file))
     texts = {Path(file).name: Path(file).read_text(encoding="utf-8") for file in templates}
     found = collect(
-        checks, claims, provenance, artefacts, said, cards, files, wording, stored, published, ledgers, quoted, reasons
+        checks,
+        claims,
+        provenance,
+        artefacts,
+        said,
+        cards,
+        files,
+        wording,
+        stored,
+        published,
+        ledgers,
+        quoted,
+        reasons,
     )
     write_text(report, render(found, texts))
 
@@ -163,24 +189,33 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         equations=equations_of,
         css=_embedded(texts["report.css"]),
         javascript=_embedded(texts["inflate.js"] + texts["report.js"]),
-        playback=Markup(section) if (section := playback_section(report.playback, environment, texts)) else None,
+        playback=Markup(section)
+        if (section := playback_section(report.playback, environment, texts))
+        else None,
         picture=pack.add_picture,
         run_had=run_had("This run", cards),
-        study_had=lambda study: run_had("This study", [card for card in cards if card["study"] == study]),
-        made_from=lambda names: made_from([card for card in cards if card["name"] in datasets_of(", ".join(names))]),
+        study_had=lambda study: run_had(
+            "This study", [card for card in cards if card["study"] == study]
+        ),
+        made_from=lambda names: made_from(
+            [card for card in cards if card["name"] in datasets_of(", ".join(names))]
+        ),
         packed_table=lambda name, table: pack.add(name, data_table.render(**_table(table))),
         packed_jobs=lambda name, jobs: pack.add(name, job_table.render(jobs=jobs), once=True),
         packed_plot=lambda name, plot, once=False: pack.add(name, plot.text, once),
         packed_function=pack.add_function,
         deviations={
             study.name: plots.plot_deviations(
-                _checks(report, study.name), {artefact.key: artefact.label for artefact in study.artefacts}
+                _checks(report, study.name),
+                {artefact.key: artefact.label for artefact in study.artefacts},
             )
             for study in report.studies
         },
         runtimes=plots.plot_runtimes(report.rules),
         provenance_rows=provenance_rows,
-        differences={study.name: differences(_checks(report, study.name)) for study in report.studies},
+        differences={
+            study.name: differences(_checks(report, study.name)) for study in report.studies
+        },
         packed_rows=lambda name, row: pack.add(name, _rows(report, row)),
     )
     pack.add("bokeh", plots.script())
@@ -188,7 +223,9 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
 
 
 def once_only(text: str) -> Markup:
-    """Marked as what this run alone can say: a time, for instance (:mod:`contactid.review.one_run`)."""
+    """Marked as what this run alone can say: a time, for instance
+    (:mod:`contactid.review.one_run`).
+    """
     return Markup(ONCE[0]) + text + Markup(ONCE[1])
 
 
@@ -215,19 +252,32 @@ def cell(value: object) -> str:
 
 def as_yaml(value: Any) -> str:
     """A block of the configuration as a user writes it."""
-    return str(yaml.safe_dump(value, sort_keys=False, default_flow_style=None, allow_unicode=True, width=110))
+    return str(
+        yaml.safe_dump(
+            value, sort_keys=False, default_flow_style=None, allow_unicode=True, width=110
+        )
+    )
 
 
 def _table(table: pd.DataFrame) -> dict[str, Any]:
     rows = [
-        [once_only(cell(value)) if is_time(str(column), row) else cell(value) for column, value in row.items()]
+        [
+            once_only(cell(value)) if is_time(str(column), row) else cell(value)
+            for column, value in row.items()
+        ]
         for row in table.head(MOST_ROWS).to_dict("records")
     ]
-    return {"columns": [str(column) for column in table.columns], "rows": rows, "left_out": len(table) - len(rows)}
+    return {
+        "columns": [str(column) for column in table.columns],
+        "rows": rows,
+        "left_out": len(table) - len(rows),
+    }
 
 
 def _rows(report: Report, row: Callable[..., str]) -> str:
-    """All rows as JSON: number, address, verdict, basis, words, both numbers, where it is printed, and all of it."""
+    """All rows as JSON: number, address, verdict, basis, words, both numbers, where it is printed,
+    and all of it.
+    """
     found = [
         [
             check.number,
@@ -263,14 +313,21 @@ def counts_of(claims: Sequence[Claim]) -> dict[str, int]:
 
 def alike(names: Sequence[str], cards: Mapping[str, Mapping[str, Any]]) -> str:
     """What all of several datasets are, where it is the same; else empty, as of the papers' own."""
-    of_cards = [cards.get(name.split(":")[0], {}) for name in names]  # a part of a dataset has no card of its own
+    of_cards = [
+        cards.get(name.split(":")[0], {}) for name in names
+    ]  # a part of a dataset has no card of its own
     said = {card["told"] if card and not card["of_the_paper"] else "" for card in of_cards}
     return said.pop() if len(names) > 1 and len(said) == 1 else ""
 
 
 def verdicts_in(grid: Grid) -> list[str]:
     """The verdicts that a grid's cells have."""
-    there = {getattr(number, "verdict", "") for _, cells in grid.rows for cell in cells for number in cell}
+    there = {
+        getattr(number, "verdict", "")
+        for _, cells in grid.rows
+        for cell in cells
+        for number in cell
+    }
     return [verdict for verdict in VERDICTS if verdict in there]
 
 
@@ -309,8 +366,12 @@ def _embedded(text: str) -> Markup:
     return Markup(text)
 
 
-def provenance_rows(provenance: Mapping[str, Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Single values, and everything with an inner structure as JSON; the configuration is shown by study."""
+def provenance_rows(
+    provenance: Mapping[str, Any],
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Single values, and everything with an inner structure as JSON; the configuration is shown by
+    study.
+    """
     single, nested = [], []
     for key, value in provenance.items():
         if key == "configuration":

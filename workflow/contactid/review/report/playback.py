@@ -1,6 +1,8 @@
-"""The report's players: a measured toss of a box against the predicted one, a planar throw against the identified one.
+"""The report's players: a measured toss of a box against the predicted one, a planar throw against
+the identified one.
 
-Nothing is computed here: rules ``tossing_playback`` and ``planar_playback`` made the data, the page's script draws it.
+Nothing is computed here: rules ``tossing_playback`` and ``planar_playback`` made the data, the
+page's script draws it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from contactid.output.fits import compact_json, read_json
 SCRIPTS = ("player.js", "box.js", "planar.js", "start.js")
 
 
-def playback_section(data: Mapping[str, Path], environment: jinja2.Environment, texts: Mapping[str, str]) -> str | None:
+def playback_section(
+    data: Mapping[str, Path], environment: jinja2.Environment, texts: Mapping[str, str]
+) -> str | None:
     """An HTML fragment with its own data, script and style; None where the run has no toss to play.
 
     Parameters
@@ -27,7 +31,9 @@ def playback_section(data: Mapping[str, Path], environment: jinja2.Environment, 
     environment : the templates
     texts : they and their scripts and style by the files' names
     """
-    tosses = {kind: read_json(data[kind])["tosses"] if kind in data else [] for kind in ("box", "planar")}
+    tosses = {
+        kind: read_json(data[kind])["tosses"] if kind in data else [] for kind in ("box", "planar")
+    }
     named = {
         "box": [_named_toss(toss) for toss in tosses["box"]],
         "planar": [_named_throw(throw) for throw in tosses["planar"]],
@@ -37,10 +43,17 @@ def playback_section(data: Mapping[str, Path], environment: jinja2.Environment, 
     # the median tells most of a prediction, the best sampled throw most of an identification
     first = {
         "box": next((k for k, toss in enumerate(tosses["box"]) if toss["rank"] == "median"), 0),
-        "planar": max(range(len(tosses["planar"])), key=lambda k: len(tosses["planar"][k]["frame_ms"]), default=0),
+        "planar": max(
+            range(len(tosses["planar"])),
+            key=lambda k: len(tosses["planar"][k]["frame_ms"]),
+            default=0,
+        ),
     }
     # a "<" inside a script could end it
-    played = {kind: compact_json({"tosses": found}).replace("<", "\\u003c") for kind, found in named.items()}
+    played = {
+        kind: compact_json({"tosses": found}).replace("<", "\\u003c")
+        for kind, found in named.items()
+    }
     return environment.get_template("playback.html.j2").render(
         tosses=named,
         first=first,
@@ -66,7 +79,9 @@ _LOSSES = {"best": "least", "median": "median", "worst": "largest"}
 
 def _named_throw(throw: dict[str, Any]) -> dict[str, Any]:
     body = "Ellipse" if "semi_axes" in throw else "Polygon"
-    friction = f"{throw['friction_mu']:g}" + (" or more, since nothing slides" if throw["friction_is_bound"] else "")
+    friction = f"{throw['friction_mu']:g}" + (
+        " or more, since nothing slides" if throw["friction_is_bound"] else ""
+    )
     about = (
         f"{_origin(throw)} Throw: {throw['label']}. Identified: J/m {throw['inertia_ratio_mm2']:g} mm², "
         f"friction {friction}."

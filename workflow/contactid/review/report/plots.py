@@ -28,7 +28,8 @@ from contactid.output.verdicts import (
     UNINFORMATIVE,
 )
 
-# colour and marker, so that neither is needed alone; inputs are as printed, and what can't be compared isn't off
+# colour and marker, so that neither is needed alone; inputs are as printed, and what can't be
+# compared isn't off
 _LOOKS = {
     REPRODUCED: (style.LINE, "circle"),
     PRINT_CONSISTENT: (style.SKY, "square"),
@@ -41,7 +42,12 @@ _LOOKS = {
 _LEAST, _MOST = 1e-2, 1e4
 _ROW = 17  # px
 _MOST_RULES = 25
-_STUDIES = {"tossing": style.LINE, "planar": style.SIMULATED, "arm": style.ACCENT, "inhand": style.RELEASE}
+_STUDIES = {
+    "tossing": style.LINE,
+    "planar": style.SIMULATED,
+    "arm": style.ACCENT,
+    "inhand": style.RELEASE,
+}
 
 
 @dataclass(frozen=True)
@@ -55,11 +61,14 @@ class Plot:
 def script() -> str:
     """BokehJS, without anything that would be loaded from elsewhere."""
     raw = Resources(mode="inline", components=["bokeh"]).js_raw
-    return "\n".join(part for part in raw if not part.startswith("Bokeh.set_log_level"))  # it would talk on the console
+    return "\n".join(
+        part for part in raw if not part.startswith("Bokeh.set_log_level")
+    )  # it would talk on the console
 
 
 def plot_deviations(checks: Sequence[Any], labels: Mapping[str, str]) -> Plot | None:
-    """Every number of a study that is held against print: its deviation in tolerances, a line per quantity; or None.
+    """Every number of a study that is held against print: its deviation in tolerances, a line per
+    quantity; or None.
 
     Parameters
     ----------
@@ -82,7 +91,9 @@ def plot_deviations(checks: Sequence[Any], labels: Mapping[str, str]) -> Plot | 
         x_axis_label="|ours - printed| / tolerance (up to 0.01 at the left edge, from 10,000 at the right)",
         **_frame(),
     )
-    plot.add_layout(Span(location=1.0, dimension="height", line_color="#444444", line_dash="dashed"))
+    plot.add_layout(
+        Span(location=1.0, dimension="height", line_color="#444444", line_dash="dashed")
+    )
     for verdict, (colour, marker) in _LOOKS.items():
         members = [check for check in shown if check.verdict == verdict]
         if not members:
@@ -144,7 +155,12 @@ def plot_runtimes(rules: Sequence[Mapping[str, Any]]) -> Plot | None:
 
 def _frame() -> dict[str, Any]:
     """What all plots share: no toolbar, and the page scrolls where a wheel turns over them."""
-    return {"sizing_mode": "stretch_width", "toolbar_location": None, "tools": "", "background_fill_color": "#ffffff"}
+    return {
+        "sizing_mode": "stretch_width",
+        "toolbar_location": None,
+        "tools": "",
+        "background_fill_color": "#ffffff",
+    }
 
 
 def _hover(plot: Any, fields: Sequence[str], first: str) -> None:
@@ -157,5 +173,9 @@ def _json(plot: Any) -> Plot:
     """The plot's JSON with its models numbered from 1, as Bokeh counts them over the whole process."""
     text = json.dumps(json_item(plot), allow_nan=False)
     numbers: dict[str, int] = {}
-    text = re.sub(r'"p(\d{4,})"', lambda match: f'"m{numbers.setdefault(match.group(1), len(numbers) + 1)}"', text)
+    text = re.sub(
+        r'"p(\d{4,})"',
+        lambda match: f'"m{numbers.setdefault(match.group(1), len(numbers) + 1)}"',
+        text,
+    )
     return Plot(text, plot.height)

@@ -1,4 +1,6 @@
-"""Quotes as HTML: what the papers' text has in TeX's and Markdown's marks, with symbols, indices and emphasis."""
+"""Quotes as HTML: what the papers' text has in TeX's and Markdown's marks, with symbols, indices
+and emphasis.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def typeset(quote: str) -> Markup:
     """
     text = _FORMULA.sub(lambda found: f"<i>{_formula(found[1])}</i>", str(escape(quote)))
     text = re.sub(r"(?<=</i>) (?=[,.;)])|(?<=\() (?=<i>)", "", text)
-    text = re.sub(r"&lt;(/?su[bp])&gt;", r"<\1>", text)  # as the papers' text has footnotes and units
+    text = re.sub(
+        r"&lt;(/?su[bp])&gt;", r"<\1>", text
+    )  # as the papers' text has footnotes and units
     # set by ourselves, of what was escaped before
     return Markup(_EMPHASIS.sub(r"<em>\1</em>", text))
 
@@ -39,7 +43,9 @@ def _formula(tex: str) -> str:
         before = tex
         tex = re.sub(r"\\frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"\1/\2", tex)
         tex = re.sub(r"\\(?:mathbf|mathrm|boldsymbol|text|tag)\s*\{([^{}]*)\}", r"\1", tex)
-        tex = re.sub(r"\\(hat|dot|bar)\s*\{([^{}]*)\}", lambda found: found[2] + _ACCENTS[found[1]], tex)
+        tex = re.sub(
+            r"\\(hat|dot|bar)\s*\{([^{}]*)\}", lambda found: found[2] + _ACCENTS[found[1]], tex
+        )
         tex = re.sub(r"_\s*\{([^{}]*)\}", r"<sub>\1</sub>", tex)
         tex = re.sub(r"\^\s*\{([^{}]*)\}", r"<sup>\1</sup>", tex)
     tex = re.sub(r"_\s*(\w)", r"<sub>\1</sub>", tex)

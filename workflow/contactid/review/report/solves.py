@@ -1,7 +1,7 @@
 """Every numerical solve of a study that left a record, the failed and the implausible ones first.
 
-Records are JSON files with one fit each, or tables with a column ``converged`` and a row per fit; their other columns
-differ from study to study and are mapped here to one form.
+Records are JSON files with one fit each, or tables with a column ``converged`` and a row per fit;
+their other columns differ from study to study and are mapped here to one form.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ COLUMNS = ("group", "case", "method", "status", "iterations", "residual", "secon
 
 
 def solves_of(folder: Path) -> pd.DataFrame:
-    """All recorded solves of a study, failed ones first, then implausible ones, otherwise in the files' order.
+    """All recorded solves of a study, failed ones first, then implausible ones, otherwise in the
+    files' order.
 
     Returns
     -------
     DataFrame
-        ``group`` (files of a kind), ``case``, ``method``, ``status``, ``iterations``, ``residual`` (the largest),
-        ``seconds``, NaN and "" where it isn't recorded; ``standing``: ``failed``, ``implausible`` where the answer
-        contradicts its own data or physics, else ``good``.
+        ``group`` (files of a kind), ``case``, ``method``, ``status``, ``iterations``, ``residual``
+        (the largest), ``seconds``, NaN and "" where it isn't recorded; ``standing``: ``failed``,
+        ``implausible`` where the answer contradicts its own data or physics, else ``good``.
     """
     found = pd.DataFrame([*_of_fits(folder), *_of_tables(folder)], columns=list(COLUMNS))
     standing = pd.Categorical(found["standing"], ("failed", "implausible", "good"), ordered=True)
@@ -74,14 +75,20 @@ def _of_fits(folder: Path) -> Iterator[dict[str, Any]]:
         data = fit.get("data")
         case = data.get("dataset", "") if isinstance(data, dict) else str(data or "")
         residuals = fit.get("residuals")
-        numbers = [_number(value) for value in residuals.values()] if isinstance(residuals, dict) else []
+        numbers = (
+            [_number(value) for value in residuals.values()] if isinstance(residuals, dict) else []
+        )
         yield {
             "group": "fits",
-            "case": f"{case}: {file.stem}" if case and not file.stem.startswith(case) else file.stem,
+            "case": f"{case}: {file.stem}"
+            if case and not file.stem.startswith(case)
+            else file.stem,
             "method": str(fit.get("reformulation") or fit.get("model") or ""),
             "status": str(fit.get("status", "")),
             "iterations": _number(fit.get("iterations")),
-            "residual": max((abs(value) for value in numbers if not math.isnan(value)), default=math.nan),
+            "residual": max(
+                (abs(value) for value in numbers if not math.isnan(value)), default=math.nan
+            ),
             "seconds": _number(fit.get("seconds")),
             "standing": "good" if fit["converged"] else "failed",
         }
@@ -103,14 +110,19 @@ def _of_row(group: str, file: Path, row: dict[str, Any]) -> dict[str, Any]:
     plausible = next((_true(said[name]) for name in _PLAUSIBLE if name in said), True)
     return {
         "group": group,
-        "case": ", ".join(f"{name} {_short(said[name])}" for name in _CASE if name in said) or file.stem,
+        "case": ", ".join(f"{name} {_short(said[name])}" for name in _CASE if name in said)
+        or file.stem,
         "method": ", ".join(str(said[name]) for name in _METHOD if name in said)
         or file.stem.split(".")[0].split("_")[0],
         "status": next((str(said[name]) for name in _STATUS if name in said), ""),
         "iterations": _number(row.get("iterations")),
         "residual": next((_number(row[name]) for name in _RESIDUAL if name in row), math.nan),
         "seconds": _number(row.get("seconds")),
-        "standing": "failed" if not _true(row["converged"]) else "good" if plausible else "implausible",
+        "standing": "failed"
+        if not _true(row["converged"])
+        else "good"
+        if plausible
+        else "implausible",
     }
 
 

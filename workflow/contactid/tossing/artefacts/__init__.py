@@ -9,7 +9,11 @@ from contactid.output.artefacts import TYPESET, Artefact, Spread, figure, table
 from contactid.tossing.configuration import cases, velocity_cases
 
 # who computes the tables
-_BODIES, _PREDICTIONS, _IMPACTS = "bodies:body_tables", "predictions:prediction_tables", "impacts:impact_tables"
+_BODIES, _PREDICTIONS, _IMPACTS = (
+    "bodies:body_tables",
+    "predictions:prediction_tables",
+    "impacts:impact_tables",
+)
 _SENSITIVITY, _DISTRIBUTIONS = "sensitivity:sensitivity_tables", "rest_poses:rest_pose_tables"
 _CHOICES = "other_choices"
 _INTERVAL = Spread(
@@ -19,7 +23,9 @@ _INTERVAL = Spread(
 
 
 def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
-    """The artefacts of a run, by the study's block of the configuration, and whether its objects are the paper's."""
+    """The artefacts of a run, by the study's block of the configuration, and whether its objects
+    are the paper's.
+    """
     from_impacts = bool(block["velocity"]["identify_on"])
     mpec = from_impacts and any(variant["mpec"] for variant in block["velocity"]["variants"])
     rest_poses = bool(block["rest_poses"]["variants"])
@@ -189,18 +195,33 @@ def _plotted(dataset: str) -> list[Artefact]:
         "impact": "Velocity losses of the impact that the authors drew (figures 6 to 8), with both simulators",
     }
     return [
-        _table(f"ext_plotted_{name}", "plotted:plotted_tables", caption, [dataset], rule="tossing_plotted")
+        _table(
+            f"ext_plotted_{name}",
+            "plotted:plotted_tables",
+            caption,
+            [dataset],
+            rule="tossing_plotted",
+        )
         for name, caption in captions.items()
     ]
 
 
 def _table(
-    name: str, compute: str, caption: str, datasets: Sequence[str], rule: str = "tossing_tables", **more: Any
+    name: str,
+    compute: str,
+    caption: str,
+    datasets: Sequence[str],
+    rule: str = "tossing_tables",
+    **more: Any,
 ) -> Artefact:
-    return table(name, rule, f"contactid.tossing.artefacts.{compute}", caption, datasets=datasets, **more)
+    return table(
+        name, rule, f"contactid.tossing.artefacts.{compute}", caption, datasets=datasets, **more
+    )
 
 
-def _figure(name: str, compute: str, draw: str, caption: str, title: str = "", **settings: Any) -> Artefact:
+def _figure(
+    name: str, compute: str, draw: str, caption: str, title: str = "", **settings: Any
+) -> Artefact:
     """A figure; which data it was made from is known in the run only (``figures/sources.json``)."""
     compute, draw = (f"contactid.tossing.artefacts.{function}" for function in (compute, draw))
     return figure(name, "tossing_figures", compute, draw, caption, title=title, settings=settings)

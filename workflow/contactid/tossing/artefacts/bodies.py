@@ -20,13 +20,17 @@ _CALIBRATION = [
 
 
 def body_tables(
-    prepared: Sequence[str], datasets: Sequence[str], cases: Sequence[Case], calibrations: Sequence[str]
+    prepared: Sequence[str],
+    datasets: Sequence[str],
+    cases: Sequence[Case],
+    calibrations: Sequence[str],
 ) -> dict[str, pd.DataFrame]:
     """Table I and ``ext_calibration``; no ``calibrations`` where no variant is calibrated."""
     data = by_name(prepared, datasets)
     tossed = dict.fromkeys(name for case in cases for name in case)
     calibrated = [
-        (data[name], read_json(file)) for name, file in zip(identified(cases), calibrations, strict=bool(calibrations))
+        (data[name], read_json(file))
+        for name, file in zip(identified(cases), calibrations, strict=bool(calibrations))
     ]
     return {
         "tables/tab01_object_properties": properties_table([data[name] for name in tossed]),
@@ -35,7 +39,9 @@ def body_tables(
 
 
 def properties_table(prepared: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """Table I: size (mm), mass (kg) and inertia (kg mm2) as used, and the inertia of a homogeneous box of that size."""
+    """Table I: size (mm), mass (kg) and inertia (kg mm2) as used, and the inertia of a homogeneous
+    box of that size.
+    """
     rows: dict[str, dict[str, Any]] = {}
     for dataset in prepared:
         body = body_of(dataset)
@@ -43,10 +49,16 @@ def properties_table(prepared: Sequence[xr.Dataset]) -> pd.DataFrame:
         homogeneous = body.mass * (np.sum(size**2) - size**2) / 12.0
         rows[str(dataset.attrs["object"])] = {
             "object": dataset.attrs["object"],
-            **{name: 1e3 * value for name, value in zip(("length_mm", "width_mm", "height_mm"), size, strict=True)},
+            **{
+                name: 1e3 * value
+                for name, value in zip(("length_mm", "width_mm", "height_mm"), size, strict=True)
+            },
             "mass_kg": body.mass,
             **{f"inertia_{k}{k}_kg_mm2": 1e6 * body.inertia[i, i] for i, k in enumerate("xyz")},
-            **{f"homogeneous_inertia_{k}{k}_kg_mm2": 1e6 * homogeneous[i] for i, k in enumerate("xyz")},
+            **{
+                f"homogeneous_inertia_{k}{k}_kg_mm2": 1e6 * homogeneous[i]
+                for i, k in enumerate("xyz")
+            },
             "dataset": dataset.attrs["dataset"],
             "data": data_label(dataset),
         }
@@ -58,11 +70,19 @@ def calibration_table(calibrations: Sequence[tuple[xr.Dataset, dict[str, Any]]])
     tables = [pd.DataFrame(columns=_CALIBRATION)]
     for dataset, found in calibrations:
         body = body_of(dataset)
-        scales, errors = ([found[f"{name}{end}"] for name in ("scale", "scale_from_rest")] for end in ("", "_se"))
+        scales, errors = (
+            [found[f"{name}{end}"] for name in ("scale", "scale_from_rest")] for end in ("", "_se")
+        )
         rows = [
             ("scale_from_free_flight", "1", scales[0], errors[0], 1.0),
             ("scale_from_rest_height", "1", scales[1], errors[1], 1.0),
-            ("scale_by_flight_less_rest", "1", scales[0] - scales[1], float(np.hypot(*errors)), 0.0),
+            (
+                "scale_by_flight_less_rest",
+                "1",
+                scales[0] - scales[1],
+                float(np.hypot(*errors)),
+                0.0,
+            ),
         ]
         moments = [body.inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
         for name, axes, unit, factor, nominal in (
@@ -72,12 +92,18 @@ def calibration_table(calibrations: Sequence[tuple[xr.Dataset, dict[str, Any]]])
         ):
             rows += [
                 (f"{name}_{axis}", unit, factor * value, factor * error, factor * float(expected))
-                for axis, value, error, expected in zip(axes, found[name], found[f"{name}_se"], nominal, strict=True)
+                for axis, value, error, expected in zip(
+                    axes, found[name], found[f"{name}_se"], nominal, strict=True
+                )
             ]
-        table = pd.DataFrame(rows, columns=["quantity", "unit", "calibrated", "standard_error", "nominal"])
+        table = pd.DataFrame(
+            rows, columns=["quantity", "unit", "calibrated", "standard_error", "nominal"]
+        )
         off = (table["calibrated"] - table["nominal"]) / table["standard_error"]
         table["difference_in_standard_errors"] = off.where(table["standard_error"] > 0)
-        about = {name: dataset.attrs[name] for name in ("dataset", "object")} | {"data": data_label(dataset)}
+        about = {name: dataset.attrs[name] for name in ("dataset", "object")} | {
+            "data": data_label(dataset)
+        }
         counts = {name: found[name] for name in ("n_tosses", "n_impacts")}
         tables.append(table.assign(**about, **counts)[_CALIBRATION])
     return pd.concat(tables[-len(calibrations) :], ignore_index=True)

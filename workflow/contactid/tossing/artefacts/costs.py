@@ -35,7 +35,8 @@ def cost_figures(
     velocity_fits: Sequence[str],
     published: str,
 ) -> dict[str, Shown]:
-    """Figure 12, and figure 9 where there are impacts: mean losses of eq. 16, over those of eqs. 18 and 17.
+    """Figure 12, and figure 9 where there are impacts: mean losses of eq. 16, over those of eqs. 18
+    and 17.
 
     Sweeps and fits are of the datasets identified on, in order.
     """
@@ -62,18 +63,23 @@ def _printed(published: pd.DataFrame, box: str, kind: str) -> dict[str, float]:
     return {name: getattr(law, name, np.nan) for name in _PARAMETERS}
 
 
-def costs(mean: xr.DataArray, intervals: Mapping[str, Any], printed: Mapping[str, float]) -> pd.DataFrame:
-    """Mean losses over the grid; the least is the ``optimum``, and its row has its intervals and what is printed.
+def costs(
+    mean: xr.DataArray, intervals: Mapping[str, Any], printed: Mapping[str, float]
+) -> pd.DataFrame:
+    """Mean losses over the grid; the least is the ``optimum``, and its row has its intervals and
+    what is printed.
 
-    Returns columns ``friction_mu``, ``restitution_e_n``, ``mean_loss``, ``optimum``, and of both parameters
-    ``_low`` and ``_high`` (95 %) and ``_printed``; these are NaN in all other rows.
+    Returns columns ``friction_mu``, ``restitution_e_n``, ``mean_loss``, ``optimum``, and of both
+    parameters ``_low`` and ``_high`` (95 %) and ``_printed``; these are NaN in all other rows.
     """
     table = mean.rename("mean_loss").to_dataframe().reset_index()
     table["optimum"] = table["mean_loss"] == table["mean_loss"].min()
     for name in _PARAMETERS:
         beside = zip(("low", "high", "printed"), (*intervals[name], printed[name]), strict=True)
         for what, value in beside:
-            table[f"{name}_{what}"] = np.where(table["optimum"], np.nan if value is None else value, np.nan)
+            table[f"{name}_{what}"] = np.where(
+                table["optimum"], np.nan if value is None else value, np.nan
+            )
     return table
 
 
@@ -83,7 +89,9 @@ def draw_costs(data: pd.DataFrame, label: str) -> Figure:
     columns = min(2, len(names))
     rows = -(-len(names) // columns)
     width = style.SINGLE_COLUMN if columns == 1 else style.DOUBLE_COLUMN * 0.75
-    figure, panels = plt.subplots(rows, columns, figsize=(width, 2.4 * rows), squeeze=False, sharex=True, sharey=True)
+    figure, panels = plt.subplots(
+        rows, columns, figsize=(width, 2.4 * rows), squeeze=False, sharex=True, sharey=True
+    )
     levels = np.linspace(float(data["mean_loss"].min()), float(data["mean_loss"].max()), _LEVELS)
     for panel in panels.flat[len(names) :]:
         panel.set_visible(False)
@@ -94,12 +102,18 @@ def draw_costs(data: pd.DataFrame, label: str) -> Figure:
         filled = panel.contourf(mu, e_n, table.to_numpy(), levels=levels, cmap="viridis")
         best = part[part["optimum"]].iloc[0]
         place = best[list(_PARAMETERS)].to_numpy(dtype=float)
-        ends = [[[abs(best[name] - best[f"{name}_{end}"])] for end in ("low", "high")] for name in _PARAMETERS]
+        ends = [
+            [[abs(best[name] - best[f"{name}_{end}"])] for end in ("low", "high")]
+            for name in _PARAMETERS
+        ]
         panel.errorbar(*place, *ends[::-1], fmt="none", ecolor="white", capsize=2.0)
         panel.plot(*place, "*", color=style.RELEASE, mec="white", mew=0.5, ms=8)
         printed = best[[f"{name}_printed" for name in _PARAMETERS]].to_numpy(dtype=float)
         panel.plot(*printed, "o", mfc="none", mec="white", mew=1.2, ms=11)
-        said = " and ".join(f"{symbol} = {value:.2f}" for symbol, value in zip((r"$\mu$", "$e_N$"), place, strict=True))
+        said = " and ".join(
+            f"{symbol} = {value:.2f}"
+            for symbol, value in zip((r"$\mu$", "$e_N$"), place, strict=True)
+        )
         panel.set_title(f"{best['object']}: {said}", loc="left")
     figure.colorbar(filled, ax=panels, label=label, format="%.2f", aspect=40)
     shown = "\N{BLACK STAR} optimum and its 95 % intervals"

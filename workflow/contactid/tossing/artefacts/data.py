@@ -3,10 +3,13 @@
 Functions that compute artefacts are given by name what they ask for:
 
 * ``prepared``, ``datasets``: files of prepared tosses, and the datasets' names;
-* ``cases``, ``impact_cases``: (identified on, predicted on) of parameters from trajectories and from impacts;
-* ``figures``: ``object`` of the example, ``tosses`` drawn per object, and the ``seed`` that draws them;
+* ``cases``, ``impact_cases``: (identified on, predicted on) of parameters from trajectories and
+  from impacts;
+* ``figures``: ``object`` of the example, ``tosses`` drawn per object, and the ``seed`` that draws
+  them;
 * ``block``: the study's block of the configuration;
-* other lists of files are in the order of the cases, or of the datasets that these are identified on.
+* other lists of files are in the order of the cases, or of the datasets that these are identified
+  on.
 """
 
 from __future__ import annotations
@@ -48,7 +51,9 @@ def object_of(dataset: xr.Dataset) -> str:
 
 
 def shown(table: pd.DataFrame, prepared: Mapping[str, xr.Dataset], names: Iterable[str]) -> Shown:
-    """A figure's table, with the datasets behind it, by name of the prepared ones, and the line that says so in it."""
+    """A figure's table, with the datasets behind it, by name of the prepared ones, and the line
+    that says so in it.
+    """
     behind = {name: prepared[name] for name in names}
     return Shown(table, data=_describe(behind.values()), datasets=[*behind])
 
@@ -62,8 +67,12 @@ def _describe(datasets: Collection[xr.Dataset]) -> str:
     return f"{'recorded' if kinds == {False} else 'recorded and synthetic'} data: {sources}"
 
 
-def outline_from_above(pose: np.ndarray, vertices: np.ndarray, origin: np.ndarray, **about: Any) -> pd.DataFrame:
-    """A row per corner of a body at a pose (7,): ``corner``, ``x_m``, ``y_m`` from an origin (2,) in C, and more."""
+def outline_from_above(
+    pose: np.ndarray, vertices: np.ndarray, origin: np.ndarray, **about: Any
+) -> pd.DataFrame:
+    """A row per corner of a body at a pose (7,): ``corner``, ``x_m``, ``y_m`` from an origin (2,)
+    in C, and more.
+    """
     outline = pd.DataFrame(top_outline(pose, vertices) - origin, columns=["x_m", "y_m"])
     return outline.rename_axis("corner").reset_index().assign(**about)
 
@@ -94,20 +103,30 @@ def example(prepared: Mapping[str, xr.Dataset], cases: Sequence[Case], wanted: s
     )
 
 
-def two_cases(prepared: Mapping[str, xr.Dataset], cases: Sequence[Case], wanted: str) -> Sequence[Case]:
-    """The example's case and the one before it (the paper shows Box005 and Box006), or all there are."""
+def two_cases(
+    prepared: Mapping[str, xr.Dataset], cases: Sequence[Case], wanted: str
+) -> Sequence[Case]:
+    """The example's case and the one before it (the paper shows Box005 and Box006), or all there
+    are.
+    """
     place = identified(cases).index(example(prepared, cases, wanted))
     first = max(min(place - 1, len(cases) - 2), 0)
     return cases[first : first + 2]
 
 
 def example_toss(prepared: xr.Dataset) -> xr.Dataset:
-    """The usable toss with the median horizontal travel from release to rest: neither the best nor the worst.
+    """The usable toss with the median horizontal travel from release to rest: neither the best nor
+    the worst.
 
-    Tumbling tosses and moving surfaces are left out; where there are no others, it is the first usable toss.
+    Tumbling tosses and moving surfaces are left out; where there are no others, it is the first
+    usable toss.
     """
-    usable = [samples for _, samples in iterate_recordings(prepared) if not str(samples["reason"].values)]
-    still = [toss for toss in usable if not int(toss["tumbled"]) and not np.any(toss["surface_velocity"])]
+    usable = [
+        samples for _, samples in iterate_recordings(prepared) if not str(samples["reason"].values)
+    ]
+    still = [
+        toss for toss in usable if not int(toss["tumbled"]) and not np.any(toss["surface_velocity"])
+    ]
 
     def travel(toss: xr.Dataset) -> float:
         path = toss["position"].values

@@ -1,4 +1,6 @@
-"""Figures 5 to 8: an impact, and its velocities; and the tables of the velocity-based identification."""
+"""Figures 5 to 8: an impact, and its velocities; and the tables of the velocity-based
+identification.
+"""
 
 from __future__ import annotations
 
@@ -43,16 +45,21 @@ def impact_figures(
     window: int,
     figures: Mapping[str, Any],
 ) -> dict[str, Shown]:
-    """Figures 5 to 8 of a run, of the dataset of impacts that shows the example's object, or of the first one.
+    """Figures 5 to 8 of a run, of the dataset of impacts that shows the example's object, or of the
+    first one.
 
-    ``impacts`` and ``velocity_fits`` are by the paper's own scheme; ``window`` is samples on either side of the impact.
+    ``impacts`` and ``velocity_fits`` are by the paper's own scheme; ``window`` is samples on either
+    side of the impact.
     """
     data, sources = by_name(prepared, datasets), identified(impact_cases)
     place = next((k for k, on in enumerate(sources) if object_of(data[on]) == figures["object"]), 0)
     name = sources[place]
     impact = example_window(read_impacts(impacts[place], split=IDENTIFICATION)[1])
     found = ContactParameters(**read_json(velocity_fits[place])["parameters"])
-    simulated = {f"simulated, {_FINER} steps per sample": (found, _FINER), "simulated, 1 step per sample": (found, 1)}
+    simulated = {
+        f"simulated, {_FINER} steps per sample": (found, _FINER),
+        "simulated, 1 step per sample": (found, 1),
+    }
     tables = {
         "fig05_vertex_heights": vertex_heights(data[name], impact),
         "fig06_impact_velocities": window_velocities(data[name], impact, window, {}),
@@ -62,8 +69,12 @@ def impact_figures(
 
 
 def example_window(windows: Sequence[ImpactWindow]) -> ImpactWindow:
-    """The impact whose weighted change of velocity is the median one: neither the gentlest nor the hardest."""
-    change = [float(np.linalg.norm(w.impact.post_twist[:3] - w.impact.pre_twist[:3])) for w in windows]
+    """The impact whose weighted change of velocity is the median one: neither the gentlest nor the
+    hardest.
+    """
+    change = [
+        float(np.linalg.norm(w.impact.post_twist[:3] - w.impact.pre_twist[:3])) for w in windows
+    ]
     return windows[int(np.argsort(change)[len(change) // 2])]
 
 
@@ -72,13 +83,22 @@ def _recording(prepared: xr.Dataset, name: str) -> xr.Dataset:
 
 
 def vertex_heights(prepared: xr.Dataset, window: ImpactWindow) -> pd.DataFrame:
-    """Figure 5: heights (m) of the eight vertices over the surface against the sample; the impact marked."""
+    """Figure 5: heights (m) of the eight vertices over the surface against the sample; the impact
+    marked.
+    """
     samples, impact = _recording(prepared, window.impact.toss), window.impact
     poses = samples["position"].values, samples["orientation"].values
     heights = pd.DataFrame(vertex_positions(*poses, prepared["vertices"].values)[:, :, 2])
-    table = heights.rename_axis("sample").reset_index().melt("sample", var_name="vertex", value_name="height_m")
+    table = (
+        heights.rename_axis("sample")
+        .reset_index()
+        .melt("sample", var_name="vertex", value_name="height_m")
+    )
     table = table.sort_values(["sample", "vertex"], ignore_index=True)
-    table["impacting"], table["impact"] = table["vertex"] == impact.vertex, table["sample"] == impact.sample
+    table["impacting"], table["impact"] = (
+        table["vertex"] == impact.vertex,
+        table["sample"] == impact.sample,
+    )
     table["vertex"] = table["vertex"].astype(int) + 1
     table.insert(0, "object", prepared.attrs["object"])
     table.insert(1, "toss", impact.toss)
@@ -93,11 +113,12 @@ def window_velocities(
 ) -> pd.DataFrame:
     """Figures 6 to 8: hybrid velocities around an impact: measured, fitted, and simulated.
 
-    ``reach`` is samples on either side of k_im. ``simulated`` has parameters and steps per sample by the label of the
-    curve; all start from the window's own start (k_im - 5).
+    ``reach`` is samples on either side of k_im. ``simulated`` has parameters and steps per sample
+    by the label of the curve; all start from the window's own start (k_im - 5).
 
-    Returns columns object, toss, k_im, offset (samples from k_im), component, unit, kind (``measured``,
-    ``fitted`` or a label of ``simulated``), side (``pre`` or ``post`` for fitted ones), value.
+    Returns columns object, toss, k_im, offset (samples from k_im), component, unit, kind
+    (``measured``, ``fitted`` or a label of ``simulated``), side (``pre`` or ``post`` for fitted
+    ones), value.
     """
     samples, impact = _recording(prepared, window.impact.toss), window.impact
     body, step = body_of(prepared), 1.0 / float(prepared.attrs["sample_frequency"])
@@ -118,9 +139,15 @@ def window_velocities(
         tables.append(_curve(chosen, fitted, "fitted", side))
     for label, (parameters, substeps) in simulated.items():
         gravity = tuple(map(float, window.gravity))
-        options = SteppingOptions(step, substeps=substeps, gravity=(gravity[0], gravity[1], gravity[2]))
-        run = simulate(body, window.start, parameters, options, 2 * reach + 1, impact.surface_velocity)
-        tables.append(_curve(offsets, np.hstack([run.linear_velocity, run.angular_velocity]), label, ""))
+        options = SteppingOptions(
+            step, substeps=substeps, gravity=(gravity[0], gravity[1], gravity[2])
+        )
+        run = simulate(
+            body, window.start, parameters, options, 2 * reach + 1, impact.surface_velocity
+        )
+        tables.append(
+            _curve(offsets, np.hstack([run.linear_velocity, run.angular_velocity]), label, "")
+        )
     table = pd.concat(tables, ignore_index=True)
     table.insert(0, "object", prepared.attrs["object"])
     table.insert(1, "toss", impact.toss)
@@ -158,10 +185,14 @@ def draw_heights(data: pd.DataFrame) -> Figure:
     figure, axes = plt.subplots(figsize=(style.SINGLE_COLUMN, 2.3))
     for vertex, part in data.groupby("vertex"):
         if not part["impacting"].any():
-            axes.plot(part["sample"], 1e3 * part["height_m"], color=style.MEASURED, lw=0.7, zorder=1)
+            axes.plot(
+                part["sample"], 1e3 * part["height_m"], color=style.MEASURED, lw=0.7, zorder=1
+            )
         else:
             name = rf"impacting vertex $\mathbf{{p}}_{{{vertex}}}$"
-            axes.plot(part["sample"], 1e3 * part["height_m"], color=style.LINE, zorder=2, label=name)
+            axes.plot(
+                part["sample"], 1e3 * part["height_m"], color=style.LINE, zorder=2, label=name
+            )
             hit = part[part["impact"]]
             axes.plot(
                 hit["sample"], 1e3 * hit["height_m"], "o", color=style.LINE, mec="black", mew=0.5, ms=5, zorder=3,
@@ -178,17 +209,26 @@ def draw_heights(data: pd.DataFrame) -> Figure:
 
 
 def draw_velocities(data: pd.DataFrame) -> Figure:
-    """Figures 6 to 8: velocities around an impact, measured and fitted; a column for each simulation, if there are."""
+    """Figures 6 to 8: velocities around an impact, measured and fitted; a column for each
+    simulation, if there are.
+    """
     kinds = [kind for kind in dict.fromkeys(data["kind"]) if kind not in ("measured", "fitted")]
     columns = kinds or [""]
     width = style.SINGLE_COLUMN if len(columns) == 1 else style.DOUBLE_COLUMN
-    figure, panels = plt.subplots(2, len(columns), figsize=(width, 3.9), sharex=True, sharey="row", squeeze=False)
+    figure, panels = plt.subplots(
+        2, len(columns), figsize=(width, 3.9), sharex=True, sharey="row", squeeze=False
+    )
     for column, kind in enumerate(columns):
         for panel, (letter, label) in zip(panels[:, column], _ROWS, strict=True):
             for axis, colour in _COLOURS.items():
                 part = data[data["component"] == f"{letter}_{axis}"]
                 measured, run = (part[part["kind"] == name] for name in ("measured", kind))
-                panel.plot(measured["offset"], measured["value"], color=colour, label=rf"${_SYMBOLS[letter]}_{axis}$")
+                panel.plot(
+                    measured["offset"],
+                    measured["value"],
+                    color=colour,
+                    label=rf"${_SYMBOLS[letter]}_{axis}$",
+                )
                 for _, side in part[part["kind"] == "fitted"].groupby("side"):
                     panel.plot(side["offset"], side["value"], "--", color="black", lw=0.9)
                 if kind:
@@ -230,27 +270,43 @@ def _mark_sides(panel: Axes, data: pd.DataFrame, *, named: bool) -> None:
 
 
 def velocity_row(
-    fit: dict[str, Any], candidates: pd.DataFrame, losses: pd.DataFrame, *, calibrated: bool, prepared: xr.Dataset
+    fit: dict[str, Any],
+    candidates: pd.DataFrame,
+    losses: pd.DataFrame,
+    *,
+    calibrated: bool,
+    prepared: xr.Dataset,
 ) -> dict[str, Any]:
     """One row of ``ext_velocity_identification``; losses are eq. 17's in m/s.
 
-    ``corner_radius_mm``: how much deeper a sharp corner turns round the further it stands out, which is the radius of
-    rounded corners, and ``flat_height_mm``, where one would that doesn't stand out: a line through the kept impacts,
-    with standard errors over blocks of them; NaN for fewer than ten.
+    ``corner_radius_mm``: how much deeper a sharp corner turns round the further it stands out,
+    which is the radius of rounded corners, and ``flat_height_mm``, where one would that doesn't
+    stand out: a line through the kept impacts, with standard errors over blocks of them; NaN for
+    fewer than ten.
     """
     kept, n_tosses = candidates[candidates["kept"]], prepared.sizes["recording"]
     line, error = np.full((2, 2), np.nan)
     if len(kept) >= _FEWEST_FOR_A_RADIUS:
         design = np.column_stack([np.ones(len(kept)), -kept["stands_out"]])
-        equations = [(np.outer(x, x), x * y) for x, y in zip(design, kept["contact_height_mm"], strict=True)]
+        equations = [
+            (np.outer(x, x), x * y) for x, y in zip(design, kept["contact_height_mm"], strict=True)
+        ]
         line, error = block_jackknife(equations)
     test = losses.loc[losses["split"] == "test", "loss"]
-    row = {"dataset": fit["data"]["dataset"], "object": object_of(prepared), "scheme": fit["variant"]}
+    row = {
+        "dataset": fit["data"]["dataset"],
+        "object": object_of(prepared),
+        "scheme": fit["variant"],
+    }
     row |= {"calibrated": calibrated, "n_recordings": n_tosses, "n_candidates": len(candidates)}
     row |= {"n_impacts": len(kept), "impacts_per_toss": len(kept) / n_tosses}
     for name, (low, high) in fit["intervals"].items():
         row |= {name: fit["parameters"][name], f"{name}_low": low, f"{name}_high": high}
-    row |= {"identification_loss": fit["objective"], "test_loss": test.mean(), "sem_test_loss": test.sem()}
+    row |= {
+        "identification_loss": fit["objective"],
+        "test_loss": test.mean(),
+        "sem_test_loss": test.sem(),
+    }
     row |= {"n_test_impacts": len(test), "best_per_impact_loss": fit["best_per_impact"]}
     row |= {"loss_without_contact": fit["no_impact"]}
     row |= {"corner_radius_mm": line[1], "corner_radius_se_mm": error[1]}
@@ -275,9 +331,9 @@ def impact_tables(
 ) -> dict[str, pd.DataFrame]:
     """``ext_velocity_identification``, ``ext_impact_mpec`` where there is one, and ``impacts.csv``.
 
-    ``velocity_fits``, ``candidates`` and ``losses`` are files of every identification on impacts (dataset, variant),
-    ``forms`` those of the comparisons of forms, where the variant has ``mpec``; ``impacts`` is the file ``impacts.csv``
-    to write, with the first variant's candidates.
+    ``velocity_fits``, ``candidates`` and ``losses`` are files of every identification on impacts
+    (dataset, variant), ``forms`` those of the comparisons of forms, where the variant has ``mpec``;
+    ``impacts`` is the file ``impacts.csv`` to write, with the first variant's candidates.
     """
     data, left = by_name(prepared, datasets), iter(forms)
     variants = {variant["name"]: variant for variant in block["velocity"]["variants"]}

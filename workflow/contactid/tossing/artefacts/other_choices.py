@@ -1,4 +1,6 @@
-"""Choices that the paper names and didn't make: other grids, thresholds and differences, and tosses that turn over."""
+"""Choices that the paper names and didn't make: other grids, thresholds and differences, and tosses
+that turn over.
+"""
 
 from __future__ import annotations
 
@@ -60,11 +62,19 @@ def impact_tables(
         losses, of = swept[name]["loss"], {"dataset": name, "object": object_of(data[name])}
         mu, e_n, _ = best_point(losses.mean("impact"))
         smeared = _neighbours_kept(windows, data[name], window)
-        for scheme, loss in velocity_losses_by_choice(body, windows, smeared, losses, options).items():
+        for scheme, loss in velocity_losses_by_choice(
+            body, windows, smeared, losses, options
+        ).items():
             if loss.sizes["impact"]:
                 best = dict(zip(_OPTIMUM, best_point(loss.mean("impact")), strict=True))
                 sticking = _sticking(losses, e_n) if scheme == _PAPER else np.nan
-                row = {**of, "scheme": scheme, "impacts": loss.sizes["impact"], **best, "sticking_pct": sticking}
+                row = {
+                    **of,
+                    "scheme": scheme,
+                    "impacts": loss.sizes["impact"],
+                    **best,
+                    "sticking_pct": sticking,
+                }
                 choices.append(row | {"data": data_label(data[name])})
         simulated = {"simulated": (ContactParameters(mu, e_n), 1)}
         curves = window_velocities(data[name], example_window(windows), window, simulated)
@@ -84,8 +94,8 @@ def velocity_losses_by_choice(
 ) -> dict[str, xr.DataArray]:
     """Velocity-based losses (impact, friction_mu, restitution_e_n) by what was chosen.
 
-    The choices are the paper's (``losses``), a grid of a fifth of its step, faster impacts alone, and the
-    windows ``smeared``, whose v+ is the one central difference next to the impact.
+    The choices are the paper's (``losses``), a grid of a fifth of its step, faster impacts alone,
+    and the windows ``smeared``, whose v+ is the one central difference next to the impact.
     """
     mu, e_n, _ = best_point(losses.mean("impact"))
     values = losses["friction_mu"].values
@@ -120,9 +130,14 @@ def _normal_speed(body: BodyProperties, window: ImpactWindow) -> float:
     return float(-corner[2])
 
 
-def _neighbours_kept(windows: Sequence[ImpactWindow], prepared: xr.Dataset, window: int) -> list[ImpactWindow]:
+def _neighbours_kept(
+    windows: Sequence[ImpactWindow], prepared: xr.Dataset, window: int
+) -> list[ImpactWindow]:
     """The impacts with v+ as the central difference at the first sample after k_im."""
-    recorded, step = dict(iterate_recordings(prepared)), 1.0 / float(prepared.attrs["sample_frequency"])
+    recorded, step = (
+        dict(iterate_recordings(prepared)),
+        1.0 / float(prepared.attrs["sample_frequency"]),
+    )
     kept = []
     for one in windows:
         samples = recorded[one.impact.toss]
@@ -136,9 +151,10 @@ def _neighbours_kept(windows: Sequence[ImpactWindow], prepared: xr.Dataset, wind
 def impact_in_short(curves: pd.DataFrame) -> list[dict[str, Any]]:
     """A row for the velocities that were measured, are simulated, and would be without an impact.
 
-    All are shares of the impact's change of velocity, weighted as in eq. 17: ``distance``, the root mean
-    square distance from the measured velocities after the impact, and ``largest_step`` from sample to sample.
-    ``curves`` are of :func:`contactid.tossing.artefacts.impacts.window_velocities`.
+    All are shares of the impact's change of velocity, weighted as in eq. 17: ``distance``, the root
+    mean square distance from the measured velocities after the impact, and ``largest_step`` from
+    sample to sample. ``curves`` are of
+    :func:`contactid.tossing.artefacts.impacts.window_velocities`.
     """
     weights = dict(zip(COMPONENTS, WEIGHTS, strict=True))
     weighted = curves.assign(value=curves["value"] * curves["component"].map(weights))
@@ -149,23 +165,35 @@ def impact_in_short(curves: pd.DataFrame) -> list[dict[str, Any]]:
     change = float(np.linalg.norm(fitted.loc[after] - fitted.loc[before]))
     still = 0.0 * measured + fitted.loc[before]
     rows = []
-    for kind, curve in (("measured", measured), ("simulated", wide.loc["simulated"]), ("no_impact", still)):
+    for kind, curve in (
+        ("measured", measured),
+        ("simulated", wide.loc["simulated"]),
+        ("no_impact", still),
+    ):
         differences = (curve - measured).loc[after:].to_numpy()
         steps = np.linalg.norm(np.diff(curve.to_numpy(), axis=0), axis=1)
         distance = float(np.sqrt((differences**2).sum(axis=1).mean()))
-        rows.append({"kind": kind, "distance": distance / change, "largest_step": float(steps.max()) / change})
+        rows.append(
+            {
+                "kind": kind,
+                "distance": distance / change,
+                "largest_step": float(steps.max()) / change,
+            }
+        )
     return rows
 
 
 def tumbling_costs(
     prepared: Sequence[str], datasets: Sequence[str], cases: Sequence[Case], sweeps: Sequence[str]
 ) -> pd.DataFrame:
-    """``ext_tumbling_costs``: how much restitution changes the trajectory-based cost of tosses that turn over.
+    """``ext_tumbling_costs``: how much restitution changes the trajectory-based cost of tosses that
+    turn over.
 
-    Some recorded releases of every dataset that is identified on are simulated with its optimum and with
-    spin; these tosses have a cost over every other point of the grid (eqs. 16 and 18), beside the cost of
-    the recorded ones. ``restitution_pct``: change of the cost, each at its best friction, for restitution
-    up to 0.6, over the cost's whole range. ``sweeps`` are of the first variant.
+    Some recorded releases of every dataset that is identified on are simulated with its optimum and
+    with spin; these tosses have a cost over every other point of the grid (eqs. 16 and 18), beside
+    the cost of the recorded ones. ``restitution_pct``: change of the cost, each at its best
+    friction, for restitution up to 0.6, over the cost's whole range. ``sweeps`` are of the first
+    variant.
     """
     names = identified(cases)
     data, swept, rows = by_name(prepared, datasets), by_name(sweeps, names), []
@@ -199,7 +227,9 @@ def tumbling_costs(
     return pd.DataFrame(rows)
 
 
-def _with_spin(prepared: xr.Dataset, parameters: ContactParameters) -> tuple[list[MeasuredToss], SteppingOptions]:
+def _with_spin(
+    prepared: xr.Dataset, parameters: ContactParameters
+) -> tuple[list[MeasuredToss], SteppingOptions]:
     """Simulations of a dataset's first usable releases with spin, as long as the recorded tosses."""
     body, step, tosses = body_of(prepared), 1.0 / float(prepared.attrs["sample_frequency"]), []
     for item in usable_tosses(prepared, start="central_difference", split=IDENTIFICATION)[:_TOSSES]:
@@ -210,5 +240,7 @@ def _with_spin(prepared: xr.Dataset, parameters: ContactParameters) -> tuple[lis
         spin = start.angular_velocity + _SPIN * across / np.linalg.norm(across)
         start = replace(start, angular_velocity=spin)
         run = simulate(body, start, parameters, options, len(toss.position), toss.surface_velocity)
-        tosses.append(replace(toss, start=start, position=run.position, orientation=run.orientation))
+        tosses.append(
+            replace(toss, start=start, position=run.position, orientation=run.orientation)
+        )
     return tosses, options

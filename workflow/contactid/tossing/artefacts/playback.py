@@ -1,8 +1,8 @@
 """Measured tosses beside predicted ones, thinned and rounded for playing them on a page.
 
-The tosses are the best, the median and the worst by the loss of eq. 18 of every case, predicted with the parameters
-of the study's first variant, which fills the paper's tables. Errors are taken from the poses as recorded, before
-anything is thinned or rounded.
+The tosses are the best, the median and the worst by the loss of eq. 18 of every case, predicted
+with the parameters of the study's first variant, which fills the paper's tables. Errors are taken
+from the poses as recorded, before anything is thinned or rounded.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def write_playback(
 ) -> None:
     """Write the shown tosses of all cases (identified on, predicted on) as JSON.
 
-    All lists of files are of the cases; no ``calibrations`` where the predicting ``variant`` isn't calibrated.
+    All lists of files are of the cases; no ``calibrations`` where the predicting ``variant`` isn't
+    calibrated.
     """
     stepped = Variant.from_config(variant)
     shown = []
@@ -69,9 +70,11 @@ def shown_tosses(
     longest: int = LONGEST,
     about: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
-    """Best, median and worst toss of a case, as :func:`played_toss` describes them, with what else is said of them.
+    """Best, median and worst toss of a case, as :func:`played_toss` describes them, with what else
+    is said of them.
 
-    ``predicted`` is the table of predictions for the same tosses and parameters, ``longest`` the frames of all shown.
+    ``predicted`` is the table of predictions for the same tosses and parameters, ``longest`` the
+    frames of all shown.
     """
     by_name = {item.toss.name: item for item in problem.tosses}
     chosen = chosen_tosses(predicted)
@@ -103,16 +106,21 @@ def chosen_tosses(predicted: pd.DataFrame) -> dict[str, str]:
     return chosen
 
 
-def played_toss(problem: Problem, item: PreparedToss, parameters: ContactParameters, every: int) -> dict[str, Any]:
+def played_toss(
+    problem: Problem, item: PreparedToss, parameters: ContactParameters, every: int
+) -> dict[str, Any]:
     """Every so manieth sample of a toss and of its prediction, the first and the last among them.
 
-    Returns ``friction_mu``, ``restitution_e_n``; ``vertices`` (mm, in B) and ``faces`` (indices of their corners,
-    anticlockwise from outside); ``surface_velocity`` (mm/s, in C); ``time_ms``; ``measured`` and ``predicted``, rows of
-    x, y, z (mm) and qw, qx, qy, qz in C; ``position_error_mm`` and ``angle_error_deg``; ``mean_position_error_mm`` and
+    Returns ``friction_mu``, ``restitution_e_n``; ``vertices`` (mm, in B) and ``faces`` (indices of
+    their corners, anticlockwise from outside); ``surface_velocity`` (mm/s, in C); ``time_ms``;
+    ``measured`` and ``predicted``, rows of x, y, z (mm) and qw, qx, qy, qz in C;
+    ``position_error_mm`` and ``angle_error_deg``; ``mean_position_error_mm`` and
     ``mean_angle_error_deg`` over all samples.
     """
     toss, options = item.toss, problem.options
-    run = simulate(problem.body, toss.start, parameters, options, len(toss.position), toss.surface_velocity)
+    run = simulate(
+        problem.body, toss.start, parameters, options, len(toss.position), toss.surface_velocity
+    )
     position_error = _MM * np.linalg.norm(toss.position - run.position, axis=1)
     angle_error = np.degrees(rotations.angle_between(toss.orientation, run.orientation))
     last = len(toss.position) - 1
@@ -140,7 +148,9 @@ def _poses(position: np.ndarray, orientation: np.ndarray, shown: np.ndarray) -> 
 
 
 def faces(vertices: np.ndarray) -> list[list[int]]:
-    """Faces of the convex hull of (n, 3) corners: indices of each one's corners, anticlockwise from outside."""
+    """Faces of the convex hull of (n, 3) corners: indices of each one's corners, anticlockwise from
+    outside.
+    """
     size = float(np.ptp(vertices, axis=0).max())
     hull = ConvexHull(vertices / size)
     normals = np.unique(hull.equations[:, :3].round(4) + 0.0, axis=0)  # -0.0 is 0.0
@@ -151,6 +161,8 @@ def faces(vertices: np.ndarray) -> list[list[int]]:
         middle = vertices[corners].mean(axis=0)
         first = vertices[corners[0]] - middle
         around = vertices[corners] - middle
-        angle = np.arctan2(around @ np.cross(normal, first), around @ first * np.linalg.norm(normal))
+        angle = np.arctan2(
+            around @ np.cross(normal, first), around @ first * np.linalg.norm(normal)
+        )
         found.append(corners[np.argsort(angle)].tolist())
     return found

@@ -1,4 +1,6 @@
-"""The authors' own plot data as tables: optima of their cost surfaces, errors of their rest poses, one impact."""
+"""The authors' own plot data as tables: optima of their cost surfaces, errors of their rest poses,
+one impact.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,15 @@ _PLATEAU = 0.01  # of the loss at the largest friction, as of our own losses (id
 def plotted_tables(
     plots: str, dataset: str, velocity_sweep: Sequence[str], trajectory_sweep: Sequence[str]
 ) -> dict[str, pd.DataFrame]:
-    """``ext_plotted_costs``, ``ext_plotted_rest_poses`` and ``ext_plotted_impact``; empty for a part that is left out.
+    """``ext_plotted_costs``, ``ext_plotted_rest_poses`` and ``ext_plotted_impact``; empty for a
+    part that is left out.
 
     Parameters
     ----------
-    plots, dataset : the canonical file of :mod:`contactid.tossing.readers.author_plots`, and its dataset's name
-    velocity_sweep, trajectory_sweep : our own sweep of the paper's recordings of that box, one file or none
+    plots, dataset : the canonical file of :mod:`contactid.tossing.readers.author_plots`, and its
+        dataset's name
+    velocity_sweep, trajectory_sweep : our own sweep of the paper's recordings of that box, one file
+        or none
     """
     data = read_dataset(plots)
     ours = {"velocity": [read_dataset(file)["loss"].mean("impact") for file in velocity_sweep]}
@@ -38,13 +43,18 @@ def plotted_tables(
         "rest_poses": _rest_poses(data) if "rest_position" in data else [],
         "impact": [_impact(data)] if "velocity" in data else [],
     }
-    return {f"tables/ext_plotted_{name}": pd.DataFrame(rows).assign(dataset=dataset) for name, rows in made.items()}
+    return {
+        f"tables/ext_plotted_{name}": pd.DataFrame(rows).assign(dataset=dataset)
+        for name, rows in made.items()
+    }
 
 
 def _costs(costs: xr.DataArray, ours: Mapping[str, Sequence[xr.DataArray]]) -> list[dict[str, Any]]:
-    """A row for each surface of eq. 16: its optimum, where it is flat, and how far ours is from it on the same data.
+    """A row for each surface of eq. 16: its optimum, where it is flat, and how far ours is from it
+    on the same data.
 
-    ``unlike`` is 1 less its correlation with the other simulator's surface, or with that of exchanged parameters.
+    ``unlike`` is 1 less its correlation with the other simulator's surface, or with that of
+    exchanged parameters.
     """
     rows = []
     for kind, simulator in product(KINDS, SIMULATORS):
@@ -62,13 +72,19 @@ def _costs(costs: xr.DataArray, ours: Mapping[str, Sequence[xr.DataArray]]) -> l
             "restitution_e_n": e_n,
             "least_cost": least,
             # the last point alone is no plateau
-            "friction_flat_from": float(along["friction_mu"][first_flat]) if first_flat < len(along) - 1 else np.nan,
-            "restitution_flat_to": float(profile["restitution_e_n"][profile <= (1.0 + FLAT) * least].max()),
+            "friction_flat_from": float(along["friction_mu"][first_flat])
+            if first_flat < len(along) - 1
+            else np.nan,
+            "restitution_flat_to": float(
+                profile["restitution_e_n"][profile <= (1.0 + FLAT) * least].max()
+            ),
             "unlike": 1.0 - np.corrcoef(surface.values.ravel(), other.ravel())[0, 1],
             "unlike_exchanged": 1.0 - np.corrcoef(surface.values.ravel(), other.T.ravel())[0, 1],
         }
         for own in ours[kind]:
-            row["largest_difference_from_ours"] = float(np.abs(surface - own.interp_like(surface)).max())
+            row["largest_difference_from_ours"] = float(
+                np.abs(surface - own.interp_like(surface)).max()
+            )
         rows.append(row)
     return rows
 
@@ -92,9 +108,20 @@ def _impact(data: xr.Dataset) -> dict[str, Any]:
     """Eq. 17's loss of the impact by either simulator and without an impact, m/s."""
     last_pre, first_post = int(data["last_pre"]), int(data["first_post"])
     curves = {str(one): data["velocity"].sel(curve=one).values for one in data["curve"].values}
-    reached = {name: curves[name][first_post] for name in SIMULATORS} | {"no_impact": curves["before"][last_pre]}
-    left = {name: WEIGHTS * (twist - curves["after"][first_post]) for name, twist in reached.items()}
-    losses = {f"{name}_loss": float(np.linalg.norm(difference)) for name, difference in left.items()}
+    reached = {name: curves[name][first_post] for name in SIMULATORS} | {
+        "no_impact": curves["before"][last_pre]
+    }
+    left = {
+        name: WEIGHTS * (twist - curves["after"][first_post]) for name, twist in reached.items()
+    }
+    losses = {
+        f"{name}_loss": float(np.linalg.norm(difference)) for name, difference in left.items()
+    }
     middle = data.sizes["sample"] // 2
-    of = {"object": OBJECT, "sample": int(data["sample"][middle]), "last_pre": last_pre, "first_post": first_post}
+    of = {
+        "object": OBJECT,
+        "sample": int(data["sample"][middle]),
+        "last_pre": last_pre,
+        "first_post": first_post,
+    }
     return of | losses

@@ -1,4 +1,6 @@
-"""Tables II to IV, and what else the predictions of a run say: errors by scheme, on a moving surface, of the solver."""
+"""Tables II to IV, and what else the predictions of a run say: errors by scheme, on a moving
+surface, of the solver.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,21 @@ from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_report_csv
 from contactid.sources.motion import iterate_recordings
 from contactid.tossing.artefacts.data import by_name, data_label, object_of
-from contactid.tossing.configuration import NO_RESTITUTION, SIMULATOR, Scheme, schemes_of, velocity_cases
+from contactid.tossing.configuration import (
+    NO_RESTITUTION,
+    SIMULATOR,
+    Scheme,
+    schemes_of,
+    velocity_cases,
+)
 from contactid.tossing.predict.prediction import rest_errors
 
-_ERRORS = ("position_error_pct", "rotation_error_deg", "rest_position_error_cm", "rest_rotation_error_deg")
+_ERRORS = (
+    "position_error_pct",
+    "rotation_error_deg",
+    "rest_position_error_cm",
+    "rest_rotation_error_deg",
+)
 _PARAMETERS = ("friction_mu", "restitution_e_n")
 _AT_REST = ("rest_position_error_cm", "rest_rotation_error_deg")
 ALL = "all"
@@ -44,7 +57,9 @@ class Prediction:
 
     def about(self) -> dict[str, Any]:
         """Columns that say where a row came from; each table takes those that it needs."""
-        names = {name: getattr(self, name) for name in ("dataset", "identified_on", "object", "data")}
+        names = {
+            name: getattr(self, name) for name in ("dataset", "identified_on", "object", "data")
+        }
         scheme = {
             "scheme": self.scheme.name,
             "parameters": self.scheme.parameters,
@@ -67,9 +82,10 @@ def prediction_tables(
 ) -> dict[str, pd.DataFrame]:
     """The tables of this module and ``tosses.csv``.
 
-    ``toss_tables`` are tables of all tosses, used or not; ``predictions`` and ``fits`` files of every prediction
-    (identified on, predicted on, scheme). ``with_printed`` is the file of predictions with printed parameters, if there
-    are any for the objects. ``published`` are the printed values, ``tosses`` is the file ``tosses.csv`` to write.
+    ``toss_tables`` are tables of all tosses, used or not; ``predictions`` and ``fits`` files of
+    every prediction (identified on, predicted on, scheme). ``with_printed`` is the file of
+    predictions with printed parameters, if there are any for the objects. ``published`` are the
+    printed values, ``tosses`` is the file ``tosses.csv`` to write.
     """
     data, schemes = by_name(prepared, datasets), schemes_of(block)
     found = []
@@ -81,11 +97,15 @@ def prediction_tables(
         found.append(Prediction(dataset, on, schemes[scheme], *of_data, record, table))
     with_restitution = [item for item in found if item.scheme.kind != NO_RESTITUTION]
     without = [item for item in found if item.scheme.kind == NO_RESTITUTION]
-    printed = {name: printed_table(read_csv(published), name) for name in ("tab02", "tab03", "tab04")}
+    printed = {
+        name: printed_table(read_csv(published), name) for name in ("tab02", "tab03", "tab04")
+    }
     tables = {
         "tab02_identified_parameters": parameters_table(with_restitution, printed["tab02"]),
         "tab03_rest_pose_errors": rest_pose_table(with_restitution, printed["tab03"], "Table III"),
-        "tab04_rest_pose_errors_without_restitution": rest_pose_table(without, printed["tab04"], "Table IV"),
+        "tab04_rest_pose_errors_without_restitution": rest_pose_table(
+            without, printed["tab04"], "Table IV"
+        ),
         "ext_identification": identification_table(found),
         "ext_solver": solver_table(found),
         "ext_moving_surface": moving_table(found),
@@ -94,19 +114,35 @@ def prediction_tables(
     if velocity_cases(block):
         tables["ext_velocity_against_trajectory"] = disagreement_table(found)
     for file in with_printed:
-        tables["ext_printed_parameters"] = with_printed_table(read_csv(file), data, printed["tab03"])
-    write_report_csv(toss_rows([read_csv(file).astype({"toss": str}) for file in toss_tables], found), tosses)
+        tables["ext_printed_parameters"] = with_printed_table(
+            read_csv(file), data, printed["tab03"]
+        )
+    write_report_csv(
+        toss_rows([read_csv(file).astype({"toss": str}) for file in toss_tables], found), tosses
+    )
     return {f"tables/{name}": table for name, table in tables.items()}
 
 
 def printed_table(published: pd.DataFrame, artefact: str) -> pd.DataFrame:
-    """The printed values of a table, one row per condition, one column per quantity; without what is said of it."""
-    of_table = published["condition"].str.fullmatch(r"object=[^;]+;parameters=[^;]+;simulator=[^;]+")
+    """The printed values of a table, one row per condition, one column per quantity; without what
+    is said of it.
+    """
+    of_table = published["condition"].str.fullmatch(
+        r"object=[^;]+;parameters=[^;]+;simulator=[^;]+"
+    )
     part = published[(published["artefact"] == artefact) & of_table]
-    conditions = part["condition"].str.split(";").map(lambda items: dict(item.split("=", 1) for item in items))
+    conditions = (
+        part["condition"]
+        .str.split(";")
+        .map(lambda items: dict(item.split("=", 1) for item in items))
+    )
     wide = part.assign(**pd.DataFrame(list(conditions), index=part.index))
     keys = ["object", "parameters", "simulator"]
-    return wide.pivot(index=keys, columns="quantity", values="value").reset_index().rename_axis(columns=None)
+    return (
+        wide.pivot(index=keys, columns="quantity", values="value")
+        .reset_index()
+        .rename_axis(columns=None)
+    )
 
 
 def parameters_table(predictions: Sequence[Prediction], published: pd.DataFrame) -> pd.DataFrame:
@@ -116,8 +152,14 @@ def parameters_table(predictions: Sequence[Prediction], published: pd.DataFrame)
         fit, row = item.fit, item.about()
         for name in _PARAMETERS:
             row[f"{name}_low"], row[f"{name}_high"] = fit["intervals"][name]
-        row |= {"restitution_flat_to": fit.get("restitution_flat_to"), "objective": fit["objective"]}
-        row |= {"n_tosses": fit["data"]["n_tosses"], "n_impacts": fit["data"].get("n_impacts", np.nan)}
+        row |= {
+            "restitution_flat_to": fit.get("restitution_flat_to"),
+            "objective": fit["objective"],
+        }
+        row |= {
+            "n_tosses": fit["data"]["n_tosses"],
+            "n_impacts": fit["data"].get("n_impacts", np.nan),
+        }
         rows.append(row | {"converged": fit["converged"]})
     names = [
         "object", "parameters", "simulator", "scheme", *_PARAMETERS,
@@ -127,11 +169,15 @@ def parameters_table(predictions: Sequence[Prediction], published: pd.DataFrame)
     return _beside_printed(pd.DataFrame(rows)[names], published, "Table II")
 
 
-def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Tables III and IV: rest-pose errors (eqs. 20, 21) on a stationary surface, mean and standard deviation.
+def rest_pose_table(
+    predictions: Sequence[Prediction], published: pd.DataFrame, where: str
+) -> pd.DataFrame:
+    """Tables III and IV: rest-pose errors (eqs. 20, 21) on a stationary surface, mean and standard
+    deviation.
 
-    A toss that ends on another face than predicted has no angle about the normal in the sense of eq. 20; the rotation
-    columns are over the others, and ``n_same_face`` counts them. The 95 % intervals are those of the means.
+    A toss that ends on another face than predicted has no angle about the normal in the sense of
+    eq. 20; the rotation columns are over the others, and ``n_same_face`` counts them. The 95 %
+    intervals are those of the means.
     """
     rows = []
     for prediction in predictions:
@@ -139,10 +185,20 @@ def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame, 
         for subset, part in _subsets(still):
             if len(part):
                 position, angle = errors_at_rest(part)
-                intervals = _interval("position_error_mean_cm", position) | _interval("rotation_error_mean_deg", angle)
+                intervals = _interval("position_error_mean_cm", position) | _interval(
+                    "rotation_error_mean_deg", angle
+                )
                 counts = {"subset": subset, "n_tosses": len(part), "n_same_face": len(angle)}
                 rows.append(prediction.about() | means_of(position, angle) | intervals | counts)
-    names = ["parameters", "simulator", "scheme", "object", *means_of(position, angle), *intervals, *counts]
+    names = [
+        "parameters",
+        "simulator",
+        "scheme",
+        "object",
+        *means_of(position, angle),
+        *intervals,
+        *counts,
+    ]
     table = pd.DataFrame(rows)[[*names, "identified_on", "dataset", "data"]]
     return _beside_printed(table, published, where)
 
@@ -150,19 +206,30 @@ def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame, 
 def with_printed_table(
     predictions: pd.DataFrame, prepared: Mapping[str, xr.Dataset], published: pd.DataFrame
 ) -> pd.DataFrame:
-    """``ext_printed_parameters``: Table III with the printed parameters of Table II in place of identified ones."""
+    """``ext_printed_parameters``: Table III with the printed parameters of Table II in place of
+    identified ones.
+    """
     found = []
     for (name, kind), table in predictions.groupby(["dataset", "parameters"], sort=False):
-        dataset, scheme = str(name), Scheme("printed", "printed", str(kind), "", {"calibrated": False}, False)
+        dataset, scheme = (
+            str(name),
+            Scheme("printed", "printed", str(kind), "", {"calibrated": False}, False),
+        )
         of_data = prepared[dataset]
-        found.append(Prediction(dataset, "", scheme, object_of(of_data), data_label(of_data), {}, table))
+        found.append(
+            Prediction(dataset, "", scheme, object_of(of_data), data_label(of_data), {}, table)
+        )
     return rest_pose_table(found, published, "Table III").drop(columns="identified_on")
 
 
-def no_impact_table(predictions: Sequence[Prediction], prepared: Mapping[str, xr.Dataset]) -> pd.DataFrame:
-    """``ext_no_impact``: the errors of Table III if every toss ended where the box first touches the surface.
+def no_impact_table(
+    predictions: Sequence[Prediction], prepared: Mapping[str, xr.Dataset]
+) -> pd.DataFrame:
+    """``ext_no_impact``: the errors of Table III if every toss ended where the box first touches
+    the surface.
 
-    It is what a prediction by flight alone would say at best: the pose at first contact is the measured one.
+    It is what a prediction by flight alone would say at best: the pose at first contact is the
+    measured one.
     """
     rows = []
     for item in {prediction.dataset: prediction for prediction in predictions}.values():
@@ -172,7 +239,14 @@ def no_impact_table(predictions: Sequence[Prediction], prepared: Mapping[str, xr
             landed = pd.DataFrame([_at_contact(measured[toss]) for toss in still["toss"]])
             position, angle = errors_at_rest(landed)
             counts = {"n_tosses": len(position), "n_same_face": len(angle)}
-            rows.append({"object": item.object, "dataset": item.dataset, **means_of(position, angle), **counts})
+            rows.append(
+                {
+                    "object": item.object,
+                    "dataset": item.dataset,
+                    **means_of(position, angle),
+                    **counts,
+                }
+            )
             rows[-1]["data"] = item.data
     nothing = pd.Series(dtype=float)
     names = ["object", "dataset", *means_of(nothing, nothing), "n_tosses", "n_same_face", "data"]
@@ -190,7 +264,10 @@ def _interval(name: str, values: pd.Series) -> dict[str, float]:
     """95 % interval of a mean over tosses by Student's distribution; NaN for fewer than two."""
     n = len(values)
     reach = float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
-    return {f"{name}_low": float(values.mean()) - reach, f"{name}_high": float(values.mean()) + reach}
+    return {
+        f"{name}_low": float(values.mean()) - reach,
+        f"{name}_high": float(values.mean()) + reach,
+    }
 
 
 def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
@@ -204,7 +281,9 @@ def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
 
 
 def solver_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
-    """``ext_solver``: how well the contact law held in the predicted tosses, recomputed in every step."""
+    """``ext_solver``: how well the contact law held in the predicted tosses, recomputed in every
+    step.
+    """
     counted = ["contact_steps", "hyperstatic_steps", "unsolved_steps"]
     rows = []
     for item in predictions:
@@ -220,7 +299,11 @@ def toss_rows(tables: Sequence[pd.DataFrame], predictions: Sequence[Prediction])
     keys = ["dataset", "toss"]
     tosses = pd.concat(tables, ignore_index=True).drop_duplicates(keys)
     for variant in dict.fromkeys(item.scheme.name for item in predictions):
-        parts = [item.table.assign(dataset=item.dataset) for item in predictions if item.scheme.name == variant]
+        parts = [
+            item.table.assign(dataset=item.dataset)
+            for item in predictions
+            if item.scheme.name == variant
+        ]
         errors = pd.concat(parts).drop_duplicates(keys).set_index(keys)[["loss", *_ERRORS]]
         tosses = tosses.merge(errors.add_prefix(f"{variant}_").reset_index(), on=keys, how="left")
     return tosses
@@ -236,16 +319,20 @@ def _subsets(table: pd.DataFrame, always: bool = False) -> list[tuple[str, pd.Da
 
 def _beside_printed(ours: pd.DataFrame, published: pd.DataFrame, where: str) -> pd.DataFrame:
     """Append the printed rows of the table for the objects at hand."""
-    at_hand = published["object"].isin(set(ours["object"])) & published["parameters"].isin(set(ours["parameters"]))
+    at_hand = published["object"].isin(set(ours["object"])) & published["parameters"].isin(
+        set(ours["parameters"])
+    )
     printed = published[at_hand]
     return pd.concat([ours, printed.assign(data=f"printed, {where}")], ignore_index=True)
 
 
 def moving_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
-    """Errors on a moving surface over those on one at rest; the paper says that they are of the same order.
+    """Errors on a moving surface over those on one at rest; the paper says that they are of the
+    same order.
 
-    One row per dataset and scheme, and one over ``all`` datasets for each scheme. ``ratio`` columns are moving over
-    still means; ``same_order``: the position's ratio is within half an order of magnitude either way.
+    One row per dataset and scheme, and one over ``all`` datasets for each scheme. ``ratio`` columns
+    are moving over still means; ``same_order``: the position's ratio is within half an order of
+    magnitude either way.
     """
     rows = []
     for scheme in dict.fromkeys(item.scheme.name for item in predictions):
@@ -261,18 +348,26 @@ def moving_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
                 row |= {"moving_n": len(moving), "still_n": len(still)}
                 for name in _AT_REST:
                     means = moving[name].mean(), still[name].mean()
-                    row |= {f"moving_{name}": means[0], f"still_{name}": means[1], f"ratio_{name}": means[0] / means[1]}
+                    row |= {
+                        f"moving_{name}": means[0],
+                        f"still_{name}": means[1],
+                        f"ratio_{name}": means[0] / means[1],
+                    }
                 ratio = float(row[f"ratio_{_AT_REST[0]}"])
                 rows.append(row | {"same_order": bool(abs(np.log10(ratio)) <= 0.5), "data": data})
     names = [f"{kind}_{name}" for name in _AT_REST for kind in ("moving", "still", "ratio")]
-    return pd.DataFrame(rows, columns=["dataset", "scheme", "moving_n", "still_n", *names, "same_order", "data"])
+    return pd.DataFrame(
+        rows, columns=["dataset", "scheme", "moving_n", "still_n", *names, "same_order", "data"]
+    )
 
 
 def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
-    """``ext_velocity_against_trajectory``: parameters from impacts less those from trajectories, with 95 % intervals.
+    """``ext_velocity_against_trajectory``: parameters from impacts less those from trajectories,
+    with 95 % intervals.
 
-    Each scheme on impacts is held against the trajectory scheme that steps as it predicts, which has the same body. The
-    two are identified on different motion, so their errors are taken as independent and half-widths add in squares.
+    Each scheme on impacts is held against the trajectory scheme that steps as it predicts, which
+    has the same body. The two are identified on different motion, so their errors are taken as
+    independent and half-widths add in squares.
     """
     tosses = {(item.dataset, item.scheme.name): item for item in predictions}
     rows = []
@@ -280,7 +375,11 @@ def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
         other = tosses.get((item.dataset, item.scheme.stepping["name"]))
         if item.scheme.parameters != "velocity" or other is None:
             continue
-        row: dict[str, Any] = {"object": item.object, "scheme": item.scheme.name, "against": other.scheme.name}
+        row: dict[str, Any] = {
+            "object": item.object,
+            "scheme": item.scheme.name,
+            "against": other.scheme.name,
+        }
         row["calibrated"] = item.scheme.calibrated
         for name in _PARAMETERS:
             values = [each.fit["parameters"][name] for each in (item, other)]
@@ -290,7 +389,11 @@ def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
             up, down = np.hypot(sides[0, 1], sides[1, 0]), np.hypot(sides[0, 0], sides[1, 1])
             difference = values[0] - values[1]
             low, high = difference - down, difference + up
-            row |= {f"{name}_velocity": values[0], f"{name}_trajectory": values[1], f"{name}_difference": difference}
+            row |= {
+                f"{name}_velocity": values[0],
+                f"{name}_trajectory": values[1],
+                f"{name}_difference": difference,
+            }
             row |= {f"{name}_difference_low": low, f"{name}_difference_high": high}
             row[f"{name}_differs"] = bool(low > 0 or high < 0)
         rows.append(row | {"data": item.data})
@@ -298,7 +401,9 @@ def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
 
 
 def errors_at_rest(still: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """What Tables III and IV are about: position errors (cm), and angles (deg) of tosses that end on the same face."""
+    """What Tables III and IV are about: position errors (cm), and angles (deg) of tosses that end
+    on the same face.
+    """
     return still["rest_position_error_cm"], still.loc[still["same_face"], "e_rot_deg"].abs()
 
 

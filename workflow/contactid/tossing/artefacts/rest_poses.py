@@ -1,4 +1,6 @@
-"""Predicted distributions of rest poses: how they cover the measured ones, and what they look like from above."""
+"""Predicted distributions of rest poses: how they cover the measured ones, and what they look like
+from above.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def rest_pose_figures(
     outlines: Sequence[str],
     figures: Mapping[str, Any],
 ) -> dict[str, Shown]:
-    """``ext_calibration_curve`` and ``ext_rest_pose_distribution``; ``scores`` and ``outlines`` are of the cases."""
+    """``ext_calibration_curve`` and ``ext_rest_pose_distribution``; ``scores`` and ``outlines`` are
+    of the cases.
+    """
     data = by_name(prepared, datasets)
     pair = two_cases(data, cases, figures["object"])
     files = dict(zip(cases, outlines, strict=True))
@@ -60,7 +64,8 @@ def rest_pose_tables(
 ) -> dict[str, pd.DataFrame]:
     """``ext_rest_pose_coverage`` and ``ext_rest_pose_errors``.
 
-    ``scores`` and ``errors`` are files of (identified on, predicted on, variant), of which there are several.
+    ``scores`` and ``errors`` are files of (identified on, predicted on, variant), of which there
+    are several.
     """
     data = by_name(prepared, datasets)
     coverage, rows = [], []
@@ -68,7 +73,11 @@ def rest_pose_tables(
         places = [k for k, case in enumerate(rest_pose_cases) if case[2] == variant]
         names = [rest_pose_cases[k][1] for k in places]
         label = ", ".join(dict.fromkeys(data_label(data[name]) for name in names))
-        coverage.append(coverage_table(dict(read_scores(scores[k]) for k in places)).assign(scheme=variant, data=label))
+        coverage.append(
+            coverage_table(dict(read_scores(scores[k]) for k in places)).assign(
+                scheme=variant, data=label
+            )
+        )
         rows += [
             read_csv(errors[k]).assign(dataset=name, scheme=variant, data=data_label(data[name]))
             for k, name in zip(places, names, strict=True)
@@ -80,7 +89,9 @@ def rest_pose_tables(
 
 
 def draw_calibration_curve(data: pd.DataFrame) -> Figure:
-    """``ext_calibration_curve``: share of held-out rest poses inside the regions of each nominal probability."""
+    """``ext_calibration_curve``: share of held-out rest poses inside the regions of each nominal
+    probability.
+    """
     names = list(dict.fromkeys(data["object"]))
     columns = min(3, len(names))
     rows = -(-len(names) // columns)
@@ -94,15 +105,33 @@ def draw_calibration_curve(data: pd.DataFrame) -> Figure:
         part = data[data["object"] == name]
         band = part[part["level"] == "model_error"].sort_values("nominal_pct")
         panel.fill_between(
-            band["nominal_pct"], band["band_low_pct"], band["band_high_pct"], color="#dddddd", lw=0, step=None
+            band["nominal_pct"],
+            band["band_low_pct"],
+            band["band_high_pct"],
+            color="#dddddd",
+            lw=0,
+            step=None,
         )
         panel.plot([0, 100], [0, 100], color="black", lw=0.7, ls="--")
         for level, (_, colour, marker) in _LEVELS.items():
             curve = part[part["level"] == level].sort_values("nominal_pct")
-            panel.plot(curve["nominal_pct"], curve["covered_pct"], color=colour, marker=marker, ms=2.6, lw=0.9)
+            panel.plot(
+                curve["nominal_pct"],
+                curve["covered_pct"],
+                color=colour,
+                marker=marker,
+                ms=2.6,
+                lw=0.9,
+            )
         title = "all objects" if name == "all" else name
         panel.set_title(f"{title}, {band['n_tosses'].iloc[0]} tosses", loc="left")
-        panel.set(xlim=(0, 100), ylim=(-2, 102), aspect="equal", xticks=range(0, 101, 25), yticks=range(0, 101, 25))
+        panel.set(
+            xlim=(0, 100),
+            ylim=(-2, 102),
+            aspect="equal",
+            xticks=range(0, 101, 25),
+            yticks=range(0, 101, 25),
+        )
         if index % columns == 0:
             panel.set_ylabel("rest poses covered (%)")
         if index >= len(names) - columns:
@@ -114,7 +143,9 @@ def draw_calibration_curve(data: pd.DataFrame) -> Figure:
     ]
     handles.append(Line2D([], [], color="black", lw=0.7, ls="--", label="right regions"))
     band_patch = Patch(color="#dddddd", label="95 % range of chance")
-    figure.legend(handles=[*handles, band_patch], loc="outside upper center", ncols=min(columns + 1, 3))
+    figure.legend(
+        handles=[*handles, band_patch], loc="outside upper center", ncols=min(columns + 1, 3)
+    )
     return figure
 
 
@@ -122,7 +153,9 @@ def draw_regions(data: pd.DataFrame) -> Figure:
     """Regions of rest poses from above, a panel per toss of :func:`region_table`, by ``object``."""
     panels = data.groupby(["object", "toss"], sort=False)
     rows, size = -(-len(panels) // _COLUMNS), style.DOUBLE_COLUMN / _COLUMNS
-    figure, axes = plt.subplots(rows, _COLUMNS, figsize=(style.DOUBLE_COLUMN, size * rows + 0.7), squeeze=False)
+    figure, axes = plt.subplots(
+        rows, _COLUMNS, figsize=(style.DOUBLE_COLUMN, size * rows + 0.7), squeeze=False
+    )
     for axis in axes.flat[len(panels) :]:
         axis.set_visible(False)
     for axis, ((name, toss), part) in zip(axes.flat, panels, strict=False):
@@ -140,7 +173,15 @@ def draw_regions(data: pd.DataFrame) -> Figure:
     handles += [
         Line2D([], [], color=style.ACCENT, lw=0.9, ls="--", label="the same on another face"),
         Patch(facecolor="none", edgecolor="black", lw=0.9, label="measured at rest"),
-        Line2D([], [], color=style.RELEASE, ls="none", marker="+", ms=6, label="by the parameters alone"),
+        Line2D(
+            [],
+            [],
+            color=style.RELEASE,
+            ls="none",
+            marker="+",
+            ms=6,
+            label="by the parameters alone",
+        ),
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3)
     return figure

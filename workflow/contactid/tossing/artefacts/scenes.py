@@ -1,22 +1,26 @@
-"""The data behind figures 1 to 4 and 11 of the tossing paper: scenes in the surface frame C, as tidy tables of points.
+"""The data behind figures 1 to 4 and 11 of the tossing paper: scenes in the surface frame C, as
+tidy tables of points.
 
-The paper shows photographs and a sketch; here the same things are taken from the recorded poses. A scene has one row
-per point:
+The paper shows photographs and a sketch; here the same things are taken from the recorded poses. A
+scene has one row per point:
 
-============= ==================================================================================================
+=============
+    ==================================================================================================
 column        meaning
-============= ==================================================================================================
-object, toss  what is shown; ``toss`` is empty where no single toss is shown
-part          ``surface`` (corners of the patch), ``face`` and ``shadow`` of a box, ``corner`` (a contact point),
-              ``path`` (of B's origin), ``origin`` (of B at an instant), ``axis`` (of a frame), ``belt`` (an arrow),
-              ``dimension`` (its two ends), ``mass`` (where to write it)
+=============
+    ==================================================================================================
+object, toss  what is shown; ``toss`` is empty where no single toss is shown part
+``surface`` (corners of the patch), ``face`` and ``shadow`` of a box, ``corner`` (a contact point),
+              ``path`` (of B's origin), ``origin`` (of B at an instant), ``axis`` (of a frame),
+              ``belt`` (an arrow), ``dimension`` (its two ends), ``mass`` (where to write it)
 item          which one: the instant, the frame, the phase of the path, the quantity
 index         face 0 to 5, corner 1 to 8 (the order of the data plus 1), axis 0 to 2
 order         of the point within its polygon, line or arrow
 sample        of the recording, and ``time_s`` since the release; empty for what doesn't move
 x_m, y_m, z_m in C, the surface at z = 0
 value, unit   what a dimension, an arrow or a mass stands for
-============= ==================================================================================================
+=============
+    ==================================================================================================
 """
 
 from __future__ import annotations
@@ -42,7 +46,10 @@ COLUMNS = (
 )  # fmt: skip
 _XYZ = ["x_m", "y_m", "z_m"]
 _FEWEST_INSTANTS, _MOST_INSTANTS = 4, 7  # in the time lapse
-_SAME_PLACE, _SAME_DIRECTION = 5e-3, np.radians(1.0)  # closer than this (m, rad), two frames can't be drawn apart
+_SAME_PLACE, _SAME_DIRECTION = (
+    5e-3,
+    np.radians(1.0),
+)  # closer than this (m, rad), two frames can't be drawn apart
 _YAW_ON_SHELF = np.radians(30.0)  # figure 4: turned, so that three faces are seen from the front
 _SHELF_GAP = 0.09  # m between neighbouring boxes' outlines, for the dimensions
 _BELT_SECONDS = 0.3  # the belt's arrow is as long as its way in this time
@@ -60,7 +67,9 @@ def scene_figures(
     motions: Sequence[str],
     figures: Mapping[str, Any],
 ) -> dict[str, Shown]:
-    """Figures 1 to 4 and 11 of a run; ``motions`` are the canonical form of the datasets that are identified on."""
+    """Figures 1 to 4 and 11 of a run; ``motions`` are the canonical form of the datasets that are
+    identified on.
+    """
     data, known = by_name(prepared, datasets), identified(cases)
     name = example(data, cases, figures["object"])
     tosses, motion = data[name], read_dataset(motions[known.index(name)])
@@ -82,20 +91,26 @@ def example_toss_scene(prepared: xr.Dataset) -> pd.DataFrame:
     pieces = [surface, scene.belt(surface)]
     for sample in chosen:
         pieces += scene.box(sample, scene.name_of(sample))
-    pieces += [scene.path("flight", scene.release, scene.contact), scene.path("contact", scene.contact, scene.rest)]
+    pieces += [
+        scene.path("flight", scene.release, scene.contact),
+        scene.path("contact", scene.contact, scene.rest),
+    ]
     return scene.table(pieces)
 
 
 def frames_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
-    """Figure 2: the frames M, C and B and the contact points, at an instant of a toss's free flight.
+    """Figure 2: the frames M, C and B and the contact points, at an instant of a toss's free
+    flight.
 
-    ``motion`` is the canonical dataset that ``prepared`` was made from; it knows where C is in M. Where M and C
-    can't be drawn apart, the scene holds one frame named ``C M``.
+    ``motion`` is the canonical dataset that ``prepared`` was made from; it knows where C is in M.
+    Where M and C can't be drawn apart, the scene holds one frame named ``C M``.
     """
     scene = _Scene(prepared)
     sample = (scene.release + scene.contact) // 2
     frames = _reference_frames(prepared, motion, scene.toss)
-    floor = np.concatenate([scene.corners[sample], *(origin[None] for origin, _ in frames.values())])
+    floor = np.concatenate(
+        [scene.corners[sample], *(origin[None] for origin, _ in frames.values())]
+    )
     pieces = [
         scene.surface(floor, margin=0.6 * scene.size),
         *scene.box(sample, "B"),
@@ -107,10 +122,11 @@ def frames_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
 
 
 def setup_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
-    """Figure 3: surface, frames and one toss from before its release to its rest, with dimensions in m.
+    """Figure 3: surface, frames and one toss from before its release to its rest, with dimensions
+    in m.
 
-    The data don't tell where the conveyor ends, so the surface is the patch that the bodies of all usable tosses were
-    over between release and rest, and a margin.
+    The data don't tell where the conveyor ends, so the surface is the patch that the bodies of all
+    usable tosses were over between release and rest, and a margin.
     """
     scene = _Scene(prepared)
     over = [scene.corners[scene.release : scene.rest + 1].reshape(-1, 3)]
@@ -123,9 +139,14 @@ def setup_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
     surface = scene.surface(np.concatenate(over), margin=0.6 * scene.size)
     pieces = [surface, scene.belt(surface)]
     shown = float(np.ptp(points_of(surface), axis=0).max())
-    pieces += [_axes(name, *pose, length=max(0.6 * scene.size, 0.1 * shown)) for name, pose in frames.items()]
+    pieces += [
+        _axes(name, *pose, length=max(0.6 * scene.size, 0.1 * shown))
+        for name, pose in frames.items()
+    ]
     for sample in sorted({0, scene.release, scene.contact, scene.rest}):
-        pieces += scene.box(sample, "start" if sample == 0 < scene.release else scene.name_of(sample))
+        pieces += scene.box(
+            sample, "start" if sample == 0 < scene.release else scene.name_of(sample)
+        )
     pieces += [
         *([scene.path("carried", 0, scene.release)] if scene.release > 0 else []),
         scene.path("flight", scene.release, scene.contact),
@@ -136,7 +157,9 @@ def setup_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
 
 
 def boxes_scene(prepared_list: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """Figure 4: every object once, side by side along x on the plane z = 0, z_B upward, with size in mm, mass in kg."""
+    """Figure 4: every object once, side by side along x on the plane z = 0, z_B upward, with size
+    in mm, mass in kg.
+    """
     tables: dict[str, pd.DataFrame] = {}
     right = 0.0
     for prepared in prepared_list:
@@ -185,7 +208,9 @@ class _Scene:
         self.vertices = self.body.vertices
         self.size = float(np.ptp(self.vertices, axis=0).max())
         self.position, self.orientation = samples["position"].values, samples["orientation"].values
-        self.release, self.contact, self.rest = (int(samples[name]) for name in ("release", "contact", "rest"))
+        self.release, self.contact, self.rest = (
+            int(samples[name]) for name in ("release", "contact", "rest")
+        )
         self.surface_velocity = samples["surface_velocity"].values.astype(float)
         self.corners = vertex_positions(self.position, self.orientation, self.vertices)
 
@@ -203,11 +228,18 @@ class _Scene:
         """The patch under points (..., 3) and a margin (m)."""
         flat = points.reshape(-1, 3)[:, :2]
         low, high = flat.min(axis=0) - margin, flat.max(axis=0) + margin
-        corners = [(low[0], low[1], 0), (high[0], low[1], 0), (high[0], high[1], 0), (low[0], high[1], 0)]
+        corners = [
+            (low[0], low[1], 0),
+            (high[0], low[1], 0),
+            (high[0], high[1], 0),
+            (low[0], high[1], 0),
+        ]
         return _rows("surface", "patch", np.array(corners, dtype=float))
 
     def belt(self, patch: pd.DataFrame) -> pd.DataFrame:
-        """The way of the belt's material in 0.3 s, about the patch's middle; no row where it stands still."""
+        """The way of the belt's material in 0.3 s, about the patch's middle; no row where it stands
+        still.
+        """
         speed = float(np.linalg.norm(self.surface_velocity))
         middle = points_of(patch).mean(axis=0)
         ends = middle + np.array([[-0.5], [0.5]]) * _BELT_SECONDS * self.surface_velocity
@@ -224,10 +256,14 @@ class _Scene:
 
     def contact_points(self, sample: int, item: str) -> pd.DataFrame:
         numbers = np.arange(len(self.vertices)) + 1
-        return _rows("corner", item, self.corners[sample], index=numbers, order=0, **self.moment(sample))
+        return _rows(
+            "corner", item, self.corners[sample], index=numbers, order=0, **self.moment(sample)
+        )
 
     def path(self, item: str, first: int, last: int) -> pd.DataFrame:
-        return _rows("path", item, self.position[first : last + 1], **self.moment(np.arange(first, last + 1)))
+        return _rows(
+            "path", item, self.position[first : last + 1], **self.moment(np.arange(first, last + 1))
+        )
 
     def dimensions(self) -> list[pd.DataFrame]:
         """Height of B at release, and its way over the surface from release to rest."""
@@ -241,7 +277,8 @@ class _Scene:
 
 
 def _spread_instants(scene: _Scene) -> list[int]:
-    """Samples spread evenly over the way from release to rest; the one nearest to the first contact is moved there.
+    """Samples spread evenly over the way from release to rest; the one nearest to the first contact
+    is moved there.
 
     There are at most seven, and fewer where the box would hide itself.
     """
@@ -255,17 +292,24 @@ def _spread_instants(scene: _Scene) -> list[int]:
     return sorted({scene.release + int(sample) for sample in chosen})
 
 
-def _reference_frames(prepared: xr.Dataset, motion: xr.Dataset, toss: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _reference_frames(
+    prepared: xr.Dataset, motion: xr.Dataset, toss: str
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Origin (3,) m and axes (3, 3) in C of the frames C and M, by name."""
     if toss not in motion["recording"].values.astype(str):
         raise ContactIdError(
-            f"{motion.attrs['source']} has no recording {toss}", "Give the motion that the tosses were made from"
+            f"{motion.attrs['source']} has no recording {toss}",
+            "Give the motion that the tosses were made from",
         )
-    known = motion.isel(recording=int(np.flatnonzero(motion["recording"].values.astype(str) == toss)[0]))
+    known = motion.isel(
+        recording=int(np.flatnonzero(motion["recording"].values.astype(str) == toss)[0])
+    )
     slope = np.array([prepared.attrs["plane_slope_x"], prepared.attrs["plane_slope_y"]])
     plane = PlaneCorrection(prepared.attrs["plane_height"], slope, 0.0, 0)
     of_surface = known["surface_position"].values, known["surface_orientation"].values
-    origin, quaternion = plane.apply(*in_surface_frame(np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), *of_surface))
+    origin, quaternion = plane.apply(
+        *in_surface_frame(np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), *of_surface)
+    )
     angle = float(rotations.angle_between(quaternion[0], np.array([1.0, 0, 0, 0])))
     if np.linalg.norm(origin) < _SAME_PLACE and angle < _SAME_DIRECTION:
         return {"C M": (np.zeros(3), np.eye(3))}
@@ -273,12 +317,19 @@ def _reference_frames(prepared: xr.Dataset, motion: xr.Dataset, toss: str) -> di
 
 
 def _axes(frame: str, origin: np.ndarray, directions: np.ndarray, length: float) -> pd.DataFrame:
-    """The three axes of a frame, as lines of a length (m) from its origin; ``directions`` has them as columns."""
-    lines = [_rows("axis", frame, np.stack([origin, origin + length * directions[:, k]]), index=k) for k in range(3)]
+    """The three axes of a frame, as lines of a length (m) from its origin; ``directions`` has them
+    as columns.
+    """
+    lines = [
+        _rows("axis", frame, np.stack([origin, origin + length * directions[:, k]]), index=k)
+        for k in range(3)
+    ]
     return pd.concat(lines, ignore_index=True)
 
 
-def _faces(item: str, corners: np.ndarray, sides: Sequence[Sequence[int]], **more: Any) -> list[pd.DataFrame]:
+def _faces(
+    item: str, corners: np.ndarray, sides: Sequence[Sequence[int]], **more: Any
+) -> list[pd.DataFrame]:
     return [_rows("face", item, corners[side], index=k, **more) for k, side in enumerate(sides)]
 
 
@@ -290,7 +341,14 @@ def _shadow(item: str, corners: np.ndarray, **more: Any) -> pd.DataFrame:
 
 def _rows(part: str, item: str, points: np.ndarray, **more: Any) -> pd.DataFrame:
     table = pd.DataFrame(points, columns=_XYZ)
-    about = {"part": part, "item": item, "index": 0, "order": np.arange(len(points)), "unit": "", **more}
+    about = {
+        "part": part,
+        "item": item,
+        "index": 0,
+        "order": np.arange(len(points)),
+        "unit": "",
+        **more,
+    }
     return table.assign(**about)
 
 

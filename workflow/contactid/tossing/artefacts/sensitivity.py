@@ -30,7 +30,11 @@ from contactid.tossing.artefacts.data import (
     two_cases,
 )
 from contactid.tossing.predict.prediction import POSE
-from contactid.tossing.predict.sensitivity import PARAMETERS, largest_dimension, restitution_insensitive_below
+from contactid.tossing.predict.sensitivity import (
+    PARAMETERS,
+    largest_dimension,
+    restitution_insensitive_below,
+)
 from contactid.tossing.prepare.metrics import rest_position_error
 
 _SYMBOLS = {"friction_mu": r"$\mu$", "restitution_e_n": r"$e_N$"}
@@ -59,7 +63,8 @@ def sensitivity_figures(
 ) -> dict[str, Shown]:
     """Figure 14 and ``ext_sobol`` of a run.
 
-    ``varied`` are from :func:`contactid.tossing.predict.sensitivity.vary_parameters`, ``sobol`` Sobol indices.
+    ``varied`` are from :func:`contactid.tossing.predict.sensitivity.vary_parameters`, ``sobol``
+    Sobol indices.
     """
     data = by_name(prepared, datasets)
     pair = two_cases(data, cases, figures["object"])
@@ -67,7 +72,10 @@ def sensitivity_figures(
     tables = {case[1]: read_csv(files[case]).astype({"toss": str}) for case in pair}
     outlines = variation_outlines(tables, data, figures["tosses"], figures["seed"])
     indices = pd.concat(
-        [read_csv(file).assign(object=object_of(data[name])) for (_, name), file in zip(cases, sobol, strict=True)],
+        [
+            read_csv(file).assign(object=object_of(data[name]))
+            for (_, name), file in zip(cases, sobol, strict=True)
+        ],
         ignore_index=True,
     )
     return {
@@ -87,18 +95,25 @@ def sensitivity_tables(
 ) -> dict[str, pd.DataFrame]:
     """``ext_sensitivity`` and ``ext_sobol`` of a run.
 
-    ``variations`` (summaries), ``profiles`` and ``sobol`` are files of the cases; the indices are of one scheme.
+    ``variations`` (summaries), ``profiles`` and ``sobol`` are files of the cases; the indices are
+    of one scheme.
     """
     data = by_name(prepared, datasets)
     changes, indices = [], []
-    for (_, dataset), variation, profile, index in zip(cases, variations, profiles, sobol, strict=True):
+    for (_, dataset), variation, profile, index in zip(
+        cases, variations, profiles, sobol, strict=True
+    ):
         name, label = object_of(data[dataset]), data_label(data[dataset])
         largest = largest_dimension(data[dataset]["vertices"].values)
         below = restitution_insensitive_below(read_csv(profile), largest)
         changes.append(
-            read_csv(variation).assign(dataset=dataset, object=name, data=label, restitution_insensitive_below=below)
+            read_csv(variation).assign(
+                dataset=dataset, object=name, data=label, restitution_insensitive_below=below
+            )
         )
-        indices.append(read_csv(index).assign(dataset=dataset, object=name, scheme=sobol_scheme, data=label))
+        indices.append(
+            read_csv(index).assign(dataset=dataset, object=name, scheme=sobol_scheme, data=label)
+        )
     return {
         "tables/ext_sensitivity": pd.concat(changes, ignore_index=True),
         "tables/ext_sobol": pd.concat(indices, ignore_index=True),
@@ -108,41 +123,58 @@ def sensitivity_tables(
 def variation_outlines(
     varied: Mapping[str, pd.DataFrame], prepared: Mapping[str, xr.Dataset], n_tosses: int, seed: int
 ) -> pd.DataFrame:
-    """Figure 14: outlines from above (m, from the measured position) of rest poses with one parameter varied.
+    """Figure 14: outlines from above (m, from the measured position) of rest poses with one
+    parameter varied.
 
-    By dataset there are the table of :func:`vary_parameters` and the prepared tosses; ``n_tosses`` are drawn at random
-    for each object, of those that come to rest.
+    By dataset there are the table of :func:`vary_parameters` and the prepared tosses; ``n_tosses``
+    are drawn at random for each object, of those that come to rest.
 
-    Returns columns ``dataset``, ``object``, ``parameter``, ``panel``, ``toss``, ``kind`` (``measured``, ``varied``, or
-    ``median``: the varied pose with the least summed distance to the others), ``value``, ``corner``, ``x_m``, ``y_m``.
+    Returns columns ``dataset``, ``object``, ``parameter``, ``panel``, ``toss``, ``kind``
+    (``measured``, ``varied``, or ``median``: the varied pose with the least summed distance to the
+    others), ``value``, ``corner``, ``x_m``, ``y_m``.
     """
     tables = []
     for dataset, table in varied.items():
         names, item = _resting(table), prepared[dataset]
         if not len(names):
             raise ContactIdError(
-                f"{dataset}: no simulated toss comes to rest", "Correct the parameters, or their range"
+                f"{dataset}: no simulated toss comes to rest",
+                "Correct the parameters, or their range",
             )
         random = np.random.default_rng(seed)
         chosen = sorted(random.choice(len(names), size=min(n_tosses, len(names)), replace=False))
         for parameter, (panel, k) in product(PARAMETERS, enumerate(chosen)):
-            of_toss = table[(table["toss"] == names[k]) & (table["parameter"] == parameter) & table["rested"]]
+            of_toss = table[
+                (table["toss"] == names[k]) & (table["parameter"] == parameter) & table["rested"]
+            ]
             poses, measured = (
-                of_toss[[f"{kind}_{name}" for name in POSE]].to_numpy() for kind in ("simulated", "measured")
+                of_toss[[f"{kind}_{name}" for name in POSE]].to_numpy()
+                for kind in ("simulated", "measured")
             )
             middle = _medoid(poses[:, :2])
             drawn = [("measured", np.nan, measured[0])]
-            drawn += [("varied", value, pose) for value, pose in zip(of_toss["value"], poses, strict=True)]
+            drawn += [
+                ("varied", value, pose) for value, pose in zip(of_toss["value"], poses, strict=True)
+            ]
             drawn.append(("median", of_toss["value"].iloc[middle], poses[middle]))
-            about = {"dataset": dataset, "object": object_of(item), "parameter": parameter, "panel": panel}
+            about = {
+                "dataset": dataset,
+                "object": object_of(item),
+                "parameter": parameter,
+                "panel": panel,
+            }
             for kind, value, pose in drawn:
                 of_kind = {**about, "toss": names[k], "kind": kind, "value": value}
-                tables.append(outline_from_above(pose, item["vertices"].values, measured[0, :2], **of_kind))
+                tables.append(
+                    outline_from_above(pose, item["vertices"].values, measured[0, :2], **of_kind)
+                )
     return pd.concat(tables, ignore_index=True)[[*of_kind, "corner", "x_m", "y_m"]]
 
 
 def _resting(table: pd.DataFrame) -> np.ndarray:
-    """Names of the tosses that come to rest with some value of either parameter, in the table's order."""
+    """Names of the tosses that come to rest with some value of either parameter, in the table's
+    order.
+    """
     rested = table[table["rested"]].groupby("toss")["parameter"].nunique()
     names = table["toss"].unique()
     return names[[rested.get(name, 0) == table["parameter"].nunique() for name in names]]
@@ -158,7 +190,10 @@ def draw_variation(data: pd.DataFrame) -> Figure:
     rows = list(data[["dataset", "parameter"]].drop_duplicates().itertuples(index=False, name=None))
     columns = int(data["panel"].max()) + 1
     figure, panels = plt.subplots(
-        len(rows), columns, figsize=(style.DOUBLE_COLUMN * 0.85, 2.0 * len(rows) + 0.6), squeeze=False
+        len(rows),
+        columns,
+        figsize=(style.DOUBLE_COLUMN * 0.85, 2.0 * len(rows) + 0.6),
+        squeeze=False,
     )
     reach = 1.05 * float(data[["x_m", "y_m"]].abs().to_numpy().max())
     for row, (dataset, parameter) in enumerate(rows):
@@ -179,35 +214,55 @@ def draw_variation(data: pd.DataFrame) -> Figure:
             panel.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
             low, high = varied["value"].min(), varied["value"].max()
             panel.set_title(
-                f"toss {part['toss'].iloc[0]}\n{_SYMBOLS[parameter]} = {low:.2f} to {high:.2f}", loc="left", fontsize=6
+                f"toss {part['toss'].iloc[0]}\n{_SYMBOLS[parameter]} = {low:.2f} to {high:.2f}",
+                loc="left",
+                fontsize=6,
             )
             panel.label_outer()
             if column == 0:
-                panel.set_ylabel(f"{part['object'].iloc[0]}, varying {_SYMBOLS[parameter]}\n$y_C$ (m)")
+                panel.set_ylabel(
+                    f"{part['object'].iloc[0]}, varying {_SYMBOLS[parameter]}\n$y_C$ (m)"
+                )
             if row == len(rows) - 1:
                 panel.set_xlabel(r"$x_C$ (m)")
     layout = figure.get_layout_engine()
     if layout is not None:
         layout.set(h_pad=0.07)  # type: ignore[call-arg]  # room between rows, for titles of two lines
     handles = [
-        Patch(facecolor=(style.MEASURED, 0.75), edgecolor="black", lw=0.9, ls="--", label="measured"),
+        Patch(
+            facecolor=(style.MEASURED, 0.75), edgecolor="black", lw=0.9, ls="--", label="measured"
+        ),
         Patch(facecolor=style.SIMULATED, edgecolor="black", lw=0.6, label="simulated, median"),
-        Patch(facecolor=(style.SIMULATED, 0.25), edgecolor="black", lw=0.3, label="simulated, one parameter varied"),
+        Patch(
+            facecolor=(style.SIMULATED, 0.25),
+            edgecolor="black",
+            lw=0.3,
+            label="simulated, one parameter varied",
+        ),
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3)
     return figure
 
 
 def fill_outline(
-    panel: Axes, outline: pd.DataFrame, colour: str, alpha: float | None, line: float = 0.6, dashes: str = "-"
+    panel: Axes,
+    outline: pd.DataFrame,
+    colour: str,
+    alpha: float | None,
+    line: float = 0.6,
+    dashes: str = "-",
 ) -> None:
     """Fill the outline of a box, with an edge of width ``line``."""
     face = colour if alpha is None else (colour, alpha)
-    panel.fill(outline["x_m"], outline["y_m"], facecolor=face, edgecolor="black", lw=line, ls=dashes)
+    panel.fill(
+        outline["x_m"], outline["y_m"], facecolor=face, edgecolor="black", lw=line, ls=dashes
+    )
 
 
 def draw_sobol(data: pd.DataFrame) -> Figure:
-    """``ext_sobol``: total and first-order indices per input; a row per object, a panel per output that it has."""
+    """``ext_sobol``: total and first-order indices per input; a row per object, a panel per output
+    that it has.
+    """
     names = list(dict.fromkeys(data["object"]))
     outputs = [name for name, subset in _PANELS.items() if _chosen(data, name, subset).size]
     figure, panels = plt.subplots(
@@ -227,17 +282,35 @@ def draw_sobol(data: pd.DataFrame) -> Figure:
                 panel.set_axis_off()
                 continue
             part = part.set_index("input").loc[list(_INPUTS)]
-            for shift, label, colour in ((0.19, "total", style.LINE), (-0.19, "first_order", style.SIMULATED)):
+            for shift, label, colour in (
+                (0.19, "total", style.LINE),
+                (-0.19, "first_order", style.SIMULATED),
+            ):
                 values = part[label].to_numpy()
                 ends = np.abs(part[[f"{label}_low", f"{label}_high"]].to_numpy().T - values)
                 panel.barh(places + shift, values.clip(min=0.0), height=0.36, color=colour)
                 panel.errorbar(
-                    values, places + shift, xerr=ends, fmt="none", ecolor="black", elinewidth=0.6, capsize=1.2
+                    values,
+                    places + shift,
+                    xerr=ends,
+                    fmt="none",
+                    ecolor="black",
+                    elinewidth=0.6,
+                    capsize=1.2,
                 )
             first = part.iloc[0]
-            spread = "" if first["unit"] == "1" else f", sd {first['standard_deviation']:.3g} {first['unit']}"
-            count, counted = int(data.loc[data["object"] == name, "n_tosses"].max()), first["n_tosses"]
-            tosses = f"{count} tosses" if counted == count else f"{counted} steady of {count} tosses"
+            spread = (
+                ""
+                if first["unit"] == "1"
+                else f", sd {first['standard_deviation']:.3g} {first['unit']}"
+            )
+            count, counted = (
+                int(data.loc[data["object"] == name, "n_tosses"].max()),
+                first["n_tosses"],
+            )
+            tosses = (
+                f"{count} tosses" if counted == count else f"{counted} steady of {count} tosses"
+            )
             panel.set_title(f"{output}{spread}\n{tosses}", loc="left", fontsize=7)
             panel.set_yticks(places, list(_INPUTS.values()))
             panel.set_xlim(-0.05, 1.1)

@@ -1,5 +1,6 @@
-"""What stored results show: every simulator on one split of the cube's tosses, what fewer tosses cost, and how far the
-two ways to friction and restitution differ on boxes made anew by other truths."""
+"""What stored results show: every simulator on one split of the cube's tosses, what fewer tosses
+cost, and how far the two ways to friction and restitution differ on boxes made anew by other
+truths."""
 
 from __future__ import annotations
 
@@ -15,8 +16,9 @@ from contactid.output.tables import read_csv
 from contactid.tossing.artefacts.predictions import printed_table
 from contactid.tossing.peers.catalogue import OWN
 
-# Acosta, Yang, Posa: Validating robotics simulators on real-world impacts, RA-L 2022, as a public benchmark of
-# ContactNets' data quotes it: means and standard deviations over tosses of another split.
+# Acosta, Yang, Posa: Validating robotics simulators on real-world impacts, RA-L 2022, as a public
+# benchmark of ContactNets' data quotes it: means and standard deviations over tosses of another
+# split.
 _QUOTED = {
     "Drake": (13.5, 8.2, 16.5, 20.0),
     "Bullet": (14.9, 8.9, 16.5, 20.2),
@@ -47,9 +49,11 @@ _SHIFT = 0.18  # between the truths of one object, of the distance between objec
 
 
 def benchmark_table(stored_benchmark: Sequence[str]) -> pd.DataFrame:
-    """``ext_benchmark``: the stored rows beside the published ones, with times over that of Newton's law.
+    """``ext_benchmark``: the stored rows beside the published ones, with times over that of
+    Newton's law.
 
-    ``time_over_newton`` is a step's time over that of our own simulator by Newton's law in the same row's start.
+    ``time_over_newton`` is a step's time over that of our own simulator by Newton's law in the same
+    row's start.
     """
     stored, _ = read_stored(stored_benchmark)
     newton = stored[stored["row"] == OWN].set_index("start")["us_per_step"]
@@ -65,14 +69,25 @@ def benchmark_table(stored_benchmark: Sequence[str]) -> pd.DataFrame:
 
 
 def learning_table(stored_splits: Sequence[str]) -> pd.DataFrame:
-    """``ext_learning_curve``: by law and number of tosses the median and the range over draws, on the first split."""
+    """``ext_learning_curve``: by law and number of tosses the median and the range over draws, on
+    the first split.
+    """
     stored, _ = read_stored(stored_splits)
     first = stored[stored["seed"] == stored["seed"].iloc[0]]
     rows = []
     for (law, number), part in first.groupby(["law", "n_identification"]):
-        row = {"law": law, "n_tosses": number, "draws": len(part), "calibrated": int(part["calibrated"].sum())}
+        row = {
+            "law": law,
+            "n_tosses": number,
+            "draws": len(part),
+            "calibrated": int(part["calibrated"].sum()),
+        }
         for name in _CURVES:
-            row |= {name: part[name].median(), f"{name}_least": part[name].min(), f"{name}_most": part[name].max()}
+            row |= {
+                name: part[name].median(),
+                f"{name}_least": part[name].min(),
+                f"{name}_most": part[name].max(),
+            }
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -85,10 +100,19 @@ def draw_learning_curve(data: pd.DataFrame) -> Figure:
             part = data[data["law"] == law]
             panel.plot(part["n_tosses"], part[name], marker=marker, ms=3.5, color=colour, label=law)
             panel.fill_between(
-                part["n_tosses"], part[f"{name}_least"], part[f"{name}_most"], color=colour, alpha=0.2, lw=0
+                part["n_tosses"],
+                part[f"{name}_least"],
+                part[f"{name}_most"],
+                color=colour,
+                alpha=0.2,
+                lw=0,
             )
         panel.set_xscale("log", base=2)
-        panel.set_xticks(sorted(set(data["n_tosses"])), labels=map(str, sorted(set(data["n_tosses"]))), rotation=45)
+        panel.set_xticks(
+            sorted(set(data["n_tosses"])),
+            labels=map(str, sorted(set(data["n_tosses"]))),
+            rotation=45,
+        )
         panel.set_xlabel("tosses to identify on")
         panel.set_ylabel(label)
         panel.set_ylim(bottom=0.0)
@@ -97,7 +121,9 @@ def draw_learning_curve(data: pd.DataFrame) -> Figure:
 
 
 def other_truth_table(other_truths: str) -> dict[str, pd.DataFrame]:
-    """``ext_other_truth``: medians over the seeds, and in how many of them the 95 % intervals hold the truth."""
+    """``ext_other_truth``: medians over the seeds, and in how many of them the 95 % intervals hold
+    the truth.
+    """
     cases = read_csv(other_truths).groupby(_CASE, sort=False)
     table = cases[list(_MEDIANS)].median()
     for name in ("friction_mu", "restitution_e_n"):
@@ -109,13 +135,16 @@ def other_truth_table(other_truths: str) -> dict[str, pd.DataFrame]:
 
 
 def differences(other_truths: str, published: str) -> pd.DataFrame:
-    """``ext_other_truth`` drawn: mu from impacts less mu from trajectories, identified by Newton's law.
+    """``ext_other_truth`` drawn: mu from impacts less mu from trajectories, identified by Newton's
+    law.
 
     Columns: ``object``, ``truth`` (``printed``: table II), ``seed``, ``difference``.
     """
     table = read_csv(other_truths)
     newton = table[table["law"] == "newton"]
-    wide = newton.pivot(index=["object", "truth", "seed"], columns="parameters", values="friction_mu")
+    wide = newton.pivot(
+        index=["object", "truth", "seed"], columns="parameters", values="friction_mu"
+    )
     made = (wide["velocity"] - wide["trajectory"]).rename("difference").reset_index()
     printed = printed_table(read_csv(published), "tab02")
     printed = printed[printed["simulator"] == "matlab"]

@@ -1,4 +1,6 @@
-"""Figures 10 and 13, a toss's release and rest and its rest poses; and how every recorded toss moves."""
+"""Figures 10 and 13, a toss's release and rest and its rest poses; and how every recorded toss
+moves.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,21 @@ from contactid.tossing.artefacts.data import (
 from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.prepare.poses import vertex_positions
 
-_LYING = 0.005  # m: a face lies on the surface where four corners are this low, ten times what resting ones scatter
-_BEFORE, _AFTER = 3, 5  # samples from the first contact that surely are before it, and that it may take
+# m: a face lies on the surface where four corners are this low, ten times what resting ones scatter
+_LYING = 0.005
+_BEFORE, _AFTER = (
+    3,
+    5,
+)  # samples from the first contact that surely are before it, and that it may take
 _RELEASE = 4  # samples that the velocity of release is the mean of
 _LOOKS: dict[str, dict[str, Any]] = {
     "measured": {"facecolor": (style.MEASURED, 0.5), "edgecolor": "black", "lw": 0.6},
-    "by velocity": {"facecolor": (style.SIMULATED, 0.35), "edgecolor": style.RELEASE, "lw": 1.0, "ls": "--"},
+    "by velocity": {
+        "facecolor": (style.SIMULATED, 0.35),
+        "edgecolor": style.RELEASE,
+        "lw": 1.0,
+        "ls": "--",
+    },
     "by trajectory": {"facecolor": "none", "edgecolor": style.LINE, "lw": 1.4},
 }
 
@@ -48,10 +59,11 @@ def motion_table(
     predictions: Sequence[str],
     block: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """``ext_recorded_motion``: a row per toss that is identified or predicted on (:func:`motion_of`).
+    """``ext_recorded_motion``: a row per toss that is identified or predicted on
+    (:func:`motion_of`).
 
-    ``predictions`` are files of every prediction (identified on, predicted on, scheme); the error of the rest position
-    is by the paper's own scheme, NaN where a toss isn't predicted.
+    ``predictions`` are files of every prediction (identified on, predicted on, scheme); the error
+    of the rest position is by the paper's own scheme, NaN where a toss isn't predicted.
     """
     data, scheme = by_name(prepared, datasets), block["variants"][0]["name"]
     errors: dict[tuple[str, str], float] = {}
@@ -65,7 +77,11 @@ def motion_table(
             "object": object_of(data[name]),
             "toss": toss,
             "sample_frequency_hz": float(data[name].attrs["sample_frequency"]),
-            **motion_of(samples, data[name]["vertices"].values, 1.0 / float(data[name].attrs["sample_frequency"])),
+            **motion_of(
+                samples,
+                data[name]["vertices"].values,
+                1.0 / float(data[name].attrs["sample_frequency"]),
+            ),
             "rest_position_error_cm": errors.get((name, toss), np.nan),
             "data": data_label(data[name]),
         }
@@ -77,12 +93,14 @@ def motion_table(
 
 
 def motion_of(samples: xr.Dataset, vertices: np.ndarray, step: float) -> dict[str, Any]:
-    """What a toss of a body with vertices (v, 3) m in B, sampled every ``step`` s, does from release to rest.
+    """What a toss of a body with vertices (v, 3) m in B, sampled every ``step`` s, does from
+    release to rest.
 
-    Returns ``travelled_m``: length of the path of B's origin; ``flight_pct`` and ``sliding_pct``: shares of it before
-    the first contact, and with a face on the surface after it; ``bouncing_pct``: the rest of it.
-    ``slip_kept``: least speed along the surface of the corner that touches first, within the samples that an
-    impact may take, over its speed before; 0 where it sticks. ``tilt_deg``: of z_B at rest against the normal.
+    Returns ``travelled_m``: length of the path of B's origin; ``flight_pct`` and ``sliding_pct``:
+    shares of it before the first contact, and with a face on the surface after it;
+    ``bouncing_pct``: the rest of it. ``slip_kept``: least speed along the surface of the corner
+    that touches first, within the samples that an impact may take, over its speed before; 0 where
+    it sticks. ``tilt_deg``: of z_B at rest against the normal.
     """
     release, contact, rest = (int(samples[event]) for event in ("release", "contact", "rest"))
     position = samples["position"].values[: rest + 1]
@@ -91,9 +109,13 @@ def motion_of(samples: xr.Dataset, vertices: np.ndarray, step: float) -> dict[st
     lies = np.sort(corners[:, :, 2], axis=1)[:, 3] < _LYING
     slides = lies[:-1] & lies[1:] & (np.arange(rest) >= contact)
     travelled = float(way[release:].sum())
-    flight, sliding = (100.0 * float(part.sum()) / travelled for part in (way[release:contact], way[slides]))
+    flight, sliding = (
+        100.0 * float(part.sum()) / travelled for part in (way[release:contact], way[slides])
+    )
     touching = int(corners[contact, :, 2].argmin())
-    slip = np.gradient(corners[:, touching, :2], step, axis=0) - samples["surface_velocity"].values[:2]
+    slip = (
+        np.gradient(corners[:, touching, :2], step, axis=0) - samples["surface_velocity"].values[:2]
+    )
     speed = np.linalg.norm(slip, axis=1)
     velocity = (position[release + _RELEASE] - position[release]) / (_RELEASE * step)
     upright = float(rotations.matrices(samples["rest_orientation"].values)[2, 2])
@@ -120,7 +142,9 @@ def toss_figures(
     velocity_predictions: Sequence[str],
     figures: Mapping[str, Any],
 ) -> dict[str, Shown]:
-    """Figures 10 and 13 of a run; ``predictions`` and ``velocity_predictions`` are by the paper's own schemes."""
+    """Figures 10 and 13 of a run; ``predictions`` and ``velocity_predictions`` are by the paper's
+    own schemes.
+    """
     data = by_name(prepared, datasets)
     name = example(data, cases, figures["object"])
     files = [
@@ -136,10 +160,18 @@ def toss_figures(
 
 
 def height_of_example(prepared: xr.Dataset) -> pd.DataFrame:
-    """Figure 10: height of B's origin over the surface against the sample index, with release and rest marked."""
+    """Figure 10: height of B's origin over the surface against the sample index, with release and
+    rest marked.
+    """
     samples = example_toss(prepared)
     about = {"object": prepared.attrs["object"], "toss": str(samples["recording"].values)}
-    table = pd.DataFrame({"time_s": samples["time"].values, "height_m": samples["position"].values[:, 2], "event": ""})
+    table = pd.DataFrame(
+        {
+            "time_s": samples["time"].values,
+            "height_m": samples["position"].values[:, 2],
+            "event": "",
+        }
+    )
     for event in ("release", "rest"):
         table.loc[int(samples[event]), "event"] = event
     table = table.rename_axis("sample").reset_index().assign(**about)
@@ -147,28 +179,49 @@ def height_of_example(prepared: xr.Dataset) -> pd.DataFrame:
 
 
 def rest_poses(
-    predictions: Mapping[tuple[str, str], pd.DataFrame], prepared: Mapping[str, xr.Dataset], n_tosses: int, seed: int
+    predictions: Mapping[tuple[str, str], pd.DataFrame],
+    prepared: Mapping[str, xr.Dataset],
+    n_tosses: int,
+    seed: int,
 ) -> pd.DataFrame:
-    """Figure 13: outlines in the surface (m) of measured and simulated rest poses of randomly chosen tosses.
+    """Figure 13: outlines in the surface (m) of measured and simulated rest poses of randomly
+    chosen tosses.
 
-    ``predictions`` are by dataset and kind of parameters (``velocity``, ``trajectory``); both kinds show the same
-    tosses. Outlines are those of the face that lies up, centred on the measured position. Errors are those of Table
-    III (eqs. 19 to 21), the rotation as the angle between both poses.
+    ``predictions`` are by dataset and kind of parameters (``velocity``, ``trajectory``); both kinds
+    show the same tosses. Outlines are those of the face that lies up, centred on the measured
+    position. Errors are those of Table III (eqs. 19 to 21), the rotation as the angle between both
+    poses.
     """
-    errors = {"rest_position_error_cm": "position_error_cm", "rest_rotation_error_deg": "rotation_error_deg"}
+    errors = {
+        "rest_position_error_cm": "position_error_cm",
+        "rest_rotation_error_deg": "rotation_error_deg",
+    }
     tables = []
     for (dataset, parameters), table in predictions.items():
         random = np.random.default_rng(seed)
         chosen = sorted(random.choice(len(table), size=min(n_tosses, len(table)), replace=False))
         vertices = prepared[dataset]["vertices"].values
         for panel, (_, toss) in enumerate(table.iloc[chosen].iterrows()):
-            about = {"dataset": dataset, "object": object_of(prepared[dataset]), "panel": panel, "toss": toss["toss"]}
+            about = {
+                "dataset": dataset,
+                "object": object_of(prepared[dataset]),
+                "panel": panel,
+                "toss": toss["toss"],
+            }
             origin = toss[["measured_x", "measured_y"]].to_numpy(dtype=float)
             for kind, source in (("measured", "measured"), (f"by {parameters}", "simulated")):
                 pose = toss[[f"{source}_{name}" for name in POSE]].to_numpy(dtype=float)
-                said = {} if source == "measured" else {column: toss[name] for name, column in errors.items()}
-                tables.append(outline_from_above(pose, vertices, origin, **about, kind=kind, **said))
-    drawn = pd.concat(tables, ignore_index=True).drop_duplicates(["dataset", "panel", "kind", "corner"])
+                said = (
+                    {}
+                    if source == "measured"
+                    else {column: toss[name] for name, column in errors.items()}
+                )
+                tables.append(
+                    outline_from_above(pose, vertices, origin, **about, kind=kind, **said)
+                )
+    drawn = pd.concat(tables, ignore_index=True).drop_duplicates(
+        ["dataset", "panel", "kind", "corner"]
+    )
     names = ["dataset", "object", "panel", "toss", "kind", *errors.values(), "corner", "x_m", "y_m"]
     return drawn[names].sort_values(["dataset", "panel"], kind="stable", ignore_index=True)
 
@@ -182,7 +235,17 @@ def draw_height(data: pd.DataFrame) -> Figure:
         ("rest", style.REST, r"rest $k_\mathrm{rest}$"),
     ):
         row = data[data["event"] == event]
-        axes.plot(row["sample"], row["height_m"], "o", color=colour, mec="black", mew=0.5, ms=5, label=name, ls="none")
+        axes.plot(
+            row["sample"],
+            row["height_m"],
+            "o",
+            color=colour,
+            mec="black",
+            mew=0.5,
+            ms=5,
+            label=name,
+            ls="none",
+        )
     axes.set(xlabel=r"sample $k$", ylabel=r"height $({}^C\mathbf{o}_B)_z$ (m)", ylim=(0, None))
     axes.set_title(f"{data['object'].iloc[0]}, toss {data['toss'].iloc[0]}", loc="left")
     axes.legend(loc="upper right")
@@ -190,7 +253,9 @@ def draw_height(data: pd.DataFrame) -> Figure:
 
 
 def draw_rest_poses(data: pd.DataFrame) -> Figure:
-    """Figure 13: measured and predicted rest poses from above, a row per dataset, a column per toss."""
+    """Figure 13: measured and predicted rest poses from above, a row per dataset, a column per
+    toss.
+    """
     names, columns = list(dict.fromkeys(data["dataset"])), int(data["panel"].max()) + 1
     figure, panels = plt.subplots(
         len(names), columns, figsize=(style.DOUBLE_COLUMN * 0.75, 1.75 * len(names) + 0.5), squeeze=False,
@@ -210,7 +275,9 @@ def draw_rest_poses(data: pd.DataFrame) -> Figure:
                 panel.fill(*outlines[["x_m", "y_m"]].head(4).to_numpy().T, label=kind, **look)
                 if kind != "measured":
                     cm, angle = outlines[["position_error_cm", "rotation_error_deg"]].iloc[0]
-                    errors.append(f"{kind.removeprefix('by ')}: {cm:.1f} cm, {angle:.0f}\N{DEGREE SIGN}")
+                    errors.append(
+                        f"{kind.removeprefix('by ')}: {cm:.1f} cm, {angle:.0f}\N{DEGREE SIGN}"
+                    )
             panel.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
             panel.set_title("\n".join(errors), loc="left", fontsize=6.5)
         panels[row, 0].set_ylabel(f"{of_dataset['object'].iloc[0]}\n$y_C$ (m)")

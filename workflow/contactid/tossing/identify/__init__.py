@@ -1,1 +1,3 @@
-"""Friction and restitution from trajectories and from impacts, by search and by mathematical programs."""
+"""Friction and restitution from trajectories and from impacts, by search and by mathematical
+programs.
+"""

@@ -1,9 +1,11 @@
-"""Friction and restitution from selected impacts by an MPEC, with intervals, as a record for ``fits/*.json``.
+"""Friction and restitution from selected impacts by an MPEC, with intervals, as a record for
+``fits/*.json``.
 
-The MPEC (:mod:`contactid.tossing.models.impacts`) is solved from two starts: a fixed one, and the optimum of the exact
-law (:mod:`contactid.tossing.models.impact_likelihood`), which knows no local minima of an impact's own unknowns. What
-the record says of convergence is measured at the answer. :func:`compare_forms` has the program in all its forms side
-by side: friction disk and polyhedra, and free e_T.
+The MPEC (:mod:`contactid.tossing.models.impacts`) is solved from two starts: a fixed one, and the
+optimum of the exact law (:mod:`contactid.tossing.models.impact_likelihood`), which knows no local
+minima of an impact's own unknowns. What the record says of convergence is measured at the answer.
+:func:`compare_forms` has the program in all its forms side by side: friction disk and polyhedra,
+and free e_T.
 """
 
 from __future__ import annotations
@@ -23,7 +25,12 @@ from contactid.sources.motion import BodyProperties
 from contactid.tossing.impacts.impact import Impact, ImpactWindow, read_impacts
 from contactid.tossing.impacts.law import ImpactTable, impact_table
 from contactid.tossing.models.impact_likelihood import Point, likelihood, minimise
-from contactid.tossing.models.impact_uncertainty import FrictionEvidence, Uncertainty, friction_evidence, uncertainty
+from contactid.tossing.models.impact_uncertainty import (
+    FrictionEvidence,
+    Uncertainty,
+    friction_evidence,
+    uncertainty,
+)
 from contactid.tossing.models.impacts import LARGEST_MU, ImpactModelOptions, build_impact_model
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 
@@ -62,15 +69,17 @@ def identify_from_impacts(
 
     Parameters
     ----------
-    near : (mu, e_N, e_T) from which the exact law's optimum is looked for; the whole range by default
-    lasting : (3,) m/s: what gravity does within half of the shortest time that an impact may last unseen
+    near : (mu, e_N, e_T) from which the exact law's optimum is looked for; the whole range by
+        default
+    lasting : (3,) m/s: what gravity does within half of the shortest time that an impact may last
+        unseen
 
-    Returns the record that :func:`contactid.output.fits.write_fit` takes. ``objective`` and what is said of the
-    solver are of the best start; ``exact_objective`` is the same at the same parameters by the exact law.
-    ``intervals``: 95 %; mu's has no upper end where friction isn't identified. ``law_fits``: whether impacts
-    deviate from the law by little more than measured noise explains (``noise_chi_square``); where not, the
-    intervals are those of the law's best parameters, not of the body's. ``multi_start``: all starts;
-    ``agreeing`` of them converged to the same parameters.
+    Returns the record that :func:`contactid.output.fits.write_fit` takes. ``objective`` and what is
+    said of the solver are of the best start; ``exact_objective`` is the same at the same parameters
+    by the exact law. ``intervals``: 95 %; mu's has no upper end where friction isn't identified.
+    ``law_fits``: whether impacts deviate from the law by little more than measured noise explains
+    (``noise_chi_square``); where not, the intervals are those of the law's best parameters, not of
+    the body's. ``multi_start``: all starts; ``agreeing`` of them converged to the same parameters.
 
     Raises :class:`ContactIdError` without impacts, or where no start comes to a feasible point.
     """
@@ -81,9 +90,13 @@ def identify_from_impacts(
     # the form that is published has a start that knows nothing, too
     starts = [exact] if options.free_e_t or options.facets else [_FIRST, exact]
     runs = _runs(table, options, starts)
-    best = _with_least_friction(min(runs, key=lambda run: (not run.solution.converged, run.solution.objective)))
+    best = _with_least_friction(
+        min(runs, key=lambda run: (not run.solution.converged, run.solution.objective))
+    )
     if best.solution.last.primal_infeasibility > _FEASIBLE:
-        raise ContactIdError("no start of the impact MPEC comes to a feasible point", "Look at the solver's log")
+        raise ContactIdError(
+            "no start of the impact MPEC comes to a feasible point", "Look at the solver's log"
+        )
     spread = uncertainty(problem, best.end, free_e_t=options.free_e_t, lasting=lasting)
     evidence = friction_evidence(problem, best.end)
     return {
@@ -106,7 +119,9 @@ def _of_solver(runs: Sequence[Run], best: Run, options: ImpactModelOptions) -> d
     """What a record says of the program, its solver and its starts."""
     solution, last = best.solution, best.solution.last
     friction = f"polyhedron of {options.facets} facets" if options.facets else "disk"
-    first = 0 if _sliding(best) else 1  # where nothing slides, mu may be anything from some value on
+    first = (
+        0 if _sliding(best) else 1
+    )  # where nothing slides, mu may be anything from some value on
     ends = np.array([run.end for run in runs])[:, first:]
     same = np.abs(ends - best.end[first:]).max(axis=1) <= _AGREES
     converged = np.array([run.solution.converged for run in runs])
@@ -122,14 +137,20 @@ def _of_solver(runs: Sequence[Run], best: Run, options: ImpactModelOptions) -> d
         "iterations": sum(run.solution.iterations for run in runs),
         "seconds": sum(run.solution.seconds for run in runs),
         "model": f"impacts, least squares, friction {friction}, errors in variables",
-        "reformulation": _CONTINUATION.reformulation.value + (", settled" if solution.settled else ""),
+        "reformulation": _CONTINUATION.reformulation.value
+        + (", settled" if solution.settled else ""),
         "route": last.route,
         "solver": last.solver,
         "multi_start": {
             "starts": len(runs),
             "agreeing": int((same & converged).sum()),
             "ends": [
-                {"start": run.start, "end": run.end, "objective": run.solution.objective, "converged": ok}
+                {
+                    "start": run.start,
+                    "end": run.end,
+                    "objective": run.solution.objective,
+                    "converged": ok,
+                }
                 for run, ok in zip(runs, converged.tolist(), strict=True)
             ],
         },
@@ -160,7 +181,9 @@ def _with_least_friction(run: Run) -> Run:
     return run._replace(end=(min(steepest, run.end[0]), *run.end[1:]))
 
 
-def _intervals(spread: Uncertainty, evidence: FrictionEvidence, end: Point) -> dict[str, list[float | None]]:
+def _intervals(
+    spread: Uncertainty, evidence: FrictionEvidence, end: Point
+) -> dict[str, list[float | None]]:
     highest = (LARGEST_MU, 1.0, 1.0)
     intervals: dict[str, list[float | None]] = {}
     for name, value, reach, most in zip(_NAMES, end, spread.reach, highest, strict=False):
@@ -171,11 +194,12 @@ def _intervals(spread: Uncertainty, evidence: FrictionEvidence, end: Point) -> d
 
 
 def model_error(table: ImpactTable, mu: float, e_n: float) -> tuple[float, float]:
-    """Standard deviations (m/s, rad/s) per axis of what the law gets wrong beyond the fitted twists' noise.
+    """Standard deviations (m/s, rad/s) per axis of what the law gets wrong beyond the fitted
+    twists' noise.
 
-    From the median absolute residuals at given parameters, so that a few impacts that the law misses altogether don't
-    decide; twice the noise of both twists is subtracted, which bounds what the law makes of it from above: an error of
-    the size of the noise is not told from it.
+    From the median absolute residuals at given parameters, so that a few impacts that the law
+    misses altogether don't decide; twice the noise of both twists is subtracted, which bounds what
+    the law makes of it from above: an error of the size of the noise is not told from it.
     """
     residual = table.post_twist - table.predict(mu, e_n)
     noise = np.diagonal(table.pre_covariance + table.post_covariance, axis1=1, axis2=2)
@@ -189,9 +213,11 @@ def model_error(table: ImpactTable, mu: float, e_n: float) -> tuple[float, float
 
 
 def options_with_model_error(table: ImpactTable) -> tuple[ImpactModelOptions, Point]:
-    """The model's own error, estimated by the exact law in turn with the parameters; returns these, too.
+    """The model's own error, estimated by the exact law in turn with the parameters; returns these,
+    too.
 
-    It begins with a generous error, under which a few impacts with tiny noise can't mislead the first fit.
+    It begins with a generous error, under which a few impacts with tiny noise can't mislead the
+    first fit.
     """
     error, at = _GENEROUS, minimise(likelihood(table, _GENEROUS))
     for _ in range(_ROUNDS):
@@ -203,9 +229,11 @@ def options_with_model_error(table: ImpactTable) -> tuple[ImpactModelOptions, Po
 
 
 def lasting_of(windows: Sequence[ImpactWindow], time_step: float) -> np.ndarray:
-    """(3,) m/s: what gravity does within half of the shortest time (s) that an impact may last unseen.
+    """(3,) m/s: what gravity does within half of the shortest time (s) that an impact may last
+    unseen.
 
-    Samples next to an impact tell its instant to a few hundredths of a sample; so a sixteenth isn't seen.
+    Samples next to an impact tell its instant to a few hundredths of a sample; so a sixteenth isn't
+    seen.
     """
     gravity = np.mean([window.gravity for window in windows], axis=0)
     return 0.5 * gravity * time_step / _UNSEEN
@@ -214,10 +242,11 @@ def lasting_of(windows: Sequence[ImpactWindow], time_step: float) -> np.ndarray:
 def compare_forms(
     body: BodyProperties, windows: Sequence[ImpactWindow], time_step: float, facets: Sequence[int]
 ) -> tuple[dict[str, Any], pd.DataFrame]:
-    """The record of the exact disk, and one row per form, that of the disk first; ``time_step`` of the samples in s.
+    """The record of the exact disk, and one row per form, that of the disk first; ``time_step`` of
+    the samples in s.
 
-    Columns: form, mu, e_N, e_T with their 95 % intervals, objective, whether the law fits, convergence, complementarity
-    residual, impacts that slide, starts that agree, seconds.
+    Columns: form, mu, e_N, e_T with their 95 % intervals, objective, whether the law fits,
+    convergence, complementarity residual, impacts that slide, starts that agree, seconds.
     """
     impacts = [window.impact for window in windows]
     options, near = options_with_model_error(impact_table(body, impacts))
@@ -227,9 +256,12 @@ def compare_forms(
         forms[f"polyhedron of {n} facets"] = replace(options, facets=n)
     forms["disk, e_T free"] = replace(options, free_e_t=True)
     fits = {
-        form: identify_from_impacts(body, impacts, chosen, near=near, lasting=lasting) for form, chosen in forms.items()
+        form: identify_from_impacts(body, impacts, chosen, near=near, lasting=lasting)
+        for form, chosen in forms.items()
     }
-    return fits["disk"], pd.DataFrame([_row(form, fits[form], chosen) for form, chosen in forms.items()])
+    return fits["disk"], pd.DataFrame(
+        [_row(form, fits[form], chosen) for form, chosen in forms.items()]
+    )
 
 
 def _row(form: str, fit: dict[str, Any], options: ImpactModelOptions) -> dict[str, object]:
@@ -240,18 +272,31 @@ def _row(form: str, fit: dict[str, Any], options: ImpactModelOptions) -> dict[st
     row |= {name: fit[name] for name in ("friction_identified", "objective", "reduced_chi_square")}
     row |= {name: fit[name] for name in ("noise_chi_square", "law_fits")}
     row["model_error_m_s"], row["model_error_rad_s"] = options.model_error
-    row |= {"converged": fit["converged"], "complementarity_residual": fit["residuals"]["complementarity"]}
+    row |= {
+        "converged": fit["converged"],
+        "complementarity_residual": fit["residuals"]["complementarity"],
+    }
     row |= {name: fit["data"][name] for name in ("n_impacts", "n_sliding")}
     starts = fit["multi_start"]
-    return row | {"starts": starts["starts"], "starts_agreeing": starts["agreeing"], "seconds": fit["seconds"]}
+    return row | {
+        "starts": starts["starts"],
+        "starts_agreeing": starts["agreeing"],
+        "seconds": fit["seconds"],
+    }
 
 
 def identify_from_file(
     impacts: str, dataset: str, velocity_variant: str, facets: list[int], fit: str, forms: str
 ) -> None:
-    """Identify on the identification part of a file of impacts; write the fit and the comparison of forms."""
+    """Identify on the identification part of a file of impacts; write the fit and the comparison of
+    forms.
+    """
     body, windows, stepping = read_impacts(impacts, split=IDENTIFICATION)
     record, compared = compare_forms(body, windows, stepping.time_step, facets)
     write_csv(compared, forms)
-    data = {"dataset": dataset, **record["data"], "n_tosses": len({window.impact.toss for window in windows})}
+    data = {
+        "dataset": dataset,
+        **record["data"],
+        "n_tosses": len({window.impact.toss for window in windows}),
+    }
     write_fit(fit, {**record, "data": data, "variant": f"{velocity_variant}_mpec"})

@@ -1,7 +1,8 @@
-"""The paper's own scheme by a stored grid: its fixed point takes minutes for what the exact solver does in seconds.
+"""The paper's own scheme by a stored grid: its fixed point takes minutes for what the exact solver
+does in seconds.
 
-The mean losses over the grid are a stored result (``make store NAME=tossing_paper``). A run takes the optimum from
-there and computes some drawn points of the grid again.
+The mean losses over the grid are a stored result (``make store NAME=tossing_paper``). A run takes
+the optimum from there and computes some drawn points of the grid again.
 """
 
 from __future__ import annotations
@@ -32,27 +33,40 @@ def mean_losses(
     seed: int,
     cells: str,
 ) -> None:
-    """Write the mean loss (eqs. 16 and 18) at ``number`` drawn points of the grid, of every dataset's own draw.
+    """Write the mean loss (eqs. 16 and 18) at ``number`` drawn points of the grid, of every
+    dataset's own draw.
 
-    Columns: ``dataset``, ``friction_mu``, ``restitution_e_n``, ``mean_loss``, ``n_tosses``, and ``failed_steps``,
-    contact steps of all tosses at which the solver gave up.
+    Columns: ``dataset``, ``friction_mu``, ``restitution_e_n``, ``mean_loss``, ``n_tosses``, and
+    ``failed_steps``, contact steps of all tosses at which the solver gave up.
     """
     random, tables = np.random.default_rng(seed), []
-    every = np.column_stack(Grid(**{name: grid_values(**steps) for name, steps in grid.items()}).pairs())
+    every = np.column_stack(
+        Grid(**{name: grid_values(**steps) for name, steps in grid.items()}).pairs()
+    )
     for file, dataset in zip(prepared, datasets, strict=True):
         problem = set_up(read_dataset(file), Variant.from_config(variant), IDENTIFICATION)
         mu, e_n = every[np.sort(random.permutation(len(every))[:number])].T.copy()
-        swept = sweep(problem.body, problem.measured, mu, e_n, problem.options, length=problem.length)
-        columns = {"dataset": dataset, "friction_mu": mu, "restitution_e_n": e_n, "mean_loss": swept.loss.mean(axis=0)}
+        swept = sweep(
+            problem.body, problem.measured, mu, e_n, problem.options, length=problem.length
+        )
+        columns = {
+            "dataset": dataset,
+            "friction_mu": mu,
+            "restitution_e_n": e_n,
+            "mean_loss": swept.loss.mean(axis=0),
+        }
         failed = swept.failed_steps.sum(axis=0).astype(int)
-        tables.append(pd.DataFrame({**columns, "n_tosses": len(problem.tosses), "failed_steps": failed}))
+        tables.append(
+            pd.DataFrame({**columns, "n_tosses": len(problem.tosses), "failed_steps": failed})
+        )
     write_csv(pd.concat(tables, ignore_index=True), cells)
 
 
 def identify_from_stored(
     stored: Sequence[str], datasets: Sequence[str], variant: dict[str, Any], fits: Sequence[str]
 ) -> None:
-    """Write the fit of each dataset at the best point of its stored grid; no losses of tosses, no intervals.
+    """Write the fit of each dataset at the best point of its stored grid; no losses of tosses, no
+    intervals.
 
     Raises :class:`ContactIdError` where the stored grid has no such dataset.
     """
@@ -67,7 +81,9 @@ def identify_from_stored(
         write_fit(fit, _best_of(grid, made, dataset, variant))
 
 
-def _best_of(grid: pd.DataFrame, made: Mapping[str, Any], dataset: str, variant: Mapping[str, Any]) -> dict[str, Any]:
+def _best_of(
+    grid: pd.DataFrame, made: Mapping[str, Any], dataset: str, variant: Mapping[str, Any]
+) -> dict[str, Any]:
     best = grid.iloc[int(grid["mean_loss"].argmin())]
     along = grid.groupby("restitution_e_n")["mean_loss"].min()
     return {

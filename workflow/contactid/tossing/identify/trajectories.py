@@ -1,4 +1,6 @@
-"""Trajectory-based identification of friction and restitution (eqs. 16 and 18 of the tossing paper)."""
+"""Trajectory-based identification of friction and restitution (eqs. 16 and 18 of the tossing
+paper).
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,13 @@ class Grid:
 
 
 def grid_values(start: float, stop: float, step: float) -> np.ndarray:
-    """``start``, ``start + step``, ... up to and including ``stop``, rounded so that 0.15 prints as 0.15."""
+    """``start``, ``start + step``, ... up to and including ``stop``, rounded so that 0.15 prints as
+    0.15.
+    """
     if not step > 0 or stop < start:
-        raise ContactIdError(f"a grid from {start} to {stop} in steps of {step} is empty", "Check the configuration")
+        raise ContactIdError(
+            f"a grid from {start} to {stop} in steps of {step} is empty", "Check the configuration"
+        )
     return np.round(start + step * np.arange(round((stop - start) / step) + 1), 10)
 
 
@@ -53,14 +59,20 @@ def values_near(value: float, largest: float) -> np.ndarray:
 
 def sweep_grid(problem: Problem, grid: Grid) -> xr.Dataset:
     """Losses of all tosses over the whole grid: variables (toss, friction_mu, restitution_e_n)."""
-    result = sweep(problem.body, problem.measured, *grid.pairs(), problem.options, length=problem.length)
+    result = sweep(
+        problem.body, problem.measured, *grid.pairs(), problem.options, length=problem.length
+    )
     shape = (len(problem.tosses), len(grid.friction_mu), len(grid.restitution_e_n))
     dims = ("toss", *_AXES)
     return xr.Dataset(
         {
             "position_error": (dims, result.position_error.reshape(shape), {"units": "1"}),
             "rotation_error": (dims, result.rotation_error.reshape(shape), {"units": "rad"}),
-            "failed_steps": (dims, result.failed_steps.reshape(shape).astype("int64"), {"units": "1"}),
+            "failed_steps": (
+                dims,
+                result.failed_steps.reshape(shape).astype("int64"),
+                {"units": "1"},
+            ),
         },
         coords={
             "toss": np.array([toss.name for toss in problem.measured], dtype=object),
@@ -78,27 +90,31 @@ def identify(
     Parameters
     ----------
     coarse : :func:`sweep_grid` over the same tosses
-    variant : unless it refines, the best point of the coarse grid is taken, as in the paper. Otherwise a finer
-        grid in mu around it and then a Nelder-Mead search; the loss is continuous but not smooth (trajectories
-        branch), so no gradient is used.
+    variant : unless it refines, the best point of the coarse grid is taken, as in the paper.
+        Otherwise a finer grid in mu around it and then a Nelder-Mead search; the loss is continuous
+        but not smooth (trajectories branch), so no gradient is used.
     samples, seed : resampling of tosses for the 95 % intervals, on the finest grid at hand
 
-    Returns the record for ``fits/*.json``, and the losses on the finest grid at hand. ``objective`` is eq. 16
-    at the optimum. ``converged``: the search ended regularly and every contact step at the optimum was solved.
-    ``restitution_flat_to``: largest e_N whose mean loss, at its best mu, is within 2 % of the optimum.
-    ``friction_flat``: mu values (low, high) within the same share at the best e_N. ``iterations``: parameter
-    pairs simulated.
+    Returns the record for ``fits/*.json``, and the losses on the finest grid at hand. ``objective``
+    is eq. 16 at the optimum. ``converged``: the search ended regularly and every contact step at
+    the optimum was solved. ``restitution_flat_to``: largest e_N whose mean loss, at its best mu, is
+    within 2 % of the optimum. ``friction_flat``: mu values (low, high) within the same share at the
+    best e_N. ``iterations``: parameter pairs simulated.
     """
     begin = time.perf_counter()
 
     def swept_at(mu: np.ndarray, e_n: np.ndarray) -> SweepResult:
-        return sweep(problem.body, problem.measured, mu, e_n, problem.options, length=problem.length)
+        return sweep(
+            problem.body, problem.measured, mu, e_n, problem.options, length=problem.length
+        )
 
     coarse_mean = mean_loss(coarse)
     mu, e_n, loss = best_point(coarse_mean)
     evaluations, status, regular, finest = coarse_mean.size, "best point of the grid", True, coarse
     if variant.refine:
-        finest = sweep_grid(problem, Grid(values_near(mu, np.inf), coarse["restitution_e_n"].values))
+        finest = sweep_grid(
+            problem, Grid(values_near(mu, np.inf), coarse["restitution_e_n"].values)
+        )
         mu, e_n, loss = best_point(mean_loss(finest))
         search = polish(
             lambda point: float(swept_at(point[:1], point[1:]).loss.mean()), mu, e_n, (FINE_STEP, 0.025),
@@ -109,9 +125,13 @@ def identify(
         if search.fun < loss:
             (mu, e_n), loss = map(float, search.x), float(search.fun)
     failed = int(swept_at(np.array([mu]), np.array([e_n])).failed_steps.sum())
-    intervals = bootstrap_intervals(finest["position_error"] + finest["rotation_error"], samples, seed)
+    intervals = bootstrap_intervals(
+        finest["position_error"] + finest["rotation_error"], samples, seed
+    )
     profile = coarse_mean.min("friction_mu")
-    flat = profile["restitution_e_n"].values[profile.values <= (1.0 + FLAT) * float(coarse_mean.min())]
+    flat = profile["restitution_e_n"].values[
+        profile.values <= (1.0 + FLAT) * float(coarse_mean.min())
+    ]
     along = mean_loss(finest).sel(restitution_e_n=e_n, method="nearest")
     near = along["friction_mu"].values[along.values <= (1.0 + FLAT) * float(along.min())]
     record = {
@@ -142,22 +162,29 @@ def best_point(mean: xr.DataArray) -> tuple[float, float, float]:
 
 
 def polish(
-    objective: Callable[[np.ndarray], float], mu: float, e_n: float, reach: tuple[float, float], **options: float
+    objective: Callable[[np.ndarray], float],
+    mu: float,
+    e_n: float,
+    reach: tuple[float, float],
+    **options: float,
 ) -> OptimizeResult:
     """A Nelder-Mead search from (mu, e_N), whose first steps are ``reach``, that of e_N inwards."""
     steps = np.array([[0.0, 0.0], [reach[0], 0.0], [0.0, reach[1] if e_n < 0.5 else -reach[1]]])
     start = np.array([mu, e_n])
     settings: Any = {"initial_simplex": start + steps, **options}
-    return minimize(objective, start, method="Nelder-Mead", bounds=[(0.0, None), (0.0, 1.0)], options=settings)
+    return minimize(
+        objective, start, method="Nelder-Mead", bounds=[(0.0, None), (0.0, 1.0)], options=settings
+    )
 
 
 def resampled_best(
     losses: np.ndarray, samples: int, seed: int, tosses: Sequence[str] | np.ndarray | None = None
 ) -> tuple[np.ndarray, ...]:
-    """Indices (samples,), (samples,) of the grid's best point where tosses are drawn with replacement.
+    """Indices (samples,), (samples,) of the grid's best point where tosses are drawn with
+    replacement.
 
-    ``losses`` (experiment, mu, e_N) are of the ``tosses`` (experiment,), all experiments of a toss being drawn
-    together; of tosses themselves by default.
+    ``losses`` (experiment, mu, e_N) are of the ``tosses`` (experiment,), all experiments of a toss
+    being drawn together; of tosses themselves by default.
     """
     sums, sizes = losses, None
     if tosses is not None:
@@ -172,10 +199,16 @@ def resampled_best(
     return np.unravel_index(drawn.argmin(axis=1), sums.shape[1:])
 
 
-def bootstrap_draws(loss: xr.DataArray, samples: int, seed: int, tosses: Sequence[str] | None = None) -> np.ndarray:
-    """The grid's best (mu, e_N), (samples, 2), of resampled tosses: draws from what is known of them."""
+def bootstrap_draws(
+    loss: xr.DataArray, samples: int, seed: int, tosses: Sequence[str] | None = None
+) -> np.ndarray:
+    """The grid's best (mu, e_N), (samples, 2), of resampled tosses: draws from what is known of
+    them.
+    """
     best = resampled_best(loss.values, samples, seed, tosses)
-    return np.column_stack([loss[name].values[index] for name, index in zip(_AXES, best, strict=True)])
+    return np.column_stack(
+        [loss[name].values[index] for name, index in zip(_AXES, best, strict=True)]
+    )
 
 
 def bootstrap_intervals(
@@ -183,17 +216,24 @@ def bootstrap_intervals(
 ) -> dict[str, list[float]]:
     """95 % intervals by parameter: :func:`interval_of` of :func:`bootstrap_draws`."""
     drawn = bootstrap_draws(loss, samples, seed, tosses).T
-    return {name: interval_of(loss[name].values, values) for name, values in zip(_AXES, drawn, strict=True)}
+    return {
+        name: interval_of(loss[name].values, values)
+        for name, values in zip(_AXES, drawn, strict=True)
+    }
 
 
 def interval_of(values: np.ndarray, drawn: np.ndarray) -> list[float]:
-    """95 % percentile interval of drawn grid values, half a step wider on each side, within the grid ``values``.
+    """95 % percentile interval of drawn grid values, half a step wider on each side, within the
+    grid ``values``.
 
     Half a step is what the grid itself can't resolve.
     """
     half_step = 0.5 * float(np.diff(values).mean()) if len(values) > 1 else 0.0
     low, high = np.percentile(drawn, [2.5, 97.5])
-    return [round(float(max(low - half_step, values[0])), 10), round(float(min(high + half_step, values[-1])), 10)]
+    return [
+        round(float(max(low - half_step, values[0])), 10),
+        round(float(min(high + half_step, values[-1])), 10),
+    ]
 
 
 def identify_dataset(
@@ -207,13 +247,17 @@ def identify_dataset(
     finest: str,
     fit: str,
 ) -> None:
-    """Identify friction and restitution on a dataset's identification tosses; write both sweeps of grids and the fit.
+    """Identify friction and restitution on a dataset's identification tosses; write both sweeps of
+    grids and the fit.
 
-    Variant, grid (``start``, ``stop`` and ``step`` of both parameters) and bootstrap are the configuration's.
+    Variant, grid (``start``, ``stop`` and ``step`` of both parameters) and bootstrap are the
+    configuration's.
     """
     chosen = Variant.from_config(variant)
     problem = load_problem(prepared, calibration, chosen, IDENTIFICATION)
-    swept = sweep_grid(problem, Grid(**{name: grid_values(**steps) for name, steps in grid.items()}))
+    swept = sweep_grid(
+        problem, Grid(**{name: grid_values(**steps) for name, steps in grid.items()})
+    )
     record, fine = identify(problem, swept, chosen, dataset=dataset, **bootstrap)
     write_dataset(swept, sweep)
     write_dataset(fine, finest)

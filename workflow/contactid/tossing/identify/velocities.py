@@ -1,4 +1,6 @@
-"""Velocity-based identification of friction and restitution on single impacts (eqs. 16 and 17, tossing paper)."""
+"""Velocity-based identification of friction and restitution on single impacts (eqs. 16 and 17,
+tossing paper).
+"""
 
 from __future__ import annotations
 
@@ -60,13 +62,19 @@ def velocity_losses(windows: Sequence[ImpactWindow], simulated: np.ndarray) -> n
     return np.linalg.norm((simulated - measured[:, None, :]) * WEIGHTS, axis=-1)
 
 
-def no_impact_losses(body: BodyProperties, windows: Sequence[ImpactWindow], options: SteppingOptions) -> np.ndarray:
-    """Eq. 17 where the surface isn't there, so that the body falls on: (window,); what a prediction must beat."""
+def no_impact_losses(
+    body: BodyProperties, windows: Sequence[ImpactWindow], options: SteppingOptions
+) -> np.ndarray:
+    """Eq. 17 where the surface isn't there, so that the body falls on: (window,); what a prediction
+    must beat.
+    """
     lifted = [
         replace(window, start=replace(window.start, position=window.start.position + _OUT_OF_REACH))
         for window in windows
     ]
-    return velocity_losses(windows, simulate_windows(body, lifted, np.zeros(1), np.zeros(1), options))[:, 0]
+    return velocity_losses(
+        windows, simulate_windows(body, lifted, np.zeros(1), np.zeros(1), options)
+    )[:, 0]
 
 
 def sweep_velocities(
@@ -76,7 +84,13 @@ def sweep_velocities(
     losses = velocity_losses(windows, simulate_windows(body, windows, *grid.pairs(), options))
     shape = (len(windows), len(grid.friction_mu), len(grid.restitution_e_n))
     return xr.Dataset(
-        {"loss": (("impact", "friction_mu", "restitution_e_n"), losses.reshape(shape), {"units": "m/s"})},
+        {
+            "loss": (
+                ("impact", "friction_mu", "restitution_e_n"),
+                losses.reshape(shape),
+                {"units": "m/s"},
+            )
+        },
         coords={
             "impact": [f"{window.impact.toss}:{window.impact.sample}" for window in windows],
             "friction_mu": grid.friction_mu,
@@ -96,20 +110,24 @@ def identify_velocities(
     samples: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Find the minimum of eq. 16 on the grid, as the paper does, and refine it where the variant asks for it.
+    """Find the minimum of eq. 16 on the grid, as the paper does, and refine it where the variant
+    asks for it.
 
-    Returns the record for ``fits/*.json``. ``objective`` is the mean loss at the optimum, m/s. ``intervals``:
-    95 % percentile bootstrap with ``samples`` over tosses (impacts of a toss together). ``friction_flat_from``:
-    smallest mu from which the mean loss stays within 1 % of its value at the largest mu, as all impacts stick
-    there (none where it never does). ``best_per_impact``: mean over impacts of the smallest loss on the grid.
-    ``no_impact``: mean loss without any contact.
+    Returns the record for ``fits/*.json``. ``objective`` is the mean loss at the optimum, m/s.
+    ``intervals``: 95 % percentile bootstrap with ``samples`` over tosses (impacts of a toss
+    together). ``friction_flat_from``: smallest mu from which the mean loss stays within 1 % of its
+    value at the largest mu, as all impacts stick there (none where it never does).
+    ``best_per_impact``: mean over impacts of the smallest loss on the grid. ``no_impact``: mean
+    loss without any contact.
     """
     begin = time.perf_counter()
     mean, finest = swept["loss"].mean("impact"), swept
     mu, e_n, loss = best_point(mean)
     status, converged, evaluations = "best point of the grid", True, mean.size
     if variant["refine"]:
-        finest = sweep_velocities(body, windows, Grid(values_near(mu, np.inf), values_near(e_n, 1.0)), options)
+        finest = sweep_velocities(
+            body, windows, Grid(values_near(mu, np.inf), values_near(e_n, 1.0)), options
+        )
         mu, e_n, _ = best_point(finest["loss"].mean("impact"))
 
         def objective(point: np.ndarray) -> float:
@@ -154,9 +172,14 @@ def identify_velocities(
 
 
 def loss_table(
-    body: BodyProperties, windows: Sequence[ImpactWindow], parameters: Mapping[str, float], options: SteppingOptions
+    body: BodyProperties,
+    windows: Sequence[ImpactWindow],
+    parameters: Mapping[str, float],
+    options: SteppingOptions,
 ) -> pd.DataFrame:
-    """Eq. 17 of every impact, test impacts included, at the identified parameters (m/s), beside that of no contact."""
+    """Eq. 17 of every impact, test impacts included, at the identified parameters (m/s), beside
+    that of no contact.
+    """
     found = np.array([parameters["friction_mu"]]), np.array([parameters["restitution_e_n"]])
     losses = velocity_losses(windows, simulate_windows(body, windows, *found, options))[:, 0]
     return pd.DataFrame(
@@ -182,15 +205,18 @@ def identify_on_impacts(
     fit: str,
     losses: str,
 ) -> None:
-    """Identify friction and restitution on a file of impacts; write the sweep, the fit and every impact's loss.
+    """Identify friction and restitution on a file of impacts; write the sweep, the fit and every
+    impact's loss.
 
-    The parameters are identified on the identification part; the losses are those of all impacts. ``law`` is that of
-    the trajectory variant that predicts with them.
+    The parameters are identified on the identification part; the losses are those of all impacts.
+    ``law`` is that of the trajectory variant that predicts with them.
     """
     body, windows, options = read_impacts(impacts, substeps=variant["substeps"])
     options = replace(options, law=law)
     known = [window for window in windows if window.split == IDENTIFICATION]
-    swept = sweep_velocities(body, known, Grid(**{name: grid_values(**grid[name]) for name in grid}), options)
+    swept = sweep_velocities(
+        body, known, Grid(**{name: grid_values(**grid[name]) for name in grid}), options
+    )
     record = identify_velocities(body, known, swept, options, variant, dataset=dataset, **bootstrap)
     write_dataset(swept, sweep)
     write_fit(fit, record)

@@ -1,11 +1,13 @@
-"""Free motion fitted to a few measured poses: the twist before or after an impact, with its covariance.
+"""Free motion fitted to a few measured poses: the twist before or after an impact, with its
+covariance.
 
-In free flight the centre of mass moves on a parabola of known curvature and the body turns without torque. Poses are
-fitted directly: a central difference (eq. 12) is a linear map of poses, so a line fitted to central differences is a
-line fitted to the same poses with worse weights, and every difference next to an impact mixes both sides of it.
+In free flight the centre of mass moves on a parabola of known curvature and the body turns without
+torque. Poses are fitted directly: a central difference (eq. 12) is a linear map of poses, so a line
+fitted to central differences is a line fitted to the same poses with worse weights, and every
+difference next to an impact mixes both sides of it.
 
-The body's own angular velocity obeys ``I w' = -w x I w``; over a few samples its Taylor series and the Magnus expansion
-of the rotation are exact to the fourth order in (angular velocity x time).
+The body's own angular velocity obeys ``I w' = -w x I w``; over a few samples its Taylor series and
+the Magnus expansion of the rotation are exact to the fourth order in (angular velocity x time).
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ class FreeMotion:
     rotation: rotations.Rotation  # R_CB at the reference time
     spin: np.ndarray  # (3,) rad/s in B at the reference time
     gravity: np.ndarray  # (3,) m/s2 in C
-    # sum of squared times about their mean, s2: the variance of a velocity is that of a sample divided by it
+    # sum of squared times about their mean, s2: the variance of a velocity is that of a sample
+    # divided by it
     spread: float
     sample_times: np.ndarray  # (n,) s of the fitted samples
     # (n, 6) measured less fitted poses: position (m) of B's origin and rotation vector (rad) in B
@@ -49,30 +52,46 @@ class FreeMotion:
 
     def poses(self, times: np.ndarray) -> tuple[np.ndarray, rotations.Rotation]:
         """Positions (n, 3) of B's origin and rotations R_CB at times (n,)."""
-        turned = self.rotation * rotations.Rotation.from_rotvec(_turn(self.body.inertia, self.spin, times))
-        center = self.center + times[:, None] * self.center_velocity + 0.5 * times[:, None] ** 2 * self.gravity
+        turned = self.rotation * rotations.Rotation.from_rotvec(
+            _turn(self.body.inertia, self.spin, times)
+        )
+        center = (
+            self.center
+            + times[:, None] * self.center_velocity
+            + 0.5 * times[:, None] ** 2 * self.gravity
+        )
         return center - turned.apply(self.body.center_of_mass), turned
 
     def _rotation_at(self, time: float) -> rotations.Rotation:
-        return self.rotation * rotations.Rotation.from_rotvec(_turn(self.body.inertia, self.spin, np.array([time])))[0]
+        return (
+            self.rotation
+            * rotations.Rotation.from_rotvec(_turn(self.body.inertia, self.spin, np.array([time])))[
+                0
+            ]
+        )
 
     def twist(self, time: float) -> np.ndarray:
         """Hybrid twist (6,) B[C] at a time: velocity of B's origin and angular velocity, both in C."""
         turned = self._rotation_at(time)
         omega = turned.apply(_spin_at(self.body.inertia, self.spin, time))
         velocity = self.center_velocity + time * self.gravity
-        return np.concatenate([velocity - cross(omega, turned.apply(self.body.center_of_mass)), omega])
+        return np.concatenate(
+            [velocity - cross(omega, turned.apply(self.body.center_of_mass)), omega]
+        )
 
     def twist_covariance(self, noise: PoseNoise) -> np.ndarray:
         """Covariance (6, 6) of :meth:`twist` for a given noise of the poses, whatever the time.
 
-        Diagonal even where the centre of mass is elsewhere: B's origin is what is measured, so what an error of the
-        spin does to the velocity of the centre of mass, the way back to the origin undoes.
+        Diagonal even where the centre of mass is elsewhere: B's origin is what is measured, so what
+        an error of the spin does to the velocity of the centre of mass, the way back to the origin
+        undoes.
         """
         return np.diag(np.repeat([noise.position**2, noise.rotation**2], 3) / self.spread)
 
     def misfit(self, noise: PoseNoise) -> float:
-        """Sum of squared standardised residuals per degree of freedom; 1 is expected in free motion."""
+        """Sum of squared standardised residuals per degree of freedom; 1 is expected in free
+        motion.
+        """
         n = len(self.residuals)
         square = (self.residuals[:, :3] ** 2).sum() / noise.position**2
         square += (self.residuals[:, 3:] ** 2).sum() / noise.rotation**2
@@ -81,7 +100,8 @@ class FreeMotion:
     def bend(self, time: float) -> np.ndarray:
         """Change (6,) of :meth:`twist` at a time if the residuals' curvature were real, in C.
 
-        A body that pivots on a corner is accelerated throughout its window; this is what it does to the fitted twist.
+        A body that pivots on a corner is accelerated throughout its window; this is what it does to
+        the fitted twist.
         """
         n = len(self.residuals)
         shape = self.sample_times**2 - (self.sample_times**2).mean()
@@ -91,9 +111,14 @@ class FreeMotion:
 
 
 def fit_free_motion(
-    body: BodyProperties, times: np.ndarray, position: np.ndarray, orientation: np.ndarray, gravity: np.ndarray
+    body: BodyProperties,
+    times: np.ndarray,
+    position: np.ndarray,
+    orientation: np.ndarray,
+    gravity: np.ndarray,
 ) -> FreeMotion:
-    """Least-squares free motion through n >= 3 poses; the reference time is the middle of ``times``.
+    """Least-squares free motion through n >= 3 poses; the reference time is the middle of
+    ``times``.
 
     Parameters
     ----------
@@ -120,7 +145,17 @@ def fit_free_motion(
             break
     modelled = start + times[:, None] * velocity + 0.5 * times[:, None] ** 2 * gravity
     residuals = np.hstack([center - modelled, (turned.inv() * measured).as_rotvec()])
-    return FreeMotion(body, start, velocity, rotation, spin, np.asarray(gravity, dtype=float), spread, times, residuals)
+    return FreeMotion(
+        body,
+        start,
+        velocity,
+        rotation,
+        spin,
+        np.asarray(gravity, dtype=float),
+        spread,
+        times,
+        residuals,
+    )
 
 
 def _derivatives(inertia: np.ndarray, spin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,5 @@
-"""One impact of a box on the surface, as the velocity-based identification sees it (section IV-A, tossing paper).
+"""One impact of a box on the surface, as the velocity-based identification sees it (section IV-A,
+tossing paper).
 
 Kept impacts are a netCDF file: one entry per impact, everything an identification takes.
 """
@@ -17,18 +18,21 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties, body_of, read_dataset, write_dataset
 from contactid.tossing.simulate.box import State, SteppingOptions
 
-WEIGHTS = np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])  # diagonal of W in eq. 17: 1 for m/s, 0.1 m for rad/s
+WEIGHTS = np.array(
+    [1.0, 1.0, 1.0, 0.1, 0.1, 0.1]
+)  # diagonal of W in eq. 17: 1 for m/s, 0.1 m for rad/s
 
 
 @dataclass(frozen=True)
 class Impact:
     """A single-corner impact, at the instant at which the motions fitted before and after it meet.
 
-    Everything is expressed in the surface frame C; twists are hybrid (``B[C]``, eq. 15): velocity of B's origin and
-    angular velocity, both in C.
+    Everything is expressed in the surface frame C; twists are hybrid (``B[C]``, eq. 15): velocity
+    of B's origin and angular velocity, both in C.
     """
 
-    # toss, sample, vertex: recording, sample index k_im of the vertex's lowest height, and which vertex hits
+    # toss, sample, vertex: recording, sample index k_im of the vertex's lowest height, and which
+    # vertex hits
     toss: str
     sample: int
     vertex: int
@@ -38,8 +42,8 @@ class Impact:
     # pre_twist, post_twist: (6,) fitted twists just before and just after the impact, m/s and rad/s
     pre_twist: np.ndarray
     post_twist: np.ndarray
-    # pre_covariance, post_covariance: (6, 6) covariances of the fitted twists; the two fits use different
-    # samples, so they are independent
+    # pre_covariance, post_covariance: (6, 6) covariances of the fitted twists; the two fits use
+    # different samples, so they are independent
     pre_covariance: np.ndarray
     post_covariance: np.ndarray
     surface_velocity: np.ndarray  # (3,) m/s of the surface's material
@@ -51,7 +55,8 @@ class ImpactWindow:
 
     impact: Impact  # the impact itself
     split: str  # ``identification`` or ``test``
-    # state at k_im - 5, from the motion fitted before the impact, over a surface at the height of the impact
+    # state at k_im - 5, from the motion fitted before the impact, over a surface at the height of
+    # the impact
     start: State
     n_steps: int  # samples from the start to k_im + c
     end_twist: np.ndarray  # (6,) fitted hybrid twist at k_im + c, the v+ of eq. 17
@@ -70,14 +75,17 @@ class ImpactGeometry:
 
 
 def impact_geometry(body: BodyProperties, impact: Impact) -> ImpactGeometry:
-    """Jacobian, impulse response and Delassus matrix of an impact (eqs. 5, 6 and 3 of the tossing paper)."""
+    """Jacobian, impulse response and Delassus matrix of an impact (eqs. 5, 6 and 3 of the tossing
+    paper).
+    """
     rotation = rotations.matrices(impact.orientation)
     to_vertex = rotation @ body.vertices[impact.vertex]
     to_center = rotation @ body.center_of_mass
     arm = to_vertex - to_center
     jacobian = np.hstack([np.eye(3), -cross_matrix(to_vertex)])
     spin = rotation @ np.linalg.solve(body.inertia, rotation.T @ cross_matrix(arm))
-    # the impulse changes the centre of mass's velocity; B's origin moves with it, less omega x (centre - origin)
+    # the impulse changes the centre of mass's velocity; B's origin moves with it, less omega x
+    # (centre - origin)
     response = np.vstack([np.eye(3) / body.mass + cross_matrix(to_center) @ spin, spin])
     return ImpactGeometry(jacobian, response, jacobian @ response)
 
@@ -117,10 +125,16 @@ _BODY = ("vertices", "mass", "center_of_mass", "inertia")
 
 
 def write_impacts(windows: Sequence[ImpactWindow], prepared: xr.Dataset, path: str | Path) -> None:
-    """Write kept impacts of a prepared dataset, one entry each along ``impact``, with its body and attributes."""
+    """Write kept impacts of a prepared dataset, one entry each along ``impact``, with its body and
+    attributes.
+    """
     impacts, starts = [window.impact for window in windows], [window.start for window in windows]
     dataset = xr.Dataset()
-    for prefix, columns, items in (("", _OF_IMPACT, impacts), ("start_", _OF_START, starts), ("", _OF_WINDOW, windows)):
+    for prefix, columns, items in (
+        ("", _OF_IMPACT, impacts),
+        ("start_", _OF_START, starts),
+        ("", _OF_WINDOW, windows),
+    ):
         for name, (dims, unit) in columns.items():
             values = np.array([getattr(item, name) for item in items], dtype=float)
             shape = (len(windows), *(_LENGTHS[dim] for dim in dims))
@@ -128,7 +142,10 @@ def write_impacts(windows: Sequence[ImpactWindow], prepared: xr.Dataset, path: s
     dataset["toss"] = ("impact", np.array([impact.toss for impact in impacts], dtype=object))
     dataset["split"] = ("impact", np.array([window.split for window in windows], dtype=object))
     dataset["sample"] = ("impact", np.array([impact.sample for impact in impacts], dtype="int64"))
-    dataset["impacting_vertex"] = ("impact", np.array([impact.vertex for impact in impacts], dtype="int64"))
+    dataset["impacting_vertex"] = (
+        "impact",
+        np.array([impact.vertex for impact in impacts], dtype="int64"),
+    )
     dataset["n_steps"] = ("impact", np.array([window.n_steps for window in windows], dtype="int64"))
     dataset = dataset.assign_attrs(prepared.attrs)
     write_dataset(dataset.assign({name: prepared[name] for name in _BODY}), path)
@@ -161,5 +178,11 @@ def read_impacts(
     ]
     if not windows:
         part = f"the {split} part of " if split else ""
-        raise ContactIdError(f"{part}{path} has no usable impact", "Look at the reasons in impacts.csv")
-    return body_of(table), windows, SteppingOptions(1.0 / float(table.attrs["sample_frequency"]), substeps=substeps)
+        raise ContactIdError(
+            f"{part}{path} has no usable impact", "Look at the reasons in impacts.csv"
+        )
+    return (
+        body_of(table),
+        windows,
+        SteppingOptions(1.0 / float(table.attrs["sample_frequency"]), substeps=substeps),
+    )

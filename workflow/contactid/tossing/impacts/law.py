@@ -1,16 +1,19 @@
-"""The impact law of a single corner (eqs. 7 to 11, tossing paper), and impacts of one body stacked for it.
+"""The impact law of a single corner (eqs. 7 to 11, tossing paper), and impacts of one body stacked
+for it.
 
-With ``gamma`` the velocity of the corner relative to the surface's material and ``G`` the Delassus matrix,
+With ``gamma`` the velocity of the corner relative to the surface's material and ``G`` the Delassus
+matrix,
 
     xi = gamma^+ + diag(e_T, e_T, e_N) gamma^-,   gamma^+ = gamma^- + G P,   v^+ = v^- + response P,
 
-the impulse ``P = (T_x, T_y, N)`` obeys ``0 <= N``, ``xi_N >= 0``, ``N xi_N = 0``, ``|T| <= mu N``, and ``xi_T``
-vanishes inside the friction disk and opposes ``T`` on its rim. One contact has one solution, which the simulator's
-kernel finds exactly. Gravity does nothing at an instant.
+the impulse ``P = (T_x, T_y, N)`` obeys ``0 <= N``, ``xi_N >= 0``, ``N xi_N = 0``, ``|T| <= mu N``,
+and ``xi_T`` vanishes inside the friction disk and opposes ``T`` on its rim. One contact has one
+solution, which the simulator's kernel finds exactly. Gravity does nothing at an instant.
 
-Energy: ``e_T = e_N <= 1`` never adds any (the power of P with ``gamma^+ + e gamma^-`` is not positive). With ``e_T =
-0`` and ``e_N > 0`` friction can turn the tangential motion around through the coupling in G while restitution follows
-the normal speed alone, and then energy can grow: Newton's restitution with friction has that well-known flaw.
+Energy: ``e_T = e_N <= 1`` never adds any (the power of P with ``gamma^+ + e gamma^-`` is not
+positive). With ``e_T = 0`` and ``e_N > 0`` friction can turn the tangential motion around through
+the coupling in G while restitution follows the normal speed alone, and then energy can grow:
+Newton's restitution with friction has that well-known flaw.
 """
 
 from __future__ import annotations
@@ -25,7 +28,13 @@ import numpy as np
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.impacts.impact import Impact, impact_geometry
-from contactid.tossing.simulate.contact_kernel import BLOCK, COLUMNS, INVERSE, OPTIONS, solve_contact
+from contactid.tossing.simulate.contact_kernel import (
+    BLOCK,
+    COLUMNS,
+    INVERSE,
+    OPTIONS,
+    solve_contact,
+)
 
 Values = float | np.ndarray
 
@@ -63,7 +72,9 @@ class ImpactTable:
         return np.einsum("nij,nj->ni", self.jacobian, twist) - self.surface_velocity
 
     def post_covariance_with(self, linear: float, angular: float) -> np.ndarray:
-        """(n, 6, 6) covariance of the post-impact twists plus a model error of given deviations (m/s and rad/s)."""
+        """(n, 6, 6) covariance of the post-impact twists plus a model error of given deviations
+        (m/s and rad/s).
+        """
         return self.post_covariance + np.diag(np.repeat([linear**2, angular**2], 3))
 
     def impulses(self, mu: Values, e_n: Values, e_t: Values = 0.0) -> np.ndarray:
@@ -89,14 +100,21 @@ def impact_table(body: BodyProperties, impacts: Sequence[Impact]) -> ImpactTable
     """
     if not impacts:
         raise ContactIdError(
-            "there is no impact to identify from", "Relax the selection's thresholds, or take more data"
+            "there is no impact to identify from",
+            "Relax the selection's thresholds, or take more data",
         )
     geometry = [impact_geometry(body, impact) for impact in impacts]
     measured = ("pre_twist", "post_twist", "pre_covariance", "post_covariance", "surface_velocity")
     return ImpactTable(
         toss=np.array([impact.toss for impact in impacts], dtype=object),
-        **{name: np.stack([getattr(item, name) for item in geometry]) for name in ("jacobian", "response", "delassus")},
-        **{name: np.stack([np.asarray(getattr(item, name), dtype=float) for item in impacts]) for name in measured},
+        **{
+            name: np.stack([getattr(item, name) for item in geometry])
+            for name in ("jacobian", "response", "delassus")
+        },
+        **{
+            name: np.stack([np.asarray(getattr(item, name), dtype=float) for item in impacts])
+            for name in measured
+        },
     )
 
 

@@ -1,14 +1,18 @@
-"""Find the impacts of single corners in measured motion, without a human (section IV-A1 and 2, tossing paper).
+"""Find the impacts of single corners in measured motion, without a human (section IV-A1 and 2,
+tossing paper).
 
-A *candidate* is a local minimum in the height of a vertex near the surface that the vertex approached. It is kept where
-the paper's three conditions hold (window within the recording, one corner only, fast enough), where the motion on both
-sides is as free as the same data's free flight is, and where the change of spin is the one that an impulse at that
-vertex gives, ``I (w+ - w-) = r x m (v+ - v-)``: this needs no contact law, and fails where a second corner hit.
+A *candidate* is a local minimum in the height of a vertex near the surface that the vertex
+approached. It is kept where the paper's three conditions hold (window within the recording, one
+corner only, fast enough), where the motion on both sides is as free as the same data's free flight
+is, and where the change of spin is the one that an impulse at that vertex gives, ``I (w+ - w-) = r
+x m (v+ - v-)``: this needs no contact law, and fails where a second corner hit.
 
-The authors chose the pre- and post-impact indices by fitting a logistic curve and looking at it. Here they follow from
-physics: free motions are fitted on both sides (:mod:`contactid.tossing.impacts.free_motion`); the impact happened when
-the two meet; samples before that instant belong to the pre-impact motion, samples after it to the post-impact motion;
-and samples next to it that don't fit their side are left out one by one, which measures the impact's duration.
+The authors chose the pre- and post-impact indices by fitting a logistic curve and looking at it.
+Here they follow from physics: free motions are fitted on both sides
+(:mod:`contactid.tossing.impacts.free_motion`); the impact happened when the two meet; samples
+before that instant belong to the pre-impact motion, samples after it to the post-impact motion; and
+samples next to it that don't fit their side are left out one by one, which measures the impact's
+duration.
 """
 
 from __future__ import annotations
@@ -35,7 +39,8 @@ from contactid.tossing.prepare.tosses import load_dataset
 from contactid.tossing.simulate.box import State
 
 _SLOWEST_CANDIDATE = 0.1  # m/s: slower dips are noise of a body that slides or rests
-_NEAR = 0.005  # m, the authors' height; the way of half a sample is added, because the turning point isn't sampled
+# m, the authors' height; the way of half a sample is added, because the turning point isn't sampled
+_NEAR = 0.005
 _OFF_THE_SURFACE = 0.01  # m
 _CROWDED = "another corner touches in the window"
 _NORMAL = 1.4826  # median absolute deviation to standard deviation
@@ -59,8 +64,9 @@ class SelectionOptions:
 def pose_noise(prepared: xr.Dataset) -> PoseNoise:
     """Sample-to-sample noise of the poses, from third differences of the samples off the surface.
 
-    Motion is smooth there on the scale of four samples, so the third differences are noise (their variance is 20 times
-    a sample's). Samples on the surface don't count: trackers smooth what doesn't move.
+    Motion is smooth there on the scale of four samples, so the third differences are noise (their
+    variance is 20 times a sample's). Samples on the surface don't count: trackers smooth what
+    doesn't move.
     """
     position, rotation = [], []
     vertices = prepared["vertices"].values
@@ -73,8 +79,12 @@ def pose_noise(prepared: xr.Dataset) -> PoseNoise:
         position.append(np.diff(place, n=3, axis=0)[free])
         rotation.append(np.diff(steps, n=2, axis=0)[free])
     if not sum(map(len, position)):
-        raise ContactIdError(f"{prepared.attrs['source']}: no sample is off the surface", "Check the surface's pose")
-    return PoseNoise(_robust_deviation(np.concatenate(position)), _robust_deviation(np.concatenate(rotation)))
+        raise ContactIdError(
+            f"{prepared.attrs['source']}: no sample is off the surface", "Check the surface's pose"
+        )
+    return PoseNoise(
+        _robust_deviation(np.concatenate(position)), _robust_deviation(np.concatenate(rotation))
+    )
 
 
 def _robust_deviation(third_differences: np.ndarray) -> float:
@@ -84,8 +94,8 @@ def _robust_deviation(third_differences: np.ndarray) -> float:
 def find_impacts(prepared: xr.Dataset, options: SelectionOptions | None = None) -> list[Candidate]:
     """All candidates of a prepared dataset, kept or dropped.
 
-    Noise and clearance are taken from the identification part alone (where there is one), so that what is tested on
-    doesn't shape the selection.
+    Noise and clearance are taken from the identification part alone (where there is one), so that
+    what is tested on doesn't shape the selection.
 
     Raises :class:`ContactIdError` where the recordings hold no candidate at all.
     """
@@ -93,21 +103,28 @@ def find_impacts(prepared: xr.Dataset, options: SelectionOptions | None = None) 
     recordings = list(_recordings(prepared))
     places = [(recording, *place) for recording in recordings for place in _candidates(recording)]
     if not places:
-        raise ContactIdError(f"{prepared.attrs['source']}: no impact found", "Check the surface's pose in the data")
+        raise ContactIdError(
+            f"{prepared.attrs['source']}: no impact found", "Check the surface's pose in the data"
+        )
     known = [item for item in recordings if item.split == IDENTIFICATION] or recordings
     noise = _flight_noise(known, pose_noise(prepared), options.window)
     level, tolerance = 0.0, max(recordings[0].plane_scatter, 3.0 * noise.position)
     found = [_judge(*place, noise, level, tolerance, options) for place in places]
     names = {item.name for item in known}
-    heights = np.array([item.contact_height for item in found if item.impact is not None and item.toss in names])
+    heights = np.array(
+        [item.contact_height for item in found if item.impact is not None and item.toss in names]
+    )
     if len(heights) < _FEWEST_HEIGHTS:
         return found
     # where corners turn round says where the surface is, and how well that is known
     middle = float(np.median(heights))
     spread = _NORMAL * float(np.median(np.abs(heights - middle)))
-    # a rounded corner or a wrong scale lets corners turn round below the surface, plainly so; a lower level for less
-    # would hide a corner that rests
-    level, tolerance = min(middle, 0.0) if middle < -_PLAINLY * spread else 0.0, max(tolerance, spread)
+    # a rounded corner or a wrong scale lets corners turn round below the surface, plainly so; a
+    # lower level for less would hide a corner that rests
+    level, tolerance = (
+        min(middle, 0.0) if middle < -_PLAINLY * spread else 0.0,
+        max(tolerance, spread),
+    )
     return [
         _judge(*place, noise, level, tolerance, options)
         if candidate.reason == _CROWDED or _crowded(*place[:3], level, tolerance, options.window)
@@ -119,7 +136,8 @@ def find_impacts(prepared: xr.Dataset, options: SelectionOptions | None = None) 
 def _flight_noise(recordings: list[Recording], noise: PoseNoise, window: int) -> PoseNoise:
     """The noise scaled so that windows in free flight, off the surface, have a median misfit of 1.
 
-    What third differences don't see (drag, a tracker's own filter) shows in the misfit of a longer window.
+    What third differences don't see (drag, a tracker's own filter) shows in the misfit of a longer
+    window.
     """
     misfits = []
     for recording in recordings:
@@ -129,10 +147,16 @@ def _flight_noise(recordings: list[Recording], noise: PoseNoise, window: int) ->
             rows = slice(first, first + window)
             if free[rows].all():
                 motion = fit_free_motion(
-                    recording.body, times, recording.position[rows], recording.orientation[rows], recording.gravity
+                    recording.body,
+                    times,
+                    recording.position[rows],
+                    recording.orientation[rows],
+                    recording.gravity,
                 )
                 misfits.append(motion.misfit(noise))
-    lowest = np.sort(misfits)[: max(len(misfits) // 2, 1)]  # a hand that carries the body off the surface isn't flight
+    lowest = np.sort(misfits)[
+        : max(len(misfits) // 2, 1)
+    ]  # a hand that carries the body off the surface isn't flight
     scale = np.sqrt(max(float(np.median(lowest)) if len(misfits) else 1.0, 1.0))
     return PoseNoise(noise.position * scale, noise.rotation * scale)
 
@@ -163,8 +187,13 @@ def _candidates(recording: Recording) -> list[tuple[int, int, float]]:
             first = max(sample - 4, 0)
             if sample - 1 <= first:
                 continue
-            speed = (heights[first] - heights[sample - 1]) / ((sample - 1 - first) * recording.time_step)
-            if speed >= _SLOWEST_CANDIDATE and heights[sample] <= _NEAR + 0.5 * speed * recording.time_step:
+            speed = (heights[first] - heights[sample - 1]) / (
+                (sample - 1 - first) * recording.time_step
+            )
+            if (
+                speed >= _SLOWEST_CANDIDATE
+                and heights[sample] <= _NEAR + 0.5 * speed * recording.time_step
+            ):
                 found.append((sample, vertex, float(speed)))
     return sorted(found)
 
@@ -194,7 +223,10 @@ def _judge(
     candidate = sides.candidate()
     if candidate.normal_speed < options.slowest:
         reason = f"slower than {options.slowest:g} m/s"
-    elif max(candidate.misfit_pre, candidate.misfit_post) > options.largest_misfit or candidate.bend > _LARGEST_BEND:
+    elif (
+        max(candidate.misfit_pre, candidate.misfit_post) > options.largest_misfit
+        or candidate.bend > _LARGEST_BEND
+    ):
         reason = "the motion around it is not free"
     elif candidate.imbalance > options.largest_imbalance:
         reason = "the impulse is not that of one corner"
@@ -203,8 +235,11 @@ def _judge(
     return replace(candidate, reason=reason, impact=None)
 
 
-def _crowded(recording: Recording, sample: int, vertex: int, level: float, tolerance: float, window: int) -> bool:
-    """Whether another vertex touches within the window, be it between two samples: its path is extrapolated.
+def _crowded(
+    recording: Recording, sample: int, vertex: int, level: float, tolerance: float, window: int
+) -> bool:
+    """Whether another vertex touches within the window, be it between two samples: its path is
+    extrapolated.
 
     It touches below ``level`` (m), which is known to a ``tolerance`` (m).
     """
@@ -214,9 +249,11 @@ def _crowded(recording: Recording, sample: int, vertex: int, level: float, toler
 
 
 def _stands_out(orientation: np.ndarray) -> float:
-    """How far a box's lowest corner stands out: sum of |n_i| less 1, with the surface's normal n in B.
+    """How far a box's lowest corner stands out: sum of |n_i| less 1, with the surface's normal n in
+    B.
 
-    0 on a face, 0.41 on an edge, 0.73 on a corner: a corner rounded with radius r touches r times this further up.
+    0 on a face, 0.41 on an edge, 0.73 on a corner: a corner rounded with radius r touches r times
+    this further up.
     """
     return float(np.abs(rotations.matrices(orientation)[2]).sum() - 1.0)
 
@@ -227,26 +264,37 @@ def candidate_table(candidates: list[Candidate], dataset: str) -> pd.DataFrame:
     for item in candidates:
         row: dict[str, Any] = {"dataset": dataset, "toss": item.toss, "sample": item.sample}
         row["vertex"] = item.vertex + 1  # p_1 to p_8, as the paper counts
-        row |= {"normal_speed": item.normal_speed, "kept": item.impact is not None, "reason": item.reason}
+        row |= {
+            "normal_speed": item.normal_speed,
+            "kept": item.impact is not None,
+            "reason": item.reason,
+        }
         row["instant_ms"] = 1e3 * item.instant
         fits = ("last_pre", "first_post", "misfit_pre", "misfit_post", "bend", "imbalance")
         row |= {name: getattr(item, name) for name in fits}
         row |= {"gap_mm": 1e3 * item.gap, "contact_height_mm": 1e3 * item.contact_height}
-        row["stands_out"] = np.nan if item.impact is None else _stands_out(item.impact.impact.orientation)
+        row["stands_out"] = (
+            np.nan if item.impact is None else _stands_out(item.impact.impact.orientation)
+        )
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def as_paper(recording: Recording, found: Candidate, window: ImpactWindow, reach: int) -> ImpactWindow:
-    """A kept candidate's window with the paper's start and end; ``reach`` samples on either side of k_im.
+def as_paper(
+    recording: Recording, found: Candidate, window: ImpactWindow, reach: int
+) -> ImpactWindow:
+    """A kept candidate's window with the paper's start and end; ``reach`` samples on either side of
+    k_im.
 
-    The start is the measured pose at k_im - ``reach``. Lines are fitted to the central differences (eqs. 12 to 15) that
-    know nothing of the impact, those whose neighbours are on the same side: k_im - b is the last one before it and
-    k_im + c the first one after it. An impact that is over between two samples so takes three steps, or four where it
-    falls on one.
+    The start is the measured pose at k_im - ``reach``. Lines are fitted to the central differences
+    (eqs. 12 to 15) that know nothing of the impact, those whose neighbours are on the same side:
+    k_im - b is the last one before it and k_im + c the first one after it. An impact that is over
+    between two samples so takes three steps, or four where it falls on one.
     """
     rows = found.sample + np.arange(-reach - 1, reach + 2)
-    twist = central_differences(recording.position[rows], recording.orientation[rows], recording.time_step)[1:-1]
+    twist = central_differences(
+        recording.position[rows], recording.orientation[rows], recording.time_step
+    )[1:-1]
     last, first = int(found.last_pre or 0) - 1, int(found.first_post or 0) + 1
     offsets = np.arange(-reach, reach + 1)
 
@@ -256,7 +304,9 @@ def as_paper(recording: Recording, found: Candidate, window: ImpactWindow, reach
 
     start = line_at(offsets <= last, -reach)
     pose = recording.position[rows[1]], recording.orientation[rows[1]]
-    return replace(window, start=State(*pose, start[:3], start[3:]), end_twist=line_at(offsets >= first, first))
+    return replace(
+        window, start=State(*pose, start[:3], start[3:]), end_twist=line_at(offsets >= first, first)
+    )
 
 
 def select_impacts(
@@ -276,18 +326,24 @@ def select_impacts(
     Parameters
     ----------
     window, slowest, largest_misfit, largest_imbalance : as in :class:`SelectionOptions`
-    twists : how every variant that identifies on these impacts finds the windows' twists: ``free_motion`` or
-        ``central_differences`` (:func:`as_paper`)
+    twists : how every variant that identifies on these impacts finds the windows' twists:
+        ``free_motion`` or ``central_differences`` (:func:`as_paper`)
     impacts, tables : files of every variant that identifies on these impacts:
         :func:`contactid.tossing.impacts.impact.write_impacts` and :func:`candidate_table`
     """
     tosses = load_dataset(prepared, calibration)
-    candidates = find_impacts(tosses, SelectionOptions(window, slowest, largest_misfit, largest_imbalance))
-    kept = [(candidate, candidate.impact) for candidate in candidates if candidate.impact is not None]
+    candidates = find_impacts(
+        tosses, SelectionOptions(window, slowest, largest_misfit, largest_imbalance)
+    )
+    kept = [
+        (candidate, candidate.impact) for candidate in candidates if candidate.impact is not None
+    ]
     recordings = {item.name: item for item in _recordings(tosses)}
     windows = {
         "free_motion": [impact for _, impact in kept],
-        "central_differences": [as_paper(recordings[one.toss], one, impact, window) for one, impact in kept],
+        "central_differences": [
+            as_paper(recordings[one.toss], one, impact, window) for one, impact in kept
+        ],
     }
     for kind, file, table in zip(twists, impacts, tables, strict=True):
         write_impacts(windows[kind], tosses, file)

@@ -32,8 +32,8 @@ class Candidate:
     # m/s towards the surface; of the fit, or of the raw heights where there is none
     normal_speed: float = np.nan
     instant: float = np.nan  # s from ``sample`` to the instant of impact
-    # last_pre, first_post: samples relative to ``sample`` that end and begin the free motions (eq. 17's -b
-    # and c, of poses; a central difference needs one sample more)
+    # last_pre, first_post: samples relative to ``sample`` that end and begin the free motions (eq.
+    # 17's -b and c, of poses; a central difference needs one sample more)
     last_pre: int | None = None
     first_post: int | None = None
     # misfit_pre, misfit_post: mean squared standardised residuals
@@ -53,7 +53,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording in C with what doesn't change from candidate to candidate; the plane's scatter is in m."""
+    """A recording in C with what doesn't change from candidate to candidate; the plane's scatter is
+    in m.
+    """
 
     name: str
     split: str
@@ -70,7 +72,9 @@ class Recording:
 class Sides:
     """Free motions before and after one candidate, and the instant at which they meet."""
 
-    def __init__(self, recording: Recording, sample: int, vertex: int, noise: PoseNoise, window: int) -> None:
+    def __init__(
+        self, recording: Recording, sample: int, vertex: int, noise: PoseNoise, window: int
+    ) -> None:
         self.recording, self.sample, self.vertex, self.noise = recording, sample, vertex, noise
         self.window = window
         self.pre_end, self.post_start = -1, 1  # relative to the sample, inclusive
@@ -116,15 +120,23 @@ class Sides:
         self.found = True
 
     def _use(self, pre_end: int, post_start: int) -> bool:
-        if pre_end + self.window + 1 < FEWEST_SAMPLES or self.window - post_start + 1 < FEWEST_SAMPLES:
+        if (
+            pre_end + self.window + 1 < FEWEST_SAMPLES
+            or self.window - post_start + 1 < FEWEST_SAMPLES
+        ):
             return False
         self.pre_end, self.post_start = pre_end, post_start
-        self.before, self.after = self._fit(-self.window, pre_end), self._fit(post_start, self.window)
+        self.before, self.after = (
+            self._fit(-self.window, pre_end),
+            self._fit(post_start, self.window),
+        )
         self.instant = self._meeting()
         return True
 
     def _odd(self, motion: FreeMotion, nearest: int, away: int) -> bool:
-        """Whether the sample next to the impact doesn't belong to the free motion of the others on its side."""
+        """Whether the sample next to the impact doesn't belong to the free motion of the others on
+        its side.
+        """
         n = len(motion.residuals)
         if n <= FEWEST_SAMPLES:
             return False
@@ -134,7 +146,9 @@ class Sides:
         position, turned = others.poses(np.array([time]))
         row = self.sample + nearest
         measured = rotations.as_rotation(self.recording.orientation[row])
-        spread = np.sqrt(1.0 + 1.0 / (n - 1) + time**2 / others.spread)  # of a prediction beyond the fitted samples
+        spread = np.sqrt(
+            1.0 + 1.0 / (n - 1) + time**2 / others.spread
+        )  # of a prediction beyond the fitted samples
         shift = np.abs(self.recording.position[row] - position[0]).max() / self.noise.position
         turn = np.abs((turned[0].inv() * measured).as_rotvec()).max() / self.noise.rotation
         return bool(max(shift, turn) > _ODD * spread)
@@ -148,24 +162,32 @@ class Sides:
         velocity = (after.center_velocity - to_post * after.gravity) - (
             before.center_velocity - to_pre * before.gravity
         )
-        start = (after.center - to_post * after.center_velocity + 0.5 * to_post**2 * after.gravity) - (
-            before.center - to_pre * before.center_velocity + 0.5 * to_pre**2 * before.gravity
-        )
+        start = (
+            after.center - to_post * after.center_velocity + 0.5 * to_post**2 * after.gravity
+        ) - (before.center - to_pre * before.center_velocity + 0.5 * to_pre**2 * before.gravity)
         limit = 2.5 * self.recording.time_step
         return float(np.clip(-(velocity @ start) / (velocity @ velocity), -limit, limit))
 
     def candidate(self) -> Candidate:
-        """What is known of the candidate now, with the impact that it is if nothing speaks against it."""
+        """What is known of the candidate now, with the impact that it is if nothing speaks against
+        it.
+        """
         body = self.recording.body
         pre_time = self.instant - self._middle(-self.window, self.pre_end)
         post_time = self.instant - self._middle(self.post_start, self.window)
         position, turned = self.before.poses(np.array([pre_time]))
         other, other_turned = self.after.poses(np.array([post_time]))
         vertex = body.vertices[self.vertex]
-        height = 0.5 * ((position + turned.apply(vertex))[0, 2] + (other + other_turned.apply(vertex))[0, 2])
+        height = 0.5 * (
+            (position + turned.apply(vertex))[0, 2] + (other + other_turned.apply(vertex))[0, 2]
+        )
         twist, post_twist = self.before.twist(pre_time), self.after.twist(post_time)
-        speed = twist[:3] + cross(twist[3:], turned.apply(vertex)[0]) - self.recording.surface_velocity
-        halfway = turned[0] * rotations.Rotation.from_rotvec(0.5 * (turned[0].inv() * other_turned[0]).as_rotvec())
+        speed = (
+            twist[:3] + cross(twist[3:], turned.apply(vertex)[0]) - self.recording.surface_velocity
+        )
+        halfway = turned[0] * rotations.Rotation.from_rotvec(
+            0.5 * (turned[0].inv() * other_turned[0]).as_rotvec()
+        )
         impact = Impact(
             toss=self.recording.name,
             sample=self.sample,
@@ -197,15 +219,21 @@ class Sides:
             impact=self._window(impact, float(height)),
         )
 
-    def _bend(self, turned: rotations.Rotation, change: np.ndarray, pre_time: float, post_time: float) -> float:
-        """Velocity that the curvature of either side would give the corner, over the corner's change of velocity."""
+    def _bend(
+        self, turned: rotations.Rotation, change: np.ndarray, pre_time: float, post_time: float
+    ) -> float:
+        """Velocity that the curvature of either side would give the corner, over the corner's
+        change of velocity.
+        """
         arm = turned.apply(self.recording.body.vertices[self.vertex])
         sides = [self.before.bend(pre_time), self.after.bend(post_time)]
         largest = max(float(np.linalg.norm(side[:3] + cross(side[3:], arm))) for side in sides)
         return largest / max(float(np.linalg.norm(change[:3] + cross(change[3:], arm))), 1e-12)
 
     def _imbalance(self, turned: rotations.Rotation, change: np.ndarray) -> float:
-        """Violation of the momentum balance of an impulse at the vertex beyond its noise, over the impulse's moment."""
+        """Violation of the momentum balance of an impulse at the vertex beyond its noise, over the
+        impulse's moment.
+        """
         body, noise = self.recording.body, self.noise
         to_center = turned.apply(body.center_of_mass)
         arm = turned.apply(body.vertices[self.vertex]) - to_center

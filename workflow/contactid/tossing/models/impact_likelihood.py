@@ -1,21 +1,25 @@
-"""The likelihood of impacts with errors in variables, minimised exactly over what each impact leaves unknown.
+"""The likelihood of impacts with errors in variables, minimised exactly over what each impact
+leaves unknown.
 
-Of an impact, both twists are measured with error: ``a = v^- + noise`` (covariance S^-) and ``d = v^+ + noise`` (S^+),
-and ``v^+ = v^- + response P`` by the impact law. For given parameters the sum of squares
+Of an impact, both twists are measured with error: ``a = v^- + noise`` (covariance S^-) and ``d =
+v^+ + noise`` (S^+), and ``v^+ = v^- + response P`` by the impact law. For given parameters the sum
+of squares
 
     2 f = |v^- - a|^2 in (S^-)^-1  +  |d - v^- - response P|^2 in (S^+)^-1
 
-is to be minimised over v^- and P under the law. The law fixes ``gamma^- = B^-1 (xi - G P)``, ``B = 1 + diag(e)``, so
-v^- can be eliminated, and what is left is a linear least-squares problem in ``y = (T_x, T_y, N, xi_x, xi_y)`` with 9
-rows,
+is to be minimised over v^- and P under the law. The law fixes ``gamma^- = B^-1 (xi - G P)``, ``B =
+1 + diag(e)``, so v^- can be eliminated, and what is left is a linear least-squares problem in ``y =
+(T_x, T_y, N, xi_x, xi_y)`` with 9 rows,
 
     r = r0 + A(e) y,
 
-over the union of the sticking set (``xi = 0``, ``|T| <= mu N``) and the sliding set ``T = -mu N d``, ``xi = s d``,
-``s >= 0``, d a direction. For a fixed d the latter is a non-negative least-squares problem in (N, s), solved in closed
-form; over d it is a scan followed by a golden-section search. The minimum is therefore global for each impact, and what
-remains is a continuous function F(mu, e_N, e_T) of two or three parameters. The MPEC of
-:mod:`contactid.tossing.models.impacts` minimises the same F with all unknowns at once; here is the judge of its
+over the union of the sticking set (``xi = 0``, ``|T| <= mu N``) and the sliding set ``T = -mu N
+d``, ``xi = s d``, ``s >= 0``, d a direction. For a fixed d the latter is a non-negative
+least-squares problem in (N, s), solved in closed form; over d it is a scan followed by a
+golden-section search. The minimum is therefore global for each impact, and what remains is a
+continuous function F(mu, e_N, e_T) of two or three parameters. The MPEC of
+:mod:`contactid.tossing.models.impacts` minimises the same F with all unknowns at once; here is the
+    judge of its
 answer, and the source of standard errors.
 """
 
@@ -38,7 +42,8 @@ Point = tuple[float, float, float]  # mu, e_N, e_T
 _DIRECTIONS = 48
 _GOLDEN = 0.6180339887498949
 _BISECTIONS = 40
-_STEP = 1e-4  # of a parameter, for differences: far above rounding, far below what few impacts begin to slide in
+# of a parameter, for differences: far above rounding, far below what few impacts begin to slide in
+_STEP = 1e-4
 _GRID = (21, 11)  # points in mu and in e_N from which the search begins at the best one
 _FIRST_STEPS = (0.02, 0.02, 0.05)  # of the search, in mu, e_N and e_T
 _SEARCHES = 2  # a second simplex frees a search that shrank at a kink
@@ -53,7 +58,9 @@ class Likelihood:
     start: np.ndarray  # (n, 9) r0: 6 rows of twist change, 3 of contact velocity
     change: np.ndarray  # (n, 6, 3) d(first six rows)/dP
     contact: np.ndarray  # (n, 3, 3) whitening of the contact rows
-    through: np.ndarray  # (n, 3, 3) d(unwhitened contact rows)/dP that doesn't depend on restitution
+    through: (
+        np.ndarray
+    )  # (n, 3, 3) d(unwhitened contact rows)/dP that doesn't depend on restitution
 
     def rows(self, e_n: float, e_t: float) -> np.ndarray:
         """A(e): (n, 9, 5) derivative of the rows with respect to (T_x, T_y, N, xi_x, xi_y)."""
@@ -81,16 +88,24 @@ class Likelihood:
         return _whitened(self.measured, self.measured)
 
     def moved(self, twist: np.ndarray) -> Likelihood:
-        """The same where ``twist`` (6,) is taken from every pre-impact twist and added to every post-impact one."""
+        """The same where ``twist`` (6,) is taken from every pre-impact twist and added to every
+        post-impact one.
+        """
         before, after = self.table.pre_twist - twist, self.table.post_twist + twist
         return _whitened(replace(self.table, pre_twist=before, post_twist=after), self.measured)
 
-    def derivatives(self, fit: LatentFit, mu: float, e_n: float, e_t: float, free: Sequence[int]) -> np.ndarray:
-        """(n, 9, k) derivatives of the rows by the free parameters (0 mu, 1 e_N, 2 e_T) at fixed unknowns."""
+    def derivatives(
+        self, fit: LatentFit, mu: float, e_n: float, e_t: float, free: Sequence[int]
+    ) -> np.ndarray:
+        """(n, 9, k) derivatives of the rows by the free parameters (0 mu, 1 e_N, 2 e_T) at fixed
+        unknowns.
+        """
         rows = self.rows(e_n, e_t)
         sliding = fit.on_rim(mu)
         size = np.linalg.norm(fit.unknowns[:, :2], axis=1)
-        ray = np.where(sliding[:, None], fit.unknowns[:, :2] / np.where(size > 0.0, size, 1.0)[:, None], 0.0)
+        ray = np.where(
+            sliding[:, None], fit.unknowns[:, :2] / np.where(size > 0.0, size, 1.0)[:, None], 0.0
+        )
         by_mu = np.einsum("nij,nj->ni", rows[:, :, :2], ray * fit.unknowns[:, 2:3])
         columns = [by_mu]
         pushed = np.einsum("nij,nj->ni", self.table.delassus, fit.unknowns[:, :3])
@@ -109,12 +124,16 @@ class Likelihood:
         return np.einsum("nij,ni->nj", self.derivatives(fit, *at, free), fit.residuals)
 
     def curvatures(self, at: Point, free: Sequence[int]) -> np.ndarray:
-        """(n, k, k) share of each impact in F's Hessian, its own unknowns eliminated: differences of scores."""
+        """(n, k, k) share of each impact in F's Hessian, its own unknowns eliminated: differences
+        of scores.
+        """
         columns = []
         for k in free:
             step = np.zeros(3)
             step[k] = _STEP
-            ahead, behind = (self.scores(_point(np.array(at) + sign * step), free) for sign in (1.0, -1.0))
+            ahead, behind = (
+                self.scores(_point(np.array(at) + sign * step), free) for sign in (1.0, -1.0)
+            )
             columns.append((ahead - behind) / (2.0 * _STEP))
         shares = np.stack(columns, axis=2)
         return 0.5 * (shares + np.swapaxes(shares, 1, 2))
@@ -139,14 +158,17 @@ def likelihood(table: ImpactTable, model_error: tuple[float, float] = (0.0, 0.0)
 
     Parameters
     ----------
-    model_error : standard deviations (m/s, rad/s) per axis of what the law itself gets wrong in the post-impact
-        twist
+    model_error : standard deviations (m/s, rad/s) per axis of what the law itself gets wrong in the
+        post-impact twist
     """
-    return _whitened(replace(table, post_covariance=table.post_covariance_with(*model_error)), table)
+    return _whitened(
+        replace(table, post_covariance=table.post_covariance_with(*model_error)), table
+    )
 
 
 def minimise(problem: Likelihood, near: Point | None = None, *, free_e_t: bool = False) -> Point:
-    """The parameters of least F: the best point of a grid (or ``near``), and a simplex search from there.
+    """The parameters of least F: the best point of a grid (or ``near``), and a simplex search from
+    there.
 
     F is continuous and has kinks, where impacts begin to slide; so no gradient is used.
     """
@@ -160,7 +182,11 @@ def minimise(problem: Likelihood, near: Point | None = None, *, free_e_t: bool =
     bounds = [(0.0, LARGEST_MU), (0.0, 1.0), (0.0, 1.0)][:k]
     steps[1, 1] *= 1.0 if at[1] < 0.5 else -1.0  # inwards
     for _ in range(_SEARCHES):
-        settings: Any = {"initial_simplex": np.vstack([at, at + steps]), "xatol": 1e-6, "fatol": 1e-8}
+        settings: Any = {
+            "initial_simplex": np.vstack([at, at + steps]),
+            "xatol": 1e-6,
+            "fatol": 1e-8,
+        }
         at = minimize(cost, at, method="Nelder-Mead", bounds=bounds, options=settings).x
         steps = 0.2 * steps
     return _point(np.append(at, 0.0))
@@ -177,7 +203,8 @@ def _whitened(table: ImpactTable, measured: ImpactTable) -> Likelihood:
     whiten = _root(np.linalg.inv(table.pre_covariance + table.post_covariance))
     contact = _root(np.linalg.inv(table.jacobian @ pooled @ np.swapaxes(table.jacobian, 1, 2)))
     change = whiten @ table.response
-    # J v* = J (K a + (1 - K)(d - response P)): mean of both measurements, the impulse's change taken back
+    # J v* = J (K a + (1 - K)(d - response P)): mean of both measurements, the impulse's change
+    # taken back
     weight = table.jacobian @ pooled
     mean = np.einsum("nij,njk,nk->ni", weight, before, table.pre_twist)
     mean += np.einsum("nij,njk,nk->ni", weight, after, table.post_twist) - table.surface_velocity
@@ -232,7 +259,8 @@ def _best_unknowns(rows, start, mu):
         a = rows[i]
         h, g = a.T @ a, a.T @ start[i]
         base = 0.5 * (start[i] @ start[i])
-        # sticking: three linear equations; inside the disk it can't be beaten from the sticking set's rim
+        # sticking: three linear equations; inside the disk it can't be beaten from the sticking
+        # set's rim
         p = np.linalg.solve(h[:3, :3], -g[:3])
         sticks = p[2] >= 0.0 and p[0] ** 2 + p[1] ** 2 <= (mu * p[2]) ** 2
         best = base + 0.5 * (g[:3] @ p) if sticks else np.inf
@@ -261,7 +289,11 @@ def _best_unknowns(rows, start, mu):
         if base + value < best:
             best = base + value
             c, s = np.cos(angle), np.sin(angle)
-            unknowns[i, 0], unknowns[i, 1], unknowns[i, 2] = -mu * normal * c, -mu * normal * s, normal
+            unknowns[i, 0], unknowns[i, 1], unknowns[i, 2] = (
+                -mu * normal * c,
+                -mu * normal * s,
+                normal,
+            )
             unknowns[i, 3], unknowns[i, 4] = slip * c, slip * s
         costs[i] = best
     return costs, unknowns

@@ -1,27 +1,31 @@
-"""How well impacts determine friction and restitution: intervals, whether the law fits, whether friction shows at all.
+"""How well impacts determine friction and restitution: intervals, whether the law fits, whether
+friction shows at all.
 
 Two covariances of the parameters, both at the minimum of the likelihood's F
 (:mod:`contactid.tossing.models.impact_likelihood`):
 
-* sandwich, ``H^-1 (sum_c s_c s_c^T) H^-1 (m - 1) / m`` with H the Hessian, every impact's own unknowns eliminated,
-  over m tosses c: ``s_c = (1 - H_c H^-1)^-1 g_c``, g_c the sum of the scores of a toss and H_c its share of
-  H (the jackknife, linearised). Impacts of a toss share its calibration, its slow drift and its body, so the toss
-  counts, not the impact. It holds whatever the size of the errors, and is taken where tosses are enough;
-* information, ``H^-1`` times the misfit, where they aren't. With many tosses it is far too small: it takes what drifts
-  over a toss for noise of each impact.
+* sandwich, ``H^-1 (sum_c s_c s_c^T) H^-1 (m - 1) / m`` with H the Hessian, every impact's own
+  unknowns eliminated, over m tosses c: ``s_c = (1 - H_c H^-1)^-1 g_c``, g_c the sum of the scores
+  of a toss and H_c its share of H (the jackknife, linearised). Impacts of a toss share its
+  calibration, its slow drift and its body, so the toss counts, not the impact. It holds whatever
+  the size of the errors, and is taken where tosses are enough;
+* information, ``H^-1`` times the misfit, where they aren't. With many tosses it is far too small:
+  it takes what drifts over a toss for noise of each impact.
 
-Few impacts carry most of what is known of mu: those that slide fast. Normal approximations are as good as the
-*effective* number of tosses ``(sum h)^2 / sum h^2`` is large, h being a toss's share of a parameter's information.
-Intervals take Student's quantile: with that number less one for the sandwich, whose errors are estimated; with twice
-that number for the information, whose errors are known but whose likelihood has kinks where an impact begins to slide.
+Few impacts carry most of what is known of mu: those that slide fast. Normal approximations are as
+good as the *effective* number of tosses ``(sum h)^2 / sum h^2`` is large, h being a toss's share of
+a parameter's information. Intervals take Student's quantile: with that number less one for the
+sandwich, whose errors are estimated; with twice that number for the information, whose errors are
+known but whose likelihood has kinks where an impact begins to slide.
 
-Neither sees what all impacts have in common. The law's impact has no duration; a real one, and one of a simulator that
-steps, lasts. Gravity's velocity within that time is in the twist before it and in the one after it with opposite signs.
-What it does to the parameters is added as one more standard deviation.
+Neither sees what all impacts have in common. The law's impact has no duration; a real one, and one
+of a simulator that steps, lasts. Gravity's velocity within that time is in the twist before it and
+in the one after it with opposite signs. What it does to the parameters is added as one more
+standard deviation.
 
-An interval under a law that the impacts refute says nothing of the body. They refute it where they deviate from it by
-more than twice what the measured noise explains. Slow drifts of the poses, which the noise doesn't have, make half of
-that.
+An interval under a law that the impacts refute says nothing of the body. They refute it where they
+deviate from it by more than twice what the measured noise explains. Slow drifts of the poses, which
+the noise doesn't have, make half of that.
 """
 
 from __future__ import annotations
@@ -36,8 +40,11 @@ from scipy.special import chdtri, ndtri, stdtrit
 from contactid.tossing.models.impact_likelihood import Likelihood, Point
 
 _ENOUGH = 10  # tosses for a sandwich
-_LARGEST_NOISE = 4.0  # the median impact's chi-square by measured noise alone, over its own, up to which the law fits
-_MEDIAN = float(chdtri(6, 0.5))  # of the chi-square of an impact: 12 measured, 6 unknown; the law fixes the impulse
+# the median impact's chi-square by measured noise alone, over its own, up to which the law fits
+_LARGEST_NOISE = 4.0
+_MEDIAN = float(
+    chdtri(6, 0.5)
+)  # of the chi-square of an impact: 12 measured, 6 unknown; the law fixes the impulse
 _NO_LIMIT = 1e3  # a mu that no impact of a convex body can need
 _SIGNIFICANT = 0.5 * float(chdtri(1, 0.05))  # of F, two-sided
 _ONE_SIDED = 0.5 * float(ndtri(0.95)) ** 2
@@ -85,12 +92,18 @@ def uncertainty(
     np.add.at(shares, toss, problem.curvatures(at, free))
     np.add.at(scores, toss, problem.scores(at, free))
     inverse, seen = _inverse(shares.sum(axis=0))
-    freedom = max(6 * len(problem.table) - k, 1)  # 12 measured, 6 unknown; the law fixes the impulse
+    freedom = max(
+        6 * len(problem.table) - k, 1
+    )  # 12 measured, 6 unknown; the law fixes the impulse
     misfit = 2.0 * problem.objective(*at) / freedom
     parts = np.diagonal(shares, axis1=1, axis2=2)
     effective = parts.sum(axis=0) ** 2 / np.maximum((parts**2).sum(axis=0), np.finfo(float).tiny)
     if m >= _ENOUGH:
-        kind, degrees, covariance = "sandwich by toss", effective - 1.0, sandwich(shares, scores, inverse)
+        kind, degrees, covariance = (
+            "sandwich by toss",
+            effective - 1.0,
+            sandwich(shares, scores, inverse),
+        )
     else:
         kind, degrees, covariance = "information", 2.0 * effective, inverse * max(1.0, misfit)
     if lasting is not None:
@@ -112,11 +125,16 @@ def _inverse(hessian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sandwich(shares: np.ndarray, scores: np.ndarray, inverse: np.ndarray) -> np.ndarray:
-    """(k, k) covariance from each toss's share of the Hessian (m, k, k), its score (m, k) and the Hessian's inverse."""
+    """(k, k) covariance from each toss's share of the Hessian (m, k, k), its score (m, k) and the
+    Hessian's inverse.
+    """
     m, k = scores.shape
-    scores = scores - scores.mean(axis=0)  # their sum is zero already, but for parameters at a bound
+    scores = scores - scores.mean(
+        axis=0
+    )  # their sum is zero already, but for parameters at a bound
     freed = [
-        np.linalg.lstsq(np.eye(k) - share @ inverse, score)[0] for share, score in zip(shares, scores, strict=True)
+        np.linalg.lstsq(np.eye(k) - share @ inverse, score)[0]
+        for share, score in zip(shares, scores, strict=True)
     ]
     return inverse @ (np.transpose(freed) @ np.array(freed)) @ inverse * ((m - 1) / m)
 
@@ -132,7 +150,9 @@ def friction_evidence(problem: Likelihood, at: Point) -> FrictionEvidence:
             lambda value: problem.objective(friction, value, e_t), bounds=(0.0, 1.0), method="bounded",
             options={"xatol": 1e-4},
         )  # fmt: skip
-        return max((min(float(best.fun), problem.objective(friction, e_n, e_t)) - lowest) / scale, 0.0)
+        return max(
+            (min(float(best.fun), problem.objective(friction, e_n, e_t)) - lowest) / scale, 0.0
+        )
 
     bound = 0.0
     if mu > 0.0 and rise(0.0) > _ONE_SIDED:

@@ -1,19 +1,22 @@
-"""Identification of friction and restitution from all impacts at once, as an MPEC (eqs. 7 to 11 and 16, tossing paper).
+"""Identification of friction and restitution from all impacts at once, as an MPEC (eqs. 7 to 11 and
+16, tossing paper).
 
-Unknowns: mu, e_N and (where freed) e_T, shared; for every impact the impulse ``P`` and the pre-impact twist
-``v^- = a + L z`` with ``L L^T`` the covariance of its measurement ``a`` (errors in variables).
-Constraints are the impact law in complementarity form, all pairs scaled to the order of one by the impact's speed:
+Unknowns: mu, e_N and (where freed) e_T, shared; for every impact the impulse ``P`` and the
+pre-impact twist ``v^- = a + L z`` with ``L L^T`` the covariance of its measurement ``a`` (errors in
+variables). Constraints are the impact law in complementarity form, all pairs scaled to the order of
+one by the impact's speed:
 
 * normal: ``0 <= N``  perp  ``xi_N >= 0``;
-* friction, exact disk: ``T = mu N u``, ``xi_T + s u = 0`` and ``0 <= s``  perp  ``1 - |u|^2 >= 0``: u is the impulse's
-  direction and share of the limit, s the sliding speed. Writing the disk in u instead of T keeps its gradient alive
-  where the impulse vanishes;
-* friction, polyhedron of n facets (Stewart and Trinkle): ``T = D b``, ``0 <= b_j``  perp  ``d_j . xi_T + s >= 0``,
-  ``0 <= s``  perp  ``mu N - sum b >= 0``. The polyhedron lies within the disk, so its mu is too large by up to
-  ``1 / cos(pi / n)``.
+* friction, exact disk: ``T = mu N u``, ``xi_T + s u = 0`` and ``0 <= s``  perp  ``1 - |u|^2 >= 0``:
+  u is the impulse's direction and share of the limit, s the sliding speed. Writing the disk in u
+  instead of T keeps its gradient alive where the impulse vanishes;
+* friction, polyhedron of n facets (Stewart and Trinkle): ``T = D b``, ``0 <= b_j``  perp  ``d_j .
+  xi_T + s >= 0``, ``0 <= s``  perp  ``mu N - sum b >= 0``. The polyhedron lies within the disk, so
+  its mu is too large by up to ``1 / cos(pi / n)``.
 
-The objective is the likelihood: half the squares of the pre- and post-impact twists' errors, each whitened with its
-covariance, the latter's with an optional model error added. The paper's own loss, eq. 17, is that of
+The objective is the likelihood: half the squares of the pre- and post-impact twists' errors, each
+whitened with its covariance, the latter's with an optional model error added. The paper's own loss,
+eq. 17, is that of
 :mod:`contactid.tossing.identify.velocities`.
 
 Gravity does nothing at an instant; impulses are those of eq. 3's atoms.
@@ -58,7 +61,11 @@ class ImpactModel:
     @property
     def parameters(self) -> tuple[float, float, float]:
         """(mu, e_N, e_T) at the model's present point."""
-        return float(self.model.mu.value), float(self.model.e_n.value), float(pyo.value(self.model.e_t))
+        return (
+            float(self.model.mu.value),
+            float(self.model.e_n.value),
+            float(pyo.value(self.model.e_t)),
+        )
 
     def impulses(self) -> np.ndarray:
         """(n, 3) N s at the model's present point."""
@@ -71,10 +78,14 @@ class ImpactModel:
     def pre_twists(self) -> np.ndarray:
         """(n, 6) at the model's present point."""
         z = _values(self.model.z, len(self.table), 6)
-        return self.table.pre_twist + np.einsum("nij,nj->ni", np.linalg.cholesky(self.table.pre_covariance), z)
+        return self.table.pre_twist + np.einsum(
+            "nij,nj->ni", np.linalg.cholesky(self.table.pre_covariance), z
+        )
 
     def start_at(self, mu: float, e_n: float, e_t: float = 0.0) -> None:
-        """Set every variable to a feasible point: the law's exact answer for the measured pre-impact twists."""
+        """Set every variable to a feasible point: the law's exact answer for the measured
+        pre-impact twists.
+        """
         model, table = self.model, self.table
         model.mu.set_value(mu, skip_validation=True)
         model.e_n.set_value(e_n, skip_validation=True)
@@ -82,7 +93,9 @@ class ImpactModel:
             model.e_t.set_value(e_t, skip_validation=True)
         _set(model.z, np.zeros((len(table), 6)))
         impulses, approach = table.impulses(mu, e_n, e_t), table.approach
-        xi = approach * (1.0 + np.array([e_t, e_t, e_n])) + np.einsum("nij,nj->ni", table.delassus, impulses)
+        xi = approach * (1.0 + np.array([e_t, e_t, e_n])) + np.einsum(
+            "nij,nj->ni", table.delassus, impulses
+        )
         slip = np.linalg.norm(xi[:, :2], axis=1)
         _set(model.impulse, impulses / self.impulse_scale[:, None])
         _set(model.approach, approach / self.speed_scale[:, None])
@@ -94,7 +107,9 @@ class ImpactModel:
             self._start_polyhedron(impulses, share)
         else:
             _set(model.share, share)
-        twist_error = table.post_twist - table.pre_twist - np.einsum("nij,nj->ni", table.response, impulses)
+        twist_error = (
+            table.post_twist - table.pre_twist - np.einsum("nij,nj->ni", table.response, impulses)
+        )
         _set(model.error, np.einsum("nij,nj->ni", _whitening(table, self.options), twist_error))
 
     def _start_polyhedron(self, impulses: np.ndarray, share: np.ndarray) -> None:
@@ -112,8 +127,12 @@ class ImpactModel:
         _set(self.model.part, parts)
 
 
-def build_impact_model(table: ImpactTable, options: ImpactModelOptions | None = None) -> ImpactModel:
-    """Write the model, which :meth:`ImpactModel.start_at` starts and :mod:`contactid.core.complementarity` solves."""
+def build_impact_model(
+    table: ImpactTable, options: ImpactModelOptions | None = None
+) -> ImpactModel:
+    """Write the model, which :meth:`ImpactModel.start_at` starts and
+    :mod:`contactid.core.complementarity` solves.
+    """
     options = options or ImpactModelOptions()
     n = len(table)
     speed = np.maximum(np.linalg.norm(table.approach, axis=1), _SLOWEST)
@@ -158,11 +177,15 @@ def _measurements(built: ImpactModel) -> None:
         return _dot(coefficients, [model.z[i, k] for k in range(6)])
 
     def error(m: Any, i: int, k: int) -> Any:
-        explained = latent(to_error[i, k], i) + _dot(by_impulse[i, k], [m.impulse[i, j] for j in range(3)])
+        explained = latent(to_error[i, k], i) + _dot(
+            by_impulse[i, k], [m.impulse[i, j] for j in range(3)]
+        )
         return m.error[i, k] == twist_gap[i, k] - explained
 
     model.of_approach = pyo.Constraint(
-        n, range(3), rule=lambda m, i, k: m.approach[i, k] == measured[i, k] + latent(to_contact[i, k], i)
+        n,
+        range(3),
+        rule=lambda m, i, k: m.approach[i, k] == measured[i, k] + latent(to_contact[i, k], i),
     )
     model.of_error = pyo.Constraint(n, range(6), rule=error)
 
@@ -192,8 +215,12 @@ def _disk(built: ImpactModel) -> None:
     model.of_share = pyo.Constraint(
         n, plane, rule=lambda m, i, k: m.impulse[i, k] == m.mu * m.impulse[i, 2] * m.share[i, k]
     )
-    model.opposed = pyo.Constraint(n, plane, rule=lambda m, i, k: m.xi[i, k] + m.slip[i] * m.share[i, k] == 0.0)
-    built.pairs.extend((model.slip[i], 1.0 - model.share[i, 0] ** 2 - model.share[i, 1] ** 2) for i in n)
+    model.opposed = pyo.Constraint(
+        n, plane, rule=lambda m, i, k: m.xi[i, k] + m.slip[i] * m.share[i, k] == 0.0
+    )
+    built.pairs.extend(
+        (model.slip[i], 1.0 - model.share[i, 0] ** 2 - model.share[i, 1] ** 2) for i in n
+    )
 
 
 def _polyhedron(built: ImpactModel) -> None:
@@ -222,12 +249,16 @@ def _whitening(table: ImpactTable, options: ImpactModelOptions) -> np.ndarray:
 
 def _dot(coefficients: np.ndarray, variables: list[Any]) -> Any:
     """Linear expression without terms that are exactly zero."""
-    return pyo.quicksum(float(c) * v for c, v in zip(coefficients, variables, strict=True) if c != 0.0)
+    return pyo.quicksum(
+        float(c) * v for c, v in zip(coefficients, variables, strict=True) if c != 0.0
+    )
 
 
 def _set(variable: Any, values: np.ndarray) -> None:
     for index, value in np.ndenumerate(values):
-        variable[index if len(index) > 1 else index[0]].set_value(float(value), skip_validation=True)
+        variable[index if len(index) > 1 else index[0]].set_value(
+            float(value), skip_validation=True
+        )
 
 
 def _values(variable: Any, *shape: int) -> np.ndarray:

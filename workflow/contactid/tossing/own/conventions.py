@@ -1,7 +1,9 @@
-"""Which convention explains tosses, unsimulated: bodies fall in flight, rest flat, stay above ground.
+"""Which convention explains tosses, unsimulated: bodies fall in flight, rest flat, stay above
+ground.
 
-Each of the three is a squared residual of every toss, in units of what a calibrated camera may be off by. Quaternions
-in another order turn a body so that it lies on nothing; another axis upwards makes it fall aside.
+Each of the three is a squared residual of every toss, in units of what a calibrated camera may be
+off by. Quaternions in another order turn a body so that it lies on nothing; another axis upwards
+makes it fall aside.
 """
 
 from __future__ import annotations
@@ -26,10 +28,13 @@ _LENGTHS = ("m", "mm", "cm")
 _ALIKE = 1.2  # times the least misfit
 
 
-def explained_motion(motion: xr.Dataset, stated: Convention, *, placed: bool, length: float) -> xr.Dataset:
+def explained_motion(
+    motion: xr.Dataset, stated: Convention, *, placed: bool, length: float
+) -> xr.Dataset:
     """Tosses (a canonical dataset) in the frame and units that are stated.
 
-    ``placed``: the file places the surface, too, in the same frame; ``length`` (m): its unit, if none is stated.
+    ``placed``: the file places the surface, too, in the same frame; ``length`` (m): its unit, if
+    none is stated.
 
     Raises
     ------
@@ -56,25 +61,37 @@ def explained_motion(motion: xr.Dataset, stated: Convention, *, placed: bool, le
 
 
 def in_frame(motion: xr.Dataset, convention: Convention, placed: bool, length: float) -> xr.Dataset:
-    """What a convention means by a canonical dataset; parameters are those of :func:`explained_motion`."""
+    """What a convention means by a canonical dataset; parameters are those of
+    :func:`explained_motion`.
+    """
     places = ["position", *(["surface_position"] if placed else [])]
     turns = ["orientation", *(["surface_orientation"] if placed else [])]
     frame, turning = position_matrix(convention.frame), quaternion_matrix(convention.frame)
     factor = convention.unit("position_x") / length if convention.states("m") else 1.0
-    found = {name: (motion[name].dims, factor * motion[name].values @ frame.T, motion[name].attrs) for name in places}
-    found |= {name: (motion[name].dims, motion[name].values @ turning.T, motion[name].attrs) for name in turns}
+    found = {
+        name: (motion[name].dims, factor * motion[name].values @ frame.T, motion[name].attrs)
+        for name in places
+    }
+    found |= {
+        name: (motion[name].dims, motion[name].values @ turning.T, motion[name].attrs)
+        for name in turns
+    }
     return motion.assign(found)
 
 
 def _residuals(motion: xr.Dataset) -> np.ndarray:
-    """(k,) of all tosses: free fall, flatness at rest, and depth under the surface, each of about 1 or less."""
+    """(k,) of all tosses: free fall, flatness at rest, and depth under the surface, each of about 1
+    or less.
+    """
     found: list[float] = []
     vertices = motion["vertices"].values
     size = float(np.ptp(vertices, axis=0).max())
     step = 1.0 / float(motion.attrs["sample_frequency"])
     for _, samples in iterate_recordings(motion):
         surface = samples["surface_position"].values, samples["surface_orientation"].values
-        position, orientation = in_surface_frame(samples["position"].values, samples["orientation"].values, *surface)
+        position, orientation = in_surface_frame(
+            samples["position"].values, samples["orientation"].values, *surface
+        )
         gravity = rotations.as_rotation(surface[1]).inv().apply([0.0, 0.0, -_GRAVITY])
         heights = np.sort(vertex_positions(position, orientation, vertices)[..., 2], axis=1)
         level = 0.0

@@ -1,7 +1,7 @@
 """What a finished run has identified of its tossed bodies, read from the run's folder.
 
-The run's ``provenance.json`` has the configuration that it was made with, ``tossing/fits/`` the parameters, and
-``data/<dataset>/`` the tosses that these were identified on.
+The run's ``provenance.json`` has the configuration that it was made with, ``tossing/fits/`` the
+parameters, and ``data/<dataset>/`` the tosses that these were identified on.
 """
 
 from __future__ import annotations
@@ -18,11 +18,22 @@ from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.sources.motion import BodyProperties, body_of, opened_dataset
-from contactid.tossing.configuration import Scheme, cases, predictions_of, schemes_of, velocity_cases
+from contactid.tossing.configuration import (
+    Scheme,
+    cases,
+    predictions_of,
+    schemes_of,
+    velocity_cases,
+)
 from contactid.tossing.prepare.poses import PlaneCorrection
 
 _RECORD = "provenance.json"  # the run writes it when every study is done
-_COMMANDS = {"default": "make", "public": "make public", "fourtu": "make 4tu", "benchmark": "make benchmark"}
+_COMMANDS = {
+    "default": "make",
+    "public": "make public",
+    "fourtu": "make 4tu",
+    "benchmark": "make benchmark",
+}
 
 
 @dataclass(frozen=True)
@@ -42,7 +53,9 @@ class IdentifiedBody:
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A finished run's folder, the tossing study's block of its configuration, and what it identified on."""
+    """A finished run's folder, the tossing study's block of its configuration, and what it
+    identified on.
+    """
 
     folder: Path
     block: Mapping[str, Any]
@@ -67,20 +80,26 @@ class FinishedRun:
         return self.folder / "data" / identified.dataset / f"{form}.nc"
 
     def own_losses(self, identified: IdentifiedBody, scheme: str) -> np.ndarray:
-        """Losses (eq. 18) of the run's own test tosses by a scheme, in the digits of its tables; empty if none."""
+        """Losses (eq. 18) of the run's own test tosses by a scheme, in the digits of its tables;
+        empty if none.
+        """
         tables = [
             read_csv(file)["loss"]
             for on, dataset, name in predictions_of(self.block)
             if (on, name) == (identified.dataset, scheme)
-            and (file := self.folder / "tossing/predictions" / on / f"{dataset}.{name}.csv").is_file()
+            and (
+                file := self.folder / "tossing/predictions" / on / f"{dataset}.{name}.csv"
+            ).is_file()
         ]
         return pd.concat(tables).to_numpy(dtype=float) if tables else np.zeros(0)
 
     def rest_pose_model(self, identified: IdentifiedBody, scheme: str) -> dict[str, Any] | None:
-        """The record of scores that regions of rest poses by a scheme are made from; None where the run has none.
+        """The record of scores that regions of rest poses by a scheme are made from; None where the
+        run has none.
 
-        A run that predicts several datasets has a file for each, which differ in the test tosses' scores alone; the
-        first is taken. An earlier version's record doesn't have what further tosses need.
+        A run that predicts several datasets has a file for each, which differ in the test tosses'
+        scores alone; the first is taken. An earlier version's record doesn't have what further
+        tosses need.
         """
         for on, dataset in cases(self.block):
             file = self.folder / "tossing/rest_poses" / on / f"{dataset}.{scheme}.json"
@@ -98,17 +117,22 @@ def size_of(body: BodyProperties) -> str:
 def read_run(folder: str | Path) -> FinishedRun:
     """Read what a finished run has identified.
 
-    Raises :class:`ContactIdError` where the folder isn't a finished run with the tossing study, or lacks a file
-    that its configuration asks for.
+    Raises :class:`ContactIdError` where the folder isn't a finished run with the tossing study, or
+    lacks a file that its configuration asks for.
     """
     folder = Path(folder)
     if not (folder / _RECORD).is_file():
-        raise _unfinished(folder, "is no finished run" if folder.is_dir() else "there is no such run")
+        raise _unfinished(
+            folder, "is no finished run" if folder.is_dir() else "there is no such run"
+        )
     record = read_json(folder / _RECORD)
     try:
         configuration = record["configuration"]
         if "tossing" not in configuration["studies"]:
-            raise ContactIdError(f"{folder}: this run has no tossing study", "Name another run, or run it with tossing")
+            raise ContactIdError(
+                f"{folder}: this run has no tossing study",
+                "Name another run, or run it with tossing",
+            )
         block = configuration["tossing"]
         schemes = schemes_of(block)
         on = {
@@ -130,7 +154,9 @@ def read_run(folder: str | Path) -> FinishedRun:
 
 
 def _check_files(folder: Path, by_dataset: Mapping[str, Mapping[str, Scheme]]) -> None:
-    needed = [f"data/{dataset}/{form}.nc" for dataset in by_dataset for form in ("motion", "tosses")]
+    needed = [
+        f"data/{dataset}/{form}.nc" for dataset in by_dataset for form in ("motion", "tosses")
+    ]
     for dataset, found in by_dataset.items():
         needed += [f"tossing/fits/{dataset}.{scheme.fit}.json" for scheme in found.values()]
         if any(scheme.calibrated for scheme in found.values()):
@@ -155,7 +181,9 @@ def _identified(folder: Path, dataset: str, schemes: Mapping[str, Scheme]) -> Id
     with opened_dataset(folder / "data" / dataset / "tosses.nc") as prepared:
         said = prepared.attrs
         slope = np.array([said["plane_slope_x"], said["plane_slope_y"]])
-        plane = PlaneCorrection(said["plane_height"], slope, said["plane_scatter"], int(said["plane_tosses"]))
+        plane = PlaneCorrection(
+            said["plane_height"], slope, said["plane_scatter"], int(said["plane_tosses"])
+        )
         return IdentifiedBody(
             dataset,
             str(said["object"]),

@@ -1,4 +1,6 @@
-"""Predict a user's own tosses by every scheme of a finished run, beside naive answers, and say what not to trust."""
+"""Predict a user's own tosses by every scheme of a finished run, beside naive answers, and say what
+not to trust.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ _FEW = 5  # tosses
 def predict_own(
     run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None] = lambda line: None
 ) -> pd.DataFrame:
-    """Predict tosses from release to rest by every scheme that the run has identified for their body.
+    """Predict tosses from release to rest by every scheme that the run has identified for their
+    body.
 
     Parameters
     ----------
@@ -38,10 +41,12 @@ def predict_own(
         :func:`contactid.tossing.own.tosses.read_tosses`
     progress : called with a line of text as each scheme is done
 
-    Returns a row per toss and scheme: ``toss``, ``scheme``, ``parameters`` (``trajectory``, ``velocity`` or ``naive``),
-    ``identified_on``, ``calibrated``, ``friction_mu``, ``restitution_e_n``, ``seen`` (the run identified on this very
-    toss), and the columns of :func:`contactid.tossing.predict.prediction.predict`. The scheme ``no_impact`` is the
-    naive answer: the body stays where it first touches the surface, its pose until then being the measured one.
+    Returns a row per toss and scheme: ``toss``, ``scheme``, ``parameters`` (``trajectory``,
+    ``velocity`` or ``naive``), ``identified_on``, ``calibrated``, ``friction_mu``,
+    ``restitution_e_n``, ``seen`` (the run identified on this very toss), and the columns of
+    :func:`contactid.tossing.predict.prediction.predict`. The scheme ``no_impact`` is the naive
+    answer: the body stays where it first touches the surface, its pose until then being the
+    measured one.
     """
     tables, problems = [], Problems(run, tosses)
     for one in tosses.identified:
@@ -50,17 +55,36 @@ def predict_own(
             law = ContactParameters(**record["parameters"])
             if scheme.kind == NO_RESTITUTION:
                 law = replace(law, restitution_e_n=0.0)
-            about: dict[str, Any] = {"scheme": scheme.name, "parameters": scheme.parameters, **asdict(law)}
+            about: dict[str, Any] = {
+                "scheme": scheme.name,
+                "parameters": scheme.parameters,
+                **asdict(law),
+            }
             about |= {"identified_on": one.dataset, "calibrated": scheme.calibrated}
             table = predict(problems.of(one, scheme), law).assign(**about)
             tables.append(table)
             progress(
                 f"{scheme.name}: {len(table)} tosses with mu = {law.friction_mu:.3g}, e_N = {law.restitution_e_n:.3g}"
             )
-    tables.append(no_impact(test_part(tosses.prepared)).assign(scheme=NO_IMPACT, parameters=NAIVE, calibrated=False))
+    tables.append(
+        no_impact(test_part(tosses.prepared)).assign(
+            scheme=NO_IMPACT, parameters=NAIVE, calibrated=False
+        )
+    )
     table = pd.concat(tables, ignore_index=True)
-    table = table.assign(seen=table["toss"].isin(tosses.seen), identified_on=table["identified_on"].fillna(""))
-    first = ["toss", "scheme", "parameters", "identified_on", "calibrated", "friction_mu", "restitution_e_n", "seen"]
+    table = table.assign(
+        seen=table["toss"].isin(tosses.seen), identified_on=table["identified_on"].fillna("")
+    )
+    first = [
+        "toss",
+        "scheme",
+        "parameters",
+        "identified_on",
+        "calibrated",
+        "friction_mu",
+        "restitution_e_n",
+        "seen",
+    ]
     return table[[*first, *(name for name in table if name not in first)]]
 
 
@@ -89,11 +113,16 @@ class Problems:
 
 
 def no_impact(prepared: xr.Dataset) -> pd.DataFrame:
-    """The naive answer's errors, a row per usable toss: the body stays where it first touches the surface.
+    """The naive answer's errors, a row per usable toss: the body stays where it first touches the
+    surface.
 
     On a belt the body is carried along from where it first touches it.
     """
-    length, time_step, rows = body_of(prepared).length, 1.0 / float(prepared.attrs["sample_frequency"]), []
+    length, time_step, rows = (
+        body_of(prepared).length,
+        1.0 / float(prepared.attrs["sample_frequency"]),
+        [],
+    )
     events = {name: prepared[name].to_series() for name in ("contact", "rest")}
     for item in usable_tosses(prepared, start="central_difference"):
         toss = item.toss
@@ -103,7 +132,10 @@ def no_impact(prepared: xr.Dataset) -> pd.DataFrame:
         held = np.arange(len(toss.position)) - since
         position = toss.position[held] + since[:, None] * time_step * toss.surface_velocity
         orientation = toss.orientation[held]
-        measured, stays = (item.rest_position, item.rest_orientation), (position[-1], orientation[-1])
+        measured, stays = (
+            (item.rest_position, item.rest_orientation),
+            (position[-1], orientation[-1]),
+        )
         rows.append(
             {
                 "toss": toss.name,
@@ -119,14 +151,23 @@ def no_impact(prepared: xr.Dataset) -> pd.DataFrame:
 
 
 def means(predictions: pd.DataFrame, run: FinishedRun, tosses: OwnTosses) -> pd.DataFrame:
-    """Mean loss (eq. 18) with its standard error, a row per scheme, over the tosses that the run didn't identify on.
+    """Mean loss (eq. 18) with its standard error, a row per scheme, over the tosses that the run
+    didn't identify on.
 
-    Where it identified on all of them, over all. Columns: those of :func:`predict_own` that name a scheme,
-    ``n_tosses``, ``mean_loss``, ``sem_loss`` (NaN for one toss), the mean rest-pose errors, ``same_face`` (how many),
-    and ``run_mean_loss``, ``run_sem_loss``, ``run_n_tosses`` of the run's own test tosses (NaN where it has none).
+    Where it identified on all of them, over all. Columns: those of :func:`predict_own` that name a
+    scheme, ``n_tosses``, ``mean_loss``, ``sem_loss`` (NaN for one toss), the mean rest-pose errors,
+    ``same_face`` (how many), and ``run_mean_loss``, ``run_sem_loss``, ``run_n_tosses`` of the run's
+    own test tosses (NaN where it has none).
     """
     bodies = {one.dataset: one for one in tosses.identified}
-    names = ["scheme", "parameters", "identified_on", "calibrated", "friction_mu", "restitution_e_n"]
+    names = [
+        "scheme",
+        "parameters",
+        "identified_on",
+        "calibrated",
+        "friction_mu",
+        "restitution_e_n",
+    ]
     schemes = _counted(predictions).groupby(names, sort=False, dropna=False)
     table = schemes.agg(
         n_tosses=("loss", "size"),
@@ -137,7 +178,10 @@ def means(predictions: pd.DataFrame, run: FinishedRun, tosses: OwnTosses) -> pd.
         same_face=("same_face", "sum"),
     ).reset_index()
     pairs = zip(table["scheme"], table["identified_on"], strict=True)
-    own = [pd.Series(run.own_losses(bodies[on], scheme) if on else [], dtype=float) for scheme, on in pairs]
+    own = [
+        pd.Series(run.own_losses(bodies[on], scheme) if on else [], dtype=float)
+        for scheme, on in pairs
+    ]
     table["run_mean_loss"] = [losses.mean() for losses in own]
     table["run_sem_loss"] = [losses.sem() for losses in own]
     return table.assign(run_n_tosses=list(map(len, own)))
@@ -149,7 +193,9 @@ def _counted(predictions: pd.DataFrame) -> pd.DataFrame:
     return predictions if unseen.empty else unseen
 
 
-def warnings_on(predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses) -> list[str]:
+def warnings_on(
+    predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses
+) -> list[str]:
     """Sentences on what not to trust, beside the tosses' own; ``summary`` is from :func:`means`."""
     return [*_few_or_seen(predictions), *_poor_schemes(predictions, summary, run, tosses)]
 
@@ -186,11 +232,16 @@ def _poor_schemes(
             f"{row['run_mean_loss']:.3g}): surface, body or camera may be others"
         )
     for one in tosses.identified:
-        unsure = [name for name, scheme in one.schemes.items() if not run.fit(one, scheme)["converged"]]
+        unsure = [
+            name for name, scheme in one.schemes.items() if not run.fit(one, scheme)["converged"]
+        ]
         if unsure:
             yield f"The run's own identification on {one.dataset} isn't called converged: {', '.join(unsure)}"
     exact = {
-        name for one in tosses.identified for name, scheme in one.schemes.items() if scheme.stepping["solver"] != "prox"
+        name
+        for one in tosses.identified
+        for name, scheme in one.schemes.items()
+        if scheme.stepping["solver"] != "prox"
     }
     unsolved = predictions[predictions["scheme"].isin(exact) & (predictions["unsolved_steps"] > 0)]
     if len(unsolved):
@@ -198,7 +249,9 @@ def _poor_schemes(
 
 
 def _beats(predictions: pd.DataFrame, scheme: str) -> bool:
-    """Whether a scheme's losses are lower than the naive answer's, on average over the tosses, surely."""
+    """Whether a scheme's losses are lower than the naive answer's, on average over the tosses,
+    surely.
+    """
     by_scheme = _counted(predictions).pivot_table(index="toss", columns="scheme", values="loss")
     gain = (by_scheme[NO_IMPACT] - by_scheme[scheme]).to_numpy(dtype=float)
     error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else 0.0
@@ -212,14 +265,22 @@ def label(row: Mapping[str, object] | pd.Series, summary: pd.DataFrame) -> str:
 
 
 def lines(summary: pd.DataFrame) -> list[str]:
-    """A line of text per scheme: its mean loss with standard error, its parameters, and the run's own test tosses."""
+    """A line of text per scheme: its mean loss with standard error, its parameters, and the run's
+    own test tosses.
+    """
     sentences = []
     for _, row in summary.iterrows():
-        about = [f"{row['parameters']}-based" if row["parameters"] != NAIVE else "naive: stays where it first touches"]
+        about = [
+            f"{row['parameters']}-based"
+            if row["parameters"] != NAIVE
+            else "naive: stays where it first touches"
+        ]
         if row["parameters"] != NAIVE:
             about.append(f"mu = {row['friction_mu']:.3g}, e_N = {row['restitution_e_n']:.3g}")
         if row["run_n_tosses"]:
-            about.append(f"the run's own test tosses: {with_error(row['run_mean_loss'], row['run_sem_loss'])}")
+            about.append(
+                f"the run's own test tosses: {with_error(row['run_mean_loss'], row['run_sem_loss'])}"
+            )
         sentences.append(
             f"{label(row, summary)}: loss = {with_error(row['mean_loss'], row['sem_loss'])} ({'; '.join(about)})"
         )

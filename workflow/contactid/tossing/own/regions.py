@@ -1,4 +1,6 @@
-"""Where a user's own tosses will come to rest, by the scheme of the run that predicted its own best."""
+"""Where a user's own tosses will come to rest, by the scheme of the run that predicted its own
+best.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ from contactid.tossing.predict.rest_pose_regions import (
 from contactid.tossing.prepare.preprocess import RELEASED
 from contactid.tossing.simulate.box import ContactParameters
 
-NO_REGIONS = "The run keeps no regions of rest poses (tossing.rest_poses.variants), so none are predicted"
+NO_REGIONS = (
+    "The run keeps no regions of rest poses (tossing.rest_poses.variants), so none are predicted"
+)
 _ABOUT = {
     "frame": "C: z = 0 is the surface, z up, x and y as in the data; positions are of the origin of B",
     "units": "lengths m (true ones where calibrated), areas m2",
@@ -39,7 +43,9 @@ _ABOUT = {
     "covers": "whether the measured rest pose is inside; null where it is unknown",
 }
 _SHOWN = 6  # tosses in the figure
-_SURELY_OFF = 0.01  # chance that right regions hold so few or many tosses, below which it is a warning
+_SURELY_OFF = (
+    0.01  # chance that right regions hold so few or many tosses, below which it is a warning
+)
 
 
 @dataclass(frozen=True)
@@ -50,22 +56,29 @@ class OwnRegions:
     scheme: Scheme
     identified_on: str
     predictions: list[RestPrediction]  # one per toss
-    # a row per level: ``level``, ``n_tosses`` (whose rest pose is known, and which the run didn't identify
-    # on), ``covered``, ``naive_covered`` (by uncertain parameters and release alone), ``median_area_m2``,
-    # ``run_covered`` and ``run_n_tosses`` of the run's own test tosses
+    # a row per level: ``level``, ``n_tosses`` (whose rest pose is known, and which the run didn't
+    # identify on), ``covered``, ``naive_covered`` (by uncertain parameters and release alone),
+    # ``median_area_m2``, ``run_covered`` and ``run_n_tosses`` of the run's own test tosses
     coverage: pd.DataFrame
 
     def beside(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        """A table of predictions with this scheme's ``simulated_face_probability`` and ``region_<level in %>_m2``.
+        """A table of predictions with this scheme's ``simulated_face_probability`` and
+        ``region_<level in %>_m2``.
 
-        The face is the one that the identified parameters lead to. A toss without losses gets a row.
+        The face is the one that the identified parameters lead to. A toss without losses gets a
+        row.
         """
         keys = {"scheme": self.scheme.name, "identified_on": self.identified_on}
         rows = []
         for one in self.predictions:
-            areas = {f"region_{100 * level:.0f}_m2": area for level, area in zip(LEVELS, one.areas, strict=True)}
+            areas = {
+                f"region_{100 * level:.0f}_m2": area
+                for level, area in zip(LEVELS, one.areas, strict=True)
+            }
             probability = one.faces[int(one.cloud.central.face[0])]
-            rows.append({"toss": one.cloud.toss, **keys, "simulated_face_probability": probability, **areas})
+            rows.append(
+                {"toss": one.cloud.toss, **keys, "simulated_face_probability": probability, **areas}
+            )
         return predictions.merge(pd.DataFrame(rows), how="outer", on=["toss", *keys])
 
     def shown(self, vertices: np.ndarray) -> pd.DataFrame:
@@ -121,9 +134,15 @@ def predict_regions(run: FinishedRun, tosses: OwnTosses) -> OwnRegions | None:
 
 
 def regions_by(
-    run: FinishedRun, tosses: OwnTosses, one: IdentifiedBody, scheme: Scheme, model: Mapping[str, Any]
+    run: FinishedRun,
+    tosses: OwnTosses,
+    one: IdentifiedBody,
+    scheme: Scheme,
+    model: Mapping[str, Any],
 ) -> OwnRegions:
-    """Regions by a scheme that was identified on a dataset of the run; ``model`` is its record of scores there."""
+    """Regions by a scheme that was identified on a dataset of the run; ``model`` is its record of
+    scores there.
+    """
     parameters = ContactParameters(**run.fit(one, scheme)["parameters"])
     scores, draws, seed = Scores.of_record(model), np.array(model["draws"]), int(model["seed"])
     problem, random = Problems(run, tosses, RELEASED).of(one, scheme), np.random.default_rng(seed)
@@ -154,9 +173,14 @@ def _of_toss(one: RestPrediction) -> dict[str, Any]:
             "level": level,
             "area_m2": area if np.isfinite(area) else None,
             "covers": covers,
-            "outlines": [{"face": face_name(on), "corners": corners.round(4).tolist()} for on, corners in outlines],
+            "outlines": [
+                {"face": face_name(on), "corners": corners.round(4).tolist()}
+                for on, corners in outlines
+            ],
         }
-        for level, area, covers, outlines in zip(LEVELS, one.areas, one.covers, one.outlines, strict=True)
+        for level, area, covers, outlines in zip(
+            LEVELS, one.areas, one.covers, one.outlines, strict=True
+        )
     ]
     return {
         "toss": one.cloud.toss,

@@ -39,19 +39,27 @@ class OwnPrediction:
     # run, tosses: what was predicted, and by what
     run: FinishedRun
     tosses: OwnTosses
-    # table, means: of :mod:`contactid.tossing.own.predict`; no means where no toss was measured at rest
+    # table, means: of :mod:`contactid.tossing.own.predict`; no means where no toss was measured at
+    # rest
     table: pd.DataFrame
     means: pd.DataFrame
     regions: OwnRegions | None  # None where the run keeps none
     warnings: tuple[str, ...]  # sentences
 
 
-def predict_and_judge(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]) -> OwnPrediction:
-    """Losses and regions of tosses, and what not to trust; ``progress`` is called with lines of text.
+def predict_and_judge(
+    run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]
+) -> OwnPrediction:
+    """Losses and regions of tosses, and what not to trust; ``progress`` is called with lines of
+    text.
 
     Raises :class:`ContactIdError` where no toss was measured at rest, and the run keeps no regions.
     """
-    table, summary, warnings = pd.DataFrame(columns=["toss", "scheme", "identified_on"]), pd.DataFrame(), []
+    table, summary, warnings = (
+        pd.DataFrame(columns=["toss", "scheme", "identified_on"]),
+        pd.DataFrame(),
+        [],
+    )
     if tosses.count(TEST):
         table = predict_own(run, tosses, progress)
         summary = means(table, run, tosses)
@@ -68,7 +76,9 @@ def predict_and_judge(run: FinishedRun, tosses: OwnTosses, progress: Callable[[s
 
 
 def write_files(prediction: OwnPrediction, folder: Path) -> None:
-    """Write ``predictions.csv``, ``summary.md``, ``regions.json``, figures and ``bodies/`` into an empty folder."""
+    """Write ``predictions.csv``, ``summary.md``, ``regions.json``, figures and ``bodies/`` into an
+    empty folder.
+    """
     write_report_csv(prediction.table, folder / PREDICTIONS)
     write_text(folder / SUMMARY, summary(prediction))
     with style.styled():
@@ -77,7 +87,11 @@ def write_files(prediction: OwnPrediction, folder: Path) -> None:
         if prediction.regions is not None:
             write_text(folder / "regions.json", prediction.regions.document(prediction.run.name))
             shown = prediction.regions.shown(prediction.tosses.prepared["vertices"].values)
-            _save(draw_regions(shown.assign(object=prediction.tosses.object)), prediction, folder / "regions")
+            _save(
+                draw_regions(shown.assign(object=prediction.tosses.object)),
+                prediction,
+                folder / "regions",
+            )
     for name, body in _bodies(prediction):
         write_text(folder / f"bodies/{name}.xml", formats.mjcf(body))
         write_text(folder / f"bodies/{name}.urdf", formats.urdf(body))
@@ -85,7 +99,9 @@ def write_files(prediction: OwnPrediction, folder: Path) -> None:
 
 def _save(figure: Figure, prediction: OwnPrediction, stem: Path) -> None:
     synthetic = "SYNTHETIC " if prediction.tosses.prepared.attrs["synthetic"] else ""
-    style.label_data(figure, f"{synthetic}{prediction.tosses.name}, by the run {prediction.run.name}")
+    style.label_data(
+        figure, f"{synthetic}{prediction.tosses.name}, by the run {prediction.run.name}"
+    )
     style.save(figure, stem)
     plt.close(figure)
 
@@ -104,19 +120,40 @@ def _bodies(prediction: OwnPrediction) -> Iterator[tuple[str, formats.Identified
         contact = float(row["friction_mu"]), float(row["restitution_e_n"])
         name = f"{row['identified_on']}.{row['scheme']}"
         size = np.ptp(body.vertices, axis=0)
-        yield name, formats.IdentifiedBody(name, body.mass, body.center_of_mass, body.inertia, *contact, box=size)
+        yield (
+            name,
+            formats.IdentifiedBody(
+                name, body.mass, body.center_of_mass, body.inertia, *contact, box=size
+            ),
+        )
 
 
 def summary(prediction: OwnPrediction) -> str:
     """The report in Markdown."""
     run, tosses = prediction.run, prediction.tosses
     commit = f" (commit {run.commit[:12]})" if run.commit else ""
-    lines = ["# Predicted tosses", "", f"{markdown(tosses.description())} Parameters: run `{run.name}`{commit}."]
+    lines = [
+        "# Predicted tosses",
+        "",
+        f"{markdown(tosses.description())} Parameters: run `{run.name}`{commit}.",
+    ]
     lines += [*_losses(prediction), *_rest(prediction.regions)]
-    lines += ["", "## Warnings", "", *(f"* {markdown(warning)}." for warning in prediction.warnings or ["None"])]
-    lines += ["", "## Notes", "", *(f"* {note}" for note in [*map(markdown, tosses.notes), *_notes(prediction)])]
+    lines += [
+        "",
+        "## Warnings",
+        "",
+        *(f"* {markdown(warning)}." for warning in prediction.warnings or ["None"]),
+    ]
+    lines += [
+        "",
+        "## Notes",
+        "",
+        *(f"* {note}" for note in [*map(markdown, tosses.notes), *_notes(prediction)]),
+    ]
     if tosses.left_out:
-        reasons = [f"* {markdown(name)}: {markdown(reason)}" for name, reason in tosses.left_out.items()]
+        reasons = [
+            f"* {markdown(name)}: {markdown(reason)}" for name, reason in tosses.left_out.items()
+        ]
         lines += ["", "## Left out", "", *reasons]
     lines += [
         "",
@@ -166,7 +203,10 @@ def _rest(regions: OwnRegions | None) -> list[str]:
     ]
     rows: Any = regions.coverage.itertuples(index=False)
     for row in rows:
-        own, naive = f"{row.run_covered} of {row.run_n_tosses}", f"{row.naive_covered} of {row.n_tosses}"
+        own, naive = (
+            f"{row.run_covered} of {row.run_n_tosses}",
+            f"{row.naive_covered} of {row.n_tosses}",
+        )
         cells = f"{100 * row.level:.0f} %", f"{row.covered} of {row.n_tosses}", own, naive
         lines.append(f"| {' | '.join(cells)} | {1e4 * row.median_area_m2:.3g} |")
     return [
@@ -184,14 +224,17 @@ def _notes(prediction: OwnPrediction) -> list[str]:
     names = ", ".join(one.dataset for one in prediction.tosses.identified)
     notes = [f"The run identified on: {names}."]
     if len(prediction.means) and "paper" in set(prediction.means["scheme"]):
-        notes.append("`paper` solves contacts by the authors' fixed point, which isn't meant to converge.")
+        notes.append(
+            "`paper` solves contacts by the authors' fixed point, which isn't meant to converge."
+        )
     return notes
 
 
 def draw_losses(predictions: pd.DataFrame, means: pd.DataFrame) -> Figure:
     """Losses of all schemes.
 
-    ``predictions`` and ``means`` are of :func:`contactid.tossing.own.predict.predict_own` and ``means`` there.
+    ``predictions`` and ``means`` are of :func:`contactid.tossing.own.predict.predict_own` and
+    ``means`` there.
     """
     height = max(_LEAST, _HEIGHT * len(means) + 0.9)
     figure, axes = plt.subplots(figsize=(0.7 * style.DOUBLE_COLUMN, height))
@@ -199,19 +242,55 @@ def draw_losses(predictions: pd.DataFrame, means: pd.DataFrame) -> Figure:
         of_scheme = predictions["scheme"] == row["scheme"]
         part = predictions[of_scheme & (predictions["identified_on"] == row["identified_on"])]
         colour = style.MEASURED if row["parameters"] == NAIVE else style.LINE
-        axes.plot(part["loss"], np.full(len(part), place), ".", color=colour, ms=3, mew=0, alpha=0.5, zorder=2)
+        axes.plot(
+            part["loss"],
+            np.full(len(part), place),
+            ".",
+            color=colour,
+            ms=3,
+            mew=0,
+            alpha=0.5,
+            zorder=2,
+        )
         error = row["sem_loss"] if np.isfinite(row["sem_loss"]) else 0.0
-        axes.errorbar(row["mean_loss"], place, xerr=error, fmt="d", color="black", ms=3.5, lw=0.9, capsize=2, zorder=4)
+        axes.errorbar(
+            row["mean_loss"],
+            place,
+            xerr=error,
+            fmt="d",
+            color="black",
+            ms=3.5,
+            lw=0.9,
+            capsize=2,
+            zorder=4,
+        )
         if np.isfinite(row["run_mean_loss"]):
-            axes.plot(row["run_mean_loss"], place, "|", color=style.RELEASE, ms=9, mew=1.4, zorder=3)
+            axes.plot(
+                row["run_mean_loss"], place, "|", color=style.RELEASE, ms=9, mew=1.4, zorder=3
+            )
     axes.set_yticks(range(len(means)), [label(row, means) for _, row in means.iterrows()])
     axes.set_ylim(len(means) - 0.5, -0.5)
     axes.set_xlim(left=0.0)
     axes.set_xlabel("loss of a toss (eq. 18)")
     axes.plot([], [], ".", color=style.LINE, ms=4, mew=0, label="toss")
-    axes.errorbar([], [], xerr=[], fmt="d", color="black", ms=3.5, lw=0.9, capsize=2, label="mean, standard error")
+    axes.errorbar(
+        [],
+        [],
+        xerr=[],
+        fmt="d",
+        color="black",
+        ms=3.5,
+        lw=0.9,
+        capsize=2,
+        label="mean, standard error",
+    )
     axes.plot([], [], "|", color=style.RELEASE, ms=7, mew=1.4, label="the run's own test tosses")
     axes.legend(
-        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=6, columnspacing=0.8, handletextpad=0.2
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=3,
+        fontsize=6,
+        columnspacing=0.8,
+        handletextpad=0.2,
     )
     return figure

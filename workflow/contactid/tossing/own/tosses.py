@@ -1,7 +1,9 @@
-"""A user's own tosses: read by the registry's readers, matched with a body of a finished run, prepared as the run did.
+"""A user's own tosses: read by the registry's readers, matched with a body of a finished run,
+prepared as the run did.
 
-Tosses of the ContactNets layout are a folder with ``.pt`` files, with or without ``tosses_processed/`` and
-``params_processed/experiment.json``; those of the I.AM. layout a ``.h5`` file or a folder with such files.
+Tosses of the ContactNets layout are a folder with ``.pt`` files, with or without
+``tosses_processed/`` and ``params_processed/experiment.json``; those of the I.AM. layout a ``.h5``
+file or a folder with such files.
 """
 
 from __future__ import annotations
@@ -48,9 +50,9 @@ class OwnTosses:
 
     name: str  # of the file or folder
     object: str  # what was tossed
-    # as :func:`contactid.tossing.prepare.preprocess.preprocess` makes it. These tosses are its test part,
-    # and its released one those that end in motion; where they lie on the run's own surface, the run's
-    # identification tosses are its other part.
+    # as :func:`contactid.tossing.prepare.preprocess.preprocess` makes it. These tosses are its test
+    # part, and its released one those that end in motion; where they lie on the run's own surface,
+    # the run's identification tosses are its other part.
     prepared: xr.Dataset
     identified: tuple[IdentifiedBody, ...]  # the run's datasets of this body
     seen: frozenset[str]  # names of the tosses that the run identified on
@@ -77,18 +79,20 @@ def read_tosses(
     surface: str = "",
     convention: Convention = STATED,
 ) -> OwnTosses:
-    """Read tosses, find the run's datasets of the same body, and prepare the tosses as the run's test tosses were.
+    """Read tosses, find the run's datasets of the same body, and prepare the tosses as the run's
+    test tosses were.
 
     Parameters
     ----------
     paths : a folder, or files of one kind
     run : whose parameters are to be used
-    object_name, surface : of an I.AM. archive: which box, and names of its planes, in order, with commas. By
-        default the box that is there (of several the run's), and the plane that it comes to rest on.
+    object_name, surface : of an I.AM. archive: which box, and names of its planes, in order, with
+        commas. By default the box that is there (of several the run's), and the plane that it comes
+        to rest on.
     convention : in what frame and units the poses are
 
-    Raises :class:`ContactIdError` where nothing there can be read or used, the run knows no such body, or another
-    convention explains the poses.
+    Raises :class:`ContactIdError` where nothing there can be read or used, the run knows no such
+    body, or another convention explains the poses.
     """
     read = read_motion(paths, {one.object for one in run.bodies}, object_name, surface)
     placed = bool(read.attrs["placed"])
@@ -98,14 +102,23 @@ def read_tosses(
     warnings += warning
     warnings += _of_the_fall(prepared)
     table = toss_table(prepared, "")
-    reasons = {str(name): str(reason) for name, reason in table[~table["used"]][["toss", "reason"]].to_numpy()}
+    reasons = {
+        str(name): str(reason)
+        for name, reason in table[~table["used"]][["toss", "reason"]].to_numpy()
+    }
     if reasons:
         name, reason = next(iter(reasons.items()))
         warnings.append(f"{len(reasons)} of {len(table)} recordings are left out; {name}: {reason}")
-    notes = [] if on_the_run_s else ["The surface is fitted to the poses at rest of these tosses themselves."]
+    notes = (
+        []
+        if on_the_run_s
+        else ["The surface is fitted to the poses at rest of these tosses themselves."]
+    )
     in_motion = int((prepared["split"] == RELEASED).sum())
     if in_motion:
-        notes.append(f"{in_motion} recordings end in motion: they have faces and regions, but no losses.")
+        notes.append(
+            f"{in_motion} recordings end in motion: they have faces and regions, but no losses."
+        )
     if motion.attrs["assumed"]:
         notes.append(f"Without {_EXPERIMENT}: frame rate, mass and inertia are taken as published.")
     return OwnTosses(
@@ -126,7 +139,11 @@ def _prepared(
     """Prepared tosses, whether they lie on the run's own surface, and what is to be said of that."""
     settings = {key: run.block[key] for key in ("exclude_tumbling", "events")}
     plane = next((one.plane for one in identified if one.plane is not None), None)
-    known = None if plane is None or "surfaces" in motion.attrs else preprocess_on(motion, plane, **settings)
+    known = (
+        None
+        if plane is None or "surfaces" in motion.attrs
+        else preprocess_on(motion, plane, **settings)
+    )
     if known is not None:
         height = _above_the_surface(known)
         # without a pose at rest there is nothing to fit a surface to, so the run's is taken
@@ -147,9 +164,11 @@ def _prepared(
 def read_motion(
     paths: Sequence[str | Path], known: Collection[str], object_name: str = "", surface: str = ""
 ) -> xr.Dataset:
-    """The canonical dataset of files, by way of one as in a run; of several boxes the ``known`` one.
+    """The canonical dataset of files, by way of one as in a run; of several boxes the ``known``
+    one.
 
-    Attributes ``assumed``: body and frame rate aren't said there; ``placed``: the file places the surface.
+    Attributes ``assumed``: body and frame rate aren't said there; ``placed``: the file places the
+    surface.
     """
     with tempfile.TemporaryDirectory() as folder:
         source, kind = _source([Path(path) for path in paths], Path(folder))
@@ -160,10 +179,14 @@ def read_motion(
         try:
             read_data(READERS[kind].read, vars(entry), str(source), data)
         except ContactIdError as error:
-            told = (text.replace(str(source), str(paths[0])) for text in (error.problem, error.remedy))
+            told = (
+                text.replace(str(source), str(paths[0])) for text in (error.problem, error.remedy)
+            )
             raise ContactIdError(*told) from None
         assumed = kind == "contactnets" and not (source / _EXPERIMENT).exists()
-        return read_dataset(data).assign_attrs(source=_called(paths), assumed=int(assumed), placed=int(kind == "iam"))
+        return read_dataset(data).assign_attrs(
+            source=_called(paths), assumed=int(assumed), placed=int(kind == "iam")
+        )
 
 
 def _called(paths: Sequence[str | Path]) -> str:
@@ -174,13 +197,16 @@ def _source(paths: Sequence[Path], folder: Path) -> tuple[Path, str]:
     """What a reader is given, and its name; several files are put together in a folder."""
     for path in paths:
         if not path.exists():
-            raise ContactIdError(f"{path}: no such file or folder", "Give a folder of .pt tosses, or a .h5 archive")
+            raise ContactIdError(
+                f"{path}: no such file or folder", "Give a folder of .pt tosses, or a .h5 archive"
+            )
     if len(paths) == 1 and paths[0].is_dir():
         return _source_folder(paths[0])
     kinds = {_kind_of(path) for path in paths}
     if len(kinds) > 1:
         raise ContactIdError(
-            f"{paths[0]}: not of one kind with the others", "Predict .pt tosses and .h5 archives apart"
+            f"{paths[0]}: not of one kind with the others",
+            "Predict .pt tosses and .h5 archives apart",
         )
     kind = kinds.pop()
     if kind == "iam" and len(paths) == 1:
@@ -190,7 +216,9 @@ def _source(paths: Sequence[Path], folder: Path) -> tuple[Path, str]:
     for path in paths:
         link = gathered / path.name
         if link.exists():
-            raise ContactIdError(f"{path}: another file of this name is given", "Rename one of them")
+            raise ContactIdError(
+                f"{path}: another file of this name is given", "Rename one of them"
+            )
         link.symlink_to(path.resolve())
     experiment = _with_experiment(paths[0].absolute().parent) / _EXPERIMENT
     if kind == "contactnets" and experiment.exists():
@@ -204,19 +232,24 @@ def _kind_of(path: Path) -> str:
         return "iam"
     if path.is_file() and path.suffix.lower() in TENSORS:
         return "contactnets"
-    raise ContactIdError(f"{path}: neither a .pt toss nor a .h5 archive", "Give one folder, or files of one kind")
+    raise ContactIdError(
+        f"{path}: neither a .pt toss nor a .h5 archive", "Give one folder, or files of one kind"
+    )
 
 
 def _source_folder(folder: Path) -> tuple[Path, str]:
     tensors = any(folder.glob("*.pt")) or any((folder / _PUBLISHED).glob("*.pt"))
     archives = any(file.suffix.lower() in ARCHIVES for file in folder.rglob("*"))
     if tensors and archives:
-        raise ContactIdError(f"{folder}: holds both .pt tosses and .h5 archives", "Predict them apart")
+        raise ContactIdError(
+            f"{folder}: holds both .pt tosses and .h5 archives", "Predict them apart"
+        )
     if archives:
         return folder, "iam"
     if not tensors:
         raise ContactIdError(
-            f"{folder}: no tosses there (looked for *.pt, {_PUBLISHED}/*.pt, *.h5 and *.hdf5)", "Name another folder"
+            f"{folder}: no tosses there (looked for *.pt, {_PUBLISHED}/*.pt, *.h5 and *.hdf5)",
+            "Name another folder",
         )
     return _with_experiment(folder), "contactnets"
 
@@ -224,7 +257,9 @@ def _source_folder(folder: Path) -> tuple[Path, str]:
 def _with_experiment(folder: Path) -> Path:
     """The folder above ``tosses_processed`` where that has the experiment file."""
     above = folder.absolute().parent
-    return above if folder.absolute().name == _PUBLISHED and (above / _EXPERIMENT).exists() else folder
+    return (
+        above if folder.absolute().name == _PUBLISHED and (above / _EXPERIMENT).exists() else folder
+    )
 
 
 def _only_object(source: Path, known: Collection[str]) -> str:
@@ -239,12 +274,14 @@ def _only_object(source: Path, known: Collection[str]) -> str:
                         found |= bodies_with_inertia(group)
     if not found:
         raise ContactIdError(
-            f"{source}: no body with an inertia in any recording", "Is this an I.AM. archive with Rec_ groups?"
+            f"{source}: no body with an inertia in any recording",
+            "Is this an I.AM. archive with Rec_ groups?",
         )
     chosen = found if len(found) == 1 else found & set(known)
     if len(chosen) != 1:
         raise ContactIdError(
-            f"{source}: holds tosses of {', '.join(sorted(found))}", "Name one of them: --object (make: OBJECT=)"
+            f"{source}: holds tosses of {', '.join(sorted(found))}",
+            "Name one of them: --object (make: OBJECT=)",
         )
     return chosen.pop()
 
@@ -253,7 +290,9 @@ def _only_object(source: Path, known: Collection[str]) -> str:
 
 
 def _of_this_body(motion: xr.Dataset, run: FinishedRun) -> tuple[list[IdentifiedBody], list[str]]:
-    """The run's datasets of the tosses' body, by its name or else by size and mass, and what differs."""
+    """The run's datasets of the tosses' body, by its name or else by size and mass, and what
+    differs.
+    """
     name, body = str(motion.attrs["object"]), body_of(motion)
     named = [one for one in run.bodies if one.object.lower() == name.lower()]
     found = named or [one for one in run.bodies if _differences(body, one.body) == []]
@@ -266,7 +305,9 @@ def _of_this_body(motion: xr.Dataset, run: FinishedRun) -> tuple[list[Identified
         )
     warnings = []
     if not named:
-        warnings.append(f"{name} is taken for the run's {found[0].object}, which has its size and mass")
+        warnings.append(
+            f"{name} is taken for the run's {found[0].object}, which has its size and mass"
+        )
     for one in found:
         if differences := _differences(body, one.body):
             warnings.append(
@@ -274,7 +315,9 @@ def _of_this_body(motion: xr.Dataset, run: FinishedRun) -> tuple[list[Identified
                 "Friction and restitution may hold for it, a calibrated body doesn't"
             )
     rate = float(motion.attrs["sample_frequency"])
-    others = {one.sample_frequency for one in found if abs(rate / one.sample_frequency - 1.0) > _SAME_RATE}
+    others = {
+        one.sample_frequency for one in found if abs(rate / one.sample_frequency - 1.0) > _SAME_RATE
+    }
     if others:
         told = ", ".join(f"{other:g}" for other in sorted(others))
         warnings.append(
@@ -289,7 +332,9 @@ def _of_this_body(motion: xr.Dataset, run: FinishedRun) -> tuple[list[Identified
 
 
 def _differences(body: BodyProperties, other: BodyProperties) -> list[str]:
-    """In what two bodies differ by more than 2 %: size, mass, principal moments; the second is the run's."""
+    """In what two bodies differ by more than 2 %: size, mass, principal moments; the second is the
+    run's.
+    """
     sides, others = np.ptp(body.vertices, axis=0), np.ptp(other.vertices, axis=0)
     found = []
     if not np.allclose(sides, others, rtol=_SAME):
@@ -304,12 +349,16 @@ def _differences(body: BodyProperties, other: BodyProperties) -> list[str]:
 
 
 def _seen(motion: xr.Dataset, run: FinishedRun, identified: Sequence[IdentifiedBody]) -> list[str]:
-    """Names of the recordings whose very poses the run identified on, whatever they are called there."""
+    """Names of the recordings whose very poses the run identified on, whatever they are called
+    there.
+    """
     known: set[bytes] = set()
     for one in identified:
         split = read_dataset(run.data(one, "tosses"))["split"].values
         recorded = _poses(read_dataset(run.data(one, "motion")))
-        known |= {poses for poses, part in zip(recorded, split, strict=True) if part == IDENTIFICATION}
+        known |= {
+            poses for poses, part in zip(recorded, split, strict=True) if part == IDENTIFICATION
+        }
     named = zip(motion["recording"].values, _poses(motion), strict=True)
     return [str(name) for name, poses in named if poses in known]
 
@@ -321,18 +370,29 @@ def _poses(motion: xr.Dataset) -> list[bytes]:
 
 
 def _above_the_surface(prepared: xr.Dataset) -> float:
-    """Median height (m) of the resting faces of usable tosses above z = 0; NaN where none is usable."""
+    """Median height (m) of the resting faces of usable tosses above z = 0; NaN where none is
+    usable.
+    """
     used = (prepared["reason"].values == "") & (prepared["split"].values == TEST)
     resting = prepared["rest_position"].values[used], prepared["rest_orientation"].values[used]
-    faces = [fit_plane(p[None], q[None], prepared["vertices"].values).height for p, q in zip(*resting, strict=True)]
+    faces = [
+        fit_plane(p[None], q[None], prepared["vertices"].values).height
+        for p, q in zip(*resting, strict=True)
+    ]
     return float(np.median(faces)) if faces else np.nan
 
 
 def _of_the_fall(prepared: xr.Dataset) -> list[str]:
-    """What to say where the tosses don't fall as bodies do: then time or lengths are others than stated."""
+    """What to say where the tosses don't fall as bodies do: then time or lengths are others than
+    stated.
+    """
     found, step = [], 1.0 / float(prepared.attrs["sample_frequency"])
     starts = np.cumsum(prepared["row_size"].values) - prepared["row_size"].values
-    events = zip(starts, *(prepared[name].values for name in ("release", "contact", "reason", "gravity")), strict=True)
+    events = zip(
+        starts,
+        *(prepared[name].values for name in ("release", "contact", "reason", "gravity")),
+        strict=True,
+    )
     for start, release, contact, reason, gravity in events:
         if not reason and contact - release >= _FLIGHT:
             path = prepared["position"].values[start + release : start + contact]
@@ -349,9 +409,11 @@ def _of_the_fall(prepared: xr.Dataset) -> list[str]:
     ]
 
 
-def _with_identified(prepared: xr.Dataset, run: FinishedRun, identified: Sequence[IdentifiedBody]) -> xr.Dataset:
-    """The tosses with the run's identification tosses beside them: a calibrated body is put on these tosses' surface,
-    as in the run."""
+def _with_identified(
+    prepared: xr.Dataset, run: FinishedRun, identified: Sequence[IdentifiedBody]
+) -> xr.Dataset:
+    """The tosses with the run's identification tosses beside them: a calibrated body is put on
+    these tosses' surface, as in the run."""
     one = next(one for one in identified if one.plane is not None)
     theirs = read_dataset(run.data(one, "tosses"))
     theirs = _some(theirs, theirs["split"].values == IDENTIFICATION)

@@ -1,4 +1,6 @@
-"""Which recordings a run would use as tosses, by the preparation that every run does, and what print says of a box."""
+"""Which recordings a run would use as tosses, by the preparation that every run does, and what
+print says of a box.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _TABLE_I = ("length_mm", "width_mm", "height_mm", "mass_kg")
 
 
 def printed_box(name: str) -> list[float] | None:
-    """Table I's length, width and height (mm) and mass (kg); None for another box, or without the repository."""
+    """Table I's length, width and height (mm) and mass (kg); None for another box, or without the
+    repository.
+    """
     if not _PUBLISHED.is_file():
         return None
     table = read_csv(_PUBLISHED).set_index(["artefact", "quantity", "condition"])["value"]
@@ -28,7 +32,8 @@ def printed_box(name: str) -> list[float] | None:
 
 
 def prepare_all(stream: MotionStream) -> xr.Dataset:
-    """Every recording that a reader gives, prepared as by a run: ``reason`` says why one can't be used as a toss.
+    """Every recording that a reader gives, prepared as by a run: ``reason`` says why one can't be
+    used as a toss.
 
     Those that tumble have none: the configuration chooses whether they are used.
 
@@ -39,4 +44,6 @@ def prepare_all(stream: MotionStream) -> xr.Dataset:
         write_motion(stream, file)
         motion = read_dataset(file)
     # all recordings tell where the surface is; the seed would choose some of them
-    return preprocess(motion, share=1.0, seed=0, exclude_tumbling=False, require_usable=False, events=EVENTS)
+    return preprocess(
+        motion, share=1.0, seed=0, exclude_tumbling=False, require_usable=False, events=EVENTS
+    )

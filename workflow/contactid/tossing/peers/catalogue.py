@@ -1,4 +1,6 @@
-"""The contact parameters of every simulator: names as in its own documentation, ranges and scales to search in."""
+"""The contact parameters of every simulator: names as in its own documentation, ranges and scales
+to search in.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,10 @@ import numpy as np
 
 from contactid.core.errors import ContactIdError
 
-OWN, OWN_INCREMENTAL = "contactid", "contactid_incremental"  # this package's own, by the law of impacts
+OWN, OWN_INCREMENTAL = (
+    "contactid",
+    "contactid_incremental",
+)  # this package's own, by the law of impacts
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,8 @@ def _restitution(name: str, documented: str, start: float) -> Parameter:
     return Parameter(name, documented, "1", 0.0, 0.8, start, logarithmic=False)
 
 
-# stiffness: a contact of a body of 0.1 to 10 kg then lasts between one and some hundred steps of 1 to 2 ms
+# stiffness: a contact of a body of 0.1 to 10 kg then lasts between one and some hundred steps of 1
+# to 2 ms
 _CATALOGUE: dict[str, tuple[Parameter, ...]] = {
     OWN: (
         _friction("friction_mu", "mu of eq. 11"),
@@ -45,18 +51,46 @@ _CATALOGUE: dict[str, tuple[Parameter, ...]] = {
     ),
     "mujoco": (
         _friction("friction", "geom/friction, first number"),
-        Parameter("timeconst", "geom/solref, first number", "s", 1e-3, 3e-2, 5e-3, logarithmic=True),
+        Parameter(
+            "timeconst", "geom/solref, first number", "s", 1e-3, 3e-2, 5e-3, logarithmic=True
+        ),
         Parameter("dampratio", "geom/solref, second number", "1", 0.2, 2.0, 1.0, logarithmic=True),
     ),
     "drake": (
         _friction("mu_dynamic", "CoulombFriction, dynamic_friction"),
-        Parameter("point_contact_stiffness", "material/point_contact_stiffness", "N/m", 1e3, 1e6, 2e4, True),
-        Parameter("relaxation_time", "material/relaxation_time", "s", 1e-4, 3e-2, 3e-3, logarithmic=True),
+        Parameter(
+            "point_contact_stiffness",
+            "material/point_contact_stiffness",
+            "N/m",
+            1e3,
+            1e6,
+            2e4,
+            True,
+        ),
+        Parameter(
+            "relaxation_time", "material/relaxation_time", "s", 1e-4, 3e-2, 3e-3, logarithmic=True
+        ),
     ),
     "pybullet": (
         _friction("lateralFriction", "changeDynamics, lateralFriction"),
-        Parameter("contactStiffness", "changeDynamics, contactStiffness", "N/m", 1e3, 1e6, 2e4, logarithmic=True),
-        Parameter("contactDamping", "changeDynamics, contactDamping", "N s/m", 1.0, 1e3, 3e1, logarithmic=True),
+        Parameter(
+            "contactStiffness",
+            "changeDynamics, contactStiffness",
+            "N/m",
+            1e3,
+            1e6,
+            2e4,
+            logarithmic=True,
+        ),
+        Parameter(
+            "contactDamping",
+            "changeDynamics, contactDamping",
+            "N s/m",
+            1.0,
+            1e3,
+            3e1,
+            logarithmic=True,
+        ),
     ),
 }
 SIMULATORS: tuple[str, ...] = tuple(_CATALOGUE)
@@ -69,7 +103,9 @@ def parameters_of(simulator: str) -> tuple[Parameter, ...]:
     Raises :class:`ContactIdError` where the simulator is unknown.
     """
     if simulator not in _CATALOGUE:
-        raise ContactIdError(f"unknown simulator {simulator!r}", f"Choose one of {', '.join(SIMULATORS)}")
+        raise ContactIdError(
+            f"unknown simulator {simulator!r}", f"Choose one of {', '.join(SIMULATORS)}"
+        )
     return _CATALOGUE[simulator]
 
 

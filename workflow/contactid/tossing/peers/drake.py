@@ -1,12 +1,13 @@
 """Drake as a peer: a discrete ``MultibodyPlant`` with point contact and the SAP contact solver.
 
-Parameters, named as in Drake's documentation: ``mu_dynamic`` of ``CoulombFriction`` (a discrete plant doesn't use
-``mu_static``), ``point_contact_stiffness`` (N/m) and ``relaxation_time`` (s). Of two bodies, friction combines as
-2 a b / (a + b), stiffnesses as springs in series and relaxation times as a sum; so box and plane both get the friction,
-twice the stiffness and half the relaxation time, and the pair has the parameter's own value.
+Parameters, named as in Drake's documentation: ``mu_dynamic`` of ``CoulombFriction`` (a discrete
+plant doesn't use ``mu_static``), ``point_contact_stiffness`` (N/m) and ``relaxation_time`` (s). Of
+two bodies, friction combines as 2 a b / (a + b), stiffnesses as springs in series and relaxation
+times as a sum; so box and plane both get the friction, twice the stiffness and half the relaxation
+time, and the pair has the parameter's own value.
 
-The contact points are the box's eight corners: spheres about them over a half space that lies lower by their radius,
-which touches exactly where a corner reaches z = 0, whatever the radius.
+The contact points are the box's eight corners: spheres about them over a half space that lies lower
+by their radius, which touches exactly where a corner reaches z = 0, whatever the radius.
 """
 
 from __future__ import annotations
@@ -38,19 +39,28 @@ class Drake:
     version = metadata.version("drake")
     parameters: tuple[str, ...] = ("mu_dynamic", "point_contact_stiffness", "relaxation_time")
 
-    def __init__(self, body: PrincipalBody, gravity: np.ndarray, step: float, parameters: Mapping[str, float]) -> None:
+    def __init__(
+        self, body: PrincipalBody, gravity: np.ndarray, step: float, parameters: Mapping[str, float]
+    ) -> None:
         self.seconds = 0.0
-        logging.getLogger("drake").setLevel(logging.ERROR)  # it warns that half spaces can't touch deformable bodies
+        logging.getLogger("drake").setLevel(
+            logging.ERROR
+        )  # it warns that half spaces can't touch deformable bodies
         builder = DiagramBuilder()
         config = MultibodyPlantConfig(
-            time_step=step, contact_model="point", discrete_contact_approximation="sap", use_sampled_output_ports=False
+            time_step=step,
+            contact_model="point",
+            discrete_contact_approximation="sap",
+            use_sampled_output_ports=False,
         )
         plant, _ = AddMultibodyPlant(config, builder)
         moments = UnitInertia(*(body.moments / body.mass))
         box = plant.AddRigidBody("box", SpatialInertia(body.mass, np.zeros(3), moments))
         material = _material(parameters)
         for corner, vertex in enumerate(body.vertices):
-            plant.RegisterCollisionGeometry(box, RigidTransform(vertex), Sphere(_RADIUS), f"corner{corner}", material)
+            plant.RegisterCollisionGeometry(
+                box, RigidTransform(vertex), Sphere(_RADIUS), f"corner{corner}", material
+            )
         lowered = RigidTransform(np.array([0.0, 0.0, -_RADIUS]))
         plant.RegisterCollisionGeometry(plant.world_body(), lowered, HalfSpace(), "plane", material)
         plant.mutable_gravity_field().set_gravity_vector(gravity)
@@ -60,12 +70,20 @@ class Drake:
         self._context = plant.GetMyMutableContextFromRoot(self._simulator.get_mutable_context())
         self._step = step
 
-    def simulate(self, start: np.ndarray, n_samples: int, substeps: int) -> tuple[np.ndarray, np.ndarray]:
-        """Poses of P, (n_samples - 1, 3) and (n_samples - 1, 4); between two samples Drake steps by itself."""
+    def simulate(
+        self, start: np.ndarray, n_samples: int, substeps: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Poses of P, (n_samples - 1, 3) and (n_samples - 1, 4); between two samples Drake steps by
+        itself.
+        """
         unit = start[3:7] / np.linalg.norm(start[3:7])
-        self._plant.SetFreeBodyPose(self._context, self._box, RigidTransform(Quaternion(unit), start[:3]))
+        self._plant.SetFreeBodyPose(
+            self._context, self._box, RigidTransform(Quaternion(unit), start[:3])
+        )
         velocity = SpatialVelocity(w=start[10:13], v=start[7:10])
-        self._plant.SetFreeBodySpatialVelocity(context=self._context, body=self._box, V_JpJc=velocity)
+        self._plant.SetFreeBodySpatialVelocity(
+            context=self._context, body=self._box, V_JpJc=velocity
+        )
         poses = np.empty((n_samples - 1, 7))
         begin = time.process_time()
         self._simulator.get_mutable_context().SetTime(0.0)
@@ -82,7 +100,9 @@ def _material(parameters: Mapping[str, float]) -> ProximityProperties:
     properties = ProximityProperties()
     friction = CoulombFriction(parameters["mu_dynamic"], parameters["mu_dynamic"])
     AddContactMaterial(
-        properties=properties, point_stiffness=2.0 * parameters["point_contact_stiffness"], friction=friction
+        properties=properties,
+        point_stiffness=2.0 * parameters["point_contact_stiffness"],
+        friction=friction,
     )
     properties.AddProperty("material", "relaxation_time", 0.5 * parameters["relaxation_time"])
     return properties

@@ -1,8 +1,9 @@
-"""The files through which a simulator in another environment gets tosses and hands back its results.
+"""The files through which a simulator in another environment gets tosses and hands back its
+results.
 
-Only NumPy is imported here, because the other environment holds the other simulator and NumPy and nothing else.
-All three files are ``npz`` archives without pickled objects. An answer is gathered parameter set by parameter set,
-keeping no more of the motions than was asked for.
+Only NumPy is imported here, because the other environment holds the other simulator and NumPy and
+nothing else. All three files are ``npz`` archives without pickled objects. An answer is gathered
+parameter set by parameter set, keeping no more of the motions than was asked for.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ class _Archive:
 
     def save(self, path: str | Path) -> None:
         """Write the fields."""
-        arrays: dict[str, Any] = {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        arrays: dict[str, Any] = {
+            field.name: np.asarray(getattr(self, field.name)) for field in fields(self)
+        }  # type: ignore[arg-type]
         np.savez(path, **arrays)
 
     @classmethod
@@ -30,7 +33,9 @@ class _Archive:
         """Read what :meth:`save` wrote; a file without one of the fields is a ``KeyError``."""
         with np.load(path, allow_pickle=False) as file:
             values = {field.name: file[field.name] for field in fields(cls)}  # type: ignore[arg-type]
-        return cls(**{name: value if value.ndim else value.item() for name, value in values.items()})
+        return cls(
+            **{name: value if value.ndim else value.item() for name, value in values.items()}
+        )
 
 
 @dataclass(frozen=True)
@@ -45,10 +50,13 @@ class Problem(_Archive):
     gravity: np.ndarray  # (3,) m/s2 in C
     time_step: float  # s between samples
     rows: np.ndarray  # (t + 1,) offsets of each toss's samples
-    # position, orientation: (n, 3) m and (n, 4), measured poses of B in C, quaternions real part first
+    # position, orientation: (n, 3) m and (n, 4), measured poses of B in C, quaternions real part
+    # first
     position: np.ndarray
     orientation: np.ndarray
-    starts: np.ndarray  # (t, 13) position, quaternion, velocity of B's origin in C, angular velocity in C
+    starts: (
+        np.ndarray
+    )  # (t, 13) position, quaternion, velocity of B's origin in C, angular velocity in C
     surface_velocity: np.ndarray  # (t, 3) m/s in C
     names: np.ndarray  # (t,) names of the recordings
 
@@ -92,14 +100,18 @@ class Request(_Archive):
 
     def parameters(self, row: int) -> dict[str, float]:
         """One parameter set by name."""
-        return {str(name): float(value) for name, value in zip(self.names, self.values[row], strict=True)}
+        return {
+            str(name): float(value)
+            for name, value in zip(self.names, self.values[row], strict=True)
+        }
 
 
 @dataclass(frozen=True)
 class Answer(_Archive):
     """What came out of k parameter sets and t tosses with n samples in all.
 
-    A simulation that threw or left the finite numbers is failed: its numbers are NaN, and nothing is left out.
+    A simulation that threw or left the finite numbers is failed: its numbers are NaN, and nothing
+    is left out.
     """
 
     simulator: str  # name and version
@@ -123,24 +135,31 @@ class Answer(_Archive):
 def trajectory_errors(
     problem: Problem, toss: int, position: np.ndarray, orientation: np.ndarray
 ) -> tuple[float, float]:
-    """Position error over length and rotation error (rad) of eq. 18 (tossing) for one simulated toss.
+    """Position error over length and rotation error (rad) of eq. 18 (tossing) for one simulated
+    toss.
 
     ``position`` (n, 3) m and ``orientation`` (n, 4), real part first, include the start.
     """
     rows = problem.samples(toss)
     distance = np.linalg.norm(problem.position[rows] - position, axis=1).mean() / problem.length
     measured = problem.orientation[rows]
-    chord = np.minimum(np.linalg.norm(measured - orientation, axis=1), np.linalg.norm(measured + orientation, axis=1))
+    chord = np.minimum(
+        np.linalg.norm(measured - orientation, axis=1),
+        np.linalg.norm(measured + orientation, axis=1),
+    )
     return float(distance), float((4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))).mean())
 
 
 def measured(
-    problem: Problem, request: Request, simulator: str, runs: Iterable[tuple[np.ndarray, np.ndarray, str, float]]
+    problem: Problem,
+    request: Request,
+    simulator: str,
+    runs: Iterable[tuple[np.ndarray, np.ndarray, str, float]],
 ) -> Answer:
     """The simulated poses of each parameter set held against the measured ones.
 
-    ``runs`` are of each parameter set the poses (n, 3) and (n, 4) of all tosses, NaN where one failed, the reason of
-    the first failure, and the seconds spent.
+    ``runs`` are of each parameter set the poses (n, 3) and (n, 4) of all tosses, NaN where one
+    failed, the reason of the first failure, and the seconds spent.
     """
     n_tosses, n_samples = problem.n_tosses, len(problem.position)
     parts = [problem.samples(toss) for toss in range(n_tosses)]
@@ -148,7 +167,10 @@ def measured(
     messages, seconds, poses = [], [], []
     for position, orientation, message, spent in runs:
         errors = np.array(
-            [trajectory_errors(problem, toss, position[part], orientation[part]) for toss, part in enumerate(parts)]
+            [
+                trajectory_errors(problem, toss, position[part], orientation[part])
+                for toss, part in enumerate(parts)
+            ]
         )
         errors[~np.isfinite(errors).all(axis=1)] = np.nan
         of_sets.append(errors)

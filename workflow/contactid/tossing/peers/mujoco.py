@@ -1,8 +1,9 @@
 """MuJoCo as a peer.
 
-Parameters, named as in MuJoCo's documentation: ``friction`` (sliding; of a pair of geoms the larger counts, so both
-get it) and ``solref`` of the contact as its two numbers ``timeconst`` (s) and ``dampratio``; ``solref`` of a pair is
-their mean, so both geoms get it. ``refsafe`` is switched off, because it would lengthen time constants below two steps.
+Parameters, named as in MuJoCo's documentation: ``friction`` (sliding; of a pair of geoms the larger
+counts, so both get it) and ``solref`` of the contact as its two numbers ``timeconst`` (s) and
+``dampratio``; ``solref`` of a pair is their mean, so both geoms get it. ``refsafe`` is switched
+off, because it would lengthen time constants below two steps.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from contactid.tossing.peers.simulator import PrincipalBody, matrices_of
 
 _DIVERGED = tuple(
     int(kind)
-    for kind in (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+    for kind in (
+        mujoco.mjtWarning.mjWARN_BADQPOS,
+        mujoco.mjtWarning.mjWARN_BADQVEL,
+        mujoco.mjtWarning.mjWARN_BADQACC,
+    )
 )
 
 
@@ -30,25 +35,39 @@ class MuJoCo:
     version = str(mujoco.__version__)
     parameters: tuple[str, ...] = ("friction", "timeconst", "dampratio")
 
-    def __init__(self, body: PrincipalBody, gravity: np.ndarray, step: float, parameters: Mapping[str, float]) -> None:
+    def __init__(
+        self, body: PrincipalBody, gravity: np.ndarray, step: float, parameters: Mapping[str, float]
+    ) -> None:
         self.seconds = 0.0
         self._model = _model(body, gravity, step)
         self._model.geom_friction[:, 0] = parameters["friction"]
         self._model.geom_solref[:] = (parameters["timeconst"], parameters["dampratio"])
         self._data = mujoco.MjData(self._model)
-        self._state = np.zeros(mujoco.mj_stateSize(self._model, mujoco.mjtState.mjSTATE_FULLPHYSICS))
+        self._state = np.zeros(
+            mujoco.mj_stateSize(self._model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        )
 
-    def simulate(self, start: np.ndarray, n_samples: int, substeps: int) -> tuple[np.ndarray, np.ndarray]:
+    def simulate(
+        self, start: np.ndarray, n_samples: int, substeps: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Poses of P, (n_samples - 1, 3) and (n_samples - 1, 4), by the library's own loop."""
         mujoco.mj_resetData(self._model, self._data)
         self._data.qpos[:] = start[:7]
         self._data.qvel[:3] = start[7:10]
-        self._data.qvel[3:] = matrices_of(start[3:7]).T @ start[10:13]  # a free joint's spin is given in the body
-        mujoco.mj_getState(self._model, self._data, self._state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        self._data.qvel[3:] = (
+            matrices_of(start[3:7]).T @ start[10:13]
+        )  # a free joint's spin is given in the body
+        mujoco.mj_getState(
+            self._model, self._data, self._state, mujoco.mjtState.mjSTATE_FULLPHYSICS
+        )
         begin = time.process_time()
-        states, _ = rollout.rollout(self._model, self._data, self._state[None], nstep=(n_samples - 1) * substeps)
+        states, _ = rollout.rollout(
+            self._model, self._data, self._state[None], nstep=(n_samples - 1) * substeps
+        )
         self.seconds += time.process_time() - begin
-        if any(self._data.warning[kind].number for kind in _DIVERGED):  # the loop then stops and repeats its last state
+        if any(
+            self._data.warning[kind].number for kind in _DIVERGED
+        ):  # the loop then stops and repeats its last state
             raise RuntimeError("the motion diverged")
         poses = states[0, substeps - 1 :: substeps, 1:8]  # a state's first number is the time
         return poses[:, :3], poses[:, 3:]

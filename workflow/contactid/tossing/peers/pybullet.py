@@ -1,9 +1,10 @@
 """PyBullet as a peer.
 
-Parameters, named as in PyBullet's documentation of ``changeDynamics``: ``lateralFriction`` (of a pair the product
-counts, so the plane gets 1), ``contactStiffness`` (N/m; two bodies act as springs in series, so both get twice the
-value) and ``contactDamping`` (N s/m; the two bodies' values add up, so both get half). Linear and angular damping of
-the motion, 0.04 by default, are switched off, and so is restitution, which the two contact parameters replace.
+Parameters, named as in PyBullet's documentation of ``changeDynamics``: ``lateralFriction`` (of a
+pair the product counts, so the plane gets 1), ``contactStiffness`` (N/m; two bodies act as springs
+in series, so both get twice the value) and ``contactDamping`` (N s/m; the two bodies' values add
+up, so both get half). Linear and angular damping of the motion, 0.04 by default, are switched off,
+and so is restitution, which the two contact parameters replace.
 """
 
 from __future__ import annotations
@@ -28,17 +29,24 @@ class PyBullet:
     version = metadata.version("pybullet")
     parameters: tuple[str, ...] = ("lateralFriction", "contactStiffness", "contactDamping")
 
-    def __init__(self, body: PrincipalBody, gravity: np.ndarray, step: float, parameters: Mapping[str, float]) -> None:
+    def __init__(
+        self, body: PrincipalBody, gravity: np.ndarray, step: float, parameters: Mapping[str, float]
+    ) -> None:
         self.seconds = 0.0
         self._client = pybullet.connect(pybullet.DIRECT)
         self._call = {"physicsClientId": self._client}
         pybullet.setGravity(*gravity, **self._call)
         pybullet.setPhysicsEngineParameter(
-            fixedTimeStep=step, numSolverIterations=_ITERATIONS, deterministicOverlappingPairs=1, **self._call
+            fixedTimeStep=step,
+            numSolverIterations=_ITERATIONS,
+            deterministicOverlappingPairs=1,
+            **self._call,
         )
         plane = pybullet.createMultiBody(
             baseMass=0.0,
-            baseCollisionShapeIndex=pybullet.createCollisionShape(pybullet.GEOM_PLANE, **self._call),
+            baseCollisionShapeIndex=pybullet.createCollisionShape(
+                pybullet.GEOM_PLANE, **self._call
+            ),
             **self._call,
         )
         shape = pybullet.createCollisionShape(
@@ -48,7 +56,9 @@ class PyBullet:
             collisionFrameOrientation=_real_part_last(body.box_orientation),
             **self._call,
         )
-        self._box = pybullet.createMultiBody(baseMass=body.mass, baseCollisionShapeIndex=shape, **self._call)
+        self._box = pybullet.createMultiBody(
+            baseMass=body.mass, baseCollisionShapeIndex=shape, **self._call
+        )
         contact = {
             "restitution": 0.0,
             "rollingFriction": 0.0,
@@ -73,11 +83,18 @@ class PyBullet:
         if getattr(self, "_client", -1) >= 0:
             pybullet.disconnect(self._client)
 
-    def simulate(self, start: np.ndarray, n_samples: int, substeps: int) -> tuple[np.ndarray, np.ndarray]:
+    def simulate(
+        self, start: np.ndarray, n_samples: int, substeps: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Poses of P, (n_samples - 1, 3) and (n_samples - 1, 4)."""
         box, client = self._box, self._client
-        step, pose = pybullet.stepSimulation, pybullet.getBasePositionAndOrientation  # looked up once
-        pybullet.resetBasePositionAndOrientation(box, list(start[:3]), _real_part_last(start[3:7]), **self._call)
+        step, pose = (
+            pybullet.stepSimulation,
+            pybullet.getBasePositionAndOrientation,
+        )  # looked up once
+        pybullet.resetBasePositionAndOrientation(
+            box, list(start[:3]), _real_part_last(start[3:7]), **self._call
+        )
         pybullet.resetBaseVelocity(box, list(start[7:10]), list(start[10:13]), **self._call)
         rows = []
         begin = time.process_time()

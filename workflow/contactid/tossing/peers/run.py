@@ -1,15 +1,16 @@
 """The program that runs in another simulator's environment and simulates what it is asked for.
 
-``python -m contactid.tossing.peers.run <simulator> problem.npz`` answers requests until its input ends: each line it
-reads is two paths, request and answer, with a tab between, and each answer is reported by a line ``done``, or by
-``failed <reason>``.
+``python -m contactid.tossing.peers.run <simulator> problem.npz`` answers requests until its input
+ends: each line it reads is two paths, request and answer, with a tab between, and each answer is
+reported by a line ``done``, or by ``failed <reason>``.
 
 Two things are done here alike for all simulators:
 
-* A belt that moves in its own plane at constant velocity is at rest in another inertial frame, so starts and poses are
-  taken into that frame and back. No simulator needs a moving surface.
-* All of them take semi-implicit Euler steps of length h, x' = x + h (v + h g): with v taken at the start, a flight
-  falls g h t / 2 too far. With v taken half a step earlier, v - g h / 2, every sample lies on the exact parabola.
+* A belt that moves in its own plane at constant velocity is at rest in another inertial frame, so
+  starts and poses are taken into that frame and back. No simulator needs a moving surface.
+* All of them take semi-implicit Euler steps of length h, x' = x + h (v + h g): with v taken at the
+  start, a flight falls g h t / 2 too far. With v taken half a step earlier, v - g h / 2, every
+  sample lies on the exact parabola.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def starts_at_rest_belt(problem: Problem, body: PrincipalBody, step: float) -> n
     """Starts (t, 13) of P in the belt's frame, with the velocity of half a step earlier."""
     belt = np.asarray(problem.surface_velocity, dtype=float)
     if np.abs(belt[:, 2]).max(initial=0.0) > 0.0:
-        raise ContactIdError("a surface moves along its own normal", "Give surface velocities within the surface")
+        raise ContactIdError(
+            "a surface moves along its own normal", "Give surface velocities within the surface"
+        )
     starts = body.starts(problem.starts)
     starts[:, 7:10] -= belt + 0.5 * step * np.asarray(problem.gravity, dtype=float)
     return starts
@@ -48,7 +51,8 @@ def answer(kind: type[Simulator], problem: Problem, request: Request) -> Answer:
     names = tuple(str(name) for name in request.names)
     if sorted(names) != sorted(kind.parameters):
         raise ContactIdError(
-            f"{kind.name} got the parameters {', '.join(names)}", f"It takes {', '.join(kind.parameters)}"
+            f"{kind.name} got the parameters {', '.join(names)}",
+            f"It takes {', '.join(kind.parameters)}",
         )
     step = problem.time_step / request.substeps
     body = principal_body(problem)
@@ -57,14 +61,19 @@ def answer(kind: type[Simulator], problem: Problem, request: Request) -> Answer:
 
     def run(parameters: dict[str, float]) -> tuple[np.ndarray, np.ndarray, str, float]:
         simulator = kind(body, gravity, step, parameters)
-        position, orientation = np.full_like(problem.position, np.nan), np.full_like(problem.orientation, np.nan)
+        position, orientation = (
+            np.full_like(problem.position, np.nan),
+            np.full_like(problem.orientation, np.nan),
+        )
         message = ""
         for toss in range(problem.n_tosses):
             rows = problem.samples(toss)
             n = rows.stop - rows.start
             try:
                 simulated = simulator.simulate(starts[toss], n, int(request.substeps))
-            except RuntimeError as error:  # what these libraries raise where their own solver gives up
+            except (
+                RuntimeError
+            ) as error:  # what these libraries raise where their own solver gives up
                 message = message or f"{problem.names[toss]}: {' '.join(str(error).split())}"
                 continue
             position[rows], orientation[rows] = _measured_frame(problem, body, toss, *simulated)
@@ -90,7 +99,9 @@ def _measured_frame(
 def serve(name: str, problem: Problem) -> None:
     """Answer requests from standard input until it ends."""
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as replies:
-        os.dup2(2, 1)  # what a simulator prints, even while it is imported, must not be taken for a reply
+        os.dup2(
+            2, 1
+        )  # what a simulator prints, even while it is imported, must not be taken for a reply
         module, _, of_module = _CLASSES[name].partition(":")
         kind: Any = getattr(importlib.import_module(module), of_module)
         print("ready", file=replies, flush=True)

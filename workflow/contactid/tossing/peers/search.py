@@ -1,15 +1,20 @@
-"""One derivative-free search for all simulators, ours among them: the same tosses, loss, budget and code.
+"""One derivative-free search for all simulators, ours among them: the same tosses, loss, budget and
+code.
 
-An evaluation is the mean loss of eq. 18 (tossing) at one parameter set. Compliant contact models have more than one
-valley, and which is deepest shows only on many tosses, so the budget is spent in three stages on ever more tosses:
+An evaluation is the mean loss of eq. 18 (tossing) at one parameter set. Compliant contact models
+have more than one valley, and which is deepest shows only on many tosses, so the budget is spent in
+three stages on ever more tosses:
 
-1. screen: the catalogue's starting value and a scrambled Sobol sequence in the catalogue's box (logarithmic where it
-   says so), on few tosses;
-2. compete: a short Nelder-Mead search from each of the best points of the first stage that lie apart, on more tosses;
-3. refine: the ends of these on all tosses, and from the best of them a Nelder-Mead search with a smaller simplex.
+1. screen: the catalogue's starting value and a scrambled Sobol sequence in the catalogue's box
+   (logarithmic where it says so), on few tosses;
+2. compete: a short Nelder-Mead search from each of the best points of the first stage that lie
+   apart, on more tosses;
+3. refine: the ends of these on all tosses, and from the best of them a Nelder-Mead search with a
+   smaller simplex.
 
-The numbers of evaluations and the tosses (the budget: ``tossing.benchmark`` of the configuration) are fixed beforehand
-and the same for every simulator. The loss is continuous in the parameters but not smooth, so no gradient is used.
+The numbers of evaluations and the tosses (the budget: ``tossing.benchmark`` of the configuration)
+are fixed beforehand and the same for every simulator. The loss is continuous in the parameters but
+not smooth, so no gradient is used.
 """
 
 from __future__ import annotations
@@ -24,12 +29,24 @@ from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from contactid.core.errors import ContactIdError
-from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL, Parameter, parameters_of, share_of, values_at
+from contactid.tossing.peers.catalogue import (
+    OWN,
+    OWN_INCREMENTAL,
+    Parameter,
+    parameters_of,
+    share_of,
+    values_at,
+)
 from contactid.tossing.peers.exchange import ERRORS, Answer, Problem, Request
 from contactid.tossing.peers.sessions import OwnSession, PeerSession
 
-FAILED_LOSS = 100.0  # of a toss whose simulation failed: far above what a finite motion of the study reaches
-_WIDE, _NARROW = 0.1, 0.04  # first steps of the Nelder-Mead searches that compete and that refine, shares of the ranges
+FAILED_LOSS = (
+    100.0  # of a toss whose simulation failed: far above what a finite motion of the study reaches
+)
+_WIDE, _NARROW = (
+    0.1,
+    0.04,
+)  # first steps of the Nelder-Mead searches that compete and that refine, shares of the ranges
 _APART = 0.15  # starts of competing searches differ by this share of the range in some parameter
 _AT_BOUND = 0.01  # share of the range that counts as lying at its end
 
@@ -54,14 +71,18 @@ class Evaluation(NamedTuple):
 
 
 def draw(n_tosses: int, budget: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Indices of the tosses of the three stages, each ascending; each stage's tosses are among the next one's."""
+    """Indices of the tosses of the three stages, each ascending; each stage's tosses are among the
+    next one's.
+    """
     order = np.random.default_rng(budget["seed"]).permutation(n_tosses)[: budget["tosses"]]
     few, more = budget["screen_tosses"], max(budget["screen_tosses"], budget["compete_tosses"])
     return np.sort(order[:few]), np.sort(order[:more]), np.sort(order)
 
 
 def sobol_points(parameters: Sequence[Parameter], count: int, seed: int) -> np.ndarray:
-    """The first ``count`` points (count, p) in [0, 1]: the starting values, then a scrambled Sobol sequence."""
+    """The first ``count`` points (count, p) in [0, 1]: the starting values, then a scrambled Sobol
+    sequence.
+    """
     start = np.array([[share_of(parameter, parameter.start) for parameter in parameters]])
     power = max(int(np.ceil(np.log2(max(count - 1, 1)))), 0)
     sequence = qmc.Sobol(len(parameters), scramble=True, rng=seed).random_base2(power)
@@ -72,11 +93,16 @@ Losses = Callable[[np.ndarray], Sequence[float]]
 
 
 def minimise(
-    screen: Losses, compete: Losses, refine: Losses, parameters: Sequence[Parameter], budget: Mapping[str, int]
+    screen: Losses,
+    compete: Losses,
+    refine: Losses,
+    parameters: Sequence[Parameter],
+    budget: Mapping[str, int],
 ) -> np.ndarray:
     """The best point (p,) in [0, 1] that ``refine`` was asked for.
 
-    Each of the three functions gives the losses of points (k, p) in [0, 1], on the tosses of its stage.
+    Each of the three functions gives the losses of points (k, p) in [0, 1], on the tosses of its
+    stage.
     """
     points = sobol_points(parameters, budget["screened"], budget["seed"])
     starts = _best_apart(points, np.asarray(screen(points)), budget["starts"])
@@ -88,7 +114,9 @@ def minimise(
 
 
 def _best_apart(points: np.ndarray, losses: np.ndarray, count: int) -> list[np.ndarray]:
-    """The best of the points (k, p) and then the best of those that lie apart from all chosen so far."""
+    """The best of the points (k, p) and then the best of those that lie apart from all chosen so
+    far.
+    """
     chosen: list[np.ndarray] = []
     for index in np.argsort(losses, kind="stable"):
         if all(np.abs(points[index] - other).max() >= _APART for other in chosen):
@@ -103,9 +131,9 @@ def nelder_mead(
 ) -> tuple[np.ndarray, float]:
     """The best point and loss of a Nelder-Mead search in [0, 1] with this many evaluations.
 
-    A point outside counts as infinitely bad and costs nothing: moved to the boundary instead, the corners of the
-    simplex would fall together there. ``size`` is the length of the first simplex's edges, ``known`` the loss at the
-    start where it was evaluated before.
+    A point outside counts as infinitely bad and costs nothing: moved to the boundary instead, the
+    corners of the simplex would fall together there. ``size`` is the length of the first simplex's
+    edges, ``known`` the loss at the start where it was evaluated before.
     """
     tried: list[tuple[float, np.ndarray]] = [] if known is None else [(known, start)]
     total = evaluations + len(tried)
@@ -130,14 +158,16 @@ def nelder_mead(
 
 
 def identify(simulator: str, problem: Problem, budget: Mapping[str, int]) -> dict[str, Any]:
-    """Search a simulator's parameters for the least mean loss over the problem's tosses, as many as the budget allows.
+    """Search a simulator's parameters for the least mean loss over the problem's tosses, as many as
+    the budget allows.
 
-    Returns the record that :func:`contactid.output.fits.write_fit` takes. ``objective`` is over the tosses of
-    the refinement, ``at_bound`` names parameters at the end of their range; ``failed_evaluations`` had a failed
-    toss; ``seconds_per_evaluation`` were spent in the simulator's own stepping, mean over the refinement.
+    Returns the record that :func:`contactid.output.fits.write_fit` takes. ``objective`` is over the
+    tosses of the refinement, ``at_bound`` names parameters at the end of their range;
+    ``failed_evaluations`` had a failed toss; ``seconds_per_evaluation`` were spent in the
+    simulator's own stepping, mean over the refinement.
 
-    Raises :class:`ContactIdError` where the simulator can't be asked, or failed on every toss even at the best
-    parameters.
+    Raises :class:`ContactIdError` where the simulator can't be asked, or failed on every toss even
+    at the best parameters.
     """
     begin = time.perf_counter()
     stages = draw(problem.n_tosses, budget)
@@ -151,7 +181,10 @@ def identify(simulator: str, problem: Problem, budget: Mapping[str, int]) -> dic
     last, n_tosses = objectives[-1], len(stages[-1])
     best = min(last.history, key=lambda evaluation: evaluation.loss)
     if best.failed == n_tosses:
-        raise ContactIdError(f"{last.version} failed on every toss ({best.message})", "Look at the body and the starts")
+        raise ContactIdError(
+            f"{last.version} failed on every toss ({best.message})",
+            "Look at the body and the starts",
+        )
     history = [evaluation for objective in objectives for evaluation in objective.history]
     at_bound = [
         parameter.name
@@ -189,7 +222,10 @@ class _Objective:
 
     def __call__(self, points: np.ndarray) -> list[float]:
         values = np.column_stack(
-            [values_at(parameter, points[:, column]) for column, parameter in enumerate(self._parameters)]
+            [
+                values_at(parameter, points[:, column])
+                for column, parameter in enumerate(self._parameters)
+            ]
         )
         request = _request(self._parameters, values, self._substeps)
         answer = self._session.ask(request)
@@ -198,11 +234,15 @@ class _Objective:
         means = [float(mean) for mean in penalised(answer).mean(axis=1)]
         for row, mean in enumerate(means):
             failed = int(answer.failed[row].sum())
-            self.history.append(Evaluation(request.parameters(row), mean, failed, str(answer.message[row])))
+            self.history.append(
+                Evaluation(request.parameters(row), mean, failed, str(answer.message[row]))
+            )
         return means
 
 
-def evaluate(session: Session, parameters: Mapping[str, float], substeps: int, want: str = ERRORS) -> Answer:
+def evaluate(
+    session: Session, parameters: Mapping[str, float], substeps: int, want: str = ERRORS
+) -> Answer:
     """Simulate the session's tosses at one parameter set."""
     ordered = parameters_of(session.name)
     values = np.array([[parameters[parameter.name] for parameter in ordered]])
@@ -212,7 +252,11 @@ def evaluate(session: Session, parameters: Mapping[str, float], substeps: int, w
 def simulations(n_tosses: int, budget: Mapping[str, int]) -> int:
     """How many tosses :func:`identify` simulates in all, of so many that it is given."""
     few, more, every = map(len, draw(n_tosses, budget))
-    return budget["screened"] * few + budget["starts"] * budget["competed"] * more + budget["refined"] * every
+    return (
+        budget["screened"] * few
+        + budget["starts"] * budget["competed"] * more
+        + budget["refined"] * every
+    )
 
 
 def penalised(answer: Answer) -> np.ndarray:
@@ -220,5 +264,7 @@ def penalised(answer: Answer) -> np.ndarray:
     return np.where(answer.failed, FAILED_LOSS, answer.loss)
 
 
-def _request(parameters: Sequence[Parameter], values: np.ndarray, substeps: int, want: str = ERRORS) -> Request:
+def _request(
+    parameters: Sequence[Parameter], values: np.ndarray, substeps: int, want: str = ERRORS
+) -> Request:
     return Request(np.array([parameter.name for parameter in parameters]), values, substeps, want)

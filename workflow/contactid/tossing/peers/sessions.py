@@ -1,7 +1,8 @@
-"""A problem for a simulator, and sessions that ask one: another in its own environment, or this package's own.
+"""A problem for a simulator, and sessions that ask one: another in its own environment, or this
+package's own.
 
-Each other simulator lives alone in a virtual environment: ``.venv-<name>`` beside the checkout (``make peers``), or
-whatever the environment variable ``CONTACTID_<NAME>_PYTHON`` names.
+Each other simulator lives alone in a virtual environment: ``.venv-<name>`` beside the checkout
+(``make peers``), or whatever the environment variable ``CONTACTID_<NAME>_PYTHON`` names.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from contactid.tossing.prepare.tosses import Problem as TossingProblem
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 from contactid.tossing.simulate.sweep import MeasuredToss, sweep
 
-_PROGRAM = "contactid.tossing.peers.run:main"  # a reference, so that fingerprints know of the peers' code
+_PROGRAM = (
+    "contactid.tossing.peers.run:main"  # a reference, so that fingerprints know of the peers' code
+)
 _WORKFLOW = Path(__file__).resolve().parents[3]
 _REMEDY = "Run make peers"
 
@@ -42,7 +45,10 @@ def peer_python(name: str) -> Path:
     named = os.environ.get(variable)
     python = Path(named) if named else _WORKFLOW.parent / f".venv-{name}" / "bin" / "python"
     if not python.is_file():
-        raise ContactIdError(f"{python}, the Python that {name} is in, does not exist", f"{_REMEDY} or set {variable}")
+        raise ContactIdError(
+            f"{python}, the Python that {name} is in, does not exist",
+            f"{_REMEDY} or set {variable}",
+        )
     return python
 
 
@@ -54,11 +60,13 @@ def peer_environment() -> dict[str, str]:
 class PeerSession:
     """One simulator with one problem, answering requests until the session is closed.
 
-    ``python`` is of the simulator's environment, found by :func:`peer_python` by default; an answer may take as long as
-    the ``timeout`` (s).
+    ``python`` is of the simulator's environment, found by :func:`peer_python` by default; an answer
+    may take as long as the ``timeout`` (s).
     """
 
-    def __init__(self, name: str, problem: Problem, python: str | Path | None = None, timeout: float = 3600.0) -> None:
+    def __init__(
+        self, name: str, problem: Problem, python: str | Path | None = None, timeout: float = 3600.0
+    ) -> None:
         self.name, self.problem, self._timeout = name, problem, timeout
         self._python = str(Path(python or peer_python(name)).absolute())
         self._process: subprocess.Popen[str] | None = None
@@ -83,8 +91,16 @@ class PeerSession:
     def _start(self) -> None:
         self._scratch = Path(self._folder.name)
         self.problem.save(self._scratch / "problem.npz")
-        self._errors: IO[str] = (self._scratch / "errors.txt").open("w+", encoding="utf-8", errors="replace")
-        command = [self._python, "-m", _PROGRAM.partition(":")[0], self.name, str(self._scratch / "problem.npz")]
+        self._errors: IO[str] = (self._scratch / "errors.txt").open(
+            "w+", encoding="utf-8", errors="replace"
+        )
+        command = [
+            self._python,
+            "-m",
+            _PROGRAM.partition(":")[0],
+            self.name,
+            str(self._scratch / "problem.npz"),
+        ]
         try:
             self._process = subprocess.Popen(
                 command,
@@ -97,17 +113,21 @@ class PeerSession:
             )
         except OSError as error:
             self._errors.close()
-            raise ContactIdError(f"{self._python} can't be run ({error.strerror or error})", _REMEDY) from error
+            raise ContactIdError(
+                f"{self._python} can't be run ({error.strerror or error})", _REMEDY
+            ) from error
         if self._reply() != "ready":
             raise self._crash("did not start")
 
     def ask(self, request: Request) -> Answer:
         """The answer to a request.
 
-        Raises :class:`ContactIdError` where the simulator refuses, crashes, takes too long, or answers
-        something else than was asked.
+        Raises :class:`ContactIdError` where the simulator refuses, crashes, takes too long, or
+        answers something else than was asked.
         """
-        assert self._process is not None and self._process.stdin is not None, "the session is not open"
+        assert self._process is not None and self._process.stdin is not None, (
+            "the session is not open"
+        )
         request_path, answer_path = self._scratch / "request.npz", self._scratch / "answer.npz"
         answer_path.unlink(missing_ok=True)
         request.save(request_path)
@@ -120,13 +140,16 @@ class PeerSession:
         if reply is None:
             raise self._crash("ended or went silent while it simulated")
         if reply != "done":
-            raise ContactIdError(f"{self.name} refused: {reply.removeprefix('failed ').rstrip('. ')}", "")
+            raise ContactIdError(
+                f"{self.name} refused: {reply.removeprefix('failed ').rstrip('. ')}", ""
+            )
         return read_answer(self.name, answer_path, self.problem, request)
 
     def _reply(self) -> str | None:
         """The next line of the simulator's process, or nothing where it ended or took too long.
 
-        To each request there is one line, so none can be left in the buffer behind the one that is read.
+        To each request there is one line, so none can be left in the buffer behind the one that is
+        read.
         """
         assert self._process is not None and self._process.stdout is not None
         with selectors.DefaultSelector() as selector:
@@ -139,7 +162,9 @@ class PeerSession:
 
     def _crash(self, what: str) -> ContactIdError:
         assert self._process is not None
-        with suppress(subprocess.TimeoutExpired):  # its last words may come after it closed its output
+        with suppress(
+            subprocess.TimeoutExpired
+        ):  # its last words may come after it closed its output
             self._process.wait(timeout=5.0)
         self._errors.seek(0)
         lines = [line.strip() for line in self._errors.read().splitlines() if line.strip()]
@@ -150,7 +175,8 @@ class PeerSession:
 def read_answer(name: str, path: Path, problem: Problem, request: Request) -> Answer:
     """Read an answer and hold its shapes against what was asked.
 
-    Raises :class:`ContactIdError` where the file is missing, damaged, or of other parameter sets or tosses.
+    Raises :class:`ContactIdError` where the file is missing, damaged, or of other parameter sets or
+    tosses.
     """
     try:
         answer = Answer.load(path)
@@ -158,7 +184,9 @@ def read_answer(name: str, path: Path, problem: Problem, request: Request) -> An
         raise ContactIdError(f"{name} gave no readable answer ({error})", _REMEDY) from error
     shape = (len(request.values), problem.n_tosses)
     steps = problem.n_steps * request.substeps
-    shapes = {getattr(answer, field).shape for field in ("position_error", "rotation_error", "failed")}
+    shapes = {
+        getattr(answer, field).shape for field in ("position_error", "rotation_error", "failed")
+    }
     if shapes != {shape} or answer.steps != steps:
         raise ContactIdError(
             f"{name} answered for {sorted(shapes)} sets and tosses and {answer.steps} steps, not {shape} and {steps}",
@@ -170,12 +198,15 @@ def read_answer(name: str, path: Path, problem: Problem, request: Request) -> An
 class OwnSession:
     """As :class:`PeerSession`, in this very process, with the converged contact solver.
 
-    A toss with a contact step that the solver did not solve counts as failed, as one with a number that is not finite.
+    A toss with a contact step that the solver did not solve counts as failed, as one with a number
+    that is not finite.
     """
 
     def __init__(self, problem: Problem, name: str = OWN) -> None:
         self.problem, self.name = problem, name
-        self._body = BodyProperties(problem.vertices, problem.mass, problem.inertia, problem.center_of_mass)
+        self._body = BodyProperties(
+            problem.vertices, problem.mass, problem.inertia, problem.center_of_mass
+        )
         self._tosses = [
             MeasuredToss(
                 name=str(problem.names[toss]),
@@ -197,8 +228,14 @@ class OwnSession:
         """The answer to a request; parameters ``friction_mu`` and ``restitution_e_n``."""
         x, y, z = (float(value) for value in self.problem.gravity)
         law = "incremental" if self.name == OWN_INCREMENTAL else "newton"
-        options = SteppingOptions(self.problem.time_step, int(request.substeps), law, gravity=(x, y, z))
-        return self._errors(request, options) if request.want == ERRORS else self._poses(request, options)
+        options = SteppingOptions(
+            self.problem.time_step, int(request.substeps), law, gravity=(x, y, z)
+        )
+        return (
+            self._errors(request, options)
+            if request.want == ERRORS
+            else self._poses(request, options)
+        )
 
     def _errors(self, request: Request, options: SteppingOptions) -> Answer:
         laws = _laws(request)
@@ -231,11 +268,23 @@ class OwnSession:
             begin = time.process_time()
             for index, toss in enumerate(self._tosses):
                 rows = self.problem.samples(index)
-                motion = simulate(self._body, toss.start, law, options, rows.stop - rows.start, toss.surface_velocity)
+                motion = simulate(
+                    self._body,
+                    toss.start,
+                    law,
+                    options,
+                    rows.stop - rows.start,
+                    toss.surface_velocity,
+                )
                 unsolved[index] = bool((motion.iterations > options.max_iterations).any())
                 position[rows] = np.nan if unsolved[index] else motion.position
                 orientation[rows] = np.nan if unsolved[index] else motion.orientation
-            return position, orientation, _message(self.problem, unsolved), time.process_time() - begin
+            return (
+                position,
+                orientation,
+                _message(self.problem, unsolved),
+                time.process_time() - begin,
+            )
 
         return measured(self.problem, request, self.name, map(run, _laws(request)))
 
@@ -264,6 +313,8 @@ def peer_problem(problem: TossingProblem, first: int | None = None) -> Problem:
         position=np.concatenate([toss.position for toss in tosses]),
         orientation=np.concatenate([toss.orientation for toss in tosses]),
         starts=np.stack([np.concatenate(astuple(toss.start)) for toss in tosses]),
-        surface_velocity=np.stack([np.asarray(toss.surface_velocity, dtype=float) for toss in tosses]),
+        surface_velocity=np.stack(
+            [np.asarray(toss.surface_velocity, dtype=float) for toss in tosses]
+        ),
         names=np.array([toss.name for toss in tosses], dtype=str),
     )

@@ -1,9 +1,10 @@
-"""What every other simulator is put behind: pose and twist in, trajectory out, of the body in its principal frame P.
+"""What every other simulator is put behind: pose and twist in, trajectory out, of the body in its
+principal frame P.
 
-Some simulators know only a diagonal inertia tensor at the body's origin, and all of them step the frame that they are
-given: a frame off the centre of mass would follow a parabola only to first order. So the change to the frame of the
-centre of mass and principal axes of inertia is made here, once and exactly, and an offset centre of mass or a full
-tensor costs no simulator anything.
+Some simulators know only a diagonal inertia tensor at the body's origin, and all of them step the
+frame that they are given: a frame off the centre of mass would follow a parabola only to first
+order. So the change to the frame of the centre of mass and principal axes of inertia is made here,
+once and exactly, and an offset centre of mass or a full tensor costs no simulator anything.
 
 Only NumPy is imported: this runs in the other simulators' environments.
 """
@@ -32,7 +33,9 @@ def matrices_of(quaternions: np.ndarray) -> np.ndarray:
 
 
 def quaternion_of(matrix: np.ndarray) -> np.ndarray:
-    """The unit quaternion (4,), real part first, of a rotation matrix: the largest eigenvector of Bar-Itzhack's K."""
+    """The unit quaternion (4,), real part first, of a rotation matrix: the largest eigenvector of
+    Bar-Itzhack's K.
+    """
     m = matrix
     k = np.array(
         [
@@ -71,7 +74,9 @@ class PrincipalBody:
         return self.axes * np.array([1.0, -1.0, -1.0, -1.0])
 
     def starts(self, starts: np.ndarray) -> np.ndarray:
-        """Starts (t, 13) of B, as in :class:`~contactid.tossing.peers.exchange.Problem`, as those of P."""
+        """Starts (t, 13) of B, as in :class:`~contactid.tossing.peers.exchange.Problem`, as those
+        of P.
+        """
         moved = np.array(starts, dtype=float)
         offset = matrices_of(moved[:, 3:7]) @ self.center
         moved[:, 0:3] += offset
@@ -79,7 +84,9 @@ class PrincipalBody:
         moved[:, 7:10] += np.cross(moved[:, 10:13], offset)
         return moved
 
-    def poses_of_b(self, position: np.ndarray, orientation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def poses_of_b(
+        self, position: np.ndarray, orientation: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Poses (n, 3), (n, 4) of P as those of B; quaternions are normalised on the way."""
         unit = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)
         turned = product(unit, self.box_orientation)
@@ -89,20 +96,26 @@ class PrincipalBody:
 def principal_body(problem: Problem) -> PrincipalBody:
     """The problem's box in P.
 
-    Raises :class:`ContactIdError` where the vertices are not the eight corners of a box along B's axes, or the
-    inertia is not positive definite.
+    Raises :class:`ContactIdError` where the vertices are not the eight corners of a box along B's
+    axes, or the inertia is not positive definite.
     """
     vertices = np.asarray(problem.vertices, dtype=float)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
-    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half + middle
+    corners = (
+        np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half + middle
+    )
     gaps = np.linalg.norm(corners[:, None] - vertices[None], axis=2).min(axis=1)
     if len(vertices) != 8 or gaps.max() > 1e-3 * half.max():
-        raise ContactIdError("the body is not a box along its own axes", "Other simulators are set up for boxes only")
+        raise ContactIdError(
+            "the body is not a box along its own axes", "Other simulators are set up for boxes only"
+        )
     inertia = np.asarray(problem.inertia, dtype=float)
     rotation = np.eye(3)
     moments = np.diag(inertia).copy()
-    if np.abs(inertia - np.diag(moments)).max() > 0.0:  # axes of a diagonal tensor stay in their order
+    if (
+        np.abs(inertia - np.diag(moments)).max() > 0.0
+    ):  # axes of a diagonal tensor stay in their order
         moments, rotation = np.linalg.eigh(inertia)
         rotation[:, 0] *= np.sign(np.linalg.det(rotation))
     if not (moments > 0.0).all() or not problem.mass > 0.0:
@@ -122,9 +135,9 @@ def principal_body(problem: Problem) -> PrincipalBody:
 class Simulator(Protocol):
     """A box over the plane z = 0 at rest, in one simulator with one set of contact parameters.
 
-    A class of this kind is called with the body in its principal frame P, gravity (3,) m/s2, the length of a
-    simulation step in s, and the contact parameters by name; it may raise ``ContactIdError`` for a value that it
-    can't take.
+    A class of this kind is called with the body in its principal frame P, gravity (3,) m/s2, the
+    length of a simulation step in s, and the contact parameters by name; it may raise
+    ``ContactIdError`` for a value that it can't take.
     """
 
     name: str  # of the simulator
@@ -136,10 +149,13 @@ class Simulator(Protocol):
         self, body: PrincipalBody, gravity: np.ndarray, step: float, parameters: Mapping[str, float]
     ) -> None: ...
 
-    def simulate(self, start: np.ndarray, n_samples: int, substeps: int) -> tuple[np.ndarray, np.ndarray]:
-        """Poses of P: (n_samples - 1, 3) m and (n_samples - 1, 4), real part first, without the start.
+    def simulate(
+        self, start: np.ndarray, n_samples: int, substeps: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Poses of P: (n_samples - 1, 3) m and (n_samples - 1, 4), real part first, without the
+        start.
 
-        ``start`` (13,) is position, quaternion, velocity of P's origin and angular velocity, all in C; the velocity
-        is that of half a step earlier, as semi-implicit Euler steps hold it.
+        ``start`` (13,) is position, quaternion, velocity of P's origin and angular velocity, all in
+        C; the velocity is that of half a step earlier, as semi-implicit Euler steps hold it.
         """
         ...

@@ -1,11 +1,13 @@
-"""MuJoCo's own identification, ``mujoco.sysid``, on a problem's tosses: a program for MuJoCo's environment.
+"""MuJoCo's own identification, ``mujoco.sysid``, on a problem's tosses: a program for MuJoCo's
+environment.
 
 ``python -m contactid.tossing.peers.sysid problem.npz found.json simulations substeps``
 
-Its optimiser is Gauss-Newton with derivatives by finite differences. It gets the peer's own simulation,
-the catalogue's starting values, and parameters as shares of the catalogue's ranges, so that one step
-fits all of them. A residual is a pose's error, position over length and turn in rad, divided by the
-root of the number of samples: the sum of squares is eq. 18 (tossing) with squares in place of sizes.
+Its optimiser is Gauss-Newton with derivatives by finite differences. It gets the peer's own
+simulation, the catalogue's starting values, and parameters as shares of the catalogue's ranges, so
+that one step fits all of them. A residual is a pose's error, position over length and turn in rad,
+divided by the root of the number of samples: the sum of squares is eq. 18 (tossing) with squares in
+place of sizes.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ from contactid.tossing.peers.mujoco import MuJoCo
 from contactid.tossing.peers.run import answer
 from contactid.tossing.peers.simulator import product
 
-# Of the finite differences, as shares of the ranges: the optimiser's own, and one that sees across contacts
-# that come and go. Both are tried, for neither is better on all data.
+# Of the finite differences, as shares of the ranges: the optimiser's own, and one that sees across
+# contacts that come and go. Both are tried, for neither is better on all data.
 STEPS = (float(np.sqrt(np.finfo(float).eps)), 0.02)
 _CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 _DIVERGED = 1.0  # the residual of a sample whose simulation failed
@@ -69,7 +71,9 @@ def identify(problem: Problem, simulations: int, substeps: int, step: float) -> 
             raise _SpentError
         columns = zip(parameters, points.T, strict=True)
         values = np.column_stack([values_at(parameter, column) for parameter, column in columns])
-        errors = residuals(problem, answer(MuJoCo, problem, Request(names, values, substeps, TRAJECTORY)))
+        errors = residuals(
+            problem, answer(MuJoCo, problem, Request(names, values, substeps, TRAJECTORY))
+        )
         tried.extend(zip((errors**2).sum(axis=1), values, strict=True))
         return [errors.T], None, None
 

@@ -1,12 +1,13 @@
 """Every simulator on whole files of the cube's test tosses, by the measure of the data's authors.
 
-The measure is that of ContactNets (Pfrommer, Halm, Posa 2020) and of Acosta et al. (RA-L 2022): a toss is
-simulated from the first row of its file, with that row's velocities, to the last. Its errors are means
-over the rows: of position in % of the cube's width, of orientation in degrees. Eq. 18 of the tossing
-paper has the same two terms, from release to rest; here the rows are all of the file.
+The measure is that of ContactNets (Pfrommer, Halm, Posa 2020) and of Acosta et al. (RA-L 2022): a
+toss is simulated from the first row of its file, with that row's velocities, to the last. Its
+errors are means over the rows: of position in % of the cube's width, of orientation in degrees. Eq.
+18 of the tossing paper has the same two terms, from release to rest; here the rows are all of the
+file.
 
-A simulator's parameters are searched for on the identification tosses alone (eq. 18, start fitted to
-the flight), by one search with one budget.
+A simulator's parameters are searched for on the identification tosses alone (eq. 18, start fitted
+to the flight), by one search with one budget.
 """
 
 from __future__ import annotations
@@ -44,11 +45,15 @@ STAYS, NOMINAL, SYSID = "stays", "nominal", "mujoco_sysid"
 FILE, FLIGHT = "file", "flight"
 # friction and restitution of the cube as measured by the authors of the data (Acosta et al.)
 _MEASURED = {"friction_mu": 0.18, "restitution_e_n": 0.125}
-_REPEATS = 5  # of a simulation whose time is taken: the fastest counts, as other jobs share the machine
+_REPEATS = (
+    5  # of a simulation whose time is taken: the fastest counts, as other jobs share the machine
+)
 _SYSID = "contactid.tossing.peers.sysid:main"  # a reference, so that fingerprints know of it
 
 
-def whole_files(prepared: xr.Dataset, problem: Problem, scale: float, folder: str | Path, start: str) -> Problem:
+def whole_files(
+    prepared: xr.Dataset, problem: Problem, scale: float, folder: str | Path, start: str
+) -> Problem:
     """The problem's tosses over all rows of their files.
 
     Parameters
@@ -67,7 +72,11 @@ def whole_files(prepared: xr.Dataset, problem: Problem, scale: float, folder: st
         if start == FLIGHT:
             rows = slice(0, int(samples["contact"]))
             fitted = fit_flight(
-                problem.body, position[rows], orientation[rows], problem.options.time_step, item.gravity
+                problem.body,
+                position[rows],
+                orientation[rows],
+                problem.options.time_step,
+                item.gravity,
             )
             state = fitted.state
         else:
@@ -76,16 +85,22 @@ def whole_files(prepared: xr.Dataset, problem: Problem, scale: float, folder: st
             turned = rotations.as_rotation(orientation[0])
             # the surface was levelled, so the file's frame isn't quite that of the prepared poses
             levelled = turned * rotations.as_rotation(quaternion).inv()
-            state = State(position[0], orientation[0], scale * levelled.apply(velocity), turned.apply(spin))
-        return replace(item, toss=replace(item.toss, start=state, position=position, orientation=orientation))
+            state = State(
+                position[0], orientation[0], scale * levelled.apply(velocity), turned.apply(spin)
+            )
+        return replace(
+            item, toss=replace(item.toss, start=state, position=position, orientation=orientation)
+        )
 
     return replace(problem, tosses=[moved(item) for item in problem.tosses])
 
 
 def staying(prepared: xr.Dataset, problem: Problem) -> pd.DataFrame:
-    """The naive answer, that a toss stays where it first touches: a row of errors per toss of a problem.
+    """The naive answer, that a toss stays where it first touches: a row of errors per toss of a
+    problem.
 
-    Both errors of :func:`trajectory_errors` over whole files, and ``loss`` over the problem's own rows.
+    Both errors of :func:`trajectory_errors` over whole files, and ``loss`` over the problem's own
+    rows.
     """
     recorded, rows = dict(iterate_recordings(prepared)), []
     for item in problem.tosses:
@@ -118,8 +133,8 @@ def score_row(
     configuration's without name and law; steps per sample and search are by ``budget``.
 
     Columns: ``row``, ``start``, ``simulator``, ``body``, ``parameters``, what identified them,
-    ``position_pct`` and ``rotation_deg`` with standard deviations over tosses, mean ``loss`` (eq. 18)
-    with its standard error, ``failed_tosses`` and ``us_per_step``.
+    ``position_pct`` and ``rotation_deg`` with standard deviations over tosses, mean ``loss`` (eq.
+    18) with its standard error, ``failed_tosses`` and ``us_per_step``.
     """
     chosen = Variant(name=row, law="newton", **variant)
     found = Calibration(**read_json(calibration))
@@ -143,7 +158,9 @@ def score_row(
         loss = penalised(evaluate(session, fit["parameters"], budget["substeps"]))[0]
     for start, problem in files.items():
         with open_session(name, peer_problem(problem)) as session:
-            answers = [evaluate(session, fit["parameters"], budget["substeps"]) for _ in range(_REPEATS)]
+            answers = [
+                evaluate(session, fit["parameters"], budget["substeps"]) for _ in range(_REPEATS)
+            ]
         answer = answers[0]
         fastest = min(float(one.seconds[0]) for one in answers)
         lines.append(
@@ -152,8 +169,13 @@ def score_row(
                 "start": start,
                 "simulator": fit.get("simulator", answer.simulator),
                 "body": body,
-                "parameters": "; ".join(f"{key} = {value:.4g}" for key, value in fit["parameters"].items()),
-                **{key: fit.get(key) for key in ("n_identification", "simulated", "iterations", "step")},
+                "parameters": "; ".join(
+                    f"{key} = {value:.4g}" for key, value in fit["parameters"].items()
+                ),
+                **{
+                    key: fit.get(key)
+                    for key in ("n_identification", "simulated", "iterations", "step")
+                },
                 "n_test": len(loss),
                 **summarise(100.0 * answer.position_error[0], np.degrees(answer.rotation_error[0])),
                 **_loss(loss),
@@ -179,10 +201,15 @@ def _loss(loss: np.ndarray) -> dict[str, float]:
 
 
 def _identified(row: str, problem: PeerProblem, budget: Mapping[str, int]) -> dict[str, Any]:
-    """A row's ``parameters``, the ``simulator``, and the cost: ``n_identification``, ``simulated`` tosses."""
+    """A row's ``parameters``, the ``simulator``, and the cost: ``n_identification``, ``simulated``
+    tosses.
+    """
     if row == NOMINAL:
         return {"parameters": _MEASURED}
-    cost = {"n_identification": problem.n_tosses, "simulated": simulations(problem.n_tosses, budget)}
+    cost = {
+        "n_identification": problem.n_tosses,
+        "simulated": simulations(problem.n_tosses, budget),
+    }
     if row == SYSID:
         return {**cost, **identify_by_sysid(problem, cost["simulated"], budget["substeps"])}
     record = identify(row, problem, budget)
@@ -195,8 +222,18 @@ def identify_by_sysid(problem: PeerProblem, budget: int, substeps: int) -> dict[
         problem.save(Path(folder) / "problem.npz")
         found = Path(folder) / "found.json"
         module = _SYSID.partition(":")[0]
-        command = [str(peer_python("mujoco")), "-m", module, "problem.npz", found.name, str(budget), str(substeps)]
-        ended = subprocess.run(command, cwd=folder, env=peer_environment(), capture_output=True, text=True, check=False)
+        command = [
+            str(peer_python("mujoco")),
+            "-m",
+            module,
+            "problem.npz",
+            found.name,
+            str(budget),
+            str(substeps),
+        ]
+        ended = subprocess.run(
+            command, cwd=folder, env=peer_environment(), capture_output=True, text=True, check=False
+        )
         if ended.returncode:
             said = ended.stderr.strip().splitlines()[-1:] or ["no message"]
             raise ContactIdError(f"mujoco.sysid failed ({said[0]})", "Run make peers")

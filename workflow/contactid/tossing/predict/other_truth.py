@@ -1,8 +1,10 @@
-"""Is the difference between the two ways of table II one of the law? Identify tosses and drops of another truth.
+"""Is the difference between the two ways of table II one of the law? Identify tosses and drops of
+another truth.
 
-The paper finds other friction and restitution from single impacts (eq. 17) than from whole trajectories (eq. 18). Here
-both are made by *one* truth with *one* pair of parameters, and identified both ways by both laws of impacts. What
-differs then is what a wrong law makes of the same body.
+The paper finds other friction and restitution from single impacts (eq. 17) than from whole
+trajectories (eq. 18). Here both are made by *one* truth with *one* pair of parameters, and
+identified both ways by both laws of impacts. What differs then is what a wrong law makes of the
+same body.
 """
 
 from __future__ import annotations
@@ -41,18 +43,22 @@ def identify_other_truth(
     settings: dict[str, Any],
     scored: str,
 ) -> None:
-    """Make a box's tosses, test tosses and drops anew by a truth, identify both ways by both laws, and predict.
+    """Make a box's tosses, test tosses and drops anew by a truth, identify both ways by both laws,
+    and predict.
 
     Parameters
     ----------
     trajectories, validation : prepared datasets of one box, whose releases are kept
-    impacts : file of the box's drops, as :func:`contactid.tossing.impacts.impact.write_impacts` wrote it
-    published : printed values; without ``parameters`` a truth has table II's from trajectories, for tosses and drops
+    impacts : file of the box's drops, as :func:`contactid.tossing.impacts.impact.write_impacts`
+        wrote it
+    published : printed values; without ``parameters`` a truth has table II's from trajectories, for
+        tosses and drops
     truth, seed : which of ``settings["truths"]``, and the seed of the noise
-    settings : ``truths`` by name, ``parameters``, ``variant`` and ``velocity`` (blocks of the configuration), ``grid``,
-        ``bootstrap``, ``window``, ``slowest`` and ``events``
-    scored : a row per way and law: the parameters with intervals, the truth's, whether the intervals hold it, and the
-        mean errors at rest (eqs. 20, 21) of the test tosses predicted with them
+    settings : ``truths`` by name, ``parameters``, ``variant`` and ``velocity`` (blocks of the
+        configuration), ``grid``, ``bootstrap``, ``window``, ``slowest`` and ``events``
+    scored : a row per way and law: the parameters with intervals, the truth's, whether the
+        intervals hold it, and the mean errors at rest (eqs. 20, 21) of the test tosses predicted
+        with them
     """
     made = Truth(**settings["truths"][truth])
     prepared, tested = read_dataset(trajectories), read_dataset(validation)
@@ -115,7 +121,9 @@ def _grid(settings: Mapping[str, Any]) -> Grid:
     return Grid(**{name: grid_values(**steps) for name, steps in settings["grid"].items()})
 
 
-def _from_trajectories(prepared: xr.Dataset, variant: Variant, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _from_trajectories(
+    prepared: xr.Dataset, variant: Variant, settings: Mapping[str, Any]
+) -> dict[str, Any]:
     problem = set_up(prepared, variant, IDENTIFICATION)
     swept = sweep_grid(problem, _grid(settings))
     fit, _ = identify(problem, swept, variant, dataset="", **settings["bootstrap"])
@@ -135,7 +143,9 @@ def _from_impacts(prepared: xr.Dataset, law: str, settings: Mapping[str, Any]) -
     options = SteppingOptions(1.0 / frequency, velocity["substeps"], law)
     body = body_of(prepared)
     swept = sweep_velocities(body, kept, _grid(settings), options)
-    fit = identify_velocities(body, kept, swept, options, velocity, dataset="", **settings["bootstrap"])
+    fit = identify_velocities(
+        body, kept, swept, options, velocity, dataset="", **settings["bootstrap"]
+    )
     return fit | {"n": len(kept)}
 
 

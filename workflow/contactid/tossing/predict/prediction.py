@@ -1,4 +1,6 @@
-"""Predict tosses with identified parameters and measure how far off they come to rest (section V, eqs. 18 to 21)."""
+"""Predict tosses with identified parameters and measure how far off they come to rest (section V,
+eqs. 18 to 21).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,11 @@ from contactid.core import rotations
 from contactid.output.fits import read_json
 from contactid.output.tables import write_csv
 from contactid.tossing.configuration import NO_RESTITUTION
-from contactid.tossing.prepare.metrics import rest_position_error, rest_rotation_error, trajectory_errors
+from contactid.tossing.prepare.metrics import (
+    rest_position_error,
+    rest_rotation_error,
+    trajectory_errors,
+)
 from contactid.tossing.prepare.preprocess import TEST, upper_face
 from contactid.tossing.prepare.tosses import Problem, Variant, load_problem
 from contactid.tossing.simulate.box import ContactParameters, simulate
@@ -23,46 +29,64 @@ POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
 
 
 def predict(problem: Problem, parameters: ContactParameters) -> pd.DataFrame:
-    """One row per toss: trajectory errors (eq. 18), rest-pose errors (eqs. 20, 21) and the simulated rest pose.
+    """One row per toss: trajectory errors (eq. 18), rest-pose errors (eqs. 20, 21) and the
+    simulated rest pose.
 
-    Columns: ``toss``, ``tumbled``, ``moving`` (surface), ``loss``, ``position_error_pct`` (of the body's length),
-    ``rotation_error_deg``, those of :func:`rest_errors`, steps with contact, with two contacts or more, and with a
-    violation of the contact law above 1e-9 m/s, ``largest_residual`` (m/s), and measured and simulated rest poses in C.
+    Columns: ``toss``, ``tumbled``, ``moving`` (surface), ``loss``, ``position_error_pct`` (of the
+    body's length), ``rotation_error_deg``, those of :func:`rest_errors`, steps with contact, with
+    two contacts or more, and with a violation of the contact law above 1e-9 m/s,
+    ``largest_residual`` (m/s), and measured and simulated rest poses in C.
     """
     rows = []
     for item in problem.tosses:
         toss, measured = item.toss, (item.rest_position, item.rest_orientation)
-        run = simulate(problem.body, toss.start, parameters, problem.options, len(toss.position), toss.surface_velocity)
+        run = simulate(
+            problem.body,
+            toss.start,
+            parameters,
+            problem.options,
+            len(toss.position),
+            toss.surface_velocity,
+        )
         simulated = run.position[-1], run.orientation[-1]
         rows.append(
             {
                 "toss": toss.name,
                 "tumbled": item.tumbled,
                 "moving": bool(np.any(toss.surface_velocity)),
-                **trajectory_errors(toss.position, toss.orientation, run.position, run.orientation, problem.length),
+                **trajectory_errors(
+                    toss.position, toss.orientation, run.position, run.orientation, problem.length
+                ),
                 **rest_errors(*measured, *simulated),
                 "contact_steps": int((run.contacts > 0).sum()),
                 "hyperstatic_steps": int((run.contacts > 1).sum()),
                 "unsolved_steps": int((run.residual > SOLVED).sum()),
                 "largest_residual": float(run.residual.max(initial=0.0)),
                 **dict(zip((f"measured_{k}" for k in POSE), np.concatenate(measured), strict=True)),
-                **dict(zip((f"simulated_{k}" for k in POSE), np.concatenate(simulated), strict=True)),
+                **dict(
+                    zip((f"simulated_{k}" for k in POSE), np.concatenate(simulated), strict=True)
+                ),
             }
         )
     return pd.DataFrame(rows)
 
 
 def rest_errors(
-    measured_position: np.ndarray, measured_orientation: np.ndarray, position: np.ndarray, orientation: np.ndarray
+    measured_position: np.ndarray,
+    measured_orientation: np.ndarray,
+    position: np.ndarray,
+    orientation: np.ndarray,
 ) -> dict[str, Any]:
     """Errors (...) of simulated rest poses (..., 3), (..., 4) against measured ones, both in C.
 
-    ``rest_position_error_cm`` (eq. 21), ``rest_rotation_error_deg`` (geodesic angle), ``e_rot_deg`` (eq. 20, signed)
-    and ``same_face``.
+    ``rest_position_error_cm`` (eq. 21), ``rest_rotation_error_deg`` (geodesic angle), ``e_rot_deg``
+    (eq. 20, signed) and ``same_face``.
     """
     return {
         "rest_position_error_cm": 100.0 * rest_position_error(measured_position, position),
-        "rest_rotation_error_deg": np.degrees(rotations.angle_between(measured_orientation, orientation)),
+        "rest_rotation_error_deg": np.degrees(
+            rotations.angle_between(measured_orientation, orientation)
+        ),
         "e_rot_deg": np.degrees(rest_rotation_error(measured_orientation, orientation)),
         "same_face": upper_face(measured_orientation) == upper_face(orientation),
     }
@@ -79,13 +103,16 @@ def predict_dataset(
     """Predict a dataset's test tosses by several schemes, and write their tables.
 
     Of every scheme there are its fit, the trajectory variant that it steps as, its kind
-    (:mod:`contactid.tossing.configuration`), and the file to write; the calibration is for those that ask for one.
+    (:mod:`contactid.tossing.configuration`), and the file to write; the calibration is for those
+    that ask for one.
     """
     problems: dict[Variant, Problem] = {}  # schemes with the same steps share one
     for fit, variant, kind, file in zip(fits, variants, kinds, predictions, strict=True):
         stepped = Variant.from_config(variant)
         if stepped not in problems:
-            problems[stepped] = load_problem(prepared, calibration if stepped.calibrated else None, stepped, TEST)
+            problems[stepped] = load_problem(
+                prepared, calibration if stepped.calibrated else None, stepped, TEST
+            )
         parameters = ContactParameters(**read_json(fit)["parameters"])
         if kind == NO_RESTITUTION:
             parameters = replace(parameters, restitution_e_n=0.0)

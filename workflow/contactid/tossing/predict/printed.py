@@ -1,4 +1,6 @@
-"""Predict tosses with the printed parameters of Table II, from impacts and from trajectories (section V)."""
+"""Predict tosses with the printed parameters of Table II, from impacts and from trajectories
+(section V).
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,18 @@ _QUANTITIES = ("friction_mu", "restitution_e_n")
 
 
 def printed_parameters(published: pd.DataFrame, name: str) -> dict[str, ContactParameters]:
-    """Table II's parameters (MATLAB) of an object, by where they come from: ``velocity`` and ``trajectory``."""
-    table = published[published["artefact"] == "tab02"].set_index(["condition", "quantity"])["value"]
+    """Table II's parameters (MATLAB) of an object, by where they come from: ``velocity`` and
+    ``trajectory``.
+    """
+    table = published[published["artefact"] == "tab02"].set_index(["condition", "quantity"])[
+        "value"
+    ]
     return {
         kind: ContactParameters(
-            *(float(table[f"object={name};parameters={kind};simulator=matlab", quantity]) for quantity in _QUANTITIES)
+            *(
+                float(table[f"object={name};parameters={kind};simulator=matlab", quantity])
+                for quantity in _QUANTITIES
+            )
         )
         for kind in ("velocity", "trajectory")
     }
@@ -38,7 +47,8 @@ def predict_with_printed(
     """Predict the test tosses of every dataset with both kinds of printed parameters of its object.
 
     They are stepped as a variant of the configuration says. The table has the columns of
-    :func:`contactid.tossing.predict.prediction.predict`, and ``dataset``, ``parameters``, ``friction_mu`` and
+    :func:`contactid.tossing.predict.prediction.predict`, and ``dataset``, ``parameters``,
+        ``friction_mu`` and
     ``restitution_e_n``.
     """
     printed, tables = read_csv(published), []

@@ -1,8 +1,9 @@
-"""Clouds of simulated rest poses: what uncertain parameters and an uncertain release do to one toss.
+"""Clouds of simulated rest poses: what uncertain parameters and an uncertain release do to one
+toss.
 
-A rest pose of a box on a plane is discrete and continuous at once: which face looks up, and (x, y, yaw). The yaw is the
-angle in the surface of a body axis fixed for each face (the next one after the face's own), so that face and yaw
-together are the orientation of a box that lies flat.
+A rest pose of a box on a plane is discrete and continuous at once: which face looks up, and (x, y,
+yaw). The yaw is the angle in the surface of a body axis fixed for each face (the next one after the
+face's own), so that face and yaw together are the orientation of a box that lies flat.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class FlatPoses:
     def of(cls, position: np.ndarray, orientation: np.ndarray) -> FlatPoses:
         """From positions (n, 3) and quaternions (n, 4) in C."""
         face = upper_face(orientation)
-        axes = np.take_along_axis(rotations.matrices(orientation), (np.abs(face) % 3)[:, None, None], axis=2)[..., 0]
+        axes = np.take_along_axis(
+            rotations.matrices(orientation), (np.abs(face) % 3)[:, None, None], axis=2
+        )[..., 0]
         return cls(face, np.column_stack([position[:, :2], np.arctan2(axes[:, 1], axes[:, 0])]))
 
     def __getitem__(self, places: slice | np.ndarray) -> FlatPoses:
@@ -52,7 +55,9 @@ class FlatPoses:
         own, next_axis = np.abs(self.face) - 1, np.abs(self.face) % 3
         matrices = np.zeros((n, 3, 3))
         matrices[rows, 2, own] = np.sign(self.face)
-        matrices[rows, :2, next_axis] = np.column_stack([np.cos(self.pose[:, 2]), np.sin(self.pose[:, 2])])
+        matrices[rows, :2, next_axis] = np.column_stack(
+            [np.cos(self.pose[:, 2]), np.sin(self.pose[:, 2])]
+        )
         third = 3 - own - next_axis  # own, next, third are cyclic, so third = own x next
         matrices[rows, :, third] = np.cross(matrices[rows, :, own], matrices[rows, :, next_axis])
         return matrices
@@ -69,7 +74,9 @@ class Cloud:
     measured: FlatPoses  # 1 rest pose, of face ``UNKNOWN`` where it wasn't measured
 
     def residuals(self, poses: FlatPoses) -> np.ndarray:
-        """``poses`` (m) minus samples (n) along and across the heading (m) and in yaw (rad, wrapped): (m, n, 3)."""
+        """``poses`` (m) minus samples (n) along and across the heading (m) and in yaw (rad,
+        wrapped): (m, n, 3).
+        """
         along, across = self.heading, np.array([-self.heading[1], self.heading[0]])
         apart = poses.pose[:, None, :] - self.samples.pose[None, :, :]
         yaw = np.mod(apart[..., 2] + np.pi, 2.0 * np.pi) - np.pi
@@ -79,15 +86,17 @@ class Cloud:
 def parameter_draws(loss: xr.DataArray, samples: int, seed: int) -> np.ndarray:
     """Draws (samples, 2) of (mu, e_N) from what the identification leaves uncertain.
 
-    Optima of bootstrapped tosses on a grid, ``loss`` being (toss, mu, e_N), spread evenly over the grid's cells, which
-    it can't resolve.
+    Optima of bootstrapped tosses on a grid, ``loss`` being (toss, mu, e_N), spread evenly over the
+    grid's cells, which it can't resolve.
     """
     draws = bootstrap_draws(loss, samples, seed)
     random = np.random.default_rng([seed, 1])
     for k, name in enumerate(("friction_mu", "restitution_e_n")):
         values = loss[name].values
         step = float(np.diff(values).mean()) if len(values) > 1 else 0.0
-        draws[:, k] = np.clip(draws[:, k] + step * random.uniform(-0.5, 0.5, samples), values[0], values[-1])
+        draws[:, k] = np.clip(
+            draws[:, k] + step * random.uniform(-0.5, 0.5, samples), values[0], values[-1]
+        )
     return draws
 
 
@@ -111,7 +120,8 @@ def simulate_clouds(
     parameters : identified ones, for the central prediction
     draws : (n, 2) of (mu, e_N); every toss gets all of them
     covariances : (toss, 12, 12) of the release states (see
-        :class:`contactid.tossing.prepare.flight.FlightFit`), drawn with the ``seed``; ``None`` keeps the fitted
+        :class:`contactid.tossing.prepare.flight.FlightFit`), drawn with the ``seed``; ``None``
+            keeps the fitted
         release
     """
     random = np.random.default_rng(seed)
@@ -125,7 +135,14 @@ def simulate_clouds(
         center = [parameters.friction_mu, parameters.restitution_e_n]
         every = np.vstack([center, draws])
         runs = Runs.of(every[:, 0], every[:, 1], state)
-        poses = rest_poses(problem.body, toss.start, runs, problem.options, len(toss.position), toss.surface_velocity)
+        poses = rest_poses(
+            problem.body,
+            toss.start,
+            runs,
+            problem.options,
+            len(toss.position),
+            toss.surface_velocity,
+        )
         flat = FlatPoses.of(poses.position, poses.orientation)
         velocity = (toss.start.linear_velocity - toss.surface_velocity)[:2]
         speed = float(np.linalg.norm(velocity))

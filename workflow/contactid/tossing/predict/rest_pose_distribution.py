@@ -1,21 +1,24 @@
 """Predictive distributions of rest poses, their regions, and whether these cover what was measured.
 
-A cloud of simulated rest poses (:mod:`contactid.tossing.predict.rest_pose_cloud`) holds the uncertainty of the
-parameters and of the release. The model itself is wrong by more than that, so a third term is estimated on the
-identification tosses: each simulated rest pose is spread by a kernel,
+A cloud of simulated rest poses (:mod:`contactid.tossing.predict.rest_pose_cloud`) holds the
+uncertainty of the parameters and of the release. The model itself is wrong by more than that, so a
+third term is estimated on the identification tosses: each simulated rest pose is spread by a
+kernel,
 
 * mostly a Student distribution in (along the heading, across it, yaw) on the simulated face, and
-* with a small probability a *lost* toss: any face and yaw alike, and a wider Student distribution in (x, y), for boxes
-  that tumble otherwise than simulated.
+* with a small probability a *lost* toss: any face and yaw alike, and a wider Student distribution
+  in (x, y), for boxes that tumble otherwise than simulated.
 
-The density over (face, x, y, yaw) is the mean of the kernels. The region of probability p is where the density is
-highest, over all faces at once: it may have several parts on several faces, and a measured rest pose is covered only if
-its face is. Its *score* is the probability of all poses with a higher density; it is covered by the region of
-probability p where the score is at most p, and of right predictions the scores are uniform between 0 and 1.
+The density over (face, x, y, yaw) is the mean of the kernels. The region of probability p is where
+the density is highest, over all faces at once: it may have several parts on several faces, and a
+measured rest pose is covered only if its face is. Its *score* is the probability of all poses with
+a higher density; it is covered by the region of probability p where the score is at most p, and of
+right predictions the scores are uniform between 0 and 1.
 
-Conformal regions replace p by the quantile of the scores of the identification tosses, each scored by a kernel fitted
-without it. They then cover at the stated rate whatever the errors' distribution, as long as test tosses are
-exchangeable with identification tosses; mu and e_N, two numbers, were identified on all of the latter.
+Conformal regions replace p by the quantile of the scores of the identification tosses, each scored
+by a kernel fitted without it. They then cover at the stated rate whatever the errors' distribution,
+as long as test tosses are exchangeable with identification tosses; mu and e_N, two numbers, were
+identified on all of the latter.
 """
 
 from __future__ import annotations
@@ -42,8 +45,8 @@ ALL = "all"
 NOMINAL = (0.5, 0.8, 0.9, 0.95)
 _GAUSSIAN = 1e6  # degrees of freedom that make a Student distribution a normal one
 _FIT_SAMPLES = 150  # of each cloud, for fitting the kernel
-# standard deviations of a measured rest pose, in the order of Kernel.scales: m (about the scatter of resting vertices)
-# and rad; they keep a cloud without width from being a point
+# standard deviations of a measured rest pose, in the order of Kernel.scales: m (about the scatter
+# of resting vertices) and rad; they keep a cloud without width from being a point
 NOISE = np.array([5e-4, 5e-4, 3e-3])
 
 
@@ -66,12 +69,15 @@ class Kernel:
 
 
 def smoothing_kernel(cloud: Cloud, noise: np.ndarray = NOISE) -> Kernel:
-    """Silverman's kernel for the cloud's own density, no narrower than the measurement's ``noise`` (3,)."""
+    """Silverman's kernel for the cloud's own density, no narrower than the measurement's ``noise``
+    (3,).
+    """
     n = len(cloud.samples.face)
     spreads, counts = [], []
     for face in np.unique(cloud.samples.face):
         chosen = cloud.samples.face == face
-        # from the face's first sample: only differences within a face mean anything, and the yaw wraps
+        # from the face's first sample: only differences within a face mean anything, and the yaw
+        # wraps
         apart = cloud.residuals(cloud.samples[chosen][:1])[0, chosen]
         spreads.append(apart.var(axis=0))
         counts.append(chosen.sum())
@@ -109,7 +115,8 @@ def _mixture(residuals: np.ndarray, same_face: np.ndarray, kernel: Kernel) -> np
 def density(cloud: Cloud, kernel: Kernel, poses: FlatPoses, *, yaw: bool = True) -> np.ndarray:
     """Predictive density (m,) at poses, per face, m2 and rad; without ``yaw`` per face and m2.
 
-    The Student distribution in yaw is cut off at half a turn; for scales below 0.4 rad that leaves out less than 1 %.
+    The Student distribution in yaw is cut off at half a turn; for scales below 0.4 rad that leaves
+    out less than 1 %.
     """
     same_face = poses.face[:, None] == cloud.samples.face[None, :]
     residuals = cloud.residuals(poses)
@@ -132,14 +139,17 @@ def draw_poses(cloud: Cloud, kernel: Kernel, n: int, random: np.random.Generator
 
 
 def fit_kernel(clouds: Sequence[Cloud], length: float, start: Kernel | None = None) -> Kernel:
-    """The kernel that makes the measured rest poses of identification tosses most likely; ``start`` begins the search.
+    """The kernel that makes the measured rest poses of identification tosses most likely; ``start``
+    begins the search.
 
-    Weak priors keep a dozen tosses from deciding what they can't: half a lost toss and half a kept one in addition to
-    those seen, about 6 degrees of freedom (a factor of 2 either way), and lost tosses about one ``length`` (m) of the
-    box away (a factor of e).
+    Weak priors keep a dozen tosses from deciding what they can't: half a lost toss and half a kept
+    one in addition to those seen, about 6 degrees of freedom (a factor of 2 either way), and lost
+    tosses about one ``length`` (m) of the box away (a factor of e).
     """
     if len(clouds) < 5:
-        raise ContactIdError(f"{len(clouds)} tosses are too few to estimate the model's error", "Give five or more")
+        raise ContactIdError(
+            f"{len(clouds)} tosses are too few to estimate the model's error", "Give five or more"
+        )
     few = [replace(cloud, samples=cloud.samples[:_FIT_SAMPLES]) for cloud in clouds]
     residuals = np.concatenate([cloud.residuals(cloud.measured) for cloud in few])
     same_face = np.stack([cloud.samples.face == cloud.measured.face[0] for cloud in few])
@@ -147,7 +157,9 @@ def fit_kernel(clouds: Sequence[Cloud], length: float, start: Kernel | None = No
     def kernel_of(point: np.ndarray) -> Kernel:
         along, across, yaw = map(float, NOISE + np.exp(point[:3]))
         share = 1.0 / (1.0 + float(np.exp(-point[4])))
-        return Kernel(along, across, yaw, 2.0 + float(np.exp(point[3])), share, float(np.exp(point[5])))
+        return Kernel(
+            along, across, yaw, 2.0 + float(np.exp(point[3])), share, float(np.exp(point[5]))
+        )
 
     def badness(point: np.ndarray) -> float:
         kernel = kernel_of(point)
@@ -155,20 +167,35 @@ def fit_kernel(clouds: Sequence[Cloud], length: float, start: Kernel | None = No
             return np.inf
         fit = np.log(np.maximum(_mixture(residuals, same_face, kernel), 1e-300)).sum()
         prior = 0.5 * np.log(max(kernel.lost * (1.0 - kernel.lost), 1e-300))
-        prior -= 0.5 * ((point[3] - np.log(4.0)) / np.log(2.0)) ** 2 + 0.5 * np.log(kernel.wide / length) ** 2
+        prior -= (
+            0.5 * ((point[3] - np.log(4.0)) / np.log(2.0)) ** 2
+            + 0.5 * np.log(kernel.wide / length) ** 2
+        )
         return -float(fit + prior)
 
     begin = start or Kernel(0.05 * length, 0.05 * length, 0.1, 6.0, 0.05, length)
     widths = np.log(np.maximum(begin.scales - NOISE, 0.1 * NOISE))
-    first = np.r_[widths, np.log([begin.freedom - 2.0, begin.lost / (1.0 - begin.lost), begin.wide])]
-    found = minimize(badness, first, method="Nelder-Mead", options={"maxfev": 3000, "xatol": 0.02, "fatol": 0.005})
+    first = np.r_[
+        widths, np.log([begin.freedom - 2.0, begin.lost / (1.0 - begin.lost), begin.wide])
+    ]
+    found = minimize(
+        badness,
+        first,
+        method="Nelder-Mead",
+        options={"maxfev": 3000, "xatol": 0.02, "fatol": 0.005},
+    )
     if not found.success:
-        raise ContactIdError(f"the model's error can't be estimated ({found.message})", "Look at the rest poses")
+        raise ContactIdError(
+            f"the model's error can't be estimated ({found.message})", "Look at the rest poses"
+        )
     return kernel_of(found.x)
 
 
-def score(cloud: Cloud, kernel: Kernel, drawn: FlatPoses, *, yaw: bool = True) -> tuple[float, np.ndarray]:
-    """Score of the measured rest pose, and the densities (n,) of n poses drawn, in descending order.
+def score(
+    cloud: Cloud, kernel: Kernel, drawn: FlatPoses, *, yaw: bool = True
+) -> tuple[float, np.ndarray]:
+    """Score of the measured rest pose, and the densities (n,) of n poses drawn, in descending
+    order.
 
     ``drawn`` are of :func:`draw_poses`; ``yaw`` as in :func:`density`.
     """
@@ -180,7 +207,9 @@ def score(cloud: Cloud, kernel: Kernel, drawn: FlatPoses, *, yaw: bool = True) -
 
 
 def region_size(densities: np.ndarray, probability: float) -> float:
-    """Size in cm2 deg, summed over faces, of the region of a probability, from densities in descending order."""
+    """Size in cm2 deg, summed over faces, of the region of a probability, from densities in
+    descending order.
+    """
     inside = densities[: max(int(np.ceil(probability * len(densities))), 1)]
     return float((1.0 / inside).sum() / len(densities)) * 1e4 * np.degrees(1.0)
 
@@ -189,18 +218,22 @@ def region_size(densities: np.ndarray, probability: float) -> float:
 class Scores:
     """What a run knows of the rest poses of tosses by one of its variants."""
 
-    # one row per test toss: ``toss``, a column of scores per level, ``size_<level>``: of the 90 % region,
-    # cm2 deg, and ``position``: scores by the density over face and position alone, whatever the yaw
+    # one row per test toss: ``toss``, a column of scores per level, ``size_<level>``: of the 90 %
+    # region, cm2 deg, and ``position``: scores by the density over face and position alone,
+    # whatever the yaw
     table: pd.DataFrame
     kernel: Kernel  # the model's error, fitted on all identification tosses
-    # (identification toss,) scores by kernels fitted without the toss, from which conformal regions are made
+    # (identification toss,) scores by kernels fitted without the toss, from which conformal regions
+    # are made
     held_out: np.ndarray
     held_out_positions: np.ndarray  # the same by the density over face and position alone
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Scores:
         """From the record that a run keeps; ``KeyError`` where an earlier version wrote it."""
-        held_out, positions = (np.array(record[name]) for name in ("held_out", "held_out_positions"))
+        held_out, positions = (
+            np.array(record[name]) for name in ("held_out", "held_out_positions")
+        )
         return cls(pd.DataFrame(record["tosses"]), Kernel(**record["kernel"]), held_out, positions)
 
     def record(self) -> dict[str, Any]:
@@ -224,16 +257,19 @@ def score_tosses(
 ) -> Scores:
     """Fit the model's error on identification tosses and score test tosses at every level.
 
-    Clouds are of uncertain parameters and release; those of the test tosses are by level, ``parameters`` and
-    ``release``. ``length`` is the box's, m; ``n`` poses are drawn to find a score; each of the ``folds`` parts of the
-    identification tosses is scored by a kernel fitted on the others.
+    Clouds are of uncertain parameters and release; those of the test tosses are by level,
+    ``parameters`` and ``release``. ``length`` is the box's, m; ``n`` poses are drawn to find a
+    score; each of the ``folds`` parts of the identification tosses is scored by a kernel fitted on
+    the others.
     """
     random = np.random.default_rng(seed)
     kernel = fit_kernel(identification, length)
     held_out, held_out_positions = np.empty((2, len(identification)))
     part = random.permutation(len(identification)) % min(folds, len(identification))
     for k in np.unique(part):
-        others = fit_kernel([identification[i] for i in np.flatnonzero(part != k).tolist()], length, kernel)
+        others = fit_kernel(
+            [identification[i] for i in np.flatnonzero(part != k).tolist()], length, kernel
+        )
         for i in np.flatnonzero(part == k).tolist():
             drawn = draw_poses(identification[i], others, n, random)
             held_out[i] = score(identification[i], others, drawn)[0]
@@ -254,19 +290,24 @@ def score_tosses(
 
 
 def conformal_quantile(held_out: np.ndarray, probability: float) -> float:
-    """The score below which conformal regions of a probability reach; 1, everything, where the tosses are too few."""
+    """The score below which conformal regions of a probability reach; 1, everything, where the
+    tosses are too few.
+    """
     rank = int(np.ceil(round((len(held_out) + 1) * probability, 9)))  # rounding must not add a rank
     return float(np.sort(held_out)[rank - 1]) if rank <= len(held_out) else 1.0
 
 
-def coverage_table(scores: Mapping[str, Scores], nominal: Sequence[float] = NOMINAL) -> pd.DataFrame:
-    """How many test tosses the regions cover, for each object and, of several, for ``all`` together.
+def coverage_table(
+    scores: Mapping[str, Scores], nominal: Sequence[float] = NOMINAL
+) -> pd.DataFrame:
+    """How many test tosses the regions cover, for each object and, of several, for ``all``
+    together.
 
-    Returns one row per object, level and nominal probability: ``nominal_pct``, ``covered``, ``n_tosses``,
-    ``covered_pct`` with its exact (Clopper and Pearson) 95 % interval ``covered_low_pct``,
-    ``covered_high_pct``, ``consistent`` (that holds the nominal value), ``band_low_pct``, ``band_high_pct``
-    (where 95 % of right predictions would be), and for the 90 % regions that aren't conformal
-    ``median_region_cm2_deg``.
+    Returns one row per object, level and nominal probability: ``nominal_pct``, ``covered``,
+    ``n_tosses``, ``covered_pct`` with its exact (Clopper and Pearson) 95 % interval
+    ``covered_low_pct``, ``covered_high_pct``, ``consistent`` (that holds the nominal value),
+    ``band_low_pct``, ``band_high_pct`` (where 95 % of right predictions would be), and for the 90 %
+    regions that aren't conformal ``median_region_cm2_deg``.
     """
     rows = []
     of_objects = {name: [one] for name, one in scores.items()}
@@ -276,7 +317,9 @@ def coverage_table(scores: Mapping[str, Scores], nominal: Sequence[float] = NOMI
         column = MODEL_ERROR if level == CONFORMAL else level
         conformal = [conformal_quantile(one.held_out, probability) for one in ones]
         limits = conformal if level == CONFORMAL else [probability] * len(ones)
-        inside = np.concatenate([one.table[column] <= limit for one, limit in zip(ones, limits, strict=True)])
+        inside = np.concatenate(
+            [one.table[column] <= limit for one, limit in zip(ones, limits, strict=True)]
+        )
         covered, n = int(inside.sum()), len(inside)
         interval = scipy.stats.binomtest(covered, n).proportion_ci(0.95, method="exact")
         low, high = np.asarray(scipy.stats.binom.ppf([0.025, 0.975], n, probability)) / n
@@ -301,15 +344,18 @@ def coverage_table(scores: Mapping[str, Scores], nominal: Sequence[float] = NOMI
     return pd.DataFrame(rows)
 
 
-def error_table(clouds: Sequence[Cloud], kernel: Kernel, n: int = 2000, seed: int = 0) -> pd.DataFrame:
+def error_table(
+    clouds: Sequence[Cloud], kernel: Kernel, n: int = 2000, seed: int = 0
+) -> pd.DataFrame:
     """Predicted distribution of every toss's rest-pose error beside its actual error.
 
-    The error is that of the central prediction: distance in the surface (cm, eq. 21) and geodesic angle (deg) to the
-    true rest pose, of which the predictive distribution says what it may be.
+    The error is that of the central prediction: distance in the surface (cm, eq. 21) and geodesic
+    angle (deg) to the true rest pose, of which the predictive distribution says what it may be.
 
-    Returns one row per toss: ``position_error_cm``, ``rotation_error_deg``; for both ``predicted_..._p05``,
-    ``_median``, ``_p95`` and ``..._inside``; ``same_face``; ``predicted_face_pct`` and ``measured_face_pct``,
-    the probabilities of the faces centrally predicted and measured.
+    Returns one row per toss: ``position_error_cm``, ``rotation_error_deg``; for both
+    ``predicted_..._p05``, ``_median``, ``_p95`` and ``..._inside``; ``same_face``;
+    ``predicted_face_pct`` and ``measured_face_pct``, the probabilities of the faces centrally
+    predicted and measured.
     """
     random = np.random.default_rng(seed)
     rows = []
@@ -317,10 +363,18 @@ def error_table(clouds: Sequence[Cloud], kernel: Kernel, n: int = 2000, seed: in
         drawn = draw_poses(cloud, kernel, n, random)
         central, measured = cloud.central.face[0], cloud.measured.face[0]
         row: dict[str, object] = {"toss": cloud.toss, "same_face": bool(measured == central)}
-        pairs = zip(_errors(cloud.measured, cloud.central), _errors(drawn, cloud.central), strict=True)
-        for name, (actual, possible) in zip(("position_error_cm", "rotation_error_deg"), pairs, strict=True):
+        pairs = zip(
+            _errors(cloud.measured, cloud.central), _errors(drawn, cloud.central), strict=True
+        )
+        for name, (actual, possible) in zip(
+            ("position_error_cm", "rotation_error_deg"), pairs, strict=True
+        ):
             low, median, high = np.percentile(possible, [5, 50, 95])
-            row |= {name: float(actual[0]), f"predicted_{name}_p05": low, f"predicted_{name}_median": median}
+            row |= {
+                name: float(actual[0]),
+                f"predicted_{name}_p05": low,
+                f"predicted_{name}_median": median,
+            }
             row |= {f"predicted_{name}_p95": high, f"{name}_inside": bool(low <= actual[0] <= high)}
         row["predicted_face_pct"] = 100.0 * float((drawn.face == central).mean())
         row["measured_face_pct"] = 100.0 * float((drawn.face == measured).mean())

@@ -1,9 +1,9 @@
 """Where a toss will come to rest: the probability of each face, and regions of the position on it.
 
 The density of :mod:`contactid.tossing.predict.rest_pose_distribution` is taken over (face, x, y),
-whatever the yaw. The region of a level is where it is highest, over all faces at once. It reaches as
-far as is needed to hold that share of the run's identification tosses, each predicted without itself
-(conformal regions). Nothing is fitted on the tosses that are predicted.
+whatever the yaw. The region of a level is where it is highest, over all faces at once. It reaches
+as far as is needed to hold that share of the run's identification tosses, each predicted without
+itself (conformal regions). Nothing is fitted on the tosses that are predicted.
 """
 
 from __future__ import annotations
@@ -60,10 +60,16 @@ class RestPrediction:
     """Prediction of one toss."""
 
     cloud: Cloud  # the simulated rest poses that it is made from
-    faces: dict[int, float]  # probability by face, which is the body axis that looks up, with its sign
+    faces: dict[
+        int, float
+    ]  # probability by face, which is the body axis that looks up, with its sign
     outlines: list[list[Outline]]  # by level, closed; anticlockwise, and clockwise around holes
-    areas: list[float]  # by level, m2 over all faces; infinite where the run had too few tosses for the level
-    covers: list[bool | None]  # by level, whether the measured rest pose is inside; None where it is unknown
+    areas: list[
+        float
+    ]  # by level, m2 over all faces; infinite where the run had too few tosses for the level
+    covers: list[
+        bool | None
+    ]  # by level, whether the measured rest pose is inside; None where it is unknown
     naive_score: float  # of that pose by uncertain parameters and release alone; NaN where unknown
 
     @property
@@ -82,7 +88,8 @@ def predict_rest(cloud: Cloud, scores: Scores, random: np.random.Generator) -> R
     kernel = scores.kernel
     drawn = draw_poses(cloud, kernel, _DRAWN, random)
     densities = density(cloud, kernel, drawn, yaw=False)
-    # a score is the share of drawn poses that are denser, so the pose behind these is the last inside
+    # a score is the share of drawn poses that are denser, so the pose behind these is the last
+    # inside
     places = [int(np.floor(_DRAWN * limit + 1e-9)) for limit in limits(scores)]
     lowest = [np.sort(densities)[::-1][place] if place < _DRAWN else 0.0 for place in places]
     outlines = _outlines(cloud, kernel, drawn, densities, lowest)
@@ -101,7 +108,10 @@ def predict_rest(cloud: Cloud, scores: Scores, random: np.random.Generator) -> R
 def face_probabilities(cloud: Cloud, kernel: Kernel) -> dict[int, float]:
     """Probability of every face: its share of the cloud, and all faces alike for a lost toss."""
     shares = {int(face): float((cloud.samples.face == face).mean()) for face in FACES}
-    return {face: (1.0 - kernel.lost) * share + kernel.lost / len(FACES) for face, share in shares.items()}
+    return {
+        face: (1.0 - kernel.lost) * share + kernel.lost / len(FACES)
+        for face, share in shares.items()
+    }
 
 
 def _outlines(
@@ -118,12 +128,18 @@ def _outlines(
         places = inside.pose[inside.face == face, :2]
         lines_at = contour_generator(*_grid(cloud, kernel, face, places, widest)).lines
         for traced, low in zip(outlines, lowest, strict=True):
-            traced += [(face, np.asarray(corners)) for corners in (lines_at(low) if low > 0.0 else [])]
+            traced += [
+                (face, np.asarray(corners)) for corners in (lines_at(low) if low > 0.0 else [])
+            ]
     return outlines
 
 
-def _grid(cloud: Cloud, kernel: Kernel, face: int, places: np.ndarray, lowest: float) -> list[np.ndarray]:
-    """A grid about ``places`` (n, 2) on which all outlines close: x, y (m), and one face's densities (y, x)."""
+def _grid(
+    cloud: Cloud, kernel: Kernel, face: int, places: np.ndarray, lowest: float
+) -> list[np.ndarray]:
+    """A grid about ``places`` (n, 2) on which all outlines close: x, y (m), and one face's
+    densities (y, x).
+    """
     scales = kernel.scales[:2]
     low, high = places.min(axis=0) - 2.0 * scales.max(), places.max(axis=0) + 2.0 * scales.max()
     while True:
@@ -147,8 +163,8 @@ def _signed_area(outline: Outline) -> float:
 
 
 def shown_tosses(faces: Sequence[Mapping[int, float]], number: int) -> list[int]:
-    """Which tosses a figure shows, by the probability of their faces: half of them spread over all, half the least
-    sure ones."""
+    """Which tosses a figure shows, by the probability of their faces: half of them spread over all,
+    half the least sure ones."""
     sureness = np.array([max(probabilities.values()) for probabilities in faces])
     by_sureness = np.argsort(-sureness, kind="stable")
     n, unsure = len(faces), number // 2
@@ -158,18 +174,22 @@ def shown_tosses(faces: Sequence[Mapping[int, float]], number: int) -> list[int]
 
 
 def region_table(predictions: Sequence[RestPrediction], vertices: np.ndarray) -> pd.DataFrame:
-    """Regions of tosses from above as polygons, with what was measured; ``vertices`` (v, 3) m are the body's.
+    """Regions of tosses from above as polygons, with what was measured; ``vertices`` (v, 3) m are
+    the body's.
 
-    Columns: ``toss``, ``title`` (its faces), ``kind`` (``region_<level in %>``, ``measured``: the body's
-    outline, ``center``: its origin measured, ``predicted``: the same by the parameters alone), whether it is on
-    the ``likely`` face, number of the ``polygon``, ``x_m`` and ``y_m`` in C.
+    Columns: ``toss``, ``title`` (its faces), ``kind`` (``region_<level in %>``, ``measured``: the
+    body's outline, ``center``: its origin measured, ``predicted``: the same by the parameters
+    alone), whether it is on the ``likely`` face, number of the ``polygon``, ``x_m`` and ``y_m`` in
+    C.
     """
     tables = []
     for one in predictions:
         likely, measured, central = one.likely_face, one.cloud.measured, one.cloud.central
         shapes = [
             (f"region_{100 * level:.0f}", face, corners)
-            for level, outlines in reversed([*zip(LEVELS, one.outlines, strict=True)])  # the widest lies below
+            for level, outlines in reversed(
+                [*zip(LEVELS, one.outlines, strict=True)]
+            )  # the widest lies below
             for face, corners in outlines
         ]
         shapes.append(("predicted", int(central.face[0]), central.pose[:, :2]))
@@ -177,7 +197,10 @@ def region_table(predictions: Sequence[RestPrediction], vertices: np.ndarray) ->
         face = int(measured.face[0])
         if face != UNKNOWN:
             pose = np.r_[measured.pose[0, :2], 0.0, rotations.from_matrices(measured.matrices())[0]]
-            shapes += [("measured", face, top_outline(pose, vertices)), ("center", face, measured.pose[:, :2])]
+            shapes += [
+                ("measured", face, top_outline(pose, vertices)),
+                ("center", face, measured.pose[:, :2]),
+            ]
             title += f"; measured: {face_name(face)}"
         for polygon, (kind, on, corners) in enumerate(shapes):
             about: dict[str, Any] = {"toss": one.cloud.toss, "title": title, "kind": kind}
@@ -200,13 +223,14 @@ def predict_rest_poses(
     errors: str,
     outlines: str,
 ) -> None:
-    """Fit the model's error on identification tosses, score test tosses, and write scores, errors and regions.
+    """Fit the model's error on identification tosses, score test tosses, and write scores, errors
+    and regions.
 
     Parameters
     ----------
     prepared, identified : tosses to predict, and tosses that parameters were identified on
-    swept : losses of the identification tosses over the finest grid of their identification, which is
-        bootstrapped: of a variant that doesn't refine, its coarse one
+    swept : losses of the identification tosses over the finest grid of their identification, which
+        is bootstrapped: of a variant that doesn't refine, its coarse one
     draws, n_tosses : simulated outcomes per toss, and tosses in the figure
     scores, errors, outlines : files to write: scores (json), predicted beside actual errors, and
         :func:`region_table` of a few tosses (csv)

@@ -1,7 +1,9 @@
-"""Recorded tosses and drops made anew by another truth: another law of impacts, another inertia, rounded corners.
+"""Recorded tosses and drops made anew by another truth: another law of impacts, another inertia,
+rounded corners.
 
-An identification that is judged on data of its own simulator shares that simulator's errors. Here every recording keeps
-its own release, and what follows is simulated by a truth that the identification doesn't know of.
+An identification that is judged on data of its own simulator shares that simulator's errors. Here
+every recording keeps its own release, and what follows is simulated by a truth that the
+identification doesn't know of.
 """
 
 from __future__ import annotations
@@ -47,13 +49,17 @@ class Truth:
 
 
 def rounded_corners(vertices: np.ndarray, radius: float) -> np.ndarray:
-    """Points (n, 3) m of a box's corners (8, 3) that are eighths of spheres; the corners themselves for no radius."""
+    """Points (n, 3) m of a box's corners (8, 3) that are eighths of spheres; the corners themselves
+    for no radius.
+    """
     if radius == 0.0:
         return vertices
     middle = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
     quarter = np.linspace(0.0, 0.5 * np.pi, _POINTS)
     polar, azimuth = (angle.ravel() for angle in np.meshgrid(quarter, quarter))
-    eighth = np.column_stack([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)])
+    eighth = np.column_stack(
+        [np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)]
+    )
     eighth = np.unique(np.round(eighth, 12), axis=0)
     outward = np.sign(vertices - middle)[:, None, :]
     centres = vertices[:, None, :] - radius * outward
@@ -90,10 +96,14 @@ def drops_anew(
     return _motion(starts, nominal, truth, parameters, frequency, seed)
 
 
-def _earlier(body: BodyProperties, state: State, n_samples: int, frequency: float, gravity: np.ndarray) -> State:
+def _earlier(
+    body: BodyProperties, state: State, n_samples: int, frequency: float, gravity: np.ndarray
+) -> State:
     """The state so many samples before, in flight: a flight runs backwards as it runs forwards."""
     away = np.array([0.0, 0.0, 10.0])  # m, where the surface isn't met on the way back
-    reversed_state = State(state.position + away, state.orientation, -state.linear_velocity, -state.angular_velocity)
+    reversed_state = State(
+        state.position + away, state.orientation, -state.linear_velocity, -state.angular_velocity
+    )
     options = _stepping(frequency, "newton", gravity)
     flight = simulate(body, reversed_state, ContactParameters(0.0, 0.0), options, n_samples + 1)
     return State(
@@ -117,15 +127,22 @@ def _motion(
     frequency: float,
     seed: int,
 ) -> xr.Dataset:
-    """The canonical dataset of simulated recordings, in the surface's frame, with noise and the nominal body."""
-    recordings = list(_recordings(starts, truth.body(nominal), truth.law, parameters, frequency, seed))
+    """The canonical dataset of simulated recordings, in the surface's frame, with noise and the
+    nominal body.
+    """
+    recordings = list(
+        _recordings(starts, truth.body(nominal), truth.law, parameters, frequency, seed)
+    )
     sizes = [len(recording.position) for recording in recordings]
     stream = MotionStream(nominal, "", frequency, "another truth", "", True, iter(recordings))
     motion = without_samples(recordings, sizes, stream)
     columns: Mapping[str, tuple[tuple[str, ...], np.ndarray]] = {
         "time": (("sample",), np.concatenate([np.arange(size) / frequency for size in sizes])),
         "position": (("sample", "xyz"), np.concatenate([one.position for one in recordings])),
-        "orientation": (("sample", "wxyz"), np.concatenate([one.orientation for one in recordings])),
+        "orientation": (
+            ("sample", "wxyz"),
+            np.concatenate([one.orientation for one in recordings]),
+        ),
     }
     motion = motion.assign(columns)
     for name in SAMPLE_VARIABLES:

@@ -1,8 +1,11 @@
-"""How the predicted rest pose depends on friction and restitution (section VI of the tossing paper).
+"""How the predicted rest pose depends on friction and restitution (section VI of the tossing
+paper).
 
-Each parameter is varied alone, by -0.05 to 0.05 in steps of 0.01 around the identified value, or over [0, 0.10] where
-that is zero. A rest pose here is where the simulated body comes to lie, whenever that is;
-:func:`contactid.tossing.predict.prediction.predict` takes the pose at the moment the measured body came to rest, when
+Each parameter is varied alone, by -0.05 to 0.05 in steps of 0.01 around the identified value, or
+over [0, 0.10] where that is zero. A rest pose here is where the simulated body comes to lie,
+whenever that is;
+:func:`contactid.tossing.predict.prediction.predict` takes the pose at the moment the measured body
+    came to rest, when
 the simulated one may still slide.
 """
 
@@ -33,23 +36,28 @@ _TOLERANCE_PCT, _FEWEST_RESTED_PCT = 5.0, 90.0
 
 
 def offsets_from(value: float, reach: float, step: float) -> np.ndarray:
-    """Deviations from an identified value, ascending, 0 among them; all upwards where the value is zero."""
+    """Deviations from an identified value, ascending, 0 among them; all upwards where the value is
+    zero.
+    """
     count = round(reach / step)
     steps = np.arange(0, 2 * count + 1) if value < _ZERO else np.arange(-count, count + 1)
     return np.round(step * steps, 10)
 
 
-def vary_parameters(problem: Problem, parameters: ContactParameters, reach: float, step: float) -> pd.DataFrame:
-    """Rest poses of every toss with one parameter varied at a time, by at most ``reach`` in steps of ``step``.
+def vary_parameters(
+    problem: Problem, parameters: ContactParameters, reach: float, step: float
+) -> pd.DataFrame:
+    """Rest poses of every toss with one parameter varied at a time, by at most ``reach`` in steps
+    of ``step``.
 
     A value outside the parameter's range is clipped to it and its row says so (``clipped``).
 
-    Returns one row per toss, varied parameter and value: ``toss``, ``parameter``, ``offset``, ``value``,
-    ``clipped``, the simulated rest pose ``simulated_x`` ... ``simulated_qz`` and the measured one, ``rested``
-    (false: still moving one second after the measured rest), ``failed_steps``, ``face_changed`` (against the
-    unvaried run), ``position_change_mm`` (in the surface) and ``rotation_change_deg`` (geodesic) against the
-    unvaried run, and against the measurement ``position_error_cm`` (eq. 21), ``rotation_error_deg`` (geodesic)
-    and ``same_face``.
+    Returns one row per toss, varied parameter and value: ``toss``, ``parameter``, ``offset``,
+    ``value``, ``clipped``, the simulated rest pose ``simulated_x`` ... ``simulated_qz`` and the
+    measured one, ``rested`` (false: still moving one second after the measured rest),
+    ``failed_steps``, ``face_changed`` (against the unvaried run), ``position_change_mm`` (in the
+    surface) and ``rotation_change_deg`` (geodesic) against the unvaried run, and against the
+    measurement ``position_error_cm`` (eq. 21), ``rotation_error_deg`` (geodesic) and ``same_face``.
     """
     tables = []
     for item in problem.tosses:
@@ -59,7 +67,9 @@ def vary_parameters(problem: Problem, parameters: ContactParameters, reach: floa
             wanted = np.round(center + offsets, 10)
             values = np.clip(wanted, 0.0, np.inf if parameter == FRICTION else 1.0)
             center_run = int(np.flatnonzero(offsets == 0.0)[0])
-            about = pd.DataFrame({"toss": item.toss.name, "parameter": parameter, "offset": offsets, "value": values})
+            about = pd.DataFrame(
+                {"toss": item.toss.name, "parameter": parameter, "offset": offsets, "value": values}
+            )
             about["clipped"] = values != wanted
             poses = _compared(problem, item, _runs(parameters, parameter, values), center_run)
             tables.append(pd.concat([about, poses], axis=1))
@@ -73,7 +83,9 @@ def _runs(parameters: ContactParameters, varied: str, values: np.ndarray) -> Run
 def _compared(problem: Problem, item: PreparedToss, runs: Runs, center: int) -> pd.DataFrame:
     """Rest poses of one toss beside its measured one and beside run ``center``."""
     toss = item.toss
-    poses = rest_poses(problem.body, toss.start, runs, problem.options, len(toss.position), toss.surface_velocity)
+    poses = rest_poses(
+        problem.body, toss.start, runs, problem.options, len(toss.position), toss.surface_velocity
+    )
     faces = upper_face(poses.orientation)
     simulated = np.column_stack([poses.position, poses.orientation]).T
     measured = [*item.rest_position, *item.rest_orientation]
@@ -85,9 +97,13 @@ def _compared(problem: Problem, item: PreparedToss, runs: Runs, center: int) -> 
             "failed_steps": poses.failed_steps,
             "face_changed": faces != faces[center],
             "position_change_mm": 1e3 * rest_position_error(poses.position[center], poses.position),
-            "rotation_change_deg": np.degrees(rotations.angle_between(poses.orientation[center], poses.orientation)),
+            "rotation_change_deg": np.degrees(
+                rotations.angle_between(poses.orientation[center], poses.orientation)
+            ),
             "position_error_cm": 100.0 * rest_position_error(item.rest_position, poses.position),
-            "rotation_error_deg": np.degrees(rotations.angle_between(item.rest_orientation, poses.orientation)),
+            "rotation_error_deg": np.degrees(
+                rotations.angle_between(item.rest_orientation, poses.orientation)
+            ),
             "same_face": faces == upper_face(item.rest_orientation),
         }
     )
@@ -96,9 +112,10 @@ def _compared(problem: Problem, item: PreparedToss, runs: Runs, center: int) -> 
 def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
     """Half the spread of each toss's rest poses over the values of each parameter.
 
-    Half the largest distance (mm) and half the largest angle (deg) between any two of its rest poses: the ``+-`` of the
-    paper's section VI. Runs that never came to rest have no rest pose and are left out, but counted. ``face_changed``:
-    some value makes the box land on another face, which moves it by a quarter turn.
+    Half the largest distance (mm) and half the largest angle (deg) between any two of its rest
+    poses: the ``+-`` of the paper's section VI. Runs that never came to rest have no rest pose and
+    are left out, but counted. ``face_changed``: some value makes the box land on another face,
+    which moves it by a quarter turn.
     """
     rows = []
     for (toss, parameter), part in varied.groupby(["toss", "parameter"], sort=False):
@@ -123,11 +140,13 @@ def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
 
 
 def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.DataFrame:
-    """Section VI's statements as numbers, from :func:`vary_parameters` and the box's largest dimension (m).
+    """Section VI's statements as numbers, from :func:`vary_parameters` and the box's largest
+    dimension (m).
 
-    Returns one row per parameter, quantity (``position_mm``, ``position_pct`` of the largest dimension,
-    ``rotation_deg``) and subset (``all`` tosses, or those with the ``same_face`` throughout): mean, median and
-    quartiles over tosses of :func:`half_ranges`, the range the parameter was varied over, and counts.
+    Returns one row per parameter, quantity (``position_mm``, ``position_pct`` of the largest
+    dimension, ``rotation_deg``) and subset (``all`` tosses, or those with the ``same_face``
+    throughout): mean, median and quartiles over tosses of :func:`half_ranges`, the range the
+    parameter was varied over, and counts.
     """
     ranges, rows = half_ranges(varied), []
     for parameter in PARAMETERS:
@@ -139,7 +158,10 @@ def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.Da
             "highest_value": float(values["value"].max()),
             "clipped": bool(values["clipped"].any()),
         }
-        for subset, part in (("all", of_parameter), ("same_face", of_parameter[~of_parameter["face_changed"]])):
+        for subset, part in (
+            ("all", of_parameter),
+            ("same_face", of_parameter[~of_parameter["face_changed"]]),
+        ):
             quantities = {
                 "position_mm": part["position_half_range_mm"],
                 "position_pct": 0.1 * part["position_half_range_mm"] / largest_dimension,
@@ -167,9 +189,9 @@ def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.Da
 def restitution_profile(problem: Problem, parameters: ContactParameters) -> pd.DataFrame:
     """Rest poses with e_N from 0 to 1 against those with e_N = 0, mu being kept.
 
-    Returns one row per e_N: median over tosses of the change of the rest position (mm) and orientation (deg),
-    mean errors against the measurement (cm, deg), and the shares (%) of runs that end on another face and that
-    came to rest.
+    Returns one row per e_N: median over tosses of the change of the rest position (mm) and
+    orientation (deg), mean errors against the measurement (cm, deg), and the shares (%) of runs
+    that end on another face and that came to rest.
     """
     values = np.round(np.linspace(0.0, 1.0, _PROFILE), 10)
     runs = _runs(parameters, RESTITUTION, values)
@@ -193,8 +215,9 @@ def restitution_profile(problem: Problem, parameters: ContactParameters) -> pd.D
 def restitution_insensitive_below(profile: pd.DataFrame, largest_dimension: float) -> float:
     """The largest e_N up to which the median rest position stays near that for e_N = 0.
 
-    Near is within 5 % of the ``largest_dimension`` of the box (m); ``profile`` is from :func:`restitution_profile`.
-    Where fewer than 90 % of the runs come to rest, their median says nothing and the search ends.
+    Near is within 5 % of the ``largest_dimension`` of the box (m); ``profile`` is from
+    :func:`restitution_profile`. Where fewer than 90 % of the runs come to rest, their median says
+    nothing and the search ends.
     """
     within = (profile["median_position_change_mm"] <= 10.0 * _TOLERANCE_PCT * largest_dimension) & (
         profile["rested_pct"] >= _FEWEST_RESTED_PCT
@@ -220,12 +243,16 @@ def vary_datasets(
     variations: Sequence[str],
     profiles: Sequence[str],
 ) -> None:
-    """Vary the fitted parameters on the test tosses of datasets; write rest poses, section VI's numbers and profiles.
+    """Vary the fitted parameters on the test tosses of datasets; write rest poses, section VI's
+    numbers and profiles.
 
-    Lists of files are of every dataset; no calibrations where the variant isn't calibrated. Written are
+    Lists of files are of every dataset; no calibrations where the variant isn't calibrated. Written
+    are
     :func:`vary_parameters`, :func:`summarise_variation` and :func:`restitution_profile`.
     """
-    files = zip(prepared, fits, calibrations or [""] * len(fits), varied, variations, profiles, strict=True)
+    files = zip(
+        prepared, fits, calibrations or [""] * len(fits), varied, variations, profiles, strict=True
+    )
     for tosses, fit, calibration, poses, summary, profile in files:
         problem = load_problem(tosses, calibration, Variant.from_config(variant), TEST)
         parameters = ContactParameters(**read_json(fit)["parameters"])

@@ -1,20 +1,21 @@
 """Which uncertain input moves the rest pose most: Sobol indices over all of them at once.
 
-Inputs are independent groups of numbers (a velocity has three). The first-order index of a group is the share of the
-output's variance that goes with that group alone, ``Var E[f | group] / Var f``; the total index also counts its
-interactions with the others, ``E Var[f | all other groups] / Var f``. Estimators: Saltelli et al. (2010), table 2, for
-the first order (their b) and Jansen's for the total (their f), over scrambled Sobol points.
+Inputs are independent groups of numbers (a velocity has three). The first-order index of a group is
+the share of the output's variance that goes with that group alone, ``Var E[f | group] / Var f``;
+the total index also counts its interactions with the others, ``E Var[f | all other groups] / Var
+f``. Estimators: Saltelli et al. (2010), table 2, for the first order (their b) and Jansen's for the
+total (their f), over scrambled Sobol points.
 
 Outputs are vectors, whose variance is the sum of their components' variances:
 
 * ``position``: where B's origin comes to rest in the surface, (x, y);
-* ``orientation``: the nine elements of R_CB, as half of E|R - R'|^2 = E 8 sin^2(angle / 2) needs neither a common face
-  nor an unwrapped angle (small angles: its variance is twice the angle's);
+* ``orientation``: the nine elements of R_CB, as half of E|R - R'|^2 = E 8 sin^2(angle / 2) needs
+  neither a common face nor an unwrapped angle (small angles: its variance is twice the angle's);
 * ``face``: 1 where the box ends on another face than in most runs.
 
-A toss of which some run changes the face is chaotic: a tiny cause turns it by 90 degrees. Averages over tosses weigh by
-variance, so a few of them would decide everything. They are therefore given for all tosses, and for the ``steady`` ones
-whose runs all end on one face.
+A toss of which some run changes the face is chaotic: a tiny cause turns it by 90 degrees. Averages
+over tosses weigh by variance, so a few of them would decide everything. They are therefore given
+for all tosses, and for the ``steady`` ones whose runs all end on one face.
 """
 
 from __future__ import annotations
@@ -52,21 +53,29 @@ GROUPS = {
 OUTPUTS = ("position", "orientation", "face")
 _N_NUMBERS = sum(GROUPS.values())
 _BOOTSTRAP = 200
-# unit of an output, and the factor from the root of its variance; an angle's variance is half of its matrix's
-_UNITS = {"position": ("mm", 1e3), "orientation": ("deg", np.degrees(np.sqrt(0.5))), "face": ("1", 1.0)}
+# unit of an output, and the factor from the root of its variance; an angle's variance is half of
+# its matrix's
+_UNITS = {
+    "position": ("mm", 1e3),
+    "orientation": ("deg", np.degrees(np.sqrt(0.5))),
+    "face": ("1", 1.0),
+}
 
 
 @dataclass(frozen=True)
 class InputSpread:
     """How far the inputs are spread around their central values."""
 
-    # friction_mu, restitution_e_n: half-widths of uniform distributions, moved up where they would begin below 0
+    # friction_mu, restitution_e_n: half-widths of uniform distributions, moved up where they would
+    # begin below 0
     friction_mu: float = 0.05
     restitution_e_n: float = 0.05
     inertia: float = 0.05  # half-width of the uniform relative spread of each principal moment
     center_of_mass: float = 1e-3  # m, standard deviation of each coordinate
     tilt: float = 1e-3  # rad, standard deviation of each slope of the surface
-    release: float = 1.0  # factor on the standard deviations that the flight fit gives the start state
+    release: float = (
+        1.0  # factor on the standard deviations that the flight fit gives the start state
+    )
 
 
 def runs_from_unit(
@@ -74,11 +83,14 @@ def runs_from_unit(
 ) -> Runs:
     """Runs for points (n, 22) of the unit cube, columns in the order of ``GROUPS``.
 
-    Velocity and position at release are correlated, and so are angular velocity and orientation. Sobol indices need
-    independent inputs: the velocity is drawn first and takes with it the part of the position that goes with it; the
-    input ``release_position`` is what is left. That is the error of the position in the middle of the flight.
+    Velocity and position at release are correlated, and so are angular velocity and orientation.
+    Sobol indices need independent inputs: the velocity is drawn first and takes with it the part of
+    the position that goes with it; the input ``release_position`` is what is left. That is the
+    error of the position in the middle of the flight.
     """
-    columns = dict(zip(GROUPS, np.split(unit, np.cumsum(list(GROUPS.values()))[:-1], axis=1), strict=True))
+    columns = dict(
+        zip(GROUPS, np.split(unit, np.cumsum(list(GROUPS.values()))[:-1], axis=1), strict=True)
+    )
     normal = {name: ndtri(np.clip(values, 1e-12, 1.0 - 1e-12)) for name, values in columns.items()}
     state = np.empty((len(unit), 12))
     for pose, rate, pose_name, rate_name in (
@@ -93,7 +105,9 @@ def runs_from_unit(
     friction, restitution = (columns[name][:, 0] for name in ("friction_mu", "restitution_e_n"))
     return Runs(
         friction_mu=_uniform(friction, parameters.friction_mu, spread.friction_mu, np.inf),
-        restitution_e_n=_uniform(restitution, parameters.restitution_e_n, spread.restitution_e_n, 1.0),
+        restitution_e_n=_uniform(
+            restitution, parameters.restitution_e_n, spread.restitution_e_n, 1.0
+        ),
         state=state,
         inertia=1.0 + spread.inertia * (2.0 * columns["inertia"] - 1.0),
         center_of_mass=spread.center_of_mass * normal["center_of_mass"],
@@ -106,20 +120,28 @@ def _uniform(unit: np.ndarray, center: float, half_width: float, highest: float)
     return low + 2.0 * half_width * unit
 
 
-def sobol_terms(f_a: np.ndarray, f_b: np.ndarray, f_ab: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def sobol_terms(
+    f_a: np.ndarray, f_b: np.ndarray, f_ab: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Terms (g, n), (g, n), (n,) of one output of c components.
 
-    ``f_a`` and ``f_b`` (c, n) are its values at two independent samples, ``f_ab`` (g, c, n) those at the first sample
-    with one group taken from the second.
+    ``f_a`` and ``f_b`` (c, n) are its values at two independent samples, ``f_ab`` (g, c, n) those
+    at the first sample with one group taken from the second.
     """
     center = 0.5 * (f_a.mean(axis=1) + f_b.mean(axis=1))[:, None]
     a, b, ab = f_a - center, f_b - center, f_ab - center
-    return (b * (ab - a)).sum(axis=1), 0.5 * ((a - ab) ** 2).sum(axis=1), 0.5 * (a**2 + b**2).sum(axis=0)
+    return (
+        (b * (ab - a)).sum(axis=1),
+        0.5 * ((a - ab) ** 2).sum(axis=1),
+        0.5 * (a**2 + b**2).sum(axis=0),
+    )
 
 
 @dataclass(frozen=True)
 class TossSensitivity:
-    """Terms of which means give one toss's indices, by ``OUTPUTS`` (o), ``GROUPS`` (g) and base points (n)."""
+    """Terms of which means give one toss's indices, by ``OUTPUTS`` (o), ``GROUPS`` (g) and base
+    points (n).
+    """
 
     first: np.ndarray  # (o, g, n) whose mean is Var E[f | group]
     total: np.ndarray  # (o, g, n) whose mean is E Var[f | the others]
@@ -136,13 +158,18 @@ def toss_sensitivity(
     n: int,
     seed: int,
 ) -> TossSensitivity:
-    """Simulate ``n (groups + 2)`` runs of one toss; ``n`` is a power of 2, ``covariance`` (12, 12) of its start.
+    """Simulate ``n (groups + 2)`` runs of one toss; ``n`` is a power of 2, ``covariance`` (12, 12)
+    of its start.
 
     Of a run that never comes to rest the last pose counts.
     """
     if n < 2 or n & (n - 1):
-        raise ContactIdError(f"{n} base points of a Sobol sequence are not a power of 2", "Give 256, 512, 1024, ...")
-    points = scipy.stats.qmc.Sobol(2 * _N_NUMBERS, scramble=True, rng=np.random.default_rng(seed)).random(n)
+        raise ContactIdError(
+            f"{n} base points of a Sobol sequence are not a power of 2", "Give 256, 512, 1024, ..."
+        )
+    points = scipy.stats.qmc.Sobol(
+        2 * _N_NUMBERS, scramble=True, rng=np.random.default_rng(seed)
+    ).random(n)
     a, b = points[:, :_N_NUMBERS], points[:, _N_NUMBERS:]
     group_of = np.repeat(np.arange(len(GROUPS)), list(GROUPS.values()))
     mixed = [np.where(group_of == group, b, a) for group in range(len(GROUPS))]
@@ -150,7 +177,13 @@ def toss_sensitivity(
     toss = item.toss
     pivot = np.array([*item.rest_position[:2], 0.0])
     poses = rest_poses(
-        problem.body, toss.start, runs, problem.options, len(toss.position), toss.surface_velocity, pivot
+        problem.body,
+        toss.start,
+        runs,
+        problem.options,
+        len(toss.position),
+        toss.surface_velocity,
+        pivot,
     )
     outputs = _outputs(poses)
     terms = []
@@ -175,13 +208,13 @@ def sobol_table(
 ) -> pd.DataFrame:
     """Indices averaged over tosses with their variances as weights, and 95 % intervals.
 
-    The average is the ratio of sums over tosses: the share of the total variance of all tosses. Intervals: percentile
-    bootstrap over tosses and, within each, over base points.
+    The average is the ratio of sums over tosses: the share of the total variance of all tosses.
+    Intervals: percentile bootstrap over tosses and, within each, over base points.
 
-    Returns one row per subset (``all``, ``steady``), output and input: ``first_order``, ``first_order_low``, ``_high``,
-    ``total``, ``total_low``, ``_high``; ``standard_deviation`` of the output over its inputs, root mean square over
-    tosses (``unit``: mm for the position; degrees for the orientation, good for small angles; 1 for the face);
-    ``n_tosses`` and ``n_steady``.
+    Returns one row per subset (``all``, ``steady``), output and input: ``first_order``,
+    ``first_order_low``, ``_high``, ``total``, ``total_low``, ``_high``; ``standard_deviation`` of
+    the output over its inputs, root mean square over tosses (``unit``: mm for the position; degrees
+    for the orientation, good for small angles; 1 for the face); ``n_tosses`` and ``n_steady``.
     """
     random = np.random.default_rng(seed)
     n = tosses[0].square.shape[1]
@@ -212,7 +245,9 @@ def sobol_table(
             for label, part in parts.items():
                 shares = part[varies, o] / variance[varies, o, None]
                 table[label] = shares[0]
-                table[f"{label}_low"], table[f"{label}_high"] = np.percentile(shares[1:], [2.5, 97.5], axis=0)
+                table[f"{label}_low"], table[f"{label}_high"] = np.percentile(
+                    shares[1:], [2.5, 97.5], axis=0
+                )
             unit, factor = _UNITS[output]
             table["standard_deviation"] = factor * float(np.sqrt(variance[0, o] / count))
             tables.append(table.assign(unit=unit, n_tosses=count, n_steady=int(steady.sum())))
@@ -237,14 +272,21 @@ def global_sensitivity(
 
 
 def sobol_indices(
-    prepared: str, calibration: str | None, fit: str, variant: dict[str, Any], options: dict[str, Any], indices: str
+    prepared: str,
+    calibration: str | None,
+    fit: str,
+    variant: dict[str, Any],
+    options: dict[str, Any],
+    indices: str,
 ) -> None:
     """Sobol indices of the rest poses of some of a dataset's test tosses, written as a table.
 
     ``options`` are ``reach`` (of friction and restitution), ``tosses``, ``samples`` and ``seed``.
     """
     seed = options["seed"]
-    problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST).some(options["tosses"], seed)
+    problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST).some(
+        options["tosses"], seed
+    )
     parameters = ContactParameters(**read_json(fit)["parameters"])
     spread = InputSpread(friction_mu=options["reach"], restitution_e_n=options["reach"])
     tosses = global_sensitivity(problem, parameters, spread, options["samples"], seed)

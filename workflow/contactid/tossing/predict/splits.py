@@ -1,7 +1,7 @@
 """Test errors by other splits of the same tosses and by few of them, under both laws of impacts.
 
-Other splits show one split's luck; fewer identification tosses show how many it takes, as figure 5 of
-ContactNets does.
+Other splits show one split's luck; fewer identification tosses show how many it takes, as figure 5
+of ContactNets does.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def score_split(
     settings: dict[str, Any],
     scored: str,
 ) -> None:
-    """Split a dataset with ``seed``, prepare, calibrate and identify on one part, and predict the other.
+    """Split a dataset with ``seed``, prepare, calibrate and identify on one part, and predict the
+    other.
 
     Written is a row per law and draw: of all identification tosses (draw 0), and of each number in
     ``tosses`` as many draws as ``settings`` say. Everything that is fitted is fitted to the drawn
@@ -46,9 +47,9 @@ def score_split(
     ``folder`` has the files (:func:`whole_files`). ``settings`` are the configuration's ``grid``,
     ``bootstrap``, ``draws``, a ``variant`` without name and law, and what
     :func:`contactid.tossing.prepare.preprocess.preprocess` takes. Columns: dataset, seed, ``law``,
-    ``draw``, tosses of both parts, ``calibrated``, ``scale``, ``center_of_mass_z_mm``, the parameters,
-    mean ``test_loss`` (eq. 18) with its standard error, and the errors of :func:`summarise` over whole
-    files from their first row.
+    ``draw``, tosses of both parts, ``calibrated``, ``scale``, ``center_of_mass_z_mm``, the
+    parameters, mean ``test_loss`` (eq. 18) with its standard error, and the errors of
+    :func:`summarise` over whole files from their first row.
     """
     data = preprocess(
         read_dataset(motion),
@@ -69,7 +70,9 @@ def score_split(
         for law in LAWS:
             one = _under(known, law)
             stepped = replace(variant, law=law)
-            fit, _ = identify(one, sweep_grid(one, grid), stepped, dataset=dataset, **settings["bootstrap"])
+            fit, _ = identify(
+                one, sweep_grid(one, grid), stepped, dataset=dataset, **settings["bootstrap"]
+            )
             loss = _at(_under(unseen, law), fit["parameters"]).loss[:, 0]
             whole = _at(_under(files, law), fit["parameters"])
             errors = summarise(100.0 * whole.position_error, np.degrees(whole.rotation_error))
@@ -93,14 +96,20 @@ def score_split(
     write_csv(pd.DataFrame(rows), scored)
 
 
-def _parts(data: xr.Dataset, tosses: Sequence[int], draws: int, seed: int) -> Iterator[tuple[int, xr.Dataset]]:
+def _parts(
+    data: xr.Dataset, tosses: Sequence[int], draws: int, seed: int
+) -> Iterator[tuple[int, xr.Dataset]]:
     """All of the dataset as draw 0, then draws of so many usable identification tosses each."""
     yield 0, data
-    usable = np.flatnonzero((data["split"].values == IDENTIFICATION) & (data["reason"].values == ""))
+    usable = np.flatnonzero(
+        (data["split"].values == IDENTIFICATION) & (data["reason"].values == "")
+    )
     for number in tosses:
         for draw in range(1, draws + 1):
             drawn = np.random.default_rng([seed, number, draw]).permutation(usable)[:number]
-            split = np.where(data["split"].values == IDENTIFICATION, _LEFT_OUT, data["split"].values)
+            split = np.where(
+                data["split"].values == IDENTIFICATION, _LEFT_OUT, data["split"].values
+            )
             split[drawn] = IDENTIFICATION
             yield draw, data.assign(split=data["split"].copy(data=split))
 

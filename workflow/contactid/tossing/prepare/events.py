@@ -1,15 +1,20 @@
-"""When a toss is released, first touches the surface, and comes to rest: one data-driven rule for all bodies.
+"""When a toss is released, first touches the surface, and comes to rest: one data-driven rule for
+all bodies.
 
-* *rest* begins with the last run of samples that lasts to the end of the recording and in which the body moves slower,
-  relative to the surface, than 2 cm/s (the authors' own threshold) and hardly spins;
-* *first contact* is the first sample, before rest, at which the body is near the surface and doesn't fall freely;
-* *release* is the beginning of the free fall that ends with the first contact: the longest run of samples before it at
-  which a parabola fitted to the neighbouring samples has the acceleration of gravity.
+* *rest* begins with the last run of samples that lasts to the end of the recording and in which the
+  body moves slower, relative to the surface, than 2 cm/s (the authors' own threshold) and hardly
+  spins;
+* *first contact* is the first sample, before rest, at which the body is near the surface and
+  doesn't fall freely;
+* *release* is the beginning of the free fall that ends with the first contact: the longest run of
+  samples before it at which a parabola fitted to the neighbouring samples has the acceleration of
+  gravity.
 
-For comparison, :func:`as_authors` has the authors' own rules for release and rest, with thresholds kept by hand for
-each box in trajectory-based identification. Their heights are of the box's origin over the surface, their speeds from
-central differences (eqs. 12 to 15), and indices count from 0 here (from 1 in the authors' scripts). First contact,
-which they don't need, comes from the data-driven rule.
+For comparison, :func:`as_authors` has the authors' own rules for release and rest, with thresholds
+kept by hand for each box in trajectory-based identification. Their heights are of the box's origin
+over the surface, their speeds from central differences (eqs. 12 to 15), and indices count from 0
+here (from 1 in the authors' scripts). First contact, which they don't need, comes from the
+data-driven rule.
 """
 
 from __future__ import annotations
@@ -25,7 +30,8 @@ _WINDOW = 0.025  # s on either side: at 360 Hz and 0.2 mm noise the fitted speed
 _FEWEST_FLIGHT_SAMPLES = 5
 _FEWEST_REST_SAMPLES = 4
 _TOUCH_HEIGHT = 1e-3  # m: twice the scatter of resting vertices
-# m/s and m/s2, as in config/default.yaml, which isn't there where the package alone is installed or a file is read
+# m/s and m/s2, as in config/default.yaml, which isn't there where the package alone is installed or
+# a file is read
 REST_SPEED, FALL_TOLERANCE = 0.02, 2.0
 IN_MOTION = "not at rest at the end of the recording"
 _NO_IMPACT = "no impact between release and rest"
@@ -63,8 +69,8 @@ def find_events(
     vertices, center_of_mass : (v, 3) and (3,) m in B
     gravity, surface_velocity : (3,) m/s2 and m/s in C
     rest_speed : m/s; slower than this is rest
-    fall_tolerance : largest deviation from free fall, m/s2; raised to six standard deviations where the noise
-        needs it
+    fall_tolerance : largest deviation from free fall, m/s2; raised to six standard deviations where
+        the noise needs it
     rest : sample before which release and first contact lie, where the body needn't come to rest
     """
     half = _half_window(time_step)
@@ -88,7 +94,9 @@ def find_events(
     contact = int(hits[0])
     release = _release(mass_center, gravity, time_step, half, contact, fall_tolerance)
     if contact - release < _FEWEST_FLIGHT_SAMPLES:
-        return Events(reason=f"only {max(contact - release, 0)} samples of free flight before the first contact")
+        return Events(
+            reason=f"only {max(contact - release, 0)} samples of free flight before the first contact"
+        )
     return Events(release, contact, rest)
 
 
@@ -104,9 +112,11 @@ def find_flight(
     rest_speed: float,
     fall_tolerance: float,
 ) -> Events:
-    """Release and first contact of a toss whose recording ends in motion; ``rest`` is its last sample.
+    """Release and first contact of a toss whose recording ends in motion; ``rest`` is its last
+    sample.
 
-    Where it ends in flight, the contact is behind the last sample. Parameters as of :func:`find_events`.
+    Where it ends in flight, the contact is behind the last sample. Parameters as of
+    :func:`find_events`.
     """
     last = len(position) - 1
     events = find_events(
@@ -138,11 +148,12 @@ def find_rest(
     surface_velocity: np.ndarray,
     rest_speed: float,
 ) -> int:
-    """First sample of the last slow run, which lasts to the end; -1 where the recording ends in motion.
+    """First sample of the last slow run, which lasts to the end; -1 where the recording ends in
+    motion.
 
-    Slow means the origin, and every vertex at twice the limit, so that a body spinning on the spot is not at rest;
-    twice, because orientation noise moves the vertices. The speed is that of straight lines fitted to neighbouring
-    samples, which is less noisy than a central difference.
+    Slow means the origin, and every vertex at twice the limit, so that a body spinning on the spot
+    is not at rest; twice, because orientation noise moves the vertices. The speed is that of
+    straight lines fitted to neighbouring samples, which is less noisy than a central difference.
     """
     points = vertex_positions(position, orientation, np.vstack([np.zeros(3), vertices]))
     velocity = local_velocity(points.reshape(len(points), -1), time_step, _half_window(time_step))
@@ -158,14 +169,25 @@ def _near(vertices: np.ndarray) -> float:
 
 
 def _touches(
-    heights: np.ndarray, mass_center: np.ndarray, vertices: np.ndarray, time_step: float, gravity: np.ndarray
+    heights: np.ndarray,
+    mass_center: np.ndarray,
+    vertices: np.ndarray,
+    time_step: float,
+    gravity: np.ndarray,
 ) -> np.ndarray:
-    """Samples (n,) at which a low vertex reaches the surface or turns back, or the body near it doesn't fall."""
+    """Samples (n,) at which a low vertex reaches the surface or turns back, or the body near it
+    doesn't fall.
+    """
     near = _near(vertices)
     lowest = heights.min(axis=1)
     touching = lowest < _TOUCH_HEIGHT
-    fall = np.linalg.norm(mass_center[2:] - 2.0 * mass_center[1:-1] + mass_center[:-2] - gravity * time_step**2, axis=1)
-    turn = np.where(heights[1:-1] < near, heights[2:] - 2.0 * heights[1:-1] + heights[:-2], 0.0).max(axis=1)
+    fall = np.linalg.norm(
+        mass_center[2:] - 2.0 * mass_center[1:-1] + mass_center[:-2] - gravity * time_step**2,
+        axis=1,
+    )
+    turn = np.where(
+        heights[1:-1] < near, heights[2:] - 2.0 * heights[1:-1] + heights[:-2], 0.0
+    ).max(axis=1)
     aloft = lowest[1:-1] > near
     noise = 1.4826 * float(np.median(fall[aloft])) if aloft.sum() > 8 else 0.0
     jump = max(_JUMP * time_step, 5.0 * noise)
@@ -174,21 +196,31 @@ def _touches(
 
 
 def _release(
-    mass_center: np.ndarray, gravity: np.ndarray, time_step: float, half: int, contact: int, tolerance: float
+    mass_center: np.ndarray,
+    gravity: np.ndarray,
+    time_step: float,
+    half: int,
+    contact: int,
+    tolerance: float,
 ) -> int:
     """First sample of the free fall that ends just before sample ``contact``."""
-    flight = mass_center[:contact]  # the jump in velocity lies between samples contact - 1 and contact + 1
+    flight = mass_center[
+        :contact
+    ]  # the jump in velocity lies between samples contact - 1 and contact + 1
     if len(flight) < 2 * half + 1:
         return 0 if len(flight) >= _FEWEST_FLIGHT_SAMPLES else contact
     width = 2 * half + 1
     times = (np.arange(width) - half) * time_step
-    quadratic = np.linalg.pinv(np.vander(times, 3, increasing=True))[2]  # weights of a parabola's t^2 coefficient
+    quadratic = np.linalg.pinv(np.vander(times, 3, increasing=True))[
+        2
+    ]  # weights of a parabola's t^2 coefficient
     windows = np.lib.stride_tricks.sliding_window_view(flight, width, axis=0)  # (n, 3, width)
     deviation = np.linalg.norm(2.0 * windows @ quadratic - gravity, axis=1)
     near_contact = deviation[-max(3, width) :]
     limit = max(tolerance, 6.0 * float(np.median(near_contact)))
     held = np.flatnonzero(deviation > limit)
-    # the first window that fits may still begin with a few held samples, so release is taken at its middle
+    # the first window that fits may still begin with a few held samples, so release is taken at its
+    # middle
     return int(held[-1]) + 1 + half if len(held) else 0
 
 
@@ -207,7 +239,8 @@ class _BoxRule:
 
 _REST_SAMPLES = 21
 _HELD = 0.03  # s before the release that the data give: that one is some samples late
-# trajectory identification, by the box's largest dimension in mm (192: Box004, 230: 005, 205: 006, 207: 007)
+# trajectory identification, by the box's largest dimension in mm (192: Box004, 230: 005, 205: 006,
+# 207: 007)
 _RULES = {
     192: _BoxRule(0.095, last=True),
     230: _BoxRule(0.12, last=True, rest_from=3999),
@@ -225,7 +258,9 @@ def as_authors(
     surface_velocity: np.ndarray,
     rest_speed: float,
 ) -> Events:
-    """What :func:`find_events` found, with release and rest by the authors' constants; arguments as there."""
+    """What :func:`find_events` found, with release and rest by the authors' constants; arguments as
+    there.
+    """
     rule = _RULES.get(round(1e3 * float(np.ptp(vertices, axis=0).max())))
     if rule is None:
         return Events(reason="the authors' event rule knows Box004 to Box007 only")
@@ -233,10 +268,16 @@ def as_authors(
         return found
     release = _author_release(position[:, 2], rule)
     if release < 0:
-        return Events(reason=f"no peak of at least {rule.peak_height} m (the authors' release rule)")
-    rest = _author_rest(position, orientation, time_step, surface_velocity, rule, release, rest_speed)
+        return Events(
+            reason=f"no peak of at least {rule.peak_height} m (the authors' release rule)"
+        )
+    rest = _author_rest(
+        position, orientation, time_step, surface_velocity, rule, release, rest_speed
+    )
     if rest < 0:
-        return Events(reason=f"no {_REST_SAMPLES} samples slower than {rest_speed} m/s after release")
+        return Events(
+            reason=f"no {_REST_SAMPLES} samples slower than {rest_speed} m/s after release"
+        )
     if not release + _FEWEST_FLIGHT_SAMPLES <= found.contact <= rest:
         return Events(reason="no flight, or a rest before the contact, by the authors' rule")
     if release < found.release - round(_HELD / time_step):
@@ -246,7 +287,9 @@ def as_authors(
 
 def _author_release(height: np.ndarray, rule: _BoxRule) -> int:
 
-    peaks, _ = scipy.signal.find_peaks(height[rule.peak_from :], height=rule.peak_height, width=rule.peak_width)
+    peaks, _ = scipy.signal.find_peaks(
+        height[rule.peak_from :], height=rule.peak_height, width=rule.peak_width
+    )
     if not len(peaks):
         return -1
     return int(peaks[-1 if rule.last else 0]) + rule.peak_from
@@ -266,7 +309,9 @@ def _author_rest(
     first = release if rule.rest_from is None else min(rule.rest_from, len(slow))
     if len(slow) - first < _REST_SAMPLES:
         return -1
-    starts = np.flatnonzero(np.lib.stride_tricks.sliding_window_view(slow[first:], _REST_SAMPLES).all(axis=1))
+    starts = np.flatnonzero(
+        np.lib.stride_tricks.sliding_window_view(slow[first:], _REST_SAMPLES).all(axis=1)
+    )
     if not len(starts):
         return -1
     rest = first + int(starts[0])

@@ -1,8 +1,9 @@
 """Estimate the state at release from the whole free flight instead of two neighbouring samples.
 
-In flight the centre of mass moves on a parabola and the body turns torque-free, so every sample before the first
-contact tells about the state at release. A central difference (eqs. 12 to 15) uses two of them: its velocity error is
-``sigma / (sqrt 2 dt)``; the fit's falls with the flight's length to the power 1.5.
+In flight the centre of mass moves on a parabola and the body turns torque-free, so every sample
+before the first contact tells about the state at release. A central difference (eqs. 12 to 15) uses
+two of them: its velocity error is ``sigma / (sqrt 2 dt)``; the fit's falls with the flight's length
+to the power 1.5.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from contactid.tossing.simulate.box import ContactParameters, State, SteppingOpt
 
 _HIGH_ABOVE = 1e3  # m: flies without ever meeting the surface
 _ITERATIONS = 6
-_MOST_CORRELATED = 0.9  # of neighbouring residuals; more can't be told from a wrong model in a short flight
+_MOST_CORRELATED = (
+    0.9  # of neighbouring residuals; more can't be told from a wrong model in a short flight
+)
 
 
 @dataclass(frozen=True)
@@ -26,27 +29,37 @@ class FlightFit:
     """The state at row 0 of a flight with what the flight leaves uncertain of it."""
 
     state: State  # pose and twist of B in C
-    # (12, 12) of the errors (position of the centre of mass, m; rotation vector d in C, with true R =
-    # exp(d) R, rad; velocity of the centre of mass, m/s; angular velocity in C, rad/s), in this order
+    # (12, 12) of the errors (position of the centre of mass, m; rotation vector d in C, with true R
+    # = exp(d) R, rad; velocity of the centre of mass, m/s; angular velocity in C, rad/s), in this
+    # order
     covariance: np.ndarray
 
 
-def central_difference_state(position: np.ndarray, orientation: np.ndarray, sample: int, time_step: float) -> State:
-    """The state at ``sample`` (1 or later) as the paper takes it: measured pose, central-difference twist (eq. 15)."""
+def central_difference_state(
+    position: np.ndarray, orientation: np.ndarray, sample: int, time_step: float
+) -> State:
+    """The state at ``sample`` (1 or later) as the paper takes it: measured pose, central-difference
+    twist (eq. 15).
+    """
     around = slice(sample - 1, sample + 2)
     twist = central_differences(position[around], orientation[around], time_step)[1]
     return State(position[sample].copy(), orientation[sample].copy(), twist[:3], twist[3:])
 
 
 def fit_flight(
-    body: BodyProperties, position: np.ndarray, orientation: np.ndarray, time_step: float, gravity: np.ndarray
+    body: BodyProperties,
+    position: np.ndarray,
+    orientation: np.ndarray,
+    time_step: float,
+    gravity: np.ndarray,
 ) -> FlightFit:
     """Least-squares state at row 0 of a flight of n >= 4 samples, with its covariance.
 
-    The covariance is that of least squares, with the noise taken from the residuals. Motion capture errors last for
-    several samples, so it is multiplied by ``(1 + r) / (1 - r)``, the loss of independent samples under residuals whose
-    neighbours correlate by r. Errors of turning also move an eccentric centre of mass; that correlation between the two
-    halves of the state (micrometres) is left out. What is slower than the flight itself can't be seen in it.
+    The covariance is that of least squares, with the noise taken from the residuals. Motion capture
+    errors last for several samples, so it is multiplied by ``(1 + r) / (1 - r)``, the loss of
+    independent samples under residuals whose neighbours correlate by r. Errors of turning also move
+    an eccentric centre of mass; that correlation between the two halves of the state (micrometres)
+    is left out. What is slower than the flight itself can't be seen in it.
 
     Parameters
     ----------
@@ -65,13 +78,17 @@ def fit_flight(
     noise = _noise_variance(mass_center - design @ np.stack([start, velocity]))
     covariance = np.zeros((12, 12))
     moving = np.r_[0:3, 6:9]
-    covariance[np.ix_(moving, moving)] = noise * np.kron(np.linalg.inv(design.T @ design), np.eye(3))
+    covariance[np.ix_(moving, moving)] = noise * np.kron(
+        np.linalg.inv(design.T @ design), np.eye(3)
+    )
     covariance[np.ix_(moving + 3, moving + 3)] = turning
     return FlightFit(state, covariance)
 
 
 def _noise_variance(residuals: np.ndarray) -> float:
-    """Variance per sample of residuals (n, 3) of a fit with two parameters per column, raised for their correlation."""
+    """Variance per sample of residuals (n, 3) of a fit with two parameters per column, raised for
+    their correlation.
+    """
     n = len(residuals)
     square = float((residuals**2).sum())
     if n <= 2 or square == 0.0:
@@ -84,7 +101,9 @@ def _noise_variance(residuals: np.ndarray) -> float:
 def _fit_turning(
     body: BodyProperties, orientation: np.ndarray, time_step: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Gauss-Newton for orientation (4,) and angular velocity (3,) in C at row 0, and their covariance (6, 6)."""
+    """Gauss-Newton for orientation (4,) and angular velocity (3,) in C at row 0, and their
+    covariance (6, 6).
+    """
     measured = rotations.as_rotation(orientation)
     times = np.arange(len(orientation)) * time_step
     steps = (measured[1:] * measured[:-1].inv()).as_rotvec() / time_step
@@ -96,7 +115,9 @@ def _fit_turning(
         if spherical:
             model = rotations.Rotation.from_rotvec(times[:, None] * rate) * first
         else:
-            model = rotations.as_rotation(_turn(body, rotations.as_quaternions(first), rate, time_step, len(times)))
+            model = rotations.as_rotation(
+                _turn(body, rotations.as_quaternions(first), rate, time_step, len(times))
+            )
         return (measured * model.inv()).as_rotvec().ravel()
 
     jacobian = np.empty((3 * len(times), 6))
@@ -116,7 +137,9 @@ def _fit_turning(
     return rotations.as_quaternions(start), omega, noise * np.linalg.inv(jacobian.T @ jacobian)
 
 
-def _turn(body: BodyProperties, quaternion: np.ndarray, rate: np.ndarray, time_step: float, n: int) -> np.ndarray:
+def _turn(
+    body: BodyProperties, quaternion: np.ndarray, rate: np.ndarray, time_step: float, n: int
+) -> np.ndarray:
     """Orientations (n, 4) of the body turning freely."""
     start = State(np.array([0.0, 0.0, _HIGH_ABOVE]), quaternion, np.zeros(3), rate)
     options = SteppingOptions(time_step, substeps=2, gravity=(0.0, 0.0, 0.0))

@@ -1,4 +1,6 @@
-"""Losses of simulated trajectories (eqs. 16 and 18 of the tossing paper), and errors of rest poses (eqs. 19 to 21)."""
+"""Losses of simulated trajectories (eqs. 16 and 18 of the tossing paper), and errors of rest poses
+(eqs. 19 to 21).
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,12 @@ def trajectory_errors(
 
     Parameters
     ----------
-    measured_position, measured_orientation, position, orientation : (n, 3) m and (n, 4), from release to rest,
-        measured and simulated
+    measured_position, measured_orientation, position, orientation : (n, 3) m and (n, 4), from
+        release to rest, measured and simulated
     length : l of eq. 18, m.
 
-    Returns ``loss``, ``position_error_pct`` (of ``length``) and ``rotation_error_deg``: means over the samples.
+    Returns ``loss``, ``position_error_pct`` (of ``length``) and ``rotation_error_deg``: means over
+    the samples.
     """
     position_error = float(np.linalg.norm(measured_position - position, axis=1).mean()) / length
     rotation_error = float(rotations.angle_between(measured_orientation, orientation).mean())
@@ -40,13 +43,17 @@ def rest_position_error(measured: np.ndarray, simulated: np.ndarray) -> np.ndarr
 
 
 def rest_rotation_error(measured: np.ndarray, simulated: np.ndarray) -> np.ndarray:
-    """e_rot of eqs. 19 and 20 in rad, in (-pi, pi]: the relative turn about the normal z_C, for (..., 4) of R_CB.
+    """e_rot of eqs. 19 and 20 in rad, in (-pi, pi]: the relative turn about the normal z_C, for
+    (..., 4) of R_CB.
 
-    The twist about z_C of ``R~ R^-1``, which is eq. 20's angle where both bodies lie on the same face.
+    The twist about z_C of ``R~ R^-1``, which is eq. 20's angle where both bodies lie on the same
+    face.
 
     Deviation: eq. 20's printed matrix lacks the minus sign of one sine; a rotation has it.
     """
-    relative = rotations.as_quaternions(rotations.as_rotation(simulated) * rotations.as_rotation(measured).inv())
+    relative = rotations.as_quaternions(
+        rotations.as_rotation(simulated) * rotations.as_rotation(measured).inv()
+    )
     angle = 2.0 * np.arctan2(relative[..., 3], relative[..., 0])
     return np.pi - np.mod(np.pi - angle, 2.0 * np.pi)
 

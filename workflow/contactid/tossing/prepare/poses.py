@@ -1,4 +1,5 @@
-"""Measured poses of a box over a surface: in the surface's frame C, its vertices and outline, its velocities.
+"""Measured poses of a box over a surface: in the surface's frame C, its vertices and outline, its
+velocities.
 
 Where the surface really is follows from the poses at rest.
 """
@@ -24,7 +25,9 @@ class PlaneCorrection:
 
     @property
     def rotation(self) -> Rotation:
-        """Rotation from the corrected frame to C: takes z to the plane's normal by the shortest way."""
+        """Rotation from the corrected frame to C: takes z to the plane's normal by the shortest
+        way.
+        """
         normal = np.array([-self.slope[0], -self.slope[1], 1.0])
         normal /= np.linalg.norm(normal)
         axis = np.cross([0.0, 0.0, 1.0], normal)
@@ -41,32 +44,46 @@ class PlaneCorrection:
 
 
 def in_surface_frame(
-    position: np.ndarray, orientation: np.ndarray, surface_position: np.ndarray, surface_orientation: np.ndarray
+    position: np.ndarray,
+    orientation: np.ndarray,
+    surface_position: np.ndarray,
+    surface_orientation: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Poses of B in M, (n, 3) and (n, 4), expressed in the surface frame C."""
     back = rotations.as_rotation(surface_orientation).inv()
-    return back.apply(position - surface_position), rotations.as_quaternions(back * rotations.as_rotation(orientation))
+    return back.apply(position - surface_position), rotations.as_quaternions(
+        back * rotations.as_rotation(orientation)
+    )
 
 
-def vertex_positions(position: np.ndarray, orientation: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+def vertex_positions(
+    position: np.ndarray, orientation: np.ndarray, vertices: np.ndarray
+) -> np.ndarray:
     """Vertices (n, v, 3) of bodies at poses (n, 3), (n, 4); ``vertices`` (v, 3) in B."""
-    return position[:, None, :] + np.einsum("nij,vj->nvi", rotations.matrices(orientation), vertices)
+    return position[:, None, :] + np.einsum(
+        "nij,vj->nvi", rotations.matrices(orientation), vertices
+    )
 
 
 def touching_corners(heights: np.ndarray, margin: float) -> np.ndarray:
-    """(n - 1, v) which corners may touch between two samples, from their heights (n, v) at the samples.
+    """(n - 1, v) which corners may touch between two samples, from their heights (n, v) at the
+    samples.
 
-    Between two samples a corner's path is the higher one of what the samples before and after say, extrapolated: an
-    impact bends it upwards. A corner may touch where that path dips below the ``margin`` (m) and, at the second sample,
-    doesn't fall by more than half of it per sample.
+    Between two samples a corner's path is the higher one of what the samples before and after say,
+    extrapolated: an impact bends it upwards. A corner may touch where that path dips below the
+    ``margin`` (m) and, at the second sample, doesn't fall by more than half of it per sample.
     """
     first, second = heights[:-1], heights[1:]
     step = np.diff(heights, axis=0)
-    before = np.vstack([step[:1], step[:-1]])  # a sample's way to the next one, as the last one says
+    before = np.vstack(
+        [step[:1], step[:-1]]
+    )  # a sample's way to the next one, as the last one says
     after = np.vstack([step[1:], step[-1:]])
     bend = before - after
     with np.errstate(divide="ignore", invalid="ignore"):
-        meeting = np.where(bend < 0.0, (second - after - first) / bend, -1.0)  # where both paths cross, in samples
+        meeting = np.where(
+            bend < 0.0, (second - after - first) / bend, -1.0
+        )  # where both paths cross, in samples
     lowest = np.where((meeting >= 0.0) & (meeting <= 1.0), first + meeting * before, np.inf)
     start, end = np.maximum(first, second - after), np.maximum(first + before, second)
     dips = np.minimum(np.minimum(start, end), lowest) <= margin
@@ -74,11 +91,14 @@ def touching_corners(heights: np.ndarray, margin: float) -> np.ndarray:
     return dips & (onwards > -0.5 * margin)
 
 
-def fit_plane(rest_positions: np.ndarray, rest_orientations: np.ndarray, vertices: np.ndarray) -> PlaneCorrection:
+def fit_plane(
+    rest_positions: np.ndarray, rest_orientations: np.ndarray, vertices: np.ndarray
+) -> PlaneCorrection:
     """Fit the surface to the lowest face of every body at rest.
 
-    The height is the median of the faces' centres, so that a body that leans on something doesn't lift the plane; the
-    slope is the least-squares plane through the resting vertices whose height is within 3 mm of it.
+    The height is the median of the faces' centres, so that a body that leans on something doesn't
+    lift the plane; the slope is the least-squares plane through the resting vertices whose height
+    is within 3 mm of it.
 
     Parameters
     ----------
@@ -99,7 +119,9 @@ def fit_plane(rest_positions: np.ndarray, rest_orientations: np.ndarray, vertice
     return PlaneCorrection(float(offset), np.array([slope_x, slope_y]), scatter, len(points))
 
 
-def central_differences(position: np.ndarray, orientation: np.ndarray, time_step: float) -> np.ndarray:
+def central_differences(
+    position: np.ndarray, orientation: np.ndarray, time_step: float
+) -> np.ndarray:
     """Hybrid twists B[M] v_{M,B} by central Euler differences (eqs. 12 to 15, tossing).
 
     Parameters
@@ -108,22 +130,25 @@ def central_differences(position: np.ndarray, orientation: np.ndarray, time_step
     orientation : (n, 4) quaternions of R_MB, real part first
     time_step : seconds between samples
 
-    Returns (n, 6): linear velocity (m/s) of B's origin and angular velocity (rad/s), both in M's orientation;
-    the first and the last row are NaN, because eqs. 12 and 13 need both neighbours.
+    Returns (n, 6): linear velocity (m/s) of B's origin and angular velocity (rad/s), both in M's
+    orientation; the first and the last row are NaN, because eqs. 12 and 13 need both neighbours.
     """
     twist = np.full((len(position), 6), np.nan)
     if len(position) < 3:
         return twist
     rotation = rotations.as_rotation(orientation)
     here, after, before = rotation[1:-1], rotation[2:], rotation[:-2]
-    in_body = ((here.inv() * after).as_rotvec() - (here.inv() * before).as_rotvec()) / (2.0 * time_step)
+    in_body = ((here.inv() * after).as_rotvec() - (here.inv() * before).as_rotvec()) / (
+        2.0 * time_step
+    )
     twist[1:-1, :3] = (position[2:] - position[:-2]) / (2.0 * time_step)
     twist[1:-1, 3:] = here.apply(in_body)
     return twist
 
 
 def local_velocity(position: np.ndarray, time_step: float, half_window: int) -> np.ndarray:
-    """Velocity (n, d) of the straight line fitted to the samples within ``half_window`` of each sample.
+    """Velocity (n, d) of the straight line fitted to the samples within ``half_window`` of each
+    sample.
 
     ``position`` is (n, d). Near the ends the window is cut, so that it stays within the recording.
     """
@@ -132,8 +157,12 @@ def local_velocity(position: np.ndarray, time_step: float, half_window: int) -> 
     reached = np.arange(n)[:, None] + offsets
     inside = (reached >= 0) & (reached < n)
     count, first, second = ((inside * offsets**power).sum(axis=1)[:, None] for power in range(3))
-    weights = inside * (count * offsets - first) / np.maximum(count * second - first**2, 1)  # 0 of a single sample
-    terms = (weights[:, [k]] * position[np.clip(reached[:, k], 0, n - 1)] for k in range(len(offsets)))
+    weights = (
+        inside * (count * offsets - first) / np.maximum(count * second - first**2, 1)
+    )  # 0 of a single sample
+    terms = (
+        weights[:, [k]] * position[np.clip(reached[:, k], 0, n - 1)] for k in range(len(offsets))
+    )
     return sum(terms, np.zeros(position.shape)) / time_step
 
 

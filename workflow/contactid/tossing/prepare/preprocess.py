@@ -1,19 +1,20 @@
 """From canonical motion to tosses: surface frame, events, rest poses, and why a toss is left out.
 
-The result is the canonical dataset with its poses expressed in C (the plane corrected by the bodies at rest, so that
-z = 0 is the surface) and, per recording:
+The result is the canonical dataset with its poses expressed in C (the plane corrected by the bodies
+at rest, so that z = 0 is the surface) and, per recording:
 
-=================== ============== ===================================================================================
-release             sample         first sample of free flight (eq. 18's k_rel)
-contact             sample         first sample after which the motion is no free fall
-rest                sample         first sample at rest (eq. 18's k_rest)
-rest_position       m              mean over the rest
-rest_orientation    1              Karcher mean over the rest
-tumbled             0 or 1         the upper face at rest is not the one at first contact
-reason              text           why the recording is left out; empty where it is used
-split               text           ``identification`` or ``test``; ``released``, see :func:`preprocess_on`
-events              text           the rule that release and rest are by, ``data_driven`` or ``authors``
-=================== ============== ===================================================================================
+=================== ==============
+    ===================================================================================
+release             sample         first sample of free flight (eq. 18's k_rel) contact
+sample         first sample after which the motion is no free fall rest                sample
+first sample at rest (eq. 18's k_rest) rest_position       m              mean over the rest
+rest_orientation    1              Karcher mean over the rest tumbled             0 or 1         the
+upper face at rest is not the one at first contact reason              text           why the
+recording is left out; empty where it is used split               text           ``identification``
+or ``test``; ``released``, see :func:`preprocess_on` events              text           the rule
+that release and rest are by, ``data_driven`` or ``authors``
+=================== ==============
+    ===================================================================================
 
 Sample indices count from 0 within the recording; -1 where there is none.
 """
@@ -31,8 +32,21 @@ import xarray as xr
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
-from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset, write_dataset
-from contactid.tossing.prepare.events import IN_MOTION, Events, as_authors, find_events, find_flight, find_rest
+from contactid.sources.motion import (
+    BodyProperties,
+    body_of,
+    iterate_recordings,
+    read_dataset,
+    write_dataset,
+)
+from contactid.tossing.prepare.events import (
+    IN_MOTION,
+    Events,
+    as_authors,
+    find_events,
+    find_flight,
+    find_rest,
+)
 from contactid.tossing.prepare.poses import PlaneCorrection, fit_plane, in_surface_frame
 
 IDENTIFICATION, TEST = "identification", "test"
@@ -54,10 +68,14 @@ def split_of(names: np.ndarray, share: float, seed: int) -> np.ndarray:
 
 
 def upper_face(orientation: np.ndarray) -> np.ndarray:
-    """Which face looks up: +-1, +-2, +-3 for the body axis nearest to z_C; ``orientation`` (..., 4) of R_CB."""
+    """Which face looks up: +-1, +-2, +-3 for the body axis nearest to z_C; ``orientation`` (..., 4)
+    of R_CB.
+    """
     upward = rotations.matrices(orientation)[..., 2, :]
     axis = np.argmax(np.abs(upward), axis=-1)
-    return (axis + 1) * np.sign(np.take_along_axis(upward, axis[..., None], axis=-1)[..., 0]).astype(int)
+    return (axis + 1) * np.sign(
+        np.take_along_axis(upward, axis[..., None], axis=-1)[..., 0]
+    ).astype(int)
 
 
 def preprocess(
@@ -71,18 +89,20 @@ def preprocess(
 ) -> xr.Dataset:
     """Prepare all recordings of a canonical dataset; see the module's docstring for what is added.
 
-    Each plane of the data is fitted to the rest poses of the identification part alone, so that test tosses contribute
-    to nothing they are tested on; where there are no others, the test tosses' own rest poses are used.
+    Each plane of the data is fitted to the rest poses of the identification part alone, so that
+    test tosses contribute to nothing they are tested on; where there are no others, the test
+    tosses' own rest poses are used.
 
     Parameters
     ----------
-    share, seed : share of the recordings that is kept for identification, and the seed of that split; the rest
-        is the test part
+    share, seed : share of the recordings that is kept for identification, and the seed of that
+        split; the rest is the test part
     exclude_tumbling : leave out tosses that change their upper face, as the paper does
-    require_usable : refuse a dataset without a usable toss; drops, of which only impacts are used, need none
-    events : ``rule`` (``data_driven`` or ``authors``) and the thresholds of :func:`find_events`. The authors'
-        constants are known for identification alone, and a toss that they don't fit keeps the events that the
-        data give.
+    require_usable : refuse a dataset without a usable toss; drops, of which only impacts are used,
+        need none
+    events : ``rule`` (``data_driven`` or ``authors``) and the thresholds of :func:`find_events`.
+        The authors' constants are known for identification alone, and a toss that they don't fit
+        keeps the events that the data give.
 
     Raises :class:`ContactIdError` where no toss can be used and one is required.
     """
@@ -114,7 +134,8 @@ def preprocess(
 def preprocess_on(
     motion: xr.Dataset, plane: PlaneCorrection, *, exclude_tumbling: bool, events: Mapping[str, Any]
 ) -> xr.Dataset:
-    """Prepare all recordings as test tosses on a surface that is known, with the same result as :func:`preprocess`.
+    """Prepare all recordings as test tosses on a surface that is known, with the same result as
+    :func:`preprocess`.
 
     ``motion`` has one surface, which ``plane`` corrects; nothing is fitted. No toss need be usable.
     A recording that ends in motion is of the part ``RELEASED``: its rest pose is NaN, its ``rest``
@@ -129,7 +150,9 @@ def preprocess_on(
     return _assemble(motion, tosses, np.array(parts, dtype=object), plane)
 
 
-def _released(toss: _Toss, body: BodyProperties, time_step: float, events: Mapping[str, Any]) -> bool:
+def _released(
+    toss: _Toss, body: BodyProperties, time_step: float, events: Mapping[str, Any]
+) -> bool:
     """Whether a toss ends in motion after a flight, whose events it then has."""
     if toss.reason != IN_MOTION:
         return False
@@ -149,7 +172,9 @@ def _tosses_of(motion: xr.Dataset) -> list[_Toss]:
     tosses = []
     for _, samples in iterate_recordings(motion):
         frame = samples["surface_position"].values, samples["surface_orientation"].values
-        position, orientation = in_surface_frame(samples["position"].values, samples["orientation"].values, *frame)
+        position, orientation = in_surface_frame(
+            samples["position"].values, samples["orientation"].values, *frame
+        )
         gravity = rotations.as_rotation(frame[1]).inv().apply([0.0, 0.0, -_GRAVITY])
         belt = samples["surface_velocity"].values.astype(float)
         tosses.append(_Toss(position, rotations.continuous(orientation), belt, gravity))
@@ -157,7 +182,9 @@ def _tosses_of(motion: xr.Dataset) -> list[_Toss]:
 
 
 def _surfaces(motion: xr.Dataset) -> np.ndarray:
-    """Name of each recording's surface (recording,): an archive may have several, each with its markers' own height."""
+    """Name of each recording's surface (recording,): an archive may have several, each with its
+    markers' own height.
+    """
     named = json.loads(motion.attrs.get("surfaces", "{}"))
     return np.array([named.get(str(name), "") for name in motion["recording"].values])
 
@@ -165,8 +192,15 @@ def _surfaces(motion: xr.Dataset) -> np.ndarray:
 class _Toss:
     """One recording while it is prepared."""
 
-    def __init__(self, position: np.ndarray, orientation: np.ndarray, belt: np.ndarray, gravity: np.ndarray) -> None:
-        self.position, self.orientation, self.belt, self.gravity = position, orientation, belt, gravity
+    def __init__(
+        self, position: np.ndarray, orientation: np.ndarray, belt: np.ndarray, gravity: np.ndarray
+    ) -> None:
+        self.position, self.orientation, self.belt, self.gravity = (
+            position,
+            orientation,
+            belt,
+            gravity,
+        )
         self.events, self.rule = Events(reason="not judged yet"), "data_driven"
         self.reason = ""
         self.tumbled = False
@@ -177,14 +211,22 @@ class _Toss:
         """Mean pose of the rest that begins at a sample; the belt's travel since then is taken out."""
         end = min(first + max(1, round(_REST_MEAN_SECONDS / time_step)), len(self.position))
         travel = np.arange(end - first)[:, None] * time_step * self.belt
-        return (self.position[first:end] - travel).mean(axis=0), rotations.karcher_mean(self.orientation[first:end])
+        return (self.position[first:end] - travel).mean(axis=0), rotations.karcher_mean(
+            self.orientation[first:end]
+        )
 
     def correct(self, plane: PlaneCorrection) -> None:
         """Move the poses to the plane's frame."""
         self.position, self.orientation = plane.apply(self.position, self.orientation)
         self.gravity = plane.rotation.inv().apply(self.gravity)
 
-    def judge(self, body: BodyProperties, time_step: float, exclude_tumbling: bool, events: Mapping[str, Any]) -> None:
+    def judge(
+        self,
+        body: BodyProperties,
+        time_step: float,
+        exclude_tumbling: bool,
+        events: Mapping[str, Any],
+    ) -> None:
         """Find events and rest pose, and say why the toss can't be used where it can't."""
         self.events = find_events(
             self.position, self.orientation, body.vertices, body.center_of_mass, time_step,
@@ -193,7 +235,13 @@ class _Toss:
         )  # fmt: skip
         if events["rule"] == "authors":
             theirs = as_authors(
-                self.events, self.position, self.orientation, body.vertices, time_step, self.belt, events["rest_speed"]
+                self.events,
+                self.position,
+                self.orientation,
+                body.vertices,
+                time_step,
+                self.belt,
+                events["rest_speed"],
             )
             if not theirs.reason:
                 self.events, self.rule = theirs, "authors"
@@ -201,8 +249,12 @@ class _Toss:
         if self.reason:
             return
         self.rest_position, self.rest_orientation = self.mean_pose_from(self.events.rest, time_step)
-        self.tumbled = bool(upper_face(self.orientation[self.events.contact]) != upper_face(self.rest_orientation))
-        heights = self.rest_position[2] + rotations.matrices(self.rest_orientation)[2] @ body.vertices.T
+        self.tumbled = bool(
+            upper_face(self.orientation[self.events.contact]) != upper_face(self.rest_orientation)
+        )
+        heights = (
+            self.rest_position[2] + rotations.matrices(self.rest_orientation)[2] @ body.vertices.T
+        )
         if np.sort(heights)[3] > 0.1 * np.ptp(body.vertices[:, 2]):
             self.reason = "at rest on something else than a face"
         elif self.tumbled and exclude_tumbling:
@@ -210,13 +262,19 @@ class _Toss:
 
 
 def _surface_from_rest(
-    tosses: list[_Toss], split: np.ndarray, body: BodyProperties, time_step: float, rest_speed: float
+    tosses: list[_Toss],
+    split: np.ndarray,
+    body: BodyProperties,
+    time_step: float,
+    rest_speed: float,
 ) -> PlaneCorrection:
     """The plane under the bodies at rest of the identification part (of all where there is none)."""
     resting = []
     for toss, part in zip(tosses, split, strict=True):
         if part == IDENTIFICATION or not (split == IDENTIFICATION).any():
-            rest = find_rest(toss.position, toss.orientation, body.vertices, time_step, toss.belt, rest_speed)
+            rest = find_rest(
+                toss.position, toss.orientation, body.vertices, time_step, toss.belt, rest_speed
+            )
             if rest > 0:
                 resting.append(toss.mean_pose_from(rest, time_step))
     if not resting:
@@ -225,13 +283,23 @@ def _surface_from_rest(
     return fit_plane(positions, orientations, body.vertices)
 
 
-def _assemble(motion: xr.Dataset, tosses: list[_Toss], split: np.ndarray, plane: PlaneCorrection) -> xr.Dataset:
+def _assemble(
+    motion: xr.Dataset, tosses: list[_Toss], split: np.ndarray, plane: PlaneCorrection
+) -> xr.Dataset:
     def stacked(name: str) -> np.ndarray:
         return np.stack([getattr(toss, name) for toss in tosses])
 
     columns: dict[str, tuple[Any, ...]] = {
-        "position": (("sample", "xyz"), np.concatenate([toss.position for toss in tosses]), {"units": "m"}),
-        "orientation": (("sample", "wxyz"), np.concatenate([toss.orientation for toss in tosses]), {"units": "1"}),
+        "position": (
+            ("sample", "xyz"),
+            np.concatenate([toss.position for toss in tosses]),
+            {"units": "m"},
+        ),
+        "orientation": (
+            ("sample", "wxyz"),
+            np.concatenate([toss.orientation for toss in tosses]),
+            {"units": "1"},
+        ),
         "gravity": (("recording", "xyz"), stacked("gravity"), {"units": "m/s2"}),
     }
     for name in ("release", "contact", "rest"):
@@ -256,9 +324,13 @@ def _assemble(motion: xr.Dataset, tosses: list[_Toss], split: np.ndarray, plane:
 
 
 def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
-    """One row per toss of the source, those that the reader left out included, with the reason where one isn't used."""
+    """One row per toss of the source, those that the reader left out included, with the reason
+    where one isn't used.
+    """
     reasons = prepared["reason"].values.astype(object)
-    remarks = json.loads(prepared.attrs.get("remarks", "{}"))  # of the reader: what it cut off may be behind the reason
+    remarks = json.loads(
+        prepared.attrs.get("remarks", "{}")
+    )  # of the reader: what it cut off may be behind the reason
     for index, name in enumerate(prepared["recording"].values.astype(str)):
         if reasons[index] and "cut off" in remarks.get(name, ""):
             reasons[index] = f"{reasons[index]} ({remarks[name]})"
@@ -271,12 +343,21 @@ def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
             "reason": reasons,
             "tumbled": prepared["tumbled"].values.astype(bool),
             "samples": prepared["row_size"].values,
-            **{f"{event}_sample": prepared[event].values for event in ("release", "contact", "rest")},
+            **{
+                f"{event}_sample": prepared[event].values
+                for event in ("release", "contact", "rest")
+            },
             "events": prepared["events"].values.astype(str),
         }
     )
     unread = json.loads(prepared.attrs.get("left_out", "{}"))
-    rows = {"dataset": dataset, "toss": list(unread), "split": "", "used": False, "reason": list(unread.values())}
+    rows = {
+        "dataset": dataset,
+        "toss": list(unread),
+        "split": "",
+        "used": False,
+        "reason": list(unread.values()),
+    }
     return pd.concat([table, pd.DataFrame(rows)], ignore_index=True) if unread else table
 
 
@@ -291,7 +372,9 @@ def prepare(
     prepared: str,
     table: str,
 ) -> None:
-    """Prepare the tosses of a canonical dataset; write :func:`preprocess`'s ``prepared`` and :func:`toss_table`."""
+    """Prepare the tosses of a canonical dataset; write :func:`preprocess`'s ``prepared`` and
+    :func:`toss_table`.
+    """
     tosses = preprocess(
         read_dataset(motion),
         share=share,

@@ -1,5 +1,5 @@
-"""Prepared tosses as a problem for the simulator: body, start states, measured poses, stepping, by variant of the
-study.
+"""Prepared tosses as a problem for the simulator: body, start states, measured poses, stepping, by
+variant of the study.
 
 A variant says how a toss starts, how it is stepped, and whether the body is calibrated first.
 """
@@ -33,12 +33,17 @@ class PreparedToss:
     rest_orientation: np.ndarray
     tumbled: bool  # it changed its upper face
     gravity: np.ndarray  # (3,) m/s2 in C
-    # (12, 12) of the start by :class:`contactid.tossing.prepare.flight.FlightFit`; a difference is noisier
+    # (12, 12) of the start by :class:`contactid.tossing.prepare.flight.FlightFit`; a difference is
+    # noisier
     covariance: np.ndarray
 
 
 def usable_tosses(
-    prepared: xr.Dataset, *, start: str, split: str | None = None, body: BodyProperties | None = None
+    prepared: xr.Dataset,
+    *,
+    start: str,
+    split: str | None = None,
+    body: BodyProperties | None = None,
 ) -> list[PreparedToss]:
     """All usable tosses of a prepared dataset, or of one part of it.
 
@@ -59,7 +64,9 @@ def usable_tosses(
         first, rest = _first_sample(samples), int(samples["rest"])
         position, orientation = samples["position"].values, samples["orientation"].values
         flight = slice(first, int(samples["contact"]))
-        fitted = fit_flight(body, position[flight], orientation[flight], time_step, samples["gravity"].values)
+        fitted = fit_flight(
+            body, position[flight], orientation[flight], time_step, samples["gravity"].values
+        )
         toss = MeasuredToss(
             name=name,
             start=fitted.state
@@ -71,12 +78,19 @@ def usable_tosses(
         )
         resting = samples["rest_position"].values, samples["rest_orientation"].values
         tosses.append(
-            PreparedToss(toss, *resting, bool(samples["tumbled"]), samples["gravity"].values, fitted.covariance)
+            PreparedToss(
+                toss,
+                *resting,
+                bool(samples["tumbled"]),
+                samples["gravity"].values,
+                fitted.covariance,
+            )
         )
     if not tosses:
         part = f"the {split} part of " if split else ""
         raise ContactIdError(
-            f"{part}{prepared.attrs['source']} has no usable toss", "Look at the reasons in tosses.csv"
+            f"{part}{prepared.attrs['source']} has no usable toss",
+            "Look at the reasons in tosses.csv",
         )
     return tosses
 
@@ -92,7 +106,9 @@ class Variant:
     name: str  # used in file names and in the column ``scheme``
     start: str  # ``central_difference`` (the paper) or ``flight_fit``
     substeps: int  # simulation steps per sample; 1 in the paper
-    law: str  # of impacts, ``newton`` (the paper's) or ``incremental``; see :class:`SteppingOptions`
+    law: (
+        str  # of impacts, ``newton`` (the paper's) or ``incremental``; see :class:`SteppingOptions`
+    )
     # ``newton`` (converged) or ``prox`` (the paper's fixed point with the authors' r and tolerance)
     solver: str
     refine: bool  # refine the grid's optimum continuously
@@ -123,12 +139,16 @@ class Problem:
         return np.stack([item.covariance for item in self.tosses])
 
     def some(self, n_tosses: int, seed: int) -> Problem:
-        """The same with at most so many tosses, drawn at random: the first ones may all be of one session."""
+        """The same with at most so many tosses, drawn at random: the first ones may all be of one
+        session.
+        """
         chosen = np.random.default_rng(seed).permutation(len(self.tosses))[:n_tosses]
         return replace(self, tosses=[self.tosses[k] for k in sorted(chosen.tolist())])
 
 
-def load_problem(prepared: str | Path, calibration: str | Path | None, variant: Variant, split: str) -> Problem:
+def load_problem(
+    prepared: str | Path, calibration: str | Path | None, variant: Variant, split: str
+) -> Problem:
     """Read a prepared dataset, apply a calibration where one is given, and set the problem up."""
     return set_up(load_dataset(prepared, calibration), variant, split)
 
@@ -140,7 +160,9 @@ def load_dataset(prepared: str | Path, calibration: str | Path | None) -> xr.Dat
 
 
 def set_up(prepared: xr.Dataset, variant: Variant, split: str | None) -> Problem:
-    """Choose tosses, start states and stepping; ``prepared`` is calibrated already where the variant asks for it."""
+    """Choose tosses, start states and stepping; ``prepared`` is calibrated already where the
+    variant asks for it.
+    """
     body = body_of(prepared)
     tosses = usable_tosses(prepared, start=variant.start, split=split, body=body)
     gravity = np.mean([item.gravity for item in tosses], axis=0)
@@ -151,5 +173,7 @@ def set_up(prepared: xr.Dataset, variant: Variant, split: str | None) -> Problem
         gravity=(float(gravity[0]), float(gravity[1]), float(gravity[2])),
     )
     if variant.solver == "prox":  # as the authors ran it
-        options = replace(options, solver="prox", prox_step=1e-4, tolerance=1e-6, max_iterations=100_000)
+        options = replace(
+            options, solver="prox", prox_step=1e-4, tolerance=1e-6, max_iterations=100_000
+        )
     return Problem(body, body.length, tosses, options)

@@ -46,7 +46,9 @@ def toss_signals(motion: xr.Dataset) -> Signals:
 
 
 def rotation_noise(orientation: np.ndarray) -> float:
-    """Noise per axis (rad) of quaternions (n, 4), as :func:`white_noise` finds it, from the turns between frames."""
+    """Noise per axis (rad) of quaternions (n, 4), as :func:`white_noise` finds it, from the turns
+    between frames.
+    """
     if len(orientation) < 8:
         return float("nan")
     rotation = rotations.as_rotation(orientation)

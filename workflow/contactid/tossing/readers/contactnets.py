@@ -1,11 +1,13 @@
 """Read the ContactNets cube tosses (Pfrommer, Halm, Posa 2020) into the canonical form.
 
-A folder holds ``tosses_processed/<id>.pt`` and ``params_processed/experiment.json``. Each ``.pt`` file is one tensor
-(1, T, 19): position (3, in half-widths), quaternion (4, real part first), linear velocity (3, half-widths/s), angular
-velocity (3, rad/s, in the *body* frame: a test establishes it), control (6, zero). Only the poses are read; velocities
-are derived from them later, because the file's differ from the poses' differences by more than the noise.
+A folder holds ``tosses_processed/<id>.pt`` and ``params_processed/experiment.json``. Each ``.pt``
+file is one tensor (1, T, 19): position (3, in half-widths), quaternion (4, real part first), linear
+velocity (3, half-widths/s), angular velocity (3, rad/s, in the *body* frame: a test establishes
+it), control (6, zero). Only the poses are read; velocities are derived from them later, because the
+file's differ from the poses' differences by more than the noise.
 
-The reference frame M has its z axis up and its origin in the surface, so the surface frame C is M itself.
+The reference frame M has its z axis up and its origin in the surface, so the surface frame C is M
+itself.
 """
 
 from __future__ import annotations
@@ -29,15 +31,19 @@ _COLUMNS = 19
 _LARGEST_POSITION = 100.0  # half-widths; beyond it the file is in another unit
 _FEWEST_FRAMES = 8
 _LARGEST_EXPERIMENT = 1 << 20  # bytes
-_PLAUSIBLE = {"dt": (1e-5, 1.0), "mass": (1e-3, 100.0), "inertia": (1e-4, 1e3)}  # s, kg, kg half-widths^2
+_PLAUSIBLE = {
+    "dt": (1e-5, 1.0),
+    "mass": (1e-3, 100.0),
+    "inertia": (1e-4, 1e3),
+}  # s, kg, kg half-widths^2
 _NORM_TOLERANCE = 1e-3  # of quaternions written in double precision
 
 
 def stream_contactnets(path: str | Path, *, licence: str) -> MotionStream:
     """The tosses of a folder, each read when it is asked for.
 
-    Tosses that can't be used are left out, with all their problems in the attribute ``left_out`` (JSON: name to
-    reason).
+    Tosses that can't be used are left out, with all their problems in the attribute ``left_out``
+    (JSON: name to reason).
 
     Parameters
     ----------
@@ -45,8 +51,8 @@ def stream_contactnets(path: str | Path, *, licence: str) -> MotionStream:
         ``params_processed``; without the latter the published body and frame rate are taken
     licence : licence of the data, kept as an attribute
 
-    Raises :class:`ContactIdError` where the folder or its tosses are missing, the experiment file is damaged,
-    or no toss can be used.
+    Raises :class:`ContactIdError` where the folder or its tosses are missing, the experiment file
+    is damaged, or no toss can be used.
     """
     folder = Path(path)
     toss_folder = folder / "tosses_processed" if (folder / "tosses_processed").is_dir() else folder
@@ -107,9 +113,11 @@ def _read_experiment(path: Path) -> Mapping[str, float]:
 
 
 def _body(experiment: Mapping[str, float]) -> BodyProperties:
-    """The cube as its authors describe it: centre of mass in the middle, mass and inertia from the experiment file.
+    """The cube as its authors describe it: centre of mass in the middle, mass and inertia from the
+    experiment file.
 
-    The file's inertia is in kg half-widths^2; 0.295 of them are 8.1e-4 kg m2, a fifth more than a solid cube's.
+    The file's inertia is in kg half-widths^2; 0.295 of them are 8.1e-4 kg m2, a fifth more than a
+    solid cube's.
     """
     corners = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
     mass = experiment["mass"]
@@ -125,15 +133,18 @@ def read_toss_table(path: str | Path) -> np.ndarray:
     tensor = read_tensor(path)
     if tensor.ndim != 3 or tensor.shape[0] != 1 or tensor.shape[2] != _COLUMNS:
         raise ContactIdError(
-            f"{path}: a tensor of shape {tensor.shape} instead of (1, T, {_COLUMNS})", "It's no ContactNets toss"
+            f"{path}: a tensor of shape {tensor.shape} instead of (1, T, {_COLUMNS})",
+            "It's no ContactNets toss",
         )
     return tensor[0].astype(float)
 
 
 def read_first_row(path: str | Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What a toss's file has in its first row: unit quaternion (4,) of R_MB, velocity (3,) in M, m/s, and spin (3,).
+    """What a toss's file has in its first row: unit quaternion (4,) of R_MB, velocity (3,) in M,
+    m/s, and spin (3,).
 
-    The spin is in rad/s in the body frame. The rest of the study takes its velocities from the poses.
+    The spin is in rad/s in the body frame. The rest of the study takes its velocities from the
+    poses.
     """
     row = read_toss_table(path)[0]
     quaternion = row[3:7] / np.linalg.norm(row[3:7])
@@ -152,7 +163,9 @@ def _read_toss(path: Path, problems: list[str]) -> Recording | None:
         problems.append(f"only {len(table)} frames (at least {_FEWEST_FRAMES} are needed)")
     seen = np.isfinite(pose).all(axis=1)
     if not seen.all():
-        problems.append(f"NaN in {np.count_nonzero(~seen)} of {len(seen)} frames (first: frame {np.argmin(seen)})")
+        problems.append(
+            f"NaN in {np.count_nonzero(~seen)} of {len(seen)} frames (first: frame {np.argmin(seen)})"
+        )
     with np.errstate(over="ignore"):
         norms = np.linalg.norm(pose[:, 3:7], axis=1)
     off = seen & ~(np.abs(norms - 1.0) <= _NORM_TOLERANCE)

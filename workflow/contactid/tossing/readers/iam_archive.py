@@ -1,18 +1,21 @@
 """Read the Impact-Aware Manipulation (I.AM.) archives of box tosses into the canonical form.
 
-An archive is one HDF5 file, or a folder of them, in which each group ``Rec_<time stamp>`` is one recording:
+An archive is one HDF5 file, or a folder of them, in which each group ``Rec_<time stamp>`` is one
+recording:
 
-* ``OBJECT/<box>/`` with ``vertices`` (8, 3) in m and ``inertia`` (6, 6) = diag(m I3, I), both in the body frame B whose
-  origin is the centre of mass, and ``mass`` in kg;
-* ``SENSOR_MEASUREMENT/Mocap/datalog``, a table with the column ``Time(s)`` and the attribute ``sample_frequency``;
-* ``SENSOR_MEASUREMENT/Mocap/POSTPROCESSING/<box or plane>/transforms`` (4, 4, N): frame k's pose in the motion capture
-  frame M is ``[:, :, k]`` (eq. 1, tossing).
+* ``OBJECT/<box>/`` with ``vertices`` (8, 3) in m and ``inertia`` (6, 6) = diag(m I3, I), both in
+  the body frame B whose origin is the centre of mass, and ``mass`` in kg;
+* ``SENSOR_MEASUREMENT/Mocap/datalog``, a table with the column ``Time(s)`` and the attribute
+  ``sample_frequency``;
+* ``SENSOR_MEASUREMENT/Mocap/POSTPROCESSING/<box or plane>/transforms`` (4, 4, N): frame k's pose in
+  the motion capture frame M is ``[:, :, k]`` (eq. 1, tossing).
 
-The archives were written over years, so names may carry a prefix (``Result_0mass``), attribute names a space in place
-of an underscore, and numbers any numeric type or, for the frequency, text.
+The archives were written over years, so names may carry a prefix (``Result_0mass``), attribute
+names a space in place of an underscore, and numbers any numeric type or, for the frequency, text.
 
-An archive is gone through twice: a survey of the small fields finds the recordings of the box, their commonest sample
-frequency and body; then recordings are read one at a time, so that memory is that of the longest.
+An archive is gone through twice: a survey of the small fields finds the recordings of the box,
+their commonest sample frequency and body; then recordings are read one at a time, so that memory is
+that of the longest.
 """
 
 from __future__ import annotations
@@ -60,7 +63,9 @@ class _Found:
 
 @dataclass(frozen=True)
 class _Survey:
-    """What an archive holds; ``objects`` are the names of everything in it, ``left_out`` files and copies."""
+    """What an archive holds; ``objects`` are the names of everything in it, ``left_out`` files and
+    copies.
+    """
 
     recordings: tuple[_Found, ...]
     left_out: dict[str, str]
@@ -84,28 +89,37 @@ def stream_iam_archive(
     ----------
     path : an HDF5 file, or a folder which is searched for ``.h5`` and ``.hdf5`` files
     object : the box, for example ``Box006``. Recordings without it are passed over.
-    surface : names of tracked planes, in order, with commas between them, for example ``ConveyorPart002,
-        GroundPlane001``: the box rests on one of them. Where it rests on another tracked plane, or no name is
-        given, that plane is taken (:mod:`contactid.tossing.readers.iam_surface`).
+    surface : names of tracked planes, in order, with commas between them, for example
+        ``ConveyorPart002, GroundPlane001``: the box rests on one of them. Where it rests on another
+        tracked plane, or no name is given, that plane is taken
+        (:mod:`contactid.tossing.readers.iam_surface`).
     licence : licence of the data, kept as an attribute
-    surface_height : where the box rests on no tracked plane: C is parallel to M at this height (m) above M's
-        origin, or at the height at which the box rests where that is another one. Without a ``surface`` None
-        means 0.
-    size : sides (m) of the box along x_B, y_B and z_B in place of the archive's; the box is uniform then
-    synthetic : whether the data are known to be simulated; otherwise the file's own attribute ``synthetic``
-        says it, which measured data don't have
+    surface_height : where the box rests on no tracked plane: C is parallel to M at this height (m)
+        above M's origin, or at the height at which the box rests where that is another one. Without
+        a ``surface`` None means 0.
+    size : sides (m) of the box along x_B, y_B and z_B in place of the archive's; the box is uniform
+        then
+    synthetic : whether the data are known to be simulated; otherwise the file's own attribute
+        ``synthetic`` says it, which measured data don't have
 
     Returns
     -------
     MotionStream
-        Of the canonical form of :mod:`contactid.sources.motion`. The attributes ``left_out`` (recording: reason),
-        ``surfaces`` (recording: the plane's name), ``remarks`` (recording: what was done to it, where something was)
-        and ``frames`` (what was wrong with single frames: how many of them) are JSON texts.
+        Of the canonical form of :mod:`contactid.sources.motion`. The attributes ``left_out``
+        (recording: reason), ``surfaces`` (recording: the plane's name), ``remarks`` (recording:
+        what was done to it, where something was) and ``frames`` (what was wrong with single frames:
+        how many of them) are JSON texts.
 
-    Raises :class:`ContactIdError` where a file can't be read, or where no recording of the box is usable.
+    Raises :class:`ContactIdError` where a file can't be read, or where no recording of the box is
+    usable.
     """
     level = 0.0 if surface_height is None and not surface else surface_height
-    request = Request(object, tuple(name.strip() for name in surface.split(",") if name.strip()), level, tuple(size))
+    request = Request(
+        object,
+        tuple(name.strip() for name in surface.split(",") if name.strip()),
+        level,
+        tuple(size),
+    )
     survey = _surveyed(Path(path), request)
     if not survey.recordings and not survey.left_out:
         raise _no_such_object(path, object, survey.objects)
@@ -128,9 +142,13 @@ def stream_iam_archive(
 def _archive_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file())
+    files = sorted(
+        file for file in path.rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file()
+    )
     if not files:
-        raise ContactIdError(f"{path}: the folder holds no .h5 or .hdf5 file", "Unpack or fetch the archive first")
+        raise ContactIdError(
+            f"{path}: the folder holds no .h5 or .hdf5 file", "Unpack or fetch the archive first"
+        )
     return files
 
 
@@ -147,17 +165,23 @@ def _surveyed(path: Path, request: Request) -> _Survey:
                 for name in sorted(key for key in archive if key.startswith("Rec_")):
                     found = _found(file, archive, name, request, objects)
                     if found is not None and name in recordings:
-                        left_out[f"{file.name}:{name}"] = "a recording of this name was read already"
+                        left_out[f"{file.name}:{name}"] = (
+                            "a recording of this name was read already"
+                        )
                     elif found is not None:
                         recordings[name] = found
         except ContactIdError as error:
             if file == path:
                 raise
-            left_out[file.name] = error.problem.removeprefix(f"{file}: ")  # one bad file of a folder
+            left_out[file.name] = error.problem.removeprefix(
+                f"{file}: "
+            )  # one bad file of a folder
     return _Survey(tuple(recordings.values()), left_out, frozenset(objects), synthetic)
 
 
-def _found(file: Path, archive: h5py.File, name: str, request: Request, objects: set[str]) -> _Found | None:
+def _found(
+    file: Path, archive: h5py.File, name: str, request: Request, objects: set[str]
+) -> _Found | None:
     """A recording of the box, else None; adds what else the recording holds to ``objects``."""
     problems: list[str] = []
     with damage_noted(problems):
@@ -173,11 +197,17 @@ def _found(file: Path, archive: h5py.File, name: str, request: Request, objects:
 
 def _commonest(recordings: Sequence[_Found]) -> tuple[float | None, BodyProperties | None]:
     """The sample frequency and the body that most flawless recordings have."""
-    flawless = [found for found in recordings if not found.problems and found.sample_frequency is not None]
+    flawless = [
+        found for found in recordings if not found.problems and found.sample_frequency is not None
+    ]
     if not flawless:
         return None, None
     frequency = Counter(found.sample_frequency for found in flawless).most_common(1)[0][0]
-    bodies = [found.body for found in flawless if found.sample_frequency == frequency and found.body is not None]
+    bodies = [
+        found.body
+        for found in flawless
+        if found.sample_frequency == frequency and found.body is not None
+    ]
     kinds: list[list[BodyProperties]] = []
     for body in bodies:
         kind = next((kind for kind in kinds if _same_body(kind[0], body)), None)
@@ -191,7 +221,9 @@ def _commonest(recordings: Sequence[_Found]) -> tuple[float | None, BodyProperti
 def _same_body(first: BodyProperties, second: BodyProperties) -> bool:
     for name in ("vertices", "mass", "inertia"):
         a, b = np.asarray(getattr(first, name)), np.asarray(getattr(second, name))
-        if a.shape != b.shape or not np.allclose(a, b, rtol=_BODY_AGREEMENT, atol=_BODY_AGREEMENT * np.abs(b).max()):
+        if a.shape != b.shape or not np.allclose(
+            a, b, rtol=_BODY_AGREEMENT, atol=_BODY_AGREEMENT * np.abs(b).max()
+        ):
             return False
     return True
 
@@ -264,8 +296,11 @@ def _nothing_usable(path: str | Path, request: Request, survey: _Survey) -> Cont
 def _no_such_object(path: str | Path, object_name: str, objects: frozenset[str]) -> ContactIdError:
     if not objects:
         return ContactIdError(
-            f"{path}: no recording of {object_name}, nor of anything else", "Is this an I.AM. archive with Rec_ groups?"
+            f"{path}: no recording of {object_name}, nor of anything else",
+            "Is this an I.AM. archive with Rec_ groups?",
         )
     close = get_close_matches(object_name, sorted(objects), n=1)
     remedy = f"Did you mean {close[0]}?" if close else "Choose one of these"
-    return ContactIdError(f"{path}: no recording of {object_name}, only of {', '.join(sorted(objects))}", remedy)
+    return ContactIdError(
+        f"{path}: no recording of {object_name}, only of {', '.join(sorted(objects))}", remedy
+    )

@@ -1,7 +1,7 @@
 """The fields of a recording of an I.AM. archive: tolerant look-up by name, each cast and checked.
 
-A look-up that fails adds a sentence to ``problems`` and gives None, so that a recording's problems are all reported at
-once instead of one per run.
+A look-up that fails adds a sentence to ``problems`` and gives None, so that a recording's problems
+are all reported at once instead of one per run.
 """
 
 from __future__ import annotations
@@ -20,9 +20,19 @@ from contactid.core.reading import require_plain
 from contactid.sources.hdf5_files import outside, size_problem, stored_values
 from contactid.sources.left_out import reason_of
 
-_DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, OverflowError)  # all seen from h5py on damaged files
+_DAMAGE = (
+    OSError,
+    RuntimeError,
+    KeyError,
+    ValueError,
+    TypeError,
+    OverflowError,
+)  # all seen from h5py on damaged files
 _STEP_TOLERANCE = 0.5  # relative to the sample period; a dropped frame doubles the step
-_OF_BODIES = ("OBJECT", "POSTPROCESSING")  # groups whose members a message names: one of them may be what is meant
+_OF_BODIES = (
+    "OBJECT",
+    "POSTPROCESSING",
+)  # groups whose members a message names: one of them may be what is meant
 _LARGEST_ATTRIBUTE = 1 << 16  # bytes; larger ones are damaged, or meant to exhaust memory
 
 
@@ -43,28 +53,36 @@ def open_archive(path: Path) -> Iterator[h5py.File]:
     if not start:
         raise ContactIdError(f"{path}: the file is empty", "Fetch it again")
     if start[:2] == b"PK":
-        raise ContactIdError(f"{path}: a zip file, not an HDF5 file", "Unpack it and give the folder")
+        raise ContactIdError(
+            f"{path}: a zip file, not an HDF5 file", "Unpack it and give the folder"
+        )
     if start.lstrip()[:1] == b"<":
-        raise ContactIdError(f"{path}: a web page, not an HDF5 file", "The download failed: fetch it again")
+        raise ContactIdError(
+            f"{path}: a web page, not an HDF5 file", "The download failed: fetch it again"
+        )
     try:
         archive = h5py.File(path, "r")
     except (OSError, RuntimeError, ValueError) as error:
         kind = "truncated" if "truncated" in str(error) else "not a readable HDF5 file"
-        raise ContactIdError(f"{path}: {kind}", "The download may be incomplete: fetch it again") from None
+        raise ContactIdError(
+            f"{path}: {kind}", "The download may be incomplete: fetch it again"
+        ) from None
     try:
         with archive:
             yield archive
     except _DAMAGE as error:
         # Damage below the superblock shows only when a link, an attribute or a chunk is followed.
         raise ContactIdError(
-            f"{path}: damaged ({reason_of(error)})", "The download may be incomplete: fetch it again"
+            f"{path}: damaged ({reason_of(error)})",
+            "The download may be incomplete: fetch it again",
         ) from None
 
 
 def entered(archive: h5py.File, name: str) -> h5py.Group | None:
     """A group at an archive's top, of which nothing lies in other files; None where there is none.
 
-    Raises :class:`ContactIdError` where something does: what such a file holds isn't in its checksum.
+    Raises :class:`ContactIdError` where something does: what such a file holds isn't in its
+    checksum.
     """
     problem = outside(archive, only=name)
     if problem:
@@ -94,7 +112,9 @@ def attribute(node: h5py.Group | h5py.Dataset, name: str) -> Any:
 
 
 def text_of(value: object) -> str:
-    """An attribute's text, whether it was stored as text, bytes or an array of one of them; "" where there is none."""
+    """An attribute's text, whether it was stored as text, bytes or an array of one of them; ""
+    where there is none.
+    """
     if isinstance(value, np.ndarray):
         value = value.reshape(-1)[0] if value.size else None
     if value is None or isinstance(value, h5py.Empty):
@@ -103,7 +123,9 @@ def text_of(value: object) -> str:
 
 
 def child(parent: h5py.Group, path: str, problems: list[str], kind: type) -> Any:
-    """Follow ``path`` below ``parent``; each name may carry a prefix. None, and a problem, where it isn't there."""
+    """Follow ``path`` below ``parent``; each name may carry a prefix. None, and a problem, where it
+    isn't there.
+    """
     node: Any = parent
     for name in path.split("/"):
         if not isinstance(node, h5py.Group):
@@ -112,19 +134,31 @@ def child(parent: h5py.Group, path: str, problems: list[str], kind: type) -> Any
         matches = [name] if name in node else [key for key in node if key.endswith(name)]
         found = node.get(matches[0]) if len(matches) == 1 else None
         if found is None:  # not there, ambiguous, or a link that leads nowhere
-            what = f"more than one name ends in {name}" if len(matches) > 1 else f"{name} is missing"
-            bodies = f" (there: {', '.join(sorted(node)) or 'nothing'})" if _place(node).endswith(_OF_BODIES) else ""
+            what = (
+                f"more than one name ends in {name}" if len(matches) > 1 else f"{name} is missing"
+            )
+            bodies = (
+                f" (there: {', '.join(sorted(node)) or 'nothing'})"
+                if _place(node).endswith(_OF_BODIES)
+                else ""
+            )
             problems.append(f"{what} in {_place(node)}{bodies}")
             return None
         node = found
     if not isinstance(node, kind):
-        problems.append(f"{path} in {_place(parent)} is not a {'group' if kind is h5py.Group else 'dataset'}")
+        problems.append(
+            f"{path} in {_place(parent)} is not a {'group' if kind is h5py.Group else 'dataset'}"
+        )
         return None
     return node
 
 
-def numbers(group: h5py.Group, name: str, problems: list[str], shape: Sequence[int | None] | None) -> np.ndarray | None:
-    """A dataset as finite floats of the given shape (None in a place: any length; None altogether: any shape)."""
+def numbers(
+    group: h5py.Group, name: str, problems: list[str], shape: Sequence[int | None] | None
+) -> np.ndarray | None:
+    """A dataset as finite floats of the given shape (None in a place: any length; None altogether:
+    any shape).
+    """
     dataset = child(group, name, problems, h5py.Dataset)
     if dataset is None:
         return None
@@ -134,7 +168,8 @@ def numbers(group: h5py.Group, name: str, problems: list[str], shape: Sequence[i
         return None
     found = dataset.shape or ()
     if shape is not None and (
-        len(found) != len(shape) or any(wanted not in (None, size) for wanted, size in zip(shape, found, strict=True))
+        len(found) != len(shape)
+        or any(wanted not in (None, size) for wanted, size in zip(shape, found, strict=True))
     ):
         wanted_shape = ", ".join("n" if size is None else str(size) for size in shape)
         problems.append(f"{where} has shape {found} instead of ({wanted_shape})")
@@ -150,7 +185,9 @@ def numbers(group: h5py.Group, name: str, problems: list[str], shape: Sequence[i
 
 
 def sample_frequency_of(datalog: h5py.Dataset, problems: list[str]) -> float | None:
-    """The sample frequency in Hz: attribute ``sample_frequency`` of the table or of the group that holds it."""
+    """The sample frequency in Hz: attribute ``sample_frequency`` of the table or of the group that
+    holds it.
+    """
     value = attribute(datalog, "sample_frequency")
     if value is None:
         value = attribute(datalog.parent, "sample_frequency")
@@ -173,8 +210,12 @@ def bytes_of_column(datalog: h5py.Dataset) -> int:
 
 
 def time_columns(datalog: h5py.Dataset) -> list[str]:
-    """Names of the columns ``Time(s)`` of the table; the sample frequency serves where there is none."""
-    return [name for name in datalog.dtype.names or () if name.replace(" ", "").lower() == "time(s)"]
+    """Names of the columns ``Time(s)`` of the table; the sample frequency serves where there is
+    none.
+    """
+    return [
+        name for name in datalog.dtype.names or () if name.replace(" ", "").lower() == "time(s)"
+    ]
 
 
 def time_problems(datalog: h5py.Dataset, n_frames: int, frequency: float) -> list[str]:
@@ -195,8 +236,12 @@ def time_problems(datalog: h5py.Dataset, n_frames: int, frequency: float) -> lis
 
 
 def fewer_times(datalog: h5py.Dataset, node: h5py.Group) -> str:
-    """The sentence on a table with fewer times than a body has frames, before either is read; else empty."""
-    transforms = next((found for key in node if key.endswith("transforms") and (found := node.get(key))), None)
+    """The sentence on a table with fewer times than a body has frames, before either is read; else
+    empty.
+    """
+    transforms = next(
+        (found for key in node if key.endswith("transforms") and (found := node.get(key))), None
+    )
     shape: tuple[int, ...] = getattr(transforms, "shape", None) or ()
     rows = (datalog.shape or (0,))[0]
     if time_columns(datalog) and len(shape) == 3 and rows < shape[2]:
@@ -209,7 +254,9 @@ def _uneven_time(time: np.ndarray, n_frames: int, frequency: float) -> list[str]
     time = time[:n_frames]
     missing = ~np.isfinite(time)
     if missing.any():
-        problems.append(f"Time(s) has a NaN in {np.count_nonzero(missing)} entries (first: {np.argmax(missing)})")
+        problems.append(
+            f"Time(s) has a NaN in {np.count_nonzero(missing)} entries (first: {np.argmax(missing)})"
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(time)
         backward = steps <= 0

@@ -1,12 +1,15 @@
-"""Tracked poses of an I.AM. archive, frame by frame: which were measured, which are bridged, which are lost.
+"""Tracked poses of an I.AM. archive, frame by frame: which were measured, which are bridged, which
+are lost.
 
-A pose in the archive is a 4 by 4 matrix, in the canonical form 7 numbers. Going through the frames in blocks keeps
-what is in memory near the archive's own array, instead of several float64 copies of it.
+A pose in the archive is a 4 by 4 matrix, in the canonical form 7 numbers. Going through the frames
+in blocks keeps what is in memory near the archive's own array, instead of several float64 copies of
+it.
 
-A frame in which a body wasn't seen isn't always a NaN. The authors' import writes a pose without translation
-(Rx(90) Ry(90) after its change of axes), and frames may be *held*: the last pose again. Such frames look like poses.
-They are found by what they are (no translation, exactly the pose before while the body moves), by what no body does
-(a step of more than 10 m/s, one frame aside from its neighbours), and by the marker error and quality of the datalog.
+A frame in which a body wasn't seen isn't always a NaN. The authors' import writes a pose without
+translation (Rx(90) Ry(90) after its change of axes), and frames may be *held*: the last pose again.
+Such frames look like poses. They are found by what they are (no translation, exactly the pose
+before while the body moves), by what no body does (a step of more than 10 m/s, one frame aside from
+its neighbours), and by the marker error and quality of the datalog.
 """
 
 from __future__ import annotations
@@ -26,19 +29,38 @@ from contactid.tossing.readers.iam_fields import bytes_of_column, child
 LEAST_FRAMES = 3  # central differences need neighbours on both sides
 _MOST_FRAMES = 1_000_000  # 46 minutes at 360 Hz
 LONGEST_BRIDGE = 2  # frames in a row; more of them hide an impact
-KINDS = ("measured", "NaN", "placeholder pose", "pose held", "step that no body makes", "marker error")
+KINDS = (
+    "measured",
+    "NaN",
+    "placeholder pose",
+    "pose held",
+    "step that no body makes",
+    "marker error",
+)
 _NAN, _PLACEHOLDER, _HELD, _STEP, _MARKERS = range(1, 6)
-_RIGIDITY_TOLERANCE = 1e-2  # on the entries of R^T R - I; float32 rounding is near 1e-7, a wrong axis near 1
+_RIGIDITY_TOLERANCE = (
+    1e-2  # on the entries of R^T R - I; float32 rounding is near 1e-7, a wrong axis near 1
+)
 _LARGEST_PLAUSIBLE_POSITION = 100.0  # m; motion capture volumes are smaller, millimetres are larger
 _BLOCK = 8192  # frames, a megabyte of float64 matrices
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 _ORIGIN = 1e-9  # m; a tracked body is never so near to the origin, a pose without translation is
-_REACH = 0.15  # m; a turn is weighed by the way of a point so far from the origin, as far as a box's corner
-_STILL, _STILL_IN_ALL = 1e-4, 2e-3  # m per frame and m: a pose held while the body moves less does no harm
+# m; a turn is weighed by the way of a point so far from the origin, as far as a box's corner
+_REACH = 0.15
+_STILL, _STILL_IN_ALL = (
+    1e-4,
+    2e-3,
+)  # m per frame and m: a pose held while the body moves less does no harm
 _FASTEST = 10.0  # m/s of a point of the body; a drop from a metre ends with 4.4 m/s
-_ASIDE, _ASIDE_OF_FIT = 3e-3, 20.0  # m, and times the misfit of the neighbours; an impact has 7 times theirs
+_ASIDE, _ASIDE_OF_FIT = (
+    3e-3,
+    20.0,
+)  # m, and times the misfit of the neighbours; an impact has 7 times theirs
 _MARKER_ERROR, _MARKER_QUALITY = 10.0, 0.5  # times the recording's median
-_SIDE, _SIDE_WITHIN = 3, 6  # frames on either side of a gap that say what was in it, and how near they must be
+_SIDE, _SIDE_WITHIN = (
+    3,
+    6,
+)  # frames on either side of a gap that say what was in it, and how near they must be
 _KINK = 1e-3  # m between what both sides say; more is an impact within the gap
 _CROOKED = 3e-4  # m off a straight line: an impact among the frames of that side
 
@@ -47,11 +69,13 @@ _CROOKED = 3e-4  # m off a straight line: an impact among the frames of that sid
 class Track:
     """Poses of one body in M over n frames."""
 
-    # position, orientation: (n, 3) m of the body's origin, (n, 4) unit quaternions of R_MB; lost frames
-    # hold what lies between their neighbours
+    # position, orientation: (n, 3) m of the body's origin, (n, 4) unit quaternions of R_MB; lost
+    # frames hold what lies between their neighbours
     position: np.ndarray
     orientation: np.ndarray
-    flaw: np.ndarray  # (n,) what is wrong with each frame as it was stored, an index of :data:`KINDS`
+    flaw: (
+        np.ndarray
+    )  # (n,) what is wrong with each frame as it was stored, an index of :data:`KINDS`
     lost: np.ndarray  # (n,) frames that can't be used: flawed ones, but for those that were bridged
 
     @property
@@ -73,7 +97,8 @@ def read_track(
     markers: np.ndarray | None = None,
     n_frames: int | None = None,
 ) -> Track | None:
-    """Poses of a tracked body from its dataset ``transforms`` (4, 4, N); None, and all problems, where they are bad.
+    """Poses of a tracked body from its dataset ``transforms`` (4, 4, N); None, and all problems,
+    where they are bad.
 
     Parameters
     ----------
@@ -104,8 +129,8 @@ def read_track(
 
 
 def bad_markers(datalog: h5py.Dataset | None, name: str) -> np.ndarray | None:
-    """Frames (N,) in which a body's markers fit badly, from the datalog's columns ``<body>_MME`` (mean marker error)
-    and ``<body>_MQ`` (marker quality); None where there are none.
+    """Frames (N,) in which a body's markers fit badly, from the datalog's columns ``<body>_MME``
+    (mean marker error) and ``<body>_MQ`` (marker quality); None where there are none.
 
     Their units differ, so they are held against the recording's own median.
     """
@@ -123,7 +148,11 @@ def bad_markers(datalog: h5py.Dataset | None, name: str) -> np.ndarray | None:
             if usual <= 0.0:
                 continue  # the column was written, but nothing into it
             off = ~np.isfinite(values)
-            off |= values > _MARKER_ERROR * usual if ending == "MME" else values < _MARKER_QUALITY * usual
+            off |= (
+                values > _MARKER_ERROR * usual
+                if ending == "MME"
+                else values < _MARKER_QUALITY * usual
+            )
             bad = off if bad is None else bad | off
     return bad
 
@@ -136,7 +165,9 @@ class _Flaws(NamedTuple):
     reflected: np.ndarray
 
 
-def _stored_matrices(group: h5py.Group, name: str, problems: list[str], n_frames: int | None) -> np.ndarray | None:
+def _stored_matrices(
+    group: h5py.Group, name: str, problems: list[str], n_frames: int | None
+) -> np.ndarray | None:
     at_least = n_frames or LEAST_FRAMES
     dataset = child(group, "transforms", problems, h5py.Dataset)
     if dataset is None:
@@ -173,7 +204,9 @@ def _flaws(matrices: np.ndarray) -> _Flaws:
         turns = np.where(seen[:, None, None], poses, np.eye(4))[:, :3, :3]
         with np.errstate(over="ignore", invalid="ignore"):
             gram = np.einsum("kji,kjl->kil", turns, turns) - np.eye(3)
-            rigid = np.abs(gram).max(axis=(1, 2)) <= _RIGIDITY_TOLERANCE  # False where the product overflowed
+            rigid = (
+                np.abs(gram).max(axis=(1, 2)) <= _RIGIDITY_TOLERANCE
+            )  # False where the product overflowed
             framed = np.abs(poses[:, 3] - _LAST_ROW).max(axis=1) <= _RIGIDITY_TOLERANCE
             reflected = rigid & (np.linalg.det(turns) < 0.0)
         flaws.unseen[block] = ~seen
@@ -187,9 +220,14 @@ def _flaw_sentences(matrices: np.ndarray, flaws: _Flaws) -> list[str]:
     n_frames = len(flaws.unseen)
     if flaws.unseen.all():
         sentences.append(f"NaN in {n_frames} of {n_frames} frames")
-    for bad, what in ((flaws.deformed, "are no rigid motion"), (flaws.reflected, "are reflections, not rotations")):
+    for bad, what in (
+        (flaws.deformed, "are no rigid motion"),
+        (flaws.reflected, "are reflections, not rotations"),
+    ):
         if bad.any():
-            sentences.append(f"{np.count_nonzero(bad)} of {n_frames} frames {what} (first: frame {np.argmax(bad)})")
+            sentences.append(
+                f"{np.count_nonzero(bad)} of {n_frames} frames {what} (first: frame {np.argmax(bad)})"
+            )
     if flaws.deformed.any() and _transposed(matrices):
         sentences[-1] += "; the translation is in the last row, so the matrices are transposed"
     good = matrices[:3, 3, ~flaws.unseen]
@@ -202,7 +240,11 @@ def _flaw_sentences(matrices: np.ndarray, flaws: _Flaws) -> list[str]:
 def _transposed(matrices: np.ndarray) -> bool:
     """Whether every last row holds something while every last column is that of no translation."""
     column_empty = not np.any(matrices[:3, 3])
-    return column_empty and bool(np.any(matrices[3, :3])) and bool(np.all(np.isfinite(matrices[3, :3])))
+    return (
+        column_empty
+        and bool(np.any(matrices[3, :3]))
+        and bool(np.all(np.isfinite(matrices[3, :3])))
+    )
 
 
 def _as_track(matrices: np.ndarray, unseen: np.ndarray) -> Track:
@@ -243,7 +285,9 @@ def _interpolate(track: Track, frames: np.ndarray) -> None:
 def _points(track: Track) -> np.ndarray:
     """The origin and two points of the body (n, 9), m: their ways tell of shifts and turns alike."""
     matrices = rotations.matrices(track.orientation)
-    return np.concatenate([track.position, *(track.position + _REACH * matrices[:, :, k] for k in (0, 2))], axis=1)
+    return np.concatenate(
+        [track.position, *(track.position + _REACH * matrices[:, :, k] for k in (0, 2))], axis=1
+    )
 
 
 def _way(points: np.ndarray, first: int, last: int) -> float:
@@ -258,7 +302,9 @@ def runs(mask: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _find_held(track: Track) -> None:
-    """Mark repeated poses while the body moves: where it goes on from, and where to, are too far apart."""
+    """Mark repeated poses while the body moves: where it goes on from, and where to, are too far
+    apart.
+    """
     same = np.zeros(len(track.flaw), dtype=bool)
     same[1:] = (track.position[1:] == track.position[:-1]).all(axis=1)
     same[1:] &= np.abs(track.orientation[1:] - track.orientation[:-1]).max(axis=1) < 1e-12
@@ -279,7 +325,9 @@ def _find_held(track: Track) -> None:
 
 
 def _find_steps(track: Track, longest: float) -> None:
-    """Mark what can't be reached from the longest stretch without a step of more than ``longest`` (m per frame)."""
+    """Mark what can't be reached from the longest stretch without a step of more than ``longest``
+    (m per frame).
+    """
     measured = np.flatnonzero(track.measured)
     if len(measured) < 2:
         return
@@ -290,7 +338,10 @@ def _find_steps(track: Track, longest: float) -> None:
         return
     parts = np.split(measured, breaks + 1)
     longest_part = int(np.argmax([len(part) for part in parts]))
-    for order, near, far in ((parts[longest_part + 1 :], -1, 0), (parts[:longest_part][::-1], 0, -1)):
+    for order, near, far in (
+        (parts[longest_part + 1 :], -1, 0),
+        (parts[:longest_part][::-1], 0, -1),
+    ):
         here = parts[longest_part][near]
         for part in order:
             if _way(points, here, part[far]) > longest * abs(int(part[far]) - int(here)):
@@ -300,7 +351,9 @@ def _find_steps(track: Track, longest: float) -> None:
 
 
 def _find_aside(track: Track) -> None:
-    """Mark single frames far off the cubic through three neighbours on either side, which it fits well."""
+    """Mark single frames far off the cubic through three neighbours on either side, which it fits
+    well.
+    """
     n_frames = len(track.flaw)
     if n_frames < 2 * _SIDE + 1:
         return
@@ -311,7 +364,9 @@ def _find_aside(track: Track) -> None:
     measured = track.measured
     for block in _blocks(n_frames - 2 * _SIDE):
         reach = slice(block.start, block.stop + 2 * _SIDE)
-        windows = np.lib.stride_tricks.sliding_window_view(points[reach], 2 * _SIDE + 1, axis=0)  # (m, 9, 7)
+        windows = np.lib.stride_tricks.sliding_window_view(
+            points[reach], 2 * _SIDE + 1, axis=0
+        )  # (m, 9, 7)
         around = windows[:, :, offsets + _SIDE]
         fitted = around @ inverse.T  # (m, 9, 4)
         misfit = np.abs(around - fitted @ powers.T).max(axis=(1, 2))
@@ -329,8 +384,12 @@ def _bridge(track: Track) -> None:
         return
     _interpolate(track, flawed)
     for begin, end in runs(flawed):
-        left = [k for k in range(begin - 1, max(begin - 1 - _SIDE_WITHIN, -1), -1) if not flawed[k]][:_SIDE][::-1]
-        right = [k for k in range(end + 1, min(end + 1 + _SIDE_WITHIN, len(flawed))) if not flawed[k]][:_SIDE]
+        left = [
+            k for k in range(begin - 1, max(begin - 1 - _SIDE_WITHIN, -1), -1) if not flawed[k]
+        ][:_SIDE][::-1]
+        right = [
+            k for k in range(end + 1, min(end + 1 + _SIDE_WITHIN, len(flawed))) if not flawed[k]
+        ][:_SIDE]
         if end - begin < LONGEST_BRIDGE and min(len(left), len(right)) >= 2:
             _fill(track, np.arange(begin, end + 1), np.array(left), np.array(right))
             track.lost[begin : end + 1] = False
@@ -339,8 +398,9 @@ def _bridge(track: Track) -> None:
 def _fill(track: Track, gap: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
     """Poses in a gap from the frames on its left and right.
 
-    Where both sides' straight lines agree, a cubic through both is taken. Where they don't, the body was hit within the
-    gap: each frame is then on its own side of the instant at which the lines are nearest to each other.
+    Where both sides' straight lines agree, a cubic through both is taken. Where they don't, the
+    body was hit within the gap: each frame is then on its own side of the instant at which the
+    lines are nearest to each other.
     """
     base = rotations.as_rotation(track.orientation[left[-1]])
 
@@ -370,8 +430,13 @@ def _fill(track: Track, gap: np.ndarray, left: np.ndarray, right: np.ndarray) ->
             instant = float(len(gap))
         sides = [before if k < instant else after for k in gap - gap[0]]
         values = np.stack(
-            [np.polynomial.polynomial.polyval(float(k), side) for k, side in zip(gap - gap[0], sides, strict=True)]
+            [
+                np.polynomial.polynomial.polyval(float(k), side)
+                for k, side in zip(gap - gap[0], sides, strict=True)
+            ]
         )
-    turned = rotations.as_quaternions(base * rotations.as_rotation(rotations.exp(values[:, 3:] / _REACH)))
+    turned = rotations.as_quaternions(
+        base * rotations.as_rotation(rotations.exp(values[:, 3:] / _REACH))
+    )
     same_side = np.sign(turned @ track.orientation[left[-1]])
     track.position[gap], track.orientation[gap] = values[:, :3], turned * same_side[:, None]

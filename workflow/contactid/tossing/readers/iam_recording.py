@@ -1,9 +1,11 @@
-"""One recording of an I.AM. archive: the box, its poses, its time and the surface, with everything wrong named.
+"""One recording of an I.AM. archive: the box, its poses, its time and the surface, with everything
+wrong named.
 
-Which frames can be used is said in :mod:`contactid.tossing.readers.iam_frames`, which plane is the surface and how fast
-it moves in :mod:`contactid.tossing.readers.iam_surface`. Here both come together: what lies before or after the toss
-and can't be used is cut off, as is what the box does after it rested (taken away, or carried against a stop); a
-recording with a long gap within the toss is left out.
+Which frames can be used is said in :mod:`contactid.tossing.readers.iam_frames`, which plane is the
+surface and how fast it moves in :mod:`contactid.tossing.readers.iam_surface`. Here both come
+together: what lies before or after the toss and can't be used is cut off, as is what the box does
+after it rested (taken away, or carried against a stop); a recording with a long gap within the toss
+is left out.
 """
 
 from __future__ import annotations
@@ -31,7 +33,13 @@ from contactid.tossing.readers.iam_fields import (
     time_columns,
     time_problems,
 )
-from contactid.tossing.readers.iam_frames import LONGEST_BRIDGE, Track, bad_markers, read_track, runs
+from contactid.tossing.readers.iam_frames import (
+    LONGEST_BRIDGE,
+    Track,
+    bad_markers,
+    read_track,
+    runs,
+)
 from contactid.tossing.readers.iam_surface import Box, Surface, find_surface
 
 _MOCAP = "SENSOR_MEASUREMENT/Mocap"
@@ -45,9 +53,11 @@ _FALLING, _ALOFT = 9, 0.02  # frames that tell a free fall, and m
 
 @dataclass(frozen=True)
 class Request:
-    """Which box to read, on which planes (names in order; none: found), with the height (m) of a level surface.
+    """Which box to read, on which planes (names in order; none: found), with the height (m) of a
+    level surface.
 
-    ``size`` (m, along x_B, y_B, z_B) stands in the place of what the file says; empty: it says right.
+    ``size`` (m, along x_B, y_B, z_B) stands in the place of what the file says; empty: it says
+    right.
     """
 
     object_name: str
@@ -58,7 +68,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Reading:
-    """A usable recording, the name of its surface, what was done to it, and its flawed frames by kind."""
+    """A usable recording, the name of its surface, what was done to it, and its flawed frames by
+    kind.
+    """
 
     recording: Recording
     surface: str
@@ -68,7 +80,11 @@ class Reading:
 
 def objects_in(group: h5py.Group | None) -> set[str]:
     """Names of everything that a recording describes or tracks."""
-    nodes = [group.get(place) for place in ("OBJECT", _TRACKED)] if isinstance(group, h5py.Group) else []
+    nodes = (
+        [group.get(place) for place in ("OBJECT", _TRACKED)]
+        if isinstance(group, h5py.Group)
+        else []
+    )
     return {name for node in nodes if isinstance(node, h5py.Group) for name in node}
 
 
@@ -80,7 +96,8 @@ def bodies_with_inertia(group: h5py.Group) -> set[str]:
     return {
         name
         for name in objects
-        if isinstance(node := objects.get(name), h5py.Group) and any(key.endswith("inertia") for key in node)
+        if isinstance(node := objects.get(name), h5py.Group)
+        and any(key.endswith("inertia") for key in node)
     }
 
 
@@ -113,7 +130,9 @@ def read_frequency(group: h5py.Group, problems: list[str]) -> float | None:
     return None
 
 
-def read_recording(name: str, group: h5py.Group, request: Request, problems: list[str]) -> Reading | None:
+def read_recording(
+    name: str, group: h5py.Group, request: Request, problems: list[str]
+) -> Reading | None:
     """One recording, or None with everything that is wrong with it added to ``problems``."""
     body = read_body(group, request.object_name, problems, request.size)
     frequency = read_frequency(group, problems)
@@ -140,14 +159,20 @@ def _read_motion(
     if datalog is not None and node is not None and (problem := fewer_times(datalog, node)):
         problems.append(problem)
         return None
-    track = None if node is None else read_track(node, request.object_name, problems, time_step, markers)
+    track = (
+        None
+        if node is None
+        else read_track(node, request.object_name, problems, time_step, markers)
+    )
     if track is None:
         return None
     remarks: list[str] = []
     if frequency is not None and datalog is not None:
         problems.extend(time_problems(datalog, len(track.position), frequency))
         if not time_columns(datalog):
-            remarks.append("the datalog has no column Time(s), so the sample frequency alone tells the time")
+            remarks.append(
+                "the datalog has no column Time(s), so the sample frequency alone tells the time"
+            )
     if body is None or time_step is None or node is None:
         return None
     box = Box(track, body.vertices, time_step)
@@ -159,18 +184,24 @@ def _read_motion(
         if surface.rest is None:
             problems.append("the note says that the belt moves, but the box doesn't lie on it")
             return None
-        remarks.append("the note says that the belt moves, but neither the plane nor the resting box does")
+        remarks.append(
+            "the note says that the belt moves, but neither the plane nor the resting box does"
+        )
     part = _part(box, surface, body, request.object_name, problems, remarks)
     if part is None:
         return None
     counts = track.counts(part)
     bridged = sum(counts.values())
     if bridged:
-        remarks.append(f"{bridged} frames bridged ({', '.join(f'{kind}: {n}' for kind, n in counts.items())})")
+        remarks.append(
+            f"{bridged} frames bridged ({', '.join(f'{kind}: {n}' for kind, n in counts.items())})"
+        )
     recording = Recording(
         name=name,
         position=track.position[part],
-        orientation=rotations.continuous(track.orientation[part]) if bridged else track.orientation[part],
+        orientation=rotations.continuous(track.orientation[part])
+        if bridged
+        else track.orientation[part],
         surface_position=surface.position,
         surface_orientation=surface.orientation,
         surface_velocity=surface.velocity,
@@ -180,16 +211,25 @@ def _read_motion(
 
 
 def _part(
-    box: Box, surface: Surface, body: BodyProperties, name: str, problems: list[str], remarks: list[str]
+    box: Box,
+    surface: Surface,
+    body: BodyProperties,
+    name: str,
+    problems: list[str],
+    remarks: list[str],
 ) -> slice | None:
     """The frames that hold the toss; None, and a problem, where a long gap lies within it."""
     track = box.track
     n_frames = len(track.position)
-    position, orientation = in_surface_frame(track.position, track.orientation, surface.position, surface.orientation)
+    position, orientation = in_surface_frame(
+        track.position, track.orientation, surface.position, surface.orientation
+    )
     position = position - [0.0, 0.0, surface.height]
     end = _end_of_rest(position, surface, box.time_step)
     if end < n_frames:
-        remarks.append(f"{n_frames - end} frames after the rest cut off: the box or the belt goes another way then")
+        remarks.append(
+            f"{n_frames - end} frames after the rest cut off: the box or the belt goes another way then"
+        )
     parts = [(begin, min(last + 1, end)) for begin, last in runs(~track.lost) if begin < end]
     gaps = [(begin, last) for begin, last in runs(track.lost) if begin < end]
     if not gaps:
@@ -198,9 +238,17 @@ def _part(
     lowest = vertex_positions(position, orientation, body.vertices)[:, :, 2].min(axis=1)
     for begin, stop in reversed(parts):
         whole = slice(begin, stop)
-        if any(last < begin and first > 0 and _in_toss(position, lowest, first, box.time_step) for first, last in gaps):
+        if any(
+            last < begin and first > 0 and _in_toss(position, lowest, first, box.time_step)
+            for first, last in gaps
+        ):
             continue
-        common = (position[whole], rotations.continuous(orientation[whole]), body.vertices, body.center_of_mass)
+        common = (
+            position[whole],
+            rotations.continuous(orientation[whole]),
+            body.vertices,
+            body.center_of_mass,
+        )
         if stop - begin <= 2 * LONGEST_BRIDGE:
             continue
         known: dict[str, Any] = {
@@ -215,7 +263,9 @@ def _part(
             continue
         kinds = ", ".join({**track.counts(slice(0, begin)), **track.counts(slice(stop, end))})
         if begin or stop < end:
-            remarks.append(f"{begin + end - stop} frames before or after the toss cut off ({kinds})")
+            remarks.append(
+                f"{begin + end - stop} frames before or after the toss cut off ({kinds})"
+            )
         return whole
     first, last = max(gaps, key=lambda gap: gap[1] - gap[0])
     kinds = ", ".join(track.counts(slice(first, last + 1)))
@@ -228,7 +278,9 @@ def _part(
 
 
 def _in_toss(position: np.ndarray, lowest: np.ndarray, first: int, time_step: float) -> bool:
-    """Whether the body falls freely just before frame ``first``, or has come down already after it was aloft."""
+    """Whether the body falls freely just before frame ``first``, or has come down already after it
+    was aloft.
+    """
     aloft = np.flatnonzero(lowest[:first] > _ALOFT)
     if len(aloft) and (lowest[aloft[0] : first] < 0.5 * _ALOFT).any():
         return True
@@ -241,7 +293,9 @@ def _in_toss(position: np.ndarray, lowest: np.ndarray, first: int, time_step: fl
 
 
 def _end_of_rest(position: np.ndarray, surface: Surface, time_step: float) -> int:
-    """How many frames there are until the box, at rest on the surface, is moved again; all where it isn't."""
+    """How many frames there are until the box, at rest on the surface, is moved again; all where it
+    isn't.
+    """
     n_frames = len(position)
     if surface.rest is None:
         return n_frames
@@ -250,13 +304,24 @@ def _end_of_rest(position: np.ndarray, surface: Surface, time_step: float) -> in
         return n_frames
     later = np.arange(n_frames - last)[:, None] * time_step * surface.velocity
     moved = np.linalg.norm(position[last:] - later - position[last], axis=1).max()
-    return n_frames if moved < _MOVED_ON else max(last + 1 - round(_EDGE / time_step), surface.rest[0] + 2)
+    return (
+        n_frames
+        if moved < _MOVED_ON
+        else max(last + 1 - round(_EDGE / time_step), surface.rest[0] + 2)
+    )
 
 
 def _read_surface(
-    group: h5py.Group, tracked: h5py.Group, own: str, request: Request, box: Box, problems: list[str]
+    group: h5py.Group,
+    tracked: h5py.Group,
+    own: str,
+    request: Request,
+    box: Box,
+    problems: list[str],
 ) -> Surface | None:
-    """The surface among the other tracked bodies; every named one that can't be read is a problem if none serves."""
+    """The surface among the other tracked bodies; every named one that can't be read is a problem
+    if none serves.
+    """
     unread: list[str] = []
     named = [child(tracked, name, unread, h5py.Group) for name in request.surfaces]
     wanted = [node.name.rpartition("/")[2] for node in named if node is not None]
@@ -269,7 +334,9 @@ def _read_surface(
             if track is not None:
                 tracks[name] = track
     found: list[str] = []
-    surface = find_surface(box, tracks, wanted or list(request.surfaces), request.surface_height, found)
+    surface = find_surface(
+        box, tracks, wanted or list(request.surfaces), request.surface_height, found
+    )
     if surface is None:
         problems.extend([*unread, *found])
     return surface
@@ -289,14 +356,19 @@ def _body_of(box: h5py.Group, problems: list[str]) -> BodyProperties | None:
     mass = float(generalised[0, 0])
     if stated is not None:
         if not np.isclose(stated.item(), mass, rtol=0.01):
-            problems.append(f"the mass is {stated.item():g} kg but {mass:g} kg in the inertia matrix")
+            problems.append(
+                f"the mass is {stated.item():g} kg but {mass:g} kg in the inertia matrix"
+            )
         mass = float(stated.item())
     inertia = 0.5 * generalised[3:, 3:] + 0.5 * generalised[3:, 3:].T
     body = BodyProperties(vertices=vertices, mass=mass, inertia=inertia)
     problems.extend(body_problems(body))
-    # No body within its vertices has a larger moment than all its mass at the farthest one: catches kg mm2.
+    # No body within its vertices has a larger moment than all its mass at the farthest one: catches
+    # kg mm2.
     with np.errstate(over="ignore", invalid="ignore"):
         farthest = float(np.max(np.sum((vertices - vertices.mean(axis=0)) ** 2, axis=1)))
         if mass > 0 and inertia.max() > 1.01 * mass * farthest:
-            problems.append(f"the inertia {inertia.max():.3g} kg m2 is too large for the box's mass and size")
+            problems.append(
+                f"the inertia {inertia.max():.3g} kg m2 is too large for the box's mass and size"
+            )
     return body

@@ -1,15 +1,16 @@
 """On which of the tracked planes a box comes to rest, where that plane is, and how fast it moves.
 
-A recording tracks the box and some other bodies: planes (a part of a conveyor, the ground), other boxes, a tool. The
-surface is the plane on which the box *lies* after it flew: four vertices near z = 0 of the plane, and still relative
-to it. Names that are given go before others, in their order; a body of another name serves where the box lies on none
-of them; where it lies on no tracked body, the surface is level in M, at the height at which the box lies; where it
-never lies and hits no tracked body, at the height where its first impact turns it round.
+A recording tracks the box and some other bodies: planes (a part of a conveyor, the ground), other
+boxes, a tool. The surface is the plane on which the box *lies* after it flew: four vertices near z
+= 0 of the plane, and still relative to it. Names that are given go before others, in their order; a
+body of another name serves where the box lies on none of them; where it lies on no tracked body,
+the surface is level in M, at the height at which the box lies; where it never lies and hits no
+tracked body, at the height where its first impact turns it round.
 
-A plane may travel, as its markers are on a belt. Then C is the plane's pose at the first contact, the surface's
-velocity is the slope of its own track, and how fast the resting box slips relative to it is a cross-check. Where the
-plane's track stands still although the belt runs, the box tells: nothing but a belt keeps a lying box at a constant
-speed.
+A plane may travel, as its markers are on a belt. Then C is the plane's pose at the first contact,
+the surface's velocity is the slope of its own track, and how fast the resting box slips relative to
+it is a cross-check. Where the plane's track stands still although the belt runs, the box tells:
+nothing but a belt keeps a lying box at a constant speed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from contactid.core.errors import ContactIdError
 from contactid.tossing.readers.iam_frames import Track, runs
 
 REFERENCE_FRAME = "reference frame"
-AT_THE_IMPACT = "reference frame at the impact"  # a surface of its own: nothing rests on it that could correct it
+# a surface of its own: nothing rests on it that could correct it
+AT_THE_IMPACT = "reference frame at the impact"
 _WINDOW = 0.025  # s on either side of a local velocity
 _LONG_WINDOW = 0.05  # s on either side, within which a carried box keeps its velocity
 _NEAR = 0.03  # m between a plane's z = 0 and the box that lies on it: markers have a height
@@ -35,10 +37,17 @@ _SLOW = 0.03  # m/s relative to the surface
 _STEADY = 0.03  # m/s of change within the long window; sliding at mu = 0.05 loses 0.05 m/s
 _CARRIED = 0.05  # m/s; slower, a belt isn't told from a settling box
 _LEAST_REST, _LEAST_CARRY = 0.1, 0.15  # s
-_LEAST_REST_TRAVELLING = 0.03  # s; a box that slides to rest on a belt passes through its speed in half of that
-_TRAVEL = 0.01  # m along the plane: its markers move with a belt; the drift of a standing one is a tenth
+_LEAST_REST_TRAVELLING = (
+    0.03  # s; a box that slides to rest on a belt passes through its speed in half of that
+)
+_TRAVEL = (
+    0.01  # m along the plane: its markers move with a belt; the drift of a standing one is a tenth
+)
 _TURNS = 0.1  # rad about its mean; a body that turns more is no plane
-_SIDE, _KINK = 4, 0.7  # frames on either side of an impact, and m/s of change in a vertex's upward speed
+_SIDE, _KINK = (
+    4,
+    0.7,
+)  # frames on either side of an impact, and m/s of change in a vertex's upward speed
 _COMPARABLE = 1.0  # between scores: a metre farther, or a centimetre off in height
 
 
@@ -52,14 +61,18 @@ class Surface:
     orientation: np.ndarray
     velocity: np.ndarray  # (3,) m/s of the surface's material in C
     height: float = 0.0  # m, of the lying box's lowest face above C; 0 where it isn't known
-    rest: tuple[int, int] | None = None  # first and last frame of lying still on it; None where it doesn't
+    rest: tuple[int, int] | None = (
+        None  # first and last frame of lying still on it; None where it doesn't
+    )
     steady: int | None = None  # last frame to which the velocity holds
     remarks: tuple[str, ...] = ()  # how this came about, as sentences
 
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """A plane that the box may lie on: its path (n, 3) m in M, mean orientation, and whether it travels."""
+    """A plane that the box may lie on: its path (n, 3) m in M, mean orientation, and whether it
+    travels.
+    """
 
     name: str
     path: np.ndarray
@@ -70,7 +83,9 @@ class _Place:
 
 @dataclass(frozen=True, eq=False)
 class _Lying:
-    """How a box lies on a place: frames, height above it, score (less is better), velocity where it is carried."""
+    """How a box lies on a place: frames, height above it, score (less is better), velocity where it
+    is carried.
+    """
 
     place: _Place
     first: int
@@ -98,8 +113,9 @@ def find_surface(
 ) -> Surface | None:
     """The surface of a recording; None, and a problem, where nothing tells it.
 
-    ``planes`` are tracks of the other bodies, ``wanted`` their names to prefer, in order, and ``level`` the height (m)
-    of a level surface where the box lies on no plane; None where none is known.
+    ``planes`` are tracks of the other bodies, ``wanted`` their names to prefer, in order, and
+    ``level`` the height (m) of a level surface where the box lies on no plane; None where none is
+    known.
     """
     places = {name: place for name, track in planes.items() if (place := _place(name, track))}
     lying = [found for place in places.values() if (found := _lies(box, place))]
@@ -141,12 +157,22 @@ def _place(name: str, track: Track) -> _Place | None:
     if np.median(turned) > _TURNS:
         return None
     along = track.position[track.measured] @ rotations.matrices(orientation)[:, :2]
-    smooth = along[: len(along) // 5 * 5].reshape(-1, 5, 2).mean(axis=1) if len(along) >= 5 else along
-    return _Place(name, track.position, orientation, bool(np.ptp(smooth, axis=0).max() > _TRAVEL), track.measured)
+    smooth = (
+        along[: len(along) // 5 * 5].reshape(-1, 5, 2).mean(axis=1) if len(along) >= 5 else along
+    )
+    return _Place(
+        name,
+        track.position,
+        orientation,
+        bool(np.ptp(smooth, axis=0).max() > _TRAVEL),
+        track.measured,
+    )
 
 
 def slopes(values: np.ndarray, half: int, time_step: float) -> np.ndarray:
-    """Slope (n, d) per second of the straight line through the samples (n, d) within ``half`` of each."""
+    """Slope (n, d) per second of the straight line through the samples (n, d) within ``half`` of
+    each.
+    """
     half = min(half, (len(values) - 1) // 2)
     if half == 0:
         return np.zeros(values.shape) + (values[-1] - values[0]) / time_step
@@ -158,7 +184,9 @@ def _half(box: Box, seconds: float) -> int:
 
 
 def _seen_from(box: Box, place: _Place) -> tuple[np.ndarray, np.ndarray]:
-    """Origin (n, 3) and heights (n, v) of the box's vertices in the frame that goes with the place, m."""
+    """Origin (n, 3) and heights (n, v) of the box's vertices in the frame that goes with the place,
+    m.
+    """
     turn = rotations.matrices(place.orientation)
     origin = (box.track.position - place.path) @ turn
     upward = np.einsum("i,nij->nj", turn[:, 2], rotations.matrices(box.track.orientation))
@@ -166,7 +194,9 @@ def _seen_from(box: Box, place: _Place) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _lowest_face(box: Box, place: _Place) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Of the box: origin (n, 3), lowest vertex and lowest face (n,), m over the place; whether that face is level."""
+    """Of the box: origin (n, 3), lowest vertex and lowest face (n,), m over the place; whether that
+    face is level.
+    """
     origin, heights = _seen_from(box, place)
     face = np.sort(heights, axis=1)[:, :4]
     extent = float(np.linalg.norm(np.ptp(box.vertices, axis=0)))
@@ -175,7 +205,9 @@ def _lowest_face(box: Box, place: _Place) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def _lies(box: Box, place: _Place, near: float = _NEAR) -> _Lying | None:
-    """How the box lies on a place after it flew: still relative to it, or carried at a constant speed."""
+    """How the box lies on a place after it flew: still relative to it, or carried at a constant
+    speed.
+    """
     origin, lowest, height, lying = _lowest_face(box, place)
     velocity = slopes(origin, _half(box, _WINDOW), box.time_step)
     lying &= np.abs(velocity[:, 2]) < _SLOW
@@ -220,14 +252,18 @@ def _last_run(
     """First and last frame of the last long run near the plane before which the box was aloft."""
     for begin, end in reversed(runs(mask)):
         above = float(np.median(height[begin : end + 1]))
-        if end - begin + 1 >= least and abs(above) <= near and (lowest[:begin] > above + _ALOFT).any():
+        if (
+            end - begin + 1 >= least
+            and abs(above) <= near
+            and (lowest[:begin] > above + _ALOFT).any()
+        ):
             return begin, end
     return None
 
 
 def _best(lying: Sequence[_Lying], wanted: Sequence[str]) -> _Lying | None:
-    """Travelling planes first: nothing stays still relative to one by chance. Then wanted ones, in their order where
-    they are about as near, then the nearest."""
+    """Travelling planes first: nothing stays still relative to one by chance. Then wanted ones, in
+    their order where they are about as near, then the nearest."""
     for group in (
         [one for one in lying if one.place.travels and one.place.name in wanted],
         [one for one in lying if one.place.travels],
@@ -245,7 +281,9 @@ def _best(lying: Sequence[_Lying], wanted: Sequence[str]) -> _Lying | None:
 def _reference(box: Box) -> _Place:
     """The plane z = 0 of the frame M."""
     n_frames = len(box.track.position)
-    return _Place(REFERENCE_FRAME, np.zeros((n_frames, 3)), _UPRIGHT, False, np.ones(n_frames, dtype=bool))
+    return _Place(
+        REFERENCE_FRAME, np.zeros((n_frames, 3)), _UPRIGHT, False, np.ones(n_frames, dtype=bool)
+    )
 
 
 def _level(box: Box, level: float | None) -> _Lying | None:
@@ -260,18 +298,26 @@ def _level(box: Box, level: float | None) -> _Lying | None:
 
 
 def _landed(box: Box, places: Mapping[str, _Place], wanted: Sequence[str]) -> _Place | None:
-    """A plane that the box hits where it never lies: wanted ones first, else the nearest to where it turns round."""
+    """A plane that the box hits where it never lies: wanted ones first, else the nearest to where
+    it turns round.
+    """
     heights = {name: _turn(box, _seen_from(box, place)[1]) for name, place in places.items()}
-    apart = {name: abs(height) for name, height in heights.items() if height is not None and abs(height) < _NEAR}
+    apart = {
+        name: abs(height)
+        for name, height in heights.items()
+        if height is not None and abs(height) < _NEAR
+    }
     named = [name for name in wanted if name in places]
     hit = [name for name in named if name in apart] or named[:1] or [*apart]
     return places[min(hit, key=lambda name: apart.get(name, np.inf))] if hit else None
 
 
 def _turn(box: Box, heights: np.ndarray) -> float | None:
-    """Where the lowest vertex first turns round after a fall: its straight paths before and after meet.
+    """Where the lowest vertex first turns round after a fall: its straight paths before and after
+    meet.
 
-    ``heights`` (n, v) m are those of the vertices over some plane, as is the answer; None where no frames tell it.
+    ``heights`` (n, v) m are those of the vertices over some plane, as is the answer; None where no
+    frames tell it.
     """
     lowest = heights.min(axis=1)
     for frame in map(int, np.flatnonzero(lowest[1:-1] <= np.minimum(lowest[:-2], lowest[2:])) + 1):
@@ -293,19 +339,30 @@ def _standing(box: Box, place: _Place) -> Surface:
     if not place.travels:
         return Surface(place.name, position, place.orientation, np.zeros(3))
     times = np.flatnonzero(place.measured) * box.time_step
-    (origin, slope) = np.polynomial.polynomial.polyfit(times - times.mean(), place.path[place.measured], 1)
-    along = rotations.matrices(place.orientation).T @ slope
-    remark = (
-        f"{place.name} travels at {np.hypot(along[0], along[1]):.3g} m/s by its own track; the box doesn't rest on it"
+    (origin, slope) = np.polynomial.polynomial.polyfit(
+        times - times.mean(), place.path[place.measured], 1
     )
-    return Surface(place.name, origin, place.orientation, np.array([along[0], along[1], 0.0]), remarks=(remark,))
+    along = rotations.matrices(place.orientation).T @ slope
+    speed = np.hypot(along[0], along[1])
+    remark = f"{place.name} travels at {speed:.3g} m/s by its own track; the box doesn't rest on it"
+    return Surface(
+        place.name,
+        origin,
+        place.orientation,
+        np.array([along[0], along[1], 0.0]),
+        remarks=(remark,),
+    )
 
 
-def _of_lying(box: Box, found: _Lying, wanted: Sequence[str], problems: list[str]) -> Surface | None:
+def _of_lying(
+    box: Box, found: _Lying, wanted: Sequence[str], problems: list[str]
+) -> Surface | None:
     place = found.place
     remarks: list[str] = []
     if place.name == REFERENCE_FRAME:
-        remarks.append(f"the box lies on no tracked plane: level at {place.path[0, 2]:.4f} m in M, by the resting box")
+        remarks.append(
+            f"the box lies on no tracked plane: level at {place.path[0, 2]:.4f} m in M, by the resting box"
+        )
     elif wanted and place.name not in wanted:
         remarks.append(f"the box lies on {place.name}, not on {' or '.join(wanted)}")
     elif not wanted:
@@ -316,13 +373,21 @@ def _of_lying(box: Box, found: _Lying, wanted: Sequence[str], problems: list[str
     rest = (found.first, found.last)
     if found.carried is not None:
         velocity = found.carried
-        remarks.append(f"the belt's speed is the lying box's, {np.hypot(velocity[0], velocity[1]):.3g} m/s")
-    position = place.path[0] if place.name == REFERENCE_FRAME else place.path[place.measured].mean(axis=0)
-    return Surface(place.name, position, place.orientation, velocity, found.height, rest, None, tuple(remarks))
+        remarks.append(
+            f"the belt's speed is the lying box's, {np.hypot(velocity[0], velocity[1]):.3g} m/s"
+        )
+    position = (
+        place.path[0] if place.name == REFERENCE_FRAME else place.path[place.measured].mean(axis=0)
+    )
+    return Surface(
+        place.name, position, place.orientation, velocity, found.height, rest, None, tuple(remarks)
+    )
 
 
 def _travelling(box: Box, found: _Lying, remarks: list[str], problems: list[str]) -> Surface | None:
-    """A plane whose markers are on the belt: its pose where the box first touches it, its own velocity."""
+    """A plane whose markers are on the belt: its pose where the box first touches it, its own
+    velocity.
+    """
     place = found.place
     turn = rotations.matrices(place.orientation)
     origin, heights = _seen_from(box, place)
@@ -343,9 +408,13 @@ def _travelling(box: Box, found: _Lying, remarks: list[str], problems: list[str]
         return None
     begin, end = next(run for run in runs(steady) if run[0] <= core.start <= run[1])
     shrink = half if end - begin > 4 * half else 0
-    frames = np.arange(begin + (shrink if begin else 0), end + 1 - (shrink if end + 1 < len(steady) else 0))
+    frames = np.arange(
+        begin + (shrink if begin else 0), end + 1 - (shrink if end + 1 < len(steady) else 0)
+    )
     frames = frames[place.measured[frames]]
-    at_contact, slope = np.polynomial.polynomial.polyfit((frames - contact) * box.time_step, place.path[frames], 1)
+    at_contact, slope = np.polynomial.polynomial.polyfit(
+        (frames - contact) * box.time_step, place.path[frames], 1
+    )
     along = turn.T @ slope
     resting = slice(found.first, found.last + 1)
     times = np.arange(found.last - found.first + 1) * box.time_step
@@ -362,7 +431,9 @@ def _travelling(box: Box, found: _Lying, remarks: list[str], problems: list[str]
 
 
 def _first_contact(lowest: np.ndarray, rest: int) -> int:
-    """First frame at which the box is down after the last time that it was held or flew high, before ``rest``."""
+    """First frame at which the box is down after the last time that it was held or flew high,
+    before ``rest``.
+    """
     peak = int(np.argmax(lowest[: rest + 1]))
     down = np.flatnonzero(lowest[peak : rest + 1] < 2e-3)
     return peak + int(down[0]) if len(down) else rest

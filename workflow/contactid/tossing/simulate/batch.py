@@ -1,7 +1,9 @@
-"""Rest poses of very many runs, each with its own start state, parameters, inertia and gravity, compiled.
+"""Rest poses of very many runs, each with its own start state, parameters, inertia and gravity,
+compiled.
 
-A run ends as soon as the body lies still relative to the surface, so a run costs what its motion lasts. The rest pose
-is the pose at one given moment: a body that came to rest on a moving surface before or after it travels with that.
+A run ends as soon as the body lies still relative to the surface, so a run costs what its motion
+lasts. The rest pose is the pose at one given moment: a body that came to rest on a moving surface
+before or after it travels with that.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ from contactid.tossing.simulate.box_kernel import (
 from contactid.tossing.simulate.contact_kernel import COLUMNS, INLINE, OPTIONS
 
 _STILL = 1e-7  # m/s and rad/s, relative to the surface
-# the fixed point leaves a resting body some speed, so that rest is what the authors call so, in the farthest vertex
+# the fixed point leaves a resting body some speed, so that rest is what the authors call so, in the
+# farthest vertex
 _SLOW, _SLOW_FOR = 0.02, 21 / 360  # m/s and s
 _EXTRA = 1.0  # s after the moment asked for in which a body may still come to rest
 
@@ -45,8 +48,9 @@ class Runs:
 
     friction_mu: np.ndarray  # (n,)
     restitution_e_n: np.ndarray  # (n,)
-    # (n, 12) deviation of the start from the toss's own, as in :class:`contactid.tossing.prepare.flight.FlightFit`:
-    # position of the centre of mass (m), rotation vector in C (rad), velocity (m/s), angular velocity in C (rad/s)
+    # (n, 12) deviation of the start from the toss's own, as in
+    # :class:`contactid.tossing.prepare.flight.FlightFit`: position of the centre of mass (m),
+    # rotation vector in C (rad), velocity (m/s), angular velocity in C (rad/s)
     state: np.ndarray
     inertia: np.ndarray  # (n, 3) factors of the principal moments, ascending
     center_of_mass: np.ndarray  # (n, 3) m in B, shift of the centre of mass
@@ -54,15 +58,26 @@ class Runs:
 
     def __post_init__(self) -> None:
         if len({len(getattr(self, field.name)) for field in fields(self)}) > 1:
-            raise ContactIdError("the runs of a batch have columns of different lengths", "Give one row per run")
+            raise ContactIdError(
+                "the runs of a batch have columns of different lengths", "Give one row per run"
+            )
 
     @classmethod
-    def of(cls, friction_mu: np.ndarray, restitution_e_n: np.ndarray, state: np.ndarray | None = None) -> Runs:
+    def of(
+        cls, friction_mu: np.ndarray, restitution_e_n: np.ndarray, state: np.ndarray | None = None
+    ) -> Runs:
         """Runs that differ in contact parameters, and in the start state where one is given."""
         mu, e_n = np.broadcast_arrays(np.atleast_1d(friction_mu), np.atleast_1d(restitution_e_n))
         n = len(mu)
         start = np.zeros((n, 12)) if state is None else state
-        return cls(mu.astype(float), e_n.astype(float), start, np.ones((n, 3)), np.zeros((n, 3)), np.zeros((n, 2)))
+        return cls(
+            mu.astype(float),
+            e_n.astype(float),
+            start,
+            np.ones((n, 3)),
+            np.zeros((n, 3)),
+            np.zeros((n, 2)),
+        )
 
 
 @dataclass(frozen=True)
@@ -77,18 +92,38 @@ class RestPoses:
 
 @numba.njit(**INLINE)
 def _lies_still(state, surface_velocity, slowest, turning):
-    """Whether the centre of mass moves with the surface (within m/s) and the body doesn't turn (within rad/s)."""
+    """Whether the centre of mass moves with the surface (within m/s) and the body doesn't turn
+    (within rad/s).
+    """
     fastest, spin = 0.0, 0.0
     for k in range(3):
-        fastest, spin = max(fastest, abs(state[7 + k] - surface_velocity[k])), max(spin, abs(state[10 + k]))
+        fastest, spin = (
+            max(fastest, abs(state[7 + k] - surface_velocity[k])),
+            max(spin, abs(state[10 + k])),
+        )
     return fastest <= slowest and spin <= turning
 
 
 @numba.njit(**OPTIONS)
 def _rest_poses(
-    body, law, rest, h, n_asked, n_most, starts, mus, e_ns, shifts, tensors, inverses, spherical, gravity, out
+    body,
+    law,
+    rest,
+    h,
+    n_asked,
+    n_most,
+    starts,
+    mus,
+    e_ns,
+    shifts,
+    tensors,
+    inverses,
+    spherical,
+    gravity,
+    out,
 ):
-    """Fill ``out`` (n, 9): position of B's origin at step ``n_asked``, quaternion, rested, failed steps.
+    """Fill ``out`` (n, 9): position of B's origin at step ``n_asked``, quaternion, rested, failed
+    steps.
 
     ``rest`` is (m/s, rad/s, steps): a body that is no faster in so many steps lies still.
     """
@@ -141,7 +176,8 @@ def _rest_poses(
             step += 1
             if closed > 0 and iterations > law.max_iterations:
                 failed += 1
-            # more than once: a body may pass through a standstill at the top of a bounce, if hardly near the surface
+            # more than once: a body may pass through a standstill at the top of a bounce, if hardly
+            # near the surface
             lies = closed > 0 and _lies_still(state, law.surface_velocity, slowest, turning)
             still = still + 1 if lies else 0
         travel = (n_asked - step) * h
@@ -155,13 +191,16 @@ def _rest_poses(
 
 
 def symmetric_root(covariance: np.ndarray) -> np.ndarray:
-    """(n, n) the symmetric positive semidefinite matrix whose square is a covariance (n, n), which may be singular.
+    """(n, n) the symmetric positive semidefinite matrix whose square is a covariance (n, n), which
+    may be singular.
 
-    Starts are drawn with it. Among all roots this one is unique. Eigenvectors alone would do as well, but their signs
-    depend on the kernel that BLAS chooses for a processor, and draws with them.
+    Starts are drawn with it. Among all roots this one is unique. Eigenvectors alone would do as
+    well, but their signs depend on the kernel that BLAS chooses for a processor, and draws with
+    them.
     """
     values, axes = np.linalg.eigh(covariance)
-    # Eigenvalues that are zero come out as rounding, some negative; their roots would be a part in 1e8 of the largest.
+    # Eigenvalues that are zero come out as rounding, some negative; their roots would be a part in
+    # 1e8 of the largest.
     rounding = len(values) * np.finfo(float).eps * values[-1]
     deviations = np.sqrt(np.where(values > rounding, values, 0.0))
     return (axes * deviations) @ axes.T
@@ -170,7 +209,9 @@ def symmetric_root(covariance: np.ndarray) -> np.ndarray:
 def start_rows(body: BodyProperties, start: State, deviations: np.ndarray) -> np.ndarray:
     """Kernel states (n, 14) of a start and n deviations (n, 12) from it; see :class:`Runs`."""
     packed = np.repeat(pack_states(body, [start]), len(deviations), axis=0)
-    rotation = rotations.Rotation.from_rotvec(deviations[:, 3:6]) * rotations.as_rotation(packed[:, 3:7])
+    rotation = rotations.Rotation.from_rotvec(deviations[:, 3:6]) * rotations.as_rotation(
+        packed[:, 3:7]
+    )
     packed[:, 0:3] += deviations[:, 0:3]
     packed[:, 3:7] = rotations.as_quaternions(rotation)
     packed[:, 7:10] += deviations[:, 6:9]
@@ -189,17 +230,24 @@ def rest_poses(
 ) -> RestPoses:
     """Rest poses of all runs of one toss, at the moment of its sample ``n_samples - 1``.
 
-    A body that has not come to rest by then is followed for one second more; its pose then is reported with ``rested``
-    false. A tilt turns the surface about ``pivot`` ((3,) m, a point of it; by default the one below the start) while
-    gravity and the start stay: the run is simulated in the frame of the tilted surface and reported in C.
+    A body that has not come to rest by then is followed for one second more; its pose then is
+    reported with ``rested`` false. A tilt turns the surface about ``pivot`` ((3,) m, a point of it;
+    by default the one below the start) while gravity and the start stay: the run is simulated in
+    the frame of the tilted surface and reported in C.
 
     Raises :class:`ContactIdError` where the start state isn't finite.
     """
-    below = np.array([start.position[0], start.position[1], 0.0]) if pivot is None else np.asarray(pivot, dtype=float)
+    below = (
+        np.array([start.position[0], start.position[1], 0.0])
+        if pivot is None
+        else np.asarray(pivot, dtype=float)
+    )
     tilts = _tilts(runs.tilt)
     starts = _in_tilted_frame(start_rows(body, start, runs.state), tilts, below)
     if not np.isfinite(starts).all():
-        raise ContactIdError("the initial state of a simulation holds a NaN", "Check the measured start of the toss")
+        raise ContactIdError(
+            "the initial state of a simulation holds a NaN", "Check the measured start of the toss"
+        )
     moments, axes = np.linalg.eigh(np.asarray(body.inertia, dtype=float))
     varied = moments * runs.inertia
     upper = np.triu_indices(3)
@@ -229,12 +277,16 @@ def rest_poses(
         out,
     )
     orientation = rotations.as_quaternions(tilts * rotations.as_rotation(out[:, 3:7]))
-    return RestPoses(below + tilts.apply(out[:, :3] - below), orientation, out[:, 7] > 0.0, out[:, 8].astype(int))
+    return RestPoses(
+        below + tilts.apply(out[:, :3] - below), orientation, out[:, 7] > 0.0, out[:, 8].astype(int)
+    )
 
 
 def _tilts(slopes: np.ndarray) -> rotations.Rotation:
     """Rotations that raise a surface by slopes (n, 2) rad along x_C and y_C."""
-    return rotations.Rotation.from_rotvec(np.column_stack([slopes[:, 1], -slopes[:, 0], np.zeros(len(slopes))]))
+    return rotations.Rotation.from_rotvec(
+        np.column_stack([slopes[:, 1], -slopes[:, 0], np.zeros(len(slopes))])
+    )
 
 
 def _in_tilted_frame(rows: np.ndarray, tilts: rotations.Rotation, pivot: np.ndarray) -> np.ndarray:

@@ -1,7 +1,9 @@
-"""Simulate a rigid body tossed onto a plane (section II-B of the tossing paper), one toss at a time.
+"""Simulate a rigid body tossed onto a plane (section II-B of the tossing paper), one toss at a
+time.
 
-Everything is expressed in the surface frame C: origin in the plane, z_C its outward normal. Twists are hybrid, as in
-eq. 15: the velocity of B's origin and the angular velocity, both in C's orientation.
+Everything is expressed in the surface frame C: origin in the plane, z_C its outward normal. Twists
+are hybrid, as in eq. 15: the velocity of B's origin and the angular velocity, both in C's
+orientation.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ _SOLVERS = {"newton": box_kernel.NEWTON, "prox": box_kernel.PROX}
 
 @dataclass(frozen=True)
 class ContactParameters:
-    """Friction (eq. 11) and normal restitution (eq. 7), both dimensionless; e_T of eq. 9 is 0, as in the paper."""
+    """Friction (eq. 11) and normal restitution (eq. 7), both dimensionless; e_T of eq. 9 is 0, as
+    in the paper.
+    """
 
     friction_mu: float
     restitution_e_n: float
@@ -33,7 +37,9 @@ class ContactParameters:
         if not self.friction_mu >= 0:
             raise ContactIdError(f"friction_mu is {self.friction_mu}", "It must be 0 or more")
         if not 0 <= self.restitution_e_n <= 1:
-            raise ContactIdError(f"restitution_e_n is {self.restitution_e_n}", "It must lie in [0, 1]")
+            raise ContactIdError(
+                f"restitution_e_n is {self.restitution_e_n}", "It must lie in [0, 1]"
+            )
 
 
 @dataclass(frozen=True)
@@ -42,16 +48,19 @@ class SteppingOptions:
 
     time_step: float  # seconds between samples; the paper steps at the recording's own rate
     substeps: int = 1  # steps per sample
-    # of impacts: ``newton`` (the paper's eqs. 7 to 11) or ``incremental``, in which friction follows the
-    # slip while the normal impulse grows (:mod:`contactid.tossing.simulate.incremental`). Lasting contact
-    # is the same in both.
+    # of impacts: ``newton`` (the paper's eqs. 7 to 11) or ``incremental``, in which friction
+    # follows the slip while the normal impulse grows
+    # (:mod:`contactid.tossing.simulate.incremental`). Lasting contact is the same in both.
     law: str = "newton"
-    # ``newton`` (converged, see :mod:`contactid.tossing.simulate.contact_newton`) or ``prox`` (the paper's
-    # fixed point)
+    # ``newton`` (converged, see :mod:`contactid.tossing.simulate.contact_newton`) or ``prox`` (the
+    # paper's fixed point)
     solver: str = "newton"
-    tolerance: float = 1e-11  # newton: violation of the contact law, m/s. Prox: change of the impulses, N s.
-    # where the solver gives up. Newton: the step has failed if the law is then violated by more than 1e-9
-    # m/s. Prox: the step has failed. A failed step reports ``max_iterations + 1`` iterations.
+    tolerance: float = (
+        1e-11  # newton: violation of the contact law, m/s. Prox: change of the impulses, N s.
+    )
+    # where the solver gives up. Newton: the step has failed if the law is then violated by more
+    # than 1e-9 m/s. Prox: the step has failed. A failed step reports ``max_iterations + 1``
+    # iterations.
     max_iterations: int = 100
     prox_step: float = 1e-4  # the r of eqs. 8 and 10 in kg.
     gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY)  # (3,) m/s2 in C
@@ -76,7 +85,8 @@ class State:
 class Trajectory:
     """A simulated toss; n samples, sample 0 is the initial state."""
 
-    # position, orientation, linear_velocity, angular_velocity: (n, 3), (n, 4), (n, 3), (n, 3): as in :class:`State`
+    # position, orientation, linear_velocity, angular_velocity: (n, 3), (n, 4), (n, 3), (n, 3): as
+    # in :class:`State`
     position: np.ndarray
     orientation: np.ndarray
     linear_velocity: np.ndarray
@@ -84,7 +94,8 @@ class Trajectory:
     # contacts, iterations: per step ((n - 1) substeps): closed contacts and solver iterations
     contacts: np.ndarray
     iterations: np.ndarray
-    # per step: violation of the contact law, m/s; of an incremental impact, the approach that is left
+    # per step: violation of the contact law, m/s; of an incremental impact, the approach that is
+    # left
     residual: np.ndarray
     energy: np.ndarray  # per step: kinetic plus potential energy after it, J
     impulses: np.ndarray = field(repr=False)  # (steps, vertices, 3) N s in C
@@ -116,7 +127,9 @@ def body_arrays(body: BodyProperties) -> BodyArrays:
 
 
 def contact_law(
-    parameters: ContactParameters, options: SteppingOptions, surface_velocity: np.ndarray | None = None
+    parameters: ContactParameters,
+    options: SteppingOptions,
+    surface_velocity: np.ndarray | None = None,
 ) -> ContactLaw:
     """Parameters and solver options in the form the compiled code takes."""
     return ContactLaw(
@@ -133,7 +146,9 @@ def contact_law(
 
 
 def pack_states(body: BodyProperties, states: Sequence[State]) -> np.ndarray:
-    """Rows of the 14 numbers of :mod:`contactid.tossing.simulate.box_kernel` for states given at B's origin."""
+    """Rows of the 14 numbers of :mod:`contactid.tossing.simulate.box_kernel` for states given at
+    B's origin.
+    """
     orientation = np.array([state.orientation for state in states], dtype=float)
     omega = np.array([state.angular_velocity for state in states], dtype=float)
     rotation = rotations.matrices(orientation)
@@ -141,7 +156,9 @@ def pack_states(body: BodyProperties, states: Sequence[State]) -> np.ndarray:
     packed = np.zeros((len(states), STATE_SIZE))
     packed[:, 0:3] = np.array([state.position for state in states]) + offset
     packed[:, 3:7] = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)
-    packed[:, 7:10] = np.array([state.linear_velocity for state in states]) + np.cross(omega, offset)
+    packed[:, 7:10] = np.array([state.linear_velocity for state in states]) + np.cross(
+        omega, offset
+    )
     packed[:, 10:13] = np.einsum("nji,nj->ni", rotation, omega)
     return packed
 
@@ -162,12 +179,24 @@ def simulate(
         raise ContactIdError("a simulation of no samples was asked for", "Give at least one")
     packed = pack_states(body, [state])[0]
     if not np.isfinite(packed).all():
-        raise ContactIdError("the initial state of a simulation holds a NaN", "Check the measured start of the toss")
+        raise ContactIdError(
+            "the initial state of a simulation holds a NaN", "Check the measured start of the toss"
+        )
     n_steps = (n_samples - 1) * options.substeps
     poses, twists = np.empty((n_samples, 7)), np.empty((n_samples, 6))
     steps, impulses = np.empty((n_steps, 5)), np.empty((n_steps, len(body.vertices), 3))
     law = contact_law(parameters, options, surface_velocity)
-    box_kernel.rollout(body_arrays(body), law, options.step, options.substeps, packed, poses, twists, steps, impulses)
+    box_kernel.rollout(
+        body_arrays(body),
+        law,
+        options.step,
+        options.substeps,
+        packed,
+        poses,
+        twists,
+        steps,
+        impulses,
+    )
     return Trajectory(
         position=poses[:, :3],
         orientation=poses[:, 3:],

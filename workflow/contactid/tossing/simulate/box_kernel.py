@@ -1,18 +1,23 @@
-"""Compiled time-stepping of one rigid body over a plane: Moreau's midpoint scheme (eqs. 3 to 11, tossing paper).
+"""Compiled time-stepping of one rigid body over a plane: Moreau's midpoint scheme (eqs. 3 to 11,
+tossing paper).
 
-A state is one row of 14 numbers: centre of mass in C (3, m), quaternion of R_CB (4, real part first), velocity of the
-centre of mass in C (3, m/s), angular velocity in B (3, rad/s), number of contacts closed in the step that led to it.
-One step of length h:
+A state is one row of 14 numbers: centre of mass in C (3, m), quaternion of R_CB (4, real part
+first), velocity of the centre of mass in C (3, m/s), angular velocity in B (3, rad/s), number of
+contacts closed in the step that led to it. One step of length h:
 
-1. half a step of motion with the old twist gives the midpoint pose, where contacts and force directions are found;
-2. free motion: gravity, and the gyroscopic term of eq. 3 by the implicit midpoint rule, which keeps the kinetic energy;
-3. impulses of the closed contacts from the impact and friction law (:mod:`contactid.tossing.simulate.contact_kernel`),
-   or, where one of them approaches and the law says so, from :mod:`contactid.tossing.simulate.incremental`;
+1. half a step of motion with the old twist gives the midpoint pose, where contacts and force
+   directions are found;
+2. free motion: gravity, and the gyroscopic term of eq. 3 by the implicit midpoint rule, which keeps
+   the kinetic energy;
+3. impulses of the closed contacts from the impact and friction law
+   (:mod:`contactid.tossing.simulate.contact_kernel`), or, where one of them approaches and the law
+   says so, from :mod:`contactid.tossing.simulate.incremental`;
 4. half a step of motion with the new twist.
 
-Deviation: the authors' program writes eq. 3 in the body frame and takes the term ``v x* M v`` at the start of the step,
-which adds kinetic energy m |omega x v|^2 h^2 / 2 in every step of free flight. Here linear momentum is kept in the
-inertial orientation, so flight is exact and energy can't grow in it.
+Deviation: the authors' program writes eq. 3 in the body frame and takes the term ``v x* M v`` at
+the start of the step, which adds kinetic energy m |omega x v|^2 h^2 / 2 in every step of free
+flight. Here linear momentum is kept in the inertial orientation, so flight is exact and energy
+can't grow in it.
 """
 
 from __future__ import annotations
@@ -41,11 +46,15 @@ from contactid.tossing.simulate.incremental import RESTING, SLOWEST, collide
 STATE_SIZE = 14
 TOUCHING = 13  # the entry of the state that counts contacts
 NEWTON, PROX = 0, 1
-_REST_SPEED = 1e-9  # m/s: a body slower than this before and after a step repeats that step for ever
+_REST_SPEED = (
+    1e-9  # m/s: a body slower than this before and after a step repeats that step for ever
+)
 
 
 class BodyArrays(NamedTuple):
-    """A rigid body as the compiled code wants it; frame B throughout, symmetric tensors as (xx, xy, xz, yy, yz, zz)."""
+    """A rigid body as the compiled code wants it; frame B throughout, symmetric tensors as (xx, xy,
+    xz, yy, yz, zz).
+    """
 
     vertices: np.ndarray  # (n_vertices, 3) m, from the centre of mass
     center_of_mass: tuple[float, float, float]  # m, from the body's origin
@@ -72,7 +81,9 @@ class ContactLaw(NamedTuple):
 
 @numba.njit(**OPTIONS)
 def with_values(law, friction_mu, restitution_e_n, surface_velocity):
-    """The same law with other friction, restitution and surface velocity (compiled code has no ``_replace``)."""
+    """The same law with other friction, restitution and surface velocity (compiled code has no
+    ``_replace``).
+    """
     return ContactLaw(
         friction_mu,
         restitution_e_n,
@@ -93,7 +104,9 @@ def rotate_by(state, h):
     s = a * a + b * b + c * c
     if s < 0.01:  # half an angle below 0.1 rad: the series is exact to the last digit
         k = 1.0 - s * (1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s * (1.0 / 362880.0))))
-        r = 1.0 - s * (0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s * (1.0 / 40320.0 - s * (1.0 / 3628800.0)))))
+        r = 1.0 - s * (
+            0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s * (1.0 / 40320.0 - s * (1.0 / 3628800.0))))
+        )
     else:
         half = np.sqrt(s)
         k, r = np.sin(half) / half, np.cos(half)
@@ -129,7 +142,11 @@ def rotation_of(state):
 def turn(rotation, a0, a1, a2):
     """R a: coordinates in C of a vector given in B."""
     r00, r01, r02, r10, r11, r12, r20, r21, r22 = rotation
-    return r00 * a0 + r01 * a1 + r02 * a2, r10 * a0 + r11 * a1 + r12 * a2, r20 * a0 + r21 * a1 + r22 * a2
+    return (
+        r00 * a0 + r01 * a1 + r02 * a2,
+        r10 * a0 + r11 * a1 + r12 * a2,
+        r20 * a0 + r21 * a1 + r22 * a2,
+    )
 
 
 @numba.njit(**INLINE)
@@ -152,7 +169,8 @@ def turn_tensor(rotation, tensor):
 
 @numba.njit(**OPTIONS)
 def turn_freely(body, h, state):
-    """Advance the angular velocity (B) by torque-free motion: I (w' - w) = -h m x I m with m = (w + w') / 2.
+    """Advance the angular velocity (B) by torque-free motion: I (w' - w) = -h m x I m with m = (w +
+    w') / 2.
 
     The implicit midpoint rule keeps w.I.w exactly, because m.(m x I m) = 0.
     """
@@ -162,7 +180,11 @@ def turn_freely(body, h, state):
     xx, xy, xz, yy, yz, zz = body.inertia
     ixx, ixy, ixz, iyy, iyz, izz = body.inverse_inertia
     for _ in range(60):
-        l0, l1, l2 = xx * m0 + xy * m1 + xz * m2, xy * m0 + yy * m1 + yz * m2, xz * m0 + yz * m1 + zz * m2
+        l0, l1, l2 = (
+            xx * m0 + xy * m1 + xz * m2,
+            xy * m0 + yy * m1 + yz * m2,
+            xz * m0 + yz * m1 + zz * m2,
+        )
         t0, t1, t2 = m1 * l2 - m2 * l1, m2 * l0 - m0 * l2, m0 * l1 - m1 * l0
         x0 = w0 - half * (ixx * t0 + ixy * t1 + ixz * t2)
         x1 = w1 - half * (ixy * t0 + iyy * t1 + iyz * t2)
@@ -181,15 +203,23 @@ def find_contacts(body, state, contacts):
     r0, r1, r2 = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
     n = 0
     for i in range(body.vertices.shape[0]):
-        contacts[n, VERTEX] = i  # overwritten by the next one unless it counts: branches would cost more
-        height = state[2] + r0 * body.vertices[i, 0] + r1 * body.vertices[i, 1] + r2 * body.vertices[i, 2]
+        contacts[n, VERTEX] = (
+            i  # overwritten by the next one unless it counts: branches would cost more
+        )
+        height = (
+            state[2]
+            + r0 * body.vertices[i, 0]
+            + r1 * body.vertices[i, 1]
+            + r2 * body.vertices[i, 2]
+        )
         n += 1 if height <= 0.0 else 0
     return n
 
 
 @numba.njit(**INLINE)
 def advance(body, law, h, state, contacts, check):
-    """One step of length ``h``, in place; returns (contacts, iterations, friction needed, residual).
+    """One step of length ``h``, in place; returns (contacts, iterations, friction needed,
+    residual).
 
     The residual of the contact law (m/s) is 0 where ``check`` doesn't ask for it.
     """
@@ -228,10 +258,11 @@ def _fly(body, law, h, state):
 
 @numba.njit(**INLINE)
 def _set_up(body, law, state, rotation, contacts, n):
-    """Fill the table with the contacts of the midpoint pose, from the state before gravity and impulses.
+    """Fill the table with the contacts of the midpoint pose, from the state before gravity and
+    impulses.
 
-    Returns whether it is an incremental impact. Its restitution is Poisson's, and a slow contact has none by that law:
-    with e_T = 0, Newton's would add energy.
+    Returns whether it is an incremental impact. Its restitution is Poisson's, and a slow contact
+    has none by that law: with e_T = 0, Newton's would add energy.
     """
     w0, w1, _ = turn(rotation, state[10], state[11], state[12])
     s0, s1, s2 = law.surface_velocity
@@ -259,7 +290,10 @@ def _touch(body, law, h, state, contacts, n, check):
     impact = _set_up(body, law, state, rotation, contacts, n)
     inertia, inverse_inertia = body.inertia, body.inverse_inertia
     if not body.spherical:
-        inertia, inverse_inertia = turn_tensor(rotation, inertia), turn_tensor(rotation, inverse_inertia)
+        inertia, inverse_inertia = (
+            turn_tensor(rotation, inertia),
+            turn_tensor(rotation, inverse_inertia),
+        )
     _fly(body, law, h, state)
     w0, w1, w2 = turn(rotation, state[10], state[11], state[12])
     free = state[7], state[8], state[9], w0, w1, w2
@@ -275,7 +309,9 @@ def _touch(body, law, h, state, contacts, n, check):
             contacts,
         )  # fmt: skip
         if violation > FAILED:
-            exact = contact_residual(n, inverse_mass, inverse_inertia, law.friction_mu, free, contacts)
+            exact = contact_residual(
+                n, inverse_mass, inverse_inertia, law.friction_mu, free, contacts
+            )
             iterations = law.max_iterations + (1 if exact > FAILED else 0)
     else:
         iterations = solve_prox(
@@ -284,7 +320,9 @@ def _touch(body, law, h, state, contacts, n, check):
         )  # fmt: skip
         needed, twist = np.inf, twist_of(n, inverse_mass, inverse_inertia, free, contacts)
     if check and not impact:
-        residual = contact_residual(n, inverse_mass, inverse_inertia, law.friction_mu, free, contacts)
+        residual = contact_residual(
+            n, inverse_mass, inverse_inertia, law.friction_mu, free, contacts
+        )
     for i in range(contacts.shape[0]):
         for k in range(3):
             contacts[i, MEMORY + k] = 0.0
@@ -316,7 +354,12 @@ def energy(body, gravity, state):
     w0, w1, w2 = state[10], state[11], state[12]
     xx, xy, xz, yy, yz, zz = body.inertia
     g0, g1, g2 = gravity
-    spin = xx * w0 * w0 + yy * w1 * w1 + zz * w2 * w2 + 2.0 * (xy * w0 * w1 + xz * w0 * w2 + yz * w1 * w2)
+    spin = (
+        xx * w0 * w0
+        + yy * w1 * w1
+        + zz * w2 * w2
+        + 2.0 * (xy * w0 * w1 + xz * w0 * w2 + yz * w1 * w2)
+    )
     square = state[7] * state[7] + state[8] * state[8] + state[9] * state[9]
     height = g0 * state[0] + g1 * state[1] + g2 * state[2]
     return 0.5 * spin + (0.5 * square - height) / body.inverse_mass
@@ -355,11 +398,13 @@ def _record(body, state, sample, poses, twists):
 
 @numba.njit(**OPTIONS)
 def rollout(body, law, h, substeps, start, poses, twists, steps, impulses):
-    """Simulate from ``start`` (14,), recording every ``substeps`` steps; sample 0 is the initial state.
+    """Simulate from ``start`` (14,), recording every ``substeps`` steps; sample 0 is the initial
+    state.
 
-    Fills ``poses`` (n, 7: origin of B in C, quaternion), ``twists`` (n, 6: velocity of B's origin in C, angular
-    velocity in C), ``steps`` ((n - 1) substeps, 5: contacts, iterations, friction needed, residual in m/s, energy after
-    the step in J) and ``impulses`` ((n - 1) substeps, n_vertices, 3: N s in C).
+    Fills ``poses`` (n, 7: origin of B in C, quaternion), ``twists`` (n, 6: velocity of B's origin
+    in C, angular velocity in C), ``steps`` ((n - 1) substeps, 5: contacts, iterations, friction
+    needed, residual in m/s, energy after the step in J) and ``impulses`` ((n - 1) substeps,
+    n_vertices, 3: N s in C).
     """
     contacts = np.zeros((body.vertices.shape[0], COLUMNS))
     state = start.copy()
@@ -367,7 +412,12 @@ def rollout(body, law, h, substeps, start, poses, twists, steps, impulses):
     for sample in range(1, poses.shape[0]):
         for row in range((sample - 1) * substeps, sample * substeps):
             n, iterations, needed, residual = advance(body, law, h, state, contacts, True)
-            steps[row, 0], steps[row, 1], steps[row, 2], steps[row, 3] = n, iterations, needed, residual
+            steps[row, 0], steps[row, 1], steps[row, 2], steps[row, 3] = (
+                n,
+                iterations,
+                needed,
+                residual,
+            )
             steps[row, 4] = energy(body, law.gravity, state)
             for i in range(impulses.shape[1]):
                 for k in range(3):

@@ -1,20 +1,24 @@
-"""The impact and friction law of a rigid body whose vertices touch a plane (eqs. 7 to 11, tossing paper), compiled.
+"""The impact and friction law of a rigid body whose vertices touch a plane (eqs. 7 to 11, tossing
+paper), compiled.
 
 For every closed contact i with impulse ``P_i = (T_x, T_y, N)``, all in the surface frame C:
 
 * ``xi_i = gamma_i^+ + diag(e_T, e_T, e_N) gamma_i^-`` (eq. 9 and the text above eq. 8),
 * ``0 <= N_i``, ``xi_Ni >= 0``, ``N_i xi_Ni = 0`` (eq. 8),
-* ``|T_i| <= mu N_i``; ``xi_Ti = 0`` inside the disk, ``xi_Ti`` opposed to ``T_i`` on its rim (eqs. 10, 11).
+* ``|T_i| <= mu N_i``; ``xi_Ti = 0`` inside the disk, ``xi_Ti`` opposed to ``T_i`` on its rim (eqs.
+  10, 11).
 
-With the twist ``u = (v, omega)`` of the centre of mass after the impulses, ``xi_i = W_i u + offset_i``, where
-``W_i u = v + omega x r_i`` and the offset (``diag(e) gamma_i^-`` minus the surface's velocity) is known beforehand, and
-``u = u_free + M^-1 sum W_i^T P_i``.
+With the twist ``u = (v, omega)`` of the centre of mass after the impulses, ``xi_i = W_i u +
+offset_i``, where ``W_i u = v + omega x r_i`` and the offset (``diag(e) gamma_i^-`` minus the
+surface's velocity) is known beforehand, and ``u = u_free + M^-1 sum W_i^T P_i``.
 
-This module holds the law itself, the exact solution of a single contact, and the paper's fixed point for several.
+This module holds the law itself, the exact solution of a single contact, and the paper's fixed
+point for several.
 :mod:`contactid.tossing.simulate.contact_newton` solves several at once.
 
-The data of a step are one row per closed contact in a table with the columns below; what belongs to the body as a whole
-are tuples: twists (6), symmetric tensors (xx, xy, xz, yy, yz, zz). Compiled code pays for every array it is handed.
+The data of a step are one row per closed contact in a table with the columns below; what belongs to
+the body as a whole are tuples: twists (6), symmetric tensors (xx, xy, xz, yy, yz, zz). Compiled
+code pays for every array it is handed.
 """
 
 from __future__ import annotations
@@ -27,7 +31,8 @@ import numpy as np
 from contactid.core import compiled
 
 OPTIONS: Any = {**compiled.OPTIONS, "fastmath": {"contract"}}
-# small functions, and those called from one place: a call that isn't inlined counts references to its arrays
+# small functions, and those called from one place: a call that isn't inlined counts references to
+# its arrays
 INLINE: Any = {"forceinline": True, **OPTIONS}
 
 # first columns of the table of contacts
@@ -101,9 +106,11 @@ def xi_of(contacts, i, twist):
 
 @numba.njit(**OPTIONS)
 def contact_residual(n, inverse_mass, inverse_inertia, mu, free, contacts):
-    """Largest violation of the law over the contacts in m/s, everything recomputed from the impulses.
+    """Largest violation of the law over the contacts in m/s, everything recomputed from the
+    impulses.
 
-    It is the natural map of eqs. 8 and 10 with r = 1 / G, ``|P - prox(P - r xi)| / r``: zero exactly at a solution.
+    It is the natural map of eqs. 8 and 10 with r = 1 / G, ``|P - prox(P - r xi)| / r``: zero
+    exactly at a solution.
     """
     twist = twist_of(n, inverse_mass, inverse_inertia, free, contacts)
     worst = 0.0
@@ -111,7 +118,10 @@ def contact_residual(n, inverse_mass, inverse_inertia, mu, free, contacts):
         set_scale(inverse_mass, inverse_inertia, contacts, i)
         g_n, g_t = contacts[i, SCALE_N], contacts[i, SCALE_T]
         x0, x1, x2 = xi_of(contacts, i, twist)
-        normal, limit = abs(min(g_n * contacts[i, IMPULSE + 2], x2)), g_t * mu * max(contacts[i, IMPULSE + 2], 0.0)
+        normal, limit = (
+            abs(min(g_n * contacts[i, IMPULSE + 2], x2)),
+            g_t * mu * max(contacts[i, IMPULSE + 2], 0.0),
+        )
         t0, t1 = g_t * contacts[i, IMPULSE], g_t * contacts[i, IMPULSE + 1]
         y0, y1 = t0 - x0, t1 - x1
         square = y0 * y0 + y1 * y1
@@ -167,9 +177,11 @@ def block_of(contacts, i):
 
 @numba.njit(**INLINE)
 def _sliding(block, b0, b1, b2, mu, d0, d1):
-    """Normal impulse and tangential ``xi`` of a contact that slides along d: (denominator, N, xi_x, xi_y).
+    """Normal impulse and tangential ``xi`` of a contact that slides along d: (denominator, N, xi_x,
+    xi_y).
 
-    With T = -mu N d the condition xi_N = 0 gives N = -b_N / (G_NN - mu g.d), g being the coupling of N and T.
+    With T = -mu N d the condition xi_N = 0 gives N = -b_N / (G_NN - mu g.d), g being the coupling
+    of N and T.
     """
     g00, g01, g02, g11, g12, g22 = block
     denominator = g22 - mu * (g02 * d0 + g12 * d1)
@@ -181,7 +193,9 @@ def _sliding(block, b0, b1, b2, mu, d0, d1):
 
 @numba.njit(**OPTIONS)
 def _slip_direction(block, b0, b1, b2, mu, d0, d1):
-    """Newton's method for the direction d of sliding, which is parallel to xi_T(d); returns (found, d0, d1, N)."""
+    """Newton's method for the direction d of sliding, which is parallel to xi_T(d); returns (found,
+    d0, d1, N).
+    """
     g00, g01, g02, g11, g12, g22 = block
     for _ in range(_MAX_ANGLE_STEPS):
         denominator, normal, x0, x1 = _sliding(block, b0, b1, b2, mu, d0, d1)
@@ -206,7 +220,9 @@ def _slip_direction(block, b0, b1, b2, mu, d0, d1):
 
 @numba.njit(**OPTIONS)
 def _scan_directions(block, b0, b1, b2, mu):
-    """The rare cases: the direction of a coarse circle along which xi_T is most nearly parallel to it."""
+    """The rare cases: the direction of a coarse circle along which xi_T is most nearly parallel to
+    it.
+    """
     best, best0, best1 = -2.0, 1.0, 0.0
     for k in range(_SCAN):
         angle = 2.0 * np.pi * k / _SCAN
@@ -223,15 +239,26 @@ def _scan_directions(block, b0, b1, b2, mu):
 
 @numba.njit(**OPTIONS)
 def solve_contact(contacts, i, b0, b1, b2, mu, start0, start1):
-    """Exact impulse of contact i whose ``xi`` without its own impulse is ``b``; returns (T_x, T_y, N).
+    """Exact impulse of contact i whose ``xi`` without its own impulse is ``b``; returns (T_x, T_y,
+    N).
 
     Sticking is a linear system; sliding is one equation for the direction, begun at ``start``.
     """
     if b2 >= 0.0:
         return 0.0, 0.0, 0.0
-    t0 = -(contacts[i, INVERSE] * b0 + contacts[i, INVERSE + 1] * b1 + contacts[i, INVERSE + 2] * b2)
-    t1 = -(contacts[i, INVERSE + 3] * b0 + contacts[i, INVERSE + 4] * b1 + contacts[i, INVERSE + 5] * b2)
-    n = -(contacts[i, INVERSE + 6] * b0 + contacts[i, INVERSE + 7] * b1 + contacts[i, INVERSE + 8] * b2)
+    t0 = -(
+        contacts[i, INVERSE] * b0 + contacts[i, INVERSE + 1] * b1 + contacts[i, INVERSE + 2] * b2
+    )
+    t1 = -(
+        contacts[i, INVERSE + 3] * b0
+        + contacts[i, INVERSE + 4] * b1
+        + contacts[i, INVERSE + 5] * b2
+    )
+    n = -(
+        contacts[i, INVERSE + 6] * b0
+        + contacts[i, INVERSE + 7] * b1
+        + contacts[i, INVERSE + 8] * b2
+    )
     if n >= 0.0 and t0 * t0 + t1 * t1 <= mu * mu * n * n:
         return t0, t1, n
     block = block_of(contacts, i)
@@ -251,11 +278,14 @@ def solve_contact(contacts, i, b0, b1, b2, mu, start0, start1):
 
 
 @numba.njit(**OPTIONS)
-def solve_prox(n, inverse_mass, inverse_inertia, mu, step, tolerance, max_iterations, free, contacts):
-    """The paper's fixed point P <- prox(P - r xi) (eqs. 8 and 10) with r = ``step`` in kg; returns the iterations.
+def solve_prox(
+    n, inverse_mass, inverse_inertia, mu, step, tolerance, max_iterations, free, contacts
+):
+    """The paper's fixed point P <- prox(P - r xi) (eqs. 8 and 10) with r = ``step`` in kg; returns
+    the iterations.
 
-    It ends when the impulses' change, summed over contacts, is below ``tolerance`` (N s), as in the authors' code;
-    ``max_iterations + 1`` is returned where it doesn't.
+    It ends when the impulses' change, summed over contacts, is below ``tolerance`` (N s), as in the
+    authors' code; ``max_iterations + 1`` is returned where it doesn't.
     """
     for iteration in range(max_iterations):
         twist = twist_of(n, inverse_mass, inverse_inertia, free, contacts)
@@ -268,7 +298,11 @@ def solve_prox(n, inverse_mass, inverse_inertia, mu, step, tolerance, max_iterat
             size, limit = np.sqrt(t0 * t0 + t1 * t1), mu * normal
             if size > limit:
                 t0, t1 = t0 * limit / size, t1 * limit / size
-            contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2] = t0, t1, normal
+            contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2] = (
+                t0,
+                t1,
+                normal,
+            )
             change_n += (normal - p2) ** 2
             change_t += (t0 - p0) ** 2 + (t1 - p1) ** 2
         if np.sqrt(change_n) + np.sqrt(change_t) < tolerance:

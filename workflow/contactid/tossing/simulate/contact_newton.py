@@ -1,28 +1,32 @@
-"""All contacts of a step at once: Newton's method on the impact and friction law (eqs. 7 to 11 of the tossing paper).
+"""All contacts of a step at once: Newton's method on the impact and friction law (eqs. 7 to 11 of
+the tossing paper).
 
-Coulomb's law of a closed contact says ``T |xi_T| + mu N xi_T = 0``. With ``s = sqrt(|xi_T|^2 + epsilon^2)`` and
-``h = xi_T / s`` the equation ``T s + mu N xi_T = 0`` is smooth in impulse and velocity together, in sliding and in
-sticking alike, and its linearisation in both,
+Coulomb's law of a closed contact says ``T |xi_T| + mu N xi_T = 0``. With ``s = sqrt(|xi_T|^2 +
+epsilon^2)`` and ``h = xi_T / s`` the equation ``T s + mu N xi_T = 0`` is smooth in impulse and
+velocity together, in sliding and in sticking alike, and its linearisation in both,
 
     ``T_new = -mu N_new h - A (xi_T,new - xi_T)``,  ``A = (mu N 1 + sym(T h^T)) / s``,
 
-needs no decision which of the two it is: far from rest A is how fast the direction of sliding turns, close to rest it
-is so stiff that the contact stays where it is. (The idea comes from the minimisation of sums of norms: Chan, Golub and
-Mulet 1999.) ``|T| <= mu N`` is restored after each step, and epsilon can be far below any velocity of interest. For the
-normal direction, with the argument of eq. 8 and r = 1 / G_NN,
+needs no decision which of the two it is: far from rest A is how fast the direction of sliding
+turns, close to rest it is so stiff that the contact stays where it is. (The idea comes from the
+minimisation of sums of norms: Chan, Golub and Mulet 1999.) ``|T| <= mu N`` is restored after each
+step, and epsilon can be far below any velocity of interest. For the normal direction, with the
+argument of eq. 8 and r = 1 / G_NN,
 
     ``N_new = 0`` where ``N - xi_N / G_NN <= 0``, else ``N_new = N - k xi_N,new``,
 
-k being so large that it stands for ``xi_N,new = 0``. Being finite, it makes this a proximal point method: where the
-impulses are not unique (four vertices of a resting face: hyperstatic), it goes to the solution nearest to the start.
-The price is a factor 1 / k in the rate of convergence, none in accuracy: the residual is that of the exact law.
+k being so large that it stands for ``xi_N,new = 0``. Being finite, it makes this a proximal point
+method: where the impulses are not unique (four vertices of a resting face: hyperstatic), it goes to
+the solution nearest to the start. The price is a factor 1 / k in the rate of convergence, none in
+accuracy: the residual is that of the exact law.
 
-Altogether ``P_new = p - K W_i du``; eliminating the impulses leaves six equations for the change of the twist, however
-many contacts are closed: ``(M + sum W_i^T K_i W_i) du = sum W_i^T p_i - M (u - u_free)``.
+Altogether ``P_new = p - K W_i du``; eliminating the impulses leaves six equations for the change of
+the twist, however many contacts are closed: ``(M + sum W_i^T K_i W_i) du = sum W_i^T p_i - M (u -
+u_free)``.
 
 Deviation: the authors iterate eqs. 8 and 10 as they stand
-(:func:`contactid.tossing.simulate.contact_kernel.solve_prox`) with a step and a tolerance that stop far from a
-solution. The law solved here is the same.
+(:func:`contactid.tossing.simulate.contact_kernel.solve_prox`) with a step and a tolerance that stop
+far from a solution. The law solved here is the same.
 """
 
 from __future__ import annotations
@@ -52,17 +56,21 @@ from contactid.tossing.simulate.contact_kernel import (
 FAILED = 1e-9  # m/s: a step whose contact law is violated by more has failed
 _STIFFNESS = 1e8  # k G_NN
 _EPSILON = 1e-15  # m/s
-_ENOUGH = 4  # Newton steps after which half of FAILED is good enough: slip of 1e-9 m/s has directions good to 1e-8
+# Newton steps after which half of FAILED is good enough: slip of 1e-9 m/s has directions good to
+# 1e-8
+_ENOUGH = 4
 _PATIENCE = 25  # Newton steps before the fixed point finds another start
 _STICKING_STEPS = 4
 
 
 @numba.njit(**INLINE)
 def violation_of(n, inverse_mass, inertia, mu, sticking, free, twist, contacts):
-    """Fill ``xi``; returns the violation of the law in m/s and the momentum of the twist that no impulse explains.
+    """Fill ``xi``; returns the violation of the law in m/s and the momentum of the twist that no
+    impulse explains.
 
     ``|T| <= mu N`` is presumed; then the violation bounds that of
-    :func:`contactid.tossing.simulate.contact_kernel.contact_residual` up to the unexplained momentum. With
+    :func:`contactid.tossing.simulate.contact_kernel.contact_residual` up to the unexplained
+        momentum. With
     ``sticking`` every closed contact must stick, whatever friction that takes.
     """
     worst = 0.0
@@ -72,7 +80,11 @@ def violation_of(n, inverse_mass, inertia, mu, sticking, free, twist, contacts):
     mass = 1.0 / inverse_mass
     d0, d1, d2 = w0 - a3, w1 - a4, w2 - a5
     f0, f1, f2 = mass * (v0 - a0), mass * (v1 - a1), mass * (v2 - a2)
-    m0, m1, m2 = xx * d0 + xy * d1 + xz * d2, xy * d0 + yy * d1 + yz * d2, xz * d0 + yz * d1 + zz * d2
+    m0, m1, m2 = (
+        xx * d0 + xy * d1 + xz * d2,
+        xy * d0 + yy * d1 + yz * d2,
+        xz * d0 + yz * d1 + zz * d2,
+    )
     for i in range(n):
         x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
         p0, p1, p2 = contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2]
@@ -105,14 +117,20 @@ def _velocity_of(inverse_mass, inverse_inertia, momentum, contacts):
     """About the velocity in m/s that a momentum (6) gives the contacts."""
     f0, f1, f2, m0, m1, m2 = momentum
     xx, xy, xz, yy, yz, zz = inverse_inertia
-    w0, w1, w2 = xx * m0 + xy * m1 + xz * m2, xy * m0 + yy * m1 + yz * m2, xz * m0 + yz * m1 + zz * m2
+    w0, w1, w2 = (
+        xx * m0 + xy * m1 + xz * m2,
+        xy * m0 + yy * m1 + yz * m2,
+        xz * m0 + yz * m1 + zz * m2,
+    )
     reach = abs(contacts[0, ARM]) + abs(contacts[0, ARM + 1]) + abs(contacts[0, ARM + 2])
     return max(abs(f0), abs(f1), abs(f2)) * inverse_mass + max(abs(w0), abs(w1), abs(w2)) * reach
 
 
 @numba.njit(**INLINE)
 def _linearise(mu, sticking, contacts, i):
-    """Fill ``p`` and ``K`` of contact i and return them: (p_x, p_y, p_N, K_xx, K_xy, K_yy, K_xN, K_yN, K_NN)."""
+    """Fill ``p`` and ``K`` of contact i and return them: (p_x, p_y, p_N, K_xx, K_xy, K_yy, K_xN,
+    K_yN, K_NN).
+    """
     p0, p1, p2 = contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2]
     x0, x1, x2 = contacts[i, XI], contacts[i, XI + 1], contacts[i, XI + 2]
     if contacts[i, SCALE_N] * p2 <= x2:
@@ -138,11 +156,13 @@ def _linearise(mu, sticking, contacts, i):
 
 @numba.njit(**INLINE)
 def _assemble(n, inverse_mass, inertia, mu, sticking, momentum, contacts):
-    """The six equations in blocks [[A, B], [C, D]] (velocity, angular velocity) with the right-hand side, as tuples.
+    """The six equations in blocks [[A, B], [C, D]] (velocity, angular velocity) with the right-hand
+    side, as tuples.
 
-    A is [[a00, a01, a02], [a01, a11, a12], [0, 0, a22]]; the last entry of B's third row is zero. M (u - u_free) is the
-    impulses' momentum plus the unexplained one, so the right-hand side is summed as W^T (p - P). Written out in
-    scalars: arrays of this size cost more than the arithmetic.
+    A is [[a00, a01, a02], [a01, a11, a12], [0, 0, a22]]; the last entry of B's third row is zero. M
+    (u - u_free) is the impulses' momentum plus the unexplained one, so the right-hand side is
+    summed as W^T (p - P). Written out in scalars: arrays of this size cost more than the
+    arithmetic.
     """
     d00, d01, d02, d11, d12, d22 = inertia
     d10, d20, d21 = d01, d02, d12
@@ -155,20 +175,46 @@ def _assemble(n, inverse_mass, inertia, mu, sticking, momentum, contacts):
     for i in range(n):
         x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
         q0, q1, q2, k00, k01, k11, k02, k12, k22 = _linearise(mu, sticking, contacts, i)
-        q0, q1, q2 = q0 - contacts[i, IMPULSE], q1 - contacts[i, IMPULSE + 1], q2 - contacts[i, IMPULSE + 2]
+        q0, q1, q2 = (
+            q0 - contacts[i, IMPULSE],
+            q1 - contacts[i, IMPULSE + 1],
+            q2 - contacts[i, IMPULSE + 2],
+        )
         # K [r]x^T: every row crossed with the arm
         r00, r01, r02 = y * k02 - z * k01, z * k00 - x * k02, x * k01 - y * k00
         r10, r11, r12 = y * k12 - z * k11, z * k01 - x * k12, x * k11 - y * k01
         r20, r21 = y * k22, -x * k22
-        a00, a01, a02, a11, a12, a22 = a00 + k00, a01 + k01, a02 + k02, a11 + k11, a12 + k12, a22 + k22
-        b00, b01, b02, b10, b11, b12 = b00 + r00, b01 + r01, b02 + r02, b10 + r10, b11 + r11, b12 + r12
+        a00, a01, a02, a11, a12, a22 = (
+            a00 + k00,
+            a01 + k01,
+            a02 + k02,
+            a11 + k11,
+            a12 + k12,
+            a22 + k22,
+        )
+        b00, b01, b02, b10, b11, b12 = (
+            b00 + r00,
+            b01 + r01,
+            b02 + r02,
+            b10 + r10,
+            b11 + r11,
+            b12 + r12,
+        )
         b20, b21 = b20 + r20, b21 + r21
         c00, c01, c02 = c00 - z * k01, c01 - z * k11, c02 + (y * k22 - z * k12)
         c10, c11, c12 = c10 + z * k00, c11 + z * k01, c12 + (z * k02 - x * k22)
-        c20, c21, c22 = c20 + (x * k01 - y * k00), c21 + (x * k11 - y * k01), c22 + (x * k12 - y * k02)
+        c20, c21, c22 = (
+            c20 + (x * k01 - y * k00),
+            c21 + (x * k11 - y * k01),
+            c22 + (x * k12 - y * k02),
+        )
         d00, d01, d02 = d00 + (y * r20 - z * r10), d01 + (y * r21 - z * r11), d02 - z * r12
         d10, d11, d12 = d10 + (z * r00 - x * r20), d11 + (z * r01 - x * r21), d12 + z * r02
-        d20, d21, d22 = d20 + (x * r10 - y * r00), d21 + (x * r11 - y * r01), d22 + (x * r12 - y * r02)
+        d20, d21, d22 = (
+            d20 + (x * r10 - y * r00),
+            d21 + (x * r11 - y * r01),
+            d22 + (x * r12 - y * r02),
+        )
         f0, f1, f2 = f0 + q0, f1 + q1, f2 + q2
         m0, m1, m2 = m0 + (y * q2 - z * q1), m1 + (z * q0 - x * q2), m2 + (x * q1 - y * q0)
     return (
@@ -182,7 +228,9 @@ def _assemble(n, inverse_mass, inertia, mu, sticking, momentum, contacts):
 
 @numba.njit(**INLINE)
 def _solve_linear(blocks):
-    """Solve the six equations: velocities in terms of angular velocities, then the 3 x 3 rest (6 scalars)."""
+    """Solve the six equations: velocities in terms of angular velocities, then the 3 x 3 rest (6
+    scalars).
+    """
     a, b, c, d, right = blocks
     a00, a01, a02, a11, a12, a22 = a
     b00, b01, b02, b10, b11, b12, b20, b21 = b
@@ -204,7 +252,11 @@ def _solve_linear(blocks):
     d00, d01 = d00 - (c00 * x00 + c01 * x10 + c02 * x20), d01 - (c00 * x01 + c01 * x11 + c02 * x21)
     d10, d11 = d10 - (c10 * x00 + c11 * x10 + c12 * x20), d11 - (c10 * x01 + c11 * x11 + c12 * x21)
     d20, d21 = d20 - (c20 * x00 + c21 * x10 + c22 * x20), d21 - (c20 * x01 + c21 * x11 + c22 * x21)
-    d02, d12, d22 = d02 - (c00 * x02 + c01 * x12), d12 - (c10 * x02 + c11 * x12), d22 - (c20 * x02 + c21 * x12)
+    d02, d12, d22 = (
+        d02 - (c00 * x02 + c01 * x12),
+        d12 - (c10 * x02 + c11 * x12),
+        d22 - (c20 * x02 + c21 * x12),
+    )
     m0 -= c00 * x0 + c01 * x1 + c02 * x2
     m1 -= c10 * x0 + c11 * x1 + c12 * x2
     m2 -= c20 * x0 + c21 * x1 + c22 * x2
@@ -228,7 +280,11 @@ def _solve_linear(blocks):
 @numba.njit(**INLINE)
 def _clip(mu, contacts, i):
     """Shorten the tangential impulse to the friction disk of eq. 11."""
-    t0, t1, limit = contacts[i, IMPULSE], contacts[i, IMPULSE + 1], mu * max(contacts[i, IMPULSE + 2], 0.0)
+    t0, t1, limit = (
+        contacts[i, IMPULSE],
+        contacts[i, IMPULSE + 1],
+        mu * max(contacts[i, IMPULSE + 2], 0.0),
+    )
     square = t0 * t0 + t1 * t1
     if square > limit * limit:
         shrink = limit / np.sqrt(square)
@@ -237,8 +293,12 @@ def _clip(mu, contacts, i):
 
 @numba.njit(**INLINE)
 def newton_step(n, inverse_mass, inertia, mu, sticking, momentum, twist, contacts):
-    """Solve the linearised problem at the impulses, ``xi`` and twist; returns the new twist, updates the impulses."""
-    v0, v1, v2, w0, w1, w2 = _solve_linear(_assemble(n, inverse_mass, inertia, mu, sticking, momentum, contacts))
+    """Solve the linearised problem at the impulses, ``xi`` and twist; returns the new twist,
+    updates the impulses.
+    """
+    v0, v1, v2, w0, w1, w2 = _solve_linear(
+        _assemble(n, inverse_mass, inertia, mu, sticking, momentum, contacts)
+    )
     for i in range(n):
         x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
         x0, x1, x2 = v0 + w1 * z - w2 * y, v1 + w2 * x - w0 * z, v2 + w0 * y - w1 * x
@@ -255,7 +315,9 @@ def newton_step(n, inverse_mass, inertia, mu, sticking, momentum, twist, contact
 
 @numba.njit(**INLINE)
 def friction_needed(n, contacts):
-    """The smallest friction coefficient that carries the present impulses; infinite where one pulls."""
+    """The smallest friction coefficient that carries the present impulses; infinite where one
+    pulls.
+    """
     square, normal = 0.0, 1.0  # of the contact that needs most
     for i in range(n):
         p0, p1, p2 = contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2]
@@ -270,7 +332,9 @@ def friction_needed(n, contacts):
 
 @numba.njit(**INLINE)
 def _solve_single(inverse_mass, inverse_inertia, mu, free, contacts):
-    """Solve one contact exactly; returns its twist and the friction needed (infinite where it slides)."""
+    """Solve one contact exactly; returns its twist and the friction needed (infinite where it
+    slides).
+    """
     set_block(inverse_mass, inverse_inertia, contacts, 0)
     b0, b1, b2 = xi_of(contacts, 0, free)
     p0, p1, p2 = solve_contact(contacts, 0, b0, b1, b2, mu, b0, b1)
@@ -282,7 +346,9 @@ def _solve_single(inverse_mass, inverse_inertia, mu, free, contacts):
 
 @numba.njit(**OPTIONS)
 def _restart(n, inverse_mass, inverse_inertia, mu, steps, free, contacts):
-    """Another start for Newton: some steps of the fixed point of eqs. 8 and 10 from rest; returns its twist."""
+    """Another start for Newton: some steps of the fixed point of eqs. 8 and 10 from rest; returns
+    its twist.
+    """
     total = 0.0  # at least the largest eigenvalue of W M^-1 W^T
     for i in range(n):
         contacts[i, IMPULSE] = contacts[i, IMPULSE + 1] = contacts[i, IMPULSE + 2] = 0.0
@@ -292,12 +358,14 @@ def _restart(n, inverse_mass, inverse_inertia, mu, steps, free, contacts):
 
 
 @numba.njit(**INLINE)
-def solve_contacts(n, inverse_mass, inertia, inverse_inertia, mu, tolerance, max_iterations, free, contacts):
+def solve_contacts(
+    n, inverse_mass, inertia, inverse_inertia, mu, tolerance, max_iterations, free, contacts
+):
     """Solve the contact problem; returns (iterations, violation in m/s, friction needed, twist).
 
-    The friction needed is finite where every contact sticks or opens and the result would have come out the same, to
-    the last digit, for every larger friction coefficient. That is why sticking is tried first, by itself, unless the
-    warm start says that the body slides.
+    The friction needed is finite where every contact sticks or opens and the result would have come
+    out the same, to the last digit, for every larger friction coefficient. That is why sticking is
+    tried first, by itself, unless the warm start says that the body slides.
     """
     if n == 1:
         twist, needed = _solve_single(inverse_mass, inverse_inertia, mu, free, contacts)
@@ -308,10 +376,14 @@ def solve_contacts(n, inverse_mass, inertia, inverse_inertia, mu, tolerance, max
     sticking = friction_needed(n, contacts) < mu * (1.0 - 1e-9)
     twist = twist_of(n, inverse_mass, inverse_inertia, free, contacts)
     while True:
-        violation, momentum = violation_of(n, inverse_mass, inertia, mu, sticking, free, twist, contacts)
+        violation, momentum = violation_of(
+            n, inverse_mass, inertia, mu, sticking, free, twist, contacts
+        )
         limit = tolerance if iterations < _ENOUGH else max(tolerance, 0.5 * FAILED)
         if violation <= limit:
-            violation = max(violation, _velocity_of(inverse_mass, inverse_inertia, momentum, contacts))
+            violation = max(
+                violation, _velocity_of(inverse_mass, inverse_inertia, momentum, contacts)
+            )
         solved = violation <= limit
         if sticking:
             needed = friction_needed(n, contacts)
@@ -328,6 +400,8 @@ def solve_contacts(n, inverse_mass, inertia, inverse_inertia, mu, tolerance, max
             return iterations, violation, np.inf, twist
         iterations += 1
         if iterations % _PATIENCE == 0:
-            twist = _restart(n, inverse_mass, inverse_inertia, mu, iterations * iterations, free, contacts)
+            twist = _restart(
+                n, inverse_mass, inverse_inertia, mu, iterations * iterations, free, contacts
+            )
         else:
             twist = newton_step(n, inverse_mass, inertia, mu, sticking, momentum, twist, contacts)

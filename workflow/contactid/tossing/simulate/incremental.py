@@ -1,22 +1,28 @@
-"""Impacts in which friction follows the slip while the normal impulse grows (Routh; Darboux; Keller), compiled.
+"""Impacts in which friction follows the slip while the normal impulse grows (Routh; Darboux;
+Keller), compiled.
 
-Newton's rule (eqs. 7 to 11 of the tossing paper) has one equation for the end of an impact: the slip that is left
-decides the friction of all of it. A corner that slides turns its slip *during* the impact, and here friction turns with
-it. The accumulated normal impulse p plays the part of time. With gamma = (gamma_t, gamma_n) the corner's velocity
-relative to the surface and G its 3 x 3 Delassus matrix (blocks G_tt, G_tn, G_nn),
+Newton's rule (eqs. 7 to 11 of the tossing paper) has one equation for the end of an impact: the
+slip that is left decides the friction of all of it. A corner that slides turns its slip *during*
+the impact, and here friction turns with it. The accumulated normal impulse p plays the part of
+time. With gamma = (gamma_t, gamma_n) the corner's velocity relative to the surface and G its 3 x 3
+Delassus matrix (blocks G_tt, G_tn, G_nn),
 
     ``d gamma / dp = G (phi, 1)``,  ``dP = (phi, 1) dp``,
 
 * slip, gamma_t != 0: ``phi = -mu gamma_t / |gamma_t|``;
-* stick, gamma_t = 0 and ``|G_tt^-1 G_tn| <= mu``: ``phi = -G_tt^-1 G_tn``, which keeps gamma_t at 0;
-* else slip starts again along a direction d that is parallel to ``G_tn - mu G_tt d``: ``phi = -mu d``.
+* stick, gamma_t = 0 and ``|G_tt^-1 G_tn| <= mu``: ``phi = -G_tt^-1 G_tn``, which keeps gamma_t at
+  0;
+* else slip starts again along a direction d that is parallel to ``G_tn - mu G_tt d``: ``phi = -mu
+  d``.
 
-Compression ends where gamma_n = 0, at p_c. Restitution is Poisson's: the impact ends at ``(1 + e) p_c``. Without
-friction, ``gamma_n^+ = -e gamma_n^-``, as by Newton's rule; where nothing slips the two laws agree, too.
+Compression ends where gamma_n = 0, at p_c. Restitution is Poisson's: the impact ends at ``(1 + e)
+p_c``. Without friction, ``gamma_n^+ = -e gamma_n^-``, as by Newton's rule; where nothing slips the
+two laws agree, too.
 
-Sources: Routh, Dynamics of a System of Rigid Bodies (1860); Darboux 1880; Keller, Impact with friction, J. Appl. Mech.
-53 (1986). Corners that hit together take turns: in compression the one that approaches fastest, in restitution the one
-that has most to give back. What this pushes into another corner is taken out by normal impulses alone.
+Sources: Routh, Dynamics of a System of Rigid Bodies (1860); Darboux 1880; Keller, Impact with
+friction, J. Appl. Mech. 53 (1986). Corners that hit together take turns: in compression the one
+that approaches fastest, in restitution the one that has most to give back. What this pushes into
+another corner is taken out by normal impulses alone.
 """
 
 from __future__ import annotations
@@ -37,10 +43,13 @@ from contactid.tossing.simulate.contact_kernel import (
     xi_of,
 )
 
-PARTS = 40  # of the impulse that would stop the fastest corner; the law's own error falls with their square
-SLOWEST = 0.1  # m/s: a slower approach is left to the step's contact law, which hands over to lasting contact
+# of the impulse that would stop the fastest corner; the law's own error falls with their square
+PARTS = 40
+# m/s: a slower approach is left to the step's contact law, which hands over to lasting contact
+SLOWEST = 0.1
 RESTING = 1e-7  # m/s: a corner that approaches slower doesn't
-_OWED = AFFINE  # N s that restitution has still to give back, in a column that only Newton's method uses
+# N s that restitution has still to give back, in a column that only Newton's method uses
+_OWED = AFFINE
 _MOST_PARTS = 100 * PARTS  # a corner that jams needs more than PARTS, but not that many
 _ROUNDING = 1e-9  # of compression's work
 _TURNING = 2.0  # a slip slower than so many parts' friction turns or stops within the next one
@@ -48,10 +57,11 @@ _TURNING = 2.0  # a slip slower than so many parts' friction turns or stops with
 
 @numba.njit(**INLINE)
 def friction_of_part(block, slip0, slip1, mu, dp):
-    """Tangential impulse (2, N s) of a part of an impact, and the friction coefficient that it asks for.
+    """Tangential impulse (2, N s) of a part of an impact, and the friction coefficient that it asks
+    for.
 
-    ``slip`` (m/s) is the corner's tangential velocity before the part, ``dp`` (N s) the part's normal impulse. Where
-    the corner slips, no friction coefficient is large enough: it is infinite.
+    ``slip`` (m/s) is the corner's tangential velocity before the part, ``dp`` (N s) the part's
+    normal impulse. Where the corner slips, no friction coefficient is large enough: it is infinite.
     """
     g_xx, g_xy, g_xn, g_yy, g_yn, _ = block
     limit = mu * dp
@@ -77,7 +87,9 @@ def friction_of_part(block, slip0, slip1, mu, dp):
 
 @numba.njit(**INLINE)
 def _work_of_part(block, slip0, slip1, normal, q0, q1, dp):
-    """Change of kinetic energy (J) by a part's impulse, which acts at the mean of the velocities around it."""
+    """Change of kinetic energy (J) by a part's impulse, which acts at the mean of the velocities
+    around it.
+    """
     g_xx, g_xy, g_xn, g_yy, g_yn, g_nn = block
     change0 = g_xx * q0 + g_xy * q1 + g_xn * dp
     change1 = g_xy * q0 + g_yy * q1 + g_yn * dp
@@ -110,7 +122,9 @@ def _pushed(inverse_mass, inverse_inertia, contacts, i, p0, p1, p2, twist):
 
 @numba.njit(**INLINE)
 def _fastest(n, contacts, twist):
-    """The contact that approaches fastest, and its normal velocity in m/s (negative where it approaches)."""
+    """The contact that approaches fastest, and its normal velocity in m/s (negative where it
+    approaches).
+    """
     corner, lowest = 0, np.inf
     for i in range(n):
         _, _, normal = xi_of(contacts, i, twist)
@@ -147,10 +161,11 @@ def _compress(n, inverse_mass, inverse_inertia, mu, contacts, twist):
 
 @numba.njit(**INLINE)
 def _expand(n, inverse_mass, inverse_inertia, mu, e, approach, work, contacts, twist):
-    """Give back e times what each corner took in compression; returns (twist, parts, friction needed).
+    """Give back e times what each corner took in compression; returns (twist, parts, friction
+    needed).
 
-    The whole impact adds no energy, ``work`` (J) being compression's: where corners take turns, one of them may have
-    overshot by a part, and e near 1 would then give back too much.
+    The whole impact adds no energy, ``work`` (J) being compression's: where corners take turns, one
+    of them may have overshot by a part, and e near 1 would then give back too much.
     """
     for i in range(n):
         contacts[i, _OWED] = e * contacts[i, IMPULSE + 2]
@@ -180,19 +195,24 @@ def _expand(n, inverse_mass, inverse_inertia, mu, e, approach, work, contacts, t
 
 @numba.njit(**OPTIONS)
 def collide(n, inverse_mass, inverse_inertia, mu, e, free, contacts):
-    """The whole impact of n contacts; returns (parts, approach left in m/s, friction needed, twist).
+    """The whole impact of n contacts; returns (parts, approach left in m/s, friction needed,
+    twist).
 
-    ``free`` (6 scalars) is the twist before it, ``contacts`` has arms, and minus the surface's velocity as offset; the
-    impulses are filled in. The friction needed is finite where no contact slips: then the result would have come out
-    the same for every larger friction coefficient.
+    ``free`` (6 scalars) is the twist before it, ``contacts`` has arms, and minus the surface's
+    velocity as offset; the impulses are filled in. The friction needed is finite where no contact
+    slips: then the result would have come out the same for every larger friction coefficient.
     """
     for i in range(n):
         set_scale(inverse_mass, inverse_inertia, contacts, i)
         set_block(inverse_mass, inverse_inertia, contacts, i)
         for k in range(3):
             contacts[i, IMPULSE + k] = 0.0
-    twist, parts, needed, approach, work = _compress(n, inverse_mass, inverse_inertia, mu, contacts, free)
-    twist, more, asked = _expand(n, inverse_mass, inverse_inertia, mu, e, approach, work, contacts, twist)
+    twist, parts, needed, approach, work = _compress(
+        n, inverse_mass, inverse_inertia, mu, contacts, free
+    )
+    twist, more, asked = _expand(
+        n, inverse_mass, inverse_inertia, mu, e, approach, work, contacts, twist
+    )
     parts, needed = parts + more, max(needed, asked)
     corner, normal = _fastest(n, contacts, twist)
     while normal < -RESTING and parts < _MOST_PARTS:

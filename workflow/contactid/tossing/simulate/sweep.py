@@ -1,13 +1,16 @@
-"""Losses of many tosses, and of short windows round impacts, over many contact parameters, compiled.
+"""Losses of many tosses, and of short windows round impacts, over many contact parameters,
+compiled.
 
-Two exact savings make the grid of whole tosses (eq. 18, tossing paper) cheap without changing what is computed:
+Two exact savings make the grid of whole tosses (eq. 18, tossing paper) cheap without changing what
+is computed:
 
 * the flight before the first contact doesn't depend on the parameters, so each toss is flown once;
-* a step in which every contact sticks comes out the same for every larger friction coefficient, so the parameters are
-  visited in descending friction and each run starts from the first step that the previous one could not share.
+* a step in which every contact sticks comes out the same for every larger friction coefficient, so
+  the parameters are visited in descending friction and each run starts from the first step that the
+  previous one could not share.
 
-Memory: one toss's states at a time, whatever the number of parameters. Of a window, the twist at its end is what
-eq. 17 takes.
+Memory: one toss's states at a time, whatever the number of parameters. Of a window, the twist at
+its end is what eq. 17 takes.
 """
 
 from __future__ import annotations
@@ -48,7 +51,9 @@ _POSITION, _ROTATION, _FAILED = 0, 1, 2
 
 @dataclass(frozen=True)
 class MeasuredToss:
-    """One toss to compare with: the state at release and the measured poses from release to rest, all in C."""
+    """One toss to compare with: the state at release and the measured poses from release to rest,
+    all in C.
+    """
 
     name: str  # the recording's name
     start: State  # state at release
@@ -121,16 +126,21 @@ def _restore(history, sample, state, contacts, errors):
 
 
 @numba.njit(**OPTIONS)
-def _sweep_toss(body, law, h, substeps, start, position, orientation, first, end, mus, e_ns, share, out, toss):
-    """Fill ``out[toss]`` (pair, 3) with summed position and rotation errors and failed steps of one toss.
+def _sweep_toss(
+    body, law, h, substeps, start, position, orientation, first, end, mus, e_ns, share, out, toss
+):
+    """Fill ``out[toss]`` (pair, 3) with summed position and rotation errors and failed steps of one
+    toss.
 
-    The toss's measured samples are rows ``first`` to ``end``. ``mus`` and ``e_ns`` (pair,) are sorted by e_N, then by
-    descending mu, so that runs with equal e_N can share steps.
+    The toss's measured samples are rows ``first`` to ``end``. ``mus`` and ``e_ns`` (pair,) are
+    sorted by e_N, then by descending mu, so that runs with equal e_N can share steps.
     """
     n, n_vertices = end - first, body.vertices.shape[0]
     contacts = np.zeros((n_vertices, COLUMNS))
     state, errors = np.empty(STATE_SIZE), np.zeros(3)
-    history = _History(np.empty((n, STATE_SIZE)), np.zeros((n, n_vertices, 3)), np.empty((n, 3)), np.empty(n))
+    history = _History(
+        np.empty((n, STATE_SIZE)), np.zeros((n, n_vertices, 3)), np.empty((n, 3)), np.empty(n)
+    )
     for k in range(STATE_SIZE):
         state[k] = start[toss, k]
     _add_errors(body, state, position, orientation, first, errors)
@@ -150,7 +160,9 @@ def _sweep_toss(body, law, h, substeps, start, position, orientation, first, end
         for sample in range(begin + 1, n):
             if not asleep:
                 for _ in range(substeps):
-                    closed, iterations, needed, _ = advance(body, parameters, h, state, contacts, False)
+                    closed, iterations, needed, _ = advance(
+                        body, parameters, h, state, contacts, False
+                    )
                     if closed > 0:
                         touched = True
                         requirement = max(requirement, needed)
@@ -169,7 +181,21 @@ def _sweep_toss(body, law, h, substeps, start, position, orientation, first, end
 
 
 @numba.njit(**OPTIONS)
-def _sweep(body, law, h, substeps, starts, rows, position, orientation, surface_velocity, mus, e_ns, share, out):
+def _sweep(
+    body,
+    law,
+    h,
+    substeps,
+    starts,
+    rows,
+    position,
+    orientation,
+    surface_velocity,
+    mus,
+    e_ns,
+    share,
+    out,
+):
     for toss in range(starts.shape[0]):
         moving = with_values(
             law,
@@ -193,7 +219,8 @@ def sweep(
     length: float | None = None,
     share: bool = True,
 ) -> SweepResult:
-    """Simulate every toss with every pair ``(friction_mu[k], restitution_e_n[k])`` and measure its errors.
+    """Simulate every toss with every pair ``(friction_mu[k], restitution_e_n[k])`` and measure its
+    errors.
 
     Parameters
     ----------
@@ -204,17 +231,27 @@ def sweep(
     length : l of eq. 18 in m; the body's extent along x_B by default.
     share : reuse steps that several parameter pairs have in common; ``False`` executes every step
     """
-    mus, e_ns = np.asarray(friction_mu, dtype=float).ravel(), np.asarray(restitution_e_n, dtype=float).ravel()
+    mus, e_ns = (
+        np.asarray(friction_mu, dtype=float).ravel(),
+        np.asarray(restitution_e_n, dtype=float).ravel(),
+    )
     if mus.shape != e_ns.shape or mus.size == 0:
-        raise ContactIdError("friction and restitution values don't pair up", "Give two arrays of the same length")
+        raise ContactIdError(
+            "friction and restitution values don't pair up", "Give two arrays of the same length"
+        )
     if not tosses:
         raise ContactIdError("no toss is left to simulate", "Look at the reasons in tosses.csv")
-    ContactParameters(float(mus.min()), float(e_ns.min())), ContactParameters(float(mus.max()), float(e_ns.max()))
+    (
+        ContactParameters(float(mus.min()), float(e_ns.min())),
+        ContactParameters(float(mus.max()), float(e_ns.max())),
+    )
     order = np.lexsort((-mus, e_ns))
     starts = pack_states(body, [toss.start for toss in tosses])
     sizes = np.array([len(toss.position) for toss in tosses])
     if not np.isfinite(starts).all():
-        raise ContactIdError("the initial state of a simulation holds a NaN", "Check the measured start of the toss")
+        raise ContactIdError(
+            "the initial state of a simulation holds a NaN", "Check the measured start of the toss"
+        )
     out = np.empty((len(tosses), mus.size, 3))
     law = contact_law(ContactParameters(0.0, 0.0), options)
     _sweep(
@@ -244,7 +281,9 @@ def sweep(
 
 @numba.njit(**OPTIONS)
 def _end_twists(body, law, h, starts, n_steps, mus, e_ns, out):
-    """Fill ``out`` (pair, 6) with the hybrid twist of B's origin after ``n_steps`` steps from ``starts`` (14,)."""
+    """Fill ``out`` (pair, 6) with the hybrid twist of B's origin after ``n_steps`` steps from
+    ``starts`` (14,).
+    """
     contacts = np.zeros((body.vertices.shape[0], COLUMNS))
     state = np.empty(STATE_SIZE)
     for pair in range(mus.shape[0]):
@@ -276,17 +315,29 @@ def end_twists(
 
     Parameters
     ----------
-    starts, n_samples, gravities, surface_velocities : per window: state at its beginning, samples to simulate,
-        gravity (3,) m/s2 and the surface's velocity (3,) m/s
+    starts, n_samples, gravities, surface_velocities : per window: state at its beginning, samples
+        to simulate, gravity (3,) m/s2 and the surface's velocity (3,) m/s
     friction_mu, restitution_e_n : (pair,) each
     options : stepping; its gravity is replaced by each window's own
     """
-    mus, e_ns = np.asarray(friction_mu, dtype=float).ravel(), np.asarray(restitution_e_n, dtype=float).ravel()
+    mus, e_ns = (
+        np.asarray(friction_mu, dtype=float).ravel(),
+        np.asarray(restitution_e_n, dtype=float).ravel(),
+    )
     arrays, packed = body_arrays(body), pack_states(body, starts)
     out = np.empty((len(starts), len(mus), 6))
     parameters = ContactParameters(0.0, 0.0)
     for k, (gravity, velocity) in enumerate(zip(gravities, surface_velocities, strict=True)):
         x, y, z = map(float, gravity)
         law: ContactLaw = contact_law(parameters, replace(options, gravity=(x, y, z)), velocity)
-        _end_twists(arrays, law, options.step, packed[k], int(n_samples[k]) * options.substeps, mus, e_ns, out[k])
+        _end_twists(
+            arrays,
+            law,
+            options.step,
+            packed[k],
+            int(n_samples[k]) * options.substeps,
+            mus,
+            e_ns,
+            out[k],
+        )
     return out

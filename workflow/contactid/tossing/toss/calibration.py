@@ -1,13 +1,14 @@
 """Scale, centre of mass and inertia of a box from few tosses, before any law of friction.
 
-Two facts need no contact law, as in :mod:`contactid.tossing.prepare.calibration`. Here they are taken together, with a
-prior, so that ten tosses do where that module wants hundreds:
+Two facts need no contact law, as in :mod:`contactid.tossing.prepare.calibration`. Here they are
+taken together, with a prior, so that ten tosses do where that module wants hundreds:
 
-* in free flight the centre of mass falls on a parabola, which gives it, and the scale by gravity. A camera's errors
-  bend the path of each toss sideways, so that each has a small horizontal acceleration of its own;
-* the impulse of an impact at one corner changes momentum and spin together:
-  ``I (w+ - w-) = (p - c) x m (v+ - v-)`` with the corner p, whatever the law. All impacts of single corners count,
-  and they tell the inertia I and once more the centre c.
+* in free flight the centre of mass falls on a parabola, which gives it, and the scale by gravity. A
+  camera's errors bend the path of each toss sideways, so that each has a small horizontal
+  acceleration of its own;
+* the impulse of an impact at one corner changes momentum and spin together: ``I (w+ - w-) = (p - c)
+  x m (v+ - v-)`` with the corner p, whatever the law. All impacts of single corners count, and they
+  tell the inertia I and once more the centre c.
 """
 
 from __future__ import annotations
@@ -27,32 +28,44 @@ from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
 
 GRAVITY = 9.81  # m/s2
-ELEMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # of the inertia: xx, yy, zz, xy, xz, yz
+ELEMENTS = (
+    (0, 0),
+    (1, 1),
+    (2, 2),
+    (0, 1),
+    (0, 2),
+    (1, 2),
+)  # of the inertia: xx, yy, zz, xy, xz, yz
 
-# m/s2: the cube's tosses fall askew by this much, each otherwise; centres of twenty tosses are nearest to that of all
-# with .05 to .1 (a third nearer than with 0)
+# m/s2: the cube's tosses fall askew by this much, each otherwise; centres of twenty tosses are
+# nearest to that of all with .05 to .1 (a third nearer than with 0)
 _ASKEW = 0.07
-# of a flight's weight: a short flight may fit too well by chance, so none counts as if it had less than a quarter of
-# the median variance
+# of a flight's weight: a short flight may fit too well by chance, so none counts as if it had less
+# than a quarter of the median variance
 _LEAST_VARIANCE = 0.25
 _ROUNDS = 6  # of reweighting; weights then stand still to a thousandth
-# prior standard deviation of the moments, in shares of the uniform box's mean one: a hollow box has up to 5/3 of it
+# prior standard deviation of the moments, in shares of the uniform box's mean one: a hollow box has
+# up to 5/3 of it
 _PRIOR_MOMENT = 0.3
 _PRIOR_PRODUCT = 0.1  # the same of the products of inertia, which symmetry makes small
-# flights' formal errors are too small by this factor: centres of 23 sets of twenty tosses against that of all
+# flights' formal errors are too small by this factor: centres of 23 sets of twenty tosses against
+# that of all
 _FLIGHT_INFLATION = 1.6
-_MISFIT = 9.0  # mean squared residual of the motion around an impact, in that of free flight; as in config/public.yaml
-# share of the moment that spin and impulse may disagree by: first with the uniform box's inertia, which may be a third
-# off, then with the one found
+# mean squared residual of the motion around an impact, in that of free flight; as in
+# config/public.yaml
+_MISFIT = 9.0
+# share of the moment that spin and impulse may disagree by: first with the uniform box's inertia,
+# which may be a third off, then with the one found
 _IMBALANCES = (0.7, 0.25)
 _SPEED, _WINDOW = 0.3, 5  # m/s and frames: those of the paper
 _MEDIAN_CHI2_3 = 2.366  # of a chi-square with three degrees of freedom
-# errors of impacts in those of the fitted motions, and how many impacts this counts for: sets of twenty tosses of the
-# cube have 4 to 13, and few impacts would be fitted exactly
+# errors of impacts in those of the fitted motions, and how many impacts this counts for: sets of
+# twenty tosses of the cube have 4 to 13, and few impacts would be fitted exactly
 _TYPICAL_SCALE, _TYPICAL_IMPACTS = 6.0, 5
 # of what twenty tosses' formal errors are too small by, against the values of all tosses
 _IMPACT_INFLATION = 1.5
-# m: corners aren't where the tracked frame has them; the cube's centre by flights and by impacts differ by as much
+# m: corners aren't where the tracked frame has them; the cube's centre by flights and by impacts
+# differ by as much
 _CORNERS = 6e-4
 _SCALE_ROUNDS = 4  # of the impacts' common scale of errors; it then stands still to a thousandth
 
@@ -67,7 +80,8 @@ class FewTosses:
     center_of_mass_se : (3,) m
     inertia_se : (6,) kg m2, as :data:`ELEMENTS`
     scale_se : of the scale
-    inertia_by_data : share of the prior's variance that the data take away, mean of the three moments
+    inertia_by_data : share of the prior's variance that the data take away, mean of the three
+        moments
     """
 
     calibration: Calibration
@@ -78,7 +92,8 @@ class FewTosses:
 
 
 def calibrate_few(prepared: xr.Dataset) -> FewTosses:
-    """Calibrate a box on all usable tosses of a prepared dataset; its own inertia is the prior's mean.
+    """Calibrate a box on all usable tosses of a prepared dataset; its own inertia is the prior's
+    mean.
 
     Raises
     ------
@@ -87,7 +102,10 @@ def calibrate_few(prepared: xr.Dataset) -> FewTosses:
     """
     flight, covariance = _from_flights(prepared)
     scale = GRAVITY / flight[3]
-    center, center_se = scale * flight[:3], _FLIGHT_INFLATION * scale * np.sqrt(np.diag(covariance)[:3])
+    center, center_se = (
+        scale * flight[:3],
+        _FLIGHT_INFLATION * scale * np.sqrt(np.diag(covariance)[:3]),
+    )
     body = body_of(prepared)
     mean_moment = float(np.trace(body.inertia)) / 3.0
     spread = mean_moment * np.repeat([_PRIOR_MOMENT, _PRIOR_PRODUCT], 3)
@@ -97,16 +115,23 @@ def calibrate_few(prepared: xr.Dataset) -> FewTosses:
     errors = deviation
     for imbalance in _IMBALANCES:
         found = replace(
-            uncalibrated(body), scale=scale, center_of_mass=tuple(estimate[6:]), inertia=tuple(estimate[:6])
+            uncalibrated(body),
+            scale=scale,
+            center_of_mass=tuple(estimate[6:]),
+            inertia=tuple(estimate[:6]),
         )
         placed = found.apply(prepared)
         options = SelectionOptions(_WINDOW, _SPEED, _MISFIT, imbalance)
-        impacts = [one.impact.impact for one in find_impacts(placed, options) if one.impact is not None]
+        impacts = [
+            one.impact.impact for one in find_impacts(placed, options) if one.impact is not None
+        ]
         count = len(impacts)
         if impacts:
             estimate, errors = _from_impacts(impacts, body_of(placed), prior, deviation, estimate)
     if np.linalg.eigvalsh(tensor(estimate[:6]))[0] <= 0.0:
-        raise ContactIdError(f"{prepared.attrs['source']}: the inertia found is no body's", "Give it: inertia")
+        raise ContactIdError(
+            f"{prepared.attrs['source']}: the inertia found is no body's", "Give it: inertia"
+        )
     calibration = replace(
         uncalibrated(body),
         scale=scale,
@@ -132,16 +157,26 @@ def tensor(elements: np.ndarray) -> np.ndarray:
 
 
 def _from_flights(prepared: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Centre of mass (3,) in B and gravity, both in the data's lengths, and their covariance (4, 4)."""
+    """Centre of mass (3,) in B and gravity, both in the data's lengths, and their covariance (4,
+    4).
+    """
     step = 1.0 / float(prepared.attrs["sample_frequency"])
     flights = [
-        _Flight.of(samples, step) for _, samples in iterate_recordings(prepared) if not str(samples["reason"].values)
+        _Flight.of(samples, step)
+        for _, samples in iterate_recordings(prepared)
+        if not str(samples["reason"].values)
     ]
     weights = np.ones(len(flights))
     estimate, matrix = np.zeros(4), np.eye(4)
     for _ in range(_ROUNDS):
-        matrix = np.sum([weight * flight.matrix for weight, flight in zip(weights, flights, strict=True)], axis=0)
-        vector = np.sum([weight * flight.vector for weight, flight in zip(weights, flights, strict=True)], axis=0)
+        matrix = np.sum(
+            [weight * flight.matrix for weight, flight in zip(weights, flights, strict=True)],
+            axis=0,
+        )
+        vector = np.sum(
+            [weight * flight.vector for weight, flight in zip(weights, flights, strict=True)],
+            axis=0,
+        )
         if np.linalg.cond(matrix) > 1e12:
             raise ContactIdError(
                 f"{prepared.attrs['source']}: the box hardly turns in flight, so that its centre of mass stays open",
@@ -155,7 +190,9 @@ def _from_flights(prepared: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class _Flight:
-    """Normal equations (4, 4) and (4,) of a flight in centre and gravity, y^T y, and degrees of freedom."""
+    """Normal equations (4, 4) and (4,) of a flight in centre and gravity, y^T y, and degrees of
+    freedom.
+    """
 
     matrix: np.ndarray
     vector: np.ndarray
@@ -214,12 +251,18 @@ def _deviation_about_parabola(project: np.ndarray, position: np.ndarray) -> floa
 
 
 def _from_impacts(
-    impacts: Sequence[Impact], body: BodyProperties, prior: np.ndarray, deviation: np.ndarray, start: np.ndarray
+    impacts: Sequence[Impact],
+    body: BodyProperties,
+    prior: np.ndarray,
+    deviation: np.ndarray,
+    start: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Inertia's six elements and the centre, (9,), with standard errors, by all impacts and the prior.
+    """Inertia's six elements and the centre, (9,), with standard errors, by all impacts and the
+    prior.
 
-    The loss is Cauchy's over impacts, since some aren't of one corner alone. Impacts last, and their errors are some
-    times those of the fitted motions: one factor for all is found with the estimate.
+    The loss is Cauchy's over impacts, since some aren't of one corner alone. Impacts last, and
+    their errors are some times those of the fitted motions: one factor for all is found with the
+    estimate.
     """
     whitening = np.stack([_whitening(impact, body) for impact in impacts])
     estimate = start
@@ -247,7 +290,9 @@ def _from_impacts(
     return estimate, errors
 
 
-def _imbalances(impacts: Sequence[Impact], body: BodyProperties, estimate: np.ndarray) -> np.ndarray:
+def _imbalances(
+    impacts: Sequence[Impact], body: BodyProperties, estimate: np.ndarray
+) -> np.ndarray:
     """(n, 3) N m s in B: I dw - (p - c) x m dv, by which spin and impulse disagree."""
     inertia, center = tensor(estimate[:6]), estimate[6:]
     rows = []

@@ -1,10 +1,11 @@
 """Identify friction, restitution, centre of mass and inertia of a box from its tosses onto a plane.
 
-A toss is a csv with the columns t, x, y, z, qw, qx, qy, qz (s, m, quaternion real part first; z up) of the box's
-middle, one file each or with a column toss; the box is a small YAML file with size, mass and, optionally, inertia (see
-contactid.tossing.toss.recordings). ContactNets' .pt tosses and I.AM. archives are taken, too. Tosses begin in free
-flight and end at rest. Each is predicted by the others. The report is a folder with report.html, parameters.json,
-tables and the body as MJCF and URDF.
+A toss is a csv with the columns t, x, y, z, qw, qx, qy, qz (s, m, quaternion real part first; z up)
+of the box's middle, one file each or with a column toss; the box is a small YAML file with size,
+mass and, optionally, inertia (see contactid.tossing.toss.recordings). ContactNets' .pt tosses and
+I.AM. archives are taken, too. Tosses begin in free flight and end at rest. Each is predicted by the
+others. The report is a folder with report.html, parameters.json, tables and the body as MJCF and
+URDF.
 """
 
 from __future__ import annotations
@@ -18,13 +19,27 @@ from contactid.sources.conventions import MIRROR, QUATERNION, UP, options, state
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
     options(parser, QUATERNION, UP, MIRROR)
-    parser.add_argument("tosses", nargs="+", help="csv files or a folder of them, .pt tosses, or .h5 archives")
     parser.add_argument(
-        "--box", default="", metavar="box.yaml", help="size, mass, inertia; files that say it need none"
+        "tosses", nargs="+", help="csv files or a folder of them, .pt tosses, or .h5 archives"
     )
-    parser.add_argument("--law", default="incremental", choices=("incremental", "newton"), help="of impacts")
-    parser.add_argument("--object", default="", metavar="name", help="box of an archive that has several: Box006")
-    parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
+    parser.add_argument(
+        "--box",
+        default="",
+        metavar="box.yaml",
+        help="size, mass, inertia; files that say it need none",
+    )
+    parser.add_argument(
+        "--law", default="incremental", choices=("incremental", "newton"), help="of impacts"
+    )
+    parser.add_argument(
+        "--object", default="", metavar="name", help="box of an archive that has several: Box006"
+    )
+    parser.add_argument(
+        "--report",
+        default="report",
+        metavar="folder",
+        help="where the report goes (default: report)",
+    )
 
 
 def run(given: Namespace) -> Sequence[str]:
@@ -33,7 +48,8 @@ def run(given: Namespace) -> Sequence[str]:
     Raises
     ------
     ContactIdError
-        For whatever is wrong with the files, and where the answer is refuted; nothing is written then.
+        For whatever is wrong with the files, and where the answer is refuted; nothing is written
+        then.
     """
     from contactid.core.errors import ContactIdError
     from contactid.output.escape import one_line
@@ -59,7 +75,9 @@ def run(given: Namespace) -> Sequence[str]:
             progress=say,
         )
         if not answer.valid:
-            raise ContactIdError(f"{given.tosses[0]}: {answer.reasons[0]}", "Look at lengths, frame rate and box")
+            raise ContactIdError(
+                f"{given.tosses[0]}: {answer.reasons[0]}", "Look at lengths, frame rate and box"
+            )
         answer.save(folder)
     for line in [*answer.lines(), *answer.notes]:
         say(line)

@@ -1,4 +1,6 @@
-"""Figures of a user's own tosses: the region of friction and restitution, predictions, and residuals."""
+"""Figures of a user's own tosses: the region of friction and restitution, predictions, and
+residuals.
+"""
 
 from __future__ import annotations
 
@@ -25,20 +27,44 @@ def draw_region(losses: xr.Dataset, draws: np.ndarray) -> Figure:
     steps = np.array([np.diff(mu).mean(), np.diff(e_n).mean()])
     moved = draws + _JITTER * steps * np.random.default_rng(0).normal(size=draws.shape)
     axes.plot(*moved.T, ".", color="white", markersize=2, alpha=0.5, label="resampled tosses")
-    axes.plot(*draws.mean(axis=0), "+", color=style.RELEASE, markersize=9, markeredgewidth=2, label="their mean")
-    axes.set(xlim=mu[[0, -1]], ylim=e_n[[0, -1]], xlabel=r"friction $\mu$", ylabel=r"restitution $e_N$")
+    axes.plot(
+        *draws.mean(axis=0),
+        "+",
+        color=style.RELEASE,
+        markersize=9,
+        markeredgewidth=2,
+        label="their mean",
+    )
+    axes.set(
+        xlim=mu[[0, -1]], ylim=e_n[[0, -1]], xlabel=r"friction $\mu$", ylabel=r"restitution $e_N$"
+    )
     figure.colorbar(shades, ax=axes, label="mean loss (eq. 18)")
     axes.legend(labelcolor="white", markerscale=2.0)
     return figure
 
 
 def draw_predictions(predictions: pd.DataFrame) -> Figure:
-    """Loss of each toss, predicted by the others, beside that of a box that stays where it first touches."""
+    """Loss of each toss, predicted by the others, beside that of a box that stays where it first
+    touches.
+    """
     figure, axes = plt.subplots(figsize=(style.DOUBLE_COLUMN, 2.2))
     ordered = predictions.sort_values("loss")
     place = np.arange(len(ordered))
-    axes.plot(place, ordered["naive_loss"], "_", color=style.MEASURED, label="stays where it first touches")
-    axes.plot(place, ordered["loss"], "o", color=style.LINE, markersize=4, label="predicted by the other tosses")
+    axes.plot(
+        place,
+        ordered["naive_loss"],
+        "_",
+        color=style.MEASURED,
+        label="stays where it first touches",
+    )
+    axes.plot(
+        place,
+        ordered["loss"],
+        "o",
+        color=style.LINE,
+        markersize=4,
+        label="predicted by the other tosses",
+    )
     axes.set(xlabel="toss, by loss", ylabel="loss (eq. 18)", yscale="log")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.legend()
@@ -50,10 +76,18 @@ def draw_residuals(residuals: xr.Dataset) -> Figure:
     figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 2.2))
     turn = np.degrees(np.linalg.norm(residuals["rotation"].values, axis=1))
     place = 100.0 * np.linalg.norm(residuals["position"].values, axis=1)
-    for axes, values, label in zip(panels, (place, turn), ("position, cm", "rotation, degrees"), strict=True):
+    for axes, values, label in zip(
+        panels, (place, turn), ("position, cm", "rotation, degrees"), strict=True
+    ):
         for name in np.unique(residuals["toss"].values):
             own = residuals["toss"].values == name
-            axes.plot(residuals["time"].values[own], values[own], color=style.LINE, linewidth=0.6, alpha=0.5)
+            axes.plot(
+                residuals["time"].values[own],
+                values[own],
+                color=style.LINE,
+                linewidth=0.6,
+                alpha=0.5,
+            )
         axes.set(xlabel="time since release, s", ylabel=f"off in {label}")
         axes.set_ylim(bottom=0.0)
     return figure

@@ -1,8 +1,10 @@
-"""Friction, restitution, centre of mass and inertia of a box from a user's own tosses, with predictions of each toss.
+"""Friction, restitution, centre of mass and inertia of a box from a user's own tosses, with
+predictions of each toss.
 
-The body is calibrated first (:mod:`contactid.tossing.toss.calibration`), then friction and restitution are where
-simulated trajectories lie nearest to measured ones (eqs. 16 and 18 of the tossing paper). Every toss is predicted by
-what the others say, body and all, in blocks of neighbours; what these blocks' answers differ by widens the intervals.
+The body is calibrated first (:mod:`contactid.tossing.toss.calibration`), then friction and
+restitution are where simulated trajectories lie nearest to measured ones (eqs. 16 and 18 of the
+tossing paper). Every toss is predicted by what the others say, body and all, in blocks of
+neighbours; what these blocks' answers differ by widens the intervals.
 """
 
 from __future__ import annotations
@@ -49,11 +51,19 @@ MU, E_N = "friction_mu", "restitution_e_n"
 _FEWEST = 5  # tosses: fewer blocks than that say nothing of how far answers differ
 _FEW = 10  # tosses: intervals of fewer are themselves uncertain
 _BLOCKS = 5  # of neighbouring tosses; a quarter more of the work buys each further one
-_COARSE = grid_values(0.0, 1.0, 0.1)  # of both parameters: the loss has one valley, some tenths wide
-_E_REACH, _E_STEP = 0.3, 0.05  # of the fine grid about the coarse one's optimum; restitution is told to .05 at best
+_COARSE = grid_values(
+    0.0, 1.0, 0.1
+)  # of both parameters: the loss has one valley, some tenths wide
+_E_REACH, _E_STEP = (
+    0.3,
+    0.05,
+)  # of the fine grid about the coarse one's optimum; restitution is told to .05 at best
 _SUBSTEPS = 16  # per frame: mu and e_N hardly move with more, at the cube's 148 frames/s
 _STEP = 1.0 / 148.0 / _SUBSTEPS  # s, of which other rates take as many as are needed
-_DRAWS, _SEED = 1000, 20230206  # of tosses with replacement: the ends of 95 % then move by a tenth of a grid's step
+_DRAWS, _SEED = (
+    1000,
+    20230206,
+)  # of tosses with replacement: the ends of 95 % then move by a tenth of a grid's step
 _JACKKNIFE = 2.0  # standard errors by blocks that an interval reaches at least
 _OFF_SCALE = 0.05  # cameras are up to 2 % off; more means another unit, or another size of the box
 _SURELY = 2.0  # standard errors
@@ -97,16 +107,19 @@ def toss(
     object_name: str = "",
     progress: Callable[[str], None] = lambda line: None,
 ) -> Result:
-    """Friction, restitution, centre of mass and inertia of a box from its tosses, which come to rest on a plane.
+    """Friction, restitution, centre of mass and inertia of a box from its tosses, which come to
+    rest on a plane.
 
     Parameters
     ----------
     tosses
-        Poses in m and unit quaternions (real part first, body to a frame with z upwards), evenly spaced in time: a
-        DataFrame, csv files or a folder of them, as :mod:`contactid.tossing.toss.recordings` describes; .pt files
-        and .h5 archives; or a dataset of :mod:`contactid.sources.motion`.
+        Poses in m and unit quaternions (real part first, body to a frame with z upwards), evenly
+        spaced in time: a DataFrame, csv files or a folder of them, as
+        :mod:`contactid.tossing.toss.recordings` describes; .pt files and .h5 archives; or a dataset
+        of :mod:`contactid.sources.motion`.
     box
-        ``size`` (m), ``mass`` (kg) and ``inertia`` (kg m2), as a mapping or a YAML file; files that say it need none.
+        ``size`` (m), ``mass`` (kg) and ``inertia`` (kg m2), as a mapping or a YAML file; files that
+        say it need none.
     law
         Of impacts: ``incremental`` (Routh) or ``newton`` (the paper's).
     columns, units, frame
@@ -116,17 +129,17 @@ def toss(
     progress
         Called with a line of text as each step is done.
 
-    Returns
-    -------
-    ``params``: ``friction_mu``, ``restitution_e_n``, ``scale`` (true length per length of the data), ``center_x``,
-    ``_y``, ``_z`` (m in B) and ``inertia_xx`` to ``_yz`` (kg m2, or m2 per mass where none is stated). Tables:
-    ``predictions``, each toss by the others, beside a box that stays where it first touches; ``tosses``, what was
-    used. ``residuals`` are of all tosses at the optimum, m and rad.
+    Returns ------- ``params``: ``friction_mu``, ``restitution_e_n``, ``scale`` (true length per
+    length of the data), ``center_x``, ``_y``, ``_z`` (m in B) and ``inertia_xx`` to ``_yz`` (kg m2,
+    or m2 per mass where none is stated). Tables: ``predictions``, each toss by the others, beside a
+    box that stays where it first touches; ``tosses``, what was used. ``residuals`` are of all
+    tosses at the optimum, m and rad.
 
     Raises
     ------
     ContactIdError
-        For whatever is wrong with the files; where another convention explains them; for fewer than five usable tosses.
+        For whatever is wrong with the files; where another convention explains them; for fewer than
+        five usable tosses.
     """
     begin = time.process_time()
     if law not in LAWS:
@@ -136,19 +149,28 @@ def toss(
     own = read_own(tosses, body, convention, object_name)
     source = str(own.motion.attrs["source"])
     meant = explained_motion(own.motion, own.convention, placed=own.placed, length=own.length)
-    prepared = preprocess(meant, share=1.0, seed=0, exclude_tumbling=False, require_usable=True, events=EVENTS)
+    prepared = preprocess(
+        meant, share=1.0, seed=0, exclude_tumbling=False, require_usable=True, events=EVENTS
+    )
     table = toss_table(prepared, "").drop(columns=["dataset", "split", "events"])
     usable = np.flatnonzero(prepared["reason"].values == "")
     if len(usable) < _FEWEST:
         reason = next(iter(table.loc[~table["used"], "reason"]), "there are no more")
         raise ContactIdError(
-            f"{source}: {len(usable)} tosses can be used, of others: {reason}", f"Give {_FEWEST} or more"
+            f"{source}: {len(usable)} tosses can be used, of others: {reason}",
+            f"Give {_FEWEST} or more",
         )
     progress(f"{len(usable)} of {len(table)} tosses can be used")
     whole = _fitted(prepared, law)
-    progress(f"mu = {whole.parameters.friction_mu:.3g}, e_N = {whole.parameters.restitution_e_n:.3g}")
+    progress(
+        f"mu = {whole.parameters.friction_mu:.3g}, e_N = {whole.parameters.restitution_e_n:.3g}"
+    )
     predictions, blocks = _predicted_by_others(prepared, law, usable, progress)
-    naive = no_impact(prepared.assign(split=prepared["split"].copy(data=np.full(prepared.sizes["recording"], TEST))))
+    naive = no_impact(
+        prepared.assign(
+            split=prepared["split"].copy(data=np.full(prepared.sizes["recording"], TEST))
+        )
+    )
     named = {"loss": "naive_loss", "rest_position_error_cm": "naive_rest_position_error_cm"}
     predictions = predictions.merge(naive[["toss", *named]].rename(columns=named), on="toss")
     mass_known = mass_stated or body is None
@@ -218,7 +240,9 @@ def _predicted_by_others(
 
 
 def _other_law(fit: TossFit, law: str) -> float:
-    """By how many standard errors the other law's least mean loss is below this one's; negative where it is above."""
+    """By how many standard errors the other law's least mean loss is below this one's; negative
+    where it is above.
+    """
     other = next(name for name in LAWS if name != law)
     problem = replace(fit.problem, options=replace(fit.problem.options, law=other))
     grid = Grid(fit.losses[MU].values, fit.losses[E_N].values)
@@ -273,7 +297,12 @@ def _body_rows(fit: TossFit, mass_known: bool) -> Iterator[dict[str, Any]]:
 
 
 def _row(
-    name: str, value: float, error: float, unit: str, told_by: str, ends: tuple[float, float] | None = None
+    name: str,
+    value: float,
+    error: float,
+    unit: str,
+    told_by: str,
+    ends: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
     """A parameter; the ends of its 95 % interval are those of a normal error where none are given."""
     low, high = ends or (value - 1.96 * error, value + 1.96 * error)
@@ -296,8 +325,18 @@ def _residuals(fit: TossFit) -> xr.Dataset:
     for item in problem.tosses:
         measured = item.toss
         frames = len(measured.position)
-        run = simulate(problem.body, measured.start, fit.parameters, problem.options, frames, measured.surface_velocity)
-        turned = rotations.as_rotation(measured.orientation) * rotations.as_rotation(run.orientation).inv()
+        run = simulate(
+            problem.body,
+            measured.start,
+            fit.parameters,
+            problem.options,
+            frames,
+            measured.surface_velocity,
+        )
+        turned = (
+            rotations.as_rotation(measured.orientation)
+            * rotations.as_rotation(run.orientation).inv()
+        )
         places.append(measured.position - run.position)
         turns.append(turned.as_rotvec())
         names += [measured.name] * frames
@@ -307,7 +346,10 @@ def _residuals(fit: TossFit) -> xr.Dataset:
             "position": (("frame", "xyz"), np.concatenate(places), {"units": "m"}),
             "rotation": (("frame", "xyz"), np.concatenate(turns), {"units": "rad"}),
         },
-        coords={"toss": ("frame", np.array(names)), "time": ("frame", np.concatenate(times), {"units": "s"})},
+        coords={
+            "toss": ("frame", np.array(names)),
+            "time": ("frame", np.concatenate(times), {"units": "s"}),
+        },
     )
 
 
@@ -316,7 +358,9 @@ def _reasons(fit: TossFit, predictions: pd.DataFrame) -> list[str]:
     gain = (predictions["naive_loss"] - predictions["loss"]).to_numpy()
     error = gain.std(ddof=1) / np.sqrt(len(gain))
     if gain.mean() < _SURELY * error:
-        reasons.append("tosses are predicted no better than by a box that stays where it first touches")
+        reasons.append(
+            "tosses are predicted no better than by a box that stays where it first touches"
+        )
     off = fit.few.calibration.scale - 1.0
     if abs(off) > _OFF_SCALE + _SURELY * fit.few.scale_se:
         reasons.append(
@@ -330,13 +374,21 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
     left_out = table[~table["used"]]
     if len(left_out):
         first = left_out.iloc[0]
-        warnings.append(f"{len(left_out)} of {len(table)} tosses are left out; {first['toss']}: {first['reason']}.")
+        warnings.append(
+            f"{len(left_out)} of {len(table)} tosses are left out; {first['toss']}: {first['reason']}."
+        )
     if len(fit.problem.tosses) < _FEW:
-        warnings.append(f"Only {len(fit.problem.tosses)} tosses: intervals are themselves uncertain.")
+        warnings.append(
+            f"Only {len(fit.problem.tosses)} tosses: intervals are themselves uncertain."
+        )
     if other > _SURELY:
-        warnings.append(f"The other law of impact fits better than {law}, by {other:.1f} standard errors.")
+        warnings.append(
+            f"The other law of impact fits better than {law}, by {other:.1f} standard errors."
+        )
     if fit.few.inertia_by_data < 0.5:
-        warnings.append("Too few impacts of single corners: the inertia is a uniform box's, more or less.")
+        warnings.append(
+            "Too few impacts of single corners: the inertia is a uniform box's, more or less."
+        )
     if fit.interval(MU)[1] >= fit.losses[MU].values[-1]:
         warnings.append("Friction is bounded from below alone: hardly anything slides.")
     return warnings
@@ -353,7 +405,9 @@ def _notes(predictions: pd.DataFrame, fit: TossFit, law: str) -> list[str]:
     ]
 
 
-def _record(fit: TossFit, params: pd.DataFrame, source: str, law: str, seconds: float) -> dict[str, Any]:
+def _record(
+    fit: TossFit, params: pd.DataFrame, source: str, law: str, seconds: float
+) -> dict[str, Any]:
     optimum = mean_loss(fit.losses)
     return {
         "parameters": params["value"].to_dict(),
@@ -367,7 +421,9 @@ def _record(fit: TossFit, params: pd.DataFrame, source: str, law: str, seconds: 
         "data": {"source": source, "n_tosses": len(fit.problem.tosses)},
         "model": f"rigid box, {law} impacts, {fit.problem.options.substeps} steps per frame",
         "reformulation": "simulation and search (eqs. 16 and 18)",
-        "intervals": {name: [float(row["low"]), float(row["high"])] for name, row in params.iterrows()},
+        "intervals": {
+            name: [float(row["low"]), float(row["high"])] for name, row in params.iterrows()
+        },
         "standard_errors": params["error"].to_dict(),
         "units": params["unit"].to_dict(),
         "told_by": params["told_by"].to_dict(),

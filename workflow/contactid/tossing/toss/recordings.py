@@ -1,16 +1,17 @@
-"""A user's own tosses of a box as a canonical dataset: tables of poses, files of tosses, or datasets.
+"""A user's own tosses of a box as a canonical dataset: tables of poses, files of tosses, or
+datasets.
 
-*Tables* (csv, or a DataFrame): a row per frame with time, position of the box's middle and quaternion,
-``t,x,y,z,qw,qx,qy,qz`` (s, m, real part first, from the body to a frame whose z is up), and a column ``toss`` where
-there are several in one table. A file of its own is a toss.
+*Tables* (csv, or a DataFrame): a row per frame with time, position of the box's middle and
+quaternion, ``t,x,y,z,qw,qx,qy,qz`` (s, m, real part first, from the body to a frame whose z is up),
+and a column ``toss`` where there are several in one table. A file of its own is a toss.
 
 *Files*: ContactNets' ``.pt`` tosses and I.AM. archives, as ``contactid predict`` takes them.
 
 *Box*: a mapping, or a YAML file::
 
-    size: [0.105, 0.105, 0.105]  # m, along the body's axes x, y, z; its origin is the middle
-    mass: 0.37                   # kg; friction and restitution don't need it
-    inertia: [8e-4, 8e-4, 8e-4]  # kg m2 about x, y, z: where the search begins; by default a uniform box's
+    size: [0.105, 0.105, 0.105]  # m, along the body's axes x, y, z; its origin is the middle mass:
+    0.37                   # kg; friction and restitution don't need it inertia: [8e-4, 8e-4, 8e-4]
+    # kg m2 about x, y, z: where the search begins; by default a uniform box's
 """
 
 from __future__ import annotations
@@ -42,13 +43,20 @@ from contactid.sources.motion import (
 from contactid.tossing.own.tosses import read_motion
 from contactid.tossing.readers.contactnets import HALF_WIDTH
 
-QUANTITIES = ("time", *(f"position_{axis}" for axis in "xyz"), *(f"orientation_{axis}" for axis in "wxyz"))
+QUANTITIES = (
+    "time",
+    *(f"position_{axis}" for axis in "xyz"),
+    *(f"orientation_{axis}" for axis in "wxyz"),
+)
 TOSS = "toss"
 _SCHEMA = Path(__file__).with_name("box.schema.yaml")
 _FEWEST_FRAMES = 12  # a flight, an impact and a rest
 _UNEVEN = 0.05  # of the interval between frames; jitter of a clock is less, a lost frame more
 _NORM = 0.01  # of a quaternion: digits that a file has left off
-_FASTEST, _SLOWEST = 1e4, 20.0  # frames/s; others mean another unit of time, or no impact can be seen
+_FASTEST, _SLOWEST = (
+    1e4,
+    20.0,
+)  # frames/s; others mean another unit of time, or no impact can be seen
 
 Tosses = str | Path | pd.DataFrame | xr.Dataset
 Box = str | Path | Mapping[str, Any] | None
@@ -61,7 +69,8 @@ class OwnMotion:
     Attributes
     ----------
     motion : a canonical dataset, but for frame and units
-    convention : what of the stated one is still to be applied; a table's columns and units were, as it was read
+    convention : what of the stated one is still to be applied; a table's columns and units were, as
+        it was read
     length : unit of its lengths where none is stated, m
     placed : the file places the surface, too
     """
@@ -84,7 +93,9 @@ def read_box(box: Box) -> tuple[BodyProperties | None, bool]:
     check(content, _SCHEMA, name)
     size = np.array(content["size"], dtype=float)
     stated = content.get("mass") is not None
-    mass = float(content["mass"]) if stated else 1.0  # friction and restitution are the same for any
+    mass = (
+        float(content["mass"]) if stated else 1.0
+    )  # friction and restitution are the same for any
     uniform = mass / 12.0 * (np.sum(size**2) - size**2)
     moments = np.array(content.get("inertia") or uniform, dtype=float)
     corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
@@ -92,7 +103,10 @@ def read_box(box: Box) -> tuple[BodyProperties | None, bool]:
 
 
 def read_own(
-    tosses: Tosses | Sequence[str | Path], box: BodyProperties | None, convention: Convention, object_name: str = ""
+    tosses: Tosses | Sequence[str | Path],
+    box: BodyProperties | None,
+    convention: Convention,
+    object_name: str = "",
 ) -> OwnMotion:
     """Tosses as they are written; :mod:`contactid.tossing.own.conventions` says what that means.
 
@@ -106,7 +120,9 @@ def read_own(
     if isinstance(tosses, pd.DataFrame):
         return _from_tables(_of_frame(tosses), "the table", box, convention)
     paths = [Path(path) for path in ([tosses] if isinstance(tosses, str | Path) else tosses)]
-    tables = [file for path in paths for file in (sorted(path.glob("*.csv")) if path.is_dir() else [path])]
+    tables = [
+        file for path in paths for file in (sorted(path.glob("*.csv")) if path.is_dir() else [path])
+    ]
     if tables and all(file.suffix.lower() in (".csv", ".txt", ".tsv") for file in tables):
         return _from_tables(_of_files(tables), str(paths[0]), box, convention)
     motion = read_motion(paths, (), object_name, "")
@@ -116,7 +132,12 @@ def read_own(
 
 
 def _with_body(motion: xr.Dataset, box: BodyProperties) -> xr.Dataset:
-    values = {"vertices": box.vertices, "mass": box.mass, "inertia": box.inertia, "center_of_mass": box.center_of_mass}
+    values = {
+        "vertices": box.vertices,
+        "mass": box.mass,
+        "inertia": box.inertia,
+        "center_of_mass": box.center_of_mass,
+    }
     return motion.assign({name: motion[name].copy(data=value) for name, value in values.items()})
 
 
@@ -143,10 +164,16 @@ def _of_files(files: Sequence[Path]) -> Iterator[tuple[str, list[str], np.ndarra
 
 
 def _from_tables(
-    tables: Iterator[tuple[str, list[str], np.ndarray]], source: str, box: BodyProperties | None, convention: Convention
+    tables: Iterator[tuple[str, list[str], np.ndarray]],
+    source: str,
+    box: BodyProperties | None,
+    convention: Convention,
 ) -> OwnMotion:
     if box is None:
-        raise ContactIdError(f"{source}: a table of poses doesn't say how large the box is", "Give it: --box box.yaml")
+        raise ContactIdError(
+            f"{source}: a table of poses doesn't say how large the box is",
+            "Give it: --box box.yaml",
+        )
     recordings, steps, left_out = [], [], {}
     for name, header, values in tables:
         try:
@@ -156,16 +183,25 @@ def _from_tables(
         except ContactIdError as error:
             left_out[name] = error.problem
     if not recordings:
-        raise nothing_usable(Path(source), "tosses", left_out, "Correct them; docs/own.md has the columns")
+        raise nothing_usable(
+            Path(source), "tosses", left_out, "Correct them; docs/own.md has the columns"
+        )
     step = float(np.median(steps))
-    others = {r.name: s for r, s in zip(recordings, steps, strict=True) if abs(s / step - 1.0) > _UNEVEN}
-    left_out |= {name: f"{1.0 / one:.4g} frames/s, where most have {1.0 / step:.4g}" for name, one in others.items()}
+    others = {
+        r.name: s for r, s in zip(recordings, steps, strict=True) if abs(s / step - 1.0) > _UNEVEN
+    }
+    left_out |= {
+        name: f"{1.0 / one:.4g} frames/s, where most have {1.0 / step:.4g}"
+        for name, one in others.items()
+    }
     kept = [recording for recording in recordings if recording.name not in others]
     motion = _dataset(kept, box, step, source, left_out)
     return OwnMotion(motion, replace(convention, columns={}, units={}))
 
 
-def _recording(name: str, header: list[str], values: np.ndarray, convention: Convention) -> tuple[Recording, float]:
+def _recording(
+    name: str, header: list[str], values: np.ndarray, convention: Convention
+) -> tuple[Recording, float]:
     """A toss and its interval between frames, s."""
     places = convention.places(header)
     missing = [quantity for quantity in QUANTITIES if quantity not in places]
@@ -179,31 +215,47 @@ def _recording(name: str, header: list[str], values: np.ndarray, convention: Con
         problems.append(f"only {len(time)} frames (at least {_FEWEST_FRAMES} are needed)")
     bad = np.asarray(~np.isfinite(columns).all(axis=1))
     if bad.any():
-        problems.append(f"no number in {np.count_nonzero(bad)} of {len(bad)} frames (first: {np.argmax(bad)})")
+        problems.append(
+            f"no number in {np.count_nonzero(bad)} of {len(bad)} frames (first: {np.argmax(bad)})"
+        )
         raise ContactIdError(joined(problems), "Leave it out")
     steps = np.diff(time)
     step = float(np.median(steps)) if len(steps) else np.nan
     if not step > 0.0 or np.abs(steps / step - 1.0).max() > _UNEVEN:
         problems.append("frames that aren't evenly spaced in time")
     elif not _SLOWEST <= 1.0 / step <= _FASTEST:
-        problems.append(f"{1.0 / step:.4g} frames/s, not between {_SLOWEST:g} and {_FASTEST:g}: time is in s")
+        problems.append(
+            f"{1.0 / step:.4g} frames/s, not between {_SLOWEST:g} and {_FASTEST:g}: time is in s"
+        )
     norm = np.linalg.norm(orientation, axis=1)
     if np.abs(norm - 1.0).max() > _NORM:
-        problems.append(f"quaternions that aren't of unit length (frame {np.argmax(np.abs(norm - 1.0))})")
+        problems.append(
+            f"quaternions that aren't of unit length (frame {np.argmax(np.abs(norm - 1.0))})"
+        )
     if problems:
         raise ContactIdError(joined(problems), "Leave it out")
     return Recording(name, position, rotations.continuous(orientation / norm[:, None])), step
 
 
 def _dataset(
-    recordings: Sequence[Recording], box: BodyProperties, step: float, source: str, left_out: Mapping[str, str]
+    recordings: Sequence[Recording],
+    box: BodyProperties,
+    step: float,
+    source: str,
+    left_out: Mapping[str, str],
 ) -> xr.Dataset:
     sizes = [len(recording.position) for recording in recordings]
     stream = MotionStream(box, "the box", 1.0 / step, source, "", False, iter(()))
     samples = {
         "time": ("sample", np.concatenate([step * np.arange(size) for size in sizes])),
-        "position": (("sample", "xyz"), np.concatenate([recording.position for recording in recordings])),
-        "orientation": (("sample", "wxyz"), np.concatenate([recording.orientation for recording in recordings])),
+        "position": (
+            ("sample", "xyz"),
+            np.concatenate([recording.position for recording in recordings]),
+        ),
+        "orientation": (
+            ("sample", "wxyz"),
+            np.concatenate([recording.orientation for recording in recordings]),
+        ),
     }
     assert set(samples) == set(SAMPLE_VARIABLES)
     motion = without_samples(recordings, sizes, stream).assign(samples)
