@@ -4,24 +4,22 @@ like.
 Recordings have different lengths, so samples are stored one after the other (the CF convention's
 *contiguous ragged array*): ``row_size[recording]`` says how many samples each recording has.
 
-===================== =========================== =======
-    ============================================================
+===================== =========================== ======= ============================================================
 variable              dimensions                  unit    meaning
-===================== =========================== =======
-    ============================================================
+===================== =========================== ======= ============================================================
 time                  sample                      s       since the recording's first sample
-position              sample, xyz                 m       origin of the body frame B in the
-reference frame M orientation           sample, wxyz                1       unit quaternion of R_MB,
-real part first row_size              recording                   1       samples per recording note
-recording                           the experimenter's remark surface_position      recording, xyz
-m       origin of the surface frame C in M surface_orientation   recording, wxyz             1
-unit quaternion of R_MC; z_C is the surface's normal surface_velocity      recording, xyz
-m/s     velocity of the surface's material (a belt) in C vertices              vertex, xyz
-m       contact points in B mass                                              kg center_of_mass
-xyz                         m       in B inertia               xyz, xyz_2                  kg m2
-about the centre of mass, axes of B
-===================== =========================== =======
-    ============================================================
+position              sample, xyz                 m       origin of the body frame B in the reference frame M
+orientation           sample, wxyz                1       unit quaternion of R_MB, real part first
+row_size              recording                   1       samples per recording
+note                  recording                           the experimenter's remark
+surface_position      recording, xyz              m       origin of the surface frame C in M
+surface_orientation   recording, wxyz             1       unit quaternion of R_MC; z_C is the surface's normal
+surface_velocity      recording, xyz              m/s     velocity of the surface's material (a belt) in C
+vertices              vertex, xyz                 m       contact points in B
+mass                                              kg
+center_of_mass        xyz                         m       in B
+inertia               xyz, xyz_2                  kg m2   about the centre of mass, axes of B
+===================== =========================== ======= ============================================================
 
 Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0 or 1).
 

@@ -1,17 +1,12 @@
 """Recorded impacts of a robot arm on a table, in one canonical form.
 
-================ ================== ======
-    ==========================================================================
+================ ================== ====== ==========================================================================
 variable         dimensions         unit   meaning
-================ ================== ======
-    ==========================================================================
-joint_position   experiment, sample rad    as the arm reports them, along ``joint``, too; NaN after
-a recording's end
+================ ================== ====== ==========================================================================
+joint_position   experiment, sample rad    as the arm reports them, along ``joint``, too; NaN after a recording's end
                  , joint
-time             experiment, sample s      from the recording's first sample, in even steps; NaN
-after its end
-================ ================== ======
-    ==========================================================================
+time             experiment, sample s      from the recording's first sample, in even steps; NaN after its end
+================ ================== ====== ==========================================================================
 
 Coordinates along ``experiment``: its name (``set1_v010_a30``; a repetition of it
 ``set1_v010_a30_2``; a recording whose file tells less is named by its file), ``set`` (1 or 2),

@@ -1,24 +1,19 @@
 """Landings of the biped Cassie as DAIRLab published them (cassie_impact_dataset), in one canonical
 form.
 
-================= ==================== =======
-    ========================================================================
+================= ==================== ======= ========================================================================
 variable          dimensions           unit    meaning
-================= ==================== =======
-    ========================================================================
-time              landing, sample      s       from the landing's first sample base_orientation
-landing, sample, w   1       quaternion, real part first, of the pelvis in the world base_position
-landing, sample, xyz m       of the pelvis base_rotation     landing, sample, xyz rad/s   angular
-velocity of the pelvis in world axes, as estimated on the robot base_velocity     landing, sample,
-xyz m/s     of the pelvis in world axes, as estimated on the robot joint_position    landing, sample
-rad     as measured; of the heel springs by the robot's inverse kinematics
+================= ==================== ======= ========================================================================
+time              landing, sample      s       from the landing's first sample
+base_orientation  landing, sample, w   1       quaternion, real part first, of the pelvis in the world
+base_position     landing, sample, xyz m       of the pelvis
+base_rotation     landing, sample, xyz rad/s   angular velocity of the pelvis in world axes, as estimated on the robot
+base_velocity     landing, sample, xyz m/s     of the pelvis in world axes, as estimated on the robot
+joint_position    landing, sample      rad     as measured; of the heel springs by the robot's inverse kinematics
                   , joint
-joint_rate        landing, sample      rad/s   as recorded, for tests alone: those of the four
-unactuated joints lag the
-                  , joint                      positions by 4.5 to 5 ms, those of the heel springs
-                  are zero
-================= ==================== =======
-    ========================================================================
+joint_rate        landing, sample      rad/s   as recorded, for tests alone: those of the four unactuated joints lag the
+                  , joint                      positions by 4.5 to 5 ms, those of the heel springs are zero
+================= ==================== ======= ========================================================================
 
 ``landing`` has the files' numbers, ``joint`` the joints' names in the publishers' order.
 Attributes: ``sample_interval`` (s, the median), ``source``, ``licence``, ``synthetic`` (0),

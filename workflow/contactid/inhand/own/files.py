@@ -4,21 +4,17 @@ files.
 *Recording*: a csv with a header. Commas, semicolons or tabs; columns in any order; upper or lower
 case.
 
-==================================================== =====
-    ==========================================================
+==================================================== ===== ==========================================================
 columns                                              unit  meaning
-==================================================== =====
-    ==========================================================
-``time``                                             s     increasing; steps may differ; none of
-still poses ``object_position_x``, ``_y``, ``_z``                m     origin of the body frame B in
-the world frame, z upwards ``object_orientation_w``, ``_x``, ``_y``, ``_z``     1     quaternion,
-body to world, real part first ``contact_force_<contact>_x``, ``_y``, ``_z``        N     on the
-object, in B; zero where the contact is broken ``contact_position_<contact>_x``, ``_y``, ``_z``
-m     in B ``contact_force_sd_<contact>_x``, ``_y``, ``_z``     N     optional: standard deviation
-of the force ``contact_torque_<contact>_x``, ``_y``, ``_z``       N m   optional: in B about the
-contact, of a force-torque sensor
-==================================================== =====
-    ==========================================================
+==================================================== ===== ==========================================================
+``time``                                             s     increasing; steps may differ; none of still poses
+``object_position_x``, ``_y``, ``_z``                m     origin of the body frame B in the world frame, z upwards
+``object_orientation_w``, ``_x``, ``_y``, ``_z``     1     quaternion, body to world, real part first
+``contact_force_<contact>_x``, ``_y``, ``_z``        N     on the object, in B; zero where the contact is broken
+``contact_position_<contact>_x``, ``_y``, ``_z``     m     in B
+``contact_force_sd_<contact>_x``, ``_y``, ``_z``     N     optional: standard deviation of the force
+``contact_torque_<contact>_x``, ``_y``, ``_z``       N m   optional: in B about the contact, of a force-torque sensor
+==================================================== ===== ==========================================================
 
 Without a time, rows are poses in which the object is held still: they tell mass and centre of mass
 alone. A contact's name is whatever stands for ``<contact>``. Quaternions are normalised; q and -q
@@ -29,14 +25,15 @@ these points' convex hull.
 
 *Noise*: a small YAML file of standard deviations of independent errors, row by row::
 
-    position_sd: 5.0e-5          # m, of the object's position orientation_sd: 2.0e-4       # rad
-    contact_position_sd: 1.0e-3  # m # the rest may be left out; these are the defaults, chosen as
-    for the study's own fingertips force_sd: 0.03               # N, and force_relative_sd: 0.03
-    # of the force besides, where the recording has no contact_force_sd force_gain_sd: 0.05
-    # of calibration, of each contact's and of all in common: no motion tells
+    position_sd: 5.0e-5          # m, of the object's position
+    orientation_sd: 2.0e-4       # rad
+    contact_position_sd: 1.0e-3  # m
+    # the rest may be left out; these are the defaults, chosen as for the study's own fingertips
+    force_sd: 0.03               # N, and
+    force_relative_sd: 0.03      # of the force besides, where the recording has no contact_force_sd
+    force_gain_sd: 0.05          # of calibration, of each contact's and of all in common: no motion tells
                                  # the latter, so it widens the standard errors
-    unsensed_share: 0.0          # of the load, at most, that bypasses the sensors at every moment:
-    no motion tells
+    unsensed_share: 0.0          # of the load, at most, that bypasses the sensors at every moment: no motion tells
                                  # that either; it widens the mass's interval upwards
     contact_torque_sd: 1.0e-3    # N m
     gravity: 9.81                # m/s2, along -z of the world

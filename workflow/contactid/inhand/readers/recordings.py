@@ -1,21 +1,18 @@
 """Recordings of an object held at contacts, in one canonical form: an xarray dataset, kept as
 netCDF.
 
-=================== ========================= ======
-    =================================================================
+=================== ========================= ====== =================================================================
 variable            dimensions                unit   meaning
-=================== ========================= ======
-    =================================================================
-time                sample                    s      increasing object_position     sample, axis
-m      origin of the body frame B in the world frame W object_orientation  sample, quaternion
-1      unit quaternion of R_WB, real part first contact_force       sample, contact, axis     N
-acting on the object, in B; zero where a contact is broken contact_position    sample, contact, axis
-m      in B contact_force_sd    sample, contact, axis     N      standard deviation of
-``contact_force`` contact_torque      sample, contact, axis     N m    optional: in B about the
-contact, of a force-torque sensor hull                vertex, axis              m      points in B
-whose convex hull holds the object
-=================== ========================= ======
-    =================================================================
+=================== ========================= ====== =================================================================
+time                sample                    s      increasing
+object_position     sample, axis              m      origin of the body frame B in the world frame W
+object_orientation  sample, quaternion        1      unit quaternion of R_WB, real part first
+contact_force       sample, contact, axis     N      acting on the object, in B; zero where a contact is broken
+contact_position    sample, contact, axis     m      in B
+contact_force_sd    sample, contact, axis     N      standard deviation of ``contact_force``
+contact_torque      sample, contact, axis     N m    optional: in B about the contact, of a force-torque sensor
+hull                vertex, axis              m      points in B whose convex hull holds the object
+=================== ========================= ====== =================================================================
 
 Attributes: ``source``, ``object``, ``noise_level``, ``seed``, ``synthetic`` (0 or 1),
 ``source_label``, ``gravity`` (m/s2, along -z of W), ``position_sd`` (m), ``orientation_sd`` (rad),

@@ -1,20 +1,19 @@
 """Figures 20 and 21: drawings to scale in place of the planar paper's two photographs, of a file of
 shapes.
 
-==============
-    ================================================================================================
+============== ================================================================================================
 column         meaning
-==============
-    ================================================================================================
-panel          1, 2, ... from the left part           ``area`` and ``line`` (points of an outline or
-polyline), ``arrow`` (foot, tip), ``length`` (two
-               ends of a dimension), ``angle`` (apex, then points of an arc), ``name`` (place of a
-               text, then the place that it names)
-item           which one; of a length and a name, its text material       what it's made of or drawn
-as: ``wood``, ``sheet``, ``metal``, ``magnet``, ``frame``, ``circle``, ... order          of the
-point x_mm, y_mm     place in the panel's own axes, mm given          ``paper`` or ``assumed``
-==============
-    ================================================================================================
+============== ================================================================================================
+panel          1, 2, ... from the left
+part           ``area`` and ``line`` (points of an outline or polyline), ``arrow`` (foot, tip), ``length`` (two
+               ends of a dimension), ``angle`` (apex, then points of an arc), ``name`` (place of a text, then the
+               place that it names)
+item           which one; of a length and a name, its text
+material       what it's made of or drawn as: ``wood``, ``sheet``, ``metal``, ``magnet``, ``frame``, ``circle``, ...
+order          of the point
+x_mm, y_mm     place in the panel's own axes, mm
+given          ``paper`` or ``assumed``
+============== ================================================================================================
 """
 
 from __future__ import annotations

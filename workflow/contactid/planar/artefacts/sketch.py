@@ -5,19 +5,17 @@ The paper shows sketches. Here every contact point, normal, gap, velocity and im
 ``contacts`` and ``simulate`` give for a stated body, so that a sketch can't say something else than
 the models. A table has one row per point, arrow, angle or number, in the fixed frame S:
 
-==================
-    ============================================================================================
+================== ============================================================================================
 column             meaning
-==================
-    ============================================================================================
-panel              1, 2, ... from the left part               ``line`` (a point of a polyline),
-``point``, ``arrow``, ``angle``, ``number`` item               which one order              of the
-point within its line x_m, y_m           point of the line, point, foot of the arrow, apex of the
-angle; empty for a number vector_x, vector_y arrow, in ``unit``; for an angle, the unit vector that
-it is measured from value, unit        an angle (rad, counter-clockwise) or a number; the unit of
-points is m, that of directions 1
-==================
-    ============================================================================================
+================== ============================================================================================
+panel              1, 2, ... from the left
+part               ``line`` (a point of a polyline), ``point``, ``arrow``, ``angle``, ``number``
+item               which one
+order              of the point within its line
+x_m, y_m           point of the line, point, foot of the arrow, apex of the angle; empty for a number
+vector_x, vector_y arrow, in ``unit``; for an angle, the unit vector that it is measured from
+value, unit        an angle (rad, counter-clockwise) or a number; the unit of points is m, that of directions 1
+================== ============================================================================================
 """
 
 from __future__ import annotations

@@ -4,14 +4,13 @@ noise estimated.
 The description is a small YAML file; lengths are in m, angles in rad, everything as in the throws'
 own frame (y up)::
 
-    shape: {ellipse: {a: 0.05, b: 0.025}}      # or {polygon: [[x, y], ...], corner_radius: 0.002},
-    see below mass: 0.0364                               # kg, optional: then J is told besides J/m
-    ground: {slope: 0.0, start: [0, 0]}        # optional: angle, and a point of the ground; else it
-    is found noise: {position: 0.001, orientation: 0.001}     # optional: standard deviations of x,
-    y and of theta gravity: 9.81                              # optional, m/s2 along -y centre:
-    [0.0, 0.0]                         # optional: centre of mass in the body's axes, from the
-    tracked point turn: 0.0                                  # optional: theta as tracked less that
-    of the body's axes
+    shape: {ellipse: {a: 0.05, b: 0.025}}      # or {polygon: [[x, y], ...], corner_radius: 0.002}, see below
+    mass: 0.0364                               # kg, optional: then J is told besides J/m
+    ground: {slope: 0.0, start: [0, 0]}        # optional: angle, and a point of the ground; else it is found
+    noise: {position: 0.001, orientation: 0.001}     # optional: standard deviations of x, y and of theta
+    gravity: 9.81                              # optional, m/s2 along -y
+    centre: [0.0, 0.0]                         # optional: centre of mass in the body's axes, from the tracked point
+    turn: 0.0                                  # optional: theta as tracked less that of the body's axes
 
 A polygon is counter-clockwise about the centre of mass. Its points are where the sides would meet:
 ``corner_radius`` (optional, else it is found) rounds each corner by an arc that touches both sides.

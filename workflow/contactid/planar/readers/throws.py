@@ -4,19 +4,17 @@ them.
 Throws have different lengths, so samples are stored one after the other (the CF convention's
 *contiguous ragged array*): ``row_size[throw]`` says how many samples each throw has.
 
-================ ==================== =======
-    =================================================================
+================ ==================== ======= =================================================================
 variable         dimensions           unit    meaning
-================ ==================== =======
-    =================================================================
-time             sample               s       since the throw's first sample x, y             sample
-m       tracked point, y up theta            sample               rad     orientation,
-counter-clockwise from x, continuous row_size         throw                1       samples per throw
-vertices         vertex, xy           m       a polygon's corners about its centre, in the body's
-axes semi_axes        axis                 m       an ellipse's, instead of vertices inertia_ratio
-m2      J/m as known beforehand; NaN where it is not
-================ ==================== =======
-    =================================================================
+================ ==================== ======= =================================================================
+time             sample               s       since the throw's first sample
+x, y             sample               m       tracked point, y up
+theta            sample               rad     orientation, counter-clockwise from x, continuous
+row_size         throw                1       samples per throw
+vertices         vertex, xy           m       a polygon's corners about its centre, in the body's axes
+semi_axes        axis                 m       an ellipse's, instead of vertices
+inertia_ratio                         m2      J/m as known beforehand; NaN where it is not
+================ ==================== ======= =================================================================
 
 Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0 or 1),
 ``left_out`` (JSON: name to reason).

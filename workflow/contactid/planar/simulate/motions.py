@@ -1,10 +1,8 @@
 """A scene's simulated motions as one dataset, with their energy balances.
 
-============== ======================== ======
-    ==========================================================
+============== ======================== ====== ==========================================================
 variable       dimensions               unit   meaning
-============== ======================== ======
-    ==========================================================
+============== ======================== ====== ==========================================================
 time           state                    s      since the start
 position       run, state, axis         m, rad q = (x, y, theta)
 velocity       run, state, axis         m/s    v, its last entry in rad/s
@@ -19,8 +17,7 @@ scheme         run, state               J      lost by the scheme so far (below)
 closure        run                      1      largest relative gap of the balance
 friction_mu    run                      1
 restitution_e_n run                     1
-============== ======================== ======
-    ==========================================================
+============== ======================== ====== ==========================================================
 
 Attributes: ``scene``, ``time_step`` (s), ``gravity`` (m/s2).
 

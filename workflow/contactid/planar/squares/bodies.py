@@ -213,10 +213,10 @@ def eq31_rows(
         )
         rows.append(_fitted(OF_ONE, f"{name}, 1 {unit}", small) | {"size": 1.0})
         size = _size(
-            lambda x, rival=rival: plate_with(rival, x, impacts, fit, plate),
+            lambda x, rival=rival: plate_with(rival, x, impacts, fit, plate),  # type: ignore[misc]
             (prior, error, fit.ratio),
             plate,
-        )  # type: ignore[misc]
+        )
         made = plate_with(rival, size, impacts, fit, plate)
         found = fit_impacts(made, prior, error, start=plate, draws=0)
         seen = profile(made, found)

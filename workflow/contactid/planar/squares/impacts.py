@@ -11,9 +11,9 @@ counted in what a misplaced contact point would leave (its distance times the im
 poses' noise. Second contacts and wild poses leave more, so the loss is Cauchy's. On one throw alone
 (three impacts at a radius and a centre that are stated)::
 
-    windows = every_window(event, prepared) geometry, error = LeverGeometry(radius=0.005),
-    LeverGeometry(radius=0.0003, turn=0.002, centre=(2e-4, 2e-4)) fit =
-    fit_impacts(impacts_of(prepared, windows), geometry, error, scatter=TYPICAL_SCATTER)
+    windows = every_window(event, prepared)
+    geometry, error = LeverGeometry(radius=0.005), LeverGeometry(radius=0.0003, turn=0.002, centre=(2e-4, 2e-4))
+    fit = fit_impacts(impacts_of(prepared, windows), geometry, error, scatter=TYPICAL_SCATTER)
     print(fit.ratio, fit.ratio_se)
 """
 

@@ -4,23 +4,20 @@ tidy tables of points.
 The paper shows photographs and a sketch; here the same things are taken from the recorded poses. A
 scene has one row per point:
 
-=============
-    ==================================================================================================
+============= ==================================================================================================
 column        meaning
-=============
-    ==================================================================================================
-object, toss  what is shown; ``toss`` is empty where no single toss is shown part
-``surface`` (corners of the patch), ``face`` and ``shadow`` of a box, ``corner`` (a contact point),
-              ``path`` (of B's origin), ``origin`` (of B at an instant), ``axis`` (of a frame),
-              ``belt`` (an arrow), ``dimension`` (its two ends), ``mass`` (where to write it)
+============= ==================================================================================================
+object, toss  what is shown; ``toss`` is empty where no single toss is shown
+part          ``surface`` (corners of the patch), ``face`` and ``shadow`` of a box, ``corner`` (a contact point),
+              ``path`` (of B's origin), ``origin`` (of B at an instant), ``axis`` (of a frame), ``belt`` (an arrow),
+              ``dimension`` (its two ends), ``mass`` (where to write it)
 item          which one: the instant, the frame, the phase of the path, the quantity
 index         face 0 to 5, corner 1 to 8 (the order of the data plus 1), axis 0 to 2
 order         of the point within its polygon, line or arrow
 sample        of the recording, and ``time_s`` since the release; empty for what doesn't move
 x_m, y_m, z_m in C, the surface at z = 0
 value, unit   what a dimension, an arrow or a mass stands for
-=============
-    ==================================================================================================
+============= ==================================================================================================
 """
 
 from __future__ import annotations

@@ -24,8 +24,9 @@ class _Archive:
     def save(self, path: str | Path) -> None:
         """Write the fields."""
         arrays: dict[str, Any] = {
-            field.name: np.asarray(getattr(self, field.name)) for field in fields(self)
-        }  # type: ignore[arg-type]
+            field.name: np.asarray(getattr(self, field.name))
+            for field in fields(self)  # type: ignore[arg-type]
+        }
         np.savez(path, **arrays)
 
     @classmethod

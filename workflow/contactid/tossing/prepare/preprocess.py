@@ -3,18 +3,17 @@
 The result is the canonical dataset with its poses expressed in C (the plane corrected by the bodies
 at rest, so that z = 0 is the surface) and, per recording:
 
-=================== ==============
-    ===================================================================================
-release             sample         first sample of free flight (eq. 18's k_rel) contact
-sample         first sample after which the motion is no free fall rest                sample
-first sample at rest (eq. 18's k_rest) rest_position       m              mean over the rest
-rest_orientation    1              Karcher mean over the rest tumbled             0 or 1         the
-upper face at rest is not the one at first contact reason              text           why the
-recording is left out; empty where it is used split               text           ``identification``
-or ``test``; ``released``, see :func:`preprocess_on` events              text           the rule
-that release and rest are by, ``data_driven`` or ``authors``
-=================== ==============
-    ===================================================================================
+=================== ============== ===================================================================================
+release             sample         first sample of free flight (eq. 18's k_rel)
+contact             sample         first sample after which the motion is no free fall
+rest                sample         first sample at rest (eq. 18's k_rest)
+rest_position       m              mean over the rest
+rest_orientation    1              Karcher mean over the rest
+tumbled             0 or 1         the upper face at rest is not the one at first contact
+reason              text           why the recording is left out; empty where it is used
+split               text           ``identification`` or ``test``; ``released``, see :func:`preprocess_on`
+events              text           the rule that release and rest are by, ``data_driven`` or ``authors``
+=================== ============== ===================================================================================
 
 Sample indices count from 0 within the recording; -1 where there is none.
 """

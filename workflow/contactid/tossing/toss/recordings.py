@@ -9,9 +9,9 @@ and a column ``toss`` where there are several in one table. A file of its own is
 
 *Box*: a mapping, or a YAML file::
 
-    size: [0.105, 0.105, 0.105]  # m, along the body's axes x, y, z; its origin is the middle mass:
-    0.37                   # kg; friction and restitution don't need it inertia: [8e-4, 8e-4, 8e-4]
-    # kg m2 about x, y, z: where the search begins; by default a uniform box's
+    size: [0.105, 0.105, 0.105]  # m, along the body's axes x, y, z; its origin is the middle
+    mass: 0.37                   # kg; friction and restitution don't need it
+    inertia: [8e-4, 8e-4, 8e-4]  # kg m2 about x, y, z: where the search begins; by default a uniform box's
 """
 
 from __future__ import annotations
