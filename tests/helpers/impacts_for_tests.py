@@ -24,8 +24,10 @@ def predict_post_twist(
     mu, e_n, e_t
         Scalars or arrays that broadcast against each other to a shape ``s``.
 
-    Returns ------- ``(*s, 6)`` hybrid twist of B's origin in C; the impact's own measured
-    ``post_twist`` isn't looked at.
+    Returns
+    -------
+    ``(*s, 6)`` hybrid twist of B's origin in C; the impact's own measured ``post_twist`` isn't
+    looked at.
     """
     mus, normal, tangential = np.broadcast_arrays(mu, e_n, e_t)
     table = impact_table(body, [impact] * mus.size)

@@ -238,10 +238,12 @@ def consistency(parameters: InertialParameters, hull: np.ndarray | None = None) 
     hull : points ``(n, 3)`` in m in B whose convex hull is that of the geometry; None leaves that
         test out
 
-    Notes ----- P is positive definite if and only if its Schur complement, the second moments about
-    the centre of mass, and the mass are. Testing these instead keeps kg and kg m2 apart, so that
-    the verdict doesn't depend on the unit of length. The triangle inequality is twice the second
-    moments' signs: ``I_2 + I_3 - I_1 = 2 L_1``.
+    Notes
+    -----
+    P is positive definite if and only if its Schur complement, the second moments about the centre
+    of mass, and the mass are. Testing these instead keeps kg and kg m2 apart, so that the verdict
+    doesn't depend on the unit of length. The triangle inequality is twice the second moments'
+    signs: ``I_2 + I_3 - I_1 = 2 L_1``.
     """
     if not np.all(np.isfinite(parameters.vector)):
         return Consistency(False, False, False, False, False, None if hull is None else False)

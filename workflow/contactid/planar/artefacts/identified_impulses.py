@@ -44,8 +44,10 @@ def identified_impulses(fit: StoredFit) -> pd.DataFrame:
     contact is proportional to it. So simulated impulses are summed over the time that is nearer to
     one identified instant than to the others, and stand at the mean time of what was summed.
 
-    Returns ------- ``component`` (``c_n``, ``c_t``), ``kind`` (``identified``; ``simulated``,
-    summed over contacts), ``contact``, ``time_ms``, ``impulse_ns`` and what was identified.
+    Returns
+    -------
+    ``component`` (``c_n``, ``c_t``), ``kind`` (``identified``; ``simulated``, summed over
+    contacts), ``contact``, ``time_ms``, ``impulse_ns`` and what was identified.
 
     Raises
     ------

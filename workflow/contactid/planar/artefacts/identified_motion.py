@@ -79,8 +79,10 @@ def identified_trajectories(fits: Sequence[StoredFit], distances: pd.DataFrame) 
     ----------
     distances : ``fps, seed, time_ms, distance_mm`` of several noise samples
 
-    Returns ------- ``fps, kind, time_ms, x_mm, y_mm, distance_mm``: the rows of one ``fps`` and
-    ``kind`` (``simulated``, ``measured``, ``identified``) are a path, without a distance; those of
+    Returns
+    -------
+    ``fps, kind, time_ms, x_mm, y_mm, distance_mm``: the rows of one ``fps`` and ``kind``
+    (``simulated``, ``measured``, ``identified``) are a path, without a distance; those of
     ``median``, ``q25`` and ``q75`` are the samples' distances between identified and simulated
     centre, without a place.
 
@@ -171,10 +173,12 @@ def _draw_distance(axes: Axes, data: pd.DataFrame) -> None:
 def real_throw(fit: StoredFit, outlines: int = 6) -> pd.DataFrame:
     """Figure 22: identified outlines at about even times, path, ground, and measured places.
 
-    Returns ------- ``kind, item, time_ms, x_mm, y_mm, residual_mm`` and what was identified: the
-    rows of one kind and item are a polyline. Kinds are ``outline``, ``mark`` (a corner or end of
-    each outline), ``identified``, ``measured`` and ``ground``. ``residual_mm`` is the root mean
-    square distance of measured from identified centres.
+    Returns
+    -------
+    ``kind, item, time_ms, x_mm, y_mm, residual_mm`` and what was identified: the rows of one kind
+    and item are a polyline. Kinds are ``outline``, ``mark`` (a corner or end of each outline),
+    ``identified``, ``measured`` and ``ground``. ``residual_mm`` is the root mean square distance of
+    measured from identified centres.
     """
     states, throw = fit.states, fit.throw
     shown = evenly(np.arange(len(states.time)), outlines)

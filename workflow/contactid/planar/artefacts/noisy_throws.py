@@ -256,9 +256,11 @@ def _truth_mm2(table: pd.DataFrame) -> pd.Series:
 def identified_friction(cells: pd.DataFrame) -> pd.DataFrame:
     """Figure 19: identified friction of table 1's cells at high frame rates.
 
-    Returns ------- Columns of the cells, ``is_bound`` (most seeds found no sliding),
-    ``rolling_from_mu`` (the least true friction from which on that holds at all of a noise model's
-    frame rates, NaN without one) and ``printed_rolling_mu``.
+    Returns
+    -------
+    Columns of the cells, ``is_bound`` (most seeds found no sliding), ``rolling_from_mu`` (the least
+    true friction from which on that holds at all of a noise model's frame rates, NaN without one)
+    and ``printed_rolling_mu``.
 
     Raises
     ------
@@ -280,10 +282,11 @@ def identified_friction(cells: pd.DataFrame) -> pd.DataFrame:
 def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
     """Sizes of the errors of J/m by frame rate, beside the printed ones, of table 1.
 
-    Returns ------- ``noise_model, series, mu, fps, error_abs_pct, published_abs_pct, n_seeds,
-    n_converged``: series ``cell``, and ``mean`` over the printed cells with a friction of at least
-    0.2 (``mu`` is NaN there); of throws that are the same, ``n_seeds`` and ``n_converged`` count
-    one cell's.
+    Returns
+    -------
+    ``noise_model, series, mu, fps, error_abs_pct, published_abs_pct, n_seeds, n_converged``: series
+    ``cell``, and ``mean`` over the printed cells with a friction of at least 0.2 (``mu`` is NaN
+    there); of throws that are the same, ``n_seeds`` and ``n_converged`` count one cell's.
     """
     sizes, counts = ["error_abs_pct", "published_abs_pct"], ["n_seeds", "n_converged"]
     kept = ["noise_model", "series", "mu", "fps", *sizes, *counts]

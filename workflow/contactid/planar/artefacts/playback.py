@@ -44,11 +44,13 @@ def position_error(fit: StoredFit) -> np.ndarray:
 def played_throw(fit: StoredFit) -> dict[str, Any]:
     """A throw as a page plays it.
 
-    Returns ------- ``label``, ``synthetic``, ``inertia_ratio_mm2``, ``friction_mu``,
-    ``friction_is_bound``; ``semi_axes`` or ``vertices`` (mm, about the centre of mass); ``ground``
-    (slope in rad, x0 and y0 in mm); ``frame_ms``, ``measured`` (rows of x, y in mm and theta in
-    rad), ``position_error_mm`` and ``angle_error_deg`` per frame; ``time_ms`` and ``identified``
-    per instant; ``contacts``: ``time_ms``, ``x``, ``y`` (mm), and the ``normal`` and ``tangential``
+    Returns
+    -------
+    ``label``, ``synthetic``, ``inertia_ratio_mm2``, ``friction_mu``, ``friction_is_bound``;
+    ``semi_axes`` or ``vertices`` (mm, about the centre of mass); ``ground`` (slope in rad, x0 and
+    y0 in mm); ``frame_ms``, ``measured`` (rows of x, y in mm and theta in rad),
+    ``position_error_mm`` and ``angle_error_deg`` per frame; ``time_ms`` and ``identified`` per
+    instant; ``contacts``: ``time_ms``, ``x``, ``y`` (mm), and the ``normal`` and ``tangential``
     impulse in ``impulse_unit``.
     """
     states, throw, ground = fit.states, fit.throw, fit.throw.ground

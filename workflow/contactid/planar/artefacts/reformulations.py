@@ -48,11 +48,12 @@ def reformulation_table(attempts: pd.DataFrame) -> pd.DataFrame:
     """A row per start and method, over the throws of table 1's cells and over those of the hard
     truths.
 
-    Returns ------- ``throws, start, reformulation, n``; ``n_converged``; ``n_success`` (converged
-    with a misfit that noise explains); ``n_at_best`` (converged with a misfit that is about the
-    least that any method found from any start of that throw); errors of J/m in % of its truth, of
-    successes and of all; ``misfit_over_best_median``; largest residual, iterations, and CPU
-    seconds.
+    Returns
+    -------
+    ``throws, start, reformulation, n``; ``n_converged``; ``n_success`` (converged with a misfit
+    that noise explains); ``n_at_best`` (converged with a misfit that is about the least that any
+    method found from any start of that throw); errors of J/m in % of its truth, of successes and of
+    all; ``misfit_over_best_median``; largest residual, iterations, and CPU seconds.
     """
     keyed = attempts.fillna({"mu": 0.0, "fps": 0.0})
     held = keyed["misfit"].where(keyed["converged"])

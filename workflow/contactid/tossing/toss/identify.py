@@ -129,11 +129,13 @@ def toss(
     progress
         Called with a line of text as each step is done.
 
-    Returns ------- ``params``: ``friction_mu``, ``restitution_e_n``, ``scale`` (true length per
-    length of the data), ``center_x``, ``_y``, ``_z`` (m in B) and ``inertia_xx`` to ``_yz`` (kg m2,
-    or m2 per mass where none is stated). Tables: ``predictions``, each toss by the others, beside a
-    box that stays where it first touches; ``tosses``, what was used. ``residuals`` are of all
-    tosses at the optimum, m and rad.
+    Returns
+    -------
+    ``params``: ``friction_mu``, ``restitution_e_n``, ``scale`` (true length per length of the
+    data), ``center_x``, ``_y``, ``_z`` (m in B) and ``inertia_xx`` to ``_yz`` (kg m2, or m2 per
+    mass where none is stated). Tables: ``predictions``, each toss by the others, beside a box that
+    stays where it first touches; ``tosses``, what was used. ``residuals`` are of all tosses at the
+    optimum, m and rad.
 
     Raises
     ------
