@@ -1,0 +1,114 @@
+"""One reader for every kind of table: the same numbers, whatever holds them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+import xarray as xr
+
+from contactid.core.errors import ContactIdError
+from contactid.sources.conventions import Convention
+from contactid.sources.recorded_table import SUFFIXES, RecordedTable
+
+POSE = [f"position_{axis}" for axis in "xyz"] + [f"orientation_{axis}" for axis in "wxyz"]
+RANDOM = np.random.default_rng(1)
+TIME = np.arange(20) / 100
+QPOS = RANDOM.normal(size=(20, 7))
+NAMED = pd.DataFrame(
+    np.column_stack([TIME, QPOS]), columns=["t", "x", "y", "z", "qw", "qx", "qy", "qz"]
+)
+ARRAYS = {"time": TIME, "pos": QPOS[:, :3], "quat": QPOS[:, 3:], "mass": np.array(0.3)}
+
+
+def written(folder, suffix):
+    path = folder / f"recording{suffix}"
+    if suffix in (".csv", ".txt"):
+        NAMED.to_csv(path, index=False)
+    elif suffix == ".tsv":
+        NAMED.to_csv(path, index=False, sep="\t")
+    elif suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+        NAMED.to_parquet(path)
+    elif suffix == ".npz":
+        np.savez(path, **ARRAYS)
+    elif suffix == ".mat":
+        scipy.io.savemat(path, ARRAYS)
+    else:
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path, "w") as file:
+            for name, values in ARRAYS.items():
+                file[f"log/{name}"] = values
+    return path
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_any_file_gives_the_same_pose(tmp_path, suffix):
+    table = RecordedTable.read(written(tmp_path, suffix))
+    np.testing.assert_allclose(table.values(POSE), QPOS, rtol=1e-12)
+    np.testing.assert_allclose(table.values(["time"])[:, 0], TIME, rtol=1e-12)
+
+
+def test_frames_and_datasets_are_tables_too():
+    dataset = xr.Dataset(
+        {"pos": (("time", "xyz"), QPOS[:, :3]), "quat": (("time", "wxyz"), QPOS[:, 3:])},
+        {"time": TIME},
+    )
+    for source in (NAMED, dataset):
+        np.testing.assert_array_equal(RecordedTable.read(source).values(POSE), QPOS)
+
+
+def test_a_log_of_mujoco_is_a_pose_or_joints(tmp_path):
+    path = tmp_path / "log.npz"
+    np.savez(path, time=TIME, qpos=QPOS)
+    np.testing.assert_array_equal(RecordedTable.read(path).values(POSE), QPOS)
+    joints = RecordedTable.read(path, free_body=False)
+    np.testing.assert_array_equal(joints.values([f"joint_{k}" for k in range(1, 8)]), QPOS)
+
+
+def test_names_of_ros_are_joints():
+    names = [f"panda_joint{k}" for k in range(1, 8)]
+    table = RecordedTable.read(pd.DataFrame(QPOS, columns=names).assign(timestamp_ms=1e3 * TIME))
+    np.testing.assert_array_equal(table.values([f"joint_{k}" for k in range(1, 8)]), QPOS)
+    np.testing.assert_allclose(table.values(["time"])[:, 0], TIME)
+
+
+def test_columns_and_units_are_as_stated(tmp_path):
+    path = tmp_path / "log.npz"
+    np.savez(path, time=1e3 * TIME, p=1e3 * QPOS[:, :3], quat=QPOS[:, 3:])
+    convention = Convention(units={"s": "ms", "m": "mm"})
+    table = RecordedTable.read(path, convention)
+    np.testing.assert_allclose(table.values(POSE), QPOS)
+    np.testing.assert_allclose(table.values(["time"])[:, 0], TIME)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "not readable as arrays"),
+        (b"PK\x03\x04 and no more", "not readable as arrays"),
+        (None, "no arrays of numbers"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_a_line(tmp_path, content, said):
+    path = tmp_path / "log.npz"
+    if content is None:
+        np.savez(path, mass=np.array(0.3))
+    else:
+        path.write_bytes(content)
+    with pytest.raises(ContactIdError, match=said):
+        RecordedTable.read(path)
+
+
+def test_nothing_is_unpickled(tmp_path):
+    path = tmp_path / "log.npz"
+    np.savez(path, time=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(ContactIdError, match="not readable as arrays"):
+        RecordedTable.read(path)
+
+
+def test_missing_columns_are_named_with_what_is_there():
+    table = RecordedTable.read(NAMED.drop(columns=["qw", "z"]))
+    with pytest.raises(
+        ContactIdError, match=r"no column position_z, orientation_w .*its header is t, x"
+    ):
+        table.refuse_without(POSE, "Name them")

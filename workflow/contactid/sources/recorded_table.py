@@ -1,0 +1,216 @@
+"""A recording as a table, from any file or object that holds one: the one reader of all commands.
+
+========================== ==========================================================
+source                     what its columns are
+========================== ==========================================================
+``.csv``, ``.tsv``,        named by the header; commas, semicolons or tabs between
+``.txt``                   them, decimal commas where semicolons stand between
+``.parquet``               the table's (needs pyarrow)
+``.npz``, ``.mat``,        arrays that are as long as most of the file's are; those
+``.h5``, ``.hdf5``         of several columns are named as below
+``DataFrame``              its columns
+``Dataset``                its variables, as arrays are
+========================== ==========================================================
+
+An array ``name`` of three columns is ``name_x``, ``name_y``, ``name_z``; one of four is a
+quaternion, ``name_w`` first; any other number of columns is ``name_1`` and so on. A ``qpos`` as
+MuJoCo logs it is the pose of a free body (position, then quaternion), or of a robot its joints.
+What a column means is told by its name (:mod:`contactid.sources.columns`).
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from contactid.core.errors import ContactIdError
+from contactid.core.reading import content_of, opened_zip, require_plain
+from contactid.sources.conventions import STATED, Convention, Place
+from contactid.sources.left_out import reason_of
+
+Source = str | Path | pd.DataFrame | xr.Dataset
+TEXT = (".csv", ".tsv", ".txt")
+ARRAYS = (".npz", ".mat", ".h5", ".hdf5")
+#: Suffixes of files that :meth:`RecordedTable.read` takes.
+SUFFIXES = (*TEXT, ".parquet", *ARRAYS)
+_LARGEST = 1 << 26  # bytes: at 1 kHz and 20 columns six minutes
+_LARGEST_LIST = 1 << 20  # bytes of a list of arrays in an npz file
+_LONGEST_HEADER = 1 << 16  # characters
+_MOST_SHOWN = 200  # characters of a header that a message repeats
+_POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
+_AXES = {3: "xyz", 4: "wxyz"}
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedTable:
+    """Columns of a recording by quantity (:mod:`contactid.sources.columns`).
+
+    Attributes
+    ----------
+    name : of the file, or what it is
+    header : names of its k columns
+    numbers : (n, k) as they stand there; NaN where there is none
+    places : of each quantity that a column means
+    """
+
+    name: str
+    header: tuple[str, ...]
+    numbers: np.ndarray
+    places: Mapping[str, Place]
+
+    @classmethod
+    def read(
+        cls, source: Source, convention: Convention = STATED, free_body: bool = True
+    ) -> RecordedTable:
+        """The table of a file or object; ``free_body`` says what a ``qpos`` is of.
+
+        Raises
+        ------
+        ContactIdError
+            For what can't be read as a table, and for a column that is there twice.
+        """
+        name = str(source) if isinstance(source, str | Path) else "the table"
+        table = frame_of(source, free_body).dropna(how="all")
+        header = tuple(str(column).strip() for column in table.columns)
+        try:
+            places = convention.places(header)
+        except ContactIdError as error:
+            raise ContactIdError(f"{name}: {error.problem}", error.remedy) from None
+        numbers = table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+        return cls(name, header, np.where(np.isfinite(numbers), numbers, np.nan), places)
+
+    def refuse_without(self, quantities: Sequence[str], remedy: str) -> None:
+        """Raise :class:`ContactIdError` that names all quantities that have no column."""
+        missing = [quantity for quantity in quantities if quantity not in self.places]
+        if missing:
+            header = ", ".join(self.header)[:_MOST_SHOWN] or "empty"
+            raise ContactIdError(
+                f"{self.name}: no column {', '.join(missing)} (its header is {header})", remedy
+            )
+
+    def values(self, quantities: Sequence[str], *shape: int) -> np.ndarray:
+        """(n, \\*shape) of quantities, in their own units; (n, k) without a shape."""
+        places = [self.places[quantity] for quantity in quantities]
+        factors = [place.factor for place in places]
+        columns = self.numbers[:, [place.column for place in places]] * factors
+        return columns.reshape(len(self.numbers), *(shape or (len(places),)))
+
+
+def frame_of(source: Source, free_body: bool = True) -> pd.DataFrame:
+    """The columns of a file or object, as they are written.
+
+    Raises :class:`ContactIdError` for what can't be read as a table.
+    """
+    if isinstance(source, pd.DataFrame):
+        return source
+    if isinstance(source, xr.Dataset):
+        variables = {str(name): source[name].values for name in source.variables}
+        return _of_arrays(variables, "the dataset", free_body)
+    path = Path(source)
+    suffix = path.suffix.lower()
+    if suffix in TEXT:
+        return _text(path)
+    if suffix == ".parquet":
+        return _parquet(path)
+    if suffix in ARRAYS:
+        arrays = _npz(path) if suffix == ".npz" else _variables(path)
+        return _of_arrays(arrays, str(path), free_body)
+    raise ContactIdError(f"{path}: no table", f"Give one of {', '.join(SUFFIXES)}")
+
+
+def _text(path: Path) -> pd.DataFrame:
+    require_plain(path, _LARGEST)
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            lines = iter(lambda: file.readline(_LONGEST_HEADER), "")
+            header = next((line for line in lines if line.strip()), "")
+            rows = file.read()
+        if len(header) >= _LONGEST_HEADER:
+            raise ValueError("its first line has no end")
+        mark = max(",;\t", key=header.count)
+        decimal = "," if mark == ";" and "," in rows else "."
+        return pd.read_csv(
+            path, sep=mark, decimal=decimal, encoding="utf-8-sig", skipinitialspace=True
+        )
+    except (OSError, ValueError) as error:
+        raise ContactIdError(
+            f"{path}: not readable as text ({reason_of(error)})", "Give a .csv file"
+        ) from None
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    require_plain(path, _LARGEST)
+    try:
+        return pd.read_parquet(path)
+    except ImportError:
+        remedy = "Install it, or give a .csv file"
+        raise ContactIdError(
+            f"{path}: parquet is read by pyarrow, which isn't here", remedy
+        ) from None
+    except Exception as error:  # pyarrow raises many kinds for damaged files
+        raise ContactIdError(
+            f"{path}: not readable as parquet ({reason_of(error)})", "Write it again"
+        ) from None
+
+
+def _npz(path: Path) -> dict[str, np.ndarray]:
+    require_plain(path, _LARGEST)
+    try:
+        with opened_zip(path, _LARGEST_LIST) as archive:
+            unfolded = sum(entry.file_size for entry in archive.infolist())
+        if unfolded > _LARGEST:
+            raise ValueError(f"unfolds to {unfolded / 1e6:.0f} MB")
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ContactIdError(
+            f"{path}: not readable as arrays ({reason_of(error)})", "Write it by numpy.savez"
+        ) from None
+
+
+def _variables(path: Path) -> dict[str, np.ndarray]:
+    from contactid.sources.matlab_files import read_variables
+
+    try:
+        return read_variables(content_of(path, _LARGEST))
+    except ContactIdError as error:
+        raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
+
+
+def _of_arrays(arrays: Mapping[str, np.ndarray], name: str, free_body: bool) -> pd.DataFrame:
+    """The arrays that are as long as most are, column by column; they may lie in either order."""
+    numeric = {
+        key: np.atleast_1d(np.squeeze(values))
+        for key, values in arrays.items()
+        if np.issubdtype(values.dtype, np.number) and values.size > 1
+    }
+    lengths = Counter(max(values.shape) for values in numeric.values() if values.ndim < 3)
+    if not lengths:
+        kept = ", ".join(arrays)[:_MOST_SHOWN] or "nothing"
+        raise ContactIdError(f"{name}: no arrays of numbers (it holds {kept})", "Give a table")
+    # where as many arrays have one length as another, the longer are the recording
+    length = max(lengths, key=lambda n: (lengths[n], n))
+    columns: dict[str, np.ndarray] = {}
+    for key, values in numeric.items():
+        own = values.T if values.ndim == 2 and values.shape[0] != length else values
+        if own.ndim < 3 and own.shape[0] == length:
+            columns |= _columns_of(key.rsplit(".", 1)[-1], own, free_body)
+    return pd.DataFrame(columns)
+
+
+def _columns_of(name: str, values: np.ndarray, free_body: bool) -> dict[str, np.ndarray]:
+    if values.ndim == 1:
+        return {name: values}
+    count = values.shape[1]
+    if name.lower() == "qpos":
+        names = _POSE[:count] if free_body else [f"q{k}" for k in range(1, count + 1)]
+        return dict(zip(names, values.T, strict=False))
+    parts = _AXES.get(count) or range(1, count + 1)
+    return {f"{name}_{part}": column for part, column in zip(parts, values.T, strict=True)}
