@@ -186,9 +186,12 @@ def files_by_place(
     declared: Sequence[Mapping[str, Any]], files: Sequence[str]
 ) -> dict[str, list[str]]:
     """A rule's list of files, one artefact after the other, by the artefacts' places."""
-    left, found = list(files), {}
+    remaining, by_place = list(files), {}
     for row in declared:
-        found[row["place"]], left = left[: len(row["files"])], left[len(row["files"]) :]
-    if left or any(len(found[row["place"]]) != len(row["files"]) for row in declared):
-        raise ValueError(f"{len(files)} files for the artefacts {', '.join(found)}")
-    return found
+        by_place[row["place"]], remaining = (
+            remaining[: len(row["files"])],
+            remaining[len(row["files"]) :],
+        )
+    if remaining or any(len(by_place[row["place"]]) != len(row["files"]) for row in declared):
+        raise ValueError(f"{len(files)} files for the artefacts {', '.join(by_place)}")
+    return by_place

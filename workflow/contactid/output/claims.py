@@ -159,9 +159,11 @@ def _evidence(weakest: Mapping[str, str], rows: Sequence[Mapping[str, str]]) -> 
         for verdict in (*WEAKEST_FIRST, INPUT)
         if verdict in verdicts
     }
-    told = ", ".join(f"{number} {verdict.replace('_', ' ')}" for verdict, number in counts.items())
-    said = str(weakest.get("note", "")).split("; tolerance: ")[0]
-    return ": ".join(filter(None, (told, "; ".join(filter(None, (_measure(weakest), said))))))
+    counted = ", ".join(
+        f"{number} {verdict.replace('_', ' ')}" for verdict, number in counts.items()
+    )
+    note = str(weakest.get("note", "")).split("; tolerance: ")[0]
+    return ": ".join(filter(None, (counted, "; ".join(filter(None, (_measure(weakest), note))))))
 
 
 def _measure(row: Mapping[str, Any]) -> str:

@@ -48,23 +48,23 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
         made from, where the rule has one. A function returns its one artefact, or several by place
         (``"tables/ext_modes"``), each a table or a :class:`Shown`.
     """
-    files, said = files_by_place(declared, named["artefacts"]), {}
+    files, sources = files_by_place(declared, named["artefacts"]), {}
     for reference in dict.fromkeys(row["compute"] for row in declared):
         rows = {row["place"]: row for row in declared if row["compute"] == reference}
         function = resolve(reference)
-        found = function(**arguments(function, named))
-        made = found if isinstance(found, Mapping) else dict.fromkeys(rows, found)
-        if set(made) != set(rows) or (made is not found and len(rows) > 1):
+        result = function(**arguments(function, named))
+        results = result if isinstance(result, Mapping) else dict.fromkeys(rows, result)
+        if set(results) != set(rows) or (results is not result and len(rows) > 1):
             raise ValueError(
-                f"{reference} makes {', '.join(made)}, but {', '.join(rows)} are declared for it"
+                f"{reference} makes {', '.join(results)}, but {', '.join(rows)} are declared for it"
             )
-        for place, content in made.items():
+        for place, content in results.items():
             shown = content if isinstance(content, Shown) else Shown(content)
             _write(shown, files[place])
-            said[place] = {"said": shown.data, "datasets": [*shown.datasets]}
+            sources[place] = {"said": shown.data, "datasets": [*shown.datasets]}
     if "sources" in named:
         write_json(
-            named["sources"], {Path(row["place"]).name: said[row["place"]] for row in declared}
+            named["sources"], {Path(row["place"]).name: sources[row["place"]] for row in declared}
         )
 
 

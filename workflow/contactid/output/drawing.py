@@ -91,13 +91,13 @@ def _draw(row: Mapping[str, Any], data: pd.DataFrame, pictures: Sequence[Path]) 
     data = data.assign(
         **{name: data[name].map(mathtext) for name in names if data[name].dtype.kind not in "biuf"}
     )
-    said = row["data"] or str(data["source"].iloc[0])
+    label = row["data"] or str(data["source"].iloc[0])
     if row["files"] == ("gif",):
-        function(data, pictures[0], source=said)
+        function(data, pictures[0], source=label)
         return
     with style.styled():
         figure = function(data, **row["settings"])
-        style.label_data(figure, said)
+        style.label_data(figure, label)
         style.save(figure, pictures[0].with_suffix(""))
         plt.close(figure)
 

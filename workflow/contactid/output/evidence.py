@@ -92,9 +92,9 @@ def calculated(
 def _parted(table: pd.DataFrame, columns: Sequence[str], value: str, index: str) -> pd.DataFrame:
     """Numbers parted by the values of some columns."""
     numeric = table.select_dtypes("number").columns.difference([*columns, index])
-    kept = [value] if value else list(numeric)
+    used = [value] if value else list(numeric)
     table = table.assign(**{index: table[index] if index else 0})
-    wide = table[[index, *columns, *kept]].pivot_table(index=index, columns=list(columns))
+    wide = table[[index, *columns, *used]].pivot_table(index=index, columns=list(columns))
     names = [name[1:] if value else (*name[1:], name[0]) for name in wide.columns]
     wide.columns = pd.Index(["_".join(map(str, name)) for name in names])
     return wide.reset_index()

@@ -52,12 +52,16 @@ def grid_of(
     cells: dict[tuple[Any, Any], dict[str, Any]] = {}
     others = []
     for check in checks:
-        said = {**parts_of(check.condition), _QUANTITY: check.quantity}
-        if check.quantity not in spec["quantities"] or not {*axes[0], *axes[1]} <= said.keys():
+        conditions = {**parts_of(check.condition), _QUANTITY: check.quantity}
+        if (
+            check.quantity not in spec["quantities"]
+            or not {*axes[0], *axes[1]} <= conditions.keys()
+        ):
             others.append(check)
             continue
         row, column = (
-            tuple(names.get(said[key], plain(said[key])) for key in axis) for axis in axes
+            tuple(names.get(conditions[key], plain(conditions[key])) for key in axis)
+            for axis in axes
         )
         cell = cells.setdefault((row, column), {})
         if check.quantity in cell:  # the same number from elsewhere
@@ -142,8 +146,8 @@ def digits_of(published: float, tolerance: float) -> int:
     """
     written = f"{published:.9g}"
     own = len(written.partition(".")[2]) if "e" not in written else 0
-    told = math.ceil(-math.log10(2.0 * tolerance) - 1e-9) if tolerance > 0.0 else 0
-    return max(own, told, 0)
+    digits = math.ceil(-math.log10(2.0 * tolerance) - 1e-9) if tolerance > 0.0 else 0
+    return max(own, digits, 0)
 
 
 def _text(value: float, digits: int) -> str:

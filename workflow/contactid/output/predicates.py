@@ -65,8 +65,8 @@ class Smaller(Predicate):
     def cases(self, given: Pairs) -> list[bool]:
         """Where the first is smaller; pairs of two infinite numbers are left out."""
         first, other = (np.asarray(row, dtype=float) for row in given)
-        known = np.isfinite(first) | np.isfinite(other)
-        return [bool(one) for one in first[known] < (1.0 - self.margin) * other[known]]
+        finite = np.isfinite(first) | np.isfinite(other)
+        return [bool(one) for one in first[finite] < (1.0 - self.margin) * other[finite]]
 
     def holds(self, given: Pairs) -> bool:
         """Whether more than ``most`` of the cases are so."""
@@ -130,9 +130,9 @@ class Below(Within):
         numbers = np.abs(np.asarray(given, dtype=float))
         with np.errstate(divide="ignore"):
             other = self.limit**2 / numbers
-        kept = np.array(self.cases(given)) & (not self.holds(given))
+        changed = np.array(self.cases(given)) & (not self.holds(given))
         return {
-            "other side of the limit": np.where(kept, numbers, other),
+            "other side of the limit": np.where(changed, numbers, other),
             "twice the limit": np.full(len(numbers), 2.0 * self.limit),
         }
 
@@ -147,8 +147,8 @@ class Above(Beyond):
         Where the statement doesn't hold, only the numbers change that speak against it.
         """
         numbers = np.asarray(given, dtype=float)
-        kept = np.array(self.cases(given)) & (not self.holds(given))
-        other = np.where(kept, numbers, 2.0 * self.limit - numbers)
+        changed = np.array(self.cases(given)) & (not self.holds(given))
+        other = np.where(changed, numbers, 2.0 * self.limit - numbers)
         return {"other side of the limit": other, "zero": np.zeros(len(numbers))}
 
 

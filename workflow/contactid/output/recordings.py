@@ -23,8 +23,7 @@ def run_had(what: str, cards: Iterable[Mapping[str, Any]]) -> str:
     """Which recordings a run or a study had; empty where it has no dataset.
 
     >>> run_had("This run", [{"of_the_paper": False, "synthetic": True}])
-    'This run had no recordings: its data (1 dataset) are synthetic twins, simulated in place of
-    recordings.'
+    'This run had no recordings: its data (1 dataset) are synthetic twins, simulated in place of recordings.'
     """
     counts = Counter(map(kind_of, cards))
     number = f"{counts.total()} dataset{'s' if counts.total() > 1 else ''}"

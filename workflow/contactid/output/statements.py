@@ -66,10 +66,10 @@ class Statement:
 
     def made(self) -> Predicate:
         """The predicate with its thresholds."""
-        found: Predicate = resolve(self.predicate)(
+        predicate: Predicate = resolve(self.predicate)(
             **{name: one["value"] for name, one in self.thresholds.items()}
         )
-        return found
+        return predicate
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,8 @@ def judge_statements(
     """
     rows = []
     for statement in read_statements(ledger):
-        found = evidence_of(statement, tables, named)
-        rows.append({"study": study, **_row(statement, found, origins)})
+        evidence = evidence_of(statement, tables, named)
+        rows.append({"study": study, **_row(statement, evidence, origins)})
     return as_table(rows)
 
 
@@ -139,8 +139,8 @@ def evidence_of(
         )
     function = resolve(statement.evidence)
     own = {"tables": {name: tables[name] for name in statement.tables}, **statement.settings}
-    found: Evidence = function(**arguments(function, {**named, **own}))
-    return found
+    evidence: Evidence = function(**arguments(function, {**named, **own}))
+    return evidence
 
 
 def matches(row: Mapping[Any, Any], pattern: Pattern) -> bool:

@@ -27,10 +27,10 @@ def read_stored(stored: Sequence[str]) -> tuple[pd.DataFrame, dict[str, Any]]:
     Raises :class:`ContactIdError` where the table isn't the one that the provenance is of.
     """
     table, record = stored
-    made = read_json(record)
-    if hashlib.sha256(Path(table).read_bytes()).hexdigest() != made.get("table_sha256"):
+    content = read_json(record)
+    if hashlib.sha256(Path(table).read_bytes()).hexdigest() != content.get("table_sha256"):
         raise ContactIdError(
             f"{table} isn't what {RECORD} beside it was written for",
             "Restore both from the repository, or store the result again (make store)",
         )
-    return read_csv(table), made
+    return read_csv(table), content

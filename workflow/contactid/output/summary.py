@@ -43,11 +43,13 @@ def conclude(
     """
     table = pd.concat([read_csv(study) for study in studies], ignore_index=True)
     write_csv(table, checks)
-    said = []
+    conclusions = []
     for ledger in ledgers:
         study = Path(ledger).stem.removesuffix("_claims")
-        said.append(judged_claims(study, read_claims(ledger), table[table["study"] == study]))
-    sentences = pd.concat([pd.DataFrame(columns=list(COLUMNS)), *said], ignore_index=True)
+        conclusions.append(
+            judged_claims(study, read_claims(ledger), table[table["study"] == study])
+        )
+    sentences = pd.concat([pd.DataFrame(columns=list(COLUMNS)), *conclusions], ignore_index=True)
     write_csv(sentences, claims)
     texts = [Path(section).read_text(encoding="utf-8").strip() for section in sections]
     verdicts = [
@@ -97,12 +99,12 @@ def _held(folder: Path) -> pd.DataFrame:
 
 def _told(checks: pd.DataFrame) -> str:
     counts = counted(checks)["verdict"].value_counts()
-    said = ", ".join(
+    words = ", ".join(
         f"{counts[verdict]} {verdict.replace('_', ' ')}"
         for verdict in VERDICTS
         if verdict in counts
     )
-    return f"of {counts.sum()} printed numbers and statements {said}"
+    return f"of {counts.sum()} printed numbers and statements {words}"
 
 
 def verdict_line(checks: pd.DataFrame) -> str:
@@ -111,14 +113,14 @@ def verdict_line(checks: pd.DataFrame) -> str:
     """
     rows = counted(checks)
     counts = rows["verdict"].value_counts()
-    told = [
+    parts = [
         f"{counts.get(verdict, 0)} {verdict}"
         for verdict in VERDICTS
         if verdict in counts or verdict == REPRODUCED
     ]
     datasets = missing_datasets(map(missing_of, rows.loc[~comparable(rows), "note"]))
     lacks = f" (datasets that the run lacks: {', '.join(datasets)})" if datasets else ""
-    return ", ".join(told) + lacks
+    return ", ".join(parts) + lacks
 
 
 def missing_of(note: str) -> str:

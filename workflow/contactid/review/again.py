@@ -82,10 +82,10 @@ def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choi
             name: size for name, size in bundle.sizes.items() if name.startswith(f"{results}/")
         }
         jobs = records(code, results, of_run)
-        found = candidates(code, results, jobs, choice.longest)
-        paths = draw(found, choice.number, choice.seed)
+        choices = candidates(code, results, jobs, choice.longest)
+        paths = draw(choices, choice.number, choice.seed)
         if not paths:
-            raise _nothing(found, choice.longest)
+            raise _nothing(choices, choice.longest)
         place = prepare(folder, configuration, choice.sandbox)
         arithmetic = keep(record.get("arithmetic"), place.environment)
         print(plain(arithmetic), flush=True)
@@ -97,9 +97,9 @@ def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choi
             ),
             flush=True,
         )
-        sample = sorted({found.maker[path] for path in paths}, key=lambda job: job.outputs)
+        sample = sorted({choices.maker[path] for path in paths}, key=lambda job: job.outputs)
         shown = showing(code, jobs)
-        _tell_sample(found, paths, sample, choice.seed)
+        _tell_sample(choices, paths, sample, choice.seed)
         targets = [*paths, *(name for job in shown for name in job.outputs if name in of_run)]
         compared = _compared(
             place, targets, [*sample, *shown], of_run, arithmetic, choice.tolerance

@@ -183,10 +183,10 @@ def _parts(name: str, content: bytes, ours: bytes) -> dict[str, np.ndarray]:
 
 
 def _gathered(pairs: Iterable[tuple[str, Any]]) -> dict[str, np.ndarray]:
-    found: dict[str, list[Any]] = {}
+    gathered: dict[str, list[Any]] = {}
     for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return {key: np.array(values, dtype=object) for key, values in found.items()}
+        gathered.setdefault(key, []).append(value)
+    return {key: np.array(values, dtype=object) for key, values in gathered.items()}
 
 
 def _columns(content: bytes) -> dict[str, np.ndarray]:
@@ -234,13 +234,15 @@ def _variables(content: bytes) -> dict[str, np.ndarray]:
             "": data.attrs,
             **{f"{name}.": variable.attrs for name, variable in data.variables.items()},
         }
-    told = (
+    attributes_of_all = (
         (f"{owner}{key}", value)
-        for owner, found in attributes.items()
-        for key, value in found.items()
+        for owner, of_owner in attributes.items()
+        for key, value in of_owner.items()
     )
     return values | _gathered(
-        leaf for key, value in told for leaf in _leaves(_attribute(value), f"attribute {key}")
+        leaf
+        for key, value in attributes_of_all
+        for leaf in _leaves(_attribute(value), f"attribute {key}")
     )
 
 
@@ -353,15 +355,17 @@ def _distance(old: np.ndarray, new: np.ndarray, floor: np.ndarray) -> np.ndarray
     a, b = _numbers(old), _numbers(new)
     words = np.isnan(a) | np.isnan(b)  # words, empty cells, NaN: equal or not
     with np.errstate(invalid="ignore"):
-        apart = np.abs(a - b)
-        equal = (a == b) | (apart <= floor)
-        found = np.where(equal, 0.0, apart / np.where(equal, 1.0, np.maximum(np.abs(a), np.abs(b))))
-    found = np.where(np.isnan(found), np.inf, found)  # one of two infinities
-    found[words] = [
+        difference = np.abs(a - b)
+        equal = (a == b) | (difference <= floor)
+        distance = np.where(
+            equal, 0.0, difference / np.where(equal, 1.0, np.maximum(np.abs(a), np.abs(b)))
+        )
+    distance = np.where(np.isnan(distance), np.inf, distance)  # one of two infinities
+    distance[words] = [
         0.0 if str(was) == str(now) else np.inf
         for was, now in zip(old[words], new[words], strict=True)
     ]
-    return found
+    return distance
 
 
 def _numbers(values: np.ndarray) -> np.ndarray:

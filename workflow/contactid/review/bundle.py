@@ -108,15 +108,15 @@ def result_files(
     as_given = {
         entry["name"] for entry in record["data"] if entry["kind"] not in ("embedded", "generated")
     }
-    found = {}
+    files = {}
     for path in visible_files(root / results):
         parts = path.relative_to(root / results).parts
         if parts[0] == "data" and len(parts) > 2:
             raw = parts[1] in as_given and parts[2] == "raw"
             if raw or (parts[1] in closed and parts[-1] not in _EVERY_DATASET):
                 continue
-        found[path.relative_to(root).as_posix()] = path
-    return found, sorted(as_given | closed)
+        files[path.relative_to(root).as_posix()] = path
+    return files, sorted(as_given | closed)
 
 
 def job_files(root: Path, results: Mapping[str, Path]) -> dict[str, Path]:

@@ -149,23 +149,23 @@ def compare_verdicts(
         now, by a check that asks less; these may be among the others, too.
     """
     rows = beside(checks, accepted)
-    known, same = rows["verdict_was"].notna(), rows["verdict_was"] == rows["verdict"]
+    compared, same = rows["verdict_was"].notna(), rows["verdict_was"] == rows["verdict"]
     lost = loss_of_worth(rows)
-    drifted = known & moved(rows)
+    drifted = compared & moved(rows)
     # a fifth of a tolerance lies between a verdict and its opposite, and the undecided between them
     # has two edges
     at_edge = rows["verdict"].isin((DIFFERS, PRINT_INCONSISTENT, UNINFORMATIVE)) & ~drifted
     edge = (lost > 0) & at_edge & elsewhere
     judged = comparable(rows) & (rows["verdict"] != ABSENT)
-    held = known & judged & ~rows["verdict_was"].isin(LACKS)
+    held = compared & judged & ~rows["verdict_was"].isin(LACKS)
     return {
-        "worse": rows[known & (lost > 0) & ~edge],
+        "worse": rows[compared & (lost > 0) & ~edge],
         "edge": rows[edge],
         "weaker": rows[held & _asks_less(rows)],
         "drift": rows[same & drifted],
-        "better": rows[known & (lost < 0)],
-        "other": rows[known & ~same & (lost == 0)],
-        "new": rows[~known],
+        "better": rows[compared & (lost < 0)],
+        "other": rows[compared & ~same & (lost == 0)],
+        "new": rows[~compared],
     }
 
 
@@ -197,12 +197,14 @@ def moved(rows: pd.DataFrame) -> pd.Series:
     alone, it is.
     """
     now, was = rows["reproduced"].astype(float), rows["reproduced_was"].astype(float)
-    apart = (now - was).abs()
+    difference = (now - was).abs()
     size = np.maximum(
         SHARE_OF_NUMBER * np.maximum(now.abs(), was.abs()),
         SHARE_OF_TOLERANCE * rows["tolerance_was"],
     )
-    return (apart > size) | ((now != was) & ~np.isfinite(apart) & ~(now.isna() & was.isna()))
+    return (difference > size) | (
+        (now != was) & ~np.isfinite(difference) & ~(now.isna() & was.isna())
+    )
 
 
 def _asks_less(rows: pd.DataFrame) -> pd.Series:
@@ -247,16 +249,16 @@ def check_run(
             raise ContactIdError(
                 f"run {run} has no checks of the study {study!r}", f"Run it: make STUDY={study}"
             )
-    made, now = _read_made(file.with_suffix(".json")), made_with(_record(run, results))
+    accepted_by, now = _read_made(file.with_suffix(".json")), made_with(_record(run, results))
     folder = Path(results) / run
     held = folder / "stored.csv"
-    found = compare_verdicts(checks, before, chose_otherwise(made, now))
+    changes = compare_verdicts(checks, before, chose_otherwise(accepted_by, now))
     parts = [
         Part(f"# Checks of run {run}"),
         Part(count_table(checks)),
-        Part(_tell_made(made, now)),
+        Part(_tell_made(accepted_by, now)),
         Part(_tell_moves(count_moves(checks, before))),
-        *_changes(found, chose_otherwise(made, now)),
+        *_changes(changes, chose_otherwise(accepted_by, now)),
         *(Part(*told) for told in (tell_stored(held, study) if held.is_file() else ())),
         *(
             Part(f"{name} isn't what its job ({rule}) wrote.", f"{name} changed")
@@ -283,8 +285,8 @@ def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
     study that is accepted already.
     """
     checks, path = _checks(run, results), Path(accepted) / f"{run}.csv"
-    made = made_with(_record(run, results))
-    if not made:
+    accepted_by = made_with(_record(run, results))
+    if not accepted_by:
         raise ContactIdError(
             f"{results}/{run}/provenance.json does not exist", "Let the run finish, then accept"
         )
@@ -300,7 +302,7 @@ def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
             )
         changes = _changes(compare_verdicts(checks, before), False)
     write_csv(checks[list(ACCEPTED_COLUMNS)], path)
-    write_json(path.with_suffix(".json"), made)
+    write_json(path.with_suffix(".json"), accepted_by)
     title = f"# Accepted verdicts of run {run}: {path}"
     return "\n\n".join([title, count_table(checks), *(part.text for part in changes)])
 
@@ -370,8 +372,8 @@ def count_moves(checks: pd.DataFrame, accepted: pd.DataFrame) -> dict[str, int]:
     """
     both = checks.merge(accepted[list(ACCEPTED_COLUMNS)], on=list(KEY), suffixes=("", "_was"))
     both = both[both["reproduced"].notna() & both["reproduced_was"].notna()]
-    apart, far = (both["reproduced"] != both["reproduced_was"]), moved(both)
-    same, rounded, further = (int(part.sum()) for part in (~apart, apart & ~far, far))
+    changed, far = (both["reproduced"] != both["reproduced_was"]), moved(both)
+    same, rounded, further = (int(part.sum()) for part in (~changed, changed & ~far, far))
     return {"numbers": len(both), "same": same, "rounded": rounded, "further": further}
 
 
@@ -449,9 +451,9 @@ def _changes(found: Mapping[str, pd.DataFrame], elsewhere: bool) -> list[Part]:
 def tell_row(row: pd.Series) -> str:
     """A row of :func:`beside` as a line: its verdict and number, before and now."""
     was, verdict = row["verdict_was"], row["verdict"]
-    told = verdict if pd.isna(was) or was == verdict else f"{was} -> {verdict}"
+    words = verdict if pd.isna(was) or was == verdict else f"{was} -> {verdict}"
     if verdict == ABSENT:
-        return f"{row_name(row)}: {told}"
+        return f"{row_name(row)}: {words}"
     ours, before = _number(row["reproduced"]), _number(row["reproduced_was"])
     ours = ours if pd.isna(was) or ours == before else f"{before} -> {ours}"
     wider = (
@@ -462,7 +464,7 @@ def tell_row(row: pd.Series) -> str:
     lost = sorted(_names(row["rejects_was"]) - _names(row["rejects"])) if pd.notna(was) else []
     no_more = f"; refuses no more: {', '.join(lost)}" if lost else ""
     return (
-        f"{row_name(row)}: {told}; printed {row['published']:g}, reproduced {ours} {row['unit']}, "
+        f"{row_name(row)}: {words}; printed {row['published']:g}, reproduced {ours} {row['unit']}, "
         f"tolerance {wider}{row['tolerance']:.3g}{no_more}; {row['note']}"
     )
 

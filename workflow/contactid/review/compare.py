@@ -45,26 +45,26 @@ def differences(a: Path, b: Path) -> list[str]:
 def _compared(a: Path, b: Path) -> dict[str, Difference]:
     """Every file of two results folders, the least alike first, drawings after their data."""
     in_a, in_b = _files(a), _files(b)
-    found = {path: other_than(f"only in {a if path in in_a else b}") for path in in_a ^ in_b}
+    changes = {path: other_than(f"only in {a if path in in_a else b}") for path in in_a ^ in_b}
     for path in in_a & in_b:
         one, other = (a / path).read_bytes(), (b / path).read_bytes()
         alike = one == other or (
             Path(path).suffix in _DRAWINGS and shows_times((a / path).with_suffix(".csv"))
         )
-        found[path] = Difference(identical=True) if alike else compare(path, one, other)
+        changes[path] = Difference(identical=True) if alike else compare(path, one, other)
     return dict(
         sorted(
-            found.items(),
+            changes.items(),
             key=lambda item: (Path(item[0]).suffix in _DRAWINGS, -item[1].largest, item[0]),
         )
     )
 
 
 def _files(root: Path) -> set[str]:
-    found = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
+    paths = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
     return {
         path.as_posix()
-        for path in found
+        for path in paths
         if path.parts[0] not in ABOUT_THE_RUN
         and path.name != ".snakemake_timestamp"  # of a folder that a job made
     }
@@ -79,18 +79,18 @@ def moved_rows(was: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
     """
     rows = beside(now, was)
     before, after = rows["reproduced_was"].astype(float), rows["reproduced"].astype(float)
-    apart = (after - before).abs().where(before.notna() & after.notna(), np.inf)
-    apart = apart.where((before != after) & ~(before.isna() & after.isna()), 0.0)
+    difference = (after - before).abs().where(before.notna() & after.notna(), np.inf)
+    difference = difference.where((before != after) & ~(before.isna() & after.isna()), 0.0)
     size = np.maximum(before.abs(), after.abs())
     tolerance = rows["tolerance"].fillna(rows["tolerance_was"])
     rows = rows.assign(
-        relative=(apart / size).where(apart > 0.0, 0.0).fillna(np.inf),
-        tolerances=(apart / tolerance).where(apart > 0.0, 0.0),
+        relative=(difference / size).where(difference > 0.0, 0.0).fillna(np.inf),
+        tolerances=(difference / tolerance).where(difference > 0.0, 0.0),
         lost=loss_of_worth(rows),
         other=rows["verdict"] != rows["verdict_was"],
         judged=comparable(rows),
     )
-    rows = rows[rows["other"] | (apart > 0.0)]
+    rows = rows[rows["other"] | (difference > 0.0)]
     return rows.sort_values(
         ["other", "lost", "judged", "tolerances"], ascending=False, kind="stable", ignore_index=True
     )
@@ -135,12 +135,12 @@ def compare_runs(a: Path, b: Path) -> tuple[str, pd.DataFrame]:
             **{name: rows[name] for name in ("unit", "relative", "tolerances")},
         }
     )
-    told = [
+    report = [
         {"kind": "file", "name": path, "relative": one.largest, "where": one.where}
         for path, one in changed.items()
     ]
     return "\n\n".join(text), pd.DataFrame(
-        [*table.to_dict("records"), *told], columns=[*table.columns, "where"]
+        [*table.to_dict("records"), *report], columns=[*table.columns, "where"]
     )
 
 
@@ -164,16 +164,16 @@ def _size(largest: float) -> str:
 
 
 def _folder(named: str) -> Path:
-    found = next(
+    place = next(
         (folder for folder in (Path(named), Path("results", named)) if folder.is_dir()), None
     )
-    if found is None:
+    if place is None:
         there = ", ".join(sorted(file.parent.name for file in Path("results").glob("*/checks.csv")))
         raise ContactIdError(
             f"there is no run {named}",
             f'Name two: make compare RUNS="a b"{f"; there are {there}" if there else ""}',
         )
-    return found
+    return place
 
 
 @told_plainly()

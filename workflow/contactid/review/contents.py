@@ -111,17 +111,17 @@ class Contents:
 
     def digest(self, name: str) -> str:
         """The SHA-256 of a file."""
-        found = hashlib.sha256()
+        checksum = hashlib.sha256()
         for piece in self.chunks(name):
-            found.update(piece)
-        return found.hexdigest()
+            checksum.update(piece)
+        return checksum.hexdigest()
 
     def blob(self, name: str, algorithm: str) -> str:
         """Git's name of a file."""
-        found = hashlib.new(algorithm, b"blob %d\0" % self.sizes[name], usedforsecurity=False)
+        checksum = hashlib.new(algorithm, b"blob %d\0" % self.sizes[name], usedforsecurity=False)
         for piece in self.chunks(name):
-            found.update(piece)
-        return found.hexdigest()
+            checksum.update(piece)
+        return checksum.hexdigest()
 
 
 @contextmanager
@@ -135,9 +135,9 @@ def opened(path: Path) -> Iterator[Contents]:
         is too much of it
     """
     if path.is_dir():
-        found = _of_folder(path)
-        _refuse_equal_names(path, found.sizes)
-        yield found
+        contents = _of_folder(path)
+        _refuse_equal_names(path, contents.sizes)
+        yield contents
         return
     if not path.is_file():
         problem = "is neither an archive nor a folder" if path.exists() else "does not exist"
@@ -193,17 +193,17 @@ def _of_folder(path: Path) -> Contents:
     ):  # links to folders are among them, and not entered
         within = Path(place).relative_to(path)
         for name in sorted([*folders, *files]):
-            listed, found = (within / name).as_posix(), os.lstat(Path(place, name))
-            if name in folders and not stat.S_ISLNK(found.st_mode):
+            listed, status = (within / name).as_posix(), os.lstat(Path(place, name))
+            if name in folders and not stat.S_ISLNK(status.st_mode):
                 if _GROWN.fullmatch(listed):
                     folders.remove(name)
                     passed_over.append(listed)
-            elif not stat.S_ISREG(found.st_mode):
+            elif not stat.S_ISREG(status.st_mode):
                 problems.append(f"{listed}: no plain file")
             elif not is_below(listed):
                 problems.append(f"{listed}: no name of a file of a bundle")
             else:
-                sizes[listed] = found.st_size
+                sizes[listed] = status.st_size
         _bound(path, sizes)
 
     def open_plain(name: str) -> IO[bytes]:
@@ -252,13 +252,13 @@ def read_manifest(text: str) -> dict[str, str]:
 
     Raises :class:`ContactIdError` where it isn't such a list.
     """
-    found = {}
+    checksums = {}
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         match = _LINE.fullmatch(line)
-        if match is None or match[2] in found or not is_below(match[2]):
+        if match is None or match[2] in checksums or not is_below(match[2]):
             raise ContactIdError(f"{NAME}: line {number} is no checksum with a path", AGAIN)
-        found[match[2]] = match[1]
-    return found
+        checksums[match[2]] = match[1]
+    return checksums
 
 
 def differences(bundle: Contents, sums: Mapping[str, str]) -> list[str]:

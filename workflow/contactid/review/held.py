@@ -42,9 +42,9 @@ def hold(
     ours, files, here, rows = iter(samples), iter(stored), describe_arithmetic(), []
     for name, result in results.items():
         tables = [read_csv(file) for file in islice(ours, result["samples"])]
-        table, made = read_stored(list(islice(files, 2)))
+        table, record = read_stored(list(islice(files, 2)))
         sampled = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
-        rows.append({"name": name, **compare_samples(table, made, sampled, result, here)})
+        rows.append({"name": name, **compare_samples(table, record, sampled, result, here)})
     write_csv(
         pd.DataFrame(rows) if rows else pd.DataFrame(columns=["name"]), held
     )  # a run may have no stored result
@@ -103,7 +103,7 @@ def tell_stored(held: str | Path, study: str = "") -> list[tuple[str, str]]:
     """Of each row that :func:`hold` wrote, of one study or all, a sentence and what is wrong,
     nothing if nothing is.
     """
-    told = []
+    lines = []
     for row in read_csv(held).to_dict("records"):
         if not row["name"].startswith(study):
             continue
@@ -116,5 +116,5 @@ def tell_stored(held: str | Path, study: str = "") -> list[tuple[str, str]]:
         )
         wrong = verdict in FAILS
         again = f"; if that is right, make store NAME={name} and commit it" if wrong else ""
-        told.append((sentence + again, f"stored result {name}: {verdict}" if wrong else ""))
-    return told
+        lines.append((sentence + again, f"stored result {name}: {verdict}" if wrong else ""))
+    return lines

@@ -57,17 +57,15 @@ class Arithmetic:
 
     def __str__(self) -> str:
         if not self.other:
-            kept = ", ".join(
+            names = ", ".join(
                 f"{name}={value}" for name, value in self.variables.items() if len(value) < 40
             )
-            return f"Arithmetic: the run's{f', kept by {kept}' if kept else ''}."
-        told = "; ".join(
+            return f"Arithmetic: the run's{f', kept by {names}' if names else ''}."
+        sentences = "; ".join(
             f"{name} was {was or 'not recorded'}, is {now}"
             for name, (was, now) in self.other.items()
         )
-        return (
-            f"Arithmetic: NOT the run's, and it can't be kept here, so last digits differ: {told}"
-        )
+        return f"Arithmetic: NOT the run's, and it can't be kept here, so last digits differ: {sentences}"
 
 
 def keep(recorded: Any, environment: Mapping[str, str]) -> Arithmetic:
@@ -101,14 +99,14 @@ def other_kernels(
     arithmetic: Arithmetic, environment: Mapping[str, str], number: int
 ) -> list[dict[str, str]]:
     """Variables of so many kernels that this processor has beside those of the arithmetic."""
-    found: list[dict[str, str]] = []
+    kernels: list[dict[str, str]] = []
     for kernel in KERNELS:
         tried = {**arithmetic.variables, "OPENBLAS_CORETYPE": kernel}
-        if len(found) < number and kernel != arithmetic.chosen.get("blas"):
+        if len(kernels) < number and kernel != arithmetic.chosen.get("blas"):
             choices = _choices({**environment, **tried})
             if choices and choices["blas"] == kernel:
-                found.append(tried)
-    return found
+                kernels.append(tried)
+    return kernels
 
 
 def _is_whole(recorded: Any) -> bool:

@@ -125,14 +125,14 @@ def unaccepted(
         return None
     accepted = git(root, "show", f"{commit}:{_VERDICTS}/{run}.json")
     with tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
-        file, made = Path(folder, "accepted.csv"), Path(folder, "accepted.json")
+        file, record = Path(folder, "accepted.csv"), Path(folder, "accepted.json")
         file.write_bytes(table)
-        made.write_bytes(accepted or b"{}")
+        record.write_bytes(accepted or b"{}")
         before = read_verdicts(file, ACCEPTED_COLUMNS, "Check the checkout with git fsck")
-        then = yaml.safe_load(made.read_text(encoding="utf-8"))  # JSON, as the checkout has it
+        then = yaml.safe_load(record.read_text(encoding="utf-8"))  # JSON, as the checkout has it
     try:
         elsewhere = chose_otherwise(then, made_with(bundle.json(f"results/{run}/provenance.json")))
-        found = compare_verdicts(checks, before, elsewhere)
+        changes = compare_verdicts(checks, before, elsewhere)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ContactIdError(
             f"the run's record isn't whole ({type(error).__name__}: {error})", AGAIN
@@ -141,7 +141,7 @@ def unaccepted(
     return [
         f"{row_name(row)}: {_of(row, '')}; accepted at that commit: {_of(row, '_was')}"
         for kind in kinds
-        for row in found[kind].to_dict("records")
+        for row in changes[kind].to_dict("records")
     ]
 
 

@@ -44,7 +44,7 @@ def strokes(content: bytes, kind: str) -> Iterator[tuple[str, str]]:
 
 def _unpacked(pdf: bytes) -> bytes:
     """A pdf's objects with what is packed in them."""
-    found, size = [], 0
+    pieces, size = [], 0
     for stream in _STREAM.findall(pdf):
         try:
             inside = zlib.decompressobj().decompress(stream, MOST_READ)
@@ -53,8 +53,8 @@ def _unpacked(pdf: bytes) -> bytes:
         size += len(inside)
         if size > MOST_READ:
             raise ValueError("more than a drawing holds")
-        found.append(inside)
-    return b"\n".join([_PLACES.sub(b"", _STREAM.sub(b"", pdf)), *found])
+        pieces.append(inside)
+    return b"\n".join([_PLACES.sub(b"", _STREAM.sub(b"", pdf)), *pieces])
 
 
 def pixels(content: bytes, ours: bytes) -> dict[str, np.ndarray]:
@@ -71,5 +71,5 @@ def pixels(content: bytes, ours: bytes) -> dict[str, np.ndarray]:
         frames = np.stack(
             [np.asarray(frame.convert("RGBA")) for frame in ImageSequence.Iterator(picture)]
         )
-        said = {str(name): str(value) for name, value in picture.info.items()}
-    return {PIXELS: frames, "words": np.array([str(sorted(said.items()))], dtype=object)}
+        texts = {str(name): str(value) for name, value in picture.info.items()}
+    return {PIXELS: frames, "words": np.array([str(sorted(texts.items()))], dtype=object)}

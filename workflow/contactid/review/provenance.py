@@ -59,13 +59,13 @@ def describe_code(root: str | Path) -> dict[str, Any]:
 
 def _digest(root: Path) -> str:
     """Of the difference to the commit, and of name and content of every file that git doesn't know."""
-    found = hashlib.sha256(git(root, "diff", "HEAD", "--binary") or b"")
+    checksum = hashlib.sha256(git(root, "diff", "HEAD", "--binary") or b"")
     listed = git(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
     for name in sorted(part for part in listed.split(b"\0") if part):
         path = root / name.decode()
         content = path.read_bytes() if path.is_file() else b""
-        found.update(name + b"\0" + hashlib.sha256(content).digest())
-    return found.hexdigest()
+        checksum.update(name + b"\0" + hashlib.sha256(content).digest())
+    return checksum.hexdigest()
 
 
 def git(root: Path, *arguments: str) -> bytes | None:
@@ -82,11 +82,11 @@ def packages(path: str | Path | None = None) -> dict[str, str]:
     """Versions of all packages that can be imported, by name; of those in a folder where one is
     given.
     """
-    found = (
+    installed = (
         metadata.distributions(path=[str(path)]) if path is not None else metadata.distributions()
     )
     versions: dict[str, str] = {}
-    for distribution in found:
+    for distribution in installed:
         name = distribution.metadata["Name"]
         if name:  # the first on the path is the one that is imported
             versions.setdefault(name.lower().replace("_", "-"), distribution.version)
@@ -97,12 +97,12 @@ def other_environments(root: str | Path) -> dict[str, dict[str, str]]:
     """Packages of the environments beside the main one (``.venv-<name>``), which simulators and
     PyTorch live in.
     """
-    found = {}
+    environments = {}
     for folder in sorted(Path(root).glob(".venv-*")):
         sites = sorted(folder.glob("lib/python*/site-packages"))
         if sites:
-            found[folder.name.removeprefix(".venv-")] = packages(sites[0])
-    return found
+            environments[folder.name.removeprefix(".venv-")] = packages(sites[0])
+    return environments
 
 
 def describe_solver() -> dict[str, Any] | None:
@@ -127,10 +127,11 @@ def describe_solver() -> dict[str, Any] | None:
 def linear_algebra() -> dict[str, Any]:
     """The BLAS and LAPACK that numpy was built with."""
     built: Any = np.show_config(mode="dicts") or {}
-    found = built.get("Build Dependencies", {})
+    dependencies = built.get("Build Dependencies", {})
     keys = ("name", "version", "openblas configuration")
     return {
-        part: {key: found.get(part, {}).get(key) for key in keys} for part in ("blas", "lapack")
+        part: {key: dependencies.get(part, {}).get(key) for key in keys}
+        for part in ("blas", "lapack")
     }
 
 
@@ -231,11 +232,11 @@ def seeds_of(value: Any, path: str = "") -> dict[str, Any]:
         inner = {f"{path}.{key}" if path else str(key): entry for key, entry in value.items()}
     else:
         return {}
-    found: dict[str, Any] = {}
+    seeds: dict[str, Any] = {}
     for here, entry in inner.items():
         is_seed = re.search(r"(^|[._])seeds?$", here) and not isinstance(entry, Mapping)
-        found |= {here: entry} if is_seed else seeds_of(entry, here)
-    return found
+        seeds |= {here: entry} if is_seed else seeds_of(entry, here)
+    return seeds
 
 
 def describe_data(
@@ -247,7 +248,7 @@ def describe_data(
     recordings are in the run's folder ``results``.
     """
     archives = read_lock(lock)
-    found = []
+    described = []
     for dataset in sorted(datasets, key=lambda entry: entry.name):
         archive = archives.get(dataset.archive) if dataset.downloaded else None
         known = archive or dataset
@@ -260,7 +261,7 @@ def describe_data(
                 else Path(dataset.source)
             )
             files = listing(folder) if folder.exists() else []
-        found.append(
+        described.append(
             {
                 "name": dataset.name,
                 "study": dataset.study or None,
@@ -274,17 +275,17 @@ def describe_data(
                 "files": files,
             }
         )
-    return found
+    return described
 
 
 def _downloaded(archive: LockedArchive, store: Store) -> list[dict[str, Any]]:
     """As the lock file has them; a checksum that it hasn't is taken from the stored file."""
-    found = []
+    downloads = []
     for file in sorted(archive.wanted, key=lambda entry: entry.name):
         path = store.folder(archive) / file.name
         checksum = file.sha256 or (digest(path) if path.is_file() else None)
-        found.append({"name": file.name, "size": file.size, "sha256": checksum})
-    return found
+        downloads.append({"name": file.name, "size": file.size, "sha256": checksum})
+    return downloads
 
 
 def write_provenance(
@@ -307,15 +308,15 @@ def write_provenance(
     entries : the datasets that the run reads, as the registry has them
     store : the folder of all downloads
     """
-    results, found = Path(checks).parent, packages()
+    results, installed = Path(checks).parent, packages()
     jobs = read_jobs(Path(), results.as_posix())
     content = {
         **describe_code(ROOT),
         "python": platform.python_version(),
-        "packages": found,
+        "packages": installed,
         "environments": other_environments(ROOT),
         "environment_lock": compare_locks(environment_lock, jobs),
-        "snakemake": {"version": found.get("snakemake"), "arguments": os.environ.get(COMMAND)},
+        "snakemake": {"version": installed.get("snakemake"), "arguments": os.environ.get(COMMAND)},
         "solver": describe_solver(),
         "linear_algebra": linear_algebra(),
         "arithmetic": describe_arithmetic(),

@@ -70,7 +70,7 @@ def candidates(folder: Path, results: str, jobs: Sequence[JobRecord], longest: f
     """Everything numeric below ``results`` whose job took at most ``longest`` s and whose inputs
     are there.
     """
-    made = {output: job for job in jobs for output in job.outputs}
+    job_of = {output: job for job in jobs for output in job.outputs}
     by_study: dict[str, list[str]] = {}
     maker, left_out = {}, dict[str, int]()
     for file in sorted((folder / results).rglob("*")):
@@ -82,8 +82,8 @@ def candidates(folder: Path, results: str, jobs: Sequence[JobRecord], longest: f
             or file.name == "ro-crate-metadata.json"
         ):
             continue
-        job = made.get(path) or next(
-            (made[str(parent)] for parent in Path(path).parents if str(parent) in made), None
+        job = job_of.get(path) or next(
+            (job_of[str(parent)] for parent in Path(path).parents if str(parent) in job_of), None
         )
         reason = _reason(folder, job, longest)
         if reason:
@@ -156,8 +156,8 @@ def lay_out(bundle: Contents, run: str, root: Path, commit: str, folder: Path) -
         archive.extractall(folder)
     wanted = (f"results/{run}/", f"{FOLDER.as_posix()}/")
     unpack(bundle, folder, lambda name: name.startswith(wanted))
-    for found in folder.rglob("*"):
-        os.utime(found, (_SECONDS, _SECONDS))
+    for path in folder.rglob("*"):
+        os.utime(path, (_SECONDS, _SECONDS))
 
 
 def records(folder: Path, results: str, names: Mapping[str, Any]) -> list[JobRecord]:
@@ -251,8 +251,8 @@ def prepare(folder: Path, configuration: Mapping[str, Any], sandbox: bool) -> Pl
     Raises :class:`ContactIdError` where no sandbox starts though it is asked for.
     """
     inside = {name: folder / name for name in ("home", "temporary", "bytecode", "compiled")}
-    for made in inside.values():
-        made.mkdir()
+    for folder_made in inside.values():
+        folder_made.mkdir()
     settings = (
         folder / "configuration.json"
     )  # not the bundle's yaml, whose aliases could grow without end
@@ -341,11 +341,11 @@ def _snakemake(
     missing = [path for path in paths if not (place.code / path).is_file()]
     if done.returncode or missing:
         lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        said = next(
+        reason = next(
             (line for line in lines if line.startswith("ERROR ")),
             lines[-1] if lines else "no output",
         )
         raise ContactIdError(
-            f"recomputing failed: {said.removeprefix('ERROR ')}",
+            f"recomputing failed: {reason.removeprefix('ERROR ')}",
             "Is the environment of envs/requirements.lock active",
         )

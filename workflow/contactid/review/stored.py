@@ -52,12 +52,12 @@ def gather(samples: Sequence[str], result: Mapping[str, Any], table: str, record
             "this configuration makes no samples of it", "Name one that does by CONFIG="
         )
     write_csv(pd.concat([read_csv(file) for file in samples], ignore_index=True), table)
-    made = [
+    jobs_made = [
         job
         for job in read_jobs(Path(), Path(table).parents[2].as_posix())
         if set(job.outputs) & set(samples)
     ]
-    code, found = describe_code(ROOT), packages()
+    code, installed = describe_code(ROOT), packages()
     content = {
         **{key: result[key] for key in ("function", "code", "settings")},
         "git_commit": code["git_commit"],
@@ -67,10 +67,10 @@ def gather(samples: Sequence[str], result: Mapping[str, Any], table: str, record
         "processor": describe_machine()["processor"],
         "arithmetic": describe_arithmetic(),
         "python": platform.python_version(),
-        "packages": {name: found[name] for name in _COMPUTING if name in found},
+        "packages": {name: installed[name] for name in _COMPUTING if name in installed},
         "solver": describe_solver(),
-        "date": moment(max((job.end for job in made), default=time.time())),
-        "seconds": round(sum(job.seconds for job in made), 1),
+        "date": moment(max((job.end for job in jobs_made), default=time.time())),
+        "seconds": round(sum(job.seconds for job in jobs_made), 1),
     }
     write_json(record, content)
 

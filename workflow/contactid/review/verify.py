@@ -221,12 +221,12 @@ def wrong_tables(bundle: Contents, results: str, checks: pd.DataFrame) -> list[s
 
 def _rows(bundle: Contents, name: str) -> list[list[str]]:
     try:
-        found = list(csv.reader(bundle.text(name).splitlines()))
+        rows = list(csv.reader(bundle.text(name).splitlines()))
     except csv.Error as error:
         raise ContactIdError(f"{name} cannot be read ({error})", AGAIN) from None
-    if not found:
+    if not rows:
         raise ContactIdError(f"{name} is empty", AGAIN)
-    return found
+    return rows
 
 
 def wrong_descriptions(
@@ -276,8 +276,10 @@ def wrong_data(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[
                 for path in sums
                 if path.startswith(f"{folder}/raw/")
             }
-            told = {file["name"]: (file["sha256"], file["size"]) for file in entry["files"]}
-            if told != {path: (sums[full], bundle.sizes[full]) for path, full in there.items()}:
+            described = {file["name"]: (file["sha256"], file["size"]) for file in entry["files"]}
+            if described != {
+                path: (sums[full], bundle.sizes[full]) for path, full in there.items()
+            }:
                 problems.append(
                     f"{name}: the files of {entry['name']} aren't those in {folder}/raw"
                 )
@@ -457,12 +459,12 @@ def _compare_with_accepted(
         return []
     but = f", but for {', '.join(settings)}" if settings else ""
     print(plain(f"Configuration: the commit's default one{but}."))
-    found = unaccepted(bundle, run, checks, _ROOT, commit)
-    if found is None:
+    changes = unaccepted(bundle, run, checks, _ROOT, commit)
+    if changes is None:
         print(f"Accepted verdicts: the commit has none for a run {run}.")
         return []
-    if found:
-        return found
+    if changes:
+        return changes
     print(f"Accepted verdicts: all {len(checks)} are those of the commit.")
     return []
 

@@ -51,8 +51,8 @@ def _calls(named: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for name in (*each, *shares):
         items = named[name]
         if items:
-            size, left = divmod(len(items), number)
-            if left or (name in each and size != 1):
+            size, remainder = divmod(len(items), number)
+            if remainder or (name in each and size != 1):
                 raise ValueError(f"{len(items)} of {name} for {number} calls")
             given[name] = (
                 items if name in each else [items[k * size : (k + 1) * size] for k in range(number)]

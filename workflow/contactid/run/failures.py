@@ -41,10 +41,10 @@ def slurm_reason(rule: str, log: Path, since: float, submissions: Path = SLURM_L
     for file in sorted(submissions.rglob("*.log")):
         if file.stat().st_mtime < since:
             continue
-        _, found, end = file.read_text(encoding="utf-8", errors="replace").rpartition(
+        _, mark, end = file.read_text(encoding="utf-8", errors="replace").rpartition(
             f"log: {log}\n    jobid:"
         )
-        if not found:
+        if not mark:
             continue
         for key, words in _WORDS.items():
             if words.search(end):
@@ -67,9 +67,9 @@ def failures(results: str | Path, since: float) -> list[str]:
         if log.stat().st_mtime < since:
             continue
         end = log.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()[-5:]
-        told = [line for line in end if line.startswith("ERROR ")]
-        if told:
-            lines.append(told[-1])
+        messages = [line for line in end if line.startswith("ERROR ")]
+        if messages:
+            lines.append(messages[-1])
         elif FINISHED not in end:
             job = log.relative_to(logs).with_suffix("")
             reason = slurm_reason(job.parts[0], log, since) or (

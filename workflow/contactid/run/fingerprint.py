@@ -84,29 +84,29 @@ class Fingerprints:
     @cached_property
     def modules(self) -> Mapping[str, Module]:
         """All modules of the package by their dotted names."""
-        found = {}
+        modules = {}
         for file in sorted(self._workflow.glob(f"{PACKAGE}/**/*.py")):
             text, parts = file.read_bytes(), file.relative_to(self._workflow).with_suffix("").parts
             key, name = (
                 hashlib.sha256(text).hexdigest(),
                 ".".join(parts[:-1] if parts[-1] == "__init__" else parts),
             )
-            self._used[key] = found[name] = self._known.get(key) or parse(text)
+            self._used[key] = modules[name] = self._known.get(key) or parse(text)
         if self._remembered is not None and self._used != self._known:
             with suppress(ContactIdError):
                 write_text(self._remembered, json.dumps({_syntax(): self._used}))
-        return found
+        return modules
 
     def of(self, *references: str) -> str:
         """Sixteen hexadecimal digits for functions, each named ``"contactid.module:function"``."""
         listed = json.dumps(
             dict(sorted(self.reached(*self._always, *references).items())), indent=0
         )
-        found = hashlib.sha256(listed.encode()).hexdigest()[:16]
-        if self._lists is not None and not (self._lists / f"{found}.json").exists():
+        fingerprint = hashlib.sha256(listed.encode()).hexdigest()[:16]
+        if self._lists is not None and not (self._lists / f"{fingerprint}.json").exists():
             with suppress(ContactIdError):
-                write_text(self._lists / f"{found}.json", listed)
-        return found
+                write_text(self._lists / f"{fingerprint}.json", listed)
+        return fingerprint
 
     def reached(self, *references: str) -> dict[str, str]:
         """Hashes of all definitions that functions reach, their own first, by
@@ -114,7 +114,7 @@ class Fingerprints:
 
         Raises :class:`ContactIdError` where a reference names nothing in the package.
         """
-        found: dict[tuple[str, str], None] = {}
+        reached: dict[tuple[str, str], None] = {}
         waiting = []
         for reference in references:
             module, _, name = reference.partition(":")
@@ -125,24 +125,24 @@ class Fingerprints:
             waiting.append((module, name))
         while waiting:
             place = waiting.pop()
-            if place not in found:
-                found[place] = None
+            if place not in reached:
+                reached[place] = None
                 waiting.extend(self._named_in(place))
         return {
             f"{module}:{name}": self.modules[module].definitions[name].code
-            for module, name in found
+            for module, name in reached
         }
 
     def _named_in(self, place: tuple[str, str]) -> frozenset[tuple[str, str]]:
         """The definitions that one definition names."""
         if place not in self._resolved:
             module, name = place
-            found: set[tuple[str, str]] = set()
+            names: set[tuple[str, str]] = set()
             for dotted in self.modules[module].definitions[name].names:
-                found |= self._resolve(module, dotted)
+                names |= self._resolve(module, dotted)
             if LOOSE in self.modules[module].definitions:
-                found.add((module, LOOSE))
-            self._resolved[place] = frozenset(found)
+                names.add((module, LOOSE))
+            self._resolved[place] = frozenset(names)
         return self._resolved[place]
 
     def _resolve(self, module: str, dotted: str) -> set[tuple[str, str]]:
@@ -281,7 +281,7 @@ def _syntax() -> str:
 def _load(remembered: Path | None) -> dict[str, Module]:
     if remembered is not None:
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            kept = json.loads(remembered.read_text(encoding="utf-8"))[_syntax()]
+            remembered_lists = json.loads(remembered.read_text(encoding="utf-8"))[_syntax()]
             return {
                 key: Module(
                     {
@@ -290,7 +290,7 @@ def _load(remembered: Path | None) -> dict[str, Module]:
                     },
                     imports,
                 )
-                for key, (definitions, imports) in kept.items()
+                for key, (definitions, imports) in remembered_lists.items()
             }
     return {}
 

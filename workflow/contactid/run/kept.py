@@ -11,8 +11,8 @@ from pathlib import Path
 
 def studies_of(results: str | Path, rules: str | Path) -> list[str]:
     """The studies that a run's folder has verdicts of, sorted; those that there are rules for."""
-    found = sorted(file.parent.name for file in Path(results).glob("*/checks.csv"))
-    return [name for name in found if (Path(rules) / f"{name}.smk").is_file()]
+    studies = sorted(file.parent.name for file in Path(results).glob("*/checks.csv"))
+    return [name for name in studies if (Path(rules) / f"{name}.smk").is_file()]
 
 
 def tell_kept(results: Path, chosen: Sequence[str], kept: Sequence[str]) -> None:

@@ -116,14 +116,14 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
         raise ContactIdError(f"{record}: missing", "Finish the run first (make)")
     configuration = json.loads(record.read_text(encoding="utf-8"))["configuration"]
     benchmarks = read_benchmarks(results)
-    kept = _files_kept(results)
+    cached = _files_kept(results)
     dag = read_csv(DAG_COST)
     rows = []
     for budget in node_hours:
         for axis in axes_of(configuration):
             jobs = benchmarks[benchmarks["rule"] == axis.rule]
             if len(jobs):
-                files, kilobytes = kept.get(axis.rule, (4.0, 0.0))
+                files, kilobytes = cached.get(axis.rule, (4.0, 0.0))
                 per_job = axis.units_per_job
                 seconds = jobs["seconds"].mean() / per_job
                 spent = _spend(3600.0 * cores * budget, axis, seconds, minutes)

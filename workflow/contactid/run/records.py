@@ -149,14 +149,14 @@ def upstream(makers: Mapping[str, JobRecord], path: str) -> list[JobRecord]:
     """All jobs that a file depends on, its own first, then breadth first towards the data; by who
     made which file.
     """
-    found: dict[tuple[str, ...], JobRecord] = {}  # by outputs, which no two jobs share
+    jobs_above: dict[tuple[str, ...], JobRecord] = {}  # by outputs, which no two jobs share
     waiting = deque([path])
     while waiting:
         job = makers.get(waiting.popleft())
-        if job is not None and job.outputs not in found:
-            found[job.outputs] = job
+        if job is not None and job.outputs not in jobs_above:
+            jobs_above[job.outputs] = job
             waiting.extend(job.inputs)
-    return list(found.values())
+    return list(jobs_above.values())
 
 
 def path_of_record(output: str) -> Path:

@@ -56,7 +56,7 @@ def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
     loop fills in.
     """
     files = sorted((_WORKFLOW / "rules").glob("*.smk")) if rules is None else list(rules)
-    found = {}
+    requests = {}
     for file in files:
         text = file.read_text(encoding="utf-8")
         for block in re.split(r"^(?= *rule(?: \w+)?:$)", text, flags=re.M)[1:]:
@@ -66,8 +66,8 @@ def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
             )
             is_local = re.search(r"^ +localrule: True$", block, re.M)
             if name and memory and runtime and not is_local:
-                found[re.sub(r"\{.*?\}", "*", name[1])] = Asked(int(memory[1]), int(runtime[1]))
-    return found
+                requests[re.sub(r"\{.*?\}", "*", name[1])] = Asked(int(memory[1]), int(runtime[1]))
+    return requests
 
 
 def asked_by(rule: str, asked: Mapping[str, Asked]) -> Asked | None:

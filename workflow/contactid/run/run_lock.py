@@ -53,13 +53,13 @@ def hold(results: Path, *, unlock: bool, folder: Path = SNAKEMAKE) -> TextIO:
         if error.errno in _UNSUPPORTED:
             return file  # a file system without locks: Snakemake's own are all there is
         raise cannot_be_written(path, error.errno) from error
-    left = _left(folder / "locks", f"{results.as_posix()}/")
-    if left and not unlock:
+    stale = _left(folder / "locks", f"{results.as_posix()}/")
+    if stale and not unlock:
         raise ContactIdError(
             f"{results}: a run that was killed left its lock, and its cluster jobs may be running still",
             "See squeue, end them with scancel, then run the same command once with --unlock",
         )
-    for lock in left:
+    for lock in stale:
         lock.unlink(missing_ok=True)
     return file
 

@@ -53,34 +53,34 @@ def changed(results: str | Path) -> list[tuple[str, str]]:
     ones aren't named.
     """
     folder = Path(results)
-    found = []
+    changes = []
     for log in sorted((folder / "logs").rglob("*.log")):
         rule = log.relative_to(folder / "logs").with_suffix("").parts[0]
         for name, size, digest in written(log.read_text(encoding="utf-8", errors="replace")):
             file = folder / name
             if file.is_file() and (file.stat().st_size != size or _digest(file) != digest):
-                found.append((str(file), rule))
-    return found
+                changes.append((str(file), rule))
+    return changes
 
 
 def written(log: str) -> list[tuple[str, int, str]]:
     """The outputs that a log names: path relative to the run's folder, bytes, SHA-256."""
-    found = []
+    lines = []
     for name, size, digest in _WROTE.findall(log):
         within = re.sub(r"^(.*?/)??results/[^/]+/", "", name)  # wherever the run was made
-        found.append((within, int(size), digest))
-    return found
+        lines.append((within, int(size), digest))
+    return lines
 
 
 def forced(command: Iterable[str]) -> set[str]:
     """The rules and files that a Snakemake command makes again whatever they are (-R, --forcerun)."""
-    found, taking = set(), False
+    names, taking = set(), False
     for word in command:
         if word.startswith("-"):
             taking = word in ("-R", "--forcerun")
         elif taking:
-            found.add(word)
-    return found
+            names.add(word)
+    return names
 
 
 def refuse_changed(results: str | Path, remade: Collection[str] = ()) -> None:
@@ -120,11 +120,11 @@ def refuse_damaged(folder: str | Path) -> None:
 
 def _files(paths: Iterable[str]) -> list[Path]:
     """Files, and those in folders, without hidden ones, which aren't results."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in map(Path, paths):
         below = sorted(path.rglob("*")) if path.is_dir() else [path]
-        found += [file for file in below if file.is_file() and not file.name.startswith(".")]
-    return found
+        files += [file for file in below if file.is_file() and not file.name.startswith(".")]
+    return files
 
 
 def _digest(file: Path) -> str:
@@ -138,8 +138,10 @@ def _content(file: Path) -> str:
         with file.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
         ends = [row["converged"] for row in rows if "converged" in row]
-        told = f", {sum(end in ('True', '1', 'yes') for end in ends)} converged" if ends else ""
-        return f"{len(rows)} rows{told}, "
+        converged = (
+            f", {sum(end in ('True', '1', 'yes') for end in ends)} converged" if ends else ""
+        )
+        return f"{len(rows)} rows{converged}, "
     if file.suffix == ".json":
         content = json.loads(file.read_text(encoding="utf-8"))
         if isinstance(content, dict) and "converged" in content:

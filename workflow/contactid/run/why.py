@@ -45,18 +45,18 @@ def why(file: str, options: Sequence[str] = ()) -> list[str]:
     ------
     ContactIdError : where the run doesn't make such a file, or its configuration is wrong
     """
-    status, said = _planned(*options, "--", file)
+    status, output = _planned(*options, "--", file)
     if status:
-        told = [line for line in said.splitlines() if line.startswith("ERROR ")]
-        if told:
-            raise ContactIdError(*told[0].removeprefix("ERROR ").split(". ", 1))
+        errors = [line for line in output.splitlines() if line.startswith("ERROR ")]
+        if errors:
+            raise ContactIdError(*errors[0].removeprefix("ERROR ").split(". ", 1))
         raise ContactIdError(
             f"{file}: no rule of this run makes it",
             nearest(file, _planned("--forceall", *options)[1]),
         )
     lines = []
     for rule, reason in re.findall(
-        r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    reason: (.*)$", said, re.M
+        r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    reason: (.*)$", output, re.M
     ):
         lines += [f"{rule}: {text}" for text in explain(reason)]
     return (lines or [f"{file}: nothing would make it again"]) + _libraries(file)
@@ -71,13 +71,13 @@ def _planned(*words: str) -> tuple[int, str]:
 
 def nearest(file: str, planned: str) -> str:
     """A question after the file of a plan that is named most like this one; nothing where none is."""
-    made = [
+    outputs = [
         name
         for names in re.findall(r"^    output: (.*)$", planned, re.M)
         for name in names.split(", ")
     ]
-    found = get_close_matches(file, made, n=1)
-    return f"Did you mean {found[0]}" if found else ""
+    matches = get_close_matches(file, outputs, n=1)
+    return f"Did you mean {matches[0]}" if matches else ""
 
 
 def explain(reason: str, lists: Path = LISTS) -> list[str]:

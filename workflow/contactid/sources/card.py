@@ -225,9 +225,9 @@ def headline(card: Mapping[str, Any]) -> str:
 
 def _medians(noise: dict[str, list[float]]) -> dict[str, float]:
     """The median over recordings, to three digits; without the quantities that no recording tells."""
-    found = {name: np.array(values)[np.isfinite(values)] for name, values in noise.items()}
+    finite = {name: np.array(values)[np.isfinite(values)] for name, values in noise.items()}
     return {
-        name: float(f"{np.median(values):.3g}") for name, values in found.items() if len(values)
+        name: float(f"{np.median(values):.3g}") for name, values in finite.items() if len(values)
     }
 
 

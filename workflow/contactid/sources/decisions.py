@@ -86,11 +86,11 @@ def decisions(reader: str, path: str | Path, **fields: Any) -> Decisions:
         "path": path,
     }
     try:
-        found = read(**arguments(read, given))
-        if isinstance(found, MotionStream):
-            tosses = resolve(f"{_TOSSES}:prepare_all")(found)
-            return _of_tosses(tosses, found, reader, str(given["surface"]))
-        return _of_others(found, Path(path).name)
+        result = read(**arguments(read, given))
+        if isinstance(result, MotionStream):
+            tosses = resolve(f"{_TOSSES}:prepare_all")(result)
+            return _of_tosses(tosses, result, reader, str(given["surface"]))
+        return _of_others(result, Path(path).name)
     except NothingUsable as error:
         lines = {name: f"left out: {reason}" for name, reason in error.left_out.items()}
         return Decisions(
@@ -102,8 +102,8 @@ def decisions(reader: str, path: str | Path, **fields: Any) -> Decisions:
 
 def lines_of(reader: str, path: str | Path, **fields: Any) -> Iterator[str]:
     """All lines of :func:`decisions`, indented."""
-    found = decisions(reader, path, **fields)
-    yield from (f"  {line}" for line in [*found.head, *found.recordings])
+    result = decisions(reader, path, **fields)
+    yield from (f"  {line}" for line in [*result.head, *result.recordings])
 
 
 def _of_tosses(tosses: xr.Dataset, stream: MotionStream, reader: str, wanted: str) -> Decisions:
@@ -171,15 +171,15 @@ def _reasons(left_out: Mapping[str, str]) -> list[str]:
 def _body(stream: MotionStream) -> str:
     """Size and mass, beside Table I's where the paper has such a box."""
     size, mass = 1e3 * np.ptp(stream.body.vertices, axis=0), stream.body.mass
-    told = f"{stream.object_name} measures {_by(size)} mm and weighs {mass:.4g} kg"
+    sentence = f"{stream.object_name} measures {_by(size)} mm and weighs {mass:.4g} kg"
     printed = resolve(f"{_TOSSES}:printed_box")(stream.object_name)
     if printed is None:
-        return told
+        return sentence
     same = (
         np.abs(size - printed[:3]).max() <= _SIZE_WITHIN and abs(mass - printed[3]) <= _MASS_WITHIN
     )
     beside = f"Table I has {_by(printed[:3])} mm and {printed[3]:.4g} kg"
-    return f"{told}, as in Table I" if same else f"{WARNING} {told}; {beside}"
+    return f"{sentence}, as in Table I" if same else f"{WARNING} {sentence}; {beside}"
 
 
 def _by(size: Sequence[float] | np.ndarray) -> str:
@@ -198,10 +198,10 @@ def _fall(tosses: xr.Dataset, units: str) -> str:
     if not falls:
         return f"{units}; no flight is long enough to confirm it"
     fall = float(np.median(falls))
-    told = f"what is thrown falls at {fall:.2f} m/s2 (median of {len(falls)} flights)"
+    sentence = f"what is thrown falls at {fall:.2f} m/s2 (median of {len(falls)} flights)"
     if abs(fall - _GRAVITY) > _FALL_WITHIN:
-        return f"{WARNING} {told}, so lengths or times aren't in m and s"
-    return f"{units}; {told}"
+        return f"{WARNING} {sentence}, so lengths or times aren't in m and s"
+    return f"{units}; {sentence}"
 
 
 def _planes(surfaces: Mapping[str, str], wanted: str) -> list[str]:
@@ -221,8 +221,12 @@ def _planes(surfaces: Mapping[str, str], wanted: str) -> list[str]:
         if not name.endswith(named) and not name.startswith(level)
     }
     if named and others:
-        told = ", ".join(f"{count} of {len(surfaces)} on {name}" for name, count in others.items())
-        lines.append(f"{WARNING} recordings are on another plane than {' or '.join(named)}: {told}")
+        counted = ", ".join(
+            f"{count} of {len(surfaces)} on {name}" for name, count in others.items()
+        )
+        lines.append(
+            f"{WARNING} recordings are on another plane than {' or '.join(named)}: {counted}"
+        )
     elif named and not any(name.endswith(named) for name in counts):
         lines.append(f"{WARNING} no recording is on {' or '.join(named)}")
     return lines
@@ -236,8 +240,8 @@ def _of_others(found: xr.Dataset, file: str) -> Decisions:
     count = found.sizes[names[0]] if names else 0
     lines = {}
     for name in found[names[0]].values if names and names[0] in found.coords else ():
-        told = f"; {remarks[name]}" if name in remarks else ""
-        lines[name if isinstance(name, str) else file] = f"used{told}"
+        remark = f"; {remarks[name]}" if name in remarks else ""
+        lines[name if isinstance(name, str) else file] = f"used{remark}"
     lines |= {name: f"left out: {reason}" for name, reason in left_out.items()}
     return Decisions(
         [f"{count} used, {len(left_out)} left out", *_reasons(left_out)], _sorted(lines)

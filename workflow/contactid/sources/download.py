@@ -205,18 +205,18 @@ def _usable(wanted: LockedFile, partial: Path) -> tuple[int, dict[str, str]]:
     if not have:
         return 0, {}
     try:
-        said = {
+        record = {
             "etag": "",
             "last_modified": "",
             **json.loads(_origin_file(partial).read_text(encoding="utf-8")),
         }
         validator = (
-            said["etag"] if said["etag"].startswith('"') else said["last_modified"]
+            record["etag"] if record["etag"].startswith('"') else record["last_modified"]
         )  # weak ones won't do
-        known = said["url"] == wanted.url and validator
+        unchanged = record["url"] == wanted.url and validator
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        known = False
-    if not known or (wanted.size is not None and have > wanted.size):
+        unchanged = False
+    if not unchanged or (wanted.size is not None and have > wanted.size):
         _LOG.info("%s: %d bytes of an earlier try can't be used", wanted.name, have)
         _discard(partial)
         return 0, {}
@@ -237,11 +237,11 @@ def _begin(
         if have:
             _LOG.info("%s: the server sends the whole file again", wanted.name)
         _discard(partial)
-        said = {
+        record = {
             "etag": response.headers.get("ETag", ""),
             "last_modified": response.headers.get("Last-Modified", ""),
         }
-        write_text(_origin_file(partial), json.dumps({"url": wanted.url, **said}))
+        write_text(_origin_file(partial), json.dumps({"url": wanted.url, **record}))
         return 0, total
     if status in (206, 416):
         match = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
@@ -309,19 +309,19 @@ def _store(
     """
     if response.status_code == 416:  # nothing is left to come
         return ""
-    left = (_MOST if wanted.size is None else wanted.size) - start
+    remaining = (_MOST if wanted.size is None else wanted.size) - start
     with partial.open("r+b" if start else "wb", buffering=0) as file:
         file.seek(start)
         try:
             for chunk in response.raw.stream(_CHUNK, decode_content=False):
-                left -= len(chunk)
-                if left < 0:
+                remaining -= len(chunk)
+                if remaining < 0:
                     break
                 file.write(chunk)
                 progress.advance(len(chunk))
         except HTTPError as error:
             return reason_of(error)
-    if left < 0:
+    if remaining < 0:
         _discard(partial)
         raise ContactIdError(
             f"{wanted.name}: {wanted.url} gives more than the expected {_expected(wanted)} bytes",

@@ -177,20 +177,20 @@ def _without_those_of(
     A wrong file in a folder is an error: whoever names a folder means what is in it. A server that
     fails once is passed over for the rest of the archive.
     """
-    left = list(needed)
+    remaining = list(needed)
     if isinstance(mirror, str) and sources.offline:
-        return left
+        return remaining
     for file in needed:
         if isinstance(mirror, str):
             if not _from_web_mirror(mirror, archive, file, store, sources):
                 _LOG.warning("%s: the mirror %s is passed over", archive.name, mirror)
                 break
-            left.remove(file)
+            remaining.remove(file)
         elif place := next(places(mirror, archive, file.name), None):
             store.put(archive, file, Path(place))
             store.note_origin(archive, [file.name], str(place))
-            left.remove(file)
-    return left
+            remaining.remove(file)
+    return remaining
 
 
 def _from_web_mirror(

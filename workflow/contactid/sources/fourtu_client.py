@@ -61,12 +61,12 @@ class FourTuClient:
                 f"{doi}: the server cannot say which versions there are (status 500)", "Try later"
             )
         numbers = [entry.get("version") for entry in _records(answer, doi)]
-        found = sorted(number for number in numbers if isinstance(number, int) and number > 0)
-        if not found:
+        published = sorted(number for number in numbers if isinstance(number, int) and number > 0)
+        if not published:
             raise ContactIdError(
                 f"{doi} has no published version", "It may have been withdrawn: look at its page"
             )
-        return found
+        return published
 
     def article(self, doi: FourTuDoi) -> LockedArchive:
         """A dataset's version (the newest where the DOI names none), under its DOI, files with
@@ -91,22 +91,22 @@ class FourTuClient:
 
     def members(self, collection: FourTuDoi) -> list[tuple[FourTuDoi, str]]:
         """DOI and title of every dataset in a collection's newest version."""
-        found: dict[str, str] = {}
+        titles: dict[str, str] = {}
         for page in range(1, _MOST_PAGES + 1):
             path = f"collections/{collection.identifier}/articles?page={page}&page_size={_PAGE}"
             records = _records(self._get(path, collection), collection)
-            found |= {
+            titles |= {
                 str(record["doi"]): str(record.get("title") or "")
                 for record in records
                 if record.get("doi")
             }
             if len(records) < _PAGE:
                 break
-        if not found:  # an empty list doesn't prove absence, but nothing can be done with it
+        if not titles:  # an empty list doesn't prove absence, but nothing can be done with it
             raise ContactIdError(
                 f"{collection}: the server lists no datasets in it", "Look at the collection's page"
             )
-        return [(parse_doi(doi), title) for doi, title in found.items()]
+        return [(parse_doi(doi), title) for doi, title in titles.items()]
 
     def _looked_up(self, doi: FourTuDoi) -> FourTuDoi:
         """An old DOI, which doesn't say the id, found by a search for exactly it."""

@@ -72,13 +72,13 @@ def frames_in_space(stated: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """
     parts = (QUATERNION, UP, MIRROR)
     own = {part: stated.get(part, FRAMES[part][0]) for part in parts}
-    found = [
+    frames = [
         dict(zip(parts, values, strict=True))
         for values in (
             (q, u, m) for q in FRAMES[QUATERNION] for u in FRAMES[UP] for m in FRAMES[MIRROR]
         )
     ]
-    for frame in sorted(found, key=lambda one: (changes(one, own), one[MIRROR] != own[MIRROR])):
+    for frame in sorted(frames, key=lambda one: (changes(one, own), one[MIRROR] != own[MIRROR])):
         yield {**stated, **{part: value for part, value in frame.items() if value != own[part]}}
 
 

@@ -116,9 +116,9 @@ def _archive(path: Path, object_name: str, surface: str) -> Iterator[str]:
         return
     yield "bodies:"
     yield from (f"  {name}: {text}" for name, text in bodies.items())
-    known = surface or "none named, so it is found"
+    planes = surface or "none named, so it is found"
     for name in [object_name] if object_name else bodies:
-        yield f"recordings of {name} (surface: {known}):"
+        yield f"recordings of {name} (surface: {planes}):"
         yield from lines_of("iam", path, object=name, surface=surface)
 
 
@@ -126,7 +126,7 @@ def _bodies(archive: h5py.File) -> dict[str, str]:
     """Mass and size of each body that a recording describes with an inertia, and in how many."""
     read_body = resolve("contactid.tossing.readers.iam_recording:read_body")
     described = resolve("contactid.tossing.readers.iam_recording:bodies_with_inertia")
-    found: dict[str, tuple[int, str]] = {}
+    bodies: dict[str, tuple[int, str]] = {}
     for key in archive:
         group = archive.get(key)
         if not key.startswith(_RECORDING) or not isinstance(group, h5py.Group):
@@ -134,14 +134,14 @@ def _bodies(archive: h5py.File) -> dict[str, str]:
         for name in described(group):
             problems: list[str] = []
             body = read_body(group, name, problems)
-            count, text = found.get(name, (0, ""))
+            count, text = bodies.get(name, (0, ""))
             if body is not None and not text:
                 size = " x ".join(f"{1e3 * side:.0f}" for side in np.ptp(body.vertices, axis=0))
                 moments = ", ".join(f"{value:.4g}" for value in np.linalg.eigvalsh(body.inertia))
                 text = f"{body.mass:g} kg, {size} mm, principal moments {moments} kg m2"
-            found[name] = count + 1, text or "; ".join(problems)
+            bodies[name] = count + 1, text or "; ".join(problems)
     return {
-        name: f"{text} (in {count} recordings)" for name, (count, text) in sorted(found.items())
+        name: f"{text} (in {count} recordings)" for name, (count, text) in sorted(bodies.items())
     }
 
 

@@ -123,15 +123,15 @@ def report_archive(entry: LockedArchive, datasets: Iterable[Dataset], store: Sto
     for dataset in datasets:
         fields = {**vars(dataset), "synthetic": dataset.synthetic}
         with silent_readers():
-            found = decisions(
+            result = decisions(
                 path=folder, **{name: fields[name] for name in fields if name != "path"}
             )
         title = f"{dataset.name} ({dataset.object}{f' on {dataset.surface}' if dataset.surface else ''}):"
-        told = [one_line(line.replace(f"{folder}/", "")) for line in found.head]
-        head = [line if line.startswith(WARNING) else f"  {line}" for line in told]
+        head_lines = [one_line(line.replace(f"{folder}/", "")) for line in result.head]
+        head = [line if line.startswith(WARNING) else f"  {line}" for line in head_lines]
         head = [line.replace(WARNING, f"{WARNING} {dataset.name}:", 1) for line in head]
         print(f"  {title}", *(f"  {line}" for line in head), sep="\n")
-        lines += [title, *head, *(one_line(f"    {line}") for line in found.recordings)]
+        lines += [title, *head, *(one_line(f"    {line}") for line in result.recordings)]
     write_text(report, "\n".join(lines) + "\n")
     print(f"  recording by recording: {report}")
 
@@ -229,16 +229,16 @@ def member_with(
 
     Raises :class:`ContactIdError` where none or several have; all titles are listed.
     """
-    found = [doi for doi, title in members if _has(title, words)]
-    if not found:
+    matches = [doi for doi, title in members if _has(title, words)]
+    if not matches:
         _LOG.info("%s: no title has %s, looking at file names", what, " ".join(words))
         texts = {doi: " ".join([title, *_file_names(doi, client)]) for doi, title in members}
-        found = [doi for doi, text in texts.items() if _has(text, words)]
-    if len(found) == 1:
-        return found[0]
+        matches = [doi for doi, text in texts.items() if _has(text, words)]
+    if len(matches) == 1:
+        return matches[0]
     titles = "; ".join(f"{doi} {title!r}" for doi, title in members)
     raise ContactIdError(
-        f"{what}: {len(found) or 'no'} members have {' and '.join(words)} in their titles or files, of {titles}",
+        f"{what}: {len(matches) or 'no'} members have {' and '.join(words)} in their titles or files, of {titles}",
         "Put the right DOI into config/datasets.tsv",
     )
 

@@ -34,10 +34,10 @@ def visible_files(folder: Path) -> list[Path]:
     """All files in a folder, sorted, without hidden ones: those are Snakemake's or the system's, no
     data or results.
     """
-    found = (path for path in folder.rglob("*") if path.is_file())
+    files = (path for path in folder.rglob("*") if path.is_file())
     return sorted(
         path
-        for path in found
+        for path in files
         if not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
 
@@ -96,11 +96,11 @@ class LockedFile:
         algorithm, wanted = ("sha256", self.sha256) if self.sha256 else ("md5", self.md5)
         if not wanted:
             return ""
-        found = digest(copy, algorithm)
+        checksum = digest(copy, algorithm)
         return (
             ""
-            if found == wanted.lower()
-            else f"has the checksum {found} ({algorithm}), expected {wanted}"
+            if checksum == wanted.lower()
+            else f"has the checksum {checksum} ({algorithm}), expected {wanted}"
         )
 
     def __str__(self) -> str:
@@ -163,10 +163,10 @@ def read_lock(path: str | Path) -> dict[str, LockedArchive]:
             raise ContactIdError(
                 f"{path}: format {content['format']}, this version reads {FORMAT}", remedy
             )
-        found = {name: _archive(name, entry) for name, entry in content["archives"].items()}
+        archives = {name: _archive(name, entry) for name, entry in content["archives"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ContactIdError(f"{path}: no lock file ({error})", remedy) from None
-    return found
+    return archives
 
 
 def write_lock(path: str | Path, archives: Mapping[str, LockedArchive]) -> None:
@@ -236,9 +236,9 @@ def _agree(entry: LockedArchive, dataset: Dataset) -> bool:
             dataset.source,
             dataset.folder,
         )
-    doi, found = parse_doi(dataset.source), parse_doi(entry.source)
+    doi, locked = parse_doi(dataset.source), parse_doi(entry.source)
     version = dataset.version or (str(doi.version) if doi.version else entry.version)
-    return (doi.is_collection or doi.suffix == found.suffix) and version == entry.version
+    return (doi.is_collection or doi.suffix == locked.suffix) and version == entry.version
 
 
 def with_licences(
@@ -284,14 +284,14 @@ def _plain(archive: LockedArchive) -> dict[str, Any]:
 
 
 def _archive(name: str, entry: Mapping[str, Any]) -> LockedArchive:
-    known = {field.name for field in fields(LockedFile)}
+    field_names = {field.name for field in fields(LockedFile)}
     files = tuple(
-        LockedFile(**{key: file[key] for key in file if key in known})
+        LockedFile(**{key: file[key] for key in file if key in field_names})
         for file in entry.get("files", ())
     )
     for file in files:
         check_name(file.name, name)
-    known = {field.name for field in fields(LockedArchive)} - {"name", "files"}
+    field_names = {field.name for field in fields(LockedArchive)} - {"name", "files"}
     return LockedArchive(
-        name=name, files=files, **{key: entry[key] for key in entry if key in known}
+        name=name, files=files, **{key: entry[key] for key in entry if key in field_names}
     )

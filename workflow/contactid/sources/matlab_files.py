@@ -66,14 +66,14 @@ def _structure_problem(content: bytes, most: int) -> str | None:
     variables.
     """
     order = "<" if content[126:128] == b"IM" else ">"
-    left = _Bounds(most, most // 8)
+    bounds = _Bounds(most, most // 8)
     try:
         for kind, data in _elements(memoryview(content)[_HEADER:], order):
             inner: Iterable[tuple[int, memoryview]] = [(kind, data)]
             if kind == _COMPRESSED:
-                inner = _elements(memoryview(_inflated(data, left)), order)
+                inner = _elements(memoryview(_inflated(data, bounds)), order)
             for element in inner:
-                _look_within(*element, order, left)
+                _look_within(*element, order, bounds)
     except (struct.error, zlib.error, ValueError) as error:
         return str(error)
     return None
@@ -88,15 +88,15 @@ class _Bounds:
     parts: int = _MOST_PARTS
 
 
-def _inflated(data: memoryview, left: _Bounds) -> bytearray:
+def _inflated(data: memoryview, bounds: _Bounds) -> bytearray:
     for piece in _inflating(data):  # counted before anything is kept
-        left.inflated -= len(piece)
-        if left.inflated < 0:
+        bounds.inflated -= len(piece)
+        if bounds.inflated < 0:
             raise ValueError("its variables inflate to more than any recording has")
-    found = bytearray()
+    inflated = bytearray()
     for piece in _inflating(data):
-        found += piece
-    return found
+        inflated += piece
+    return inflated
 
 
 def _inflating(data: memoryview) -> Iterator[bytes]:
@@ -106,7 +106,7 @@ def _inflating(data: memoryview) -> Iterator[bytes]:
         yield piece
 
 
-def _look_within(kind: int, data: memoryview, order: str, left: _Bounds) -> None:
+def _look_within(kind: int, data: memoryview, order: str, bounds: _Bounds) -> None:
     """Go through nested matrices without recursion."""
     waiting = [(data, 1)] if kind == _MATRIX else []
     while waiting:
@@ -115,8 +115,8 @@ def _look_within(kind: int, data: memoryview, order: str, left: _Bounds) -> None
             raise ValueError(f"cells within cells, more than {_DEEPEST} deep")
         of = 0
         for place, (inner_kind, inner) in enumerate(_elements(matrix, order)):
-            left.parts -= 1
-            if left.parts < 0:
+            bounds.parts -= 1
+            if bounds.parts < 0:
                 raise ValueError(f"more than {_MOST_PARTS} entries")
             if place == 0:
                 of = struct.unpack_from(f"{order}I", inner)[0] & 0xFF
@@ -132,8 +132,8 @@ def _look_within(kind: int, data: memoryview, order: str, left: _Bounds) -> None
                     matrix
                 ):  # what each entry takes at least
                     raise ValueError(f"declares {entries:.3g} entries in {len(matrix)} bytes")
-                left.numbers -= entries
-                if left.numbers < 0:
+                bounds.numbers -= entries
+                if bounds.numbers < 0:
                     raise ValueError("more numbers than any recording has")
             if inner_kind == _MATRIX:
                 waiting.append((inner, depth + 1))
@@ -174,11 +174,11 @@ def mat_files(path: str | Path) -> Iterator[tuple[str, bytes]]:
     if path.is_file() and path.suffix.lower() == ".mat":
         yield path.name, content_of(path)
         return
-    found = False
+    any_file = False
     for name, content in _zip_members(path) if path.is_file() else _folder_members(path):
-        found = True
+        any_file = True
         yield name, content
-    if not found:
+    if not any_file:
         raise ContactIdError(
             f"{path}: no .mat file in it", "Give the folder or zip file of the archive"
         )
@@ -230,11 +230,11 @@ def read_variables(content: bytes, most: int = _MOST_BYTES) -> dict[str, np.ndar
         raise ContactIdError(
             f"truncated or damaged as a MATLAB file ({reason_of(error)})", "Fetch it again"
         ) from None
-    found: dict[str, np.ndarray] = {}
+    variables: dict[str, np.ndarray] = {}
     for name, value in loaded.items():
         if not name.startswith("__"):
-            _flatten(name, value, found)
-    return found
+            _flatten(name, value, variables)
+    return variables
 
 
 def described(variables: dict[str, np.ndarray]) -> str:
@@ -274,21 +274,21 @@ def _zip_members(path: Path) -> Iterator[tuple[str, bytes]]:
         ) from None
 
 
-def _flatten(name: str, value: Any, found: dict[str, np.ndarray]) -> None:
+def _flatten(name: str, value: Any, variables: dict[str, np.ndarray]) -> None:
     if not isinstance(value, np.ndarray):
         return
     if value.dtype.names is None and value.dtype != object:
         if value.dtype.kind in "fiub":
-            found[name] = value
+            variables[name] = value
         return
     entries = value.reshape(-1, order="F")
     for number, entry in enumerate(entries, start=1):
         label = name if len(entries) == 1 else f"{name}{{{number}}}"
         if value.dtype.names is None:
-            _flatten(label, entry, found)
+            _flatten(label, entry, variables)
         else:
             for field in value.dtype.names:
-                _flatten(f"{label}.{field}", entry[field], found)
+                _flatten(f"{label}.{field}", entry[field], variables)
 
 
 def _read_hdf5(content: bytes, most: int) -> dict[str, np.ndarray]:

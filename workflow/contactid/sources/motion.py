@@ -289,7 +289,7 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
     if problems:
         raise ContactIdError(f"{stream.source}: {joined(problems)}", "Check the body's properties")
     with replacing(path) as partial:
-        kept: list[Recording] = []
+        recordings_kept: list[Recording] = []
         sizes: list[int] = []
         with h5netcdf.File(partial, "w") as file:
             samples = _Samples(file, partial)
@@ -300,13 +300,13 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
                         "Leave it out",
                     )
                 samples.append(recording, stream.sample_frequency)
-                kept.append(
+                recordings_kept.append(
                     replace(recording, position=np.empty((0, 3)), orientation=np.empty((0, 4)))
                 )
                 sizes.append(len(recording.position))
                 del recording  # before the next one is read
             samples.flush()
-        rest = without_samples(kept, sizes, stream)
+        rest = without_samples(recordings_kept, sizes, stream)
         rest = rest.assign_attrs({**stream.attributes, **attributes})
         rest.to_netcdf(partial, mode="a", engine="h5netcdf")
 
@@ -378,13 +378,13 @@ def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str, robot:
     """
     dataset = Dataset(**entry)
     function = resolve(reader)
-    found = function(
+    dataset_read = function(
         **arguments(
             function, {**entry, "synthetic": dataset.synthetic, "path": raw, "robot": robot}
         )
     )
-    said = {"dataset": dataset.name, "citation": dataset.citation}
-    if isinstance(found, MotionStream):
-        write_motion(found, data, **said)
+    attributes = {"dataset": dataset.name, "citation": dataset.citation}
+    if isinstance(dataset_read, MotionStream):
+        write_motion(dataset_read, data, **attributes)
     else:
-        write_dataset(found.assign_attrs(said), data)
+        write_dataset(dataset_read.assign_attrs(attributes), data)

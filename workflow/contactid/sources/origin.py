@@ -80,14 +80,14 @@ def origin(dataset: Dataset, entry: LockedArchive | None, synthetic: bool) -> Or
         return Origin(False, "recordings of others than the paper's authors")
     if entry is None:
         return Origin(False, f"{dataset.source}, which isn't in the lock file")
-    found = f"{entry.source}, resolved at {urlsplit(entry.base).hostname} on {entry.locked_on}"
+    resolved = f"{entry.source}, resolved at {urlsplit(entry.base).hostname} on {entry.locked_on}"
     host = urlsplit(fourtu_client.BASE_URL).hostname
     if urlsplit(entry.base).hostname != host:
-        return Origin(False, f"{found}, which isn't {host}")
-    return Origin(True, found)
+        return Origin(False, f"{resolved}, which isn't {host}")
+    return Origin(True, resolved)
 
 
 def read_origins(cards: Iterable[str | Path]) -> dict[str, Origin]:
     """The origins that data cards tell, by dataset."""
-    found = [json.loads(Path(card).read_text(encoding="utf-8")) for card in cards]
-    return {card["name"]: Origin(*(card[field] for field in Origin._fields)) for card in found}
+    contents = [json.loads(Path(card).read_text(encoding="utf-8")) for card in cards]
+    return {card["name"]: Origin(*(card[field] for field in Origin._fields)) for card in contents}

@@ -88,11 +88,11 @@ def parse_mirrors(entries: Sequence[str]) -> list[Path | str]:
     Raises :class:`ContactIdError` for a folder that doesn't exist: a misspelt mirror must not go
     unnoticed.
     """
-    found: list[Path | str] = []
+    mirrors: list[Path | str] = []
     for entry in entries:
         parts = urlsplit(str(entry))
         if parts.scheme in ("http", "https"):
-            found.append(str(entry).rstrip("/"))
+            mirrors.append(str(entry).rstrip("/"))
             continue
         if parts.scheme == "file" and parts.netloc not in ("", "localhost"):
             raise ContactIdError(
@@ -103,8 +103,8 @@ def parse_mirrors(entries: Sequence[str]) -> list[Path | str]:
             raise ContactIdError(
                 f"data_mirror: {entry} is no folder", "Correct the path or take it out of the list"
             )
-        found.append(folder)
-    return found
+        mirrors.append(folder)
+    return mirrors
 
 
 def places(mirror: Path | str, archive: LockedArchive, name: str) -> Iterator[Path | str]:

@@ -292,11 +292,11 @@ def _from_row(row: Mapping[str, Any], path: str | Path) -> Dataset:
 
 def archives_of(registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
     """One dataset for each downloaded archive, in the registry's order."""
-    found: dict[str, Dataset] = {}
+    archives: dict[str, Dataset] = {}
     for dataset in registry.values():
         if dataset.downloaded:
-            found.setdefault(dataset.archive, dataset)
-    return found
+            archives.setdefault(dataset.archive, dataset)
+    return archives
 
 
 def pick(registry: Mapping[str, Dataset], name: str) -> Dataset:
@@ -317,10 +317,10 @@ def check_reader(registry: Mapping[str, Dataset], name: str, reader: str, key: s
     """Raise :class:`ContactIdError` where a key of the configuration names a dataset of another
     kind.
     """
-    found = pick(registry, name).reader
-    if found != reader:
-        known = [dataset.name for dataset in registry.values() if dataset.reader == reader]
+    named = pick(registry, name).reader
+    if named != reader:
+        datasets = [dataset.name for dataset in registry.values() if dataset.reader == reader]
         raise ContactIdError(
-            f"configuration: {key} is {name}, which the reader {found} reads",
-            f"It takes data for {reader}: {', '.join(known)}",
+            f"configuration: {key} is {name}, which the reader {named} reads",
+            f"It takes data for {reader}: {', '.join(datasets)}",
         )

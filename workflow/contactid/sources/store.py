@@ -81,12 +81,12 @@ class Store:
     def origins(self, archive: LockedArchive) -> dict[str, dict[str, Any]]:
         """From where (``from``) and when (``on``) each file came."""
         try:
-            found = json.loads(
+            recorded = json.loads(
                 (self.root / archive.name / "origins.json").read_text(encoding="utf-8")
             )
         except (OSError, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return recorded if isinstance(recorded, dict) else {}
 
     def note_origin(self, archive: LockedArchive, names: list[str], where: str) -> None:
         """Remember where files came from."""

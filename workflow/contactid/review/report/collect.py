@@ -170,20 +170,20 @@ def artefacts_of(
         by_key.setdefault(check.artefact, []).append(check)
     names = {key_of(name): name for name in (*tables, *figures)}
     names |= {key: key for key in by_key if key not in names}
-    found = []
+    artefacts = []
     for key, name in names.items():
         rows = [row[name] for row in (tables, figures) if name in row]
         table = tables[name]["files"][0] if name in tables else None
         data, figure = _drawn(figures[name]) if name in figures else (None, None)
         # numbers without a table of their own are made by the study's checks
-        made = table or (f"{study}/checks.csv" if figure is None else None)
+        file = table or (f"{study}/checks.csv" if figure is None else None)
         own = tuple(by_key.get(key, ()))
         spec = about.get("grids", {}).get(key)
         in_print = _as_printed(own, printed.get(key, []))
         grid, others = (
             grid_of(spec, about.get("words", {}), in_print) if spec else (None, list(own))
         )
-        found.append(
+        artefacts.append(
             Artefact(
                 study=study,
                 name=name,
@@ -194,8 +194,8 @@ def artefacts_of(
                 table=read_csv(folder / table)
                 if table and (folder / table).stat().st_size > 1
                 else None,
-                table_path=made,
-                table_making=making_of(made, folder, makers, settings_of) if made else None,
+                table_path=file,
+                table_making=making_of(file, folder, makers, settings_of) if file else None,
                 figure=folder / figure if figure else None,
                 figure_path=figure,
                 data_path=data,
@@ -216,7 +216,7 @@ def artefacts_of(
                 others=tuple(others),
             )
         )
-    return tuple(sorted(found, key=_place))
+    return tuple(sorted(artefacts, key=_place))
 
 
 def _with_sources(
@@ -225,11 +225,11 @@ def _with_sources(
     """An artefact's row, with what a figure was made from where only the run knows."""
     if row["kind"] == "table" or row["name"] not in sources:
         return dict(row)
-    told = sources[row["name"]]
+    source = sources[row["name"]]
     return {
         **row,
-        "data": row["data"] or told["said"],
-        "datasets": [*row["datasets"], *told["datasets"]],
+        "data": row["data"] or source["said"],
+        "datasets": [*row["datasets"], *source["datasets"]],
     }
 
 
@@ -240,8 +240,8 @@ def _datasets(rows: Iterable[Mapping[str, Any]], checks: Iterable[Any]) -> tuple
     Where a paper's numbers are in neither table nor figure of the run, the rows are the artefact,
     and name its datasets.
     """
-    made = [row["datasets"] for row in rows] or [check.datasets for check in checks]
-    return tuple(dict.fromkeys(name for names in made for name in names))
+    listed = [row["datasets"] for row in rows] or [check.datasets for check in checks]
+    return tuple(dict.fromkeys(name for names in listed for name in names))
 
 
 def _drawn(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -323,13 +323,13 @@ class _Settings:
 
     def of(self, jobs: Iterable[JobRecord]) -> dict[str, list[str]]:
         """By name, the different values that these jobs were given."""
-        found: dict[str, list[str]] = {}
+        names: dict[str, list[str]] = {}
         for job in jobs:
             for name, value in self._of_log(job.log) if job.log else ():
-                values = found.setdefault(name, [])
+                values = names.setdefault(name, [])
                 if value not in values:
                     values.append(value)
-        return found
+        return names
 
     def _of_log(self, log: str) -> list[tuple[str, str]]:
         if log not in self._told:
@@ -412,7 +412,7 @@ def _as_printed(checks: Sequence[Any], printed: Iterable[Mapping[Any, Any]]) -> 
     if not any(check.quantity == INPUTS for check in checks):
         return list(checks)
     by_number = {(check.quantity, check.condition): check for check in checks}
-    found = [
+    tables = [
         by_number.pop((row["quantity"], row["condition"]), None)
         or Input(
             row["quantity"],
@@ -423,7 +423,7 @@ def _as_printed(checks: Sequence[Any], printed: Iterable[Mapping[Any, Any]]) -> 
         )
         for row in printed
     ]
-    return [*found, *by_number.values()]
+    return [*tables, *by_number.values()]
 
 
 def _card(folder: Path, file: Path) -> dict[str, Any]:

@@ -137,10 +137,10 @@ def check_rows(
         printed="",
         ours="",
     )
-    found: Iterable[Any] = rows.itertuples(index=False, name="Check")
+    checks: Iterable[Any] = rows.itertuples(index=False, name="Check")
     return tuple(
         row._replace(words=_with_condition(row, names.get(row.study, {})), **_both(row))
-        for row in found
+        for row in checks
     )
 
 
@@ -181,15 +181,15 @@ def all_names(
     """Words for every quantity of ``checks.csv``, by study: those that are given, else the
     quantity's own name.
     """
-    found: dict[str, dict[str, str]] = {}
+    names: dict[str, dict[str, str]] = {}
     for study, rows in table[table["unit"] != STATEMENT].groupby("study"):
         own = {quantity: without_unit(quantity) for quantity in rows["quantity"].unique()}
-        found[str(study)] = {
+        names[str(study)] = {
             **own,
             INPUTS: "numbers that the run starts from",
             **given.get(str(study), {}),
         }
-    return found
+    return names
 
 
 def in_words(text: str, names: Mapping[str, str]) -> str:
@@ -314,8 +314,7 @@ def spoken(condition: str, names: Mapping[str, str] | None = None) -> str:
     """What a condition says, in these words; the value stands where its key's words have ``{}``, or
     after them.
 
-    >>> spoken("scene=throw;throw=1;simulator=matlab", {"scene": "{}", "throw": "throw {}",
-        "matlab": "MATLAB"})
+    >>> spoken("scene=throw;throw=1;simulator=matlab", {"scene": "{}", "throw": "throw {}", "matlab": "MATLAB"})
     'throw, throw 1, simulator MATLAB'
     """
     names = names or {}
@@ -343,7 +342,7 @@ def claim_rows(
     names : words for quantities and titles of sections, by study
     """
     by_number = {check.number: check for check in checks}
-    found = []
+    rows_of_claims = []
     for row in table.fillna("").to_dict("records"):
         numbers = [int(number) for number in str(row["rows"]).split()]
         behind = tuple(by_number[number] for number in numbers)
@@ -352,7 +351,7 @@ def claim_rows(
         words = names.get(row["study"], {})
         evidence = in_words(row["evidence"], words)
         first, rest = _cut(_COUNTED.sub("", evidence) if behind else evidence, row["verdict"])
-        found.append(
+        rows_of_claims.append(
             Claim(
                 study=row["study"],
                 name=row["claim"],
@@ -366,7 +365,7 @@ def claim_rows(
                 rows=behind,
             )
         )
-    return tuple(found)
+    return tuple(rows_of_claims)
 
 
 def _cut(evidence: str, verdict: str) -> tuple[str, str]:

@@ -278,7 +278,7 @@ def _rows(report: Report, row: Callable[..., str]) -> str:
     """All rows as JSON: number, address, verdict, basis, words, both numbers, where it is printed,
     and all of it.
     """
-    found = [
+    shown_rows = [
         [
             check.number,
             artefact.id,
@@ -294,15 +294,15 @@ def _rows(report: Report, row: Callable[..., str]) -> str:
         for artefact in study.artefacts
         for check in artefact.checks
     ]
-    return json.dumps(found, ensure_ascii=False)
+    return json.dumps(shown_rows, ensure_ascii=False)
 
 
 def by_section(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
     """Sentences by the paper's sections, in the order in which each comes first."""
-    found: dict[str, list[Claim]] = {}
+    sections: dict[str, list[Claim]] = {}
     for claim in claims:
-        found.setdefault(claim.section, []).append(claim)
-    return found
+        sections.setdefault(claim.section, []).append(claim)
+    return sections
 
 
 def counts_of(claims: Sequence[Claim]) -> dict[str, int]:
@@ -341,18 +341,22 @@ def behind(claim: Claim) -> dict[str, Counter[str]]:
 
 def needed_by(report: Report) -> dict[int, list[Claim]]:
     """The sentences that a row is behind, by its number."""
-    found: dict[int, list[Claim]] = {}
+    claims_of: dict[int, list[Claim]] = {}
     for study in report.studies:
         for claim in study.claims:
             for check in claim.rows:
-                found.setdefault(check.number, []).append(claim)
-    return found
+                claims_of.setdefault(check.number, []).append(claim)
+    return claims_of
 
 
 def equations_of(artefact: Artefact) -> list[str]:
     """The numbers of equations that the functions behind an artefact name."""
     texts = "\n".join(function["source"] for function in artefact.functions)
-    named = {number for found in _EQUATIONS.findall(texts) for number in re.findall(r"\d+", found)}
+    named = {
+        number
+        for reference in _EQUATIONS.findall(texts)
+        for number in re.findall(r"\d+", reference)
+    }
     return sorted(named, key=int)
 
 

@@ -42,9 +42,11 @@ def solves_of(folder: Path) -> pd.DataFrame:
         (the largest), ``seconds``, NaN and "" where it isn't recorded; ``standing``: ``failed``,
         ``implausible`` where the answer contradicts its own data or physics, else ``good``.
     """
-    found = pd.DataFrame([*_of_fits(folder), *_of_tables(folder)], columns=list(COLUMNS))
-    standing = pd.Categorical(found["standing"], ("failed", "implausible", "good"), ordered=True)
-    return found.assign(standing=standing).sort_values("standing", kind="stable", ignore_index=True)
+    solves = pd.DataFrame([*_of_fits(folder), *_of_tables(folder)], columns=list(COLUMNS))
+    standing = pd.Categorical(solves["standing"], ("failed", "implausible", "good"), ordered=True)
+    return solves.assign(standing=standing).sort_values(
+        "standing", kind="stable", ignore_index=True
+    )
 
 
 def group_solves(solves: pd.DataFrame) -> list[dict[str, Any]]:
@@ -106,15 +108,15 @@ def _of_tables(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _of_row(group: str, file: Path, row: dict[str, Any]) -> dict[str, Any]:
-    said = {name: value for name, value in row.items() if value != "" and not pd.isna(value)}
-    plausible = next((_true(said[name]) for name in _PLAUSIBLE if name in said), True)
+    filled = {name: value for name, value in row.items() if value != "" and not pd.isna(value)}
+    plausible = next((_true(filled[name]) for name in _PLAUSIBLE if name in filled), True)
     return {
         "group": group,
-        "case": ", ".join(f"{name} {_short(said[name])}" for name in _CASE if name in said)
+        "case": ", ".join(f"{name} {_short(filled[name])}" for name in _CASE if name in filled)
         or file.stem,
-        "method": ", ".join(str(said[name]) for name in _METHOD if name in said)
+        "method": ", ".join(str(filled[name]) for name in _METHOD if name in filled)
         or file.stem.split(".")[0].split("_")[0],
-        "status": next((str(said[name]) for name in _STATUS if name in said), ""),
+        "status": next((str(filled[name]) for name in _STATUS if name in filled), ""),
         "iterations": _number(row.get("iterations")),
         "residual": next((_number(row[name]) for name in _RESIDUAL if name in row), math.nan),
         "seconds": _number(row.get("seconds")),
