@@ -100,3 +100,9 @@ def cone_ratios(forces: np.ndarray, normals: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(normal > 0.0, tangential / normal, np.inf)
     return np.where(np.linalg.norm(forces, axis=-1) == 0.0, 0.0, ratio)
+
+
+def standardised(residuals, channels=("force", "torque")):
+    """Root mean square of residuals over their noise."""
+    over = [residuals[name].values / residuals[name].attrs["noise"] for name in channels]
+    return float(np.sqrt(np.mean(np.square(over))))

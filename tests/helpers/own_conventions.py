@@ -27,10 +27,9 @@ from scipy.spatial.transform import Rotation
 
 from arm_for_tests import lwr4
 from contactid.arm.own.explained import explained_impact
-from contactid.arm.own.impacts import OwnImpact
 from contactid.arm.own.recordings import read_own
 from contactid.core.errors import ContactIdError
-from contactid.inhand.own.explained import explained_recording
+from contactid.inhand.own.estimate import explained_recording
 from contactid.inhand.readers.disturbances import DISTURBANCES
 from contactid.output.tables import write_csv
 from contactid.planar.own.body import read_own_body
@@ -226,8 +225,6 @@ def impact_row(
         def run() -> tuple[float, float, float]:
             [(name, recording)] = read_own([file], lwr4())[0].items()
             found = explained_impact(lwr4(), recording, name)
-            if not isinstance(found, OwnImpact):
-                raise ContactIdError(found, "")
             return (
                 1e3 * found.velocity[0],
                 1e3 * found.half_width[0] / 1.96,

@@ -31,6 +31,7 @@ from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.rigid.postures import TABLE_HEIGHT, stated_posture
 from contactid.arm.rigid.robot import Robot
 from contactid.arm.simulate.flexible_arm import FlexibleArm, FlexibleState, approach, posture_at
+from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
 from contactid.tossing.peers.sessions import peer_python
 
@@ -197,7 +198,7 @@ def row_of(kind: str, seed: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         made = simulated(kind, seed, Path(folder))
     robot = lwr4()
-    answer = own_impact(robot, made.recording)
+    answer = _answer(robot, made.recording)
     row: dict[str, Any] = {
         "kind": kind,
         "seed": seed,
@@ -213,11 +214,18 @@ def row_of(kind: str, seed: int) -> dict[str, Any]:
         row |= {"warnings": len(answer.warnings)}
         row |= {"time_error_ms": 1e3 * (answer.evaluated.window.impact_time - made.impact_time)}
     else:
-        row["note"] = answer
+        row["note"] = answer.problem
     paper = evaluate_experiment(robot, made.recording, SETTINGS, (PAPER,))
     if PAPER in paper.answers:
         row |= _pair("paper", paper.answers[PAPER].velocity)
     return row
+
+
+def _answer(robot: Robot, recording: ArmRecording) -> OwnImpact | ContactIdError:
+    try:
+        return own_impact(robot, recording)
+    except ContactIdError as error:
+        return error
 
 
 def _pair(name: str, velocity: np.ndarray) -> dict[str, float]:

@@ -22,7 +22,6 @@ from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
 from contactid.planar.own.body import read_own_body, read_own_throws_of
 from contactid.planar.own.identify import identify_own
-from contactid.planar.own.report import fit_record
 from contactid.planar.simulate.geometry import Shape, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from rounded_twins import CORNERS, GRAVITY, Twin, drawn_twin
@@ -125,7 +124,7 @@ def identified(kind: str, seed: int, folder: Path) -> dict[str, Any]:
         found = identify_own(body, throws)
     except ContactIdError as error:
         return row | {"note": str(error)}
-    fit, record = found.fit, fit_record(found)
+    fit = found.fit
     naive = [impact_ratio(body.shape, throw) for throw in throws.throws]
     row |= {
         "answered": bool(np.isfinite(fit.inertia_ratio_se)),
@@ -147,10 +146,7 @@ def identified(kind: str, seed: int, folder: Path) -> dict[str, Any]:
         "seconds": round(time.process_time() - begin, 1),
     }  # fmt: skip
     if not body.radius_given:
-        radius, error = (
-            record["parameters"]["corner_radius"],
-            record["standard_errors"]["corner_radius"],
-        )
+        radius, error = fit.corner_radius, fit.corner_radius_se
         row |= {
             "radius_truth_mm": 1e3 * truth.radius,
             "radius_mm": 1e3 * radius,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.tossing.own.tosses import read_motion
+from contactid.tossing.own.files import read_motion
 from contactid.tossing.own.usable import EVENTS
 from contactid.tossing.prepare.calibration import Calibration, calibrate
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess

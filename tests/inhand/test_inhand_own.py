@@ -16,9 +16,9 @@ from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import consistency, geodesic_distance, tensor_entries, uniform_body
 from contactid.inhand.identify.likelihood import fit_recording, told_parameters
+from contactid.inhand.own.estimate import NAMES, estimate_own
 from contactid.inhand.own.files import read_hull, read_noise, read_table
 from contactid.inhand.own.prepare import read_own_recording
-from contactid.inhand.own.report import estimate_own
 from grasp_for_tests import BODY, HULL, recording
 from odd_names import ODD
 from own_recordings import example_truth, moved, write_example, write_own
@@ -114,8 +114,8 @@ def test_what_the_data_do_not_move_is_the_priors():
     still = estimate_of(
         recording(100, still=True, force_sd=0.05, position_sd=2e-4, orientation_sd=1e-3)
     )
-    assert set(still.decided_by[4:10]) == {"prior"}
-    assert still.decided_by[0] == "prior"  # a weight isn't told from a constant force
+    assert {still.told_by[name] for name in NAMES[4:]} == {"prior"}
+    assert still.told_by["mass"] == "prior"  # a weight isn't told from a constant force
     assert any("Weak excitation" in warning for warning in still.warnings)
     uniform = told_parameters(uniform_body(still.fit.body.mass, HULL).vector)
     assert vector(still)[4:7] == pytest.approx(uniform[4:7], rel=0.2)
@@ -214,7 +214,7 @@ def test_defaults_of_the_noise_are_filled_in(tmp_path):
 # what is wrong, in one line
 
 PROBLEMS = {
-    "no column object_orientation_w": lambda t: t.drop(columns="object_orientation_w"),
+    "no column orientation_w": lambda t: t.drop(columns="object_orientation_w"),
     "no column contact_position_0_x": lambda t: t.drop(columns="contact_position_0_x"),
     "Give --units position=mm": lambda t: t.assign(
         **{f"object_position_{a}": 1e3 * t[f"object_position_{a}"] for a in "xyz"}
@@ -270,7 +270,7 @@ def test_a_recording_that_cannot_be_used_is_one_line(clean, tmp_path, capsys, pr
         ),
         ("hull.csv", "x,y,z\n0,0,0\n1,0,0\n0,1,0\n1,1,0\n", "not in one plane"),
         ("hull.csv", CORNERS.replace("0.2", "200"), "Give it in metres"),
-        ("recording.csv", "no table", "no column object_position_x"),
+        ("recording.csv", "no table", "no column position_x"),
     ],
 )
 def test_other_files_are_named_with_what_is_wrong(clean, tmp_path, name, text, problem):
@@ -362,8 +362,9 @@ def test_the_command_writes_a_report_of_its_example(tmp_path, capsys):
         > 0.8
     )
     written = {path.name for path in (tmp_path / "report").iterdir()}
-    assert {"summary.md", "body.xml", "body.urdf", "parameters.png", "residuals.png"} <= written
-    assert "| prior |" in (tmp_path / "report/summary.md").read_text()
+    assert {"body.xml", "body.urdf", "hull.obj", "disturbances.csv", "naive.csv"} <= written
+    page = (tmp_path / "report/report.html").read_text()
+    assert "<td>prior</td>" in page and page.count("<svg") == 3
 
 
 def test_the_ten_lines_of_python_of_the_page_run(monkeypatch, capsys):
@@ -371,7 +372,7 @@ def test_the_ten_lines_of_python_of_the_page_run(monkeypatch, capsys):
     block = next(
         text
         for text in re.findall(r"```python\n(.*?)```", page, re.S)
-        if "read_own_recording" in text
+        if "contactid.estimate" in text
     )
     monkeypatch.chdir(ROOT)
     exec(compile(block, "docs/inhand.md", "exec"), {})

@@ -6,11 +6,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from contactid.core.errors import ContactIdError
+from contactid.inhand.own.estimate import estimate_own, result_of
 from contactid.inhand.own.poses import fit_poses, moved_to
 from contactid.inhand.own.prepare import read_own_recording
-from contactid.inhand.own.report import estimate_own
 from contactid.inhand.readers.recordings import RecordedSignals
-from grasp_for_tests import BODY, HULL
+from grasp_for_tests import BODY, HULL, standardised
 
 ZERO = np.array([1.0, -2.0, 17.0, 0.1, 0.3, -0.2])  # N and N m
 
@@ -92,4 +92,13 @@ def test_a_table_without_a_time_is_taken_for_poses_and_says_so(tmp_path):
     )
     assert any("held still" in warning for warning in found.warnings)
     assert found.fit.body.mass == pytest.approx(BODY.mass, rel=0.03)
-    assert found.decided_by.count("data") <= 4
+    assert [name for name, by in found.told_by.items() if by == "data"][1:] == [
+        "center_x", "center_y", "center_z"
+    ]  # fmt: skip
+    answer = result_of(found)
+    assert list(answer.covariance) == ["mass", "center_x", "center_y", "center_z"]
+    assert np.sqrt(np.diag(answer.covariance)) == pytest.approx(
+        answer.params["error"][:4], rel=1e-5
+    )
+    assert standardised(answer.residuals) == pytest.approx(1.0, abs=0.25)
+    assert answer.plot("Residuals").axes

@@ -7,9 +7,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
+import contactid
 from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
 from contactid.inhand.friction.line import surface_friction
@@ -125,7 +127,8 @@ def test_the_report_has_all_and_other_rates_names_and_orders_change_nothing(
     )
     table = pd.read_csv(tmp_path / "report/trials.csv", comment="#")
     assert table["slipped"].all() and len(table) == 4
-    assert {"summary.md", "slip.png"} <= {path.name for path in (tmp_path / "report").iterdir()}
+    page = (tmp_path / "report/report.html").read_text()
+    assert "<svg" in page and "load_1.5N_2.csv" in page and "naive" in page
     for path in folder.iterdir():
         rows = pd.read_csv(path)
         rows.columns = [
@@ -139,19 +142,63 @@ def test_the_report_has_all_and_other_rates_names_and_orders_change_nothing(
     assert again.friction == pytest.approx(record["parameters"]["friction_mu"], rel=0.02)
 
 
+def test_a_table_in_memory_gives_the_command_s_digits(folder, tmp_path):
+    assert main(["slip", str(folder), "--report", str(tmp_path / "report")]) == 0
+    record = json.loads((tmp_path / "report/parameters.json").read_text())
+    files = sorted(folder.iterdir())
+    table = pd.concat([pd.read_csv(path).assign(trial=path.name) for path in files])
+    series = {name: ("sample", table[name].to_numpy()) for name in ("time", "trial")}
+    for kind in ("contact_force", "contact_position", "surface_normal"):
+        values = table[[f"{kind}_{axis}" for axis in "xyz"]].to_numpy()
+        series[kind] = (("sample", "axis"), values)
+    dataset = xr.Dataset(series, {"axis": list("xyz")})
+    for trials in (folder, files, table, dataset):
+        answer = contactid.slip(trials)
+        assert answer.params.loc["friction_mu", "value"] == record["parameters"]["friction_mu"]
+        assert answer.record["data"] == record["data"]
+
+
+def test_an_answer_has_its_bound_its_line_and_what_is_off_it(folder):
+    answer = contactid.slip(folder)
+    mu, bound = answer.params.loc["friction_mu"], answer.params.loc["friction_bound"]
+    assert bound["value"] < mu["low"] < mu["value"] < mu["high"]
+    assert mu["low"] < 0.6 < mu["high"] and bound["high"] == np.inf
+    assert np.sqrt(np.diag(answer.covariance)) == pytest.approx(answer.params["error"][:2])
+    assert answer.covariance.loc["friction_mu", "warp"] < 0.0  # a steeper line begins lower
+    off = answer.residuals["angle"]
+    apparent = answer.tables["trials"]["apparent_friction"]
+    line = np.degrees(np.arctan(mu["value"])) + answer.params.loc["warp", "value"] * (
+        off["normal_force"].values
+    )
+    assert off.values == pytest.approx(np.degrees(np.arctan(apparent)) - line)
+    assert answer.valid and answer.plot().axes
+
+
+def test_angles_that_follow_no_line_are_refused(tmp_path, capsys):
+    for mu in (0.3, 0.9):
+        write_trials(tmp_path / str(mu), Surface(mu), (0.6, 1.5), 2, 1, rate=1.0)
+    for path in (tmp_path / "0.3").iterdir():
+        path.rename(tmp_path / "0.9" / f"other_{path.name}")
+    assert main(["slip", str(tmp_path / "0.9"), "--report", str(tmp_path / "report")]) == 1
+    said = capsys.readouterr().err
+    assert "times as much about the line" in said and said.count("\n") == 1
+    assert not (tmp_path / "report").exists()
+    answer = contactid.slip(tmp_path / "0.9")
+    assert not answer.valid and "NOT VALID" in answer.summary()
+    assert contactid.slip(tmp_path / "0.9", direction=8.0).valid
+
+
 def test_one_load_and_no_slip_have_no_mu_but_say_why(tmp_path):
-    one = estimate_slip(write_trials(tmp_path / "a", Surface(0.6), (1.0,), 2, 1, rate=1.0), 1)
-    assert not one.surface.line and any("another tangential force" in told for told in one.warnings)
-    none = estimate_slip(
-        write_trials(tmp_path / "b", Surface(0.6, slips=False), (1.0, 2.0), 1, 1, rate=1.0), 1
-    )
-    assert (
-        none.surface is None
-        and 0.4 < none.held < 0.6
-        and any("No trial slipped" in told for told in none.warnings)
-    )
-    for found in (one, none):
-        assert found.lines()
+    one = contactid.slip(write_trials(tmp_path / "a", Surface(0.6), (1.0,), 2, 1, rate=1.0))
+    assert list(one.params.index) == ["apparent_mu", "apparent_bound"]
+    assert any("another tangential force" in warning for warning in one.warnings)
+    sticking = Surface(0.6, slips=False)
+    none = contactid.slip(write_trials(tmp_path / "b", sticking, (1.0, 2.0), 1, 1, rate=1.0))
+    assert list(none.params.index) == ["apparent_bound"]
+    assert 0.4 < none.params.loc["apparent_bound", "value"] < 0.6
+    assert any("No trial slipped" in warning for warning in none.warnings)
+    for answer in (one, none):
+        assert answer.lines() and answer.valid and answer.plot().axes
 
 
 @pytest.mark.parametrize(
@@ -194,8 +241,8 @@ def test_what_can_t_be_used_is_one_line(folder, tmp_path, capsys, change, proble
 def test_a_folder_without_trials_and_a_direction_that_is_none_are_refused(folder, tmp_path):
     with pytest.raises(ContactIdError, match="no trial"):
         estimate_slip(tmp_path, 1)
-    with pytest.raises(ContactIdError, match="no folder"):
-        estimate_slip(folder / "load_1.5N_1.csv", 1)
+    with pytest.raises(ContactIdError, match="no table"):
+        contactid.slip(folder / "notes.doc")
     for direction in ("0", "x", "90", "nan"):
         with pytest.raises(ContactIdError, match="direction"):
             estimate_slip(folder, direction)

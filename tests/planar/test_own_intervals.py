@@ -26,7 +26,8 @@ from contactid.planar.engine.unknowns import (
     Geometry,
 )
 from contactid.planar.own.body import read_own_body, read_own_throws_of
-from contactid.planar.own.identify import FOUND_RADIUS, stated_geometry
+from contactid.planar.own.identify import stated_geometry
+from contactid.planar.own.result import FOUND_RADIUS
 from contactid.planar.simulate.geometry import Ground, Polygon
 from contactid.planar.simulate.motion import N_RESTITUTIONS
 from contactid.planar.simulate.throws import MeasuredThrow

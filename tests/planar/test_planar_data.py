@@ -139,7 +139,7 @@ def test_a_bad_square_file_is_named_with_a_remedy(tmp_path, kind, message):
         ("milliseconds", "give t in seconds"),
         ("degrees", "give theta in radians"),
         ("wrapped degrees", r"jumps by 35\d.*give theta in radians"),
-        ("header", "no column t .*with commas between them"),
+        ("header", r"no column t .*say which they are: --columns"),
         ("twice", "columns y and y are the same"),
         ("missing", "No such file"),
     ],

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 from scipy.spatial.transform import Rotation
 
+from contactid.inhand.own.estimate import estimate_own
 from contactid.inhand.own.prepare import read_own_recording, turning
-from contactid.inhand.own.report import estimate_own
 
 MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
 FOLDER, STILL = MIRROR / "panda-wrist-ft", MIRROR / "static-wrist-ft/datas"

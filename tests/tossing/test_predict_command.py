@@ -5,6 +5,7 @@ one line.
 import json
 import re
 import shutil
+from html import escape
 from pathlib import Path
 
 import h5py
@@ -14,7 +15,9 @@ import pinocchio
 import pytest
 from scipy.stats import betabinom
 
+import contactid
 from contactid.__main__ import main
+from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv
 from contactid.sources.motion import iterate_recordings, read_dataset
 from contactid.tossing.own.finished_run import read_run
@@ -25,15 +28,17 @@ from contactid.tossing.readers.contactnets import read_toss_table
 from example_tosses import BOX, CUBE, write_box
 from example_tosses import write_cube as write_cube_example
 from finished_runs import CALIBRATED, EXACT, names_of, write_cube, write_run
-from odd_names import IN_MARKDOWN, ODD
+from odd_names import ODD
 from small_files import folder_of
 from tosses_for_tests import TRUTH
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples/predict"
-FILES = {"predictions.csv", "summary.md", "bodies", "losses.pdf", "losses.png", "losses.svg"}
+ALWAYS = {"report.html", "parameters.json", "parameters.csv", "predictions.csv"}
+FILES = ALWAYS | {"schemes.csv", "bodies"}
 FITTED = ("exact", "calibrated")
-OF_REGIONS = {"regions.json", "regions.pdf", "regions.png", "regions.svg"}
+POSES = ["t", "x", "y", "z", "qw", "qx", "qy", "qz"]
+OF_REGIONS = {"regions.json", "coverage.csv"}
 
 
 @pytest.fixture(scope="module")
@@ -239,6 +244,89 @@ def test_what_cannot_be_predicted_is_one_line_and_leaves_nothing(cube, tmp_path,
         assert not (tmp_path / "report").exists()
 
 
+# The call
+
+
+@pytest.fixture(scope="module")
+def table(cube):
+    """The run's test tosses as a notebook has them: metres, a column of names."""
+    run, _ = cube
+    motion = read_dataset(run / "data/cube/motion.nc")
+    recordings, parts = dict(iterate_recordings(motion)), []
+    for name in names_of(run, "cube", "test"):
+        toss = recordings[name]
+        time = np.arange(toss.sizes["sample"]) / float(motion.attrs["sample_frequency"])
+        poses = np.column_stack([time, toss["position"].values, toss["orientation"].values])
+        parts.append(pd.DataFrame(poses, columns=POSES).assign(toss=f"new {name}"))
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def answer(cube, table):
+    return contactid.predict(cube[0], table)
+
+
+def test_a_table_in_memory_has_the_commands_answer_to_the_last_digit(answer, cube, table, tmp_path):
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    assert report_of(cube, tmp_path, tmp_path / "mine.csv") == 0
+    told = json.loads((tmp_path / "report/parameters.json").read_text())
+    assert told["parameters"] == answer.params["value"].to_dict()
+    assert (tmp_path / "report/regions.json").read_text() == answer.files["regions.json"]
+
+
+def test_a_table_of_the_runs_body_has_the_runs_own_losses(answer, cube):
+    theirs = read_csv(cube[0] / "tossing/predictions/cube/cube.exact.csv")["loss"]
+    assert answer.params.loc["loss_exact", "value"] == pytest.approx(theirs.mean(), rel=1e-4)
+    assert answer.warnings == ()
+
+
+def test_losses_go_together_as_their_tosses_do(answer):
+    losses = answer.tables["predictions"].pivot_table(index="toss", columns="scheme", values="loss")
+    covariance, schemes = answer.covariance, list(losses.columns)
+    names = [f"loss_{scheme}" for scheme in schemes]
+    assert np.allclose(np.sqrt(np.diag(covariance)), answer.params["error"])
+    by_hand = np.cov(losses.to_numpy().T) / len(losses)
+    assert np.allclose(covariance.loc[names, names], by_hand)
+
+
+def test_residuals_are_how_far_tosses_rest_from_where_they_were_predicted(answer):
+    pairs = [answer.residuals["toss"].values, answer.residuals["scheme"].values]
+    predictions = answer.tables["predictions"].set_index(["toss", "scheme"])
+    predictions = predictions.loc[list(zip(*pairs, strict=True))]
+    in_the_surface = answer.residuals["position"].values[:, :2]  # as eq. 21 has it
+    off = np.linalg.norm(in_the_surface, axis=1)
+    turned = np.linalg.norm(answer.residuals["rotation"].values, axis=1)
+    assert np.allclose(100.0 * off, predictions["rest_position_error_cm"], rtol=1e-6)
+    assert np.allclose(np.degrees(turned), predictions["rest_rotation_error_deg"], atol=1e-6)
+
+
+CUBE_OF_TABLE = {"size": [0.1048] * 3, "mass": 0.37, "inertia": [8.1e-4] * 3}
+
+
+def test_true_parameters_predict_better_than_others_and_than_a_box_that_stays(table):
+    right = {"friction_mu": TRUTH.friction_mu, "restitution_e_n": TRUTH.restitution_e_n}
+    wrong = {**right, "friction_mu": 3.0 * TRUTH.friction_mu}
+    losses = {}
+    for name, given in (("right", right), ("wrong", wrong)):
+        answer = contactid.predict(given, table, CUBE_OF_TABLE, law="newton")
+        losses[name] = answer.params.loc["loss_newton", "value"]
+    naive = answer.params.loc["loss_no_impact", "value"]
+    assert losses["right"] < 0.5 * losses["wrong"] and losses["right"] < 0.2 * naive
+    assert 'type="box"' in answer.to_mjcf()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"friction_mu": 0.3}, "lack restitution_e_n"),
+        ({"friction_mu": 0.3, "restitution_e_n": 0.1, "mu": 1.0}, "have mu"),
+    ],
+)
+def test_parameters_that_are_none_are_said(table, given, said):
+    with pytest.raises(ContactIdError, match=said):
+        contactid.predict(given, table, CUBE_OF_TABLE)
+
+
 # Where they come to rest
 
 
@@ -271,12 +359,13 @@ def test_regions_are_in_a_file_a_table_and_a_few_lines(cube, tmp_path, capsys):
         assert 0.0 < areas[0] <= areas[1] <= areas[2]
         place = by_toss.loc[toss["toss"], ["measured_x", "measured_y"]].astype(float)
         assert np.allclose([toss["measured"]["x"], toss["measured"]["y"]], place, atol=1e-6)
+    coverage = pd.read_csv(tmp_path / "report/coverage.csv")
     for k, level in enumerate((50, 80, 90)):
         held = sum(toss["regions"][k]["covers"] for toss in document["tosses"])
         assert (
             f"{level} % regions by {document['scheme']} hold {held} of 12 poses at rest" in printed
         )
-        assert f"| {level} % | {held} of 12" in (tmp_path / "report/summary.md").read_text()
+        assert coverage.loc[k, ["covered", "n_tosses"]].tolist() == [held, 12]
 
 
 def test_regions_hold_tosses_that_the_run_has_not_seen(cube, tmp_path):
@@ -305,13 +394,8 @@ def test_tosses_that_end_in_motion_have_regions_alone(cube, tmp_path, capsys):
     flights = in_motion(tosses, tmp_path / "flights", names, 18)
     assert report_of(cube, tmp_path, flights) == 0
     printed = capsys.readouterr().out
-    assert "loss" not in printed.split("Report")[0] and "12 recordings end in motion" in summary_of(
-        tmp_path
-    )
-    assert {file.name for file in (tmp_path / "report").iterdir()} == {
-        "predictions.csv",
-        "summary.md",
-    } | OF_REGIONS
+    assert "loss = " not in printed and "12 recordings end in motion" in page_of(tmp_path)
+    assert {file.name for file in (tmp_path / "report").iterdir()} == ALWAYS | OF_REGIONS
     hidden = json.loads((tmp_path / "report/regions.json").read_text())["tosses"]
     assert report_of(cube, tmp_path, copied(tosses, tmp_path / "whole", names)) == 0
     whole = json.loads((tmp_path / "report/regions.json").read_text())["tosses"]
@@ -336,13 +420,11 @@ def test_tosses_in_motion_beside_whole_ones_have_rows_without_losses(cube, tmp_p
     table = pd.read_csv(tmp_path / "report/predictions.csv", dtype={"toss": str})
     (row,) = table[table["toss"] == f"9{names[9]}"].to_dict("records")
     assert np.isnan(row["loss"]) and 0.0 < row["region_90_m2"] < 1.0 and row["scheme"] in FITTED
-    assert "hold" in capsys.readouterr().out and "1 recordings end in motion" in summary_of(
-        tmp_path
-    )
+    assert "hold" in capsys.readouterr().out and "1 recordings end in motion" in page_of(tmp_path)
 
 
-def summary_of(tmp_path):
-    return (tmp_path / "report/summary.md").read_text()
+def page_of(tmp_path):
+    return (tmp_path / "report/report.html").read_text()
 
 
 # The example
@@ -373,14 +455,15 @@ def test_the_example_is_predicted_and_its_other_surface_noticed(box, tmp_path, c
     assert (
         main(["predict", str(mine), "--run", str(box), "--report", str(tmp_path / "report")]) == 0
     )
-    assert f"\n{IN_MARKDOWN}.h5: " in (tmp_path / "report/summary.md").read_text()
+    assert f"<h1>Predicted: {escape(ODD)}.h5: " in page_of(tmp_path)
     printed = capsys.readouterr().out
-    assert NO_REGIONS in printed and NO_REGIONS in (tmp_path / "report/summary.md").read_text()
+    assert NO_REGIONS in printed and NO_REGIONS in page_of(tmp_path)
     assert {file.name for file in (tmp_path / "report").iterdir()} == FILES
     assert printed.startswith(f"{ODD}.h5: 6 tosses of Box006 (205 x 155 x 100 mm), 360 frames/s.")
     assert "WARNING Losses are higher than on the run's own test tosses" in printed
-    summary = (tmp_path / "report/summary.md").read_text()
-    assert "| exact | trajectory | 0.4 | 0.25 |" in summary and "Losses are higher" in summary
+    schemes = pd.read_csv(tmp_path / "report/schemes.csv").set_index("scheme")
+    assert schemes.loc["exact", ["friction_mu", "restitution_e_n"]].tolist() == [0.4, 0.25]
+    assert "Losses are higher" in page_of(tmp_path)
     table = pd.read_csv(tmp_path / "report/predictions.csv")
     assert table["moving"].sum() == len(table) / 6, "one toss of six onto a running belt"
 

@@ -14,8 +14,8 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import STATED, Convention
 from contactid.tossing.own.conventions import in_frame
+from contactid.tossing.own.recordings import read_box, read_own
 from contactid.tossing.toss.calibration import calibrate_few
-from contactid.tossing.toss.recordings import read_box, read_own
 from tosses_for_tests import RATE, TRUTH, box, motion, prepare_tosses, recordings
 
 SIZE = {
@@ -88,6 +88,15 @@ def test_tosses_are_predicted_by_others_better_than_by_a_box_that_stays(answer, 
     assert sorted(predictions["toss"]) == sorted(toss.name for toss in made)
     assert predictions["loss"].mean() < 0.3 * predictions["naive_loss"].mean()
     assert answer.valid
+
+
+def test_its_answer_predicts_tosses_that_it_has_not_seen(answer):
+    """As well as its own tosses are predicted by the others."""
+    further = table_of(recordings(box(CENTER), 8, seed=11, noise=5e-5))
+    predicted = contactid.predict(answer, further, SIZE)
+    loss, naive = predicted.params.loc[["loss_incremental", "loss_no_impact"], "value"]
+    assert loss < 0.3 * naive
+    assert loss < 1.5 * answer.tables["predictions"]["loss"].mean()
 
 
 def test_the_result_says_what_it_holds(answer):

@@ -6,13 +6,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from contactid.core.errors import ContactIdError
+from contactid.output.escape import one_line
 
-SUMMARY, PARAMETERS, PREDICTIONS = "summary.md", "parameters.json", "predictions.csv"
+if TYPE_CHECKING:
+    from contactid.output.result import Result
+
+PARAMETERS, PREDICTIONS = "parameters.json", "predictions.csv"
 _MARKS = (PARAMETERS, PREDICTIONS)  # a folder with one of them is an earlier report
 
 
@@ -71,3 +76,32 @@ def own_report(folder: str | Path) -> Iterator[Path]:
     finally:
         for rest in (partial, old):
             shutil.rmtree(rest, ignore_errors=True)
+
+
+def say(line: str) -> None:
+    """Print a line at once, whatever names are in it."""
+    print(one_line(line), flush=True)
+
+
+def reported(folder: str | Path, source: str, make: Callable[[], Result]) -> Sequence[str]:
+    """Write the report of a command's answer, print the answer, and give what not to trust of it.
+
+    Parameters
+    ----------
+    folder : of the report
+    source : what a refusal names
+    make : the answer; called when it is sure that the folder can be written
+
+    Raises
+    ------
+    ContactIdError
+        As :func:`own_report`, and where the answer isn't valid; nothing is written then.
+    """
+    with own_report(folder) as partial:
+        answer = make()
+        if not answer.valid:
+            raise ContactIdError(f"{source}: {'; '.join(answer.reasons)}", answer.remedy)
+        answer.save(partial)
+    for line in [*answer.lines(), *answer.notes]:
+        say(line)
+    return answer.warnings

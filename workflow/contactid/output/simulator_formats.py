@@ -51,7 +51,7 @@ class IdentifiedBody:
     restitution : normal coefficient from 0 to 1; None where it isn't known
     box : (3,) m, whole lengths of a box about the frame's origin, for contacts; or
     hull : (v, 3) m in the body frame, points whose convex hull is the shape; or neither
-    planar : moves in the frame's x-y plane alone
+    planar : moves in the frame's x-y plane alone; ``hull`` has corners alone then
     """
 
     name: str
@@ -121,10 +121,10 @@ def mjcf(body: IdentifiedBody) -> str:
     """
     root = ET.Element("mujoco", model=body.name)
     if body.hull is not None:
+        # a flat body's outline has corners alone, and the search for them is slow to import
+        corners = body.hull if body.planar else _corners(body.hull)
         asset = ET.SubElement(root, "asset")
-        ET.SubElement(
-            asset, "mesh", name=f"{body.name}_hull", vertex=_numbers(_corners(body.hull).ravel())
-        )
+        ET.SubElement(asset, "mesh", name=f"{body.name}_hull", vertex=_numbers(corners.ravel()))
     if body.planar:
         ET.SubElement(root, "option", gravity="0 -9.81 0")
     element = ET.SubElement(ET.SubElement(root, "worldbody"), "body", name=body.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,16 @@ def save(figure: Figure, stem: str | Path, formats: Sequence[str] = FORMATS) -> 
             }[extension]
             with replacing(f"{stem}.{extension}") as partial:
                 figure.savefig(partial, metadata=metadata)
+
+
+def svg(figure: Figure) -> str:
+    """A figure as the text of an ``<svg>`` element; equal figures are equal texts."""
+    _settle(figure)
+    text = StringIO()
+    with mpl.rc_context({"figure.constrained_layout.use": False, "svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    drawn = text.getvalue()
+    return drawn[drawn.index("<svg") :]
 
 
 def _settle(figure: Figure) -> None:

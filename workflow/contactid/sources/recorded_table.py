@@ -9,7 +9,9 @@ source                     what its columns are
 ``.npz``, ``.mat``,        arrays that are as long as most of the file's are; those
 ``.h5``, ``.hdf5``         of several columns are named as below
 ``DataFrame``              its columns
-``Dataset``                its variables, as arrays are
+``Dataset``                its variables along the rows' dimension; further dimensions
+                           are named by their coordinates, else as those of arrays:
+                           ``contact_force_thumb_x``
 ========================== ==========================================================
 
 An array ``name`` of three columns is ``name_x``, ``name_y``, ``name_z``; one of four is a
@@ -22,7 +24,7 @@ from __future__ import annotations
 
 import zipfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +34,7 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import content_of, opened_zip, require_plain
+from contactid.sources.columns import dimension
 from contactid.sources.conventions import STATED, Convention, Place
 from contactid.sources.left_out import reason_of
 
@@ -42,10 +45,11 @@ ARRAYS = (".npz", ".mat", ".h5", ".hdf5")
 SUFFIXES = (*TEXT, ".parquet", *ARRAYS)
 _LARGEST = 1 << 26  # bytes: at 1 kHz and 20 columns six minutes
 _LARGEST_LIST = 1 << 20  # bytes of a list of arrays in an npz file
-_LONGEST_HEADER = 1 << 16  # characters
+_LONGEST_LINE = 1 << 16  # characters
 _MOST_SHOWN = 200  # characters of a header that a message repeats
 _POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
 _AXES = {3: "xyz", 4: "wxyz"}
+_OF_AXES = ("axis", "xyz", "quaternion", "wxyz")  # dimensions whose places these are
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +80,7 @@ class RecordedTable:
         ContactIdError
             For what can't be read as a table, and for a column that is there twice.
         """
-        name = str(source) if isinstance(source, str | Path) else "the table"
+        name = name_of(source)
         table = frame_of(source, free_body).dropna(how="all")
         header = tuple(str(column).strip() for column in table.columns)
         try:
@@ -103,6 +107,58 @@ class RecordedTable:
         return columns.reshape(len(self.numbers), *(shape or (len(places),)))
 
 
+def read(
+    source: Source,
+    *,
+    columns: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
+) -> xr.Dataset:
+    """A recording in SI units, as every command reads it.
+
+    Parameters
+    ----------
+    source
+        A file (csv, tsv, parquet, npz, mat, h5), a DataFrame or a Dataset.
+    columns, units
+        What its columns' names don't say (:class:`contactid.sources.conventions.Convention`).
+
+    Returns
+    -------
+    A variable (row,) of each quantity that a column means (:mod:`contactid.sources.columns`: s, m,
+    rad, N, N m), with ``units``; columns of words are coordinates. Axes and signs are as in the
+    source.
+
+    Raises
+    ------
+    ContactIdError
+        For what can't be read as a table, and for a column that is there twice.
+    """
+    frame = frame_of(source).dropna(how="all")
+    table = RecordedTable.read(frame, Convention(columns or {}, units or {}))
+    quantities = {
+        name: ("row", table.values([name])[:, 0], {"units": dimension(name)})
+        for name in table.places
+    }
+    words = frame.select_dtypes(exclude=["number", "bool"])
+    labels = {str(name): ("row", words[name].to_numpy()) for name in words}
+    return xr.Dataset(quantities, coords=labels)
+
+
+def name_of(source: Source) -> str:
+    """What messages call a recording: its path, or ``the table``."""
+    return str(source) if isinstance(source, str | Path) else "the table"
+
+
+def table_parts(source: Source, column: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The recordings of one table with their names, which stand in a column; without it, one."""
+    table = frame_of(source)
+    if column not in table:
+        yield column, table
+        return
+    for name, rows in table.groupby(column, sort=False):
+        yield str(name), rows.drop(columns=column)
+
+
 def frame_of(source: Source, free_body: bool = True) -> pd.DataFrame:
     """The columns of a file or object, as they are written.
 
@@ -111,8 +167,7 @@ def frame_of(source: Source, free_body: bool = True) -> pd.DataFrame:
     if isinstance(source, pd.DataFrame):
         return source
     if isinstance(source, xr.Dataset):
-        variables = {str(name): source[name].values for name in source.variables}
-        return _of_arrays(variables, "the dataset", free_body)
+        return _of_dataset(source, free_body)
     path = Path(source)
     suffix = path.suffix.lower()
     if suffix in TEXT:
@@ -129,13 +184,20 @@ def _text(path: Path) -> pd.DataFrame:
     require_plain(path, _LARGEST)
     try:
         with path.open(encoding="utf-8-sig") as file:
-            lines = iter(lambda: file.readline(_LONGEST_HEADER), "")
-            header = next((line for line in lines if line.strip()), "")
-            rows = file.read()
-        if len(header) >= _LONGEST_HEADER:
-            raise ValueError("its first line has no end")
+            lines = [
+                line for line in iter(lambda: file.readline(_LONGEST_LINE), "") if line.strip()
+            ]
+        if max(map(len, lines), default=0) >= _LONGEST_LINE:
+            raise ValueError(f"a line has {_LONGEST_LINE} characters or more")
+        header, rows = "".join(lines[:1]), lines[1:]
         mark = max(",;\t", key=header.count)
-        decimal = "," if mark == ";" and "," in rows else "."
+        names = Counter(name.strip().lower() for name in header.split(mark) if name.strip())
+        twice = [name for name, count in names.items() if count > 1]
+        if twice:  # pandas would call the second one otherwise
+            raise ContactIdError(
+                f"{path}: columns {twice[0]} and {twice[0]} are the same", "Keep one"
+            )
+        decimal = "," if mark == ";" and any("," in row for row in rows) else "."
         return pd.read_csv(
             path, sep=mark, decimal=decimal, encoding="utf-8-sig", skipinitialspace=True
         )
@@ -182,6 +244,43 @@ def _variables(path: Path) -> dict[str, np.ndarray]:
         return read_variables(content_of(path, _LARGEST))
     except ContactIdError as error:
         raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
+
+
+def _of_dataset(data: xr.Dataset, free_body: bool) -> pd.DataFrame:
+    """The variables along the dimension that most of them begin with: that of the rows."""
+    series = [str(name) for name in data.variables if data[name].dims]
+    if not series:
+        raise ContactIdError("the dataset: no variable has a dimension", "Give a table")
+    rows, _ = Counter(data[name].dims[0] for name in series).most_common(1)[0]
+    columns: dict[str, np.ndarray] = {}
+    for name in series:
+        values, further = data[name].values, data[name].dims[1:]
+        if data[name].dims[0] != rows:
+            continue
+        labels = [data[one].values for one in further if one in data.coords]
+        if len(further) == 1 and not labels:
+            columns |= _columns_of(name, values, free_body)
+        else:
+            columns |= _labelled(name, values, [_labels(data, one) for one in further])
+    return pd.DataFrame(columns)
+
+
+def _labels(data: xr.Dataset, dimension: Hashable) -> Sequence[object]:
+    if dimension in data.coords:
+        return list(data[dimension].values)
+    size = data.sizes[dimension]
+    return _AXES[size] if dimension in _OF_AXES and size in _AXES else range(1, size + 1)
+
+
+def _labelled(
+    name: str, values: np.ndarray, labels: Sequence[Sequence[object]]
+) -> dict[str, np.ndarray]:
+    """A column per place of the dimensions behind the first, named by the labels there."""
+    columns = {}
+    for place in np.ndindex(values.shape[1:]):
+        words = [str(label[index]) for label, index in zip(labels, place, strict=True)]
+        columns["_".join([name, *words])] = values[(slice(None), *place)]
+    return columns
 
 
 def _of_arrays(arrays: Mapping[str, np.ndarray], name: str, free_body: bool) -> pd.DataFrame:

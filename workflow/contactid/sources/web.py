@@ -17,14 +17,13 @@ from requests.exceptions import RequestException, SSLError, Timeout
 from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry
 
-from contactid import __version__
 from contactid.core.errors import ContactIdError
 from contactid.sources.places import Patience
 
 _LOG = logging.getLogger(__name__)
 _BUSY = frozenset({429, 500, 502, 503, 504})
 _ATTEMPTS_FOR_500 = 3  # a file that the server has lost answers 500 for ever
-USER_AGENT = f"contactid/{__version__} (reproducibility repository)"
+USER_AGENT = "contactid (reproducibility repository)"
 
 
 def new_session() -> requests.Session:

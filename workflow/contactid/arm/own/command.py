@@ -6,26 +6,30 @@ t, q1, ..., q7): joint positions in rad or degrees, time in s, ms, us or ns from
 if there is none. Real clocks are resampled to even steps. The robot is the KUKA LWR 4+ with a probe
 of 10 cm unless --robot gives a link table with the columns of the packaged lwr4.csv.
 
-The report is a folder with predictions.csv, parameters.json, summary.md and figures of the velocity
-after each impact. predictions.csv has a row per recording (parameters.json the same, and the
-posture q_impact_rad):
+The report is a folder with report.html, predictions.csv, parameters.json and tables. predictions.csv
+has a row per recording (parameters.json the same, and the posture q_impact_rad):
 
-  recording, file             its name and where it was read from impact_time_s, .._se        since
-  the recording's first sample, and its standard error direction_deg               from x of the
-  base, about z: the horizontal direction that is called x here vx_minus, vz_minus, .._se   v-, m/s;
-  x along the arm's motion, z up, normal to the table vx_plus                     v_x+, m/s, where
-  the normal velocity is zero, as the map has it: a tip that lifts off
-                              has got a longer blow, and this part of it is taken out
-  vz_plus                     v_z+ of the arm's motion under the vibration, m/s vx_plus_low, .._high
-  95 % interval: how far models that explain the vibration differ; vz_plus_ likewise vx_plus_map,
-  vz_plus_map    the impact map's v+ at the measured posture, m/s: rigid links without motors
-  sliding_ratio               r = W_xz / W_zz of the map: v_x+ = v_x- + r |v_z-| lateral_minus,
-  .._plus      velocity across the plane of motion, m/s frequency_hz, decay_1_s     of the strongest
-  vibration state                       lifts off (v_z+ is above its interval), slides, sticks (v_x+
-  is below a tenth of the
-                              approach speed, by its whole interval), or undetermined (it may slide
-                              or stick)
+  recording, file             its name and where it was read from
+  impact_time_s, .._se        since the recording's first sample, and its standard error
+  direction_deg               from x of the base, about z: the horizontal direction that is called x
+                              here
+  vx_minus, vz_minus, .._se   v-, m/s; x along the arm's motion, z up, normal to the table
+  vx_plus                     v_x+, m/s, where the normal velocity is zero, as the map has it: a tip
+                              that lifts off has got a longer blow, and this part of it is taken out
+  vz_plus                     v_z+ of the arm's motion under the vibration, m/s
+  vx_plus_low, .._high        95 % interval: how far models that explain the vibration differ;
+                              vz_plus_ likewise
+  vx_plus_map, vz_plus_map    the impact map's v+ at the measured posture, m/s: rigid links without
+                              motors
+  sliding_ratio               r = W_xz / W_zz of the map: v_x+ = v_x- + r |v_z-|
+  lateral_minus, .._plus      velocity across the plane of motion, m/s
+  frequency_hz, decay_1_s     of the strongest vibration
+  state                       lifts off (v_z+ is above its interval), slides, sticks (v_x+ is below a
+                              tenth of the approach speed, by its whole interval), or undetermined
+                              (it may slide or stick)
   remarks, warnings           what was done to the recording, and what not to trust
+
+methods.csv has v+ by every method, by the map, and as if nothing happened along the table.
 
 A recording has no row where models that explain its vibration don't agree: it is left out, with
 that reason.
@@ -35,15 +39,22 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from contactid.sources.conventions import options, stated_by
+
+if TYPE_CHECKING:
+    from contactid.output.result import Result
 
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
     options(parser)
     parser.add_argument(
-        "recordings", nargs="+", metavar="recording", help=".mat or .csv files, or folders of them"
+        "recordings",
+        nargs="+",
+        metavar="recording",
+        help=".mat files, tables (.csv, .parquet, .npz, .h5), or folders of them",
     )
     parser.add_argument(
         "--robot", default="", metavar="table.csv", help="link table (default: the KUKA LWR 4+)"
@@ -68,27 +79,21 @@ def run(given: Namespace) -> Sequence[str]:
     ContactIdError
         For whatever is wrong with the files, where no recording is usable; nothing is written then.
     """
-    from contactid.output.escape import one_line
-    from contactid.output.own_report import own_report, refuse_missing
+    from contactid.output.own_report import refuse_missing, reported, say
 
     refuse_missing(*given.recordings, given.robot)
-    with own_report(given.report) as folder:
-        from contactid.arm.own.explained import explained_impact
-        from contactid.arm.own.impacts import own_robot
-        from contactid.arm.own.recordings import read_own
-        from contactid.arm.own.report import Found, write_files
+    stated = stated_by(given)
 
-        robot = own_robot(given.robot, given.probe)
-        recordings, left_out = read_own(given.recordings, robot, stated_by(given))
-        print(f"{len(recordings)} recordings read, {len(left_out)} left out", flush=True)
-        impacts = []
-        for file, one in recordings.items():
-            impact = explained_impact(robot, one, file)
-            if isinstance(impact, str):
-                left_out[file] = impact
-            else:
-                impacts.append(impact)
-                print(one_line(impact.line()), flush=True)
-        found = Found(tuple(impacts), left_out, given.robot or "KUKA LWR 4+", given.probe)
-        write_files(found, folder)
-    return found.warnings()
+    def make() -> Result:
+        from contactid.arm.own.impact import impact
+
+        return impact(
+            given.recordings,
+            robot=given.robot,
+            probe=given.probe,
+            columns=stated.columns,
+            units=stated.units,
+            progress=say,
+        )
+
+    return reported(given.report, given.recordings[0], make)

@@ -9,42 +9,38 @@ from dataclasses import replace
 import numpy as np
 
 from contactid.arm.identify.methods import NORMAL
-from contactid.arm.own.impacts import OwnImpact, own_impact
+from contactid.arm.own.impacts import NoImpact, OwnImpact, own_impact
 from contactid.arm.readers.impacts import ArmRecording
 from contactid.arm.rigid.robot import Robot
+from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import REFUTED
 
-_NO_IMPACT = "no impact found"
 _ASIDE = 0.1  # of the speed: velocity across the plane of motion that the right signs don't have
 
 
-def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpact | str:
-    """Evaluate a recording; a text says why it can't be, and which joint's sign would explain it."""
-    found = own_impact(robot, recording, file)
-    if isinstance(found, str):
-        refuted = found if _NO_IMPACT in found else ""
-    else:
-        into = _into_the_table(found)
-        speed = -1e3 * found.velocity[1]
-        told = (
-            f"the tip would go on into the table with {speed:.0f} mm/s, {into:.2g} standard errors"
-        )
-        refuted = told if into > np.sqrt(REFUTED) else ""
-    if not refuted:
+def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpact:
+    """Evaluate a recording whose tip stays on the table.
+
+    Raises
+    ------
+    ContactIdError
+        As :func:`.impacts.own_impact`, and where the tip would go on into the table; it names the
+        joint whose other sign explains the recording, where one does.
+    """
+    try:
+        found = own_impact(robot, recording, file)
+    except NoImpact as error:
+        joints = _turned_joints(robot, recording)
+        raise NoImpact(f"{error.problem}: {joints}" if joints else error.problem) from None
+    into = _into_the_table(found)
+    if into <= np.sqrt(REFUTED):
         return found
-    turned = [
-        k + 1 for k in range(recording.joint_position.shape[1]) if _explains(robot, recording, k)
-    ]
-    if not turned:
-        return (
-            refuted
-            if isinstance(found, str)
-            else f"{refuted}: joints, their signs or the link table are others"
-        )
-    named = " or ".join(
-        f"joint {joint} has the other sign (give --columns q{joint}=-q{joint})" for joint in turned
+    joints = _turned_joints(robot, recording)
+    speed = -1e3 * found.velocity[1]
+    raise ContactIdError(
+        f"the tip would go on into the table with {speed:.0f} mm/s, {into:.2g} standard errors: "
+        + (joints or "joints, their signs or the link table are others")
     )
-    return f"{refuted}: {named}"
 
 
 def _into_the_table(found: OwnImpact) -> float:
@@ -52,12 +48,25 @@ def _into_the_table(found: OwnImpact) -> float:
     return float(-found.velocity[1] / found.half_width[1] * NORMAL)
 
 
+def _turned_joints(robot: Robot, recording: ArmRecording) -> str:
+    """The joints whose other sign explains a recording, each with the option that states it; empty
+    where none does.
+    """
+    joints = range(recording.joint_position.shape[1])
+    return " or ".join(
+        f"joint {k + 1} has the other sign (give --columns q{k + 1}=-q{k + 1})"
+        for k in joints
+        if _explains(robot, recording, k)
+    )
+
+
 def _explains(robot: Robot, recording: ArmRecording, joint: int) -> bool:
     """Whether with a joint's other sign the tip stays on the table and in its plane."""
     position = recording.joint_position.copy()
     position[:, joint] = -position[:, joint]
-    found = own_impact(robot, replace(recording, joint_position=position))
-    if isinstance(found, str):
+    try:
+        found = own_impact(robot, replace(recording, joint_position=position))
+    except ContactIdError:
         return False
     aside = max(abs(value) for value in found.evaluated.lateral) / found.speed
     return bool(abs(found.velocity[1]) <= found.half_width[1] and aside < _ASIDE)

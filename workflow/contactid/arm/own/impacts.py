@@ -137,14 +137,26 @@ class OwnImpact:
         )
 
 
-def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpact | str:
-    """Evaluate a recording; a text says why it can't be."""
+class NoImpact(ContactIdError):
+    """No impact in a recording, or too little of the recording around it."""
+
+
+def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpact:
+    """Evaluate a recording.
+
+    Raises
+    ------
+    NoImpact
+        Where the tip doesn't come down onto a table, or not within the recording.
+    ContactIdError
+        Where no models agree on v+.
+    """
     try:
-        found = evaluate_experiment(robot, recording, SETTINGS, (ADMISSIBLE,))
+        found = evaluate_experiment(robot, recording, SETTINGS)
     except ContactIdError as error:
-        return error.problem
+        raise NoImpact(error.problem, error.remedy) from None
     if ADMISSIBLE not in found.answers:
-        return found.failures[ADMISSIBLE]
+        raise ContactIdError(found.failures[ADMISSIBLE].removesuffix("."))
     facing = turned(robot, found.heading.angle)
     ratio = sliding_ratio(facing.mass_matrix(found.q), facing.tip_jacobian(found.q))
     remarks = dict.fromkeys((*recording.remarks, *found.heading.remarks))

@@ -8,104 +8,110 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
-from contactid.arm.readers.impacts import JOINTS, ArmRecording
+from contactid.arm.readers.impacts import JOINTS, ArmRecording, iterate_arm_recordings
 from contactid.arm.readers.mat import Entry, named_apart, parts_of, read_manifest, read_recording
 from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import STATED, Convention
-from contactid.sources.csv_files import rows_of
-from contactid.sources.left_out import joined, nothing_usable, reason_of
+from contactid.sources.left_out import joined, nothing_usable
 from contactid.sources.matlab_files import mat_files, read_variables
+from contactid.sources.recorded_table import SUFFIXES, RecordedTable, Source, name_of, table_parts
 
+RECORDING = "recording"
+_MATLAB = (".mat", ".zip")  # which the study reads
+_TABLES = tuple(suffix for suffix in SUFFIXES if suffix not in _MATLAB)
+_LISTED = "recordings.csv"  # a list of a folder's recordings, and none itself
 _MOST_NAMED = 12  # columns in a message
+
+Recordings = Source | Sequence[str | Path]
+_Variables = dict[str, np.ndarray]
 
 
 def read_own(
-    paths: Sequence[str | Path], robot: Robot, convention: Convention = STATED
+    given: Recordings, robot: Robot, convention: Convention = STATED
 ) -> tuple[dict[str, ArmRecording], dict[str, str]]:
-    """Recordings by file, under names that differ, and why others can't be used, by file.
+    """Recordings by file, or by their names in a table, and why others can't be used.
+
+    Recordings have names that differ. A Dataset may be the study's own
+    (:mod:`contactid.arm.readers.impacts`).
 
     Raises
     ------
     ContactIdError
         Where a path is no file or folder, or nothing is usable.
     """
+    if isinstance(given, xr.Dataset) and "experiment" in given.dims:
+        return {one.name: one for one in iterate_arm_recordings(given)}, {}
     found: dict[str, ArmRecording] = {}
     left_out: dict[str, str] = {}
-    for path in paths:
-        for name, variables, entry in _sources(Path(path), left_out, convention):
-            problems: list[str] = []
-            recording = read_recording(name, variables, problems, entry, robot.position_limits)
-            if recording is None:
-                left_out[name] = joined(problems)
-            else:
-                found[name] = recording
+    for name, variables, entry in _sources(given, left_out, convention):
+        problems: list[str] = []
+        recording = read_recording(name, variables, problems, entry, robot.position_limits)
+        if recording is None:
+            left_out[name] = joined(problems)
+        else:
+            found[name] = recording
     if not found:
-        where = ", ".join(map(str, paths))
+        where = name_of(given) if isinstance(given, Source) else ", ".join(map(str, given))
         raise nothing_usable(
             where, "recordings of an impact", left_out, "Give joint positions q (n, 7) and time t"
         )
     return dict(zip(found, named_apart(list(found.values())), strict=True)), left_out
 
 
-def read_own_table(path: str | Path, convention: Convention = STATED) -> dict[str, np.ndarray]:
+def read_own_table(source: Source, convention: Convention = STATED) -> _Variables:
     """``t`` (n,) and ``q`` (n, 7) of a table, in its units or those stated; its columns may come in
     any order.
 
     Raises
     ------
     ContactIdError
-        Where it is no table, lacks a joint, or a cell isn't a number.
+        Where it is no table, or lacks a joint.
     """
-    path = Path(path)
-    rows = rows_of(path)
-    header = next(rows, [])
-    try:
-        places = convention.places(header)
-    except ContactIdError as error:
-        raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
-    first = 0 if "joint_0" in places else 1
+    table = RecordedTable.read(source, convention, free_body=False)
+    first = 0 if "joint_0" in table.places else 1
     joints = [f"joint_{first + k}" for k in range(len(JOINTS))]
-    if not set(joints) <= set(places):
-        shown = ", ".join(name.strip() for name in header[:_MOST_NAMED]) or "none"
+    if not set(joints) <= set(table.places):
+        shown = ", ".join(table.header[:_MOST_NAMED]) or "none"
         raise ContactIdError(
-            f"{path}: has no columns q1 to q{len(JOINTS)}; its columns are {shown}",
+            f"{table.name}: has no columns q1 to q{len(JOINTS)}; its columns are {shown}",
             "Name them so, or say which they are: --columns q1=...,q2=...",
         )
-    try:
-        values = np.array(
-            [[float(cell) if cell.strip() else np.nan for cell in row] for row in rows]
-        )
-    except ValueError as error:
-        raise ContactIdError(
-            f"{path}: {reason_of(error)}", "Give numbers in rows of the same length"
-        ) from None
-    if values.ndim != 2 or values.shape[1] < len(header):
-        raise ContactIdError(
-            f"{path}: has no rows of {len(header)} numbers below its header", "Give some"
-        )
-    wanted = {"q": [places[joint] for joint in joints]} | (
-        {"t": [places["time"]]} if "time" in places else {}
-    )
-    table = {
-        name: values[:, [place.column for place in at]] * [place.factor for place in at]
-        for name, at in wanted.items()
-    }
-    return table | ({"t": table["t"][:, 0]} if "t" in table else {})
+    variables = {"q": table.values(joints)}
+    if "time" in table.places:
+        variables["t"] = table.values(["time"])[:, 0]
+    return variables
 
 
 def _sources(
-    path: Path, left_out: dict[str, str], convention: Convention
-) -> Iterator[tuple[str, dict[str, np.ndarray], Entry | None]]:
-    """Name and variables of every recording at a path, and what a list beside it says of it."""
-    if path.is_file() and path.suffix.lower() not in (".csv", ".mat", ".zip"):
-        raise ContactIdError(
-            f"{path}: neither a .mat nor a .csv file", "Give recordings, or a folder of them"
-        )
-    tables = [path] if path.suffix.lower() == ".csv" else []
-    if path.is_dir():
-        tables = sorted(one for one in path.rglob("*.csv") if one.name != "recordings.csv")
+    given: Recordings, left_out: dict[str, str], convention: Convention
+) -> Iterator[tuple[str, _Variables, Entry | None]]:
+    """Name and variables of every recording, and what a list beside it says of it."""
+    if isinstance(given, pd.DataFrame | xr.Dataset):
+        for name, part in table_parts(given, RECORDING):
+            yield name, read_own_table(part, convention), None
+        return
+    for path in map(Path, [given] if isinstance(given, str | Path) else given):
+        if path.is_file() and path.suffix.lower() not in (*_MATLAB, *_TABLES):
+            kinds = ", ".join((*_MATLAB, *_TABLES))
+            raise ContactIdError(f"{path}: none of {kinds}", "Give recordings, or a folder of them")
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        tables = [one for one in files if _is(one, _TABLES) and one.name != _LISTED]
+        yield from _of_tables(tables, path, left_out, convention)
+        if not tables or any(_is(one, _MATLAB) for one in files):
+            yield from _of_matlab(path, left_out)
+
+
+def _is(file: Path, kinds: Sequence[str]) -> bool:
+    return file.suffix.lower() in kinds
+
+
+def _of_tables(
+    tables: Sequence[Path], path: Path, left_out: dict[str, str], convention: Convention
+) -> Iterator[tuple[str, _Variables, None]]:
     for table in tables:
         try:
             yield str(table), read_own_table(table, convention), None
@@ -113,10 +119,11 @@ def _sources(
             if table == path:
                 raise
             left_out[str(table)] = error.problem
-    if tables and not (
-        path.is_dir() and any(one.suffix.lower() in (".mat", ".zip") for one in path.rglob("*"))
-    ):
-        return
+
+
+def _of_matlab(
+    path: Path, left_out: dict[str, str]
+) -> Iterator[tuple[str, _Variables, Entry | None]]:
     manifest = read_manifest(path)
     folder = path if path.is_dir() else path.parent
     for file, content in mat_files(path):

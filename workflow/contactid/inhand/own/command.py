@@ -11,16 +11,20 @@ contact_position_sd (m), and where it differs from the default force_sd (0.03 N)
 force_relative_sd (0.03) where the csv has no contact_force_sd, force_gain_sd (0.05, of the force
 sensors' calibration), contact_torque_sd (0.001 N m), gravity (9.81 m/s2).
 
-The report is a folder with summary.md, parameters.json, the body as body.xml (MJCF) and body.urdf,
-and two figures.
+The report is a folder with report.html, parameters.json, tables, and the body as body.xml (MJCF)
+and body.urdf.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from contactid.sources.conventions import FORCE, MIRROR, QUATERNION, UP, options, stated_by
+
+if TYPE_CHECKING:
+    from contactid.output.result import Result
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -55,25 +59,25 @@ def run(given: Namespace) -> Sequence[str]:
     Raises
     ------
     ContactIdError
-        For whatever is wrong with the files; nothing is written then.
+        For whatever is wrong with the files, and where the answer is refuted; nothing is written
+        then.
     """
-    from contactid.output.own_report import own_report, refuse_missing
+    from contactid.output.own_report import refuse_missing, reported, say
 
     refuse_missing(given.recording, given.hull, given.noise)
-    with own_report(given.report) as folder:
-        from contactid.inhand.own.explained import explained_recording
-        from contactid.inhand.own.report import write_files
+    stated = stated_by(given)
 
-        found = explained_recording(
-            given.recording, given.hull, given.noise, stated_by(given), _say
+    def make() -> Result:
+        from contactid.inhand.own.estimate import estimate
+
+        return estimate(
+            given.recording,
+            given.hull,
+            given.noise,
+            columns=stated.columns,
+            units=stated.units,
+            frame=stated.frame,
+            progress=say,
         )
-        write_files(found, folder)
-    for line in found.lines():
-        print(line)
-    return found.warnings
 
-
-def _say(line: str) -> None:
-    from contactid.output.escape import one_line
-
-    print(one_line(line), flush=True)
+    return reported(given.report, given.recording, make)

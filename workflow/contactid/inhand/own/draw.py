@@ -1,8 +1,5 @@
-"""Draw what was estimated from a user's own recording; nothing is computed here but scales.
-
-The tables are those of :func:`contactid.inhand.own.report.parameter_table`,
-:func:`contactid.inhand.own.report.residual_table` and
-    :func:`contactid.inhand.own.slip.trial_table`.
+"""Draw what was estimated from a user's own recording or trials; nothing is computed here but
+scales.
 """
 
 from __future__ import annotations
@@ -21,19 +18,47 @@ _PANELS = (
     ("moments (kg mm$^2$)", slice(4, 7), 1e6, ("xx", "yy", "zz")),
     ("tensor's other entries (kg mm$^2$)", slice(7, 10), 1e6, ("xy", "xz", "yz")),
 )
-_COLOURS = (style.LINE, style.RELEASE, style.ACCENT)
+_ROW = 0.32  # inches of a model of what disturbs
 
 
-def draw_parameters(table: pd.DataFrame) -> Figure:
+def draw_masses(disturbances: pd.DataFrame, taken: tuple[float, float], weighed: float) -> Figure:
+    """Intervals of the mass (kg) under each model of what disturbs, the likeliest on top, beside
+    the one that was taken and the naive one that the sensed forces weigh.
+    """
+    figure, axes = plt.subplots(figsize=(style.DOUBLE_COLUMN, 1.0 + _ROW * len(disturbances)))
+    places = np.arange(len(disturbances))
+    axes.axvspan(*taken, color=style.LINE, alpha=0.12, lw=0, label="the answer, 95 %")
+    axes.hlines(
+        places,
+        disturbances["low_kg"],
+        disturbances["high_kg"],
+        color=style.MEASURED,
+        lw=2.0,
+        label="under this model, 95 %",
+    )
+    if np.isfinite(weighed):
+        axes.axvline(weighed, color=style.RELEASE, ls=":", label="forces weighed (naive)")
+    likelihoods = disturbances["log_likelihood"]
+    names = disturbances["taken_out"].str.removeprefix("a constant wrench in the body and ")
+    labels = [f"{name} ({gain:.0f})" for name, gain in zip(names, likelihoods, strict=True)]
+    axes.set_yticks(places, labels)
+    axes.invert_yaxis()
+    axes.set(xlabel="mass (kg)", ylabel="taken out (log likelihood)")
+    figure.legend(loc="outside upper center", ncols=3)
+    return figure
+
+
+def draw_parameters(params: pd.DataFrame, naive: pd.DataFrame) -> Figure:
     """Estimate with intervals of 95 % beside the uniform body; entries that the prior decides are
     open.
     """
     figure, panels = plt.subplots(1, 3, figsize=(style.DOUBLE_COLUMN, 2.2))
     for axes, (title, rows, scale, names) in zip(panels, _PANELS, strict=True):
-        part, places = table.iloc[rows], np.arange(3)
-        estimate, error = scale * part["estimate"], scale * _INTERVAL * part["standard_error"]
+        part, places = params.iloc[rows], np.arange(3)
+        estimate, error = scale * part["value"], scale * _INTERVAL * part["error"]
+        uniform = scale * naive["uniform_body"].iloc[rows].to_numpy()
         axes.errorbar(places - 0.1, estimate, yerr=error, fmt="none", ecolor=style.LINE, lw=0.9)
-        filled = np.where(part["decided_by"] == "prior", "white", style.LINE)
+        filled = np.where(part["told_by"] == "prior", "white", style.LINE)
         axes.scatter(
             places - 0.1,
             estimate,
@@ -43,18 +68,11 @@ def draw_parameters(table: pd.DataFrame) -> Figure:
             zorder=3,
             label="estimate, 95 %",
         )
-        axes.plot(
-            places + 0.1,
-            scale * part["uniform_body"],
-            "D",
-            ms=3.5,
-            color=style.MEASURED,
-            label="uniform body",
-        )
+        axes.plot(places + 0.1, uniform, "D", ms=3.5, color=style.MEASURED, label="uniform body")
         axes.set_xticks(places, names)
         axes.set_xlim(-0.5, 2.5)
         axes.set_title(title, loc="left")
-        shown = scale * np.concatenate([part["estimate"], part["uniform_body"]])
+        shown = np.concatenate([estimate, uniform])
         around = max(float(np.ptp(shown)), 0.2 * float(np.abs(shown).max()), 1e-9)
         low, high = axes.get_ylim()  # an interval that says nothing would hide the rest
         axes.set_ylim(max(low, shown.min() - 3.0 * around), min(high, shown.max() + 3.0 * around))
@@ -66,29 +84,9 @@ def draw_parameters(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def draw_residuals(table: pd.DataFrame) -> Figure:
-    """Force and torque sensed less what the estimate's motion asks for, against time."""
-    figure, panels = plt.subplots(2, 1, sharex=True, figsize=(style.DOUBLE_COLUMN, 3.0))
-    for axes, kind, unit in zip(panels, ("force", "torque"), ("N", "N m"), strict=True):
-        for axis, colour in zip("xyz", _COLOURS, strict=True):
-            for number, part in table.groupby("stretch"):
-                axes.plot(
-                    part["time"],
-                    part[f"{kind}_{axis}"],
-                    color=colour,
-                    lw=0.8,
-                    label=None if number else axis,
-                )
-        axes.axhline(0.0, color="black", lw=0.5)
-        axes.set_ylabel(f"{kind} residual ({unit})")
-    panels[-1].set_xlabel("time (s)")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
-    return figure
-
-
 def draw_slip(table: pd.DataFrame, surface: SurfaceFriction | None) -> Figure:
     """Angle at slip of each trial against its normal force, with the line and its interval of 95 %."""
-    figure, axes = plt.subplots(figsize=(style.SINGLE_COLUMN, 2.4))
+    figure, axes = plt.subplots(figsize=(style.DOUBLE_COLUMN, 2.6))
     slipped = table[table["slipped"]]
     angle = np.degrees(np.arctan(slipped["apparent_friction"]))
     axes.plot(slipped["normal_force"], angle, "o", ms=3.5, color=style.MEASURED, label="a trial")

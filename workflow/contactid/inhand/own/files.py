@@ -1,5 +1,5 @@
 """A user's own recording of a grasped object, its hull, and what is known of the noise: three
-files.
+files, or what they hold in memory (a DataFrame or Dataset, an array, a mapping).
 
 *Recording*: a csv with a header. Commas, semicolons or tabs; columns in any order; upper or lower
 case.
@@ -42,35 +42,36 @@ these points' convex hull.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull
 
 from contactid.core.configuration import check, restore_numbers
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import hull_halfspaces
-from contactid.core.reading import content_of, read_yaml, require_plain
+from contactid.core.reading import content_of, read_yaml
 from contactid.inhand.identify.likelihood import GAIN_SD
-from contactid.sources.conventions import STATED, Convention, Place
+from contactid.sources.conventions import STATED, Convention
+from contactid.sources.recorded_table import RecordedTable, Source
 
+Hull = str | Path | ArrayLike
+Noise = str | Path | Mapping[str, float]
 _SCHEMA = Path(__file__).with_name("noise.schema.yaml")
 _DEFAULTS = {
     "force_sd": 0.03, "force_relative_sd": 0.03, "force_gain_sd": GAIN_SD, "unsensed_share": 0.0,
     "contact_torque_sd": 1e-3, "gravity": 9.81,
 }  # fmt: skip
-_FORM = "See --help of the command for the columns"
-_MOST_HEADER = 200  # characters of a header that a message repeats
+FORM = "See --help of the command for the columns"
 _LEAST_FORCE_SD = 1e-3  # N
 _AXES = "xyz"
 _STL_HEADER, _STL_FACET = 84, 50  # bytes
 _LARGEST_HULL = 5.0  # m
 _LARGEST_MESH = 1 << 24  # bytes
-_LARGEST_TABLE, _LONGEST_HEADER = 1 << 26, 1 << 16  # bytes; characters
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,21 +99,25 @@ class OwnTable:
     torque: np.ndarray | None
 
 
-def read_noise(path: str | Path) -> dict[str, float]:
-    """Every number of a noise file, defaults filled in; this module's text shows one.
+def read_noise(noise: Noise) -> dict[str, float]:
+    """Every number of a noise file or mapping, defaults filled in; this module's text shows one.
 
     Raises
     ------
     ContactIdError
         For a missing file, an unknown or missing key, and a value that can't be.
     """
-    content = restore_numbers(read_yaml(path, "Give position_sd: 5.0e-5 and so on"))
-    check(content, _SCHEMA, str(path))
+    if isinstance(noise, Mapping):
+        name, content = "the noise", dict(noise)
+    else:
+        name = str(noise)
+        content = restore_numbers(read_yaml(noise, "Give position_sd: 5.0e-5 and so on"))
+    check(content, _SCHEMA, name)
     return {name: float(value) for name, value in {**_DEFAULTS, **content}.items()}
 
 
-def read_hull(path: str | Path) -> np.ndarray:
-    """(v, 3) m: the corners of the convex hull of a table's points or a mesh.
+def read_hull(hull: Hull) -> np.ndarray:
+    """(v, 3) m: the corners of the convex hull of points (n, 3), of a table's, or of a mesh.
 
     Raises
     ------
@@ -120,26 +125,31 @@ def read_hull(path: str | Path) -> np.ndarray:
         For a file that can't be read, has other than three numbers per point, spans no volume, or
         isn't in metres.
     """
-    path = Path(path)
+    name = str(hull) if isinstance(hull, str | Path) else "the hull"
     try:
-        data = content_of(path, _LARGEST_MESH)
-        points = {".stl": _stl, ".obj": _obj}.get(path.suffix.lower(), _points)(data)
+        points = _points_of(Path(hull)) if isinstance(hull, str | Path) else np.array(hull, float)
+        points = points.reshape(-1, 3)
     except (OSError, ValueError, IndexError) as error:
         raise ContactIdError(
-            f"{path}: no readable hull ({error})",
+            f"{name}: no readable hull ({error})",
             "Give rows of x,y,z in m, or a mesh as .stl or .obj",
         ) from None
-    points = points.reshape(-1, 3)[np.isfinite(points.reshape(-1, 3)).all(axis=1)]
+    points = points[np.isfinite(points).all(axis=1)]
     try:
         hull_halfspaces(points)
     except ContactIdError as error:
-        raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
+        raise ContactIdError(f"{name}: {error.problem}", error.remedy) from None
     size = float(np.ptp(points, axis=0).max())
     if size > _LARGEST_HULL:
         raise ContactIdError(
-            f"{path}: the hull is {size:g} m long", "Give it in metres, in the body frame"
+            f"{name}: the hull is {size:g} m long", "Give it in metres, in the body frame"
         )
     return points[ConvexHull(points).vertices]
+
+
+def _points_of(path: Path) -> np.ndarray:
+    data = content_of(path, _LARGEST_MESH)
+    return {".stl": _stl, ".obj": _obj}.get(path.suffix.lower(), _points)(data)
 
 
 def _points(data: bytes) -> np.ndarray:
@@ -177,7 +187,7 @@ def _stl(data: bytes) -> np.ndarray:
     return np.array(words, dtype=float)
 
 
-def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
+def read_table(source: Source, convention: Convention = STATED) -> OwnTable:
     """Read a recording's columns, in its own frame; this module's text names them.
 
     Raises
@@ -186,8 +196,8 @@ def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
         For a file that can't be read as a table, and for columns that are missing or there twice,
         all of them.
     """
-    columns = OwnColumns.read(path, convention)
-    contacts = columns.contacts
+    columns = RecordedTable.read(source, convention)
+    contacts = contacts_of(columns)
 
     def names(kind: str, axes: str = _AXES) -> list[str]:
         of = contacts or ("<contact>",)
@@ -203,11 +213,11 @@ def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
     wanted += [
         name for kind in ("contact_force", "contact_position", *optional) for name in names(kind)
     ]
-    columns.refuse_without(wanted)
+    columns.refuse_without(wanted, FORM)
     values = columns.values
     many = (len(contacts), 3)
     return OwnTable(
-        time=values(["time"]) if "time" in columns.places else None,
+        time=values(["time"])[:, 0] if "time" in columns.places else None,
         position=values(names("position"), 3),
         orientation=values(names("orientation", "wxyz"), 4),
         contacts=contacts,
@@ -220,95 +230,14 @@ def read_table(path: str | Path, convention: Convention = STATED) -> OwnTable:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class OwnColumns:
-    """A csv's columns by quantity (:mod:`contactid.sources.columns`).
-
-    Attributes
-    ----------
-    path : of the file
-    header : names of its k columns
-    numbers : (n, k) as they stand there; NaN where there is none
-    places : of each quantity
-    """
-
-    path: Path
-    header: tuple[str, ...]
-    numbers: np.ndarray
-    places: Mapping[str, Place]
-
-    @classmethod
-    def read(cls, path: str | Path, convention: Convention) -> OwnColumns:
-        """Raises :class:`ContactIdError` for a file that is no table, and for a column that is
-        there twice.
-        """
-        path = Path(path)
-        table = _table(path)
-        header = tuple(map(str, table.columns))
-        try:
-            places = convention.places(header)
-        except ContactIdError as error:
-            raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
-        numbers = table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
-        return cls(path, header, np.where(np.isfinite(numbers), numbers, np.nan), places)
-
-    @property
-    def contacts(self) -> tuple[str, ...]:
-        """Names of the contacts that have a force; "" is one."""
-        forces = [
-            name
-            for name in self.places
-            if name.startswith("contact_force_") and "_force_sd_" not in name
-        ]
-        return tuple(
-            dict.fromkeys(name.removeprefix("contact_force_")[:-1].rstrip("_") for name in forces)
-        )
-
-    def refuse_without(self, wanted: Sequence[str]) -> None:
-        """Raise :class:`ContactIdError` with all quantities that are wanted and aren't there."""
-        poses = ("position", "orientation")
-        missing = [
-            f"object_{name}" if name.startswith(poses) else name
-            for name in wanted
-            if name not in self.places
-        ]
-        if missing:
-            header = ", ".join(self.header)[:_MOST_HEADER]
-            raise ContactIdError(
-                f"{self.path}: no column {', '.join(missing)} (its header is {header})", _FORM
-            )
-
-    def values(self, wanted: Sequence[str], *shape: int) -> np.ndarray:
-        """(n, *shape) of quantities, in their own units."""
-        places = [self.places[name] for name in wanted]
-        found = self.numbers[:, [place.column for place in places]] * [
-            place.factor for place in places
-        ]
-        return found.reshape(len(self.numbers), *shape)
-
-
-def _table(path: Path) -> pd.DataFrame:
-    require_plain(path, _LARGEST_TABLE)
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            header = next(
-                (line for line in iter(lambda: file.readline(_LONGEST_HEADER), "") if line.strip()),
-                "",
-            )
-        if len(header) >= _LONGEST_HEADER:
-            raise ValueError("its first line has no end")
-        mark = max(",;\t", key=header.count)
-        decimal = (
-            ","
-            if mark == ";" and "," in path.read_text(encoding="utf-8-sig").replace(header, "", 1)
-            else "."
-        )
-        table = pd.read_csv(
-            path, sep=mark, decimal=decimal, encoding="utf-8-sig", skipinitialspace=True
-        )
-    except (OSError, ValueError) as error:
-        raise ContactIdError(f"{path}: not a readable csv file ({error})", _FORM) from None
-    return table.dropna(how="all")
+def contacts_of(table: RecordedTable) -> tuple[str, ...]:
+    """Names of the contacts that have a force; "" is one."""
+    forces = [
+        name.removeprefix("contact_force_")
+        for name in table.places
+        if name.startswith("contact_force_") and "_force_sd_" not in name
+    ]
+    return tuple(dict.fromkeys(name[:-1].rstrip("_") for name in forces))
 
 
 def force_deviations(table: OwnTable, noise: dict[str, Any]) -> np.ndarray:

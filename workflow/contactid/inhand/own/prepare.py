@@ -20,9 +20,18 @@ from contactid.core.inertia import hull_halfspaces
 from contactid.core.rotations import from_matrices, matrices
 from contactid.inhand.identify.averaging import FEWEST, STEP, averaged_stretches
 from contactid.inhand.own.conventions import in_frame
-from contactid.inhand.own.files import OwnTable, force_deviations, read_hull, read_noise, read_table
+from contactid.inhand.own.files import (
+    Hull,
+    Noise,
+    OwnTable,
+    force_deviations,
+    read_hull,
+    read_noise,
+    read_table,
+)
 from contactid.inhand.readers.recordings import RecordedSignals
 from contactid.sources.conventions import STATED, Convention
+from contactid.sources.recorded_table import Source, name_of
 
 _SLOWEST = 0.2  # s between rows; beyond it milliseconds were taken for seconds
 _FASTEST, _FARTHEST = 10.0, 100.0  # m/s and m; beyond them millimetres were taken for metres
@@ -73,7 +82,7 @@ class OwnRecording:
 
 
 def read_own_recording(
-    recording: str | Path, hull: str | Path, noise: str | Path, convention: Convention = STATED
+    recording: Source, hull: Hull, noise: Noise, convention: Convention = STATED
 ) -> OwnRecording:
     """Read a recording with its hull and its noise (:mod:`contactid.inhand.own.files`) and prepare
     it.
@@ -84,10 +93,11 @@ def read_own_recording(
         For whatever is wrong with one of the files; it names the file.
     """
     table, corners, stated = read_table(recording, convention), read_hull(hull), read_noise(noise)
+    name = name_of(recording)
     try:
-        return _prepared(in_frame(table, convention), corners, stated, Path(recording).name)
+        return _prepared(in_frame(table, convention), corners, stated, Path(name).name)
     except ContactIdError as error:
-        raise ContactIdError(f"{recording}: {error.problem}", error.remedy) from None
+        raise ContactIdError(f"{name}: {error.problem}", error.remedy) from None
 
 
 def _prepared(

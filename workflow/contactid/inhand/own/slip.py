@@ -1,34 +1,33 @@
-"""Friction of a surface from a user's own trials: read a folder of them, estimate, and report.
+"""Friction of a surface, and how the surface warps, from a user's own trials in which a fingertip
+slips.
 
-A trial is a csv (:mod:`contactid.inhand.own.slip_command` names its columns). Rows that lack a
-number are left out, and rows faster than 100 a second are averaged, since the slip detector counts
-samples of about that rate.
+Rows of a trial that lack a number are left out, and rows faster than 100 a second are averaged,
+since the slip detector counts samples of about that rate.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import xarray as xr
 
-from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
 from contactid.inhand.friction.line import SurfaceFriction, surface_friction
 from contactid.inhand.friction.slip import UNSEEN, SlipEstimate, estimate_friction, unit_normal
 from contactid.inhand.own.draw import draw_slip
-from contactid.inhand.own.files import OwnColumns
-from contactid.output.escape import markdown, one_line
-from contactid.output.fits import write_fit
-from contactid.output.own_report import PARAMETERS, SUMMARY
-from contactid.output.style import save, styled
-from contactid.output.tables import write_report_csv
-from contactid.sources.conventions import STATED, Convention
+from contactid.inhand.own.files import FORM, contacts_of
+from contactid.output.result import NORMAL_95, Result, parameter_row, parameter_table
+from contactid.sources.conventions import REFUTED, STATED, Convention
+from contactid.sources.recorded_table import SUFFIXES, RecordedTable, Source, name_of, table_parts
 
+TRIAL = "trial"
 _STEP = 0.01  # s; faster rows are averaged over it
 _FAST = 0.75  # of it, between rows that are
 _ROUNDING = 1e-6  # of it, that times are rounded by
@@ -41,6 +40,50 @@ _ROLLS = np.cos(
 _DIRECTIONS = (0.0, 20.0)  # degrees that may be stated
 _WIDE = 0.1  # relative standard error from which on a warning tells of it
 _MOST_NAMES = 5  # trials that a warning names
+
+
+def slip(
+    trials: Source | Sequence[str | Path],
+    *,
+    direction: float | str = 1.0,
+    columns: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
+) -> Result:
+    """Friction of a fingertip with a surface that may warp, from trials in which it slips.
+
+    In a trial the finger holds a tangential force while its normal force falls until it slips.
+    Trials with two or more tangential forces tell friction from warp.
+
+    Parameters
+    ----------
+    trials
+        A row per instant, 20 a second or more: ``time`` (s); ``contact_force_x``, ``_y``, ``_z``
+        (N, of the finger on the object), ``contact_position_x`` and so on (m) and
+        ``surface_normal_x`` and so on (of the undeformed surface, into the object), all in the
+        object's frame. A folder with a file per trial, files, or a DataFrame or Dataset whose
+        ``trial`` names the trial that a row belongs to.
+    direction
+        Standard deviation of the force's direction by the sensor's calibration, degrees; one error
+        a trial.
+    columns, units
+        What is otherwise than stated above (:class:`contactid.sources.conventions.Convention`).
+
+    Returns
+    -------
+    Result
+        ``params``: ``friction_mu``, ``warp`` (degrees/N), and ``friction_bound``, which mu exceeds
+        with 99 %. Of trials at one load ``apparent_mu`` and ``apparent_bound``, with the surface's
+        warp in them; where none slipped, that bound alone. ``residuals``: ``angle`` (trial,), at
+        slip off the line, degrees. Table ``trials``: what each trial shows alone by eq. 5 with the
+        undeformed normal.
+
+    Raises
+    ------
+    ContactIdError
+        For whatever is wrong with a file or ``direction``.
+    """
+    convention = Convention(columns or {}, units or {})
+    return result_of(estimate_slip(trials, direction, convention))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +101,7 @@ class OwnTrial:
 
 @dataclass(frozen=True, eq=False)
 class OwnFriction:
-    """Estimated friction with what to think of it.
+    """Estimated friction.
 
     Attributes
     ----------
@@ -83,87 +126,21 @@ class OwnFriction:
             [one.lower_bound for one in self.estimates if np.isfinite(one.lower_bound)], default=0.0
         )
 
-    def lines(self) -> list[str]:
-        """The results, for a terminal."""
-        slipped = [one.friction for one in self.estimates if one.slipped]
-        counted, surface = f"{len(slipped)} of {len(self.trials)} trials slipped", self.surface
-        if surface is None:
-            return [f"{counted}; mu, with the surface's warp, is at least {self.held:.3f}"]
-        load = [one.normal_force for one in self.estimates if one.slipped]
-        loads = f"{min(load):.3g} to {max(load):.3g} N"
-        naive = f"eq. 5 with the undeformed normal, median = {np.median(slipped):.3f}"
-        told = f"{surface.friction:.3f} +- {surface.standard_error:.2g} (standard error), at least"
-        told += f" {surface.lower_bound:.3f} (99 %)"
-        if not surface.line:
-            return [
-                f"{counted}, at a normal force of {loads}",
-                f"mu with the surface's warp = {told}",
-                naive,
-            ]
-        warp, error = np.degrees([surface.warp, surface.warp_error])
-        return [
-            f"{counted}, at normal forces of {loads}",
-            f"mu = {told}",
-            f"warp = {warp:.2f} +- {error:.2g} degrees/N",
-            naive,
-        ]
-
     @property
-    def warnings(self) -> list[str]:
-        """Sentences on what not to trust."""
-        told, surface = [], self.surface
-        unseen = [
-            trial.name
-            for trial, one in zip(self.trials, self.estimates, strict=True)
-            if UNSEEN in one.message
-        ]
-        if unseen:
-            names = ", ".join(unseen[:_MOST_NAMES]) + ", ..." * (len(unseen) > _MOST_NAMES)
-            told.append(
-                f"Both forces fell together in {len(unseen)} trials without a slip that is seen ({names}): {UNSEEN}. "
-                "Only bounds are taken of them; trials.csv has how short a slide would be seen."
-            )
-        if surface is None:
-            return [
-                *told,
-                "No trial slipped: there is a lower bound alone. Let the normal force fall further.",
-            ]
-        if not surface.line:
-            told.append(
-                "All slips are at about one normal force, so friction can't be told from the surface's warp. Repeat "
-                "with another tangential force, twice as large or half."
-            )
-        elif surface.standard_error > _WIDE * surface.friction:
-            told.append(
-                f"mu is known to {100.0 * surface.standard_error / surface.friction:.0f} % only: more trials, and "
-                "loads further apart, tell more."
-            )
-        if surface.unlikely:
-            told.append(
-                f"Angles scatter {surface.scatter:.2g} times as much about the line as stated: friction that follows "
-                "no line, trials at different places, or a worse direction. Errors are by the scatter."
-            )
-        if surface.line and surface.warp < -2.0 * surface.warp_error:
-            told.append(
-                "The angle falls with the load, as no warp does: friction itself depends on the load here."
-            )
-        return told
+    def slipped(self) -> list[SlipEstimate]:
+        """Of the trials that slipped."""
+        return [one for one in self.estimates if one.slipped]
 
 
 def estimate_slip(
-    folder: str | Path, direction: str | float, convention: Convention = STATED
+    trials: Source | Sequence[str | Path],
+    direction: str | float,
+    convention: Convention = STATED,
 ) -> OwnFriction:
-    """Read a folder's trials and estimate; ``direction`` is the force's error of direction in
-    degrees.
-
-    Raises
-    ------
-    ContactIdError
-        For whatever is wrong with the folder, a file or ``direction``.
-    """
+    """Read trials and estimate, as :func:`slip`."""
     begin, sd = time.perf_counter(), _direction(direction)
-    trials, estimates = read_trials(folder, convention), []
-    for trial in trials:
+    read, estimates = read_trials(trials, convention), []
+    for trial in read:
         try:
             estimates.append(estimate_friction(trial.force, trial.point, trial.normal, sd))
         except ContactIdError as error:
@@ -174,7 +151,7 @@ def estimate_slip(
         for name in ("friction", "standard_error", "normal_force")
     )
     surface = surface_friction(friction, errors, load, sd) if slipped else None
-    return OwnFriction(tuple(trials), tuple(estimates), surface, sd, time.perf_counter() - begin)
+    return OwnFriction(tuple(read), tuple(estimates), surface, sd, time.perf_counter() - begin)
 
 
 def _direction(stated: str | float) -> float:
@@ -190,42 +167,58 @@ def _direction(stated: str | float) -> float:
     return float(np.deg2rad(degrees))
 
 
-def read_trials(folder: str | Path, convention: Convention = STATED) -> list[OwnTrial]:
-    """The trials of a folder, by name; other files than csv are passed over.
+# Reading
+
+
+def read_trials(
+    trials: Source | Sequence[str | Path], convention: Convention = STATED
+) -> list[OwnTrial]:
+    """The trials of a folder by name, of files, or of a table; a folder's other files are passed
+    over.
 
     Raises
     ------
     ContactIdError
         Where there is none, and for the first that can't be used.
     """
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise ContactIdError(f"{folder}: is no folder", "Name a folder with a csv per trial")
-    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".csv")
-    if not paths:
-        raise ContactIdError(
-            f"{folder}: no trial (.csv) is in it", "Name a folder with a csv per trial"
-        )
-    return [_read_trial(path, convention) for path in paths]
+    return [_read_trial(name, source, convention) for name, source in _sources(trials)]
 
 
-def _read_trial(path: Path, convention: Convention) -> OwnTrial:
-    columns = OwnColumns.read(path, convention)
-    contacts = columns.contacts or ("",)
+def _sources(trials: Source | Sequence[str | Path]) -> Iterator[tuple[str, Source]]:
+    """Names of trials, and what holds each."""
+    if isinstance(trials, pd.DataFrame | xr.Dataset):
+        yield from table_parts(trials, TRIAL)
+        return
+    for path in map(Path, [trials] if isinstance(trials, str | Path) else trials):
+        files = [path]
+        if path.is_dir():
+            files = sorted(one for one in path.iterdir() if one.suffix.lower() in SUFFIXES)
+            if not files:
+                raise ContactIdError(
+                    f"{path}: no trial (.csv) is in it", "Name a folder with a file per trial"
+                )
+        yield from ((file.name, file) for file in files)
+
+
+def _read_trial(name: str, source: Source, convention: Convention) -> OwnTrial:
+    table = RecordedTable.read(source, convention)
+    contacts = contacts_of(table) or ("",)
     if len(contacts) > 1:
-        raise ContactIdError(f"{path}: forces of {', '.join(contacts)}", "Give one finger's alone")
+        raise ContactIdError(
+            f"{name_of(source)}: forces of {', '.join(contacts)}", "Give one finger's alone"
+        )
     of_contact = [f"contact_{kind}_{contacts[0]}".rstrip("_") for kind in ("force", "position")]
     wanted = [
         "time",
         *(f"{kind}_{axis}" for kind in (*of_contact, "surface_normal") for axis in "xyz"),
     ]
-    columns.refuse_without(wanted)
-    rows = columns.values(wanted, len(wanted))
+    table.refuse_without(wanted, FORM)
+    rows = table.values(wanted)
     rows = rows[np.isfinite(rows).all(axis=1)]
     try:
-        return _averaged(path.name, *np.split(rows, [1, 4, 7], axis=1))
+        return _averaged(name, *np.split(rows, [1, 4, 7], axis=1))
     except ContactIdError as error:
-        raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
+        raise ContactIdError(f"{name_of(source)}: {error.problem}", error.remedy) from None
 
 
 def _averaged(
@@ -269,20 +262,153 @@ def _averaged(
     return OwnTrial(name, clock[:, 0], force, point, normal)
 
 
-def write_slip(found: OwnFriction, folder: Path) -> None:
-    """Write summary, parameters, table and figure into an empty folder."""
+# What it says
+
+
+def result_of(found: OwnFriction) -> Result:
+    """Estimated friction as a :class:`Result`."""
+    params, covariance = _params(found)
     table = trial_table(found)
-    write_text(folder / SUMMARY, summary(found))
-    write_fit(folder / PARAMETERS, slip_record(found))
-    write_report_csv(table, folder / "trials.csv")
-    with styled():
-        figure = draw_slip(table, found.surface)
-        save(figure, folder / "slip")
-        plt.close(figure)
+    return Result(
+        title=f"Friction of a surface, from {len(found.trials)} trials",
+        params=params,
+        covariance=covariance,
+        residuals=_residuals(found),
+        reasons=_reasons(found.surface),
+        warnings=tuple(_warnings(found)),
+        notes=(
+            "The angle at slip is atan(mu) + warp N, N the normal force: a line over the trials, whose directions are "
+            f"stated to {np.degrees(found.direction_sd):.2g} degrees.",
+        ),
+        record=_record(found),
+        tables={"trials": table},
+        figures={"Angle at slip": partial(draw_slip, table, found.surface)},
+        headline=_headline(found),
+        limits=("An error of direction that all trials share isn't counted.",),
+        shown=("trials",),
+        remedy="State the error of the force's direction (--direction), or slide at one place",
+    )
+
+
+def _params(found: OwnFriction) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """``Result.params`` and ``Result.covariance``."""
+    surface = found.surface
+    if surface is None:
+        return parameter_table([_bound("apparent_bound", found.held)]), pd.DataFrame()
+    name = "friction" if surface.line else "apparent"
+    reach = NORMAL_95 * np.sqrt(surface.covariance[0, 0])
+    low, high = np.tan(surface.angle[0] + np.array([-reach, reach]))
+    mu, error = surface.friction, surface.standard_error
+    rows = [parameter_row(f"{name}_mu", mu, error, "1", ends=(low, high))]
+    slopes = [1.0 + mu**2]  # of mu by the angle
+    if surface.line:
+        warp, error = np.degrees([surface.warp, surface.warp_error])
+        rows.append(parameter_row("warp", warp, error, "degrees/N"))
+        slopes.append(np.degrees(1.0))
+    count = len(rows)
+    matrix = np.outer(slopes, slopes) * surface.covariance[:count, :count]
+    named = [row["parameter"] for row in rows]
+    params = parameter_table([*rows, _bound(f"{name}_bound", surface.lower_bound)])
+    return params, pd.DataFrame(matrix, index=named, columns=named)
+
+
+def _bound(name: str, value: float) -> dict[str, Any]:
+    return parameter_row(name, value, np.nan, "1", ends=(value, np.inf))
+
+
+def _residuals(found: OwnFriction) -> xr.Dataset:
+    """Angles at slip off the line, degrees."""
+    slipped, surface = found.slipped, found.surface
+    load = np.array([one.normal_force for one in slipped])
+    friction = np.array([one.friction for one in slipped])
+    line = 0.0 if surface is None else surface.angle[0] + surface.angle[1] * load
+    names = [t.name for t, one in zip(found.trials, found.estimates, strict=True) if one.slipped]
+    noise = {"units": "degrees", "noise": float(np.degrees(found.direction_sd))}
+    return xr.Dataset(
+        {"angle": (TRIAL, np.degrees(np.arctan(friction) - line), noise)},
+        coords={TRIAL: names, "normal_force": (TRIAL, load, {"units": "N"})},
+    )
+
+
+def _reasons(surface: SurfaceFriction | None) -> tuple[str, ...]:
+    if surface is None or surface.scatter**2 < REFUTED:
+        return ()
+    return (
+        f"angles scatter {surface.scatter:.2g} times as much about the line as stated: no one friction and warp",
+    )
+
+
+def _headline(found: OwnFriction) -> tuple[str, ...]:
+    counted = f"{len(found.slipped)} of {len(found.trials)} trials slipped"
+    surface = found.surface
+    if surface is None:
+        return (f"{counted}; mu, with the surface's warp, is at least {found.held:.3f}",)
+    load = [one.normal_force for one in found.slipped]
+    loads = f"{min(load):.3g} to {max(load):.3g} N"
+    friction = (
+        f"{surface.friction:.3f} +- {surface.standard_error:.2g} (standard error), at least"
+        f" {surface.lower_bound:.3f} (99 %)"
+    )
+    alone = np.median([one.friction for one in found.slipped])
+    naive = f"naive: eq. 5 with the undeformed normal, median = {alone:.3f}"
+    if not surface.line:
+        return (
+            f"{counted}, at a normal force of {loads}",
+            f"mu with the surface's warp = {friction}",
+            naive,
+        )
+    warp, error = np.degrees([surface.warp, surface.warp_error])
+    return (
+        f"{counted}, at normal forces of {loads}",
+        f"mu = {friction}",
+        f"warp = {warp:.2f} +- {error:.2g} degrees/N",
+        naive,
+    )
+
+
+def _warnings(found: OwnFriction) -> Iterator[str]:
+    surface = found.surface
+    if surface is None:
+        yield "No trial slipped: there is a lower bound alone. Let the normal force fall further."
+    elif surface.unlikely:
+        yield (
+            f"Angles scatter {surface.scatter:.2g} times as much about the line as stated: friction that follows "
+            "no line, trials at different places, or a worse direction. Errors are by the scatter."
+        )
+    if surface is not None and not surface.line:
+        yield (
+            "All slips are at about one normal force, so friction can't be told from the surface's warp. Repeat "
+            "with another tangential force, twice as large or half."
+        )
+    if surface is not None and surface.line:
+        if surface.warp < -2.0 * surface.warp_error:
+            yield (
+                "The angle falls with the load, as no warp does: friction itself depends on the load here."
+            )
+        if surface.standard_error > _WIDE * surface.friction:
+            yield (
+                f"mu is known to {100.0 * surface.standard_error / surface.friction:.0f} % only: more trials, and "
+                "loads further apart, tell more."
+            )
+    unseen = [
+        trial.name
+        for trial, one in zip(found.trials, found.estimates, strict=True)
+        if UNSEEN in one.message
+    ]
+    if unseen:
+        names = ", ".join(unseen[:_MOST_NAMES]) + ", ..." * (len(unseen) > _MOST_NAMES)
+        yield (
+            f"Both forces fell together in {len(unseen)} trials without a slip that is seen ({names}): {UNSEEN}. "
+            "Only bounds are taken of them; trials.csv has how short a slide would be seen."
+        )
 
 
 def trial_table(found: OwnFriction) -> pd.DataFrame:
-    """A row per trial: what eq. 5 shows in it alone, with the undeformed normal."""
+    """A row per trial: what eq. 5 shows in it alone, with the undeformed normal.
+
+    The bound is a ratio of tangential to normal force that held, less two deviations of the force's
+    direction. Both have the surface's warp in them.
+    """
     both = list(zip(found.trials, found.estimates, strict=True))
     return pd.DataFrame(
         {
@@ -298,9 +424,9 @@ def trial_table(found: OwnFriction) -> pd.DataFrame:
     )
 
 
-def slip_record(found: OwnFriction) -> dict[str, Any]:
-    """The record that :func:`contactid.output.fits.write_fit` takes; what isn't told is null."""
-    surface, slipped = found.surface, [one.friction for one in found.estimates if one.slipped]
+def _record(found: OwnFriction) -> dict[str, Any]:
+    """What ``parameters.json`` holds; what isn't known is null."""
+    surface, slipped = found.surface, [one.friction for one in found.slipped]
     line = surface if surface is not None and surface.line else None
     shown = surface.lower_bound if surface else found.held
     return {
@@ -335,41 +461,5 @@ def slip_record(found: OwnFriction) -> dict[str, Any]:
             "friction_mu": "1",
             "warp_deg_per_n": "degrees/N",
         },
-        "warnings": found.warnings,
+        "warnings": list(_warnings(found)),
     }
-
-
-def summary(found: OwnFriction) -> str:
-    """The report in Markdown."""
-    lines = ["# Friction of a surface", "", *(f"* **{line}**" for line in found.lines())]
-    lines += [
-        "",
-        "## Warnings",
-        "",
-        *(f"* {markdown(warning)}" for warning in found.warnings or ["None."]),
-    ]
-    lines += [
-        "",
-        "## Trials",
-        "",
-        "Each alone, by eq. 5 with the undeformed normal. The bound is a ratio of tangential to normal",
-        "force that held, less two deviations of the force's direction. Both have the surface's warp in them.",
-        "",
-        "| trial | normal force at slip (N) | apparent mu | apparent bound | seen |",
-        "|---|---|---|---|---|",
-    ]
-    for row in trial_table(found).itertuples():
-        alone = f"{row.normal_force:.3g} | {row.apparent_friction:.3f}" if row.slipped else " | "
-        name, seen = markdown(one_line(row.trial)), markdown(row.seen)
-        lines.append(f"| {name} | {alone} | {row.apparent_lower_bound:.3f} | {seen} |")
-    lines += [
-        "",
-        "## How",
-        "",
-        "The angle at slip is atan(mu) + warp N, N the normal force: a line over the trials.",
-    ]
-    lines += [
-        f"Directions are stated to {np.degrees(found.direction_sd):.2g} degrees, one error a trial."
-    ]
-    lines += ["An error that all trials share isn't counted.", "", "![slip](slip.png)", ""]
-    return "\n".join(lines)

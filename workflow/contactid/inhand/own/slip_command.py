@@ -1,21 +1,25 @@
 """Friction of a fingertip with a surface, and how the surface warps, from trials in which the
 finger slips.
 
-TRIALS is a folder with a csv per trial: time (s); contact_force_x, _y, _z (N, of the finger on the
-object); contact_position_x, _y, _z (m); surface_normal_x, _y, _z (of the undeformed surface, into
-the object). All in the object's frame, 20 rows a second or more. In a trial the finger holds a
-tangential force while its normal force falls until it slips. Trials with two or more tangential
-forces tell the surface's warp from its friction.
+TRIALS is a folder with a csv per trial (or .parquet, .npz, .mat, .h5): time (s); contact_force_x,
+_y, _z (N, of the finger on the object); contact_position_x, _y, _z (m); surface_normal_x, _y, _z
+(of the undeformed surface, into the object). All in the object's frame, 20 rows a second or more.
+In a trial the finger holds a tangential force while its normal force falls until it slips. Trials
+with two or more tangential forces tell the surface's warp from its friction.
 
-The report is a folder with summary.md, parameters.json, trials.csv and a figure.
+The report is a folder with report.html, parameters.json and tables.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from contactid.sources.conventions import options, stated_by
+
+if TYPE_CHECKING:
+    from contactid.output.result import Result
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -40,16 +44,18 @@ def run(given: Namespace) -> Sequence[str]:
     Raises
     ------
     ContactIdError
-        For whatever is wrong with the files; nothing is written then.
+        For whatever is wrong with the files, and where the answer is refuted; nothing is written
+        then.
     """
-    from contactid.output.own_report import own_report, refuse_missing
+    from contactid.output.own_report import refuse_missing, reported
 
     refuse_missing(given.trials)
-    with own_report(given.report) as folder:
-        from contactid.inhand.own.slip import estimate_slip, write_slip
+    stated = stated_by(given)
 
-        found = estimate_slip(given.trials, given.direction, stated_by(given))
-        write_slip(found, folder)
-    for line in found.lines():
-        print(line)
-    return found.warnings
+    def make() -> Result:
+        from contactid.inhand.own.slip import slip
+
+        trials, direction = given.trials, given.direction
+        return slip(trials, direction=direction, columns=stated.columns, units=stated.units)
+
+    return reported(given.report, given.trials, make)

@@ -33,7 +33,7 @@ from contactid.core.configuration import check, restore_numbers
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import read_yaml
 from contactid.planar.own.outliers import without_outliers
-from contactid.planar.readers.csv_throws import read_own_throw
+from contactid.planar.readers.csv_throws import ThrowSource, read_own_throw
 from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape, contacts
@@ -135,8 +135,8 @@ class OwnThrows:
     warnings: tuple[str, ...]
 
 
-def read_own_body(path: str | Path) -> OwnBody:
-    """Read a body's description; this module's text shows one.
+def read_own_body(described: str | Path | Mapping[str, Any]) -> OwnBody:
+    """A body by its description, a file or what would be in it; this module's text shows one.
 
     Raises
     ------
@@ -144,12 +144,17 @@ def read_own_body(path: str | Path) -> OwnBody:
         For a missing file, an unknown or missing key, a value that isn't as described, and units
         that can't be SI.
     """
-    content = restore_numbers(read_yaml(path, "Correct it, or start from the example"))
-    check(content, _SCHEMA, str(path))
+    if isinstance(described, Mapping):
+        name, content = "body", dict(described)
+    else:
+        name = str(described)
+        content = read_yaml(described, "Correct it, or start from the example")
+    content = restore_numbers(content)
+    check(content, _SCHEMA, name)
     try:
         return _body_of(content)
     except ContactIdError as error:
-        raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
+        raise ContactIdError(f"{name}: {error.problem}", error.remedy) from None
 
 
 def _body_of(content: Mapping[str, Any]) -> OwnBody:
@@ -204,7 +209,7 @@ def _shape(content: Mapping[str, Any]) -> Shape:
 
 
 def read_own_throws_of(
-    body: OwnBody, paths: Sequence[str | Path], convention: Convention = STATED
+    body: OwnBody, sources: Sequence[str | ThrowSource], convention: Convention = STATED
 ) -> OwnThrows:
     """Read throws of a body, cut them at rest, and give them their noise.
 
@@ -215,7 +220,7 @@ def read_own_throws_of(
         that gets near the ground, y that points down, and throws too short in flight to tell a
         noise that isn't given.
     """
-    read = [read_own_throw(path, convention=convention) for path in paths]
+    read = [read_own_throw(source, convention=convention) for source in sources]
     names = tuple(throw.name for throw in read)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -3,8 +3,8 @@
 A throw is a file with the columns t, x, y, theta (s, m, m, rad; y up) of a point near the centre of
 mass; the body is described by a small YAML file (see contactid.planar.own.body). All throws are
 taken together. Ground, tracked point and axes, and a corner_radius that isn't given are found with
-the motion; lost frames are bridged. The report is a folder with summary.md, parameters.json,
-states.csv, two figures and, where the mass is given, the body as body.xml (MJCF).
+the motion; lost frames are bridged. The report is a folder with report.html, parameters.json, tables
+and, where the mass is given, the body as body.xml (MJCF).
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from __future__ import annotations
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from typing import TYPE_CHECKING
 
 from contactid.sources.conventions import THETA, UP, options, stated_by
+
+if TYPE_CHECKING:
+    from contactid.output.result import Result
 
 _PACE = 2.0  # s of wall time between two lines on what is being done, at least
 
@@ -49,34 +51,40 @@ def run(given: Namespace) -> Sequence[str]:
         For whatever is wrong with the files, and where they don't determine J/m; nothing is written
         then.
     """
-    from contactid.output.own_report import cpu_seconds, own_report, refuse_missing
+    from contactid.output.own_report import cpu_seconds, refuse_missing, reported, say
 
     begin = cpu_seconds()
     refuse_missing(given.body, *given.throws)
-    with own_report(given.report) as folder:
-        from contactid.planar.own.body import read_own_body
-        from contactid.planar.own.explained import explained_throws
-        from contactid.planar.own.report import write_files
+    stated = stated_by(given)
 
-        body, stated = read_own_body(given.body), stated_by(given)
-        found = explained_throws(body, given.throws, stated, _paced(), partial(print, flush=True))
-        write_files(replace(found, seconds=cpu_seconds() - begin), folder)
-    for line in found.lines():
-        print(line)
-    return found.warnings
+    def make() -> Result:
+        from contactid.planar.own.result import identify
+
+        answer = identify(
+            given.throws,
+            given.body,
+            columns=stated.columns,
+            units=stated.units,
+            frame=stated.frame,
+            progress=say,
+            steps=_paced(say),
+        )
+        return answer.timed(cpu_seconds() - begin)
+
+    return reported(given.report, given.throws[0], make)
 
 
-def _paced() -> Callable[[str], None]:
-    """Prints a line on what begins, with the time since the first one, where the last line was
-    printed a while ago.
+def _paced(say: Callable[[str], None]) -> Callable[[str], None]:
+    """Says a line on what begins, with the time since the first one, where the last line was said a
+    while ago.
     """
     begin = last = time.monotonic()
 
-    def say(line: str) -> None:
+    def paced(line: str) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= _PACE:
-            print(f"{now - begin:3.0f} s: {line}", flush=True)
+            say(f"{now - begin:3.0f} s: {line}")
             last = now
 
-    return say
+    return paced

@@ -1,14 +1,16 @@
 """Draw what was identified from a user's own throws; nothing is computed here.
 
-The tables are those of :func:`contactid.planar.own.report.scene_table` and
-:func:`contactid.planar.own.report.states_table`.
+The tables are those of :mod:`contactid.planar.own.result`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -16,10 +18,93 @@ from contactid.output import style
 from contactid.output.escape import mathtext
 from contactid.planar.artefacts.time_lapse import name_lines, scene_panels
 
+_MM2 = 1e6  # mm2 in a m2
+_SCALES = np.array([[_MM2], [1.0]])  # of J/m and friction, as drawn
+# squared radii that hold so much of a normal distribution in two dimensions: chi-square's quantiles
+_REGIONS = {"50 %": (1.386, 0.674), "95 %": (5.991, 1.960)}
+_SHADES = {"50 %": 0.45, "95 %": 0.2}
 _CONTACTS = (style.LINE, style.RELEASE, style.ACCENT, style.SIMULATED)
-_HEIGHT = 1.25  # inches of a throw's row
-_AROUND = 0.9
+_HEIGHT, _BETWEEN = 1.3, 0.4  # inches of a throw's row, and of them between two
+_BESIDE, _BELOW, _ABOVE = 0.55, 0.4, 0.3  # inches around axes: their numbers and names
 _NONE = 1e-4  # m/s: impulses per mass below it are none
+
+
+def draw_region(params: pd.DataFrame, covariance: pd.DataFrame) -> Figure:
+    """Regions of 50 and 95 % of J/m and friction together; above a bound of friction those of J/m
+    alone.
+
+    ``params`` and ``covariance`` are a result's.
+    """
+    figure, ((axes,),) = _panels(1, 1, width=style.DOUBLE_COLUMN / 2.0, height=2.0)
+    ratio, mu = params.loc["inertia_ratio"], params.loc["friction_mu"]
+    together = ["inertia_ratio", "friction_mu"]
+    for label, (squared, deviations) in reversed(_REGIONS.items()):
+        shade = {"color": style.LINE, "alpha": _SHADES[label], "lw": 0.0, "label": label}
+        if "friction_mu" in covariance.index:
+            outline = np.sqrt(squared) * _unit_ellipse(covariance.loc[together, together])
+            axes.fill(*(outline + params.loc[together, "value"].to_numpy()).T * _SCALES, **shade)
+        else:
+            reach = deviations * ratio["error"]
+            ends = _MM2 * (ratio["value"] + np.array([-reach, reach]))
+            axes.fill_between(ends, mu["low"], 2.0 * mu["low"], **shade)
+    axes.plot(_MM2 * ratio["value"], mu["value"], "+", color=style.RELEASE, label="identified")
+    axes.set(xlabel="J/m (mm²)", ylabel="friction μ")
+    axes.legend(loc="upper right")
+    return figure
+
+
+def _unit_ellipse(covariance: pd.DataFrame) -> np.ndarray:
+    """(n, 2) one standard deviation away in every direction."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 100)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    return circle @ np.linalg.cholesky(covariance.to_numpy()).T
+
+
+def draw_residuals(residuals: xr.Dataset, names: Sequence[str]) -> Figure:
+    """Measured less identified poses against time, a row per throw and a column per channel, with
+    two standard deviations of the noise on either side.
+    """
+    figure, rows = _panels(len(names), len(residuals))
+    for (channel, values), column in zip(residuals.items(), rows.T, strict=True):
+        noise = 1e3 * values.attrs["noise"]
+        label = "θ" if channel == "theta" else channel
+        for name, axes in zip(names, column, strict=True):
+            own = residuals["throw"].values == name
+            axes.axhspan(-2.0 * noise, 2.0 * noise, color=style.SKY, alpha=0.3, lw=0.0)
+            axes.axhline(0.0, color="black", lw=0.5)
+            time, residual = values["time"].values[own], 1e3 * values.values[own]
+            axes.plot(time, residual, ".", color=style.LINE, ms=3)
+            axes.set_ylabel(f"{label} (m{values.attrs['units']})")
+        column[-1].set_xlabel("time (s)")
+    for name, row in zip(names, rows, strict=True):
+        row[0].set_title(mathtext(name), loc="left")
+    return figure
+
+
+def _panels(
+    n_rows: int, n_columns: int, width: float = style.DOUBLE_COLUMN, height: float = _HEIGHT
+) -> tuple[Figure, np.ndarray]:
+    """A figure and its axes (rows, columns), rows of a height in inches, with fixed room for labels
+    without formulas: measuring and typesetting them takes longer than the drawing.
+    """
+    whole = height * n_rows + _BELOW + _ABOVE
+    one = (0.99 * width - _BESIDE * n_columns) / n_columns
+    figure, rows = plt.subplots(
+        n_rows,
+        n_columns,
+        squeeze=False,
+        figsize=(width, whole),
+        layout="none",
+        gridspec_kw={
+            "left": _BESIDE / width,
+            "right": 0.99,
+            "bottom": _BELOW / whole,
+            "top": 1.0 - _ABOVE / whole,
+            "wspace": _BESIDE / one,
+            "hspace": _BETWEEN / (height - _BETWEEN),
+        },
+    )
+    return figure, rows
 
 
 def draw_trajectory(scene: pd.DataFrame) -> Figure:
@@ -59,13 +144,7 @@ def draw_impulses(states: pd.DataFrame) -> Figure:
     per throw.
     """
     names = list(dict.fromkeys(states["throw"]))
-    figure, rows = plt.subplots(
-        len(names),
-        2,
-        squeeze=False,
-        sharex="row",
-        figsize=(style.DOUBLE_COLUMN, _HEIGHT * len(names) + _AROUND),
-    )
+    figure, rows = _panels(len(names), 2)
     columns = [str(column) for column in states if str(column).startswith("impulse_n_")]
     contacts = [column.split("_")[2] for column in columns if (states[column] > _NONE).any()]
     for name, (left, right) in zip(names, rows, strict=True):
@@ -79,13 +158,13 @@ def draw_impulses(states: pd.DataFrame) -> Figure:
             axes.axhline(0.0, color="black", lw=0.5, zorder=1)
             axes.set_xlim(part["time_s"].min(), part["time_s"].max())
         left.set_title(mathtext(name), loc="left")
-        left.set_ylabel("$c_n/m$ (m/s)")
-        right.set_ylabel("$c_t/m$ (m/s)")
+        left.set_ylabel("normal (m/s)")
+        right.set_ylabel("tangential (m/s)")
     for axes in rows[-1]:
         axes.set_xlabel("time (s)")
     if len(columns) > 1 and contacts:
         figure.legend(
-            *rows[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(contacts)
+            *rows[0, 0].get_legend_handles_labels(), loc="upper right", ncols=len(contacts)
         )
     return figure
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from contactid.planar.engine.search import Say
 from contactid.planar.own.body import OwnBody, read_own_throws_of
 from contactid.planar.own.identify import OwnIdentification, identify_own
-from contactid.planar.readers.csv_throws import columns_in_si
+from contactid.planar.readers.csv_throws import ThrowSource, columns_in_si
 from contactid.sources.columns import UNITS, fitting_unit
 from contactid.sources.conventions import FRAMES, STATED, THETA, UP, Convention, Judged, explained
 
@@ -37,7 +36,7 @@ _TURNS, _SPINS = (
 
 def explained_throws(
     body: OwnBody,
-    paths: Sequence[str | Path],
+    sources: Sequence[ThrowSource],
     stated: Convention = STATED,
     say: Say | None = None,
     begun: Say = lambda line: None,
@@ -53,7 +52,7 @@ def explained_throws(
     """
 
     def attempt(convention: Convention) -> Judged[OwnIdentification]:
-        throws = read_own_throws_of(body, paths, convention)
+        throws = read_own_throws_of(body, sources, convention)
         frames = f"{len(throws.throws)} throws, {sum(map(len, throws.seen))} frames"
         begun(f"Read {frames}" if convention == stated else f"Trying {convention.options()}")
         found = identify_own(body, throws, say)
@@ -62,16 +61,19 @@ def explained_throws(
         return Judged(found, squares, degrees, values, errors, own_misfit=fit.misfit_per_degree)
 
     found, warnings = explained(
-        ", ".join(map(str, paths)), stated, attempt, lambda: _likelier(paths, stated, body.gravity)
+        ", ".join(map(str, sources)),
+        stated,
+        attempt,
+        lambda: _likelier(sources, stated, body.gravity),
     )
     return replace(found, warnings=(*found.warnings, *warnings))
 
 
 def _likelier(
-    paths: Sequence[str | Path], stated: Convention, gravity: float
+    sources: Sequence[ThrowSource], stated: Convention, gravity: float
 ) -> Iterator[Convention]:
     """Conventions under which bodies fall in flight, fewer changes first."""
-    tables = [columns_in_si(path, stated) for path in paths]
+    tables = [columns_in_si(source, stated) for source in sources]
     interval = float(np.median(np.concatenate([np.diff(table[:, 0]) for table in tables])))
     unit = fitting_unit("s", interval / stated.unit("time"), 1e-4, _LONGEST_INTERVAL)
     units = {"time": unit} if interval > _LONGEST_INTERVAL and unit else {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import chdtr, chdtrc
 
-from contactid.output.own_report import cpu_seconds
+from contactid.output.result import with_error
 from contactid.planar.engine.answer import DEVIATIONS, Answer, identify
 from contactid.planar.engine.problem import Point, Problem, Throw
 from contactid.planar.engine.search import Say, search
@@ -20,6 +20,7 @@ from contactid.planar.engine.steering import STEERING, Steering
 from contactid.planar.engine.unknowns import (
     HEIGHT,
     MU,
+    N_COMMON,
     POINT_X,
     POINT_Y,
     RADIUS,
@@ -46,7 +47,6 @@ _FEW_FRAMES = 4  # between first contact and last frame
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _MORE = "Record more frames per second or more throws, or correct the noise"
 _BOUND = "lower bound of 95 %"
-FOUND_RADIUS = "The corner radius was found; on simulated throws its interval held in nine of ten."
 _HINT = ", which is likely to be far larger: check ground, shape, the tracked point, and which frames are used"
 MM2 = 1e6  # mm2 in a m2
 
@@ -63,6 +63,7 @@ class OwnFit:
     corner_radius, corner_radius_se : m
     squares, degrees : squared residuals in units of noise, and degrees of freedom
     alignment : ground, and how the tracked frame lies in the body
+    correlation : (:data:`N_COMMON`,) * 2 of the engine's common unknowns, by the cost's curvature
     geometry_errors : (5,) standard errors of turn (rad), centre (2,) (m), slope (rad) and height
         (m)
     states : the identified motion of each name
@@ -81,6 +82,7 @@ class OwnFit:
     squares: float
     degrees: int
     alignment: Alignment
+    correlation: np.ndarray
     geometry_errors: np.ndarray
     states: tuple[ThrowStates, ...] = field(repr=False)
     converged: bool
@@ -105,7 +107,6 @@ class OwnIdentification:
     names, measured : of the throws, or of their impacts, and their poses as the body's
     fit : the answer
     notes, warnings : sentences, those about the throws included
-    seconds : CPU time of the identification, or of the command
     """
 
     body: OwnBody
@@ -115,7 +116,6 @@ class OwnIdentification:
     fit: OwnFit
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    seconds: float = 0.0
 
     @property
     def each(self) -> list[tuple[str, MeasuredThrow, ThrowStates]]:
@@ -146,7 +146,7 @@ class OwnIdentification:
     def lines(self) -> list[str]:
         """The results, for a terminal."""
         fit = self.fit
-        lines = [f"J/m = {_shown(MM2 * fit.inertia_ratio, MM2 * fit.inertia_ratio_se, 'mm2')}"]
+        lines = [f"J/m = {with_error(MM2 * fit.inertia_ratio, MM2 * fit.inertia_ratio_se, 'mm2')}"]
         if self.body.mass is not None:
             lines[0] += f", J = {self.body.mass * fit.inertia_ratio:.3g} kg m2"
         if fit.by_impacts:
@@ -154,25 +154,12 @@ class OwnIdentification:
         elif fit.friction_is_bound:
             lines.append(f"mu >= {fit.friction_mu:.3g} (no contact slides: only a {_BOUND})")
         else:
-            lines.append(f"mu = {_shown(fit.friction_mu, fit.friction_mu_se)}")
+            lines.append(f"mu = {with_error(fit.friction_mu, fit.friction_mu_se)}")
         if not self.body.radius_given:
             lines.append(
-                f"corner radius = {_shown(1e3 * fit.corner_radius, 1e3 * fit.corner_radius_se, 'mm')}"
+                f"corner radius = {with_error(1e3 * fit.corner_radius, 1e3 * fit.corner_radius_se, 'mm')}"
             )
         return lines
-
-
-def _shown(value: float, error: float, unit: str = "") -> str:
-    """A number to a digit of its standard error, two of an error that begins with 1: others differ
-    by processor.
-    """
-    unit = f" {unit}" if unit else ""
-    if not np.isfinite(error) or error <= 0.0:
-        return f"{value:.4g}{unit} (no standard error)"
-    exponent = int(np.floor(np.log10(error)))
-    begins_with_1 = error < 2.0 * 10.0**exponent
-    decimals = max(0, int(begins_with_1) - exponent)
-    return f"{value:.{decimals}f}{unit} +- {error:.{decimals}f} (standard error)"
 
 
 def stated_geometry(body: OwnBody, throws: OwnThrows, steering: Steering = STEERING) -> Geometry:
@@ -208,7 +195,6 @@ def identify_own(
     ContactIdError
         Where the throws don't determine J/m.
     """
-    begin = cpu_seconds()
     geometry = stated_geometry(body, throws, steering)
     tracked = [Throw(throw, seen) for throw, seen in zip(throws.throws, throws.seen, strict=True)]
     problem = Problem(geometry, tracked, steering)
@@ -231,7 +217,6 @@ def identify_own(
         draft,
         notes=(*throws.notes, *_notes(draft)),
         warnings=(*throws.warnings, *wild, *_warnings(draft)),
-        seconds=cpu_seconds() - begin,
     )
 
 
@@ -289,10 +274,25 @@ def _of_whole(answer: Answer) -> OwnFit:
         squares=answer.squares,
         degrees=answer.degrees,
         alignment=alignment,
+        correlation=_correlation(answer),
         geometry_errors=answer.errors[[TURN, POINT_X, POINT_Y, SLOPE, HEIGHT]],
         states=tuple(states),
         converged=answer.converged,
     )
+
+
+def _correlation(answer: Answer) -> np.ndarray:
+    problem = answer.problem
+    system = problem.system(answer.point, problem.whole, 0.0, problem.steering.difference)
+    free = np.flatnonzero(problem.table.free[:N_COMMON])
+    # units differ by powers of ten, and what moves nothing has no scale
+    scale = np.sqrt(np.maximum(np.diag(system.matrix), 1e-12))
+    inverse = np.linalg.pinv(system.matrix / np.outer(scale, scale), hermitian=True)
+    common = inverse[: len(free), : len(free)]
+    spread = np.sqrt(np.diag(common))
+    correlation = np.eye(N_COMMON)
+    correlation[np.ix_(free, free)] = common / np.outer(spread, spread)
+    return correlation
 
 
 def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
@@ -311,6 +311,7 @@ def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
         alignment=Alignment(
             geometry.ground, turn, np.array(geometry.point) - fit.geometry.centre, 0.0
         ),
+        correlation=np.eye(N_COMMON),  # eq. 31 gives errors alone
         geometry_errors=np.array([fit.geometry_se.turn, *fit.geometry_se.centre, np.nan, np.nan]),
         states=tuple(impacts.states()),
         converged=fit.converged,
@@ -409,8 +410,6 @@ def _warnings(found: OwnIdentification) -> list[str]:
         warnings.append(
             f"mu is at the largest value that is looked at, {STEERING.largest_friction:g}."
         )
-    if not found.body.radius_given:
-        warnings.append(FOUND_RADIUS)
     if fit.by_impacts:
         warnings.append(
             f"No rigid body on a straight ground explains whole throws, so {len(found.names)} impacts were taken "

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
@@ -21,13 +24,15 @@ from contactid.planar.readers.throws import (
     SQUARE_SIDE,
     PlanarThrow,
     build_throws,
+    iterate_throws,
     square,
 )
 from contactid.planar.simulate.geometry import Ellipse, Polygon, Shape
-from contactid.sources.conventions import STATED, Convention, Place
+from contactid.sources.conventions import STATED, Convention
 from contactid.sources.csv_files import rows_of
 from contactid.sources.frames import in_plane
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
+from contactid.sources.recorded_table import RecordedTable, frame_of, table_parts
 
 FEWEST_ROWS = 8
 _MOST_HEADER = 200  # characters of a header that a message repeats
@@ -43,7 +48,7 @@ _FASTEST_TURN = 150.0  # rad/s; beyond it degrees were taken for radians
 _LARGEST_TURN = (
     3.0 * np.pi
 )  # rad from frame to frame; an angle in radians that is wrapped jumps by 2 pi
-_EMPTY = ("", "nan", "na", "null", "none")
+_EMPTY = ("", "nan", "na", "null", "none", "<na>", "nat")
 _JITTER = 0.2  # of the interval: how far a frame may lie from an even time
 _EVEN = 0.01  # of the interval: a jitter that isn't worth a note
 _MOST_LOST, _LONGEST_GAP = 0.4, 12  # share of the frames, and frames in a row, that may be lost
@@ -54,16 +59,50 @@ _HELD, _HELD_TURN = (
 _VELOCITY_AGREEMENT = 1e-6  # m/s, of a file's velocities with its positions' differences
 
 
-def columns_of(
-    path: Path, columns: Sequence[str], *, gaps: bool = False, convention: Convention | None = None
-) -> np.ndarray:
+@dataclass(frozen=True, eq=False)
+class PartOfTable:
+    """A throw's rows of a table in memory, in place of a file.
+
+    Attributes
+    ----------
+    stem : what it is called, as a file is without its ending
+    frame : columns as in a file
+    """
+
+    stem: str
+    frame: pd.DataFrame
+
+    def __str__(self) -> str:
+        """What messages call it."""
+        return self.stem
+
+
+ThrowSource: TypeAlias = Path | PartOfTable
+#: What a user gives: files, or a table whose column ``throw`` names the throws, where it has several.
+Throws: TypeAlias = str | Path | Sequence[str | Path] | pd.DataFrame | xr.Dataset
+
+
+def sources_of(throws: Throws) -> list[ThrowSource]:
+    """Each throw's file or table. A Dataset may be canonical, too."""
+    if isinstance(throws, str | Path):
+        return [Path(throws)]
+    if isinstance(throws, xr.Dataset) and "row_size" in throws:
+        return [
+            PartOfTable(one.name, pd.DataFrame(dict(zip(_OWN_COLUMNS, columns, strict=True))))
+            for one in iterate_throws(throws)
+            for columns in [(one.time, *one.position.T)]
+        ]
+    if isinstance(throws, pd.DataFrame | xr.Dataset):
+        return [PartOfTable(name, frame) for name, frame in table_parts(throws, "throw")]
+    return [Path(path) for path in throws]
+
+
+def columns_of(path: Path, columns: Sequence[str]) -> np.ndarray:
     """(n, columns) numbers in the order asked for. Rows are counted from 1, below the header; empty
     ones go.
 
     Columns are separated by commas, semicolons or tabs; letter case and spaces in the header don't
-    matter. With ``gaps``, an empty cell or ``nan`` is a NaN, but in the first column. A
-    ``convention`` says which column is which of t, x, y, theta, and in what unit; without one,
-    names are to the letter.
+    matter.
 
     Raises
     ------
@@ -82,14 +121,7 @@ def columns_of(
     if not header:
         raise _bad(path, ["an empty file"])
     problems = []
-    places = {name: Place(header.index(name), 1.0) for name in columns if name in header}
-    if convention is not None:
-        try:
-            named = convention.places(header)
-        except ContactIdError as error:
-            raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
-        places = {name: named[_QUANTITIES[name]] for name in columns if _QUANTITIES[name] in named}
-    missing = [name for name in columns if name not in places]
+    missing = [name for name in columns if name not in header]
     if missing:
         shown = ", ".join(header)[:_MOST_HEADER]
         problems.append(
@@ -104,31 +136,32 @@ def columns_of(
     values, bad, first = array("d"), 0, ""
     for number, row in enumerate(rows, start=1):
         for column in columns:
-            place, factor = places[column]
+            place = header.index(column)
             text = row[place].strip() if place < len(row) else ""
-            values.append(value := factor * _finite(text))
-            empty = (
-                gaps
-                and text.lower() in _EMPTY
-                and (column != columns[0] or column != _OWN_COLUMNS[0])
-            )
-            if np.isnan(value) and not empty:
+            values.append(value := _finite(text))
+            if np.isnan(value):
                 first = first or f"row {number}, column {column} is {text[:40] or 'empty'!r}"
                 bad += 1
     table = np.array(values).reshape(-1, len(columns))
-    if len(table) < FEWEST_ROWS:
-        problems.append(f"only {len(table)} frames, where at least {FEWEST_ROWS} are needed")
+    problems = _too_few(len(table))
     if bad:
-        problems.append(
-            f"{bad} of its values {'is' if bad == 1 else 'are'} no finite number: {first}"
-        )
+        problems.append(_no_number(bad, first))
     if problems:
         raise _bad(path, problems)
     return table
 
 
-def _bad(path: Path, problems: Sequence[str]) -> ContactIdError:
-    return ContactIdError(f"{path}: {joined(problems)}", "Correct the file")
+def _too_few(rows: int) -> list[str]:
+    few = f"only {rows} frames, where at least {FEWEST_ROWS} are needed"
+    return [few] if rows < FEWEST_ROWS else []
+
+
+def _no_number(bad: int, first: str) -> str:
+    return f"{bad} of its values {'is' if bad == 1 else 'are'} no finite number: {first}"
+
+
+def _bad(source: ThrowSource, problems: Sequence[str]) -> ContactIdError:
+    return ContactIdError(f"{source}: {joined(problems)}", "Correct the file")
 
 
 def _finite(text: str) -> float:
@@ -281,7 +314,7 @@ def _square_throw(path: Path) -> PlanarThrow:
 
 
 def read_own_throw(
-    path: str | Path, frame_rate: float | None = None, convention: Convention = STATED
+    source: str | ThrowSource, frame_rate: float | None = None, convention: Convention = STATED
 ) -> PlanarThrow:
     """Read a user's file: a header with t, x, y, theta (any order, other columns are passed over),
     SI units.
@@ -298,45 +331,82 @@ def read_own_throw(
         With everything wrong: a column is missing, a value is no number, t goes back or is not that
         of a camera, too many frames are missing, or the units can't be SI.
     """
-    path = Path(path)
+    source = Path(source) if isinstance(source, str) else source
     if frame_rate is None:
-        table = columns_of(path, _OWN_COLUMNS, gaps=True, convention=convention)
+        table = columns_in_si(source, convention)
     else:
-        poses = columns_of(path, _OWN_COLUMNS[1:], gaps=True, convention=convention)
+        poses = columns_in_si(source, convention, _OWN_COLUMNS[1:])
         table = np.column_stack([np.arange(len(poses)) / frame_rate, poses])
     time, position, problems = table[:, 0], in_plane(table[:, 1:], convention.frame), []
     finite = np.isfinite(position).all(axis=1)
     if finite.sum() < FEWEST_ROWS:
         raise _bad(
-            path,
+            source,
             [f"only {finite.sum()} frames with a pose, where at least {FEWEST_ROWS} are needed"],
         )
     step = np.diff(time)
     if (step < 0.0).any():
         row = int(np.argmax(step < 0.0))
         raise _bad(
-            path,
+            source,
             [
                 f"t goes back from row {row + 1} to row {row + 2} ({time[row]:g} s, {time[row + 1]:g} s)"
             ],
         )
     interval = float(np.median(step[step > 0.0])) if (step > 0.0).any() else 0.0
     if interval == 0.0:
-        raise _bad(path, ["t doesn't change"])
+        raise _bad(source, ["t doesn't change"])
     problems += _unit_problems(interval, position[finite])
     if problems:
-        raise _bad(path, problems)
-    return _even_throw(path, time, _continuous(position), interval)
+        raise _bad(source, problems)
+    return _even_throw(source, time, _continuous(position), interval)
 
 
-def columns_in_si(path: str | Path, convention: Convention) -> np.ndarray:
-    """(n, 4) t, x, y, theta of a user's file in the units that are stated, in its own frame; NaN
-    where lost.
+def columns_in_si(
+    source: ThrowSource, convention: Convention, columns: Sequence[str] = _OWN_COLUMNS
+) -> np.ndarray:
+    """(n, columns) t, x, y, theta of a user's throw in the units that are stated, in its own frame;
+    NaN where lost.
+
+    Raises
+    ------
+    ContactIdError
+        With everything wrong, where it is no table, lacks a column, or holds words among numbers.
     """
-    return columns_of(Path(path), _OWN_COLUMNS, gaps=True, convention=convention)
+    frame = source.frame if isinstance(source, PartOfTable) else frame_of(source)
+    table = RecordedTable.read(frame, convention)
+    missing = [name for name in columns if _QUANTITIES[name] not in table.places]
+    if missing:
+        shown = ", ".join(table.header)[:_MOST_HEADER]
+        raise ContactIdError(
+            f"{source}: no column {', '.join(missing)} (its header is {shown})",
+            f"Name them {', '.join(columns)}, or say which they are: --columns",
+        )
+    values = table.values([_QUANTITIES[name] for name in columns])
+    cells = frame.dropna(how="all").to_numpy(dtype=object)
+    problems, bad, first = _too_few(len(values)), 0, ""
+    for k, name in enumerate(columns):
+        own = cells[:, table.places[_QUANTITIES[name]].column]
+        for row in np.flatnonzero(np.isnan(values[:, k])):
+            # a pose may be lost in a frame, but not its time
+            if name == "t" or not _is_empty(own[row]):
+                first = first or f"row {row + 1}, column {name} is {str(own[row])[:40]!r}"
+                bad += 1
+    if bad:
+        problems.append(_no_number(bad, first))
+    if problems:
+        raise _bad(source, problems)
+    return values
 
 
-def _even_throw(path: Path, time: np.ndarray, position: np.ndarray, interval: float) -> PlanarThrow:
+def _is_empty(cell: object) -> bool:
+    """Whether a cell holds nothing, as pandas or a text says it."""
+    return str(cell).strip().lower() in _EMPTY
+
+
+def _even_throw(
+    source: ThrowSource, time: np.ndarray, position: np.ndarray, interval: float
+) -> PlanarThrow:
     """The throw on even frames, those without a pose marked."""
     notes, finite = [], np.isfinite(position).all(axis=1)
     again = np.concatenate([[False], np.diff(time) <= 0.1 * interval])
@@ -354,7 +424,7 @@ def _even_throw(path: Path, time: np.ndarray, position: np.ndarray, interval: fl
             f"t is not evenly spaced (row {worst + 1} is {1e3 * away.max() * slope:.3g} ms from an even time, the "
             f"median step is {1e3 * np.median(step):.3g} ms): give every frame its own time, or resample"
         )
-        raise _bad(path, [problem])
+        raise _bad(source, [problem])
     frames = (places[good] - places[good][0]).astype(int)
     n = int(frames[-1]) + 1
     lost = np.ones(n, dtype=bool)
@@ -362,7 +432,7 @@ def _even_throw(path: Path, time: np.ndarray, position: np.ndarray, interval: fl
     longest = int(np.diff(frames).max()) - 1
     if lost.mean() > _MOST_LOST or longest > _LONGEST_GAP:
         raise _bad(
-            path,
+            source,
             [
                 f"{lost.sum()} of {n} frames are missing, up to {longest} in a row: cut the throw at the gap"
             ],
@@ -379,7 +449,7 @@ def _even_throw(path: Path, time: np.ndarray, position: np.ndarray, interval: fl
     even = np.arange(n) * slope
     filled = np.column_stack([np.interp(even, frames * slope, measured[:, i]) for i in range(3)])
     return PlanarThrow(
-        path.stem, even, filled, lost, tuple(f"{path.stem}: {note}" for note in notes)
+        source.stem, even, filled, lost, tuple(f"{source.stem}: {note}" for note in notes)
     )
 
 

@@ -23,8 +23,12 @@ from contactid.tossing.prepare.metrics import trajectory_errors
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up, usable_tosses
 from contactid.tossing.simulate.box import ContactParameters
 
+LAWS = ("incremental", "newton")  # of impacts
+_SUBSTEPS = 16  # per frame: mu and e_N hardly move with more, at the cube's 148 frames/s
+_STEP = 1.0 / 148.0 / _SUBSTEPS  # s, of which other rates take as many as are needed
 NO_IMPACT = "no_impact"  # the body stays where it first touches the surface
-NAIVE = "naive"
+NAIVE, STATED = "naive", "stated"  # kinds of parameters, beside those of a run
+_KINDS = {NAIVE: "naive: stays where it first touches", STATED: "stated parameters"}
 _WORSE = 3.0  # standard errors
 _FEW = 5  # tosses
 
@@ -86,6 +90,14 @@ def predict_own(
         "seen",
     ]
     return table[[*first, *(name for name in table if name not in first)]]
+
+
+def problem_of(prepared: xr.Dataset, law: str, split: str) -> Problem:
+    """A part of prepared tosses of a calibrated body, as they are simulated where no run says how."""
+    step = 1.0 / float(prepared.attrs["sample_frequency"])
+    substeps = max(int(np.ceil(step / _STEP - 1e-9)), 1)
+    variant = Variant("toss", "flight_fit", substeps, law, "newton", refine=True, calibrated=True)
+    return set_up(prepared, variant, split)
 
 
 class Problems:
@@ -151,32 +163,10 @@ def no_impact(prepared: xr.Dataset) -> pd.DataFrame:
 
 
 def means(predictions: pd.DataFrame, run: FinishedRun, tosses: OwnTosses) -> pd.DataFrame:
-    """Mean loss (eq. 18) with its standard error, a row per scheme, over the tosses that the run
-    didn't identify on.
-
-    Where it identified on all of them, over all. Columns: those of :func:`predict_own` that name a
-    scheme, ``n_tosses``, ``mean_loss``, ``sem_loss`` (NaN for one toss), the mean rest-pose errors,
-    ``same_face`` (how many), and ``run_mean_loss``, ``run_sem_loss``, ``run_n_tosses`` of the run's
+    """:func:`means_of`, with ``run_mean_loss``, ``run_sem_loss`` and ``run_n_tosses`` of the run's
     own test tosses (NaN where it has none).
     """
-    bodies = {one.dataset: one for one in tosses.identified}
-    names = [
-        "scheme",
-        "parameters",
-        "identified_on",
-        "calibrated",
-        "friction_mu",
-        "restitution_e_n",
-    ]
-    schemes = _counted(predictions).groupby(names, sort=False, dropna=False)
-    table = schemes.agg(
-        n_tosses=("loss", "size"),
-        mean_loss=("loss", "mean"),
-        sem_loss=("loss", "sem"),
-        rest_position_error_cm=("rest_position_error_cm", "mean"),
-        rest_rotation_error_deg=("rest_rotation_error_deg", "mean"),
-        same_face=("same_face", "sum"),
-    ).reset_index()
+    table, bodies = means_of(predictions), {one.dataset: one for one in tosses.identified}
     pairs = zip(table["scheme"], table["identified_on"], strict=True)
     own = [
         pd.Series(run.own_losses(bodies[on], scheme) if on else [], dtype=float)
@@ -187,7 +177,34 @@ def means(predictions: pd.DataFrame, run: FinishedRun, tosses: OwnTosses) -> pd.
     return table.assign(run_n_tosses=list(map(len, own)))
 
 
-def _counted(predictions: pd.DataFrame) -> pd.DataFrame:
+def means_of(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Mean loss (eq. 18) with its standard error, a row per scheme, over the tosses that the run
+    didn't identify on.
+
+    Where it identified on all of them, over all. Columns: those of :func:`predict_own` that name a
+    scheme, ``n_tosses``, ``mean_loss``, ``sem_loss`` (NaN for one toss), the mean rest-pose errors,
+    and ``same_face`` (how many).
+    """
+    names = [
+        "scheme",
+        "parameters",
+        "identified_on",
+        "calibrated",
+        "friction_mu",
+        "restitution_e_n",
+    ]
+    schemes = counted(predictions).groupby(names, sort=False, dropna=False)
+    return schemes.agg(
+        n_tosses=("loss", "size"),
+        mean_loss=("loss", "mean"),
+        sem_loss=("loss", "sem"),
+        rest_position_error_cm=("rest_position_error_cm", "mean"),
+        rest_rotation_error_deg=("rest_rotation_error_deg", "mean"),
+        same_face=("same_face", "sum"),
+    ).reset_index()
+
+
+def counted(predictions: pd.DataFrame) -> pd.DataFrame:
     """Of the tosses that the run didn't identify on; of all where there are no others."""
     unseen = predictions[~predictions["seen"]]
     return predictions if unseen.empty else unseen
@@ -197,7 +214,15 @@ def warnings_on(
     predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses
 ) -> list[str]:
     """Sentences on what not to trust, beside the tosses' own; ``summary`` is from :func:`means`."""
-    return [*_few_or_seen(predictions), *_poor_schemes(predictions, summary, run, tosses)]
+    return [
+        *warnings_on_tosses(predictions, summary),
+        *_poor_schemes(predictions, summary, run, tosses),
+    ]
+
+
+def warnings_on_tosses(predictions: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
+    """The same as far as no run is asked; ``summary`` is from :func:`means_of`."""
+    return [*_few_or_seen(predictions), *_no_better(predictions, summary)]
 
 
 def _few_or_seen(predictions: pd.DataFrame) -> Iterator[str]:
@@ -213,14 +238,18 @@ def _few_or_seen(predictions: pd.DataFrame) -> Iterator[str]:
         yield f"Only {n - n_seen or n} tosses: standard errors from so few are themselves uncertain"
 
 
-def _poor_schemes(
-    predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses
-) -> Iterator[str]:
+def _no_better(predictions: pd.DataFrame, summary: pd.DataFrame) -> Iterator[str]:
     predicted = summary[summary["parameters"] != NAIVE]
     beaten = [name for name in predicted["scheme"] if not _beats(predictions, name)]
     if beaten:
         names = ", ".join(dict.fromkeys(beaten))
         yield f"No better than staying where it first touches the surface ({NO_IMPACT}): {names}"
+
+
+def _poor_schemes(
+    predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses
+) -> Iterator[str]:
+    predicted = summary[summary["parameters"] != NAIVE]
     apart = predicted["mean_loss"] - predicted["run_mean_loss"]
     error = np.hypot(predicted["sem_loss"], predicted["run_sem_loss"])
     worse = predicted[(apart > _WORSE * error).to_numpy()]
@@ -252,7 +281,7 @@ def _beats(predictions: pd.DataFrame, scheme: str) -> bool:
     """Whether a scheme's losses are lower than the naive answer's, on average over the tosses,
     surely.
     """
-    by_scheme = _counted(predictions).pivot_table(index="toss", columns="scheme", values="loss")
+    by_scheme = counted(predictions).pivot_table(index="toss", columns="scheme", values="loss")
     gain = (by_scheme[NO_IMPACT] - by_scheme[scheme]).to_numpy(dtype=float)
     error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else 0.0
     return bool(gain.mean() > 2.0 * error)
@@ -270,11 +299,8 @@ def lines(summary: pd.DataFrame) -> list[str]:
     """
     sentences = []
     for _, row in summary.iterrows():
-        about = [
-            f"{row['parameters']}-based"
-            if row["parameters"] != NAIVE
-            else "naive: stays where it first touches"
-        ]
+        kind = str(row["parameters"])
+        about = [_KINDS.get(kind, f"{kind}-based")]
         if row["parameters"] != NAIVE:
             about.append(f"mu = {row['friction_mu']:.3g}, e_N = {row['restitution_e_n']:.3g}")
         if row["run_n_tosses"]:

@@ -1,16 +1,9 @@
-"""A user's own tosses: read by the registry's readers, matched with a body of a finished run,
-prepared as the run did.
-
-Tosses of the ContactNets layout are a folder with ``.pt`` files, with or without
-``tosses_processed/`` and ``params_processed/experiment.json``; those of the I.AM. layout a ``.h5``
-file or a folder with such files.
-"""
+"""A user's own tosses, matched with a body of a finished run, and prepared as the run did."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +12,11 @@ import xarray as xr
 from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import STATED, Convention
 from contactid.sources.left_out import joined
-from contactid.sources.motion import BodyProperties, body_of, read_data, read_dataset
-from contactid.sources.registry import OWN, READERS, Dataset
+from contactid.sources.motion import BodyProperties, body_of, read_dataset
 from contactid.tossing.own.conventions import explained_motion
+from contactid.tossing.own.files import EXPERIMENT
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody, size_of
+from contactid.tossing.own.recordings import OwnMotion, Tosses, has_tables, read_own
 from contactid.tossing.prepare.poses import fit_plane
 from contactid.tossing.prepare.preprocess import (
     IDENTIFICATION,
@@ -32,12 +26,7 @@ from contactid.tossing.prepare.preprocess import (
     preprocess_on,
     toss_table,
 )
-from contactid.tossing.readers.contactnets import HALF_WIDTH
-from contactid.tossing.readers.iam_fields import entered, open_archive
-from contactid.tossing.readers.iam_recording import bodies_with_inertia
 
-ARCHIVES, TENSORS = (".h5", ".hdf5"), (".pt",)
-_PUBLISHED, _EXPERIMENT = "tosses_processed", "params_processed/experiment.json"
 _SAME = 0.02  # relative: sizes and masses of one body
 _SAME_RATE = 0.01
 _FLIGHT, _FALL = 8, 0.05  # samples; relative: a camera that isn't calibrated is 2 % off
@@ -73,7 +62,7 @@ class OwnTosses:
 
 
 def read_tosses(
-    paths: Sequence[str | Path],
+    tosses: Tosses,
     run: FinishedRun,
     object_name: str = "",
     surface: str = "",
@@ -84,7 +73,7 @@ def read_tosses(
 
     Parameters
     ----------
-    paths : a folder, or files of one kind
+    tosses : a folder, or files of one kind; poses in tables are of the run's body
     run : whose parameters are to be used
     object_name, surface : of an I.AM. archive: which box, and names of its planes, in order, with
         commas. By default the box that is there (of several the run's), and the plane that it comes
@@ -94,9 +83,8 @@ def read_tosses(
     Raises :class:`ContactIdError` where nothing there can be read or used, the run knows no such
     body, or another convention explains the poses.
     """
-    read = read_motion(paths, {one.object for one in run.bodies}, object_name, surface)
-    placed = bool(read.attrs["placed"])
-    motion = explained_motion(read, convention, placed=placed, length=1.0 if placed else HALF_WIDTH)
+    own = _read(tosses, run, object_name, surface, convention)
+    motion = explained_motion(own.motion, own.convention, placed=own.placed, length=own.length)
     identified, warnings = _of_this_body(motion, run)
     prepared, on_the_run_s, warning = _prepared(motion, run, identified)
     warnings += warning
@@ -119,10 +107,10 @@ def read_tosses(
         notes.append(
             f"{in_motion} recordings end in motion: they have faces and regions, but no losses."
         )
-    if motion.attrs["assumed"]:
-        notes.append(f"Without {_EXPERIMENT}: frame rate, mass and inertia are taken as published.")
+    if motion.attrs.get("assumed"):
+        notes.append(f"Without {EXPERIMENT}: frame rate, mass and inertia are taken as published.")
     return OwnTosses(
-        name=_called([Path(path).name for path in paths]),
+        name=Path(motion.attrs["source"]).name,
         object=str(motion.attrs["object"]),
         prepared=_with_identified(prepared, run, identified) if on_the_run_s else prepared,
         identified=tuple(identified),
@@ -131,6 +119,24 @@ def read_tosses(
         notes=tuple(notes),
         warnings=tuple(warnings),
     )
+
+
+def _read(
+    tosses: Tosses, run: FinishedRun, object_name: str, surface: str, convention: Convention
+) -> OwnMotion:
+    names = {one.object for one in run.bodies}
+    if not has_tables(tosses):
+        return read_own(tosses, None, convention, object_name, surface, names)
+    chosen = {object_name} & names if object_name else names
+    if len(chosen) != 1:
+        raise ContactIdError(
+            f"a table doesn't say what was tossed; {run.folder} identified {', '.join(sorted(names))}",
+            "Name one of them: --object (make: OBJECT=)",
+        )
+    name = chosen.pop()
+    body = next(one.body for one in run.bodies if one.object == name)
+    own = read_own(tosses, body, convention)
+    return replace(own, motion=own.motion.assign_attrs(object=name))
 
 
 def _prepared(
@@ -156,134 +162,6 @@ def _prepared(
     off = 1e3 * (prepared.attrs["plane_height"] - plane.height)
     said = f"These tosses come to rest {off:+.1f} mm off the surface that the run found: theirs is another one"
     return prepared, False, [f"{said}, fitted to their own poses at rest"]
-
-
-# Reading
-
-
-def read_motion(
-    paths: Sequence[str | Path], known: Collection[str], object_name: str = "", surface: str = ""
-) -> xr.Dataset:
-    """The canonical dataset of files, by way of one as in a run; of several boxes the ``known``
-    one.
-
-    Attributes ``assumed``: body and frame rate aren't said there; ``placed``: the file places the
-    surface.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        source, kind = _source([Path(path) for path in paths], Path(folder))
-        if kind == "iam" and not object_name:
-            object_name = _only_object(source, known)
-        entry = Dataset("tosses", OWN, kind, str(source), object=object_name, surface=surface)
-        data = str(Path(folder) / "motion.nc")
-        try:
-            read_data(READERS[kind].read, vars(entry), str(source), data)
-        except ContactIdError as error:
-            told = (
-                text.replace(str(source), str(paths[0])) for text in (error.problem, error.remedy)
-            )
-            raise ContactIdError(*told) from None
-        assumed = kind == "contactnets" and not (source / _EXPERIMENT).exists()
-        return read_dataset(data).assign_attrs(
-            source=_called(paths), assumed=int(assumed), placed=int(kind == "iam")
-        )
-
-
-def _called(paths: Sequence[str | Path]) -> str:
-    return str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
-
-
-def _source(paths: Sequence[Path], folder: Path) -> tuple[Path, str]:
-    """What a reader is given, and its name; several files are put together in a folder."""
-    for path in paths:
-        if not path.exists():
-            raise ContactIdError(
-                f"{path}: no such file or folder", "Give a folder of .pt tosses, or a .h5 archive"
-            )
-    if len(paths) == 1 and paths[0].is_dir():
-        return _source_folder(paths[0])
-    kinds = {_kind_of(path) for path in paths}
-    if len(kinds) > 1:
-        raise ContactIdError(
-            f"{paths[0]}: not of one kind with the others",
-            "Predict .pt tosses and .h5 archives apart",
-        )
-    kind = kinds.pop()
-    if kind == "iam" and len(paths) == 1:
-        return paths[0], kind
-    gathered = folder / "tosses"
-    gathered.mkdir()
-    for path in paths:
-        link = gathered / path.name
-        if link.exists():
-            raise ContactIdError(
-                f"{path}: another file of this name is given", "Rename one of them"
-            )
-        link.symlink_to(path.resolve())
-    experiment = _with_experiment(paths[0].absolute().parent) / _EXPERIMENT
-    if kind == "contactnets" and experiment.exists():
-        (gathered / _EXPERIMENT).parent.mkdir()
-        (gathered / _EXPERIMENT).symlink_to(experiment.resolve())
-    return gathered, kind
-
-
-def _kind_of(path: Path) -> str:
-    if path.is_file() and path.suffix.lower() in ARCHIVES:
-        return "iam"
-    if path.is_file() and path.suffix.lower() in TENSORS:
-        return "contactnets"
-    raise ContactIdError(
-        f"{path}: neither a .pt toss nor a .h5 archive", "Give one folder, or files of one kind"
-    )
-
-
-def _source_folder(folder: Path) -> tuple[Path, str]:
-    tensors = any(folder.glob("*.pt")) or any((folder / _PUBLISHED).glob("*.pt"))
-    archives = any(file.suffix.lower() in ARCHIVES for file in folder.rglob("*"))
-    if tensors and archives:
-        raise ContactIdError(
-            f"{folder}: holds both .pt tosses and .h5 archives", "Predict them apart"
-        )
-    if archives:
-        return folder, "iam"
-    if not tensors:
-        raise ContactIdError(
-            f"{folder}: no tosses there (looked for *.pt, {_PUBLISHED}/*.pt, *.h5 and *.hdf5)",
-            "Name another folder",
-        )
-    return _with_experiment(folder), "contactnets"
-
-
-def _with_experiment(folder: Path) -> Path:
-    """The folder above ``tosses_processed`` where that has the experiment file."""
-    above = folder.absolute().parent
-    return (
-        above if folder.absolute().name == _PUBLISHED and (above / _EXPERIMENT).exists() else folder
-    )
-
-
-def _only_object(source: Path, known: Collection[str]) -> str:
-    """The box in the archives; of several the known one."""
-    files = [source] if source.is_file() else sorted(source.rglob("*"))
-    found: set[str] = set()
-    for file in files:
-        if file.suffix.lower() in ARCHIVES and file.is_file():
-            with open_archive(file) as archive:
-                for key in archive:
-                    if key.startswith("Rec_") and (group := entered(archive, key)) is not None:
-                        found |= bodies_with_inertia(group)
-    if not found:
-        raise ContactIdError(
-            f"{source}: no body with an inertia in any recording",
-            "Is this an I.AM. archive with Rec_ groups?",
-        )
-    chosen = found if len(found) == 1 else found & set(known)
-    if len(chosen) != 1:
-        raise ContactIdError(
-            f"{source}: holds tosses of {', '.join(sorted(found))}",
-            "Name one of them: --object (make: OBJECT=)",
-        )
-    return chosen.pop()
 
 
 # What of the run they go with

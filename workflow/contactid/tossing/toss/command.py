@@ -2,7 +2,7 @@
 
 A toss is a csv with the columns t, x, y, z, qw, qx, qy, qz (s, m, quaternion real part first; z up)
 of the box's middle, one file each or with a column toss; the box is a small YAML file with size,
-mass and, optionally, inertia (see contactid.tossing.toss.recordings). ContactNets' .pt tosses and
+mass and, optionally, inertia (see contactid.tossing.own.recordings). ContactNets' .pt tosses and
 I.AM. archives are taken, too. Tosses begin in free flight and end at rest. Each is predicted by the
 others. The report is a folder with report.html, parameters.json, tables and the body as MJCF and
 URDF.
@@ -12,8 +12,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from contactid.sources.conventions import MIRROR, QUATERNION, UP, options, stated_by
+
+if TYPE_CHECKING:
+    from contactid.output.result import Result
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -51,34 +55,23 @@ def run(given: Namespace) -> Sequence[str]:
         For whatever is wrong with the files, and where the answer is refuted; nothing is written
         then.
     """
-    from contactid.core.errors import ContactIdError
-    from contactid.output.escape import one_line
-    from contactid.output.own_report import own_report, refuse_missing
+    from contactid.output.own_report import refuse_missing, reported, say
 
     refuse_missing(given.box, *given.tosses)
-    convention = stated_by(given)
+    stated = stated_by(given)
 
-    def say(line: str) -> None:
-        print(one_line(line), flush=True)
-
-    with own_report(given.report) as folder:
+    def make() -> Result:
         from contactid.tossing.toss.identify import toss
 
-        answer = toss(
+        return toss(
             given.tosses,
             given.box or None,
             law=given.law,
-            columns=convention.columns,
-            units=convention.units,
-            frame=convention.frame,
+            columns=stated.columns,
+            units=stated.units,
+            frame=stated.frame,
             object_name=given.object,
             progress=say,
         )
-        if not answer.valid:
-            raise ContactIdError(
-                f"{given.tosses[0]}: {answer.reasons[0]}", "Look at lengths, frame rate and box"
-            )
-        answer.save(folder)
-    for line in [*answer.lines(), *answer.notes]:
-        say(line)
-    return answer.warnings
+
+    return reported(given.report, given.tosses[0], make)

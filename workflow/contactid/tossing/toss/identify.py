@@ -10,7 +10,7 @@ neighbours; what these blocks' answers differ by widens the intervals.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.output.result import Result
+from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.output.simulator_formats import IdentifiedBody
 from contactid.sources.conventions import Convention
 from contactid.tossing.identify.trajectories import (
@@ -34,18 +34,17 @@ from contactid.tossing.identify.trajectories import (
     values_near,
 )
 from contactid.tossing.own.conventions import explained_motion
-from contactid.tossing.own.predict import no_impact
+from contactid.tossing.own.predict import LAWS, no_impact, problem_of
+from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.usable import EVENTS
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.prepare.metrics import mean_loss
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, toss_table
-from contactid.tossing.prepare.tosses import Problem, Variant, set_up
+from contactid.tossing.prepare.tosses import Problem
 from contactid.tossing.simulate.box import ContactParameters, simulate
 from contactid.tossing.toss import draw
 from contactid.tossing.toss.calibration import ELEMENTS, FewTosses, calibrate_few
-from contactid.tossing.toss.recordings import Box, Tosses, read_box, read_own
 
-LAWS = ("incremental", "newton")
 MU, E_N = "friction_mu", "restitution_e_n"
 
 _FEWEST = 5  # tosses: fewer blocks than that say nothing of how far answers differ
@@ -58,8 +57,6 @@ _E_REACH, _E_STEP = (
     0.3,
     0.05,
 )  # of the fine grid about the coarse one's optimum; restitution is told to .05 at best
-_SUBSTEPS = 16  # per frame: mu and e_N hardly move with more, at the cube's 148 frames/s
-_STEP = 1.0 / 148.0 / _SUBSTEPS  # s, of which other rates take as many as are needed
 _DRAWS, _SEED = (
     1000,
     20230206,
@@ -97,7 +94,7 @@ class TossFit:
 
 
 def toss(
-    tosses: Tosses | Sequence[str],
+    tosses: Tosses,
     box: Box = None,
     *,
     law: str = LAWS[0],
@@ -115,7 +112,7 @@ def toss(
     tosses
         Poses in m and unit quaternions (real part first, body to a frame with z upwards), evenly
         spaced in time: a DataFrame, csv files or a folder of them, as
-        :mod:`contactid.tossing.toss.recordings` describes; .pt files and .h5 archives; or a dataset
+        :mod:`contactid.tossing.own.recordings` describes; .pt files and .h5 archives; or a dataset
         of :mod:`contactid.sources.motion`.
     box
         ``size`` (m), ``mass`` (kg) and ``inertia`` (kg m2), as a mapping or a YAML file; files that
@@ -186,7 +183,7 @@ def toss(
         reasons=tuple(_reasons(whole, predictions)),
         warnings=tuple(_warnings(whole, table, law, other)),
         notes=tuple(_notes(predictions, whole, law)),
-        record=_record(whole, params, source, law, time.process_time() - begin),
+        record=_record(whole, source, law, time.process_time() - begin),
         tables={"predictions": predictions, "tosses": table},
         figures={
             "Friction and restitution": partial(draw.draw_region, whole.losses, whole.draws),
@@ -194,6 +191,7 @@ def toss(
             "Residuals": partial(draw.draw_residuals, _residuals(whole)),
         },
         body=_simulator_body(whole) if mass_known else None,
+        remedy="Look at lengths, frame rate and box",
     )
 
 
@@ -203,7 +201,7 @@ def toss(
 def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
     """By the identification part of prepared tosses."""
     few = calibrate_few(_part(prepared, IDENTIFICATION))
-    problem = _problem(few, prepared, law, IDENTIFICATION)
+    problem = problem_of(few.calibration.apply(prepared), law, IDENTIFICATION)
     mu, e_n, _ = best_point(mean_loss(sweep_grid(problem, Grid(_COARSE, _COARSE))))
     low, high = max(e_n - _E_REACH, 0.0), min(e_n + _E_REACH, 1.0)
     losses = sweep_grid(problem, Grid(values_near(mu, 1.0), grid_values(low, high, _E_STEP)))
@@ -215,13 +213,6 @@ def _part(prepared: xr.Dataset, split: str) -> xr.Dataset:
     chosen = prepared["split"].values == split
     samples = np.repeat(chosen, prepared["row_size"].values)
     return prepared.isel(recording=np.flatnonzero(chosen), sample=np.flatnonzero(samples))
-
-
-def _problem(few: FewTosses, prepared: xr.Dataset, law: str, split: str) -> Problem:
-    step = 1.0 / float(prepared.attrs["sample_frequency"])
-    substeps = max(int(np.ceil(step / _STEP - 1e-9)), 1)
-    variant = Variant("toss", "flight_fit", substeps, law, "newton", refine=True, calibrated=True)
-    return set_up(few.calibration.apply(prepared), variant, split)
 
 
 def _predicted_by_others(
@@ -236,7 +227,8 @@ def _predicted_by_others(
         parted = prepared.assign(split=prepared["split"].copy(data=split))
         fit = _fitted(parted, law)
         answers.append([fit.parameters.friction_mu, fit.parameters.restitution_e_n])
-        rows.append(predict(_problem(fit.few, parted, law, TEST), fit.parameters))
+        tested = problem_of(fit.few.calibration.apply(parted), law, TEST)
+        rows.append(predict(tested, fit.parameters))
         progress(f"{number} of {_BLOCKS} blocks predicted by the others")
     return pd.concat(rows, ignore_index=True), np.array(answers)
 
@@ -264,7 +256,7 @@ def _at_best(losses: xr.Dataset) -> np.ndarray:
 def _params(fit: TossFit, blocks: np.ndarray, mass_known: bool) -> pd.DataFrame:
     """``Result.params``; ``blocks`` (b, 2) are mu and e_N by all blocks but one."""
     rows = [*_contact_rows(fit, blocks), *_body_rows(fit, mass_known)]
-    return pd.DataFrame(rows).set_index("parameter")
+    return parameter_table(rows)
 
 
 def _contact_rows(fit: TossFit, blocks: np.ndarray) -> Iterator[dict[str, Any]]:
@@ -283,33 +275,21 @@ def _contact_rows(fit: TossFit, blocks: np.ndarray) -> Iterator[dict[str, Any]]:
         low = max(min(low, value - reach), 0.0)
         high = min(max(high, value + reach), largest[name])
         error = (high - low) / 4.0  # of a normal error, 95 % are four of them wide
-        yield _row(name, value, error, "1", "data", (low, high))
+        yield parameter_row(name, value, error, "1", "data", (low, high))
 
 
 def _body_rows(fit: TossFit, mass_known: bool) -> Iterator[dict[str, Any]]:
     few, found = fit.few, fit.few.calibration
-    yield _row("scale", found.scale, few.scale_se, "1", "data")
+    yield parameter_row("scale", found.scale, few.scale_se, "1", "data")
     for axis, value, error in zip("xyz", found.center_of_mass, few.center_of_mass_se, strict=True):
-        yield _row(f"center_{axis}", value, error, "m", "data")
+        yield parameter_row(f"center_{axis}", value, error, "m", "data")
     mass = 1.0 if mass_known else fit.problem.body.mass
     unit = "kg m2" if mass_known else "m2"
     told_by = "data" if few.inertia_by_data > 0.5 else "prior"
     for (i, j), value, error in zip(ELEMENTS, found.inertia, few.inertia_se, strict=True):
-        yield _row(f"inertia_{'xyz'[i]}{'xyz'[j]}", value / mass, error / mass, unit, told_by)
-
-
-def _row(
-    name: str,
-    value: float,
-    error: float,
-    unit: str,
-    told_by: str,
-    ends: tuple[float, float] | None = None,
-) -> dict[str, Any]:
-    """A parameter; the ends of its 95 % interval are those of a normal error where none are given."""
-    low, high = ends or (value - 1.96 * error, value + 1.96 * error)
-    numbers = {"value": float(value), "error": float(error), "low": float(low), "high": float(high)}
-    return {"parameter": name, **numbers, "unit": unit, "told_by": told_by}
+        yield parameter_row(
+            f"inertia_{'xyz'[i]}{'xyz'[j]}", value / mass, error / mass, unit, told_by
+        )
 
 
 def _covariance(params: pd.DataFrame, fit: TossFit) -> pd.DataFrame:
@@ -407,12 +387,9 @@ def _notes(predictions: pd.DataFrame, fit: TossFit, law: str) -> list[str]:
     ]
 
 
-def _record(
-    fit: TossFit, params: pd.DataFrame, source: str, law: str, seconds: float
-) -> dict[str, Any]:
+def _record(fit: TossFit, source: str, law: str, seconds: float) -> dict[str, Any]:
     optimum = mean_loss(fit.losses)
     return {
-        "parameters": params["value"].to_dict(),
         "objective": float(optimum.min()),
         "status": "mean of resampled optima of a grid",
         "converged": bool(int(fit.losses["failed_steps"].sum()) == 0),
@@ -423,12 +400,6 @@ def _record(
         "data": {"source": source, "n_tosses": len(fit.problem.tosses)},
         "model": f"rigid box, {law} impacts, {fit.problem.options.substeps} steps per frame",
         "reformulation": "simulation and search (eqs. 16 and 18)",
-        "intervals": {
-            name: [float(row["low"]), float(row["high"])] for name, row in params.iterrows()
-        },
-        "standard_errors": params["error"].to_dict(),
-        "units": params["unit"].to_dict(),
-        "told_by": params["told_by"].to_dict(),
     }
 
 

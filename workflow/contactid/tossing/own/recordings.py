@@ -1,11 +1,12 @@
 """A user's own tosses of a box as a canonical dataset: tables of poses, files of tosses, or
 datasets.
 
-*Tables* (csv, or a DataFrame): a row per frame with time, position of the box's middle and
-quaternion, ``t,x,y,z,qw,qx,qy,qz`` (s, m, real part first, from the body to a frame whose z is up),
-and a column ``toss`` where there are several in one table. A file of its own is a toss.
+*Tables* (any that :mod:`contactid.sources.recorded_table` reads, but for HDF5): a row per frame
+with time, position of the box's middle and quaternion, ``t,x,y,z,qw,qx,qy,qz`` (s, m, real part
+first, from the body to a frame whose z is up), and a column ``toss`` where there are several in one
+table. A file of its own is a toss.
 
-*Files*: ContactNets' ``.pt`` tosses and I.AM. archives, as ``contactid predict`` takes them.
+*Files*: ContactNets' ``.pt`` tosses and I.AM. archives (:mod:`contactid.tossing.own.files`).
 
 *Box*: a mapping, or a YAML file::
 
@@ -17,7 +18,7 @@ and a column ``toss`` where there are several in one table. A file of its own is
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,6 @@ from contactid.core.configuration import check, restore_numbers
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import read_yaml
 from contactid.sources.conventions import Convention
-from contactid.sources.csv_files import rows_of
 from contactid.sources.left_out import joined, nothing_usable
 from contactid.sources.motion import (
     SAMPLE_VARIABLES,
@@ -40,7 +40,8 @@ from contactid.sources.motion import (
     Recording,
     without_samples,
 )
-from contactid.tossing.own.tosses import read_motion
+from contactid.sources.recorded_table import SUFFIXES, RecordedTable, Source, name_of, table_parts
+from contactid.tossing.own.files import ARCHIVES, read_motion
 from contactid.tossing.readers.contactnets import HALF_WIDTH
 
 QUANTITIES = (
@@ -49,6 +50,7 @@ QUANTITIES = (
     *(f"orientation_{axis}" for axis in "wxyz"),
 )
 TOSS = "toss"
+_TABLES = tuple(suffix for suffix in SUFFIXES if suffix not in ARCHIVES)
 _SCHEMA = Path(__file__).with_name("box.schema.yaml")
 _FEWEST_FRAMES = 12  # a flight, an impact and a rest
 _UNEVEN = 0.05  # of the interval between frames; jitter of a clock is less, a lost frame more
@@ -58,7 +60,7 @@ _FASTEST, _SLOWEST = (
     20.0,
 )  # frames/s; others mean another unit of time, or no impact can be seen
 
-Tosses = str | Path | pd.DataFrame | xr.Dataset
+Tosses = Source | Sequence[str | Path]
 Box = str | Path | Mapping[str, Any] | None
 
 
@@ -102,30 +104,47 @@ def read_box(box: Box) -> tuple[BodyProperties | None, bool]:
     return BodyProperties(corners * size, mass, np.diag(moments)), stated
 
 
+def has_tables(tosses: Tosses) -> bool:
+    """Whether tosses are poses in tables, which don't say of what body, and no archive."""
+    if isinstance(tosses, xr.Dataset):
+        return "vertices" not in tosses
+    return isinstance(tosses, pd.DataFrame) or bool(_table_files(tosses))
+
+
+def _table_files(tosses: str | Path | Sequence[str | Path]) -> list[Path]:
+    """Files of tables, also those of a folder; none where some are of another kind."""
+    files: list[Path] = []
+    for path in map(Path, [tosses] if isinstance(tosses, str | Path) else tosses):
+        inside = sorted(path.iterdir()) if path.is_dir() else [path]
+        files += [file for file in inside if file == path or file.suffix.lower() in _TABLES]
+    return files if all(file.suffix.lower() in _TABLES for file in files) else []
+
+
 def read_own(
-    tosses: Tosses | Sequence[str | Path],
+    tosses: Tosses,
     box: BodyProperties | None,
     convention: Convention,
     object_name: str = "",
+    surface: str = "",
+    known: Collection[str] = (),
 ) -> OwnMotion:
     """Tosses as they are written; :mod:`contactid.tossing.own.conventions` says what that means.
+
+    ``object_name``, ``surface`` and ``known`` are of archives, as
+    :func:`contactid.tossing.own.files.read_motion` takes them.
 
     Raises
     ------
     ContactIdError
         Where nothing can be read or used, or tables come without a box.
     """
+    if has_tables(tosses):
+        return _from_tables(tosses, box, convention)
     if isinstance(tosses, xr.Dataset):
         return OwnMotion(tosses if box is None else _with_body(tosses, box), convention)
-    if isinstance(tosses, pd.DataFrame):
-        return _from_tables(_of_frame(tosses), "the table", box, convention)
+    assert not isinstance(tosses, pd.DataFrame)  # which is a table
     paths = [Path(path) for path in ([tosses] if isinstance(tosses, str | Path) else tosses)]
-    tables = [
-        file for path in paths for file in (sorted(path.glob("*.csv")) if path.is_dir() else [path])
-    ]
-    if tables and all(file.suffix.lower() in (".csv", ".txt", ".tsv") for file in tables):
-        return _from_tables(_of_files(tables), str(paths[0]), box, convention)
-    motion = read_motion(paths, (), object_name, "")
+    motion = read_motion(paths, known, object_name, surface)
     placed = bool(motion.attrs["placed"])
     length = 1.0 if placed else HALF_WIDTH
     return OwnMotion(motion if box is None else _with_body(motion, box), convention, length, placed)
@@ -141,43 +160,28 @@ def _with_body(motion: xr.Dataset, box: BodyProperties) -> xr.Dataset:
     return motion.assign({name: motion[name].copy(data=value) for name, value in values.items()})
 
 
-def _of_frame(table: pd.DataFrame) -> Iterator[tuple[str, list[str], np.ndarray]]:
-    if TOSS not in table:
-        yield "toss", list(map(str, table.columns)), table.to_numpy(dtype=float)
+def _tables(tosses: Tosses) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Name and rows of every toss."""
+    if isinstance(tosses, pd.DataFrame | xr.Dataset):
+        yield from table_parts(tosses, TOSS)
         return
-    for name, rows in table.groupby(TOSS, sort=False):
-        part = rows.drop(columns=TOSS)
-        yield str(name), list(map(str, part.columns)), part.to_numpy(dtype=float)
+    for file in _table_files(tosses):
+        for name, rows in table_parts(file, TOSS):
+            yield (file.stem if name == TOSS else name), rows
 
 
-def _of_files(files: Sequence[Path]) -> Iterator[tuple[str, list[str], np.ndarray]]:
-    for file in files:
-        rows = list(rows_of(file))
-        if len(rows) < 2:
-            raise ContactIdError(f"{file}: no rows of poses", "Give a header and a row per frame")
-        header = [name.strip() for name in rows[0]]
-        table = pd.DataFrame(rows[1:], columns=header)
-        names = table.pop(TOSS) if TOSS in table else pd.Series(file.stem, index=table.index)
-        numbers = table.apply(pd.to_numeric, errors="coerce")
-        for name, part in numbers.groupby(names, sort=False):
-            yield str(name), list(part.columns), part.to_numpy(dtype=float)
-
-
-def _from_tables(
-    tables: Iterator[tuple[str, list[str], np.ndarray]],
-    source: str,
-    box: BodyProperties | None,
-    convention: Convention,
-) -> OwnMotion:
+def _from_tables(tosses: Tosses, box: BodyProperties | None, convention: Convention) -> OwnMotion:
+    first = tosses if isinstance(tosses, Source) else tosses[0]
+    source = name_of(first)
     if box is None:
         raise ContactIdError(
             f"{source}: a table of poses doesn't say how large the box is",
             "Give it: --box box.yaml",
         )
     recordings, steps, left_out = [], [], {}
-    for name, header, values in tables:
+    for name, rows in _tables(tosses):
         try:
-            recording, step = _recording(name, header, values, convention)
+            recording, step = _recording(name, RecordedTable.read(rows, convention))
             recordings.append(recording)
             steps.append(step)
         except ContactIdError as error:
@@ -199,16 +203,12 @@ def _from_tables(
     return OwnMotion(motion, replace(convention, columns={}, units={}))
 
 
-def _recording(
-    name: str, header: list[str], values: np.ndarray, convention: Convention
-) -> tuple[Recording, float]:
+def _recording(name: str, table: RecordedTable) -> tuple[Recording, float]:
     """A toss and its interval between frames, s."""
-    places = convention.places(header)
-    missing = [quantity for quantity in QUANTITIES if quantity not in places]
+    missing = [quantity for quantity in QUANTITIES if quantity not in table.places]
     if missing:
         raise ContactIdError(f"no column for {', '.join(missing)}", "Name it: --columns")
-    found = [places[name] for name in QUANTITIES]
-    columns = np.column_stack([place.factor * values[:, place.column] for place in found])
+    columns = table.values(QUANTITIES)
     time, position, orientation = columns[:, 0], columns[:, 1:4], columns[:, 4:]
     problems = []
     if len(time) < _FEWEST_FRAMES:

@@ -1,0 +1,399 @@
+"""Mass, centre of mass and inertia of an object from a user's own recording of it in hand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from contactid.core.inertia import consistency, geodesic_distance, tensor
+from contactid.inhand.identify.disturbance_models import Model
+from contactid.inhand.identify.latent_errors import LEVELS
+from contactid.inhand.identify.likelihood import (
+    INTERVAL,
+    TENSOR,
+    RecordingFit,
+    fit_recording,
+    told_parameters,
+)
+from contactid.inhand.identify.methods import DATA, PRIOR
+from contactid.inhand.own import draw
+from contactid.inhand.own.conventions import likelier, refuse_unit_of_forces
+from contactid.inhand.own.doubts import doubts, limits, words
+from contactid.inhand.own.files import Hull, Noise, read_hull, read_noise, read_table
+from contactid.inhand.own.leftover import residuals_and_covariance
+from contactid.inhand.own.poses import fit_poses, moved_to
+from contactid.inhand.own.prepare import OwnRecording, read_own_recording
+from contactid.output.residual_figure import draw_residuals
+from contactid.output.result import Result, parameter_row, parameter_table
+from contactid.output.simulator_formats import IdentifiedBody
+from contactid.sources.conventions import STATED, Convention, Judged, explained
+from contactid.sources.recorded_table import Source, name_of
+
+NAMES = (
+    "mass", "center_x", "center_y", "center_z", "inertia_xx", "inertia_yy", "inertia_zz",
+    "inertia_xy", "inertia_xz", "inertia_yz",
+)  # fmt: skip
+_UNITS = ("kg", "m", "m", "m", *("kg m2",) * 6)
+_COMPARED = 4  # of the parameters: mass and centre, which two conventions' answers are compared by
+
+
+def estimate(
+    recording: Source,
+    hull: Hull,
+    noise: Noise,
+    *,
+    columns: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
+    frame: Mapping[str, str] | None = None,
+    progress: Callable[[str], None] = lambda line: None,
+) -> Result:
+    """Mass, centre of mass and inertia of an object that is held at contacts and moved.
+
+    Parameters
+    ----------
+    recording
+        A row per instant: time (s); ``object_position_x`` and so on (m) and
+        ``object_orientation_w`` and so on of the body frame B in a world with z upwards; for
+        every contact ``contact_force_<name>_x`` and so on (N, on the object) and
+        ``contact_position_<name>_x`` and so on (m), both in B. A csv file, a DataFrame, or a
+        Dataset whose ``contact_force`` (sample, contact, axis) has coordinates;
+        :mod:`contactid.inhand.own.files` has all of it. Without a time, rows are still poses,
+        which tell mass and centre alone.
+    hull
+        (v, 3) m in B, points whose convex hull holds the object; or a csv file or mesh of them.
+    noise
+        Standard deviations, as a mapping or a YAML file: ``position_sd`` (m), ``orientation_sd``
+        (rad), ``contact_position_sd`` (m); others where they differ from the defaults.
+    columns, units, frame
+        What is otherwise than stated above (:class:`contactid.sources.conventions.Convention`).
+    progress
+        Called with a line of text as each step is done.
+
+    Returns
+    -------
+    Result
+        ``params``: ``mass`` (kg), ``center_x``, ``_y``, ``_z`` (m in B), and ``inertia_xx`` to
+        ``_yz`` (kg m2 about the centre, axes of B); ``told_by`` is ``prior`` where the data move a
+        value by less than a standard error from a uniform body in the hull. ``residuals``: of
+        force, torque, position and orientation, (frame, xyz) in N, N m, m and rad. Tables:
+        ``naive``, the uniform body beside; ``disturbances``, the mass under each model of what
+        disturbs; ``origin``, the tensor about B's origin; ``noise``, what the recording shows over
+        what is stated.
+
+    Raises
+    ------
+    ContactIdError
+        For whatever is wrong with the inputs, and where another convention explains the recording,
+        or none does.
+    """
+    stated = Convention(columns or {}, units or {}, frame or {})
+    return result_of(explained_recording(recording, hull, noise, stated, progress))
+
+
+@dataclass(frozen=True, eq=False)
+class OwnEstimate:
+    """An estimated object.
+
+    Attributes
+    ----------
+    recording : what it was estimated from
+    fit : the answer
+    seconds : that it took
+    ambiguous : sentences on conventions that the data don't tell apart
+    """
+
+    recording: OwnRecording
+    fit: RecordingFit
+    seconds: float
+    ambiguous: tuple[str, ...] = ()
+
+    @property
+    def mass_interval(self) -> tuple[float, float]:
+        """Kg, of 95 %: calibration included, and upwards the share of the load that is stated to
+        bypass the sensors.
+        """
+        return self.fit.mass_interval(self.recording.unsensed_share)
+
+    def interval_under(self, model: Model) -> tuple[float, float]:
+        """The same under another model of what disturbs, the body's shape left free."""
+        mass, alone = model.mass
+        calibration = max(float(self.fit.errors[0] ** 2 - self.fit.fit_errors[0] ** 2), 0.0)
+        error = INTERVAL * float(np.hypot(alone, np.sqrt(calibration)))
+        return mass - error, (mass + error) / (1.0 - self.recording.unsensed_share)
+
+    @property
+    def told_by(self) -> dict[str, str]:
+        """Of every parameter: ``prior`` where the data move it by less than a standard error of the
+        fit.
+        """
+        return _told_by(NAMES, self.fit.by_data[: len(NAMES)])
+
+    @property
+    def weighed(self) -> float:
+        """The naive mass, kg: what the sensed forces add up to, weighed."""
+        stretches = self.recording.stretches
+        force = np.concatenate([one.wrench[:, :3] for one in stretches])
+        gravity = stretches[0].gravity
+        return float(np.median(np.linalg.norm(force, axis=1))) / gravity if gravity else np.nan
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences on what not to trust, the weightiest first."""
+        return (*self.ambiguous, *doubts(self))
+
+
+def explained_recording(
+    recording: Source, hull: Hull, noise: Noise, stated: Convention = STATED,
+    progress: Callable[[str], None] = lambda line: None,
+) -> OwnEstimate:  # fmt: skip
+    """Read and estimate under the convention that explains the recording: the stated one, or a
+    refusal that names the other.
+
+    Raises
+    ------
+    ContactIdError
+        As :func:`estimate`.
+    """
+
+    def attempt(convention: Convention) -> Judged[OwnEstimate]:
+        read = read_own_recording(recording, hull, noise, convention)
+        progress(_read(read) if convention == stated else f"Trying {convention.options()} ...")
+        found = estimate_own(read)
+        fit = found.fit
+        values = told_parameters(fit.body.vector)[:_COMPARED]
+        squares, errors = fit.misfit * fit.degrees, fit.errors[:_COMPARED]
+        return Judged(found, squares, fit.degrees, values, errors, read.averaged)
+
+    def others() -> Iterable[Convention]:
+        return likelier(read_table(recording, stated), read_hull(hull), read_noise(noise), stated)
+
+    found, ambiguous = explained(name_of(recording), stated, attempt, others)
+    refuse_unit_of_forces(found.fit.body.mass, found.recording.hull, stated)
+    return replace(found, ambiguous=tuple(ambiguous))
+
+
+def _read(recording: OwnRecording) -> str:
+    contacts = ", ".join(recording.contacts)
+    return f"Read {recording.name}: {recording.rows} rows, contacts {contacts}. Estimating ..."
+
+
+def estimate_own(recording: OwnRecording) -> OwnEstimate:
+    """Estimate an object from its recording."""
+    begin = time.perf_counter()
+    if recording.still:
+        fit = fit_poses(recording.stretches[0], recording.gain_sd)
+    else:
+        fit = fit_recording(recording.stretches, recording.gain_sd)
+    return OwnEstimate(recording, fit, time.perf_counter() - begin)
+
+
+# What it says
+
+
+def result_of(found: OwnEstimate) -> Result:
+    """An estimate as a :class:`Result`."""
+    fit, recording = found.fit, found.recording
+    params = _params(found)
+    residuals, covariance = residuals_and_covariance(recording, fit)
+    named = list(params.index[: len(covariance)])
+    # made anew at the answer, its errors are the fit's to a few percent: from there are the errors,
+    # and from here how they go together
+    scale = fit.errors[: len(named)] / np.sqrt(np.diag(covariance))
+    covariance = covariance * np.outer(scale, scale)
+    tables = {
+        "disturbances": _disturbances(found),
+        "naive": _naive(found, params),
+        "noise": pd.DataFrame({"error": LEVELS, "over_stated": np.sqrt(fit.levels)}),
+        "origin": _origin(fit),
+    }
+    return Result(
+        title=f"Object in {recording.name}",
+        params=params,
+        covariance=pd.DataFrame(covariance, index=named, columns=named),
+        residuals=residuals,
+        reasons=_reasons(fit),
+        warnings=found.warnings,
+        notes=_notes(found),
+        record=_record(found),
+        tables=tables,
+        figures={
+            "Mass, by what is taken out": partial(
+                draw.draw_masses, tables["disturbances"], found.mass_interval, found.weighed
+            ),
+            "Centre and inertia": partial(draw.draw_parameters, params, tables["naive"]),
+            "Residuals": partial(draw_residuals, residuals, "stretch"),
+        },
+        body=_simulator_body(found),
+        headline=_headline(found),
+        limits=limits(recording),
+        shown=("disturbances", "naive", "noise"),
+        remedy="Move the object more strongly, or record it longer",
+    )
+
+
+def _params(found: OwnEstimate) -> pd.DataFrame:
+    values, errors = told_parameters(found.fit.body.vector), found.fit.errors
+    rows = [
+        parameter_row(name, values[k], errors[k], _UNITS[k], found.told_by[name])
+        for k, name in enumerate(NAMES)
+    ]
+    rows[0]["low"], rows[0]["high"] = found.mass_interval
+    return parameter_table(rows)
+
+
+def _told_by(names: Iterable[str], by_data: np.ndarray) -> dict[str, str]:
+    return {name: DATA if one else PRIOR for name, one in zip(names, by_data, strict=True)}
+
+
+def _disturbances(found: OwnEstimate) -> pd.DataFrame:
+    """A row per model of what disturbs, likeliest first: the first was taken."""
+    likeliest = found.fit.models[0].log_likelihood
+    rows = []
+    for model in found.fit.models:
+        low, high = found.interval_under(model)
+        gained = model.log_likelihood - likeliest
+        rows.append(
+            {"taken_out": words(model), "log_likelihood": gained, "low_kg": low, "high_kg": high}
+        )
+    return pd.DataFrame(rows)
+
+
+def _naive(found: OwnEstimate, params: pd.DataFrame) -> pd.DataFrame:
+    """Beside each value that of a uniform body in the hull, and of one at the estimate's centre.
+
+    ``error_without_calibration`` is the fit's alone.
+    """
+    fit, count = found.fit, len(NAMES)
+    at_center = moved_to(fit.uniform, fit.body.center_of_mass)
+    beside = {
+        "value": params["value"].to_numpy(),
+        "uniform_body": told_parameters(fit.uniform.vector)[:count],
+        "uniform_body_at_center": told_parameters(at_center.vector)[:count],
+    }
+    # twelve digits after the point: what is zero but for rounding is zero
+    rounded = {name: np.round(values, 12) + 0.0 for name, values in beside.items()}
+    alone = {"error_without_calibration": fit.fit_errors[:count], "unit": _UNITS}
+    return pd.DataFrame({"parameter": NAMES, **rounded, **alone})
+
+
+def _origin(fit: RecordingFit) -> pd.DataFrame:
+    """The tensor about B's origin, kg m2."""
+    about = slice(TENSOR.stop, None)
+    names = [f"origin_{entry}" for entry in ("xx", "yy", "zz", "xy", "xz", "yz")]
+    rows = {
+        "parameter": names,
+        "value": told_parameters(fit.body.vector)[about],
+        "error": fit.errors[about],
+        "unit": "kg m2",
+        "told_by": list(_told_by(names, fit.by_data[about]).values()),
+    }
+    return pd.DataFrame(rows)
+
+
+def _reasons(fit: RecordingFit) -> tuple[str, ...]:
+    if fit.converged:
+        return ()
+    return ("the iteration did not settle: the recording hardly tells the parameters",)
+
+
+def _headline(found: OwnEstimate) -> tuple[str, ...]:
+    body, errors = found.fit.body, found.fit.errors
+    center = ", ".join(f"{1e3 * value:.1f}" for value in body.center_of_mass)
+    spread = ", ".join(f"{1e3 * value:.1f}" for value in errors[1:4])
+    moments = ", ".join(f"{value:.3g}" for value in np.diag(body.inertia_at_center))
+    spreads = ", ".join(f"{value:.2g}" for value in errors[4:7])
+    by_data = list(found.told_by.values())[TENSOR].count(DATA)
+    low, high = found.mass_interval
+    naive = f"naive: the sensed forces add up to the weight of {found.weighed:.4g} kg"
+    return (
+        f"mass = {body.mass:.4g} kg +- {errors[0]:.2g} (standard error)",
+        f"mass within {low:.4g} to {high:.4g} kg (95 %): {words(found.fit.models[0])} taken out",
+        f"centre of mass = ({center}) mm +- ({spread})",
+        f"I_xx, I_yy, I_zz about it = ({moments}) kg m2 +- ({spreads}); {by_data} of the tensor's 6 entries by the "
+        "data, the others by the uniform body",
+        *([naive] if np.isfinite(found.weighed) else []),
+    )
+
+
+def _notes(found: OwnEstimate) -> tuple[str, ...]:
+    squares, degrees = found.fit.misfit * found.fit.degrees, found.fit.degrees
+    return (
+        *found.recording.notes,
+        f"chi2 by the stated noise: {squares:.4g}, expected {degrees}.",
+    )
+
+
+def _simulator_body(found: OwnEstimate) -> IdentifiedBody | None:
+    """The body with the hull as its shape; neither friction nor restitution is estimated."""
+    body = found.fit.body
+    if not consistency(body).positive_definite:
+        return None
+    inertia, hull = body.inertia_at_center, found.recording.hull
+    return IdentifiedBody("body", body.mass, body.center_of_mass, inertia, hull=hull)
+
+
+def _record(found: OwnEstimate) -> dict[str, Any]:
+    """What ``parameters.json`` holds."""
+    fit, recording = found.fit, found.recording
+    uniform = moved_to(fit.uniform, fit.body.center_of_mass)
+    origin = [f"origin_{entry}" for entry in ("xx", "yy", "zz", "xy", "xz", "yz")]
+    return {
+        "parameters": _named(told_parameters(fit.body.vector)),
+        "objective": 0.5 * fit.misfit * fit.degrees,
+        "status": "settled" if fit.converged else "not settled",
+        "converged": fit.converged,
+        "residuals": {"chi2": fit.misfit * fit.degrees, "degrees_of_freedom": fit.degrees},
+        "iterations": fit.iterations,
+        "seconds": found.seconds,
+        "seed": None,
+        "data": {
+            "recording": recording.name,
+            "rows": recording.rows,
+            "rows_left_out": recording.lost,
+            "contacts": list(recording.contacts),
+            "samples": [one.samples for one in recording.stretches],
+            "noise_over_stated": dict(zip(LEVELS, np.sqrt(fit.levels).tolist(), strict=True)),
+        },
+        "model": f"Newton and Euler (eqs. 8 and 9), poses unknown, noise by likelihood; {words(fit.models[0])}",
+        "mass_interval": list(found.mass_interval),
+        "models": [
+            {
+                "disturbances": list(one.names),
+                "log_likelihood": one.log_likelihood - fit.models[0].log_likelihood,
+                "mass_interval": list(found.interval_under(one)),
+            }
+            for one in fit.models
+        ],
+        "reformulation": "none",
+        "standard_errors": _named(fit.errors),
+        "standard_errors_without_calibration": _named(fit.fit_errors),
+        "uniform_body": _named(told_parameters(fit.uniform.vector)),
+        "distance_to_uniform_body": geodesic_distance(fit.body, fit.uniform),
+        "distance_to_uniform_body_at_center": geodesic_distance(fit.body, uniform),
+        "told_by": _told_by([*NAMES, *origin], fit.by_data),
+        "physically_consistent": consistency(fit.body, recording.hull).consistent,
+        "unsensed_constant_wrench": fit.wrench.tolist(),
+        "units": {
+            "mass": "kg",
+            "center_of_mass": "m",
+            "inertia": "kg m2",
+            "inertia_origin": "kg m2",
+        },
+        "warnings": list(found.warnings),
+        "notes": list(recording.notes),
+    }
+
+
+def _named(told: np.ndarray) -> dict[str, Any]:
+    return {
+        "mass": float(told[0]),
+        "center_of_mass": told[1:4].tolist(),
+        "inertia": tensor(told[TENSOR]).tolist(),
+        "inertia_origin": tensor(told[TENSOR.stop :]).tolist(),
+    }

@@ -1,0 +1,183 @@
+"""What an estimate leaves unexplained, channel by channel, and how its parameters' errors go
+together.
+
+Both are of the estimator's own equations, made again at its answer: poses that follow it, noise as
+the recording shows it (:mod:`contactid.inhand.identify.likelihood`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+from scipy.optimize import approx_fprime
+
+from contactid.inhand.identify.kinematics import POSE
+from contactid.inhand.identify.latent_errors import COMING, SHORT, Equations, LatentErrors
+from contactid.inhand.identify.likelihood import RecordingFit, told_parameters
+from contactid.inhand.identify.linearised import (
+    LAG,
+    PLACES,
+    Linearised,
+    PresentRecording,
+    gains,
+    linearised,
+    started,
+)
+from contactid.inhand.identify.pose_noise import noise_information, without_noise
+from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, wrench_covariance
+from contactid.inhand.own.prepare import OwnRecording
+
+_ROUNDS = 3  # in which the poses follow the answer: residuals are then the fit's to five digits
+_STEP = 1e-7  # relative, of a difference quotient: half of the digits
+_BY_WEIGHT = 4  # parameters that still poses tell: mass and centre
+
+Channel = tuple[np.ndarray, np.ndarray, str]
+
+
+def residuals_and_covariance(
+    recording: OwnRecording, fit: RecordingFit
+) -> tuple[xr.Dataset, np.ndarray]:
+    """Residuals of a recording, and the covariance of its parameters, calibration included.
+
+    Returns
+    -------
+    residuals
+        ``force`` (N) and ``torque`` (N m) sensed less what the answer's motion asks for, in B about
+        its origin; ``position`` (m, in the world) and ``orientation`` (rad, in B) measured less the
+        poses that follow the answer; all (frame, xyz), with ``units`` and ``noise`` (the median
+        over the frames, of one coordinate) as attributes. Coordinates: ``time`` (s), ``stretch``.
+        Still poses have the wrench alone.
+    covariance
+        (d, d) of the first d of :func:`.likelihood.told_parameters`: all ten about the centre, or
+        of still poses mass and centre.
+    """
+    if recording.still:
+        return _of_still_poses(recording, fit)
+    present, equations, errors = _at_answer(recording, fit)
+    rows = present.rows
+    left = -present.pose_errors()[rows]
+    shown = present.stated * np.sqrt(_pose_levels(fit.levels).sum(axis=0))
+    pose_noise = np.broadcast_to(shown, left.shape)
+    wrench_noise = _wrench_noise(equations, fit.levels)
+    channels = _wrench_channels(np.concatenate(fit.residuals), wrench_noise) | {
+        "position": (left[:, 3:], pose_noise[:, 3:], "m"),
+        "orientation": (left[:, :3], pose_noise[:, :3], "rad"),
+    }
+    by_fit = _fit_covariance(present, equations, errors, fit)
+    of_gains = _by_gains(present, equations, errors, fit)
+    vector = fit.body.vector
+    calibrated = by_fit + recording.gain_sd**2 * (of_gains + np.outer(vector, vector))
+    told = _transformed(vector, calibrated)[:PARAMETERS, :PARAMETERS]
+    return _dataset(channels, fit), told
+
+
+def _of_still_poses(recording: OwnRecording, fit: RecordingFit) -> tuple[xr.Dataset, np.ndarray]:
+    stated = np.diagonal(wrench_covariance(recording.stretches[0]), axis1=1, axis2=2)
+    noise = np.sqrt(np.maximum(fit.misfit, 1.0) * stated)
+    by_fit = np.zeros((PARAMETERS, PARAMETERS))
+    told = slice(0, _BY_WEIGHT)
+    by_fit[told, told] = np.linalg.inv(fit.models[0].information)[told, told]
+    vector = fit.body.vector
+    calibrated = by_fit + recording.gain_sd**2 * np.outer(vector, vector)
+    channels = _wrench_channels(np.concatenate(fit.residuals), noise)
+    return _dataset(channels, fit), _transformed(vector, calibrated)[told, told]
+
+
+def _at_answer(
+    recording: OwnRecording, fit: RecordingFit
+) -> tuple[PresentRecording, Linearised, LatentErrors]:
+    """The estimator's equations with poses that follow its answer."""
+    present, _ = started(recording.stretches)
+    answer = fit.answer.copy()
+    present.lag = float(answer[PLACES[LAG]][0])
+    answer[PLACES[LAG]] = 0.0  # forces are shifted by it now
+    for _ in range(_ROUNDS):
+        equations = linearised(present, fit.body.vector)
+        errors = LatentErrors(equations.equations, fit.levels)
+        present.follow(errors.pose_errors(answer))
+    return present, equations, errors
+
+
+def _pose_levels(levels: np.ndarray) -> np.ndarray:
+    """(2, 6): white and correlated noise of a pose's coordinates, orientation first, over stated."""
+    return np.array([np.repeat(levels[[2, 1]], 3), np.repeat(levels[[4, 3]], 3)])
+
+
+def _wrench_noise(present: Linearised, levels: np.ndarray) -> np.ndarray:
+    """(m, 6) N and N m: deviations of the wrenches by sensors, poses and unsensed forces."""
+    equations = present.equations
+    by_pose = equations.by_pose.reshape(len(equations.rows), WRENCH, -1, POSE)
+    white, slow = _pose_levels(levels)
+    of_white = np.einsum("mwpc,c,mvpc->mwv", by_pose, white, by_pose)
+    of_slow = np.einsum(
+        "mwpc,c,mpq,mvqc->mwv", by_pose, slow, _correlation(equations), by_pose, optimize=True
+    )
+    unsensed = (
+        levels[list(COMING)].sum() * equations.by_force @ np.swapaxes(equations.by_force, 1, 2)
+    )
+    white_units = levels[0] * np.eye(WRENCH) + of_white + of_slow + unsensed
+    covariance = present.roots @ white_units @ np.swapaxes(present.roots, 1, 2)
+    return np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+
+
+def _correlation(equations: Equations) -> np.ndarray:
+    """(m, p, p) of the slow errors of the p poses that an equation reaches."""
+    reach = equations.by_pose.shape[2] // POSE // 2
+    times = equations.time[equations.rows[:, None] + np.arange(-reach, reach + 1)]
+    return np.exp(-np.abs(times[:, :, None] - times[:, None]) / SHORT)
+
+
+def _fit_covariance(
+    present: PresentRecording, equations: Linearised, errors: LatentErrors, fit: RecordingFit
+) -> np.ndarray:
+    """(10, 10) of the parameters' vector, as the estimator has it."""
+    information = fit.models[0].information
+    noise = np.zeros_like(information)
+    noise[:PARAMETERS, :PARAMETERS] = noise_information(equations, present.stated, errors)
+    return without_noise(information, noise)[1][:PARAMETERS, :PARAMETERS]
+
+
+def _by_gains(
+    present: PresentRecording, equations: Linearised, errors: LatentErrors, fit: RecordingFit
+) -> np.ndarray:
+    """(10, 10): squared changes of the vector by every contact's factor, apart from the others."""
+    each = gains(present, equations)
+    if each.shape[2] == 1:
+        return np.zeros((PARAMETERS, PARAMETERS))
+    model = fit.models[0]
+    slope = equations.equations.slope[:, :, model.columns]
+    size = len(model.information)
+    by_gain = errors.inner(np.concatenate([slope, each], axis=2))[:size, size:]
+    changes = np.linalg.solve(model.information, by_gain)[:PARAMETERS]
+    return changes @ changes.T
+
+
+def _transformed(vector: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """(16, 16) covariance of the told parameters, of that (10, 10) of the vector."""
+    steps = _STEP * np.maximum(np.abs(vector), 1e-3 * np.abs(vector).max())
+    slope = approx_fprime(vector, told_parameters, steps)
+    return slope @ covariance @ slope.T
+
+
+def _wrench_channels(wrench: np.ndarray, noise: np.ndarray) -> dict[str, Channel]:
+    return {
+        "force": (wrench[:, :3], noise[:, :3], "N"),
+        "torque": (wrench[:, 3:], noise[:, 3:], "N m"),
+    }
+
+
+def _dataset(channels: Mapping[str, Channel], fit: RecordingFit) -> xr.Dataset:
+    lengths = [len(times) for times in fit.times]
+    return xr.Dataset(
+        {
+            name: (("frame", "xyz"), values, {"units": unit, "noise": float(np.median(noise))})
+            for name, (values, noise, unit) in channels.items()
+        },
+        coords={
+            "xyz": list("xyz"),
+            "time": ("frame", np.concatenate(fit.times), {"units": "s"}),
+            "stretch": ("frame", np.repeat(np.arange(len(lengths)), lengths)),
+        },
+    )

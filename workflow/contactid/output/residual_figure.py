@@ -1,0 +1,66 @@
+"""Residuals of a user's own recordings on their noise: the one figure of them for all commands."""
+
+from __future__ import annotations
+
+from itertools import cycle
+
+import matplotlib.pyplot as plt
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from contactid.output import style
+from contactid.output.escape import one_line
+
+_SIGMAS = 2.0  # deviations of the noise between which residuals mostly lie
+_COLOURS = (style.LINE, style.RELEASE, style.ACCENT, style.ROSE, style.SIMULATED, style.SKY)
+# what is mostly shown in a smaller unit: a thousand of them are one
+_SMALLER = {"m": "mm", "rad": "mrad", "N m": "N mm", "m/s": "mm/s"}
+_MOST_LABELS = 6  # in a legend
+
+
+def draw_residuals(residuals: xr.Dataset, group: str) -> Figure:
+    """A panel for each channel of ``Result.residuals``, against time.
+
+    Parameters
+    ----------
+    residuals
+        Channels along a first dimension that has the coordinates ``time`` (s) and ``group``; a
+        channel of vectors has components along its second.
+    group
+        Lines are not drawn from one of its values to the next.
+    """
+    channels = list(residuals.data_vars)
+    height = 0.5 + 1.2 * len(channels)
+    figure, panels = plt.subplots(
+        len(channels), 1, sharex=True, squeeze=False, figsize=(style.DOUBLE_COLUMN, height)
+    )
+    for axes, name in zip(panels[:, 0], channels, strict=True):
+        _draw_channel(axes, residuals[name], group)
+    panels[-1, 0].set_xlabel(f"{residuals['time'].attrs.get('long_name', 'time')} (s)")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    shown = slice(1 + _MOST_LABELS)
+    legend = figure.legend(handles[shown], labels[shown], loc="outside upper center", ncols=4)
+    for text in legend.get_texts():
+        text.set_parse_math(False)  # a user's names may hold any sign
+    return figure
+
+
+def _draw_channel(axes: Axes, channel: xr.DataArray, group: str) -> None:
+    unit = channel.attrs["units"]
+    factor = 1e3 if unit in _SMALLER else 1.0
+    reach = factor * _SIGMAS * channel.attrs["noise"]
+    axes.axhspan(-reach, reach, color=style.MEASURED, alpha=0.2, lw=0, label="noise, 2 sigma")
+    time, groups = channel["time"].values, channel[group].values
+    vectors = channel.ndim > 1
+    colours = cycle(_COLOURS)
+    for number, name in enumerate(dict.fromkeys(groups)):
+        rows = groups == name
+        values = factor * np.atleast_2d(channel.values[rows].T)
+        parts = channel[channel.dims[1]].values if vectors else [name]
+        colours = cycle(_COLOURS) if vectors else colours
+        for part, line in zip(parts, values, strict=True):
+            label = None if vectors and number else one_line(part)
+            axes.plot(time[rows], line, color=next(colours), lw=0.8, label=label)
+    axes.set_ylabel(f"{channel.name} ({_SMALLER.get(unit, unit)})")
