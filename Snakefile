@@ -53,6 +53,7 @@ OF_ALL_STUDIES = [
     "<results>/provenance.json",
     "<results>/summary.md",
     "<results>/report.html",
+    *rules.articles.output,
     "<results>/ro-crate-metadata.json",
     *rules.data_cards.output.cards,
 ]

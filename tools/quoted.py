@@ -6,9 +6,7 @@ A number stands in a page as ``<!--=name-->0.31<!--/-->``, which shows as 0.31. 
 * run: its name; empty where the file is one of this repository
 * file: below ``results/<run>/``; a pattern stands for all files that it matches, one below the
   other
-* rows: ``column=value & column=value``, or ``column!=value``
-* column: its name, or ``count``, or ``max(column)`` and the like (``REDUCED``) over the rows
-* format: of Python, ``.2f`` or ``.0%``; with a factor behind it, ``.0f*1000``
+* rows, column, format: which cell, and how it is written (``contactid/output/cells.py``)
 * value: as it was last taken
 
 A marker on a line of its own holds a table, which ``page_tables.py`` makes from committed files.
@@ -18,28 +16,16 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
 import page_tables
 from contactid.core.errors import ContactIdError
+from contactid.output.cells import number_of, read_texts, written
 
 ROOT = Path(__file__).parents[1]
 QUOTED = "workflow/resources/quoted.csv"
-REDUCED: dict[str, Callable[[pd.Series], float]] = {
-    "max": pd.Series.max,
-    "min": pd.Series.min,
-    "mean": pd.Series.mean,
-    "median": pd.Series.median,
-    "sum": pd.Series.sum,
-    "largest": lambda values: values.abs().max(),
-    "smallest": lambda values: values.abs().min(),
-    "middle": lambda values: values.abs().median(),
-    "sem": lambda values: float((values.var() / len(values)) ** 0.5),
-    "rms": lambda values: float((values**2).mean() ** 0.5),
-}
 _MARKER = re.compile(r"<!--=(\w+)-->(.*?)<!--/-->", re.S)
 
 
@@ -62,7 +48,7 @@ def filled(text: str, values: dict[str, str]) -> str:
 
 def read_quoted(root: Path = ROOT) -> pd.DataFrame:
     """The rows of the quoted numbers, all text."""
-    quoted = _read(root / QUOTED)
+    quoted = read_texts([root / QUOTED])
     twice = quoted["name"][quoted["name"].duplicated()]
     if len(twice):
         raise ContactIdError(
@@ -91,41 +77,10 @@ def taken(row: pd.Series, root: Path = ROOT) -> str | None:
     files = sorted(folder.glob(row["file"]))
     if not files:
         raise _wrong(row, f"{folder.relative_to(root) / row['file']} isn't there")
-    table = pd.concat([_read(file) for file in files])
-    for condition in filter(None, row["rows"].split(" & ")):
-        told = re.fullmatch(r"(\w+)(!?)=(.*)", condition)
-        if not told:
-            raise _wrong(row, f"{condition!r} isn't column=value")
-        table = table[(_column(row, table, told[1]) == told[3]) != bool(told[2])]
-    if row["column"] == "count":
-        return format(len(table), row["format"])
-    reduced = re.fullmatch(r"(\w+)\((\w+)\)", row["column"])
-    cells = _column(row, table, reduced[2] if reduced else row["column"])
-    if reduced and reduced[1] not in REDUCED:
-        raise _wrong(row, f"{row['column']} is none of {', '.join(REDUCED)}")
-    if not len(cells) or (len(cells) > 1 and not reduced):
-        raise _wrong(
-            row, f"{len(cells) or 'no'} rows of {row['file']} have {row['rows'] or 'no condition'}"
-        )
-    values = pd.to_numeric(cells, errors="coerce")
-    if values.isna().any():
-        raise _wrong(row, f"{cells[values.isna()].iloc[0]!r} is no number")
-    value = float(REDUCED[reduced[1]](values) if reduced else values.iloc[0])
-    spec, _, factor = row["format"].partition("*")
-    text = format(value * float(factor or 1), spec)
-    return text.lstrip("-") if re.fullmatch(r"-[0.]+%?", text) else text.replace("%", " %")
-
-
-def _read(file: Path) -> pd.DataFrame:
-    return pd.read_csv(
-        file, dtype=str, keep_default_na=False, sep="\t" if file.suffix == ".tsv" else ","
-    )
-
-
-def _column(row: pd.Series, table: pd.DataFrame, name: str) -> pd.Series:
-    if name not in table:
-        raise _wrong(row, f"{row['file']} has no column {name}")
-    return table[name]
+    try:
+        return written(number_of(read_texts(files), row["rows"], row["column"]), row["format"])
+    except ValueError as problem:
+        raise _wrong(row, f"{row['file']}: {problem}") from problem
 
 
 def _wrong(row: pd.Series, problem: str) -> ContactIdError:

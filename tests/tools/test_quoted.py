@@ -137,14 +137,14 @@ def test_a_number_is_taken(run, cells, text):
     ("cells", "problem"),
     [
         ({"file": "u.csv"}, "results/a/u.csv isn't there"),
-        ({"rows": "k=c"}, "no rows of t.csv have k=c"),
-        ({"rows": "k=b"}, "2 rows of t.csv have k=b"),
-        ({"rows": "k=c", "column": "max(x)"}, "no rows of t.csv have k=c"),
-        ({"rows": "z=1"}, "t.csv has no column z"),
-        ({"rows": "k=a", "column": "y"}, "t.csv has no column y"),
-        ({"rows": "k"}, "'k' isn't column=value"),
-        ({"rows": "k=a", "column": "c"}, "'p=1;q=2' is no number"),
-        ({"column": "often(x)"}, "often(x) is none of"),
+        ({"rows": "k=c"}, "t.csv: no rows have k=c"),
+        ({"rows": "k=b"}, "t.csv: 2 rows have k=b"),
+        ({"rows": "k=c", "column": "max(x)"}, "t.csv: no rows have k=c"),
+        ({"rows": "z=1"}, "t.csv: there is no column z"),
+        ({"rows": "k=a", "column": "y"}, "t.csv: there is no column y"),
+        ({"rows": "k"}, "t.csv: 'k' isn't column=value"),
+        ({"rows": "k=a", "column": "c"}, "t.csv: 'p=1;q=2' is no number"),
+        ({"column": "often(x)"}, "t.csv: often(x) is none of"),
     ],
 )
 def test_what_cannot_be_taken_is_said_in_one_line(run, cells, problem):

@@ -127,7 +127,7 @@ def test_conda_and_pip_install_the_same_versions():
     lock, direct = locked("requirements"), asked_for("requirements")
     environment = yaml.safe_load((ROOT / "envs/environment.yaml").read_text())["dependencies"]
     conda = dict(item.split("=") for item in environment if "=" in item and ">" not in item)
-    of_pip = {"snakemake-minimal": "snakemake", "pinocchio": "pin"}
+    of_pip = {"snakemake-minimal": "snakemake", "pinocchio": "pin", "typst-py": "typst"}
     conda = {of_pip.get(name, name): version for name, version in conda.items()}
     pip = {name.lower(): ".".join(version.split(".")[:2]) for name, version in lock.items()}
     assert conda == {name: pip[name] for name in direct}

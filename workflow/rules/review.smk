@@ -1,5 +1,7 @@
 """What a run says of itself: verdicts on printed numbers, its artefacts, what it was made with, and one page of it all."""
 
+from contactid.output.artefacts import typesettings
+from contactid.review.article.heading import about_run, files_of
 from contactid.review.report.artefacts import functions_of, listed
 
 # jobs run in processes of their own, whose command lines say nothing about what the user asked for
@@ -130,6 +132,71 @@ rule artefacts:
         "../call.py"
 
 
+# the studies' prose, where it is about this run, and the files that its numbers come from
+PROSE = [
+    file
+    for study in ARTEFACTS
+    if (file := CHECKOUT / f"workflow/resources/articles/{study}.md").is_file()
+    and about_run(file, config["run"])
+]
+ARTICLES = {
+    "pdf": "article.pdf",
+    "html": "article.html",
+    "metadata": "metadata.yaml",
+    "codecheck": "codecheck.yml",
+}
+
+
+rule articles:
+    """Write an article about every study, after holding each sentence of its prose against the results."""
+    input:
+        checks="<results>/checks.csv",
+        claims="<results>/claims.csv",
+        artefacts="<results>/artefacts.json",
+        cards=[*rules.data_cards.output.cards, *STUDY_CARDS],
+        files=STUDY_TARGETS,
+        wording=packaged("workflow/resources/report/studies.yaml"),
+        published=[
+            packaged(f"workflow/resources/published/{study}.csv")
+            for study in ARTEFACTS
+        ],
+        ledgers=LEDGERS,
+        reasons=packaged("workflow/resources/published/differences.yaml"),
+        prose=[packaged(file.relative_to(CHECKOUT)) for file in PROSE],
+        quoted=[
+            packaged(name) if name.startswith("workflow/") else f"<results>/{name}"
+            for file in PROSE
+            for name in files_of(file)
+        ],
+        citation=[packaged(file) for file in CHECKOUT.glob("CITATION.cff")],
+        layout=packaged("workflow/resources/articles/article.typ"),
+        style=packaged("workflow/resources/report/report.css"),
+    output:
+        **{
+            kind: [f"<results>/{study}/{file}" for study in ARTEFACTS]
+            for kind, file in ARTICLES.items()
+        },
+    log:
+        "<logs>/articles.log",
+    benchmark:
+        "<benchmarks>/articles.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **call("contactid.review.article.write:write_articles"),
+        studies=list(ARTEFACTS),
+        run=config["run"],
+        described={
+            study: typesettings([one for one in rows if "tex" in one.files])
+            for study, rows in ARTEFACTS.items()
+        },
+    script:
+        "../call.py"
+
+
 rule provenance:
     """Record what the run was made with: code, versions, machine, data, seeds, configuration."""
     input:
@@ -208,6 +275,7 @@ rule crate:
             "<results>/summary.md",
             "<results>/artefacts.json",
             "<results>/report.html",
+            *rules.articles.output,
             *rules.data_cards.output.cards,
             *STUDY_CARDS,
             *STUDY_TARGETS,

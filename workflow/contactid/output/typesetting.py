@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import yaml
@@ -97,6 +97,39 @@ def as_printed(checks: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+class Cell(NamedTuple):
+    """A cell of a printed table, in plain text; two numbers in it are a mean and its deviation.
+
+    Attributes
+    ----------
+    printed, ours : numbers, rounded alike; none of ours where the run has none
+    verdicts : those of its numbers, each once
+    ends : how far each of ours may be off: two ends, or one number either way
+    """
+
+    printed: tuple[str, ...] = ()
+    ours: tuple[str, ...] = ()
+    verdicts: tuple[str, ...] = ()
+    ends: tuple[tuple[str, ...], ...] = ()
+
+
+class PrintedPart(NamedTuple):
+    """A printed table, or the half of one that fits on a page.
+
+    Attributes
+    ----------
+    grid : its headings; its rows' cells are those below, filled in
+    cells : row by row
+    said : sentences of its caption
+    verdicts : those that its cells have, in the order of :data:`MARKS`
+    """
+
+    grid: Grid
+    cells: tuple[tuple[Cell, ...], ...]
+    said: tuple[str, ...]
+    verdicts: tuple[str, ...]
+
+
 def printed_table(
     rows: pd.DataFrame,
     table: pd.DataFrame,
@@ -104,7 +137,25 @@ def printed_table(
     words: Mapping[str, str],
     described: Mapping[str, Any],
 ) -> str:
-    """A table in the paper's rows and columns, in two floats where ``spec`` names a key to halve it
+    """LaTeX of :func:`printed_parts`: two floats where a table is in two halves."""
+    floats: list[str] = []
+    for part in printed_parts(rows, table, spec, words, described):
+        caption = "Continued." if floats else _sentences(part.said)
+        legend = ", ".join(
+            rf"$^{{\mathrm{{{MARKS[verdict]}}}}}$~{plain(verdict)}" for verdict in part.verdicts
+        )
+        floats.append(_float(*_grid_lines(part), f"{caption} Marks: {legend}.", again=bool(floats)))
+    return "".join(floats)
+
+
+def printed_parts(
+    rows: pd.DataFrame,
+    table: pd.DataFrame,
+    spec: Mapping[str, Any],
+    words: Mapping[str, str],
+    described: Mapping[str, Any],
+) -> list[PrintedPart]:
+    """A table in the paper's rows and columns, in two halves where ``spec`` names a key to halve it
     by.
 
     Parameters
@@ -115,22 +166,30 @@ def printed_table(
     spread = described["spread"]
     ends = [_ends(row, table, spread) if spread else () for row in rows.to_dict("records")]
     rows = rows.assign(ends=pd.Series(ends, index=rows.index, dtype=object), printed="", ours="")
-    floats: list[str] = []
-    for part in _halves(rows, spec.get("halves")):
-        grid, _ = grid_of(spec, words, part.itertuples(index=False, name="Check"))
+    parts = []
+    for half in _halves(rows, spec.get("halves")):
+        grid, _ = grid_of(spec, words, half.itertuples(index=False, name="Check"))
         if grid is None:
             continue
         shown = [check for _, cells in grid.rows for cell in cells for check in cell]
         bracketed = f"In brackets: {spread['words']}" if any(check.ends for check in shown) else ""
-        said = [
+        said = (
             described["caption"],
             "In each cell the printed number, ours below it",
             bracketed,
             grid.note,
-        ]
-        caption = "Continued." if floats else _sentences([*said, _origins(shown)])
-        floats.append(_float(*_grid_lines(grid), f"{caption} {_legend(shown)}", again=bool(floats)))
-    return "".join(floats)
+            _origins(shown),
+        )
+        there = {check.verdict for check in shown}
+        parts.append(
+            PrintedPart(
+                grid=grid,
+                cells=tuple(tuple(map(_cell, cells)) for _, cells in grid.rows),
+                said=tuple(filter(None, said)),
+                verdicts=tuple(verdict for verdict in MARKS if verdict in there),
+            )
+        )
+    return parts
 
 
 def _halves(rows: pd.DataFrame, key: str | None) -> list[pd.DataFrame]:
@@ -170,49 +229,29 @@ def _ends(
     return tuple(found.iloc[0]) if len(found) else ()
 
 
-def _grid_lines(grid: Grid) -> tuple[list[str], list[list[Heading]], list[list[Line]]]:
-    """A grid's columns, lines of headings, and blocks of lines."""
-    blocks: list[list[Line]] = []
-    for headings, cells in grid.rows:
-        labels = [_pretty(head.text) if head else "" for head in headings]
-        below = ["" for _ in labels]
-        printed, ours, ends = zip(*map(_cell, cells), strict=True)
-        blocks.append([[*labels, *printed], [*below[1:], r"\textit{ours}", *ours]])
-        if any(ends):
-            blocks[-1].append([*below, *ends])
-    heads = [
-        [Heading(text if level is grid.heads[-1] else "", 1) for text in grid.corner] + [*level]
-        for level in grid.heads
-    ]
-    pretty = [[Heading(_pretty(head.text), head.span) for head in level] for level in heads]
-    return ["l"] * len(grid.corner) + ["r"] * len(grid.rows[0][1]), pretty, blocks
-
-
-def _cell(checks: Sequence[Any]) -> tuple[str, str, str]:
-    """Printed, ours with its marks, and how far ours may be off."""
+def _cell(checks: Sequence[Any]) -> Cell:
     if not checks:
-        return _NONE, "", ""
+        return Cell()
     ours, ends = zip(*map(_ours, checks), strict=True)
-    found = _NONE if "-" in ours else f"${_joined(ours)}$"
-    marks = ",".join(dict.fromkeys(MARKS[check.verdict] for check in checks))
-    return (
-        f"${_joined([check.printed for check in checks])}$",
-        rf"{found}$^{{\mathrm{{{marks}}}}}$",
-        "".join(ends),
+    return Cell(
+        printed=tuple(check.printed for check in checks),
+        ours=() if "-" in ours else ours,
+        verdicts=tuple(dict.fromkeys(check.verdict for check in checks)),
+        ends=tuple(filter(None, ends)),
     )
 
 
-def _ours(check: Any) -> tuple[str, str]:
+def _ours(check: Any) -> tuple[str, tuple[str, ...]]:
     """Our number and how far it may be off: to the printed digits, and to more where it is known
     better.
     """
     if not check.ends or check.ours == "-":
-        return check.ours, ""
+        return check.ours, ()
     half = check.ends[0] if len(check.ends) == 1 else 0.5 * (check.ends[1] - check.ends[0])
     digits = max(len(check.printed.partition(".")[2]), error_digits(half))
     numbers = (round(value, digits) + 0.0 for value in (check.reproduced, *check.ends))  # no "-0"
     ours, *ends = (f"{value:.{digits}f}" for value in numbers)
-    return ours, f"[${', '.join(ends)}$]" if len(ends) > 1 else rf"[$\pm {ends[0]}$]"
+    return ours, tuple(ends)
 
 
 def error_digits(error: float) -> int:
@@ -226,16 +265,6 @@ def error_digits(error: float) -> int:
         return 0
     place = math.floor(math.log10(error))
     return max(0, (1 if error / 10.0**place < 3.55 else 0) - place)
-
-
-def _legend(checks: Sequence[Any]) -> str:
-    there = {check.verdict for check in checks}
-    marks = [
-        rf"$^{{\mathrm{{{mark}}}}}$~{plain(verdict)}"
-        for verdict, mark in MARKS.items()
-        if verdict in there
-    ]
-    return f"Marks: {', '.join(marks)}."
 
 
 def _origins(checks: Sequence[Any]) -> str:
@@ -306,6 +335,42 @@ def _own_number(value: float, least: float, whole: bool) -> str:
 
 
 # LaTeX
+
+
+def _grid_lines(part: PrintedPart) -> tuple[list[str], list[list[Heading]], list[list[Line]]]:
+    """A printed table's columns, lines of headings, and blocks of lines."""
+    grid = part.grid
+    blocks: list[list[Line]] = []
+    for (headings, _), cells in zip(grid.rows, part.cells, strict=True):
+        labels = [_pretty(head.text) if head else "" for head in headings]
+        below = ["" for _ in labels]
+        printed, ours, ends = zip(*map(_cell_lines, cells), strict=True)
+        blocks.append([[*labels, *printed], [*below[1:], r"\textit{ours}", *ours]])
+        if any(ends):
+            blocks[-1].append([*below, *ends])
+    heads = [
+        [Heading(text if level is grid.heads[-1] else "", 1) for text in grid.corner] + [*level]
+        for level in grid.heads
+    ]
+    pretty = [[Heading(_pretty(head.text), head.span) for head in level] for level in heads]
+    return ["l"] * len(grid.corner) + ["r"] * len(grid.rows[0][1]), pretty, blocks
+
+
+def _cell_lines(cell: Cell) -> tuple[str, str, str]:
+    """Printed, ours with its marks, and how far ours may be off."""
+    if not cell.printed:
+        return _NONE, "", ""
+    ours = f"${_joined(cell.ours)}$" if cell.ours else _NONE
+    marks = ",".join(MARKS[verdict] for verdict in cell.verdicts)
+    return (
+        f"${_joined(cell.printed)}$",
+        rf"{ours}$^{{\mathrm{{{marks}}}}}$",
+        "".join(map(_bracketed, cell.ends)),
+    )
+
+
+def _bracketed(ends: Sequence[str]) -> str:
+    return f"[${', '.join(ends)}$]" if len(ends) > 1 else rf"[$\pm {ends[0]}$]"
 
 
 def _float(

@@ -38,11 +38,15 @@ _FORMATS = {
     ".html": "text/html",
     ".json": "application/json",
     ".md": "text/markdown",
+    ".pdf": "application/pdf",
     ".svg": "image/svg+xml",
     ".yaml": "application/yaml",
+    ".yml": "application/yaml",
 }
 # drawings are there in several formats; one is listed, its folder holds the others
-_LISTED = {".csv", ".gif", ".html", ".json", ".md", ".svg"}
+_LISTED = {".csv", ".gif", ".html", ".json", ".md", ".svg", ".yaml", ".yml"}
+# ... an article is no drawing
+_ARTICLE = "article.pdf"
 _FOLDERS = {
     "benchmarks": "Seconds and memory of every job",
     "data": "Datasets in canonical form, with a card for each",
@@ -61,7 +65,7 @@ def read_citation(path: str | Path) -> dict[str, Any]:
     -------
     dict
         ``title``, ``version`` and ``licence`` (its SPDX name) of the software, ``authors`` (names),
-        ``papers``: each with ``name``, ``authors``, ``year``, ``url`` (empty where unknown),
+        ``papers``: each with ``name``, ``authors``, ``year``, ``url`` and ``doi`` (empty where unknown),
         ``study``.
     """
     content = read_yaml(path)
@@ -71,6 +75,7 @@ def read_citation(path: str | Path) -> dict[str, Any]:
             "authors": [_name(author) for author in entry.get("authors", [])],
             "year": str(entry.get("year", "")),
             "url": entry.get("url", ""),
+            "doi": entry.get("doi", ""),
             "study": entry.get("notes", "").removeprefix("study "),
         }
         for entry in content.get("references", [])
@@ -256,6 +261,10 @@ def _paper(crate: ROCrate, paper: Mapping[str, Any]) -> Any:
     )
 
 
+def _is_listed(path: Path) -> bool:
+    return path.suffix in _LISTED or path.name == _ARTICLE
+
+
 def write_crate(
     record: str,
     results: Sequence[str],
@@ -281,7 +290,7 @@ def write_crate(
     write_text(
         configuration, yaml.safe_dump(content["configuration"], sort_keys=False, allow_unicode=True)
     )
-    listed = sorted({Path(path) for path in (record, *results) if Path(path).suffix in _LISTED})
+    listed = sorted({Path(path) for path in (record, *results) if _is_listed(Path(path))})
     described = describe(
         folder,
         content,

@@ -24,7 +24,7 @@ MOST_LINES = 12
 LEAST_FREE = 1 << 20  # bytes; nothing of ours goes on with less (contactid.sources.motion)
 NEEDED = (
     "numpy", "scipy", "pandas", "xarray", "h5netcdf", "h5py", "numba", "requests", "pyomo", "casadi", "pinocchio",
-    "matplotlib", "seaborn", "jinja2", "bokeh", "rocrate", "yaml", "jsonschema",
+    "matplotlib", "seaborn", "jinja2", "bokeh", "rocrate", "typst", "yaml", "jsonschema",
 )  # fmt: skip
 
 

@@ -1,0 +1,269 @@
+"""What an article of a study says beside its prose, from the run's files: plain data for the
+layout.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from contactid.output.claims import ABSTRACT, NO_RESULT
+from contactid.output.grids import Heading, plain
+from contactid.output.tables import read_csv
+from contactid.output.typesetting import MARKS, Cell, PrintedPart, printed_parts
+from contactid.output.verdicts import MEANINGS, NEEDS_ARCHIVE, VERDICTS
+from contactid.review.article import prose as writing
+from contactid.review.article.spans import Span, number, of_markup, of_text
+from contactid.review.report.collect import key_of, label_of, plain_caption
+from contactid.review.report.digest import differences, digest, section_words
+from contactid.review.report.model import Claim
+from contactid.review.report.quotes import typeset
+
+_DATASET = re.compile(r"\w+ 10\.\d{4,}/[\w.]*\w")
+_SEVERAL = re.compile(rf"{_DATASET.pattern}(?:, {_DATASET.pattern})+")
+PAPERS = ("tab", "fig")  # what names of the paper's own tables and figures begin with
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What the run has of a study.
+
+    Attributes
+    ----------
+    about : its entry of ``studies.yaml``
+    checks, claims : its verdicts and its paper's sentences
+        (:mod:`contactid.review.report.digest`)
+    declared : its artefacts as ``artefacts.json`` lists them
+    described : what its printed tables say of themselves
+        (:func:`contactid.output.artefacts.typesettings`)
+    judged : all its printed numbers with ours (:func:`contactid.output.typesetting.as_printed`)
+    folder : the run's
+    """
+
+    about: Mapping[str, Any]
+    checks: Sequence[Any]
+    claims: Sequence[Claim]
+    declared: Sequence[Mapping[str, Any]]
+    described: Sequence[Mapping[str, Any]]
+    judged: pd.DataFrame
+    folder: Path
+
+    def label(self, key: str) -> str:
+        """What the paper calls a table or figure."""
+        return label_of(key, self.about.get("numerals", "arabic"))
+
+    def links(self) -> dict[str, str]:
+        """Where the names of the paper's tables and figures lead."""
+        keys = (key_of(row["name"]) for row in self.declared)
+        return {self.label(key): key for key in keys if key.startswith(PAPERS)}
+
+
+def shown(sources: Sources) -> dict[str, list[dict[str, Any]]]:
+    """What may be placed, by its key: the paper's tables in its own grid, and all figures."""
+    described = {one["name"]: one for one in sources.described}
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in sources.declared:
+        key, name = key_of(row["name"]), row["name"]
+        if row["kind"] == "figure":
+            found.setdefault(key, []).append(_figure(sources, row))
+        elif name in described and key in sources.about.get("grids", {}):
+            found.setdefault(key, []).extend(_tables(sources, row, described[name]))
+    return found
+
+
+def _figure(sources: Sources, row: Mapping[str, Any]) -> dict[str, Any]:
+    key, caption = key_of(row["name"]), plain_caption(row["caption"])
+    drawing = next(file for file in row["files"] if file.endswith(".svg"))
+    own = [check for check in sources.checks if check.artefact == key]
+    counts = digest(own).counts if own else {}
+    return {
+        "kind": "figure",
+        "id": key,
+        "label": sources.label(key) if key.startswith(PAPERS) else "Beyond the paper",
+        "caption": of_text(caption, sources.links()),
+        "alt": caption,
+        "file": drawing,
+        "counts": [[verdict, count] for verdict, count in counts.items() if count],
+    }
+
+
+def _tables(
+    sources: Sources, row: Mapping[str, Any], described: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    key, about = key_of(row["name"]), sources.about
+    own = sources.judged[sources.judged["artefact"] == key]
+    table = read_csv(sources.folder / row["files"][0])
+    parts = printed_parts(own, table, about["grids"][key], about.get("words", {}), described)
+    return [_table(sources.label(key), key, k, part) for k, part in enumerate(parts)]
+
+
+def _table(label: str, key: str, number: int, part: PrintedPart) -> dict[str, Any]:
+    grid = part.grid
+    said = [plain_caption(text.replace("+-", "±")) for text in part.said]
+    rows = zip(grid.rows, part.cells, strict=True)
+    return {
+        "kind": "table",
+        "id": f"{key}-{number}" if number else key,
+        "label": f"{label}, continued" if number else label,
+        "caption": of_text("" if number else " ".join(said)),
+        "corner": [of_text(text) for text in grid.corner],
+        "heads": [[_heading(head) for head in level] for level in grid.heads],
+        "rows": [
+            {
+                "labels": [of_text(head.text) if head else [] for head in headings],
+                "cells": [_cell(cell) for cell in cells],
+            }
+            for (headings, _), cells in rows
+        ],
+        "marks": [[MARKS[verdict], verdict] for verdict in part.verdicts],
+    }
+
+
+def _heading(heading: Heading) -> dict[str, Any]:
+    return {"text": of_text(heading.text), "span": heading.span}
+
+
+def _cell(cell: Cell) -> dict[str, str]:
+    """A cell's printed numbers, ours, their marks, and how far ours may be off."""
+    bounds = (f"[{', '.join(ends)}]" if len(ends) > 1 else f"[± {ends[0]}]" for ends in cell.ends)
+    return {
+        "printed": " ± ".join(map(number, cell.printed)),
+        "ours": " ± ".join(map(number, cell.ours)) or ("-" if cell.printed else ""),
+        "marks": ",".join(MARKS[verdict] for verdict in cell.verdicts),
+        "ends": " ".join(bounds),
+    }
+
+
+def claim_of(claim: Claim, number: int) -> dict[str, Any]:
+    """A sentence of the paper, with what came of it."""
+    evidence = "; ".join(filter(None, (claim.evidence, claim.rest))).replace(" …; … ", " ")
+    return {
+        "id": claim.id,
+        "name": claim.name,
+        "number": number,
+        "verdict": claim.verdict,
+        "quote": of_markup(str(typeset(claim.quote))),
+        "evidence": of_text(_SEVERAL.sub(_counted, evidence)),
+        "section": claim.section,
+    }
+
+
+def _counted(datasets: re.Match[str]) -> str:
+    """Several datasets with their DOIs, as a number: the references have the DOIs."""
+    return f"{len(_DATASET.findall(datasets[0]))} datasets"
+
+
+def numbered(claims: Iterable[Claim]) -> list[dict[str, Any]]:
+    """All sentences, in the paper's order, from 1."""
+    return [claim_of(claim, number) for number, claim in enumerate(claims, 1)]
+
+
+def abstract(claims: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those of the abstract."""
+    return [claim for claim in claims if claim["section"] == section_words(ABSTRACT)]
+
+
+def by_section(claims: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+    """The sentences by the paper's sections, in its order."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for claim in claims:
+        found.setdefault(claim["section"], []).append(claim)
+    return [list(item) for item in found.items()]
+
+
+def datasets(sources: Sources) -> list[str]:
+    """The DOIs of the paper's recordings that this run hasn't read."""
+    return [f"https://doi.org/{doi}" for doi in digest(sources.checks).missing_datasets]
+
+
+def counts(claims: Sequence[Claim]) -> list[list[Any]]:
+    """How many sentences have which verdict, in the order in which verdicts are told."""
+    found = Counter(claim.verdict for claim in claims)
+    return [[verdict, found[verdict]] for verdict in (*VERDICTS, NO_RESULT) if found[verdict]]
+
+
+def verdict_words() -> dict[str, dict[str, str]]:
+    """Each verdict's words and meaning."""
+    meanings = {**MEANINGS, NO_RESULT: "about other work, or an opinion: nothing could be computed"}
+    return {
+        verdict: {"words": plain(verdict), "meaning": meaning}
+        for verdict, meaning in meanings.items()
+    }
+
+
+def against(sources: Sources) -> list[dict[str, Any]]:
+    """What isn't as printed, and why: a line for each quantity of a table or figure."""
+    return [
+        {
+            "verdict": line["verdict"],
+            "label": sources.label(line["artefact"]),
+            "words": of_text(_both(line["rows"])),
+            "why": of_text(line["why"] or line["rows"][0].note),
+        }
+        for line in differences(sources.checks)
+    ]
+
+
+def _both(rows: Sequence[Any]) -> str:
+    """What the first row asks, with both numbers, and how many more there are."""
+    first = rows[0]
+    unit = "" if first.unit in ("1", "holds", "numbers") else f" {first.unit}"
+    numbers = (
+        f"printed {first.printed}{unit}, ours {first.ours}{unit}"
+        if unit or first.unit == "1"
+        else ""
+    )
+    more = f"and {len(rows) - 1} more" if len(rows) > 1 else ""
+    return "; ".join(filter(None, (first.words, numbers, more)))
+
+
+def lacking(sources: Sources) -> list[dict[str, Any]]:
+    """What keeps numbers from being compared, and of how many rows, the most frequent first.
+
+    Rows that need recordings are one entry: which these are, the references say.
+    """
+    found: Counter[tuple[str, str]] = Counter()
+    for verdict, words, rows in digest(sources.checks).missing:
+        found[verdict, _reason(verdict, words)] += rows
+    return [
+        {"verdict": verdict, "words": of_text(reason), "rows": rows}
+        for (verdict, reason), rows in found.most_common()
+    ]
+
+
+def _reason(verdict: str, words: str) -> str:
+    """What is missing, without which number of which table it would make."""
+    if verdict == NEEDS_ARCHIVE:
+        return "the paper's recordings, whose archives are among the references"
+    return words.rpartition(") by ")[2]
+
+
+def text_blocks(
+    prose: writing.Prose,
+    blocks: Sequence[writing.Block],
+    values: Mapping[str, float],
+    claims: Sequence[Mapping[str, Any]],
+    sources: Sources,
+) -> list[dict[str, Any]]:
+    """The prose's blocks, with the verdicts of the sentences that it names behind its own."""
+    by_name = {claim["name"]: claim for claim in claims}
+    found: list[dict[str, Any]] = []
+    for block in blocks:
+        if block.kind == "show":
+            found.append({"kind": "show", "names": [one.text for one in block.sentences]})
+            continue
+        body: list[Span] = []
+        for sentence in block.sentences:
+            said = writing.filled(prose, sentence.text, values)
+            body += [*of_text(said, sources.links()), " "]
+            for claim in (by_name[name] for name, _ in sentence.claims):
+                chip = {"kind": "chip", "verdict": claim["verdict"], "to": claim["id"]}
+                body += [chip | {"body": [f"sentence {claim['number']}"]}, " "]
+        found.append({"kind": block.kind, "body": body[:-1]})
+    return found

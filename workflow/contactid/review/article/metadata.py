@@ -1,0 +1,106 @@
+"""What journals and registers ask to be told of an article: ReScience C's ``metadata.yaml``, and
+``codecheck.yml`` with a manifest of the files that a codechecker makes again.
+
+What isn't known yet stays empty in the one and is left out of the other: dates, DOIs, editors, the
+codechecker and the certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from contactid.core.atomic import write_text
+from contactid.review.report.collect import plain_caption
+
+_SPECIFICATION = "https://codecheck.org.uk/spec/config/2.0/"
+_FOR_THE_CHECKER = "# codechecker, report and certificate are added by the person who checks it\n"
+
+
+def rescience(data: Mapping[str, Any]) -> dict[str, Any]:
+    """ReScience C's metadata of an article.
+
+    Parameters
+    ----------
+    data : the article's, as :mod:`contactid.review.article.write` sets it
+    """
+    paper, empty = data["paper"], ""
+    authors = [
+        {"name": name, "orcid": empty, "email": empty, "affiliations": "1,*"}
+        for name in data["authors"]
+    ]
+    cited = ", ".join(filter(None, (*paper["authors"], paper["name"], paper["year"])))
+    return {
+        "title": f"[Re] {paper['name']}",
+        "authors": authors,
+        "affiliations": [{"code": 1, "name": empty, "address": empty}],
+        "keywords": "reproduction, contact, impact, friction, identification, Python, Snakemake",
+        "code": [{"url": empty}, {"doi": empty}, {"swh": empty}],
+        "data": [{"url": url} for url in data["datasets"]] or [{"url": empty}, {"doi": empty}],
+        "replication": [
+            {"cite": cited},
+            {"bib": empty},
+            {"url": paper["url"]},
+            {"doi": paper["doi"]},
+        ],
+        "abstract": _results(data),
+        "bibliography": empty,
+        "type": "Replication",
+        "domain": "Robotics",
+        "language": "Python",
+        "review": [{"url": empty}],
+        "contributors": [],
+        "dates": [{"received": empty}, {"accepted": empty}, {"published": empty}],
+        "article": [{"number": empty}, {"doi": empty}, {"url": empty}],
+        "journal": [{"name": "ReScience C"}, {"issn": "2430-3658"}],
+    }
+
+
+def codecheck(data: Mapping[str, Any], declared: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The configuration of a codecheck: the article, and every table and figure that the run makes.
+
+    Parameters
+    ----------
+    declared : the study's artefacts as ``artefacts.json`` lists them
+    """
+    paper = data["paper"]
+    made = [(row["files"][0], row["caption"]) for row in declared]
+    manifest = [("article.pdf", "The article"), ("checks.csv", "All verdicts of the study")]
+    manifest += [(file.partition("/")[2], plain_caption(caption)) for file, caption in made]
+    return {
+        "version": _SPECIFICATION,
+        "paper": {
+            "title": f"[Re] {paper['name']}",
+            "authors": [{"name": name} for name in data["authors"]],
+            "reference-other": [address] if (address := _address(paper)) else [],
+        },
+        "manifest": [{"file": file, "comment": comment} for file, comment in manifest],
+        "summary": _results(data),
+    }
+
+
+def _address(paper: Mapping[str, str]) -> str:
+    return f"https://doi.org/{paper['doi']}" if paper["doi"] else paper["url"]
+
+
+def _results(data: Mapping[str, Any]) -> str:
+    """How many of the paper's sentences have which verdict."""
+    counts = ", ".join(f"{count} {verdict.replace('_', ' ')}" for verdict, count in data["counts"])
+    return f"{data['had']} Of {len(data['claims'])} sentences of the paper: {counts}.".strip()
+
+
+def write_metadata(
+    data: Mapping[str, Any], declared: Iterable[Mapping[str, Any]], metadata: str, manifest: str
+) -> None:
+    """Write both."""
+    write_text(metadata, _yaml(rescience(data)))
+    write_text(manifest, _FOR_THE_CHECKER + _yaml(codecheck(data, declared)))
+
+
+def _yaml(content: Mapping[str, Any]) -> str:
+    text: str = yaml.safe_dump(
+        dict(content), sort_keys=False, allow_unicode=True, explicit_start=True, width=100
+    )
+    return text

@@ -1,0 +1,303 @@
+"""Prose that can't lie: every number is a cell of a result, and sentences about results are tied to
+what must hold.
+
+A study's prose, ``resources/articles/<study>.md``, begins with a heading in YAML between lines of
+``---``:
+
+* ``runs``: the names of the runs that it is about;
+* ``files``: short names of csv files, below the run's results, or of this repository where they
+  begin with ``workflow/``;
+* ``values``: by name a cell of such a file, as ``file | rows | column | format``
+  (:mod:`contactid.output.cells`).
+
+The text has headings (``#``, ``##``), paragraphs, items (``*``), and ``@show tab03 fig12``, which
+places tables and figures. In it ``{name}`` is a value. Behind a sentence's end stands what it needs:
+``{holds a > 2 * b}``, an expression of values, or ``{claim name = verdict}``, a sentence of the
+paper and what came of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from contactid.core.errors import ContactIdError
+from contactid.output.cells import number_of, read_texts, written
+from contactid.review.article import spans
+from contactid.review.article.heading import read_parts
+
+#: What the summary says, in this order: ReScience's and the ML Reproducibility Challenge's points.
+SUMMARY = ("Scope", "Method", "Results", "What was easy", "What was hard", "Contact")
+_SUMMARY_TITLE = "Summary"
+_REMEDY = "correct the sentence; a run with other settings can have another name (run: ...)"
+_NEED = re.compile(r"\s*\{(holds|claim) ([^{}]*)\}")
+_NEEDS = re.compile(rf"(?:{_NEED.pattern})+")
+_VALUE = re.compile(r"\{(\w+)\}")
+# a sentence ends before a word that begins one
+_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z{*`(\"])")
+# digits that are no results: code, references to the paper's parts, and names such as Box006
+_NOT_RESULTS = re.compile(
+    r"`[^`]*`|\{[^{}]*\}|\[\d+\]"
+    r"|\b(?:[Ff]igures?|[Tt]ables?|[Ss]ections?|[Ee]quations?|[Ee]qs?\.) "
+    r"[A-Z]?\d[\d.]*(?:(?:, | and | to | or )[A-Z]?\d[\d.]*)*"
+    r"|\b[A-Za-z]+\d\w*"
+)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A cell of a result: the file's short name, rows, column, and how it is written."""
+
+    file: str
+    rows: str
+    column: str
+    form: str
+
+    def of(self, table: pd.DataFrame) -> float:
+        """The number, times the factor that its format has."""
+        factor = self.form.partition("*")[2]
+        return number_of(table, self.rows, self.column) * float(factor or 1)
+
+    def written(self, number: float) -> str:
+        """The number as it stands in the text."""
+        return spans.number(written(number, self.form.partition("*")[0]))
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence with its values' names in braces, and what it needs.
+
+    Attributes
+    ----------
+    holds : expressions of values
+    claims : sentences of the paper by name, with the verdict that each must have
+    """
+
+    text: str
+    holds: tuple[str, ...] = ()
+    claims: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of the text.
+
+    Attributes
+    ----------
+    kind : ``heading``, ``subheading``, ``paragraph``, ``item``, or ``show`` of tables and figures
+    sentences : of a heading its words, of ``show`` the names, one each
+    """
+
+    kind: str
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A study's prose.
+
+    Attributes
+    ----------
+    path : where it is written, for messages
+    """
+
+    path: str
+    files: Mapping[str, str]
+    values: Mapping[str, Value]
+    blocks: tuple[Block, ...]
+
+
+def read_prose(path: str | Path) -> Prose:
+    """A study's prose, each sentence with what it needs.
+
+    Raises
+    ------
+    ContactIdError
+        where a number stands in the text, a sentence has a value and needs nothing, a value is
+        unknown or used by no sentence, or the summary lacks a point
+    """
+    heading, text = read_parts(path)
+    cells = {name: re.split(r"\s*\|\s*", cell) for name, cell in heading["values"].items()}
+    if wrong := [
+        name for name, cell in cells.items() if len(cell) != 4 or cell[0] not in heading["files"]
+    ]:
+        raise ContactIdError(
+            f"{path}: the value {wrong[0]} isn't file | rows | column | format", "correct its line"
+        )
+    values = {name: Value(*cell) for name, cell in cells.items()}
+    blocks = tuple(
+        _block(part.strip()) for part in re.split(r"\n\s*\n|\n(?=\* )", text) if part.strip()
+    )
+    prose = Prose(str(path), heading["files"], values, blocks)
+    used: set[str] = set()
+    for block in blocks:
+        for sentence in block.sentences if block.kind != "show" else ():
+            _require_sound(prose, sentence)
+            used |= _names(sentence)
+    if unused := [name for name in values if name not in used]:
+        raise ContactIdError(f"{path}: no sentence has the value {unused[0]}", "remove its line")
+    points = tuple(
+        block.sentences[0].text for block in _summary(blocks) if block.kind == "subheading"
+    )
+    if points != SUMMARY:
+        raise ContactIdError(
+            f"{path}: its summary has {', '.join(points) or 'no points'}",
+            f"give it {', '.join(SUMMARY)}",
+        )
+    return prose
+
+
+def _block(text: str) -> Block:
+    kinds = {"## ": "subheading", "# ": "heading", "* ": "item", "@show ": "show"}
+    mark = next((mark for mark in kinds if text.startswith(mark)), "")
+    body = " ".join(text.removeprefix(mark).split())
+    if kinds.get(mark) == "show":
+        return Block("show", tuple(map(Sentence, body.split())))
+    return Block(kinds.get(mark, "paragraph"), tuple(_sentences(body)))
+
+
+def _sentences(text: str) -> list[Sentence]:
+    """A text's sentences; what one needs stands behind its end."""
+    written_ones: list[str] = []
+    for piece in _END.split(text):
+        behind = _NEEDS.match(piece)
+        if behind and written_ones:
+            written_ones[-1] += behind[0]
+            piece = piece[behind.end() :].strip()
+        if piece:
+            written_ones.append(piece)
+    return [_sentence(one) for one in written_ones]
+
+
+def _sentence(text: str) -> Sentence:
+    needs = _NEED.findall(text)
+    claims = [of.split(" = ", 1) for kind, of in needs if kind == "claim"]
+    return Sentence(
+        text=_NEED.sub("", text).strip(),
+        holds=tuple(of for kind, of in needs if kind == "holds"),
+        claims=tuple((name, verdict) for name, verdict in claims),
+    )
+
+
+def _names(sentence: Sentence) -> set[str]:
+    """The values that a sentence and what it needs have."""
+    needed = (name for one in sentence.holds for name in _names_in(one))
+    return {*_VALUE.findall(sentence.text), *needed}
+
+
+def _names_in(expression: str) -> list[str]:
+    """The values that an expression has, each once."""
+    try:
+        nodes = ast.walk(ast.parse(expression, mode="eval"))
+    except SyntaxError as problem:
+        raise ContactIdError(
+            f"{{holds {expression}}} isn't an expression: {problem.msg}", "correct it"
+        ) from problem
+    names = (node.id for node in nodes if isinstance(node, ast.Name))
+    return [name for name in dict.fromkeys(names) if name != "abs"]
+
+
+def _require_sound(prose: Prose, sentence: Sentence) -> None:
+    number = re.search(r"\S*\d\S*", _NOT_RESULTS.sub("", sentence.text))
+    problem = ""
+    if number:
+        problem = f"has {number[0]}, which is no value"
+    elif unknown := _names(sentence) - set(prose.values):
+        problem = f"has {min(unknown)}, which is none of its values"
+    elif _VALUE.search(sentence.text) and not (sentence.holds or sentence.claims):
+        problem = "has a value, and nothing that must hold"
+    if problem:
+        raise ContactIdError(
+            f'{prose.path}: "{sentence.text}" {problem}',
+            "name the value, and put {holds ...} or {claim ...} behind the sentence",
+        )
+
+
+def _summary(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks below the heading of the summary."""
+    begins = [k for k, block in enumerate(blocks) if block.kind == "heading"]
+    starts = [k for k in begins if blocks[k].sentences[0].text == _SUMMARY_TITLE]
+    if not starts:
+        return []
+    end = next((k for k in begins if k > starts[0]), len(blocks))
+    return list(blocks[starts[0] + 1 : end])
+
+
+def parted(prose: Prose) -> tuple[list[Block], list[Block]]:
+    """The summary's blocks, and those of the text."""
+    summary = _summary(prose.blocks)
+    inside = {id(block) for block in summary}
+    text = [block for block in prose.blocks if id(block) not in inside]
+    return summary, [block for block in text if block.sentences[0].text != _SUMMARY_TITLE]
+
+
+def read_values(prose: Prose, files: Mapping[str, str]) -> dict[str, float]:
+    """The prose's values.
+
+    Parameters
+    ----------
+    files : where each file is, by its short name
+
+    Raises
+    ------
+    ContactIdError : where a value isn't one number of its file
+    """
+    tables: dict[str, pd.DataFrame] = {}
+    values = {}
+    for name, value in prose.values.items():
+        if value.file not in tables:
+            tables[value.file] = read_texts([Path(files[value.file])])
+        try:
+            values[name] = value.of(tables[value.file])
+        except ValueError as problem:
+            raise ContactIdError(
+                f"{prose.path}: {name}: {prose.files[value.file]}: {problem}", "correct its line"
+            ) from problem
+    return values
+
+
+def require_true(prose: Prose, values: Mapping[str, float], verdicts: Mapping[str, str]) -> None:
+    """Hold every sentence against the results.
+
+    Parameters
+    ----------
+    values : of :func:`read_values`
+    verdicts : what came of the paper's sentences, by their names
+
+    Raises
+    ------
+    ContactIdError : names the first sentence that doesn't hold, what it needs, and what is so
+    """
+    for block in prose.blocks:
+        for sentence in block.sentences if block.kind != "show" else ():
+            problem = next(
+                (
+                    f"needs {name} to be {verdict}, and it is {verdicts.get(name, 'no claim')}"
+                    for name, verdict in sentence.claims
+                    if verdicts.get(name) != verdict
+                ),
+                "",
+            )
+            untrue = next((one for one in sentence.holds if not _holds(one, values)), None)
+            if untrue is not None:
+                are = ", ".join(f"{name} is {values[name]:.6g}" for name in _names_in(untrue))
+                problem = f"needs {untrue}, but {are}"
+            if problem:
+                said = filled(prose, sentence.text, values)
+                raise ContactIdError(f'{prose.path}: "{said}" {problem}', _REMEDY)
+
+
+def _holds(expression: str, values: Mapping[str, float]) -> bool:
+    answer: Any = pd.DataFrame([dict(values)]).eval(expression, engine="python")
+    return bool(answer.iloc[0])
+
+
+def filled(prose: Prose, text: str, values: Mapping[str, float]) -> str:
+    """A sentence with its values written."""
+    return _VALUE.sub(lambda name: prose.values[name[1]].written(values[name[1]]), text)

@@ -1,0 +1,95 @@
+"""Text in spans, which a layout sets without reading marks: a span is plain text, or a kind with
+spans in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from typing import Any
+
+from markupsafe import escape
+
+Span = str | dict[str, Any]
+_KINDS = {"i": "emph", "em": "emph", "sub": "sub", "sup": "sup"}
+_INDEXED = re.compile(r"\b([A-Za-zμη])_([A-Za-z0-9]+)")
+_EXPONENT = re.compile(r"(-?[\d.]+)e([+-]\d+)")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_CODE = re.compile(r"(`[^`]+`)")
+_EMPHASIS = re.compile(r"(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])")
+
+
+def number(text: str) -> str:
+    """A number as Python writes it, as it is printed.
+
+    >>> [number(text) for text in ("-0.5", "1e+08", "inf")]
+    ['\N{MINUS SIGN}0.5', '1 · 10⁸', '∞']
+    """
+    parts = _EXPONENT.fullmatch(text)
+    if parts:
+        return f"{number(parts[1])} · 10{str(int(parts[2])).translate(_RAISED)}"
+    return text.replace("inf", "∞").replace("-", "\N{MINUS SIGN}")
+
+
+def of_text(text: str, links: Mapping[str, str] | None = None) -> list[Span]:
+    """A text of ours: code between backticks, emphasis between asterisks, indices as in ``e_N``.
+
+    Parameters
+    ----------
+    links : where words such as ``Figure 12`` lead, by these words
+
+    >>> of_text("so e_N")
+    ['so ', {'kind': 'emph', 'body': ['e']}, {'kind': 'sub', 'body': ['N']}]
+    """
+    spans: list[Span] = []
+    for k, part in enumerate(_CODE.split(text)):
+        if k % 2:
+            spans.append({"kind": "code", "body": [part.strip("`")]})
+        else:
+            marked = _INDEXED.sub(r"<i>\1</i><sub>\2</sub>", str(escape(part)))
+            spans += of_markup(_EMPHASIS.sub(r"<em>\1</em>", marked))
+    return _linked(spans, links) if links else spans
+
+
+def _linked(spans: list[Span], links: Mapping[str, str]) -> list[Span]:
+    names = "|".join(map(re.escape, sorted(links, key=len, reverse=True)))
+    pattern = re.compile(rf"\b({names})\b", re.IGNORECASE)
+    targets = {words.lower(): target for words, target in links.items()}
+    linked: list[Span] = []
+    for span in spans:
+        if not isinstance(span, str):
+            linked.append(span)
+            continue
+        for k, part in enumerate(pattern.split(span)):
+            to = targets.get(part.lower(), "")
+            linked.append({"kind": "link", "to": to, "body": [part]} if k % 2 else part)
+    return [span for span in linked if span != ""]
+
+
+def of_markup(markup: str) -> list[Span]:
+    """Text with the elements ``i``, ``em``, ``sub`` and ``sup`` of HTML."""
+    reader = _Reader()
+    reader.feed(markup)
+    reader.close()
+    return reader.spans
+
+
+class _Reader(HTMLParser):
+    """Collects spans; an element of another name is an error of ours."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.spans: list[Span] = []
+        self._open: list[list[Span]] = [self.spans]
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        body: list[Span] = []
+        self._open[-1].append({"kind": _KINDS[tag], "body": body})
+        self._open.append(body)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self._open[-1].append(data)

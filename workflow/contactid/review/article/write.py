@@ -1,0 +1,191 @@
+"""Write the articles of a run's studies: pdf and html from one layout, by typst, and what describes
+them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import typst
+import yaml
+
+from contactid import __version__
+from contactid.core.atomic import replacing
+from contactid.output.fits import read_json
+from contactid.output.recordings import run_had
+from contactid.output.statements import read_statements
+from contactid.output.tables import read_csv
+from contactid.output.typesetting import as_printed
+from contactid.review.article import content
+from contactid.review.article.metadata import write_metadata
+from contactid.review.article.prose import Prose, parted, read_prose, read_values, require_true
+from contactid.review.crate import UNCITED, read_citation
+from contactid.review.report.digest import Asked, all_names, check_rows, claim_rows
+
+_DATA, _STYLE = "article.json", "report.css"
+# what a reader's program asks of a pdf that everybody can read: tags, a title, alternative texts
+_ACCESSIBLE: list[Any] = ["ua-1"]
+
+
+def write_articles(
+    studies: Sequence[str],
+    run: str,
+    described: Mapping[str, Sequence[Mapping[str, Any]]],
+    checks: str,
+    claims: str,
+    artefacts: str,
+    cards: Sequence[str],
+    files: Sequence[str],
+    wording: str,
+    published: Sequence[str],
+    ledgers: Sequence[str],
+    reasons: str,
+    prose: Sequence[str],
+    quoted: Sequence[str],
+    citation: Sequence[str],
+    layout: str,
+    style: str,
+    pdf: Sequence[str],
+    html: Sequence[str],
+    metadata: Sequence[str],
+    codecheck: Sequence[str],
+) -> None:
+    """Write the articles, after holding every sentence of their prose against the run's results.
+
+    Parameters
+    ----------
+    studies, run : the studies in the articles' order, and the run's name
+    described : of each study what its printed tables say of themselves
+        (:func:`contactid.output.artefacts.typesettings`)
+    checks, claims, artefacts, cards : the run's files; the folder of ``checks`` is the run's
+    files : all files that the studies made
+    wording, published, ledgers, reasons : as the report has them
+        (:func:`contactid.review.report.collect.collect`)
+    prose, quoted
+        the studies' prose where it is about this run, and the files that its values come from, one
+        prose after the other
+    citation : CITATION.cff where there is one
+    layout, style : what sets an article, and the style of its html
+    pdf, html, metadata, codecheck : what to write of each study
+
+    Raises
+    ------
+    ContactIdError : where a sentence of the prose doesn't hold
+    """
+    folder, table = Path(checks).parent, read_csv(checks)
+    words = yaml.safe_load(Path(wording).read_text(encoding="utf-8"))
+    why = yaml.safe_load(Path(reasons).read_text(encoding="utf-8"))
+    names = all_names(table, {study: about.get("words", {}) for study, about in words.items()})
+    asked: Asked = {
+        (Path(file).stem.removesuffix("_claims"), one.artefact, one.name, one.condition): one.asks
+        for file in ledgers
+        for one in read_statements(file)
+    }
+    rows = check_rows(table, asked, why, names)
+    sentences = claim_rows(pd.read_csv(claims, dtype=str, keep_default_na=False), rows, names)
+    printed = {Path(file).stem: read_csv(file) for file in published}
+    listed = read_json(artefacts)["studies"]
+    told = [read_json(card) for card in cards if card.endswith(".json")]
+    cited = read_citation(citation[0]) if citation else UNCITED
+    texts, left = {}, list(quoted)
+    for file in prose:
+        one = read_prose(file)
+        texts[Path(file).stem] = one, dict(zip(one.files, left, strict=False))
+        left = left[len(one.files) :]
+    outputs = zip(pdf, html, metadata, codecheck, strict=True)
+    for study, (page, html_page, described_by, manifest) in zip(studies, outputs, strict=True):
+        own = table[table["study"] == study]
+        sources = content.Sources(
+            about=words.get(study, {}),
+            checks=[row for row in rows if row.study == study],
+            claims=[claim for claim in sentences if claim.study == study],
+            declared=listed[study],
+            described=described[study],
+            judged=as_printed(own, printed[study]),
+            folder=folder,
+        )
+        data = article_of(sources, *texts.get(study, (None, {})))
+        data |= {
+            "study": study,
+            "run": run,
+            "version": __version__,
+            "authors": cited["authors"],
+            "paper": paper_of(study, sources.about, cited),
+            "had": run_had("This study", [card for card in told if card["study"] == study]),
+        }
+        typeset(data, folder, layout, style, page, html_page)
+        write_metadata(data, listed[study], described_by, manifest)
+
+
+def paper_of(study: str, about: Mapping[str, Any], cited: Mapping[str, Any]) -> dict[str, Any]:
+    """A study's paper as CITATION.cff has it; where it isn't there, as the report calls it."""
+    known = {"name": about.get("paper", study), "authors": [], "year": "", "doi": ""}
+    cited_ones = (paper for paper in cited["papers"] if paper["study"] == study)
+    return next(cited_ones, known | {"url": about.get("link", "")})
+
+
+def article_of(
+    sources: content.Sources, prose: Prose | None, files: Mapping[str, str]
+) -> dict[str, Any]:
+    """What an article says that is the study's alone; without prose, tables, figures and verdicts.
+
+    Parameters
+    ----------
+    files : where the prose's csv files are, by their short names
+    """
+    claims = content.numbered(sources.claims)
+    summary: list[dict[str, Any]] = []
+    text: list[dict[str, Any]] = []
+    if prose is not None:
+        values = read_values(prose, files)
+        require_true(prose, values, {claim.name: claim.verdict for claim in sources.claims})
+        summary, text = (
+            content.text_blocks(prose, blocks, values, claims, sources) for blocks in parted(prose)
+        )
+    shown = content.shown(sources)
+    placed = {name for block in text if block["kind"] == "show" for name in block["names"]}
+    return {
+        "summary": summary,
+        "text": text,
+        "shown": shown,
+        "rest": [key for key in shown if key not in placed and key.startswith(content.PAPERS)],
+        "claims": claims,
+        "sections": content.by_section(claims),
+        "datasets": content.datasets(sources),
+        "abstract": content.abstract(claims),
+        "counts": content.counts(sources.claims),
+        "against": content.against(sources),
+        "lacking": content.lacking(sources),
+        "verdicts": content.verdict_words(),
+    }
+
+
+def typeset(
+    data: Mapping[str, Any], folder: Path, layout: str, style: str, pdf: str, html: str
+) -> None:
+    """Set one article, twice.
+
+    Equal data give equal bytes: no date is written, and of fonts only typst's own are used.
+    """
+    files: Any = {
+        "main": Path(layout).read_bytes(),
+        _DATA: json.dumps(data, ensure_ascii=False).encode(),
+        _STYLE: Path(style).read_bytes(),
+    }
+    for parts in data["shown"].values():
+        for part in parts:
+            if part["kind"] == "figure":
+                files[part["file"]] = (folder / part["file"]).read_bytes()
+    pages: dict[Any, str] = {"pdf": pdf, "html": html}
+    for format, page in pages.items():
+        standards = _ACCESSIBLE if format == "pdf" else []
+        made = typst.compile(
+            files, format=format, ignore_system_fonts=True, pdf_standards=standards,
+            sys_inputs={"format": format},
+        )  # fmt: skip
+        with replacing(page) as partial:
+            Path(partial).write_bytes(made)
