@@ -31,7 +31,10 @@ def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
     options(parser, QUATERNION, UP, MIRROR, FORCE)
     parser.add_argument(
-        "recording", metavar="x.csv", help="one recording; its columns are named above"
+        "recording",
+        metavar="x.csv",
+        nargs="+",
+        help="a recording, or several of one object; its columns are named above",
     )
     parser.add_argument(
         "--hull",
@@ -64,7 +67,7 @@ def run(given: Namespace) -> Sequence[str]:
     """
     from contactid.output.own_report import refuse_missing, reported, say
 
-    refuse_missing(given.recording, given.hull, given.noise)
+    refuse_missing(*given.recording, given.hull, given.noise)
     stated = stated_by(given)
 
     def make() -> Result:
@@ -80,4 +83,4 @@ def run(given: Namespace) -> Sequence[str]:
             progress=say,
         )
 
-    return reported(given.report, given.recording, make)
+    return reported(given.report, ", ".join(given.recording), make)

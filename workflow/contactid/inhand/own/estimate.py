@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
+from contactid.core.errors import ContactIdError
 from contactid.core.inertia import consistency, geodesic_distance, tensor
+from contactid.inhand.identify.advice import NAMES, SHOWN, Advice, advise, told_sentence
 from contactid.inhand.identify.disturbance_models import Model
+from contactid.inhand.identify.joint import JointFit, fit_jointly, told_covariance
 from contactid.inhand.identify.latent_errors import LEVELS
 from contactid.inhand.identify.likelihood import (
     INTERVAL,
@@ -35,16 +39,12 @@ from contactid.output.simulator_formats import IdentifiedBody
 from contactid.sources.conventions import STATED, Convention, Judged, explained
 from contactid.sources.recorded_table import Source, name_of
 
-NAMES = (
-    "mass", "center_x", "center_y", "center_z", "inertia_xx", "inertia_yy", "inertia_zz",
-    "inertia_xy", "inertia_xz", "inertia_yz",
-)  # fmt: skip
 _UNITS = ("kg", "m", "m", "m", *("kg m2",) * 6)
 _COMPARED = 4  # of the parameters: mass and centre, which two conventions' answers are compared by
 
 
 def estimate(
-    recording: Source,
+    recording: Source | Sequence[Source],
     hull: Hull,
     noise: Noise,
     *,
@@ -64,7 +64,8 @@ def estimate(
         ``contact_position_<name>_x`` and so on (m), both in B. A csv file, a DataFrame, or a
         Dataset whose ``contact_force`` (sample, contact, axis) has coordinates;
         :mod:`contactid.inhand.own.files` has all of it. Without a time, rows are still poses,
-        which tell mass and centre alone.
+        which tell mass and centre alone. Several recordings of one object, with times, are
+        estimated from together: one body, and for each a zero and disturbances of its own.
     hull
         (v, 3) m in B, points whose convex hull holds the object; or a csv file or mesh of them.
     noise
@@ -82,7 +83,8 @@ def estimate(
         ``_yz`` (kg m2 about the centre, axes of B); ``told_by`` is ``prior`` where the data move a
         value by less than a standard error from a uniform body in the hull. ``residuals``: of
         force, torque, position and orientation, (frame, xyz) in N, N m, m and rad. Tables:
-        ``naive``, the uniform body beside; ``disturbances``, the mass under each model of what
+        ``advice``, the errors to expect once another motion is recorded, too; ``naive``, the
+        uniform body beside; ``disturbances``, the mass under each model of what
         disturbs; ``origin``, the tensor about B's origin; ``noise``, what the recording shows over
         what is stated.
 
@@ -93,7 +95,10 @@ def estimate(
         or none does.
     """
     stated = Convention(columns or {}, units or {}, frame or {})
-    return result_of(explained_recording(recording, hull, noise, stated, progress))
+    if isinstance(recording, Source):
+        recording = [recording]
+    every = [explained_recording(one, hull, noise, stated, progress) for one in recording]
+    return result_of(every[0]) if len(every) == 1 else result_of_several(every)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +204,7 @@ def estimate_own(recording: OwnRecording) -> OwnEstimate:
 def result_of(found: OwnEstimate) -> Result:
     """An estimate as a :class:`Result`."""
     fit, recording = found.fit, found.recording
+    advice = None if recording.still else advise(recording.stretches, fit)
     params = _params(found)
     residuals, covariance = residuals_and_covariance(recording, fit)
     named = list(params.index[: len(covariance)])
@@ -212,6 +218,8 @@ def result_of(found: OwnEstimate) -> Result:
         "noise": pd.DataFrame({"error": LEVELS, "over_stated": np.sqrt(fit.levels)}),
         "origin": _origin(fit),
     }
+    if advice is not None:
+        tables["advice"] = advice.table[list(SHOWN)]
     return Result(
         title=f"Object in {recording.name}",
         params=params,
@@ -219,7 +227,7 @@ def result_of(found: OwnEstimate) -> Result:
         residuals=residuals,
         reasons=_reasons(fit),
         warnings=found.warnings,
-        notes=_notes(found),
+        notes=_notes(found, advice),
         record=_record(found),
         tables=tables,
         figures={
@@ -232,8 +240,76 @@ def result_of(found: OwnEstimate) -> Result:
         body=_simulator_body(found),
         headline=_headline(found),
         limits=limits(recording),
-        shown=("disturbances", "naive", "noise"),
+        shown=("disturbances", "naive", "noise", *(["advice"] if advice is not None else [])),
         remedy="Move the object more strongly, or record it longer",
+    )
+
+
+def result_of_several(every: Sequence[OwnEstimate]) -> Result:
+    """Estimates of one object from several recordings, as one of all together.
+
+    Raises
+    ------
+    ContactIdError
+        Where one has no times.
+    """
+    recordings, fits = [one.recording for one in every], [one.fit for one in every]
+    for one in recordings:
+        if one.still:
+            raise ContactIdError(
+                f"{one.name} has no time, so it is still poses", "Estimate from it alone"
+            )
+    joint = fit_jointly([one.stretches for one in recordings], fits, recordings[0].gain_sd)
+    names = " and ".join(one.name for one in recordings)
+    model = next(one for one in fits[0].models if one.names == joint.disturbances)
+    fit = replace(
+        fits[0], body=joint.body, uniform=joint.uniform, errors=joint.errors, models=(model,),
+        fit_errors=joint.fit_errors, iterations=joint.iterations, converged=joint.converged,
+    )  # fmt: skip
+    found = replace(every[0], fit=fit)
+    params = _params(found)
+    covariance = told_covariance(joint.calibrated, joint.body.vector)[: len(NAMES), : len(NAMES)]
+    alone = {
+        "recording": [one.name for one in recordings],
+        "rows": [one.rows for one in recordings],
+        "mass_kg": [one.body.mass for one in fits],
+        "error_kg": [one.errors[0] for one in fits],
+        "taken_out": [words(one.models[0]) for one in fits],
+    }
+    told = told_sentence(joint.body, joint.covariance, recordings[0].hull)
+    return Result(
+        title=f"Object in {names}",
+        params=params,
+        covariance=pd.DataFrame(covariance, index=NAMES, columns=NAMES),
+        residuals=_wrench_residuals(joint),
+        reasons=_reasons(fit),
+        warnings=tuple(f"{one.recording.name}: {line}" for one in every for line in one.warnings),
+        notes=(told, *(f"{one.name}: {line}" for one in recordings for line in one.notes)),
+        record={"recordings": alone["recording"], "disturbances": list(joint.disturbances)},
+        tables={"alone": pd.DataFrame(alone), "naive": _naive(found, params)},
+        body=_simulator_body(found),
+        headline=_headline(found),
+        limits=limits(recordings[0]),
+        shown=("alone", "naive"),
+        remedy="Move the object more strongly, or record it longer",
+    )
+
+
+def _wrench_residuals(joint: JointFit) -> xr.Dataset:
+    """Of all recordings, one after the other."""
+    left = np.concatenate([one for _, one in joint.residuals])
+    counts = [len(times) for times, _ in joint.residuals]
+    channels = {"force": (left[:, :3], "N"), "torque": (left[:, 3:], "N m")}
+    return xr.Dataset(
+        {
+            name: (("frame", "xyz"), values, {"units": unit})
+            for name, (values, unit) in channels.items()
+        },
+        coords={
+            "xyz": list("xyz"),
+            "time": ("frame", np.concatenate([times for times, _ in joint.residuals])),
+            "recording": ("frame", np.repeat(np.arange(len(counts)), counts)),
+        },
     )
 
 
@@ -321,9 +397,10 @@ def _headline(found: OwnEstimate) -> tuple[str, ...]:
     )
 
 
-def _notes(found: OwnEstimate) -> tuple[str, ...]:
+def _notes(found: OwnEstimate, advice: Advice | None) -> tuple[str, ...]:
     squares, degrees = found.fit.misfit * found.fit.degrees, found.fit.degrees
     return (
+        *(advice.sentences if advice is not None else ()),
         *found.recording.notes,
         f"chi2 by the stated noise: {squares:.4g}, expected {degrees}.",
     )

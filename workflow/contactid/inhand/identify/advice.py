@@ -1,0 +1,372 @@
+"""What a recording tells of an object, and which motion to record next.
+
+*Told* is what the data alone know well: mass, coordinates of the centre of mass, moments about the
+body's axes, and sums and differences of two moments where these are known better than each.
+
+*Next* is another recording of the same object by the same sensors: as much again of the same
+motion, twice the turn, or swings about the body's axes. Swings are no faster than the recorded
+motion (95 % of its moments), in turning and in angular acceleration, and turn no further from its
+mean orientation. What such a recording would say is the estimator's own information of a simulated
+motion (:class:`.joint.FittedRecording`), at the noise levels and with the disturbances that the
+present recording shows, with a zero of its own. It is added to the present one. Best are the swings
+with the least expected geodesic distance (eq. 20) from the truth (A-optimal in the metric of that
+distance: Atkinson, Donev, Tobias, *Optimum Experimental Designs*, 2007).
+
+*Two errors* are predicted. The stated error is that of the data, as an estimate states it. The
+expected error is that of the answer, which knows the object's hull, too: of the information with
+the prior's curvature added (:func:`prior_information`). Both leave calibration out, which no motion
+mends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import logm
+
+from contactid.core import rotations
+from contactid.core.inertia import InertialParameters, pseudo_inertia
+from contactid.inhand.identify.joint import (
+    Evidence,
+    FittedRecording,
+    followed,
+    summed,
+    told_covariance,
+    told_errors,
+)
+from contactid.inhand.identify.kinematics import rotation_exp, rotation_log
+from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT
+from contactid.inhand.identify.likelihood import RecordingFit, told_parameters
+from contactid.inhand.identify.linearised import PresentRecording
+from contactid.inhand.identify.smoothing import WIDER, smoothed_motion
+from contactid.inhand.identify.wrench import PARAMETERS
+from contactid.inhand.readers.recordings import RecordedSignals
+from contactid.inhand.simulate.swing import LEAST_SWINGS, Swing
+
+NAMES = (
+    "mass", "center_x", "center_y", "center_z", "inertia_xx", "inertia_yy", "inertia_zz",
+    "inertia_xy", "inertia_xz", "inertia_yz",
+)  # fmt: skip
+#: Columns of the table that a page has room for.
+SHOWN = ("motion", "seconds", "expected_distance", *(f"expected_{name}" for name in NAMES[:7]))
+PRESENT, TWICE, ANYWHERE = "as recorded", "twice the turn", "slow tilts of 90 degrees"
+_USUAL = (
+    0.95  # share of the moments of a recording that are as fast as its fastest swing, or slower
+)
+_STILL = 0.05  # rad/s; from a slower recording nothing is known of how it may be moved
+_FURTHEST = 0.5 * np.pi  # rad, from the mean orientation; beyond it twice the turn means nothing
+_TOLD = 0.1  # relative error up to which a mass or moment counts as told
+_TOLD_CENTER = 0.02  # of the hull's length, the same of the centre's coordinates
+_QUICK, _SLOW = 2.0, 2.0  # by which quick shakes and slow tilts are faster and slower than turns
+ALL = [0, 1, 2]
+AXES = {"x": [0], "y": [1], "z": [2], "x, y and z in turn": ALL}
+_MOMENTS = slice(4, 7)  # of told parameters
+_SHAPE = 9  # directions in which bodies of one mass differ
+_BETTER = 0.5  # of the better one's error of two moments, at which their sum or difference is named
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """How a recording was moved.
+
+    Attributes
+    ----------
+    rate, change : rad/s and rad/s2, of turning
+    angle : rad, from the mean orientation
+    seconds : of all its stretches
+    middle : (4,) quaternion of the mean orientation
+    """
+
+    rate: float
+    change: float
+    angle: float
+    seconds: float
+    middle: np.ndarray
+
+    @property
+    def period(self) -> float:
+        """S, of swings that reach both the largest rate and the largest angular acceleration."""
+        return 2.0 * np.pi * self.rate / self.change
+
+    @property
+    def more(self) -> float:
+        """S, of every motion that is looked at: as long as the recording, or for a few swings."""
+        return max(self.seconds, len(ALL) * LEAST_SWINGS * self.period)
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """What is told, and what another recording would bring.
+
+    Attributes
+    ----------
+    table : a row per motion, the present recording first: ``motion``, ``seconds``,
+        ``expected_distance`` (eq. 20, root of the mean square), and ``expected_<name>`` and
+        ``stated_<name>``, standard errors of :data:`NAMES` in kg, m and kg m2
+    sentences : on what is told, what isn't, and what to record next
+    advised : the motion of the table that brings most; empty where the recording hardly moves
+    best : its swings
+    """
+
+    table: pd.DataFrame
+    sentences: tuple[str, ...]
+    advised: str
+    best: Swing | None
+
+
+def advise(stretches: Sequence[RecordedSignals], fit: RecordingFit) -> Advice:
+    """What the stretches of one recording tell, and what to record next, of their estimate."""
+    present, limits = FittedRecording.of(stretches, fit), limits_of(stretches)
+    recording, seconds = present.recording, limits.more
+    (evidence,) = followed([present], fit.body.vector)
+    longer = seconds / limits.seconds
+    others: dict[str, list[Evidence]] = {PRESENT: [], "the same motion": [evidence.times(longer)]}
+    if limits.angle <= _FURTHEST:
+        others[TWICE] = [_evidence(_turned_twice(recording, limits), fit).times(longer)]
+    swings = swings_within(limits, recording)
+    for motion, swing in swings.items():
+        others[motion] = [_evidence(swung(recording, swing), fit)]
+    prior, rows = Prior.near(fit.body, fit.uniform), []
+    alone = summed([evidence])
+    pull = prior.pull(alone.information)
+    for motion, more in others.items():
+        duration = swings[motion].seconds if motion in swings else seconds * len(more)
+        row = {"motion": motion, "seconds": duration}
+        rows.append(row | _predicted([evidence, *more], fit.body, prior, pull))
+    table = pd.DataFrame(rows).set_index("motion", drop=False)
+    within = [motion for motion in swings if motion != ANYWHERE]
+    best = min(within, key=lambda motion: table["expected_distance"][motion], default="")
+    sentences = [told_sentence(fit.body, alone.covariance, recording.signals.hull)]
+    if best:
+        sentences.append(_next_sentence(table, best, swings[best], fit.body))
+    return Advice(table.reset_index(drop=True), tuple(sentences), best, swings.get(best))
+
+
+def told_sentence(body: InertialParameters, covariance: np.ndarray, hull: np.ndarray) -> str:
+    """What the data alone tell, and what they don't, of a body with a covariance (10, 10).
+
+    Moments are those about the body's axes through the centre of mass; products of inertia are in
+    the table.
+    """
+    values = told_parameters(body.vector)
+    covariance = told_covariance(covariance, body.vector)
+    errors, size = np.sqrt(np.diag(covariance)), float(np.ptp(hull, axis=0).max())
+    known: dict[bool, list[str]] = {True: [], False: []}
+    share = errors[0] / values[0]
+    known[bool(share <= _TOLD)].append(f"mass to {_percent(share)}")
+    for axis, error in zip("xyz", errors[1:4], strict=True):
+        known[bool(error <= _TOLD_CENTER * size)].append(f"c_{axis} to {1e3 * error:.2g} mm")
+    shares = errors[_MOMENTS] / values[_MOMENTS]
+    for axis, share in zip("xyz", shares, strict=True):
+        known[bool(share <= _TOLD)].append(f"I_{2 * axis} to {_percent(share)}")
+    known[True] += _pairs(values[_MOMENTS], covariance[_MOMENTS, _MOMENTS])
+    told, untold = (", ".join(known[one]) or "nothing" for one in (True, False))
+    return f"Told by the data, calibration apart: {told}. Hardly or not: {untold}."
+
+
+def _pairs(moments: np.ndarray, covariance: np.ndarray) -> list[str]:
+    """Sums and differences of two of three moments that are told where one of the two isn't."""
+    errors, words = np.sqrt(np.diag(covariance)), []
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        both = [one, other]
+        total = moments[both].sum()
+        if np.all(errors[both] <= _TOLD * moments[both]):
+            continue
+        for sign, name in ((1.0, "+"), (-1.0, "-")):
+            combined = np.array([1.0, sign])
+            error = float(np.sqrt(combined @ covariance[np.ix_(both, both)] @ combined))
+            if error <= min(_TOLD * total, _BETTER * errors[both].min()):
+                axes = f"I_{2 * 'xyz'[one]} {name} I_{2 * 'xyz'[other]}"
+                words.append(f"{axes} to {_percent(error / total)} of the sum")
+    return words
+
+
+def _next_sentence(table: pd.DataFrame, best: str, swing: Swing, body: InertialParameters) -> str:
+    """What to record next, and what it is expected to bring."""
+    how = (
+        f"{swing.swings} swings of {np.degrees(swing.angle):.0f} degrees to either side in "
+        f"{swing.period:.2g} s each"
+    )
+    moments = np.diag(body.inertia_at_center)
+    scales = {"mass": (100.0 / body.mass, "%")} | dict.fromkeys(NAMES[1:4], (1000.0, "mm"))
+    scales |= {name: (100.0 / one, "%") for name, one in zip(NAMES[4:7], moments, strict=True)}
+    brought = ", ".join(
+        f"{name} {scale * table[f'expected_{name}'][PRESENT]:.2g} -> "
+        f"{scale * table[f'expected_{name}'][best]:.2g} {unit}"
+        for name, (scale, unit) in scales.items()
+    )
+    return f"Next, record {best}: {how} ({swing.seconds:.2g} s). Expected errors: {brought}."
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.2g} %" if share < 1.0 else "100 % or more"
+
+
+def _evidence(recording: PresentRecording, fit: RecordingFit) -> Evidence:
+    same = FittedRecording(recording, fit, fit.models[0].names)
+    return same.evidence(fit.body.vector)
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What the estimate takes for likely beforehand, near a body: :data:`.likeliest_body.PRIOR_WEIGHT`
+    times half the squared geodesic distance (eq. 20) to the uniform body, whatever the mass.
+
+    Attributes
+    ----------
+    information : (10, 10) its curvature; the mass's logarithm has a deviation of one
+    slope : (10,)
+    width : variance of such bodies over what the weight says, 1 or more: the body's own squared
+        distance over its expectation
+    """
+
+    information: np.ndarray
+    slope: np.ndarray
+    width: float
+
+    @classmethod
+    def near(cls, body: InertialParameters, uniform: InertialParameters) -> Prior:
+        """With ``M_i = P^-1 dP / dtheta_i`` and ``L = log(P_0^-1 P)``, of trace zero: curvature ``1/4
+        tr(M_i M_j)`` less its part along the mass, ``1/16 tr(M_i) tr(M_j)``, and slope ``1/4 tr(L
+        M_i)``, times the weight. The curvature is the metric's: right to second order in the
+        distance.
+        """
+        relative = _relative_slopes(body)
+        along_mass = 0.25 * np.trace(relative, axis1=1, axis2=2)
+        by_mass = np.eye(PARAMETERS)[0] / body.mass
+        curvature = PRIOR_WEIGHT * (distance_metric(body) - np.outer(along_mass, along_mass))
+        before, now = pseudo_inertia(uniform.vector), pseudo_inertia(body.vector)
+        log = np.real(logm(np.linalg.solve(before, now)))
+        log -= 0.25 * np.trace(log) * np.eye(len(log))
+        slope = 0.25 * PRIOR_WEIGHT * np.einsum("ij,aji->a", log, relative)
+        squared = 0.25 * PRIOR_WEIGHT * float(np.trace(log @ log))
+        return cls(curvature + np.outer(by_mass, by_mass), slope, max(1.0, squared / _SHAPE))
+
+    def pull(self, known: np.ndarray) -> np.ndarray:
+        """(10, 10) mean square of its slope at the truth, of an information (10, 10) that knows it.
+
+        The truth is about the answer under a prior of this width, which is a step from the present
+        one.
+        """
+        spread = np.linalg.inv(known + self.information / self.width)
+        step = spread @ self.slope * (1.0 - 1.0 / self.width)
+        at_truth = self.slope + self.information @ step
+        return np.outer(at_truth, at_truth) + self.information @ spread @ self.information
+
+
+def _predicted(
+    every: Sequence[Evidence], body: InertialParameters, prior: Prior, pull: np.ndarray
+) -> dict[str, float]:
+    """A row of the table, of evidence that is added up and the prior's pull (10, 10)."""
+    total, vector = summed(every), body.vector
+    answer = np.linalg.inv(total.information + prior.information)
+    by_noise = total.information @ total.covariance @ total.information
+    expected = answer @ (by_noise + pull) @ answer
+    distance = float(np.sqrt(np.vdot(distance_metric(body), expected)))
+    return {"expected_distance": distance} | {
+        f"{kind}_{name}": error
+        for kind, covariance in (("expected", expected), ("stated", total.covariance))
+        for name, error in zip(NAMES, told_errors(covariance, vector), strict=False)
+    }
+
+
+def distance_metric(body: InertialParameters) -> np.ndarray:
+    """(10, 10) of the squared geodesic distance (eq. 20) between a body and one near it.
+
+    ``1/4 tr(M_i M_j)`` with ``M_i = P^-1 dP / dtheta_i``.
+    """
+    relative = _relative_slopes(body)
+    return 0.25 * np.einsum("aij,bji->ab", relative, relative)
+
+
+def _relative_slopes(body: InertialParameters) -> np.ndarray:
+    """(10, 4, 4) of the pseudo-inertia matrix by the parameters, times its inverse."""
+    slopes = np.array([pseudo_inertia(one) for one in np.eye(PARAMETERS)])
+    return np.linalg.solve(pseudo_inertia(body.vector), slopes)
+
+
+def limits_of(stretches: Sequence[RecordedSignals]) -> Limits:
+    """How a recording was moved, of its smoothed poses."""
+    smoothed = [smoothed_motion(one, WIDER) for one in stretches]
+    turned = rotations.as_rotation(np.concatenate([orientation for _, orientation, _ in smoothed]))
+    middle = turned.mean()
+    rate, change = (
+        np.concatenate([getattr(motion, name) for _, _, motion in smoothed])
+        for name in ("rate", "rate_change")
+    )
+    return Limits(
+        rate=float(np.quantile(np.linalg.norm(rate, axis=1), _USUAL)),
+        change=float(np.quantile(np.linalg.norm(change, axis=1), _USUAL)),
+        angle=float((middle.inv() * turned).magnitude().max()),
+        seconds=sum(float(np.ptp(one.time)) for one in stretches),
+        middle=rotations.as_quaternions(middle),
+    )
+
+
+def swings_within(limits: Limits, recording: PresentRecording) -> dict[str, Swing]:
+    """Swings about the contacts' middle by what they are called, as fast and as far as the limits
+    allow.
+
+    None where the recording hardly moves, so that nothing is known of how it may be moved.
+    """
+    if limits.rate < _STILL:
+        return {}
+    pivot = recording.signals.points.mean(axis=(0, 1))
+
+    def swing(axes: list[int], period: float, furthest: float = limits.angle) -> Swing:
+        count = max(LEAST_SWINGS, round(limits.more / (len(axes) * period)))
+        unit = Swing(np.eye(3)[axes], 1.0, period, count, limits.middle, pivot)
+        rate, change = unit.peaks()
+        angle = min(limits.rate / rate, limits.change / change, furthest)
+        return replace(unit, angle=angle)
+
+    found: dict[str, Swing] = {}
+    for words, period in (("turns", limits.period), ("quick shakes", limits.period / _QUICK)):
+        found |= {f"{words} about {about}": swing(axes, period) for about, axes in AXES.items()}
+    found["slow tilts"] = swing(ALL, _SLOW * limits.period)
+    slow = max(_SLOW * limits.period, 2.0 * np.pi * _FURTHEST / limits.rate)
+    found[ANYWHERE] = swing(ALL, slow, _FURTHEST)
+    return found
+
+
+def swung(recording: PresentRecording, swing: Swing) -> PresentRecording:
+    """A recording of swings as the present one's sensors would see it, at its rows' distance."""
+    step = float(np.median(np.diff(recording.signals.time[recording.parts[0]])))
+    time = np.arange(0.0, swing.seconds, step)
+    motion = swing.evaluate(time)
+    parts = [slice(0, len(time))]
+    return _simulated(
+        recording, time, rotations.matrices(motion.orientation), motion.position, parts
+    )
+
+
+def _turned_twice(recording: PresentRecording, limits: Limits) -> PresentRecording:
+    """The same poses, turned twice as far from the mean orientation about the contacts' middle."""
+    pivot, middle = recording.signals.points.mean(axis=(0, 1)), rotations.matrices(limits.middle)
+    turned = middle @ rotation_exp(2.0 * rotation_log(middle.T @ recording.rotations))
+    position = recording.positions + (recording.rotations - turned) @ pivot
+    return _simulated(recording, recording.signals.time, turned, position, recording.parts)
+
+
+def _simulated(
+    recording: PresentRecording, time: np.ndarray, turned: np.ndarray, position: np.ndarray, parts: list[slice],
+) -> PresentRecording:  # fmt: skip
+    """A recording of exact poses; forces, points and their noise are the present one's on average.
+
+    What a recording would tell asks for no more of the forces.
+    """
+    signals = recording.signals
+
+    def mean(values: np.ndarray | None) -> np.ndarray | None:
+        if values is None:
+            return None
+        return np.broadcast_to(values.mean(axis=0), (len(time), *values.shape[1:]))
+
+    series = ("forces", "force_sd", "points", "torques")
+    usual: dict[str, Any] = {name: mean(getattr(signals, name)) for name in series}
+    exact = replace(signals, time=time, rotations=turned, positions=position, **usual)
+    return PresentRecording(exact, parts, turned, position)

@@ -1,0 +1,306 @@
+"""What fitted recordings of one object say of it together: one body, and for each recording a zero
+and disturbances of its own.
+
+The equations of a recording are linear (:mod:`contactid.inhand.identify.linearised`), so its
+likelihood is that of an information matrix and a score, at the noise levels and with the
+disturbances that its own estimate found (:class:`FittedRecording`). Those of several recordings add
+up in the body's ten parameters. The answer is found as for one recording: poses follow it, noise of
+the poses is taken off (:mod:`contactid.inhand.identify.pose_noise`), and the body can exist
+(:mod:`contactid.inhand.identify.likeliest_body`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from contactid.core.inertia import InertialParameters, uniform_body
+from contactid.inhand.identify.disturbance_models import Model, models, thinkable
+from contactid.inhand.identify.latent_errors import LatentErrors
+from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
+from contactid.inhand.identify.likelihood import RecordingFit, told_parameters
+from contactid.inhand.identify.linearised import (
+    LAG,
+    PLACES,
+    Linearised,
+    PresentRecording,
+    gains,
+    linearised,
+    started,
+)
+from contactid.inhand.identify.pose_noise import noise_information, without_noise
+from contactid.inhand.identify.wrench import PARAMETERS
+from contactid.inhand.readers.recordings import RecordedSignals
+
+_ROUNDS = 10  # of linearisation, at most; each recording is near its own answer already
+_LEAST_ROUNDS = 3  # poses start smoothed, and follow the answer within these
+_ARRIVED = 0.1  # standard errors that the answer moves in the last round, as for one recording
+_SETTLED = 0.5  # the same, from which on the answer isn't called settled
+_STEP = 1e-6  # relative, of the parameters' slopes by differences
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What one recording says of the body and of what is its own.
+
+    Attributes
+    ----------
+    model : information and answer; the body's ten parameters come first
+    noise : (10, 10) of the information, what the poses' noise feigns
+    by_gain : (q, c) score of every contact's factor
+    errors : at these equations, for the poses to follow an answer
+    present : the equations
+    """
+
+    model: Model
+    noise: np.ndarray
+    by_gain: np.ndarray
+    errors: LatentErrors
+    present: Linearised
+
+    def times(self, share: float) -> Evidence:
+        """Of a recording of the same motion that is longer by a factor."""
+        model = replace(self.model, information=share * self.model.information)
+        return replace(self, model=model, noise=share * self.noise, by_gain=share * self.by_gain)
+
+
+class FittedRecording:
+    """A recording with the noise levels and disturbances that its own estimate found.
+
+    Parameters
+    ----------
+    recording
+        Its poses are moved by :meth:`follow`.
+    fit
+        Of the same recording, or of another one with the same sensors.
+    disturbances
+        That are taken out.
+    """
+
+    def __init__(
+        self, recording: PresentRecording, fit: RecordingFit, disturbances: tuple[str, ...]
+    ) -> None:
+        self.recording, self._levels, self._disturbances = recording, fit.levels, disturbances
+        size = float(np.abs(recording.signals.hull).max())
+        self._thinkable = thinkable(fit.body.mass, size, recording.signals.gravity)
+
+    @classmethod
+    def of(
+        cls,
+        stretches: Sequence[RecordedSignals],
+        fit: RecordingFit,
+        disturbances: tuple[str, ...] | None = None,
+    ) -> FittedRecording:
+        """At smoothed poses, and forces shifted by the lag that was found; the fit's own
+        disturbances by default.
+        """
+        recording, _ = started(stretches)
+        recording.lag = float(fit.answer[PLACES[LAG]][0])
+        return cls(recording, fit, fit.models[0].names if disturbances is None else disturbances)
+
+    def evidence(self, vector: np.ndarray) -> Evidence:
+        """At the present poses, for parameters (10,) near which their errors count."""
+        recording = self.recording
+        present = linearised(recording, vector)
+        errors = LatentErrors(present.equations, self._levels)
+        every = models(
+            errors.information,
+            errors.score,
+            self._thinkable,
+            recording.lag,
+            self._disturbances,
+            True,
+        )
+        model = next(one for one in every if one.names == self._disturbances)
+        slope = present.equations.slope[:, :, model.columns]
+        size, each = slope.shape[2], gains(recording, present)
+        by_gain = errors.inner(np.concatenate([slope, each], axis=2))[:size, size:]
+        return Evidence(
+            model, noise_information(present, recording.stated, errors), by_gain, errors, present
+        )
+
+    def residuals(self, evidence: Evidence, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Times (m,) s, and (m, 6) N and N m, sensed wrench less what a body (10,) asks for."""
+        equations, answer = evidence.present.equations, evidence.model.given(vector)
+        white = equations.value - equations.slope @ answer
+        left = (evidence.present.roots @ white[..., None])[..., 0]
+        return self.recording.signals.time[self.recording.rows], left
+
+    def follow(self, evidence: Evidence, vector: np.ndarray) -> None:
+        """Move the poses to the likeliest ones of a body (10,)."""
+        self.recording.follow(evidence.errors.pose_errors(evidence.model.given(vector)))
+
+
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """Evidence of several recordings, of the body alone.
+
+    Attributes
+    ----------
+    answer : (10,) parameters that the data want
+    information : (10, 10) without what the poses' noise feigns
+    covariance : (10, 10) of the estimate, calibration left out
+    by_gain : (10, c) change of the answer by the factor of every contact, the same in all recordings;
+        none where there is one contact, whose factor is the common one
+    """
+
+    answer: np.ndarray
+    information: np.ndarray
+    covariance: np.ndarray
+    by_gain: np.ndarray
+
+    def calibrated(self, vector: np.ndarray, gain_sd: float) -> np.ndarray:
+        """(10, 10) covariance with that of the forces' calibration, of every contact's and of all
+        in common.
+        """
+        common = np.outer(vector, vector)
+        return self.covariance + gain_sd**2 * (self.by_gain @ self.by_gain.T + common)
+
+
+def summed(every: Sequence[Evidence]) -> Summed:
+    """The body's ten parameters with all else integrated out."""
+    sizes = [len(one.model.columns) - PARAMETERS for one in every]
+    ends = PARAMETERS + np.cumsum([0, *sizes])
+    contacts = max(one.by_gain.shape[1] for one in every)
+    information, noise = np.zeros((2, ends[-1], ends[-1]))
+    score, by_gain = np.zeros(ends[-1]), np.zeros((ends[-1], contacts))
+    for one, start, end in zip(every, ends[:-1], ends[1:], strict=True):
+        places = np.concatenate([np.arange(PARAMETERS), np.arange(start, end)])
+        own = one.model.information
+        information[np.ix_(places, places)] += own
+        score[places] += own @ one.model.answer[one.model.columns]
+        by_gain[places, : one.by_gain.shape[1]] += one.by_gain
+    noise[:PARAMETERS, :PARAMETERS] = sum(one.noise for one in every)
+    body = slice(0, PARAMETERS)
+    without, covariance = without_noise(information, noise)
+    return Summed(
+        answer=(_inverse(information) @ score)[body],
+        information=_inverse(_inverse(without)[body, body]),
+        covariance=covariance[body, body],
+        by_gain=(_inverse(without) @ by_gain)[body] * (contacts > 1),
+    )
+
+
+def _inverse(matrix: np.ndarray) -> np.ndarray:
+    """Of a positive matrix whose entries have different units."""
+    scale = np.sqrt(np.diag(matrix))
+    return np.linalg.inv(matrix / np.outer(scale, scale)) / np.outer(scale, scale)
+
+
+def told_covariance(covariance: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """(16, 16) of :func:`.likelihood.told_parameters`, of that (10, 10) of a vector (10,)."""
+    size = _STEP * float(np.abs(vector).max())
+    up, down = (
+        np.array([told_parameters(vector + step) for step in sign * size * np.eye(PARAMETERS)])
+        for sign in (1.0, -1.0)
+    )
+    slope = (up - down).T / (2.0 * size)
+    return slope @ covariance @ slope.T
+
+
+def told_errors(covariance: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """(16,) standard errors of the same."""
+    return np.sqrt(np.diag(told_covariance(covariance, vector)))
+
+
+def followed(recordings: Sequence[FittedRecording], vector: np.ndarray) -> list[Evidence]:
+    """Evidence of recordings whose poses have followed a body (10,)."""
+    for _ in range(_LEAST_ROUNDS):
+        every = [one.evidence(vector) for one in recordings]
+        for one, evidence in zip(recordings, every, strict=True):
+            one.follow(evidence, vector)
+    return every
+
+
+@dataclass(frozen=True, eq=False)
+class JointFit:
+    """One body from several recordings.
+
+    Attributes
+    ----------
+    body, uniform : the estimate, and the body of uniform density in the hull with its mass
+    covariance, calibrated : (10, 10) of ``body.vector``, of the fit alone and with calibration
+    disturbances : that are taken out of every recording
+    residuals : of each recording, times (m,) s, and (m, 6) N and N m, sensed less asked for
+    iterations : rounds of linearisation
+    converged : whether the last one moved the answer by less than half a standard error, and its
+        search ended
+    """
+
+    body: InertialParameters
+    uniform: InertialParameters
+    covariance: np.ndarray
+    calibrated: np.ndarray
+    disturbances: tuple[str, ...]
+    residuals: list[tuple[np.ndarray, np.ndarray]]
+    iterations: int
+    converged: bool
+
+    @property
+    def errors(self) -> np.ndarray:
+        """(16,) standard errors of :func:`.likelihood.told_parameters`, calibration included."""
+        return told_errors(self.calibrated, self.body.vector)
+
+    @property
+    def fit_errors(self) -> np.ndarray:
+        """(16,) the same of the fit alone."""
+        return told_errors(self.covariance, self.body.vector)
+
+    @property
+    def by_data(self) -> np.ndarray:
+        """(16,) whether the data move a told parameter by a standard error of the fit or more from
+        the uniform body; the mass where they know it within itself.
+        """
+        away = told_parameters(self.body.vector) - told_parameters(self.uniform.vector)
+        moved = np.abs(away) >= self.fit_errors
+        moved[0] = self.fit_errors[0] < self.body.mass
+        return moved
+
+
+def fit_jointly(
+    every: Sequence[Sequence[RecordedSignals]], fits: Sequence[RecordingFit], gain_sd: float
+) -> JointFit:
+    """One body from the stretches of several recordings with fits of their own.
+
+    All have the disturbances that are likeliest by the sum of their evidence: a cable that a small
+    turn doesn't show carries weight there, too. gain_sd is as for one recording, of the same
+    sensors.
+    """
+    weighed: dict[tuple[str, ...], float] = {}
+    for model in (one for fit in fits for one in fit.models):
+        weighed[model.names] = weighed.get(model.names, 0.0) + model.log_likelihood
+    likeliest = max(weighed, key=lambda names: weighed[names])
+    recordings = [
+        FittedRecording.of(stretches, fit, likeliest)
+        for stretches, fit in zip(every, fits, strict=True)
+    ]
+    hull = recordings[0].recording.signals.hull
+    mass = float(np.mean([one.body.mass for one in fits]))
+    body = min(fits, key=lambda one: one.fit_errors[0] / one.body.mass).body
+    for turn in range(_ROUNDS):
+        near = body.vector
+        found = [one.evidence(near) for one in recordings]
+        total = summed(found)
+        body, solved = likeliest_body(
+            total.answer, total.information, hull, PRIOR_WEIGHT, body, mass
+        )
+        for recording, one in zip(recordings, found, strict=True):
+            recording.follow(one, body.vector)
+        steps = np.abs(body.vector - near) / np.sqrt(np.diag(total.covariance))
+        if turn >= _LEAST_ROUNDS and steps.max() <= _ARRIVED:
+            break
+    return JointFit(
+        body=body,
+        uniform=uniform_body(body.mass, hull),
+        covariance=total.covariance,
+        calibrated=total.calibrated(body.vector, gain_sd),
+        disturbances=likeliest,
+        residuals=[
+            recording.residuals(one, body.vector)
+            for recording, one in zip(recordings, found, strict=True)
+        ],
+        iterations=turn + 1,
+        converged=solved and bool(steps.max() <= _SETTLED),
+    )
