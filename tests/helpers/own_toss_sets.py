@@ -82,6 +82,7 @@ def main(data: str) -> None:
 
         params = answer.params
         mu, e_n = params.loc[MU], params.loc[E_N]
+        held = [*answer.tables["regions"].itertuples()]
         rows.append(
             {
                 "set": number,
@@ -97,6 +98,8 @@ def main(data: str) -> None:
                 "naive_loss": answer.tables["predictions"]["naive_loss"].mean(),
                 "unseen_loss": loss_of(unseen(few.calibration), mu["value"], e_n["value"]),
                 "unseen_loss_of_run": loss_of(unseen(of_run), run[MU], run[E_N]),
+                **{f"held_{100 * row.level:.0f}": row.covered for row in held},
+                **{f"naive_held_{100 * row.level:.0f}": row.naive_covered for row in held},
                 "cpu_seconds": seconds,
             }
         )

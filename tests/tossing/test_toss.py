@@ -99,6 +99,16 @@ def test_its_answer_predicts_tosses_that_it_has_not_seen(answer):
     assert loss < 1.5 * answer.tables["predictions"]["loss"].mean()
 
 
+def test_regions_of_the_others_hold_the_tosses_better_than_uncertain_parameters_alone(answer):
+    regions = answer.tables["regions"].set_index("level")
+    assert regions.loc[0.5, "covered"] < regions.loc[0.9, "covered"] >= 9
+    assert (regions["naive_covered"] <= regions["covered"]).all()
+    predictions = answer.tables["predictions"]
+    widths = predictions[[f"region_{level}_m2" for level in (50, 80, 90)]].to_numpy()
+    assert (np.diff(widths, axis=1) > 0.0).all() and len(predictions) == len(widths)
+    assert set(answer.tables["outlines"]["toss"]) == set(predictions["toss"])
+
+
 def test_the_result_says_what_it_holds(answer):
     assert answer.covariance.index.equals(answer.params.index)
     assert np.allclose(np.sqrt(np.diag(answer.covariance)), answer.params["error"])
@@ -123,7 +133,7 @@ def test_the_command_says_the_same_as_the_call(answer, table, tmp_path, capsys):
     told = json.loads((report / "parameters.json").read_text())
     assert told["parameters"] == pytest.approx(answer.params["value"].to_dict(), rel=1e-6, abs=1e-9)
     page = (report / "report.html").read_text()
-    assert page.count("<svg") == 3 and "friction_mu" in page
+    assert page.count("<svg") == 4 and "friction_mu" in page
     assert {"predictions.csv", "tosses.csv", "body.xml", "body.urdf"} <= {
         file.name for file in report.iterdir()
     }

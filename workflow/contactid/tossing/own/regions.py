@@ -22,8 +22,11 @@ from contactid.tossing.predict.rest_pose_distribution import Scores
 from contactid.tossing.predict.rest_pose_regions import (
     LEVELS,
     RestPrediction,
+    coverage,
     limits,
+    median_areas,
     predict_rest,
+    region_row,
     region_table,
     shown_tosses,
 )
@@ -69,16 +72,7 @@ class OwnRegions:
         row.
         """
         keys = {"scheme": self.scheme.name, "identified_on": self.identified_on}
-        rows = []
-        for one in self.predictions:
-            areas = {
-                f"region_{100 * level:.0f}_m2": area
-                for level, area in zip(LEVELS, one.areas, strict=True)
-            }
-            probability = one.faces[int(one.cloud.central.face[0])]
-            rows.append(
-                {"toss": one.cloud.toss, **keys, "simulated_face_probability": probability, **areas}
-            )
+        rows = [{**region_row(one), **keys} for one in self.predictions]
         return predictions.merge(pd.DataFrame(rows), how="outer", on=["toss", *keys])
 
     def shown(self, vertices: np.ndarray) -> pd.DataFrame:
@@ -151,19 +145,12 @@ def regions_by(
     of_run = scores.table["position"]
     known = [each for each in predictions if each.covers[0] is not None]
     counted = [each for each in known if each.cloud.toss not in tosses.seen] or known
-    rows = [
-        {
-            "level": level,
-            "n_tosses": len(counted),
-            "covered": sum(bool(each.covers[k]) for each in counted),
-            "naive_covered": sum(each.naive_score <= level for each in counted),
-            "median_area_m2": float(np.median([each.areas[k] for each in predictions])),
-            "run_covered": int((of_run <= limit).sum()),
-            "run_n_tosses": len(of_run),
-        }
-        for k, (level, limit) in enumerate(zip(LEVELS, limits(scores), strict=True))
-    ]
-    return OwnRegions(scheme, one.dataset, predictions, pd.DataFrame(rows))
+    held = coverage(counted).assign(
+        median_area_m2=median_areas(predictions),
+        run_covered=[int((of_run <= limit).sum()) for limit in limits(scores)],
+        run_n_tosses=len(of_run),
+    )
+    return OwnRegions(scheme, one.dataset, predictions, held)
 
 
 def _of_toss(one: RestPrediction) -> dict[str, Any]:

@@ -50,7 +50,7 @@ from contactid.tossing.simulate.box import ContactParameters
 
 LEVELS = (0.5, 0.8, 0.9)
 Outline = tuple[int, np.ndarray]  # face, corners (n, 2) in m in C
-_DRAWN = 1000  # as many as the scores of the identification tosses were found from
+DRAWN = 1000  # as many as the scores of the identification tosses were found from
 _CELLS = (24, 128)  # fewest and most along a side of the grid that outlines are traced on
 _WIDER = 1.5  # a grid that a region reaches the edge of grows by this factor
 
@@ -86,12 +86,12 @@ def limits(scores: Scores) -> list[float]:
 def predict_rest(cloud: Cloud, scores: Scores, random: np.random.Generator) -> RestPrediction:
     """Faces and regions of one toss from its simulated rest poses."""
     kernel = scores.kernel
-    drawn = draw_poses(cloud, kernel, _DRAWN, random)
+    drawn = draw_poses(cloud, kernel, DRAWN, random)
     densities = density(cloud, kernel, drawn, yaw=False)
     # a score is the share of drawn poses that are denser, so the pose behind these is the last
     # inside
-    places = [int(np.floor(_DRAWN * limit + 1e-9)) for limit in limits(scores)]
-    lowest = [np.sort(densities)[::-1][place] if place < _DRAWN else 0.0 for place in places]
+    places = [int(np.floor(DRAWN * limit + 1e-9)) for limit in limits(scores)]
+    lowest = [np.sort(densities)[::-1][place] if place < DRAWN else 0.0 for place in places]
     outlines = _outlines(cloud, kernel, drawn, densities, lowest)
     finite = zip(outlines, lowest, strict=True)
     areas = [sum(map(_signed_area, traced)) if low > 0.0 else np.inf for traced, low in finite]
@@ -101,8 +101,43 @@ def predict_rest(cloud: Cloud, scores: Scores, random: np.random.Generator) -> R
     if int(cloud.measured.face[0]) != UNKNOWN:
         covers = (density(cloud, kernel, cloud.measured, yaw=False)[0] >= lowest).tolist()
         naive = smoothing_kernel(cloud)
-        naive_score = score(cloud, naive, draw_poses(cloud, naive, _DRAWN, random), yaw=False)[0]
+        naive_score = score(cloud, naive, draw_poses(cloud, naive, DRAWN, random), yaw=False)[0]
     return RestPrediction(cloud, faces, outlines, areas, covers, naive_score)
+
+
+def region_row(one: RestPrediction) -> dict[str, Any]:
+    """``toss``, ``simulated_face_probability`` and ``region_<level in %>_m2`` of one toss.
+
+    The face is the one that the identified parameters lead to.
+    """
+    probability = one.faces[int(one.cloud.central.face[0])]
+    areas = {
+        f"region_{100 * level:.0f}_m2": area for level, area in zip(LEVELS, one.areas, strict=True)
+    }
+    return {"toss": one.cloud.toss, "simulated_face_probability": probability, **areas}
+
+
+def coverage(predictions: Sequence[RestPrediction]) -> pd.DataFrame:
+    """How many regions hold the measured rest pose, of predictions that have one: a row per level.
+
+    Columns: ``level``, ``n_tosses``, ``covered``, and ``naive_covered``: by uncertain parameters
+    and release alone.
+    """
+    rows = [
+        {
+            "level": level,
+            "n_tosses": len(predictions),
+            "covered": sum(bool(one.covers[k]) for one in predictions),
+            "naive_covered": sum(one.naive_score <= level for one in predictions),
+        }
+        for k, level in enumerate(LEVELS)
+    ]
+    return pd.DataFrame(rows)
+
+
+def median_areas(predictions: Sequence[RestPrediction]) -> np.ndarray:
+    """Of the region of each level, m2."""
+    return np.median([one.areas for one in predictions], axis=0)
 
 
 def face_probabilities(cloud: Cloud, kernel: Kernel) -> dict[int, float]:
@@ -119,7 +154,7 @@ def _outlines(
 ) -> list[list[Outline]]:
     """Outlines of where the density is at least each of ``lowest``; none of 0, which is everywhere.
 
-    A face with no drawn pose inside is left out: its share is below one in :data:`_DRAWN`.
+    A face with no drawn pose inside is left out: its share is below one in :data:`DRAWN`.
     """
     outlines: list[list[Outline]] = [[] for _ in lowest]
     widest = min((low for low in lowest if low > 0.0), default=np.inf)

@@ -38,12 +38,14 @@ from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.usable import EVENTS
 from contactid.tossing.predict.prediction import predict
+from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.metrics import mean_loss
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, toss_table
 from contactid.tossing.prepare.tosses import Problem
 from contactid.tossing.simulate.box import ContactParameters, simulate
 from contactid.tossing.toss import draw
 from contactid.tossing.toss.calibration import ELEMENTS, FewTosses, calibrate_few
+from contactid.tossing.toss.regions import TossRegions
 
 MU, E_N = "friction_mu", "restitution_e_n"
 
@@ -61,6 +63,7 @@ _DRAWS, _SEED = (
     1000,
     20230206,
 )  # of tosses with replacement: the ends of 95 % then move by a tenth of a grid's step
+_OUTCOMES = 120  # simulated rest poses of a toss, as in config/default.yaml
 _JACKKNIFE = 2.0  # standard errors by blocks that an interval reaches at least
 _OFF_SCALE = 0.05  # cameras are up to 2 % off; more means another unit, or another size of the box
 _SURELY = 2.0  # standard errors
@@ -82,6 +85,12 @@ class TossFit:
     problem: Problem
     losses: xr.Dataset
     draws: np.ndarray
+
+    def clouds(self, problem: Problem) -> list[Cloud]:
+        """Simulated rest poses of a problem's tosses, from uncertain parameters and releases."""
+        drawn = parameter_draws(total_loss(self.losses), _OUTCOMES, _SEED)
+        covariances = problem.start_covariances()
+        return simulate_clouds(problem, self.parameters, drawn, covariances, _SEED)
 
     @property
     def parameters(self) -> ContactParameters:
@@ -131,8 +140,9 @@ def toss(
     ``params``: ``friction_mu``, ``restitution_e_n``, ``scale`` (true length per length of the
     data), ``center_x``, ``_y``, ``_z`` (m in B) and ``inertia_xx`` to ``_yz`` (kg m2, or m2 per
     mass where none is stated). Tables: ``predictions``, each toss by the others, beside a box that
-    stays where it first touches; ``tosses``, what was used. ``residuals`` are of all tosses at the
-    optimum, m and rad.
+    stays where it first touches; ``regions`` and ``outlines`` of where each comes to rest, by the
+    others (:class:`contactid.tossing.toss.regions.TossRegions`; seven tosses have them); ``tosses``,
+    what was used. ``residuals`` are of all tosses at the optimum, m and rad.
 
     Raises
     ------
@@ -164,7 +174,7 @@ def toss(
     progress(
         f"mu = {whole.parameters.friction_mu:.3g}, e_N = {whole.parameters.restitution_e_n:.3g}"
     )
-    predictions, blocks = _predicted_by_others(prepared, law, usable, progress)
+    predictions, blocks, clouds = _predicted_by_others(prepared, law, usable, progress)
     naive = no_impact(
         prepared.assign(
             split=prepared["split"].copy(data=np.full(prepared.sizes["recording"], TEST))
@@ -175,20 +185,22 @@ def toss(
     mass_known = mass_stated or body is None
     params = _params(whole, blocks, mass_known)
     other = _other_law(whole, law)
+    regions = TossRegions.by_others(clouds, whole.problem, _SEED)
     return Result(
         title=f"Box from {len(usable)} tosses",
         params=params,
         covariance=_covariance(params, whole),
         residuals=_residuals(whole),
         reasons=tuple(_reasons(whole, predictions)),
-        warnings=tuple(_warnings(whole, table, law, other)),
-        notes=tuple(_notes(predictions, whole, law)),
+        warnings=(*_warnings(whole, table, law, other), *regions.warnings()),
+        notes=(*_notes(predictions, whole, law), *regions.notes()),
         record=_record(whole, source, law, time.process_time() - begin),
-        tables={"predictions": predictions, "tosses": table},
+        tables={"predictions": regions.beside(predictions), "tosses": table, **regions.tables()},
         figures={
             "Friction and restitution": partial(draw.draw_region, whole.losses, whole.draws),
             "Tosses predicted by the others": partial(draw.draw_predictions, predictions),
             "Residuals": partial(draw.draw_residuals, _residuals(whole)),
+            **regions.figures(),
         },
         body=_simulator_body(whole) if mass_known else None,
         remedy="Look at lengths, frame rate and box",
@@ -205,8 +217,13 @@ def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
     mu, e_n, _ = best_point(mean_loss(sweep_grid(problem, Grid(_COARSE, _COARSE))))
     low, high = max(e_n - _E_REACH, 0.0), min(e_n + _E_REACH, 1.0)
     losses = sweep_grid(problem, Grid(values_near(mu, 1.0), grid_values(low, high, _E_STEP)))
-    draws = bootstrap_draws(losses["position_error"] + losses["rotation_error"], _DRAWS, _SEED)
+    draws = bootstrap_draws(total_loss(losses), _DRAWS, _SEED)
     return TossFit(few, problem, losses, draws)
+
+
+def total_loss(losses: xr.Dataset) -> xr.DataArray:
+    """Eq. 18 of every toss: its two terms' sum."""
+    return losses["position_error"] + losses["rotation_error"]
 
 
 def _part(prepared: xr.Dataset, split: str) -> xr.Dataset:
@@ -217,9 +234,11 @@ def _part(prepared: xr.Dataset, split: str) -> xr.Dataset:
 
 def _predicted_by_others(
     prepared: xr.Dataset, law: str, usable: np.ndarray, progress: Callable[[str], None]
-) -> tuple[pd.DataFrame, np.ndarray]:
-    """A row per toss, predicted by the tosses of other blocks, and the blocks' (mu, e_N), (b, 2)."""
-    rows, answers = [], []
+) -> tuple[pd.DataFrame, np.ndarray, list[list[Cloud]]]:
+    """A row per toss, predicted by the tosses of other blocks, the blocks' (mu, e_N), (b, 2), and
+    clouds of where each block's tosses come to rest.
+    """
+    rows, answers, clouds = [], [], []
     for number, block in enumerate(np.array_split(usable, _BLOCKS), start=1):
         split = np.full(prepared.sizes["recording"], "unused", dtype=object)
         split[usable] = IDENTIFICATION
@@ -227,10 +246,11 @@ def _predicted_by_others(
         parted = prepared.assign(split=prepared["split"].copy(data=split))
         fit = _fitted(parted, law)
         answers.append([fit.parameters.friction_mu, fit.parameters.restitution_e_n])
-        tested = problem_of(fit.few.calibration.apply(parted), law, TEST)
-        rows.append(predict(tested, fit.parameters))
+        unseen = problem_of(fit.few.calibration.apply(parted), law, TEST)
+        rows.append(predict(unseen, fit.parameters))
+        clouds.append(fit.clouds(unseen))
         progress(f"{number} of {_BLOCKS} blocks predicted by the others")
-    return pd.concat(rows, ignore_index=True), np.array(answers)
+    return pd.concat(rows, ignore_index=True), np.array(answers), clouds
 
 
 def _other_law(fit: TossFit, law: str) -> float:
@@ -247,7 +267,7 @@ def _other_law(fit: TossFit, law: str) -> float:
 def _at_best(losses: xr.Dataset) -> np.ndarray:
     mu, e_n, _ = best_point(mean_loss(losses))
     chosen = losses.sel({MU: mu, E_N: e_n}, method="nearest")
-    return (chosen["position_error"] + chosen["rotation_error"]).values
+    return total_loss(chosen).values
 
 
 # What it says

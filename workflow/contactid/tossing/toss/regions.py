@@ -1,0 +1,140 @@
+"""Where tosses come to rest, each by the others alone: faces, and regions of 50, 80 and 90 %.
+
+The regions of :mod:`contactid.tossing.predict.rest_pose_regions` need tosses that nothing was
+fitted on. Few tosses can't spare any, so they take turns (cross-conformal prediction, Vovk 2015):
+what is fitted is fitted without a block of neighbours, and the others' scores say how far the
+block's regions reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from contactid.core.errors import ContactIdError
+from contactid.tossing.artefacts.rest_poses import draw_regions
+from contactid.tossing.predict.rest_pose_cloud import Cloud
+from contactid.tossing.predict.rest_pose_distribution import (
+    Scores,
+    draw_poses,
+    fit_kernel,
+    score,
+)
+from contactid.tossing.predict.rest_pose_regions import (
+    DRAWN,
+    RestPrediction,
+    coverage,
+    median_areas,
+    predict_rest,
+    region_row,
+    region_table,
+    shown_tosses,
+)
+from contactid.tossing.prepare.tosses import Problem
+
+_SHOWN = 6  # tosses in the figure
+
+
+@dataclass(frozen=True)
+class TossRegions:
+    """Regions of all tosses.
+
+    Attributes
+    ----------
+    predictions : one per toss; none where there are no regions
+    vertices : (v, 3) m, of the box
+    missing : why there are no regions
+    """
+
+    predictions: list[RestPrediction]
+    vertices: np.ndarray
+    missing: str = ""
+
+    @classmethod
+    def by_others(
+        cls, blocks: Sequence[Sequence[Cloud]], problem: Problem, seed: int
+    ) -> TossRegions:
+        """Of blocks of tosses, simulated by what the other blocks say; the box is the problem's."""
+        vertices = np.asarray(problem.body.vertices)
+        try:
+            return cls(regions_by_others(blocks, problem.length, seed), vertices)
+        except ContactIdError as error:  # friction and restitution stand all the same
+            return cls([], vertices, missing=str(error).splitlines()[0])
+
+    def beside(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        """A table of predictions with :func:`region_row`'s columns."""
+        if not self.predictions:
+            return predictions
+        return predictions.merge(pd.DataFrame(map(region_row, self.predictions)), on="toss")
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """``regions``: a row per level, ``level``, ``n_tosses``, ``covered``, ``naive_covered`` (by
+        uncertain parameters and release alone), ``median_area_m2``; ``outlines``:
+        :func:`region_table` of all tosses.
+        """
+        if not self.predictions:
+            return {}
+        held = coverage(self.predictions).assign(median_area_m2=median_areas(self.predictions))
+        return {"regions": held, "outlines": region_table(self.predictions, self.vertices)}
+
+    def figures(self) -> dict[str, Callable[[], Figure]]:
+        """Regions of a few tosses from above."""
+        if not self.predictions:
+            return {}
+        chosen = shown_tosses([one.faces for one in self.predictions], _SHOWN)
+        shown = region_table([self.predictions[k] for k in chosen], self.vertices)
+        return {"Where they come to rest": partial(draw_regions, shown.assign(object="box"))}
+
+    def notes(self) -> list[str]:
+        """How often regions hold."""
+        if not self.predictions:
+            return []
+        rows: Any = coverage(self.predictions).itertuples(index=False)
+        held = [f"{row.covered} of {row.n_tosses} at {100 * row.level:.0f} %" for row in rows]
+        return [f"Regions of the pose at rest, by the other tosses, hold {', '.join(held)}."]
+
+    def warnings(self) -> list[str]:
+        """Why there are no regions."""
+        return [f"No regions of rest poses: {self.missing}."] if self.missing else []
+
+
+def regions_by_others(
+    blocks: Sequence[Sequence[Cloud]], length: float, seed: int
+) -> list[RestPrediction]:
+    """Regions of every toss by the other blocks' tosses, in order.
+
+    Parameters
+    ----------
+    blocks : clouds of each block's tosses, simulated by what the other blocks say
+    length : of the box, m
+
+    Raises
+    ------
+    ContactIdError
+        For fewer than five tosses outside a block, or where the model's error can't be estimated.
+    """
+    random = np.random.default_rng(seed)
+    kernels, scores = [], []
+    for number, block in enumerate(blocks):
+        kernel = fit_kernel(_without(blocks, number), length)
+        kernels.append(kernel)
+        drawn = [draw_poses(cloud, kernel, DRAWN, random) for cloud in block]
+        pairs = zip(block, drawn, strict=True)
+        scores.append([score(cloud, kernel, poses, yaw=False)[0] for cloud, poses in pairs])
+    predictions = []
+    for number, block in enumerate(blocks):
+        held_out = np.array(_without(scores, number))
+        known = Scores(pd.DataFrame(), kernels[number], np.zeros(0), held_out)
+        predictions += [predict_rest(cloud, known, random) for cloud in block]
+    return predictions
+
+
+def _without(blocks: Sequence[Sequence[Any]], number: int) -> list[Any]:
+    """The items of all blocks but one."""
+    return [item for place, block in enumerate(blocks) if place != number for item in block]
