@@ -49,7 +49,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 	lint nightly test-public test-server test-slurm test-bundle test-robustness test-lineage test-report \
 	test-package test-container \
 	bench bench-simulator bench-reading resources baseline other-processor store \
-	equations numbers lock-env release
+	docs pictures equations numbers lock-env release
 
 ##@ Make the papers' tables and figures
 
@@ -224,16 +224,24 @@ store: env ## compute a result that takes too long for every run, and store it; 
 
 ##@dev Write and release
 
+docs: env $(VENV)-docs/.ready ## the documentation as a site in site/, its notebooks run; with packages of .venv, too
+	PYTHONPATH=$(CURDIR)/workflow:$(abspath $(wildcard $(VENV)-docs/lib/python3*/site-packages)) OMP_NUM_THREADS=1 \
+		JUPYTER_PATH=$(abspath $(VENV)-docs/share/jupyter) NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+pictures: env ## README and docs/gallery.md: small figures of RUN, and a real toss that moves (DATA_MIRROR)
+	$(TOOL) tools/pictures.py --run=results/{RUN} $(if $(DATA_MIRROR),--mirror={DATA_MIRROR})
+
 equations: env ## docs/equations.md: the papers' equations and what has them, from the docstrings
 	$(BIN)/python tools/equations.py
 
 numbers: env ## README and docs: take their numbers from the finished runs that are there, and write their tables
 	$(TOOL) tools/quoted.py
 
-lock-env: ## pin envs/requirements.in, development.in and build.in again (needs uv)
+lock-env: ## pin envs/requirements.in, development.in, docs.in and build.in again (needs uv)
 	$(PIN) envs/build.in -o envs/build.lock
 	$(PIN) envs/requirements.in -o envs/requirements.lock
 	$(PIN) envs/development.in -c envs/requirements.lock -o envs/development.lock
+	$(PIN) envs/docs.in -c envs/requirements.lock -c envs/development.lock -o envs/docs.lock
 
 release: env ## reports and bundles of the finished default and public run in one folder with checksums, for a tag's page
 	@$(PACKAGE) contactid.review.release

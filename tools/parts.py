@@ -112,6 +112,7 @@ PARTS = {
     ),
     "container": Part("the containers' recipes", "make test-container", _builder),
     "test": Part("all that needs none of these", "make test"),
+    "docs": Part("the documentation's site, built strictly, with its notebooks", "make docs"),
     "report": Part("the report in a browser", "make test-report", _browser, "questions"),
     "slurm": Part("runs through a real Slurm", "make test-slurm", _slurm),
     "peers": Part(
@@ -131,7 +132,7 @@ PARTS = {
         f"FUZZ_SECONDS=10 {PYTEST} --hypothesis-profile=search tests/sources/test_reader_fuzz.py",
     ),
 }
-CI = ("public", "server", "robustness", "bundle", "package", "container", "test", "report")
+CI = ("public", "server", "robustness", "bundle", "package", "container", "test", "docs", "report")
 
 
 @dataclass(frozen=True)

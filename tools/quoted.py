@@ -31,7 +31,7 @@ _MARKER = re.compile(r"<!--=(\w+)-->(.*?)<!--/-->", re.S)
 
 def pages(root: Path = ROOT) -> list[Path]:
     """The pages that numbers are quoted in."""
-    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
 
 
 def marked(text: str) -> list[str]:

@@ -178,9 +178,9 @@ def test_every_method_and_a_naive_answer_stand_beside(reported: Path, experiment
 
 
 def test_the_page_s_lines_of_python_run(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    [block] = re.findall(r"```python\n(.*?)```", (ROOT / "docs/arm.md").read_text(), re.DOTALL)
+    [block] = re.findall(r"```python\n(.*?)```", (ROOT / "docs/lab/arm.md").read_text(), re.DOTALL)
     monkeypatch.chdir(ROOT)
-    exec(compile(block, "docs/arm.md", "exec"), {})
+    exec(compile(block, "docs/lab/arm.md", "exec"), {})
     shown = capsys.readouterr().out
     assert "oblique: impact at 0.19" in shown and "v+ = (211.9 +- 5.8" in shown
     assert shown.count("slides") == 2

@@ -368,12 +368,12 @@ def test_the_command_writes_a_report_of_its_example(tmp_path, capsys):
 
 
 def test_the_ten_lines_of_python_of_the_page_run(monkeypatch, capsys):
-    page = (ROOT / "docs/inhand.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/lab/inhand.md").read_text(encoding="utf-8")
     block = next(
         text
         for text in re.findall(r"```python\n(.*?)```", page, re.S)
         if "contactid.estimate" in text
     )
     monkeypatch.chdir(ROOT)
-    exec(compile(block, "docs/inhand.md", "exec"), {})
+    exec(compile(block, "docs/lab/inhand.md", "exec"), {})
     assert "kg" in capsys.readouterr().out and len(block.strip().splitlines()) <= 10

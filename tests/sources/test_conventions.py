@@ -91,6 +91,24 @@ def test_what_no_option_knows_is_refused(words, message):
         stated(*words)
 
 
+def test_a_call_names_quantities_as_a_command_does():
+    called = Convention(
+        {"t": "clock", "q2": "-q2"}, {"t": "ms", "joint": "deg", "m": "MM"}, {"up": "y"}
+    )
+    words = ("--columns", "t=clock,q2=-q2", "--units", "t=ms,joint=deg,mm", "--frame", "up=y")
+    assert called == stated(*words)
+    assert called.columns == {"time": "clock", "joint_2": "-q2"}
+
+
+@pytest.mark.parametrize(
+    "said", [{"columns": {"spin": "a"}}, {"units": {"t": "mm"}}, {"frame": {"quaternions": "xyzw"}},
+             {"frame": {"quaternion": "xzyw"}}],
+)  # fmt: skip
+def test_a_call_with_a_slip_of_the_pen_is_refused(said):
+    with pytest.raises(ContactIdError, match=r"no quantity|isn't known"):
+        Convention(**said)
+
+
 @given(st.sampled_from(FRAMES[UP]), st.integers(0, 99))
 def test_the_axis_that_points_up_becomes_z_and_bodies_turn_with_it(up, seed):
     turn, sign = position_matrix({UP: up}), -1.0 if up.startswith("-") else 1.0

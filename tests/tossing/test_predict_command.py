@@ -479,7 +479,7 @@ def test_parameters_of_a_simulation_are_not_taken_for_a_real_body_s(box, tmp_pat
 
 
 def test_the_lines_of_python_in_the_docs_run(box, monkeypatch, capsys):
-    program = re.search(r"```python\n(.*?)```", (ROOT / "docs/tossing.md").read_text(), re.S)[1]
+    program = re.search(r"```python\n(.*?)```", (ROOT / "docs/lab/tossing.md").read_text(), re.S)[1]
     monkeypatch.chdir(box.parents[1])
-    exec(compile(program, "docs/tossing.md", "exec"), {})
+    exec(compile(program, "docs/lab/tossing.md", "exec"), {})
     assert "exact" in capsys.readouterr().out

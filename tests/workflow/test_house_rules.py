@@ -145,7 +145,17 @@ def test_a_run_needs_no_development_tool_and_both_locks_have_the_same_versions()
 
 @pytest.mark.parametrize(
     "name",
-    ["requirements", "development", "mujoco", "drake", "pybullet", "torch", "crate", "browser"],
+    [
+        "requirements",
+        "development",
+        "mujoco",
+        "drake",
+        "pybullet",
+        "torch",
+        "crate",
+        "browser",
+        "docs",
+    ],
 )
 def test_locks_have_hashes_and_name_no_index(name):
     text = (ROOT / f"envs/{name}.lock").read_text()
@@ -189,7 +199,7 @@ def test_the_readme_is_read_in_three_minutes():
 
 def test_links_between_the_pages_lead_somewhere():
     others = ("README.md", "CONTRIBUTING.md", "config/README.md", "results/README.md")
-    for page in [*(ROOT / name for name in others), *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in [*(ROOT / name for name in others), *sorted((ROOT / "docs").rglob("*.md"))]:
         text = page.read_text()
         for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", text):
             other = page.parent / target if target else page
@@ -210,7 +220,7 @@ def test_every_make_target_is_there_once_and_the_pages_name_no_other():
     targets = set(re.findall(r"^  make (\S+)", listed.stdout, re.M))
     assert {"run", "test", "check", "bench"} <= targets
     others = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "config/README.md")
-    for page in [*(ROOT / name for name in others), *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in [*(ROOT / name for name in others), *sorted((ROOT / "docs").rglob("*.md"))]:
         named = set(re.findall(r"(?:`|^)make ([a-z0-9-]+)", page.read_text(encoding="utf-8"), re.M))
         assert named <= targets, f"{page.name}: {named - targets}"
 

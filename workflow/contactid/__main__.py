@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -54,6 +55,7 @@ def main(given: Sequence[str] | None = None) -> int:
     """Run a command; 0 on success, 1 with one ``ERROR`` line where its input is wrong, 2 where its
     arguments are.
     """
+    os.environ.setdefault("MPLBACKEND", "Agg")  # a command draws into files, and opens no window
     words = sys.argv[1:] if given is None else list(given)
     parser = argparse.ArgumentParser(
         prog="contactid", description="Identify bodies from impacts: your own recordings."

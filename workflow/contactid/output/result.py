@@ -125,19 +125,23 @@ class Result:
         return self._answer_html() + self._tables_html()
 
     def plot(self, name: str = "") -> Figure:
-        """A figure by its name, by default the first.
+        """A figure by its name, by default the first. A notebook shows it as a cell's value.
 
         Raises :class:`ContactIdError` where there is none of that name.
         """
-        from contactid.output.style import styled
+        from matplotlib import pyplot as plt
+
+        from contactid.output.style import styled_for_a_caller
 
         chosen = name or next(iter(self.figures), "")
         if chosen not in self.figures:
             raise ContactIdError(
                 f"no figure {chosen}", f"There are {', '.join(self.figures) or 'none'}"
             )
-        with styled():
-            return self.figures[chosen]()
+        with styled_for_a_caller():
+            figure = self.figures[chosen]()
+        plt.close(figure)  # a notebook would show it a second time, as one that is still open
+        return figure
 
     def to_mjcf(self) -> str:
         """The body for MuJoCo.
@@ -213,9 +217,9 @@ class Result:
     def _figure_html(self, name: str) -> str:
         from matplotlib import pyplot as plt
 
-        from contactid.output.style import DOUBLE_COLUMN, styled, svg
+        from contactid.output.style import DOUBLE_COLUMN, styled_for_a_caller, svg
 
-        with styled():
+        with styled_for_a_caller():
             figure = self.figures[name]()
             share = min(figure.get_figwidth() / DOUBLE_COLUMN, 1.0)
             drawn = svg(figure).replace("<svg", f"<svg style='width:{share:.0%}'", 1)

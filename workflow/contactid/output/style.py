@@ -58,8 +58,15 @@ _SETTINGS: Any = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw inside this context."""
+    """Draw inside this context, into files alone."""
     mpl.use("Agg")
+    with mpl.rc_context(_SETTINGS):
+        yield
+
+
+@contextmanager
+def styled_for_a_caller() -> Iterator[None]:
+    """Draw inside this context and leave alone where the caller's figures are shown."""
     with mpl.rc_context(_SETTINGS):
         yield
 

@@ -81,11 +81,26 @@ class Convention:
     units : unit of a quantity, of all that begin with its name, or ("m", "s", "rad", "N") of a
         dimension
     frame : the parts of :data:`FRAMES` that are stated
+
+    A quantity may be named in any of the ways that a table's header may.
+
+    Raises
+    ------
+    ContactIdError
+        For a quantity, unit or part of a frame that isn't known.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     frame: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        columns = {_quantity(name): column for name, column in self.columns.items()}
+        units = dict(_known_unit(name, unit) for name, unit in self.units.items())
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "units", units)
+        for part, value in self.frame.items():
+            _check_frame(part, value, FRAMES)
 
     def places(self, header: Sequence[str]) -> dict[str, Place]:
         """The quantities of a table's header. Stated columns go first, then the names that commands
@@ -234,17 +249,11 @@ def stated_by(given: Namespace) -> Convention:
     ContactIdError
         For a quantity, unit or part of a frame that isn't known.
     """
-    columns = {
-        _quantity(name, "columns"): column for name, column in _pairs(given.columns, "columns")
-    }
-    units = dict(_units(given.units))
     frame = dict(_pairs(getattr(given, "frame", ""), "frame"))
     for part, value in frame.items():
-        known = FRAMES[part] if part in given.frame_parts else ()
-        if value not in known:
-            named = "; ".join(f"{part}={'|'.join(FRAMES[part])}" for part in given.frame_parts)
-            raise ContactIdError(f"--frame {part}={value} isn't known", f"Known are {named}")
-    return Convention(columns, units, frame)
+        _check_frame(part, value, given.frame_parts)
+    columns = dict(_pairs(given.columns, "columns"))
+    return Convention(columns, dict(_units(given.units)), frame)
 
 
 def _pairs(text: str, option: str) -> list[tuple[str, str]]:
@@ -258,30 +267,39 @@ def _pairs(text: str, option: str) -> list[tuple[str, str]]:
     return [(name.strip(), value.strip()) for name, _, value in pairs]
 
 
-def _quantity(name: str, option: str) -> str:
+def _check_frame(part: str, value: str, parts: Iterable[str]) -> None:
+    if value not in (FRAMES[part] if part in parts else ()):
+        named = "; ".join(f"{part}={'|'.join(FRAMES[part])}" for part in parts)
+        raise ContactIdError(f"--frame {part}={value} isn't known", f"Known are {named}")
+
+
+def _quantity(name: str) -> str:
     column = meaning(name)
     if column is None:
         raise ContactIdError(
-            f"--{option} {name}: no quantity that is asked for", "docs/own.md names them"
+            f"--columns {name}: no quantity that is asked for", "docs/own.md names them"
         )
     return column.quantity
 
 
 def _units(text: str) -> Iterable[tuple[str, str]]:
+    """Pairs of a quantity, or a dimension, and its unit."""
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, mark, unit = (word.strip() for word in part.partition("="))
-        unit = (unit if mark else name).lower()
-        if mark:
-            column = meaning(name)
-            quantity = column.quantity if column is not None else name
-            kinds = [dimension(quantity)]
-        else:
-            kinds = [kind for kind, units in UNITS.items() if unit in units]
-            quantity = kinds[0] if kinds else ""
-        if not any(unit in UNITS[kind] for kind in kinds):
-            known = ", ".join(unit for units in UNITS.values() for unit in units)
-            raise ContactIdError(f"--units {part} isn't known", f"Known are {known}")
-        yield quantity, unit
+        kinds = [kind for kind, units in UNITS.items() if name.lower() in units]
+        yield (name, unit) if mark else (kinds[0] if kinds else "", name)
+
+
+def _known_unit(name: str, unit: str) -> tuple[str, str]:
+    """A quantity or dimension by its own name, and its unit."""
+    column = None if name in UNITS else meaning(name)
+    quantity = column.quantity if column is not None else name
+    kind = name if name in UNITS else dimension(quantity)
+    if unit.lower() not in UNITS[kind]:
+        known = ", ".join(unit for units in UNITS.values() for unit in units)
+        stated = f"{name}={unit}" if name else unit
+        raise ContactIdError(f"--units {stated} isn't known", f"Known are {known}")
+    return quantity, unit.lower()
 
 
 # What the physics say

@@ -124,9 +124,10 @@ def read(
 
     Returns
     -------
-    A variable (row,) of each quantity that a column means (:mod:`contactid.sources.columns`: s, m,
-    rad, N, N m), with ``units``; columns of words are coordinates. Axes and signs are as in the
-    source.
+    xarray.Dataset
+        A variable (row,) of each quantity that a column means (:mod:`contactid.sources.columns`: s,
+        m, rad, N, N m), with ``units``; columns of words are coordinates. Axes and signs are as in
+        the source.
 
     Raises
     ------

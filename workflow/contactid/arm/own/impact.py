@@ -34,9 +34,9 @@ _LIMITS = (
     "The map has neither motors nor friction. On simulated arms with motors it is some 10 mm/s off where the"
     " recordings' v+ is right: a difference between the two doesn't tell which is wrong.",
     "Intervals are as wide as models that explain the vibration differ. They are tested on simulated arms alone"
-    " (docs/arm.md).",
+    " (docs/lab/arm.md).",
 )
-_OF_LWR4 = "The described inertias of the LWR 4+ can't all be right (docs/arm.md), and the map rests on them."
+_OF_LWR4 = "The described inertias of the LWR 4+ can't all be right (docs/lab/arm.md), and the map rests on them."
 
 
 def impact(

@@ -75,13 +75,14 @@ def identify(
 
     Returns
     -------
-    ``params``: ``inertia_ratio`` (J/m, m2), ``friction_mu``, ``inertia`` (kg m2, where the mass is
-    stated), ``corner_radius`` (m), how the tracked frame lies in the body (``turn``, rad;
-    ``centre_x``, ``centre_y``, m) and the ground (``slope``, rad; ``ground_y``, m). Friction that
-    is only bounded has no error, and its 95 % are open above. Tables: ``throws``; ``states``, the
-    identified motion in SI units, impulses per mass in m/s; ``trajectory``, what is drawn.
-    ``residuals``: ``x``, ``y`` (m) and ``theta`` (rad) of the body's centre and axes, a row per
-    measured frame.
+    Result
+        ``params``: ``inertia_ratio`` (J/m, m2), ``friction_mu``, ``inertia`` (kg m2, where the mass
+        is stated), ``corner_radius`` (m), how the tracked frame lies in the body (``turn``, rad;
+        ``centre_x``, ``centre_y``, m) and the ground (``slope``, rad; ``ground_y``, m). Friction
+        that is only bounded has no error, and its 95 % are open above. Tables: ``throws``;
+        ``states``, the identified motion in SI units, impulses per mass in m/s; ``trajectory``,
+        what is drawn. ``residuals``: ``x``, ``y`` (m) and ``theta`` (rad) of the body's centre and
+        axes, a row per measured frame.
 
     Raises
     ------

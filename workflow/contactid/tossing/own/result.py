@@ -105,11 +105,12 @@ def predict(
 
     Returns
     -------
-    ``params``: ``loss_<scheme>``, the mean loss (eq. 18 of the tossing paper, 1). Tables:
-    ``predictions``, a row per toss and scheme; ``schemes``, their means; with a run that keeps
-    regions of rest poses, ``coverage``. ``residuals``: measured less predicted rest poses,
-    ``position`` (m) and ``rotation`` (rotation vector, rad), both in the surface's frame. Files:
-    ``regions.json``, and the body by each scheme.
+    Result
+        ``params``: ``loss_<scheme>``, the mean loss (eq. 18 of the tossing paper, 1). Tables:
+        ``predictions``, a row per toss and scheme; ``schemes``, their means; with a run that keeps
+        regions of rest poses, ``coverage``. ``residuals``: measured less predicted rest poses,
+        ``position`` (m) and ``rotation`` (rotation vector, rad), both in the surface's frame.
+        Files: ``regions.json``, and the body by each scheme.
 
     Raises
     ------

@@ -137,12 +137,13 @@ def toss(
 
     Returns
     -------
-    ``params``: ``friction_mu``, ``restitution_e_n``, ``scale`` (true length per length of the
-    data), ``center_x``, ``_y``, ``_z`` (m in B) and ``inertia_xx`` to ``_yz`` (kg m2, or m2 per
-    mass where none is stated). Tables: ``predictions``, each toss by the others, beside a box that
-    stays where it first touches; ``regions`` and ``outlines`` of where each comes to rest, by the
-    others (:class:`contactid.tossing.toss.regions.TossRegions`; seven tosses have them); ``tosses``,
-    what was used. ``residuals`` are of all tosses at the optimum, m and rad.
+    Result
+        ``params``: ``friction_mu``, ``restitution_e_n``, ``scale`` (true length per length of the
+        data), ``center_x``, ``_y``, ``_z`` (m in B) and ``inertia_xx`` to ``_yz`` (kg m2, or m2 per
+        mass where none is stated). Tables: ``predictions``, each toss by the others, beside a box
+        that stays where it first touches; ``regions`` and ``outlines`` of where each comes to rest,
+        by the others (:class:`contactid.tossing.toss.regions.TossRegions`; seven tosses have them);
+        ``tosses``, what was used. ``residuals`` are of all tosses at the optimum, m and rad.
 
     Raises
     ------
