@@ -132,7 +132,7 @@ PARTS = {
         f"FUZZ_SECONDS=10 {PYTEST} --hypothesis-profile=search tests/sources/test_reader_fuzz.py",
     ),
 }
-CI = ("public", "server", "robustness", "bundle", "package", "container", "test", "docs", "report")
+CI = ("public", "server", "robustness", "bundle", "package", "container", "test", "report")
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ _WITHOUT = (
     "hold_stored",
     "provenance",
 )
-_AT_THE_END = ("checks", "report", "crate")
+_AT_THE_END = ("checks", "report", "crate", "articles")
 
 
 def moved(dataset):

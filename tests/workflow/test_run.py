@@ -373,7 +373,7 @@ def test_a_run_of_one_study_keeps_what_the_run_of_all_has(finished):
     assert rules == {"planar_summary", "all"}
 
 
-END = {"report", "crate", "all"}
+END = {"report", "articles", "crate", "all"}
 TYPESET = {"tossing_typeset", "planar_typeset", "arm_typeset", "inhand_typeset"}
 JUDGED = {"checks", "provenance", *END}
 # an edit, and all that it reruns
