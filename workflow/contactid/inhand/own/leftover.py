@@ -11,26 +11,15 @@ from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
-from scipy.optimize import approx_fprime
 
+from contactid.inhand.identify.joint import FittedRecording, followed, summed, told_covariance
 from contactid.inhand.identify.kinematics import POSE
-from contactid.inhand.identify.latent_errors import COMING, SHORT, Equations, LatentErrors
-from contactid.inhand.identify.likelihood import RecordingFit, told_parameters
-from contactid.inhand.identify.linearised import (
-    LAG,
-    PLACES,
-    Linearised,
-    PresentRecording,
-    gains,
-    linearised,
-    started,
-)
-from contactid.inhand.identify.pose_noise import noise_information, without_noise
+from contactid.inhand.identify.latent_errors import COMING, SHORT, Equations
+from contactid.inhand.identify.likelihood import RecordingFit
+from contactid.inhand.identify.linearised import Linearised
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, wrench_covariance
 from contactid.inhand.own.prepare import OwnRecording
 
-_ROUNDS = 3  # in which the poses follow the answer: residuals are then the fit's to five digits
-_STEP = 1e-7  # relative, of a difference quotient: half of the digits
 _BY_WEIGHT = 4  # parameters that still poses tell: mass and centre
 
 Channel = tuple[np.ndarray, np.ndarray, str]
@@ -55,21 +44,20 @@ def residuals_and_covariance(
     """
     if recording.still:
         return _of_still_poses(recording, fit)
-    present, equations, errors = _at_answer(recording, fit)
-    rows = present.rows
-    left = -present.pose_errors()[rows]
+    fitted = FittedRecording.of(recording.stretches, fit)
+    (evidence,) = followed([fitted], fit.body.vector)
+    present = fitted.recording
+    left = -present.pose_errors()[present.rows]
     shown = present.stated * np.sqrt(_pose_levels(fit.levels).sum(axis=0))
     pose_noise = np.broadcast_to(shown, left.shape)
-    wrench_noise = _wrench_noise(equations, fit.levels)
+    wrench_noise = _wrench_noise(evidence.present, fit.levels)
     channels = _wrench_channels(np.concatenate(fit.residuals), wrench_noise) | {
         "position": (left[:, 3:], pose_noise[:, 3:], "m"),
         "orientation": (left[:, :3], pose_noise[:, :3], "rad"),
     }
-    by_fit = _fit_covariance(present, equations, errors, fit)
-    of_gains = _by_gains(present, equations, errors, fit)
     vector = fit.body.vector
-    calibrated = by_fit + recording.gain_sd**2 * (of_gains + np.outer(vector, vector))
-    told = _transformed(vector, calibrated)[:PARAMETERS, :PARAMETERS]
+    calibrated = summed([evidence]).calibrated(vector, recording.gain_sd)
+    told = told_covariance(calibrated, vector)[:PARAMETERS, :PARAMETERS]
     return _dataset(channels, fit), told
 
 
@@ -82,22 +70,7 @@ def _of_still_poses(recording: OwnRecording, fit: RecordingFit) -> tuple[xr.Data
     vector = fit.body.vector
     calibrated = by_fit + recording.gain_sd**2 * np.outer(vector, vector)
     channels = _wrench_channels(np.concatenate(fit.residuals), noise)
-    return _dataset(channels, fit), _transformed(vector, calibrated)[told, told]
-
-
-def _at_answer(
-    recording: OwnRecording, fit: RecordingFit
-) -> tuple[PresentRecording, Linearised, LatentErrors]:
-    """The estimator's equations with poses that follow its answer."""
-    present, _ = started(recording.stretches)
-    answer = fit.answer.copy()
-    present.lag = float(answer[PLACES[LAG]][0])
-    answer[PLACES[LAG]] = 0.0  # forces are shifted by it now
-    for _ in range(_ROUNDS):
-        equations = linearised(present, fit.body.vector)
-        errors = LatentErrors(equations.equations, fit.levels)
-        present.follow(errors.pose_errors(answer))
-    return present, equations, errors
+    return _dataset(channels, fit), told_covariance(calibrated, vector)[told, told]
 
 
 def _pose_levels(levels: np.ndarray) -> np.ndarray:
@@ -127,38 +100,6 @@ def _correlation(equations: Equations) -> np.ndarray:
     reach = equations.by_pose.shape[2] // POSE // 2
     times = equations.time[equations.rows[:, None] + np.arange(-reach, reach + 1)]
     return np.exp(-np.abs(times[:, :, None] - times[:, None]) / SHORT)
-
-
-def _fit_covariance(
-    present: PresentRecording, equations: Linearised, errors: LatentErrors, fit: RecordingFit
-) -> np.ndarray:
-    """(10, 10) of the parameters' vector, as the estimator has it."""
-    information = fit.models[0].information
-    noise = np.zeros_like(information)
-    noise[:PARAMETERS, :PARAMETERS] = noise_information(equations, present.stated, errors)
-    return without_noise(information, noise)[1][:PARAMETERS, :PARAMETERS]
-
-
-def _by_gains(
-    present: PresentRecording, equations: Linearised, errors: LatentErrors, fit: RecordingFit
-) -> np.ndarray:
-    """(10, 10): squared changes of the vector by every contact's factor, apart from the others."""
-    each = gains(present, equations)
-    if each.shape[2] == 1:
-        return np.zeros((PARAMETERS, PARAMETERS))
-    model = fit.models[0]
-    slope = equations.equations.slope[:, :, model.columns]
-    size = len(model.information)
-    by_gain = errors.inner(np.concatenate([slope, each], axis=2))[:size, size:]
-    changes = np.linalg.solve(model.information, by_gain)[:PARAMETERS]
-    return changes @ changes.T
-
-
-def _transformed(vector: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """(16, 16) covariance of the told parameters, of that (10, 10) of the vector."""
-    steps = _STEP * np.maximum(np.abs(vector), 1e-3 * np.abs(vector).max())
-    slope = approx_fprime(vector, told_parameters, steps)
-    return slope @ covariance @ slope.T
 
 
 def _wrench_channels(wrench: np.ndarray, noise: np.ndarray) -> dict[str, Channel]:

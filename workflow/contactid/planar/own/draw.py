@@ -5,12 +5,9 @@ The tables are those of :mod:`contactid.planar.own.result`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -58,27 +55,6 @@ def _unit_ellipse(covariance: pd.DataFrame) -> np.ndarray:
     angle = np.linspace(0.0, 2.0 * np.pi, 100)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
     return circle @ np.linalg.cholesky(covariance.to_numpy()).T
-
-
-def draw_residuals(residuals: xr.Dataset, names: Sequence[str]) -> Figure:
-    """Measured less identified poses against time, a row per throw and a column per channel, with
-    two standard deviations of the noise on either side.
-    """
-    figure, rows = _panels(len(names), len(residuals))
-    for (channel, values), column in zip(residuals.items(), rows.T, strict=True):
-        noise = 1e3 * values.attrs["noise"]
-        label = "θ" if channel == "theta" else channel
-        for name, axes in zip(names, column, strict=True):
-            own = residuals["throw"].values == name
-            axes.axhspan(-2.0 * noise, 2.0 * noise, color=style.SKY, alpha=0.3, lw=0.0)
-            axes.axhline(0.0, color="black", lw=0.5)
-            time, residual = values["time"].values[own], 1e3 * values.values[own]
-            axes.plot(time, residual, ".", color=style.LINE, ms=3)
-            axes.set_ylabel(f"{label} (m{values.attrs['units']})")
-        column[-1].set_xlabel("time (s)")
-    for name, row in zip(names, rows, strict=True):
-        row[0].set_title(mathtext(name), loc="left")
-    return figure
 
 
 def _panels(

@@ -12,6 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from contactid.output.own_report import cpu_seconds
+from contactid.output.residual_figure import draw_residuals
 from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.output.simulator_formats import IdentifiedBody
 from contactid.planar.artefacts.time_lapse import evenly, polyline
@@ -116,7 +117,7 @@ def result_of(found: OwnIdentification, seconds: float = 0.0) -> Result:
         figures={
             "J/m and friction": partial(draw.draw_region, params, covariance),
             "Measured and identified motion": partial(draw.draw_trajectory, scene),
-            "Residuals": partial(draw.draw_residuals, residuals, found.names[:_DRAWN]),
+            "Residuals": partial(draw_residuals, residuals, "throw"),
             "Impulses per mass": partial(draw.draw_impulses, drawn),
         },
         body=None if found.body.mass is None else _simulator_body(found),
