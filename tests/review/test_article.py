@@ -168,6 +168,12 @@ def test_another_verdict_ends_the_build_and_names_the_sentence(run):
         written(run)
 
 
+def test_what_cannot_be_shown_is_named(run):
+    (run / "tossing.md").write_text(HEADING + TEXT.replace("@show fig01", "@show fig01 fig99"))
+    with pytest.raises(ContactIdError, match="tossing.md: @show fig99 is neither a figure nor"):
+        written(run)
+
+
 def test_a_run_that_no_prose_is_about_has_an_article_without(run):
     made = written(run, prose=())
     text = text_of(made["pdf"])

@@ -88,7 +88,7 @@ def test_the_script_of_all_rules_only_calls():
 
 
 def test_no_file_of_ours_is_too_long():
-    for folder, most in {"workflow": 560, "tests": 620}.items():
+    for folder, most in {"workflow": 510, "tests": 620}.items():
         for file in (ROOT / folder).rglob("*.py"):
             assert len(file.read_text().splitlines()) <= most, file
     for file in RULE_FILES:

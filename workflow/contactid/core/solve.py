@@ -144,9 +144,7 @@ class Solution:
 
 
 class _Program:
-    """Functions of a model as CasADi has them, with the solvers made for it; a maximisation is that
-    of the negative.
-    """
+    """A model's functions by CasADi, with solvers; a maximisation is that of the negative."""
 
     def __init__(self, text: str) -> None:
         self.nlp = casadi.NlpBuilder()
@@ -383,9 +381,7 @@ def _write(model: pyo.ConcreteModel) -> _Written:
 def _embedded_solver(
     problem: dict[str, Any], options: SolverOptions, log: Path | None, like: Any = None
 ) -> Any:
-    """A solver of the problem; from one ``like`` it, which has other options, it takes the
-    derivatives.
-    """
+    """A solver of the problem; of one ``like`` it, with other options, it takes the derivatives."""
     settings: dict[str, Any] = {
         "print_time": False,
         "error_on_fail": False,
@@ -475,9 +471,7 @@ def _last_line(error: Exception) -> str:
 
 
 def _residuals(written: _Written, returned: _Returned) -> tuple[float, float, float, np.ndarray]:
-    """Objective, primal and dual residual at the returned point (the module's text has the
-    formulas), slopes (n,).
-    """
+    """Objective, primal and dual residual at the returned point (as above), slopes (n,)."""
     values = written.program.evaluate(returned.point, returned.multipliers)
     f, at, slope = float(values[0]), np.array(values[1]).ravel(), np.array(values[2]).ravel()
     x_low, x_high, g_low, g_high = written.bounds()

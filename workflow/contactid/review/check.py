@@ -88,9 +88,7 @@ _TEXTS = (
 
 
 class Part(NamedTuple):
-    """A part of what ``make check`` prints, and what is said of a run that fails by it; nothing
-    where it passes.
-    """
+    """A part of what ``make check`` prints, and why a run fails by it; "" where it passes."""
 
     text: str
     problem: str = ""
@@ -193,9 +191,7 @@ def loss_of_worth(rows: pd.DataFrame) -> pd.Series:
 
 
 def moved(rows: pd.DataFrame) -> pd.Series:
-    """Whether ``reproduced`` is further from ``reproduced_was`` than rounding explains; of one
-    alone, it is.
-    """
+    """Whether ``reproduced`` moved by more than rounding explains; a value that is alone did."""
     now, was = rows["reproduced"].astype(float), rows["reproduced_was"].astype(float)
     difference = (now - was).abs()
     size = np.maximum(
@@ -308,9 +304,7 @@ def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
 
 
 def made_with(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a run's record (``provenance.json``) its numbers' last digits depend on; nothing of
-    an empty one.
-    """
+    """What of ``provenance.json`` its numbers' last digits depend on; nothing of an empty one."""
     if not record:
         return {}
     return {
@@ -327,9 +321,7 @@ def made_with(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chose_otherwise(made: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Whether the libraries are known to have chosen other functions for the one processor than for
-    the other.
-    """
+    """Whether the libraries are known to have chosen other functions on the two processors."""
     one, other = made.get("arithmetic"), now.get("arithmetic")
     return bool(one and other and one != other)
 

@@ -230,9 +230,7 @@ def fit_trajectories(
 def fit_from_motion(
     shape: Shape, throws: Sequence[MeasuredThrow], guess: Guess, options: FitOptions | None = None
 ) -> TrajectoryFit:
-    """Follow the contact sequence of a motion that is known already, for all throws at once: one
-    solve, no search.
-    """
+    """Follow the known contact sequence of a motion, for all throws: one solve, no search."""
     begin = time.perf_counter()
     fit = _fit_from(shape, throws, guess, options or FitOptions(), None)
     ratio_se, mu_se = combined_errors(fit, [fit])
@@ -314,9 +312,7 @@ def _rank(fit: TrajectoryFit) -> tuple[bool, float]:
 def _ways(
     starts: Iterator[Guess], options: FitOptions
 ) -> Iterator[tuple[Guess, Continuation | None]]:
-    """What to try: the starts' own sequences, then continuations; each start is made when it is
-    needed.
-    """
+    """What to try: the starts' own sequences, then continuations; starts are made when needed."""
     made: list[Guess] = []
     for guess in itertools.islice(starts, options.sequences):
         made.append(guess)
@@ -329,9 +325,7 @@ def _ways(
 
 
 def _starts(shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions) -> Iterator[Guess]:
-    """Of one throw, fitted motions, best first, and the bare measurements; of several, what each
-    gives alone.
-    """
+    """Of one throw, fitted motions, best first, and the measurements; of several, all of them."""
     if len(throws) > 1:
         yield _start_of_several(shape, throws, options)
         return
@@ -389,9 +383,7 @@ def _fit_from(
     options: FitOptions,
     continuation: Continuation | None,
 ) -> TrajectoryFit:
-    """Build and solve from one start, by a continuation or, without one, for the start's own
-    sequence.
-    """
+    """Build and solve from one start, by a continuation or, without one, for its own sequence."""
     begin = time.perf_counter()
     scales, sub_steps = (
         scales_of(shape, throws),

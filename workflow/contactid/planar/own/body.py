@@ -254,9 +254,7 @@ def read_own_throws_of(
 
 
 def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
-    """A line under all throws: through the places where impacts throw the body up, level where
-    these lie close.
-    """
+    """A line under all throws, through the places where impacts throw the body up."""
     level, places = Ground(), []
     for throw in throws:
         at = contacts(body.shape, level, throw.position)
@@ -286,9 +284,7 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
 
 
 def _under_the_deepest(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
-    """Level through the lowest place of all throws, where a body comes down to it and stays or goes
-    up again.
-    """
+    """Level through the lowest place of all throws, where a body stays or goes up again."""
     lowest = min((_lowest_gaps(body, throw) for throw in throws), key=lambda gap: float(gap.min()))
     frame, height = int(lowest.argmin()), float(lowest.min())
     falls_on = frame == len(lowest) - 1 and lowest[-2] - lowest[-1] > _STAYS
@@ -305,9 +301,7 @@ def _pushed_frames(throw: PlanarThrow) -> np.ndarray:
 
 
 def _turn_at_rest(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray) -> float:
-    """How far the tracked axes are turned, from bodies that lie on a side; 0 where noise explains
-    it.
-    """
+    """How far the tracked axes are turned, by bodies that lie on a side; 0 within the noise."""
     if not isinstance(body.shape, Polygon):
         return 0.0
     rests = [
@@ -352,9 +346,7 @@ def _height_warnings(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
 
 
 def _gravity_warning(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
-    """Whether y accelerates in flight as it should: tells wrong units of time or length, and y that
-    points down.
-    """
+    """Whether y accelerates in flight as it should: not in wrong units, or with y downwards."""
     values, weights = [], []
     for stretch, interval in _stretches(body, throws):
         time = np.arange(len(stretch)) * interval
@@ -379,9 +371,7 @@ def _gravity_warning(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
 
 
 def _in_flight(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
-    """(n,) frames from which the body reaches the ground neither before the next frame nor after
-    the last one.
-    """
+    """(n,) frames next to which, on neither side, the body reaches the ground."""
     gap = _lowest_gaps(body, throw)
     fall = np.abs(np.diff(gap))
     around = np.maximum(np.concatenate([fall[:1], fall]), np.concatenate([fall, fall[-1:]]))
@@ -412,9 +402,7 @@ def frames_of(stretches: Sequence[tuple[np.ndarray, float]]) -> int:
 def _noise_of(
     body: OwnBody, throws: Sequence[PlanarThrow]
 ) -> tuple[np.ndarray, list[str], list[str]]:
-    """(3,) noise, m, m, rad, with a note and warnings: from what parabolas and lines leave of
-    flight.
-    """
+    """(3,) noise, m, m, rad, of what parabolas and lines leave of flight; a note and warnings."""
     if body.sigma is not None:
         return body.sigma, [], []
     stretches = _stretches(body, throws)
@@ -449,9 +437,7 @@ def _noise_of(
 
 
 def _pooled(squares: np.ndarray, freedom: np.ndarray) -> np.ndarray:
-    """(3,) standard deviations; x and y have one where theirs differ by no more than chance lets
-    them.
-    """
+    """(3,) standard deviations; one for x and y where theirs differ by no more than chance."""
     variance = squares / freedom
     ratio = variance[0] / max(variance[1], 1e-300)
     if _PLAIN < fdtr(freedom[0], freedom[1], ratio) < 1.0 - _PLAIN:
@@ -468,9 +454,7 @@ def _least_noise(body: OwnBody) -> np.ndarray:
 def _noise_of_few(
     body: OwnBody, throws: Sequence[PlanarThrow]
 ) -> tuple[np.ndarray, list[str], list[str]]:
-    """The same where flights are short: gravity is known, so lines do; a value that noise seldom
-    exceeds.
-    """
+    """The same of short flights: lines, as gravity is known; a value that noise seldom exceeds."""
     squares, freedom = np.zeros(2), np.zeros(2)
     for stretch, step in _stretches(body, throws, _SHORTEST_LINE):
         straight = stretch.copy()

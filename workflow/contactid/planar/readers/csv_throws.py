@@ -448,15 +448,12 @@ def _even_throw(
         notes.append(f"{int(lost.sum())} of {n} frames have no pose{kinds}: bridged, not used.")
     even = np.arange(n) * slope
     filled = np.column_stack([np.interp(even, frames * slope, measured[:, i]) for i in range(3)])
-    return PlanarThrow(
-        source.stem, even, filled, lost, tuple(f"{source.stem}: {note}" for note in notes)
-    )
+    named = tuple(f"{source.stem}: {note}" for note in notes)
+    return PlanarThrow(source.stem, even, filled, lost, named)
 
 
 def _held(position: np.ndarray, finite: np.ndarray) -> np.ndarray:
-    """(n,) poses that are the very same as the one before, while the body moves between those
-    around them.
-    """
+    """(n,) poses equal to the one before, while the body moves between those around them."""
     held = np.zeros(len(position), dtype=bool)
     same = np.concatenate([[False], (np.diff(position, axis=0) == 0.0).all(axis=1)])
     for k in np.flatnonzero(same & finite):
@@ -467,9 +464,7 @@ def _held(position: np.ndarray, finite: np.ndarray) -> np.ndarray:
 
 
 def _moved(position: np.ndarray, time: np.ndarray, even: np.ndarray, interval: float) -> np.ndarray:
-    """Poses at even times, each moved by the velocity of its neighbours on the side that needs less
-    of it.
-    """
+    """Poses at even times, each moved by the velocity of its nearer neighbours."""
     found = position.copy()
     for k in range(len(time)):
         other = k + 1 if (even[k] > time[k] and k + 1 < len(time)) or k == 0 else k - 1

@@ -15,6 +15,7 @@ import yaml
 
 from contactid import __version__
 from contactid.core.atomic import replacing
+from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
 from contactid.output.recordings import run_had
 from contactid.output.statements import read_statements
@@ -148,6 +149,11 @@ def article_of(
         )
     shown = content.shown(sources)
     placed = {name for block in text if block["kind"] == "show" for name in block["names"]}
+    if prose is not None and (absent := sorted(placed - shown.keys())):
+        raise ContactIdError(
+            f"{prose.path}: @show {absent[0]} is neither a figure nor a table of the paper",
+            f"There are {', '.join(shown)}",
+        )
     return {
         "summary": summary,
         "text": text,
