@@ -170,7 +170,7 @@ def test_another_verdict_ends_the_build_and_names_the_sentence(run):
 
 def test_what_cannot_be_shown_is_named(run):
     (run / "tossing.md").write_text(HEADING + TEXT.replace("@show fig01", "@show fig01 fig99"))
-    with pytest.raises(ContactIdError, match="tossing.md: @show fig99 is neither a figure nor"):
+    with pytest.raises(ContactIdError, match="@show fig99 is neither a figure nor"):
         written(run)
 
 
