@@ -40,6 +40,7 @@ ACCEPTED = "workflow/resources/verdicts/default.csv"
 STORED = "workflow/resources/stored"
 MISSING = "workflow/resources/missing.csv"
 OWN_THROWS = "workflow/resources/own_throws.csv"
+_HALF_WITHIN = 0.674  # standard deviations within which half of all normal departures lie
 OWN_IMPACTS = "workflow/resources/own_impacts.csv"
 OWN_CONVENTIONS = "workflow/resources/own_conventions.csv"
 OWN_REGIONS = "workflow/resources/own_regions.csv"
@@ -130,20 +131,23 @@ def _share(count: int, n: int) -> str:
 
 
 def own_throws(scored: pd.DataFrame) -> str:
-    """How far off ``contactid identify`` is on throws with a known truth, beside two naive answers
-    (medians, %).
+    """How far off ``contactid identify`` is on throws with a known truth, beside what its errors let
+    expect and two naive answers (medians, %).
     """
     rows = []
     for kind, of in scored.groupby("kind", sort=False):
         found = of[of["answered"].astype(bool)]
         medians = [found[f"{name}departure_pct"].median() for name in ("", "uniform_", "impact_")]
+        stated = 100.0 * (found["error_mm2"] / found["truth_mm2"]).median()
+        medians.insert(1, _HALF_WITHIN * stated)
         off = [f"{value:.{0 if value >= 10.0 else 1}f} %" for value in medians]
         held = [_held(found[name]) for name in ("held", "mu_held", "radius_held")]
-        rows.append([str(kind), f"{len(found)} of {len(of)}", off[0], *held, *off[1:]])
+        rows.append([str(kind), f"{len(found)} of {len(of)}", *off[:2], *held, *off[2:]])
     head = [
         "throws",
         "answered",
         "J/m is off by",
+        "its errors let expect",
         "its interval holds",
         "that of mu",
         "that of the radius",

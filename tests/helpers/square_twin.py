@@ -23,9 +23,9 @@ from contactid.core.atomic import replacing, write_text
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.throws import SQUARE_FREQUENCY, SQUARE_SIDE, square
 from contactid.planar.simulate.bodies import GRAVITY
-from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ground
 from contactid.planar.simulate.kernel import outline_of
+from stepped_motion import event_motion
 
 EMBEDDED_FOLDER = "planar_square_twin"
 _HEADER = "x,z,th,vx,vz,vth"

@@ -33,12 +33,12 @@ from contactid.planar.own import identify as own_identify
 from contactid.planar.own.body import OwnBody, read_own_body, read_own_throws_of
 from contactid.planar.own.identify import identify_own
 from contactid.planar.own.result import FOUND_RADIUS, result_of
-from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
 from contactid.planar.simulate.kernel import outline_of
 from documented import differing, printed_by, shown
 from identify_example import MU, POINT, RADIUS, RATIO, TURN, write_example
 from rounded_twins import drawn_twin
+from stepped_motion import event_motion
 
 ELLIPSE = Ellipse(0.05, 0.025)
 CORNERS = [[-0.03, -0.03], [0.03, -0.03], [0.03, 0.03], [-0.03, 0.03]]

@@ -19,11 +19,11 @@ from contactid.__main__ import main
 from contactid.planar.own.outliers import departures
 from contactid.planar.readers.csv_throws import read_square_throws
 from contactid.planar.readers.throws import PlanarThrow, iterate_throws
-from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ground, Polygon
 from contactid.planar.simulate.kernel import outline_of
 from identify_example import SIGMA, tracked
 from rounded_twins import CORNERS, GRAVITY, drawn_twin
+from stepped_motion import event_motion
 
 REACH = 0.06 / 2.0**0.5
 SHARED = Path(os.environ.get("DATA_MIRROR") or "../shared/data")

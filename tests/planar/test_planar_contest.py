@@ -24,7 +24,7 @@ from contactid.planar.identify.contest import (
     write_reformulations,
 )
 from contactid.planar.identify.fit import CONTACT_SEQUENCE
-from contactid.planar.identify.starts import identified_throw
+from contactid.planar.identify.starts import contact_modes
 from contactid.planar.models.trajectory import Guess, sub_steps_of
 from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion
 
@@ -59,10 +59,18 @@ def answer(throw, starts):
     """The contact sequence's answer, as a start."""
     fit = attempt(BODY.shape, throw, starts[FITTED_MOTION], CONTACT_SEQUENCE, OPTIONS).fit
     assert fit.converged and fit.plausible
-    states = identified_throw(
-        BODY.shape, throw, sub_steps_of(throw, OPTIONS.longest_step), fit.throws[0], fit.friction_mu
+    states = fit.states
+    even = throw.frame_interval / sub_steps_of(throw, OPTIONS.longest_step)
+    found = replace(
+        starts[FITTED_MOTION].throw,
+        share=np.diff(states.time) / even,
+        position=states.position,
+        velocity=states.velocity,
+        impulse_n=states.impulse_n,
+        impulse_t=states.impulse_t,
+        mode=contact_modes(states.impulse_n, states.impulse_t, fit.friction_mu),
     )
-    return fit, Guess(fit.inertia_ratio, fit.friction_mu, (states,))
+    return fit, Guess(fit.inertia_ratio, fit.friction_mu, found)
 
 
 @pytest.mark.parametrize("method", RIVALS)
@@ -102,8 +110,8 @@ def test_every_method_begins_by_the_same_rule(method):
 
 def test_bad_starts_differ_from_the_good_one_as_stated(starts):
     good, other, poses = (starts[name] for name in (FITTED_MOTION, OTHER_INERTIA, MEASURED_POSES))
-    assert other.inertia_ratio == 0.5 * good.inertia_ratio and other.throws == good.throws
-    assert not poses.throws[0].impulse_n.any() and poses.throws[0].mode is None
+    assert other.inertia_ratio == 0.5 * good.inertia_ratio and other.throw == good.throw
+    assert not poses.throw.impulse_n.any() and poses.throw.mode is None
 
 
 def test_rows_tell_success_and_compare_answers_alone(tmp_path):

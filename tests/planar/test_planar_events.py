@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, simulate
-from contactid.planar.simulate.events import EventMotion, event_motion, frames_of_motions
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape, contacts
 from contactid.planar.simulate.kernel import outline_of
+from stepped_motion import EventMotion, event_motion, frames_of_motions
 
 ELLIPSE = Ellipse(0.05, 0.025)
 SQUARE = Polygon(((0.03, 0.03), (-0.03, 0.03), (-0.03, -0.03), (0.03, -0.03)))

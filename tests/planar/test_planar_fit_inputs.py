@@ -9,26 +9,19 @@ import numpy as np
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.identify import shooting
 from contactid.planar.identify.fit import (
     FitOptions,
     TrajectoryFit,
     combined_errors,
-    fit_trajectories,
+    fit_trajectory,
+    motion_guesses,
     scales_of,
 )
-from contactid.planar.identify.shooting import E_N, MU, RATIO, Candidate, motion_of, shoot
-from contactid.planar.identify.starts import (
-    StepBody,
-    identified_throw,
-    interpolated_throw,
-    simulated_throw,
-)
+from contactid.planar.identify.starts import StepBody, interpolated_throw, simulated_throw
 from contactid.planar.models.trajectory import ContactMode, Guess
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
-from contactid.planar.simulate.events import frames_of_motions
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
-from contactid.planar.simulate.kernel import outline_of
+from contactid.planar.simulate.motion import N_RESTITUTIONS, event_motion, outline_of
 from contactid.planar.simulate.throws import MeasuredThrow
 
 SHAPE, INERTIA_RATIO = Ellipse(0.05, 0.025), 756e-6
@@ -103,18 +96,10 @@ def test_a_good_throw_is_taken():
     assert MeasuredThrow(**{**good(), "time": jittered}).n_frames == 7
 
 
-def test_without_throws_there_is_nothing_to_identify():
-    with pytest.raises(ContactIdError, match="no throw"):
-        fit_trajectories(SHAPE, [])
-
-
-# throws that tell nothing
-
-
 @cache
 def flight() -> tuple[MeasuredThrow, TrajectoryFit]:
     throw = noisy(240, 24, 1, q=(0.0, 1.0, 0.3), v=(1.0, 0.0, 5.0))
-    return throw, fit_trajectories(SHAPE, [throw])
+    return throw, fit_trajectory(SHAPE, throw)
 
 
 def test_a_flight_is_fitted_and_nothing_is_claimed_of_the_body():
@@ -124,7 +109,7 @@ def test_a_flight_is_fitted_and_nothing_is_claimed_of_the_body():
     assert fit.friction_is_bound and np.isnan(fit.friction_mu_se)
     assert fit.friction_mu < 1e-3  # the least that explains the motion
     assert np.isnan(fit.inertia_ratio_se) or fit.inertia_ratio_se > 100.0 * fit.inertia_ratio
-    states = fit.throws[0]
+    states = fit.states
     assert states.n_impacts == 0 and states.mean_sliding == 0.0 and not states.impulse_n.any()
 
 
@@ -134,7 +119,7 @@ def test_a_flight_is_fitted_by_the_ballistic_motion_of_least_squares():
     fall = -0.5 * 9.81 * t**2 * [0.0, 1.0, 0.0]
     line = np.column_stack([np.ones(len(t)), t])
     best = line @ np.linalg.lstsq(line, throw.position - fall, rcond=None)[0] + fall
-    states = fit.throws[0]
+    states = fit.states
     assert np.allclose(states.position[states.frame], best, rtol=0.0, atol=1e-5)
     assert 2.0 * fit.misfit == pytest.approx(
         (((best - throw.position) / throw.sigma) ** 2).sum(), rel=1e-3
@@ -144,41 +129,33 @@ def test_a_flight_is_fitted_by_the_ballistic_motion_of_least_squares():
 # starts
 
 
-@pytest.mark.parametrize("rate", [240, 120])
+@pytest.mark.parametrize("rate", [240, 120, 60])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_shooting_finds_motions_within_noise(rate, seed):
+def test_starts_are_motions_within_noise(rate, seed):
     throw = noisy(rate, rate // 8, seed)
-    found = shoot(SHAPE, throw)
-    misfits = [candidate.misfit for candidate in found]
+    found = list(motion_guesses(SHAPE, throw, FitOptions()))
     expected = 0.5 * throw.position.size
-    assert misfits == sorted(misfits)
-    assert misfits[0] < expected + 3.0 * np.sqrt(expected)
-    best = found[0].parameters
-    assert best[RATIO] == pytest.approx(INERTIA_RATIO, rel=0.1)
-    assert best[MU] == pytest.approx(0.3, abs=0.04)
-    assert best[E_N] == pytest.approx(0.2, abs=0.05)
+    assert found[0].misfit < expected + 3.0 * np.sqrt(expected)
+    if rate > 60:  # seven frames of two impacts leave J/m open
+        assert found[0].inertia_ratio == pytest.approx(INERTIA_RATIO, rel=0.1)
+        assert found[0].friction_mu == pytest.approx(0.3, abs=0.04)
 
 
-def test_a_candidate_s_misfit_is_that_of_its_motion(monkeypatch):
-    for name, number in {"_SAMPLES": 256, "_KEPT": 8, "_HORIZONS": 3}.items():
-        monkeypatch.setattr(shooting, name, number)
+def test_nothing_of_a_start_is_drawn():
     throw = noisy(240, 24, 4)
-    best = shoot(SHAPE, throw)[0]
-    outline = outline_of(SHAPE, throw.ground)
-    poses = frames_of_motions(
-        outline, best.parameters[None], 9.81, throw.frame_interval, 24, 2.5e-4
-    )[0]
-    assert best.misfit == pytest.approx(
-        0.5 * (((poses - throw.position) / SIGMA) ** 2).sum(), rel=1e-9
-    )
-    again = shoot(SHAPE, throw)[0]
-    assert np.array_equal(again.parameters, best.parameters)
+    first, again = (next(motion_guesses(SHAPE, throw, FitOptions())) for _ in range(2))
+    assert first.misfit == again.misfit and first.inertia_ratio == again.inertia_ratio
+    assert np.array_equal(first.throw.impulse_n, again.throw.impulse_n)
 
 
 def test_a_simulated_start_has_the_motion_s_impulses_at_its_impacts():
     throw = noisy(240, 24, 1)
-    candidate = Candidate(np.array([*Q, *V, INERTIA_RATIO, 0.3, 0.2]), 0.0)
-    motion = motion_of(SHAPE, throw, candidate)
+    parameters = np.array(
+        [*Q, *V, INERTIA_RATIO, 0.3, 0.0, 0.0, 0.0, *np.full(N_RESTITUTIONS, 0.2)]
+    )
+    motion = event_motion(
+        outline_of(SHAPE, (0.0, 0.0)), parameters, 9.81, throw.frame_interval, len(throw.time)
+    )
     start = simulated_throw(SHAPE, throw, 2, motion, StepBody(INERTIA_RATIO, 0.3, 9.81))
     assert start.impulse_n.sum() == pytest.approx(motion.impulse_n.sum(), rel=1e-12)
     assert start.impulse_t.sum() == pytest.approx(motion.impulse_t.sum(), rel=0.02)
@@ -201,14 +178,6 @@ def test_a_bare_start_may_push_wherever_noise_and_speed_allow():
     assert not start.impulse_n.any() and (start.share == 1.0).all()
     gap = contacts(SHAPE, throw.ground, simulated(240, 24)[:-1]).gap
     assert start.near[::2][gap < 1e-3].all() and not start.near.all()
-
-
-def test_an_identified_start_is_what_was_identified():
-    throw, fit = flight()
-    start = identified_throw(SHAPE, throw, 2, fit.throws[0], fit.friction_mu)
-    assert np.array_equal(start.position, fit.throws[0].position)
-    assert np.allclose(start.share, 1.0, rtol=0.0, atol=1e-9)
-    assert not start.near.any()
 
 
 # what is said of an answer
@@ -246,7 +215,7 @@ def test_another_answer_as_good_counts_with_its_distance_and_a_bad_one_not():
 
 def test_a_start_that_fits_as_well_elsewhere_widens_the_error_and_one_that_fits_worse_does_not():
     best = answer(1.0)
-    near, far = (Guess(best.inertia_ratio + away, 0.2, (), best.misfit) for away in (0.0, 3e-4))
+    near, far = (Guess(best.inertia_ratio + away, 0.2, None, best.misfit) for away in (0.0, 3e-4))
     assert combined_errors(best, [best], [near]) == pytest.approx(combined_errors(best, [best]))
     assert combined_errors(best, [best], [far])[0] == pytest.approx(3e-4 / 2**0.5, rel=0.01)
     worse, none = replace(far, misfit=best.misfit + 60.0), replace(far, misfit=np.inf)
@@ -265,14 +234,13 @@ def test_without_an_answer_that_settled_there_are_no_standard_errors():
 def test_an_answer_too_far_from_the_poses_is_not_plausible():
     """The same poses with a tenth of their noise: nothing comes as close as that."""
     throw = noisy(240, 24, 2)
-    fit = fit_trajectories(SHAPE, [replace(throw, sigma=0.1 * SIGMA)], FitOptions(tries=1))
+    fit = fit_trajectory(SHAPE, replace(throw, sigma=0.1 * SIGMA), FitOptions(tries=1))
     assert not fit.plausible and fit.misfit > 10.0 * fit.residuals
 
 
-def test_scales_are_the_outline_s_radius_and_the_fastest_throw():
-    slow, fast = good(), good()
-    slow["position"] = slow["position"] + np.arange(8)[:, None] * [0.01, 0.0, 0.3]
-    fast["position"] = fast["position"] + np.arange(8)[:, None] * [0.03, 0.04, 0.0]
-    scales = scales_of(SHAPE, [MeasuredThrow(**slow), MeasuredThrow(**fast)])
+def test_scales_are_the_outline_s_radius_and_the_throw_s_speed():
+    moving = good()
+    moving["position"] = moving["position"] + np.arange(8)[:, None] * [0.03, 0.04, 0.3]
+    scales = scales_of(SHAPE, MeasuredThrow(**moving))
     assert scales.length == pytest.approx(0.05) and scales.speed == pytest.approx(0.05 * 240.0)
-    assert scales_of(SHAPE, [MeasuredThrow(**good())]).speed > 0.0
+    assert scales_of(SHAPE, MeasuredThrow(**good())).speed > 0.0

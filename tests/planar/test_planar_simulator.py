@@ -15,7 +15,8 @@ from scipy.optimize import brentq
 from contactid.core.errors import ContactIdError
 from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, PlanarMotion, simulate
 from contactid.planar.simulate.geometry import Contacts, Ellipse, Ground, contacts
-from contactid.planar.simulate.kernel import CLOSING, contact_impulse, outline_of, run_ellipse
+from contactid.planar.simulate.kernel import CLOSING, contact_impulse, outline_of
+from contactid.planar.simulate.polygon import run_steps
 
 
 def between(low: float, high: float) -> st.SearchStrategy[float]:
@@ -48,7 +49,7 @@ class Step:
         q, v = np.vstack([self.q, self.q]), np.vstack([self.v, self.v])
         impulse_n, impulse_t, gap = (np.zeros((2, 1)) for _ in range(3))
         body = outline_of(self.body.shape, self.ground, self.body.mass, self.body.inertia)
-        run_ellipse(body, self.law, self.h, q, v, impulse_n, impulse_t, gap)
+        run_steps(body, self.law, self.h, q, v, impulse_n, impulse_t, gap)
         return PlanarMotion(self.h * np.arange(2), q, v, impulse_n, impulse_t, gap)
 
     @property

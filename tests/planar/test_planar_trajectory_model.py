@@ -20,7 +20,7 @@ from contactid.planar.identify.fit import (
     FitOptions,
     TrajectoryFit,
     _is_limit,
-    fit_trajectories,
+    fit_trajectory,
     scales_of,
 )
 from contactid.planar.identify.starts import grid_with_impacts
@@ -84,8 +84,8 @@ def shape_of(name: str) -> Shape:
 
 
 @cache
-def fit_of(*names: str) -> TrajectoryFit:
-    return fit_trajectories(shape_of(names[0]), [throw_of(name) for name in names])
+def fit_of(name: str) -> TrajectoryFit:
+    return fit_trajectory(shape_of(name), throw_of(name))
 
 
 def relative(fit: TrajectoryFit, ratio: float = RATIO) -> float:
@@ -167,16 +167,16 @@ def written(
     states = obeyed(shape, ground, options, n_s, 5e-4, random)
     measured = states.position[::n_s] + SIGMA * random.normal(size=(5, 3))
     throw = MeasuredThrow(np.arange(5) / RATE, measured, SIGMA, ground)
-    guess = Guess(5e-4 * error, 0.4, (states,))
+    guess = Guess(5e-4 * error, 0.4, states)
     with pytest.MonkeyPatch.context() as changed:
         changed.setattr(trajectory, "TIME_SHIFT", options[0])
         changed.setattr(trajectory, "_LARGEST_RATIO", 2.0)
-        built = build_trajectory_model(shape, [throw], guess, scales, [n_s], options[1])
+        built = build_trajectory_model(shape, throw, guess, scales, n_s, options[1])
     return built, states, throw
 
 
 def left_over(built: TrajectoryModel) -> float:
-    rules = built.model.throws[0].rules.values()
+    rules = built.model.throw.rules.values()
     return max(abs(pyo.value(rule.body) - pyo.value(rule.upper)) for rule in rules)
 
 
@@ -241,16 +241,16 @@ def test_a_grid_with_impacts_keeps_frames_and_durations_within_bounds(impacts, n
 @pytest.mark.parametrize("name", ["mu 0.3", "slope", "square"])
 def test_solutions_obey_the_contact_law(name):
     fit, throw, shape = fit_of(name), throw_of(name), shape_of(name)
-    scales = scales_of(shape, [throw])
-    found = breaches(shape, throw, fit.throws[0], fit.inertia_ratio, fit.friction_mu, scales)
+    scales = scales_of(shape, throw)
+    found = breaches(shape, throw, fit.states, fit.inertia_ratio, fit.friction_mu, scales)
     assert max(found.values()) < 2e-6, found
     assert fit.converged and fit.complementarity < 1e-6
-    assert fit.throws[0].impulse_n.max() > 0.5
+    assert fit.states.impulse_n.max() > 0.5
 
 
 @pytest.mark.parametrize("name", ["mu 0.3", "slope", "square"])
 def test_durations_move_within_frames_and_frames_stay(name):
-    states, throw = fit_of(name).throws[0], throw_of(name)
+    states, throw = fit_of(name).states, throw_of(name)
     assert np.allclose(states.time[states.frame], throw.time, rtol=0.0, atol=1e-9)
     n_s = states.frame[1]
     shares = np.diff(states.time) * RATE * n_s
@@ -263,7 +263,7 @@ def test_impacts_are_found_when_they_happen():
     q, v = ELLIPSE_START
     run = simulate(body, Ground(), PlanarLaw(0.3, 0.2), q, v, time_step=1e-5, steps=10000)
     instant, size = run.time[np.argmax(run.impulse_n)], run.impulse_n.max()
-    states = fit_of("mu 0.3").throws[0]
+    states = fit_of("mu 0.3").states
     k = int(np.argmax(states.impulse_n))
     assert abs(states.time[k] - instant) < 1e-4
     assert states.impulse_n[k, 0] == pytest.approx(size, rel=0.01)
@@ -280,8 +280,8 @@ def test_an_ellipse_is_found_from_poses_without_noise(name, mu):
 
 def test_a_square_is_found_that_lands_on_two_corners():
     fit = fit_of("square")
-    corners = fit.throws[0].impulse_n.max(axis=0) > 0.1
-    assert corners.sum() == 2 and fit.throws[0].n_impacts == 2
+    corners = fit.states.impulse_n.max(axis=0) > 0.1
+    assert corners.sum() == 2 and fit.states.n_impacts == 2
     assert fit.converged and fit.plausible
     assert relative(fit, SQUARE_RATIO) < 5e-3
     assert abs(fit.friction_mu - 0.3) < 1.5e-3
@@ -296,37 +296,11 @@ def test_reformulations_agree_from_the_same_start(reformulation, monkeypatch):
     # with shorter steps, reformulations that let go of the start lose their way
     monkeypatch.setattr(trajectory, "TIME_SHIFT", 0.9)
     monkeypatch.setattr(starts, "_LEAST_SHARE", 1.5 * (1.0 - 0.9))
-    other = fit_trajectories(ELLIPSE, [throw_of("mu 0.3")], options)
+    other = fit_trajectory(ELLIPSE, throw_of("mu 0.3"), options)
     assert other.converged and other.solution.settled
     assert other.inertia_ratio == pytest.approx(fit.inertia_ratio, rel=2e-4)
     assert other.friction_mu == pytest.approx(fit.friction_mu, abs=5e-5)
     assert other.misfit == pytest.approx(fit.misfit, abs=1e-3)
-
-
-def test_a_throw_counted_twice_has_its_standard_errors_by_root_two():
-    once = fit_of("mu 0.3")
-    twice = fit_of("mu 0.3", "mu 0.3")
-    assert twice.inertia_ratio == pytest.approx(once.inertia_ratio, rel=1e-3)
-    assert twice.inertia_ratio_se == pytest.approx(once.inertia_ratio_se / np.sqrt(2.0), rel=0.02)
-    assert twice.friction_mu_se == pytest.approx(once.friction_mu_se / np.sqrt(2.0), rel=0.02)
-    assert twice.residuals == 2 * once.residuals
-
-
-def test_two_throws_share_a_body_and_say_more_than_either():
-    first, second, both = fit_of("mu 0.3"), fit_of("slope"), fit_of("mu 0.3", "slope")
-    assert both.converged and relative(both) < 5e-3 and abs(both.friction_mu - 0.3) < 1.5e-3
-    assert both.inertia_ratio_se < min(first.inertia_ratio_se, second.inertia_ratio_se)
-    assert both.friction_mu_se < min(first.friction_mu_se, second.friction_mu_se)
-    for states, throw in zip(both.throws, [throw_of("mu 0.3"), throw_of("slope")], strict=True):
-        found = breaches(
-            ELLIPSE,
-            throw,
-            states,
-            both.inertia_ratio,
-            both.friction_mu,
-            scales_of(ELLIPSE, [throw_of("mu 0.3")]),
-        )
-        assert max(found.values()) < 1e-5, found
 
 
 def same(other: TrajectoryFit, fit: TrajectoryFit, larger: float = 1.0) -> None:
@@ -339,7 +313,7 @@ def test_a_mirrored_throw_has_the_same_body():
     throw = throw_of("slope")
     ground = replace(throw.ground, slope=-throw.ground.slope, x0=-throw.ground.x0)
     mirrored = replace(throw, position=throw.position * [-1.0, 1.0, -1.0], ground=ground)
-    same(fit_trajectories(ELLIPSE, [mirrored]), fit_of("slope"))
+    same(fit_trajectory(ELLIPSE, mirrored), fit_of("slope"))
 
 
 def test_a_world_twice_as_large_with_twice_the_gravity_has_the_same_numbers():
@@ -347,7 +321,7 @@ def test_a_world_twice_as_large_with_twice_the_gravity_has_the_same_numbers():
     throw = throw_of("mu 0.3")
     units = np.array([2.0, 2.0, 1.0])
     doubled = replace(throw, position=throw.position * units, sigma=throw.sigma * units)
-    fit = fit_trajectories(Ellipse(0.1, 0.05), [doubled], FitOptions(gravity=2.0 * GRAVITY))
+    fit = fit_trajectory(Ellipse(0.1, 0.05), doubled, FitOptions(gravity=2.0 * GRAVITY))
     same(fit, fit_of("mu 0.3"), larger=2.0)
     assert fit.inertia_ratio_se == pytest.approx(4.0 * fit_of("mu 0.3").inertia_ratio_se, rel=0.02)
     assert fit.friction_mu_se == pytest.approx(fit_of("mu 0.3").friction_mu_se, rel=0.02)
@@ -361,10 +335,8 @@ def test_without_gravity_a_turned_scene_has_the_same_body():
     turn = np.array([[np.cos(slope), -np.sin(slope)], [np.sin(slope), np.cos(slope)]])
     turned = np.column_stack([q[:, :2] @ turn.T, q[:, 2] + slope])
     options = FitOptions(gravity=0.0)
-    level = fit_trajectories(ELLIPSE, [MeasuredThrow(time, q, SIGMA)], options)
-    sloping = fit_trajectories(
-        ELLIPSE, [MeasuredThrow(time, turned, SIGMA, Ground(slope))], options
-    )
+    level = fit_trajectory(ELLIPSE, MeasuredThrow(time, q, SIGMA), options)
+    sloping = fit_trajectory(ELLIPSE, MeasuredThrow(time, turned, SIGMA, Ground(slope)), options)
     assert level.converged and sloping.converged and relative(level) < 5e-3
     assert sloping.inertia_ratio == pytest.approx(level.inertia_ratio, rel=2e-4)
     assert sloping.friction_mu == pytest.approx(level.friction_mu, abs=1e-4)
@@ -374,9 +346,7 @@ def test_inertia_that_the_frames_leave_open_has_an_error_as_large_as_itself():
     """One frame before the impact at 30 frames/s: any change of spin fits."""
     quick = thrown(ELLIPSE, RATIO, PlanarLaw(0.1, 0.2), *ELLIPSE_START, 56)
     noisy = quick.position[::8] + np.random.default_rng(1).normal(size=(8, 3)) * SIGMA
-    fit = fit_trajectories(
-        ELLIPSE, [MeasuredThrow(np.arange(8) * 8 / RATE, noisy, SIGMA, Ground())]
-    )
+    fit = fit_trajectory(ELLIPSE, MeasuredThrow(np.arange(8) * 8 / RATE, noisy, SIGMA, Ground()))
     assert fit.converged and fit.inertia_ratio_se > RATIO
     assert fit.friction_mu == pytest.approx(0.1, abs=4 * fit.friction_mu_se)
 

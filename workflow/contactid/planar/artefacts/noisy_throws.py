@@ -30,10 +30,8 @@ _RATES = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.S
 _MEAN = "mean"
 _APART = 0.016  # of friction, between the marks of frame rates at one true value
 _FREE = 0.05  # of friction, around what figure 19 shows
-_ERROR_SCALE = (
-    0.3,
-    100.0,
-)  # %: from what fast cameras reach to J/m unknown; beyond both ends the end's colour
+# %: from what fast cameras reach to J/m unknown; beyond both ends the end's colour
+_ERROR_SCALE = (0.3, 100.0)
 _ERROR_COLOURS = "rocket_r"
 
 

@@ -76,9 +76,8 @@ def equation_table(settings: Mapping[str, Any]) -> pd.DataFrame:
         closed=motion.gap[:-1] <= 0.0,
     )
     pose_noise = float(noise_of(settings, next(iter(options["noise"])))[0])
-    differenced = (
-        np.sqrt(6.0) * pose_noise * _FRAME_RATE
-    )  # of q^(k+1) - 2 q^k + q^(k-1) over the interval
+    # of q^(k+1) - 2 q^k + q^(k-1) over the interval
+    differenced = np.sqrt(6.0) * pose_noise * _FRAME_RATE
     tables = [_rows_of(exact, noise) for noise in _NOISES]
     return pd.concat(tables, ignore_index=True).assign(
         true_mm2=1e6 * body.inertia / body.mass, differenced_noise_m_s=differenced

@@ -37,11 +37,8 @@ SLIDING_SHOWN = (0.3, 0.8)  # range of friction in figure 11; all where none is 
 _BODY = LinearSegmentedColormap.from_list("body", [style.REST, style.REST_EDGE])
 _GROUND, _GROUND_EDGE = "#e4e4e4", "#8c8c8c"
 _TALLEST, _PAGE = 3.6, 8.0  # inches: of one panel, of all
-_BESIDE, _ABOVE, _AROUND = (
-    0.5,
-    0.34,
-    0.75,
-)  # inches of a panel's numbers, its label, and of legend and axis names
+# inches of a panel's numbers, its label, and of legend and axis names
+_BESIDE, _ABOVE, _AROUND = 0.5, 0.34, 0.75
 _OPACITY = 1.2  # of all bodies of a panel, should they lie over each other
 _BETWEEN = 0.06  # inches around panels, so that labels keep clear of the marks above them
 _EVEN = 0.02  # instants are those of whole time steps
@@ -344,9 +341,8 @@ def _frame(axes: Axes, data: pd.DataFrame, view: View, letter: str) -> None:
     """Limits, letter, label and ground of one panel."""
     axes.set(xlim=view.x, ylim=view.y, aspect="equal")
     label = data["label"].iloc[0]
-    named = (
-        "" if pd.isna(label) else str(label)
-    )  # a csv has no other empty text in a column of nothing else
+    # a csv has no other empty text in a column of nothing else
+    named = "" if pd.isna(label) else str(label)
     axes.set_title(" ".join(part for part in (letter and f"({letter})", named) if part), loc="left")
     axes.locator_params(nbins=6, axis="y", steps=[1, 2, 5, 10])
     draw_ground(axes, data, hatch="//////")

@@ -6,8 +6,9 @@ horizon grows. Each impact that comes into sight has a restitution that nothing 
 values of it are tried for each motion that is left, the best motions are fitted, and those that
 differ go on. Nothing is drawn, so there is no luck in what is found.
 
-It begins with a line through the first frames. Where fewer than three lie before the first contact,
-that line tells the velocity badly, and so does the search.
+It begins with a line through the first frames. Where few lie before the first contact, that line
+tells the velocity badly, so motions also begin with flights that meet on the ground
+(:mod:`contactid.planar.engine.meetings`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import chdtri
 
+from contactid.planar.engine.meetings import Flights
 from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.steering import Steering
 from contactid.planar.engine.unknowns import (
@@ -39,9 +41,8 @@ Say = Callable[[str], None]
 """Takes a line on what begins now."""
 
 _E_N = N_COMMON + N_STATE  # place of the first impact's restitution
-_TURNING = np.array(
-    [1.0, 1.0, 20.0]
-)  # rad/m of the last: the noise's floor of theta by that of a position
+# rad/m of the last: the noise's floor of theta by that of a position
+_TURNING = np.array([1.0, 1.0, 20.0])
 
 
 def search(problem: Problem, say: Say | None = None) -> list[Point]:
@@ -91,10 +92,13 @@ def _search_one(problem: Problem) -> list[Point]:
     """
     steering, final = problem.steering, problem.steering.final
     close = _close_geometry(problem.geometry, steering)
-    points = _settled(problem, _grown(Problem(close, problem.throws, steering))[:final])
+    grown = _grown(Problem(close, problem.throws, steering))[:final]
+    if _flight_frames(problem) < steering.slow_flight:
+        grown += _met(Problem(close, problem.throws, steering))[:final]
+    points = _settled(problem, grown)
     if problem.plausible(points[0]) or _is_beyond(problem, points[0]):
         return points
-    wider = replace(steering, first=2 * steering.first, beam=2 * steering.beam, hopeless=np.inf)
+    wider = replace(steering, first=2 * steering.first, beam=2 * steering.beam)
     for geometry in (close, problem.geometry):
         more = _grown(Problem(geometry, problem.throws, wider))[:final]
         points = _settled(problem, [*points[:final], *more])
@@ -139,6 +143,41 @@ def _grown(problem: Problem) -> list[Point]:
     while horizon < n:
         before = horizon
         horizon = min(n, horizon + max(steering.least_growth, int(steering.growth * horizon)))
+        points = _extended(problem, points, before, horizon)
+    return points
+
+
+def _met(problem: Problem) -> list[Point]:
+    """Motions of a whole throw from flights that meet on the ground, best first.
+
+    Most of these starts are wrong, and the right ones are off by much: many go on, and far more
+    noise is added.
+    """
+    steering, throw = problem.steering, problem.throws[0].measured
+    n, horizon = len(throw.time), min(len(throw.time), _flight_frames(problem) + steering.met_after)
+    flights = Flights(
+        problem.geometry.shape,
+        throw.ground,
+        _weightless(problem),
+        throw.frame_interval,
+        problem.geometry.gravity,
+    )
+    starts = flights.starts(_first_horizon(problem))
+    if not len(starts):
+        return []
+    rows = np.repeat(problem.table.mean[None], len(starts), axis=0)
+    rows[:, N_COMMON:_E_N] = starts[:, :N_STATE]
+    rows[:, RATIO], rows[:, MU] = starts[:, N_STATE], starts[:, N_STATE + 1]
+    rows[:, _E_N:] = starts[:, N_STATE + 2 :]
+    rows = np.clip(rows, problem.table.low, problem.table.high)
+    rough = replace(steering, floor=steering.met_floor, beam=steering.met)
+    problem = Problem(problem.geometry, problem.throws, rough)
+    floor = steering.met_first_floor * _TURNING
+    points = _best_points(rows, problem.costs(0, rows, horizon, floor), problem, 2 * steering.met)
+    points = _fitted(problem, points, horizon, floor, steering.first_iterations)
+    while horizon < n:
+        before = horizon
+        horizon = min(n, horizon + max(1, int(steering.growth * horizon)))
         points = _extended(problem, points, before, horizon)
     return points
 
@@ -240,14 +279,9 @@ def _best_points(rows: np.ndarray, costs: np.ndarray, problem: Problem, number: 
 def _fitted(
     problem: Problem, points: Sequence[Point], horizon: int, floor: np.ndarray, iterations: int
 ) -> list[Point]:
-    steering = problem.steering
     fits = [problem.fit(point, [horizon], floor, iterations) for point in points]
     fits.sort(key=lambda point: point.cost)
-    n_residuals = 3.0 * horizon
-    if fits[0].cost < steering.good * n_residuals:
-        # the best explains the poses, so those that are far worse are wrong
-        fits = [point for point in fits if point.cost < fits[0].cost + steering.hopeless]
-    return _distinct(problem, fits, steering.beam)
+    return _distinct(problem, fits, problem.steering.beam)
 
 
 def _extended(problem: Problem, points: Sequence[Point], before: int, horizon: int) -> list[Point]:
@@ -317,7 +351,7 @@ def _settled(problem: Problem, points: Sequence[Point]) -> list[Point]:
     """
     steering, whole, floor = problem.steering, problem.whole, _floor(problem)
     minima = [problem.fit(point, whole, 0.0, steering.final_iterations) for point in points]
-    for _ in range(steering.rounds):
+    while True:  # each round but the last lowers the best cost by a certain amount
         best = min(minima, key=lambda point: point.cost)
         if _is_beyond(problem, best):
             break
@@ -332,7 +366,7 @@ def _settled(problem: Problem, points: Sequence[Point]) -> list[Point]:
         smoothed = [
             problem.fit(point, whole, floor, steering.growing_iterations) for point in tried
         ]
-        fits = [problem.fit(point, whole, 0.0, steering.tried_iterations) for point in smoothed]
+        fits = [problem.fit(point, whole, 0.0, steering.final_iterations) for point in smoothed]
         minima += fits
         if min(point.cost for point in fits) > best.cost - steering.new:
             break

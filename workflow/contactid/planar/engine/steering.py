@@ -20,7 +20,6 @@ class Steering:
     """One number a row; each field's metadata has its unit and why."""
 
     # --- unknowns: priors, bounds and scales
-    # -------------------------------------------------------------------------
     ratio_spread: float = _number(
         0.7, "uniform body's J/m", "prior; steers only what the poses leave open"
     )
@@ -33,7 +32,6 @@ class Steering:
         0.1, "uniform body's J/m", "bound: a rod's core, which no plate comes near"
     )
     # --- what a description may be off by (standard deviations)
-    # ------------------------------------------------------
     turn_error: float = _number(0.02, "rad", "tracked axes that aren't stated: stuck on by eye")
     point_error: float = _number(0.03, "reach", "tracked point that isn't stated")
     slope_error: float = _number(
@@ -59,14 +57,12 @@ class Steering:
         "above it impacts are taken by themselves: noise four times as large is one still",
     )
     # --- residuals
-    # ---------------------------------------------------------------------------------------------------
     large_residual: float = _number(
         6.0, "sd", "larger ones count with their logarithm: no noise is so large"
     )
     lasting_step: float = _number(2e-4, "s", "step of lasting contact: poses to some 10 um")
     lasting_step_of_search: float = _number(5e-4, "s", "the same while the noise's floor is added")
     # --- Levenberg and Marquardt's steps
-    # -----------------------------------------------------------------------------
     difference: float = _number(
         1e-4, "scale", "for slopes: far below what changes the contacts' order"
     )
@@ -81,7 +77,6 @@ class Steering:
     tries: int = _number(6, "1", "of a step, each more damped")
     converged: float = _number(0.02, "cost", "an iteration that gains less is the last")
     # --- the search: first contact
-    # -----------------------------------------------------------------------------------
     flight_tail: float = _number(
         1e-3, "probability", "of larger departures, down to which frames are on one flight"
     )
@@ -98,6 +93,11 @@ class Steering:
     restitutions: tuple[float, ...] = _number(
         (0.0, 0.2, 0.4, 0.65), "1", "grid for each impact that comes in sight"
     )
+    fine_restitutions: tuple[float, ...] = _number(
+        (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65),
+        "1",
+        "the same of own throws where no frame lies between two impacts: poses tell them badly",
+    )
     radii: tuple[float, ...] = _number(
         (0.01, 0.07, 0.14), "reach", "corners from sharp to well rounded, where no radius is stated"
     )
@@ -106,8 +106,16 @@ class Steering:
     )
     seeds: int = _number(40, "motions", "of the grid whose first impacts get other restitutions")
     first: int = _number(24, "motions", "fitted to the first contact")
+    slow_flight: int = _number(
+        3, "frames", "with fewer in the first flight motions begin with flights that meet, too"
+    )
+    met: int = _number(32, "motions", "of these that go on: most are wrong")
+    met_after: int = _number(2, "frames", "after the first flight, to which they are fitted first")
+    met_first_floor: float = _number(
+        3e-3, "m", "added to the noise there: a line through two frames is off by so much"
+    )
+    met_floor: float = _number(1e-3, "m", "the same on their way")
     # --- the search: the motions that go on
-    # --------------------------------------------------------------------------
     beam: int = _number(8, "motions", "that go on from horizon to horizon")
     final: int = _number(4, "motions", "fitted to the end")
     growth: float = _number(0.25, "horizon", "by which it grows at a time")
@@ -129,12 +137,7 @@ class Steering:
     first_floor: float = _number(
         3e-4, "m", "the same at the first contact, where start and grid are coarse"
     )
-    hopeless: float = _number(
-        40.0, "cost", "above the best that drops a motion, where the best explains the poses"
-    )
-    good: float = _number(1.5, "cost per residual", "up to which the best explains the poses")
     # --- the search: geometry close to the stated one at first
-    # -------------------------------------------------------
     close_turn: float = _number(
         4e-3, "rad", "sd at first: far from the answer poses would pull the geometry away"
     )
@@ -142,7 +145,6 @@ class Steering:
     close_slope: float = _number(3e-3, "rad", "the same of the ground's slope")
     close_height: float = _number(4e-4, "m", "the same of the ground's height")
     # --- the search: its end
-    # -----------------------------------------------------------------------------------------
     plausible_tail: float = _number(
         1e-3, "probability", "of a larger misfit, below which a wider search follows"
     )
@@ -150,16 +152,13 @@ class Steering:
         50.0, "cost per residual", "no search helps: true models end below 30, real squares not"
     )
     final_iterations: int = _number(30, "1", "of the fit of a whole motion")
-    tried_iterations: int = _number(12, "1", "of the fit of another motion beside the best")
     near_best: float = _number(
         10.0, "cost", "above a throw's best up to which its motions fit about as well"
     )
-    rounds: int = _number(6, "1", "of other motions beside the best")
     new: float = _number(1.0, "cost", "by which a round must lower the best, or it was the last")
     alike: float = _number(1.0, "scale", "common unknowns that differ by less are one")
     alike_restitution: float = _number(0.06, "1", "restitutions that differ by less are one")
     # --- profiles and errors
-    # -----------------------------------------------------------------------------------------
     profile_step: float = _number(0.7, "sd", "from one value to the next, as the cost shows it")
     profile_start: float = _number(0.1, "scale", "the first step")
     overshoot: float = _number(

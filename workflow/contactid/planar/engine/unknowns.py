@@ -88,11 +88,9 @@ def unknowns_of(geometry: Geometry, steering: Steering) -> list[Unknown]:
     least_ratio = steering.smallest_ratio * ratio
     largest_ratio = 0.99 * reach**2  # no body within the outline has more than a ring's
     ratio_spread = steering.ratio_spread * ratio
-    largest_mu, mu, mu_spread = (
-        steering.largest_friction,
-        steering.friction_prior,
-        steering.friction_spread,
-    )
+    largest_mu = steering.largest_friction
+    mu = steering.friction_prior
+    mu_spread = steering.friction_spread
     e_n, e_n_spread = steering.restitution_prior, steering.restitution_spread
     common = [
         Unknown(

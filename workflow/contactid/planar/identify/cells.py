@@ -13,7 +13,7 @@ from contactid.output.tables import write_csv
 from contactid.planar.identify.fit import (
     FitOptions,
     TrajectoryFit,
-    fit_trajectories,
+    fit_trajectory,
     stored,
 )
 from contactid.planar.identify.states import write_fits
@@ -39,8 +39,9 @@ _OF_A_SOLVE = ("accepted", "tries", "iterations", "seconds", "build_seconds")
 def fit_options(block: Mapping[str, Any], **others: Any) -> FitOptions:
     """Identification as the configuration asks for it."""
     options = block["identification"]
-    step, seed = float(options["longest_step"]), int(options["seed"])
-    return FitOptions(gravity=float(block["gravity"]), longest_step=step, seed=seed, **others)
+    return FitOptions(
+        gravity=float(block["gravity"]), longest_step=float(options["longest_step"]), **others
+    )
 
 
 def identify_cells(
@@ -62,7 +63,7 @@ def identify_cells(
         throw = measured_throw(
             motion, ground, duration=duration, frames_per_second=float(rate), sigma=sigma, seed=seed
         )
-        fit = fit_trajectories(body.shape, [throw], options)
+        fit = fit_trajectory(body.shape, throw, options)
         cell = {"noise_model": noise, "mu": friction_mu, "fps": float(rate), "seed": seed}
         rows.append(
             cell | fit_record(fit) | {"error_pct": 100.0 * (fit.inertia_ratio / truth - 1.0)}
@@ -92,18 +93,20 @@ def write_cells(
 
     Frictions that give one motion give the same throws, so these are identified once.
     """
-    known: list[tuple[np.ndarray, pd.DataFrame]] = []
-    found = []
+    identified: list[tuple[np.ndarray, pd.DataFrame]] = []
+    tables = []
     for friction in frictions:
         positions = true_motion(block, friction).position
-        cells = next((cells for other, cells in known if np.array_equal(other, positions)), None)
+        cells = next(
+            (cells for other, cells in identified if np.array_equal(other, positions)), None
+        )
         if cells is None:
             cells = identify_cells(
                 block, friction, block["identification"]["frames_per_second"], seeds
             )
-            known.append((positions, cells))
-        found.append(cells.assign(mu=friction))
-    write_csv(pd.concat(found, ignore_index=True), table)
+            identified.append((positions, cells))
+        tables.append(cells.assign(mu=friction))
+    write_csv(pd.concat(tables, ignore_index=True), table)
 
 
 def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[int]) -> pd.DataFrame:
@@ -117,10 +120,10 @@ def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[in
     rows = []
     for seed in seeds:
         body, throw = hard_throw(block, truth, seed)
-        fit = fit_trajectories(body.shape, [throw], fit_options(block))
-        followed = fit_trajectories(body.shape, [throw], alone)
+        fit = fit_trajectory(body.shape, throw, fit_options(block))
+        followed = fit_trajectory(body.shape, throw, alone)
         ratio = body.inertia / body.mass
-        errors = {
+        estimates = {
             "start": followed.start_ratio,
             "sequence": followed.inertia_ratio,
             "": fit.inertia_ratio,
@@ -130,8 +133,8 @@ def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[in
             | fit_record(fit)
             | {"sequence_plausible": followed.converged and followed.plausible}
             | {
-                f"{of}_error_pct".lstrip("_"): 100.0 * (found / ratio - 1.0)
-                for of, found in errors.items()
+                f"{of}_error_pct".lstrip("_"): 100.0 * (estimate / ratio - 1.0)
+                for of, estimate in estimates.items()
             }
         )
     return pd.DataFrame(rows)
@@ -163,7 +166,7 @@ def write_shown(block: Mapping[str, Any], fits: str, table: str, paths: str) -> 
             throw = measured_throw(
                 motion, ground, duration=duration, frames_per_second=rate, sigma=sigma, seed=seed
             )
-            fit = fit_trajectories(body.shape, [throw], fit_options(block))
+            fit = fit_trajectory(body.shape, throw, fit_options(block))
             cell = {"noise_model": noise, "mu": friction, "fps": rate, "seed": seed}
             distances.append(_path_distance(fit, truth).assign(**cell))
             if seed > first:
@@ -179,7 +182,7 @@ def write_shown(block: Mapping[str, Any], fits: str, table: str, paths: str) -> 
 
 def _path_distance(fit: TrajectoryFit, truth: Truth) -> pd.DataFrame:
     """How far the identified centre of one throw is from the simulated one, every 10 ms."""
-    states = fit.throws[0]
+    states = fit.states
     time = np.arange(0.0, float(states.time[-1]) + 1e-9, _PATH_INTERVAL)
     offset = [
         np.interp(time, states.time, states.position[:, i])
@@ -194,7 +197,7 @@ def _path_distance(fit: TrajectoryFit, truth: Truth) -> pd.DataFrame:
 def write_rig_twin(block: Mapping[str, Any], fits: str) -> None:
     """Identify the twin of the throw in figures 22 and 23, and write its states and impulses."""
     body, motion, throw = rig_throw(block, seed=1)
-    fit = fit_trajectories(body.shape, [throw], fit_options(block))
+    fit = fit_trajectory(body.shape, throw, fit_options(block))
     truth = truth_of(motion, body.mass, float(throw.time[-1]))
     label = "Simulated twin on the paper's rig"
     write_fits([stored(label, body.shape, throw, fit, truth=truth, mass=body.mass)], fits)

@@ -36,11 +36,11 @@ from contactid.planar.identify.fit import (
     FitOptions,
     TrajectoryFit,
     fit_from_motion,
+    motion_guesses,
     read_states,
     scales_of,
 )
-from contactid.planar.identify.shooting import MU, RATIO, motion_of, shoot
-from contactid.planar.identify.starts import StepBody, interpolated_throw, simulated_throw
+from contactid.planar.identify.starts import interpolated_throw
 from contactid.planar.models.trajectory import (
     Guess,
     TrajectoryModel,
@@ -108,18 +108,12 @@ class Attempt:
 def starts_of(shape: Shape, throw: MeasuredThrow, options: FitOptions) -> dict[str, Guess]:
     """The starts of a throw, by their names in :data:`STARTS`."""
     sub_steps = sub_steps_of(throw, options.longest_step)
-    candidate = shoot(shape, throw, options.gravity, options.seed)[0]
-    ratio, friction = float(candidate.parameters[RATIO]), float(candidate.parameters[MU])
-    motion = motion_of(shape, throw, candidate, options.gravity)
-    stepped = simulated_throw(
-        shape, throw, sub_steps, motion, StepBody(ratio, friction, options.gravity)
-    )
-    fitted = Guess(ratio, friction, (stepped,), candidate.misfit)
+    fitted = next(motion_guesses(shape, throw, options))
     poses = interpolated_throw(shape, throw, sub_steps)
     return {
         FITTED_MOTION: fitted,
-        OTHER_INERTIA: replace(fitted, inertia_ratio=_WRONG_INERTIA * ratio),
-        MEASURED_POSES: Guess(shape.uniform_inertia_ratio, _FRICTION, (poses,)),
+        OTHER_INERTIA: replace(fitted, inertia_ratio=_WRONG_INERTIA * fitted.inertia_ratio),
+        MEASURED_POSES: Guess(shape.uniform_inertia_ratio, _FRICTION, poses),
     }
 
 
@@ -149,10 +143,10 @@ def attempt(
     """Identify a throw by one method (of :data:`METHODS`) from one start, and no other."""
     begin = time.process_time()
     if method == CONTACT_SEQUENCE:
-        fit = fit_from_motion(shape, [throw], guess, options)
+        fit = fit_from_motion(shape, throw, guess, options)
         return Attempt(fit, np.nan, time.process_time() - begin)
-    scales, sub_steps = scales_of(shape, [throw]), [sub_steps_of(throw, options.longest_step)]
-    built = build_trajectory_model(shape, [throw], guess, scales, sub_steps, options.gravity)
+    scales, n_s = scales_of(shape, throw), sub_steps_of(throw, options.longest_step)
+    built = build_trajectory_model(shape, throw, guess, scales, n_s, options.gravity)
     residual = first_residual(built.pairs)
     fit = _reformulated(shape, throw, guess, built, Reformulation(method), residual)
     return Attempt(fit, residual, time.process_time() - begin)
@@ -182,7 +176,7 @@ def _reformulated(
         residuals=throw.position.size,
         complementarity=solution.residual,
         converged=solution.converged,
-        throws=(read_states(built, 0, shape, throw),),
+        states=read_states(built, shape, throw),
         start_ratio=guess.inertia_ratio,
         method=method.value,
         solution=solution,

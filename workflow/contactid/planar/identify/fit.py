@@ -1,10 +1,10 @@
-"""Identify J/m, friction, states and impulses from measured throws: starts, continuation, settled
+"""Identify J/m, friction, states and impulses from a measured throw: starts, continuation, settled
 solution, intervals.
 
 The way is the same for every throw, with nothing to tune. A start is a simulated motion that was
-fitted to the poses (:mod:`contactid.planar.identify.shooting`). First its own sequence of contacts
-is taken: one side of every pair is exactly zero, and what remains is an ordinary least-squares
-problem with a covariance, in which sides are exchanged while the misfit falls
+fitted to the poses (:mod:`contactid.planar.engine.search`). First its own sequence of contacts is
+taken: one side of every pair is exactly zero, and what remains is an ordinary least-squares problem
+with a covariance, in which sides are exchanged while the misfit falls
 (:mod:`contactid.core.pair_sides`). Where no start's sequence explains the poses, a penalty with a
 growing weight finds another one, which is settled in the same way. An answer counts when
 complementarity holds and the poses are fitted as well as their noise lets expect; else the next
@@ -34,14 +34,11 @@ from contactid.core.complementarity import (
 from contactid.core.errors import ContactIdError
 from contactid.core.pair_sides import ACCEPTABLE, PairSides, pair_residual
 from contactid.core.solve import Solution, SolverOptions
-from contactid.planar.identify.shooting import MU, RATIO, Candidate, motion_of, shoot
+from contactid.planar.engine.problem import Problem, Throw
+from contactid.planar.engine.search import search
+from contactid.planar.engine.unknowns import MU, N_STATE, RATIO, Geometry
 from contactid.planar.identify.standard_errors import standard_errors
-from contactid.planar.identify.starts import (
-    StepBody,
-    identified_throw,
-    interpolated_throw,
-    simulated_throw,
-)
+from contactid.planar.identify.starts import StepBody, interpolated_throw, simulated_throw
 from contactid.planar.identify.states import NUMBERS, StoredFit, ThrowStates
 from contactid.planar.models.trajectory import (
     Guess,
@@ -60,6 +57,11 @@ _EDGE = 0.01  # share of J/m's possible range that counts as its edge
 _EXACT = 1e-6  # residual of pairs that hold, dimensionless
 _SLIDING = 0.02  # of the scale speed: contacts that move slower, on the impulses' average, roll
 _SOLVER = SolverOptions(tolerance=1e-5, max_iterations=180).warm(1e-3, 1e-4)
+# of J/m by the uniform body's, mu and e_N: motions that differ by less lead to one answer
+_SAME = 0.01
+# tries after which a rolling body's answer with a usual misfit does; twice as many, and any
+# plausible one does
+_ENOUGH = 3
 _SURE = 50.0  # of a logarithm of likelihoods: beyond it one of two is certain
 _EXCHANGES = 6  # improvements of a start's own sequence of contacts, at most
 RECOMMENDED = tuple(
@@ -80,21 +82,16 @@ class FitOptions:
     Attributes
     ----------
     gravity : m/s2
-    seed : of the motions that are drawn to start from
     longest_step : h-bar of section 5.1, s
     sequences : starts whose own sequence of contacts is taken, at most
     continuations : reformulation and its stages; every start goes through them in turn
-    enough : tries after which a rolling body's answer with a usual misfit does; twice as many, and
-        any plausible one does
     tries : continuations from starts, at most
     """
 
     gravity: float = GRAVITY
-    seed: int = 1
     longest_step: float = 2.1e-3
     sequences: int = 4
     continuations: tuple[Continuation, ...] = RECOMMENDED
-    enough: int = 3
     tries: int = 6
 
 
@@ -107,7 +104,7 @@ class TrajectoryFit:
     inertia_ratio, friction_mu : J/m (m2) and mu
     inertia_ratio_se, friction_mu_se : their standard errors, see :func:`combined_errors`; NaN where
         nothing settled, infinite for J/m where it is at a limit
-    ratio_is_limit : J/m ended at the edge of what the outline makes possible, so the throws don't
+    ratio_is_limit : J/m ended at the edge of what the outline makes possible, so the throw doesn't
         determine it
     friction_is_bound : nothing slides, so mu is only the largest ratio of impulses, the least that
         explains the motion
@@ -115,7 +112,7 @@ class TrajectoryFit:
     residuals : their number
     complementarity : largest residual of the pairs, dimensionless, recomputed
     converged : the last solve converged and complementarity holds
-    throws : states and impulses of every throw
+    states : of the throw, and its impulses
     start_ratio : J/m (m2) of the accepted try's start
     method : :data:`CONTACT_SEQUENCE`, or the reformulation of the accepted try
     solution : of the accepted try
@@ -134,7 +131,7 @@ class TrajectoryFit:
     residuals: int
     complementarity: float
     converged: bool
-    throws: tuple[ThrowStates, ...]
+    states: ThrowStates
     start_ratio: float
     method: str
     solution: MpecSolution = field(repr=False)
@@ -146,13 +143,7 @@ class TrajectoryFit:
     @property
     def degrees(self) -> int:
         """Residuals less states, J/m, mu and an impulse per impact; at least 1."""
-        return max(
-            self.residuals
-            - 6 * len(self.throws)
-            - 2
-            - sum(throw.n_impacts for throw in self.throws),
-            1,
-        )
+        return max(self.residuals - 6 - 2 - self.states.n_impacts, 1)
 
     @property
     def plausible(self) -> bool:
@@ -179,41 +170,36 @@ class TrajectoryFit:
         return self.solution.iterations
 
 
-def scales_of(shape: Shape, throws: Sequence[MeasuredThrow]) -> Scales:
-    """The outline's largest radius, and the largest speed of the throws."""
-    speeds = [
+def scales_of(shape: Shape, throw: MeasuredThrow) -> Scales:
+    """The outline's largest radius, and the largest speed of the throw."""
+    speed = (
         np.linalg.norm(np.diff(throw.position[:, :2], axis=0), axis=1).max() / throw.frame_interval
-        for throw in throws
-    ]
-    return Scales(
-        float(np.linalg.norm(shape.outline(), axis=1).max()), max(float(max(speeds)), 1e-3)
     )
+    return Scales(float(np.linalg.norm(shape.outline(), axis=1).max()), max(float(speed), 1e-3))
 
 
-def fit_trajectories(
-    shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions | None = None
+def fit_trajectory(
+    shape: Shape, throw: MeasuredThrow, options: FitOptions | None = None
 ) -> TrajectoryFit:
-    """Identify J/m and mu of one body from one or several throws.
+    """Identify J/m and mu of a body from a throw.
 
     Raises
     ------
     ContactIdError
-        Without a throw, or with options that leave nothing to try.
+        With options that leave nothing to try.
     """
     options = options or FitOptions()
-    if not throws:
-        raise ContactIdError("there is no throw to identify from", "Give one or more")
     begin = time.perf_counter()
     fits: list[TrajectoryFit] = []
     best: TrajectoryFit | None = None
     guesses: list[Guess] = []
-    for guess, continuation in _ways(_starts(shape, throws, options), options):
+    for guess, continuation in _ways(_starts(shape, throw, options), options):
         guesses.append(guess)
-        fit = _fit_from(shape, throws, guess, options, continuation)
+        fit = _fit_from(shape, throw, guess, options, continuation)
         if best is None or _rank(fit) < _rank(best):
             best = replace(fit, accepted=len(fits))
         fits.append(fit)
-        if _is_enough(best, len(fits), options):
+        if _is_enough(best, len(fits)):
             break
     if best is None:
         raise ContactIdError("no way to identify is left", "Allow a sequence or a continuation")
@@ -228,11 +214,11 @@ def fit_trajectories(
 
 
 def fit_from_motion(
-    shape: Shape, throws: Sequence[MeasuredThrow], guess: Guess, options: FitOptions | None = None
+    shape: Shape, throw: MeasuredThrow, guess: Guess, options: FitOptions | None = None
 ) -> TrajectoryFit:
-    """Follow the known contact sequence of a motion, for all throws: one solve, no search."""
+    """Follow the contact sequence of a motion that is known already: one solve, no search."""
     begin = time.perf_counter()
-    fit = _fit_from(shape, throws, guess, options or FitOptions(), None)
+    fit = _fit_from(shape, throw, guess, options or FitOptions(), None)
     ratio_se, mu_se = combined_errors(fit, [fit])
     return replace(
         fit,
@@ -265,11 +251,12 @@ def combined_errors(
     excess = max(1.0, best.misfit_per_degree)
     weights = np.exp(-np.array([max(fit.misfit - best.misfit, 0.0) for fit in settled]) / excess)
     weights /= weights.sum()
-    apart = 0.0
+    between = 0.0  # variance between the answer and its starts
     for guess in guesses:
         share = 1.0 / (1.0 + np.exp(np.clip((guess.misfit - best.misfit) / excess, -_SURE, _SURE)))
-        apart = max(apart, float(share) * (guess.inertia_ratio - best.inertia_ratio) ** 2)
-    ratio = apart + sum(
+        departure = guess.inertia_ratio - best.inertia_ratio
+        between = max(between, float(share) * departure**2)
+    ratio = between + sum(
         w * (fit.inertia_ratio_se**2 * excess + (fit.inertia_ratio - best.inertia_ratio) ** 2)
         for w, fit in zip(weights, settled, strict=True)
     )
@@ -286,7 +273,7 @@ def combined_errors(
     return float(np.sqrt(ratio)), float(np.sqrt(mu / whole)) if slip else float("nan")
 
 
-def _is_enough(best: TrajectoryFit, tries: int, options: FitOptions) -> bool:
+def _is_enough(best: TrajectoryFit, tries: int) -> bool:
     """Whether another try would hardly change the answer or its standard error.
 
     A wrong sequence of contacts that slide shows in the misfit, so the first whose misfit is usual
@@ -297,10 +284,10 @@ def _is_enough(best: TrajectoryFit, tries: int, options: FitOptions) -> bool:
         return False
     excess = (best.misfit_per_degree - 1.0) / np.sqrt(2.0 / best.degrees)
     if best.friction_is_bound and excess <= 1.0:
-        return tries >= options.enough
+        return tries >= _ENOUGH
     if not best.friction_is_bound and excess <= _USUAL:
         return True
-    return tries >= 2 * options.enough and best.plausible
+    return tries >= 2 * _ENOUGH and best.plausible
 
 
 def _rank(fit: TrajectoryFit) -> tuple[bool, float]:
@@ -316,7 +303,7 @@ def _ways(
     made: list[Guess] = []
     for guess in itertools.islice(starts, options.sequences):
         made.append(guess)
-        if all(throw.mode is not None for throw in guess.throws):
+        if guess.throw.mode is not None:
             yield guess, None
     every = itertools.chain(made, starts)
     yield from itertools.islice(
@@ -324,91 +311,62 @@ def _ways(
     )
 
 
-def _starts(shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions) -> Iterator[Guess]:
-    """Of one throw, fitted motions, best first, and the measurements; of several, all of them."""
-    if len(throws) > 1:
-        yield _start_of_several(shape, throws, options)
-        return
-    throw, n_s = throws[0], sub_steps_of(throws[0], options.longest_step)
-    for candidate in _distinct(shoot(shape, throw, options.gravity, options.seed)):
-        ratio, mu = float(candidate.parameters[RATIO]), float(candidate.parameters[MU])
-        motion = motion_of(shape, throw, candidate, options.gravity)
-        guess = simulated_throw(shape, throw, n_s, motion, StepBody(ratio, mu, options.gravity))
-        yield Guess(ratio, mu, (guess,), candidate.misfit)
-    yield Guess(shape.uniform_inertia_ratio, 0.3, (interpolated_throw(shape, throw, n_s),))
+def _starts(shape: Shape, throw: MeasuredThrow, options: FitOptions) -> Iterator[Guess]:
+    """Fitted motions, best first, and the bare measurements."""
+    yield from motion_guesses(shape, throw, options)
+    n_s = sub_steps_of(throw, options.longest_step)
+    yield Guess(shape.uniform_inertia_ratio, 0.3, interpolated_throw(shape, throw, n_s))
 
 
-def _start_of_several(shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions) -> Guess:
-    """States and impulses of each throw by itself; J/m and mu as their weighted mean and median.
-
-    The program of several throws falls into blocks that share J/m and mu alone, so the blocks'
-    solutions are its start.
+def motion_guesses(shape: Shape, throw: MeasuredThrow, options: FitOptions) -> Iterator[Guess]:
+    """Starts from fitted motions of the engine, best first: body and ground are as stated, every
+    frame counts.
     """
-    alone = [fit_trajectories(shape, [throw], options) for throw in throws]
-    errors = np.array([fit.inertia_ratio_se for fit in alone])
-    errors = np.where(np.isfinite(errors) & (errors > 0.0), errors, np.inf)
-    weights = errors**-2.0 if np.isfinite(errors).any() else np.ones(len(errors))
-    ratio = float(np.average([fit.inertia_ratio for fit in alone], weights=weights))
-    sliding = [fit.friction_mu for fit in alone if not fit.friction_is_bound] or [
-        fit.friction_mu for fit in alone
-    ]
-    guesses = [
-        identified_throw(
-            shape, throw, sub_steps_of(throw, options.longest_step), fit.throws[0], fit.friction_mu
-        )
-        for throw, fit in zip(throws, alone, strict=True)
-    ]
-    return Guess(ratio, float(np.median(sliding)), tuple(guesses), sum(fit.misfit for fit in alone))
-
-
-def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Without those that are another one again."""
-    kept: list[Candidate] = []
-    for candidate in candidates:
-        same = (
-            np.allclose(
-                candidate.parameters[RATIO:], other.parameters[RATIO:], rtol=0.02, atol=1e-3
-            )
-            for other in kept
-        )
-        if not any(same):
-            kept.append(candidate)
-    return kept
+    n_s = sub_steps_of(throw, options.longest_step)
+    every_frame = np.ones(len(throw.time), dtype=bool)
+    problem = Problem(Geometry(shape, throw.ground, options.gravity), [Throw(throw, every_frame)])
+    tried: list[np.ndarray] = []
+    for point in search(problem):
+        ratio, mu = float(point.common[RATIO]), float(point.common[MU])
+        signature = np.array([ratio / shape.uniform_inertia_ratio, mu, point.own[0, N_STATE]])
+        if any(np.allclose(signature, other, rtol=_SAME, atol=_SAME) for other in tried):
+            continue  # another one again, but for a restitution of an impact that hardly shows
+        tried.append(signature)
+        body = StepBody(ratio, mu, options.gravity)
+        guess = simulated_throw(shape, throw, n_s, problem.motion(point, 0), body)
+        yield Guess(ratio, mu, guess, 0.5 * problem.misfit(point)[0])
 
 
 def _fit_from(
     shape: Shape,
-    throws: Sequence[MeasuredThrow],
+    throw: MeasuredThrow,
     guess: Guess,
     options: FitOptions,
     continuation: Continuation | None,
 ) -> TrajectoryFit:
     """Build and solve from one start, by a continuation or, without one, for its own sequence."""
     begin = time.perf_counter()
-    scales, sub_steps = (
-        scales_of(shape, throws),
-        [sub_steps_of(throw, options.longest_step) for throw in throws],
-    )
-    built = build_trajectory_model(shape, throws, guess, scales, sub_steps, options.gravity)
+    scales, n_s = scales_of(shape, throw), sub_steps_of(throw, options.longest_step)
+    built = build_trajectory_model(shape, throw, guess, scales, n_s, options.gravity)
     build_seconds = time.perf_counter() - begin
     if continuation is None:
         solution, errors = _follow_sequence(built)
     else:
         solution, errors = _follow_continuation(built, continuation)
-    states = tuple(read_states(built, j, shape, throw) for j, throw in enumerate(throws))
-    bound = max(throw.mean_sliding for throw in states) < _SLIDING * scales.speed
+    states = read_states(built, shape, throw)
+    bound = states.mean_sliding < _SLIDING * scales.speed
     return TrajectoryFit(
         inertia_ratio=built.inertia_ratio,
-        friction_mu=max(throw.largest_ratio for throw in states) if bound else built.friction_mu,
+        friction_mu=states.largest_ratio if bound else built.friction_mu,
         inertia_ratio_se=errors[0],
         ratio_is_limit=_is_limit(built),
         friction_mu_se=np.nan if bound else errors[1],
         friction_is_bound=bound,
         misfit=float(pyo.value(built.misfit)),
-        residuals=sum(throw.position.size for throw in throws),
+        residuals=throw.position.size,
         complementarity=solution.residual,
         converged=solution.converged,
-        throws=states,
+        states=states,
         start_ratio=guess.inertia_ratio,
         method=CONTACT_SEQUENCE if continuation is None else continuation.reformulation.value,
         solution=solution,
@@ -461,9 +419,9 @@ def _is_limit(built: TrajectoryModel) -> bool:
     return not low + edge <= pyo.value(built.model.inertia_ratio) <= high - edge
 
 
-def read_states(built: TrajectoryModel, j: int, shape: Shape, throw: MeasuredThrow) -> ThrowStates:
-    """States and impulses of throw j at the model's present point, SI units."""
-    block, n_s, scales = built.model.throws[j], built.sub_steps[j], built.scales
+def read_states(built: TrajectoryModel, shape: Shape, throw: MeasuredThrow) -> ThrowStates:
+    """States and impulses at the model's present point, SI units."""
+    block, n_s, scales = built.model.throw, built.n_s, built.scales
     n = n_s * throw.n_frames
     q = np.array([[pyo.value(block.q[k, i]) for i in range(3)] for k in range(n + 1)]) * scales.pose
     v = (
@@ -490,10 +448,10 @@ def read_states(built: TrajectoryModel, j: int, shape: Shape, throw: MeasuredThr
 
 
 def stored(
-    label: str, shape: Shape, throw: MeasuredThrow, fit: TrajectoryFit, **known: Any
+    label: str, shape: Shape, throw: MeasuredThrow, fit: TrajectoryFit, **truth: Any
 ) -> StoredFit:
-    """The one throw of a fit, ready for a file; ``known`` are its truth and mass."""
-    found = {name: getattr(fit, name) for name in (*NUMBERS, "friction_is_bound")}
+    """The one throw of a fit, ready for a file; ``truth`` are its truth and mass."""
+    numbers = {name: getattr(fit, name) for name in (*NUMBERS, "friction_is_bound")}
     return StoredFit(
-        label, 1.0 / throw.frame_interval, shape, throw, fit.throws[0], **found, **known
+        label, 1.0 / throw.frame_interval, shape, throw, fit.states, **numbers, **truth
     )

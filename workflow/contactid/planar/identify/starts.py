@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.planar.identify.states import ThrowStates
 from contactid.planar.models.trajectory import TIME_SHIFT, ContactMode, GuessedThrow
-from contactid.planar.simulate.events import EventMotion
 from contactid.planar.simulate.geometry import Ground, Shape, contacts
+from contactid.planar.simulate.motion import EventMotion
 from contactid.planar.simulate.throws import MeasuredThrow
 
 _SWEEPS = 50  # over several contacts of one body
@@ -138,23 +137,6 @@ def simulated_throw(
     return GuessedThrow(share, q, np.vstack([first, change]), impulse_n, impulse_t, near, mode)
 
 
-def identified_throw(
-    shape: Shape, throw: MeasuredThrow, n_s: int, states: ThrowStates, friction_mu: float
-) -> GuessedThrow:
-    """States and impulses that were identified before, on the same grid."""
-    return GuessedThrow(
-        share=np.clip(
-            np.diff(states.time) / (throw.frame_interval / n_s), 1.0 - TIME_SHIFT, 1.0 + TIME_SHIFT
-        ),
-        position=states.position,
-        velocity=states.velocity,
-        impulse_n=states.impulse_n,
-        impulse_t=states.impulse_t,
-        near=(states.gap[:-1] <= _noise_of_gap(shape, throw) + _MARGIN) | (states.impulse_n > 0.0),
-        mode=contact_modes(states.impulse_n, states.impulse_t, friction_mu),
-    )
-
-
 def grid_with_impacts(
     throw: MeasuredThrow, n_s: int, impacts: np.ndarray, least_share: float
 ) -> np.ndarray:
@@ -175,11 +157,12 @@ def grid_with_impacts(
         anchors, places = [0], [0.0]
         for at in inside:
             index = int(np.clip(round(at), anchors[-1] + 1, n_s - 1))
-            steps, left = index - anchors[-1], n_s - index
-            place = min(float(at), places[-1] + most_share * steps)
+            steps_before = index - anchors[-1]
+            steps_after = n_s - index
+            place = min(float(at), places[-1] + most_share * steps_before)
             if (
-                place - places[-1] >= least_share * steps > 0
-                and least_share <= (n_s - place) / left <= most_share
+                place - places[-1] >= least_share * steps_before > 0
+                and least_share <= (n_s - place) / steps_after <= most_share
             ):
                 anchors.append(index)
                 places.append(place)

@@ -51,10 +51,8 @@ _SETTLING_SOLVER = replace(
         "jacobian_regularization_value": 1e-12,
     },
 )
-_WEIGHTS = (
-    1e2,
-    1e6,
-)  # of eq. 20's objective; a further one only where the point before couldn't be settled
+# of eq. 20's objective; a further one only where the point before couldn't be settled
+_WEIGHTS = (1e2, 1e6)
 TOLERANCE = 1e-6  # complementarity residual up to which a step counts as converged
 _LEAST_SLIP = 1e-6  # of the speed scale: where nothing could slip, its pairs still need a unit
 _AXES = range(3)

@@ -2,12 +2,12 @@
 program of eq. 27.
 
 Unknown are, at every instant of a grid that refines the frames (eq. 25), the pose ``q^k``, the
-velocity ``v^k`` and the impulses per mass, and for all throws together the ratio ``J/m`` and
-``mu``. What is minimised is the misfit of the poses at the frames in units of their noise, ``1/2
-sum ((q - q_m)/sigma)^2``, so no weight is set by hand.
+velocity ``v^k`` and the impulses per mass, and the ratio ``J/m`` and ``mu``. What is minimised is
+the misfit of the poses at the frames in units of their noise, ``1/2 sum ((q - q_m)/sigma)^2``, so
+no weight is set by hand.
 
 Everything is dimensionless: lengths by the body's ``length``, velocities by a ``speed`` of the
-throws, times by their ratio, impulses by ``m speed``, J by ``m length^2``.
+throw, times by their ratio, impulses by ``m speed``, J by ``m length^2``.
 
 Subject to eqs. 16 and 17 and, per potential contact, three complementarity pairs (eqs. 18 and 23):
 
@@ -26,7 +26,6 @@ impact, and exact complementarity fits to within the noise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -92,7 +91,7 @@ _HELD = {
 
 @dataclass(frozen=True)
 class GuessedThrow:
-    """Where to start with one throw; n steps, n_c contacts, SI units.
+    """Where to start with a throw; n steps, n_c contacts, SI units.
 
     Attributes
     ----------
@@ -115,13 +114,13 @@ class GuessedThrow:
 
 @dataclass(frozen=True)
 class Guess:
-    """Where to start: J/m (m2), mu and every throw, and half the sum of squared residuals of what
-    it was made from.
+    """Where to start: J/m (m2), mu and the throw, and half the sum of squared residuals of what it
+    was made from.
     """
 
     inertia_ratio: float
     friction_mu: float
-    throws: tuple[GuessedThrow, ...]
+    throw: GuessedThrow
     misfit: float = np.inf
 
 
@@ -131,12 +130,12 @@ class TrajectoryModel:
 
     Attributes
     ----------
-    model : Pyomo's; ``inertia_ratio`` (J/m by length^2), ``friction_mu`` and a block per throw
+    model : Pyomo's; ``inertia_ratio`` (J/m by length^2), ``friction_mu`` and the block ``throw``
     pairs : complementarity pairs, dimensionless
     held : (n,) which sides of the pairs are zero by the guess's modes; None where it has none
     misfit : expression, half the sum of squared residuals in units of their noise
     scales : its units
-    sub_steps : n_s of every throw
+    n_s : sub-intervals per frame
     """
 
     model: pyo.ConcreteModel
@@ -144,7 +143,7 @@ class TrajectoryModel:
     held: np.ndarray | None
     misfit: Any
     scales: Scales
-    sub_steps: tuple[int, ...]
+    n_s: int
 
     @property
     def inertia_ratio(self) -> float:
@@ -164,44 +163,32 @@ def sub_steps_of(throw: MeasuredThrow, longest_step: float) -> int:
 
 def build_trajectory_model(
     shape: Shape,
-    throws: Sequence[MeasuredThrow],
+    throw: MeasuredThrow,
     guess: Guess,
     scales: Scales,
-    sub_steps: Sequence[int],
+    n_s: int,
     gravity: float,
 ) -> TrajectoryModel:
-    """Build eq. 27 for throws of one body; the throws share J/m and mu and nothing else. Gravity
-    (m/s2) is along -y.
-    """
+    """Build eq. 27 for a throw with ``n_s`` sub-intervals per frame. Gravity (m/s2) is along -y."""
     model = pyo.ConcreteModel(name="planar trajectory")
     model.inertia_ratio = pyo.Var(
         bounds=(1e-3, _LARGEST_RATIO), initialize=guess.inertia_ratio / scales.length**2
     )
     model.friction_mu = pyo.Var(bounds=(0.0, LARGEST_MU), initialize=guess.friction_mu)
-    model.throws = pyo.Block(range(len(throws)))
-    pairs: list[Pair] = []
-    misfits, uneven = [], []
-    for j, throw in enumerate(throws):
-        writer = _ThrowWriter(
-            model, model.throws[j], shape, throw, guess.throws[j], scales, sub_steps[j], gravity
-        )
-        pairs.extend(writer.write())
-        misfits.append(writer.misfit())
-        uneven.append(writer.unevenness())
-    misfit = pyo.quicksum(misfits)
-    model.misfit = pyo.Objective(
-        expr=misfit + _EVEN_PREFERENCE * pyo.quicksum(uneven) + _MU_PREFERENCE * model.friction_mu
-    )
-    return TrajectoryModel(model, tuple(pairs), _held(guess), misfit, scales, tuple(sub_steps))
+    model.throw = pyo.Block(concrete=True)
+    writer = _ThrowWriter(model, model.throw, shape, throw, guess.throw, scales, n_s, gravity)
+    pairs, misfit = writer.write(), writer.misfit()
+    uneven = _EVEN_PREFERENCE * writer.unevenness()
+    model.misfit = pyo.Objective(expr=misfit + uneven + _MU_PREFERENCE * model.friction_mu)
+    return TrajectoryModel(model, tuple(pairs), _held(guess.throw), misfit, scales, n_s)
 
 
-def _held(guess: Guess) -> np.ndarray | None:
+def _held(guess: GuessedThrow) -> np.ndarray | None:
     """The guess's modes as sides, in the order of the pairs."""
-    modes = [throw.mode[throw.near] for throw in guess.throws if throw.mode is not None]
-    if len(modes) < len(guess.throws):
+    if guess.mode is None:
         return None
     return np.array(
-        [side for mode in np.concatenate(modes) for side in _HELD[ContactMode(mode)]], dtype=int
+        [side for mode in guess.mode[guess.near] for side in _HELD[ContactMode(mode)]], dtype=int
     )
 
 
@@ -220,10 +207,8 @@ class _ThrowWriter:
 
     def __post_init__(self) -> None:
         self.n = self.n_s * self.throw.n_frames
-        self.sin, self.cos = (
-            float(np.sin(self.throw.ground.slope)),
-            float(np.cos(self.throw.ground.slope)),
-        )
+        self.sin = float(np.sin(self.throw.ground.slope))
+        self.cos = float(np.cos(self.throw.ground.slope))
 
     def write(self) -> list[Pair]:
         """Everything; returns the pairs."""

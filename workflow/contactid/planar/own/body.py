@@ -51,29 +51,22 @@ from contactid.planar.squares.events import (
 from contactid.planar.squares.flight import DEGREES, STRETCH, left_by_polynomial, runs
 from contactid.sources.conventions import STATED, Convention
 
-_LARGEST, _SMALLEST = (
-    10.0,
-    1e-4,
-)  # m, of a body's largest radius; beyond them millimetres were taken for metres
+# m, of a body's largest radius; beyond them millimetres were taken for metres
+_LARGEST, _SMALLEST = 10.0, 1e-4
 _HEAVIEST = 2e4  # kg/m3: denser than lead, were the body as thick as it is wide
 _MISPLACED = 5e-3  # m between the ground and the lowest point that a throw comes to
 _STAYS = 1e-3  # m from one frame to the next: what falls on is faster
-_SHORTEST_STRETCH, _SHORTEST_LINE = (
-    5,
-    3,
-)  # frames of flight, as fitted by a parabola, and by a line less gravity
-_FEWEST_DEGREES, _SELDOM = (
-    2,
-    0.2,
-)  # of freedom; share of the noises that exceed what few frames are said to tell
+# frames of flight, as fitted by a parabola, and by a line less gravity
+_SHORTEST_STRETCH, _SHORTEST_LINE = 5, 3
+# of freedom; share of the noises that exceed what few frames are said to tell
+_FEWEST_DEGREES, _SELDOM = 2, 0.2
 FEWEST_IN_FLIGHT = 8  # frames, from which flight tells the noise
 _STEEPEST, _LEVEL = 0.35, 0.01  # rad: a ground that is found is no steeper, and level below it
 _MOST_TURNED = 0.35  # rad: axes that are turned farther belong to another description
 _LEAST_NOISE = 2e-5  # rad, and of the largest radius
 _PLAIN = 0.005  # probability of a ratio of variances beyond which x and y have a noise of their own
-_DISTURBED = (
-    9.0  # times the median variance of a stretch: something touched the body, or the camera slipped
-)
+# times the median variance of a stretch: something touched the body, or the camera slipped
+_DISTURBED = 9.0
 # ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
 _NOT_WHITE = 1.25
 _KEPT_AT_REST = 3  # frames kept of the rest
@@ -409,10 +402,8 @@ def _noise_of(
     if frames_of(stretches) < FEWEST_IN_FLIGHT:
         return _noise_of_few(body, throws)
     leavings = [_left_by_polynomials(stretch) for stretch, _ in stretches]
-    squares, freedom = (
-        np.array([left for left, _ in leavings]),
-        np.array([free for _, free in leavings]),
-    )
+    squares = np.array([left for left, _ in leavings])
+    freedom = np.array([free for _, free in leavings])
     calm = (squares / freedom <= _DISTURBED * np.median(squares / freedom, axis=0)).all(axis=1)
     sigma = _pooled(squares[calm].sum(axis=0), freedom[calm].sum(axis=0))
     fallen = [

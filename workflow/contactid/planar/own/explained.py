@@ -23,15 +23,11 @@ from contactid.sources.conventions import FRAMES, STATED, THETA, UP, Convention,
 _UPS = ("y", "-y", "x", "-x")
 _LONGEST_INTERVAL = 0.2  # s between frames
 _FARTHEST = 20.0  # m that a throw goes
-_WINDOWS, _FEWEST = (
-    (0.03, 0.06),
-    6,
-)  # s and frames of parabolas: flights between impacts are as short
+# s and frames of parabolas: flights between impacts are as short
+_WINDOWS, _FEWEST = (0.03, 0.06), 6
 _NEAR = 2.0  # m/s2 from free fall, or three standard errors
-_TURNS, _SPINS = (
-    15.0,
-    150.0,
-)  # rad/s: faster than most throws, and than all: angles may be, and are, degrees
+# rad/s: faster than most throws, and than all: angles may be, and are, degrees
+_TURNS, _SPINS = 15.0, 150.0
 
 
 def explained_throws(

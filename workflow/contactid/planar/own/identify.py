@@ -207,6 +207,7 @@ def identify_own(
         fit = replace(fit, whole_squares=squares, whole_degrees=degrees)
         body = replace(body, shape=impacts.shape)
     else:
+        minima = _searched_finer(problem, minima, say)
         answer = identify(problem, minima, noise_stated=throws.sigma_given, say=say)
         fit, names = _of_whole(answer), throws.names
         measured = _aligned(answer, fit)
@@ -218,6 +219,34 @@ def identify_own(
         notes=(*throws.notes, *_notes(draft)),
         warnings=(*throws.warnings, *wild, *_warnings(draft)),
     )
+
+
+def _searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> list[Point]:
+    """Motions, best first, with those of a finer grid of restitutions where no frame lies between
+    two impacts.
+
+    Poses hardly tell such impacts' restitutions, but what comes after depends on both, so a coarse
+    grid may have no motion near the throw's.
+    """
+    if not _has_unseen_flight(problem, minima[0]):
+        return minima
+    if say:
+        say("no frame lies between two impacts: the search again, with more restitutions")
+    steering = problem.steering
+    finer = replace(steering, restitutions=steering.fine_restitutions)
+    others = search(Problem(problem.geometry, problem.throws, finer))
+    return sorted([*minima, *others], key=lambda point: point.cost)
+
+
+def _has_unseen_flight(problem: Problem, point: Point) -> bool:
+    """Whether two impacts follow each other within the time from one frame to the next."""
+    for k, throw in enumerate(problem.throws):
+        row = np.concatenate([point.common, point.own[k]])
+        impacts = problem.impacts(k, row, throw.n_frames)
+        between = np.diff(impacts[np.isfinite(impacts)])
+        if (between < throw.measured.frame_interval).any():
+            return True
+    return False
 
 
 def _without_wild_poses(

@@ -27,16 +27,12 @@ from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.squares.events import second_difference_noise
 
 _AROUND = 5  # steps before and after one, whose median speeds tell how fast the body is there
-_FASTER, _FASTER_TURN = (
-    2.0,
-    3.0,
-)  # times that speed: contacts within one step may be faster in between
+# times that speed: contacts within one step may be faster in between
+_FASTER, _FASTER_TURN = 2.0, 3.0
 # rad, more than a spin that comes and goes within one step turns a body; a quarter turn is more
 _TURN = 1.0
-_SHARE, _LITTLE_TURN = (
-    0.05,
-    0.1,
-)  # of the body's reach, and rad: smaller departures are left to the misfit
+# of the body's reach, and rad: smaller departures are left to the misfit
+_SHARE, _LITTLE_TURN = 0.05, 0.1
 _NOISE = 10.0  # standard deviations, beyond which a frame isn't noise
 _ON_FLIGHT = 4.0  # standard deviations, within which frames lie on one flight
 _BESIDE = 3  # frames on either side of some others, that must lie on one flight

@@ -40,22 +40,17 @@ _SQUARE_COLUMNS = ("x", "z", "th", "vx", "vz", "vth")
 _QUANTITIES = {"t": "time", "x": "position_x", "y": "position_y", "theta": "theta"}
 _OWN_COLUMNS = tuple(_QUANTITIES)
 _LONGEST_INTERVAL = 0.2  # s between frames; beyond it milliseconds were taken for seconds
-_LARGEST_POSITION, _FASTEST = (
-    100.0,
-    30.0,
-)  # m and m/s; beyond them millimetres were taken for metres
+# m and m/s; beyond them millimetres were taken for metres
+_LARGEST_POSITION, _FASTEST = 100.0, 30.0
 _FASTEST_TURN = 150.0  # rad/s; beyond it degrees were taken for radians
-_LARGEST_TURN = (
-    3.0 * np.pi
-)  # rad from frame to frame; an angle in radians that is wrapped jumps by 2 pi
+# rad from frame to frame; an angle in radians that is wrapped jumps by 2 pi
+_LARGEST_TURN = 3.0 * np.pi
 _EMPTY = ("", "nan", "na", "null", "none", "<na>", "nat")
 _JITTER = 0.2  # of the interval: how far a frame may lie from an even time
 _EVEN = 0.01  # of the interval: a jitter that isn't worth a note
 _MOST_LOST, _LONGEST_GAP = 0.4, 12  # share of the frames, and frames in a row, that may be lost
-_HELD, _HELD_TURN = (
-    2e-3,
-    0.05,
-)  # m and rad within a few frames: a body that moves by more doesn't repeat a pose
+# m and rad within a few frames: a body that moves by more doesn't repeat a pose
+_HELD, _HELD_TURN = 2e-3, 0.05
 _VELOCITY_AGREEMENT = 1e-6  # m/s, of a file's velocities with its positions' differences
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.simulate.geometry import Ellipse, Ground, Shape, contacts
+from contactid.planar.simulate.geometry import Ground, Shape, contacts
 
 GRAVITY = 9.81  # m/s2
 _ROUNDING = 1e-9  # m: depth of a start that still is a contact
@@ -86,13 +86,14 @@ def simulate(
     """
     q, v = first_states(body.shape, ground, position, velocity, time_step, steps)
     # the Snakefile checks scenes by this module, and needs no compiler for that
-    from contactid.planar.simulate.kernel import outline_of, run_ellipse
-    from contactid.planar.simulate.polygon import run_polygon
+    from contactid.planar.simulate.kernel import outline_of
+    from contactid.planar.simulate.polygon import run_steps
 
     impulse_n, impulse_t, gap = (np.zeros((steps + 1, body.shape.n_contacts)) for _ in range(3))
-    run = run_ellipse if isinstance(body.shape, Ellipse) else run_polygon
     outline = outline_of(body.shape, ground, body.mass, body.inertia)
-    run(outline, PlanarLaw(*map(float, law)), float(time_step), q, v, impulse_n, impulse_t, gap)
+    run_steps(
+        outline, PlanarLaw(*map(float, law)), float(time_step), q, v, impulse_n, impulse_t, gap
+    )
     if not np.isfinite(v[-1]).all():
         first = int(np.argmin(np.isfinite(v).all(axis=1)))
         raise ContactIdError(

@@ -154,8 +154,8 @@ class Polygon:
                 "a polygon's vertices are not those of a convex body about its centre of mass",
                 "List the corners counter-clockwise, seen from the centre of mass",
             )
-        left = ((np.roll(self.centres, -1, axis=0) - self.centres) * edges).sum(axis=1)
-        if not self.radius >= 0.0 or left.min() <= 0.0:
+        straight = ((np.roll(self.centres, -1, axis=0) - self.centres) * edges).sum(axis=1)
+        if not self.radius >= 0.0 or straight.min() <= 0.0:
             raise ContactIdError(
                 f"corners rounded by {self.radius:g} m leave no side straight",
                 "Correct shape or radius",

@@ -1,10 +1,9 @@
 """Throws whose truth is harder than table 1's: another body, or impacts that aren't what a start
 assumes.
 
-A start of the identification is a simulated motion with one restitution for all impacts
-(:mod:`contactid.planar.identify.shooting`), and so is the truth of table 1. Here each impact has a
-restitution of its own, which is the paper's reason to leave it out of the model, or the ground
-gives way.
+Table 1's truth has one restitution for all impacts. Here each impact has a restitution of its own,
+which is the paper's reason to leave it out of the model, or the ground gives way. A start of the
+identification is a motion on hard ground (:mod:`contactid.planar.engine.search`).
 """
 
 from __future__ import annotations
@@ -68,24 +67,23 @@ def hard_throw(block: Mapping[str, Any], truth: str, seed: int) -> tuple[PlanarB
 def differing_motion(block: Mapping[str, Any], friction_mu: float, seed: int) -> PlanarMotion:
     """The throw with another restitution at each impact, drawn evenly from 0 to 0.6."""
     options, (body, ground) = block["identification"], body_and_ground(block)
-    h, gravity, rng = (
-        float(options["time_step"]),
-        float(block["gravity"]),
-        np.random.default_rng(seed),
-    )
+    h = float(options["time_step"])
+    gravity = float(block["gravity"])
+    rng = np.random.default_rng(seed)
     q, v = options["position"], options["velocity"]
-    left = round(options["duration"] / h) + 1
+    steps_left = round(options["duration"] / h) + 1
     parts: list[tuple[PlanarMotion, int]] = []
     while True:
         law = PlanarLaw(friction_mu, _LARGEST_RESTITUTION * rng.random(), 0.0, gravity)
-        part = simulate(body, ground, law, q, v, time_step=h, steps=left)
+        part = simulate(body, ground, law, q, v, time_step=h, steps=steps_left)
         touched = np.maximum.accumulate(part.impulse_n[:, 0] > 0.0)
         over = np.flatnonzero(touched & (part.gap[:, 0] > _APART))
-        rows = int(over[0]) if len(over) else left + 1
+        rows = int(over[0]) if len(over) else steps_left + 1
         parts.append((part, rows))
-        if rows > left:
+        if rows > steps_left:
             break
-        q, v, left = part.position[rows], part.velocity[rows], left - rows
+        q, v = part.position[rows], part.velocity[rows]
+        steps_left -= rows
     whole = {
         f.name: np.concatenate([getattr(part, f.name)[:rows] for part, rows in parts])
         for f in fields(part)

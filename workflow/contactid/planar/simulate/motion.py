@@ -14,12 +14,12 @@ which makes it accurate to second order.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numba
 import numpy as np
 
-from contactid.planar.simulate.events import EventMotion
 from contactid.planar.simulate.geometry import Ellipse, Polygon, Shape, ellipse_arm, vertex_arm
 from contactid.planar.simulate.kernel import OPTIONS, contact_impulse
 from contactid.planar.simulate.polygon import solve_contacts
@@ -35,18 +35,37 @@ N_PARAMETERS = 11 + N_RESTITUTIONS
 _FLIGHT = 1e-3  # s, of flight near the ground between two looks for a contact
 FINE = 1e-4
 """Step of lasting contact, s, with which poses are exact to some micrometres."""
-_TOUCHING = (
-    1e-6  # m: a contact whose gap is smaller takes part in another one's impact, and may last
-)
+# m: a contact whose gap is smaller takes part in another one's impact, and may last
+_TOUCHING = 1e-6
 _CLOSED = 1e-7  # m: a contact whose gap is smaller is closed
-_LOCATED = (
-    1e-12  # m: gap at the located instant; larger ones would show in differences over tiny steps
-)
+# m: gap at the located instant; larger ones would show in differences over tiny steps
+_LOCATED = 1e-12
 _SLOW = 0.03  # m/s: slower approaches end without a bounce, which no camera sees (0.05 mm high)
 _MOST_IMPACTS = 30  # within one frame: bounces that pile up end there
 _AWAY = 1e6  # weighted residual of poses that aren't finite
 _CUTS = 12  # of a step of lasting contact, until it ends where another corner closes
 _CORRECTED = 0.1  # share of a gap in lasting contact that a step takes back
+
+
+@dataclass(frozen=True)
+class EventMotion:
+    """A motion at its frames and at the instants where contacts act.
+
+    Attributes
+    ----------
+    time : (m + 1,) s
+    position : (m + 1, 3) q, m and rad
+    velocity : (m + 1, 3) v before an impulse at the instant
+    impulse_n, impulse_t : (m, n_c) from the instant to the next, per mass, m/s
+    frame : (n_frames + 1,) indices of the instants at which frames lie
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    impulse_n: np.ndarray
+    impulse_t: np.ndarray
+    frame: np.ndarray
 
 
 class Outline(NamedTuple):
@@ -262,19 +281,15 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
     n_contacts = max(1, outline.vertices.shape[0])
     x, y, theta = parameters[X], parameters[Y], parameters[THETA]
     v_x, v_y, omega = parameters[V_X], parameters[V_Y], parameters[OMEGA]
-    ratio, mu, radius, slope = (
-        parameters[RATIO],
-        parameters[MU],
-        parameters[RADIUS],
-        parameters[SLOPE],
-    )
+    ratio = parameters[RATIO]
+    mu = parameters[MU]
+    radius = parameters[RADIUS]
+    slope = parameters[SLOPE]
     restitutions = parameters[HEIGHT + 1 :]
     sin_a, cos_a = np.sin(slope), np.cos(slope)
-    arms, middle, ahead = (
-        np.empty((n_contacts, 2)),
-        np.empty((n_contacts, 2)),
-        np.empty((n_contacts, 2)),
-    )
+    arms = np.empty((n_contacts, 2))
+    middle = np.empty((n_contacts, 2))
+    ahead = np.empty((n_contacts, 2))
     u_n, u_t = np.zeros(n_contacts), np.zeros(n_contacts)
     mean_n, mean_t = np.zeros(n_contacts), np.zeros(n_contacts)
     c_n, c_t = np.zeros(n_contacts), np.zeros(n_contacts)
@@ -347,11 +362,9 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                     # back
                     step = min(rest, _FLIGHT, max(approach / (gravity * cos_a + 1e-9), 1e-6))
             if not lasts:
-                new_x, new_y, new_theta = (
-                    x + step * v_x,
-                    y + step * (v_y - 0.5 * step * gravity),
-                    theta + step * omega,
-                )
+                new_x = x + step * v_x
+                new_y = y + step * (v_y - 0.5 * step * gravity)
+                new_theta = theta + step * omega
                 new_height = -sin_a * new_x + cos_a * new_y + offset
                 new_gap = new_height + _arms(outline, radius, new_theta - slope, arms)
                 if new_gap < 0.0 and gap > _CLOSED:
@@ -404,10 +417,8 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                     )
                     change_x = -sin_a * push_n + cos_a * push_t
                     change_y = cos_a * push_n + sin_a * push_t - step * gravity
-                    new_x, new_y = (
-                        x + step * (v_x + 0.5 * change_x),
-                        y + step * (v_y + 0.5 * change_y),
-                    )
+                    new_x = x + step * (v_x + 0.5 * change_x)
+                    new_y = y + step * (v_y + 0.5 * change_y)
                     new_theta = theta + step * (omega + 0.5 * twist / ratio)
                     new_height = -sin_a * new_x + cos_a * new_y + offset
                     new_gap = new_height + _arms(outline, radius, new_theta - slope, ahead)
@@ -440,9 +451,19 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
 
 @numba.njit(**OPTIONS)
 def _residuals_of_all(
-    outline, parameters, frames, gravity, interval, lasting, position, weight, limit, left, impacts
+    outline,
+    parameters,
+    frames,
+    gravity,
+    interval,
+    lasting,
+    position,
+    weight,
+    limit,
+    residuals,
+    impacts,
 ):
-    """Fill ``left`` (n, 3 frames) with weighted residuals of tracked poses, and the times of
+    """Fill ``residuals`` (n, 3 frames) with weighted residuals of tracked poses, and the times of
     ``impacts``.
     """
     none = np.empty((0, 0))
@@ -462,4 +483,4 @@ def _residuals_of_all(
                     residual = _AWAY
                 if limit > 0.0:
                     residual = limit * np.arcsinh(residual / limit)
-                left[i, 3 * f + k] = residual
+                residuals[i, 3 * f + k] = residual

@@ -91,10 +91,10 @@ class EnergyBalance:
         A body at rest has neither; the potential energy itself, of which rounding takes its share,
         is then the measure.
         """
-        left = self.total + self.restitution + self.friction + self.scheme - self.total[0]
+        unclosed = self.total + self.restitution + self.friction + self.scheme - self.total[0]
         moved = max(float(self.kinetic.max()), float(np.ptp(self.potential)))
         scale = max(moved, _AT_REST * float(np.abs(self.potential).max()), np.finfo(float).tiny)
-        return float(np.abs(left).max()) / scale
+        return float(np.abs(unclosed).max()) / scale
 
 
 def energy_balance(

@@ -1,5 +1,5 @@
-"""Compiled time-stepping of a planar polygon, whose corners may touch a straight ground several at
-a time.
+"""Compiled time-stepping of a planar body, whose corners may touch a straight ground several at a
+time.
 
 The step is eqs. 16 to 18 with eq. 4 at every corner that touches, ``g_n(q^k) <= 0``. With ``u = [N
 T]^T v^k``, ``u^+`` the same of ``v^(k+1)`` (N and T at q^k) and impulses ``c``, such a corner obeys
@@ -50,8 +50,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from contactid.planar.simulate.geometry import vertex_arm
-from contactid.planar.simulate.kernel import OPTIONS, contact_impulse
+from contactid.planar.simulate.geometry import ellipse_arm, vertex_arm
+from contactid.planar.simulate.kernel import CLOSING, OPTIONS, contact_impulse
 
 SOLVED, RAY, TOO_LONG = 0, 1, 2  # status of :func:`lemke`
 RESIDUAL = 1e-9  # at most, at a solution
@@ -59,9 +59,9 @@ _PIVOT = 1e-10  # a smaller entry is rounding: dividing by it would wreck the ta
 _TIE = 1e-12  # ratios closer than this are equal up to rounding
 _PIVOTS_PER_ROW = 25
 _PATHS = 8
-_GOLDEN = (
-    0.6180339887498949  # its multiples modulo 1 spread evenly: entries of the covering vectors
-)
+# its multiples modulo 1 spread evenly: entries of the covering vectors
+_GOLDEN = 0.6180339887498949
+_ellipse_arm = numba.njit(ellipse_arm, inline="always")
 _vertex_arm = numba.njit(vertex_arm, inline="always")
 
 
@@ -310,32 +310,37 @@ def _closed_impulses(body, law, arms, closed, fall, along, u_n, u_t):
 
 
 @numba.njit(**OPTIONS)
-def run_polygon(body, law, h, position, velocity, impulse_n, impulse_t, gap):
+def run_steps(body, law, h, position, velocity, impulse_n, impulse_t, gap):
     """Fill ``position``, ``velocity`` (n + 1, 3), the impulses (n + 1, n_c; N s) and ``gap`` (n +
     1, n_c) from row 0.
 
-    Row k of the impulses belongs to the step that led to state k. A step whose problem isn't solved
-    has impulses that aren't numbers, and so has every state from there on.
+    Row k of the impulses belongs to the step that led to state k. An ellipse's contact is closed as
+    eq. 6 has it; a polygon's corners are whether they separate or not (above). A step whose problem
+    isn't solved has impulses that aren't numbers, and so has every state from there on.
     """
-    n_corners = body.corners.shape[0]
+    is_ellipse, n_contacts = body.corners.shape[0] == 0, gap.shape[1]
+    inverse_mass, inverse_inertia = 1.0 / body.mass, 1.0 / body.inertia
     sin_a, cos_a = np.sin(body.slope), np.cos(body.slope)
     fall, along = h * law.gravity * cos_a, h * law.gravity * sin_a
-    arms, u_n, u_t = np.empty((n_corners, 2)), np.empty(n_corners), np.empty(n_corners)
-    closed = np.empty(n_corners, dtype=np.int64)
+    arms, u_n, u_t = np.empty((n_contacts, 2)), np.empty(n_contacts), np.empty(n_contacts)
+    closed = np.empty(n_contacts, dtype=np.int64)
     x, y, theta = position[0]
     v_x, v_y, omega = velocity[0]
     for k in range(position.shape[0]):
         height = -sin_a * (x - body.x0) + cos_a * (y - body.y0)
         sin_phi, cos_phi = np.sin(theta - body.slope), np.cos(theta - body.slope)
         n_closed = 0
-        for j in range(n_corners):
-            r_t, r_n = _vertex_arm(sin_phi, cos_phi, body.corners[j, 0], body.corners[j, 1])
-            r_n -= body.radius
+        for j in range(n_contacts):
+            if is_ellipse:
+                r_t, r_n = _ellipse_arm(sin_phi, cos_phi, body.a, body.b)
+            else:
+                r_t, r_n = _vertex_arm(sin_phi, cos_phi, body.corners[j, 0], body.corners[j, 1])
+                r_n -= body.radius
             arms[j, 0], arms[j, 1] = r_t, r_n
             u_n[j] = -sin_a * v_x + cos_a * v_y + r_t * omega
             u_t[j] = cos_a * v_x + sin_a * v_y - r_n * omega
             gap[k, j] = height + r_n
-            if gap[k, j] <= 0.0:
+            if gap[k, j] <= 0.0 and (not is_ellipse or u_n[j] <= CLOSING):
                 closed[n_closed] = j
                 n_closed += 1
         if k == position.shape[0] - 1:
@@ -349,9 +354,9 @@ def run_polygon(body, law, h, position, velocity, impulse_n, impulse_t, gap):
                 push_n += c_n[i]
                 push_t += c_t[i]
                 twist += arms[j, 0] * c_n[i] - arms[j, 1] * c_t[i]
-        v_x += (-sin_a * push_n + cos_a * push_t) / body.mass
-        v_y += (cos_a * push_n + sin_a * push_t) / body.mass - h * law.gravity
-        omega += twist / body.inertia
+        v_x += inverse_mass * (-sin_a * push_n + cos_a * push_t)
+        v_y += inverse_mass * (cos_a * push_n + sin_a * push_t) - h * law.gravity
+        omega += inverse_inertia * twist
         x, y, theta = x + h * v_x, y + h * v_y, theta + h * omega
         position[k + 1, 0], position[k + 1, 1], position[k + 1, 2] = x, y, theta
         velocity[k + 1, 0], velocity[k + 1, 1], velocity[k + 1, 2] = v_x, v_y, omega

@@ -58,13 +58,11 @@ COLUMNS = (
 )  # fmt: skip
 _MM, _MM2 = 1e3, 1e6
 _QUARTERS = 4
-_FEWEST_FLIGHTS = (
-    500  # stretches of nine frames: with fewer a rate of braking is hardly known to a tenth
-)
+# stretches of nine frames: with fewer a rate of braking is hardly known to a tenth
+_FEWEST_FLIGHTS = 500
 _FLIGHT_DRAWS = 40  # of the bootstrap of braking over throws
-_TRIED = np.array(
-    [1.0, 1.8, 3.3, 6.0, 12.0]
-)  # mm or ms, sizes of rivals: none is larger than a fifth of the square
+# mm or ms, sizes of rivals: none is larger than a fifth of the square
+_TRIED = np.array([1.0, 1.8, 3.3, 6.0, 12.0])
 _SIZED = 1e-3  # mm or ms, to which a rival's size is found
 
 
@@ -191,10 +189,8 @@ def eq31_rows(
     """What eq. 31 says of a body: J/m, its subsets, and rivals on a uniform plate (J/m ``plate``,
     m2).
     """
-    fit, lagged = (
-        fit_impacts(impacts, prior, error),
-        fit_impacts(impacts, prior, replace(error, lag=LAGGED.lag)),
-    )
+    fit = fit_impacts(impacts, prior, error)
+    lagged = fit_impacts(impacts, prior, replace(error, lag=LAGGED.lag))
     z, real = fit.numbers, profile(impacts, fit)
     far = (real["inertia_ratio_mm2"] - z[0]).abs() / real["inertia_ratio_se_mm2"]
     by_place, by_poses = impacts.variances(z)
@@ -376,11 +372,9 @@ def _ellipse_rows(published: xr.Dataset) -> pd.DataFrame:
     files.
     """
     a, b = (float(axis) for axis in published["semi_axes"].values)
-    plate, impacts, error = (
-        0.25 * (a**2 + b**2),
-        ellipse_impacts_of(published),
-        replace(FREE, radius=0.0),
-    )
+    plate = 0.25 * (a**2 + b**2)
+    impacts = ellipse_impacts_of(published)
+    error = replace(FREE, radius=0.0)
     other_x = np.array([-1.0, 1.0])
     mirrored = replace(
         impacts, push=impacts.push * other_x, before=impacts.before * [*other_x, 1.0]

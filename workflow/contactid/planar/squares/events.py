@@ -34,9 +34,8 @@ MAD = 1.4826  # median absolute deviation to standard deviation
 _FEWEST_AT_REST = 6  # throws per side and in all, below which turn, point and slope are not fitted
 REST_FRAMES = 10  # last ones, that tell whether and where a throw came to rest
 SKIPPED_FRAMES = 2  # at the start of a throw, disturbed by the release
-REST_MOTION = np.array(
-    [5e-4, 5e-4, 0.01]
-)  # m, m, rad: largest in the last frames of a throw at rest
+# m, m, rad: largest in the last frames of a throw at rest
+REST_MOTION = np.array([5e-4, 5e-4, 0.01])
 _SENSITIVITY = 8.0  # an event exceeds the noise of a second difference this many times
 _LEAST_ACCELERATION = (20.0, 20.0, 500.0)  # of an event, m/s2 and rad/s2
 _NEAR_GROUND = 6e-3  # m: contacts happen below this gap

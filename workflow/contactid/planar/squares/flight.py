@@ -28,9 +28,8 @@ STRETCH = 9  # frames of one stretch of flight
 DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
 _SETTLING = 5  # frames after an impact within which the fit after it must begin
 _CLEAR = 6e-3  # m: lowest gap in flight
-_MEETING = np.array(
-    [5e-4, 1.5e-3, 0.03]
-)  # m, m, rad: how far apart the flights around an impact may be at it
+# m, m, rad: how far apart the flights around an impact may be at it
+_MEETING = np.array([5e-4, 1.5e-3, 0.03])
 # What few stretches leave open stays at no braking: plates or air brake by 1 /s at most, mean and
 # standard deviation.
 _BRAKING, _QUADRATIC, _SPIN_QUADRATIC = (0.0, 1.0), (0.0, 0.3), (0.0, 0.1)

@@ -17,7 +17,7 @@ import pandas as pd
 
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_exact
-from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectories, stored
+from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectory, stored
 from contactid.planar.identify.states import write_fits
 from contactid.planar.squares.impacts import every_impact
 from contactid.planar.squares.windows import SquareWindow, prepare_throws
@@ -73,9 +73,7 @@ def write_squares(data: str, table: str, fits: str) -> None:
         )
     rows, states = [], []
     for window in windows:
-        fit = fit_trajectories(
-            prepared.shape, [window.throw], FitOptions(longest_step=_LONGEST_STEP)
-        )
+        fit = fit_trajectory(prepared.shape, window.throw, FitOptions(longest_step=_LONGEST_STEP))
         rows.append(_row(window, fit))
         states.append(stored(f"{named}, {window.name}", prepared.shape, window.throw, fit))
     middle = float(np.median([fit.inertia_ratio for fit in states]))

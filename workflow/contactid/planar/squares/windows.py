@@ -53,14 +53,10 @@ from contactid.planar.squares.flight import (
 
 IMPACT_FRAMES = (6, 4)  # of the flights around an impact, tried in this order
 _MOST_LOST = 6  # frames
-_MOST_FRAMES = (
-    8  # of a window on either side: longer flights turn, and the tracked centre is off by a little
-)
-_WILD = (
-    2e-3,
-    3e-3,
-    0.15,
-)  # m, m, rad: poses within an impact that are farther from both flights are no poses
+# of a window on either side: longer flights turn, and the tracked centre is off by a little
+_MOST_FRAMES = 8
+# m, m, rad: poses within an impact that are farther from both flights are no poses
+_WILD = (2e-3, 3e-3, 0.15)
 _DEEPEST = 5e-4  # m: a frame of a window may lie that far below the ground
 
 

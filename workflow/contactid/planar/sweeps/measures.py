@@ -36,10 +36,8 @@ _FIRST_PORTION = 0.05  # s: of figure 12, in which every friction still slides
 _FRICTIONS = tuple(np.round(np.linspace(0.1, 0.9, 9), 1))  # of table 1
 _RESTITUTIONS = (0.0, 0.2, 0.4, 0.6, 0.8)
 _REPEATED_FRICTION = 0.2  # under which restitution is varied, that of figures 17 and 18
-_STEPPED = (
-    1e-3,
-    0.3,
-)  # s, friction: the motion whose matrix A of eq. 29 is looked at; it has many steps with contact
+# s, friction: the motion whose matrix A of eq. 29 is looked at; it has many steps with contact
+_STEPPED = (1e-3, 0.3)
 _NOISE = 1e-3  # m and rad: of section 6.1
 _DIGITS = 9  # of a share of velocities: what is left of a gap's root is rounding
 _LIMIT_STEP = 1e-5  # s: the motion that stands for the limit of small time steps
@@ -47,10 +45,8 @@ _OTHER_RESTITUTION = 0.2  # e_N, the next that figure 13 shows
 _COARSE_STEP = 5e-3  # s: of the drop's equations, which then have few steps with contact
 _PUSHES = 1e-6  # m/s: a fitted impulse per mass below it is the solver's tolerance
 _FRAMES_PER_SECOND = 240.0  # of figure 18
-_WEIGHTS = (
-    1e3,
-    1e5,
-)  # of eq. 26; the paper's isn't printed. Poses are fitted to their noise with both
+# of eq. 26; the paper's isn't printed. Poses are fitted to their noise with both
+_WEIGHTS = (1e3, 1e5)
 
 
 class Measure(NamedTuple):
@@ -174,10 +170,8 @@ def _throws(block: Mapping[str, Any]) -> Iterator[Measure]:
             other for other, its in motions.items() if np.array_equal(its.position, motion.position)
         )
         yield Measure(IDENTIFICATION, "throw_same_as_mu", mu, same)
-    rolling, e_n = (
-        needed_friction(motions[max(motions)]),
-        float(block["identification"]["restitution_e_n"]),
-    )
+    rolling = needed_friction(motions[max(motions)])
+    e_n = float(block["identification"]["restitution_e_n"])
     yield Measure(IDENTIFICATION, "rolling_mu", e_n, rolling)
     for e_n in _RESTITUTIONS:
         thrown = {**block, "identification": {**block["identification"], "restitution_e_n": e_n}}
@@ -300,10 +294,8 @@ def _motions_apart(
     another restitution, and from one without friction.
     """
     law = scene.laws[0]
-    bouncing, frictionless = (
-        law._replace(restitution_e_n=_OTHER_RESTITUTION),
-        law._replace(friction_mu=0.0),
-    )
+    bouncing = law._replace(restitution_e_n=_OTHER_RESTITUTION)
+    frictionless = law._replace(friction_mu=0.0)
     shown, bounced, slid = (
         scene.run(other, time_step=1e-3 * h) for other in (law, bouncing, frictionless)
     )
@@ -355,11 +347,9 @@ def penalty_measures(block: Mapping[str, Any]) -> Iterator[Measure]:
     yield Measure(IDENTIFICATION, "flight_least_gap_mm", 0.0, least_gap_mm(flight))
     for weight in _WEIGHTS:
         fit = fit_with_one_weight(body.shape, throw, fit_options(block), weight=weight)
-        q, v, h = (
-            fit.states.position,
-            fit.states.velocity,
-            float(fit.states.time[1] - fit.states.time[0]),
-        )
+        q = fit.states.position
+        v = fit.states.velocity
+        h = float(fit.states.time[1] - fit.states.time[0])
         pushed, gravity = fit.states.impulse_n > _PUSHES, float(block["gravity"])
         yield Measure(IDENTIFICATION, "penalty_residual", weight, fit.residual)
         yield Measure(

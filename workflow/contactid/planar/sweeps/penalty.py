@@ -54,15 +54,15 @@ def fit_with_one_weight(
     ``weight`` is that of the squared products of eq. 26, dimensionless as
     :mod:`contactid.planar.models.trajectory` has them; those of the poses are their noise's.
     """
-    n_s, scales = sub_steps_of(throw, options.longest_step), scales_of(shape, [throw])
-    start = Guess(shape.uniform_inertia_ratio, _FRICTION, (interpolated_throw(shape, throw, n_s),))
-    built = build_trajectory_model(shape, [throw], start, scales, [n_s], options.gravity)
-    for share in built.model.throws[0].share.values():
+    n_s, scales = sub_steps_of(throw, options.longest_step), scales_of(shape, throw)
+    start = Guess(shape.uniform_inertia_ratio, _FRICTION, interpolated_throw(shape, throw, n_s))
+    built = build_trajectory_model(shape, throw, start, scales, n_s, options.gravity)
+    for share in built.model.throw.share.values():
         share.fix(1.0)
     pairs = attach(built.model, built.pairs, Reformulation.SQUARED_PENALTY)
     once = Continuation(pairs.reformulation, (weight,), settle=False)
     solution = solve_mpec(pairs, once, _SOLVER)
-    states = read_states(built, 0, shape, throw)
+    states = read_states(built, shape, throw)
     return PenaltyFit(built.inertia_ratio, built.friction_mu, states, solution.residual)
 
 
