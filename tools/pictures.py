@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +44,8 @@ TITLES = {
     "arm": "A robot arm that hits a table",
     "inhand": "An object in hand",
 }
+ARTICLE = "tossing"  # the study whose article the README shows a page of
+_PAGE_SIZE = "900,1150"  # px of a window: title and summary, without a page's empty margins
 _WIDTH = 800  # px: twice as wide as a page shows it
 _COLOURS = 48  # of a picture: drawings have few, and a picture then takes some 20 kB
 
@@ -88,6 +94,20 @@ def copy_small(figure: Path, picture: Path) -> None:
     small.quantize(_COLOURS, dither=Image.Dither.NONE).save(picture, optimize=True)
 
 
+def copy_page(page: Path, picture: Path) -> None:
+    """The top of a page, as a browser shows it; without a browser the picture stays."""
+    browser = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not browser:
+        print(f"no Chromium: {picture} stays as it is (CHROMIUM names one)")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        shown = Path(folder) / "page.png"
+        options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={_PAGE_SIZE}"]
+        command = [browser, *options, f"--screenshot={shown}", page.absolute().as_uri()]
+        subprocess.run(command, check=True, capture_output=True)
+        copy_small(shown, picture)
+
+
 def main(run: Path, mirror: Path, root: Path = ROOT) -> None:
     """Write the pictures and the page.
 
@@ -108,6 +128,7 @@ def main(run: Path, mirror: Path, root: Path = ROOT) -> None:
             if not figure.is_file():
                 raise ContactIdError(f"{figure} isn't there", "finish the run: make")
             copy_small(figure, folder / f"{study}_{name}.png")
+    copy_page(run / ARTICLE / "article.html", folder / f"{ARTICLE}_article.png")
     (root / PAGE).write_text(gallery(root), encoding="utf-8")
 
 

@@ -9,7 +9,8 @@ A number stands in a page as ``<!--=name-->0.31<!--/-->``, which shows as 0.31. 
 * rows, column, format: which cell, and how it is written (``contactid/output/cells.py``)
 * value: as it was last taken
 
-A marker on a line of its own holds a table, which ``page_tables.py`` makes from committed files.
+A marker on a line of its own holds a table, which ``page_tables.py`` makes from committed files, or
+an article's abstract (``abstracts.py``).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import pandas as pd
 
+import abstracts
 import page_tables
 from contactid.core.errors import ContactIdError
 from contactid.output.cells import number_of, read_texts, written
@@ -55,6 +57,12 @@ def read_quoted(root: Path = ROOT) -> pd.DataFrame:
             f"{QUOTED}: {twice.iloc[0]} has two rows", "give one of them another name"
         )
     return quoted
+
+
+def values_of(quoted: pd.DataFrame, root: Path = ROOT) -> dict[str, str]:
+    """What stands at every marker, by its name."""
+    numbers = dict(zip(quoted["name"], quoted["value"], strict=True))
+    return numbers | page_tables.all_tables(root) | abstracts.abstracts(root)
 
 
 def study_of(row: pd.Series) -> str:
@@ -104,7 +112,8 @@ def main(root: Path = ROOT) -> None:
         print(f"results/{part} isn't there: its {lacking.count(part)} numbers stay as they are")
     quoted.to_csv(root / QUOTED, index=False, lineterminator="\n")
     page_tables.take_missing(root)
-    values = dict(zip(quoted["name"], quoted["value"], strict=True)) | page_tables.all_tables(root)
+    abstracts.take_abstracts(root)
+    values = values_of(quoted, root)
     for page in pages(root):
         page.write_text(filled(page.read_text(encoding="utf-8"), values), encoding="utf-8")
 

@@ -8,11 +8,13 @@ import shutil
 import pandas as pd
 import pytest
 
+import abstracts
 import page_tables
 import quoted
 from contactid.core.errors import ContactIdError
 from contactid.output.comparison import SCALES
 from contactid.output.verdicts import BASES, VERDICTS
+from contactid.review.article.prose import read_prose
 
 #: Pages that hold no number typed by hand.
 STUDIES = [f"docs/studies/{name}.md" for name in ("tossing", "planar", "arm", "inhand")]
@@ -50,20 +52,28 @@ def prose(text):
 
 def test_the_pages_are_what_their_rows_and_tables_give():
     rows = quoted.read_quoted()
-    values = dict(zip(rows["name"], rows["value"], strict=True)) | page_tables.all_tables(
-        quoted.ROOT
-    )
+    values = quoted.values_of(rows)
     for page in quoted.pages():
         text = page.read_bytes()
         assert quoted.filled(text.decode(), values).encode() == text, f"{page.name}: make numbers"
 
 
-def test_every_marker_has_its_row_or_table_and_every_one_of_these_a_marker():
+def quoted_by_articles():
+    """Names of the quoted numbers that studies' articles have."""
+    return {
+        re.split(r"name=", value.rows)[1].strip()
+        for path in sorted((quoted.ROOT / abstracts.ARTICLES).glob("*.md"))
+        for value in read_prose(path).values.values()
+        if value.file == "public"
+    }
+
+
+def test_every_marker_has_its_row_or_table_and_every_one_of_these_a_marker_or_an_article():
     marked = {
         name for page in quoted.pages() for name in quoted.marked(page.read_text(encoding="utf-8"))
     }
     rows = quoted.read_quoted()
-    assert marked == set(rows["name"]) | set(page_tables.all_tables(quoted.ROOT))
+    assert marked | quoted_by_articles() == set(quoted.values_of(rows))
     assert tuple(rows.columns) == ("name", "run", "file", "rows", "column", "format", "value")
     assert (rows["value"] != "").all()
 
@@ -167,7 +177,7 @@ def test_make_numbers_takes_what_is_there_and_says_what_is_not(run, capsys):
     measured = (
         page_tables.OWN_THROWS, page_tables.OWN_IMPACTS, page_tables.OWN_REGIONS, page_tables.OWN_CONVENTIONS,
     )  # fmt: skip
-    for name in (page_tables.MISSING, page_tables.MOVES, *measured):
+    for name in (page_tables.MISSING, page_tables.MOVES, abstracts.ABSTRACTS, *measured):
         shutil.copy(quoted.ROOT / name, run / name)
     rows = [row_of(name="one", rows="k=a", value=""), row_of(name="two", run="other", value="0.5")]
     pd.DataFrame(rows).to_csv(run / quoted.QUOTED, index=False)
