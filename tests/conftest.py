@@ -13,12 +13,14 @@ settings.register_profile(
 settings.register_profile("search", derandomize=False)
 settings.load_profile("repeatable")
 
-# whole runs, begun first, so that the other processes do the rest meanwhile
-LONG = ("test_run.py", "test_recipes.py")
+# whole runs, begun first, the longest before the others: else one process would end with them while
+# the other has nothing left to do
+LONG = ("test_run.py", "test_recipes.py", "test_own_boxes.py", "test_elsewhere.py")
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: item.path.name not in LONG)
+    turn = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: turn.get(item.path.name, len(LONG)))
 
 
 @pytest.fixture(autouse=True)

@@ -1,10 +1,9 @@
-"""Run parts of the tests one after the other, and close with a table: what was run, what was left
-out, and why.
+"""Run parts of the tests, and close with a table: what was run, what was left out, and why.
 
-``python tools/parts.py ci`` is ``.ci/run``'s selection, ``nightly`` is the rest (``make nightly``),
-and names run those alone, whole. With ``REQUIRE=all`` in the environment a part that is left out,
-or a test that is skipped, is a failure. Where ``GITHUB_STEP_SUMMARY`` names a file, as on GitHub,
-the table is on the job's page, too.
+``python tools/parts.py ci`` is ``.ci/run``'s selection, short slices two at a time, ``nightly`` is
+the rest (``make nightly``), and names run those alone, whole, one after the other. With
+``REQUIRE=all`` in the environment a part that is left out, or a test that is skipped, is a failure.
+Where ``GITHUB_STEP_SUMMARY`` names a file, as on GitHub, the table is on the job's page, too.
 """
 
 import os
@@ -15,8 +14,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
+from threading import Lock
 
 ROOT = Path(__file__).parents[1]
 PYTEST = "{python} -m pytest -n0 "
@@ -132,7 +134,13 @@ PARTS = {
         f"FUZZ_SECONDS=10 {PYTEST} --hypothesis-profile=search tests/sources/test_reader_fuzz.py",
     ),
 }
-CI = ("public", "server", "robustness", "bundle", "package", "container", "test", "report")
+# the longest first, so that none of them is last beside nothing
+_SLICES = ("package", "bundle", "public", "server", "robustness", "container")
+CI = (*_SLICES, "test", "report", "docs")
+#: Takes all cores by itself: nothing runs beside it.
+WIDE = "test"
+_AT_ONCE = 2
+_SHOWING = Lock()
 
 
 @dataclass(frozen=True)
@@ -165,9 +173,12 @@ class Ran:
         )
 
 
-def run(command: str, options: str = "", **environment: str) -> Ran:
-    """Run a part's command, show what it prints, and keep what the table needs."""
+def run(command: str, options: str = "", *, at_end: bool = False, **environment: str) -> Ran:
+    """Run a part's command, show what it prints, ``at_end`` all of it at once, and keep what the
+    table needs.
+    """
     begin, line, skipped = time.monotonic(), "", dict[str, int]()
+    waiting = [f"\n{command}\n"]
     addopts = " ".join(filter(None, (os.environ.get("PYTEST_ADDOPTS"), "-rs", options)))
     with subprocess.Popen(
         command.replace("{python}", sys.executable),
@@ -179,22 +190,29 @@ def run(command: str, options: str = "", **environment: str) -> Ran:
         text=True,
     ) as process:
         for text in process.stdout or ():
-            print(text, end="", flush=True)
+            if at_end:
+                waiting.append(text)
+            else:
+                print(text, end="", flush=True)
             if found := _LINE.search(text):
                 line = found[0]
             if found := _SKIPPED.match(text):
                 skipped[found[2]] = skipped.get(found[2], 0) + int(found[1])
+    if at_end:
+        with _SHOWING:
+            print("".join(waiting), end="", flush=True)
     return Ran(
         "", process.returncode, line, tuple(skipped.items()), (time.monotonic() - begin) / 60
     )
 
 
 def run_parts(names: Sequence[str], *, sliced: bool, kept: Path) -> dict[str, Ran]:
-    """Run them in order; the report in a browser is that of the tests' own run, where they were
-    among them.
+    """Run them in order, slices two at a time: each keeps one core busy, now and then two.
+
+    The report in a browser is that of the tests' own run, where they were among them.
     """
-    ran = {}
-    for name in names:
+
+    def run_part(name: str) -> Ran:
         part, options, environment = PARTS[name], "", {}
         if sliced and part.slice:
             options = f"-k '{part.slice}'"
@@ -205,7 +223,16 @@ def run_parts(names: Sequence[str], *, sliced: bool, kept: Path) -> dict[str, Ra
         ):
             environment = {"PAGE": str(pages[0])}
         lacks = part.lacks()
-        ran[name] = Ran(left_out=lacks) if lacks else run(part.command, options, **environment)
+        if lacks:
+            return Ran(left_out=lacks)
+        beside_another = sliced and name != WIDE
+        return run(part.command, options, at_end=beside_another, **environment)
+
+    ran = dict[str, Ran]()
+    with ThreadPoolExecutor(_AT_ONCE if sliced else 1) as pool:
+        for _, group in groupby(names, lambda name: name == WIDE):
+            together = tuple(group)
+            ran |= dict(zip(together, pool.map(run_part, together), strict=True))
     return ran
 
 

@@ -4,6 +4,7 @@ import itertools
 
 import matplotlib.pyplot as plt
 import pytest
+from fontTools import subset
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 
@@ -49,3 +50,11 @@ def test_saving_keeps_what_was_laid_out_and_says_what_it_was_made_from(tmp_path)
     pdf, png, svg = drawn(tmp_path, "figure")
     assert pdf.startswith(b"%PDF") and png.startswith(b"\x89PNG")
     assert svg.count(b"time (s)") == 3 and b"synthetic data" in svg
+
+
+def test_pdfs_leave_out_the_tables_by_which_fonts_lay_text_out(tmp_path):
+    drawn(tmp_path, "figure")
+    dropped = subset.Options().drop_tables
+    assert {"GDEF", "GPOS", "GSUB", "MATH"} <= set(dropped)
+    drawn(tmp_path, "another")
+    assert subset.Options().drop_tables == dropped

@@ -17,8 +17,7 @@ HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load
 PROFILE = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text())
 # seconds in the measured runs, minutes in config/full.yaml; and what runs on the login node
 ALONE = {
-    "inhand_excitation", "inhand_speed", "inhand_force_sensing", "inhand_ablation", "inhand_disturbances",
-    "inhand_strength", "planar_hard_truth", "fetch_dataset",
+    "inhand_sweeps", "inhand_force_sensing", "planar_hard_truth", "fetch_dataset",
 }  # fmt: skip
 
 

@@ -49,6 +49,39 @@ def test_ci_closes_with_the_line_of_the_readme_s_test_command_and_names_what_it_
     assert sum(line.endswith("| not asked for                |") for line in lines) == 3
 
 
+def test_slices_run_two_at_a_time_each_shown_whole_and_what_takes_all_cores_runs_alone(
+    monkeypatch, tmp_path, capfd
+):
+    running, ended = tmp_path / "{name}.running", tmp_path / "{name}.ended"
+    waits = (
+        "for i in 1 2 3 4 5 6 7 8 9; do echo {name}; sleep 0.02; done; "
+        "until test -e {other}; do sleep 0.02; done"
+    )
+
+    def part(name, other):
+        words = waits.format(name=name, other=str(running).format(name=other))
+        places = [str(place).format(name=name) for place in (running, ended)]
+        return Part(name, f"touch {places[0]}; {words}; touch {places[1]}")
+
+    both = [str(ended).format(name=name) for name in ("first", "second")]
+    alone = Part("all", f"test -e {both[0]} -a -e {both[1]} && {COUNTS}; rm {both[0]}")
+    after = Part("after", f"test ! -e {both[0]}")
+    made = {
+        "first": part("first", "second"),
+        "second": part("second", "first"),
+        "test": alone,
+        "after": after,
+    }
+    monkeypatch.setattr(parts, "PARTS", made)
+    monkeypatch.setattr(parts, "CI", tuple(made))
+    assert main(["ci"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    printed = [line for line in lines if line in ("first", "second")]
+    assert printed in (["first"] * 9 + ["second"] * 9, ["second"] * 9 + ["first"] * 9)
+    assert [line.split("|")[1].strip() for line in lines if line.startswith("| ")][1:] == list(made)
+    assert lines[-1] == "2 passed, 1 skipped in 0.10s"
+
+
 def test_the_table_is_on_the_job_s_page_where_there_is_one(made_up, monkeypatch, tmp_path, capsys):
     page = tmp_path / "summary.md"
     page.write_text("said before\n")

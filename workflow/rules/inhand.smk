@@ -60,139 +60,37 @@ rule inhand_estimate:
         "../call.py"
 
 
-rule inhand_ablation:
-    """Estimate recordings in hand by every combination of an estimator's parts."""
+rule inhand_sweeps:
+    """Sweep recordings in hand over parts of an estimator, unsensed forces, motions, time steps and lengths."""
     input:
         objects=INHAND_OBJECTS,
     output:
         ablation="<results>/inhand/sweeps/ablation.csv",
-    log:
-        "<logs>/inhand_ablation.log",
-    benchmark:
-        "<benchmarks>/inhand_ablation.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1250,
-        runtime=10,
-    params:
-        **call("contactid.inhand.identify.ablation:write_ablation"),
-        study={name: INHAND[name] for name in ("twin", "graph", "ablation")},
-    script:
-        "../call.py"
-
-
-rule inhand_disturbances:
-    """Estimate recordings in hand under other forces that aren't sensed."""
-    input:
-        objects=INHAND_OBJECTS,
-    output:
         disturbances="<results>/inhand/sweeps/disturbances.csv",
-    log:
-        "<logs>/inhand_disturbances.log",
-    benchmark:
-        "<benchmarks>/inhand_disturbances.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1250,
-        runtime=10,
-    params:
-        **call("contactid.inhand.identify.ablation:write_disturbances"),
-        study={name: INHAND[name] for name in ("twin", "disturbances")},
-    script:
-        "../call.py"
-
-
-rule inhand_strength:
-    """Estimate boxes that are moved weakly, as configured and strongly, under other forces that aren't sensed."""
-    input:
-        objects=INHAND_OBJECTS,
-    output:
         strengths="<results>/inhand/sweeps/strength.csv",
-    log:
-        "<logs>/inhand_strength.log",
-    benchmark:
-        "<benchmarks>/inhand_strength.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1250,
-        runtime=10,
-    params:
-        **call("contactid.inhand.identify.motion_strength:write_strengths"),
-        study={name: INHAND[name] for name in ("twin", "strength")},
-    script:
-        "../call.py"
-
-
-rule inhand_speed:
-    """Time both solvers on recordings of several lengths."""
-    input:
-        objects=INHAND_OBJECTS,
-    output:
         times="<results>/inhand/sweeps/speed.csv",
-    log:
-        "<logs>/inhand_speed.log",
-    benchmark:
-        "<benchmarks>/inhand_speed.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1500,
-        runtime=10,
-    params:
-        **call("contactid.inhand.identify.cost:write_speed"),
-        study={name: INHAND[name] for name in ("twin", "baseline", "graph", "speed")},
-    script:
-        "../call.py"
-
-
-rule inhand_differences:
-    """Estimate noise-free recordings with every scheme of finite differences, and noisy ones by section IV-B's choices."""
-    input:
-        objects=INHAND_OBJECTS,
-    output:
         errors="<results>/inhand/sweeps/differences.csv",
         choices="<results>/inhand/sweeps/choices.csv",
-    log:
-        "<logs>/inhand_differences.log",
-    benchmark:
-        "<benchmarks>/inhand_differences.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1250,
-        runtime=10,
-    params:
-        **call("contactid.inhand.identify.cost:write_differences"),
-        study={
-            name: INHAND[name] for name in ("twin", "baseline", "graph", "differences")
-        },
-    script:
-        "../call.py"
-
-
-rule inhand_excitation:
-    """Condition numbers and standard errors of every recording; D-optimal motions, and what they buy."""
-    input:
-        objects=INHAND_OBJECTS,
-    output:
         identifiability="<results>/inhand/sweeps/identifiability.csv",
         gains="<results>/inhand/sweeps/excitation.csv",
     log:
-        "<logs>/inhand_excitation.log",
+        "<logs>/inhand_sweeps.log",
     benchmark:
-        "<benchmarks>/inhand_excitation.tsv"
+        "<benchmarks>/inhand_sweeps.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
         mem_mb=1500,
         runtime=10,
     params:
-        **call("contactid.inhand.identify.excitation_gain:write_gains"),
-        twin=INHAND["twin"],
-        block=INHAND["excitation"],
+        **call("contactid.inhand.identify.sweeps:write_sweeps"),
+        study={
+            name: INHAND[name]
+            for name in (
+                *("twin", "baseline", "graph", "ablation", "disturbances"),
+                *("strength", "speed", "differences", "excitation"),
+            )
+        },
     script:
         "../call.py"
 
@@ -277,11 +175,11 @@ rule inhand_tables:
             seed=INHAND_SEEDS,
         ),
         recordings=inhand_twins(INHAND_SEEDS, IN_HAND),
-        times=rules.inhand_speed.output.times,
-        errors=rules.inhand_differences.output.errors,
-        choices=rules.inhand_differences.output.choices,
-        identifiability=rules.inhand_excitation.output.identifiability,
-        gains=rules.inhand_excitation.output.gains,
+        times=rules.inhand_sweeps.output.times,
+        errors=rules.inhand_sweeps.output.errors,
+        choices=rules.inhand_sweeps.output.choices,
+        identifiability=rules.inhand_sweeps.output.identifiability,
+        gains=rules.inhand_sweeps.output.gains,
         trials=rules.inhand_friction.output.trials,
         slopes=rules.inhand_friction.output.slopes,
         directions=rules.inhand_friction.output.directions,

@@ -131,7 +131,7 @@ def _durations(instants: np.ndarray) -> list[int]:
 def _write(pictures: list[np.ndarray], durations: list[int], path: str | Path) -> None:
     """Save pictures (h, w, 3) in one palette, found for all of them at once."""
     height = len(pictures[0])
-    strip = Image.fromarray(np.vstack(pictures)).quantize(256, method=Image.Quantize.MEDIANCUT)
+    strip = Image.fromarray(np.vstack(pictures)).quantize(256, method=Image.Quantize.FASTOCTREE)
     colours = np.array(strip.getpalette()).reshape(-1, 3)
     colours[np.array(strip)[0, 0]] = pictures[0][
         0, 0
