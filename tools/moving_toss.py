@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from contactid.core import rotations
+from contactid.output import pen
 from contactid.tossing.artefacts.playback import shown_tosses
-from contactid.tossing.artefacts.scene_drawings import view
 from contactid.tossing.own.files import read_motion
 from contactid.tossing.own.usable import EVENTS
 from contactid.tossing.predict.prediction import predict
@@ -98,7 +98,7 @@ class _Scene:
         self.corners = {kind: _corners(toss, kind) for kind in ("measured", "predicted")}
         way = np.subtract(toss["measured"][-1][:2], toss["measured"][0][:2])
         ahead = float(np.degrees(np.arctan2(way[1], way[0])))
-        self.view = view(ahead - 90.0 + _ASIDE, _ELEVATION)
+        self.view = pen.view(ahead - 90.0 + _ASIDE, _ELEVATION)
         both = np.concatenate([*self.corners.values()]).reshape(-1, 3)
         self.floor = _floor(both)
         flat = np.concatenate([both, self.floor]) @ self.view[:2].T

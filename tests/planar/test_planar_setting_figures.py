@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
-from contactid.planar.artefacts import contact_sketches, fit_sketches, sketch
+from contactid.planar.artefacts import contact_sketches, fit_sketches
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 from planar_artefacts import drawings
 
@@ -79,6 +79,7 @@ LABELS = {
         r"$h = \Delta t / n_s = 0.833$ ms",
     ],
 }
+_KINDS = ("fitted", "captured")
 ellipses = st.builds(Ellipse, st.floats(0.04, 0.10), st.floats(0.015, 0.039))
 grounds = st.builds(Ground, st.floats(-0.6, 0.3), st.floats(-0.1, 0.1), st.floats(-0.1, 0.1))
 
@@ -88,7 +89,7 @@ def row(table, item, part):
 
 
 def point(table, item, part="point"):
-    return row(table, item, part)[["x_m", "y_m"]].to_numpy(dtype=float)
+    return row(table, item, part)[["x", "y"]].to_numpy(dtype=float)
 
 
 def vector(table, item, part="arrow"):
@@ -100,8 +101,9 @@ def number(table, item, part="number"):
 
 
 def line(table, item):
-    rows = table[(table["item"] == item) & (table["part"] == "line")].sort_values("order")
-    return rows[["x_m", "y_m"]].to_numpy(dtype=float)
+    polyline = table["part"].isin(["line", "area", "ground"])
+    rows = table[(table["item"] == item) & polyline].sort_values("order")
+    return rows[["x", "y"]].to_numpy(dtype=float)
 
 
 # the tables
@@ -109,7 +111,7 @@ def line(table, item):
 
 @given(ellipses, grounds, st.floats(-3.0, 3.0), st.floats(-0.001, 0.5), st.floats(-1.0, 1.0))
 def test_a_posture_has_the_gap_it_was_made_for(ellipse, ground, theta, gap, along):
-    q = sketch.posture(ellipse, ground, theta, gap, along)
+    q = contact_sketches.posture(ellipse, ground, theta, gap, along)
     assert contacts(ellipse, ground, q).gap[0] == pytest.approx(gap, abs=1e-12)
     assert (q[:2] - [ground.x0, ground.y0]) @ ground.tangent == pytest.approx(along, abs=1e-12)
     assert q[2] == theta
@@ -170,7 +172,8 @@ def test_the_impact_reverses_the_normal_velocity_by_the_impulse_of_the_effective
     assert after == pytest.approx(-number(table, "restitution_e_n") * before)
     arm = (point(table, "Q") - point(table, "G"))[0]
     effective = 1.0 / (
-        1.0 / sketch.SMALL_MASS + arm**2 / (sketch.SMALL_MASS * sketch.SMALL_INERTIA_RATIO)
+        1.0 / contact_sketches.SMALL_MASS
+        + arm**2 / (contact_sketches.SMALL_MASS * contact_sketches.SMALL_INERTIA_RATIO)
     )
     assert impulse == pytest.approx(effective * (after - before + 9.81e-3), rel=1e-5)
     for item, value in (("gdot", before), ("gdot+", after), ("c_n", impulse)):
@@ -178,27 +181,18 @@ def test_the_impact_reverses_the_normal_velocity_by_the_impulse_of_the_effective
 
 
 def test_the_pyramid_is_inscribed_in_the_cone_and_its_vectors_span_positively():
-    table = contact_sketches.friction_cones()
     mu = contact_sketches.CONE_FRICTION
-    xyz = ["x", "y", "z"]
-    for _, panel in table.groupby("panel"):
-        rim = panel[panel["part"] == "rim"][xyz].to_numpy()
-        assert np.allclose(np.hypot(rim[:, 0], rim[:, 1]), mu * rim[:, 2])
-        assert row(panel, "friction_mu", "number")["x"] == mu
-    for panel, count in ((2, contact_sketches.PYRAMID_SIDES), (3, 2)):
-        part = table[table["panel"] == panel]
-        spanning = part[part["item"].str.startswith("d_")][xyz].to_numpy()
-        assert len(spanning) == count
-        assert np.allclose(np.linalg.norm(spanning, axis=1), 1.0) and np.allclose(
-            spanning[:, 2], 0.0
-        )
-        assert np.allclose(
-            spanning.sum(axis=0), 0.0
-        )  # so that any tangential force is a sum with weights >= 0
-        corners = part[part["part"] == "rim"][xyz].to_numpy()[:count]
-        assert np.allclose(corners, mu * spanning + [0.0, 0.0, 1.0])
-    force = row(table, "f_c", "arrow")
-    assert 0.0 < math.hypot(force["x"], force["y"]) < mu * force["z"]
+    (cone, of_cone), *others = contact_sketches.cones().values()
+    assert np.allclose(np.hypot(*cone[:, :2].T), mu) and np.allclose(cone[:, 2], 1.0)
+    for (rim, arrows), count in zip(others, (contact_sketches.PYRAMID_SIDES, 2), strict=True):
+        spanning = np.array([arrow for name, arrow in arrows.items() if name.startswith("d_")])
+        assert len(spanning) == count and np.allclose(spanning[:, 2], 0.0)
+        assert np.allclose(np.linalg.norm(spanning, axis=1), 1.0)
+        # so that any tangential force is a sum with weights >= 0
+        assert np.allclose(spanning.sum(axis=0), 0.0)
+        assert np.allclose(rim, mu * spanning + [0.0, 0.0, 1.0])
+    x, y, z = of_cone["f_c"]
+    assert 0.0 < math.hypot(x, y) < mu * z
 
 
 @settings(max_examples=60, deadline=None)
@@ -233,51 +227,50 @@ def test_points_at_beta_lie_on_the_ellipse(item):
     theta = number(table, "theta", "angle")
     out = point(table, f"Q{item}") - point(table, "G")
     local = np.array([[np.cos(theta), np.sin(theta)], [-np.sin(theta), np.cos(theta)]]) @ out
-    assert (local[0] / sketch.SMALL_ELLIPSE.a) ** 2 + (
-        local[1] / sketch.SMALL_ELLIPSE.b
+    assert (local[0] / contact_sketches.SMALL_ELLIPSE.a) ** 2 + (
+        local[1] / contact_sketches.SMALL_ELLIPSE.b
     ) ** 2 == pytest.approx(1.0)
     angle = number(table, f"beta{item}", "angle")
     assert local / np.linalg.norm(local) == pytest.approx([np.cos(angle), np.sin(angle)], abs=1e-6)
     assert vector(table, f"beta{item}", "angle") == pytest.approx([np.cos(theta), np.sin(theta)])
 
 
+def postures(table, kind):
+    """(n, 3) postures of figure 15, by the step of the motion (n,)."""
+    rows = table[(table["part"] == "point") & table["item"].str.startswith(kind)]
+    return rows[["x", "y", "value"]].to_numpy(), rows["item"].str.split().str[1].astype(int)
+
+
 def test_captured_postures_scatter_about_a_bounce_at_their_instants():
     table = fit_sketches.fitted_trajectory(seed=4)
-    postures = table[table["part"] == "posture"]
-    fitted, captured = (postures[postures["kind"] == kind] for kind in ("fitted", "captured"))
-    q = ["x_m", "y_m", "theta_rad"]
-    gap = contacts(sketch.SMALL_ELLIPSE, Ground(), fitted[q].to_numpy()).gap[:, 0]
+    (fitted, steps), (captured, instants) = (postures(table, kind) for kind in _KINDS)
+    gap = contacts(contact_sketches.SMALL_ELLIPSE, Ground(), fitted).gap[:, 0]
     assert -5e-3 < gap.min() <= 0.0 < gap[0] and gap[-1] > 0.01
-    at = fitted.set_index("time_s").loc[captured["time_s"].to_numpy()]
-    away = captured[q].to_numpy() - at[q].to_numpy()
+    assert steps.tolist() == list(range(len(fitted)))
+    away = np.abs(captured - fitted[instants])
     assert len(captured) < len(fitted) / 10
-    assert (np.abs(away) < 4.0 * np.array([0.005, 0.005, 0.12])).all() and (
-        np.abs(away) > 0.0
-    ).all()
-    shown = table[(table["kind"] == "fitted") & (table["part"] == "outline")].drop_duplicates(
-        "index"
-    )
-    assert shown["time_s"].tolist() == captured["time_s"].tolist()
+    assert (away < 4.0 * np.array([0.005, 0.005, 0.12])).all() and (away > 0.0).all()
+    outlined = table[table["part"] == "line"].drop_duplicates("item")["item"]
+    assert outlined.tolist() == [f"{kind} {k}" for kind in _KINDS for k in instants]
+    free = fitted[1:20]  # a parabola before the bounce
+    assert np.allclose(np.diff(free[:, 1], n=2), -9.81 * fit_sketches.STEP**2, atol=1e-8)
 
 
 def test_the_scatter_is_the_seeds():
     first, again, other = (fit_sketches.fitted_trajectory(seed) for seed in (1, 1, 2))
     assert first.equals(again) and not first.equals(other)
-    truth = first["kind"] == "fitted"
-    assert first[truth].equals(other[truth])
+    assert np.array_equal(postures(first, "fitted")[0], postures(other, "fitted")[0])
 
 
 def test_inserted_instants_divide_the_interval_into_the_fewest_steps_short_enough():
     table = fit_sketches.time_instants()
-    captured = table[table["kind"] == "captured"]
-    parts, interval = int(captured["index"].iloc[1]), captured["time_s"].iloc[1]
-    assert interval == pytest.approx(1.0 / 240.0)
-    assert interval / parts <= 1e-3 < interval / (parts - 1)
-    assert np.allclose(np.diff(table["time_s"]), interval / parts) and np.allclose(
-        table["step_s"], interval / parts
-    )
-    assert captured["index"].tolist() == [0, parts, 2 * parts]
-    assert (table["after_previous_capture"] == table["index"] % parts).all()
+    marks = table[table["item"].str.match("captured|inserted") & (table["order"] == 0)]
+    kinds = marks["item"].str.split().str[0]
+    captured = np.flatnonzero(kinds == "captured")
+    parts, interval = int(captured[1]), 1e3 / 240.0
+    assert interval / parts <= 1.0 < interval / (parts - 1)
+    assert np.allclose(np.diff(marks["x"]), interval / parts)
+    assert captured.tolist() == [0, parts, 2 * parts]
 
 
 # the drawings

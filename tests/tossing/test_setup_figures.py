@@ -22,7 +22,6 @@ from contactid.tossing.artefacts.scene_drawings import (
     INSTEAD_OF_PHOTOGRAPH,
     INSTEAD_OF_SKETCH,
     Picture,
-    view,
 )
 from contactid.tossing.artefacts.scenes import (
     COLUMNS,
@@ -96,23 +95,7 @@ def part(scene, name, item=None):
     return rows if item is None else rows[rows["item"] == item]
 
 
-# the view
-
-
-@given(angles, angles)
-def test_the_view_is_a_right_handed_frame_with_z_upright(azimuth, elevation):
-    right, up, towards = axes = view(np.degrees(azimuth), np.degrees(elevation / 2.1))
-    assert np.allclose(axes @ axes.T, np.eye(3), atol=1e-12) and np.allclose(
-        np.cross(right, up), towards
-    )
-    assert right[2] == 0.0 and up[2] > 0.0
-
-
-def test_the_viewer_stands_where_the_angles_say():
-    assert np.allclose(
-        view(0.0, 0.0), [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
-    )  # from x, over the horizon
-    assert np.allclose(view(90.0, 30.0)[2], [0.0, np.cos(np.pi / 6), 0.5])
+# the drawn box
 
 
 @given(st.floats(-180.0, 180.0), st.floats(-80.0, 80.0), sizes, quaternions)
@@ -137,6 +120,21 @@ def test_the_drawn_sides_of_a_box_cover_its_outline_once(azimuth, elevation, siz
     assert area == pytest.approx(ConvexHull(picture.flat(corners)).volume, rel=1e-3)
 
 
+def test_a_shadow_is_the_outline_from_above(tosses):
+    scene = example_toss_scene(tosses[1])
+    with style.styled():
+        figure, axes = plt.subplots()
+        picture = Picture(axes, scene, 0.0, 90.0)  # seen from above, x downward
+        picture.shadow("release", 0.12)
+        (patch,) = axes.patches
+        plt.close(figure)
+    below = picture.flat(points_of(part(scene, "face", "release")) * [1.0, 1.0, 0.0])
+    drawn = patch.get_xy()
+    assert np.allclose(drawn.min(axis=0), below.min(axis=0))
+    assert np.allclose(drawn.max(axis=0), below.max(axis=0))
+    assert ConvexHull(drawn).volume == pytest.approx(ConvexHull(below).volume)
+
+
 # the scenes
 
 
@@ -155,17 +153,12 @@ def test_the_time_lapse_shows_the_recorded_poses(tosses):
     for item, k in zip(shown["item"], shown["sample"], strict=True):
         drawn = np.unique(points_of(part(scene, "face", item)).round(9), axis=0)
         assert np.allclose(drawn, np.unique(corners[k].round(9), axis=0))
-        low, high = corners[k].min(axis=0), corners[k].max(axis=0)
-        shadow = points_of(part(scene, "shadow", item))
-        assert np.allclose(shadow.min(axis=0), [*low[:2], 0.0]) and np.allclose(
-            shadow.max(axis=0), [*high[:2], 0.0]
-        )
 
 
 def test_the_surface_reaches_under_every_box_drawn(tosses):
     canonical, prepared = tosses
     for scene in (example_toss_scene(prepared), frames_scene(prepared, canonical)):
-        patch, boxes = points_of(part(scene, "surface")), points_of(part(scene, "shadow"))
+        patch, boxes = points_of(part(scene, "surface")), points_of(part(scene, "face"))
         assert (patch.min(axis=0)[:2] < boxes.min(axis=0)[:2]).all()
         assert (patch.max(axis=0)[:2] > boxes.max(axis=0)[:2]).all()
 

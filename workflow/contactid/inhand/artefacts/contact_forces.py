@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Ellipse, Polygon
+from matplotlib.patches import Ellipse
 
 from contactid.core.errors import ContactIdError
 from contactid.inhand.readers.objects import object_of
@@ -26,9 +26,9 @@ from contactid.inhand.readers.twins import (
     twin_options,
 )
 from contactid.inhand.simulate.grasped_object import required_wrench, shortest_forces
-from contactid.output import style
+from contactid.output import pen, style
+from contactid.output.pen import DARK, QUIET
 
-_DARK, _QUIET = "#222222", "#777777"
 FINGER_COLOURS = {
     "index": style.LINE,
     "middle": style.ACCENT,
@@ -127,112 +127,59 @@ def draw_contact(data: pd.DataFrame) -> Figure:
     """Figure 2: a fingertip's force split at its friction cone, and all fingertips' forces over a
     recording.
     """
-    figure, (sketch, plane) = plt.subplots(
-        1, 2, figsize=(style.DOUBLE_COLUMN, 2.9), width_ratios=(0.8, 1.0)
-    )
+    size = style.DOUBLE_COLUMN, 2.9
+    figure, (sketch, plane) = plt.subplots(1, 2, figsize=size, width_ratios=(0.8, 1.0))
     shown = data[data["shown"].astype(bool)].iloc[0]
-    _sketch(
-        sketch, float(shown["normal_n"]), float(shown["tangential_n"]), float(shown["friction"])
+    normal, tangential, friction = (
+        float(shown[name]) for name in ("normal_n", "tangential_n", "friction")
     )
+    _sketch(sketch, normal, tangential, friction)
     for finger, rows in data.groupby("finger", sort=False):
-        plane.plot(
-            rows["normal_n"],
-            rows["tangential_n"],
-            lw=0.8,
-            color=FINGER_COLOURS.get(str(finger), _QUIET),
-            label=finger,
-        )
-    largest = float(data["normal_n"].max()) * 1.06
+        colour = FINGER_COLOURS.get(str(finger), QUIET)
+        plane.plot(rows["normal_n"], rows["tangential_n"], lw=0.8, color=colour, label=finger)
+    largest = 1.06 * float(data["normal_n"].max())
     cone = np.array([0.0, largest])
-    plane.plot(cone, shown["friction"] * cone, color=_DARK, lw=1.0, ls="--")
-    plane.annotate(
-        rf"slip: $|f_t| = \mu f_n$, $\mu = {shown['friction']:g}$",
-        (0.62 * largest, 0.62 * largest * shown["friction"]),
-        xytext=(-6, 2), textcoords="offset points", ha="right", va="bottom", fontsize=7,
-    )  # fmt: skip
-    plane.plot(
-        shown["normal_n"], shown["tangential_n"], "o", ms=4.0, color=_DARK, mfc="white", zorder=5
-    )
-    plane.set(
-        xlabel=r"normal force $f_n$ (N)", ylabel=r"tangential force $|f_t|$ (N)",
-        xlim=(0.0, largest), ylim=(0.0, largest * shown["friction"] * 0.8),
-    )  # fmt: skip
+    plane.plot(cone, friction * cone, color=DARK, lw=1.0, ls="--")
+    limit = rf"slip: $|f_t| = \mu f_n$, $\mu = {friction:g}$"
+    beside = {"ha": "right", "va": "bottom"}
+    pen.say(plane, (0.62 * largest, 0.62 * largest * friction), limit, (-6, 2), "black", **beside)
+    plane.plot(normal, tangential, "o", ms=4.0, color=DARK, mfc="white", zorder=5)
+    plane.set(xlabel=r"normal force $f_n$ (N)", ylabel=r"tangential force $|f_t|$ (N)")
+    plane.set(xlim=(0.0, largest), ylim=(0.0, 0.8 * friction * largest))
     plane.legend(loc=(0.44, 0.06), title="a recording in hand", title_fontsize=7)
     return figure
 
 
 def _sketch(axes: Axes, normal: float, tangential: float, friction: float) -> None:
     """A fingertip on a surface that it presses downwards; forces on the object, to one scale."""
-    length = np.hypot(normal, tangential)
-    n, t = normal / length, tangential / length
-    axes.add_patch(
-        Polygon(
-            [(-1.3, 0.0), (1.3, 0.0), (1.3, -1.35), (-1.3, -1.35)],
-            fc="#eef1f4",
-            ec="none",
-            zorder=0,
-        )
-    )
-    axes.plot([-1.3, 1.3], [0.0, 0.0], color=_DARK, lw=1.0)
-    axes.add_patch(Ellipse((0.0, 0.55), 0.8, 1.1, fc="#dfe9f2", ec=_DARK, lw=0.9, zorder=1))
-    reach = 1.2
-    axes.add_patch(
-        Polygon(
-            [(0.0, 0.0), (-friction * reach, -reach), (friction * reach, -reach)],
-            fc=style.ACCENT, alpha=0.16, ec="none", zorder=1,
-        )
-    )  # fmt: skip
-    for side in (-1.0, 1.0):
-        axes.plot(
-            [0.0, side * friction * reach],
-            [0.0, -reach],
-            color=style.ACCENT,
-            lw=0.9,
-            ls="--",
-            zorder=2,
-        )
-    look = {"arrowstyle": "-|>", "lw": 1.5, "mutation_scale": 9, "shrinkA": 0, "shrinkB": 0}
-    slip = t / friction
-    axes.annotate(
-        "",
-        xy=(t, -slip),
-        xytext=(0.0, 0.0),
-        arrowprops={**look, "color": _QUIET, "ls": "--"},
-        zorder=3,
-    )
-    axes.annotate(
-        "slip, once $f_n$\nis lowered\nto here", (t, -slip), xytext=(0.72, -0.3), fontsize=6.5, color=_QUIET, ha="left",
-        va="center", arrowprops={"arrowstyle": "-", "color": _QUIET, "lw": 0.5},
-    )  # fmt: skip
-    for end, colour in (
-        ((0.0, -n), style.LINE),
-        ((t, 0.0), style.SIMULATED),
-        ((t, -n), style.RELEASE),
-    ):
-        axes.annotate("", xy=end, xytext=(0.0, 0.0), arrowprops={**look, "color": colour}, zorder=4)
-    axes.plot([0.0, t, t], [-n, -n, 0.0], color=_QUIET, lw=0.6, ls=":", zorder=3)
-    axes.text(
-        -0.05,
-        -0.62 * n,
-        r"$f_n$" + f"\n{normal:.1f} N",
-        color=style.LINE,
-        ha="right",
-        va="center",
-        fontsize=7,
-    )
-    label = rf"$f_t$, {tangential:.1f} N"
-    axes.text(
-        max(t, 0.33) + 0.06, 0.04, label, color=style.SIMULATED, ha="left", va="bottom", fontsize=7
-    )
-    axes.text(t + 0.04, -n, "$f$", color=style.RELEASE, ha="left", va="top")
-    axes.text(-1.27, -1.3, "object", fontsize=7, color=_QUIET, va="bottom")
-    axes.text(0.0, 0.62, "fingertip", fontsize=7, color=_DARK, ha="center")
-    axes.text(
-        friction * reach + 0.03, -reach, r"friction cone, $\arctan\,\mu$", fontsize=6.5, color=style.ACCENT, ha="right",
-        va="top",
-    )  # fmt: skip
     axes.set(xlim=(-1.35, 1.35), ylim=(-1.42, 1.15), aspect="equal")
     axes.set_axis_off()
+    pen.ground(axes, np.array([[-1.3, 0.0], [1.3, 0.0]]), 1.35)
+    axes.add_patch(Ellipse((0.0, 0.55), 0.8, 1.1, fc=pen.BODY, ec=DARK, lw=pen.NORMAL, zorder=1))
+    reach = 1.2
+    cone = np.array([(-friction * reach, -reach), (0.0, 0.0), (friction * reach, -reach)])
+    axes.fill(*cone.T, fc=style.ACCENT, alpha=0.16, ec="none", zorder=1)
+    axes.plot(*cone.T, color=style.ACCENT, lw=pen.NORMAL, ls="--", zorder=2)
+    n, t = np.array([normal, tangential]) / np.hypot(normal, tangential)
+    slip = t, -t / friction
+    for end, colour, dash in (
+        (slip, QUIET, "--"),
+        ((0.0, -n), style.LINE, "-"),
+        ((t, 0.0), style.SIMULATED, "-"),
+        ((t, -n), style.RELEASE, "-"),
+    ):
+        pen.arrow(axes, (0.0, 0.0), end, colour, 1.5, mutation_scale=9, ls=dash)
+    axes.plot([0.0, t, t], [-n, -n, 0.0], color=QUIET, lw=0.6, ls=":", zorder=3)
+    pen.point_out(axes, slip, "slip, once $f_n$\nis lowered\nto here", (0.98, -0.3))
+    normal_name, tangential_name = f"$f_n$\n{normal:.1f} N", f"$f_t$, {tangential:.1f} N"
+    right, left = {"ha": "left"}, {"ha": "right"}
+    pen.say(axes, (0.0, -0.62 * n), normal_name, (-3, 0), style.LINE, **left)
+    pen.say(axes, (max(t, 0.33), 0.0), tangential_name, (4, 6), style.SIMULATED, **right)
+    pen.say(axes, (t, -n), "$f$", (3, -5), style.RELEASE, **right)
+    pen.say(axes, (-1.3, -1.35), "object", (2, 6), QUIET, **right)
+    pen.say(axes, (0.0, 0.62), "fingertip")
+    named = r"friction cone, $\arctan\,\mu$"
+    pen.say(axes, (friction * reach, -reach), named, (2, -6), style.ACCENT, **left)
 
 
 def draw_force_scale(data: pd.DataFrame) -> Figure:

@@ -17,7 +17,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Circle, Rectangle
 
 from contactid.inhand.identify.factor_graph import PARAMETERS_NAME, Factor, FactorGraph
 from contactid.inhand.identify.kinematics import PAPER
@@ -25,7 +24,7 @@ from contactid.inhand.identify.methods import GRAPH_METHODS
 from contactid.inhand.readers.recordings import recorded_signals, true_parameters
 from contactid.inhand.readers.sources import SIMULATION
 from contactid.inhand.readers.twins import simulate_recording, twin_options
-from contactid.output import style
+from contactid.output import pen, style
 
 VARIABLE, FACTOR, EDGE = "variable", "factor", "edge"
 _SAMPLES = 5
@@ -39,7 +38,7 @@ _FACTOR_PLACES = {
     "consistency": (-1.5, 7.0), "geodesic": (1.5, 7.0),
 }  # fmt: skip
 _SOURCE = "drawn from the estimator's factors: a graph of five samples with four contacts; contactid inhand"
-_RADIUS, _HALF = 0.44, 0.16
+_CIRCLE, _SQUARE = 20.0, 7.0  # points
 _LINE, _QUIET = "#444444", "#bbbbbb"
 _SYMBOLS = {
     "pose": r"$x_{%s}$",
@@ -124,61 +123,37 @@ def draw_factor_graph(data: pd.DataFrame) -> Figure:
     faded.
     """
     figure, axes = plt.subplots(figsize=(style.DOUBLE_COLUMN, 3.6))
-    edges, factors, variables = (
-        data[data["element"] == name] for name in ("edge", "factor", "variable")
-    )
-    for _, row in edges.iterrows():
-        quiet = not row["inner"]
-        axes.plot(
-            [row["x"], row["x_end"]],
-            [row["y"], row["y_end"]],
-            color=_QUIET if quiet else _LINE,
-            lw=0.7,
-            zorder=1,
-        )
-    for _, row in factors.iterrows():
-        corner = (row["x"] - _HALF, row["y"] - _HALF)
-        colour = _COLOURS[row["kind"]] if row["inner"] else _QUIET
-        axes.add_patch(Rectangle(corner, 2.0 * _HALF, 2.0 * _HALF, color=colour, lw=0.0, zorder=3))
-    inner = sorted(set(variables.loc[variables["inner"] & (variables["sample"] >= 0), "sample"]))
-    middle = inner[len(inner) // 2]
-    for _, row in variables.iterrows():
-        _draw_variable(axes, row, middle)
     axes.set_aspect("equal")
-    axes.axis("off")
-    handles = [
-        Line2D([], [], marker="s", ms=5.0, ls="none", color=colour, label=text)
-        for text, colour in _LEGEND
-    ]
-    handles.insert(
-        0, Line2D([], [], marker="o", ms=6.0, ls="none", mfc="white", mec="black", label=_UNKNOWNS)
-    )
+    axes.set_axis_off()
+    axes.margins(0.05, 0.08)
+    kinds = {str(name): rows for name, rows in data.groupby("element")}
+    for _, row in kinds[EDGE].iterrows():
+        colour = _LINE if row["inner"] else _QUIET
+        axes.plot(row[["x", "x_end"]], row[["y", "y_end"]], color=colour, lw=0.7, zorder=1)
+    for _, row in kinds[FACTOR].iterrows():
+        colour = _COLOURS[row["kind"]] if row["inner"] else _QUIET
+        axes.plot(row["x"], row["y"], "s", ms=_SQUARE, color=colour, mew=0.0, zorder=3)
+    inner = sorted(set(data.loc[data["inner"] & (data["sample"] >= 0), "sample"]))
+    for _, row in kinds[VARIABLE].iterrows():
+        _draw_variable(axes, row, inner[len(inner) // 2])
+    look: dict[str, Any] = {"marker": "o", "ms": 6.0, "ls": "none", "mfc": "white", "mec": "black"}
+    handles = [Line2D([], [], label=_UNKNOWNS, **look)]
+    for text, colour in _LEGEND:
+        handles.append(Line2D([], [], marker="s", ms=5.0, ls="none", color=colour, label=text))
     figure.legend(handles=handles, loc="outside upper center", ncols=2)
     return figure
 
 
 def _draw_variable(axes: Axes, row: pd.Series, middle: int) -> None:
-    quiet = not row["inner"]
-    edge = _QUIET if quiet else "black"
-    axes.add_patch(
-        Circle((row["x"], row["y"]), _RADIUS, facecolor="white", edgecolor=edge, lw=0.8, zorder=4)
-    )
+    """A circle with its symbol, and beside it how many unknowns share it."""
+    at, edge = (row["x"], row["y"]), "black" if row["inner"] else _QUIET
+    axes.plot(*at, "o", ms=_CIRCLE, mfc="white", mec=edge, mew=0.8, zorder=4)
     symbol = _SYMBOLS[row["kind"]]
     if row["sample"] >= 0:
         away = int(row["sample"] - middle)
         symbol = symbol % _STEPS.get(away, f"k{away:+d}")
-    axes.annotate(
-        symbol, (row["x"], row["y"]), ha="center", va="center", fontsize=7, color=edge, zorder=5
-    )
+    pen.say(axes, at, symbol, colour=edge)
     if row["count"] > 1:
         side, align = (-1.0, "right") if row["kind"] == "force" else (1.0, "left")
-        place = (row["x"] + 0.8 * side * _RADIUS, row["y"] + _RADIUS)
-        axes.annotate(
-            rf"$\times${row['count']}",
-            place,
-            ha=align,
-            va="center",
-            fontsize=5.5,
-            color=edge,
-            zorder=5,
-        )
+        shift = 0.4 * side * _CIRCLE, 0.5 * _CIRCLE
+        pen.say(axes, at, rf"$\times${row['count']}", shift, edge, fontsize=6, ha=align)

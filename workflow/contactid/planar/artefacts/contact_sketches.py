@@ -1,63 +1,79 @@
 """Figures 1 to 5: contact frames, the states of a contact, restitution, friction cones and the
 normal gap.
 
-Tables are those of :mod:`contactid.planar.artefacts.sketch`, but for figure 4's, which is in three
-dimensions.
+Every contact point, normal, gap, velocity and impulse is what ``contacts`` and ``simulate`` give
+for a stated body. Tables are those of :mod:`contactid.output.sketch`, in m and the fixed frame S;
+figure 4's is of what is seen of three dimensions.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Arc
 
-from contactid.output import style
-from contactid.planar.artefacts import sketch
-from contactid.planar.artefacts.pen import (
-    BODY,
-    BOLD,
-    DARK,
-    NORMAL,
-    QUIET,
-    SOLID,
-    THIN,
-    arrow,
-    dot,
-    ground,
-    page,
-    pens,
-    say,
+from contactid.output import pen, sketch, style
+from contactid.output.pen import BOLD, THIN
+from contactid.output.sketch import Look, Rows
+from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
+from contactid.planar.simulate.geometry import (
+    Contacts,
+    Ellipse,
+    Ground,
+    Shape,
+    contacts,
+    outline_at,
 )
-from contactid.planar.simulate.bodies import PlanarLaw, simulate
-from contactid.planar.simulate.geometry import Contacts, Ellipse, Ground, contacts, outline_at
 
-_XYZ = ("x", "y", "z")
+SMALL_ELLIPSE = Ellipse(0.050, 0.025)  # the plywood ellipse of section 6.2, m
+SMALL_MASS, SMALL_INERTIA_RATIO = 0.064, 756e-6  # kg, m2
 CONE_FRICTION = 0.6
 PYRAMID_SIDES = 6
-_TOUCHED_AT = (-125, -30, 110)  # figure 1: directions of the outward normals in S, degrees
-_CASES = (
-    (0.018, 0.2, -0.35),
-    (sketch.TOUCHING, 0.2, -0.35),
-    (sketch.TOUCHING, 0.4, 0.0),
-    (sketch.TOUCHING, 0.2, 0.35),
-)  # g_n, u_t, u_n
+_TOUCHING = -1e-12  # m: closed for the simulator in spite of rounding
+_DEPTH = 0.005  # m, of a drawn ground
+# figure 1: directions of the outward normals in S, degrees, and where n and t are named
+_TOUCHED = {-125: ((10, 5), (3, -9)), -30: ((-6, -10), (11, 4)), 110: ((-9, -5), (-11, -4))}
+_CASES = ((0.018, -0.35), (_TOUCHING, -0.35), (_TOUCHING, 0.0), (_TOUCHING, 0.35))  # g_n, u_n
 _STEP = 0.02  # s: long enough to see the impulse of a resting contact beside that of an impact
 _LEANING = 0.5  # rad
-_ROUND = 20  # corners of a rim from which on it is a circle
-_AZIMUTH, _ELEVATION = np.radians(25.0), np.radians(20.0)  # of the eye in figure 4
-_AWAY = np.array([np.sin(_AZIMUTH), np.cos(_AZIMUTH), 0.0])
-_UPWARDS = np.sin(_ELEVATION) * _AWAY + np.array([0.0, 0.0, np.cos(_ELEVATION)])
-_FROM_ABOVE = np.array([[np.cos(_AZIMUTH), -np.sin(_AZIMUTH), 0.0], _UPWARDS])
-_FROM_THE_FRONT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+_FROM_ABOVE = pen.view(-115.0, 20.0)
+_FROM_THE_FRONT = pen.view(-90.0, 0.0)
 _NAMED = {
-    "n": (style.ACCENT, r"$\mathbf{n}^{(j)}$", (11, 0)),
-    "f_c": (style.RELEASE, r"$\mathbf{f}_c^{(j)}$", (-8, 4)),
+    "n": ("green", r"$\mathbf{n}^{(j)}$", (11, 0)),
+    "f_c": ("red", r"$\mathbf{f}_c^{(j)}$", (-8, 4)),
 }
+_CONE_LOOKS = {
+    **sketch.LOOKS,
+    "plane": Look(width=0.0, face=pen.SOLID),
+    "top": Look(face="#f3f7fa"),
+    "edge": Look(width=THIN),
+    "back edge": Look(width=THIN, dash=":"),
+}
+
+
+def posture(
+    shape: Shape, ground: Ground, theta: float, gap: float, along: float = 0.0
+) -> np.ndarray:
+    """(3,) configuration of a body at an angle (rad) whose least gap is as stated.
+
+    The centre of mass lies over the point of the ground ``along`` (m) from its origin.
+    """
+    start = ground.origin + along * ground.tangent
+    height = gap - float(contacts(shape, ground, (*start, theta)).gap.min())
+    return np.array([*(start + height * ground.normal), theta])
+
+
+def ellipse_body(ellipse: Ellipse) -> PlanarBody:
+    """An ellipse of the mass and J/m of section 6.2."""
+    return PlanarBody(ellipse, SMALL_MASS, SMALL_MASS * SMALL_INERTIA_RATIO)
+
+
+def _over_ground(shape: Shape, q: np.ndarray, reach: float) -> Rows:
+    """A body's outline, and level ground as far as ``reach`` (m) to both sides."""
+    ends = [(q[0] - reach, 0.0), (q[0] + reach, 0.0)]
+    rows = sketch.line("ground", ends, "ground", scale=_DEPTH)
+    return rows + sketch.line("outline", outline_at(shape, q), "area", look="body")
 
 
 def contact_frames() -> pd.DataFrame:
@@ -65,143 +81,113 @@ def contact_frames() -> pd.DataFrame:
     force.
     """
     body, q = Ellipse(0.055, 0.036), np.array([0.085, 0.075, np.radians(20.0)])
-    rows = [
-        *sketch.frame("S", (0.0, 0.0), 0.0),
-        sketch.point("O", (0.0, 0.0)),
-        sketch.point("G", q[:2]),
-    ]
-    rows += sketch.line("outline", outline_at(body, q))
-    for j, direction in enumerate(_TOUCHED_AT, start=1):
+    grounds, rows = [], sketch.line("outline", outline_at(body, q), "area", look="body")
+    rows += sketch.frame("S", (0.0, 0.0), 0.0, 0.03, "$x$", "$y$")
+    rows += sketch.point("O", (0.0, 0.0), r"$\{S\}$", (0, -9))
+    rows += sketch.point("G", q[:2], "$G$", (-7, -5))
+    for j, (direction, (beside_n, beside_t)) in enumerate(_TOUCHED.items(), start=1):
         slope = np.radians(direction + 90.0)
         ground = Ground(slope, *contacts(body, Ground(slope), q).point[0])
         at = contacts(body, ground, q)
         foot, normal, tangent = at.point[0], at.normal[0, :2], at.tangent[0, :2]
-        rows += sketch.line(f"ground {j}", foot + np.outer([-0.022, 0.022], tangent))
-        rows += [sketch.point(f"Q {j}", foot), sketch.number(f"gap {j}", at.gap[0], "m")]
-        rows += [
-            sketch.arrow(f"n {j}", foot, normal, "1"),
-            sketch.arrow(f"t {j}", foot, tangent, "1"),
-        ]
+        ends = foot + np.outer([-0.022, 0.022], tangent)
+        grounds += sketch.line(f"ground {j}", ends, "ground", scale=_DEPTH)
         if j == 2:
-            pushing, rubbing = 1.4 * normal, 0.4 * tangent
-            forces = {"f_n": pushing, "f_t": rubbing, "f_c": pushing + rubbing}
-            rows += [sketch.arrow(name, foot, force, "N") for name, force in forces.items()]
-    return sketch.table(rows)
+            rows += _contact_force(foot, 1.4 * normal, 0.4 * tangent)
+        named_n, named_t = (rf"$\mathbf{{{axis}}}^{{({j})}}$" for axis in "nt")
+        rows += sketch.arrow(f"n {j}", foot, normal, "green", 0.021, named_n, beside_n)
+        rows += sketch.arrow(f"t {j}", foot, tangent, "blue", 0.021, named_t, beside_t)
+        rows += sketch.point(f"Q {j}", foot, f"$Q^{{({j})}}$", (-18, -15) * normal)
+        beyond = rf"$\{{S^{{({j})}}\}}$", (-40, -27) * normal
+        rows += sketch.point(f"S {j}", foot, *beyond, look="faint")
+        rows += sketch.number(f"gap {j}", at.gap[0], "m")
+    return sketch.table(grounds + rows)
+
+
+def _contact_force(foot: np.ndarray, pushing: np.ndarray, rubbing: np.ndarray) -> Rows:
+    """A contact force (N) with its parts, which are drawn as dashed lines."""
+    scale, rows = 0.034, []
+    tip = foot + scale * (pushing + rubbing)
+    for name, force, shift in (("f_n", pushing, (-4, -9)), ("f_t", rubbing, (19, -3))):
+        end = foot + scale * force
+        rows += sketch.arrow(name, foot, force, unit="N")
+        rows += sketch.line(f"{name} drawn", [foot, end, tip], look="dashed")
+        rows += sketch.point(f"{name} end", end, f"${name}^{{(2)}}$", shift, look="faint")
+    named = r"$\mathbf{f}_c^{(2)}$", (-2, 10), "N"
+    return rows + sketch.arrow("f_c", foot, pushing + rubbing, "red", scale, *named)
 
 
 def draw_contact_frames(data: pd.DataFrame) -> Figure:
     """Figure 1: frames at the contact points of a body."""
-    figure, (pen,) = pens(data, style.SINGLE_COLUMN, ((-0.012, -0.014), (0.163, 0.133)))
-    for j in (1, 2, 3):
-        pen.ground(f"ground {j}", 0.005)
-    pen.fill("outline")
-    pen.frame("S", 0.03, "$x$", "$y$")
-    pen.dot("O", r"$\{S\}$", (0, -9))
-    pen.dot("G", "$G$", (-7, -5))
-    for item, name, shift in (("f_n", r"$f_n^{(2)}$", (-4, -9)), ("f_t", r"$f_t^{(2)}$", (19, -3))):
-        tip = pen.tip(item, 0.034)
-        pen.dashed(pen.place(item, "arrow"), tip)
-        pen.dashed(tip, pen.tip("f_c", 0.034))
-        say(pen.axes, tip, name, shift, QUIET)
-    pen.arrow("f_c", 0.034, style.RELEASE, r"$\mathbf{f}_c^{(2)}$", (-2, 10))
-    beside = {
-        "n 1": (10, 5),
-        "t 1": (3, -9),
-        "n 2": (-6, -10),
-        "t 2": (11, 4),
-        "n 3": (-9, -5),
-        "t 3": (-11, -4),
-    }
-    for item, shift in beside.items():
-        kind, number = item.split()
-        colour = style.ACCENT if kind == "n" else style.LINE
-        pen.arrow(item, 0.021, colour, rf"$\mathbf{{{kind}}}^{{({number})}}$", shift)
-    for j in (1, 2, 3):
-        out = -pen.vector(f"n {j}")
-        pen.dot(f"Q {j}", rf"$Q^{{({j})}}$", (18, 15) * out)
-        say(pen.axes, pen.place(f"Q {j}"), rf"$\{{S^{{({j})}}\}}$", (40, 27) * out, QUIET)
-    return figure
+    box = (-0.012, -0.014), (0.163, 0.133)
+    return sketch.draw_panels(data, style.SINGLE_COLUMN, box)[0]
 
 
-def contact_states(ellipse: Ellipse = sketch.SMALL_ELLIPSE) -> pd.DataFrame:
+def contact_states(ellipse: Ellipse = SMALL_ELLIPSE) -> pd.DataFrame:
     """Figure 2: an ellipse in each of the four cases, with the contact point's velocity and the
     step's impulse.
 
     There's no friction, so that impulses are along the normal.
     """
     ground, law, panels = Ground(), PlanarLaw(0.0, 0.5), []
-    for gap, u_t, u_n in _CASES:
-        q = sketch.posture(ellipse, ground, _LEANING, gap)
+    for case, (gap, u_n) in enumerate(_CASES, start=1):
+        q = posture(ellipse, ground, _LEANING, gap)
         at = contacts(ellipse, ground, q)
-        v = _velocity(at, u_t, u_n, omega=1.0)
-        motion = simulate(sketch.ellipse_body(ellipse), ground, law, q, v, time_step=_STEP, steps=1)
-        foot, normal, impulse = at.point[0], at.normal[0], motion.impulse_n[1, 0]
-        velocity = (at.tangent[0] @ v) * ground.tangent + (normal @ v) * ground.normal
-        part = [*sketch.posture_lines(ellipse, ground, q, 1.3 * ellipse.a), sketch.point("Q", foot)]
-        part += [
-            sketch.point("Q_E", foot - at.gap[0] * ground.normal),
-            sketch.number("g_n", at.gap[0], "m"),
-        ]
-        part += [sketch.number("gdot", normal @ v, "m/s"), sketch.number("c_n", impulse, "N s")]
-        part += [sketch.arrow("velocity", foot, velocity, "m/s")]
-        panels.append([*part, sketch.arrow("impulse", foot, impulse * ground.normal, "N s")])
+        v = _velocity(at, 0.4 if u_n == 0.0 else 0.2, u_n, omega=1.0)
+        motion = simulate(ellipse_body(ellipse), ground, law, q, v, time_step=_STEP, steps=1)
+        foot, rate, impulse = at.point[0], at.normal[0] @ v, motion.impulse_n[1, 0]
+        part = _over_ground(ellipse, q, 1.3 * ellipse.a)
+        below, velocity = (foot[0], foot[1] - at.gap[0]), (at.tangent[0] @ v, rate)
+        part += sketch.arrow("velocity", foot, velocity, "blue", 0.046, unit="m/s")
+        pushed, closed = impulse > 0.0, sketch.sign(at.gap[0]) == "="
+        if not closed:
+            part += sketch.length("gap", [foot, below], "$g_n$", (-9, -1))
+        drawn = 1.6 if pushed else np.nan
+        part += sketch.arrow("impulse", foot, (0.0, impulse), "red", drawn, unit="N s")
+        part += sketch.point("Q_E", below) + sketch.point("Q", foot, "$Q$", (-8, 6))
+        moving = rf",\ \dot{{g}}_n {sketch.sign(rate)} 0" if closed else ""
+        what = f"Case {case}: {'impulse' if pushed else 'no impulse'}"
+        part += sketch.heading(what, f"$g_n {sketch.sign(at.gap[0])} 0{moving}$")
+        for item, value, unit in (("g_n", at.gap[0], "m"), ("gdot", rate, "m/s")):
+            part += sketch.number(item, value, unit)
+        panels.append(part + sketch.number("c_n", impulse, "N s"))
     return sketch.table(*panels)
 
 
 def draw_contact_states(data: pd.DataFrame) -> Figure:
     """Figure 2: the four states of a contact."""
-    figure, panels = pens(data, style.DOUBLE_COLUMN, ((-0.070, -0.024), (0.070, 0.087)), head=0.5)
-    for case, pen in enumerate(panels, start=1):
-        pushed, closed = pen.sign("c_n") == ">", pen.sign("g_n") == "="
-        pen.ground("ground", 0.006)
-        pen.fill("outline")
-        pen.arrow("velocity", 0.046, style.LINE)
-        if not closed:
-            pen.dimension("Q", "Q_E", "$g_n$", (-9, -1))
-        if pushed:
-            pen.arrow("impulse", 1.6, style.RELEASE)
-        pen.dot("Q", "$Q$", (-8, 6))
-        rate = rf",\ \dot{{g}}_n {pen.sign('gdot')} 0" if closed else ""
-        pen.heading(
-            f"Case {case}: {'impulse' if pushed else 'no impulse'}",
-            f"$g_n {pen.sign('g_n')} 0{rate}$",
-        )
+    box = (-0.070, -0.024), (0.070, 0.087)
+    figure, _ = sketch.draw_panels(data, style.DOUBLE_COLUMN, box, head=0.5)
     handles = [Line2D([], [], color=colour, lw=BOLD) for colour in (style.LINE, style.RELEASE)]
-    figure.legend(
-        handles,
-        ["velocity of the contact point", "normal impulse"],
-        loc="outside lower center",
-        ncols=2,
-    )
+    names = ["velocity of the contact point", "normal impulse"]
+    figure.legend(handles, names, loc="outside lower center", ncols=2)
     return figure
 
 
-def restitution(ellipse: Ellipse = sketch.SMALL_ELLIPSE) -> pd.DataFrame:
+def restitution(ellipse: Ellipse = SMALL_ELLIPSE) -> pd.DataFrame:
     """Figure 3: one step of the simulator through an impact without friction, at the posture where
     the gap closes.
     """
     ground, law = Ground(), PlanarLaw(0.0, 0.6)
-    q = sketch.posture(ellipse, ground, _LEANING, sketch.TOUCHING)
+    q = posture(ellipse, ground, _LEANING, _TOUCHING)
     at = contacts(ellipse, ground, q)
     v = _velocity(at, 0.0, -0.5, omega=1.0)
-    motion = simulate(sketch.ellipse_body(ellipse), ground, law, q, v, time_step=1e-3, steps=1)
+    motion = simulate(ellipse_body(ellipse), ground, law, q, v, time_step=1e-3, steps=1)
     before, after = (float(at.normal[0] @ velocity) for velocity in motion.velocity)
-    impulse, foot = float(motion.impulse_n[1, 0]), at.point[0]
-    body = sketch.posture_lines(ellipse, ground, q, 1.2 * ellipse.a)
-    body += [sketch.point("Q", foot), sketch.point("G", q[:2])]
-    panels = [
-        [
-            *body,
-            sketch.arrow(item, foot, value * ground.normal, unit),
-            sketch.number(item, value, unit),
-        ]
-        for item, value, unit in (
-            ("gdot", before, "m/s"),
-            ("c_n", impulse, "N s"),
-            ("gdot+", after, "m/s"),
-        )
-    ]
-    panels[0].insert(0, sketch.number("restitution_e_n", law.restitution_e_n, "1"))
+    foot, panels = at.point[0], []
+    for when, item, value, unit, look, scale, name, equal in (
+        ("before", "gdot", before, "m/s", "blue", 0.066, r"\dot{g}_n", ""),
+        ("impact", "c_n", float(motion.impulse_n[1, 0]), "N s", "red", 1.1, "c_n", ""),
+        ("after", "gdot+", after, "m/s", "green", 0.066, r"\dot{g}_n^+", r" = -\varepsilon\,\dot{g}_n"),
+    ):  # fmt: skip
+        part = _over_ground(ellipse, q, 1.2 * ellipse.a)
+        part += sketch.arrow(item, foot, (0.0, value), look, scale, f"${name}$", (11, 0), unit)
+        part += sketch.point("Q", foot, "$Q$", (-8, 6)) + sketch.point("G", q[:2], "$G$", (7, 4))
+        part += sketch.heading(when, f"${name}{equal} = {value:.3g}$ {unit}")
+        panels.append(part + sketch.number(item, value, unit))
+    panels[1] += sketch.number("restitution_e_n", law.restitution_e_n, "1")
+    said = rf"$\varepsilon = {law.restitution_e_n:g}$"
+    panels[1] += sketch.name(said, (0.0, -0.026))
     return sketch.table(*panels)
 
 
@@ -209,122 +195,95 @@ def draw_restitution(data: pd.DataFrame) -> Figure:
     """Figure 3: the contact point's normal velocity before and after an impact, and the impulse
     between.
     """
-    figure, panels = pens(
-        data, 0.75 * style.DOUBLE_COLUMN, ((-0.062, -0.042), (0.062, 0.068)), head=0.45
-    )
-    said = (
-        ("gdot", "before", style.LINE, 0.066, r"\dot{g}_n", ""),
-        ("c_n", "impact", style.RELEASE, 1.1, "c_n", ""),
-        ("gdot+", "after", style.ACCENT, 0.066, r"\dot{g}_n^+", r" = -\varepsilon\,\dot{g}_n"),
-    )
-    for pen, (item, when, colour, length, name, law) in zip(panels, said, strict=True):
-        pen.ground("ground", 0.005)
-        pen.fill("outline")
-        pen.dot("G", "$G$", (7, 4))
-        pen.arrow(item, length, colour, f"${name}$", (11, 0))
-        pen.dot("Q", "$Q$", (-8, 6))
-        pen.heading(
-            when, f"${name}{law} = {pen.number(item):.3g}$ {pen.row(item, 'number')['unit']}"
-        )
-    e_n = panels[0].number("restitution_e_n")
-    say(panels[1].axes, (0.0, -0.026), rf"$\varepsilon = {e_n:g}$", (0, 0), DARK)
-    return figure
+    box = (-0.062, -0.042), (0.062, 0.068)
+    return sketch.draw_panels(data, 0.75 * style.DOUBLE_COLUMN, box, head=0.45)[0]
+
+
+def cones() -> dict[str, tuple[np.ndarray, dict[str, np.ndarray]]]:
+    """Cone, pyramid and planar cone of a contact in Q, by name: the rim (n, 3), and arrows (3,)
+    from Q by name, z along the normal.
+
+    Forces are divided by f_n, so a rim lies at z = 1 with radius mu. The pyramid is the hull of the
+    mu d_l: the set where the sum of the f_t,l is at most mu f_n.
+    """
+    mu, up = CONE_FRICTION, np.array([0.0, 0.0, 1.0])
+    steps = np.arange(PYRAMID_SIDES)
+    around = _directions(np.linspace(0.0, 2.0 * np.pi, 145))
+    spanning = _directions(np.radians(-20.0) + 2.0 * np.pi * steps / PYRAMID_SIDES)
+    across = _directions(np.array([0.0, np.pi]))
+    force = up - 0.5 * mu * _directions(np.array([0.17]))[0]
+    named = {f"d_{k + 1}": spanning[k] for k in steps}
+    return {
+        "(a) cone": (mu * around + up, {"f_c": force, "n": up}),
+        f"(b) pyramid, $p = {PYRAMID_SIDES}$": (mu * spanning + up, {**named, "n": up}),
+        "(c) planar contact": (mu * across + up, {"d_+": across[0], "d_-": across[1], "n": up}),
+    }
+
+
+def _directions(angles: np.ndarray) -> np.ndarray:
+    """(n, 3) unit vectors at angles (n,) about z, rad."""
+    return np.column_stack([np.cos(angles), np.sin(angles), np.zeros(len(angles))])
 
 
 def friction_cones() -> pd.DataFrame:
-    """Figure 4: cone, pyramid and planar cone of a contact in Q, as points (x, y, z) with z along
-    the normal.
+    """Figure 4: cone, pyramid and planar cone of a contact in Q, as they are seen."""
+    panels = []
+    for name, (rim, arrows) in cones().items():
+        flat = len(rim) == 2
+        view = (_FROM_THE_FRONT if flat else _FROM_ABOVE)[:2]
+        rows = _cone(rim, view)
+        rows = _level() + rows + _opening() if flat else _plane(view) + rows
+        for item, vector in arrows.items():
+            tip = view @ vector * (1.35 if item == "n" else 1.0)
+            beyond = (0.0, 10.0) if flat else np.array([9.0, 8.0]) * (tip / np.hypot(*tip))
+            direction = "blue", rf"$\vec{{d}}_{{{item[2:]}}}$", beyond
+            look, text, shift = _NAMED.get(item, direction)
+            rows += sketch.arrow(item, (0.0, 0.0), tip, look, 1.0, text, shift)
+        rows += sketch.point("Q", (0.0, 0.0), "$Q^{(j)}$", (3, -12))
+        panels.append(rows + sketch.name(name, (0.0, -0.58)))
+    return sketch.table(*panels)
 
-    Forces are divided by f_n, so the cone's rim lies at z = 1 with radius mu (a number, in the
-    column x). The pyramid is the hull of the mu d_l: the set where the sum of the f_t,l is at most
-    mu f_n. Parts are ``rim``, ``arrow`` (from Q), and ``number``.
-    """
-    mu = CONE_FRICTION
-    angle = np.linspace(0.0, 2.0 * np.pi, 145)
-    spanning = np.radians(-20.0) + 2.0 * np.pi * np.arange(PYRAMID_SIDES) / PYRAMID_SIDES
-    rows: list[tuple[Any, ...]] = []
-    for panel, around in ((1, angle), (2, np.append(spanning, spanning[0]))):
-        rim = np.column_stack([mu * np.cos(around), mu * np.sin(around), np.ones(len(around))])
-        rows += [(panel, "rim", "cone", k, *point) for k, point in enumerate(rim)]
-    rows += [(1, "arrow", "f_c", 0, *(-0.5 * mu * np.array([np.cos(0.17), np.sin(0.17)])), 1.0)]
-    rows += [
-        (2, "arrow", f"d_{k + 1}", 0, np.cos(a), np.sin(a), 0.0) for k, a in enumerate(spanning)
-    ]
-    tangent = Ground().tangent
-    rows += [
-        (3, "rim", "cone", k, *(side * mu * tangent), 1.0) for k, side in enumerate((1.0, -1.0))
-    ]
-    rows += [
-        (3, "arrow", name, 0, *(side * tangent), 0.0)
-        for name, side in (("d_+", 1.0), ("d_-", -1.0))
-    ]
-    for panel in (1, 2, 3):
-        rows += [
-            (panel, "arrow", "n", 0, 0.0, 0.0, 1.0),
-            (panel, "number", "friction_mu", 0, mu, 0.0, 0.0),
-        ]
-    return pd.DataFrame(rows, columns=["panel", "part", "item", "order", *_XYZ])
+
+def _level() -> Rows:
+    return sketch.line("ground", [(-1.25, 0.0), (1.25, 0.0)], "ground", scale=0.08)
+
+
+def _opening() -> Rows:
+    value, named = np.arctan(CONE_FRICTION), (r"$\arctan\mu$", (-36, 9))
+    return sketch.angle("opening", (0.0, 0.0), (0.0, 1.0), value, 0.5, *named)
+
+
+def _plane(view: np.ndarray) -> Rows:
+    corners = 0.95 * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+    return sketch.line("plane", corners @ view.T, "area", look="plane")
+
+
+def _cone(rim: np.ndarray, view: np.ndarray) -> Rows:
+    """A cone, pyramid or triangle from Q up to its rim (n, 3); edges at its back are dotted."""
+    seen = rim @ view.T
+    sides = np.arctan2(seen[:, 0], seen[:, 1])
+    outer = seen[[int(np.argmin(sides)), int(np.argmax(sides))]]
+    rows = sketch.line("side", [(0.0, 0.0), *outer], "area", look="body")
+    if len(rim) > 2:
+        rows += sketch.line("top", seen, "area", look="top")
+    if len(rim) > PYRAMID_SIDES:
+        rows += sketch.line("radius", [view @ [0.0, 0.0, 1.0], seen[0]], look="dashed")
+        rows += sketch.point("radius", seen[0], r"$\mu f_n$", (13, 0), look="quiet")
+    elif len(rim) > 2:
+        behind = rim[:, :2] @ _FROM_ABOVE[2, :2] < 0.0
+        for k, corner in enumerate(seen):
+            look = "back edge" if behind[k] else "edge"
+            rows += sketch.line(f"edge {k}", [(0.0, 0.0), corner], look=look)
+    return rows
 
 
 def draw_friction_cones(data: pd.DataFrame) -> Figure:
     """Figure 4: friction cone, pyramid and planar cone."""
     box = (-1.3, -0.6), (1.3, 1.5)
-    figure, panels = page(style.DOUBLE_COLUMN, [box] * 3, head=0.2)
-    sides = int(((data["panel"] == 2) & data["item"].str.startswith("d_")).sum())
-    names = "(a) cone", f"(b) pyramid, $p = {sides}$", "(c) planar contact"
-    for panel, (axes, name) in enumerate(zip(panels, names, strict=True), start=1):
-        part = data[data["panel"] == panel]
-        if panel == 3:
-            ground(axes, np.array([[-1.25, 0.0], [1.25, 0.0]]), 0.08)
-            mu = float(part.loc[part["part"] == "number", "x"].iloc[0])
-            end = 90.0 + np.degrees(np.arctan(mu))
-            axes.add_patch(
-                Arc((0.0, 0.0), 1.0, 1.0, theta1=90.0, theta2=end, lw=THIN, ec=QUIET, zorder=4)
-            )
-            say(axes, (-0.14, 0.48), r"$\arctan\mu$", (-38, 9), DARK)
-        else:
-            corners = 0.95 * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
-            axes.fill(*(corners @ _FROM_ABOVE.T).T, facecolor=SOLID, lw=0)
-        view = _FROM_THE_FRONT if panel == 3 else _FROM_ABOVE
-        _draw_cone(axes, part.loc[part["part"] == "rim", list(_XYZ)].to_numpy(), view)
-        for item, *vector in part.loc[part["part"] == "arrow", ["item", *_XYZ]].itertuples(
-            index=False
-        ):
-            tip = view @ vector * (1.35 if item == "n" else 1.0)
-            beyond = (0.0, 10.0) if panel == 3 else [9.0, 8.0] * (tip / np.hypot(*tip))
-            direction = style.LINE, rf"$\vec{{d}}_{{{item[2:]}}}$", beyond
-            colour, label, shift = _NAMED.get(item, direction)
-            arrow(axes, (0.0, 0.0), tip, colour, BOLD)
-            say(axes, tip, label, shift, colour)
-        dot(axes, (0.0, 0.0), "$Q^{(j)}$", (3, -12))
-        say(axes, (0.0, -0.58), name, (0, 0), DARK, size=8)
-    return figure
+    return sketch.draw_panels(data, style.DOUBLE_COLUMN, box, head=0.2, looks=_CONE_LOOKS)[0]
 
 
-def _draw_cone(axes: Axes, rim: np.ndarray, view: np.ndarray) -> None:
-    """A cone, pyramid or triangle from Q up to its rim (n, 3); edges behind its outer side are
-    dotted.
-    """
-    seen = rim @ view.T
-    sides = np.arctan2(seen[:, 0], seen[:, 1])
-    outer = seen[[int(np.argmin(sides)), int(np.argmax(sides))]]
-    axes.fill(*np.vstack([[0.0, 0.0], outer]).T, facecolor=BODY, edgecolor=DARK, lw=NORMAL)
-    if len(rim) == 2:
-        return
-    axes.fill(*seen.T, facecolor="#f3f7fa", edgecolor=DARK, lw=NORMAL)
-    if len(rim) > _ROUND:
-        axes.plot(
-            *np.array([view @ [0.0, 0.0, 1.0], seen[0]]).T, color=QUIET, lw=THIN, ls="--", zorder=3
-        )
-        say(axes, seen[0], r"$\mu f_n$", (13, 0), DARK)
-        return
-    for corner, (x, y) in zip(rim[:-1], seen[:-1], strict=True):
-        axes.plot([0.0, x], [0.0, y], color=DARK, lw=THIN, ls=":" if corner @ _AWAY > 0.0 else "-")
-
-
-def normal_gap(
-    ellipse: Ellipse = sketch.SMALL_ELLIPSE, ground: Ground | None = None
-) -> pd.DataFrame:
+def normal_gap(ellipse: Ellipse = SMALL_ELLIPSE, ground: Ground | None = None) -> pd.DataFrame:
     """Figure 5: frames, angles and lengths in the gap's definition (section 4.1), for a body over a
     sloped ground.
 
@@ -333,67 +292,51 @@ def normal_gap(
     """
     ground = ground or Ground(-0.24, 0.028, 0.057)
     reach = 3.5 * ellipse.a
-    q = sketch.posture(ellipse, ground, 0.42, 0.62 * ellipse.a, along=0.62 * reach)
-    at = contacts(ellipse, ground, q)
-    start, own_axis = ground.origin, (np.cos(q[2]), np.sin(q[2]))
-    rows = sketch.line("outline", outline_at(ellipse, q))
-    rows += sketch.line("ground", start + np.outer([0.0, reach], ground.tangent))
-    for name, origin, angle in (
-        ("S", (0.0, 0.0), 0.0),
-        ("S_p", start, ground.slope),
-        ("S_l", q[:2], q[2]),
+    q = posture(ellipse, ground, 0.42, 0.62 * ellipse.a, along=0.62 * reach)
+    start, center, theta = ground.origin, q[:2], q[2]
+    ends = start + np.outer([0.0, reach], ground.tangent)
+    rows = sketch.line("ground", ends, "ground", scale=_DEPTH)
+    rows += sketch.line("outline", outline_at(ellipse, q), "area", look="body")
+    rows += sketch.frame("S", (0.0, 0.0), 0.0, 0.035, "$x$", "$y$")
+    rows += sketch.frame("S_p", start, ground.slope, 0.035, "", "$y_p$")
+    rows += sketch.name("$x_p$", start + 0.035 * ground.tangent - (0.002, 0.010))
+    rows += sketch.frame("S_l", center, theta, 0.066, "$x_l$", "$y_l$")
+    for item, apex, value, radius, shift in (
+        ("alpha", start, ground.slope, 0.052, (8, 0)),
+        ("theta", center, theta, 0.058, (8, 1)),
     ):
-        rows += sketch.frame(name, origin, angle)
-    rows += [sketch.point("O", (0.0, 0.0)), sketch.point("P_0", start), sketch.point("G", q[:2])]
-    out = at.point[0] - q[:2]
-    beta_star = (np.arctan2(out[1], out[0]) - q[2]) % (2.0 * np.pi)
-    for item, beta in (("*", beta_star), ("", beta_star + 1.45)):
+        level = np.array([radius + 0.009, 0.0])
+        rows += sketch.line(f"level {item}", [apex, apex + level], look="dashed")
+        rows += sketch.angle(item, apex, (1.0, 0.0), value, radius, rf"$\{item}$", shift)
+    own_axis, out = (np.cos(theta), np.sin(theta)), contacts(ellipse, ground, q).point[0] - center
+    beta_star = (np.arctan2(out[1], out[0]) - theta) % (2.0 * np.pi)
+    for star, beta, radius, look, gap, shifts in (
+        ("*", beta_star, 0.021, "thin red", r"$g_n = l(\beta^*)$", ((-7, 5), (-13, 7), (25, 0))),
+        ("", beta_star + 1.45, 0.010, "red dashed", r"$l(\beta)$", ((-7, 0), (-13, -5), (13, 0))),
+    ):
+        named = r"\beta^*" if star else r"\beta"
         rho = ellipse.a * ellipse.b / np.hypot(ellipse.b * np.cos(beta), ellipse.a * np.sin(beta))
-        edge = q[:2] + rho * np.array([np.cos(q[2] + beta), np.sin(q[2] + beta)])
+        edge = center + rho * np.array([np.cos(theta + beta), np.sin(theta + beta)])
         distance = (edge - start) @ ground.normal
         below = edge - distance * ground.normal
-        rows += [sketch.point(f"Q{item}", edge), sketch.point(f"Q_E{item}", below)]
-        rows += [sketch.angle(f"beta{item}", q[:2], own_axis, beta)]
-        rows += [*sketch.line(f"rho{item}", (q[:2], edge)), *sketch.line(f"l{item}", (edge, below))]
-        rows += [sketch.number(f"l{item}", distance, "m")]
-    rows += [
-        sketch.angle("alpha", start, (1.0, 0.0), ground.slope),
-        sketch.angle("theta", q[:2], (1.0, 0.0), q[2]),
-    ]
-    return sketch.table(rows)
+        rows += sketch.angle(f"beta{star}", center, own_axis, beta, radius, f"${named}$", shifts[0])
+        rows += sketch.line(f"rho{star}", [center, edge], look=look)
+        at = 0.35 * center + 0.65 * edge
+        rows += sketch.point(f"rho{star}", at, rf"$\rho({named})$", shifts[1], look=look)
+        ink = "thin blue" if star else "faint"
+        rows += sketch.length(f"l{star}", [edge, below], gap, shifts[2], ink)
+        rows += sketch.point(f"Q{star}", edge, "$Q$" if star else "", (-8, -5))
+        rows += sketch.point(f"Q_E{star}", below, "$Q_E$" if star else "", (-3, -17))
+        rows += sketch.number(f"l{star}", distance, "m")
+    rows += sketch.point("O", (0.0, 0.0), r"$O\ \{S\}$", (0, -9))
+    rows += sketch.point("P_0", start, r"$P_0\ \{S_p\}$", (-22, 0))
+    return sketch.table(rows + sketch.point("G", center, r"$G\ \{S_l\}$", (24, -8)))
 
 
 def draw_normal_gap(data: pd.DataFrame) -> Figure:
     """Figure 5: definition of the normal gap."""
-    figure, (pen,) = pens(data, 0.72 * style.DOUBLE_COLUMN, ((-0.016, -0.014), (0.219, 0.167)))
-    pen.ground("ground", 0.005)
-    pen.fill("outline")
-    for item, length in (("alpha", 0.062), ("theta", 0.066)):
-        apex = pen.place(item, "angle")
-        pen.dashed(apex, apex + length * pen.vector(item, "angle"))
-    pen.frame("S", 0.035, "$x$", "$y$")
-    pen.frame("S_p", 0.035, "", "$y_p$")
-    say(pen.axes, pen.tip("x S_p", 0.035), "$x_p$", (-5, -15), DARK)
-    pen.frame("S_l", 0.066, "$x_l$", "$y_l$")
-    pen.angle("alpha", 0.052, r"$\alpha$", (8, 0))
-    pen.angle("theta", 0.058, r"$\theta$", (8, 1))
-    pen.angle("beta*", 0.021, r"$\beta^*$", (-7, 5))
-    pen.angle("beta", 0.010, r"$\beta$", (-7, 0))
-    for star, dash, name, shift in (
-        ("*", "-", r"\beta^*", (-13, 7)),
-        ("", "--", r"\beta", (-13, -5)),
-    ):
-        rho = pen.line(f"rho{star}")
-        pen.axes.plot(*rho.T, color=style.RELEASE, lw=NORMAL, ls=dash)
-        say(pen.axes, 0.35 * rho[0] + 0.65 * rho[1], rf"$\rho({name})$", shift, style.RELEASE)
-    pen.dimension("Q*", "Q_E*", r"$g_n = l(\beta^*)$", (25, 0), style.LINE)
-    pen.dimension("Q", "Q_E", r"$l(\beta)$", (13, 0), QUIET)
-    pen.dot("O", r"$O\ \{S\}$", (0, -9))
-    pen.dot("P_0", r"$P_0\ \{S_p\}$", (-22, 0))
-    pen.dot("G", r"$G\ \{S_l\}$", (24, -8))
-    pen.dot("Q*", "$Q$", (-8, -5))
-    pen.dot("Q_E*", "$Q_E$", (-3, -17))
-    return figure
+    box = (-0.016, -0.014), (0.219, 0.167)
+    return sketch.draw_panels(data, 0.72 * style.DOUBLE_COLUMN, box)[0]
 
 
 def _velocity(at: Contacts, u_t: float, u_n: float, omega: float) -> np.ndarray:

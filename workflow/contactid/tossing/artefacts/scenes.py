@@ -8,7 +8,7 @@ scene has one row per point:
 column        meaning
 ============= ==================================================================================================
 object, toss  what is shown; ``toss`` is empty where no single toss is shown
-part          ``surface`` (corners of the patch), ``face`` and ``shadow`` of a box, ``corner`` (a contact point),
+part          ``surface`` (corners of the patch), ``face`` of a box, ``corner`` (a contact point),
               ``path`` (of B's origin), ``origin`` (of B at an instant), ``axis`` (of a frame), ``belt`` (an arrow),
               ``dimension`` (its two ends), ``mass`` (where to write it)
 item          which one: the instant, the frame, the phase of the path, the quantity
@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.spatial import ConvexHull
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
@@ -85,14 +84,8 @@ def example_toss_scene(prepared: xr.Dataset) -> pd.DataFrame:
     scene = _Scene(prepared)
     chosen = _spread_instants(scene)
     surface = scene.surface(scene.corners[chosen], margin=0.3 * scene.size)
-    pieces = [surface, scene.belt(surface)]
-    for sample in chosen:
-        pieces += scene.box(sample, scene.name_of(sample))
-    pieces += [
-        scene.path("flight", scene.release, scene.contact),
-        scene.path("contact", scene.contact, scene.rest),
-    ]
-    return scene.table(pieces)
+    boxes = [piece for sample in chosen for piece in scene.box(sample, scene.name_of(sample))]
+    return scene.table([*surface, *boxes, *scene.paths()])
 
 
 def frames_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
@@ -104,18 +97,20 @@ def frames_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
     """
     scene = _Scene(prepared)
     sample = (scene.release + scene.contact) // 2
+    corners = scene.corners[sample]
     frames = _reference_frames(prepared, motion, scene.toss)
-    floor = np.concatenate(
-        [scene.corners[sample], *(origin[None] for origin, _ in frames.values())]
-    )
-    pieces = [
-        scene.surface(floor, margin=0.6 * scene.size),
-        *scene.box(sample, "B"),
-        scene.contact_points(sample, "B"),
-    ]
+    floor = np.vstack([corners, *(origin for origin, _ in frames.values())])
+    surface = scene.surface(floor, margin=0.6 * scene.size, belt=False)
+    places = {"index": np.arange(len(corners)) + 1, "order": 0, **scene.moment(sample)}
     frames["B"] = (scene.position[sample], rotations.matrices(scene.orientation[sample]))
-    pieces += [_axes(name, *pose, length=0.7 * scene.size) for name, pose in frames.items()]
-    return scene.table(pieces)
+    return scene.table(
+        [
+            *surface,
+            *scene.box(sample, "B"),
+            _rows("corner", "B", corners, **places),
+            *_axes(frames, length=0.7 * scene.size),
+        ]
+    )
 
 
 def setup_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
@@ -133,24 +128,14 @@ def setup_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
             poses = samples["position"].values[used], samples["orientation"].values[used]
             over.append(vertex_positions(*poses, scene.vertices).reshape(-1, 3))
     frames = _reference_frames(prepared, motion, scene.toss)
-    surface = scene.surface(np.concatenate(over), margin=0.6 * scene.size)
-    pieces = [surface, scene.belt(surface)]
-    shown = float(np.ptp(points_of(surface), axis=0).max())
-    pieces += [
-        _axes(name, *pose, length=max(0.6 * scene.size, 0.1 * shown))
-        for name, pose in frames.items()
-    ]
+    pieces = scene.surface(np.concatenate(over), margin=0.6 * scene.size)
+    longest = float(np.ptp(points_of(pieces[0]), axis=0).max())
+    pieces += _axes(frames, length=max(0.6 * scene.size, 0.1 * longest))
     for sample in sorted({0, scene.release, scene.contact, scene.rest}):
-        pieces += scene.box(
-            sample, "start" if sample == 0 < scene.release else scene.name_of(sample)
-        )
-    pieces += [
-        *([scene.path("carried", 0, scene.release)] if scene.release > 0 else []),
-        scene.path("flight", scene.release, scene.contact),
-        scene.path("contact", scene.contact, scene.rest),
-        *scene.dimensions(),
-    ]
-    return scene.table(pieces)
+        before = sample == 0 < scene.release
+        pieces += scene.box(sample, "start" if before else scene.name_of(sample))
+    pieces += [scene.path("carried", 0, scene.release)] if scene.release > 0 else []
+    return scene.table([*pieces, *scene.paths(), *scene.dimensions()])
 
 
 def boxes_scene(prepared_list: Sequence[xr.Dataset]) -> pd.DataFrame:
@@ -171,26 +156,24 @@ def boxes_scene(prepared_list: Sequence[xr.Dataset]) -> pd.DataFrame:
 
 def _on_shelf(prepared: xr.Dataset) -> pd.DataFrame:
     """One object of figure 4, its lower face at z = 0."""
-    body = body_of(prepared)
+    body, name = body_of(prepared), str(prepared.attrs["object"])
     low, high = body.vertices.min(axis=0), body.vertices.max(axis=0)
     middle = 0.5 * (low + high)
     rotation = rotations.matrices(rotations.exp(np.array([0.0, 0.0, _YAW_ON_SHELF])))
-    lift = np.array([0.0, 0.0, 0.5 * (high[2] - low[2])])
 
-    def placed(points: Any) -> np.ndarray:
-        return (np.array(points) - middle) @ rotation.T + lift
+    def placed(points: np.ndarray) -> np.ndarray:
+        return (points - middle) @ rotation.T + [0.0, 0.0, middle[2] - low[2]]
 
-    name = str(prepared.attrs["object"])
-    corners = placed(body.vertices)
-    pieces = [*_faces(name, corners, faces(body.vertices)), _shadow(name, corners)]
-    ends = {
-        "length": [(low[0], low[1], low[2]), (high[0], low[1], low[2])],
-        "width": [(low[0], high[1], low[2]), (low[0], low[1], low[2])],
-        "height": [(high[0], low[1], low[2]), (high[0], low[1], high[2])],
-    }
-    for (item, pair), size in zip(ends.items(), high - low, strict=True):
-        pieces.append(_rows("dimension", item, placed(pair), value=1e3 * size, unit="mm"))
-    pieces.append(_rows("mass", name, placed([middle]) - lift, value=body.mass, unit="kg"))
+    pieces = _faces(name, placed(body.vertices), body.vertices)
+    # the lower edges in front, and the upright one to the right of them
+    front = np.array([low, low, [high[0], low[1], low[2]]])
+    for axis, item in enumerate(("length", "width", "height")):
+        ends = np.stack([front[axis], front[axis]])
+        ends[1, axis] = high[axis]
+        size = 1e3 * (high[axis] - low[axis])
+        pieces.append(_rows("dimension", item, placed(ends), value=size, unit="mm"))
+    below = placed(np.array([[middle[0], middle[1], low[2]]]))
+    pieces.append(_rows("mass", name, below, value=body.mass, unit="kg"))
     return _finish(pieces, name, "")
 
 
@@ -201,8 +184,7 @@ class _Scene:
         samples = example_toss(prepared)
         self.object, self.toss = str(prepared.attrs["object"]), str(samples["recording"].values)
         self.time_step = 1.0 / float(prepared.attrs["sample_frequency"])
-        self.body = body_of(prepared)
-        self.vertices = self.body.vertices
+        self.vertices = body_of(prepared).vertices
         self.size = float(np.ptp(self.vertices, axis=0).max())
         self.position, self.orientation = samples["position"].values, samples["orientation"].values
         self.release, self.contact, self.rest = (
@@ -221,55 +203,45 @@ class _Scene:
     def moment(self, samples: int | np.ndarray) -> dict[str, Any]:
         return {"sample": samples, "time_s": (samples - self.release) * self.time_step}
 
-    def surface(self, points: np.ndarray, margin: float) -> pd.DataFrame:
-        """The patch under points (..., 3) and a margin (m)."""
-        flat = points.reshape(-1, 3)[:, :2]
-        low, high = flat.min(axis=0) - margin, flat.max(axis=0) + margin
-        corners = [
-            (low[0], low[1], 0),
-            (high[0], low[1], 0),
-            (high[0], high[1], 0),
-            (low[0], high[1], 0),
-        ]
-        return _rows("surface", "patch", np.array(corners, dtype=float))
-
-    def belt(self, patch: pd.DataFrame) -> pd.DataFrame:
-        """The way of the belt's material in 0.3 s, about the patch's middle; no row where it stands
-        still.
+    def surface(self, points: np.ndarray, margin: float, belt: bool = True) -> list[pd.DataFrame]:
+        """The patch under points (..., 3) and a margin (m), and the way of the belt's material in
+        0.3 s about its middle, unless it stands still.
         """
+        flat = points.reshape(-1, 3)[:, :2]
+        (left, near), (right, far) = flat.min(axis=0) - margin, flat.max(axis=0) + margin
+        corners = [(left, near, 0.0), (right, near, 0.0), (right, far, 0.0), (left, far, 0.0)]
+        pieces = [_rows("surface", "patch", np.array(corners))]
         speed = float(np.linalg.norm(self.surface_velocity))
-        middle = points_of(patch).mean(axis=0)
-        ends = middle + np.array([[-0.5], [0.5]]) * _BELT_SECONDS * self.surface_velocity
-        return _rows("belt", "belt", ends if speed > 0.0 else ends[:0], value=speed, unit="m/s")
+        if belt and speed > 0.0:
+            way = _BELT_SECONDS * self.surface_velocity
+            ends = np.mean(corners, axis=0) + np.outer([-0.5, 0.5], way)
+            pieces.append(_rows("belt", "belt", ends, value=speed, unit="m/s"))
+        return pieces
 
     def box(self, sample: int, item: str) -> list[pd.DataFrame]:
         moment = self.moment(sample)
-        corners = self.corners[sample]
-        return [
-            *_faces(item, corners, faces(self.vertices), **moment),
-            _shadow(item, corners, **moment),
-            _rows("origin", item, self.position[sample][None], **moment),
-        ]
-
-    def contact_points(self, sample: int, item: str) -> pd.DataFrame:
-        numbers = np.arange(len(self.vertices)) + 1
-        return _rows(
-            "corner", item, self.corners[sample], index=numbers, order=0, **self.moment(sample)
-        )
+        pieces = _faces(item, self.corners[sample], self.vertices, **moment)
+        return [*pieces, _rows("origin", item, self.position[sample][None], **moment)]
 
     def path(self, item: str, first: int, last: int) -> pd.DataFrame:
-        return _rows(
-            "path", item, self.position[first : last + 1], **self.moment(np.arange(first, last + 1))
-        )
+        samples = np.arange(first, last + 1)
+        return _rows("path", item, self.position[samples], **self.moment(samples))
+
+    def paths(self) -> list[pd.DataFrame]:
+        return [
+            self.path("flight", self.release, self.contact),
+            self.path("contact", self.contact, self.rest),
+        ]
 
     def dimensions(self) -> list[pd.DataFrame]:
         """Height of B at release, and its way over the surface from release to rest."""
-        start, end = self.position[self.release], self.position[self.rest]
-        foot, below_rest = (place * np.array([1.0, 1.0, 0.0]) for place in (start, end))
-        ends = {"height": np.stack([foot, start]), "travel": np.stack([foot, below_rest])}
+        start, end = self.position[[self.release, self.rest]]
+        foot, below_rest = start * [1.0, 1.0, 0.0], end * [1.0, 1.0, 0.0]
         return [
-            _rows("dimension", item, pair, value=float(np.linalg.norm(pair[1] - pair[0])), unit="m")
-            for item, pair in ends.items()
+            _rows(
+                "dimension", item, np.stack([foot, to]), value=np.linalg.norm(to - foot), unit="m"
+            )
+            for item, to in (("height", start), ("travel", below_rest))
         ]
 
 
@@ -313,43 +285,29 @@ def _reference_frames(
     return {"C": (np.zeros(3), np.eye(3)), "M": (origin[0], rotations.matrices(quaternion[0]))}
 
 
-def _axes(frame: str, origin: np.ndarray, directions: np.ndarray, length: float) -> pd.DataFrame:
-    """The three axes of a frame, as lines of a length (m) from its origin; ``directions`` has them
-    as columns.
+def _axes(frames: Mapping[str, tuple[np.ndarray, np.ndarray]], length: float) -> list[pd.DataFrame]:
+    """The three axes of frames, as lines of a length (m) from their origins (3,); the directions
+    (3, 3) have them as columns.
     """
-    lines = [
+    return [
         _rows("axis", frame, np.stack([origin, origin + length * directions[:, k]]), index=k)
+        for frame, (origin, directions) in frames.items()
         for k in range(3)
     ]
-    return pd.concat(lines, ignore_index=True)
 
 
-def _faces(
-    item: str, corners: np.ndarray, sides: Sequence[Sequence[int]], **more: Any
-) -> list[pd.DataFrame]:
-    return [_rows("face", item, corners[side], index=k, **more) for k, side in enumerate(sides)]
-
-
-def _shadow(item: str, corners: np.ndarray, **more: Any) -> pd.DataFrame:
-    """The box's outline seen from above, laid on the surface."""
-    outline = corners[ConvexHull(corners[:, :2]).vertices] * np.array([1.0, 1.0, 0.0])
-    return _rows("shadow", item, outline, **more)
+def _faces(item: str, corners: np.ndarray, vertices: np.ndarray, **more: Any) -> list[pd.DataFrame]:
+    """The faces of a box with these vertices in B whose corners are there."""
+    sides = enumerate(faces(vertices))
+    return [_rows("face", item, corners[side], index=k, **more) for k, side in sides]
 
 
 def _rows(part: str, item: str, points: np.ndarray, **more: Any) -> pd.DataFrame:
-    table = pd.DataFrame(points, columns=_XYZ)
-    about = {
-        "part": part,
-        "item": item,
-        "index": 0,
-        "order": np.arange(len(points)),
-        "unit": "",
-        **more,
-    }
-    return table.assign(**about)
+    same = {"part": part, "item": item, "index": 0, "order": np.arange(len(points)), "unit": ""}
+    return pd.DataFrame(points, columns=_XYZ).assign(**{**same, **more})
 
 
 def _finish(pieces: Sequence[pd.DataFrame], name: str, toss: str) -> pd.DataFrame:
-    table = pd.concat([piece for piece in pieces if len(piece)], ignore_index=True)
-    table = table.assign(object=name, toss=toss).reindex(columns=list(COLUMNS))
+    table = pd.concat(pieces, ignore_index=True).assign(object=name, toss=toss)
+    table = table.reindex(columns=list(COLUMNS))
     return table.assign(sample=table["sample"].astype("Int64"))
