@@ -9,7 +9,6 @@ from contactid.core import rotations
 from contactid.inhand.identify.identifiability import unidentifiable
 from contactid.inhand.identify.information import (
     Information,
-    information,
     pose_information,
     recording_information,
 )
@@ -28,6 +27,10 @@ CASES = [
     ("in_hand_vision", "box_4"),
     ("in_hand_kinematic", "box_2"),
 ]
+
+
+def of_known_poses(motion, covariance, theta):
+    return pose_information(motion, covariance, theta, 0.0, 0.0)
 
 
 def true_motion(truth):
@@ -50,7 +53,7 @@ def wrist():
 
 def test_weighted_least_squares_scatters_as_the_standard_errors_say(wrist):
     motion, covariance, theta = wrist
-    known = information(motion, covariance)
+    known = of_known_poses(motion, covariance, theta)
     factor = np.linalg.cholesky(covariance)
     white = np.linalg.solve(factor, regressor(motion)).reshape(-1, 10)
     random = np.random.default_rng(5)
@@ -62,7 +65,7 @@ def test_weighted_least_squares_scatters_as_the_standard_errors_say(wrist):
 
 def test_noise_of_poses_only_takes_information_away(wrist):
     motion, covariance, theta = wrist
-    known = information(motion, covariance)
+    known = of_known_poses(motion, covariance, theta)
     scale = 1.0 / np.sqrt(np.diag(known.matrix))
     last = known.matrix
     for size in (1e-6, 1e-4, 1e-2):
@@ -106,10 +109,10 @@ def test_pose_information_is_that_of_a_dense_elimination(wrist):
 
 
 def test_condition_does_not_depend_on_units(wrist):
-    motion, covariance, _ = wrist
-    known = information(motion, covariance)
+    motion, covariance, theta = wrist
+    known = of_known_poses(motion, covariance, theta)
     grams = np.diag([1e3] * 10)
-    scaled = information(motion, covariance * 1e6)
+    scaled = of_known_poses(motion, covariance * 1e6, theta)
     assert scaled.condition_number == pytest.approx(known.condition_number, rel=1e-9)
     np.testing.assert_allclose(scaled.standard_errors, grams @ known.standard_errors, rtol=1e-6)
 
@@ -131,7 +134,8 @@ def test_parameters_that_do_not_show_have_infinite_errors():
         "simulation", "noise_level_1", 1, OPTIONS, motion=replace(turned, amplitudes=amplitudes)
     )
     motion = true_motion(truth)
-    known = information(motion, np.broadcast_to(np.eye(6), (len(motion.rate), 6, 6)))
+    each = np.broadcast_to(np.eye(6), (len(motion.rate), 6, 6))
+    known = of_known_poses(motion, each, np.array(truth.attrs["vector"]))
     assert known.condition_number == np.inf
     np.testing.assert_array_equal(
         np.isinf(known.standard_errors), [False] * 5 + [True] * 2 + [False] * 2 + [True]

@@ -6,8 +6,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from contactid.core.errors import ContactIdError
+from contactid.core.inertia import moved_to
 from contactid.inhand.own.estimate import estimate_own, result_of
-from contactid.inhand.own.poses import fit_poses, moved_to
+from contactid.inhand.own.poses import fit_poses
 from contactid.inhand.own.prepare import read_own_recording
 from contactid.inhand.readers.recordings import RecordedSignals
 from grasp_for_tests import BODY, HULL, standardised

@@ -33,7 +33,7 @@ HAND = "twin.sources.in_hand_vision"
         ("twin.breaks.length", 0.0),
         ("twin.least.force", 0.0),
         ("grasp_figures.contact_finger", "little"),
-        ("excitation.samples", 3),
+        ("identifiability.seed", -1),
         ("strength.motions", ["wild"]),
         ("estimates.seeds", []),
         ("estimates.seeds", [-1]),

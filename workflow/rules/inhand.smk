@@ -72,7 +72,6 @@ rule inhand_sweeps:
         errors="<results>/inhand/sweeps/differences.csv",
         choices="<results>/inhand/sweeps/choices.csv",
         identifiability="<results>/inhand/sweeps/identifiability.csv",
-        gains="<results>/inhand/sweeps/excitation.csv",
     log:
         "<logs>/inhand_sweeps.log",
     benchmark:
@@ -88,7 +87,7 @@ rule inhand_sweeps:
             name: INHAND[name]
             for name in (
                 *("twin", "baseline", "graph", "ablation", "disturbances"),
-                *("strength", "speed", "differences", "excitation"),
+                *("strength", "speed", "differences", "identifiability"),
             )
         },
     script:
@@ -166,6 +165,11 @@ rule inhand_printed:
         "../call.py"
 
 
+if INHAND["wrist"]:
+
+    include: "inhand_wrist.smk"
+
+
 rule inhand_tables:
     """Tables and figures of all that was simulated and estimated."""
     input:
@@ -179,7 +183,6 @@ rule inhand_tables:
         errors=rules.inhand_sweeps.output.errors,
         choices=rules.inhand_sweeps.output.choices,
         identifiability=rules.inhand_sweeps.output.identifiability,
-        gains=rules.inhand_sweeps.output.gains,
         trials=rules.inhand_friction.output.trials,
         slopes=rules.inhand_friction.output.slopes,
         directions=rules.inhand_friction.output.directions,
@@ -216,7 +219,10 @@ rule inhand_checks:
         published=INHAND_PUBLISHED,
         objects=INHAND_OBJECTS,
         ledger=ledger_of("inhand"),
-        cards=[INHAND_CARD],
+        cards=[
+            INHAND_CARD,
+            *expand("<results>/data/{dataset}/card.json", dataset=INHAND["wrist"]),
+        ],
         tables=[
             *expand("<results>/inhand/tables/{table}.csv", table=INHAND_JUDGED),
             f"<results>/inhand/figures/{INHAND_SCALE}.csv",

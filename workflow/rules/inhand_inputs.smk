@@ -27,9 +27,15 @@ INHAND_JUDGED = [
     "ext_identifiability",
     "ext_motion_strength",
     "ext_printed_consistency",
+    *(["ext_wrist"] if INHAND["wrist"] else []),
 ]
 INHAND_SCALE = "fig09_force_scale"  # a figure, whose data are judged as well
 INHAND_SUMMARISED = [*INHAND_FOUND, "ext_printed_verdicts", "ext_estimates"]
+
+with told_plainly():
+    for name in INHAND["wrist"]:
+        check_reader(DATASETS, name, "wrist", "inhand.wrist")
+STUDY_DATASETS += INHAND["wrist"]
 
 _ESTIMATORS = {name: INHAND[name] for name in ("twin", "graph")}
 # seeds, methods, parts and kinds of disturbances are the samples, so that a run with fewer of them is compared, too

@@ -307,6 +307,14 @@ def uniform_body(mass: float, points: np.ndarray) -> InertialParameters:
     )
 
 
+def moved_to(body: InertialParameters, center: np.ndarray) -> InertialParameters:
+    """A body with its centre of mass (3,) m elsewhere, and the same tensor about it."""
+    at_origin = tensor_entries(body.inertia_at_center + parallel_axis(body.mass, center))
+    return InertialParameters.from_vector(
+        np.concatenate([[body.mass], body.mass * center, at_origin])
+    )
+
+
 def geodesic_distance(first: InertialParameters, second: InertialParameters) -> float:
     """Distance on the manifold of pseudo-inertias, ``1/2 ||log(P1^-1/2 P2 P1^-1/2)||_F`` (eqs. 20
     and 38).

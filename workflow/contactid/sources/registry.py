@@ -88,6 +88,11 @@ READERS = {
         read="contactid.arm.readers.landings:read_landings",
         signals="contactid.arm.readers.landings:landing_signals",
     ),
+    "wrist": Reader(
+        form="wrist",
+        read="contactid.inhand.readers.wrist:read_wrist",
+        signals="contactid.inhand.readers.wrist:wrist_signals",
+    ),
 }
 
 

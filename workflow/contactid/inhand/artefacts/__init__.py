@@ -44,7 +44,8 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
     """The artefacts of a run; the study's block of the configuration says which twins some of them
     are made from.
     """
-    return [*_printed(), *_estimates(), *_excitation(block), *_cost(block), *_fingertips()]
+    twins = [*_printed(), *_estimates(), *_identifiability(), *_cost(block), *_fingertips()]
+    return [*twins, *(_wrists() if block["wrist"] else [])]
 
 
 def _printed() -> list[Artefact]:
@@ -124,7 +125,7 @@ def _estimates() -> list[Artefact]:
             compute="contactid.inhand.artefacts.errors:error_figures",
             draw="contactid.inhand.artefacts.errors:draw_errors",
             caption=f"Geodesic error of the estimates by method for {_ERRORS_OF[name]}, with the printed rows and the "
-            "uniform body in the hull; stored twins of several seeds, how many stands above each box. "
+            "uniform body in the hull; stored twins of several seeds, a dot per run. "
             + (_UNSENSED + "." if name in _IN_HAND_FIGURES else ""),
             title=f"Geodesic errors: {_ERRORS_OF[name].partition(' (')[0]}",
             datasets=_twins(source),
@@ -181,34 +182,20 @@ def _estimates() -> list[Artefact]:
     return [*appendix, *errors, counts, parts, forces, motions, point, constrained]
 
 
-def _excitation(block: Mapping[str, Any]) -> list[Artefact]:
-    moved = _twins(*dict.fromkeys(case["source"] for case in block["excitation"]["cases"]))
+def _identifiability() -> list[Artefact]:
     return [
         table(
-            "ext_identifiability", _TABLES, "contactid.inhand.artefacts.excitation:identifiability_of_recordings",
+            "ext_identifiability", _TABLES, "contactid.inhand.artefacts.identifiability:identifiability_of_recordings",
             "Condition numbers and standard errors of the twins' recordings, by source and object.",
             datasets=_twins(*SOURCES),
         ),
         figure(
             "ext_identifiability", _TABLES,
-            compute="contactid.inhand.artefacts.excitation:identifiability_of_recordings",
-            draw="contactid.inhand.artefacts.excitation:draw_identifiability",
+            compute="contactid.inhand.artefacts.identifiability:identifiability_of_recordings",
+            draw="contactid.inhand.artefacts.identifiability:draw_identifiability",
             caption="Relative standard errors of the inertial parameters by source and object, and condition numbers.",
             data="synthetic data: the twins' motions, contactid inhand",
             datasets=_twins(*SOURCES),
-        ),
-        table(
-            "ext_excitation", _TABLES, "contactid.inhand.artefacts.excitation:excitation_gains",
-            "What a D-optimal motion of equal range and peak accelerations buys.",
-            datasets=moved,
-        ),
-        figure(
-            "ext_excitation", _TABLES,
-            compute="contactid.inhand.artefacts.excitation:excitation_gains",
-            draw="contactid.inhand.artefacts.excitation:draw_excitation",
-            caption="Standard errors of the inertial parameters under the motion used and under a D-optimal one.",
-            data="synthetic data: the twins' motions and optimised ones, contactid inhand",
-            datasets=moved,
         ),
     ]  # fmt: skip
 
@@ -291,5 +278,32 @@ def _fingertips() -> list[Artefact]:
             caption="Force predicted from tactile signals with its uncertainty, against the truth, and its "
             "calibration.",
             datasets=_twins(_SENSOR),
+        ),
+    ]  # fmt: skip
+
+
+def _wrists() -> list[Artefact]:
+    """Real recordings."""
+    rule, compute = "inhand_wrist_tables", "contactid.inhand.artefacts.wrists:wrist_tables"
+    return [
+        table(
+            "ext_wrist", rule, compute,
+            "Mass with real recordings of a sensor at a robot's wrist, from all rows and from few, beside a linear fit "
+            "of weight and zero; standard errors with 1 % of calibration, the linear fit's by a jackknife over blocks.",
+            title="Real recordings of a wrist's sensor",
+        ),
+        table(
+            "ext_wrist_predictions", rule, compute,
+            "Root mean square, over samples and axes, of what is left of the wrench of a part that was left out, by "
+            "the estimate from the rest and by its linear fit, without accelerations.",
+            title="Real recordings of a wrist's sensor: a part from the rest",
+        ),
+        figure(
+            "ext_wrist", rule, compute,
+            draw="contactid.inhand.artefacts.wrists:draw_wrists",
+            caption="Mass with real recordings of a sensor at a robot's wrist, from all rows and from few, beside the "
+            "linear fit of weight and zero below each. No true mass is stated.",
+            title="Real recordings of a wrist's sensor",
+            data="public data: wrench and pose of a robot's wrist with a payload",
         ),
     ]  # fmt: skip

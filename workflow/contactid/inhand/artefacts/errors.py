@@ -1,4 +1,4 @@
-"""Figures 7, 8, 10 and 11: box plots of the inertial error by method and object, and the printed
+"""Figures 7, 8, 10 and 11: the inertial error of every run by method and object, and the printed
 rows' own errors.
 """
 
@@ -10,11 +10,9 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns  # type: ignore[import-untyped]
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
 from contactid.inhand.artefacts.estimates import PRINTED, is_true, matching, printed_verdict
@@ -42,7 +40,6 @@ COLUMNS = (
     "physically_consistent",
     "source",
 )
-_WHISKERS = 1.5  # interquartile ranges, as in the paper
 _COLOURS = dict(
     zip(
         METHODS,
@@ -50,14 +47,10 @@ _COLOURS = dict(
         strict=True,
     )
 )
-_ROWS = {(LEAST_SQUARES, FACTOR_GRAPH): "constraint as a cost", (LIKELIHOOD,): "ours"}
-_WIDTH = 0.8  # of the group of one object's boxes
+_OURS = "ours"  # its answer by likelihood stands beside the paper's methods
+_SPREAD = 0.5  # of a method's place, over which its runs lie side by side
 _WIDE = 300.0  # the largest over the smallest error from which powers of ten are ticks enough
-_STRIP = {
-    "unphysical": 2.0,
-    "not_converged": 1.0,
-    PRINTED: 0.0,
-}  # heights of what stands above a panel
+_NO_BODY, _NOT_SETTLED = 0.0, 1.0  # heights above the errors
 
 
 def error_figures(stored_estimates: Sequence[str], verdicts: str) -> dict[str, pd.DataFrame]:
@@ -101,70 +94,55 @@ def error_figure_data(
 
 
 def draw_errors(data: pd.DataFrame) -> Figure:
-    """Box plots by object and method, a panel per kind of solver; above them what no box can show.
+    """A dot per run, by object and method; above the errors the runs that have none.
 
-    Boxes: finite errors of the runs that converged, first to third quartile, line at the median,
-    whiskers at the last value within 1.5 interquartile ranges. Dashes: median error of the uniform
-    body in the hull. Above: of all runs those whose estimate isn't physically consistent, and those
-    that did not converge; and the printed rows that are no body.
+    Dots are the errors of the runs that settled, hollow where the centre of mass is outside the
+    hull. Runs whose estimate is no body's, and printed rows that are none, lie in the row above,
+    runs that didn't settle in the next one. Dashes: median error of the uniform body in the hull.
     """
     objects = list(dict.fromkeys(data["object"]))
-    figure, panels = plt.subplots(
-        4, 1, figsize=(style.DOUBLE_COLUMN, 4.9), sharex=True, height_ratios=[0.24, 1.0, 0.24, 1.0]
+    data = data.assign(ours=data["solver"] == LIKELIHOOD)
+    rows = data[data["kind"].isin([RUN, PRINTED])]
+    shown = set(zip(rows["method"], rows["ours"], strict=True))
+    methods = [(one, ours) for ours in (False, True) for one in METHODS if (one, ours) in shown]
+    figure, (above, axes) = plt.subplots(
+        2, 1, figsize=(style.DOUBLE_COLUMN, 3.6), sharex=True, height_ratios=[0.16, 1.0]
     )
     low, high = _limits(data)
-    in_hand = any(SOURCE_LABELS[source] in data["source"].iloc[0] for source in IN_HAND)
+    axes.set(yscale="log", ylim=(low, high), ylabel="inertial error")
+    _scale(axes, wide=high > _WIDE * low)
     naive = data[data["kind"] == NAIVE].groupby("object")["value"].median()
-    for (solvers, title), strip, axes in zip(_ROWS.items(), panels[::2], panels[1::2], strict=True):
-        part = data[data["solver"].isin(solvers) & (data["kind"] != NAIVE)]
-        methods = [method for method in METHODS if (part["method"] == method).any()]
-        runs, rows = part[part["kind"] == RUN], part[part["kind"] == PRINTED]
-        drawn = runs[is_true(runs["converged"]) & np.isfinite(runs["value"])]
-        sns.boxplot(
-            drawn, x="object", y="value", hue="method", order=objects, hue_order=methods, palette=_COLOURS, fill=False,
-            whis=_WHISKERS, width=_WIDTH, gap=0.3, linewidth=0.9, fliersize=2.2, legend=False, ax=axes,
-        )  # fmt: skip
-        for (name, method), group in runs.groupby(["object", "method"], sort=False):
-            place = _place(objects.index(str(name)), methods.index(str(method)), len(methods))
-            done = is_true(group["converged"])
-            lacking = {
-                "unphysical": done & ~is_true(group["physically_consistent"]),
-                "not_converged": ~done,
-            }
-            for kind, which in lacking.items():
-                _write_count(
-                    strip, int(which.sum()), len(group), place, _STRIP[kind], _COLOURS[str(method)]
-                )
-        for row in rows.to_dict("records"):
-            place = _place(objects.index(row["object"]), methods.index(row["method"]), len(methods))
-            target, height = (
-                (strip, _STRIP[PRINTED]) if np.isinf(row["value"]) else (axes, row["value"])
-            )
-            target.plot([place], [height], "x", ms=3.6, color="black", mew=0.8, zorder=4)
-        for number, name in enumerate(objects):
-            if name in naive:
-                ends = (number - 0.5 * _WIDTH, number + 0.5 * _WIDTH)
-                axes.plot(ends, [naive[name]] * 2, "--", color="black", lw=0.8, zorder=1)
-        if in_hand and solvers == (LIKELIHOOD,):
-            title += ", with an\nunsensed wrench"
-        axes.set(yscale="log", ylim=(low, high), xlabel="", ylabel=f"inertial error,\n{title}")
-        _scale(axes, wide=high > _WIDE * low)
-        axes.grid(axis="y", which="major", lw=0.3, color="#dddddd")
-        axes.set_axisbelow(True)
-        _dress(strip, has_printed=bool(len(rows)))
-    bottom = panels[-1]
-    bottom.set_xticks(range(len(objects)), [name.replace("_", " ") for name in objects])
-    bottom.set_xlim(-0.5, len(objects) - 0.5)
-    for axes in panels:
-        axes.tick_params(axis="x", length=0.0)
-        for edge in range(1, len(objects)):
-            axes.axvline(edge - 0.5, color="#bbbbbb", lw=0.4)
-    figure.legend(handles=_handles(data), loc="outside upper center", ncols=6)
+    for number, name in enumerate(objects):
+        first = number * (len(methods) + 1)
+        of_object = rows[rows["object"] == name]
+        for column, (method, ours) in enumerate(methods):
+            of_both = (of_object["method"] == method) & (of_object["ours"] == ours)
+            _draw_runs(above, axes, of_object[of_both], first + column, _COLOURS[method])
+        if name in naive:
+            ends = (first - 0.6, first + len(methods) - 0.4)
+            axes.plot(ends, [naive[name]] * 2, "--", color="black", lw=0.8, zorder=1)
+        middle = first + 0.5 * (len(methods) - 1)
+        above.text(middle, 1.8, name.replace("_", " "), ha="center", va="bottom")
+    _dress(above, axes, len(objects), methods)
+    figure.legend(handles=_handles(data), loc="outside lower center", ncols=4)
     return figure
 
 
-def _place(group: int, method: int, methods: int) -> float:
-    return group + _WIDTH * ((method + 0.5) / methods - 0.5)
+def _draw_runs(above: Axes, axes: Axes, rows: pd.DataFrame, place: float, colour: str) -> None:
+    """The runs and the printed row of one method on one object, a mark each."""
+    runs = rows[rows["kind"] == RUN]
+    beside = place + _SPREAD * (np.linspace(-0.5, 0.5, len(runs)) if len(runs) > 1 else np.zeros(1))
+    for at, row in zip(beside, runs.to_dict("records"), strict=False):
+        settled, body = (
+            str(row[name]).lower() == "true" for name in ("converged", "physically_consistent")
+        )
+        finite = settled and np.isfinite(row["value"])
+        height = row["value"] if finite else _NO_BODY if settled else _NOT_SETTLED
+        face = colour if body or not finite else "none"
+        (axes if finite else above).plot(at, height, "o", ms=2.8, mew=0.7, mec=colour, mfc=face)
+    for value in rows.loc[rows["kind"] == PRINTED, "value"]:
+        target, height = (axes, value) if np.isfinite(value) else (above, _NO_BODY)
+        target.plot(place, height, "x", ms=4.2, color="black", mew=0.8, zorder=4)
 
 
 def _limits(data: pd.DataFrame) -> tuple[float, float]:
@@ -182,40 +160,32 @@ def _scale(axes: Axes, *, wide: bool) -> None:
         axes.yaxis.set_major_formatter("{x:g}")
 
 
-def _write_count(
-    strip: Axes, count: float, runs: float, place: float, height: float, colour: str
-) -> None:
-    heavy = "bold" if count else "normal"
-    strip.text(
-        place,
-        height,
-        f"{count:.0f}/{runs:.0f}",
-        ha="center",
-        va="center",
-        fontsize=4.8,
-        color=colour,
-        weight=heavy,
-    )
+def _dress(above: Axes, axes: Axes, objects: int, methods: Sequence[tuple[str, bool]]) -> None:
+    above.set_yticks([_NO_BODY, _NOT_SETTLED], ["no body", "not settled"])
+    above.set_ylim(-0.6, 1.6)
+    above.tick_params(axis="both", length=0.0)
+    above.spines["bottom"].set_visible(False)
+    above.spines["left"].set_visible(False)
+    group = len(methods) + 1
+    names = [_OURS if ours else METHOD_LABELS[method] for method, ours in methods]
+    places = [number * group + k for number in range(objects) for k in range(len(methods))]
+    axes.set_xticks(places, names * objects, rotation=90, fontsize=5.5)
+    axes.set_xlim(-1.0, objects * group - 1.0)
+    axes.tick_params(axis="x", length=0.0)
+    axes.grid(axis="y", which="major", lw=0.3, color="#dddddd")
+    axes.set_axisbelow(True)
+    for one in (above, axes):
+        for number in range(1, objects):
+            one.axvline(number * group - 1.0, color="#bbbbbb", lw=0.4)
 
 
-def _dress(strip: Axes, *, has_printed: bool) -> None:
-    labels = ["unphysical runs", "not converged", "printed, unphysical"][
-        : len(_STRIP) - (not has_printed)
+def _handles(data: pd.DataFrame) -> list[Line2D]:
+    in_hand = any(SOURCE_LABELS[source] in data["source"].iloc[0] for source in IN_HAND)
+    ours = "a run" + (" (ours: with an unsensed wrench)" if in_hand else "")
+    marks: list[tuple[str, dict[str, Any]]] = [
+        (ours, {"marker": "o", "ms": 2.8, "ls": "none"}),
+        ("centre outside the hull", {"marker": "o", "ms": 2.8, "mfc": "none", "ls": "none"}),
+        ("printed row", {"marker": "x", "ms": 4.2, "ls": "none"}),
+        ("uniform body in the hull", {"ls": "--", "lw": 0.8}),
     ]
-    strip.set_yticks(list(_STRIP.values())[: len(labels)], labels, fontsize=5.5)
-    strip.set_ylim(-0.6, 2.6)
-    strip.tick_params(axis="y", length=0.0)
-    for side in ("left", "bottom"):
-        strip.spines[side].set_visible(False)
-
-
-def _handles(data: pd.DataFrame) -> list[Any]:
-    shown = [method for method in METHODS if (data["method"] == method).any()]
-    handles: list[Any] = [
-        Patch(fc="none", ec=_COLOURS[method], label=METHOD_LABELS[method]) for method in shown
-    ]
-    handles.append(
-        Line2D([], [], ls="none", marker="x", ms=3.6, color="black", label="printed row")
-    )
-    handles.append(Line2D([], [], ls="--", color="black", lw=0.8, label="uniform body in the hull"))
-    return handles
+    return [Line2D([], [], color="black", label=label, **how) for label, how in marks]

@@ -67,16 +67,6 @@ class Information:
         return np.sqrt(np.diag(slope @ covariance @ slope.T))
 
 
-def information(motion: BodyMotion, covariance: np.ndarray) -> Information:
-    """Information of m samples of known motion, with independent noise of covariance (m, 6, 6) in
-    the wrenches.
-    """
-    white = np.linalg.solve(np.linalg.cholesky(covariance), regressor(motion)).reshape(
-        -1, PARAMETERS
-    )
-    return Information(white.T @ white, _condition(white))
-
-
 def pose_information(
     motion: BodyMotion,
     covariance: np.ndarray,
@@ -161,11 +151,3 @@ def _scales(matrix: np.ndarray) -> np.ndarray:
     """(d,) lengths of the whitened regressor's columns; 1 for columns that vanish."""
     scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     return np.where(scale > 0.0, scale, 1.0)
-
-
-def _condition(white: np.ndarray) -> float:
-    lengths = np.linalg.norm(white, axis=0)
-    if not lengths.all():
-        return np.inf
-    values = np.linalg.svd(white / lengths, compute_uv=False)
-    return float(values[0] / values[-1]) if values[-1] > _FLAT * values[0] else np.inf

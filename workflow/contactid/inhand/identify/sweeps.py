@@ -9,8 +9,8 @@ from typing import Any
 
 from contactid.inhand.identify.ablation import write_ablation, write_disturbances
 from contactid.inhand.identify.cost import write_differences, write_speed
-from contactid.inhand.identify.excitation_gain import write_gains
 from contactid.inhand.identify.motion_strength import write_strengths
+from contactid.inhand.identify.recorded_information import write_identifiability
 
 
 def write_sweeps(
@@ -23,7 +23,6 @@ def write_sweeps(
     errors: str,
     choices: str,
     identifiability: str,
-    gains: str,
 ) -> None:
     """Write each sweep's csv; what is in it stands at the function that is called here.
 
@@ -31,11 +30,12 @@ def write_sweeps(
     ----------
     objects : the file of the objects in hand
     study : the blocks of the study's configuration
-    ablation, disturbances, strengths, times, errors, choices, identifiability, gains : to write
+    ablation, disturbances, strengths, times, errors, choices, identifiability : to write
     """
     write_ablation(objects, study, ablation)
     write_disturbances(objects, study, disturbances)
     write_strengths(objects, study, strengths)
     write_speed(objects, study, times)
     write_differences(objects, study, errors, choices)
-    write_gains(objects, study["twin"], study["excitation"], identifiability, gains)
+    seed = study["identifiability"]["seed"]
+    write_identifiability(objects, study["twin"], seed, identifiability)

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.core.inertia import consistency, geodesic_distance, tensor
+from contactid.core.inertia import consistency, geodesic_distance, moved_to, tensor
 from contactid.inhand.identify.advice import NAMES, SHOWN, Advice, advise, told_sentence
 from contactid.inhand.identify.disturbance_models import Model
 from contactid.inhand.identify.joint import JointFit, fit_jointly, told_covariance
@@ -31,7 +31,7 @@ from contactid.inhand.own.conventions import likelier, refuse_unit_of_forces
 from contactid.inhand.own.doubts import doubts, limits, words
 from contactid.inhand.own.files import Hull, Noise, read_hull, read_noise, read_table
 from contactid.inhand.own.leftover import residuals_and_covariance
-from contactid.inhand.own.poses import fit_poses, moved_to
+from contactid.inhand.own.poses import fit_poses
 from contactid.inhand.own.prepare import OwnRecording, read_own_recording
 from contactid.output.residual_figure import draw_residuals
 from contactid.output.result import Result, parameter_row, parameter_table

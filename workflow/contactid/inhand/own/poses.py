@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.core.inertia import InertialParameters, parallel_axis, tensor_entries, uniform_body
+from contactid.core.inertia import moved_to, uniform_body
 from contactid.inhand.identify.disturbance_models import Model
 from contactid.inhand.identify.kinematics import BodyMotion
 from contactid.inhand.identify.latent_errors import LEVELS
@@ -44,15 +44,8 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
             f"{signals.samples} poses without a time, whose vertical is {np.degrees(turned):.0f} degrees off its mean",
             f"Give {_FEWEST} poses or more that are turned well against the vertical, or a time",
         )
-    roots, sensed = np.linalg.cholesky(wrench_covariance(signals) + _FLOOR), signals.wrench
-    columns = np.linalg.solve(roots, _columns(signals, vertical))
-    value = np.linalg.solve(roots, sensed[..., None]).ravel()
-    slope = columns.reshape(len(value), -1)
-    information = slope.T @ slope
-    numbers = np.linalg.solve(information, slope.T @ value)
-    degrees = len(value) - len(numbers)
-    misfit = float(np.sum((value - slope @ numbers) ** 2)) / degrees
-    information /= max(misfit, 1.0)
+    numbers, information, misfit, degrees = weight_and_zero(signals)
+    information = information / max(misfit, 1.0)
     covariance = np.linalg.inv(information)
     mass, center = float(numbers[0]), numbers[1:_MOMENTS] / numbers[0]
     if mass <= 0.0:
@@ -86,7 +79,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
         vector_errors=vector_errors,
         levels=np.array([misfit, 1.0, 1.0] + [0.0] * (len(LEVELS) - 3)),
         answer=answer,
-        residuals=[sensed - _columns(signals, vertical) @ numbers],
+        residuals=[signals.wrench - still_wrench(signals, numbers)],
         times=[signals.time],
         wrench_errors=np.sqrt(np.diag(covariance)[_MOMENTS:]),
         models=(Model((), 0.0, places, information, answer),),
@@ -98,16 +91,33 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
     )
 
 
-def moved_to(body: InertialParameters, center: np.ndarray) -> InertialParameters:
-    """A body with its centre of mass (3,) m elsewhere, and the same tensor about it."""
-    at_origin = tensor_entries(body.inertia_at_center + parallel_axis(body.mass, center))
-    return InertialParameters.from_vector(
-        np.concatenate([[body.mass], body.mass * center, at_origin])
-    )
+def weight_and_zero(signals: RecordedSignals) -> tuple[np.ndarray, np.ndarray, float, int]:
+    """Mass, first moment and constant wrench (10,) by least squares, whitened by the stated noise.
+
+    Returns them with their information (10, 10), squared residuals per degree of freedom, and
+    degrees of freedom. Accelerations are left out.
+    """
+    roots = np.linalg.cholesky(wrench_covariance(signals) + _FLOOR)
+    white_columns = np.linalg.solve(roots, _columns(signals))
+    white_wrench = np.linalg.solve(roots, signals.wrench[..., None]).ravel()
+    slope = white_columns.reshape(len(white_wrench), -1)
+    information = slope.T @ slope
+    numbers = np.linalg.solve(information, slope.T @ white_wrench)
+    degrees = len(white_wrench) - len(numbers)
+    misfit = float(np.sum((white_wrench - slope @ numbers) ** 2)) / degrees
+    return numbers, information, misfit, degrees
 
 
-def _columns(signals: RecordedSignals, vertical: np.ndarray) -> np.ndarray:
+def still_wrench(signals: RecordedSignals, numbers: np.ndarray) -> np.ndarray:
+    """(n, 6) N and N m that sensors show without accelerations, by the numbers (10,) of
+    :func:`weight_and_zero`.
+    """
+    return _columns(signals) @ numbers
+
+
+def _columns(signals: RecordedSignals) -> np.ndarray:
     """(n, 6, 10) by mass, first moment and constant wrench."""
+    vertical = signals.rotations[:, 2]
     still = np.zeros_like(vertical)
     weight = regressor(BodyMotion.alone(still, still, signals.gravity * vertical))[:, :, :_MOMENTS]
     constant = np.broadcast_to(-np.eye(WRENCH), (signals.samples, WRENCH, WRENCH))

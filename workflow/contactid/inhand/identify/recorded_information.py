@@ -1,13 +1,10 @@
-"""What the twins' recordings can tell about their objects, and what a motion made for it buys.
-
-*Identifiability*: condition numbers and standard errors of every recording, and what is lost where
-motion or sensors are poor. *Gain*: the same of a source's own motion and of the one optimised from
-it, with actual estimates.
+"""What the twins' recordings can tell about their objects: condition numbers and standard errors of
+every recording, and what is lost where motion or sensors are poor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,38 +12,24 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.core.inertia import geodesic_distance
-from contactid.inhand.identify.excitation import Excitation, optimise_motion
 from contactid.inhand.identify.identifiability import unidentifiable
 from contactid.inhand.identify.information import recording_information
-from contactid.inhand.identify.methods import PARAMETER_COLUMNS, parameter_values
-from contactid.inhand.identify.ours import our_estimate
-from contactid.inhand.identify.wrench import wrench_covariance
-from contactid.inhand.readers.noise import QUIET
-from contactid.inhand.readers.recordings import recorded_signals, true_parameters
+from contactid.inhand.identify.methods import PARAMETER_COLUMNS
+from contactid.inhand.readers.recordings import true_parameters
 from contactid.inhand.readers.sources import IN_HAND_KINEMATIC, WRIST, simulated
 from contactid.inhand.readers.twins import recording_motion, simulate_recording, twin_options
-from contactid.inhand.simulate.grasp_motion import SineMotion, coordinate_limits, static_motion
+from contactid.inhand.simulate.grasp_motion import SineMotion, static_motion
 from contactid.output.tables import write_exact
 
 RECORDED = "recorded"
-REFERENCE, OPTIMISED = "reference", "optimised"
 _POOR_OBJECT = "box_0"
 
 
-def write_gains(
-    objects: str,
-    twin: Mapping[str, Any],
-    block: Mapping[str, Any],
-    identifiability: str,
-    gains: str,
+def write_identifiability(
+    objects: str, twin: Mapping[str, Any], seed: int, identifiability: str
 ) -> None:
-    """Keep :func:`identifiability_table`, and :func:`gain_table` of the block ``inhand:
-    excitation``.
-    """
-    options = twin_options(twin, objects)
-    write_exact(identifiability_table(options, block["seeds"][0]), identifiability)
-    write_exact(gain_table(options, block), gains)
+    """Keep :func:`identifiability_table` as a csv."""
+    write_exact(identifiability_table(twin_options(twin, objects), seed), identifiability)
 
 
 def identifiability_table(options: Mapping[str, Any], seed: int) -> pd.DataFrame:
@@ -125,56 +108,3 @@ def parameter_sizes(truth: xr.Dataset) -> np.ndarray:
     length = float(np.linalg.norm(truth["hull"].values, axis=1).mean())
     mass = true_parameters(truth).mass
     return np.array([mass] + [length] * 3 + [mass * length**2] * 6)
-
-
-def gain_table(options: Mapping[str, Any], block: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per case, seed and motion of the block ``inhand: excitation``; estimates are ours.
-
-    The twins are without residual forces: excitation is about noise, and they would hide what it
-    buys.
-    """
-    sources = {
-        name: {**source, "residual": QUIET["residual"]}
-        for name, source in options["sources"].items()
-    }
-    options = {**options, "sources": sources}
-    cases = [
-        (case["source"], case["object"], seed) for case in block["cases"] for seed in block["seeds"]
-    ]
-    return pd.DataFrame([row for case in cases for row in _compared(case, options, block)])
-
-
-def _compared(
-    case: tuple[str, str, int], options: Mapping[str, Any], block: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """A row for the source's own motion and one for the motion optimised from it."""
-    source, object_name, seed = case
-    start = recording_motion(source, seed, options)
-    recording, truth = simulate_recording(*case, options, motion=start)
-    signals = recorded_signals(recording)
-    covariance = wrench_covariance(signals).mean(axis=0)
-    limits = coordinate_limits(options["sources"][source]["motion"])
-    found = optimise_motion(start, limits, float(signals.time[-1]), covariance, block)
-    better = simulate_recording(*case, options, motion=found.motion)
-    keys = {"source": source, "object": object_name, "seed": seed}
-    unmoved = Excitation(start, 0.0, 0, True)
-    yield {**keys, "motion": REFERENCE, **_measures(recording, truth, unmoved)}
-    yield {**keys, "motion": OPTIMISED, **_measures(*better, found)}
-
-
-def _measures(recording: xr.Dataset, truth: xr.Dataset, found: Excitation) -> dict[str, Any]:
-    true, estimate = true_parameters(truth), our_estimate(recording)
-    found_values, true_values = (
-        np.array([*parameter_values(body).values()]) for body in (estimate.parameters, true)
-    )
-    errors = np.abs(found_values - true_values) / parameter_sizes(truth)
-    return {
-        **error_columns(recording, truth),
-        "gain": found.gain,
-        "evaluations": found.evaluations,
-        "search_converged": found.converged,
-        "converged": estimate.converged,
-        "geodesic_error": geodesic_distance(estimate.parameters, true),
-        **{f"error_{name}": value for name, value in zip(PARAMETER_COLUMNS, errors, strict=True)},
-        "seconds": estimate.seconds,
-    }
