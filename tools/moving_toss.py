@@ -19,10 +19,10 @@ import pandas as pd
 from contactid.core import rotations
 from contactid.output import pen
 from contactid.tossing.artefacts.playback import shown_tosses
+from contactid.tossing.identify.body import calibrate
 from contactid.tossing.own.files import read_motion
 from contactid.tossing.own.usable import EVENTS
 from contactid.tossing.predict.prediction import predict
-from contactid.tossing.prepare.calibration import calibrate
 from contactid.tossing.prepare.preprocess import TEST, preprocess
 from contactid.tossing.prepare.tosses import Variant, set_up
 from contactid.tossing.simulate.box import ContactParameters

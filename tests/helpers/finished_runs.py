@@ -12,10 +12,10 @@ from contactid.output.fits import read_json
 from contactid.sources.motion import read_data, read_dataset, write_dataset
 from contactid.sources.registry import OWN, READERS, Dataset
 from contactid.tossing.configuration import cases, schemes_of
+from contactid.tossing.identify.body import calibrate_dataset
 from contactid.tossing.identify.trajectories import Grid, sweep_grid
 from contactid.tossing.predict.prediction import predict_dataset
 from contactid.tossing.predict.rest_pose_regions import predict_rest_poses
-from contactid.tossing.prepare.calibration import calibrate_dataset
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, prepare
 from contactid.tossing.prepare.tosses import Variant, load_problem
 from contactid.tossing.readers.contactnets import HALF_WIDTH, stream_contactnets

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from contactid.tossing.identify.body import calibrate
 from contactid.tossing.own.files import read_motion
 from contactid.tossing.own.usable import EVENTS
-from contactid.tossing.prepare.calibration import Calibration, calibrate
+from contactid.tossing.prepare.calibration import Calibration
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up
 from contactid.tossing.simulate.sweep import sweep
-from contactid.tossing.toss.calibration import calibrate_few
 from contactid.tossing.toss.identify import E_N, MU, toss
 
 ROOT = Path(__file__).parents[2]
@@ -71,11 +71,7 @@ def main(data: str) -> None:
             np.isin(split["recording"].values.astype(str), chosen), IDENTIFICATION, TEST
         ).astype(object)
         parted = split.assign(split=split["split"].copy(data=parts))
-        known = split["row_size"].values
-        own = parts == IDENTIFICATION
-        few = calibrate_few(
-            parted.isel(recording=np.flatnonzero(own), sample=np.flatnonzero(np.repeat(own, known)))
-        )
+        found = calibrate(parted)
 
         def unseen(calibration: Calibration, parted: Any = parted) -> Problem:
             return set_up(calibration.apply(parted), STEPPING, TEST)
@@ -96,7 +92,7 @@ def main(data: str) -> None:
                 "e_n_held": bool(e_n["low"] <= run[E_N] <= e_n["high"]),
                 "told_loss": answer.tables["predictions"]["loss"].mean(),
                 "naive_loss": answer.tables["predictions"]["naive_loss"].mean(),
-                "unseen_loss": loss_of(unseen(few.calibration), mu["value"], e_n["value"]),
+                "unseen_loss": loss_of(unseen(found), mu["value"], e_n["value"]),
                 "unseen_loss_of_run": loss_of(unseen(of_run), run[MU], run[E_N]),
                 **{f"held_{100 * row.level:.0f}": row.covered for row in held},
                 **{f"naive_held_{100 * row.level:.0f}": row.naive_covered for row in held},

@@ -15,11 +15,11 @@ import pandas as pd
 
 from contactid.output.tables import write_csv
 from contactid.sources.motion import body_of
+from contactid.tossing.identify.body import calibrate
 from contactid.tossing.identify.trajectories import Grid, grid_values, sweep_grid
 from contactid.tossing.identify.velocities import sweep_velocities
 from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
 from contactid.tossing.own.usable import EVENTS
-from contactid.tossing.prepare.calibration import calibrate
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, preprocess
 from contactid.tossing.prepare.tosses import Variant, set_up
 from contactid.tossing.simulate.box import SteppingOptions

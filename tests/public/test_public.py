@@ -14,12 +14,12 @@ import pytest
 from contactid.core import rotations
 from contactid.output.tables import read_csv
 from contactid.sources.motion import body_of
+from contactid.tossing.identify.body import calibrate
 from contactid.tossing.identify.trajectories import Grid, grid_values, identify, sweep_grid
 from contactid.tossing.identify.velocities import identify_velocities, loss_table, sweep_velocities
 from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
 from contactid.tossing.predict.benchmark import FILE, whole_files
 from contactid.tossing.predict.prediction import predict
-from contactid.tossing.prepare.calibration import calibrate
 from contactid.tossing.prepare.poses import central_differences
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, toss_table
 from contactid.tossing.prepare.tosses import Variant, set_up
@@ -106,7 +106,8 @@ def test_short_every_toss_is_used_or_has_a_reason(motion, prepared):
 def test_short_the_cube_is_loaded_and_the_scale_is_off(calibration):
     assert calibration.scale == pytest.approx(1.0218, abs=0.002)
     assert calibration.scale_from_rest == pytest.approx(1.0225, abs=0.002)
-    assert calibration.center_of_mass[2] == pytest.approx(5.5e-3, abs=5e-4)
+    # tosses' own losses are least with 6.1 mm, which no calibration sees
+    assert calibration.center_of_mass[2] == pytest.approx(6.1e-3, abs=5e-4)
     assert np.abs(calibration.center_of_mass[:2]).max() < 1e-3
     assert min(calibration.inertia[:3]) > 9e-4 and max(calibration.inertia[:3]) < 1.2e-3
 

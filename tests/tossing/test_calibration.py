@@ -8,7 +8,8 @@ import pytest
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
-from contactid.tossing.prepare.calibration import Calibration, block_jackknife, calibrate
+from contactid.tossing.identify.body import block_jackknife, calibrate, inertia_by_data
+from contactid.tossing.prepare.calibration import Calibration
 from contactid.tossing.prepare.flight import central_difference_state, fit_flight
 from tosses_for_tests import RATE, box, motion, prepare_tosses, recordings
 
@@ -52,9 +53,42 @@ def test_inertia(calibration):
 
 def test_too_few_tosses_are_refused():
     body = box()
-    prepared = prepare_tosses(motion(recordings(body, 3, seed=1), body))
-    with pytest.raises(ContactIdError, match="3 usable tosses are too few"):
+    prepared = prepare_tosses(motion(recordings(body, 4, seed=1), body))
+    with pytest.raises(ContactIdError, match="4 usable tosses are too few"):
         calibrate(prepared)
+
+
+def test_tosses_that_do_not_turn_leave_the_centre_open():
+    body = box()
+    prepared = prepare_tosses(motion(recordings(body, 6, seed=1), body))
+    prepared["orientation"].values[:] = [1.0, 0.0, 0.0, 0.0]
+    with pytest.raises(ContactIdError, match="hardly turns in flight"):
+        calibrate(prepared)
+
+
+@pytest.mark.parametrize(("count", "seed", "informed"), [(20, 4, True), (10, 4, False)])
+def test_few_tosses_say_what_they_know(count, seed, informed):
+    """The moments as stated are a third off; ten of the tosses have one impact of a single corner."""
+    made = recordings(box(CENTER, INERTIA), count, seed=seed, noise=3e-5, scale=SCALE)
+    found = calibrate(prepare_tosses(motion(made, box())))
+    assert found.scale == pytest.approx(SCALE, abs=3 * found.scale_se)
+    off, stated = (
+        np.abs(np.diag(matrix - INERTIA)) for matrix in (found.inertia_matrix(), box().inertia)
+    )
+    assert (off <= 3.0 * np.array(found.inertia_se[:3])).all()
+    assert (inertia_by_data(found, box()) > 0.5) is informed
+    assert bool(np.linalg.norm(off) < 0.2 * np.linalg.norm(stated)) is informed
+    apart = np.array(found.center_of_mass) - CENTER
+    assert np.linalg.norm(apart) < 0.3 * np.linalg.norm(CENTER)
+
+
+def test_nothing_but_identification_tosses_is_used():
+    body = box(CENTER, INERTIA)
+    prepared = prepare_tosses(motion(recordings(body, 12, seed=2, noise=3e-5), box()), share=0.5)
+    shaken = prepared.copy(deep=True)
+    test = np.repeat(prepared["split"].values == "test", prepared["row_size"].values)
+    shaken["position"].values[test] *= 1.1
+    assert calibrate(prepared) == calibrate(shaken)
 
 
 def test_the_calibrated_body_rests_on_the_surface():

@@ -10,9 +10,9 @@ import pytest
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import read_data, read_dataset
 from contactid.sources.registry import READERS, Dataset
+from contactid.tossing.identify.body import calibrate_dataset
 from contactid.tossing.identify.trajectories import identify_dataset
 from contactid.tossing.predict.prediction import predict_dataset
-from contactid.tossing.prepare.calibration import calibrate_dataset
 from contactid.tossing.prepare.preprocess import prepare
 from iam_twins import write_twin
 
@@ -91,7 +91,7 @@ def test_sweep_identify_and_predict(folder, prepared):
     )
 
 
-def test_calibration_refuses_four_tosses_and_writes_nothing(folder, prepared):
+def test_calibration_refuses_two_tosses_and_writes_nothing(folder, prepared):
     with pytest.raises(ContactIdError, match="too few to calibrate"):
         calibrate_dataset(prepared=str(prepared), calibration=str(folder / "c.json"))
     assert not (folder / "c.json").exists()

@@ -273,7 +273,7 @@ def test_editing_the_simulator_changes_nothing_before_it_and_no_drawing():
         (
             "tossing",
             "simulate.box_kernel:advance",
-            ["prepare.preprocess:prepare", "prepare.calibration:calibrate_dataset"],
+            ["prepare.preprocess:prepare", "identify.body:calibrate_dataset"],
         ),
         ("planar", "simulate.kernel:contact_impulse", ["checks:check"]),
     ):

@@ -58,7 +58,7 @@ rule tossing_calibrate:
         mem_mb=1250,
         runtime=10,
     params:
-        **call("contactid.tossing.prepare.calibration:calibrate_dataset"),
+        **call("contactid.tossing.identify.body:calibrate_dataset"),
     script:
         "../call.py"
 

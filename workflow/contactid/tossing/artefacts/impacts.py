@@ -20,9 +20,9 @@ from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_report_csv
 from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.artefacts.data import Case, by_name, data_label, identified, object_of, shown
+from contactid.tossing.identify.body import block_jackknife
 from contactid.tossing.impacts.free_motion import fit_free_motion
 from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, read_impacts
-from contactid.tossing.prepare.calibration import block_jackknife
 from contactid.tossing.prepare.poses import central_differences, vertex_positions
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate

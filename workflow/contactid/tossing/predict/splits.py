@@ -17,9 +17,10 @@ import xarray as xr
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
 from contactid.sources.motion import body_of, read_dataset
+from contactid.tossing.identify.body import calibrate
 from contactid.tossing.identify.trajectories import Grid, grid_values, identify, sweep_grid
 from contactid.tossing.predict.benchmark import FILE, summarise, whole_files
-from contactid.tossing.prepare.calibration import Calibration, calibrate, uncalibrated
+from contactid.tossing.prepare.calibration import Calibration, uncalibrated
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up
 from contactid.tossing.simulate.sweep import SweepResult, sweep
@@ -117,7 +118,7 @@ def _parts(
 def _calibration(part: xr.Dataset) -> tuple[Calibration, bool]:
     try:
         return calibrate(part), True
-    except ContactIdError:  # too few tosses, or too few clean impacts
+    except ContactIdError:  # too few tosses, or too little spin
         return uncalibrated(body_of(part)), False
 
 

@@ -1,7 +1,7 @@
 """Friction, restitution, centre of mass and inertia of a box from a user's own tosses, with
 predictions of each toss.
 
-The body is calibrated first (:mod:`contactid.tossing.toss.calibration`), then friction and
+The body is calibrated first (:mod:`contactid.tossing.identify.body`), then friction and
 restitution are where simulated trajectories lie nearest to measured ones (eqs. 16 and 18 of the
 tossing paper). Every toss is predicted by what the others say, body and all, in blocks of
 neighbours; what these blocks' answers differ by widens the intervals.
@@ -24,6 +24,8 @@ from contactid.core.errors import ContactIdError
 from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.output.simulator_formats import IdentifiedBody
 from contactid.sources.conventions import Convention
+from contactid.sources.motion import body_of
+from contactid.tossing.identify.body import calibrate, inertia_by_data
 from contactid.tossing.identify.trajectories import (
     Grid,
     best_point,
@@ -39,15 +41,16 @@ from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.usable import EVENTS
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
+from contactid.tossing.prepare.calibration import Calibration
 from contactid.tossing.prepare.metrics import mean_loss
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, toss_table
 from contactid.tossing.prepare.tosses import Problem
 from contactid.tossing.simulate.box import ContactParameters, simulate
 from contactid.tossing.toss import draw
-from contactid.tossing.toss.calibration import ELEMENTS, FewTosses, calibrate_few
 from contactid.tossing.toss.regions import TossRegions
 
 MU, E_N = "friction_mu", "restitution_e_n"
+_ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibrations have them
 
 _FEWEST = 5  # tosses: fewer blocks than that say nothing of how far answers differ
 _FEW = 10  # tosses: intervals of fewer are themselves uncertain
@@ -75,13 +78,15 @@ class TossFit:
 
     Attributes
     ----------
-    few : the calibrated body
+    calibration : of the body, whose ``stated`` inertia was the prior's mean
+    by_data : share of the inertia's prior variance that the data take away
     problem : what was simulated
     losses : of every toss over the finest grid
     draws : (n, 2) of mu and e_N, the grid's best points of resampled tosses
     """
 
-    few: FewTosses
+    calibration: Calibration
+    by_data: float
     problem: Problem
     losses: xr.Dataset
     draws: np.ndarray
@@ -213,24 +218,19 @@ def toss(
 
 def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
     """By the identification part of prepared tosses."""
-    few = calibrate_few(_part(prepared, IDENTIFICATION))
-    problem = problem_of(few.calibration.apply(prepared), law, IDENTIFICATION)
+    calibration = calibrate(prepared)
+    by_data = inertia_by_data(calibration, body_of(prepared))
+    problem = problem_of(calibration.apply(prepared), law, IDENTIFICATION)
     mu, e_n, _ = best_point(mean_loss(sweep_grid(problem, Grid(_COARSE, _COARSE))))
     low, high = max(e_n - _E_REACH, 0.0), min(e_n + _E_REACH, 1.0)
     losses = sweep_grid(problem, Grid(values_near(mu, 1.0), grid_values(low, high, _E_STEP)))
     draws = bootstrap_draws(total_loss(losses), _DRAWS, _SEED)
-    return TossFit(few, problem, losses, draws)
+    return TossFit(calibration, by_data, problem, losses, draws)
 
 
 def total_loss(losses: xr.Dataset) -> xr.DataArray:
     """Eq. 18 of every toss: its two terms' sum."""
     return losses["position_error"] + losses["rotation_error"]
-
-
-def _part(prepared: xr.Dataset, split: str) -> xr.Dataset:
-    chosen = prepared["split"].values == split
-    samples = np.repeat(chosen, prepared["row_size"].values)
-    return prepared.isel(recording=np.flatnonzero(chosen), sample=np.flatnonzero(samples))
 
 
 def _predicted_by_others(
@@ -247,7 +247,7 @@ def _predicted_by_others(
         parted = prepared.assign(split=prepared["split"].copy(data=split))
         fit = _fitted(parted, law)
         answers.append([fit.parameters.friction_mu, fit.parameters.restitution_e_n])
-        unseen = problem_of(fit.few.calibration.apply(parted), law, TEST)
+        unseen = problem_of(fit.calibration.apply(parted), law, TEST)
         rows.append(predict(unseen, fit.parameters))
         clouds.append(fit.clouds(unseen))
         progress(f"{number} of {_BLOCKS} blocks predicted by the others")
@@ -300,17 +300,19 @@ def _contact_rows(fit: TossFit, blocks: np.ndarray) -> Iterator[dict[str, Any]]:
 
 
 def _body_rows(fit: TossFit, mass_known: bool) -> Iterator[dict[str, Any]]:
-    few, found = fit.few, fit.few.calibration
-    yield parameter_row("scale", found.scale, few.scale_se, "1", "data")
-    for axis, value, error in zip("xyz", found.center_of_mass, few.center_of_mass_se, strict=True):
+    calibration = fit.calibration
+    yield parameter_row("scale", calibration.scale, calibration.scale_se, "1", "data")
+    for axis, value, error in zip(
+        "xyz", calibration.center_of_mass, calibration.center_of_mass_se, strict=True
+    ):
         yield parameter_row(f"center_{axis}", value, error, "m", "data")
     mass = 1.0 if mass_known else fit.problem.body.mass
     unit = "kg m2" if mass_known else "m2"
-    told_by = "data" if few.inertia_by_data > 0.5 else "prior"
-    for (i, j), value, error in zip(ELEMENTS, found.inertia, few.inertia_se, strict=True):
-        yield parameter_row(
-            f"inertia_{'xyz'[i]}{'xyz'[j]}", value / mass, error / mass, unit, told_by
-        )
+    told_by = "data" if fit.by_data > 0.5 else "prior"
+    for axes, value, error in zip(
+        _ELEMENTS, calibration.inertia, calibration.inertia_se, strict=True
+    ):
+        yield parameter_row(f"inertia_{axes}", value / mass, error / mass, unit, told_by)
 
 
 def _covariance(params: pd.DataFrame, fit: TossFit) -> pd.DataFrame:
@@ -364,8 +366,8 @@ def _reasons(fit: TossFit, predictions: pd.DataFrame) -> list[str]:
         reasons.append(
             "tosses are predicted no better than by a box that stays where it first touches"
         )
-    off = fit.few.calibration.scale - 1.0
-    if abs(off) > _OFF_SCALE + _SURELY * fit.few.scale_se:
+    off = fit.calibration.scale - 1.0
+    if abs(off) > _OFF_SCALE + _SURELY * fit.calibration.scale_se:
         reasons.append(
             f"what falls in these lengths is {100.0 * off:+.0f} % off gravity: their unit or the rate is wrong"
         )
@@ -388,7 +390,7 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
         warnings.append(
             f"The other law of impact fits better than {law}, by {other:.1f} standard errors."
         )
-    if fit.few.inertia_by_data < 0.5:
+    if fit.by_data < 0.5:
         warnings.append(
             "Too few impacts of single corners: the inertia is a uniform box's, more or less."
         )
@@ -404,7 +406,7 @@ def _notes(predictions: pd.DataFrame, fit: TossFit, law: str) -> list[str]:
         f"Predicted by the other tosses, the mean loss (eq. 18) is {loss.mean():.3f} +- {error:.3f}; "
         f"of a box that stays where it first touches {naive.mean():.3f}.",
         f"{int(predictions['same_face'].sum())} of {len(loss)} come to rest on the predicted face.",
-        f"Law of impact: {law}. {fit.few.calibration.n_impacts} impacts of single corners tell the inertia.",
+        f"Law of impact: {law}. {fit.calibration.n_impacts} impacts of single corners tell the inertia.",
     ]
 
 

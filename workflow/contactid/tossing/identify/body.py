@@ -1,20 +1,23 @@
-"""Scale, centre of mass and inertia of a box from few tosses, before any law of friction.
+"""What a body really weighs where: scale, centre of mass and inertia from flight, rest and impacts.
 
-Two facts need no contact law, as in :mod:`contactid.tossing.prepare.calibration`. Here they are
-taken together, with a prior, so that ten tosses do where that module wants hundreds:
+Three facts need no contact law, so they can be had before friction and restitution are identified:
 
 * in free flight the centre of mass falls on a parabola, which gives it, and the scale by gravity. A
   camera's errors bend the path of each toss sideways, so that each has a small horizontal
   acceleration of its own;
+* at rest a face lies on the surface: the body's height against its half-width gives the scale a
+  second time;
 * the impulse of an impact at one corner changes momentum and spin together: ``I (w+ - w-) = (p - c)
   x m (v+ - v-)`` with the corner p, whatever the law. All impacts of single corners count, and they
   tell the inertia I and once more the centre c.
+
+The inertia as stated is the prior's mean, so that ten tosses do where hundreds did.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import xarray as xr
@@ -22,20 +25,20 @@ from scipy.optimize import least_squares
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.sources.motion import BodyProperties, body_of, iterate_recordings
+from contactid.output.fits import write_json
+from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset
 from contactid.tossing.impacts.impact import Impact, cross_matrix
 from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
+from contactid.tossing.prepare.preprocess import IDENTIFICATION
 
 GRAVITY = 9.81  # m/s2
-ELEMENTS = (
-    (0, 0),
-    (1, 1),
-    (2, 2),
-    (0, 1),
-    (0, 2),
-    (1, 2),
-)  # of the inertia: xx, yy, zz, xy, xz, yz
+# where the six elements xx, yy, zz, xy, xz, yz of an inertia stand in its tensor
+_PLACES = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
+_FEWEST = 5  # tosses: of fewer, with no impact among them, the centre may be a centimetre off
+_BLOCKS = 20  # of neighbouring tosses, for standard errors
+# tosses whose impacts give a first inertia: many times the five that the prior outweighs
+_FIRST_TOSSES = 60
 
 # m/s2: the cube's tosses fall askew by this much, each otherwise; centres of twenty tosses are
 # nearest to that of all with .05 to .1 (a third nearer than with 0)
@@ -54,9 +57,9 @@ _FLIGHT_INFLATION = 1.6
 # mean squared residual of the motion around an impact, in that of free flight; as in
 # config/public.yaml
 _MISFIT = 9.0
-# share of the moment that spin and impulse may disagree by: first with the uniform box's inertia,
-# which may be a third off, then with the one found
-_IMBALANCES = (0.7, 0.25)
+# share of the moment that spin and impulse may disagree by: first with the stated inertia, which
+# may be a third off, then with the one found
+_FIRST_IMBALANCE, _IMBALANCE = 0.7, 0.25
 _SPEED, _WINDOW = 0.3, 5  # m/s and frames: those of the paper
 _MEDIAN_CHI2_3 = 2.366  # of a chi-square with three degrees of freedom
 # errors of impacts in those of the fitted motions, and how many impacts this counts for: sets of
@@ -70,87 +73,102 @@ _CORNERS = 6e-4
 _SCALE_ROUNDS = 4  # of the impacts' common scale of errors; it then stands still to a thousandth
 
 
-@dataclass(frozen=True)
-class FewTosses:
-    """What few tosses say of a box.
+def calibrate(prepared: xr.Dataset) -> Calibration:
+    """Calibrate the body of a prepared dataset on the usable tosses of its identification part.
 
-    Attributes
-    ----------
-    calibration : as :mod:`contactid.tossing.prepare.calibration` has it; its errors are empty
-    center_of_mass_se : (3,) m
-    inertia_se : (6,) kg m2, as :data:`ELEMENTS`
-    scale_se : of the scale
-    inertia_by_data : share of the prior's variance that the data take away, mean of the three
-        moments
-    """
-
-    calibration: Calibration
-    center_of_mass_se: np.ndarray
-    inertia_se: np.ndarray
-    scale_se: float
-    inertia_by_data: float
-
-
-def calibrate_few(prepared: xr.Dataset) -> FewTosses:
-    """Calibrate a box on all usable tosses of a prepared dataset; its own inertia is the prior's
-    mean.
+    Standard errors are those of twenty tosses' formal ones that hold against all tosses of the
+    cube; the scale from rest has its own, jackknifed over blocks of neighbouring tosses.
 
     Raises
     ------
     ContactIdError
-        Where the flights leave the centre open, or the inertia isn't that of a body.
+        For fewer than five tosses, where the flights leave the centre open, or the inertia isn't
+        that of a body.
     """
-    flight, covariance = _from_flights(prepared)
+    part, body = _identification(prepared), body_of(prepared)
+    if part.sizes["recording"] < _FEWEST:
+        raise ContactIdError(
+            f"{prepared.attrs['source']}: {part.sizes['recording']} usable tosses are too few to calibrate the body",
+            f"Give at least {_FEWEST} or switch calibration off",
+        )
+    flight, covariance = _from_flights(part)
     scale = GRAVITY / flight[3]
-    center, center_se = (
-        scale * flight[:3],
-        _FLIGHT_INFLATION * scale * np.sqrt(np.diag(covariance)[:3]),
-    )
-    body = body_of(prepared)
-    mean_moment = float(np.trace(body.inertia)) / 3.0
-    spread = mean_moment * np.repeat([_PRIOR_MOMENT, _PRIOR_PRODUCT], 3)
-    prior = np.concatenate([[body.inertia[element] for element in ELEMENTS], center])
-    deviation = np.concatenate([spread, center_se])
-    estimate, count = prior, 0
-    errors = deviation
-    for imbalance in _IMBALANCES:
-        found = replace(
+    scale_se = _FLIGHT_INFLATION * scale * np.sqrt(covariance[3, 3]) / flight[3]
+    center = scale * flight[:3]
+    center_se = _FLIGHT_INFLATION * scale * np.sqrt(np.diag(covariance)[:3])
+    stated = np.array(uncalibrated(body).inertia)
+    prior = np.concatenate([stated, center])
+    deviation = np.concatenate([_inertia_spread(body), center_se])
+    estimate, errors, count = prior, deviation, 0
+    rounds = (_some(part, _FIRST_TOSSES), _FIRST_IMBALANCE), (part, _IMBALANCE)
+    for tosses, imbalance in rounds:
+        known = replace(
             uncalibrated(body),
             scale=scale,
             center_of_mass=tuple(estimate[6:]),
             inertia=tuple(estimate[:6]),
         )
-        placed = found.apply(prepared)
+        placed = known.apply(tosses)
         options = SelectionOptions(_WINDOW, _SPEED, _MISFIT, imbalance)
-        impacts = [
-            one.impact.impact for one in find_impacts(placed, options) if one.impact is not None
-        ]
+        candidates = find_impacts(placed, options)
+        impacts = [one.impact.impact for one in candidates if one.impact is not None]
         count = len(impacts)
         if impacts:
             estimate, errors = _from_impacts(impacts, body_of(placed), prior, deviation, estimate)
-    if np.linalg.eigvalsh(tensor(estimate[:6]))[0] <= 0.0:
+    if np.linalg.eigvalsh(estimate[_PLACES])[0] <= 0.0:
         raise ContactIdError(
             f"{prepared.attrs['source']}: the inertia found is no body's", "Give it: inertia"
         )
-    calibration = replace(
-        uncalibrated(body),
-        scale=scale,
+    rest_scale, rest_scale_se = _scale_from_rest(part)
+    down = part["gravity"].values[0] / np.linalg.norm(part["gravity"].values[0])
+    gravity_se = _FLIGHT_INFLATION * np.sqrt(covariance[3, 3])
+    return Calibration(
+        scale=float(scale),
+        scale_se=float(scale_se),
+        scale_from_rest=rest_scale,
+        scale_from_rest_se=rest_scale_se,
+        gravity=tuple(map(float, flight[3] * down)),
+        gravity_se=tuple(map(float, gravity_se * np.abs(down))),
         center_of_mass=tuple(map(float, estimate[6:])),
+        center_of_mass_se=tuple(map(float, errors[6:])),
         inertia=tuple(map(float, estimate[:6])),
-        n_tosses=int((prepared["reason"] == "").sum()),
+        inertia_se=tuple(map(float, errors[:6])),
+        n_tosses=part.sizes["recording"],
         n_impacts=count,
     )
-    told = float(np.mean(1.0 - (errors[:3] / spread[:3]) ** 2))
-    scale_se = float(_FLIGHT_INFLATION * np.sqrt(covariance[3, 3]) / flight[3])
-    return FewTosses(calibration, errors[6:], errors[:6], scale_se, told)
 
 
-def tensor(elements: np.ndarray) -> np.ndarray:
-    """(3, 3) from :data:`ELEMENTS`."""
-    matrix = np.zeros((3, 3))
-    for value, (i, j) in zip(elements, ELEMENTS, strict=True):
-        matrix[i, j] = matrix[j, i] = value
-    return matrix
+def inertia_by_data(calibration: Calibration, stated: BodyProperties) -> float:
+    """Share of the prior's variance that the data take away, mean of the three moments; the prior
+    is about the stated body.
+    """
+    left = np.array(calibration.inertia_se[:3]) / _inertia_spread(stated)[:3]
+    return float(np.mean(1.0 - left**2))
+
+
+def _inertia_spread(stated: BodyProperties) -> np.ndarray:
+    """(6,) kg m2, the prior's standard deviations."""
+    mean_moment = float(np.trace(stated.inertia)) / 3.0
+    return mean_moment * np.repeat([_PRIOR_MOMENT, _PRIOR_PRODUCT], 3)
+
+
+def _identification(prepared: xr.Dataset) -> xr.Dataset:
+    usable = prepared["reason"].values == ""
+    return _chosen(prepared, usable & (prepared["split"].values == IDENTIFICATION))
+
+
+def _some(part: xr.Dataset, number: int) -> xr.Dataset:
+    """So many of the tosses, evenly spaced, since neighbours are of one session."""
+    n = part.sizes["recording"]
+    chosen = np.zeros(n, dtype=bool)
+    chosen[np.linspace(0, n - 1, min(number, n)).round().astype(int)] = True
+    return _chosen(part, chosen)
+
+
+def _chosen(prepared: xr.Dataset, chosen: np.ndarray) -> xr.Dataset:
+    """The recordings (n,) that are true."""
+    samples = np.repeat(chosen, prepared["row_size"].values)
+    return prepared.isel(recording=np.flatnonzero(chosen), sample=np.flatnonzero(samples))
 
 
 # Flights
@@ -161,11 +179,7 @@ def _from_flights(prepared: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     4).
     """
     step = 1.0 / float(prepared.attrs["sample_frequency"])
-    flights = [
-        _Flight.of(samples, step)
-        for _, samples in iterate_recordings(prepared)
-        if not str(samples["reason"].values)
-    ]
+    flights = [_Flight.of(samples, step) for _, samples in iterate_recordings(prepared)]
     weights = np.ones(len(flights))
     estimate, matrix = np.zeros(4), np.eye(4)
     for _ in range(_ROUNDS):
@@ -294,7 +308,7 @@ def _imbalances(
     impacts: Sequence[Impact], body: BodyProperties, estimate: np.ndarray
 ) -> np.ndarray:
     """(n, 3) N m s in B: I dw - (p - c) x m dv, by which spin and impulse disagree."""
-    inertia, center = tensor(estimate[:6]), estimate[6:]
+    inertia, center = estimate[_PLACES], estimate[6:]
     rows = []
     for impact in impacts:
         turned = rotations.matrices(impact.orientation)
@@ -319,3 +333,49 @@ def _whitening(impact: Impact, body: BodyProperties) -> np.ndarray:
     of_moment = lever @ of_center @ covariance @ of_center.T @ lever.T
     of_spin = inertia**2 * turned.T @ covariance[3:, 3:] @ turned
     return np.linalg.inv(np.linalg.cholesky(of_moment + of_spin))
+
+
+# Rest
+
+
+def _scale_from_rest(part: xr.Dataset) -> tuple[float, float]:
+    """Half the body's height over the measured height of its centre above the frame's own plane,
+    and standard error.
+    """
+    vertices, plane_height = part["vertices"].values, float(part.attrs["plane_height"])
+    ratios = []
+    for _, samples in iterate_recordings(part):
+        upward = rotations.matrices(samples["rest_orientation"].values)[2]
+        half_height = -float(np.sort(vertices @ upward)[:4].mean())  # the resting face's centre
+        ratios.append(half_height / (float(samples["rest_position"][2]) + plane_height))
+    mean, error = block_jackknife([(np.eye(1), np.array([ratio])) for ratio in ratios])
+    return float(mean[0]), float(error[0])
+
+
+def block_jackknife(
+    equations: list[tuple[np.ndarray, np.ndarray]],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Least squares over normal equations (A^T A, A^T y) in order of time, and its standard errors.
+
+    The errors come from leaving out each of twenty blocks of neighbours (of each equation where
+    there are fewer).
+    """
+    matrices, vectors = (np.stack(part) for part in zip(*equations, strict=True))
+    matrix, vector = matrices.sum(axis=0), vectors.sum(axis=0)
+    blocks = np.array_split(np.arange(len(equations)), min(_BLOCKS, len(equations)))
+    left_out = np.stack(
+        [
+            np.linalg.solve(
+                matrix - matrices[block].sum(axis=0), vector - vectors[block].sum(axis=0)
+            )
+            for block in blocks
+        ]
+    )
+    n = len(blocks)
+    error = np.sqrt((n - 1) / n * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+    return np.linalg.solve(matrix, vector), error
+
+
+def calibrate_dataset(prepared: str, calibration: str) -> None:
+    """Calibrate on a file of prepared tosses, and write the record."""
+    write_json(calibration, asdict(calibrate(read_dataset(prepared))))
