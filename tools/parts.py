@@ -113,6 +113,8 @@ PARTS = {
         "wheel and source archive in a new environment", "make test-package", slice="not identify"
     ),
     "container": Part("the containers' recipes", "make test-container", _builder),
+    # `make test` begins with it, and finds its answers kept; without them it would keep one core waiting
+    "lint": Part("formatting, lint, types", "make lint"),
     "test": Part("all that needs none of these", "make test"),
     "docs": Part("the documentation's site, built strictly, with its notebooks", "make docs"),
     "report": Part("the report in a browser", "make test-report", _browser, "questions"),
@@ -135,7 +137,7 @@ PARTS = {
     ),
 }
 # the longest first, so that none of them is last beside nothing
-_SLICES = ("package", "bundle", "public", "server", "robustness", "container")
+_SLICES = ("package", "bundle", "lint", "public", "server", "robustness", "container")
 CI = (*_SLICES, "test", "report", "docs")
 #: Takes all cores by itself: nothing runs beside it.
 WIDE = "test"

@@ -46,10 +46,6 @@ if (
         refuse_damaged(packaged("workflow/resources/embedded"))
         if not {"-F", "--forceall"} & set(sys.argv):
             refuse_changed(RESULTS, forced(sys.argv))
-    if workflow.resource_settings.nodes is None:
-        # no limit of jobs per second on this machine: Snakemake would look once a second for each job that has ended
-        # whether another may start, a fifth of a core in the end
-        workflow.scheduling_settings.max_jobs_per_timespan = None
     if not workflow.output_settings.verbose:
         show(
             logger,
