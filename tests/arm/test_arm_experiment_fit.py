@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arm_for_tests import CONFIG, CORRECTIONS, LWR4, lwr4, twin_of
+from arm_for_tests import CONFIG, CORRECTIONS, LWR4, PUBLISHED, lwr4, twin_of
 from contactid.arm.artefacts.accuracy import (
     accuracy,
     accuracy_points,
@@ -48,6 +48,7 @@ from contactid.output.tables import write_csv
 from contactid.sources.motion import write_dataset
 
 NAME = "set1_v010_a30"
+FALL = (0.031, -0.097)  # m/s, its v- as printed
 OPTIONS = CONFIG["fit"]
 NOISE = SensorNoise(5e-6, 1.5e-5, 7)
 TWIN = twin_of(sets=(1,), velocities=(0.10,), angles_deg=(30,), before=0.15, after=0.2)
@@ -65,7 +66,7 @@ def robot():
 
 @pytest.fixture(scope="module")
 def twin(robot):
-    experiment = simulate_experiment(Setting(1, 0.10, 30.0), TWIN, robot)
+    experiment = simulate_experiment(Setting(1, 0.10, 30.0), FALL, TWIN, robot)
     return experiment, replace(known_impact(robot, robot, experiment, TWIN), noise=NOISE)
 
 
@@ -293,14 +294,14 @@ def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, 
     )
     samples = [str(tmp_path / f"{name}.csv") for name in ("study", "links")]
     for name, file in zip(("study", "links"), samples, strict=True):
-        fit_samples(LWR4, CORRECTIONS, name, TWIN, BLOCK, robot_block, file)
+        fit_samples(LWR4, CORRECTIONS, PUBLISHED, name, TWIN, BLOCK, robot_block, file)
     rows = pd.concat([pd.read_csv(file) for file in samples])
     # the impact map keeps the described links, so it is off where the twin has others
     off = rows["described_x"].abs().groupby(rows["twin"]).max()
     assert off["study"] < 1e-4 and off["links"] > 0.1
     with pytest.raises(ContactIdError, match="no experiment 'set9'"):
         other = BLOCK | {"accuracy": BLOCK["accuracy"] | {"experiments": ["set9"]}}
-        fit_samples(LWR4, CORRECTIONS, "study", TWIN, other, robot_block, samples[0])
+        fit_samples(LWR4, CORRECTIONS, PUBLISHED, "study", TWIN, other, robot_block, samples[0])
     table, record = tmp_path / "table.csv", tmp_path / "provenance.json"
     write_csv(rows, table)
     record.write_text(json.dumps({"table_sha256": hashlib.sha256(table.read_bytes()).hexdigest()}))

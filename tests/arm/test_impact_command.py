@@ -177,13 +177,14 @@ def test_every_method_and_a_naive_answer_stand_beside(reported: Path, experiment
     assert off["admissible"] < 0.2 * off.filter(like="naive").item()
 
 
-def test_the_page_s_lines_of_python_run(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_the_page_s_lines_of_python_print_the_command_s_answers(
+    printed: tuple[Path, str], monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
     [block] = re.findall(r"```python\n(.*?)```", (ROOT / "docs/lab/arm.md").read_text(), re.DOTALL)
     monkeypatch.chdir(ROOT)
     exec(compile(block, "docs/lab/arm.md", "exec"), {})
-    shown = capsys.readouterr().out
-    assert "oblique: impact at 0.19" in shown and "v+ = (211.9 +- 5.8" in shown
-    assert shown.count("slides") == 2
+    answers = [line for line in printed[1].splitlines() if " v+ = " in line]
+    assert len(answers) == 2 and set(answers) <= set(capsys.readouterr().out.splitlines())
 
 
 def test_the_method_is_the_best_on_the_stored_twins_and_its_intervals_hold() -> None:

@@ -24,8 +24,8 @@ TURN = np.deg2rad(30.0)  # of the second one about joint 1
 def experiments() -> list[TwinExperiment]:
     """An oblique impact and a vertical one."""
     robot = lwr4()
-    return [simulate_experiment(Setting(1, 0.2, 60.0), BLOCK, robot),
-            simulate_experiment(Setting(2, 0.15, 90.0), BLOCK, robot)]  # fmt: skip
+    oblique = simulate_experiment(Setting(1, 0.2, 60.0), (0.1, -0.17), BLOCK, robot)
+    return [oblique, simulate_experiment(Setting(2, 0.15, 90.0), (0.0, -0.15), BLOCK, robot)]
 
 
 def make(folder: Path, simulated: list[TwinExperiment]) -> None:

@@ -21,6 +21,9 @@ import numpy as np
 STEP = 5e-5  # s
 SAMPLE = 1e-3  # s
 TIP_RADIUS = 1e-3  # m, of the sphere that hits the table
+# s, within which dry friction holds a joint: MuJoCo's own 20 ms make it viscous for joints as slow as
+# these
+HOLDING = 1e-3
 # Feedback of the motors before the impact, as a frequency (rad/s): stiff enough to hold a
 # trajectory of constant velocity against friction, far below the rate of the steps.
 FEEDBACK = 200.0
@@ -39,7 +42,8 @@ def arm_xml(case):
             f'<body name="motor{number}" pos="{place}" quat="{turn}">',
             '<inertial pos="0 0 0" mass="1e-6" diaginertia="1e-9 1e-9 1e-9"/>',
             f'<joint name="motor{number}" axis="{axis}" armature="{joint["motor_inertia"]}"'
-            f' frictionloss="{joint["friction"]}"/>',
+            f' frictionloss="{joint["friction"]}" damping="{joint["viscous_friction"]}"'
+            f' solreffriction="{HOLDING} 1"/>',
             f'<body name="link{number}">',
             f'<inertial pos="{centre}" mass="{joint["mass"]}" fullinertia="{inertia}"/>',
             f'<joint name="spring{number}" axis="{axis}" stiffness="{joint["stiffness"]}"'

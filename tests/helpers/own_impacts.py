@@ -26,7 +26,7 @@ from contactid.arm.identify.methods import PAPER
 from contactid.arm.identify.reconstruction import evaluate_experiment
 from contactid.arm.own.impacts import SETTINGS, OwnImpact, own_impact
 from contactid.arm.readers.impacts import ArmRecording, Setting
-from contactid.arm.readers.twins import POSTURE_OF, reported
+from contactid.arm.readers.twins import reported
 from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.rigid.postures import TABLE_HEIGHT, stated_posture
 from contactid.arm.rigid.robot import Robot
@@ -43,10 +43,13 @@ KINDS = (
     "heavy motors",
     "soft base",
     "noisy encoders",
+    "viscous friction",
 )
 #: No method, interval or refusal was chosen on these.
-SEEDS = range(400, 412)
+SEEDS = range(600, 612)
 TABLE = ROOT / "workflow/resources/own_impacts.csv"
+# direction (deg) whose stated posture an arm has, by the direction that its tip falls in
+_POSTURE_OF = {30: 53, 60: 70, 90: 90}
 _BEFORE, _AFTER = 0.25, 0.3  # s
 _SAMPLE = 1e-3  # s
 _NOISE, _RESOLUTION = CONFIG["twin"]["noise"], CONFIG["twin"]["resolution"]  # rad
@@ -55,6 +58,7 @@ _NOISE, _RESOLUTION = CONFIG["twin"]["noise"], CONFIG["twin"]["resolution"]  # r
 # from a share of _FRICTION_LEFT.
 _FRICTION = np.array([11.0, 11.0, 9.0, 9.0, 5.0, 5.0, 5.0])
 _FRICTION_LEFT = (0.02, 0.2)
+_AS_DRY = 0.5  # rad/s, of joints that viscous friction brakes as hard as the dry one; they reach it
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,17 +80,17 @@ def simulated(kind: str, seed: int, folder: Path) -> Recorded:
     speed = float(random.uniform(0.1, 0.2))
     nominal = (30, 60, 90)[seed % 3]
     pressing = 0.0 if kind == "lift-off" else 16.0 * speed
-    near = stated_posture(POSTURE_OF[nominal])
+    near = stated_posture(_POSTURE_OF[nominal])
     tip_x = robot.tip_position(near)[0] + 0.004 * random.normal()
     q_impact = posture_at(robot, near, np.array([tip_x, TABLE_HEIGHT]))
     angle = np.deg2rad(nominal)
     velocity = speed * np.array([np.cos(angle), -np.sin(angle)])
     arm = FlexibleArm(robot, drives, TABLE_HEIGHT, pressing)
-    friction = np.zeros(7)
-    if kind == "joint friction":
-        friction = random.uniform(*_FRICTION_LEFT) * _FRICTION
+    part = random.uniform(*_FRICTION_LEFT) if "friction" in kind else 0.0
+    friction = part * _FRICTION * (kind == "joint friction")
+    viscous_friction = part * _FRICTION / _AS_DRY * (kind == "viscous friction")
     case = {
-        "joints": _joints(robot, arm, friction),
+        "joints": _joints(robot, arm, friction, viscous_friction),
         "tip": robot.model.frames[robot.tip].placement.translation.tolist(),
         "table_height": TABLE_HEIGHT,
         "contact_time": float(random.uniform(2e-4, 1e-3)),  # s, MuJoCo's time constant of a contact
@@ -144,7 +148,9 @@ def _base(random: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def _joints(robot: Robot, arm: FlexibleArm, friction: np.ndarray) -> list[dict[str, Any]]:
+def _joints(
+    robot: Robot, arm: FlexibleArm, friction: np.ndarray, viscous_friction: np.ndarray
+) -> list[dict[str, Any]]:
     """What MuJoCo needs of each joint and of the link behind it."""
     joints = []
     axes = [link.axis for link in robot.links if link.joint_type == "revolute"]
@@ -164,6 +170,7 @@ def _joints(robot: Robot, arm: FlexibleArm, friction: np.ndarray) -> list[dict[s
                 "stiffness": arm.stiffness[k],
                 "damping": arm.damping_time * arm.stiffness[k],
                 "friction": friction[k],
+                "viscous_friction": viscous_friction[k],
             }
         )
     return joints

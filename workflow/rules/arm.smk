@@ -78,6 +78,7 @@ rule arm_twin:
     """Simulate an arm with elastic joints that hits a table, as files laid out like the recorded ones."""
     input:
         links=ARM_LINKS,
+        published=ARM_PUBLISHED,
     output:
         raw=directory("<results>/data/arm_twin/raw"),
         truth="<results>/data/arm_twin/truth.nc",
@@ -129,6 +130,7 @@ rule arm_fit_samples:
     input:
         links=ARM_LINKS,
         corrections=ARM_CORRECTIONS,
+        published=ARM_PUBLISHED,
     output:
         table="<results>/arm/fits/samples_{twin}.csv",
     log:

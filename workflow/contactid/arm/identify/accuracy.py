@@ -37,11 +37,12 @@ from contactid.arm.identify.reconstruction import (
     map_velocity,
     tip_motion,
 )
-from contactid.arm.readers.twins import TwinExperiment, reported, simulate_experiment, twin_settings
+from contactid.arm.readers.twins import TwinExperiment, reported, simulate_experiment, twin_falls
 from contactid.arm.rigid.impact_map import impact_map
+from contactid.arm.rigid.printed_table import printed_table
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
-from contactid.output.tables import write_csv
+from contactid.output.tables import read_csv, write_csv
 
 CHOSEN_ON, HELD_OUT = "study", "held_out"  # the twin that methods were chosen on, and all others
 CLEAN = 0  # number of the sample without noise
@@ -161,13 +162,20 @@ def bending_velocity(
 
 
 def fit_samples(
-    links: str, corrections: str, twin: str, settings: Mapping[str, Any], block: Mapping[str, Any],
-    robot: Mapping[str, Any], table: str,
-) -> None:  # fmt: skip
+    links: str,
+    corrections: str,
+    published: str,
+    twin: str,
+    settings: Mapping[str, Any],
+    block: Mapping[str, Any],
+    robot: Mapping[str, Any],
+    table: str,
+) -> None:
     """Simulate experiments of the twin of a name, and write :func:`sample_rows` of each.
 
     ``settings``, ``block`` and ``robot`` are ``arm: twin``, ``arm: fit`` and ``arm: robot``;
-    ``corrections`` is the table of divisors of twins with corrected links.
+    ``corrections`` is the table of divisors of twins with corrected links, ``published`` what the
+    paper prints.
 
     Raises
     ------
@@ -178,7 +186,8 @@ def fit_samples(
     corrected = changes.pop("corrected_links", False)
     described, changed = load_robot(links, **robot), {**settings, **changes}
     arm = load_robot(links, **robot, corrections=corrections) if corrected else described
-    by_name = {setting.name: setting for setting in twin_settings(changed)}
+    falls = twin_falls(changed, printed_table(read_csv(published)))
+    by_name = {setting.name: (setting, fall) for setting, fall in falls}
     rows, samples = [], range(1, block["accuracy"]["samples"] + 1)
     for name in block["accuracy"]["experiments"]:
         if name not in by_name:
@@ -186,7 +195,7 @@ def fit_samples(
                 f"the arm's twin has no experiment {name!r}", f"Choose from {', '.join(by_name)}"
             )
         known = known_impact(
-            described, arm, simulate_experiment(by_name[name], changed, arm), changed
+            described, arm, simulate_experiment(*by_name[name], changed, arm), changed
         )
         rows.append(sample_rows(known, samples, block))
     write_csv(pd.concat(rows, ignore_index=True).assign(twin=twin), table)

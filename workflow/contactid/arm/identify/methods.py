@@ -15,16 +15,18 @@ too large by the same part.
 model is right. So one and two modes are fitted to windows of several lengths, x and z at once, the
 offset free. A model is admissible if
 
-* its vibration has a whole period within the window: a slower one is no different from a bent rigid
-  response;
-* no mode is much larger than the approach is fast: such modes cancel each other;
-* the rigid response keeps its speed, or most of it: an arm that is braked so hard is braked
-  otherwise at first, while its joints still swing.
+* its vibration decays and has a whole period within the window: a slower one is no different from a
+  bent rigid response;
+* no mode is much larger than the approach is fast: such modes cancel each other.
 
 The answer is the admissible models' median. Its interval is their range, with the noise and with
 what all of them miss together on twins (the posture's change bends the rigid response). Where they
-disagree, the rigid response is no line, and there is no answer: dry friction stops the joints, say,
-or a controller moves them.
+disagree, the rigid response is no line, and there is no answer: a controller moves the joints, say.
+
+**Dry friction** is a constant torque as long as a joint moves on: a part of the line's slope. Where
+the first joint stops, friction holds it, the arm has one joint fewer and vibrates otherwise. So
+models are fitted up to there. How hard the arm is braked during its first swing isn't known, so the
+interval has what the slope does in half a period.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from typing import Any
 import numpy as np
 
 from contactid.arm.identify.modal_fit import ModalFit, fit_modes, fit_modes_jointly
-from contactid.arm.models.modal_signal import DIFFERENCED, FREE, TIED, WHITE
+from contactid.arm.models.modal_signal import DIFFERENCED, FREE, HIGH, TIED, WHITE
 from contactid.core.errors import ContactIdError
 
 #: Standard errors on either side of a 95 % interval.
@@ -53,9 +55,9 @@ _MISSED_ALONG, _MISSED_NORMAL = 0.03, 0.05
 # Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up
 # to about that speed.
 _LARGEST_MODE = 3.0
-# Of the approach speed: what a rigid response may change by within the window. Posture and pressing
-# force change it by up to a half on twins with heavy motors, dry friction by as much and more.
-_BRAKED = 0.6
+# s, half a period of 25 Hz: a braked arm may have another slope while it swings for the first time
+_FIRST_SWING = 0.02
+_UNDAMPED = 1.001 * HIGH[0]  # 1/s, the bound that the search has for a mode that doesn't decay
 # The scan finds an impact to some samples, whatever a fit of it says whose vibration is vague.
 _TIMING = 3.0
 # Of the approach speed: half of an interval of v_x+ that still is an answer; the impact changes v_x
@@ -64,6 +66,7 @@ WIDEST = 0.1
 _DISAGREE = (
     "Record an arm whose joints move on freely after the impact, or compensate their friction"
 )
+_MILLI = 1e-3
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ class Window:
     pre_velocity, pre_velocity_se : (d,)
     impact_time, impact_time_se : s
     noise_covariance : (d, d) of the positions at one instant, up to a factor
+    stop : s since the impact, when the first joint that moves the tip stops
     """
 
     time: np.ndarray
@@ -87,6 +91,7 @@ class Window:
     impact_time: float
     impact_time_se: float
     noise_covariance: np.ndarray
+    stop: float = np.inf
 
     @property
     def step(self) -> float:
@@ -98,9 +103,9 @@ class Window:
         """Of the approach, m/s or rad/s."""
         return float(np.linalg.norm(self.pre_velocity))
 
-    def first(self, part: float) -> Window:
-        """Its first part, of a length as a share of its own."""
-        inside = self.time <= part * self.time[-1]
+    def until(self, end: float) -> Window:
+        """What of it lies before a time since the impact, s."""
+        inside = self.time <= end
         return replace(self, time=self.time[inside], velocity=self.velocity[inside])
 
 
@@ -207,7 +212,7 @@ def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> 
     """What admissible models agree on; ``normal`` (d,) as of :func:`without_normal_velocity`.
 
     ``missed``, of the approach speed, is what all models miss by together. Of the d velocities the
-    first ``asked`` have to keep their speed, and to have an interval that is an answer.
+    first ``asked`` have to have an interval that is an answer.
 
     Raises
     ------
@@ -215,13 +220,15 @@ def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> 
         Where too few models are admissible, or they disagree.
     """
     window = replace(window, impact_time_se=min(window.impact_time_se, _TIMING * window.step))
+    end = min(window.stop, window.time[-1])
     models: list[tuple[ModalFit, ...]] = []
     points: list[np.ndarray] = []
     for part in _PARTS:
+        beginning = window.until(part * end)
         for modes in _MODES:
             try:
-                fits = at_once(window.first(part), modes)
-                if not _is_admissible(fits, window.first(part), asked):
+                fits = at_once(beginning, modes)
+                if not _is_admissible(fits, beginning):
                     continue
                 velocity = without_normal_velocity(
                     window.pre_velocity, _velocities(fits)[0], normal
@@ -233,8 +240,7 @@ def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> 
     if len(models) < _FEWEST:
         raise ContactIdError(
             f"v+ isn't found: {len(models)} of {len(_PARTS) * len(_MODES)} models show a vibration around a motion"
-            " that goes on (the others have no fit, are slower than the window, cancel themselves, or the arm is"
-            " braked)",
+            f" that goes on (the others have no fit, are slower than the window, or cancel themselves){_said(window)}",
             _DISAGREE,
         )
     each = np.array(points)
@@ -243,32 +249,47 @@ def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> 
     if widest > WIDEST:
         raise ContactIdError(
             f"v+ isn't found: its interval by {len(models)} models that explain the vibration is"
-            f" +- {100.0 * widest:.0f} % of the approach's speed, where {100.0 * WIDEST:.0f} % is the most",
+            f" +- {100.0 * widest:.0f} % of the approach's speed, where {100.0 * WIDEST:.0f} % is the most"
+            f"{_said(window)}",
             _DISAGREE,
         )
     return Agreement(each, half, models)
 
 
+def _said(window: Window) -> str:
+    """Of an arm that friction stops, what a message adds."""
+    if window.stop > window.time[-1]:
+        return ""
+    return (
+        f"; a joint stops {window.stop / _MILLI:.0f} ms after the impact, as dry friction makes it"
+    )
+
+
 def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], missed: float) -> np.ndarray:
-    """(d,) of velocities (k, d): their range, the noise, and what all models miss by."""
+    """(d,) of velocities (k, d): their range, the noise, what all models miss by, and braking."""
     errors = np.array([_velocities(fits)[1] for fits in models])
     # the surest model's: what the others don't know is in the range
     noise = NORMAL * errors.min(axis=0)
-    return np.sqrt(np.ptp(found, axis=0) ** 2 + noise**2 + missed**2)
+    slopes = np.array([[fit.slope for fit in fits] for fits in models])
+    braking = _FIRST_SWING * np.median(slopes, axis=0)
+    return np.sqrt(np.ptp(found, axis=0) ** 2 + noise**2 + missed**2 + braking**2)
 
 
-def _is_admissible(fits: tuple[ModalFit, ...], window: Window, asked: int) -> bool:
-    """Whether the fits ended, modes have a period within the window, none is cancelled, and the arm
-    isn't braked.
+def _is_admissible(fits: tuple[ModalFit, ...], window: Window) -> bool:
+    """Whether the fits ended, every mode decays and has a period within the window, and none is
+    cancelled.
+
+    A mode on the other bounds of the search is over within some milliseconds, and takes nothing
+    from the line.
     """
-    ended = all(fit.converged and not fit.at_bound for fit in fits)
+    poles = fits[0].poles
+    ended = all(fit.converged for fit in fits)
+    decays = poles.real.max() < _UNDAMPED
     length = window.time[-1] + 0.5 * window.step
-    has_period = fits[0].poles.imag.min() >= 2.0 * np.pi / length
+    has_period = poles.imag.min() >= 2.0 * np.pi / length
     largest = max(fit.amplitude.max() for fit in fits)
-    change = length * max(abs(fit.slope) for fit in fits[:asked])
     small = largest <= _LARGEST_MODE * window.speed
-    goes_on = change <= _BRAKED * window.speed
-    return bool(ended and has_period and small and goes_on)
+    return bool(ended and decays and has_period and small)
 
 
 def admissible(window: Window) -> Answer:

@@ -104,7 +104,6 @@ class ModalFit:
     noise_sd : estimated sd of the white noise: of velocities (m/s) or, where differenced, of
         positions (m)
     cost : sum of whitened squares of the whole fit (all channels of a joint one)
-    bic, aic : criteria for choosing the number of modes (aic with its correction for short signals)
     converged : the search's best minimum satisfies the first-order conditions
     at_bound : a pole lies on a bound
     """
@@ -122,8 +121,6 @@ class ModalFit:
     residual_rms: float
     noise_sd: float
     cost: float
-    bic: float
-    aic: float
     converged: bool
     at_bound: bool
 
@@ -253,9 +250,6 @@ def fit_modes_jointly(
     rest = rest @ mixing.T
     se = np.zeros(channels) if pre_velocity_se is None else np.asarray(pre_velocity_se, dtype=float)
     of_pre, of_time = np.diag(by_pre) * se, by_time * impact_time_se
-    log_likelihood = -0.5 * samples * np.log(max(cost, np.finfo(float).tiny) / samples)
-    free = parameters + 1  # and the noise's variance
-    aic = 2.0 * free - 2.0 * log_likelihood + 2.0 * free * (free + 1) / max(samples - free - 1, 1)
     return tuple(
         ModalFit(
             pre_velocity=float(before[d]), post_velocity=float(after[d]),
@@ -264,7 +258,7 @@ def fit_modes_jointly(
             poles=best, amplitude=np.abs(wave[:, d]), phase=np.angle(wave[:, d]),
             pole_covariance=of_poles, residual_rms=float(np.sqrt((rest[:, d] ** 2).mean())),
             noise_sd=float(np.sqrt(variance * (mixing @ mixing.T)[d, d])), cost=cost,
-            bic=float(free * np.log(samples) - 2.0 * log_likelihood), aic=float(aic), converged=converged,
+            converged=converged,
             at_bound=fitted and _at_bound(best),
         )
         for d in range(channels)

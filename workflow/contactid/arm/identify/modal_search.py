@@ -14,21 +14,21 @@ further pole is added to the best sets of one pole fewer in the second way.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.ndimage import minimum_filter
+from scipy.optimize import least_squares
 
 from contactid.arm.models.modal_signal import HIGH, LOW, ModalProblem, parts_of, poles_of
 
 _RIDGE = 1e-11  # relative, in the grid's normal equations only; polishing uses QR
 _SPACING = 0.4  # of the grid's frequencies, in units of 1 / (length of the signal)
 _DECAYS = 6  # of the grid, evenly spaced in their logarithm
-_STARTS = 24  # lowest local minima of the grid that are polished
-_ITERATIONS = 300  # limit of a polishing
+_STARTS = 6  # lowest local minima of the grid that are polished
+_EVALUATIONS = 100  # limit of a polishing
 _KEPT = 6  # sets of poles that a further pole is added to
-_CONVERGED = 1e-11  # relative decrease still promised by a Gauss-Newton step
-_ROUNDING = 1e-24  # of the signal's square: a rest below it is zero
-_DAMPING_START, _DAMPING_LEAST = 1e-3, 1e-12
+_CONVERGED = 1e-13  # relative tolerances of a polishing
 
 
 @dataclass(frozen=True)
@@ -67,90 +67,62 @@ def grid_poles(problem: ModalProblem) -> np.ndarray:
 
 
 def polish(problem: ModalProblem, poles: np.ndarray) -> Found:
-    """Projected, damped Gauss-Newton from poles (k, m), all at once, within the bounds."""
-    count, modes = poles.shape
-    low, high = np.tile(LOW, modes), np.tile(HIGH, modes)
-    point = np.clip(parts_of(poles), low, high)
-    damping = np.full(count, _DAMPING_START)
-    state = _State.at(problem, point)
-    size = float((problem.target**2).sum())
-    cost = state.cost.copy()
-    active, converged = np.arange(count), np.zeros(count, dtype=bool)
-    for _ in range(_ITERATIONS):
-        gradient, curvature = state.quadratic()
-        at = point[active]
-        held = ((at <= low) & (gradient > 0.0)) | ((at >= high) & (gradient < 0.0))
-        gradient = np.where(held, 0.0, gradient)
-        promised = (gradient * _step(gradient, curvature, held, np.zeros(len(active)))).sum(axis=1)
-        done = -promised <= _CONVERGED * state.cost + _ROUNDING * size
-        converged[active[done]] = True
-        if done.all():
-            break
-        going = ~done
-        active, at, state = active[going], at[going], state.part(going)
-        step = _step(gradient[going], curvature[going], held[going], damping[active])
-        trial = np.clip(at + step, low, high)
-        tried = _State.at(problem, trial)
-        better = tried.cost < state.cost
-        point[active] = np.where(better[:, None], trial, at)
-        state = state.replaced(tried, better)
-        cost[active] = state.cost
-        relaxed, raised = (
-            np.maximum(0.1 * damping[active], _DAMPING_LEAST),
-            np.minimum(10.0 * damping[active], 1e12),
-        )
-        damping[active] = np.where(better, relaxed, raised)
-    order = np.argsort(cost, kind="stable")
-    return Found(poles_of(point)[order], cost[order], converged[order])
+    """Least squares within the bounds from poles (k, m), the coefficients eliminated."""
+    modes = poles.shape[1]
+    bounds = np.tile(LOW, modes), np.tile(HIGH, modes)
+    size = float(np.linalg.norm(problem.target)) or 1.0  # the tolerances are those of a unit signal
+
+    def rest(point: np.ndarray) -> np.ndarray:
+        return _project(problem, poles_of(point)).rest.ravel() / size
+
+    def slopes(point: np.ndarray) -> np.ndarray:
+        return _projected_slopes(problem, poles_of(point)) / size
+
+    ends = [
+        least_squares(rest, start, slopes, bounds, method="dogbox", x_scale="jac", ftol=_CONVERGED,
+                      xtol=_CONVERGED, gtol=_CONVERGED, max_nfev=_EVALUATIONS)
+        for start in np.clip(parts_of(poles), *bounds)
+    ]  # fmt: skip
+    ends.sort(key=lambda end: end.cost)
+    return Found(
+        poles_of(np.array([end.x for end in ends])),
+        np.array([2.0 * size**2 * end.cost for end in ends]),
+        np.array([end.status > 0 for end in ends]),
+    )
 
 
 def cost_at(problem: ModalProblem, poles: np.ndarray) -> np.ndarray:
     """(k,) smallest sums of whitened squares for poles (k, m)."""
-    return _State.at(problem, parts_of(poles)).cost
+    return (_project(problem, poles).rest ** 2).sum(axis=(-2, -1))
 
 
-@dataclass(frozen=True)
-class _State:
-    """The projected problem at several sets of poles: k of them, r rows, d channels, q = 2 m
-    parameters.
+class _Projected(NamedTuple):
+    """The best fit for given poles, of r rows, p columns and d channels.
 
-    ``rest`` (k, r, d), ``slopes`` (k, r, d, q) projected derivatives of the model, ``cost`` (k,).
+    ``rest`` (..., r, d) of the target, ``basis`` (..., r, p) orthonormal columns, ``coefficients``
+    (..., p, d), ``derivatives`` (..., n, m) of the modes by s.
     """
 
     rest: np.ndarray
-    slopes: np.ndarray
-    cost: np.ndarray
+    basis: np.ndarray
+    coefficients: np.ndarray
+    derivatives: np.ndarray
 
-    @classmethod
-    def at(cls, problem: ModalProblem, point: np.ndarray) -> _State:
-        waves, derivatives = problem.modes(poles_of(point))
-        basis, upper = np.linalg.qr(problem.whiten(problem.columns(waves)))
-        seen = np.swapaxes(basis, -1, -2) @ problem.target
-        rest = problem.target - basis @ seen
-        coefficients = _back_substituted(upper, seen)
-        slopes = pole_slopes(problem, derivatives, coefficients)
-        k, rows, channels, q = slopes.shape
-        flat = slopes.reshape(k, rows, channels * q)
-        flat = flat - basis @ (np.swapaxes(basis, -1, -2) @ flat)
-        return cls(rest, flat.reshape(k, rows, channels, q), (rest**2).sum(axis=(1, 2)))
 
-    def quadratic(self) -> tuple[np.ndarray, np.ndarray]:
-        """Half the gradient (k, q) of the cost, and half its Gauss-Newton curvature (k, q, q)."""
-        k, q = self.slopes.shape[0], self.slopes.shape[-1]
-        flat = self.slopes.reshape(k, -1, q)
-        gradient = -np.einsum("knq,kn->kq", flat, self.rest.reshape(k, -1))
-        return gradient, np.swapaxes(flat, 1, 2) @ flat
+def _project(problem: ModalProblem, poles: np.ndarray) -> _Projected:
+    waves, derivatives = problem.modes(poles)
+    basis, upper = np.linalg.qr(problem.whiten(problem.columns(waves)))
+    seen = np.swapaxes(basis, -1, -2) @ problem.target
+    rest = problem.target - basis @ seen
+    return _Projected(rest, basis, _back_substituted(upper, seen), derivatives)
 
-    def part(self, chosen: np.ndarray) -> _State:
-        return _State(self.rest[chosen], self.slopes[chosen], self.cost[chosen])
 
-    def replaced(self, other: _State, where: np.ndarray) -> _State:
-        pick = where[:, None, None]
-        return _State(
-            np.where(pick, other.rest, self.rest),
-            np.where(pick[..., None], other.slopes, self.slopes),
-            np.where(where, other.cost, self.cost),
-        )
+def _projected_slopes(problem: ModalProblem, poles: np.ndarray) -> np.ndarray:
+    """(r d, 2 m) derivatives of the rest by gamma_1, omega_1, ..., by Kaufman's simplification."""
+    best = _project(problem, poles)
+    slopes = pole_slopes(problem, best.derivatives, best.coefficients)
+    flat = slopes.reshape(len(slopes), -1)
+    return -(flat - best.basis @ (best.basis.T @ flat)).reshape(-1, slopes.shape[-1])
 
 
 def pole_slopes(
@@ -168,19 +140,6 @@ def pole_slopes(
     channels, q = slopes.shape[-3], 2 * slopes.shape[-2]
     white = problem.whiten(slopes.reshape(*shape, channels * q))
     return white.reshape(*white.shape[:-1], channels, q)
-
-
-def _step(
-    gradient: np.ndarray, curvature: np.ndarray, held: np.ndarray, damping: np.ndarray
-) -> np.ndarray:
-    """(k, q) damped Gauss-Newton steps; held parameters stay."""
-    q = gradient.shape[1]
-    free = ~held[:, :, None] & ~held[:, None, :]
-    diagonal = np.einsum("kqq->kq", curvature)
-    scale = np.sqrt(np.where(held | (diagonal <= 0.0), 1.0, diagonal))
-    matrix = np.where(free, curvature, 0.0) / (scale[:, :, None] * scale[:, None, :])
-    matrix = matrix + np.eye(q) * (damping[:, None, None] + held[:, :, None] + _RIDGE)
-    return -np.linalg.solve(matrix, (gradient / scale)[..., None])[..., 0] / scale
 
 
 def _back_substituted(upper: np.ndarray, seen: np.ndarray) -> np.ndarray:

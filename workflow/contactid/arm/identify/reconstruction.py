@@ -31,6 +31,9 @@ from contactid.core.errors import ContactIdError
 AXES = (0, 2)  # x forward, z up: the plane of the motion
 COMPONENTS = ("x", "z")
 _POSTURE_DEGREE = 2  # of the polynomial for the joints' positions before the impact
+_SWING = 0.03  # s, over which a joint's mean rate is taken: half a period of 17 Hz or more
+# Of the approach speed: a joint that moves the tip slower than this tells nothing by stopping
+_MOVES = 0.1
 # rad; a tip this near to x, or to the direction that was looked along, needs no second look
 _ASIDE = 0.01
 _ON_SAMPLE = 1e-9  # s, by which a sample may precede the impact and still count as behind it
@@ -139,6 +142,8 @@ def evaluate_experiment(
     )
     jacobian = robot.tip_jacobian(joints[0])[list(AXES)]
     window = fit_window(motion, impact.time, impact.time_se, jacobian, block, name)
+    stop = first_stop(time - impact.time, joint_position, jacobian[0], window.speed)
+    window = replace(window, stop=stop)
     # the smallest change of the joints' velocities that gives the tip its better known one
     velocity = joints[1] + np.linalg.pinv(jacobian) @ (window.pre_velocity - jacobian @ joints[1])
     answers, failures = {}, {}
@@ -171,7 +176,8 @@ def joint_velocities(
     window = fit_window(
         motion, impact.impact_time, impact.impact_time_se, every_joint, block, recording.name
     )
-    return joints(replace(window, pre_velocity=found.velocity), robot.tip_jacobian(found.q)[2])
+    window = replace(window, pre_velocity=found.velocity, stop=impact.stop)
+    return joints(window, robot.tip_jacobian(found.q)[2])
 
 
 def _impact(
@@ -261,6 +267,27 @@ def fit_window(
         impact_time_se=moment_se,
         noise_covariance=jacobian @ jacobian.T,
     )
+
+
+def first_stop(
+    since: np.ndarray, joint_position: np.ndarray, along: np.ndarray, speed: float
+) -> float:
+    """When the first joint that moves the tip stops or turns back after an impact, s; inf if none.
+
+    From positions (n, joints), rad, at times (n,), s since the impact. A joint moves the tip if its
+    mean rate behind the impact times ``along`` (joints,), m, its column of the tip's Jacobian, is a
+    tenth of the approach's ``speed``, m/s, or more. The mean is taken over what a vibration swings.
+    """
+    length = round(_SWING * (len(since) - 1) / float(since[-1] - since[0]))
+    middle = 0.5 * (since[length:] + since[:-length])
+    rate = (joint_position[length:] - joint_position[:-length]) / _SWING
+    behind = rate[middle - 0.5 * _SWING >= 0.0]
+    if not len(behind):
+        return np.inf
+    moves = np.abs(along * behind[0]) >= _MOVES * speed
+    stopped = (moves & (behind * np.sign(behind[0]) <= 0.0)).any(axis=1)
+    later = middle[middle - 0.5 * _SWING >= 0.0]
+    return float(later[np.argmax(stopped)]) if stopped.any() else np.inf
 
 
 def map_velocity(

@@ -3,15 +3,15 @@ expects the real ones.
 
 An LWR 4+ with elastic joints comes down in a straight line at constant speed, its probe vertical,
 and hits the table (:mod:`contactid.arm.simulate.flexible_arm`). Before the impact its controller
-tracks perfectly; from the impact on it compensates gravity and goes on pressing, with a small force
-in proportion to the speed it arrived with. Without the force the motors' rebound would lift the tip
-off for good, which the paper's arm, sliding on the table, doesn't do.
+tracks perfectly; from the impact on it compensates gravity, as the paper's does, and goes on
+pressing, with a small force in proportion to the speed it arrived with. Without the force the
+motors' rebound lifts the tip off for good within 20 ms, which the paper's arm, sliding on the
+table, doesn't do.
 
-*Directions and postures.* The tip moves at 30, 60 or 90 degrees to the table, as the paper's text
-and table II name its experiments, whose velocities before the impact are in fact at about 53, 70
-and 90 degrees. The posture at the impact is the one that reproduces the printed prediction for 53,
-70 and 90 degrees, in this order. Each experiment's speed and place on the table scatter a little,
-so no two of a setting are alike.
+*Falls and postures.* Every row of the paper's table II is an experiment: the tip hits the table
+with the row's printed v-, and the recording has the row's labels. The posture at the impact is the
+one that reproduces the printed predictions near that direction (about 53, 70 or 90 degrees to the
+table). The place on the table scatters a little, so no two recordings of a fall are alike.
 
 *Drives.* Motor inertia, stiffness and damping are chosen for what was observed, oscillations near
 20 Hz that last about 100 ms. Stiffness is below that of the gears: a stand-in for gear and inner
@@ -25,20 +25,20 @@ bends the joints."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.io
 import xarray as xr
 
 from contactid.arm.readers.impacts import JOINTS, SAMPLE_INTERVAL, ArmRecording, Setting
 from contactid.arm.rigid.impact_map import impact_map
-from contactid.arm.rigid.postures import TABLE_HEIGHT, stated_posture
+from contactid.arm.rigid.postures import TABLE_HEIGHT, nearest_direction, stated_posture
+from contactid.arm.rigid.printed_table import printed_table
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.arm.simulate.flexible_arm import (
     SEPARATION,
@@ -49,10 +49,10 @@ from contactid.arm.simulate.flexible_arm import (
     simulate_impact,
 )
 from contactid.core.atomic import replacing, write_text
+from contactid.core.errors import ContactIdError
+from contactid.output.tables import read_csv
 from contactid.sources.motion import write_dataset
 
-# direction of the printed motion (degrees) whose posture an experiment has, by its nominal angle
-POSTURE_OF: Mapping[int, int] = MappingProxyType({30: 53, 60: 70, 90: 90})
 _HEADER_LENGTH = 116
 _AXES = ("x", "z")
 
@@ -63,7 +63,7 @@ class TwinExperiment:
 
     Attributes
     ----------
-    setting : what it was meant to be
+    setting : its labels
     time : (n,) s
     impact_time : s, between two samples
     clean : (n, 7) rad, reported joint positions without noise
@@ -85,21 +85,43 @@ class TwinExperiment:
     motion: FlexibleMotion
 
 
-def twin_settings(block: Mapping[str, Any]) -> list[Setting]:
-    """Every setting of a twin (``arm: twin`` of the configuration), in the canonical order."""
+def twin_falls(
+    block: Mapping[str, Any], printed: pd.DataFrame
+) -> list[tuple[Setting, tuple[float, float]]]:
+    """Labels and v- (x and z, m/s) of a twin's experiments (``arm: twin`` of the configuration).
+
+    They are the rows of the printed table II whose labels the twin has, in the table's order.
+
+    Raises
+    ------
+    ContactIdError
+        Where there is none.
+    """
+    chosen = printed[
+        printed["dataset"].isin(block["sets"])
+        & printed["velocity_m_s"].isin(block["velocities"])
+        & printed["angle_deg"].isin(block["angles_deg"])
+    ]
+    if chosen.empty:
+        raise ContactIdError(
+            "no row of Table II has the labels of arm: twin",
+            "Choose sets, velocities and angles_deg that the paper has",
+        )
+    labels = ["dataset", "velocity_m_s", "angle_deg", "vx_minus", "vz_minus"]
     return [
-        Setting(*one)
-        for one in itertools.product(block["sets"], block["velocities"], block["angles_deg"])
+        (Setting(int(number), velocity, angle), (v_x, v_z))
+        for number, velocity, angle, v_x, v_z in chosen[labels].itertuples(index=False)
     ]
 
 
-def simulate_experiment(setting: Setting, block: Mapping[str, Any], robot: Robot) -> TwinExperiment:
-    """Simulate one experiment of a twin."""
+def simulate_experiment(
+    setting: Setting, fall: tuple[float, float], block: Mapping[str, Any], robot: Robot
+) -> TwinExperiment:
+    """Simulate an experiment of a twin: the tip hits the table with v- = ``fall``, x and z, m/s."""
     random = _stream(setting, block, 0)
-    speed = setting.velocity * (1.0 + block["speed_scatter"] * random.normal())
-    angle = np.deg2rad(setting.angle_deg)
-    velocity = speed * np.array([np.cos(angle), -np.sin(angle)])
-    near = stated_posture(POSTURE_OF[round(setting.angle_deg)])
+    velocity = np.array(fall)
+    speed = float(np.linalg.norm(velocity))
+    near = stated_posture(int(nearest_direction(*fall)))
     x = robot.tip_position(near)[0] + block["tip_scatter"] * random.normal()
     q_impact = posture_at(robot, near, np.array([x, TABLE_HEIGHT]))
     arm = FlexibleArm(robot, block["drives"], TABLE_HEIGHT, block["pressing"] * speed)
@@ -145,17 +167,23 @@ def reported(
 
 
 def write_arm_twin(
-    links: str, block: Mapping[str, Any], robot: Mapping[str, Any], raw: str, truth: str
+    links: str,
+    published: str,
+    block: Mapping[str, Any],
+    robot: Mapping[str, Any],
+    raw: str,
+    truth: str,
 ) -> None:
     """Simulate every experiment; write a .mat file each into a folder, a README beside them, and
     the truth as netCDF.
 
     The same settings give the same files, to a last digit on another processor. ``links`` is the
-    robot's link table, ``block`` and ``robot`` are ``arm: twin`` and ``arm: robot`` of the
-    configuration.
+    robot's link table, ``published`` what the paper prints; ``block`` and ``robot`` are ``arm:
+    twin`` and ``arm: robot`` of the configuration.
     """
     arm, folder = load_robot(links, **robot), Path(raw)
-    experiments = [simulate_experiment(setting, block, arm) for setting in twin_settings(block)]
+    falls = twin_falls(block, printed_table(read_csv(published)))
+    experiments = [simulate_experiment(*fall, block, arm) for fall in falls]
     for experiment in experiments:
         recording = record(experiment, block)
         write_mat(
