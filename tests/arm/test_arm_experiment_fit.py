@@ -38,10 +38,11 @@ from contactid.arm.identify.reconstruction import (
     pre_impact_velocity,
     tip_motion,
 )
-from contactid.arm.identify.recordings import fit_recordings, joint_rows, relative_error
+from contactid.arm.identify.recordings import fit_recordings, joint_rows
 from contactid.arm.models.modal_signal import DIFFERENCED, HIGH, LOW, TIED, ModalProblem
 from contactid.arm.readers.impacts import ArmRecording, Setting, build_arm_impacts
 from contactid.arm.readers.twins import simulate_experiment
+from contactid.arm.rigid.printed_table import relative_error
 from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.tables import write_csv
@@ -53,7 +54,7 @@ OPTIONS = CONFIG["fit"]
 NOISE = SensorNoise(5e-6, 1.5e-5, 7)
 TWIN = twin_of(sets=(1,), velocities=(0.10,), angles_deg=(30,), before=0.15, after=0.2)
 BLOCK = {
-    "window": 0.15, "before": 0.06, "pre_degree": 1, "motor_inertia": [], "impact": CONFIG["fit"]["impact"],
+    "window": 0.15, "before": 0.06, "motor_inertia": [], "impact": CONFIG["fit"]["impact"],
     "shown": {"velocity": 0.1, "angles_deg": [30]},
     "accuracy": {"experiments": [NAME], "samples": 1, "twins": {"study": {}, "links": {"corrected_links": True}}},
 }  # fmt: skip
@@ -159,11 +160,14 @@ def test_the_map_s_prediction_depends_on_v_minus_along_the_normal_alone(robot, e
     assert abs(evaluated.map_links[1]) < 1e-12
 
 
-def test_v_minus_is_a_polynomial_s_slope_at_the_impact():
+def test_v_minus_is_a_line_s_slope_and_its_error_what_noise_makes_of_it():
     since = np.linspace(-0.06, -0.001, 60)
-    position = np.column_stack([1.0 + 0.2 * since + 3.0 * since**2, -0.1 * since])
-    velocity, se = pre_impact_velocity(since, position, 2)
+    line = np.column_stack([1.0 + 0.2 * since, -0.1 * since])
+    velocity, se = pre_impact_velocity(since, line)
     assert velocity == pytest.approx([0.2, -0.1], abs=1e-10) and (se < 1e-8).all()
+    noisy = line[:, :1] + np.random.default_rng(1).normal(0.0, 1e-5, (60, 400))
+    velocities, errors = pre_impact_velocity(since, noisy)
+    assert velocities.std() == pytest.approx(errors.mean(), rel=0.15)
 
 
 def test_bending_is_quadratic_in_speed_and_vanishes_for_stiff_joints(robot, twin):
@@ -181,6 +185,7 @@ def test_bending_is_quadratic_in_speed_and_vanishes_for_stiff_joints(robot, twin
 def test_relative_errors_are_the_paper_s():
     assert relative_error(0.094, 0.096) == pytest.approx(2.0 * 0.002 / 0.190)
     assert relative_error(0.1, 0.2) == relative_error(0.2, 0.1)
+    assert np.isnan(relative_error(0.0, 0.0))
 
 
 def sampled(twin: str, experiment: str, errors: list[float]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arm_for_tests import CONFIG
-from contactid.arm.identify.impact_time import _Problem, detect_impact, fit_impact
+from contactid.arm.identify.impact_time import _Problem, detect_impact
 from contactid.core.errors import ContactIdError
 
 OPTIONS = CONFIG["fit"]["impact"]
@@ -45,8 +45,6 @@ def test_the_impact_is_timed_within_its_standard_error():
 def test_clean_recordings_are_timed_exactly(moment, scale):
     found = detect_impact(TIME, recording(moment, noise=0.0, scale=scale), OPTIONS)
     assert found.time == pytest.approx(moment, abs=1e-6)
-    assert found.post_velocity == pytest.approx(scale * POST, abs=1e-6)
-    assert found.pre_velocity == pytest.approx(scale * (POST + MODES.real.sum(axis=1)), abs=1e-6)
 
 
 def test_quantised_positions_are_timed_within_a_millisecond():
@@ -58,15 +56,6 @@ def test_quantised_positions_are_timed_within_a_millisecond():
 def test_the_height_alone_is_enough_to_find_an_impact():
     found = detect_impact(TIME, recording(0.4004, seed=3)[:, 1:], OPTIONS | {"modes": 1})
     assert abs(found.time - 0.4004) < 5e-3
-
-
-def test_the_covariance_of_v_plus_holds_the_impact_time_s():
-    errors, ses = [], []
-    for seed in range(12):
-        fit = fit_impact(TIME[340:551], recording(0.4003, seed=seed)[340:551], 0.4, 2e-3, modes=2)
-        errors.append(fit.post_velocity - POST)
-        ses.append(np.sqrt(np.diag(fit.post_covariance)))
-    assert np.std(errors, axis=0) == pytest.approx(np.median(ses, axis=0), rel=0.5)
 
 
 def test_slopes_of_the_search_are_derivatives_of_its_cost():

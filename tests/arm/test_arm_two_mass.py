@@ -149,15 +149,11 @@ def test_an_impact_jumps_by_the_impact_map_and_conserves_momentum():
     assert after[[0, 1, 2, 5]] == pytest.approx(before[[0, 1, 2, 5]], abs=1e-12)
 
 
-@given(st.floats(0.1, 20.0), st.floats(0.1, 20.0), st.floats(-5.0, -0.1), st.floats(-5.0, 5.0))
-def test_the_prediction_is_the_impact_map_of_two_bodies(m0, robot, velocity, environment):
+@given(st.floats(0.1, 20.0), st.floats(0.1, 20.0), st.floats(-5.0, -0.1))
+def test_the_prediction_is_the_impact_map_of_two_bodies(m0, robot, velocity):
     system = replace(TABLE_I, m0=m0, m1=0.3 * robot, m2=0.7 * robot)
-    mapped = impact_map(
-        np.diag([m0, robot]), np.array([-1.0, 1.0]), np.array([environment, velocity])
-    )
-    assert mapped == pytest.approx(
-        [impact_map_velocity(system, velocity, environment)] * 2, abs=1e-12
-    )
+    mapped = impact_map(np.diag([m0, robot]), np.array([-1.0, 1.0]), np.array([0.0, velocity]))
+    assert mapped == pytest.approx([impact_map_velocity(system, velocity)] * 2, abs=1e-12)
 
 
 def test_model_c_after_the_impact_is_the_prediction_and_the_common_momentum():

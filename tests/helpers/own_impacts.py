@@ -44,9 +44,10 @@ KINDS = (
     "soft base",
     "noisy encoders",
     "viscous friction",
+    "both frictions",
 )
-#: No method, interval or refusal was chosen on these.
-SEEDS = range(600, 612)
+#: No method, interval or refusal was chosen on these, nor on the last kind.
+SEEDS = range(900, 912)
 TABLE = ROOT / "workflow/resources/own_impacts.csv"
 # direction (deg) whose stated posture an arm has, by the direction that its tip falls in
 _POSTURE_OF = {30: 53, 60: 70, 90: 90}
@@ -58,6 +59,11 @@ _NOISE, _RESOLUTION = CONFIG["twin"]["noise"], CONFIG["twin"]["resolution"]  # r
 # from a share of _FRICTION_LEFT.
 _FRICTION = np.array([11.0, 11.0, 9.0, 9.0, 5.0, 5.0, 5.0])
 _FRICTION_LEFT = (0.02, 0.2)
+_SHARES = {
+    "joint friction": (1.0, 0.0),
+    "viscous friction": (0.0, 1.0),
+    "both frictions": (0.2, 0.5),
+}  # of the dry and of the viscous one
 _AS_DRY = 0.5  # rad/s, of joints that viscous friction brakes as hard as the dry one; they reach it
 
 
@@ -86,9 +92,10 @@ def simulated(kind: str, seed: int, folder: Path) -> Recorded:
     angle = np.deg2rad(nominal)
     velocity = speed * np.array([np.cos(angle), -np.sin(angle)])
     arm = FlexibleArm(robot, drives, TABLE_HEIGHT, pressing)
-    part = random.uniform(*_FRICTION_LEFT) if "friction" in kind else 0.0
-    friction = part * _FRICTION * (kind == "joint friction")
-    viscous_friction = part * _FRICTION / _AS_DRY * (kind == "viscous friction")
+    part = random.uniform(*_FRICTION_LEFT) if kind in _SHARES else 0.0
+    dry, viscous = _SHARES.get(kind, (0.0, 0.0))
+    friction = dry * part * _FRICTION
+    viscous_friction = viscous * part * _FRICTION / _AS_DRY
     case = {
         "joints": _joints(robot, arm, friction, viscous_friction),
         "tip": robot.model.frames[robot.tip].placement.translation.tolist(),

@@ -57,9 +57,7 @@ STORED["arm_accuracy"] = {
         "robot": ARM["robot"],
         "twin": ARM["twin"],
         "twins": ARM_ACCURACY["twins"],
-        **{
-            key: ARM["fit"][key] for key in ("window", "before", "pre_degree", "impact")
-        },
+        **{key: ARM["fit"][key] for key in ("window", "before", "impact")},
     },
     "key": ["twin", "experiment", "sample", "method"],
     "value": "error_x",

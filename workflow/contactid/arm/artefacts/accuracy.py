@@ -18,11 +18,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from contactid.arm.identify.accuracy import CHOSEN_ON, HELD_OUT
+from contactid.arm.identify.methods import NORMAL
 from contactid.arm.identify.reconstruction import COMPONENTS
 from contactid.output import style
 from contactid.output.stored import read_stored
 
-_TWO_SIDED = 1.959964  # standard deviations that hold 95 % of a normal distribution
 _GROUPS = {
     CHOSEN_ON: ("the twin that methods were chosen on", style.MEASURED),
     HELD_OUT: ("twins of another seed, other drives, other links", style.RELEASE),
@@ -84,7 +84,7 @@ def accuracy_table(samples: pd.DataFrame) -> pd.DataFrame:
     ):
         good = part.dropna(subset=["error"])
         error, by_recording = good["error"], good.groupby("recording")
-        within = _TWO_SIDED * good["se"]
+        within = NORMAL * good["se"]
         row = {
             "twin": twin, "method": method, "component": component,
             "recordings": part["recording"].nunique(), "samples": len(part),
@@ -121,7 +121,7 @@ def accuracy_points(samples: pd.DataFrame) -> pd.DataFrame:
     for (method, component, twin), part in pd.concat([samples, alone]).groupby(
         ["method", "component", "twin"], sort=False
     ):
-        covered = (part["error"].abs() <= _TWO_SIDED * part["se"]).mean()
+        covered = (part["error"].abs() <= NORMAL * part["se"]).mean()
         points.append(
             {
                 "method": method, "component": component, "twin": twin,

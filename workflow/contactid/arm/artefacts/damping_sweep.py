@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from contactid.arm.artefacts.two_mass import (
+    FINE,
     LOOKS,
     NAMES,
     QUIET,
@@ -46,6 +47,7 @@ from contactid.output import style
 from contactid.output.tables import read_csv, write_exact
 
 CONVERGED_AFTER = 0.1  # s; the paper's "about 100 ms"
+_LOOKED_AT = 1e-4  # s, between instants at which a motion is looked at for settling
 _DECIMALS = 9  # what is smaller is rounding, and differs between machines
 _WINDOWS = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
 _SETTLED_AFTER = 100.0  # ms, the paper's
@@ -203,7 +205,7 @@ def rigid_velocity(motion: TwoMassMotion, times: np.ndarray) -> np.ndarray:
     return -motion.system.pushing_force * np.asarray(times, dtype=float) / motion.system.total_mass
 
 
-def settling(motion: TwoMassMotion, resolution: float = 1e-4) -> tuple[float, float]:
+def settling(motion: TwoMassMotion) -> tuple[float, float]:
     """How the velocity of m2 settles to the rigid one.
 
     Returns
@@ -211,12 +213,10 @@ def settling(motion: TwoMassMotion, resolution: float = 1e-4) -> tuple[float, fl
     time : from the impact until v2 stays within 2 % of the rigid velocity, s; NaN if it never does
     late : largest departure relative to the rigid velocity from 100 ms after the impact on; NaN
         without such times
-
-    ``resolution`` is that of the instants looked at, s.
     """
-    times = np.arange(motion.impact_time, motion.duration, resolution)
+    times = np.arange(motion.impact_time, motion.duration, _LOOKED_AT)
     departure = np.abs(motion.states(times)[:, 5] / rigid_velocity(motion, times) - 1.0)
-    late = departure[round(CONVERGED_AFTER / resolution) :]
+    late = departure[round(CONVERGED_AFTER / _LOOKED_AT) :]
     outside = np.flatnonzero(departure > SETTLED)
     settled = 0.0
     if len(outside):
@@ -225,16 +225,14 @@ def settling(motion: TwoMassMotion, resolution: float = 1e-4) -> tuple[float, fl
     return settled, float(late.max()) if len(late) else float("nan")
 
 
-def distance_between(
-    one: TwoMassMotion, other: TwoMassMotion, span: float, resolution: float = 2e-5
-) -> np.ndarray:
+def distance_between(one: TwoMassMotion, other: TwoMassMotion, span: float) -> np.ndarray:
     """(3,) root mean square difference of the velocities of m0, m1, m2 over ``span`` s after the
     impact, m/s.
 
     The mean is by the midpoint rule, since at the impact itself a hard contact has jumped and a
     compliant one hasn't.
     """
-    times = max(one.impact_time, other.impact_time) + np.arange(0.5 * resolution, span, resolution)
+    times = max(one.impact_time, other.impact_time) + np.arange(0.5 * FINE, span, FINE)
     difference = one.states(times)[:, 3:] - other.states(times)[:, 3:]
     return np.asarray(np.sqrt((difference**2).mean(axis=0)))
 

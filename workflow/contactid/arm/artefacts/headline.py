@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contactid.arm.rigid.postures import fitted_ratio, nearest_direction
-from contactid.arm.rigid.printed_table import LABELS, copied_rows, printed_table
+from contactid.arm.rigid.printed_table import LABELS, copied_rows, printed_table, relative_error
 from contactid.output import style
 from contactid.output.tables import read_csv
 
@@ -82,7 +82,7 @@ def headline_table(printed: pd.DataFrame) -> pd.DataFrame:
         vx_plus_fit=by_fit,
         vz_plus_fit=normal,
         signed_error=by_map - by_fit,
-        relative_error=2.0 * np.abs(by_map - by_fit) / np.abs(by_map + by_fit),
+        relative_error=relative_error(by_map, by_fit),
         vz_plus_lean=lean * by_fit,
     )
     return pd.concat([table, pd.DataFrame(found)], axis=1)

@@ -18,10 +18,9 @@ gamma_k + i omega_k``,
 
 ``z_k = A_k e^{i phi_k}`` (arm paper, eq. 7): continuous, with a continuous velocity. Several
 positions share the impact time and the poles, each has its own coefficients, so only t_i and the
-poles are searched (variable projection, as in
-:mod:`contactid.arm.identify.modal_search`). Positions have white noise: ordinary least squares is
-    efficient, and its
-Jacobian gives the covariance of t_i, v- and v+ together.
+poles are searched (variable projection, as in :mod:`contactid.arm.identify.modal_search`).
+Positions have white noise: ordinary least squares is efficient, and its Jacobian gives the standard
+error of t_i.
 
 The height alone leaves the time open by a millisecond or more, since a second mode's phase imitates
 a shift; together with the motion along the table, two modes determine it well.
@@ -56,20 +55,10 @@ _SHIFT = 2.0  # samples, of two of the fit's starts from the scan's answer
 
 @dataclass(frozen=True)
 class ImpactFit:
-    """The fit of d positions around an impact.
-
-    Attributes
-    ----------
-    time, time_se : of the impact and its standard error, s
-    pre_velocity, post_velocity : (d,) v- and v+, m/s for positions in m
-    post_covariance : (d, d) of v+, the impact time's uncertainty in it
-    """
+    """When an impact was, and the standard error, s."""
 
     time: float
     time_se: float
-    pre_velocity: np.ndarray
-    post_velocity: np.ndarray
-    post_covariance: np.ndarray
 
 
 def fit_impact(
@@ -97,7 +86,7 @@ def fit_impact(
         start = np.clip(_start(problem, moment, modes), low, high)
         found.append(least_squares(problem.rest, start, jac=problem.slopes, bounds=(low, high), x_scale="jac",
                                    xtol=1e-12, ftol=1e-13, gtol=1e-14, max_nfev=100))  # fmt: skip
-    return _described(problem, min(found, key=lambda one: one.cost), mixing)
+    return _described(problem, min(found, key=lambda one: one.cost).x)
 
 
 @dataclass(frozen=True)
@@ -166,34 +155,17 @@ def _start(problem: _Problem, moment: float, modes: int) -> np.ndarray:
     return np.array([(moment - problem.near) / _TIME, *parts_of(poles)])
 
 
-def _described(problem: _Problem, best: OptimizeResult, mixing: np.ndarray) -> ImpactFit:
-    point = np.asarray(best.x)
+def _described(problem: _Problem, point: np.ndarray) -> ImpactFit:
     columns = problem.design(point)[0]
     _, beta, rest = problem.solved(point)
-    p, channels = beta.shape
-    jacobian = np.column_stack(
-        [
-            np.kron(columns, np.eye(channels)),
-            problem.full_slopes(point, beta).reshape(-1, len(point)),
-        ]
-    )
-    inverse = scaled_inverse(jacobian)
+    channels = np.eye(beta.shape[1])
+    by_point = problem.full_slopes(point, beta).reshape(-1, len(point))
+    jacobian = np.column_stack([np.kron(columns, channels), by_point])
+    of_time = _TIME * scaled_inverse(jacobian)[beta.size]  # by every sample
     variance = float((rest**2).sum()) / max(rest.size - jacobian.shape[1], 1)
-    wanted = np.zeros((2 * channels + 1, jacobian.shape[1]))
-    pre, post = np.zeros((1, p)), np.zeros((1, p))
-    pre[0, 1], post[0, 1], post[0, _LEAD::2] = 1.0, 1.0, -1.0
-    wanted[:channels, : p * channels] = np.kron(pre, mixing)
-    wanted[channels:-1, : p * channels] = np.kron(post, mixing)
-    wanted[-1, p * channels] = _TIME
-    response = wanted @ inverse
-    covariance = variance * response @ response.T
-    real = beta @ mixing.T
     return ImpactFit(
         time=problem.near + _TIME * float(point[0]),
-        time_se=float(np.sqrt(covariance[-1, -1])),
-        pre_velocity=real[1],
-        post_velocity=real[1] - real[_LEAD::2].sum(axis=0),
-        post_covariance=covariance[channels:-1, channels:-1],
+        time_se=float(np.sqrt(variance * (of_time @ of_time))),
     )
 
 

@@ -26,7 +26,8 @@ disagree, the rigid response is no line, and there is no answer: a controller mo
 **Dry friction** is a constant torque as long as a joint moves on: a part of the line's slope. Where
 the first joint stops, friction holds it, the arm has one joint fewer and vibrates otherwise. So
 models are fitted up to there. How hard the arm is braked during its first swing isn't known, so the
-interval has what the slope does in half a period.
+interval has what the slope does in half a period. Viscous friction stops a joint as well, but
+doesn't hold it: where models up to there have no answer, the whole window may have one.
 """
 
 from __future__ import annotations
@@ -49,9 +50,10 @@ _PARTS = (2.0 / 3.0, 5.0 / 6.0, 1.0)
 _MODES = (1, 2)
 _FEWEST = 3  # admissible models, of six: two may agree by chance
 # Of the approach speed: what admissible models miss by together. The posture's change bends the
-# rigid response, and a controller that switches some milliseconds late pushes on: v_x+. A force
-# that presses the tip down bends the joints, which encoders at the motors see as sinking: v_z+.
-_MISSED_ALONG, _MISSED_NORMAL = 0.03, 0.05
+# rigid response, and a controller that switches up to 8 ms late pushes on (by up to 0.05 on
+# MuJoCo's arms): v_x+. A force that presses the tip down bends the joints, which encoders at the
+# motors see as sinking: v_z+.
+_MISSED = 0.05
 # Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up
 # to about that speed.
 _LARGEST_MODE = 3.0
@@ -60,9 +62,9 @@ _FIRST_SWING = 0.02
 _UNDAMPED = 1.001 * HIGH[0]  # 1/s, the bound that the search has for a mode that doesn't decay
 # The scan finds an impact to some samples, whatever a fit of it says whose vibration is vague.
 _TIMING = 3.0
-# Of the approach speed: half of an interval of v_x+ that still is an answer; the impact changes v_x
-# by half that speed.
-WIDEST = 0.1
+# Of the approach speed: half of an interval of v_x+ that still is an answer. The impact changes v_x
+# by half that speed or more; a quarter of this change may be open.
+WIDEST = 0.125
 _DISAGREE = (
     "Record an arm whose joints move on freely after the impact, or compensate their friction"
 )
@@ -82,6 +84,7 @@ class Window:
     impact_time, impact_time_se : s
     noise_covariance : (d, d) of the positions at one instant, up to a factor
     stop : s since the impact, when the first joint that moves the tip stops
+    is_held : whether such a joint rests at the window's end, as dry friction makes it
     """
 
     time: np.ndarray
@@ -92,6 +95,7 @@ class Window:
     impact_time_se: float
     noise_covariance: np.ndarray
     stop: float = np.inf
+    is_held: bool = False
 
     @property
     def step(self) -> float:
@@ -139,10 +143,10 @@ def z_first(window: Window, modes: int, noise: str) -> tuple[ModalFit, ModalFit]
     return fit_modes(time, x, x_before, pre_velocity_se=x_se, **given, **how), of_z
 
 
-def at_once(window: Window, modes: int, offset: str = FREE) -> tuple[ModalFit, ...]:
+def at_once(window: Window, modes: int) -> tuple[ModalFit, ...]:
     """Fits of all velocities with shared poles, positions having the white noise."""
     return fit_modes_jointly(
-        window.time, window.velocity, window.pre_velocity, modes=modes, offset=offset, noise=DIFFERENCED,
+        window.time, window.velocity, window.pre_velocity, modes=modes, offset=FREE, noise=DIFFERENCED,
         noise_covariance=window.noise_covariance, pre_velocity_se=window.pre_velocity_se, **_how(window),
     )  # fmt: skip
 
@@ -208,19 +212,27 @@ class Agreement:
         return np.median(self.each, axis=0)
 
 
-def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> Agreement:
+def agreement(window: Window, normal: np.ndarray, asked: int) -> Agreement:
     """What admissible models agree on; ``normal`` (d,) as of :func:`without_normal_velocity`.
 
-    ``missed``, of the approach speed, is what all models miss by together. Of the d velocities the
-    first ``asked`` have to have an interval that is an answer.
+    Of the d velocities the first ``asked`` have to have an interval that is an answer.
 
     Raises
     ------
     ContactIdError
         Where too few models are admissible, or they disagree.
     """
+    try:
+        return _agreement_until(window, min(window.stop, window.time[-1]), normal, asked)
+    except ContactIdError:
+        if window.is_held or window.stop > window.time[-1]:
+            raise
+    return _agreement_until(window, window.time[-1], normal, asked)
+
+
+def _agreement_until(window: Window, end: float, normal: np.ndarray, asked: int) -> Agreement:
+    """The agreement of models that are fitted up to a time, s since the impact."""
     window = replace(window, impact_time_se=min(window.impact_time_se, _TIMING * window.step))
-    end = min(window.stop, window.time[-1])
     models: list[tuple[ModalFit, ...]] = []
     points: list[np.ndarray] = []
     for part in _PARTS:
@@ -244,7 +256,7 @@ def agreement(window: Window, normal: np.ndarray, missed: float, asked: int) -> 
             _DISAGREE,
         )
     each = np.array(points)
-    half = _half_width(each, models, missed * window.speed)
+    half = _half_width(each, models, window.speed)
     widest = half[:asked].max() / window.speed
     if widest > WIDEST:
         raise ContactIdError(
@@ -260,16 +272,18 @@ def _said(window: Window) -> str:
     """Of an arm that friction stops, what a message adds."""
     if window.stop > window.time[-1]:
         return ""
-    return (
-        f"; a joint stops {window.stop / _MILLI:.0f} ms after the impact, as dry friction makes it"
-    )
+    return f"; a joint stops {window.stop / _MILLI:.0f} ms after the impact, as friction makes it"
 
 
-def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], missed: float) -> np.ndarray:
-    """(d,) of velocities (k, d): their range, the noise, what all models miss by, and braking."""
+def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], speed: float) -> np.ndarray:
+    """(d,) of velocities (k, d): their range, the noise, what all models miss by, and braking.
+
+    ``speed`` of the approach, m/s.
+    """
     errors = np.array([_velocities(fits)[1] for fits in models])
     # the surest model's: what the others don't know is in the range
     noise = NORMAL * errors.min(axis=0)
+    missed = _MISSED * speed
     slopes = np.array([[fit.slope for fit in fits] for fits in models])
     braking = _FIRST_SWING * np.median(slopes, axis=0)
     return np.sqrt(np.ptp(found, axis=0) ** 2 + noise**2 + missed**2 + braking**2)
@@ -302,9 +316,9 @@ def admissible(window: Window) -> Answer:
     ContactIdError
         As :func:`agreement`.
     """
-    found = agreement(window, np.array([0.0, 1.0]), _MISSED_ALONG, asked=1)
+    found = agreement(window, np.array([0.0, 1.0]), asked=1)
     as_fitted = np.array([_velocities(fits)[0] for fits in found.models])
-    of_normal = _half_width(as_fitted, found.models, _MISSED_NORMAL * window.speed)[1]
+    of_normal = _half_width(as_fitted, found.models, window.speed)[1]
     velocity = np.array([found.velocity[0], np.median(as_fitted[:, 1])])
     half = np.array([found.half_width[0], of_normal])
     nearest = int(np.argmin(np.abs(found.each[:, 0] - velocity[0])))
@@ -323,7 +337,7 @@ def joints(window: Window, jacobian_n: np.ndarray) -> Answer:
     ContactIdError
         As :func:`agreement`.
     """
-    found = agreement(window, jacobian_n, _MISSED_ALONG, asked=len(jacobian_n))
+    found = agreement(window, jacobian_n, asked=len(jacobian_n))
     return Answer(found.velocity, found.half_width / NORMAL, found.models[-1])
 
 

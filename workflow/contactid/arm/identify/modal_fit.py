@@ -101,9 +101,6 @@ class ModalFit:
     amplitude, phase : (m,) A >= 0 (m/s) and phi (rad) of the poles
     pole_covariance : (2 m, 2 m) of gamma_1, omega_1, gamma_2, ...
     residual_rms : of the velocities, m/s
-    noise_sd : estimated sd of the white noise: of velocities (m/s) or, where differenced, of
-        positions (m)
-    cost : sum of whitened squares of the whole fit (all channels of a joint one)
     converged : the search's best minimum satisfies the first-order conditions
     at_bound : a pole lies on a bound
     """
@@ -119,8 +116,6 @@ class ModalFit:
     phase: np.ndarray
     pole_covariance: np.ndarray = field(repr=False)
     residual_rms: float
-    noise_sd: float
-    cost: float
     converged: bool
     at_bound: bool
 
@@ -257,9 +252,7 @@ def fit_modes_jointly(
             by_pre_velocity=float(by_pre[d, d]), by_impact_time=float(by_time[d]), slope=float(real[0, d]),
             poles=best, amplitude=np.abs(wave[:, d]), phase=np.angle(wave[:, d]),
             pole_covariance=of_poles, residual_rms=float(np.sqrt((rest[:, d] ** 2).mean())),
-            noise_sd=float(np.sqrt(variance * (mixing @ mixing.T)[d, d])), cost=cost,
-            converged=converged,
-            at_bound=fitted and _at_bound(best),
+            converged=converged, at_bound=fitted and _at_bound(best),
         )
         for d in range(channels)
     )  # fmt: skip

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import linregress
 
 from contactid.arm.identify.impact_time import ImpactFit, detect_impact
 from contactid.arm.identify.methods import METHODS, Answer, Window, joints
@@ -34,6 +35,10 @@ _POSTURE_DEGREE = 2  # of the polynomial for the joints' positions before the im
 _SWING = 0.03  # s, over which a joint's mean rate is taken: half a period of 17 Hz or more
 # Of the approach speed: a joint that moves the tip slower than this tells nothing by stopping
 _MOVES = 0.1
+_REST = 0.05  # s, at the window's end: a period of 20 Hz, over which a vibration moves nothing
+# Of a joint's rate behind the impact: one that is slower at the end rests, held by dry friction.
+# MuJoCo's joints, held, creep at up to 0.06; viscous friction leaves twice as much, mostly.
+_AT_REST = 0.1
 # rad; a tip this near to x, or to the direction that was looked along, needs no second look
 _ASIDE = 0.01
 _ON_SAMPLE = 1e-9  # s, by which a sample may precede the impact and still count as behind it
@@ -142,8 +147,12 @@ def evaluate_experiment(
     )
     jacobian = robot.tip_jacobian(joints[0])[list(AXES)]
     window = fit_window(motion, impact.time, impact.time_se, jacobian, block, name)
-    stop = first_stop(time - impact.time, joint_position, jacobian[0], window.speed)
-    window = replace(window, stop=stop)
+    end = impact.time + block["window"]
+    behind = (time >= impact.time) & (time <= end)
+    stop, is_held = first_stop(
+        time[behind] - impact.time, joint_position[behind], jacobian[0], window.speed
+    )
+    window = replace(window, stop=stop, is_held=is_held)
     # the smallest change of the joints' velocities that gives the tip its better known one
     velocity = joints[1] + np.linalg.pinv(jacobian) @ (window.pre_velocity - jacobian @ joints[1])
     answers, failures = {}, {}
@@ -176,7 +185,7 @@ def joint_velocities(
     window = fit_window(
         motion, impact.impact_time, impact.impact_time_se, every_joint, block, recording.name
     )
-    window = replace(window, pre_velocity=found.velocity, stop=impact.stop)
+    window = replace(window, pre_velocity=found.velocity, stop=impact.stop, is_held=impact.is_held)
     return joints(window, robot.tip_jacobian(found.q)[2])
 
 
@@ -222,18 +231,12 @@ def _before(time: np.ndarray, moment: float, block: Mapping[str, Any]) -> np.nda
     return (time >= moment - block["before"]) & (time <= moment)
 
 
-def pre_impact_velocity(
-    since: np.ndarray, position: np.ndarray, degree: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Velocity (d,) at time 0 from positions (n, d) at times (n,) before it, and its standard
+def pre_impact_velocity(since: np.ndarray, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Velocity (d,) of a steady motion through positions (n, d) at times (n,), and its standard
     error, m/s.
     """
-    design = np.vander(since, degree + 1, increasing=True)
-    inverse = np.linalg.pinv(design)
-    coefficients = inverse @ position
-    rest = position - design @ coefficients
-    variance = (rest**2).sum(axis=0) / max(len(since) - degree - 1, 1)
-    return coefficients[1], np.sqrt(variance * (inverse[1] ** 2).sum())
+    lines = [linregress(since, column) for column in position.T]
+    return np.array([one.slope for one in lines]), np.array([one.stderr for one in lines])
 
 
 def fit_window(
@@ -255,9 +258,7 @@ def fit_window(
         )
     inside = (motion.time[:-1] >= begin) & (motion.time[1:] <= end)
     near = _before(motion.time, moment, block)
-    pre, pre_se = pre_impact_velocity(
-        motion.time[near] - moment, motion.position[near], block["pre_degree"]
-    )
+    pre, pre_se = pre_impact_velocity(motion.time[near] - moment, motion.position[near])
     return Window(
         time=motion.mid_time[inside] - moment,
         velocity=motion.velocity[inside],
@@ -271,23 +272,26 @@ def fit_window(
 
 def first_stop(
     since: np.ndarray, joint_position: np.ndarray, along: np.ndarray, speed: float
-) -> float:
-    """When the first joint that moves the tip stops or turns back after an impact, s; inf if none.
+) -> tuple[float, bool]:
+    """When the first joint that moves the tip stops or turns back after an impact, s, inf if none;
+    and whether a joint that moves the tip rests at the end.
 
     From positions (n, joints), rad, at times (n,), s since the impact. A joint moves the tip if its
     mean rate behind the impact times ``along`` (joints,), m, its column of the tip's Jacobian, is a
     tenth of the approach's ``speed``, m/s, or more. The mean is taken over what a vibration swings.
     """
-    length = round(_SWING * (len(since) - 1) / float(since[-1] - since[0]))
-    middle = 0.5 * (since[length:] + since[:-length])
-    rate = (joint_position[length:] - joint_position[:-length]) / _SWING
-    behind = rate[middle - 0.5 * _SWING >= 0.0]
-    if not len(behind):
-        return np.inf
-    moves = np.abs(along * behind[0]) >= _MOVES * speed
-    stopped = (moves & (behind * np.sign(behind[0]) <= 0.0)).any(axis=1)
-    later = middle[middle - 0.5 * _SWING >= 0.0]
-    return float(later[np.argmax(stopped)]) if stopped.any() else np.inf
+    samples_per_second = (len(since) - 1) / float(since[-1] - since[0])
+    swing, rest = round(_SWING * samples_per_second), round(_REST * samples_per_second)
+    if len(since) <= max(swing, rest):
+        return np.inf, False
+    middle = 0.5 * (since[swing:] + since[:-swing])
+    rate = (joint_position[swing:] - joint_position[:-swing]) / _SWING
+    at_end = (joint_position[-1] - joint_position[-1 - rest]) / _REST
+    first = rate[0]
+    moves = np.abs(along * first) >= _MOVES * speed
+    is_held = bool((moves & (np.abs(at_end) <= _AT_REST * np.abs(first))).any())
+    stopped = (moves & (rate * np.sign(first) <= 0.0)).any(axis=1)
+    return (float(middle[np.argmax(stopped)]) if stopped.any() else np.inf), is_held
 
 
 def map_velocity(

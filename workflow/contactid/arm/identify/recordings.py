@@ -19,6 +19,7 @@ from contactid.arm.readers.impacts import ArmRecording, iterate_arm_recordings
 from contactid.arm.rigid.heading import turned
 from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.rigid.postures import PLANE_JOINTS
+from contactid.arm.rigid.printed_table import relative_error
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_exact
@@ -141,7 +142,7 @@ def _numbers(answer: Answer, predicted: np.ndarray) -> Row:
         "vz_plus_fit_se": answer.se[1],
         "eta_x": abs(predicted[0] - along),
         "eta_z": abs(predicted[1] - normal),
-        "relative_x": relative_error(float(predicted[0]), float(along)),
+        "relative_x": float(relative_error(predicted[0], along)),
         "modes": len(z.poles),
         "frequency_hz": z.frequency_hz,
         "decay_1_s": z.decay,
@@ -199,11 +200,6 @@ def joint_rows(
         }
         for k in range(len(fit.q))
     ]  # fmt: skip
-
-
-def relative_error(a: float, b: float) -> float:
-    """``2 |a - b| / |a + b|``, as the paper defines it."""
-    return float(2.0 * abs(a - b) / abs(a + b)) if a + b != 0.0 else float("nan")
 
 
 def curves_of(label: Row, fit: ExperimentFit, method: str) -> pd.DataFrame:

@@ -24,7 +24,7 @@ from contactid.core.reading import require_plain
 #: ``arm: fit`` of the default configuration.
 SETTINGS: Mapping[str, Any] = MappingProxyType(
     {
-        "window": 0.15, "before": 0.06, "pre_degree": 1, "motor_inertia": (),
+        "window": 0.15, "before": 0.06, "motor_inertia": (),
         "impact": {"before": 0.06, "bend": 0.02, "after": 0.15, "modes": 2, "slowest": 0.01, "share": 0.2,
                    "significance": 20.0},
     }

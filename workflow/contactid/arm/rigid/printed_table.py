@@ -109,11 +109,16 @@ def printed_statistics(printed: pd.DataFrame) -> tuple[float, float]:
     return 1e3 * float(printed["eta_x"].mean()), relative
 
 
+def relative_error(a: np.ndarray | float, b: np.ndarray | float) -> np.ndarray:
+    """``2 |a - b| / |a + b|``, as the paper defines it; NaN where both are zero."""
+    with np.errstate(invalid="ignore"):
+        return 2.0 * np.abs(np.subtract(a, b)) / np.abs(np.add(a, b))
+
+
 def sliding_errors(predicted: np.ndarray, measured: np.ndarray) -> tuple[float, float]:
-    """Means of ``|a - b|`` in mm/s and of ``2 |a - b| / |a + b|`` in %, for velocities (k,) in m/s."""
-    difference = np.abs(predicted - measured)
-    relative = 2.0 * difference / np.abs(predicted + measured)
-    return 1e3 * float(difference.mean()), 100.0 * float(relative.mean())
+    """Means of ``|a - b|`` in mm/s and of :func:`relative_error` in %, for velocities (k,) in m/s."""
+    off = np.abs(predicted - measured)
+    return 1e3 * float(off.mean()), 100.0 * float(relative_error(predicted, measured).mean())
 
 
 def _exchange_labels(printed: pd.DataFrame, found: pd.DataFrame, reasons: list[list[str]]) -> None:

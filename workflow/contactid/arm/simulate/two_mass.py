@@ -105,17 +105,13 @@ class TwoMass:
         return self.m0 / (self.m0 + self.m1)
 
 
-def impact_map_velocity(
-    system: TwoMass, pre_velocity: float, environment_velocity: float = 0.0
-) -> float:
-    """Common velocity after an inelastic impact of the rigid robot on m0 (eq. 5 for two bodies on a
-    line), m/s.
+def impact_map_velocity(system: TwoMass, pre_velocity: float) -> float:
+    """Common velocity after an inelastic impact of the rigid robot on m0 at rest (eq. 5 for two
+    bodies on a line), m/s.
 
-    ``pre_velocity`` is that of the robot, m1 + m2, right before, ``environment_velocity`` that of
-    m0, m/s.
+    ``pre_velocity`` is that of the robot, m1 + m2, right before, m/s.
     """
-    robot = system.m1 + system.m2
-    return (robot * pre_velocity + system.m0 * environment_velocity) / (robot + system.m0)
+    return (system.m1 + system.m2) * pre_velocity / system.total_mass
 
 
 @dataclass(frozen=True)
