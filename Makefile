@@ -7,8 +7,6 @@ ifeq ($(origin DATA_MIRROR),undefined)
 DATA_MIRROR := $(wildcard ../shared/data)
 endif
 PEERS := mujoco drake pybullet
-# The index with PyTorch's CPU builds, if pip isn't set up for it: on Linux the general build brings gigabytes of CUDA.
-TORCH_INDEX ?=
 RUN ?= default
 RUNS ?= results/default
 REPORT ?= report
@@ -25,7 +23,7 @@ LOCKS ?= requirements development
 # What users name may hold any character: it goes to the commands as it was typed, by the environment, and tools/words.py
 # puts it into their words ({RUN}, {THROWS:words}). No recipe has its text.
 NAMED := ACCOUNT BODY BOX BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR DIRECTION FILE FORCE FOURTU_URL HOURS HULL NAME NOISE OBJECT OFFLINE \
-	ONLY OPTIONS PAGE PARTITION PARTS RECOMPUTE RECORDING RECORDINGS REPORT ROBOT RUN RUNS SEED STUDY SURFACE THROWS TORCH_INDEX TOSSES \
+	ONLY OPTIONS PAGE PARTITION PARTS RECOMPUTE RECORDING RECORDINGS REPORT ROBOT RUN RUNS SEED STUDY SURFACE THROWS TOSSES \
 	TRIALS UNSANDBOXED UPDATE WORKERS
 $(foreach name,$(NAMED),$(eval override $(name) := $$(value $(name))))
 export $(NAMED)
@@ -40,7 +38,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 	$(if $(OFFLINE),'offline={OFFLINE}')
 
 .DEFAULT_GOAL := run
-.PHONY: run public 4tu full benchmark tactile dry-run why \
+.PHONY: run public 4tu full benchmark dry-run why \
 	toss predict identify impact estimate slip inspect \
 	data lock \
 	check compare report bundle verify \
@@ -56,7 +54,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 run: env ## the default run, offline; STUDY=planar runs one study
 	$(SNAKEMAKE) --config $(STUDIES)
 
-public: env ## real data: tosses of a cube, throws of a square, impacts of an ellipse, landings of a biped
+public: env ## real data: tosses of a cube, throws of a square, impacts of an ellipse, landings of a biped, a payload at a wrist
 	$(SNAKEMAKE) --configfile config/public.yaml $(SOURCES) $(STUDIES)
 
 4tu: env ## the papers' own recordings from 4TU.ResearchData (after make lock); STUDY=arm the arm's
@@ -67,9 +65,6 @@ full: env ## many noise samples in the planar, the arm and the in-hand study: ho
 
 benchmark: env peers ## the ContactNets cube with all simulators, other splits and fewer tosses
 	$(SNAKEMAKE) --configfile config/public.yaml config/benchmark.yaml $(SOURCES)
-
-tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in their own environment
-	$(SNAKEMAKE) --configfile config/tactile.yaml
 
 dry-run: env ## what a default run would still do; STUDY=planar that of one study
 	$(SNAKEMAKE) --dry-run --config $(STUDIES)
@@ -265,11 +260,6 @@ $(VENV)/.ready: envs/build.lock $(LOCKS:%=envs/%.lock)
 	@$(PYTHON) -m venv $(VENV)
 	@$(call install,$(VENV),-r envs/build.lock)
 	@$(call install,$(VENV),--no-binary connection-pool --no-build-isolation $(LOCKS:%=-r envs/%.lock))
-	@touch $@
-
-$(VENV)-torch/.ready: envs/torch.lock
-	$(PYTHON) -m venv $(VENV)-torch
-	$(call install,$(VENV)-torch,$(if $(TORCH_INDEX),--extra-index-url "$$TORCH_INDEX") -r envs/torch.lock)
 	@touch $@
 
 $(VENV)-%/.ready: envs/%.lock

@@ -123,10 +123,6 @@ PARTS = {
         "other simulators",
         f"make peers && {PYTEST} tests/tossing/test_peers.py tests/arm/test_impacts_of_mujoco.py",
     ),
-    "torch": Part(
-        "networks with PyTorch",
-        f"make .venv-torch/.ready && {PYTEST} tests/inhand/test_inhand_force_sensing.py",
-    ),
     "ipopt": Part(
         "an ipopt executable beside CasADi's", f"{PYTEST} tests/core/test_solve.py", _ipopt
     ),

@@ -22,15 +22,6 @@ FORCE = pd.DataFrame(
         "angle_improvement": [3.0, 2.8, np.nan],
     }
 )
-NETWORKS = pd.DataFrame(
-    {
-        "model": ["dropout_network", "plain_network"],
-        "share_within_one_sd": [0.7, 0.66],
-        "seconds": [0.4, 0.1],
-        "magnitude_improvement": [2.0, np.nan],
-        "angle_improvement": [2.0, np.nan],
-    }
-)
 FRICTION = pd.DataFrame(
     {
         "object": ["mug", "mustard_bottle", "mustard_bottle", "all", "all"],

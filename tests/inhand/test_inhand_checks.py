@@ -387,11 +387,6 @@ def test_an_edit_of_an_estimator_or_a_simulator_redraws_nothing() -> None:
     assert modules - drawing <= light
 
 
-def test_an_edit_of_the_networks_program_trains_anew() -> None:
-    reached = Fingerprints().reached("contactid.inhand.tactile.training:write_predictions")
-    assert "contactid.inhand.tactile.network:train" in reached
-
-
 def test_no_parameter_is_forgotten(folder: Path) -> None:
     for name in APPENDIX_TABLES.values():
         assert set(PARAMETER_COLUMNS) <= set(read_csv(folder / f"tables/{name}.csv").columns)

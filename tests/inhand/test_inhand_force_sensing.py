@@ -22,21 +22,16 @@ from contactid.inhand.simulate.electrode_sensor import (
     simulate_sessions,
     surface_point,
 )
-from contactid.inhand.tactile import training
 from contactid.inhand.tactile.accuracy import (
     LEVELS,
-    accuracy_table,
     calibration_curve,
     magnitude_and_angle,
     scale_of,
     share_within,
 )
-from contactid.inhand.tactile.network import REPEATS, least_seconds, write_request
 from contactid.inhand.tactile.regression import fit_bayesian_features, fit_linear
 from contactid.inhand.tactile.training import (
     simulated_samples,
-    torch_python,
-    train_network,
     write_predictions,
 )
 from contactid.output import style
@@ -45,8 +40,6 @@ ONE_SD_SHARE = 2.0 * norm.cdf(1.0) - 1.0
 BLOCK = {
     "models": ["bayesian_features", "linear"], "sessions": {"training": 8, "validation": 3, "test": 3}, "samples": 80,
     "sample_rate": 10.0, "noise": 0.005, "drift": 0.003, "features": 100,
-    "network": {"hidden": 16, "dropout": 0.1, "masks": 4, "learning_rate": 0.01, "batch": 64, "longest": 5,
-                "patience": 3},
     "training_seeds": [1, 2], "least_force": 0.5, "shown_session": 1, "seed": 3,
 }  # fmt: skip
 
@@ -209,111 +202,3 @@ def test_a_session_that_is_not_there_is_named(tmp_path):
     write_predictions(BLOCK, kept)
     with pytest.raises(ContactIdError, match="test session 3 of 3"):
         forces_and_calibration(kept, BLOCK | {"shown_session": 3})
-
-
-def test_a_missing_environment_names_its_remedy(monkeypatch, tmp_path):
-    monkeypatch.setenv("CONTACTID_TORCH_PYTHON", str(tmp_path / "python"))
-    with pytest.raises(ContactIdError, match="make tactile or set CONTACTID_TORCH_PYTHON"):
-        torch_python()
-
-
-def test_a_network_is_told_its_settings_and_not_what_it_is_judged_by(tmp_path):
-    samples = {f"{part}_{kind}": np.random.default_rng(0).normal(size=(4, 3))
-               for part in ("training", "validation", "test") for kind in ("signals", "force")}  # fmt: skip
-    write_request(
-        tmp_path / "request.npz", "plain_network", 5, BLOCK["network"] | {"hidden": 7}, samples
-    )
-    with np.load(tmp_path / "request.npz") as file:
-        assert int(file["option_hidden"]) == 7 and str(file["network"]) == "plain_network"
-        assert "test_force" not in file.files  # the program never sees what it is judged by
-
-
-def as_python(monkeypatch, path, program):
-    """Let a program stand for the Python that PyTorch is in."""
-    path.write_text(program)
-    path.chmod(0o755)
-    monkeypatch.setenv("CONTACTID_TORCH_PYTHON", str(path))
-
-
-def test_what_a_network_answers_is_read_back(monkeypatch, tmp_path):
-    samples = {f"{part}_{kind}": np.zeros((4, 3)) for part in ("training", "validation", "test")
-               for kind in ("signals", "force")}  # fmt: skip
-    found = {
-        f"{part}_{kind}": np.ones((4, 3))
-        for part in ("validation", "test")
-        for kind in ("mean", "sd")
-    }
-    np.savez(tmp_path / "kept.npz", **found, epochs=3, seconds=0.5)
-    as_python(monkeypatch, tmp_path / "python", f"#!/bin/sh\ncp {tmp_path}/kept.npz $4\n")
-    answer = train_network("plain_network", 1, BLOCK["network"], samples)
-    assert answer["epochs"] == 3 and (answer["test_sd"] == 1.0).all()
-    np.savez(tmp_path / "kept.npz", **found | {"test_sd": np.full((4, 3), np.nan)}, epochs=3)
-    with pytest.raises(ContactIdError, match="no finite test_sd"):
-        train_network("plain_network", 1, BLOCK["network"], samples)
-
-
-def test_a_program_that_fails_is_reported_in_one_line(monkeypatch, tmp_path):
-    as_python(
-        monkeypatch, tmp_path / "python", "#!/bin/sh\necho 'ERROR no such thing.' >&2\nexit 1\n"
-    )
-    samples = {f"{part}_{kind}": np.zeros((4, 3)) for part in ("training", "validation", "test")
-               for kind in ("signals", "force")}  # fmt: skip
-    with pytest.raises(ContactIdError, match=r"training plain_network failed \(no such thing\)"):
-        train_network("plain_network", 1, BLOCK["network"], samples)
-
-
-def test_a_network_s_time_is_that_of_its_fastest_prediction(monkeypatch):
-    clock = iter(np.cumsum([0.0, 3.0, 1.0, 1.0, 1.0, 2.0] + 2 * [0.0, 5.0] + 5 * [0.0]))
-    monkeypatch.setattr("time.process_time", lambda: next(clock))
-    asked = []
-
-    class Model:
-        def predict(self, inputs):
-            asked.append(inputs)
-
-    assert least_seconds(Model(), "inputs") == 1.0
-    assert asked == ["inputs"] * REPEATS
-
-
-def test_times_stand_where_a_network_is_and_nowhere_else(monkeypatch):
-    samples = simulated_samples(BLOCK)
-    answer = {
-        f"{part}_{kind}": samples[f"{part}_force"] + 0.1
-        for part in ("validation", "test")
-        for kind in ("mean",)
-    }
-    answer |= {
-        f"{part}_sd": np.ones_like(samples[f"{part}_force"]) for part in ("validation", "test")
-    }
-    monkeypatch.setattr(
-        training, "train_network", lambda *given: answer | {"epochs": 3, "seconds": 0.25}
-    )
-    found = training.train_models(
-        samples, BLOCK | {"models": ["plain_network", "linear"], "training_seeds": [1]}
-    )
-    assert list(accuracy_table(found, 0.5)["seconds"].fillna(-1.0)) == [0.25, -1.0]
-    without = training.train_models(samples, BLOCK | {"models": ["linear"]})
-    assert "seconds" not in without and "seconds" not in accuracy_table(without, 0.5)
-
-
-def torch_or_skip():
-    try:
-        return torch_python()
-    except ContactIdError:
-        pytest.skip("needs PyTorch's environment (make tactile)")
-
-
-def test_networks_learn_deterministically_and_state_an_uncertainty():
-    torch_or_skip()
-    samples = simulated_samples(BLOCK)
-    options = BLOCK["network"] | {"hidden": 32, "longest": 10, "patience": 10}
-    dropout = [train_network("dropout_network", 1, options, samples) for _ in range(2)]
-    assert (dropout[0]["test_mean"] == dropout[1]["test_mean"]).all()
-    assert (dropout[0]["test_sd"] > 0.0).all() and dropout[0]["test_sd"].std() > 0.0
-    plain = train_network("plain_network", 1, options, samples)
-    for answer in (dropout[0], plain):
-        explained = 1.0 - np.var(samples["test_force"] - answer["test_mean"]) / np.var(
-            samples["test_force"]
-        )
-        assert explained > 0.5
-    assert np.ptp(plain["test_sd"], axis=0).max() == 0.0

@@ -25,7 +25,7 @@ TYPED = {
     "docs/lab/tossing.md": 27,
     "docs/lab/planar.md": 34,
     "docs/lab/arm.md": 49,
-    "docs/lab/inhand.md": 68,
+    "docs/lab/inhand.md": 62,
     "docs/benchmarks.md": 0,
     "docs/cluster.md": 11,
     "docs/robustness.md": 4,

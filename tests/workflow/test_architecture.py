@@ -31,8 +31,8 @@ HEAVY = [
     "casadi",
     "pinocchio",
 ]
-# what runs in an environment with another simulator or with PyTorch, where little else is installed
-ELSEWHERE = ("contactid.tossing.peers.run", "contactid.inhand.tactile.network")
+# what runs in an environment with another simulator, where little else is installed
+ELSEWHERE = ("contactid.tossing.peers.run",)
 
 
 def modules():

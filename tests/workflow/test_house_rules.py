@@ -151,7 +151,6 @@ def test_a_run_needs_no_development_tool_and_both_locks_have_the_same_versions()
         "mujoco",
         "drake",
         "pybullet",
-        "torch",
         "crate",
         "browser",
         "docs",

@@ -17,7 +17,7 @@ from contactid.core.references import resolve
 ROOT = Path(__file__).parents[2]
 CONFIGURATIONS = [
     (), ("config/test.yaml",), ("config/public.yaml",), ("config/4tu.yaml",), ("config/full.yaml",),
-    ("config/tactile.yaml",), ("config/author_plots.yaml",), ("config/public.yaml", "config/benchmark.yaml"),
+    ("config/author_plots.yaml",), ("config/public.yaml", "config/benchmark.yaml"),
 ]  # fmt: skip
 # what the makers of artefacts are told themselves
 AROUND = {"config", "terminal"}  # of every job

@@ -94,8 +94,8 @@ def packages(path: str | Path | None = None) -> dict[str, str]:
 
 
 def other_environments(root: str | Path) -> dict[str, dict[str, str]]:
-    """Packages of the environments beside the main one (``.venv-<name>``), which simulators and
-    PyTorch live in.
+    """Packages of the environments beside the main one (``.venv-<name>``), which simulators live
+    in.
     """
     environments = {}
     for folder in sorted(Path(root).glob(".venv-*")):

@@ -37,14 +37,10 @@ _COLUMNS = (
     "source",
 )
 _NAMES = {
-    "dropout_network": "network, multi-sample dropout",
-    "plain_network": "plain network",
     "bayesian_features": "Bayesian regression on random features",
     "linear": "linear regression",
 }
 _COLOURS = {
-    "dropout_network": style.LINE,
-    "plain_network": style.RELEASE,
     "bayesian_features": style.ACCENT,
     "linear": style.SIMULATED,
 }

@@ -19,7 +19,7 @@ from contactid.core.errors import ContactIdError
 
 LEVELS = np.linspace(0.05, 0.95, 19)
 # each model, and the one without its way to uncertainty that it is compared with
-REFERENCES = {"dropout_network": "plain_network", "bayesian_features": "linear"}
+REFERENCES = {"bayesian_features": "linear"}
 
 
 def share_within(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray, factor: float = 1.0) -> float:
@@ -85,8 +85,6 @@ def scale_on_validation(trained: xr.Dataset) -> float:
 def accuracy_table(predictions: xr.Dataset, least_force: float) -> pd.DataFrame:
     """A row per model and seed: errors, calibration as trained and after scaling, improvement over
     its reference.
-
-    Where a network is among them, ``seconds`` is the CPU time of a prediction of all test forces.
     """
     truth, rows = predictions["test_force"].values, []
     for number in range(predictions.sizes["training"]):
@@ -100,8 +98,7 @@ def accuracy_table(predictions: xr.Dataset, least_force: float) -> pd.DataFrame:
                 "seed": int(one["seed"]),
                 "n_test": len(truth),
             }
-            | ({"seconds": float(one["seconds"])} if "seconds" in one else {})
-            | {"epochs": int(one["epochs"]), **magnitude_and_angle(truth, mean, least_force)}
+            | magnitude_and_angle(truth, mean, least_force)
             | {**calibration(truth, mean, sd), "validation_sd_scale": scale}
             | {f"{name}_scaled": value for name, value in scaled.items()}
         )

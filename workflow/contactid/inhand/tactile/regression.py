@@ -1,4 +1,4 @@
-"""Torch-free force models: Bayesian linear regression on random features, and plain linear
+"""Force models: Bayesian linear regression on random features, and plain linear
 regression.
 
 Random features: h hidden units tanh(W x + b) with drawn W and b (a network of one layer whose first
