@@ -51,7 +51,7 @@ def spoilt(throw, rows, shift):
 
 
 def found_in(throw):
-    return departures(throw, None, GRAVITY, REACH)
+    return departures(throw, None, REACH)
 
 
 @pytest.mark.parametrize("rate", [30.0, 60.0, 120.0, 250.0])
@@ -62,7 +62,7 @@ def test_throws_with_all_their_impacts_pass(rate, sigma):
     assert not [
         found
         for throw in told
-        for found in (found_in(throw), departures(throw, noise, GRAVITY, REACH))
+        for found in (found_in(throw), departures(throw, noise, REACH))
         if found
     ]
 
@@ -92,21 +92,6 @@ def test_half_and_quarter_turns_are_found_also_where_they_stay(turn, number):
         assert found.turns and found.size == pytest.approx(abs(turn), abs=0.3)
 
 
-def test_in_flight_a_departure_of_some_millimetres_is_one():
-    time = np.arange(30) / 250.0
-    flight = np.column_stack([1.5 * time, 0.4 - 0.5 * GRAVITY * time**2, 6.0 * time])
-    throw = PlanarThrow(
-        "toss", time, flight + np.random.default_rng(1).normal(size=(30, 3)) * [1e-4, 1e-4, 1e-3]
-    )
-    assert not found_in(throw)
-    (found,) = found_in(spoilt(throw, slice(12, 13), [0.0, 3e-3, 0.0]))
-    assert (found.first, found.last, found.turns) == (12, 12, False)
-    (found,) = found_in(spoilt(throw, slice(12, 14), [0.0, 0.0, 0.2]))
-    assert (found.first, found.last, found.turns) == (12, 13, True) and found.size == pytest.approx(
-        0.2, abs=0.02
-    )
-
-
 # the command: what comes back is left out by name, what doesn't is refused
 
 
@@ -120,6 +105,12 @@ def spoil_three(table):
     table[30, 1:3] += [-0.05, 0.02]
     table[51, 1:3] += [0.03, 0.04]
     return ["frame 9 ", "frame 30 ", "frame 51 "]
+
+
+def spoil_a_little(table):
+    """Too little for a jump: the identified motion tells it."""
+    table[17, 2] += 0.012
+    return ["frame 17 "]
 
 
 def swap(table):
@@ -179,7 +170,7 @@ def toss(request, tmp_path_factory):
     return table, twin.radius, clean
 
 
-@pytest.mark.parametrize("spoil", [spoil_one, spoil_three, swap, lose])
+@pytest.mark.parametrize("spoil", [spoil_one, spoil_three, spoil_a_little, swap, lose])
 def test_outliers_swaps_and_lost_frames_hardly_change_the_answer(toss, tmp_path, capsys, spoil):
     table, radius, clean = toss
     table = table.copy()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import cycle
 
-import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -12,12 +11,14 @@ from matplotlib.figure import Figure
 
 from contactid.output import style
 from contactid.output.escape import one_line
+from contactid.output.plain_panels import plain_panels
 
 _SIGMAS = 2.0  # deviations of the noise between which residuals mostly lie
 _COLOURS = (style.LINE, style.RELEASE, style.ACCENT, style.ROSE, style.SIMULATED, style.SKY)
 # what is mostly shown in a smaller unit: a thousand of them are one
 _SMALLER = {"m": "mm", "rad": "mrad", "N m": "N mm", "m/s": "mm/s"}
 _MOST_LABELS = 6  # in a legend
+_HEIGHT, _BETWEEN = 1.05, 0.15  # inches of a channel, and between two
 
 
 def draw_residuals(residuals: xr.Dataset, group: str) -> Figure:
@@ -32,16 +33,13 @@ def draw_residuals(residuals: xr.Dataset, group: str) -> Figure:
         Lines are not drawn from one of its values to the next.
     """
     channels = list(residuals.data_vars)
-    height = 0.5 + 1.2 * len(channels)
-    figure, panels = plt.subplots(
-        len(channels), 1, sharex=True, squeeze=False, figsize=(style.DOUBLE_COLUMN, height)
-    )
+    figure, panels = plain_panels(len(channels), 1, height=_HEIGHT, between=_BETWEEN, sharex=True)
     for axes, name in zip(panels[:, 0], channels, strict=True):
         _draw_channel(axes, residuals[name], group)
     panels[-1, 0].set_xlabel(f"{residuals['time'].attrs.get('long_name', 'time')} (s)")
     handles, labels = panels[0, 0].get_legend_handles_labels()
     shown = slice(1 + _MOST_LABELS)
-    legend = figure.legend(handles[shown], labels[shown], loc="outside upper center", ncols=4)
+    legend = figure.legend(handles[shown], labels[shown], loc="upper center", ncols=4)
     for text in legend.get_texts():
         text.set_parse_math(False)  # a user's names may hold any sign
     return figure

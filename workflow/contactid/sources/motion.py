@@ -34,9 +34,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5netcdf
 import numpy as np
 import xarray as xr
 
@@ -45,6 +44,9 @@ from contactid.core.errors import ContactIdError
 from contactid.core.references import arguments, resolve
 from contactid.sources.left_out import joined
 from contactid.sources.registry import Dataset
+
+if TYPE_CHECKING:
+    import h5netcdf
 
 UNITS = {
     "time": "s", "position": "m", "orientation": "1", "row_size": "1", "surface_position": "m",
@@ -285,6 +287,8 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
     ContactIdError : for what the reader or the validation finds, and where the file can't be
         written
     """
+    import h5netcdf
+
     problems = body_problems(stream.body)
     if problems:
         raise ContactIdError(f"{stream.source}: {joined(problems)}", "Check the body's properties")

@@ -219,7 +219,7 @@ def read_own_throws_of(
         twice = next(name for name in names if names.count(name) > 1)
         raise ContactIdError(f"two throws have the name {twice}", "Rename a file, or name it once")
     reach = float(np.linalg.norm(body.shape.outline(), axis=1).max())
-    read, outliers = without_outliers(read, body.sigma, body.gravity, reach)
+    read, outliers = without_outliers(read, body.sigma, reach)
     if not body.ground_given:
         body = replace(body, ground=_found_ground(body, read))
     warnings = [*outliers, *_height_warnings(body, read), *_gravity_warning(body, read)]

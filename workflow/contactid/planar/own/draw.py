@@ -5,7 +5,6 @@ The tables are those of :mod:`contactid.planar.own.result`.
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -13,6 +12,7 @@ from matplotlib.figure import Figure
 
 from contactid.output import style
 from contactid.output.escape import mathtext
+from contactid.output.plain_panels import fixed_room, plain_panels
 from contactid.planar.artefacts.time_lapse import name_lines, scene_panels
 
 _MM2 = 1e6  # mm2 in a m2
@@ -21,8 +21,7 @@ _SCALES = np.array([[_MM2], [1.0]])  # of J/m and friction, as drawn
 _REGIONS = {"50 %": (1.386, 0.674), "95 %": (5.991, 1.960)}
 _SHADES = {"50 %": 0.45, "95 %": 0.2}
 _CONTACTS = (style.LINE, style.RELEASE, style.ACCENT, style.SIMULATED)
-_HEIGHT, _BETWEEN = 1.3, 0.4  # inches of a throw's row, and of them between two
-_BESIDE, _BELOW, _ABOVE = 0.55, 0.4, 0.3  # inches around axes: their numbers and names
+_BETWEEN = 0.4  # inches between two rows of throws
 _NONE = 1e-4  # m/s: impulses per mass below it are none
 
 
@@ -32,7 +31,7 @@ def draw_region(params: pd.DataFrame, covariance: pd.DataFrame) -> Figure:
 
     ``params`` and ``covariance`` are a result's.
     """
-    figure, ((axes,),) = _panels(1, 1, width=style.DOUBLE_COLUMN / 2.0, height=2.0)
+    figure, ((axes,),) = plain_panels(1, 1, width=style.DOUBLE_COLUMN / 2.0, height=1.6)
     ratio, mu = params.loc["inertia_ratio"], params.loc["friction_mu"]
     together = ["inertia_ratio", "friction_mu"]
     for label, (squared, deviations) in reversed(_REGIONS.items()):
@@ -46,7 +45,7 @@ def draw_region(params: pd.DataFrame, covariance: pd.DataFrame) -> Figure:
             axes.fill_between(ends, mu["low"], 2.0 * mu["low"], **shade)
     axes.plot(_MM2 * ratio["value"], mu["value"], "+", color=style.RELEASE, label="identified")
     axes.set(xlabel="J/m (mm²)", ylabel="friction μ")
-    axes.legend(loc="upper right")
+    figure.legend(loc="upper right", ncols=3)
     return figure
 
 
@@ -57,36 +56,14 @@ def _unit_ellipse(covariance: pd.DataFrame) -> np.ndarray:
     return circle @ np.linalg.cholesky(covariance.to_numpy()).T
 
 
-def _panels(
-    n_rows: int, n_columns: int, width: float = style.DOUBLE_COLUMN, height: float = _HEIGHT
-) -> tuple[Figure, np.ndarray]:
-    """A figure and its axes (rows, columns), rows of a height in inches, with fixed room for labels
-    without formulas: measuring and typesetting them takes longer than the drawing.
-    """
-    whole = height * n_rows + _BELOW + _ABOVE
-    one = (0.99 * width - _BESIDE * n_columns) / n_columns
-    figure, rows = plt.subplots(
-        n_rows,
-        n_columns,
-        squeeze=False,
-        figsize=(width, whole),
-        layout="none",
-        gridspec_kw={
-            "left": _BESIDE / width,
-            "right": 0.99,
-            "bottom": _BELOW / whole,
-            "top": 1.0 - _ABOVE / whole,
-            "wspace": _BESIDE / one,
-            "hspace": _BETWEEN / (height - _BETWEEN),
-        },
-    )
-    return figure, rows
-
-
 def draw_trajectory(scene: pd.DataFrame) -> Figure:
     """Measured centres, the identified path and outlines on it, a panel per throw, in equal scales."""
     scene = scene.assign(label=scene["label"].map(mathtext))
     figure, panels = scene_panels(scene, shared=False)
+    grid = panels[0].get_gridspec()
+    figure.set_layout_engine("none")
+    width, height = figure.get_size_inches()
+    grid.update(**fixed_room(width, height, grid.nrows, grid.ncols, _BETWEEN))
     for panel, axes in panels.items():
         _draw_panel(axes, scene[scene["panel"] == panel])
     name_lines(figure, next(iter(panels.values())))
@@ -120,7 +97,7 @@ def draw_impulses(states: pd.DataFrame) -> Figure:
     per throw.
     """
     names = list(dict.fromkeys(states["throw"]))
-    figure, rows = _panels(len(names), 2)
+    figure, rows = plain_panels(len(names), 2)
     columns = [str(column) for column in states if str(column).startswith("impulse_n_")]
     contacts = [column.split("_")[2] for column in columns if (states[column] > _NONE).any()]
     for name, (left, right) in zip(names, rows, strict=True):

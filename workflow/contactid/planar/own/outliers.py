@@ -1,16 +1,12 @@
 """Poses that no motion of a body has: false detections and swapped markers, found before anything
 is fitted.
 
-Two laws of free bodies with contacts tell them, without a ground or a shape:
+A law of bodies with contacts tells them, without a ground or a shape: a contact pushes, it doesn't
+throw there and back. Between two frames a body goes as far as its speed before or after takes it. A
+step that is far longer is a jump; frames between a jump and the jump back are no poses of it.
 
-* *A contact pushes, it doesn't throw there and back.* Between two frames a body goes as far as its
-  speed before or after takes it. A step that is far longer is a jump; frames between a jump and the
-  jump back are no poses of it.
-* *What flies on undisturbed was undisturbed in between.* Where the frames on both sides of a frame
-  lie on one flight (a parabola in x and y, a line in theta), no contact happened between them, and
-  the frame lies on it, too.
-
-Frames that depart by little pass: they are the noise's, and the misfit tells of them.
+Frames that depart by less pass: the identified motion tells them
+(:mod:`contactid.planar.own.identify`).
 """
 
 from __future__ import annotations
@@ -31,11 +27,8 @@ _AROUND = 5  # steps before and after one, whose median speeds tell how fast the
 _FASTER, _FASTER_TURN = 2.0, 3.0
 # rad, more than a spin that comes and goes within one step turns a body; a quarter turn is more
 _TURN = 1.0
-# of the body's reach, and rad: smaller departures are left to the misfit
-_SHARE, _LITTLE_TURN = 0.05, 0.1
+_SHARE = 0.05  # of the body's reach: smaller departures are left to the fit
 _NOISE = 10.0  # standard deviations, beyond which a frame isn't noise
-_ON_FLIGHT = 4.0  # standard deviations, within which frames lie on one flight
-_BESIDE = 3  # frames on either side of some others, that must lie on one flight
 _TOGETHER = 3  # frames that may be off one after the other
 _ALIKE = 0.35  # rad: how far a jump may be from a half or a quarter turn to look like one
 _MOST = 0.15  # share of a throw's frames that may be off
@@ -59,7 +52,7 @@ class Departure(NamedTuple):
 
 
 def without_outliers(
-    throws: Sequence[PlanarThrow], sigma: np.ndarray | None, gravity: float, reach: float
+    throws: Sequence[PlanarThrow], sigma: np.ndarray | None, reach: float
 ) -> tuple[list[PlanarThrow], list[str]]:
     """Throws whose frames with poses that no body has count as lost, and a warning for each run of
     such frames.
@@ -67,7 +60,6 @@ def without_outliers(
     Parameters
     ----------
     sigma : (3,) noise of x, y, theta, m, m, rad; None: as second differences tell
-    gravity : m/s2, along -y
     reach : the outline's largest radius, m
 
     Raises
@@ -78,7 +70,7 @@ def without_outliers(
     """
     cleaned, warnings = [], []
     for throw in throws:
-        off = departures(throw, sigma, gravity, reach)
+        off = departures(throw, sigma, reach)
         frames = sum(one.last - one.first + 1 for one in off)
         lasts = any(one.last == len(throw.time) - 1 for one in off)
         if lasts or frames > _MOST * len(throw.time):
@@ -107,24 +99,14 @@ def _bridged(throw: PlanarThrow, lost: np.ndarray) -> PlanarThrow:
     return replace(throw, position=position, lost=lost)
 
 
-def departures(
-    throw: PlanarThrow, sigma: np.ndarray | None, gravity: float, reach: float
-) -> list[Departure]:
+def departures(throw: PlanarThrow, sigma: np.ndarray | None, reach: float) -> list[Departure]:
     """Frames that are off, in order of time; parameters are those of :func:`without_outliers`."""
     frames = np.flatnonzero(throw.seen)
     time, pose = throw.time[frames], throw.position[frames]
     noise = second_difference_noise([pose]) if sigma is None else sigma
     turned = list(_turned(frames, time, pose))
-    if turned:
-        return turned  # what theta does decides what else is read
-    moved = list(_moved(frames, time, pose, noise, reach))
-    known = {frame for one in moved for frame in range(one.first, one.last + 1)}
-    left = [
-        one
-        for one in _off_flights(frames, time, pose, noise, gravity, reach)
-        if one.first not in known
-    ]
-    return sorted([*moved, *left])
+    # what theta does decides what else is read
+    return turned or list(_moved(frames, time, pose, noise, reach))
 
 
 def _described(throw: PlanarThrow, one: Departure) -> str:
@@ -198,39 +180,3 @@ def _moved(
         )
         size = float(np.hypot(*(pose[rows, :2] - between).T).max())
         yield Departure(int(frames[rows[0]]), int(frames[rows[-1]]), size, False)
-
-
-def _off_flights(
-    frames: np.ndarray,
-    time: np.ndarray,
-    pose: np.ndarray,
-    noise: np.ndarray,
-    gravity: float,
-    reach: float,
-) -> Iterator[Departure]:
-    """Frames beside a flight that goes on before and after them."""
-    weightless = pose + 0.5 * gravity * time[:, None] ** 2 * np.array([0.0, 1.0, 0.0])
-    least = np.maximum(_NOISE * noise, [_SHARE * reach, _SHARE * reach, _LITTLE_TURN])
-    start = _BESIDE
-    while start < len(frames) - _BESIDE:
-        for number in range(1, _TOGETHER + 1):
-            rows = np.arange(start, start + number)
-            beside = np.r_[start - _BESIDE : start, start + number : start + number + _BESIDE]
-            if beside[-1] >= len(frames):
-                break
-            share = (time[start] - time[start - 1]) / (time[start + number] - time[start - 1])
-            between = weightless[start - 1] + share * (
-                weightless[start + number] - weightless[start - 1]
-            )
-            if (np.abs(weightless[start] - between) < 0.5 * least).all():
-                continue  # quicker than a fit
-            line = np.polynomial.polynomial.polyfit(time[beside], weightless[beside], 1)
-            away = np.abs(weightless - line[0] - time[:, None] * line[1])
-            if (away[beside] < _ON_FLIGHT * noise).all() and (away[rows] > least).any(axis=1).all():
-                place = float(np.hypot(*away[rows, :2].T).max())
-                turns = place < _SHARE * reach
-                size = float(away[rows, 2].max()) if turns else place
-                yield Departure(int(frames[start]), int(frames[start + number - 1]), size, turns)
-                start += number
-                break
-        start += 1

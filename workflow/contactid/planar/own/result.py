@@ -289,7 +289,7 @@ def _notes(found: OwnIdentification) -> Iterator[str]:
     yield f"A uniform body of this shape has J/m = {uniform:.4g} mm2."
     yield (f"Squared residuals in units of their noise: {fit.squares:.4g}, expected {fit.degrees}.")
     if len(found.each) > _DRAWN:
-        yield f"Figures show the first {_DRAWN} throws."
+        yield f"Figures of motions and impulses show the first {_DRAWN} throws."
 
 
 def _simulator_body(found: OwnIdentification) -> IdentifiedBody:
