@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 from contactid.core.errors import ContactIdError
 
-_ARM, _HAND = "arm_tables", "inhand_tables"
+_ARM, _HAND, _SWEEPS = "arm_tables", "inhand_tables", "inhand_sweeps"
 RULES = {
     "arm_draw": "arm_draw_1", "arm_fit_accuracy": _ARM, "arm_impact_table": _ARM, "arm_pose": _ARM,
     "arm_postures": _ARM, "arm_two_mass": _ARM, "arm_velocities": _ARM,
     "inhand_appendix": _HAND, "inhand_draw": "inhand_draw_1", "inhand_estimates": _HAND,
-    "inhand_excitation": "inhand_identifiability", "inhand_factor_graph": _HAND, "inhand_grasp_figures": _HAND,
+    "inhand_ablation": _SWEEPS, "inhand_differences": _SWEEPS, "inhand_disturbances": _SWEEPS,
+    "inhand_excitation": _SWEEPS, "inhand_speed": _SWEEPS, "inhand_strength": _SWEEPS,
+    "inhand_factor_graph": _HAND, "inhand_grasp_figures": _HAND,
     "planar_animate": "planar_draw_2", "planar_draw": "planar_draw_1", "planar_figure_data": "planar_figures",
     "planar_identification_figure_data": "planar_identified_figures", "planar_identification_tables": "planar_tables",
     "planar_reformulation": "planar_reformulations",
