@@ -13,7 +13,11 @@ from contactid.output.stored import RECORD, TABLE
 from contactid.output.tables import read_csv, write_csv
 from contactid.sources.lockfile import digest
 from contactid.sources.motion import Recording, write_dataset
-from contactid.tossing.artefacts.stored import benchmark_table, draw_learning_curve, learning_table
+from contactid.tossing.artefacts.stored import (
+    benchmark_table,
+    draw_learning_curve,
+    learning_figure,
+)
 from contactid.tossing.peers.search import evaluate, open_session
 from contactid.tossing.peers.sessions import peer_problem
 from contactid.tossing.predict.benchmark import FILE, FLIGHT, score_row, staying, whole_files
@@ -207,7 +211,8 @@ def test_published_rows_stand_beside_stored_ones(tmp_path):
 def test_a_learning_curve_has_medians_and_ranges_of_the_first_split(tmp_path):
     rows = [
         {
-            "seed": seed, "law": law, "draw": draw, "n_identification": number, "calibrated": number > 8,
+            "dataset": "cube", "seed": seed, "law": law, "draw": draw,
+            "n_identification": number, "calibrated": number > 8,
             "test_loss": draw + number, "position_pct": 2.0, "rotation_deg": 3.0,
         }
         for seed in (7, 8)
@@ -215,7 +220,9 @@ def test_a_learning_curve_has_medians_and_ranges_of_the_first_split(tmp_path):
         for number in (4, 16)
         for draw in (1, 2, 6)
     ]  # fmt: skip
-    table = learning_table(kept(tmp_path, rows))
+    shown = learning_figure(kept(tmp_path, rows))
+    assert (shown.data, shown.datasets) == ("recorded data: cube", ["cube"])
+    table = shown.table
     few = table[(table["law"] == "newton") & (table["n_tosses"] == 4)].iloc[0]
     assert few[
         ["draws", "calibrated", "test_loss", "test_loss_least", "test_loss_most"]

@@ -98,7 +98,7 @@ def _benchmark(tossed: Sequence[str]) -> list[Artefact]:
                tossed),
         _table("ext_learning_curve", "stored:learning_table",
                "Test errors against the number of tosses to identify on, medians and ranges over draws", tossed),
-        _figure("ext_learning_curve", "stored:learning_table", "stored:draw_learning_curve",
+        _figure("ext_learning_curve", "stored:learning_figure", "stored:draw_learning_curve",
                 "Errors on the test tosses against the number of tosses that the body and both parameters are "
                 "identified on, by both laws of impacts: medians over draws, with their range."),
     ]  # fmt: skip

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from contactid.output import style
+from contactid.output.computing import Shown
 from contactid.output.stored import read_stored
 from contactid.output.tables import read_csv
 from contactid.tossing.artefacts.predictions import printed_table
@@ -90,6 +91,17 @@ def learning_table(stored_splits: Sequence[str]) -> pd.DataFrame:
             }
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def learning_figure(stored_splits: Sequence[str]) -> Shown:
+    """The data of the figure ``ext_learning_curve``, with what they were made from."""
+    stored, _ = read_stored(stored_splits)
+    datasets = list(dict.fromkeys(stored["dataset"]))
+    return Shown(
+        learning_table(stored_splits),
+        data=f"recorded data: {', '.join(datasets)}",
+        datasets=datasets,
+    )
 
 
 def draw_learning_curve(data: pd.DataFrame) -> Figure:
