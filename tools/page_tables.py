@@ -371,12 +371,12 @@ def _found(rows: pd.DataFrame) -> str:
 
 
 def take_missing(root: Path) -> None:
-    """Write what the default run lacks, if it is there: by artefact, how many numbers, and which
-    datasets or what.
+    """Write what the default run lacks, if it is there with all studies: by artefact, how many
+    numbers, and which datasets or what.
     """
     checks = root / "results/default/checks.csv"
-    if checks.is_file():
-        table = _read(checks)
+    table = _read(checks) if checks.is_file() else pd.DataFrame({"study": []})
+    if set(_read(root / ACCEPTED)["study"]) <= set(table["study"]):
         lacking = table[~comparable(table)].groupby(["study", "artefact", "verdict"], sort=False)[
             "note"
         ]

@@ -277,7 +277,9 @@ def test_counts_lead_with_what_could_have_failed():
 
 def test_what_is_missing_is_told_by_artefact(tmp_path):
     (tmp_path / "results/default").mkdir(parents=True)
-    (tmp_path / "workflow/resources").mkdir(parents=True)
+    (tmp_path / "workflow/resources/verdicts").mkdir(parents=True)
+    accepted = tmp_path / page_tables.ACCEPTED
+    accepted.write_text("study\ns\nanother\n")
     rows = [
         (
             "s",
@@ -297,6 +299,9 @@ def test_what_is_missing_is_told_by_artefact(tmp_path):
     ]
     checks = pd.DataFrame(rows, columns=["study", "artefact", "verdict", "note"])
     checks.to_csv(tmp_path / "results/default/checks.csv", index=False)
+    page_tables.take_missing(tmp_path)
+    assert not (tmp_path / page_tables.MISSING).exists(), "a run of one study has taken its place"
+    accepted.write_text("study\ns\n")
     page_tables.take_missing(tmp_path)
     found = pd.read_csv(tmp_path / page_tables.MISSING)
     assert found.values.tolist() == [
