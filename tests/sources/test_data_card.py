@@ -87,6 +87,14 @@ def test_every_reader_s_data_have_a_card_and_a_picture(tmp_path: Path, reader: s
     )
 
 
+def test_poses_without_time_have_no_rate() -> None:
+    card = {"recordings": 1, "samples": 100, "left_out": {}}
+    still = headline(card | {"duration_s": None, "sample_frequency_hz": None})
+    assert still == "1 recordings, 100 samples"
+    moved = headline(card | {"duration_s": 2.0, "sample_frequency_hz": 50.0})
+    assert moved == "1 recordings, 100 samples, 2 s at 50 Hz"
+
+
 def test_a_card_counts_what_is_there(tmp_path: Path) -> None:
     *made, raw = card_of("iam", tmp_path)
     card = make_card(*made, raw)

@@ -167,7 +167,7 @@ def make_card(
         ``name``, ``study``, ``what``, ``object``, ``synthetic``; ``of_the_paper``, ``told`` and
         ``made_from`` of
         :class:`contactid.sources.origin.Origin`; ``recordings``, ``samples``, ``duration_s``,
-        ``shortest_s``, ``longest_s`` (None without time), ``sample_frequency_hz``, ``gaps``,
+        ``shortest_s``, ``longest_s``, ``sample_frequency_hz`` (None without time), ``gaps``,
         ``left_out`` (recording: reason), ``surfaces`` (name: recordings), ``remarks`` (recording:
         what was done to it), ``frames`` (flaw: frames that were bridged), ``noise`` (quantity:
         standard deviation); ``licence``, ``citation``, ``source``, ``version``, ``files``,
@@ -182,7 +182,7 @@ def make_card(
         attributes = dict(canonical.attrs)
     synthetic = bool(attributes["synthetic"])
     interval = attributes.get("sample_interval")
-    frequency = 1.0 / float(interval) if interval else float(attributes["sample_frequency"])
+    frequency = 1.0 / float(interval) if interval else attributes.get("sample_frequency")
     durations = np.array(signals.durations)
     return {
         "name": dataset.name,
@@ -196,7 +196,7 @@ def make_card(
         "duration_s": _digits(durations.sum()) if len(durations) else None,
         "shortest_s": _digits(durations.min()) if len(durations) else None,
         "longest_s": _digits(durations.max()) if len(durations) else None,
-        "sample_frequency_hz": _digits(frequency),
+        "sample_frequency_hz": None if frequency is None else _digits(float(frequency)),
         "gaps": signals.gaps,
         "left_out": json.loads(attributes.get("left_out", "{}")),
         "surfaces": dict(Counter(json.loads(attributes.get("surfaces", "{}")).values())),
@@ -215,10 +215,12 @@ def make_card(
 def headline(card: Mapping[str, Any]) -> str:
     """How much there is, in one line."""
     duration = "" if card["duration_s"] is None else f", {card['duration_s']:.4g} s"
+    frequency = card["sample_frequency_hz"]
+    rate = "" if frequency is None else f" at {frequency:.4g} Hz"
     left_out = f", {len(card['left_out'])} left out" if card["left_out"] else ""
     bridged = sum(card.get("frames", {}).values())
     return (
-        f"{card['recordings']} recordings, {card['samples']} samples{duration} at {card['sample_frequency_hz']:.4g} Hz"
+        f"{card['recordings']} recordings, {card['samples']} samples{duration}{rate}"
         f"{left_out}{f', {bridged} frames bridged' if bridged else ''}"
     )
 

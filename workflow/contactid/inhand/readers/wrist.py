@@ -62,8 +62,10 @@ def read_wrist(path: str | Path, *, source: str, licence: str) -> xr.Dataset:
             "Name the folder of one publication",
         )
     recordings = [_in_motion(file) for file in moved] or [_held_still(file) for file in still]
-    found = xr.concat(recordings, "sample")
-    return found.assign_attrs(aligned=int(not moved), source=source, licence=licence, synthetic=0)
+    joined = xr.concat(recordings, "sample")
+    if moved:
+        joined = joined.assign_attrs(sample_frequency=RATE)
+    return joined.assign_attrs(aligned=int(not moved), source=source, licence=licence, synthetic=0)
 
 
 def _in_motion(file: Path) -> xr.Dataset:
