@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from contactid.core.configuration import restore_numbers
+from contactid.planar.identify.one_restitution import one_restitution_ratio
 from contactid.planar.simulate import hard_truths
 from contactid.planar.simulate.geometry import contacts
 from contactid.planar.simulate.hard_truths import (
@@ -83,3 +84,16 @@ def test_another_body_is_the_one_that_its_throw_is_of():
     body, throw = hard_throw(PLANAR, "other_body", 1)
     assert body.inertia / body.mass == pytest.approx(4e-4)
     assert np.abs(throw.position - hard_throw(PLANAR, "as_table_1", 1)[1].position).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("truth", "seed", "least", "most"),
+    [("as_table_1", 1, 0.0, 0.5), ("differing_restitution", 3, 10.0, 100.0)],
+)
+def test_one_restitution_for_all_impacts_is_enough_only_where_there_is_one(
+    truth, seed, least, most
+):
+    body, throw = hard_throw(PLANAR, truth, seed)
+    ratio = body.inertia / body.mass
+    error_pct = 100.0 * (one_restitution_ratio(body.shape, throw, PLANAR["gravity"]) / ratio - 1.0)
+    assert least <= abs(error_pct) <= most

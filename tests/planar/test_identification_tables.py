@@ -163,6 +163,7 @@ def test_of_a_hard_truth_starts_and_answers_are_told():
     rows = cells([1.0, -3.0]).assign(
         truth="a",
         start_error_pct=[-12.0, 8.0],
+        one_restitution_error_pct=[30.0, -50.0],
         sequence_error_pct=[5.0, 7.0],
         sequence_plausible=[True, False],
     )

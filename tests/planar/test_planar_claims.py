@@ -249,8 +249,8 @@ def test_impulses_are_compared_impact_by_impact(factor) -> None:
 def test_other_columns_of_stored_tables() -> None:
     truths = pd.DataFrame(
         [("differing_restitution", 0.2, 0.8, 1.6, 18.0), ("as_table_1", 9.0, 9.0, 9.0, 9.0)],
-        columns=["truth", "error_abs_median_pct", "error_abs_largest_pct", "start_error_abs_median_pct",
-                 "start_error_abs_largest_pct"],
+        columns=["truth", "error_abs_median_pct", "error_abs_largest_pct", "one_restitution_error_abs_median_pct",
+                 "one_restitution_error_abs_largest_pct"],
     )  # fmt: skip
     ours, one = stated("one_restitution_spoils_the_fit", {"ext_hard_truths": truths}).given
     assert ours.tolist() == [0.2, 0.8] and one.tolist() == [1.6, 18.0]

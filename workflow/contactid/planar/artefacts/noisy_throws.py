@@ -183,7 +183,7 @@ def hard_truth_table(samples: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for truth, part in samples.groupby("truth", sort=False):
         row = {"truth": truth, "n": len(part)}
-        for of in ("start_error", "sequence_error", "error"):
+        for of in ("one_restitution_error", "start_error", "sequence_error", "error"):
             size = part[f"{of}_pct"].abs()
             row |= {f"{of}_abs_median_pct": size.median(), f"{of}_abs_largest_pct": size.max()}
         held = covered(part)

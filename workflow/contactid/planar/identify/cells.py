@@ -16,6 +16,7 @@ from contactid.planar.identify.fit import (
     fit_trajectory,
     stored,
 )
+from contactid.planar.identify.one_restitution import one_restitution_ratio
 from contactid.planar.identify.states import write_fits
 from contactid.planar.simulate.hard_truths import hard_throw
 from contactid.planar.simulate.rig import rig_throw
@@ -113,8 +114,8 @@ def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[in
     """A row per seed of a hard truth (:mod:`contactid.planar.simulate.hard_truths`); errors are in
     % of it.
 
-    Beside the answer are the best start and what comes of following that start's contact sequence,
-    and no more.
+    Beside the answer are the best start, what comes of following that start's contact sequence and
+    no more, and the motion that has one restitution for all impacts.
     """
     alone = fit_options(block, continuations=(), sequences=1)
     rows = []
@@ -123,7 +124,9 @@ def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[in
         fit = fit_trajectory(body.shape, throw, fit_options(block))
         followed = fit_trajectory(body.shape, throw, alone)
         ratio = body.inertia / body.mass
+        gravity = float(block["gravity"])
         estimates = {
+            "one_restitution": one_restitution_ratio(body.shape, throw, gravity),
             "start": followed.start_ratio,
             "sequence": followed.inertia_ratio,
             "": fit.inertia_ratio,
