@@ -28,7 +28,8 @@ _IN_SUMMARY, _IN_TEXT = "Results", "Beyond the paper"
 def take_abstracts(root: Path) -> None:
     """Write the studies' abstracts, if the default run with all studies is there."""
     articles = [Path(root / ARTICLES / f"{study}.md") for study in _studies(root)]
-    if not all((root / RUN / article.stem / "article.html").is_file() for article in articles):
+    pages = [root / RUN / article.stem / "article.html" for article in articles]
+    if not pages or not all(page.is_file() for page in pages):
         return
     rows = [
         {"study": article.stem, "kind": kind, "text": text}

@@ -46,6 +46,7 @@ TITLES = {
 }
 ARTICLE = "tossing"  # the study whose article the README shows a page of
 _PAGE_SIZE = "900,1150"  # px of a window: title and summary, without a page's empty margins
+_PAGE_WIDTH = 480  # px, of the picture of a page
 _WIDTH = 800  # px: twice as wide as a page shows it
 _COLOURS = 48  # of a picture: drawings have few, and a picture then takes some 20 kB
 
@@ -86,12 +87,15 @@ def _figures(study: str, root: Path) -> dict[str, Artefact]:
     return {row.name: row for row in declare(settings) if row.kind == "figure"}
 
 
-def copy_small(figure: Path, picture: Path) -> None:
-    """A figure as a small picture of few colours."""
+def copy_small(figure: Path, picture: Path, width: int = _WIDTH) -> None:
+    """A figure as a small picture of few colours: those that differ most, so that thin lines keep
+    theirs.
+    """
     with Image.open(figure) as image:
-        height = round(image.height * _WIDTH / image.width)
-        small = image.convert("RGB").resize((_WIDTH, height), Image.Resampling.LANCZOS)
-    small.quantize(_COLOURS, dither=Image.Dither.NONE).save(picture, optimize=True)
+        height = round(image.height * width / image.width)
+        small = image.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+    few = small.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(picture, optimize=True)
 
 
 def copy_page(page: Path, picture: Path) -> None:
@@ -105,7 +109,7 @@ def copy_page(page: Path, picture: Path) -> None:
         options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={_PAGE_SIZE}"]
         command = [browser, *options, f"--screenshot={shown}", page.absolute().as_uri()]
         subprocess.run(command, check=True, capture_output=True)
-        copy_small(shown, picture)
+        copy_small(shown, picture, _PAGE_WIDTH)
 
 
 def main(run: Path, mirror: Path, root: Path = ROOT) -> None:
