@@ -124,7 +124,7 @@ def draw_errors(data: pd.DataFrame) -> Figure:
         middle = first + 0.5 * (len(methods) - 1)
         above.text(middle, 1.8, name.replace("_", " "), ha="center", va="bottom")
     _dress(above, axes, len(objects), methods)
-    figure.legend(handles=_handles(data), loc="outside lower center", ncols=4)
+    figure.legend(handles=_handles(data), loc="outside upper center", ncols=4)
     return figure
 
 

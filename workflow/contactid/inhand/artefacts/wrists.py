@@ -47,5 +47,5 @@ def draw_wrists(data: pd.DataFrame) -> Figure:
     axes.set_yticks(place, names)
     axes.invert_yaxis()
     axes.set_xlabel("mass (kg), with intervals of 95 %")
-    axes.legend(loc="lower left")
+    axes.legend(loc="center right")
     return figure
