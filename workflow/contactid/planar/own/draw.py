@@ -61,6 +61,7 @@ def draw_trajectory(scene: pd.DataFrame) -> Figure:
     scene = scene.assign(label=scene["label"].map(mathtext))
     figure, panels = scene_panels(scene, shared=False)
     grid = panels[0].get_gridspec()
+    assert grid is not None  # panels of a figure's own grid
     figure.set_layout_engine("none")
     width, height = figure.get_size_inches()
     grid.update(**fixed_room(width, height, grid.nrows, grid.ncols, _BETWEEN))

@@ -52,7 +52,8 @@ from contactid.tossing.toss.regions import TossRegions
 MU, E_N = "friction_mu", "restitution_e_n"
 _ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibrations have them
 
-_FEWEST = 5  # tosses: fewer blocks than that say nothing of how far answers differ
+_OTHERS = 5  # tosses that predict a block: the body isn't calibrated by fewer
+_FEWEST = _OTHERS + 1  # tosses: each is predicted by the others
 _FEW = 10  # tosses: intervals of fewer are themselves uncertain
 _BLOCKS = 5  # of neighbouring tosses; a quarter more of the work buys each further one
 _COARSE = grid_values(
@@ -240,7 +241,10 @@ def _predicted_by_others(
     clouds of where each block's tosses come to rest.
     """
     rows, answers, clouds = [], [], []
-    for number, block in enumerate(np.array_split(usable, _BLOCKS), start=1):
+    # of six tosses each is a block by itself, so that five are left
+    largest = -(-len(usable) // _BLOCKS)
+    n_blocks = _BLOCKS if len(usable) - largest >= _OTHERS else len(usable)
+    for number, block in enumerate(np.array_split(usable, n_blocks), start=1):
         split = np.full(prepared.sizes["recording"], "unused", dtype=object)
         split[usable] = IDENTIFICATION
         split[block] = TEST
@@ -250,7 +254,7 @@ def _predicted_by_others(
         unseen = problem_of(fit.calibration.apply(parted), law, TEST)
         rows.append(predict(unseen, fit.parameters))
         clouds.append(fit.clouds(unseen))
-        progress(f"{number} of {_BLOCKS} blocks predicted by the others")
+        progress(f"{number} of {n_blocks} blocks predicted by the others")
     return pd.concat(rows, ignore_index=True), np.array(answers), clouds
 
 
