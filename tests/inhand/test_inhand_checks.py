@@ -380,6 +380,8 @@ def test_an_edit_of_an_estimator_or_a_simulator_redraws_nothing() -> None:
     light = {
         "inhand.identify.methods",
         "inhand.readers.sources",
+        "output.pen",
+        "output.sketch",
         "output.style",
         "core.atomic",
         "core.errors",
