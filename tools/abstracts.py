@@ -27,7 +27,7 @@ _IN_SUMMARY, _IN_TEXT = "Results", "Beyond the paper"
 
 def take_abstracts(root: Path) -> None:
     """Write the studies' abstracts, if the default run with all studies is there."""
-    articles = [Path(root / ARTICLES / f"{study}.md") for study in _studies(root)]
+    articles = sorted((root / ARTICLES).glob("*.md"))
     pages = [root / RUN / article.stem / "article.html" for article in articles]
     if not pages or not all(page.is_file() for page in pages):
         return
@@ -49,16 +49,11 @@ def abstracts(root: Path) -> dict[str, str]:
     return pages
 
 
-def _studies(root: Path) -> list[str]:
-    return [path.stem for path in sorted((root / ARTICLES).glob("*.md"))]
-
-
 def _abstract(root: Path, prose: Prose) -> Iterator[tuple[str, str]]:
     """Kind and text of its blocks: the summary's results, and what goes beyond the paper."""
-    short_names = prose.files.items()
     files = {
         name: str(root / (file if file.startswith("workflow/") else f"{RUN}/{file}"))
-        for name, file in short_names
+        for name, file in prose.files.items()
     }
     values = read_values(prose, files)
     summary, text = parted(prose)

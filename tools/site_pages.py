@@ -34,7 +34,7 @@ _LINK = re.compile(r"(?P<before>\]\(|(?:src|srcset|href)=\")(?P<path>[^)\s#\":]+
 #: Sphinx' roles, which docstrings have and Markdown hasn't.
 _ROLE = re.compile(r":(?:mod|class|func|meth|attr):(?=<code>)")
 _LANGUAGES = {".smk": "python", ".tsv": "text", ".cff": "yaml", "": "text"}
-_SECONDS = 900  # that a cell may take: some seconds, but where several things run at once
+_SECONDS = 300  # that a cell may take: some seconds, but where several things run at once
 
 
 def address(file: Path) -> str:

@@ -218,10 +218,26 @@ def test_every_make_target_is_there_once_and_the_pages_name_no_other():
     assert listed.stderr == "", "make warns of a target with two recipes"
     targets = set(re.findall(r"^  make (\S+)", listed.stdout, re.M))
     assert {"run", "test", "check", "bench"} <= targets
-    others = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "config/README.md")
+    others = (
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "config/README.md",
+        "results/README.md",
+    )
     for page in [*(ROOT / name for name in others), *sorted((ROOT / "docs").rglob("*.md"))]:
         named = set(re.findall(r"(?:`|^)make ([a-z0-9-]+)", page.read_text(encoding="utf-8"), re.M))
         assert named <= targets, f"{page.name}: {named - targets}"
+
+
+def test_pages_name_no_table_or_figure_that_is_gone():
+    sources = [*(ROOT / "workflow/contactid").rglob("*.py"), *(ROOT / "tools").glob("*.py")]
+    declared = set(re.findall(r"ext_\w+", "".join(file.read_text() for file in sources)))
+    pages = [ROOT / "README.md", ROOT / "config/README.md", ROOT / "results/README.md"]
+    for page in [*pages, *sorted((ROOT / "docs").rglob("*.md"))]:
+        named = set(re.findall(r"`(ext_\w+)`", page.read_text(encoding="utf-8")))
+        gone = {name for name in named - declared if not name.startswith("ext_scene_")}
+        assert not gone, f"{page.name}: {gone}"
 
 
 def test_embedded_files_are_what_they_were():

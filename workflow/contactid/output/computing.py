@@ -46,7 +46,7 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
         The rule's files and settings, of which every function is given those that it asks for.
         ``artefacts`` lists the files to write, ``sources`` is a JSON file for what figures were
         made from, where the rule has one. A function returns its one artefact, or several by place
-        (``"tables/ext_modes"``), each a table or a :class:`Shown`.
+        (``"tables/ext_headline"``), each a table or a :class:`Shown`.
     """
     files, sources = files_by_place(declared, named["artefacts"]), {}
     for reference in dict.fromkeys(row["compute"] for row in declared):

@@ -62,7 +62,6 @@ _NOT_A_JOINT = {
 _DEVIATION = {"sd", "std"}
 #: Words of a pose's name that say nothing of what it is.
 _OF_A_POSE = {"object", "body", "pose", "field", "msg", "data", "com", "rigid", "rigidbody"}
-_FIRST_JOINT = ("joint_0", "joint_1")
 # names under which docs/own.md asks for a quantity: these go before other names of the same
 _ASKED_FOR = re.compile(r"t|time|x|y|z|theta|q\d|(object|contact|surface)_.*")
 _BRACKETS = re.compile(r"[\[(](.*?)[\])]")

@@ -5,8 +5,7 @@ An LWR 4+ with elastic joints comes down in a straight line at constant speed, i
 and hits the table (:mod:`contactid.arm.simulate.flexible_arm`). Before the impact its controller
 tracks perfectly; from the impact on it compensates gravity, as the paper's does, and goes on
 pressing, with a small force in proportion to the speed it arrived with. Without the force the
-motors' rebound lifts the tip off for good within 20 ms, which the paper's arm, sliding on the
-table, doesn't do.
+motors' rebound lifts the tip off for good, which the paper's arm, sliding on the table, doesn't do.
 
 *Falls and postures.* Every row of the paper's table II is an experiment: the tip hits the table
 with the row's printed v-, and the recording has the row's labels. The posture at the impact is the
