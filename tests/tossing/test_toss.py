@@ -64,6 +64,15 @@ def answer(table):
     return contactid.toss(table, SIZE)
 
 
+@pytest.mark.parametrize(("number", "as_stated"), [(5, True), (6, False)])
+def test_few_tosses_are_answered_and_say_which_body_predicts_them(number, as_stated):
+    few = contactid.toss(table_of(recordings(box(CENTER), number, seed=3, noise=5e-5)), SIZE)
+    assert len(few.tables["predictions"]) == number
+    assert any("body as stated" in warning for warning in few.warnings) == as_stated
+    assert few.params.loc["friction_mu", "low"] <= TRUTH.friction_mu
+    assert few.params.loc["friction_mu", "high"] >= TRUTH.friction_mu
+
+
 @pytest.mark.parametrize(("name", "truth"), [("friction_mu", TRUTH.friction_mu), ("scale", 1.0)])
 def test_an_interval_holds_the_truth_of_another_law(answer, name, truth):
     assert answer.params.loc[name, "low"] <= truth <= answer.params.loc[name, "high"]

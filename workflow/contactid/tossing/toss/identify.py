@@ -41,7 +41,7 @@ from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.usable import EVENTS
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
-from contactid.tossing.prepare.calibration import Calibration
+from contactid.tossing.prepare.calibration import Calibration, uncalibrated
 from contactid.tossing.prepare.metrics import mean_loss
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, toss_table
 from contactid.tossing.prepare.tosses import Problem
@@ -52,8 +52,8 @@ from contactid.tossing.toss.regions import TossRegions
 MU, E_N = "friction_mu", "restitution_e_n"
 _ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibrations have them
 
-_OTHERS = 5  # tosses that predict a block: the body isn't calibrated by fewer
-_FEWEST = _OTHERS + 1  # tosses: each is predicted by the others
+_FEWEST = 5  # tosses: fewer blocks than that say nothing of how far answers differ
+_CALIBRATE = 5  # tosses: fewer leave the centre open by up to a centimetre
 _FEW = 10  # tosses: intervals of fewer are themselves uncertain
 _BLOCKS = 5  # of neighbouring tosses; a quarter more of the work buys each further one
 _COARSE = grid_values(
@@ -218,9 +218,13 @@ def toss(
 
 
 def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
-    """By the identification part of prepared tosses."""
-    calibration = calibrate(prepared)
-    by_data = inertia_by_data(calibration, body_of(prepared))
+    """By the identification part of prepared tosses, with the body as stated where these are too
+    few to calibrate it.
+    """
+    body = body_of(prepared)
+    count = int((prepared["split"] == IDENTIFICATION).sum())
+    calibration = calibrate(prepared) if count >= _CALIBRATE else uncalibrated(body)
+    by_data = inertia_by_data(calibration, body)
     problem = problem_of(calibration.apply(prepared), law, IDENTIFICATION)
     mu, e_n, _ = best_point(mean_loss(sweep_grid(problem, Grid(_COARSE, _COARSE))))
     low, high = max(e_n - _E_REACH, 0.0), min(e_n + _E_REACH, 1.0)
@@ -241,9 +245,8 @@ def _predicted_by_others(
     clouds of where each block's tosses come to rest.
     """
     rows, answers, clouds = [], [], []
-    # of six tosses each is a block by itself, so that five are left
-    largest = -(-len(usable) // _BLOCKS)
-    n_blocks = _BLOCKS if len(usable) - largest >= _OTHERS else len(usable)
+    # of six tosses each is a block by itself, so that the others calibrate the body
+    n_blocks = len(usable) if len(usable) <= _CALIBRATE + 1 else _BLOCKS
     for number, block in enumerate(np.array_split(usable, n_blocks), start=1):
         split = np.full(prepared.sizes["recording"], "unused", dtype=object)
         split[usable] = IDENTIFICATION
@@ -385,6 +388,10 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
         first = left_out.iloc[0]
         warnings.append(
             f"{len(left_out)} of {len(table)} tosses are left out; {first['toss']}: {first['reason']}."
+        )
+    if len(fit.problem.tosses) <= _CALIBRATE:
+        warnings.append(
+            "Each toss is predicted with the body as stated: the others are too few to calibrate it."
         )
     if len(fit.problem.tosses) < _FEW:
         warnings.append(

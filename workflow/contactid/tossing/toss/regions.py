@@ -101,7 +101,7 @@ class TossRegions:
 
     def warnings(self) -> list[str]:
         """Why there are no regions."""
-        return [f"No regions of rest poses: {self.missing}."] if self.missing else []
+        return [f"No regions of rest poses: {self.missing.rstrip('.')}."] if self.missing else []
 
 
 def regions_by_others(
