@@ -16,9 +16,7 @@ from contactid.inhand.artefacts.objects import (
     all_objects,
     draw_held_object,
     draw_objects,
-    nearness,
     object_in_hand,
-    projected,
 )
 from contactid.inhand.identify.methods import PARAMETER_COLUMNS
 from contactid.inhand.identify.recorded_information import RECORDED, identifiability_table
@@ -44,18 +42,15 @@ def test_table_of_identifiability_says_what_each_case_lacks():
     ).any()
 
 
-def test_drawing_directions_are_an_orthonormal_frame():
-    flat, near = projected(np.eye(3)), nearness(np.eye(3))
-    frame = np.column_stack([flat, near])
-    np.testing.assert_allclose(frame @ frame.T, np.eye(3), atol=1e-15)
-    assert np.linalg.det(frame) == pytest.approx(1.0)
-
-
 def test_figure_1_shows_forces_that_carry_the_object():
     data = object_in_hand(*HELD)
-    weight = data.loc[data["kind"] == "gravity", "value"].iloc[0]
+    weight = data.loc[(data["item"] == "weight") & (data["part"] == "number"), "value"].item()
     assert weight == pytest.approx(0.179 * 9.81)
-    assert (data["kind"] == "force").sum() == 4 and (data["kind"] == "hidden").sum() == 2 * 3
+    forces = data[(data["part"] == "arrow") & (data["unit"] == "N")].set_index("item")
+    assert len(forces) == 1 + 4
+    assert forces.loc["gravity", "vector_x"] == 0.0 and forces.loc["gravity", "vector_y"] < 0.0
+    hidden = data[data["look"].str.endswith("hidden")]
+    assert hidden["item"].nunique() == 2 * 3
 
 
 def test_figure_2_stays_within_the_cone_and_marks_one_sample():
