@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import trimesh
 
 from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
@@ -180,25 +181,45 @@ def test_rows_at_any_rate_are_averaged_to_the_same(clean, tmp_path):
 
 
 CORNERS = "\n".join(f"{x},{y},{z}" for x, y, z in HULL)
-OBJ = "# a box\n" + "\n".join(f"v {x} {y} {z}" for x, y, z in HULL) + "\nf 1 2 3\n"
-STL = "solid a\n" + "\n".join(f"  vertex {x} {y} {z}" for x, y, z in HULL) + "\nendsolid\n"
-
-
-def binary_stl():
-    corners = HULL[np.array([[0, 1, 2], [3, 4, 5], [6, 7, 0]])].astype("<f4")
-    facets = [np.zeros(3, "<f4").tobytes() + one.tobytes() + b"\0\0" for one in corners]
-    return b"\0" * 80 + len(facets).to_bytes(4, "little") + b"".join(facets)
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("a.csv", CORNERS), ("b.csv", "x; y; z\n" + CORNERS.replace(",", ";")), ("c.obj", OBJ), ("d.stl", STL),
-     ("e.STL", binary_stl())],
-)  # fmt: skip
-def test_a_hull_is_a_table_or_a_mesh(tmp_path, name, content):
-    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    corners = read_hull(tmp_path / name)
-    assert sorted(map(tuple, np.round(corners, 6))) == sorted(map(tuple, HULL))
+    [("a.csv", CORNERS), ("b.csv", "x; y; z\n" + CORNERS.replace(",", ";"))],
+)
+def test_a_hull_is_a_table(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    assert corners_of(tmp_path / name) == sorted(map(tuple, HULL))
+
+
+@pytest.mark.parametrize("name", ["a.stl", "b.STL", "c.obj", "d.ply", "e.off", "f.glb"])
+def test_a_hull_is_a_mesh_of_any_number_of_parts(tmp_path, name):
+    halves = [HULL[:, 0] < 0.0, HULL[:, 0] > 0.0]
+    scene = trimesh.Scene([_tetrahedron(HULL[half]) for half in halves])
+    whole = scene if name.endswith("glb") else scene.to_mesh()
+    (tmp_path / name).write_bytes(_bytes(whole.export(file_type=name[2:].lower())))
+    assert corners_of(tmp_path / name) == sorted(map(tuple, HULL))
+
+
+def _tetrahedron(corners):
+    """A mesh with these four corners."""
+    return trimesh.Trimesh(corners, [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]], process=False)
+
+
+def _bytes(content):
+    return content.encode() if isinstance(content, str) else content
+
+
+def corners_of(path):
+    return sorted(map(tuple, np.round(read_hull(path), 6)))
+
+
+@pytest.mark.parametrize("name", ["a.stl", "b.obj", "c.ply", "d.off", "e.glb"])
+@pytest.mark.parametrize("content", ["", "x,y,z\n0,0,0\n", "\0" * 200])
+def test_what_is_no_mesh_is_said_so(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ContactIdError, match=f"{name}: .*[.]glb"):
+        read_hull(tmp_path / name)
 
 
 def test_defaults_of_the_noise_are_filled_in(tmp_path):

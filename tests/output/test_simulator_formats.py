@@ -3,9 +3,11 @@
 import json
 import subprocess
 import xml.etree.ElementTree as ET
+from io import StringIO
 
 import numpy as np
 import pytest
+import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -169,15 +171,10 @@ def test_nothing_is_said_of_contact_where_nothing_is_known():
 
 
 def test_a_hull_is_closed_triangles_seen_from_outside():
-    lines = wavefront(CORNERS).splitlines()
-    points = np.array(
-        [[float(word) for word in line.split()[1:]] for line in lines if line[0] == "v"]
-    )
-    faces = np.array(
-        [[int(word) - 1 for word in line.split()[1:]] for line in lines if line[0] == "f"]
-    )
-    a, b, c = np.moveaxis(points[faces], 1, 0)
-    assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0 == pytest.approx(0.2 * 0.12 * 0.09)
+    inside = np.zeros((1, 3))
+    written = trimesh.load(StringIO(wavefront(np.vstack([CORNERS, inside]))), file_type="obj")
+    assert written.is_watertight and len(written.vertices) == len(CORNERS)
+    assert written.volume == pytest.approx(0.2 * 0.12 * 0.09)
     mesh = ET.fromstring(urdf(body(hull=CORNERS), mesh="hull.obj")).find(
         "link/collision/geometry/mesh"
     )

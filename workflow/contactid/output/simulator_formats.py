@@ -20,15 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-
-if TYPE_CHECKING:
-    from scipy.spatial import ConvexHull
 
 CONTACT_RATE = 600.0  # rad/s, sqrt(k)
 _CRITICAL_E = float(np.exp(-2.0))  # restitution at a damping ratio of one
@@ -192,25 +188,18 @@ def wavefront(hull: np.ndarray) -> str:
     """The convex hull of points (v, 3) m as a Wavefront .obj: triangles, counter-clockwise from
     outside.
     """
-    points = _corners(hull)
-    triangles = _hull_of(points)
-    lines = [f"v {_numbers(point)}" for point in points]
-    for corners, outward in zip(triangles.simplices, triangles.equations[:, :3], strict=True):
-        a, b, c = points[corners]
-        turned = corners if np.cross(b - a, c - a) @ outward > 0.0 else corners[::-1]
-        lines.append("f " + " ".join(str(corner + 1) for corner in turned))
-    return "\n".join(lines) + "\n"
+    import trimesh  # slow to import, and bodies without a hull don't need it
+
+    mesh = trimesh.convex.convex_hull(np.asarray(hull, dtype=float))
+    text = mesh.export(file_type="obj", digits=12, header=None, include_normals=False)
+    return text.strip() + "\n"
 
 
 def _corners(hull: np.ndarray) -> np.ndarray:
-    points = np.asarray(hull, dtype=float)
-    return points[np.sort(_hull_of(points).vertices)]
-
-
-def _hull_of(points: np.ndarray) -> ConvexHull:
     from scipy.spatial import ConvexHull  # slow to import, and bodies without a hull don't need it
 
-    return ConvexHull(points)
+    points = np.asarray(hull, dtype=float)
+    return points[np.sort(ConvexHull(points).vertices)]
 
 
 def _numbers(values: Iterable[float]) -> str:

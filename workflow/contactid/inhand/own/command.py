@@ -40,7 +40,7 @@ def arguments(parser: ArgumentParser) -> None:
         "--hull",
         required=True,
         metavar="hull.csv",
-        help="x,y,z per row in m, or a .stl or .obj mesh",
+        help="x,y,z per row in m, or a mesh (.stl, .obj, .ply, .off, .glb)",
     )
     parser.add_argument(
         "--noise",

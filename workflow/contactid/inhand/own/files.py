@@ -20,8 +20,8 @@ Without a time, rows are poses in which the object is held still: they tell mass
 alone. A contact's name is whatever stands for ``<contact>``. Quaternions are normalised; q and -q
 are the same.
 
-*Hull*: ``x,y,z`` in m in B per row of a csv, or a mesh (``.stl``, ``.obj``); the object lies within
-these points' convex hull.
+*Hull*: ``x,y,z`` in m in B per row of a csv, or a mesh (``.stl``, ``.obj``, ``.ply``, ``.off``,
+``.glb``); the object lies within these points' convex hull.
 
 *Noise*: a small YAML file of standard deviations of independent errors, row by row::
 
@@ -44,6 +44,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ _DEFAULTS = {
 FORM = "See --help of the command for the columns"
 _LEAST_FORCE_SD = 1e-3  # N
 _AXES = "xyz"
-_STL_HEADER, _STL_FACET = 84, 50  # bytes
+_MESHES = ("stl", "obj", "ply", "off", "glb")
 _LARGEST_HULL = 5.0  # m
 _LARGEST_MESH = 1 << 24  # bytes
 
@@ -132,7 +133,7 @@ def read_hull(hull: Hull) -> np.ndarray:
     except (OSError, ValueError, IndexError) as error:
         raise ContactIdError(
             f"{name}: no readable hull ({error})",
-            "Give rows of x,y,z in m, or a mesh as .stl or .obj",
+            f"Give rows of x,y,z in m, or a mesh as .{', .'.join(_MESHES)}",
         ) from None
     points = points[np.isfinite(points).all(axis=1)]
     try:
@@ -149,7 +150,23 @@ def read_hull(hull: Hull) -> np.ndarray:
 
 def _points_of(path: Path) -> np.ndarray:
     data = content_of(path, _LARGEST_MESH)
-    return {".stl": _stl, ".obj": _obj}.get(path.suffix.lower(), _points)(data)
+    kind = path.suffix.lower().removeprefix(".")
+    return _mesh(data, kind) if kind in _MESHES else _points(data)
+
+
+def _mesh(data: bytes, kind: str) -> np.ndarray:
+    """Vertices of all of a mesh file's parts, each where the file puts it."""
+    import trimesh  # slow to import, and most hulls are rows of points
+
+    try:
+        scene = trimesh.load_scene(BytesIO(data), file_type=kind, process=False)
+        solids = (trimesh.Trimesh, trimesh.PointCloud)
+        parts = [part.vertices for part in scene.dump() if isinstance(part, solids)]
+    except Exception as error:  # its readers end in many ways on a file of another kind
+        raise ValueError(f"not of kind {kind}: {error}") from None
+    if not parts:
+        raise ValueError(f"not of kind {kind}: no mesh in it")
+    return np.concatenate(parts)
 
 
 def _points(data: bytes) -> np.ndarray:
@@ -167,24 +184,6 @@ def _points(data: bytes) -> np.ndarray:
 
 def _numeric(words: list[str]) -> bool:
     return all(re.fullmatch(r"[-+.\deE]+", word) for word in words if word)
-
-
-def _obj(data: bytes) -> np.ndarray:
-    rows = [
-        line.split()
-        for line in data.decode("utf-8", "replace").splitlines()
-        if line.startswith("v ")
-    ]
-    return np.array([[float(word) for word in row[1:4]] for row in rows])
-
-
-def _stl(data: bytes) -> np.ndarray:
-    count = int.from_bytes(data[80:_STL_HEADER], "little")
-    if len(data) == _STL_HEADER + count * _STL_FACET:
-        facets = np.frombuffer(data, np.uint8, offset=_STL_HEADER).reshape(count, _STL_FACET)
-        return facets[:, 12:48].copy().view("<f4").astype(float).reshape(-1, 3)
-    words = re.findall(r"vertex\s+(\S+)\s+(\S+)\s+(\S+)", data.decode("utf-8", "replace"))
-    return np.array(words, dtype=float)
 
 
 def read_table(source: Source, convention: Convention = STATED) -> OwnTable:
