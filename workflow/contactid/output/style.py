@@ -32,9 +32,9 @@ SKY = "#56B4E9"
 ROSE = "#CC79A7"
 
 FORMATS = ("pdf", "png", "svg")
-_LAYOUTS = (
-    5  # at most; each makes room for what the one before has found too narrow, until nothing moves
-)
+# at most; each makes room for what the one before was too narrow for, until nothing is seen to move
+_LAYOUTS = 5
+_SEEN = 1e-3  # of the figure's size: less than a line's width
 
 _SETTINGS: Any = {
     "font.family": "DejaVu Sans",
@@ -146,7 +146,7 @@ def _settle(figure: Figure) -> None:
         boxes = [axes.get_position(original=True) for axes in figure.axes]
         boxes += [part.bbox_relative for part in figure.subfigs]
         before, places = places, np.array([box.get_points() for box in boxes])
-        if before.shape == places.shape and np.allclose(before, places, rtol=0.0, atol=1e-9):
+        if before.shape == places.shape and np.allclose(before, places, rtol=0.0, atol=_SEEN):
             break
         engine.execute(figure)
     figure.set_layout_engine("none")
