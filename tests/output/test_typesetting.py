@@ -3,6 +3,7 @@
 import doctest
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -149,6 +150,15 @@ def test_a_table_that_is_halved_has_each_number_once():
 def test_digits_are_as_fine_as_the_error_and_no_finer_than_a_twentieth_of_it(error):
     unit = 10.0 ** -error_digits(error)
     assert unit <= max(1.0, 2.0 * error) and (unit >= error / 36.0 or unit == 1.0)
+
+
+@pytest.mark.parametrize(
+    ("half", "ours", "ends"),
+    [(0.04, "0.06", ("0.04",)), (0.004, "0.064", ("0.004",)), (2e-7, "0.06", ())],
+)
+def test_an_error_gives_a_printed_number_one_digit_more_at_most(half, ours, ends):
+    check = SimpleNamespace(printed="0.06", ours="0.06", reproduced=0.0638248, ends=(half,))
+    assert module._ours(check) == (ours, ends)
 
 
 def test_a_table_beyond_the_paper_has_its_columns_in_words_and_its_data_in_the_caption():

@@ -242,13 +242,16 @@ def _cell(checks: Sequence[Any]) -> Cell:
 
 
 def _ours(check: Any) -> tuple[str, tuple[str, ...]]:
-    """Our number and how far it may be off: to the printed digits, and to more where it is known
-    better.
+    """Our number and how far it may be off: to the printed digits, and to one more where the error
+    allows it. An error that these digits don't show isn't written.
     """
     if not check.ends or check.ours == "-":
         return check.ours, ()
     half = check.ends[0] if len(check.ends) == 1 else 0.5 * (check.ends[1] - check.ends[0])
-    digits = max(len(check.printed.partition(".")[2]), error_digits(half))
+    printed = len(check.printed.partition(".")[2])
+    digits = max(printed, min(error_digits(half), printed + 1))
+    if half < 0.5 / 10.0**digits:
+        return check.ours, ()
     numbers = (round(value, digits) + 0.0 for value in (check.reproduced, *check.ends))  # no "-0"
     ours, *ends = (f"{value:.{digits}f}" for value in numbers)
     return ours, tuple(ends)
