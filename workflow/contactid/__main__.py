@@ -69,6 +69,13 @@ def main(given: Sequence[str] | None = None) -> int:
             command.description = chosen.__doc__
             command.formatter_class = argparse.RawDescriptionHelpFormatter
             chosen.arguments(command)
+            if name != "inspect":  # which answers in the terminal alone
+                command.add_argument(
+                    "--report",
+                    default="report",
+                    metavar="folder",
+                    help="where the report goes (default: report)",
+                )
     options = parser.parse_args(words)
     assert chosen is not None  # a word that is no command ends in the line above
     try:

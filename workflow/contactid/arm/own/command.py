@@ -62,12 +62,6 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--probe", type=float, default=0.10, metavar="m", help="length of the probe (default: 0.10)"
     )
-    parser.add_argument(
-        "--report",
-        default="report",
-        metavar="folder",
-        help="where the report goes (default: report)",
-    )
 
 
 def run(given: Namespace) -> Sequence[str]:

@@ -48,12 +48,6 @@ def arguments(parser: ArgumentParser) -> None:
         metavar="noise.yaml",
         help="standard deviations of what was measured",
     )
-    parser.add_argument(
-        "--report",
-        default="report",
-        metavar="folder",
-        help="where the report goes (default: report)",
-    )
 
 
 def run(given: Namespace) -> Sequence[str]:

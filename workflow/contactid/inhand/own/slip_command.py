@@ -30,12 +30,6 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--direction", default="1", metavar="degrees", help="""standard deviation of the force's
         direction by the sensor's calibration, one error a trial (default: 1)""")  # fmt: skip
-    parser.add_argument(
-        "--report",
-        default="report",
-        metavar="folder",
-        help="where the report goes (default: report)",
-    )
 
 
 def run(given: Namespace) -> Sequence[str]:

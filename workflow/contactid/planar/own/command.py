@@ -34,12 +34,6 @@ def arguments(parser: ArgumentParser) -> None:
         metavar="body.yaml",
         help="shape, and optionally mass, ground, noise",
     )
-    parser.add_argument(
-        "--report",
-        default="report",
-        metavar="folder",
-        help="where the report goes (default: report)",
-    )
 
 
 def run(given: Namespace) -> Sequence[str]:

@@ -39,12 +39,6 @@ def arguments(parser: ArgumentParser) -> None:
         metavar="names",
         help="an archive's planes, in order (default: found)",
     )
-    parser.add_argument(
-        "--report",
-        default="report",
-        metavar="folder",
-        help="where the report goes (default: report)",
-    )
 
 
 def run(given: Namespace) -> Sequence[str]:

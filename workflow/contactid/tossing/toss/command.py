@@ -38,12 +38,6 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--object", default="", metavar="name", help="box of an archive that has several: Box006"
     )
-    parser.add_argument(
-        "--report",
-        default="report",
-        metavar="folder",
-        help="where the report goes (default: report)",
-    )
 
 
 def run(given: Namespace) -> Sequence[str]:
