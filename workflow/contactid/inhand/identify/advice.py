@@ -368,5 +368,5 @@ def _simulated(
 
     series = ("forces", "force_sd", "points", "torques")
     usual: dict[str, Any] = {name: mean(getattr(signals, name)) for name in series}
-    exact = replace(signals, time=time, rotations=turned, positions=position, **usual)
+    exact = replace(signals, time=time, rotations=turned, positions=position, blur=None, **usual)
     return PresentRecording(exact, parts, turned, position)

@@ -184,6 +184,8 @@ class RecordedSignals:
     point_sd, torque_sd : m and N m, standard deviations of the contact points and of measured
         torques
     hull : (v, 3) m in B, points whose convex hull holds the object
+    blur : (n, 3, 3); the mean of R^T over the time that a sample averages is this times R^T of the
+        sample; None where samples are of an instant
     """
 
     time: np.ndarray
@@ -199,6 +201,7 @@ class RecordedSignals:
     point_sd: float
     torque_sd: float
     hull: np.ndarray
+    blur: np.ndarray | None = None
 
     @property
     def samples(self) -> int:
@@ -209,6 +212,13 @@ class RecordedSignals:
     def contacts(self) -> int:
         """Number c of contacts."""
         return self.forces.shape[1]
+
+    def to_body(self, rotations: np.ndarray) -> np.ndarray:
+        """(n, 3, 3) that turn a constant of the world to its mean in B, at poses of these rotations
+        (n, 3, 3).
+        """
+        turned = np.swapaxes(rotations, 1, 2)
+        return turned if self.blur is None else self.blur @ turned
 
     @property
     def wrench(self) -> np.ndarray:
