@@ -167,7 +167,9 @@ def _longest(stretches: Sequence[RecordedSignals]) -> RecordedSignals:
 def _some(signals: RecordedSignals, kept: np.ndarray) -> RecordedSignals:
     """The samples that are kept (n,)."""
     series = ("time", "rotations", "positions", "forces", "force_sd", "points", "torques", "blur")
-    some: dict[str, Any] = {name: getattr(signals, name)[kept] for name in series}
+    some: dict[str, Any] = {
+        name: values[kept] for name in series if (values := getattr(signals, name)) is not None
+    }
     return replace(signals, **some)
 
 
