@@ -91,7 +91,7 @@ def speed_points(table: pd.DataFrame, source: str) -> pd.DataFrame:
             ),
         }  # fmt: skip
         for (quantity, series), (x, y) in curves.items():
-            known = {"quantity": quantity, "solver": solver, "series": series}
+            labels = {"quantity": quantity, "solver": solver, "series": series}
             iterations = part["iterations"].to_numpy() if series == _MEASURED else np.nan
             points = {
                 "samples": x,
@@ -99,7 +99,7 @@ def speed_points(table: pd.DataFrame, source: str) -> pd.DataFrame:
                 "iterations": iterations,
                 "source": source,
             }
-            parts.append(pd.DataFrame({**known, **points}))
+            parts.append(pd.DataFrame({**labels, **points}))
     return pd.concat(parts, ignore_index=True)
 
 

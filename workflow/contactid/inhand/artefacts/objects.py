@@ -109,14 +109,14 @@ def all_objects(objects: str, surfaces: str) -> pd.DataFrame:
     """Figure 4: a panel per object, the simulated one last, and one with the coefficients of
     friction of the friction experiments' objects and regions.
     """
-    known = load_objects(objects)
-    names = [*(name for name in known if name != SIMULATED), SIMULATED]
+    loaded = load_objects(objects)
+    names = [*(name for name in loaded if name != SIMULATED), SIMULATED]
     friction = [
         row
         for entry in pd.read_csv(surfaces).to_dict("records")
         for row in sketch.number(f"{entry['object']}/{entry['region']}", entry["friction_mu"], "1")
     ]
-    return sketch.table(*(_object_rows(known[name]) for name in names), friction)
+    return sketch.table(*(_object_rows(loaded[name]) for name in names), friction)
 
 
 def _object_rows(body: InHandObject) -> Rows:

@@ -90,11 +90,11 @@ def error_columns(recording: xr.Dataset, truth: xr.Dataset) -> dict[str, float]:
     """Condition number and standard errors of an object's mass, centre of mass and tensor, absolute
     and relative.
     """
-    known = recording_information(recording, truth)
-    errors = known.body_errors(true_parameters(truth).vector)
+    information = recording_information(recording, truth)
+    errors = information.body_errors(true_parameters(truth).vector)
     relative = errors / parameter_sizes(truth)
     return {
-        "condition_number": known.condition_number,
+        "condition_number": information.condition_number,
         **{f"se_{name}": value for name, value in zip(PARAMETER_COLUMNS, errors, strict=True)},
         **{
             f"relative_{name}": value

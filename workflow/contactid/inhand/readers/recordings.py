@@ -92,19 +92,19 @@ def validate_recording(recording: xr.Dataset, where: str) -> None:
 def recording_problems(recording: xr.Dataset) -> list[str]:
     """Everything that makes a recording ill-formed, a phrase each; empty where it is well-formed."""
     problems = _shape_problems(recording)
-    known = [
+    readable = [
         name
         for name, (dimensions, _) in FORM.items()
         if name in recording and recording[name].dims == dimensions
     ]
-    for name in known:
+    for name in readable:
         problems += _value_problems(name, recording[name])
-    if "time" in known:
+    if "time" in readable:
         backward = np.diff(recording["time"].values) <= 0.0
         problems += (
             [f"time doesn't increase at sample {np.argmax(backward) + 1}"] if backward.any() else []
         )
-    if "object_orientation" in known:
+    if "object_orientation" in readable:
         off = (
             np.abs(np.linalg.norm(recording["object_orientation"].values, axis=1) - 1.0)
             > _NORM_TOLERANCE
@@ -112,7 +112,7 @@ def recording_problems(recording: xr.Dataset) -> list[str]:
         if off.any():
             where = f"{np.count_nonzero(off)} samples, first at {np.argmax(off)}"
             problems.append(f"object_orientation isn't of unit length in {where}")
-    if "contact_force_sd" in known and np.any(recording["contact_force_sd"].values <= 0.0):
+    if "contact_force_sd" in readable and np.any(recording["contact_force_sd"].values <= 0.0):
         problems.append("contact_force_sd isn't positive everywhere")
     return problems + _attribute_problems(recording)
 
