@@ -23,7 +23,7 @@ from contactid.inhand.artefacts.printed import (
     printed_body,
     printed_table,
 )
-from contactid.inhand.identify.ablation import labels_of
+from contactid.inhand.identify.ablation import known
 from contactid.inhand.identify.methods import (
     FACTOR_GRAPH,
     GROUND_TRUTH,
@@ -129,7 +129,7 @@ def constrained_tensors(recordings: Sequence[str]) -> pd.DataFrame:
             ("tensor", with_constrained_tensor(free, information)),
         ):
             body = InertialParameters.from_vector(vector)
-            rows.append(labels_of(recording) | {"constraint": constraint} | _described(body))
+            rows.append(known(recording) | {"constraint": constraint} | _described(body))
     return pd.DataFrame(rows)
 
 

@@ -44,7 +44,7 @@ def write_ablation(objects: str, study: Mapping[str, Any], ablation: str) -> Non
     for recording, truth in _recordings(block, twin_options(study["twin"], objects), {}):
         for solver, parts, found in _combinations(recording, truth, block["solvers"], study):
             rows.append(
-                labels_of(recording) | {"solver": solver} | parts | errors(recording, truth, found)
+                known(recording) | {"solver": solver} | parts | errors(recording, truth, found)
             )
     write_csv(pd.DataFrame(rows), ablation)
 
@@ -71,7 +71,7 @@ def write_disturbances(objects: str, study: Mapping[str, Any], disturbances: str
             }
             rows.append(
                 {"disturbance": name}
-                | labels_of(recording)
+                | known(recording)
                 | errors(recording, truth, estimate_of(fit))
                 | judged
             )
@@ -139,7 +139,7 @@ def _parts(
     return dict(zip(ABLATED, (*words, differences, weights), strict=True))
 
 
-def labels_of(recording: xr.Dataset) -> dict[str, Any]:
+def known(recording: xr.Dataset) -> dict[str, Any]:
     """What names a recording."""
     return {name: recording.attrs[name] for name in ("source", "object", "seed")}
 

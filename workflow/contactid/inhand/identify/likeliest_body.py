@@ -33,7 +33,7 @@ _AWAY = 1.0
 
 def likeliest_body(
     answer: np.ndarray,
-    information: np.ndarray,
+    known: np.ndarray,
     hull: np.ndarray,
     weight: float,
     start: InertialParameters,
@@ -46,7 +46,7 @@ def likeliest_body(
 
     Parameters
     ----------
-    answer, information
+    answer, known
         (10,) parameters that the data want, and (10, 10) their information.
     hull
         (v, 3) m.
@@ -58,8 +58,8 @@ def likeliest_body(
         kg, the mass that is expected, within a factor of e where ``weight`` is
         :data:`PRIOR_WEIGHT`.
     """
-    values, vectors = np.linalg.eigh(information / np.outer(*[np.sqrt(np.diag(information))] * 2))
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))).T * np.sqrt(np.diag(information))
+    values, vectors = np.linalg.eigh(known / np.outer(*[np.sqrt(np.diag(known))] * 2))
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))).T * np.sqrt(np.diag(known))
     normals, offsets = hull_halfspaces(hull)
     size = float(np.ptp(hull, axis=0).max())
     lower = np.linalg.cholesky(_homogeneous(uniform_body(1.0, hull).vector))

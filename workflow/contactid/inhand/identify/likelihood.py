@@ -221,9 +221,9 @@ def fit_recording(
         noise[:PARAMETERS, :PARAMETERS] = noise_information(present, recording.stated, errors)
         information, covariance = without_noise(model.information, noise)
         if uses.body:
-            of_body = _of_parameters(information)
+            known = _of_parameters(information)
             body, solved = likeliest_body(
-                model.answer[:PARAMETERS], of_body, hull, weight, body, mass
+                model.answer[:PARAMETERS], known, hull, weight, body, mass
             )
         else:
             body, solved = InertialParameters.from_vector(model.answer[:PARAMETERS]), True
@@ -247,10 +247,10 @@ def _first_body(
     information = columns.T @ columns
     answer = _inverse(information) @ columns.T @ value
     misfit = float(np.mean((value - columns @ answer) ** 2))
-    of_body = _of_parameters(information / misfit)
-    return likeliest_body(
-        answer[:PARAMETERS], of_body, hull, weight, uniform_body(mass, hull), mass
-    )[0]
+    known = _of_parameters(information / misfit)
+    return likeliest_body(answer[:PARAMETERS], known, hull, weight, uniform_body(mass, hull), mass)[
+        0
+    ]
 
 
 def _of_parameters(information: np.ndarray) -> np.ndarray:

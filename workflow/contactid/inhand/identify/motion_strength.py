@@ -17,7 +17,7 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.inertia import geodesic_distance, moved_to
-from contactid.inhand.identify.ablation import errors, labels_of
+from contactid.inhand.identify.ablation import errors, known
 from contactid.inhand.identify.likelihood import TENSOR, told_parameters
 from contactid.inhand.identify.ours import estimate_of, our_fit
 from contactid.inhand.readers.disturbances import DISTURBANCES
@@ -51,7 +51,7 @@ def write_strengths(objects: str, study: Mapping[str, Any], strengths: str) -> N
         for motion in block["motions"]:
             for seed in block["seeds"]:
                 recording, truth, disturbance = _moved(source, motion, seed, study["twin"], objects)
-                labels = labels_of(recording) | {"motion": motion, "disturbance": disturbance}
+                labels = known(recording) | {"motion": motion, "disturbance": disturbance}
                 rows.append(labels | _judged(recording, truth))
     write_csv(pd.DataFrame(rows), strengths)
 
