@@ -27,9 +27,9 @@ def time_by_samples(times: str) -> pd.DataFrame:
     of iterations changes with the recording, so the time of a whole estimate is no line.
     """
     rows = read_csv(times)
-    exponents = {}
+    exponents: dict[str, float] = {}
     for solver, part in rows[rows["converged"]].groupby("solver"):
         if part["samples"].nunique() > 1:
-            logarithms = np.log(part[["samples", "ms_per_iteration"]].to_numpy(dtype=float))
-            exponents[solver] = np.polyfit(*logarithms.T, 1)[0]
+            samples, time = np.log(part[["samples", "ms_per_iteration"]].to_numpy(dtype=float)).T
+            exponents[str(solver)] = float(np.polyfit(samples, time, 1)[0])
     return rows.assign(exponent=rows["solver"].map(exponents).astype(float))
