@@ -367,7 +367,6 @@ def test_a_figure_that_does_not_say_what_it_is_made_from_has_data_that_do() -> N
         "fig03_factor_graph",
         "fig05_force_sensing",
         "fig06_friction",
-        "ext_speed",
     }
     assert all(one.caption for one in DECLARED)
 

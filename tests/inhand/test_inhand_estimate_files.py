@@ -75,9 +75,7 @@ def test_speed_and_differences_are_kept_and_shown(tmp_path):
     )
     write_speed(OBJECTS_FILE, STUDY, times)
     write_differences(OBJECTS_FILE, STUDY, errors, choices)
-    made = time_by_samples(times, STUDY["speed"])
-    assert list(made["tables/ext_speed"]["samples"]) == [60, 90]
-    assert "synthetic" in made["figures/ext_speed"]["source"].iloc[0]
+    assert list(time_by_samples(times)["samples"]) == [60, 90]
     assert set(differences(errors)["scheme"]) == {"paper", "central", "fourth_order"}
     _choices_are_of_one_recording_each(choices_made(choices))
 

@@ -1,6 +1,8 @@
 """The baseline, the rows and tables of estimates, their speed, and figure 3's data."""
 
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.artefacts.cost import draw_speed, speed_points, with_lines
+from contactid.inhand.artefacts.cost import time_by_samples
 from contactid.inhand.artefacts.estimates import all_estimates
 from contactid.inhand.artefacts.factor_graph import draw_factor_graph, factor_graph_points
 from contactid.inhand.identify.baseline import estimate_baseline, filtered
@@ -126,25 +128,20 @@ def test_speed_is_measured_at_every_length(tmp_path):
         "solvers": ("factor_graph",),
     }
     write_speed(OBJECTS_FILE, STUDY | {"twin": TWIN, "speed": ONE | speed}, tmp_path / "speed.csv")
-    rows = with_lines(read_csv(tmp_path / "speed.csv"))
+    rows = time_by_samples(str(tmp_path / "speed.csv"))
     assert list(rows["samples"]) == [30, 60]
     assert (rows["seconds"] > 0.0).all() and rows["converged"].all()
-    points = speed_points(rows, "synthetic")
-    assert set(points["quantity"]) == {"seconds", "ms_per_iteration"}
-    with style.styled():
-        draw_speed(points)
 
 
 @settings(deadline=None)
-@given(st.floats(1e-6, 1e-3), st.floats(0.0, 0.1))
-def test_lines_through_linear_times_are_those_times(slope, fixed):
+@given(st.floats(0.1, 2.0), st.floats(1e-3, 1.0))
+def test_the_exponent_of_a_power_is_found_anew(exponent, factor):
     counts = np.array([100.0, 200.0, 400.0])
-    rows = pd.DataFrame({"solver": "likelihood", "samples": counts, "converged": True})
-    table = with_lines(rows.assign(ms_per_iteration=1e3 * (fixed + slope * counts)))
-    assert table["us_per_sample_iteration"].iloc[0] == pytest.approx(1e6 * slope, rel=1e-6)
-    assert table["fixed_ms_iteration"].iloc[0] == pytest.approx(1e3 * fixed, abs=1e-6)
-    falling = with_lines(rows.assign(ms_per_iteration=[3.0, 2.0, 1.0]))
-    assert (falling[["us_per_sample_iteration", "fixed_ms_iteration"]] >= 0.0).all(axis=None)
+    with tempfile.TemporaryDirectory() as folder:
+        rows = {"solver": "likelihood", "samples": counts, "converged": True}
+        times = str(Path(folder) / "times.csv")
+        write_csv(pd.DataFrame(rows | {"ms_per_iteration": factor * counts**exponent}), times)
+        assert time_by_samples(times)["exponent"].to_numpy() == pytest.approx(exponent, abs=1e-3)
 
 
 def test_refined_differences_recover_what_the_papers_do_not(tmp_path):

@@ -13,14 +13,19 @@ from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters, consistency, geodesic_distance, uniform_body
 from contactid.inhand.artefacts.motion_strength import strengths_of_motion
 from contactid.inhand.identify.averaging import averaged_stretches
-from contactid.inhand.identify.kinematics import FOURTH_ORDER, body_motion
+from contactid.inhand.identify.kinematics import (
+    FOURTH_ORDER,
+    body_motion,
+    rotation_exp,
+)
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
 from contactid.inhand.identify.likelihood import ALL, fit_recording
 from contactid.inhand.identify.motion_strength import KINDS, write_strengths
 from contactid.inhand.identify.ours import our_estimate, our_fit
 from contactid.inhand.identify.signal_noise import steady_points
 from contactid.inhand.identify.wrench import regressor, wrench_covariance
-from contactid.inhand.readers.recordings import recorded_signals
+from contactid.inhand.own.poses import weight_and_zero
+from contactid.inhand.readers.recordings import RecordedSignals, recorded_signals
 from contactid.inhand.readers.sources import BOXES
 from contactid.output.stored import RECORD, TABLE
 from contactid.output.tables import read_csv
@@ -58,6 +63,45 @@ def test_known_poses_make_it_weighted_linear_least_squares():
     assert fit_recording([averaged], uses=DATA_ALONE).body.vector == pytest.approx(
         expected, rel=1e-3, abs=1e-6
     )
+
+
+def turned(second):
+    """(n averages of) an exact wrist recording of BODY, whose origin stays, at 50 degrees/s about x
+    after a swing about y by ``second`` rad.
+    """
+    time = np.arange(0.0, 10.0, 0.005)
+    swing = second * np.sin(time)[:, None] * [0.0, 1.0, 0.0]
+    about_x = np.radians(50.0) * time[:, None] * [1.0, 0.0, 0.0]
+    rotations = rotation_exp(swing) @ rotation_exp(about_x)
+    still = np.zeros((len(time), 3))
+    wrench = regressor(body_motion(time, rotations, still, 9.81, FOURTH_ORDER)) @ BODY.vector
+    inner = slice(2, -2)
+    forces, torques = wrench[:, None, :3], wrench[:, None, 3:]
+    signals = RecordedSignals(
+        time=time[inner], rotations=rotations[inner], positions=still[inner], forces=forces,
+        force_sd=np.full_like(forces, 1e-3), points=np.zeros_like(forces), torques=torques, gravity=9.81,
+        position_sd=1e-5, orientation_sd=1e-5, point_sd=1e-5, torque_sd=1e-4, hull=HULL,
+    )  # fmt: skip
+    stretches, count = averaged_stretches(signals)
+    assert count > 20
+    return stretches, [replace(one, blur=None) for one in stretches]
+
+
+def test_a_turn_within_an_average_takes_no_weight():
+    """Within a tenth of a second it turns by five degrees or more: the weight in the mean poses is
+    .03 % and more too large.
+    """
+    uses = replace(ALL, prior=False)
+    averages, instants = (fit_recording(one, uses=uses).body.mass for one in turned(0.6))
+    assert averages == pytest.approx(BODY.mass, rel=1e-4)
+    assert instants < BODY.mass * (1.0 - 2e-4)
+
+
+def test_nor_in_the_linear_fit_of_weight_and_zero():
+    """Of an even turn about a level axis, whose accelerations are constant in the body."""
+    averages, instants = (weight_and_zero(one[0])[0][0] for one in turned(0.0))
+    assert averages == pytest.approx(BODY.mass, rel=1e-4)
+    assert instants < BODY.mass * (1.0 - 5e-4)
 
 
 def test_a_gain_common_to_all_forces_is_another_body():

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import consistency, geodesic_distance, tensor_entries, uniform_body
 from contactid.inhand.identify.likelihood import fit_recording, told_parameters
-from contactid.inhand.own.estimate import NAMES, estimate_own
+from contactid.inhand.own.estimate import NAMES, estimate_own, result_of
 from contactid.inhand.own.files import read_hull, read_noise, read_table
 from contactid.inhand.own.prepare import read_own_recording
 from grasp_for_tests import BODY, HULL, recording
@@ -109,6 +110,15 @@ def estimate_of(data):
     with tempfile.TemporaryDirectory() as place:
         write_own(data, Path(place))
         return estimate_own(read_own_recording(*files(Path(place))))
+
+
+def test_a_mass_whose_interval_holds_zero_is_no_answer(clean):
+    found = estimate_own(read_own_recording(*files(clean)))
+    assert result_of(found).valid
+    errors = found.fit.errors.copy()
+    errors[0] = 0.6 * found.fit.body.mass
+    refused = result_of(replace(found, fit=replace(found.fit, errors=errors)))
+    assert not refused.valid and "holds zero" in refused.reasons[0]
 
 
 def test_what_the_data_do_not_move_is_the_priors():

@@ -53,6 +53,21 @@ def test_figure_1_shows_forces_that_carry_the_object():
     assert hidden["item"].nunique() == 2 * 3
 
 
+def test_figure_1_has_fingertips_on_faces_and_says_which_the_object_hides():
+    """Thumb and fingers are on opposite faces, of which one is seen."""
+    data = object_in_hand(*HELD)
+    tips = data[data["part"] == "area"].groupby("item")
+    looks = tips["look"].first()
+    assert set(looks.str.split(" ", n=1).str[1]) == {"on a face", "behind"}
+    assert (looks.str.contains("behind").sum()) in (1, 3)
+    feet = data[(data["part"] == "arrow") & data["item"].str.startswith("force")].set_index("item")
+    for finger in ("index", "thumb"):
+        force = feet.loc[f"force {finger}"]
+        tip = force[["x", "y"]] + force["scale"] * force[["vector_x", "vector_y"]].to_numpy()
+        middle = tips[["x", "y"]].mean().loc[f"contact {finger}"]
+        assert tip.to_numpy(float) == pytest.approx(middle.to_numpy(), abs=1e-9)
+
+
 def test_figure_2_stays_within_the_cone_and_marks_one_sample():
     data = contact_forces(*HELD)
     assert (data["tangential_n"] <= data["friction"] * data["normal_n"]).all()

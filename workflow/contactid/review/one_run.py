@@ -15,7 +15,7 @@ TIMES = frozenset(
     (
         "seconds", "build_seconds", "seconds_median", "build_share", "seconds_per_evaluation",
         "seconds_per_step_nlp", "seconds_per_step_exact", "exact_seconds_per_1000_steps", "speed_ratio",
-        "ms_per_iteration", "us_per_sample_iteration", "fixed_ms_iteration", "exponent",
+        "ms_per_iteration", "exponent",
         "s",
     )
 )  # fmt: skip

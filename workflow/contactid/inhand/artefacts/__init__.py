@@ -219,13 +219,6 @@ def _cost(block: Mapping[str, Any]) -> list[Artefact]:
             "Time of an estimate against the number of samples.",
             datasets=timed,
         ),
-        figure(
-            "ext_speed", _TABLES,
-            compute="contactid.inhand.artefacts.cost:time_by_samples",
-            draw="contactid.inhand.artefacts.cost:draw_speed",
-            caption="Seconds of an estimate against the number of samples, for both solvers.",
-            datasets=timed,
-        ),
     ]  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def _told(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
     The median counts an estimate that no body can have as infinitely far away.
     """
-    known = rows.assign(
+    judged = rows.assign(
         converged=is_true(rows["converged"]),
         consistent=is_true(rows["physically_consistent"]),
         geodesic_error=rows["geodesic_error"].fillna(np.inf),
@@ -63,4 +63,4 @@ def _told(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         "geodesic_error": ("geodesic_error", "median"),
         "uniform_body_error": ("naive_error", "median"),
     }
-    return known.groupby(by, sort=False).agg(**columns).reset_index()
+    return judged.groupby(by, sort=False).agg(**columns).reset_index()

@@ -40,12 +40,12 @@ def _identifiability_points(table: pd.DataFrame) -> pd.DataFrame:
     """``setting, object, parameter, relative_error, condition_number, source`` of the recordings
     that suffice.
     """
-    known = (
+    recorded = (
         table[table["case"] == RECORDED].rename(columns={"source": "setting"}).assign(source=_TWINS)
     )
     parts = [
-        known[["setting", "object", "condition_number", "source"]].assign(
-            parameter=name, relative_error=known[f"relative_{name}"]
+        recorded[["setting", "object", "condition_number", "source"]].assign(
+            parameter=name, relative_error=recorded[f"relative_{name}"]
         )
         for name in PARAMETER_COLUMNS
     ]

@@ -16,8 +16,10 @@ from contactid.output.stored import read_stored
 def strengths_of_motion(stored_strength: Sequence[str]) -> pd.DataFrame:
     """``ext_motion_strength``: a row per source and motion, over seeds, boxes and unsensed forces.
 
-    Errors are medians with quartiles; ``error_over_uniform`` is the ratio of the medians, ``held``
-    are shares of the intervals of 95 %: of the mass, of the centre of mass, and of the tensor about
+    Errors are medians with quartiles, and every ``over`` is a ratio of medians: of the estimate's
+    error to that of the uniform body at the hull's middle, and at the estimate's centre of mass;
+    ``central_over_uniform`` compares them at the true centre, by mass and central tensor alone.
+    ``held`` are shares of the intervals of 95 %: of the mass, of the centre of mass, and of the tensor about
     it.
     """
     rows = read_stored(stored_strength)[0]
@@ -38,10 +40,17 @@ def strengths_of_motion(stored_strength: Sequence[str]) -> pd.DataFrame:
         "first_quartile": ("lower", lambda values: values.quantile(0.25)),
         "third_quartile": ("upper", lambda values: values.quantile(0.75)),
         "uniform_body_error": ("naive_error", "median"),
+        "uniform_at_center_error": ("naive_at_center_error", "median"),
+        "central_error": ("central_error", "median"),
+        "central_uniform_error": ("central_naive_error", "median"),
         "mass_error_pct": ("mass_error_pct", "median"),
         "mass_held": ("mass_held", "mean"),
         "center_held": ("center_held", "mean"),
         "tensor_held": ("tensor_held", "mean"),
     }
     table = rows.groupby(["source", "motion"], sort=False).agg(**columns).reset_index()
-    return table.assign(error_over_uniform=table["geodesic_error"] / table["uniform_body_error"])
+    return table.assign(
+        error_over_uniform=table["geodesic_error"] / table["uniform_body_error"],
+        error_over_uniform_at_center=table["geodesic_error"] / table["uniform_at_center_error"],
+        central_over_uniform=table["central_error"] / table["central_uniform_error"],
+    )

@@ -28,6 +28,8 @@ _VIEW = pen.view(-38.0, 24.0)
 _FORCE_SCALE = 0.02  # m in the drawing per N
 _FRAME = 0.035  # m, length of a drawn axis
 _CONTACT_SIZE = 5.0  # points
+_PAD = 0.009  # m, radius of a fingertip on a face
+_AROUND = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)  # its rim
 _BARS = {SIMULATED: 0.2}  # m of a bar that shows the scale
 _BAR = 0.05
 _ROOM = np.array([0.035, 0.012])  # m beside and over figure 1's drawing, for its texts
@@ -38,6 +40,14 @@ _LOOKS = {
     **{f"{material}, hidden": Look("#c9c9c9", THIN, ":") for material in ("printed", "solid")},
     "wood, hidden": Look(_EDGES["wood"], THIN, ":"),
     **{finger: Look(colour, 1.6, ink=colour) for finger, colour in FINGER_COLOURS.items()},
+    **{
+        f"{finger} on a face": Look(colour, THIN, face=colour, opacity=0.45)
+        for finger, colour in FINGER_COLOURS.items()
+    },
+    **{
+        f"{finger} behind": Look(colour, 0.8, (0, (1.5, 1.0)))
+        for finger, colour in FINGER_COLOURS.items()
+    },
     **{axis: Look(c, 1.1) for axis, c in zip("xyz", pen.AXIS_COLOURS, strict=True)},
     "weight": Look(QUIET, 1.6, ink=QUIET),
     "contact": Look(style.LINE),
@@ -53,19 +63,24 @@ def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, An
     seen = _VIEW[:2] @ turn  # from B to the drawing
     middle = _VIEW[:2] @ origin
     rows = [row for part in held.body.parts for row in _part_edges(part, turn, middle)]
-    for name, place, force in zip(
-        held.contact_names, held.contact_positions, held.force[index], strict=True
-    ):
+    contacts = zip(
+        held.contact_names,
+        held.contact_positions,
+        held.body.contact_normals,
+        held.force[index],
+        strict=True,
+    )
+    for name, place, normal, force in contacts:
         along, at = seen @ force, middle + seen @ place
+        rows += _pad(name, place, normal, turn, middle)
         foot = at - _FORCE_SCALE * along
         rows += sketch.arrow(f"force {name}", foot, along, name, _FORCE_SCALE, unit="N")
-        rows += sketch.point(f"contact {name}", at, look=name, size=_CONTACT_SIZE)
         said = f"{name}\n{np.linalg.norm(force):.1f} N", -16.0 * along / np.linalg.norm(along)
         rows += sketch.point(f"force {name}", foot, *said, look=name)
     weight = held.body.parameters.mass * GRAVITY
     center = middle + seen @ held.body.parameters.center_of_mass
     down = -weight * _VIEW[:2, 2]
-    named = f"$m g$, {weight:.1f} N", (24, 14), "N"
+    named = f"$m g$, {weight:.1f} N", (19, 4), "N"
     rows += sketch.arrow("gravity", center, down, "weight", _FORCE_SCALE, *named)
     rows += sketch.number("weight", weight, "N") + _center(center)
     # W stands below the object and to its left, where there is room
@@ -77,6 +92,20 @@ def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, An
     rows += sketch.point("W", corner, "$W$", (-9, -7), look="dashed")
     rows += sketch.point("B", middle, "$B$", (-9, 7), look="dashed")
     return sketch.table(rows)
+
+
+def _pad(
+    finger: str, place: np.ndarray, normal: np.ndarray, turn: np.ndarray, middle: np.ndarray
+) -> Rows:
+    """A fingertip on the face that it touches: a disc in its plane, dotted where the object hides it.
+
+    ``normal`` points into the object.
+    """
+    across = np.linalg.svd(normal[None])[2][1:]
+    rim = place + _PAD * (np.column_stack([np.cos(_AROUND), np.sin(_AROUND)]) @ across)
+    outward = _VIEW[2] @ turn @ -normal
+    look = f"{finger} on a face" if outward > 0.0 else f"{finger} behind"
+    return sketch.line(f"contact {finger}", middle + rim @ (_VIEW[:2] @ turn).T, "area", look=look)
 
 
 def _frame(name: str, origin: np.ndarray, seen: np.ndarray, length: float) -> Rows:
@@ -109,14 +138,14 @@ def all_objects(objects: str, surfaces: str) -> pd.DataFrame:
     """Figure 4: a panel per object, the simulated one last, and one with the coefficients of
     friction of the friction experiments' objects and regions.
     """
-    known = load_objects(objects)
-    names = [*(name for name in known if name != SIMULATED), SIMULATED]
+    loaded = load_objects(objects)
+    names = [*(name for name in loaded if name != SIMULATED), SIMULATED]
     friction = [
         row
         for entry in pd.read_csv(surfaces).to_dict("records")
         for row in sketch.number(f"{entry['object']}/{entry['region']}", entry["friction_mu"], "1")
     ]
-    return sketch.table(*(_object_rows(known[name]) for name in names), friction)
+    return sketch.table(*(_object_rows(loaded[name]) for name in names), friction)
 
 
 def _object_rows(body: InHandObject) -> Rows:

@@ -38,8 +38,8 @@ def convention_table(published: str, objects: str) -> pd.DataFrame:
     Columns convention, ``estimates`` (of 85), ``with_constraint`` (of 40), a column per source (of
     25, 20, 20, 20 estimates), and ``truths_explained`` (of 20).
     """
-    printed, known = printed_table(read_csv(published)), load_objects(objects)
-    rows = _as_arrays(printed, known)
+    printed, loaded = printed_table(read_csv(published)), load_objects(objects)
+    rows = _as_arrays(printed, loaded)
     tables = [{"convention": name} | _counts(printed, *found) for name, found in _all_judged(rows)]
     return pd.DataFrame(tables)
 
@@ -96,7 +96,7 @@ def _all_judged(rows: PrintedRows) -> Iterator[tuple[str, np.ndarray]]:
 
 def conventions() -> dict[str, Convention]:
     """Every convention that keeps the order of the columns."""
-    known: dict[str, Convention] = {
+    tried: dict[str, Convention] = {
         ORIGIN: lambda m, c, t: second_moments(t) - points(m, c),
         # about any other point, in any axes, in any unit these must be positive definite as well
         CENTER: lambda m, c, t: second_moments(t),
@@ -112,12 +112,12 @@ def conventions() -> dict[str, Convention]:
         ),
     }
     for share in (-1.0, 0.5, 2.0):
-        known[f"parallel-axis part times {share:g}"] = _scaled(1.0, share)
+        tried[f"parallel-axis part times {share:g}"] = _scaled(1.0, share)
     for factor in (1e-3, 1e-2, 0.1, 2.0, 10.0, 100.0, 1e3):
-        known[f"tensor times {factor:g}"] = _scaled(factor, 1.0)
+        tried[f"tensor times {factor:g}"] = _scaled(factor, 1.0)
     for unit, meters in (("dm", 0.1), ("cm", 0.01), ("mm", 1e-3)):
-        known[f"centre of mass in {unit}"] = _scaled(1.0, meters**2)
-    return known
+        tried[f"centre of mass in {unit}"] = _scaled(1.0, meters**2)
+    return tried
 
 
 def _scaled(tensor: float, share: float) -> Convention:

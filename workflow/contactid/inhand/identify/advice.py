@@ -155,16 +155,16 @@ def told_sentence(body: InertialParameters, covariance: np.ndarray, hull: np.nda
     values = told_parameters(body.vector)
     covariance = told_covariance(covariance, body.vector)
     errors, size = np.sqrt(np.diag(covariance)), float(np.ptp(hull, axis=0).max())
-    known: dict[bool, list[str]] = {True: [], False: []}
+    certain: dict[bool, list[str]] = {True: [], False: []}
     share = errors[0] / values[0]
-    known[bool(share <= _TOLD)].append(f"mass to {_percent(share)}")
+    certain[bool(share <= _TOLD)].append(f"mass to {_percent(share)}")
     for axis, error in zip("xyz", errors[1:4], strict=True):
-        known[bool(error <= _TOLD_CENTER * size)].append(f"c_{axis} to {1e3 * error:.2g} mm")
+        certain[bool(error <= _TOLD_CENTER * size)].append(f"c_{axis} to {1e3 * error:.2g} mm")
     shares = errors[_MOMENTS] / values[_MOMENTS]
     for axis, share in zip("xyz", shares, strict=True):
-        known[bool(share <= _TOLD)].append(f"I_{2 * axis} to {_percent(share)}")
-    known[True] += _pairs(values[_MOMENTS], covariance[_MOMENTS, _MOMENTS])
-    told, untold = (", ".join(known[one]) or "nothing" for one in (True, False))
+        certain[bool(share <= _TOLD)].append(f"I_{2 * axis} to {_percent(share)}")
+    certain[True] += _pairs(values[_MOMENTS], covariance[_MOMENTS, _MOMENTS])
+    told, untold = (", ".join(certain[one]) or "nothing" for one in (True, False))
     return f"Told by the data, calibration apart: {told}. Hardly or not: {untold}."
 
 
@@ -246,13 +246,13 @@ class Prior:
         squared = 0.25 * PRIOR_WEIGHT * float(np.trace(log @ log))
         return cls(curvature + np.outer(by_mass, by_mass), slope, max(1.0, squared / _SHAPE))
 
-    def pull(self, known: np.ndarray) -> np.ndarray:
+    def pull(self, information: np.ndarray) -> np.ndarray:
         """(10, 10) mean square of its slope at the truth, of an information (10, 10) that knows it.
 
         The truth is about the answer under a prior of this width, which is a step from the present
         one.
         """
-        spread = np.linalg.inv(known + self.information / self.width)
+        spread = np.linalg.inv(information + self.information / self.width)
         step = spread @ self.slope * (1.0 - 1.0 / self.width)
         at_truth = self.slope + self.information @ step
         return np.outer(at_truth, at_truth) + self.information @ spread @ self.information
@@ -368,5 +368,5 @@ def _simulated(
 
     series = ("forces", "force_sd", "points", "torques")
     usual: dict[str, Any] = {name: mean(getattr(signals, name)) for name in series}
-    exact = replace(signals, time=time, rotations=turned, positions=position, **usual)
+    exact = replace(signals, time=time, rotations=turned, positions=position, blur=None, **usual)
     return PresentRecording(exact, parts, turned, position)

@@ -1,7 +1,9 @@
 """Stretches of a recording, averaged over as long as its motion allows: what the estimation by
 likelihood takes.
 
-Poses and forces are averaged alike, and the equations are linear but for turns within an average.
+Poses and forces are averaged alike. The equations are linear in what is averaged but for turns: the
+weight turns in the body within an average, so its mean there is less than the weight in the mean
+pose, by a third of a percent for a turn of 16 degrees. That is taken along as the sample's blur.
 Over which time that harms nothing is told by how fast the wrench changes: 0.02 s for a quick hand,
 0.3 s for a slow robot. What is faster than the motion is vibration, filters' and clocks'
 differences between sensors, which no rigid body explains; a fit that weighs it prefers it to the
@@ -100,11 +102,13 @@ def _averaged(
         )
 
     turned = mean(orientation)
+    rotations = matrices(turned / np.linalg.norm(turned, axis=1, keepdims=True))
     share = count**-0.5
     return replace(
         signals,
         time=mean(signals.time - signals.time[0]),
-        rotations=matrices(turned / np.linalg.norm(turned, axis=1, keepdims=True)),
+        rotations=rotations,
+        blur=np.swapaxes(mean(signals.rotations), 1, 2) @ rotations,
         positions=mean(signals.positions),
         forces=mean(signals.forces),
         force_sd=np.sqrt(mean(signals.force_sd**2) / sizes[:, None, None]),

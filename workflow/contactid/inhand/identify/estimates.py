@@ -125,9 +125,9 @@ def _naive(recording: xr.Dataset, found: Sequence[Estimate]) -> list[Estimate]:
 
 def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> dict[str, object]:
     body = found.parameters
-    known = {name: recording.attrs[name] for name in ("source", "object", "noise_level", "seed")}
+    labels = {name: recording.attrs[name] for name in ("source", "object", "noise_level", "seed")}
     return {
-        **known,
+        **labels,
         "method": found.method,
         "solver": found.solver,
         "converged": found.converged,

@@ -140,7 +140,7 @@ def _together(motions: Sequence[BodyMotion], names: Sequence[str]) -> list[np.nd
 
 def _joined(stretches: Sequence[RecordedSignals]) -> RecordedSignals:
     series = ["time", "rotations", "positions", "forces", "force_sd", "points"]
-    series += [] if stretches[0].torques is None else ["torques"]
+    series += [name for name in ("torques", "blur") if getattr(stretches[0], name) is not None]
     joined: dict[str, Any] = {
         name: np.concatenate([getattr(one, name) for one in stretches]) for name in series
     }
@@ -182,7 +182,7 @@ def linearised(recording: PresentRecording, vector: np.ndarray) -> Linearised:
         )
         for one in recording.parts
     ]
-    motion = BodyMotion(*_together(motions, (*_MOTION, *_SLOPES)))
+    motion = _blurred(recording, BodyMotion(*_together(motions, (*_MOTION, *_SLOPES))))
     by_pose, present = wrench_slope(motion, vector), recording.pose_errors()
     around = np.concatenate([present[rows - _REACH + i] for i in range(2 * _REACH + 1)], axis=1)
     value = signals.wrench[rows] + np.einsum("kij,kj->ki", by_pose, around)
@@ -203,6 +203,20 @@ def linearised(recording: PresentRecording, vector: np.ndarray) -> Linearised:
     )
     equations = Equations(signals.time, rows, value[..., 0], slope, by_pose, by_force)
     return Linearised(equations, motion, roots)
+
+
+def _blurred(recording: PresentRecording, motion: BodyMotion) -> BodyMotion:
+    """Motion whose specific force, which is next to constant in the world, is the mean over what a
+    sample averages.
+    """
+    if recording.signals.blur is None:
+        return motion
+    blur = recording.signals.blur[recording.rows]
+    return replace(
+        motion,
+        specific_force=np.einsum("kij,kj->ki", blur, motion.specific_force),
+        d_specific_force=blur @ motion.d_specific_force,
+    )
 
 
 def _shifted(recording: PresentRecording) -> tuple[RecordedSignals, np.ndarray]:
@@ -234,7 +248,7 @@ def _disturbances(
 ) -> np.ndarray:
     """(m, 6, q) columns of :data:`PLACES`; of the wrench (m, 6) that the parameters (10,) ask for."""
     rows = recording.rows
-    to_body = np.swapaxes(recording.rotations[rows], 1, 2)
+    to_body = signals.to_body(recording.rotations)[rows]
     points = signals.points[rows]
     world = -np.concatenate([to_body, skew(points.mean(axis=1)) @ to_body], axis=1)
     time = recording.split(signals.time[rows])

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from contactid.core.inertia import geodesic_distance, moved_to
 from contactid.inhand.identify.ablation import errors, known
 from contactid.inhand.identify.likelihood import TENSOR, told_parameters
 from contactid.inhand.identify.ours import estimate_of, our_fit
@@ -38,6 +39,9 @@ def write_strengths(objects: str, study: Mapping[str, Any], strengths: str) -> N
     """Estimate the recordings of the block ``inhand: strength``, into a csv.
 
     Columns: ``source, motion, object, seed, disturbance``, those of :func:`.ablation.errors`,
+    ``naive_at_center_error`` (of the uniform body at the estimate's centre of mass),
+    ``central_error, central_naive_error`` (of the estimate and of the uniform body where both have
+    the true centre of mass, so that mass and central tensor alone count),
     ``decided_by``, ``entries_by_data`` (of the six of the tensor about the centre of mass), and
     ``mass_held, center_held, tensor_held``, how many of 1, 3 and 6 intervals of 95 % hold the
     truth.
@@ -76,9 +80,17 @@ def _moved(
 def _judged(recording: xr.Dataset, truth: xr.Dataset) -> dict[str, Any]:
     true, fit = true_parameters(truth), our_fit(recording)
     found = estimate_of(fit)
+    center = fit.body.center_of_mass
+    at_center = moved_to(fit.uniform, center)
+    # what the tensors about the centres of mass alone differ by: all bodies at one place
+    at_truth = [moved_to(one, true.center_of_mass) for one in (fit.body, fit.uniform)]
+    central, central_uniform = (geodesic_distance(true, one) for one in at_truth)
     off = np.abs(told_parameters(fit.body.vector) - told_parameters(true.vector))
     held = off <= _WITHIN * fit.errors
     return errors(recording, true, found) | {
+        "naive_at_center_error": geodesic_distance(true, at_center),
+        "central_error": central,
+        "central_naive_error": central_uniform,
         "decided_by": found.decided_by,
         "entries_by_data": int(np.count_nonzero(fit.by_data[TENSOR])),
         "mass_held": int(held[0]),

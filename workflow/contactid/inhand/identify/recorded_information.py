@@ -1,5 +1,9 @@
 """What the twins' recordings can tell about their objects: condition numbers and standard errors of
 every recording, and what is lost where motion or sensors are poor.
+
+The information is that of the estimation by likelihood
+(:mod:`contactid.inhand.identify.latent_errors`) at the true motion with the stated noise and no
+unsensed force: what is left when all poses are estimated with the parameters, to first order.
 """
 
 from __future__ import annotations
@@ -12,10 +16,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from contactid.core import rotations
 from contactid.inhand.identify.identifiability import unidentifiable
-from contactid.inhand.identify.information import recording_information
+from contactid.inhand.identify.joint import told_errors
+from contactid.inhand.identify.latent_errors import LEVELS, LatentErrors
+from contactid.inhand.identify.linearised import PresentRecording, linearised
 from contactid.inhand.identify.methods import PARAMETER_COLUMNS
-from contactid.inhand.readers.recordings import true_parameters
+from contactid.inhand.identify.wrench import PARAMETERS
+from contactid.inhand.readers.recordings import recorded_signals, true_parameters
 from contactid.inhand.readers.sources import IN_HAND_KINEMATIC, WRIST, simulated
 from contactid.inhand.readers.twins import recording_motion, simulate_recording, twin_options
 from contactid.inhand.simulate.grasp_motion import SineMotion, static_motion
@@ -23,6 +31,11 @@ from contactid.output.tables import write_exact
 
 RECORDED = "recorded"
 _POOR_OBJECT = "box_0"
+_NONE = (
+    1e-12  # level of what a twin's stated noise hasn't: the chain of errors needs a little of it
+)
+_STATED = np.array([1.0] * 3 + [_NONE] * (len(LEVELS) - 3))
+_OF_TABLE = np.r_[:4, 10:16]  # of told parameters: mass, centre of mass, tensor about B's origin
 
 
 def write_identifiability(
@@ -39,8 +52,8 @@ def identifiability_table(options: Mapping[str, Any], seed: int) -> pd.DataFrame
     ``source, object, noise_level, case, samples, condition_number, se_<parameter>,
     relative_<parameter>, not_identifiable``: standard errors are those of mass (kg), centre of mass
     (m) and tensor entries (kg m2) about B's origin, with the poses' noise; relative ones are in
-    units of m, L and m L^2, L the mean distance of the object's hull from B's origin. Without full
-    rank they are infinite. ``not_identifiable`` says in words what isn't known.
+    units of m, L and m L^2, L the mean distance of the object's hull from B's origin. Where
+    something is lost there are none, and ``not_identifiable`` says in words what.
     """
     rows = [
         _row(RECORDED, *simulate_recording(source, name, seed, options))
@@ -65,9 +78,10 @@ def _poor_rows(options: Mapping[str, Any], seed: int) -> list[dict[str, Any]]:
         for one in (WRIST, source)
         for case, motion in motions.items()
     ]
-    recording, _ = simulate_recording(source, _POOR_OBJECT, seed, options)
+    recording, truth = simulate_recording(source, _POOR_OBJECT, seed, options)
     no_force = recording.assign(contact_force=0.0 * recording["contact_force"])
-    return [*rows, _row("one_contact", recording.isel(contact=[0])), _row("no_force", no_force)]
+    one_contact = recording.isel(contact=[0])
+    return [*rows, _row("one_contact", one_contact, truth), _row("no_force", no_force, truth)]
 
 
 def _kept(motion: SineMotion, coordinates: list[int]) -> np.ndarray:
@@ -76,31 +90,49 @@ def _kept(motion: SineMotion, coordinates: list[int]) -> np.ndarray:
     return amplitudes
 
 
-def _row(case: str, recording: xr.Dataset, truth: xr.Dataset | None = None) -> dict[str, Any]:
+def _row(case: str, recording: xr.Dataset, truth: xr.Dataset) -> dict[str, Any]:
     row: dict[str, Any] = {
         name: recording.attrs[name] for name in ("source", "object", "noise_level")
     }
     row |= {"case": case, "samples": recording.sizes["sample"]}
-    if truth is not None:
+    lost = unidentifiable(recording)
+    if not lost:
         row |= error_columns(recording, truth)
-    return row | {"not_identifiable": "; ".join(unidentifiable(recording))}
+    return row | {"not_identifiable": "; ".join(lost)}
 
 
 def error_columns(recording: xr.Dataset, truth: xr.Dataset) -> dict[str, float]:
     """Condition number and standard errors of an object's mass, centre of mass and tensor, absolute
     and relative.
+
+    The condition number is that of the whitened regressor with columns of unit length, so that it
+    doesn't depend on units.
     """
-    known = recording_information(recording, truth)
-    errors = known.body_errors(true_parameters(truth).vector)
+    vector = true_parameters(truth).vector
+    information = recording_information(recording, truth)
+    errors = told_errors(np.linalg.inv(information), vector)[_OF_TABLE]
+    scale = np.sqrt(np.diag(information))
+    condition_number = np.sqrt(np.linalg.cond(information / np.outer(scale, scale)))
     relative = errors / parameter_sizes(truth)
     return {
-        "condition_number": known.condition_number,
+        "condition_number": condition_number,
         **{f"se_{name}": value for name, value in zip(PARAMETER_COLUMNS, errors, strict=True)},
         **{
             f"relative_{name}": value
             for name, value in zip(PARAMETER_COLUMNS, relative, strict=True)
         },
     }
+
+
+def recording_information(recording: xr.Dataset, truth: xr.Dataset) -> np.ndarray:
+    """(10, 10) information of a synthetic recording's parameters at the true motion."""
+    signals = recorded_signals(recording)
+    turned = rotations.matrices(truth["object_orientation"].values)
+    exact = PresentRecording(
+        signals, [slice(0, signals.samples)], turned, truth["object_position"].values
+    )
+    equations = linearised(exact, true_parameters(truth).vector).equations
+    return LatentErrors(equations, _STATED).information[:PARAMETERS, :PARAMETERS]
 
 
 def parameter_sizes(truth: xr.Dataset) -> np.ndarray:

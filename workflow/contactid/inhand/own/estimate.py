@@ -373,9 +373,15 @@ def _origin(fit: RecordingFit) -> pd.DataFrame:
 
 
 def _reasons(fit: RecordingFit) -> tuple[str, ...]:
-    if fit.converged:
-        return ()
-    return ("the iteration did not settle: the recording hardly tells the parameters",)
+    reasons = []
+    if not fit.converged:
+        reasons.append("the iteration did not settle: the recording hardly tells the parameters")
+    if fit.mass_interval()[0] <= 0.0:
+        reasons.append(
+            "the mass's interval of 95 % holds zero: the recording doesn't tell the weight from "
+            f"{words(fit.models[0])}"
+        )
+    return tuple(reasons)
 
 
 def _headline(found: OwnEstimate) -> tuple[str, ...]:

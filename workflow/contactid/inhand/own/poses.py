@@ -37,7 +37,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
     ContactIdError
         Where the poses are too few, or too much alike to tell the weight from a constant force.
     """
-    vertical = signals.rotations[:, 2]
+    vertical = signals.to_body(signals.rotations)[:, :, 2]
     turned = float(np.sqrt(np.mean(np.sum((vertical - vertical.mean(axis=0)) ** 2, axis=1))))
     if signals.samples < _FEWEST or turned < _TURNED:
         raise ContactIdError(
@@ -117,7 +117,7 @@ def still_wrench(signals: RecordedSignals, numbers: np.ndarray) -> np.ndarray:
 
 def _columns(signals: RecordedSignals) -> np.ndarray:
     """(n, 6, 10) by mass, first moment and constant wrench."""
-    vertical = signals.rotations[:, 2]
+    vertical = signals.to_body(signals.rotations)[:, :, 2]
     still = np.zeros_like(vertical)
     weight = regressor(BodyMotion.alone(still, still, signals.gravity * vertical))[:, :, :_MOMENTS]
     constant = np.broadcast_to(-np.eye(WRENCH), (signals.samples, WRENCH, WRENCH))

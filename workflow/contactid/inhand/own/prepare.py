@@ -116,20 +116,20 @@ def _prepared(
     row_time = np.arange(float(len(norm))) if table.time is None else table.time
     values = [row_time, table.position, table.orientation, force, point]
     values += [extra for extra in (table.force_sd, table.torque) if extra is not None]
-    known = (
+    complete = (
         np.all([np.isfinite(one).reshape(len(norm), -1).all(axis=1) for one in values], axis=0)
         & ~bad
     )
-    held = np.zeros_like(known) if still else _held(table, known)
-    good = known & ~held
+    held = np.zeros_like(complete) if still else _held(table, complete)
+    good = complete & ~held
     lost = len(good) - int(good.sum())
     if not good.any():
         raise ContactIdError(
             f"none of its {len(good)} rows has all numbers", "Correct the recording"
         )
-    if (~known).any():
+    if (~complete).any():
         notes.append(
-            f"{np.count_nonzero(~known)} rows lack a number, the first is row {np.argmin(known) + 1}."
+            f"{np.count_nonzero(~complete)} rows lack a number, the first is row {np.argmin(complete) + 1}."
         )
     if held.any():
         notes.append(
@@ -194,13 +194,15 @@ def _points_of_broken_contacts(table: OwnTable) -> tuple[np.ndarray, np.ndarray]
     )
 
 
-def _held(table: OwnTable, known: np.ndarray) -> np.ndarray:
+def _held(table: OwnTable, complete: np.ndarray) -> np.ndarray:
     """(n,) rows that repeat the last pose while others move; none of a still object's, whose rows
     all do.
     """
     pose = np.column_stack([table.position, table.orientation])
-    same = np.concatenate([[False], np.all(pose[1:] == pose[:-1], axis=1)]) & known
-    return same if np.count_nonzero(~same & known) > _FEW_HELD * len(same) else np.zeros_like(same)
+    same = np.concatenate([[False], np.all(pose[1:] == pose[:-1], axis=1)]) & complete
+    return (
+        same if np.count_nonzero(~same & complete) > _FEW_HELD * len(same) else np.zeros_like(same)
+    )
 
 
 def _check_time(time: np.ndarray, rows: np.ndarray) -> None:

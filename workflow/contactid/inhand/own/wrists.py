@@ -166,8 +166,10 @@ def _longest(stretches: Sequence[RecordedSignals]) -> RecordedSignals:
 
 def _some(signals: RecordedSignals, kept: np.ndarray) -> RecordedSignals:
     """The samples that are kept (n,)."""
-    series = ("time", "rotations", "positions", "forces", "force_sd", "points", "torques")
-    some: dict[str, Any] = {name: getattr(signals, name)[kept] for name in series}
+    series = ("time", "rotations", "positions", "forces", "force_sd", "points", "torques", "blur")
+    some: dict[str, Any] = {
+        name: values[kept] for name in series if (values := getattr(signals, name)) is not None
+    }
     return replace(signals, **some)
 
 
@@ -191,7 +193,7 @@ def _predicted(given: pd.DataFrame, left_out: pd.DataFrame) -> dict[str, Any]:
     # of the disturbances one acts on a still object, too: a force that is fixed in the world, at
     # the sensor's origin
     unsensed = np.zeros_like(signals.wrench)
-    unsensed[:, :3] = fit.answer[PLACES[WORLD]] @ signals.rotations
+    unsensed[:, :3] = signals.to_body(signals.rotations) @ fit.answer[PLACES[WORLD]]
     still = np.concatenate([fit.body.vector[:4], fit.wrench])
     wrenches = {
         "": still_wrench(signals, still) - unsensed,

@@ -92,19 +92,19 @@ def validate_recording(recording: xr.Dataset, where: str) -> None:
 def recording_problems(recording: xr.Dataset) -> list[str]:
     """Everything that makes a recording ill-formed, a phrase each; empty where it is well-formed."""
     problems = _shape_problems(recording)
-    known = [
+    readable = [
         name
         for name, (dimensions, _) in FORM.items()
         if name in recording and recording[name].dims == dimensions
     ]
-    for name in known:
+    for name in readable:
         problems += _value_problems(name, recording[name])
-    if "time" in known:
+    if "time" in readable:
         backward = np.diff(recording["time"].values) <= 0.0
         problems += (
             [f"time doesn't increase at sample {np.argmax(backward) + 1}"] if backward.any() else []
         )
-    if "object_orientation" in known:
+    if "object_orientation" in readable:
         off = (
             np.abs(np.linalg.norm(recording["object_orientation"].values, axis=1) - 1.0)
             > _NORM_TOLERANCE
@@ -112,7 +112,7 @@ def recording_problems(recording: xr.Dataset) -> list[str]:
         if off.any():
             where = f"{np.count_nonzero(off)} samples, first at {np.argmax(off)}"
             problems.append(f"object_orientation isn't of unit length in {where}")
-    if "contact_force_sd" in known and np.any(recording["contact_force_sd"].values <= 0.0):
+    if "contact_force_sd" in readable and np.any(recording["contact_force_sd"].values <= 0.0):
         problems.append("contact_force_sd isn't positive everywhere")
     return problems + _attribute_problems(recording)
 
@@ -184,6 +184,8 @@ class RecordedSignals:
     point_sd, torque_sd : m and N m, standard deviations of the contact points and of measured
         torques
     hull : (v, 3) m in B, points whose convex hull holds the object
+    blur : (n, 3, 3); the mean of R^T over the time that a sample averages is this times R^T of the
+        sample; None where samples are of an instant
     """
 
     time: np.ndarray
@@ -199,6 +201,7 @@ class RecordedSignals:
     point_sd: float
     torque_sd: float
     hull: np.ndarray
+    blur: np.ndarray | None = None
 
     @property
     def samples(self) -> int:
@@ -209,6 +212,13 @@ class RecordedSignals:
     def contacts(self) -> int:
         """Number c of contacts."""
         return self.forces.shape[1]
+
+    def to_body(self, rotations: np.ndarray) -> np.ndarray:
+        """(n, 3, 3) that turn a constant of the world to its mean in B, at poses of these rotations
+        (n, 3, 3).
+        """
+        turned = np.swapaxes(rotations, 1, 2)
+        return turned if self.blur is None else self.blur @ turned
 
     @property
     def wrench(self) -> np.ndarray:

@@ -61,8 +61,8 @@ def fit_bayesian_features(samples: Samples, hidden: int, seed: int) -> Predictor
         scaled = (signals - centre) / scale
         return np.column_stack([np.ones(len(scaled)), scaled, np.tanh(scaled @ inner + bias)])
 
-    known, checked = features(training), features(samples["validation_signals"])
-    fitted = [_Bayesian.fit(known, force) for force in samples["training_force"].T]
+    trained, checked = features(training), features(samples["validation_signals"])
+    fitted = [_Bayesian.fit(trained, force) for force in samples["training_force"].T]
     log_scales = [
         _fit_log_scale(checked, force, one)
         for force, one in zip(samples["validation_force"].T, fitted, strict=True)
