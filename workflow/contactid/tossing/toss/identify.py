@@ -25,7 +25,7 @@ from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.output.simulator_formats import IdentifiedBody
 from contactid.sources.conventions import Convention
 from contactid.sources.motion import body_of
-from contactid.tossing.identify.body import calibrate, inertia_by_data
+from contactid.tossing.identify.body import FEWEST_TOSSES, calibrate, inertia_by_data
 from contactid.tossing.identify.trajectories import (
     Grid,
     best_point,
@@ -53,7 +53,6 @@ MU, E_N = "friction_mu", "restitution_e_n"
 _ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibrations have them
 
 _FEWEST = 5  # tosses: fewer blocks than that say nothing of how far answers differ
-_CALIBRATE = 5  # tosses: fewer leave the centre open by up to a centimetre
 _FEW = 10  # tosses: intervals of fewer are themselves uncertain
 _BLOCKS = 5  # of neighbouring tosses; a quarter more of the work buys each further one
 _COARSE = grid_values(
@@ -223,7 +222,7 @@ def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
     """
     body = body_of(prepared)
     count = int((prepared["split"] == IDENTIFICATION).sum())
-    calibration = calibrate(prepared) if count >= _CALIBRATE else uncalibrated(body)
+    calibration = calibrate(prepared) if count >= FEWEST_TOSSES else uncalibrated(body)
     by_data = inertia_by_data(calibration, body)
     problem = problem_of(calibration.apply(prepared), law, IDENTIFICATION)
     mu, e_n, _ = best_point(mean_loss(sweep_grid(problem, Grid(_COARSE, _COARSE))))
@@ -246,7 +245,7 @@ def _predicted_by_others(
     """
     rows, answers, clouds = [], [], []
     # of six tosses each is a block by itself, so that the others calibrate the body
-    n_blocks = len(usable) if len(usable) <= _CALIBRATE + 1 else _BLOCKS
+    n_blocks = len(usable) if len(usable) <= FEWEST_TOSSES + 1 else _BLOCKS
     for number, block in enumerate(np.array_split(usable, n_blocks), start=1):
         split = np.full(prepared.sizes["recording"], "unused", dtype=object)
         split[usable] = IDENTIFICATION
@@ -389,7 +388,7 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
         warnings.append(
             f"{len(left_out)} of {len(table)} tosses are left out; {first['toss']}: {first['reason']}."
         )
-    if len(fit.problem.tosses) <= _CALIBRATE:
+    if len(fit.problem.tosses) <= FEWEST_TOSSES:
         warnings.append(
             "Each toss is predicted with the body as stated: the others are too few to calibrate it."
         )
