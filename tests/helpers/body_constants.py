@@ -20,7 +20,7 @@ import xarray as xr
 from scipy.stats import chi2
 
 from contactid.output.tables import write_csv
-from contactid.sources.motion import body_of
+from contactid.sources.motion import body_of, some_recordings
 from contactid.tossing.identify import body
 from contactid.tossing.impacts.impact import Impact
 from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
@@ -79,7 +79,7 @@ def sets_of(part: xr.Dataset, tosses: int = TOSSES) -> Sets:
         for first in range(0, n - tosses + 1, tosses):
             chosen = np.zeros(n, dtype=bool)
             chosen[order[first : first + tosses]] = True
-            sets.append(body._chosen(part, chosen))
+            sets.append(some_recordings(part, chosen))
     return sets
 
 
