@@ -131,6 +131,21 @@ def test_the_calibrated_body_is_the_one_found():
     assert np.allclose(prepared["center_of_mass"], 0.0)
 
 
+def test_errors_hold_where_a_camera_errs_smoothly():
+    """Formal errors, which take each frame's error for a new one, would be off by a factor of ten."""
+    random = np.random.default_rng(3)
+    loaded, shaken = box(CENTER, INERTIA), []
+    for one in recordings(loaded, 60, seed=11, noise=3e-5):
+        time = np.arange(len(one.position)) / RATE
+        phases = 2 * np.pi * (time[:, None] / 0.25 + random.uniform(size=3))
+        shaken.append(replace(one, position=one.position + 3e-4 * np.sin(phases)))
+    apart = []
+    for first in range(0, 60, 10):
+        found = calibrate(prepare_tosses(motion(shaken[first : first + 10], box())))
+        apart.append((found.scale - 1.0) / found.scale_se)
+    assert np.sqrt(np.mean(np.square(apart))) < 3.0
+
+
 def test_tosses_that_err_alike_count_once():
     """Twenty answers, each given five times in a row, are known no better than twenty."""
     answers = np.random.default_rng(0).normal(size=20)

@@ -79,6 +79,13 @@ def test_an_interval_holds_the_truth_of_another_law(answer, name, truth):
     assert answer.params.loc[name, "error"] < 0.2 * truth
 
 
+def test_an_interval_is_not_that_of_a_coarse_grid(answer):
+    """Steps of .05 in restitution missed what lies between them, half a step's width included."""
+    losses, draws = answer.figures["Friction and restitution"].args
+    assert np.diff(losses["restitution_e_n"].values).max() < 0.03
+    assert np.isin(draws[:, 1], losses["restitution_e_n"].values).all()
+
+
 def test_centre_and_inertia_are_the_true_ones(answer):
     """Nearer than the box's middle and a uniform box, and within three errors."""
     for axis, truth in zip("xyz", CENTER, strict=True):

@@ -230,6 +230,12 @@ def iterate_recordings(motion: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
         yield str(names[index]), motion.isel(sample=part, recording=index)
 
 
+def some_recordings(motion: xr.Dataset, chosen: np.ndarray) -> xr.Dataset:
+    """The recordings of a canonical dataset for which ``chosen`` (recording,) is true."""
+    samples = np.repeat(chosen, motion["row_size"].values)
+    return motion.isel(recording=np.flatnonzero(chosen), sample=np.flatnonzero(samples))
+
+
 def write_dataset(dataset: xr.Dataset, path: str | Path) -> None:
     """Write a dataset as netCDF (h5netcdf, compressed) under its final name only once it is
     complete.

@@ -232,14 +232,15 @@ def _bodies(
             file = run.calibration(identified[row["identified_on"]])
             data = Calibration(**read_json(file)).apply(data)
         name = f"{row['identified_on']}.{row['scheme']}"
-        body = _simulator_body(name, body_of(data), row)
+        body = simulator_body(name, body_of(data), row)
         yield f"bodies/{name}.xml", mjcf(body)
         yield f"bodies/{name}.urdf", urdf(body)
 
 
-def _simulator_body(
+def simulator_body(
     name: str, body: BodyProperties, contact: Mapping[str, Any] | pd.Series
 ) -> IdentifiedBody:
+    """A box for other simulators; ``contact`` has friction and restitution."""
     return IdentifiedBody(
         name=name,
         mass=body.mass,
@@ -276,7 +277,7 @@ def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: st
         warnings=tuple(f"{warning}." for warning in warnings),
         notes=(f"{source}: {len(predicted)} tosses, {size_of(body)}.", f"Law of impact: {law}."),
         record={"stated": values, "law": law, "tosses": len(predicted), "warnings": warnings},
-        body=_simulator_body("box", body, values),
+        body=simulator_body("box", body, values),
     )
 
 

@@ -12,7 +12,7 @@ import xarray as xr
 from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import STATED, Convention
 from contactid.sources.left_out import joined
-from contactid.sources.motion import BodyProperties, body_of, read_dataset
+from contactid.sources.motion import BodyProperties, body_of, read_dataset, some_recordings
 from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.files import EXPERIMENT
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody, size_of
@@ -294,7 +294,7 @@ def _with_identified(
     these tosses' surface, as in the run."""
     one = next(one for one in identified if one.plane is not None)
     theirs = read_dataset(run.data(one, "tosses"))
-    theirs = _some(theirs, theirs["split"].values == IDENTIFICATION)
+    theirs = some_recordings(theirs, theirs["split"].values == IDENTIFICATION)
     parts = [prepared, theirs]
     rows = xr.concat([part[_along(part, "recording")] for part in parts], "recording")
     samples = xr.concat([part[_along(part, "sample")] for part in parts], "sample")
@@ -308,10 +308,4 @@ def _along(dataset: xr.Dataset, dimension: str) -> list[str]:
 
 def test_part(prepared: xr.Dataset, *also: str) -> xr.Dataset:
     """The tosses that are to be predicted, without the run's own; ``also`` names further parts."""
-    return _some(prepared, np.isin(prepared["split"].values.astype(str), [TEST, *also]))
-
-
-def _some(dataset: xr.Dataset, chosen: np.ndarray) -> xr.Dataset:
-    """Some recordings (recording,) of a canonical dataset."""
-    samples = np.repeat(chosen, dataset["row_size"].values)
-    return dataset.isel(recording=np.flatnonzero(chosen), sample=np.flatnonzero(samples))
+    return some_recordings(prepared, np.isin(prepared["split"].values.astype(str), [TEST, *also]))

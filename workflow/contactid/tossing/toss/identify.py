@@ -22,10 +22,9 @@ import xarray as xr
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.result import Result, parameter_row, parameter_table
-from contactid.output.simulator_formats import IdentifiedBody
 from contactid.sources.conventions import Convention
 from contactid.sources.motion import body_of
-from contactid.tossing.identify.body import calibrate, inertia_by_data
+from contactid.tossing.identify.body import FEWEST_TOSSES, calibrate, inertia_by_data
 from contactid.tossing.identify.trajectories import (
     Grid,
     best_point,
@@ -38,6 +37,7 @@ from contactid.tossing.identify.trajectories import (
 from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
+from contactid.tossing.own.result import simulator_body
 from contactid.tossing.own.usable import EVENTS
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
@@ -53,16 +53,14 @@ MU, E_N = "friction_mu", "restitution_e_n"
 _ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibrations have them
 
 _FEWEST = 5  # tosses: fewer blocks than that say nothing of how far answers differ
-_CALIBRATE = 5  # tosses: fewer leave the centre open by up to a centimetre
 _FEW = 10  # tosses: intervals of fewer are themselves uncertain
 _BLOCKS = 5  # of neighbouring tosses; a quarter more of the work buys each further one
 _COARSE = grid_values(
     0.0, 1.0, 0.1
 )  # of both parameters: the loss has one valley, some tenths wide
-_E_REACH, _E_STEP = (
-    0.3,
-    0.05,
-)  # of the fine grid about the coarse one's optimum; restitution is told to .05 at best
+# of the fine grid about the coarse one's optimum. The cube's losses have their least value between
+# steps of .05: all tosses' mean of resampled optima is .009 lower with half of that
+_E_REACH, _E_STEP = 0.3, 0.025
 _DRAWS, _SEED = (
     1000,
     20230206,
@@ -192,6 +190,7 @@ def toss(
     mass_known = mass_stated or body is None
     params = _params(whole, blocks, mass_known)
     other = _other_law(whole, law)
+    identified_body = simulator_body("box", whole.problem.body, vars(whole.parameters))
     regions = TossRegions.by_others(clouds, whole.problem, _SEED)
     return Result(
         title=f"Box from {len(usable)} tosses",
@@ -209,7 +208,7 @@ def toss(
             "Residuals": partial(draw.draw_residuals, _residuals(whole)),
             **regions.figures(),
         },
-        body=_simulator_body(whole) if mass_known else None,
+        body=identified_body if mass_known else None,
         remedy="Look at lengths, frame rate and box",
     )
 
@@ -223,7 +222,7 @@ def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
     """
     body = body_of(prepared)
     count = int((prepared["split"] == IDENTIFICATION).sum())
-    calibration = calibrate(prepared) if count >= _CALIBRATE else uncalibrated(body)
+    calibration = calibrate(prepared) if count >= FEWEST_TOSSES else uncalibrated(body)
     by_data = inertia_by_data(calibration, body)
     problem = problem_of(calibration.apply(prepared), law, IDENTIFICATION)
     mu, e_n, _ = best_point(mean_loss(sweep_grid(problem, Grid(_COARSE, _COARSE))))
@@ -246,7 +245,7 @@ def _predicted_by_others(
     """
     rows, answers, clouds = [], [], []
     # of six tosses each is a block by itself, so that the others calibrate the body
-    n_blocks = len(usable) if len(usable) <= _CALIBRATE + 1 else _BLOCKS
+    n_blocks = len(usable) if len(usable) <= FEWEST_TOSSES + 1 else _BLOCKS
     for number, block in enumerate(np.array_split(usable, n_blocks), start=1):
         split = np.full(prepared.sizes["recording"], "unused", dtype=object)
         split[usable] = IDENTIFICATION
@@ -389,7 +388,7 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
         warnings.append(
             f"{len(left_out)} of {len(table)} tosses are left out; {first['toss']}: {first['reason']}."
         )
-    if len(fit.problem.tosses) <= _CALIBRATE:
+    if len(fit.problem.tosses) <= FEWEST_TOSSES:
         warnings.append(
             "Each toss is predicted with the body as stated: the others are too few to calibrate it."
         )
@@ -435,16 +434,3 @@ def _record(fit: TossFit, source: str, law: str, seconds: float) -> dict[str, An
         "model": f"rigid box, {law} impacts, {fit.problem.options.substeps} steps per frame",
         "reformulation": "simulation and search (eqs. 16 and 18)",
     }
-
-
-def _simulator_body(fit: TossFit) -> IdentifiedBody:
-    body = fit.problem.body
-    return IdentifiedBody(
-        name="box",
-        mass=body.mass,
-        center_of_mass=body.center_of_mass,
-        inertia=body.inertia,
-        friction=fit.parameters.friction_mu,
-        restitution=fit.parameters.restitution_e_n,
-        box=np.ptp(body.vertices, axis=0),
-    )
