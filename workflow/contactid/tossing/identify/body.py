@@ -26,13 +26,7 @@ from scipy.optimize import least_squares
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_json
-from contactid.sources.motion import (
-    BodyProperties,
-    body_of,
-    iterate_recordings,
-    read_dataset,
-    some_recordings,
-)
+from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset
 from contactid.tossing.impacts.impact import Impact, cross_matrix
 from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -160,7 +154,7 @@ def _inertia_spread(stated: BodyProperties) -> np.ndarray:
 
 def _identification(prepared: xr.Dataset) -> xr.Dataset:
     usable = prepared["reason"].values == ""
-    return some_recordings(prepared, usable & (prepared["split"].values == IDENTIFICATION))
+    return _chosen(prepared, usable & (prepared["split"].values == IDENTIFICATION))
 
 
 def _some(part: xr.Dataset, number: int) -> xr.Dataset:
@@ -168,7 +162,13 @@ def _some(part: xr.Dataset, number: int) -> xr.Dataset:
     n = part.sizes["recording"]
     chosen = np.zeros(n, dtype=bool)
     chosen[np.linspace(0, n - 1, min(number, n)).round().astype(int)] = True
-    return some_recordings(part, chosen)
+    return _chosen(part, chosen)
+
+
+def _chosen(prepared: xr.Dataset, chosen: np.ndarray) -> xr.Dataset:
+    """The recordings (n,) that are true."""
+    samples = np.repeat(chosen, prepared["row_size"].values)
+    return prepared.isel(recording=np.flatnonzero(chosen), sample=np.flatnonzero(samples))
 
 
 # Flights
