@@ -31,7 +31,7 @@ from itertools import compress
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import least_squares
+from scipy.optimize import OptimizeResult, least_squares
 
 from contactid.arm.identify.methods import MISSED, NORMAL, WIDEST, Answer
 from contactid.arm.identify.modal_fit import ModalFit
@@ -42,6 +42,8 @@ _STEP = 2.5e-4  # s, a hundredth of the fastest swing's period
 # others' answers count.
 _FIRST, _WINDOWS = 0.03, (0.06, 0.09, 0.12)
 _LONGEST = 0.15  # s, that a motion is drawn for
+# rad/s, so that a mechanism too stiff for the steps stays finite, and is no answer
+_FASTEST = 1e3
 _SETTLED = 5e-4  # s after the impact, while the contact gives way
 _FREQUENCY = 2.0 * np.pi * 20.0  # rad/s, near the paper's oscillation, of a motor on its spring
 _DAMPING_TIME = 4e-3  # s, of a vibration that lasts some periods
@@ -51,22 +53,24 @@ _OTHER_FRICTION = 0.05  # of the kind that a start doesn't mean
 _VAGUE = np.e  # factor, one standard deviation of a parameter about its start
 _VAGUE_FRICTION = 3.0  # in its logarithm: it may be absent
 _PRECISION = 1e-5  # rad, near what encoders resolve: the weight of positions against the start
-_LIKELY = 2.0  # a start whose cost is this many times the best one's is another minimum
+_LIKELY = 1.5  # a start whose cost is this many times the best one's is another minimum
 _EXPLAINED = 0.02  # of the motion's change by the impact: what a mechanism may leave of it
-# Of the approach speed: a mechanism with a larger standard error of v+ doesn't know it. Joints that
+# Of the approach speed: a mechanism whose own interval of v+ would be no answer. Joints that
 # stop, and stop again, tell more than the first swing does, so short windows often fail this.
-_SURE = 0.05
+_SURE = WIDEST / NORMAL
 _FEWEST = 2
 _MILLI = 1e-3
 _EVALUATIONS = 60  # of a search
 _CONVERGED = 1e-4  # relative, of the cost
 _DIFFERENCE = 1e-5  # of a parameter, for derivatives
 _BOUND = 6.0  # standard deviations about the start that a search may go
-# One standard deviation of the pressing force, N, and of the rebound, and bounds of the impact's
-# shift, s: a scan finds an impact to a millisecond.
-_PRESSING, _LATER, _LATEST, _REBOUND = 10.0, 1e-3, 2e-3, 0.3
-# s, behind the impact, over which a link's jump is over and a motor's hardly begun
-_JUMP = (2e-3, 6e-3)
+# One standard deviation of the pressing force, N, of the impact's shift, s, and its bound, and of
+# the rebound. Where joints stop, an impact is detected some milliseconds off.
+_PRESSING, _LATER, _LATEST, _REBOUND = 10.0, 2e-3, 6e-3, 0.3
+_LITTLE = 0.05  # of a table that gives way, a rebound to start from
+# s before and behind a link's jump, over which its rate is known and a motor's hardly changes; how
+# long after the detected impact it may be; and the share of the normal velocity that is a jump
+_JUMP, _NEAR, _JUMPS = 3e-3, 0.02, 0.5
 _LEVER = 0.05  # of the longest: a joint with less moves the tip out of its plane
 _REMEDY = "Compensate the joints' friction, or record links and not motors"
 
@@ -98,7 +102,7 @@ class Approach:
     mass : (k, k) of the links, by the link table, kg m2
     velocity : (k,) before the impact, rad/s
     at_motors : whether encoders sit at the motors, which don't jump
-    later : s, by which the impact seems later than detected
+    later : s, by which links jump later than the impact was detected
     """
 
     jacobian: np.ndarray
@@ -137,7 +141,7 @@ def _start(approach: Approach, *, dry: bool) -> np.ndarray:
         [
             factor[lower], np.log(np.diag(factor)[1:]), np.log(motor), np.log(motor * _FREQUENCY**2),
             np.log(shares[0] * brake * np.abs(approach.velocity).max()), np.log(shares[1] * brake),
-            [np.log(_DAMPING_TIME), 0.0, approach.later, 0.05],
+            [np.log(_DAMPING_TIME), 0.0, 0.0, _LITTLE],
         ]
     )  # fmt: skip
 
@@ -196,9 +200,10 @@ def _simulated(
     for _ in range(round(duration / _STEP)):
         torque = all_of.stiffness * (place[0] - place[1]) + all_of.damping * (links - motors)
         links = links - _STEP * (inverse @ torque[:, :, None])[:, :, 0]
+        links = links.clip(-_FASTEST, _FASTEST)
         closing = -gap / _STEP - links @ normal
         links = links + np.maximum(closing / mobility, 0.0)[:, None] * blow
-        motors = motors + per_motor * torque - pressed
+        motors = (motors + per_motor * torque - pressed).clip(-_FASTEST, _FASTEST)
         motors = np.sign(motors) * np.maximum(np.abs(motors) - held, 0.0) / slowed
         gap = gap + _STEP * (links @ normal)
         place = place + _STEP * np.stack([links, motors])
@@ -253,7 +258,7 @@ def _search(
 
     From the point ``start``; ``centre`` is what is preferred.
     """
-    inside = (since > _SETTLED) & (since < duration - _LATEST)
+    inside = (since > _SETTLED) & (since < duration - _SETTLED)
     time, wanted = since[inside], position[inside]
     spread = _spread(position.shape[1])
 
@@ -271,7 +276,7 @@ def _search(
     low[-2], high[-2] = -_LATEST, _LATEST
     low[-1], high[-1] = 0.0, 1.0
     inner = low + 1e-6 * (high - low), high - 1e-6 * (high - low)
-    end = least_squares(rest, np.clip(start, *inner), slopes, (low, high), x_scale="jac",
+    end: OptimizeResult = least_squares(rest, np.clip(start, *inner), slopes, (low, high), x_scale="jac",
                         ftol=_CONVERGED, max_nfev=_EVALUATIONS)  # fmt: skip
     left = end.fun[: wanted.size] * _PRECISION
     rms = float(np.sqrt((left**2).mean()))
@@ -297,49 +302,45 @@ def _standard_error(found: _Found, approach: Approach) -> float:
 
 
 def _approach(
-    jacobian: np.ndarray,
-    mass: np.ndarray,
-    velocity: np.ndarray,
-    since: np.ndarray,
-    position: np.ndarray,
-) -> tuple[Approach, np.ndarray]:
-    """The approach of the joints that move the tip in its plane, and their positions (m, k); the
-    rest as :func:`braked`.
+    jacobian: np.ndarray, mass: np.ndarray, since: np.ndarray, position: np.ndarray
+) -> tuple[Approach, np.ndarray, np.ndarray]:
+    """The approach of the joints that move the tip in its plane, and times (m,) and their positions
+    (m, k) since the impact; the rest as :func:`braked`.
     """
+    polynomial = np.polynomial.polynomial
     levers = np.linalg.norm(jacobian, axis=0)
     plane = np.flatnonzero(levers > _LEVER * levers.max())
-    behind = (since > _JUMP[0]) & (since < _JUMP[1])
-    before = jacobian[1] @ velocity
-    height, rate = np.polynomial.polynomial.polyfit(
-        since[behind], position[behind] @ jacobian[1], 1
-    )
-    at_motors = bool(abs(rate) > 0.5 * abs(before))
-    # where the lines before and behind a jump cross
-    later = 0.0 if at_motors else float(np.clip(height / (before - rate), -_LATEST, _LATEST))
-    of_plane = mass[np.ix_(plane, plane)]
-    approach = Approach(jacobian[:, plane], of_plane, velocity[plane], at_motors, later)
-    return approach, position[:, plane]
+    position = position[:, plane]
+    height = position @ jacobian[1, plane]
+    part = round(_JUMP * (len(since) - 1) / (since[-1] - since[0]))
+    rate = (height[part:] - height[:-part]) / (since[part] - since[0])
+    falls = polynomial.polyfit(since[since < 0.0], height[since < 0.0], 1)[1]
+    lost = (rate[part:] - rate[:-part]) / -falls
+    lost[np.abs(since[part:-part]) > _NEAR] = 0.0
+    jump = int(np.argmax(lost))
+    at_motors = bool(lost[jump] < _JUMPS)
+    later = 0.0 if at_motors else float(since[jump + part])
+    since = since - later
+    before = since < 0.0
+    place, velocity, _ = polynomial.polyfit(since[before], position[before], 2)
+    approach = Approach(jacobian[:, plane], mass[np.ix_(plane, plane)], velocity, at_motors, later)
+    return approach, since, position - place
 
 
 def braked(
-    jacobian: np.ndarray,
-    mass: np.ndarray,
-    velocity: np.ndarray,
-    since: np.ndarray,
-    position: np.ndarray,
-    stop: float,
+    jacobian: np.ndarray, mass: np.ndarray, since: np.ndarray, position: np.ndarray, stop: float
 ) -> Answer:
     """v+ of the tip without friction, and as its interval how far mechanisms differ that explain
     the motion.
 
     Parameters
     ----------
-    jacobian, mass, velocity
-        (2, n) m, of the tip's x and z, (n, n) kg m2, of the links by their table, and (n,) rad/s,
-        of all joints at the impact.
+    jacobian, mass
+        (2, n) m, of the tip's x and z, and (n, n) kg m2, of the links by their table, at the
+        impact.
     since, position
-        (m,) s and (m, n) rad since the impact. Encoders sit at the motors where the tip's normal
-        velocity doesn't jump.
+        (m,) s since the impact, and (m, n) rad, from the approach on. Encoders sit at the motors
+        where the tip's normal velocity doesn't jump.
     stop
         s since the impact, when the first joint stops; for a message.
 
@@ -348,7 +349,7 @@ def braked(
     ContactIdError
         Where no mechanism explains the motion, or those that do disagree.
     """
-    approach, position = _approach(jacobian, mass, velocity, since, position)
+    approach, since, position = _approach(jacobian, mass, since, position)
     starts = [_start(approach, dry=dry) for dry in (True, False)]
     ends = list(starts)
     counted: list[_Found] = []
@@ -398,12 +399,12 @@ def braked(
 
 def _fits(
     found: _Found, approach: Approach, velocity: np.ndarray, se: np.ndarray
-) -> tuple[BrakedFit, BrakedFit]:
+) -> tuple[BrakedFit, ...]:
     """The tip's motion along the table and normal to it, with v+ (2,) and its standard error, m/s."""
     mechanism = _mechanisms(found.point[None], approach)
     simulated = _simulated(mechanism, approach, _LONGEST)[approach.at_motors][:, 0]
     rates = np.diff(simulated, axis=0) / _STEP @ approach.jacobian.T
-    time = mechanism.later[0] + _STEP * (np.arange(len(rates)) + 0.5)
+    time = approach.later + mechanism.later[0] + _STEP * (np.arange(len(rates)) + 0.5)
     before = approach.jacobian @ approach.velocity
     pole = np.array([_slowest_pole(mechanism, approach.jacobian[1])])
     return tuple(

@@ -146,6 +146,7 @@ def evaluate_experiment(
     window = fit_window(motion, impact.time, impact.time_se, jacobian, block, name)
     end = impact.time + block["window"]
     behind = (time >= impact.time) & (time <= end)
+    around = (time >= impact.time - block["before"]) & (time <= end)
     stop = first_stop(time[behind] - impact.time, joint_position[behind], jacobian[0], window.speed)
     window = replace(window, stop=stop)
     # the smallest change of the joints' velocities that gives the tip its better known one
@@ -154,10 +155,8 @@ def evaluate_experiment(
     for method in methods:
         try:
             if method == ADMISSIBLE and stop <= window.time[-1]:
-                answers[method] = braked(
-                    jacobian, robot.mass_matrix(joints[0]), velocity,
-                    time[behind] - impact.time, joint_position[behind] - joints[0], stop,
-                )  # fmt: skip
+                mass, since = robot.mass_matrix(joints[0]), time[around] - impact.time
+                answers[method] = braked(jacobian, mass, since, joint_position[around], stop)
             else:
                 answers[method] = METHODS[method](window)
         except (ContactIdError, np.linalg.LinAlgError) as error:
