@@ -18,7 +18,7 @@ to a common scale that positions don't show. Then v+ is the answer of links and 
 one (eq. 5 with M + B): what the affine part of eq. 7 is where there is no friction.
 
 The given link table says where the search for M begins and, within a factor of :data:`_VAGUE`, what
-it prefers; the recording overrules it (a test has links of a tenth).
+it prefers; the recording overrules it (a test has a table that is off by a fifth).
 
 Steps are semi-implicit: velocities first, friction as the proximal map of ``|w|``. All sets of
 parameters that a Jacobian needs are simulated at once.
@@ -409,8 +409,7 @@ def _fits(
     pole = np.array([_slowest_pole(mechanism, approach.jacobian[1])])
     return tuple(
         BrakedFit(
-            pre_velocity=before[k], post_velocity=velocity[k], post_velocity_se=se[k], by_pre_velocity=np.nan,
-            by_impact_time=np.nan, slope=0.0, poles=pole, amplitude=np.zeros(1), phase=np.zeros(1),
+            pre_velocity=before[k], post_velocity=velocity[k], post_velocity_se=se[k], by_impact_time=np.nan, slope=0.0, poles=pole, amplitude=np.zeros(1), phase=np.zeros(1),
             pole_covariance=np.full((2, 2), np.nan), residual_rms=np.nan, converged=True, at_bound=False,
             time=time, velocity=rates[:, k],
         )
