@@ -409,7 +409,8 @@ def _fits(
     pole = np.array([_slowest_pole(mechanism, approach.jacobian[1])])
     return tuple(
         BrakedFit(
-            pre_velocity=before[k], post_velocity=velocity[k], post_velocity_se=se[k], by_impact_time=np.nan, slope=0.0, poles=pole, amplitude=np.zeros(1), phase=np.zeros(1),
+            pre_velocity=before[k], post_velocity=velocity[k], post_velocity_se=se[k],
+            by_impact_time=np.nan, slope=0.0, poles=pole, amplitude=np.zeros(1), phase=np.zeros(1),
             pole_covariance=np.full((2, 2), np.nan), residual_rms=np.nan, converged=True, at_bound=False,
             time=time, velocity=rates[:, k],
         )
