@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, least_squares
 
-from contactid.arm.identify.methods import MISSED, NORMAL, WIDEST, Answer
+from contactid.arm.identify.methods import NORMAL, WIDEST, Answer
 from contactid.arm.identify.modal_fit import ModalFit
 from contactid.core.errors import ContactIdError
 
@@ -59,6 +59,9 @@ _EXPLAINED = 0.02  # of the motion's change by the impact: what a mechanism may 
 # stop, and stop again, tell more than the first swing does, so short windows often fail this.
 _SURE = WIDEST / NORMAL
 _FEWEST = 2
+# Of the approach speed: what all mechanisms miss by, as v- is taken as known. On an exact mechanism
+# of the tests it is 0.06, on MuJoCo's arms up to 0.095.
+_MISSED = 0.08
 _MILLI = 1e-3
 _EVALUATIONS = 60  # of a search
 _CONVERGED = 1e-4  # relative, of the cost
@@ -381,7 +384,7 @@ def braked(
         )
     along = _rigid_velocity(np.array([one.point for one in counted]), approach)
     value = float(np.median(along))
-    missed = MISSED * speed
+    missed = _MISSED * speed
     noise = NORMAL * min(errors)  # the surest one's: what others don't know is in the range
     half = float(np.sqrt(np.ptp(along) ** 2 + noise**2 + missed**2))
     if half > WIDEST * speed:
