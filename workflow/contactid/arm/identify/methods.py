@@ -51,7 +51,7 @@ _FEWEST = 3  # admissible models, of six: two may agree by chance
 # rigid response, and a controller that switches up to 8 ms late pushes on (by up to 0.05 on
 # MuJoCo's arms): v_x+. A force that presses the tip down bends the joints, which encoders at the
 # motors see as sinking: v_z+.
-MISSED = 0.05
+_MISSED = 0.05
 # Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up
 # to about that speed.
 _LARGEST_MODE = 3.0
@@ -260,7 +260,7 @@ def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], speed: fl
     errors = np.array([_velocities(fits)[1] for fits in models])
     # the surest model's: what the others don't know is in the range
     noise = NORMAL * errors.min(axis=0)
-    missed = MISSED * speed
+    missed = _MISSED * speed
     slopes = np.array([[fit.slope for fit in fits] for fits in models])
     braking = _FIRST_SWING * np.median(slopes, axis=0)
     return np.sqrt(np.ptp(found, axis=0) ** 2 + noise**2 + missed**2 + braking**2)
