@@ -109,9 +109,10 @@ def test_the_stored_table_holds_what_the_page_says() -> None:
 
 
 @pytest.mark.usefixtures("mujoco")
-@pytest.mark.parametrize(("kind", "seed"), [("elastic joints", 900), ("lift-off", 901)])
-def test_mujoco_s_impacts_come_out_as_in_the_table(kind: str, seed: int) -> None:
+@pytest.mark.parametrize(("kind", "number"), [("elastic joints", 0), ("lift-off", 1)])
+def test_mujoco_s_impacts_come_out_as_in_the_table(kind: str, number: int) -> None:
     table = pd.read_csv(TABLE).set_index(["kind", "seed"])
+    seed = int(table.loc[kind].index[number])
     row = row_of(kind, seed)
     for name in ("truth_x_mm_s", "found_x_mm_s", "found_z_mm_s", "paper_x_mm_s"):
         assert row[name] == pytest.approx(table.loc[(kind, seed), name], rel=1e-3, abs=1e-3)

@@ -23,11 +23,9 @@ The answer is the admissible models' median. Its interval is their range, with t
 what all of them miss together on twins (the posture's change bends the rigid response). Where they
 disagree, the rigid response is no line, and there is no answer: a controller moves the joints, say.
 
-**Dry friction** is a constant torque as long as a joint moves on: a part of the line's slope. Where
-the first joint stops, friction holds it, the arm has one joint fewer and vibrates otherwise. So
-models are fitted up to there. How hard the arm is braked during its first swing isn't known, so the
-interval has what the slope does in half a period. Viscous friction stops a joint as well, but
-doesn't hold it: where models up to there have no answer, the whole window may have one.
+**Friction** bends the line, or stops a joint, and the arm has one joint fewer from then on. How hard
+it is braked during its first swing isn't known, so the interval has what the slope does in half a
+period. Where a joint stops, :mod:`contactid.arm.identify.braked` takes the place of these models.
 """
 
 from __future__ import annotations
@@ -68,7 +66,6 @@ WIDEST = 0.125
 _DISAGREE = (
     "Record an arm whose joints move on freely after the impact, or compensate their friction"
 )
-_MILLI = 1e-3
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,6 @@ class Window:
     impact_time, impact_time_se : s
     noise_covariance : (d, d) of the positions at one instant, up to a factor
     stop : s since the impact, when the first joint that moves the tip stops
-    is_held : whether such a joint rests at the window's end, as dry friction makes it
     """
 
     time: np.ndarray
@@ -95,7 +91,6 @@ class Window:
     impact_time_se: float
     noise_covariance: np.ndarray
     stop: float = np.inf
-    is_held: bool = False
 
     @property
     def step(self) -> float:
@@ -222,21 +217,11 @@ def agreement(window: Window, normal: np.ndarray, asked: int) -> Agreement:
     ContactIdError
         Where too few models are admissible, or they disagree.
     """
-    try:
-        return _agreement_until(window, min(window.stop, window.time[-1]), normal, asked)
-    except ContactIdError:
-        if window.is_held or window.stop > window.time[-1]:
-            raise
-    return _agreement_until(window, window.time[-1], normal, asked)
-
-
-def _agreement_until(window: Window, end: float, normal: np.ndarray, asked: int) -> Agreement:
-    """The agreement of models that are fitted up to a time, s since the impact."""
     window = replace(window, impact_time_se=min(window.impact_time_se, _TIMING * window.step))
     models: list[tuple[ModalFit, ...]] = []
     points: list[np.ndarray] = []
     for part in _PARTS:
-        beginning = window.until(part * end)
+        beginning = window.until(part * window.time[-1])
         for modes in _MODES:
             try:
                 fits = at_once(beginning, modes)
@@ -252,7 +237,7 @@ def _agreement_until(window: Window, end: float, normal: np.ndarray, asked: int)
     if len(models) < _FEWEST:
         raise ContactIdError(
             f"v+ isn't found: {len(models)} of {len(_PARTS) * len(_MODES)} models show a vibration around a motion"
-            f" that goes on (the others have no fit, are slower than the window, or cancel themselves){_said(window)}",
+            " that goes on (the others have no fit, are slower than the window, or cancel themselves)",
             _DISAGREE,
         )
     each = np.array(points)
@@ -261,18 +246,10 @@ def _agreement_until(window: Window, end: float, normal: np.ndarray, asked: int)
     if widest > WIDEST:
         raise ContactIdError(
             f"v+ isn't found: its interval by {len(models)} models that explain the vibration is"
-            f" +- {100.0 * widest:.0f} % of the approach's speed, where {100.0 * WIDEST:.0f} % is the most"
-            f"{_said(window)}",
+            f" +- {100.0 * widest:.0f} % of the approach's speed, where {100.0 * WIDEST:.0f} % is the most",
             _DISAGREE,
         )
     return Agreement(each, half, models)
-
-
-def _said(window: Window) -> str:
-    """Of an arm that friction stops, what a message adds."""
-    if window.stop > window.time[-1]:
-        return ""
-    return f"; a joint stops {window.stop / _MILLI:.0f} ms after the impact, as friction makes it"
 
 
 def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], speed: float) -> np.ndarray:

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import linregress
 
+from contactid.arm.identify.braked import braked
 from contactid.arm.identify.impact_time import ImpactFit, detect_impact
-from contactid.arm.identify.methods import METHODS, Answer, Window, joints
+from contactid.arm.identify.methods import ADMISSIBLE, METHODS, Answer, Window, joints
 from contactid.arm.readers.impacts import ArmRecording
 from contactid.arm.rigid.heading import Heading, heading, turned
 from contactid.arm.rigid.impact_map import impact_map
@@ -35,10 +36,6 @@ _POSTURE_DEGREE = 2  # of the polynomial for the joints' positions before the im
 _SWING = 0.03  # s, over which a joint's mean rate is taken: half a period of 17 Hz or more
 # Of the approach speed: a joint that moves the tip slower than this tells nothing by stopping
 _MOVES = 0.1
-_REST = 0.05  # s, at the window's end: a period of 20 Hz, over which a vibration moves nothing
-# Of a joint's rate behind the impact: one that is slower at the end rests, held by dry friction.
-# MuJoCo's joints, held, creep at up to 0.06; viscous friction leaves twice as much, mostly.
-_AT_REST = 0.1
 # rad; a tip this near to x, or to the direction that was looked along, needs no second look
 _ASIDE = 0.01
 _ON_SAMPLE = 1e-9  # s, by which a sample may precede the impact and still count as behind it
@@ -149,16 +146,19 @@ def evaluate_experiment(
     window = fit_window(motion, impact.time, impact.time_se, jacobian, block, name)
     end = impact.time + block["window"]
     behind = (time >= impact.time) & (time <= end)
-    stop, is_held = first_stop(
-        time[behind] - impact.time, joint_position[behind], jacobian[0], window.speed
-    )
-    window = replace(window, stop=stop, is_held=is_held)
+    around = (time >= impact.time - block["before"]) & (time <= end)
+    stop = first_stop(time[behind] - impact.time, joint_position[behind], jacobian[0], window.speed)
+    window = replace(window, stop=stop)
     # the smallest change of the joints' velocities that gives the tip its better known one
     velocity = joints[1] + np.linalg.pinv(jacobian) @ (window.pre_velocity - jacobian @ joints[1])
     answers, failures = {}, {}
     for method in methods:
         try:
-            answers[method] = METHODS[method](window)
+            if method == ADMISSIBLE and stop <= window.time[-1]:
+                mass, since = robot.mass_matrix(joints[0]), time[around] - impact.time
+                answers[method] = braked(jacobian, mass, since, joint_position[around], stop)
+            else:
+                answers[method] = METHODS[method](window)
         except (ContactIdError, np.linalg.LinAlgError) as error:
             failures[method] = str(error)
     return ExperimentFit(
@@ -179,13 +179,18 @@ def joint_velocities(
     ContactIdError
         Where no models agree on it.
     """
+    if found.window.stop <= found.window.time[-1]:
+        raise ContactIdError(
+            "a joint stops: joints' velocities aren't fitted then",
+            "Compensate the joints' friction",
+        )
     motion = TipMotion(recording.time, recording.joint_position)
     every_joint = np.eye(len(found.q))
     impact = found.window
     window = fit_window(
         motion, impact.impact_time, impact.impact_time_se, every_joint, block, recording.name
     )
-    window = replace(window, pre_velocity=found.velocity, stop=impact.stop, is_held=impact.is_held)
+    window = replace(window, pre_velocity=found.velocity)
     return joints(window, robot.tip_jacobian(found.q)[2])
 
 
@@ -272,26 +277,21 @@ def fit_window(
 
 def first_stop(
     since: np.ndarray, joint_position: np.ndarray, along: np.ndarray, speed: float
-) -> tuple[float, bool]:
-    """When the first joint that moves the tip stops or turns back after an impact, s, inf if none;
-    and whether a joint that moves the tip rests at the end.
+) -> float:
+    """When the first joint that moves the tip stops or turns back after an impact, s, inf if none.
 
     From positions (n, joints), rad, at times (n,), s since the impact. A joint moves the tip if its
     mean rate behind the impact times ``along`` (joints,), m, its column of the tip's Jacobian, is a
     tenth of the approach's ``speed``, m/s, or more. The mean is taken over what a vibration swings.
     """
-    samples_per_second = (len(since) - 1) / float(since[-1] - since[0])
-    swing, rest = round(_SWING * samples_per_second), round(_REST * samples_per_second)
-    if len(since) <= max(swing, rest):
-        return np.inf, False
-    middle = 0.5 * (since[swing:] + since[:-swing])
+    swing = round(_SWING * (len(since) - 1) / float(since[-1] - since[0]))
+    if len(since) <= swing:
+        return np.inf
     rate = (joint_position[swing:] - joint_position[:-swing]) / _SWING
-    at_end = (joint_position[-1] - joint_position[-1 - rest]) / _REST
-    first = rate[0]
-    moves = np.abs(along * first) >= _MOVES * speed
-    is_held = bool((moves & (np.abs(at_end) <= _AT_REST * np.abs(first))).any())
-    stopped = (moves & (rate * np.sign(first) <= 0.0)).any(axis=1)
-    return (float(middle[np.argmax(stopped)]) if stopped.any() else np.inf), is_held
+    moves = np.abs(along * rate[0]) >= _MOVES * speed
+    stopped = (moves & (rate * np.sign(rate[0]) <= 0.0)).any(axis=1)
+    middle = 0.5 * (since[swing:] + since[:-swing])
+    return float(middle[np.argmax(stopped)]) if stopped.any() else np.inf
 
 
 def map_velocity(

@@ -1,0 +1,434 @@
+"""An arm that its joints' friction brakes: the mechanism behind a recording, and its velocity
+without the friction.
+
+Dry friction stops one motor after the other. The rigid response is no line then, and the vibration
+changes with every stop, so no sum of modes (eq. 7) holds for long. What does hold is the mechanism:
+the joints that move the tip in its plane, each a motor (inertia B) behind a spring (K) and a damper
+(K times one time), friction at the motors (dry and viscous), links with a mass matrix M, a table:
+
+``M v' = -(K (q - theta) + D (v - w)) + J_N^T lambda``, ``0 <= lambda`` and ``0 <= gap`` with one
+of them zero,
+
+``B w' = K (q - theta) + D (v - w) - F J_N^T - dry sign(w) - viscous w``,
+
+q and v of the links, theta and w of the motors, F a force that presses the tip down. Before the
+impact both move at v-; the impact changes the links alone (eq. 3, with a rebound). All of M, B, K,
+D, friction, F, the rebound and a shift of the impact time are fitted to the recorded positions, up
+to a common scale that positions don't show. Then v+ is the answer of links and motors that move as
+one (eq. 5 with M + B): what the affine part of eq. 7 is where there is no friction.
+
+The given link table says where the search for M begins and, within a factor of :data:`_VAGUE`, what
+it prefers; the recording overrules it (a test has a table that is off by a fifth).
+
+Steps are semi-implicit: velocities first, friction as the proximal map of ``|w|``. All sets of
+parameters that a Jacobian needs are simulated at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import OptimizeResult, least_squares
+
+from contactid.arm.identify.methods import NORMAL, WIDEST, Answer
+from contactid.arm.identify.modal_fit import ModalFit
+from contactid.core.errors import ContactIdError
+
+_STEP = 2.5e-4  # s, a hundredth of the fastest swing's period
+# s after the impact. The first leads the searches near, as it has few stops to be missed; the
+# others' answers count.
+_FIRST, _WINDOWS = 0.03, (0.06, 0.09, 0.12)
+_LONGEST = 0.15  # s, that a motion is drawn for
+# rad/s, so that a mechanism too stiff for the steps stays finite, and is no answer
+_FASTEST = 1e3
+_SETTLED = 5e-4  # s after the impact, while the contact gives way
+_FREQUENCY = 2.0 * np.pi * 20.0  # rad/s, near the paper's oscillation, of a motor on its spring
+_DAMPING_TIME = 4e-3  # s, of a vibration that lasts some periods
+_MOTOR_SHARE = 0.1  # of a motor's inertia in the link's
+_BRAKED = 0.05  # s, within which friction would stop a motor alone
+_OTHER_FRICTION = 0.05  # of the kind that a start doesn't mean
+_VAGUE = np.e  # factor, one standard deviation of a parameter about its start
+_VAGUE_FRICTION = 3.0  # in its logarithm: it may be absent
+_PRECISION = 1e-5  # rad, near what encoders resolve: the weight of positions against the start
+_LIKELY = 1.5  # a start whose cost is this many times the best one's is another minimum
+_EXPLAINED = 0.02  # of the motion's change by the impact: what a mechanism may leave of it
+# Of the approach speed: a mechanism whose own interval of v+ would be no answer. Joints that
+# stop, and stop again, tell more than the first swing does, so short windows often fail this.
+_SURE = WIDEST / NORMAL
+_FEWEST = 2
+# Of the approach speed: what all mechanisms miss by, as v- is taken as known. On an exact mechanism
+# of the tests it is 0.06, on MuJoCo's arms up to 0.095.
+_MISSED = 0.08
+_MILLI = 1e-3
+_EVALUATIONS = 60  # of a search
+_CONVERGED = 1e-4  # relative, of the cost
+_DIFFERENCE = 1e-5  # of a parameter, for derivatives
+_BOUND = 6.0  # standard deviations about the start that a search may go
+# One standard deviation of the pressing force, N, of the impact's shift, s, and its bound, and of
+# the rebound. Where joints stop, an impact is detected some milliseconds off.
+_PRESSING, _LATER, _LATEST, _REBOUND = 10.0, 2e-3, 6e-3, 0.3
+_LITTLE = 0.05  # of a table that gives way, a rebound to start from
+# s before and behind a link's jump, over which its rate is known and a motor's hardly changes; how
+# long after the detected impact it may be; and the share of the normal velocity that is a jump
+_JUMP, _NEAR, _JUMPS = 3e-3, 0.02, 0.5
+_LEVER = 0.05  # of the longest: a joint with less moves the tip out of its plane
+_REMEDY = "Compensate the joints' friction, or record links and not motors"
+
+
+@dataclass(frozen=True)
+class BrakedFit(ModalFit):
+    """One tip velocity of a mechanism; the poles are the mechanism's without friction.
+
+    Attributes
+    ----------
+    time, velocity : (n,) s since the impact and m/s, as simulated
+    """
+
+    time: np.ndarray
+    velocity: np.ndarray
+
+    def evaluate(self, time: ArrayLike) -> np.ndarray:
+        """The simulated velocity at times since impact (s), m/s."""
+        return np.interp(np.asarray(time, dtype=float), self.time, self.velocity)
+
+
+@dataclass(frozen=True)
+class Approach:
+    """What is known of the k joints that move the tip in its plane, at the impact.
+
+    Attributes
+    ----------
+    jacobian : (2, k) of the tip's x and z, m
+    mass : (k, k) of the links, by the link table, kg m2
+    velocity : (k,) before the impact, rad/s
+    at_motors : whether encoders sit at the motors, which don't jump
+    later : s, by which links jump later than the impact was detected
+    """
+
+    jacobian: np.ndarray
+    mass: np.ndarray
+    velocity: np.ndarray
+    at_motors: bool
+    later: float
+
+
+@dataclass(frozen=True)
+class _Mechanisms:
+    """Parameters of p mechanisms with k joints, in units of the text above."""
+
+    mass: np.ndarray  # (p, k, k)
+    motor: np.ndarray  # (p, k)
+    stiffness: np.ndarray  # (p, k)
+    damping: np.ndarray  # (p, k)
+    dry: np.ndarray  # (p, k)
+    viscous: np.ndarray  # (p, k)
+    pressing: np.ndarray  # (p, 1) N
+    later: np.ndarray  # (p,) s, by which the impact is later than detected
+    rebound: np.ndarray  # (p, 1) share of the normal velocity
+
+
+def _start(approach: Approach, *, dry: bool) -> np.ndarray:
+    """Where a search begins, as :func:`_mechanisms` reads it: friction is dry, or viscous."""
+    size = np.sqrt(np.diag(approach.mass))
+    factor = np.linalg.cholesky(approach.mass / np.outer(size, size))
+    motor = _MOTOR_SHARE * np.diag(approach.mass)
+    shares = (1.0, _OTHER_FRICTION) if dry else (_OTHER_FRICTION, 1.0)
+    # gears have friction of one size, whatever the inertia
+    brake = np.full(len(motor), np.median(motor) / _BRAKED)
+    joints = len(motor)
+    lower = np.tril_indices(joints, -1)
+    return np.concatenate(
+        [
+            factor[lower], np.log(np.diag(factor)[1:]), np.log(motor), np.log(motor * _FREQUENCY**2),
+            np.log(shares[0] * brake * np.abs(approach.velocity).max()), np.log(shares[1] * brake),
+            [np.log(_DAMPING_TIME), 0.0, 0.0, _LITTLE],
+        ]
+    )  # fmt: skip
+
+
+def _spread(joints: int) -> np.ndarray:
+    """Standard deviation of every number of :func:`_start`."""
+    of_mass, of_drives = joints * (joints + 1) // 2 - 1, 2 * joints
+    vague = np.log(_VAGUE)
+    return np.concatenate(
+        [
+            np.full(of_mass + of_drives, vague), np.full(2 * joints, _VAGUE_FRICTION),
+            [vague, _PRESSING, _LATER, _REBOUND],
+        ]
+    )  # fmt: skip
+
+
+def _mechanisms(points: np.ndarray, approach: Approach) -> _Mechanisms:
+    """Of points (p, m); the first joint's inertia is the link table's, which sets the scale."""
+    joints = len(approach.velocity)
+    of_lower = joints * (joints - 1) // 2
+    ends = np.cumsum([of_lower, joints - 1, joints, joints, joints, joints, 1, 1, 1])
+    below, diagonal, motor, stiffness, dry, viscous, damping_time, pressing, later, rebound = (
+        np.split(points, ends, axis=1)
+    )
+    factor = np.zeros((len(points), joints, joints))
+    factor[:, 0, 0] = 1.0
+    rows, columns = np.tril_indices(joints, -1)
+    factor[:, rows, columns] = below
+    inner = np.arange(1, joints)
+    factor[:, inner, inner] = np.exp(diagonal)
+    factor *= np.sqrt(np.diag(approach.mass))[:, None]
+    return _Mechanisms(
+        mass=factor @ np.swapaxes(factor, 1, 2), motor=np.exp(motor), stiffness=np.exp(stiffness),
+        damping=np.exp(damping_time + stiffness), dry=np.exp(dry), viscous=np.exp(viscous),
+        pressing=pressing, later=later[:, 0], rebound=rebound,
+    )  # fmt: skip
+
+
+def _simulated(
+    all_of: _Mechanisms, approach: Approach, duration: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(n, p, k) positions of links and motors since the impact, rad, every :data:`_STEP`."""
+    normal = approach.jacobian[1]
+    inverse = np.linalg.inv(all_of.mass)
+    blow = inverse @ normal  # (p, k) change of the links' velocity by a unit impulse
+    mobility = blow @ normal
+    motors = np.tile(approach.velocity, (len(blow), 1))
+    lost = (1.0 + all_of.rebound) * (motors @ normal / mobility)[:, None]
+    links = motors - lost * blow
+    per_motor = _STEP / all_of.motor
+    held, slowed = per_motor * all_of.dry, 1.0 + per_motor * all_of.viscous
+    pressed = per_motor * all_of.pressing * normal
+    gap = np.zeros(len(blow))
+    place = np.zeros((2, *links.shape))
+    places = [place]
+    for _ in range(round(duration / _STEP)):
+        torque = all_of.stiffness * (place[0] - place[1]) + all_of.damping * (links - motors)
+        links = links - _STEP * (inverse @ torque[:, :, None])[:, :, 0]
+        links = links.clip(-_FASTEST, _FASTEST)
+        closing = -gap / _STEP - links @ normal
+        links = links + np.maximum(closing / mobility, 0.0)[:, None] * blow
+        motors = (motors + per_motor * torque - pressed).clip(-_FASTEST, _FASTEST)
+        motors = np.sign(motors) * np.maximum(np.abs(motors) - held, 0.0) / slowed
+        gap = gap + _STEP * (links @ normal)
+        place = place + _STEP * np.stack([links, motors])
+        places.append(place)
+    motion = np.array(places)
+    return motion[:, 0], motion[:, 1]
+
+
+def _recorded(
+    all_of: _Mechanisms, approach: Approach, since: np.ndarray, duration: float
+) -> np.ndarray:
+    """(p, n, k) positions that encoders report at times (n,) since the detected impact, rad."""
+    motion = _simulated(all_of, approach, duration)[approach.at_motors]
+    last = len(motion) - 2
+    positions = []
+    for k, later in enumerate(all_of.later):
+        steps = np.maximum((since - later) / _STEP, 0.0)
+        before = np.minimum(steps.astype(int), last)
+        part = (steps - before)[:, None]
+        moved = (1.0 - part) * motion[before, k] + part * motion[before + 1, k]
+        positions.append(moved + later * approach.velocity)
+    return np.array(positions)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The end of a search.
+
+    Attributes
+    ----------
+    point : (m,) the mechanism
+    covariance : (m, m) of it, to first order
+    cost : half the sum of squares
+    rest : what it leaves of the positions, rad rms
+    """
+
+    point: np.ndarray
+    covariance: np.ndarray
+    cost: float
+    rest: float
+
+
+def _search(
+    approach: Approach,
+    since: np.ndarray,
+    position: np.ndarray,
+    duration: float,
+    start: np.ndarray,
+    centre: np.ndarray,
+) -> _Found:
+    """The mechanism nearest to positions (n, k), rad since the impact, at times (n,), s.
+
+    From the point ``start``; ``centre`` is what is preferred.
+    """
+    inside = (since > _SETTLED) & (since < duration - _SETTLED)
+    time, wanted = since[inside], position[inside]
+    spread = _spread(position.shape[1])
+
+    def rest(point: np.ndarray) -> np.ndarray:
+        found = _recorded(_mechanisms(point[None], approach), approach, time, duration)[0]
+        return np.concatenate([((found - wanted) / _PRECISION).ravel(), (point - centre) / spread])
+
+    def slopes(point: np.ndarray) -> np.ndarray:
+        points = point + _DIFFERENCE * np.vstack([np.zeros(len(point)), np.eye(len(point))])
+        found = _recorded(_mechanisms(points, approach), approach, time, duration)
+        by_point = (found[1:] - found[0]) / _DIFFERENCE / _PRECISION
+        return np.vstack([by_point.reshape(len(point), -1).T, np.diag(1.0 / spread)])
+
+    low, high = centre - _BOUND * spread, centre + _BOUND * spread
+    low[-2], high[-2] = -_LATEST, _LATEST
+    low[-1], high[-1] = 0.0, 1.0
+    inner = low + 1e-6 * (high - low), high - 1e-6 * (high - low)
+    end: OptimizeResult = least_squares(rest, np.clip(start, *inner), slopes, (low, high), x_scale="jac",
+                        ftol=_CONVERGED, max_nfev=_EVALUATIONS)  # fmt: skip
+    left = end.fun[: wanted.size] * _PRECISION
+    rms = float(np.sqrt((left**2).mean()))
+    return _Found(end.x, np.linalg.inv(end.jac.T @ end.jac), float(end.cost), rms)
+
+
+def _rigid_velocity(points: np.ndarray, approach: Approach) -> np.ndarray:
+    """(p,) v_x+ of the tip by eq. 5 for links and motors of mechanisms (p, m), m/s."""
+    along, normal = approach.jacobian
+    mechanisms = _mechanisms(points, approach)
+    motors = mechanisms.motor[:, :, None] * np.eye(len(normal))
+    blow = np.linalg.inv(mechanisms.mass + motors) @ normal
+    impulse = (normal @ approach.velocity) / (blow @ normal)
+    return along @ approach.velocity - impulse * (blow @ along)
+
+
+def _standard_error(found: _Found, approach: Approach) -> float:
+    """Of :func:`_rigid_velocity`, to first order, m/s."""
+    steps = _DIFFERENCE * np.vstack([np.zeros(len(found.point)), np.eye(len(found.point))])
+    velocities = _rigid_velocity(found.point + steps, approach)
+    slope = (velocities[1:] - velocities[0]) / _DIFFERENCE
+    return float(np.sqrt(slope @ found.covariance @ slope))
+
+
+def _approach(
+    jacobian: np.ndarray, mass: np.ndarray, since: np.ndarray, position: np.ndarray
+) -> tuple[Approach, np.ndarray, np.ndarray]:
+    """The approach of the joints that move the tip in its plane, and times (m,) and their positions
+    (m, k) since the impact; the rest as :func:`braked`.
+    """
+    polynomial = np.polynomial.polynomial
+    levers = np.linalg.norm(jacobian, axis=0)
+    plane = np.flatnonzero(levers > _LEVER * levers.max())
+    position = position[:, plane]
+    height = position @ jacobian[1, plane]
+    part = round(_JUMP * (len(since) - 1) / (since[-1] - since[0]))
+    rate = (height[part:] - height[:-part]) / (since[part] - since[0])
+    falls = polynomial.polyfit(since[since < 0.0], height[since < 0.0], 1)[1]
+    lost = (rate[part:] - rate[:-part]) / -falls
+    lost[np.abs(since[part:-part]) > _NEAR] = 0.0
+    jump = int(np.argmax(lost))
+    at_motors = bool(lost[jump] < _JUMPS)
+    later = 0.0 if at_motors else float(since[jump + part])
+    since = since - later
+    before = since < 0.0
+    place, velocity, _ = polynomial.polyfit(since[before], position[before], 2)
+    approach = Approach(jacobian[:, plane], mass[np.ix_(plane, plane)], velocity, at_motors, later)
+    return approach, since, position - place
+
+
+def braked(
+    jacobian: np.ndarray, mass: np.ndarray, since: np.ndarray, position: np.ndarray, stop: float
+) -> Answer:
+    """v+ of the tip without friction, and as its interval how far mechanisms differ that explain
+    the motion.
+
+    Parameters
+    ----------
+    jacobian, mass
+        (2, n) m, of the tip's x and z, and (n, n) kg m2, of the links by their table, at the
+        impact.
+    since, position
+        (m,) s since the impact, and (m, n) rad, from the approach on. Encoders sit at the motors
+        where the tip's normal velocity doesn't jump.
+    stop
+        s since the impact, when the first joint stops; for a message.
+
+    Raises
+    ------
+    ContactIdError
+        Where no mechanism explains the motion, or those that do disagree.
+    """
+    approach, since, position = _approach(jacobian, mass, since, position)
+    starts = [_start(approach, dry=dry) for dry in (True, False)]
+    ends = list(starts)
+    counted: list[_Found] = []
+    for duration in (_FIRST, *_WINDOWS):
+        found = [
+            _search(approach, since, position, duration, end, start)
+            for end, start in zip(ends, starts, strict=True)
+        ]
+        ends = [one.point for one in found]
+        best = min(one.cost for one in found)
+        if duration in _WINDOWS:
+            counted += [one for one in found if one.cost <= _LIKELY * best]
+    speed = float(np.linalg.norm(approach.jacobian @ approach.velocity))
+    # what the impact changes: positions less those of a motion that goes on as before
+    whole = (since > 0.0) & (since <= _WINDOWS[-1])
+    changed = position[whole] - np.outer(since[whole], approach.velocity)
+    explained = _EXPLAINED * float(np.sqrt((changed**2).mean()))
+    errors = [_standard_error(one, approach) for one in counted]
+    sure = [
+        one.rest <= explained and error <= _SURE * speed
+        for one, error in zip(counted, errors, strict=True)
+    ]
+    counted, errors = list(compress(counted, sure)), list(compress(errors, sure))
+    if len(counted) < _FEWEST:
+        raise ContactIdError(
+            f"v+ isn't found: a joint stops {stop / _MILLI:.0f} ms after the impact, and {len(counted)} mechanisms"
+            " with friction both explain the motion and are sure of v+",
+            _REMEDY,
+        )
+    along = _rigid_velocity(np.array([one.point for one in counted]), approach)
+    value = float(np.median(along))
+    missed = _MISSED * speed
+    noise = NORMAL * min(errors)  # the surest one's: what others don't know is in the range
+    half = float(np.sqrt(np.ptp(along) ** 2 + noise**2 + missed**2))
+    if half > WIDEST * speed:
+        raise ContactIdError(
+            f"v+ isn't found: a joint stops {stop / _MILLI:.0f} ms after the impact, and {len(counted)} mechanisms"
+            " with friction that explain the motion leave it open by"
+            f" +- {100.0 * half / speed:.0f} % of the approach's speed, where {100.0 * WIDEST:.0f} % is the most",
+            _REMEDY,
+        )
+    nearest = counted[int(np.argmin(np.abs(along - value)))]
+    velocity = np.array([value, 0.0])
+    se = np.array([half, missed]) / NORMAL
+    return Answer(velocity, se, _fits(nearest, approach, velocity, se))
+
+
+def _fits(
+    found: _Found, approach: Approach, velocity: np.ndarray, se: np.ndarray
+) -> tuple[BrakedFit, ...]:
+    """The tip's motion along the table and normal to it, with v+ (2,) and its standard error, m/s."""
+    mechanism = _mechanisms(found.point[None], approach)
+    simulated = _simulated(mechanism, approach, _LONGEST)[approach.at_motors][:, 0]
+    rates = np.diff(simulated, axis=0) / _STEP @ approach.jacobian.T
+    time = approach.later + mechanism.later[0] + _STEP * (np.arange(len(rates)) + 0.5)
+    before = approach.jacobian @ approach.velocity
+    pole = np.array([_slowest_pole(mechanism, approach.jacobian[1])])
+    return tuple(
+        BrakedFit(
+            pre_velocity=before[k], post_velocity=velocity[k], post_velocity_se=se[k],
+            by_impact_time=np.nan, slope=0.0, poles=pole, amplitude=np.zeros(1), phase=np.zeros(1),
+            pole_covariance=np.full((2, 2), np.nan), residual_rms=np.nan, converged=True, at_bound=False,
+            time=time, velocity=rates[:, k],
+        )
+        for k in range(2)
+    )  # fmt: skip
+
+
+def _slowest_pole(mechanism: _Mechanisms, normal: np.ndarray) -> complex:
+    """Of the vibration on the table without friction, 1/s; ``normal`` (k,) of the tip's height."""
+    inverse = np.linalg.inv(mechanism.mass[0])
+    blow = inverse @ normal
+    on_table = inverse - np.outer(blow, blow) / (blow @ normal)
+    # modes of links against motors; damping is stiffness times one time
+    springs = np.diag(mechanism.stiffness[0])
+    squares = np.linalg.eigvals((on_table + np.diag(1.0 / mechanism.motor[0])) @ springs).real
+    damping_time = mechanism.damping[0, 0] / mechanism.stiffness[0, 0]
+    poles = np.roots([1.0, damping_time * squares.min(), squares.min()])
+    return complex(poles[np.argmax(poles.imag)])
