@@ -59,8 +59,8 @@ _EXPLAINED = 0.02  # of the motion's change by the impact: what a mechanism may 
 # stop, and stop again, tell more than the first swing does, so short windows often fail this.
 _SURE = WIDEST / NORMAL
 _FEWEST = 2
-# Of the approach speed: what all mechanisms miss by, as v- is taken as known. On an exact mechanism
-# of the tests it is 0.06, on MuJoCo's arms up to 0.095.
+# Of the approach speed: what all mechanisms miss by, probably as v- is taken as known. On an exact
+# mechanism of the tests it is 0.06, on MuJoCo's arms up to 0.095.
 _MISSED = 0.08
 _MILLI = 1e-3
 _EVALUATIONS = 60  # of a search
