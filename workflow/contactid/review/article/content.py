@@ -105,7 +105,7 @@ def _tables(
 
 def _table(label: str, key: str, number: int, part: PrintedPart) -> dict[str, Any]:
     grid = part.grid
-    said = [plain_caption(text.replace("+-", "±")) for text in part.said]
+    said = [plain_caption(text.replace("+-", "±")) for text in part.caption]
     rows = zip(grid.rows, part.cells, strict=True)
     return {
         "kind": "table",
