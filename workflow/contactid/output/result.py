@@ -131,7 +131,7 @@ class Result:
 
         Raises :class:`ContactIdError` where there is none of that name.
         """
-        # Matplotlib takes a second to import, and most answers are only printed
+        # slow to import, and most answers are only printed
         from matplotlib import pyplot as plt
 
         from contactid.output.style import styled_for_a_caller
