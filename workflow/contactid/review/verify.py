@@ -66,9 +66,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def wrong_verdicts(checks: pd.DataFrame) -> list[str]:
-    """A line for every row whose verdict doesn't follow from its other columns, or that lacks its
-    reason.
-    """
+    """A line for every row whose verdict doesn't follow from its columns, or lacks its reason."""
     problems = []
     for row in checks.to_dict("records"):
         try:

@@ -315,9 +315,7 @@ class _Unfolded(gzip.GzipFile):
 
 
 def below(name: str, folder: str) -> Path | None:
-    """Path inside ``folder`` of an archive member ``<root>/<folder>/...``; None for others and for
-    unsafe names.
-    """
+    """Path inside ``folder`` of a member ``<root>/<folder>/...``; None for others or unsafe."""
     path = PurePosixPath(name)
     parts, wanted = path.parts[1:], PurePosixPath(folder).parts
     inside = parts[len(wanted) :]
