@@ -46,7 +46,6 @@ AUTO, EXECUTABLE, EMBEDDED = "auto", "executable", "embedded"
 _PROGRAM = "ipopt"
 # of an AMPL file: initial values, and bounds of variables
 _VALUES = re.compile(r"^[xb].*\n(?:\d.*\n)*", re.M)
-# CasADi's options for ready derivatives, and the functions of a solver that hold them
 _DERIVATIVES = {"grad_f": "nlp_grad_f", "jac_g": "nlp_jac_g", "hess_lag": "nlp_hess_l"}
 _GOOD = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 # what IPOPT prints at its end, in the words that its library returns
@@ -109,7 +108,6 @@ class SolverOptions:
             # a product of two factors whose bounds are relaxed can turn negative
             "bound_relax_factor": 0.0,
             "print_level": 0,
-            # no banner
             "sb": "yes",
             # a line per iteration, and the summary that version and iterations are read from
             "file_print_level": 5,
@@ -362,8 +360,7 @@ def _write(model: pyo.ConcreteModel) -> _Written:
             "Activate exactly one objective",
         )
     text = io.StringIO()
-    # a presolve would take out variables, whose values and multipliers were then missing, and
-    # scaling would turn residuals into other units than the model's
+    # presolved variables would be missing in the answer, scaled residuals have other units
     try:
         info = NLWriter().write(model, text, linear_presolve=False, scale_model=False)
     # nothing is left to solve, or to satisfy
@@ -391,8 +388,7 @@ def _embedded_solver(
     }
     if log is not None:
         settings["ipopt"] |= {"output_file": str(log)}
-    # ``expand`` unrolls the model into scalar operations, which makes its derivatives faster; a
-    # solver alike has them, and deriving them takes longer than most solves
+    # a solver alike has the derivatives, and deriving them takes longer than most solves
     settings |= (
         {"expand": True}
         if like is None
