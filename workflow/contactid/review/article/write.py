@@ -23,7 +23,7 @@ from contactid.review.article import content
 from contactid.review.article.metadata import write_metadata
 from contactid.review.article.prose import Prose, parted, read_prose, read_values, require_true
 from contactid.review.crate import UNCITED, read_citation
-from contactid.review.report.digest import Asked, all_names, check_rows, claim_rows
+from contactid.review.report.digest import all_names, check_rows, claim_rows
 
 _DATA, _STYLE = "article.json", "report.css"
 # what a reader's program asks of a pdf that everybody can read: tags, a title, alternative texts
@@ -79,7 +79,7 @@ def write_articles(
     words = yaml.safe_load(Path(wording).read_text(encoding="utf-8"))
     why = yaml.safe_load(Path(reasons).read_text(encoding="utf-8"))
     names = all_names(table, {study: about.get("words", {}) for study, about in words.items()})
-    asked: Asked = {}
+    asked: dict[tuple[str, ...], str] = {}
     for file in ledgers:
         study = Path(file).stem.removesuffix("_claims")
         for statement in read_statements(file):
