@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from contactid.run.kept import studies_of, tell_kept
-from contactid.run.progress import HANDLER, show, told
+from contactid.run.progress import HANDLER, first_clause, show
 
 
 @pytest.fixture
@@ -79,11 +79,11 @@ def test_what_isn_t_routine_is_told_as_before(terminal):
 
 
 def test_a_long_sentence_ends_at_a_comma_or_between_words():
-    assert told("word " * 30).endswith(" word ...") and len(told("word " * 30)) < 82
-    assert told("Read it, and\n   write it; then more.") == "Read it, and write it"
+    assert first_clause("word " * 30).endswith(" word ...") and len(first_clause("word " * 30)) < 82
+    assert first_clause("Read it, and\n   write it; then more.") == "Read it, and write it"
     first = "Read every recording that there is in the archive"
-    assert told(f"{first}, and write it in the form that all of the others have.") == first
-    assert told(f"{'a' * 76}, and more.") == "a" * 76
+    assert first_clause(f"{first}, and write it in the form that all of the others have.") == first
+    assert first_clause(f"{'a' * 76}, and more.") == "a" * 76
 
 
 def test_studies_that_a_run_has_are_kept_and_named(tmp_path, capsys):

@@ -15,7 +15,7 @@ import yaml
 
 from contactid import __version__
 from contactid.run.fingerprint import Fingerprints
-from contactid.run.progress import told
+from contactid.run.progress import first_clause
 
 ROOT = Path(__file__).parents[2]
 RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
@@ -76,7 +76,7 @@ def test_every_rule_is_documented_logged_measured_and_tied_to_its_code(name):
 @pytest.mark.parametrize("name", sorted(RULES))
 def test_what_a_job_does_is_a_short_line(name):
     docstring = re.search(r'"""(.*?)"""', RULES[name], re.DOTALL)
-    assert docstring is not None and not told(docstring[1]).endswith("...")
+    assert docstring is not None and not first_clause(docstring[1]).endswith("...")
 
 
 def test_the_script_of_all_rules_only_calls():

@@ -25,8 +25,7 @@ _REMEDY = {
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Give a temporary path beside ``path``; rename it to ``path`` on success, remove it on any
-    failure.
+    """Give a path beside ``path``; rename it to ``path`` on success, remove it on any failure.
 
     The rename is atomic, so a reader sees the old file or the new one, never half of one. What a
     process that was killed left of the same file is removed.
@@ -42,6 +41,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         # HDF5 tells of a full disk in words, and some of it only when a file is closed
         told = re.search(r"errno = (\d+)", str(error))
         number = getattr(error, "errno", None) or (int(told[1]) if told else None)
+        # a RuntimeError without the system's number is a defect of the program
         if number is None and not isinstance(error, OSError):
             raise
         raise cannot_be_written(path, number, str(error)) from error
@@ -57,9 +57,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def cannot_be_written(path: str | Path, number: int | None, words: str = "") -> ContactIdError:
-    """The error to raise where the system refuses to write; ``number`` is its errno, ``words``
-    stand for none.
-    """
+    """The error where the system refuses to write: its errno, or ``words`` in place of none."""
     reason = os.strerror(number) if number else words
     remedy = _REMEDY.get(number or 0, "Check space and permissions of the folder")
     return ContactIdError(f"{path}: cannot be written ({reason})", remedy)
@@ -72,6 +70,7 @@ def require_space(folder: Path, size: int) -> None:
 
 
 def _remove_abandoned(path: Path) -> None:
+    # a process that lives may be writing the same file: two runs may share a folder of data
     before, after = glob.escape(f".{path.stem}.partial"), glob.escape(path.suffix)
     for partial in path.parent.glob(f"{before}*{after}"):
         number = partial.name.removeprefix(f".{path.stem}.partial").removesuffix(path.suffix)

@@ -43,21 +43,19 @@ def compiling_sources(package: Path = _PACKAGE) -> list[Path]:
 
 
 class _CompiledOnce(caching.FunctionCache):
-    """Numba's cache of one function, locked from where something isn't in it to where that is
-    compiled and kept.
-    """
+    """Numba's cache of one function, locked from a look in vain to what is then compiled."""
 
     _lock: IO[str] | None = None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         kept = super().load_overload(sig, target_context)
-        if kept is None and (
-            self._lock is None or self._lock.closed
-        ):  # else this process compiles it already
+        # with the lock open, this process compiles it already: waiting for itself would never end
+        if kept is None and (self._lock is None or self._lock.closed):
             Path(self.cache_path).mkdir(parents=True, exist_ok=True)
             self._lock = Path(self.cache_path, f"{self._impl.filename_base}.lock").open("a")  # noqa: SIM115
             with suppress(OSError):  # a file system without locks: several may compile it
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
+            # while this process waited, another may have compiled it
             kept = super().load_overload(sig, target_context)
             if kept is not None:
                 self._lock.close()
@@ -70,10 +68,9 @@ class _CompiledOnce(caching.FunctionCache):
 
 
 def _keep_compiled() -> bool:
-    """Have numba keep compiled code of exactly these sources, below ``NUMBA_CACHE_DIR`` where the
-    user names one.
-    """
-    dispatcher.FunctionCache = _CompiledOnce  # type: ignore[attr-defined]  # what ``cache=True`` makes
+    """Have numba keep code of exactly these sources, in ``NUMBA_CACHE_DIR`` where it is set."""
+    # what ``cache=True`` makes; numba has no public way to choose another class
+    dispatcher.FunctionCache = _CompiledOnce  # type: ignore[attr-defined]
     digest = hashlib.sha256()
     for source in compiling_sources():
         digest.update(source.read_bytes())

@@ -31,7 +31,8 @@ from contactid.core.reformulations import STAGES, Pair, Reformulation, reformula
 from contactid.core.solve import PreparedModel, Solution, SolverOptions
 
 _BLOCK = "complementarity"
-_FURTHER = 30.0  # times the parameter of an additional stage
+# times the parameter of an additional stage: the customary stages are 3 to 100 times apart
+_FURTHER = 30.0
 
 
 @dataclass(frozen=True)
@@ -176,13 +177,17 @@ def solve_mpec(
     stages: list[Solution] = []
     parameters: list[float] = []
     prepared = _Reformulated(pairs)
+    # the first stage starts anywhere, every other at the answer of the one before
     for parameter in continuation.parameters:
         stages.append(prepared.solve(parameter, options.warm() if stages else options, next(logs)))
         parameters.append(parameter)
         if stages[-1].converged and pairs.residual() <= continuation.tolerance:
             break
+    # Sides are chosen by their sizes, so a stage too early chooses wrong ones and settling fails;
+    # then the continuation goes on.
     settled = False
     for extension in range(continuation.extensions + 1):
+        # far from feasible, which side is the smaller one says nothing yet
         if not continuation.settle or stages[-1].primal_infeasibility > 1e-2:
             break
         ended = settle(pairs, options, log=next(logs))
@@ -216,6 +221,7 @@ class _Reformulated:
 
     def solve(self, parameter: float, options: SolverOptions, log: Path | None) -> Solution:
         set_parameter(self._pairs.block, parameter)
+        # Pyomo's transformation has a parameter in place of a variable: its value is in the text
         if self._prepared is None or self._pairs.reformulation is Reformulation.PYOMO_MPEC:
             self._prepared = PreparedModel(self._pairs.model)
         return self._prepared.solve(options, log=log)
@@ -224,8 +230,7 @@ class _Reformulated:
 def settle(
     pairs: Complementarities, options: SolverOptions | None = None, *, log: str | Path | None = None
 ) -> Solution | None:
-    """Set the smaller side of every pair to zero, keep the other one non-negative, and solve what
-    is left.
+    """Set the smaller side of every pair to zero, keep the other non-negative, solve what is left.
 
     Returns ``None``, and leaves the model's point as it was, where that problem isn't solved to
     convergence.
@@ -244,9 +249,7 @@ def settle(
 
 @contextmanager
 def settled_sides(pairs: Complementarities) -> Iterator[tuple[PairSides, np.ndarray]]:
-    """The model without its reformulation, the smaller side of every pair held at zero: sides and
-    choice (n,).
-    """
+    """The model with the smaller side of every pair held at zero: its sides, and choice (n,)."""
     held = np.argmin(pairs.values(), axis=1)
     pairs.block.deactivate()
     if pairs.reformulation.is_penalty:

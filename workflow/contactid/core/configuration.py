@@ -16,10 +16,12 @@ from contactid.core.errors import ContactIdError
 
 # keys that Snakemake itself puts into its configuration
 _SNAKEMAKE_KEYS = {"pathvars"}
+# of many European languages, and of spreadsheets there
 _COMMA = "Numbers have a decimal point: 0.05, not 0,05"
 
 
 def _is_finite(_: Any, content: Any) -> bool:
+    # Python counts booleans as integers; YAML writes infinity and not-a-number as numbers
     return (
         isinstance(content, int | float)
         and not isinstance(content, bool)
@@ -34,9 +36,7 @@ _Validator = validators.extend(
 
 
 def check_configuration(config: Mapping[str, Any], schema_path: str | Path) -> None:
-    """Raise :class:`ContactIdError` for the first problem: the key, what is wrong with it, what is
-    allowed.
-    """
+    """Raise :class:`ContactIdError` for the first problem: key, what is wrong, what is allowed."""
     content = {key: value for key, value in config.items() if key not in _SNAKEMAKE_KEYS}
     check(content, schema_path, "configuration", example="; see config/default.yaml")
 
@@ -45,8 +45,9 @@ def check(content: Any, schema_path: str | Path, name: str, example: str = "") -
     """The same for any nested content of a name; numbers are finite. ``example`` ends the remedy
     for a missing key.
     """
-    found = _Validator(read_schema(schema_path)).iter_errors(content)
-    errors = sorted(found, key=lambda error: list(map(str, error.path)))
+    errors = list(_Validator(read_schema(schema_path)).iter_errors(content))
+    # a validator's order is that of the schema; by path, the same content gives the same line
+    errors.sort(key=lambda error: list(map(str, error.path)))
     if errors:
         raise _explain(errors[0], name, example)
 
@@ -103,11 +104,12 @@ def _explain(error: ValidationError, name: str, example: str) -> ContactIdError:
     instance: Any = error.instance
     where = ".".join(map(str, error.absolute_path)) or "top level"
     if error.validator == "additionalProperties":
-        known = list(schema.get("properties", {}))
-        unknown = sorted(set(instance) - set(known), key=str)[0]
+        properties = list(schema.get("properties", {}))
+        unknown = sorted(set(instance) - set(properties), key=str)[0]
         path = f"{where}.{unknown}" if error.absolute_path else unknown
-        comma = _COMMA if isinstance(unknown, int) else ""  # YAML reads {a: 0,05} as two entries
-        return ContactIdError(f"{name}: unknown key {path}", comma or _suggest(unknown, known))
+        # YAML reads {a: 0,05} as two entries, the second of which has a number as its key
+        remedy = _COMMA if isinstance(unknown, int) else _suggest(unknown, properties)
+        return ContactIdError(f"{name}: unknown key {path}", remedy)
     if error.validator == "required":
         missing = sorted(set(allowed) - set(instance))
         return ContactIdError(f"{name}: {where} lacks {', '.join(missing)}", f"Add it{example}")
@@ -115,22 +117,22 @@ def _explain(error: ValidationError, name: str, example: str) -> ContactIdError:
     remedy = described.rstrip(".") or "See the schema"
     if isinstance(instance, str) and re.fullmatch(r"[-+]?\d+,\d+", instance):
         remedy = _COMMA
-    elif error.validator == "enum" and (
-        near := difflib.get_close_matches(str(instance), map(str, allowed), n=1)
-    ):
-        remedy = f"Did you mean {near[0]}"
+    elif error.validator == "enum":
+        near = difflib.get_close_matches(str(instance), map(str, allowed), n=1)
+        remedy = f"Did you mean {near[0]}" if near else remedy
     return ContactIdError(f"{name}: {where} is {error.instance!r}, but {_rule(error)}", remedy)
 
 
 def _rule(error: ValidationError) -> str:
     value = error.validator_value
+    choices = ", ".join(map(str, value)) if isinstance(value, Iterable) else value
     rules = {
         "minimum": f"must be at least {value}",
         "exclusiveMinimum": f"must be greater than {value}",
         "maximum": f"must be at most {value}",
         "exclusiveMaximum": f"must be less than {value}",
         "type": f"must be of type {value}",
-        "enum": f"must be one of {', '.join(map(str, value)) if isinstance(value, Iterable) else value}",
+        "enum": f"must be one of {choices}",
         "minItems": "must not be empty" if value == 1 else f"must have at least {value} entries",
         "maxItems": f"must have at most {value} entries",
         "pattern": "must be a name of letters, digits and underscores",
@@ -138,6 +140,6 @@ def _rule(error: ValidationError) -> str:
     return rules.get(str(error.validator), error.message)
 
 
-def _suggest(unknown: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(str(unknown), known, n=1)
-    return f"Did you mean {near[0]}" if near else f"Known keys are {', '.join(known)}"
+def _suggest(unknown: str, keys: list[str]) -> str:
+    near = difflib.get_close_matches(str(unknown), keys, n=1)
+    return f"Did you mean {near[0]}" if near else f"Known keys are {', '.join(keys)}"

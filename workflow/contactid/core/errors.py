@@ -17,14 +17,13 @@ class ContactIdError(Exception):
         self.problem = problem
         self.remedy = remedy
         text = f"{problem}. {remedy}." if remedy else f"{problem}."
-        super().__init__(" ".join(text.split()))  # one line, whatever a library put into the reason
+        # one line, whatever a library put into the reason
+        super().__init__(" ".join(text.split()))
 
 
 @contextmanager
 def told_plainly() -> Iterator[None]:
-    """End the process with status 1 and one plain line where there is something to mend; for
-    commands.
-    """
+    """For commands: where there is something to mend, one plain line, and status 1."""
     try:
         yield
     except ContactIdError as error:

@@ -1,5 +1,4 @@
-"""The ten inertial parameters of a rigid body, their pseudo-inertia matrix, and whether a body can
-have them.
+"""The ten inertial parameters of a rigid body, their pseudo-inertia, and whether a body can exist.
 
 Conventions
 -----------
@@ -29,10 +28,11 @@ from scipy.spatial import ConvexHull, QhullError
 from contactid.core.errors import ContactIdError
 
 PARAMETER_NAMES = ("m", "m_c_x", "m_c_y", "m_c_z", "i_xx", "i_yy", "i_zz", "i_xy", "i_xz", "i_yz")
-_ROUNDING = (
-    1e-12  # relative; a second moment below this share of the largest one is rounding, not mass
-)
-_HULL_SLACK = 1e-9  # m
+# a second moment below this share of the largest one is rounding, not mass
+_ROUNDING = 1e-12
+# m; a centre of mass on a face is inside, whatever rounding makes of the face's offset
+_HULL_SLACK = 1e-9
+# rows and columns of the entries xx, yy, zz, xy, xz, yz
 _TENSOR_INDICES = ((0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2))
 
 
@@ -67,8 +67,9 @@ def parallel_axis(mass: float, offset: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class PrincipalForm:
-    """Inertial parameters by principal axes (eqs. 26 to 30, in-hand paper); every rigid body has
-    positive values here.
+    """Inertial parameters by principal axes (eqs. 26 to 30, in-hand paper).
+
+    Every rigid body has positive values here.
 
     Attributes
     ----------
@@ -124,6 +125,8 @@ class InertialParameters:
                 f" {inertia.shape}",
                 "Give shapes (3,) and (3, 3)",
             )
+        # 1e-8: single precision and formatted text round to more than doubles do; a wrong
+        # convention of signs is far above it
         scale = np.max(np.abs(inertia))
         if np.isfinite(scale) and np.max(np.abs(inertia - inertia.T)) > 1e-8 * scale:
             raise ContactIdError(
@@ -131,6 +134,7 @@ class InertialParameters:
                 "Give I_xy = I_yx and so on, all as tensor entries",
             )
         inertia = 0.5 * (inertia + inertia.T)
+        # a frozen dataclass sets its own fields so; read-only, as several share one array
         for name, value in (("center_of_mass", center), ("inertia", inertia)):
             value.flags.writeable = False
             object.__setattr__(self, name, value)
@@ -149,9 +153,7 @@ class InertialParameters:
 
     @classmethod
     def from_vector(cls, vector: np.ndarray) -> InertialParameters:
-        """From ``(10,)`` as in :attr:`vector`; a vanishing mass leaves the centre of mass undefined
-        (nan).
-        """
+        """From ``(10,)`` as in :attr:`vector`; without mass the centre of mass is nan."""
         vector = np.asarray(vector, dtype=float)
         if vector.shape != (10,):
             raise ContactIdError(
@@ -190,9 +192,8 @@ class InertialParameters:
 
     @property
     def principal_form(self) -> PrincipalForm:
-        """Second moments in ascending order, and their axes as a proper rotation; exists for
-        unphysical values too.
-        """
+        """Ascending second moments and their axes, a rotation; exists for unphysical values too."""
+        # eigenvectors may be left-handed
         moments, axes = eigh(self.second_moments_at_center)
         axes[:, 2] *= np.sign(np.linalg.det(axes))
         return PrincipalForm(self.mass, self.center_of_mass, moments, axes)
@@ -223,9 +224,7 @@ class Consistency:
 
     @property
     def consistent(self) -> bool:
-        """Whether the body can exist: P positive definite, and the centre of mass in the hull where
-        one was given.
-        """
+        """Whether the body can exist: P positive definite, mass centre in a hull that was given."""
         return self.positive_definite and self.within_hull is not False
 
 
@@ -261,10 +260,10 @@ def consistency(parameters: InertialParameters, hull: np.ndarray | None = None) 
 
 
 def hull_halfspaces(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Convex hull of points ``(n, 3)`` as ``A x <= b``: outward unit normals ``(k, 3)`` and offsets
-    ``(k,)`` in m.
+    """Convex hull of points ``(n, 3)`` as ``A x <= b``: outward unit normals, offsets in m.
 
-    Raises :class:`ContactIdError` where the points don't span a volume.
+    Shapes are ``(k, 3)`` and ``(k,)``. Raises :class:`ContactIdError` where the points don't span a
+    volume.
     """
     points = np.asarray(points, dtype=float)
     try:
@@ -274,9 +273,8 @@ def hull_halfspaces(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             f"the geometry's {len(points)} points span no volume",
             "Give at least four points (n, 3) not in one plane",
         ) from error
-    equations = np.unique(
-        np.round(equations, 12), axis=0
-    )  # a quadrilateral face comes as two coplanar triangles
+    # a quadrilateral face comes as two coplanar triangles, equal but for rounding
+    equations = np.unique(np.round(equations, 12), axis=0)
     return equations[:, :3], -equations[:, 3]
 
 
@@ -287,10 +285,9 @@ def in_hull(point: np.ndarray, hull: np.ndarray) -> bool:
 
 
 def uniform_body(mass: float, points: np.ndarray) -> InertialParameters:
-    """The body of uniform density and ``mass`` kg that fills the convex hull of points ``(n, 3)``
-    in m.
-    """
+    """The body of ``mass`` kg and uniform density that fills the hull of points ``(n, 3)`` m."""
     points = np.asarray(points, dtype=float)
+    # tetrahedra from one point inside to every triangle of the hull; each has the volume det / 6
     inside = points.mean(axis=0)
     hull = ConvexHull(points)
     corners = np.concatenate(
@@ -316,8 +313,7 @@ def moved_to(body: InertialParameters, center: np.ndarray) -> InertialParameters
 
 
 def geodesic_distance(first: InertialParameters, second: InertialParameters) -> float:
-    """Distance on the manifold of pseudo-inertias, ``1/2 ||log(P1^-1/2 P2 P1^-1/2)||_F`` (eqs. 20
-    and 38).
+    """Distance of pseudo-inertias, ``1/2 ||log(P1^-1/2 P2 P1^-1/2)||_F`` (eqs. 20 and 38).
 
     It is symmetric, and the same in every body frame and unit of length: a congruence of both
     matrices leaves the generalised eigenvalues of ``P2 v = lambda P1 v`` as they are.
@@ -328,6 +324,7 @@ def geodesic_distance(first: InertialParameters, second: InertialParameters) -> 
     """
     if not (consistency(first).positive_definite and consistency(second).positive_definite):
         return np.inf
+    # in the frame where one of them is the identity, no digits are lost in P's mixed units
     balance = _balanced_frame(first)
     one, other = (balance @ body.pseudo_inertia @ balance.T for body in (first, second))
     eigenvalues = eigvalsh(other, one)
@@ -335,9 +332,7 @@ def geodesic_distance(first: InertialParameters, second: InertialParameters) -> 
 
 
 def _balanced_frame(body: InertialParameters) -> np.ndarray:
-    """Congruence ``(4, 4)`` that takes a body's P to the identity, so that no digits are lost in
-    P's mixed units.
-    """
+    """Congruence ``(4, 4)`` that takes a body's P to the identity."""
     form = body.principal_form
     scale = np.diag(1.0 / np.sqrt(form.second_moments)) @ form.rotation.T
     frame = np.zeros((4, 4))

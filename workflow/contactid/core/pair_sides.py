@@ -1,5 +1,4 @@
-"""Solve a model with complementarity pairs for one choice of the sides that are zero, and improve
-the choice.
+"""Solve a model with complementarity pairs for one choice of zero sides, and improve the choice.
 
 Of every pair ``0 <= a``, ``0 <= b``, ``a b = 0`` one side is held at zero and the other kept
 non-negative; what remains is an ordinary program, written once and solved for as many choices as
@@ -27,11 +26,16 @@ FIRST, SECOND, IMPLIED = 0, 1, 2
 choices, so it is neither held nor bounded."""
 
 _BLOCK = "pair_sides"
-_TOUCHING = 1e-6  # of a side: it counts as zero
-_ROUNDER = 100.0  # times the tolerance of a solve that stops at its solution without recognising it
+# of a side, in the pair's own scale of about one: it counts as zero
+_TOUCHING = 1e-6
+# times the tolerance, for a solve that stops at its solution without recognising it: as IPOPT's
+# own acceptable tolerance (1e-6) is to its tolerance (1e-8)
+_ROUNDER = 100.0
 ACCEPTABLE = "Solved_To_Acceptable_Level"
 """The status, in IPOPT's words, of a solve that met this rounder tolerance alone."""
-_WORTH = 1e-3  # slope of the objective in a side from which letting go of it is tried
+# slope of the objective in a side from which letting go of it is tried, and what a trial must gain:
+# far above a solve's tolerance, so that rounding starts no endless exchange
+_WORTH = 1e-3
 
 
 def side_values(pairs: Sequence[Pair]) -> np.ndarray:
@@ -69,9 +73,7 @@ class PairSides:
         self.prepared = PreparedModel(model)
 
     def _variable(self, block: Any, side: Any) -> Any:
-        """The side itself where it is a non-negative variable in no other pair, else one that
-        equals it.
-        """
+        """A non-negative variable that is in no other pair, else a new one that equals the side."""
         plain = (
             getattr(side, "is_variable_type", bool)() and not side.fixed and side not in self._own
         )
@@ -105,8 +107,7 @@ class PairSides:
     def solve(
         self, held: np.ndarray, options: SolverOptions, *, log: str | Path | None = None
     ) -> Solution:
-        """Solve for the sides ``held`` (n,): FIRST, SECOND or IMPLIED. The model holds the answer
-        afterwards.
+        """Solve for the sides ``held`` (n,): FIRST, SECOND or IMPLIED. The model holds the answer.
 
         Where steps drown in rounding at the solution, a rounder optimality lets it be recognised;
         the status says so.
@@ -116,6 +117,7 @@ class PairSides:
             if choice != IMPLIED:
                 pair[choice].set_value(0.0)
         solution = self.prepared.solve(options, log=log)
+        # a point that isn't feasible is no solution by any tolerance of optimality
         if solution.converged or solution.primal_infeasibility > options.largest_infeasibility:
             return solution
         rounder = self.prepared.solve(
@@ -126,10 +128,9 @@ class PairSides:
     def exchange(
         self, held: np.ndarray, solution: Solution, options: SolverOptions, most: int
     ) -> tuple[np.ndarray, list[Solution]]:
-        """Improve the choice just solved by at most ``most`` exchanges; the model holds the
-        returned choice's point.
+        """Improve the choice just solved by at most ``most`` exchanges.
 
-        Returned are the choice (n,) and the solves that improved it, in order.
+        Returned are the choice (n,), whose point the model holds, and the solves that improved it.
 
         All pairs that promise a smaller objective are exchanged at once; where that fails, the most
         promising alone. The objective is one to minimise.
@@ -137,6 +138,7 @@ class PairSides:
         best, at = solution.objective, self._point()
         kept: list[Solution] = []
         for _ in range(most):
+            # all at once saves solves; one alone fails only where its own promise doesn't hold
             promising = self._promising(held)
             trials = [promising, promising[:1]] if len(promising) > 1 else [promising]
             for exchanged in trials if len(promising) else []:
@@ -148,6 +150,7 @@ class PairSides:
                     kept.append(found)
                     break
                 self._move(at)
+            # no trial was better
             else:
                 break
         self.hold(held)
@@ -165,6 +168,8 @@ class PairSides:
         rows = np.flatnonzero(held != IMPLIED)
         slope = self.slopes()[rows, held[rows]]
         free = self.values()[rows, 1 - held[rows]] < _TOUCHING
+        # a negative slope: the objective falls as the held side is let grow, which it may where the
+        # other side is zero as well
         order = np.argsort(slope)
         return rows[order[(free & (slope < -_WORTH))[order]]]
 

@@ -1,5 +1,4 @@
-"""Read what somebody gives: plain files of a bounded size, YAML and zip files that hold no more
-than they say.
+"""Read what somebody gives: plain files of a bounded size, YAML, and zip files of honest sizes.
 
 A FIFO would wait for ever and a device never ends; 281 bytes of YAML can stand for gigabytes or for
 a list in itself; a zip file's entry may unfold to more than it says. Each is refused in one line,
@@ -22,8 +21,11 @@ from contactid.core.errors import ContactIdError
 
 #: Bytes of a file that is read as a whole: at 1 kHz and 60 signals more than half an hour.
 LARGEST_FILE = 1 << 27
+# 64 KiB: a description of a body or a configuration has a few
 _LARGEST_YAML = 1 << 16
+# of what YAML holds: a study's ledger is 8 deep, and larger integers become no floats (1.8e308)
 _DEEPEST, _MOST_VALUES, _LARGEST_NUMBER = 20, 100_000, 1e300
+# bytes that are unfolded at a time, so that a false size is noticed before it costs memory
 _PIECE = 1 << 20
 
 
@@ -91,22 +93,17 @@ def read_yaml(path: str | Path, remedy: str = "Correct it") -> Any:
         loaded = yaml.load(content.decode("utf-8-sig"), _WithoutAliases)
     except RecursionError:
         raise ContactIdError(f"{path}: nested more than {_DEEPEST} deep", remedy) from None
-    except (
-        yaml.YAMLError,
-        ValueError,
-        TypeError,
-        OverflowError,
-    ) as error:  # all seen from damaged files
+    # all seen from damaged files
+    except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
         raise ContactIdError(f"{path}: not readable as YAML ({error})", remedy) from None
     require_bounded(loaded, str(path))
     return loaded
 
 
 def require_bounded(content: Any, name: str) -> None:
-    """Raise :class:`ContactIdError` for nested content of a name that is too deep, too large, or
-    endless.
+    """Raise :class:`ContactIdError` for nested content that is too deep, too large, or endless.
 
-    A value counts as often as it stands there; numbers have at most 300 digits.
+    ``name`` is what the error calls it. A value counts as often as it stands there; numbers have at most 300 digits.
     """
     waiting, count = [(content, 0)], 0
     while waiting:
@@ -129,11 +126,11 @@ def require_bounded(content: Any, name: str) -> None:
 
 
 def opened_zip(source: Path | IO[bytes], most_listed: int) -> zipfile.ZipFile:
-    """A zip file whose list of files, which is read into memory as a whole, has at most so many
-    bytes.
+    """A zip file whose list of files, which is read into memory as a whole, is bounded in bytes.
 
     Raises what :mod:`zipfile` does, which is many kinds for damaged files.
     """
+    # zipfile has no limit of its own, and reads the list when it opens a file
     with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
         end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
     if end and end[zipfile._ECD_SIZE] > most_listed:  # type: ignore[attr-defined]
@@ -142,9 +139,7 @@ def opened_zip(source: Path | IO[bytes], most_listed: int) -> zipfile.ZipFile:
 
 
 def require_deflated(entry: zipfile.ZipInfo) -> None:
-    """Raise ValueError for an entry that is compressed otherwise: a piece may unfold to more than
-    is asked for.
-    """
+    """Raise ValueError for an entry that isn't deflated: a piece may unfold to more than asked."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{entry.filename} is compressed otherwise than by deflate")
 

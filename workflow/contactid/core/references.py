@@ -1,6 +1,4 @@
-"""Functions that are named in a text, as ``"contactid.module:function"``: found, and given what
-they ask for.
-"""
+"""Functions named in a text, as ``"contactid.module:function"``, and the arguments they ask for."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Ways to write a complementarity pair ``0 <= a``, ``0 <= b``, ``a b = 0`` for an ordinary solver,
-behind one function.
+"""Ways to write a complementarity pair ``0 <= a``, ``0 <= b``, ``a b = 0`` for a plain solver.
 
 A *penalty* keeps the signs and puts the products into the objective with a weight w that grows. A
 *relaxation* or a *smoothing* replaces the pair by constraints with a parameter t that falls: the
@@ -22,9 +21,7 @@ Pair = tuple[Any, Any]
 
 
 class Reformulation(Enum):
-    """Ways to write ``0 <= a``, ``0 <= b``, ``a b = 0``; t or w is the parameter that a
-    continuation changes.
-    """
+    """Ways to write ``0 <= a``, ``0 <= b``, ``a b = 0``; a continuation changes t or w."""
 
     L1_PENALTY = "l1_penalty"
     """``a, b >= 0`` and the objective plus ``w sum(a b)``; w grows. Exact from a finite w on."""
@@ -99,15 +96,15 @@ def parameter_allowing(reformulation: Reformulation, residual: float) -> float:
 def reformulate(
     block: Any, pairs: Sequence[Pair], reformulation: Reformulation, objective: Any
 ) -> None:
-    """Fill an empty, concrete block with the reformulated pairs; a penalty deactivates the
-    objective.
+    """Fill an empty, concrete block with reformulated pairs; a penalty deactivates the objective.
 
     Raises
     ------
     ContactIdError
         Where Pyomo's transformation gets a pair of which both sides are fixed.
     """
-    if reformulation is not Reformulation.PYOMO_MPEC:  # which brings its own parameter
+    # Pyomo's transformation brings its own parameter
+    if reformulation is not Reformulation.PYOMO_MPEC:
         # a variable with two equal bounds, so that a written model needn't be written again for
         # another value
         block.parameter = pyo.Var(initialize=1.0, bounds=(1.0, 1.0))
@@ -129,16 +126,14 @@ def set_parameter(block: Any, value: float) -> None:
         return
     bound.set_value(value)
     for condition in block.conditions.values():
+        # ``ve`` is ``v == side``, whichever stands on the left: with v = 0 its rest is the side
         condition.v.set_value(0.0)
-        side = pyo.value(
-            condition.ve.upper - condition.ve.body, exception=False
-        )  # of ``v == side``, wherever it stands
+        side = pyo.value(condition.ve.upper - condition.ve.body, exception=False)
         condition.v.set_value(max(0.0, side or 0.0), skip_validation=True)
 
 
 def rounded_absolute_value(x: Any, t: Any) -> Any:
-    """``A(x)`` of STEFFENSEN_ULBRICH, twice continuously differentiable, for numbers and for
-    expressions.
+    """``A(x)`` of STEFFENSEN_ULBRICH for numbers and expressions: two continuous derivatives.
 
     There is no case distinction, since AMPL's form has none that every reader knows: with x clipped
     to [-t, t] and its excess over t, ``A = t p(clipped / t) + excess``. The kinks of both cancel:
@@ -151,6 +146,7 @@ def rounded_absolute_value(x: Any, t: Any) -> Any:
 
 
 def _signs(block: Any, pairs: Sequence[Pair]) -> None:
+    # a variable's own bound says the same, and a rule beside it would have a dependent gradient
     for side in (side for pair in pairs for side in pair):
         if not (
             getattr(side, "is_variable_type", bool)() and side.lb is not None and side.lb >= 0.0
@@ -207,9 +203,8 @@ def _pyomo_mpec(block: Any, pairs: Sequence[Pair], objective: Any) -> None:
             raise ContactIdError(
                 f"both sides of the pair ({a}, {b}) are fixed", "Leave it out, or free one"
             )
-        first, second = (
-            (b, a) if pyo.is_fixed(b) else (a, b)
-        )  # Pyomo refuses a second side that is fixed
+        # Pyomo refuses a second side that is fixed
+        first, second = (b, a) if pyo.is_fixed(b) else (a, b)
         block.conditions.add(complements(first >= 0.0, second >= 0.0))
     pyo.TransformationFactory("mpec.simple_nonlinear").apply_to(block, mpec_bound=1.0)
 

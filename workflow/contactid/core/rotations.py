@@ -1,5 +1,4 @@
-"""Rotations: unit quaternions stored real part first, and the logarithm and means that the studies
-need.
+"""Rotations: unit quaternions, real part first, with the logarithm and the means of the studies.
 
 Conventions
 -----------
@@ -52,29 +51,25 @@ def from_matrices(rotation_matrices: np.ndarray) -> np.ndarray:
 
 
 def continuous(quaternions: np.ndarray) -> np.ndarray:
-    """Flip signs along axis 0 so that neighbours lie in the same hemisphere; ``q`` and ``-q`` are
-    one rotation.
-    """
+    """Flip signs along axis 0 so that neighbours are in one hemisphere; ``q`` is ``-q``."""
     quaternions = np.asarray(quaternions, dtype=float)
+    # a product of exactly zero is half a turn, of which either sign is as near
     steps = np.sign(np.einsum("ki,ki->k", quaternions[1:], quaternions[:-1]))
     signs = np.concatenate([[1.0], np.cumprod(np.where(steps == 0.0, 1.0, steps))])
     return quaternions * signs[:, None]
 
 
 def log(quaternions: np.ndarray) -> np.ndarray:
-    """Rotation vectors ``(..., 3)`` with angle in [0, pi], accurate near 0 and pi (the ``log`` of
-    eq. 13, tossing).
+    """Rotation vectors ``(..., 3)`` of angles in [0, pi] (the ``log`` of eq. 13, tossing).
 
-    The quaternion's half angle is well conditioned everywhere, unlike the arc cosine of the
-    matrix's trace, whose derivative is infinite at pi.
+    They are accurate near 0 and pi: the quaternion's half angle is well conditioned everywhere,
+    unlike the arc cosine of the matrix's trace, whose derivative is infinite at pi.
     """
     return as_rotation(quaternions).as_rotvec()
 
 
 def exp(rotation_vectors: np.ndarray) -> np.ndarray:
-    """Quaternions ``(..., 4)`` of rotation vectors ``(..., 3)``; the inverse of :func:`log` below
-    pi.
-    """
+    """Quaternions ``(..., 4)`` of rotation vectors ``(..., 3)``; inverts :func:`log` below pi."""
     return as_quaternions(Rotation.from_rotvec(np.asarray(rotation_vectors, dtype=float)))
 
 
@@ -88,19 +83,20 @@ def angle_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     chord = np.minimum(
         np.linalg.norm(first - second, axis=-1), np.linalg.norm(first + second, axis=-1)
     )
+    # rounding can make half a chord larger than one
     return 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
 
 
 def karcher_mean(
     quaternions: np.ndarray, tolerance: float = 1e-12, max_iterations: int = 50
 ) -> np.ndarray:
-    """Riemannian mean ``(4,)`` of rotations ``(n, 4)``: the point where the mean of the logarithms
-    vanishes.
+    """Riemannian mean ``(4,)`` of rotations ``(n, 4)``: where the mean of the logarithms vanishes.
 
     Raises :class:`ContactIdError` where the rotations are spread so widely that the iteration
     doesn't settle.
     """
     rotations = as_rotation(np.atleast_2d(quaternions))
+    # Newton-like steps from one of them; they converge fast where all are within half a turn
     mean = rotations[0]
     for _ in range(max_iterations):
         step = (mean.inv() * rotations).as_rotvec().mean(axis=0)

@@ -44,9 +44,8 @@ from contactid.core.errors import ContactIdError
 
 AUTO, EXECUTABLE, EMBEDDED = "auto", "executable", "embedded"
 _PROGRAM = "ipopt"
-_VALUES = re.compile(
-    r"^[xb].*\n(?:\d.*\n)*", re.M
-)  # of an AMPL file: initial values, and bounds of variables
+# of an AMPL file: initial values, and bounds of variables
+_VALUES = re.compile(r"^[xb].*\n(?:\d.*\n)*", re.M)
 _DERIVATIVES = {"grad_f": "nlp_grad_f", "jac_g": "nlp_jac_g", "hess_lag": "nlp_hess_l"}
 _GOOD = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 # what IPOPT prints at its end, in the words that its library returns
@@ -93,6 +92,7 @@ class SolverOptions:
 
     def warm(self, barrier: float = 1e-4, bound_push: float = 1e-6) -> SolverOptions:
         """The same for a start close to the solution."""
+        # IPOPT's own values, 0.1 and 0.01, would first push the start off the bounds that it is at
         return replace(self, barrier=barrier, bound_push=bound_push)
 
     def for_ipopt(self) -> dict[str, str | int | float]:
@@ -105,9 +105,11 @@ class SolverOptions:
             "bound_frac": self.bound_push,
             "slack_bound_push": self.bound_push,
             "slack_bound_frac": self.bound_push,
-            "bound_relax_factor": 0.0,  # a product of two relaxed factors can turn negative
+            # a product of two factors whose bounds are relaxed can turn negative
+            "bound_relax_factor": 0.0,
             "print_level": 0,
             "sb": "yes",
+            # a line per iteration, and the summary that version and iterations are read from
             "file_print_level": 5,
             **self.others,
         }
@@ -229,12 +231,11 @@ def available_route(wanted: str = AUTO) -> str:
 
 
 class PreparedModel:
-    """A model that is written once and solved several times, between which values and bounds of its
-    variables change.
+    """A model that is written once and solved several times with other values and bounds.
 
-    What else changes in the model, it doesn't see. After a solve, ``slopes`` holds the derivative
-    of the Lagrangian by every variable, in the direction of a minimisation: where a bound holds a
-    variable, what letting go would bring.
+    Between solves, values and bounds of its variables may change; what else does, it doesn't see.
+    After a solve, ``slopes`` holds the derivative of the Lagrangian by every variable, in the
+    direction of a minimisation: where a bound holds a variable, what letting go would bring.
 
     Raises :class:`ContactIdError`: a model without variables or without exactly one active
     objective.
@@ -262,12 +263,12 @@ class PreparedModel:
         route = available_route(options.route)
         begin = time.perf_counter()
         text = ""
-        if (
-            route == EMBEDDED and log is None
-        ):  # nothing to write, and this is what small models are solved by often
+        # small models are solved so thousands of times, and no file need be written for them
+        if route == EMBEDDED and log is None:
             returned = self._run_embedded(options, None)
         else:
             returned, text = self._run_logged(route, options, log)
+        # by rounding, a value can lie outside of its variable's domain, which Pyomo would refuse
         for variable, value in zip(self.written.variables, returned.point, strict=True):
             variable.set_value(float(value), skip_validation=True)
         objective, primal, dual, slopes = _residuals(self.written, returned)
@@ -334,8 +335,7 @@ class PreparedModel:
 def solve(
     model: pyo.ConcreteModel, options: SolverOptions | None = None, *, log: str | Path | None = None
 ) -> Solution:
-    """Solve a model with one active objective once and load the answer into it, see
-    :class:`PreparedModel`.
+    """Solve a model with one active objective once, and load the answer into it.
 
     Parameters
     ----------
@@ -360,12 +360,11 @@ def _write(model: pyo.ConcreteModel) -> _Written:
             "Activate exactly one objective",
         )
     text = io.StringIO()
+    # presolved variables would be missing in the answer, scaled residuals have other units
     try:
         info = NLWriter().write(model, text, linear_presolve=False, scale_model=False)
-    except (
-        ValueError,
-        InfeasibleConstraintException,
-    ) as error:  # nothing is left to solve, or to satisfy
+    # nothing is left to solve, or to satisfy
+    except (ValueError, InfeasibleConstraintException) as error:
         raise ContactIdError(
             f"model {model.name!r} cannot be written: {error}", "Check the model"
         ) from None
@@ -389,6 +388,7 @@ def _embedded_solver(
     }
     if log is not None:
         settings["ipopt"] |= {"output_file": str(log)}
+    # a solver alike has the derivatives, and deriving them takes longer than most solves
     settings |= (
         {"expand": True}
         if like is None
@@ -434,6 +434,7 @@ def _run_executable(
     point = np.array(
         [float(pyo.value(variable, exception=False) or 0.0) for variable in written.variables]
     )
+    # IPOPT's exit message is in a log's last lines; Pyomo's has it in some versions alone
     message = f"{results.solver.message} {text[-400:]}"
     status = next(
         (name for part, name in _STATUS_OF_MESSAGE.items() if part.lower() in message.lower()), ""
@@ -481,6 +482,7 @@ def _residuals(written: _Written, returned: _Returned) -> tuple[float, float, fl
         at - np.clip(at, g_low, g_high),
     )
     primal = float(np.abs(np.concatenate([off_bounds, off_constraints, [0.0]])).max())
+    # projections with unit steps; what a point is outside of its bounds is the primal residual's
     stationarity = point - np.clip(point - slope, x_low, x_high) - off_bounds
     signs = at - np.clip(at + returned.multipliers, g_low, g_high) - off_constraints
     signs[g_low == g_high] = 0.0  # the multiplier of an equation has no sign

@@ -1,5 +1,4 @@
-"""What a table or a figure is: one declaration each, from which its files, captions and labels
-follow.
+"""What a table or figure is: one declaration, from which its files, caption and labels follow.
 
 A study declares its artefacts in ``contactid/<study>/artefacts/__init__.py``, a light module: the
 Snakefile reads it, and nothing that computes does. So a caption's edit reruns the job that writes
@@ -26,11 +25,12 @@ _DRAWN: dict[Kind, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Spread:
-    """Where a printed table's csv file says how far ours may be off; ``{quantity}`` stands for the
-    number's.
+    """Where a printed table's csv file says how far ours may be off.
 
     Attributes
     ----------
+    In the columns' names ``{quantity}`` stands for the number's quantity.
+
     keys : by key of a number's condition the column that has it
     value : the column of ours
     ends : the columns of the lower and the upper end, or the one of what ours may be off either way
@@ -82,9 +82,7 @@ class Artefact:
 
     @property
     def place(self) -> str:
-        """``tables/<name>``, ``figures/<name>``: its files below a study's results, without their
-        extensions.
-        """
+        """``tables/<name>`` ...: its files below a study's results, without extensions."""
         return f"{_FOLDERS[self.kind]}/{self.name}"
 
 
@@ -99,17 +97,18 @@ def table(
     spread: Spread | None = None,
 ) -> Artefact:
     """Declare a table; a printed one is typeset, others where ``files`` say so."""
-    ends = files or (("csv",) if name.startswith("ext_") else TYPESET)
-    named = tuple(dict.fromkeys(datasets))
+    # what goes beyond a paper is typeset only where it is declared narrow enough for a page
+    extensions = files or (("csv",) if name.startswith("ext_") else TYPESET)
+    distinct = tuple(dict.fromkeys(datasets))
     return Artefact(
         "table",
         name,
         rule,
         compute,
         caption=caption,
-        datasets=named,
+        datasets=distinct,
         title=title,
-        files=ends,
+        files=extensions,
         spread=spread,
     )
 
@@ -120,12 +119,16 @@ figure, animation = partial(Artefact, "figure"), partial(Artefact, "animation")
 
 def computed(artefacts: Iterable[Artefact], folder: str) -> list[str]:
     """The files that rules compute, below a study's folder of results."""
-    return [f"{folder}/{one.place}.{end}" for one in artefacts for end in _computed_ends(one)]
+    return [
+        f"{folder}/{artefact.place}.{extension}"
+        for artefact in artefacts
+        for extension in _computed_extensions(artefact)
+    ]
 
 
-def _computed_ends(artefact: Artefact) -> tuple[str, ...]:
+def _computed_extensions(artefact: Artefact) -> tuple[str, ...]:
     """A tex file is made from the csv file, by another job."""
-    return tuple(end for end in artefact.files if end != "tex")
+    return tuple(extension for extension in artefact.files if extension != "tex")
 
 
 def typeset(artefacts: Iterable[Artefact], folder: str) -> list[str]:
@@ -136,9 +139,9 @@ def typeset(artefacts: Iterable[Artefact], folder: str) -> list[str]:
 def drawn(artefacts: Iterable[Artefact], folder: str) -> list[str]:
     """The files that are drawn."""
     return [
-        f"{folder}/{artefact.place}.{end}"
+        f"{folder}/{artefact.place}.{extension}"
         for artefact in artefacts
-        for end in _DRAWN[artefact.kind]
+        for extension in _DRAWN[artefact.kind]
     ]
 
 
@@ -148,37 +151,41 @@ def artefact_files(artefacts: Sequence[Artefact], folder: str) -> list[str]:
 
 
 def computations(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
-    """What a rule that computes artefacts is told of them."""
+    """What a rule that computes artefacts is given of them."""
     return [
-        {"place": one.place, "compute": one.compute, "files": _computed_ends(one)}
-        for one in artefacts
+        {
+            "place": artefact.place,
+            "compute": artefact.compute,
+            "files": _computed_extensions(artefact),
+        }
+        for artefact in artefacts
     ]
 
 
 def typesettings(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
-    """What the job that makes tex files is told of its tables."""
+    """What the job that makes tex files is given of its tables."""
     return [
         {
-            "name": one.name,
-            "caption": one.caption,
-            "spread": asdict(one.spread) if one.spread else None,
+            "name": artefact.name,
+            "caption": artefact.caption,
+            "spread": asdict(artefact.spread) if artefact.spread else None,
         }
-        for one in artefacts
+        for artefact in artefacts
     ]
 
 
 def drawings(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
-    """What a rule that draws is told of what it draws."""
+    """What a rule that draws is given of what it draws."""
     return [
         {
-            "place": one.place,
-            "name": one.name,
-            "draw": one.draw,
-            "data": one.data,
-            "settings": dict(one.settings),
-            "files": _DRAWN[one.kind],
+            "place": artefact.place,
+            "name": artefact.name,
+            "draw": artefact.draw,
+            "data": artefact.data,
+            "settings": dict(artefact.settings),
+            "files": _DRAWN[artefact.kind],
         }
-        for one in artefacts
+        for artefact in artefacts
     ]
 
 
@@ -186,12 +193,13 @@ def files_by_place(
     declared: Sequence[Mapping[str, Any]], files: Sequence[str]
 ) -> dict[str, list[str]]:
     """A rule's list of files, one artefact after the other, by the artefacts' places."""
-    remaining, by_place = list(files), {}
+    by_place: dict[str, list[str]] = {}
+    first = 0
     for row in declared:
-        by_place[row["place"]], remaining = (
-            remaining[: len(row["files"])],
-            remaining[len(row["files"]) :],
-        )
-    if remaining or any(len(by_place[row["place"]]) != len(row["files"]) for row in declared):
+        after = first + len(row["files"])
+        by_place[row["place"]] = list(files[first:after])
+        first = after
+    # a declaration and its rule were edited apart
+    if first != len(files):
         raise ValueError(f"{len(files)} files for the artefacts {', '.join(by_place)}")
     return by_place

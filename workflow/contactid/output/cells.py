@@ -25,12 +25,11 @@ REDUCED: dict[str, Callable[[pd.Series], float]] = {
 
 def read_texts(files: Iterable[Path]) -> pd.DataFrame:
     """The rows of csv or tsv files, one file below the other; every cell is text."""
-    tables = [
-        pd.read_csv(
-            file, dtype=str, keep_default_na=False, sep="\t" if file.suffix == ".tsv" else ","
-        )
-        for file in files
-    ]
+    tables = []
+    for file in files:
+        separator = "\t" if file.suffix == ".tsv" else ","
+        # a cell is quoted as it is written: "1.50" is no 1.5, and "nan" no empty cell
+        tables.append(pd.read_csv(file, dtype=str, keep_default_na=False, sep=separator))
     return pd.concat(tables)
 
 
@@ -47,18 +46,21 @@ def number_of(table: pd.DataFrame, rows: str, column: str) -> float:
     ------
     ValueError : where the column or the row isn't there, or several rows are, or it is no number
     """
-    meant = table
+    selected = table
     for condition in filter(None, rows.split(" & ")):
         parts = re.fullmatch(r"(\w+)(!?)=(.*)", condition)
         if not parts:
             raise ValueError(f"{condition!r} isn't column=value")
-        meant = meant[(_column(meant, parts[1]) == parts[3]) != bool(parts[2])]
+        name, negated, value = parts.groups()
+        equal = _column(selected, name) == value
+        selected = selected[~equal if negated else equal]
     if column == "count":
-        return float(len(meant))
+        return float(len(selected))
     reduced = re.fullmatch(r"(\w+)\((\w+)\)", column)
-    cells = _column(meant, reduced[2] if reduced else column)
+    cells = _column(selected, reduced[2] if reduced else column)
     if reduced and reduced[1] not in REDUCED:
         raise ValueError(f"{column} is none of {', '.join(REDUCED)}")
+    # a number that several rows could be would be another one when their order changes
     if not len(cells) or (len(cells) > 1 and not reduced):
         raise ValueError(f"{len(cells) or 'no'} rows have {rows or 'no condition'}")
     numbers = pd.to_numeric(cells, errors="coerce")
@@ -84,4 +86,7 @@ def written(number: float, form: str) -> str:
     spec, _, factor = form.partition("*")
     scaled = number * float(factor or 1)
     text = format(int(scaled) if spec.endswith("d") else scaled, spec)
-    return text.lstrip("-") if re.fullmatch(r"-[0.]+%?", text) else text.replace("%", " %")
+    if re.fullmatch(r"-[0.]+%?", text):
+        # zero has no sign, which depends on rounding
+        return text.lstrip("-")
+    return text.replace("%", " %")

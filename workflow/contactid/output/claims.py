@@ -108,9 +108,10 @@ def judged_claims(study: str, claims: Sequence[Claim], checks: pd.DataFrame) -> 
     rows_of_checks = checks.fillna({"condition": "", "note": "", "cases": ""}).to_dict("index")
     judged_rows = []
     for claim in claims:
-        needed = _found(claim.needs, rows_of_checks)
-        beside = _found(claim.print, rows_of_checks)
+        needed = _matching(claim.needs, rows_of_checks)
+        beside = _matching(claim.print, rows_of_checks)
         verdict, evidence = judged(claim, list(needed.values()), list(beside.values()))
+        # a reader counts a table's rows from one
         numbers = " ".join(str(number + 1) for number in {**needed, **beside})
         judged_rows.append(
             (study, claim.name, claim.section, claim.quote, claim.asks, verdict, evidence, numbers)
@@ -118,7 +119,7 @@ def judged_claims(study: str, claims: Sequence[Claim], checks: pd.DataFrame) -> 
     return pd.DataFrame(judged_rows, columns=list(COLUMNS))
 
 
-def _found(
+def _matching(
     patterns: Sequence[Pattern], rows: Mapping[Any, Mapping[Any, Any]]
 ) -> dict[int, Mapping[Any, Any]]:
     """The rows that one of the patterns is about, by number."""
@@ -132,21 +133,18 @@ def _found(
 def judged(
     claim: Claim, needed: Sequence[Mapping[str, str]], beside: Sequence[Mapping[str, str]]
 ) -> tuple[str, str]:
-    """The verdict on a claim by those on the rows that it needs and on arithmetic beside it, and
-    the evidence.
-    """
+    """The verdict on a claim, by its rows and arithmetic beside them, and the evidence."""
+    # arithmetic on printed numbers that agrees shows nothing of the body, so it raises no verdict
     against = [row for row in beside if row["verdict"] == PRINT_INCONSISTENT]
     rows = [*needed, *against]
     if not claim.needs and not against:
         kind = next(words for words in LACKING if claim.lacks.startswith(words))
         return LACKING[kind], claim.lacks
+    if not rows:
+        return NOT_DONE, "the run has none of its rows"
     ranked = [row for row in rows if row["verdict"] != INPUT]
     if not ranked:
-        return (
-            (INPUT, "what the run starts from, used as printed")
-            if rows
-            else (NOT_DONE, "the run has none of its rows")
-        )
+        return INPUT, "what the run starts from, used as printed"
     weakest = min(ranked, key=lambda row: WEAKEST_FIRST.index(row["verdict"]))
     return weakest["verdict"], _evidence(weakest, rows)
 
@@ -162,14 +160,14 @@ def _evidence(weakest: Mapping[str, str], rows: Sequence[Mapping[str, str]]) -> 
     counted = ", ".join(
         f"{number} {verdict.replace('_', ' ')}" for verdict, number in counts.items()
     )
+    # where a tolerance comes from is in the table of verdicts
     note = str(weakest.get("note", "")).split("; tolerance: ")[0]
-    return ": ".join(filter(None, (counted, "; ".join(filter(None, (_measure(weakest), note))))))
+    details = "; ".join(filter(None, (_measure(weakest), note)))
+    return f"{counted}: {details}" if details else counted
 
 
 def _measure(row: Mapping[str, Any]) -> str:
-    """In how many cases a statement is so, or both numbers; empty where there is nothing to
-    compare.
-    """
+    """In how many cases a statement is so, or both numbers; empty where there are none."""
     if row.get("cases"):
         return f"in {row['cases']} cases"
     if row["verdict"] in LACKS or "published" not in row:

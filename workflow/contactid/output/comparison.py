@@ -1,5 +1,4 @@
-"""Hold our numbers against printed ones: a row each, with what it rests on, whether it could fail,
-and a verdict.
+"""Hold our numbers against printed ones: a row each, with its basis, rigour and verdict.
 
 What must be refused before agreement says anything: nothing, half, twice, the other sign, and the
 study's naive answer.
@@ -134,12 +133,13 @@ def compare(
         key = (printed["artefact"], printed["quantity"], printed["condition"])
         ours = reproduced.get(key)
         if ours is None:
-            lack = (reasons or {}).get(key[0]) or Lack(
-                NOT_DONE, f"{key[1]} isn't computed by this run"
-            )
+            not_computed = Lack(NOT_DONE, f"{printed['quantity']} isn't computed by this run")
+            lack = (reasons or {}).get(printed["artefact"]) or not_computed
             ours = Reproduced(np.nan, basis="", lack=lack)
+        # a table of inputs says one thing, that they were written down right: hundreds of rows of
+        # its numbers would hide those that could fail
         if ours.basis == INPUT and not ours.data:
-            inputs.setdefault(key[0], []).append((printed, ours))
+            inputs.setdefault(printed["artefact"], []).append((printed, ours))
         else:
             rows.append({"study": study, **_row(printed, ours, origins or {})})
     rows += [{"study": study, **_inputs_row(artefact, pairs)} for artefact, pairs in inputs.items()]
@@ -147,11 +147,9 @@ def compare(
 
 
 def as_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows as ``checks.csv`` has them: what a row doesn't say is an empty text, or NaN where there
-    is no number.
-    """
-    unsaid: dict[str, Any] = {name: np.nan if name in NUMBERS else "" for name in COLUMNS}
-    return pd.DataFrame([{**unsaid, **row} for row in rows], columns=list(COLUMNS))
+    """Rows as ``checks.csv`` has them; what a row lacks is an empty text, or NaN of a number."""
+    empty: dict[str, Any] = {name: np.nan if name in NUMBERS else "" for name in COLUMNS}
+    return pd.DataFrame([{**empty, **row} for row in rows], columns=list(COLUMNS))
 
 
 def _row(printed: Mapping[Any, Any], ours: Reproduced, origins: Origins) -> dict[str, Any]:
@@ -205,6 +203,7 @@ def origin_of(basis: str, data: str, origins: Origins) -> str:
     """Where the data of a number come from: of several the one that speaks least for it."""
     kinds = {origins[name].kind for name in datasets_of(data)}
     if kinds:
+        # a twin that was made with print can't confirm it, whatever else a number was made from
         weakest_first = ("twin_of_print", "twin", "recording", "archive")
         return next(kind for kind in weakest_first if kind in kinds)
     return PRINTED if basis in (PRINT, INPUT, PREDICTED) else SIMULATION
@@ -222,6 +221,7 @@ def _inputs_row(
         f"{printed['quantity']},{printed['condition']},{printed['value']:.9g}"
         for printed, _ in pairs
     ]
+    # so that an edit of a printed number shows in a comparison of two runs, though it has no row
     checksum = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
     note = f"numbers of the table that the run starts from; sha256 of them as printed: {checksum}"
     wrong = [
@@ -250,19 +250,21 @@ def wrong_answers(
     published: float, unit: str, naive: Mapping[str, float], signed: bool = False
 ) -> dict[str, float]:
     """What a check of a number must refuse before its agreement says anything, by name."""
+    # half and twice of zero are zero again
     if published == 0.0:
         return {"above": SCALES[unit], "below": -SCALES[unit], **naive}
     turned = {"sign": -published} if signed else {}
     return {"zero": 0.0, "half": 0.5 * published, "twice": 2.0 * published, **turned, **naive}
 
 
-def tried_answers(told: str) -> dict[str, float]:
+def tried_answers(wrong_answers: str) -> dict[str, float]:
     """The wrong answers of a row's column, by name.
 
     >>> tried_answers("half=0.5;uniform body=2")
     {'half': 0.5, 'uniform body': 2.0}
     """
-    pairs = (entry.rpartition("=") for entry in told.split(";") if entry)
+    # a naive answer's name may hold an equals sign, a number doesn't
+    pairs = (entry.rpartition("=") for entry in wrong_answers.split(";") if entry)
     return {name: float(value) for name, _, value in pairs}
 
 

@@ -49,12 +49,14 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
         (``"tables/ext_headline"``), each a table or a :class:`Shown`.
     """
     files, sources = files_by_place(declared, named["artefacts"]), {}
+    # one function may make several artefacts, and shares what it computes for them
     for reference in dict.fromkeys(row["compute"] for row in declared):
         rows = {row["place"]: row for row in declared if row["compute"] == reference}
         function = resolve(reference)
         result = function(**arguments(function, named))
-        results = result if isinstance(result, Mapping) else dict.fromkeys(rows, result)
-        if set(results) != set(rows) or (results is not result and len(rows) > 1):
+        by_place = isinstance(result, Mapping)
+        results = result if by_place else dict.fromkeys(rows, result)
+        if set(results) != set(rows) or (not by_place and len(rows) > 1):
             raise ValueError(
                 f"{reference} makes {', '.join(results)}, but {', '.join(rows)} are declared for it"
             )
@@ -63,9 +65,8 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
             _write(shown, files[place])
             sources[place] = {"said": shown.data, "datasets": [*shown.datasets]}
     if "sources" in named:
-        write_json(
-            named["sources"], {Path(row["place"]).name: sources[row["place"]] for row in declared}
-        )
+        by_name = {Path(row["place"]).name: sources[row["place"]] for row in declared}
+        write_json(named["sources"], by_name)
 
 
 def _write(shown: Shown, files: Sequence[str]) -> None:

@@ -22,19 +22,12 @@ from contactid.output.escape import mathtext
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 
-_NAMES = [
-    "dataset",
-    "experiment",
-    "object",
-    "recording",
-    "throw",
-    "toss",
-]  # columns of what users named
+# columns of what users named, whose dollar signs aren't math
+_NAMES = ["dataset", "experiment", "object", "recording", "throw", "toss"]
 
 
 def draw(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> None:
-    """Draw figures from their data; where one fails, the others are kept for the next try, and the
-    failure is named.
+    """Draw figures from their data; where one fails, the others are kept for the next try.
 
     Snakemake removes what a failed job has written, so the drawings of such a job are put aside.
 
@@ -50,30 +43,30 @@ def draw(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> Non
     ------
     ContactIdError : names the figures that failed; the log has the tracebacks
     """
-    said = {
-        name: told["said"] for file in named["sources"] for name, told in read_json(file).items()
-    }
+    labels: dict[str, str] = {}
+    for file in named["sources"]:
+        labels |= {name: source["said"] for name, source in read_json(file).items()}
     drawn = files_by_place(declared, named["drawn"])
-    aside, failed = {}, []
+    kept, failed = {}, []
     for row, file in zip(declared, named["data"], strict=True):
-        row = {**row, "data": row["data"] or said.get(row["name"], "")}
-        mark = hashlib.sha256(
-            Path(file).read_bytes() + repr((row, named["code"])).encode()
-        ).hexdigest()
-        folder, pictures = (
-            Path(named["kept"]) / mark[:16],
-            [Path(name) for name in drawn[row["place"]]],
-        )
+        row = {**row, "data": row["data"] or labels.get(row["name"], "")}
+        # all that decides a picture: a drawing that was put aside is taken only where none of it
+        # has changed since
+        settings = repr((row, named["code"])).encode()
+        digest = hashlib.sha256(Path(file).read_bytes() + settings).hexdigest()
+        folder = Path(named["kept"]) / digest[:16]
+        pictures = [Path(name) for name in drawn[row["place"]]]
         try:
             if folder.is_dir():
                 _copy([folder / picture.name for picture in pictures], pictures)
             else:
                 _draw(row, read_csv(file), pictures)
-            aside[folder] = pictures
+            kept[folder] = pictures
+        # a figure may fail in any way, and its fault must not cost the others
         except Exception:
             print(f"{row['place']}:", traceback.format_exc(), sep="\n", file=sys.stderr)
             failed.append(row["place"])
-    for folder, pictures in aside.items():
+    for folder, pictures in kept.items():
         if failed:
             folder.mkdir(parents=True, exist_ok=True)
             _copy(pictures, [folder / picture.name for picture in pictures])
@@ -87,11 +80,13 @@ def draw(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> Non
 
 def _draw(row: Mapping[str, Any], data: pd.DataFrame, pictures: Sequence[Path]) -> None:
     function = resolve(row["draw"])
-    names = data.columns.intersection(_NAMES)
-    data = data.assign(
-        **{name: data[name].map(mathtext) for name in names if data[name].dtype.kind not in "biuf"}
-    )
+    # a name like 12 is read as a number, in which there is nothing to escape
+    texts = [
+        name for name in data.columns.intersection(_NAMES) if data[name].dtype.kind not in "biuf"
+    ]
+    data = data.assign(**{name: data[name].map(mathtext) for name in texts})
     label = row["data"] or str(data["source"].iloc[0])
+    # an animation has a writer of its own
     if row["files"] == ("gif",):
         function(data, pictures[0], source=label)
         return

@@ -1,5 +1,4 @@
-"""Text from users, as it is, in other languages: one function for each. HTML has its own, the
-templates' autoescape.
+"""Text from users, as it is, in other languages: a function each. HTML's is the templates' own.
 
 Names of files, datasets, bodies and recordings, licences, and reasons that repeat what is in a file
 may hold anything.
@@ -18,29 +17,27 @@ _TEX = {
 _FORMULAS = ("=", "+", "-", "@")
 # an underscore between letters or digits emphasizes nothing
 _MARKED = re.compile(r"[\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|://|@|!(?=\[)")
+# what begins a list, a heading, a rule or an underline, where it begins a line
 _BLOCK = re.compile(r"([-+]|#{1,6}|\d{1,9}[.)])(?=\s|$)|-(?=--)|=+$")
 
 
 def one_line(text: object) -> str:
-    """The text with a space for each line's end, and a question mark for what else can't be
-    printed.
-    """
+    """The text with spaces for line ends, and question marks for what can't be printed."""
     return "".join(
         sign if sign.isprintable() else " " if sign.isspace() else "?" for sign in str(text)
     )
 
 
 def spreadsheet(text: str) -> str:
-    """For a cell that people open in a spreadsheet: text that it would take for a formula begins
-    with an apostrophe.
+    """For a spreadsheet's cell: what it would take for a formula begins with an apostrophe.
 
     >>> [spreadsheet(text) for text in ("=1+1", "-1.5", "+2e-3", "@SUM(A1)", "a=b")]
     ["'=1+1", '-1.5', '+2e-3', "'@SUM(A1)", 'a=b']
     """
-    if not text.lstrip().startswith(
-        _FORMULAS
-    ):  # some programs drop space and tabs before they look
+    # some programs drop space and tabs before they look
+    if not text.lstrip().startswith(_FORMULAS):
         return text
+    # a number may begin with a sign, and stays one
     try:
         float(text)
     except ValueError:
@@ -72,6 +69,10 @@ def markdown(text: object) -> str:
     >>> markdown("throw_1 |*new*|")
     'throw_1 \\|\\*new\\*\\|'
     """
-    line = _MARKED.sub(lambda found: "\\" + found[0], one_line(text).strip())
+    line = _MARKED.sub(lambda mark: "\\" + mark[0], one_line(text).strip())
     block = _BLOCK.match(line)
-    return f"{line[: block.end() - 1]}\\{line[block.end() - 1 :]}" if block else line
+    if not block:
+        return line
+    # the last sign of a mark is escaped: of "1." the point, as a digit can't be
+    last = block.end() - 1
+    return f"{line[:last]}\\{line[last:]}"

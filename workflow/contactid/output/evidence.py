@@ -56,60 +56,74 @@ def calculated(
     """
     whole = pd.concat(tables.values(), ignore_index=True)
 
-    def part(wanted: str) -> pd.DataFrame:
-        table = whole.query(wanted, local_dict=names, engine="python") if wanted else whole
-        table = _parted(table, columns, value, index) if columns else table
+    # numexpr, which pandas would take where it is installed, knows fewer functions
+    def selected(query: str) -> pd.DataFrame:
+        table = whole.query(query, local_dict=names, engine="python") if query else whole
+        if columns:
+            table = _pivoted(table, columns, value, index)
         for name, expression in (new or {}).items():
             column: Any = table.eval(expression, engine="python")
             table = table.assign(**{name: column})
         return table
 
-    def answer(expressions: Sequence[str], wanted: str) -> Any:
+    def answer(expressions: Sequence[str], query: str) -> Any:
         """What is given; None where there is nothing."""
-        table = part(wanted)
-        parts = [one for _, one in table.groupby(list(by), sort=False)] if by else [table]
-        given = [_values(parts, one, pairs) for one in (expressions, against) if one]
-        if not all(map(len, given)):
-            return None
-        return tuple(given) if against else given[0]
+        table = selected(query)
+        cases = [case for _, case in table.groupby(list(by), sort=False)] if by else [table]
+        given = _values(cases, expressions, pairs)
+        if not against:
+            return given if len(given) else None
+        other = _values(cases, against, pairs)
+        return (given, other) if len(given) and len(other) else None
 
     try:
         given = answer(numbers, rows)
-        wrong = {name: answer(ones, rows) for name, ones in (naive or {}).items()}
-        wrong |= {name: answer(numbers, ones) for name, ones in (naive_rows or {}).items()}
+        wrong = {name: answer(expressions, rows) for name, expressions in (naive or {}).items()}
+        wrong |= {name: answer(numbers, query) for name, query in (naive_rows or {}).items()}
+    # a configuration may leave out what has a column
     except pd.errors.UndefinedVariableError:
         given = None
     if given is None:
         return missing(NOT_DONE, absent or f"{words}, of which this run has none")
-    sides = given if against else np.transpose(given) if pairs else [given]
+    sides = given
+    if not against:
+        sides = np.transpose(given) if pairs else [given]
     note = f"{words}: {' against '.join(map(_in_words, sides))}"
-    used = part(rows)
-    named = dict.fromkeys(name for column in named_by if column in used for name in used[column])
-    answers = {name: one for name, one in wrong.items() if one is not None}
-    return Evidence(given, note, basis, dataset or ", ".join(named), answers)
+    used = selected(rows)
+    datasets = [name for column in named_by if column in used for name in used[column]]
+    data = dataset or ", ".join(dict.fromkeys(datasets))
+    # a naive answer that a run has no rows of is none that could be refused
+    answers = {name: numbers_of for name, numbers_of in wrong.items() if numbers_of is not None}
+    return Evidence(given, note, basis, data, answers)
 
 
-def _parted(table: pd.DataFrame, columns: Sequence[str], value: str, index: str) -> pd.DataFrame:
-    """Numbers parted by the values of some columns."""
+def _pivoted(table: pd.DataFrame, columns: Sequence[str], value: str, index: str) -> pd.DataFrame:
+    """Numbers side by side, by the values of some columns."""
     numeric = table.select_dtypes("number").columns.difference([*columns, index])
     used = [value] if value else list(numeric)
+    # without an index all rows are one, of a column with an empty name
     table = table.assign(**{index: table[index] if index else 0})
     wide = table[[index, *columns, *used]].pivot_table(index=index, columns=list(columns))
+    # pandas puts the number's column first; in an expression it reads better last
     names = [name[1:] if value else (*name[1:], name[0]) for name in wide.columns]
     wide.columns = pd.Index(["_".join(map(str, name)) for name in names])
     return wide.reset_index()
 
 
-def _values(parts: Sequence[pd.DataFrame], expressions: Sequence[str], pairs: bool) -> np.ndarray:
-    """Values of expressions, of one part of a table after the other; none where one has none."""
-    asked = [(part, one) for part in parts if len(part) for one in expressions]
-    values = [np.ravel(np.asarray(part.eval(one, engine="python"))) for part, one in asked]
+def _values(cases: Sequence[pd.DataFrame], expressions: Sequence[str], pairs: bool) -> np.ndarray:
+    """Values of expressions, of one case's rows after the other's; none where one has none."""
+    values = []
+    for case in filter(len, cases):
+        for expression in expressions:
+            value = case.eval(expression, engine="python")
+            values.append(np.ravel(np.asarray(value)))
     if not values or not all(map(len, values)):
         return np.empty(0)
     return np.transpose(values) if pairs else np.concatenate(values)
 
 
 def _in_words(numbers: np.ndarray) -> str:
+    # truth values
     if numbers.dtype == bool:
         return f"{numbers.sum()} of {len(numbers)}"
     if len(numbers) > _LISTED:

@@ -50,6 +50,7 @@ def compact_json(content: Any) -> str:
 
 
 def _whole(content: Any) -> Any:
+    # a page has many such numbers, and each is two characters shorter
     if isinstance(content, dict):
         return {key: _whole(value) for key, value in content.items()}
     if isinstance(content, list | tuple):

@@ -1,6 +1,4 @@
-"""A printed table's numbers in the paper's own rows and columns, and printed and found numbers
-rounded alike.
-"""
+"""A printed table's numbers in the paper's rows and columns, printed and ours rounded alike."""
 
 from __future__ import annotations
 
@@ -11,6 +9,8 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 _QUANTITY = "quantity"
+# what needs no heading of its own in a table's corner: its rows speak for themselves
+_WITHOUT_HEADING = (_QUANTITY, "parameters", "simulator")
 _LONG = 1e5  # numbers from here on are written with an exponent
 
 
@@ -46,58 +46,70 @@ def grid_of(
     """The grid that ``studies.yaml`` specifies, filled with rows of the checks, and the rows
     without a place in it.
     """
-    axes = (spec["rows"], spec["columns"])
+    row_keys, column_keys = spec["rows"], spec["columns"]
     names: Mapping[str, str] = {**words, **spec["quantities"]}
-    orders: tuple[dict[Any, int], ...] = ({}, {})
+    sizes = spec.get("sizes", {})
     cells: dict[tuple[Any, Any], dict[str, Any]] = {}
     others = []
     for check in checks:
         conditions = {**parts_of(check.condition), _QUANTITY: check.quantity}
-        if (
-            check.quantity not in spec["quantities"]
-            or not {*axes[0], *axes[1]} <= conditions.keys()
-        ):
+        has_place = {*row_keys, *column_keys} <= conditions.keys()
+        if check.quantity not in spec["quantities"] or not has_place:
             others.append(check)
             continue
-        row, column = (
-            tuple(names.get(conditions[key], plain(conditions[key])) for key in axis)
-            for axis in axes
-        )
+        row = _named(row_keys, conditions, names)
+        column = _named(column_keys, conditions, names)
         cell = cells.setdefault((row, column), {})
-        if check.quantity in cell:  # the same number from elsewhere
+        # the same number from elsewhere
+        if check.quantity in cell:
             others.append(check)
             continue
-        cell[check.quantity] = check._replace(
-            **rounded_alike(check, spec.get("sizes", {}).get(check.unit, 1.0))
-        )
-        for order, key in zip(orders, (row, column), strict=True):
-            order.setdefault(key, len(order))
+        rounded = rounded_alike(check, sizes.get(check.unit, 1.0))
+        cell[check.quantity] = check._replace(**rounded)
     if not cells:
         return None, others
-    rows, columns = (_together(list(order)) for order in orders)
+    # a place is as the paper has it: in the order in which its numbers come
+    rows = _together(list(dict.fromkeys(row for row, _ in cells)))
+    columns = _together(list(dict.fromkeys(column for _, column in cells)))
+    filled = []
+    for k, row in enumerate(rows):
+        in_row = (cells.get((row, column), {}) for column in columns)
+        filled.append((_headings(rows, k), tuple(tuple(cell.values()) for cell in in_row)))
     heads = spec.get("heads", {})
-    return Grid(
-        corner=tuple(
-            heads.get(key, "" if key in (_QUANTITY, "parameters", "simulator") else plain(key))
-            for key in axes[0]
-        ),
-        heads=tuple(
-            tuple(
-                Heading(f"{heads[axis]} {text}" if axis in heads else text, len(list(members)))
-                for (*_, text), members in groupby(columns, key=lambda column: column[: level + 1])
-            )
-            for level, axis in enumerate(axes[1])
-        )
-        or ((Heading("printed and ours", 1),),),
-        rows=tuple(
-            (
-                _headings(rows, k),
-                tuple(tuple(cells.get((row, column), {}).values()) for column in columns),
-            )
-            for k, row in enumerate(rows)
-        ),
+    grid = Grid(
+        corner=tuple(_corner(key, heads) for key in row_keys),
+        heads=_column_heads(columns, column_keys, heads),
+        rows=tuple(filled),
         note=spec.get("note", ""),
-    ), others
+    )
+    return grid, others
+
+
+def _named(
+    keys: Sequence[str], conditions: Mapping[str, str], names: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The headings of a number's row or column, level by level."""
+    return tuple(names.get(conditions[key], plain(conditions[key])) for key in keys)
+
+
+def _corner(key: str, heads: Mapping[str, str]) -> str:
+    """What stands over a level of the rows' headings."""
+    return heads.get(key, "" if key in _WITHOUT_HEADING else plain(key))
+
+
+def _column_heads(
+    columns: Sequence[tuple[str, ...]], keys: Sequence[str], heads: Mapping[str, str]
+) -> tuple[tuple[Heading, ...], ...]:
+    """The headings of columns, level by level; those side by side that are the same are one."""
+    levels = []
+    for level, key in enumerate(keys):
+        level_heads = []
+        for start, members in groupby(column[: level + 1] for column in columns):
+            text = f"{heads[key]} {start[-1]}" if key in heads else start[-1]
+            level_heads.append(Heading(text, len(list(members))))
+        levels.append(tuple(level_heads))
+    # a table whose rows alone have conditions
+    return tuple(levels) or ((Heading("printed and ours", 1),),)
 
 
 def parts_of(condition: str) -> dict[str, str]:
@@ -113,9 +125,7 @@ def _together(keys: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _headings(rows: Sequence[tuple[str, ...]], k: int) -> tuple[Heading | None, ...]:
-    """Of each level the heading of row k and how many rows it is for; None where an earlier row has
-    it.
-    """
+    """Of each level row k's heading, and for how many rows; None where an earlier row has it."""
     headings: list[Heading | None] = []
     for level, text in enumerate(rows[k]):
         start = rows[k][: level + 1]
@@ -127,9 +137,7 @@ def _headings(rows: Sequence[tuple[str, ...]], k: int) -> tuple[Heading | None, 
 
 
 def rounded_alike(check: Any, size: float = 1.0) -> dict[str, str]:
-    """``printed`` and ``ours`` to the printed digits, in units of ``size``; "-" where there is none
-    of ours.
-    """
+    """``printed`` and ``ours`` to the printed digits, in units of ``size``; "-" for none."""
     digits = digits_of(check.published / size, check.tolerance / size)
     return {
         "printed": _text(check.published / size, digits),
@@ -138,14 +146,15 @@ def rounded_alike(check: Any, size: float = 1.0) -> dict[str, str]:
 
 
 def digits_of(published: float, tolerance: float) -> int:
-    """Digits after the point: the printed number's, and those that its tolerance, half a unit of
-    the last, tells.
+    """Digits after the point: those printed, or those that half a unit as tolerance tells.
 
     >>> [digits_of(86.5, 0.05), digits_of(1.3, 0.0005), digits_of(133.0, 0.5), digits_of(5.0, 0.0)]
     [1, 3, 0, 0]
     """
+    # nine digits hide what division by a size added to the printed ones
     written = f"{published:.9g}"
     own = len(written.partition(".")[2]) if "e" not in written else 0
+    # 1e-9: the logarithm of 0.1 may come out a little below -1
     digits = math.ceil(-math.log10(2.0 * tolerance) - 1e-9) if tolerance > 0.0 else 0
     return max(own, digits, 0)
 

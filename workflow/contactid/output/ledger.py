@@ -1,6 +1,4 @@
-"""A paper's ledger as it is written: its sentences and statements. The Snakefile reads it, so it
-needs PyYAML alone.
-"""
+"""A paper's ledger as it is written: its sentences and statements."""
 
 from __future__ import annotations
 
@@ -16,6 +14,7 @@ def read_ledger(ledger: str | Path) -> dict[str, list[dict[str, Any]]]:
     Ledgers are long, and libyaml's loader is ten times as fast; where PyYAML lacks it, its own
     reads the same.
     """
+    # the Snakefile reads ledgers whenever it starts
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     content: dict[str, list[dict[str, Any]]] = yaml.load(
         Path(ledger).read_text(encoding="utf-8"), Loader=loader
@@ -26,8 +25,10 @@ def read_ledger(ledger: str | Path) -> dict[str, list[dict[str, Any]]]:
 def named_in(ledger: str | Path) -> list[str]:
     """The predicates and functions of evidence that its statements name, each once."""
     statements = read_ledger(ledger)["statements"]
-    return list(
-        dict.fromkeys(
-            one[part] for one in statements for part in ("predicate", "evidence") if part in one
-        )
-    )
+    names = [
+        statement[part]
+        for statement in statements
+        for part in ("predicate", "evidence")
+        if part in statement
+    ]
+    return list(dict.fromkeys(names))

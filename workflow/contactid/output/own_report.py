@@ -1,6 +1,4 @@
-"""The folder that a command on a user's own data writes: it appears, or is replaced, when all is
-there.
-"""
+"""The folder that a command on a user's own data writes: it appears when all is there."""
 
 from __future__ import annotations
 
@@ -28,8 +26,7 @@ def cpu_seconds() -> float:
 
 
 def refuse_missing(*paths: str | Path) -> None:
-    """Tell of a path that isn't there before anything heavy is imported; an empty one isn't looked
-    for.
+    """Refuse a path that isn't there before anything heavy is imported; an empty one is skipped.
 
     Raises :class:`ContactIdError` with the first.
     """
@@ -40,8 +37,7 @@ def refuse_missing(*paths: str | Path) -> None:
 
 @contextmanager
 def own_report(folder: str | Path) -> Iterator[Path]:
-    """Give an empty folder to write a report into; it takes the place of ``folder`` when all went
-    well.
+    """Give an empty folder to write a report into; it replaces ``folder`` when all went well.
 
     Entered before the work begins, it tells at once that nothing can be written there.
 
@@ -51,6 +47,7 @@ def own_report(folder: str | Path) -> Iterator[Path]:
         Where ``folder`` is a file, holds other things than an earlier report, or can't be written.
     """
     folder = Path(folder)
+    # never replace what a user keeps there
     if folder.is_dir():
         if any(folder.iterdir()) and not any((folder / mark).is_file() for mark in _MARKS):
             raise ContactIdError(
@@ -58,9 +55,11 @@ def own_report(folder: str | Path) -> Iterator[Path]:
             )
     elif folder.exists():
         raise ContactIdError(f"{folder}: is a file", "Name a folder")
+    # beside it, so that renaming stays in one file system
     partial = folder.with_name(f".{folder.name}.partial")
     old = folder.with_name(f".{folder.name}.old")
     try:
+        # what a command that was killed left behind
         for rest in (partial, old):
             shutil.rmtree(rest, ignore_errors=True)
         partial.mkdir(parents=True)

@@ -27,24 +27,27 @@ Box = tuple[Place, Place]
 
 
 def view(azimuth: float, elevation: float) -> np.ndarray:
-    """(3, 3) with the rows right, up and towards the viewer, from a direction about and over the xy
-    plane (deg).
+    """(3, 3) with the rows right, up and towards the viewer, from an azimuth and elevation in deg.
 
-    Points (..., 3) are seen at ``points @ view[:2].T``, without perspective; z stays upright.
+    The azimuth is about z, from x; the elevation is over the xy plane. Points (..., 3) are seen at
+    ``points @ view[:2].T``, without perspective; z stays upright.
     """
     angles = np.radians([azimuth, elevation])
     (sa, se), (ca, ce) = np.sin(angles), np.cos(angles)
-    return np.array([[-sa, ca, 0.0], [-ca * se, -sa * se, ce], [ca * ce, sa * ce, se]])
+    right = [-sa, ca, 0.0]
+    up = [-ca * se, -sa * se, ce]
+    towards_viewer = [ca * ce, sa * ce, se]
+    return np.array([right, up, towards_viewer])
 
 
 def page(width: float, boxes: Sequence[Box], head: float = 0.05) -> tuple[Figure, list[Axes]]:
-    """Panels side by side, of equal scales, with the views ((x, y), (x, y)); ``width`` and ``head``
-    in inches.
-    """
-    low, high = (np.array([box[end] for box in boxes], dtype=float) for end in (0, 1))
-    size = high - low
-    height = width * float(size[:, 1].max() / size[:, 0].sum()) + head
-    shares: dict[str, Any] = {"width_ratios": size[:, 0].tolist(), "squeeze": False}
+    """Panels side by side, of equal scales, with the views ((x, y), (x, y)); sizes in inches."""
+    low = np.array([corner for corner, _ in boxes], dtype=float)
+    high = np.array([corner for _, corner in boxes], dtype=float)
+    widths, heights = (high - low).T
+    # of one scale: the widths share the page, and the highest panel decides its height
+    height = width * float(heights.max() / widths.sum()) + head
+    shares: dict[str, Any] = {"width_ratios": widths.tolist(), "squeeze": False}
     figure, panels = plt.subplots(1, len(boxes), figsize=(width, height), **shares)
     for axes, start, end in zip(panels[0], low, high, strict=True):
         axes.set(xlim=(start[0], end[0]), ylim=(start[1], end[1]), aspect="equal")
@@ -90,18 +93,22 @@ def point_out(axes: Axes, named: Place, text: str, at: Place, **more: Any) -> No
 
 def dimension(axes: Axes, ends: np.ndarray, text: str, aside: float = 0.0) -> None:
     """A length between two places (2, 2), written ``aside`` to the left of their line."""
-    along = np.diff(ends, axis=0)[0] / np.linalg.norm(np.diff(ends, axis=0))
-    left = np.array([-along[1], along[0]])
-    right, up = aside * left / 72.0  # inches
-    there = axes.transData + ScaledTranslation(right, up, axes.figure.dpi_scale_trans)
-    look = {"arrowstyle": "|-|,widthA=0.25,widthB=0.25", "lw": 0.6, "shrinkA": 0, "shrinkB": 0}
     start, end = ends
-    axes.annotate("", end, start, xycoords=there, textcoords=there, arrowprops=look)
+    along = (end - start) / np.linalg.norm(end - start)
+    # the line's left, as axes count: y is up
+    normal = np.array([-along[1], along[0]])
+    # 72 points of type are an inch
+    right, up = aside * normal / 72.0
+    shifted = axes.transData + ScaledTranslation(right, up, axes.figure.dpi_scale_trans)
+    look = {"arrowstyle": "|-|,widthA=0.25,widthB=0.25", "lw": 0.6, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", end, start, xycoords=shifted, textcoords=shifted, arrowprops=look)
+    # from -89 to 91 deg, so that no text is upside down and one upwards reads from below
     turn = float(np.degrees(np.arctan2(along[1], along[0])))
-    turn = (turn + 89.0) % 180.0 - 89.0  # never upside down
-    beyond = (aside + np.copysign(0.5 * SMALL + 2.5, aside)) * left
+    turn = (turn + 89.0) % 180.0 - 89.0
+    # half the letters' height and a gap of 2.5 points beyond the line
+    distance = aside + np.copysign(0.5 * SMALL + 2.5, aside)
     turned: dict[str, Any] = {"rotation": turn, "rotation_mode": "anchor", "va": "center_baseline"}
-    say(axes, ends.mean(axis=0), text, beyond, "black", **turned)
+    say(axes, ends.mean(axis=0), text, distance * normal, "black", **turned)
 
 
 def dot(axes: Axes, at: Place, text: str = "", shift: Place = (0, 0)) -> None:
@@ -112,7 +119,10 @@ def dot(axes: Axes, at: Place, text: str = "", shift: Place = (0, 0)) -> None:
 
 def ground(axes: Axes, line: np.ndarray, depth: float) -> None:
     """The ground's surface, and its solid side, so deep, to the right of the line's direction."""
-    along = (line[-1] - line[0]) / np.linalg.norm(line[-1] - line[0])
+    length = line[-1] - line[0]
+    along = length / np.linalg.norm(length)
     inward = depth * np.array([along[1], -along[0]])
-    axes.fill(*np.vstack([line, line[::-1] + inward]).T, facecolor=SOLID, lw=0)
+    # along the surface, and back below it
+    outline = np.vstack([line, line[::-1] + inward])
+    axes.fill(*outline.T, facecolor=SOLID, lw=0)
     axes.plot(*line.T, color=DARK, lw=NORMAL)

@@ -1,5 +1,4 @@
-"""What papers' statements ask of numbers: predicates with named thresholds, and wrong answers that
-follow from a rule.
+"""What papers' statements ask of numbers: predicates with thresholds, and wrong answers by rule.
 
 A ledger of claims names one for each statement (:mod:`contactid.output.ledger`). Float fields of a
 predicate are its thresholds: numbers that the paper's words don't state, so that no verdict may
@@ -34,21 +33,18 @@ class Predicate:
         return bool(cases) and all(cases)
 
     def opposites(self, given: Any) -> Mapping[str, Any]:
-        """What would be given if the opposite were so, by the rule's name; none where only a naive
-        answer can say.
-        """
+        """What the opposite would give, by the rule's name; none where a naive answer must say."""
         return {}
 
     def moved(self) -> dict[str, Predicate]:
         """The predicate with each threshold a fifth lower and higher."""
-        thresholds = [
-            one.name for one in fields(self) if isinstance(getattr(self, one.name), float)
-        ]
-        return {
-            f"{name}*{move:g}": replace(self, **{name: move * getattr(self, name)})
-            for name in thresholds
-            for move in MOVES
-        }
+        moved: dict[str, Predicate] = {}
+        for name in (field.name for field in fields(self)):
+            threshold = getattr(self, name)
+            if isinstance(threshold, float):
+                for move in MOVES:
+                    moved[f"{name}*{move:g}"] = replace(self, **{name: move * threshold})
+        return moved
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,8 @@ class Smaller(Predicate):
         """Where the first is smaller; pairs of two infinite numbers are left out."""
         first, other = (np.asarray(row, dtype=float) for row in given)
         finite = np.isfinite(first) | np.isfinite(other)
-        return [bool(one) for one in first[finite] < (1.0 - self.margin) * other[finite]]
+        smaller = first[finite] < (1.0 - self.margin) * other[finite]
+        return smaller.tolist()
 
     def holds(self, given: Pairs) -> bool:
         """Whether more than ``most`` of the cases are so."""
@@ -128,6 +125,7 @@ class Below(Within):
         Where the statement doesn't hold, only the numbers change that speak against it.
         """
         numbers = np.abs(np.asarray(given, dtype=float))
+        # the mirror image on a logarithmic scale; that of zero is infinite
         with np.errstate(divide="ignore"):
             other = self.limit**2 / numbers
         changed = np.array(self.cases(given)) & (not self.holds(given))
@@ -158,11 +156,11 @@ class All(Predicate):
 
     def cases(self, given: Sequence[bool]) -> list[bool]:
         """The cases themselves."""
-        return [bool(one) for one in given]
+        return [bool(case) for case in given]
 
     def opposites(self, given: Sequence[bool]) -> dict[str, Any]:
         """Each case the other way."""
-        return {"exchanged": [not one for one in given]}
+        return {"exchanged": [not case for case in given]}
 
 
 @dataclass(frozen=True)
@@ -189,17 +187,18 @@ class Falls(Rises):
 
 @dataclass(frozen=True)
 class TrendFalls(Predicate):
-    """The second of pairs falls as the first rises, more than chance lets it (Kendall's tau,
-    one-sided).
+    """The second of pairs falls as the first rises, more than chance lets it.
+
+    By Kendall's tau, one-sided.
     """
 
+    # the customary level of a test; where a fifth of it decides, there is no verdict
     chance: float = 0.05
 
     def cases(self, given: Pairs) -> list[bool]:
         """One: the trend."""
-        from scipy.stats import (
-            kendalltau,
-        )  # takes long to import, and most studies' statements need none
+        # takes long to import, and most studies' statements need none
+        from scipy.stats import kendalltau
 
         first, second = np.transpose(given)
         return [bool(kendalltau(first, second, alternative="less").pvalue < self.chance)]
@@ -207,6 +206,7 @@ class TrendFalls(Predicate):
     def opposites(self, given: Pairs) -> dict[str, Any]:
         """The second numbers turned round, and in an order that has no trend."""
         first, second = np.transpose(given)
+        # one shuffle, always the same: a verdict must not change from run to run
         shuffled = np.random.default_rng(1).permutation(second)
         return {
             "reversed": list(zip(first, -second, strict=True)),
@@ -228,8 +228,8 @@ class TrendsFall(Predicate):
     def opposites(self, given: Sequence[Pairs]) -> dict[str, Any]:
         """Those of each trend."""
         one_trend = TrendFalls(self.chance)
-        each = [one_trend.opposites(pairs) for pairs in given]
-        return {name: [one[name] for one in each] for name in each[0]}
+        by_trend = [one_trend.opposites(pairs) for pairs in given]
+        return {name: [opposites[name] for opposites in by_trend] for name in by_trend[0]}
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ class Some(Predicate):
 
     def cases(self, given: Sequence[bool]) -> list[bool]:
         """The cases themselves."""
-        return [bool(one) for one in given]
+        return [bool(case) for case in given]
 
     def holds(self, given: Sequence[bool]) -> bool:
         """Whether one is."""
@@ -290,8 +290,12 @@ class InEachReading(Predicate):
         """The cases that are the same in each reading."""
         readings = [self.answers(reading) for reading in given]
         steady = [answers[0] for answers in zip(*readings, strict=True) if len(set(answers)) == 1]
-        asked = [[one for one in cases if one is not None] for cases in (steady, *readings)]
-        return asked[0] if len({self.enough(cases) for cases in asked}) == 1 else []
+        steady_cases, *all_cases = (
+            [answer for answer in answers if answer is not None] for answers in (steady, *readings)
+        )
+        # where one reading as a whole says otherwise, print doesn't say what it states
+        verdicts = {self.enough(cases) for cases in (steady_cases, *all_cases)}
+        return steady_cases if len(verdicts) == 1 else []
 
     def holds(self, given: Sequence[Any]) -> bool:
         """Whether enough of them are so."""
@@ -299,5 +303,5 @@ class InEachReading(Predicate):
 
     def opposites(self, given: Sequence[Any]) -> dict[str, Any]:
         """The same wrong answers in each reading."""
-        turned = [self.others(reading) for reading in given]
-        return {name: [one[name] for one in turned] for name in turned[0]}
+        by_reading = [self.others(reading) for reading in given]
+        return {name: [others[name] for others in by_reading] for name in by_reading[0]}

@@ -1,6 +1,4 @@
-"""Which recordings a run had, in a sentence that stands above its verdicts: what the datasets'
-cards tell.
-"""
+"""Which recordings a run had, by its datasets' cards: the sentence above its verdicts."""
 
 from __future__ import annotations
 
@@ -26,15 +24,19 @@ def run_had(what: str, cards: Iterable[Mapping[str, Any]]) -> str:
     'This run had no recordings: its data (1 dataset) are synthetic twins, simulated in place of recordings.'
     """
     counts = Counter(map(kind_of, cards))
-    number = f"{counts.total()} dataset{'s' if counts.total() > 1 else ''}"
+    if not counts:
+        return ""
+    plural = "s" if counts.total() > 1 else ""
+    number = f"{counts.total()} dataset{plural}"
+    # simulated data alone must not look like a reproduction from measurements
     if set(counts) == {TWINS}:
         return f"{what} had no recordings: its data ({number}) are {TWINS}."
-    named = [f"{counts[kind]} of {kind}" for kind in (PAPERS, OTHERS, TWINS) if kind in counts]
-    return f"{what} had {number}: {'; '.join(named)}." if named else ""
+    parts = [f"{counts[kind]} of {kind}" for kind in (PAPERS, OTHERS, TWINS) if kind in counts]
+    return f"{what} had {number}: {'; '.join(parts)}."
 
 
 def made_from(cards: Iterable[Mapping[str, Any]]) -> str:
     """What a table or figure was made from; empty where that is no dataset."""
     kinds = set(map(kind_of, cards))
-    named = [kind for kind in (PAPERS, OTHERS, TWINS) if kind in kinds]
-    return f"Made from {'; and from '.join(named)}." if named else ""
+    parts = [kind for kind in (PAPERS, OTHERS, TWINS) if kind in kinds]
+    return f"Made from {'; and from '.join(parts)}." if parts else ""

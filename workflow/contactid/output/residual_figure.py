@@ -36,8 +36,10 @@ def draw_residuals(residuals: xr.Dataset, group: str) -> Figure:
     figure, panels = plain_panels(len(channels), 1, height=_HEIGHT, between=_BETWEEN, sharex=True)
     for axes, name in zip(panels[:, 0], channels, strict=True):
         _draw_channel(axes, residuals[name], group)
-    panels[-1, 0].set_xlabel(f"{residuals['time'].attrs.get('long_name', 'time')} (s)")
+    time_name = residuals["time"].attrs.get("long_name", "time")
+    panels[-1, 0].set_xlabel(f"{time_name} (s)")
     handles, labels = panels[0, 0].get_legend_handles_labels()
+    # the noise's band comes first
     shown = slice(1 + _MOST_LABELS)
     legend = figure.legend(handles[shown], labels[shown], loc="upper center", ncols=4)
     for text in legend.get_texts():
@@ -51,14 +53,16 @@ def _draw_channel(axes: Axes, channel: xr.DataArray, group: str) -> None:
     reach = factor * _SIGMAS * channel.attrs["noise"]
     axes.axhspan(-reach, reach, color=style.MEASURED, alpha=0.2, lw=0, label="noise, 2 sigma")
     time, groups = channel["time"].values, channel[group].values
-    vectors = channel.ndim > 1
+    is_vector = channel.ndim > 1
     colours = cycle(_COLOURS)
     for number, name in enumerate(dict.fromkeys(groups)):
         rows = groups == name
         values = factor * np.atleast_2d(channel.values[rows].T)
-        parts = channel[channel.dims[1]].values if vectors else [name]
-        colours = cycle(_COLOURS) if vectors else colours
+        # a colour per component, the same in every group and named once; else a colour per group
+        parts = channel[channel.dims[1]].values if is_vector else [name]
+        if is_vector:
+            colours = cycle(_COLOURS)
         for part, line in zip(parts, values, strict=True):
-            label = None if vectors and number else one_line(part)
+            label = None if is_vector and number else one_line(part)
             axes.plot(time[rows], line, color=next(colours), lw=0.8, label=label)
     axes.set_ylabel(f"{channel.name} ({_SMALLER.get(unit, unit)})")

@@ -1,5 +1,4 @@
-"""One kind of answer for a user's own data: parameters with errors, what they explain, whether to
-believe them.
+"""One kind of answer for a user's own data: parameters with errors, and whether to believe them.
 
 A command writes it (:meth:`Result.save`), a notebook shows it (``_repr_html_``,
 :meth:`Result.plot`).
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 REPORT = "report.html"
-NORMAL_95 = 1.96  # standard errors on either side of a normal error's 95 %
+# standard errors on either side of a normal error's 95 %
+NORMAL_95 = 1.96
 _HULL = "hull.obj"
 _STYLE = Path(__file__).with_name("result.css")
 
@@ -97,25 +97,27 @@ class Result:
 
     def numbers(self) -> dict[str, Any]:
         """The parameters by name, as JSON takes them: what isn't finite is None."""
-        columns = {
-            name: [value if np.isfinite(value) else None for value in self.params[name].tolist()]
+        values, errors, lows, highs = (
+            [number if np.isfinite(number) else None for number in self.params[name].tolist()]
             for name in ("value", "error", "low", "high")
-        }
+        )
         names = list(self.params.index)
-        ends = map(list, zip(columns["low"], columns["high"], strict=True))
+        intervals = [[low, high] for low, high in zip(lows, highs, strict=True)]
         return {
-            "parameters": dict(zip(names, columns["value"], strict=True)),
-            "standard_errors": dict(zip(names, columns["error"], strict=True)),
-            "intervals": dict(zip(names, ends, strict=True)),
+            "parameters": dict(zip(names, values, strict=True)),
+            "standard_errors": dict(zip(names, errors, strict=True)),
+            "intervals": dict(zip(names, intervals, strict=True)),
             "units": self.params["unit"].to_dict(),
             "told_by": self.params["told_by"].to_dict(),
         }
 
     def summary(self) -> str:
         """Title, answer, and what not to trust, as text."""
-        parts = [self.title, *self.lines(), *(f"NOT VALID: {reason}" for reason in self.reasons)]
-        parts += [f"WARNING {warning}" for warning in self.warnings]
-        return "\n".join([*parts, *self.limits, *self.notes])
+        # what speaks against the answer comes before what was done
+        lines = [self.title, *self.lines()]
+        lines += [f"NOT VALID: {reason}" for reason in self.reasons]
+        lines += [f"WARNING {warning}" for warning in self.warnings]
+        return "\n".join([*lines, *self.limits, *self.notes])
 
     def __repr__(self) -> str:
         """The summary."""
@@ -129,6 +131,7 @@ class Result:
 
         Raises :class:`ContactIdError` where there is none of that name.
         """
+        # slow to import, and most answers are only printed
         from matplotlib import pyplot as plt
 
         from contactid.output.style import styled_for_a_caller
@@ -140,7 +143,8 @@ class Result:
             )
         with styled_for_a_caller():
             figure = self.figures[chosen]()
-        plt.close(figure)  # a notebook would show it a second time, as one that is still open
+        # a notebook would show it a second time, as one that is still open
+        plt.close(figure)
         return figure
 
     def to_mjcf(self) -> str:
@@ -195,9 +199,10 @@ class Result:
         return f"<!doctype html>\n<html lang='en'><head>{head}</head><body>{body}</body></html>\n"
 
     def _answer_html(self) -> str:
-        doubts = ", with warnings" if self.warnings else ""
-        valid = [("valid", f"Its own checks hold{doubts}")] if self.valid else []
-        marks = [*valid, *(("refuted", f"Not valid: {reason}") for reason in self.reasons)]
+        marks = [("refuted", f"Not valid: {reason}") for reason in self.reasons]
+        if self.valid:
+            doubts = ", with warnings" if self.warnings else ""
+            marks = [("valid", f"Its own checks hold{doubts}")]
         chips = "".join(
             f"<p><span class='chip {kind}'>{escape(text)}</span>" for kind, text in marks
         )
@@ -207,10 +212,10 @@ class Result:
         return f"<h1>{escape(self.title)}</h1>{chips}{headline}{parameters}{warnings}"
 
     def _tables_html(self) -> str:
-        tables = [
-            f"<h2>{escape(_words(name).capitalize())}</h2>{_table_html(self.tables[name])}"
-            for name in self.shown
-        ]
+        tables = []
+        for name in self.shown:
+            title = escape(_words(name).capitalize())
+            tables.append(f"<h2>{title}</h2>{_table_html(self.tables[name])}")
         limits = _section("What this can't tell", self.limits)
         return "".join(tables) + limits + _section("Notes", self.notes)
 
@@ -221,6 +226,7 @@ class Result:
 
         with styled_for_a_caller():
             figure = self.figures[name]()
+            # a figure of one column keeps its letters' size beside one of two
             share = min(figure.get_figwidth() / DOUBLE_COLUMN, 1.0)
             drawn = svg(figure).replace("<svg", f"<svg style='width:{share:.0%}'", 1)
             plt.close(figure)
@@ -235,9 +241,7 @@ def parameter_row(
     told_by: str = "data",
     ends: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
-    """A row of ``Result.params``; the ends of its 95 % interval are those of a normal error where
-    none are given.
-    """
+    """A row of ``Result.params``; by default its 95 % interval is that of a normal error."""
     low, high = ends or (value - NORMAL_95 * error, value + NORMAL_95 * error)
     numbers = {"value": float(value), "error": float(error), "low": float(low), "high": float(high)}
     return {"parameter": name, **numbers, "unit": unit, "told_by": told_by}
@@ -250,8 +254,9 @@ def parameter_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def with_error(value: float, error: float, unit: str = "") -> str:
-    """A number to a digit of its standard error, two of an error that begins with 1: others differ
-    by processor.
+    """A number to the first digit of its standard error, to the second where that begins with 1.
+
+    Further digits differ from one processor to another.
 
     >>> with_error(515.3, 11.2, "mm2")
     '515 mm2 +- 11 (standard error)'

@@ -26,11 +26,16 @@ import numpy as np
 
 from contactid.core.errors import ContactIdError
 
-CONTACT_RATE = 600.0  # rad/s, sqrt(k)
-_CRITICAL_E = float(np.exp(-2.0))  # restitution at a damping ratio of one
+# rad/s, sqrt(k): contacts of 5 ms, which steps of 0.5 ms or less resolve (see above)
+CONTACT_RATE = 600.0
+# restitution at a damping ratio of one
+_CRITICAL_E = float(np.exp(-2.0))
+# the ratio's expressions on either side of one divide zero by zero there
 _NEAR_CRITICAL = 1e-6
+# damping ratio at which less than the least restitution (1e-5) is left
 _MOST_DAMPED = 1e3
-_IMPEDANCE = "0.99 0.99 0.001"  # of solimp: as good as rigid, at any depth
+# of solimp: as good as rigid, at any depth
+_IMPEDANCE = "0.99 0.99 0.001"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +68,9 @@ class IdentifiedBody:
     def __post_init__(self) -> None:
         """Refuse what no simulator takes: a mass or a principal moment that isn't positive."""
         moments = np.linalg.eigvalsh(np.asarray(self.inertia, dtype=float))
-        possible = (
-            self.mass > 0.0
-            and moments[0] > 0.0
-            and moments[2] <= (moments[0] + moments[1]) * (1.0 + 1e-9)
-        )
-        if not possible:
+        # a flat body's largest moment is the sum of the others, but for rounding
+        largest_possible = (moments[0] + moments[1]) * (1.0 + 1e-9)
+        if not (self.mass > 0.0 and moments[0] > 0.0 and moments[2] <= largest_possible):
             raise ContactIdError(
                 f"{self.name}: no body has a mass of {self.mass:g} kg and principal moments of {moments} kg m2",
                 "Give a physically consistent estimate",
@@ -76,8 +78,7 @@ class IdentifiedBody:
 
 
 def damping_ratio(restitution: float) -> float:
-    """Damping ratio ``b / (2 sqrt k)`` of a spring that only pushes, and sends back ``restitution``
-    of the speed.
+    """Damping ratio ``b / (2 sqrt k)`` of a spring that only pushes, for a ``restitution``.
 
     With the rates ``b0 = b/2`` and ``w = sqrt(k - b0^2)`` the push ends when ``k r + b r' = 0``;
     the speeds' ratio is ``exp(-(b0 / w) (pi - atan2(2 b0 w, w^2 - b0^2)))``; overdamped the same
@@ -90,9 +91,8 @@ def damping_ratio(restitution: float) -> float:
         raise ContactIdError(f"a restitution of {restitution:g}", "Give a number from 0 to 1")
     if restitution == 1.0:
         return 0.0
-    from scipy.optimize import (
-        brentq,
-    )  # slow to import, and bodies without restitution don't need it
+    # slow to import, and bodies without restitution don't need it
+    from scipy.optimize import brentq
 
     def excess(ratio: float) -> float:
         return float(np.log(max(restitution, 1e-5)) + _loss(ratio))
@@ -112,9 +112,7 @@ def _loss(ratio: float) -> float:
 
 
 def mjcf(body: IdentifiedBody) -> str:
-    """A MuJoCo model with the one body, free to move; its ``<body>`` can be copied into another
-    model.
-    """
+    """A MuJoCo model of a body that is free to move; ``<body>`` can be copied into another one."""
     root = ET.Element("mujoco", model=body.name)
     if body.hull is not None:
         # a flat body's outline has corners alone, and the search for them is slow to import
@@ -129,6 +127,7 @@ def mjcf(body: IdentifiedBody) -> str:
             ET.SubElement(element, "joint", type=kind, axis=axis)
     else:
         ET.SubElement(element, "freejoint")
+    # MuJoCo's order: xx, yy, zz, xy, xz, yz
     full = np.asarray(body.inertia)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     place = _numbers(body.center_of_mass)
     ET.SubElement(
@@ -136,6 +135,7 @@ def mjcf(body: IdentifiedBody) -> str:
     )
     shape: dict[str, str] = {}
     if body.box is not None:
+        # MuJoCo takes half the lengths
         shape = {"type": "box", "size": _numbers(0.5 * np.asarray(body.box))}
     elif body.hull is not None:
         shape = {"type": "mesh", "mesh": f"{body.name}_hull"}
@@ -147,26 +147,26 @@ def mjcf(body: IdentifiedBody) -> str:
                 "priority": "1",
             }
         if body.restitution is not None:
-            spring = [-(CONTACT_RATE**2), -2.0 * damping_ratio(body.restitution) * CONTACT_RATE]
+            stiffness = CONTACT_RATE**2
+            damping = 2.0 * damping_ratio(body.restitution) * CONTACT_RATE
+            # negative numbers are taken as stiffness and damping, positive ones as time constants
+            spring = [-stiffness, -damping]
             shape |= {"solref": _numbers(spring), "solimp": _IMPEDANCE, "priority": "1"}
         ET.SubElement(element, "geom", shape)
     return _text(root)
 
 
 def urdf(body: IdentifiedBody, mesh: str = "") -> str:
-    """A URDF robot of one link. A hull needs a file beside it, ``mesh``, which :func:`wavefront`
-    gives the text of.
-    """
+    """A URDF robot of one link; a hull needs the file ``mesh`` beside it (:func:`wavefront`)."""
     root = ET.Element("robot", name=body.name)
     link = ET.SubElement(root, "link", name=body.name)
     inertial = ET.SubElement(link, "inertial")
     ET.SubElement(inertial, "origin", xyz=_numbers(body.center_of_mass), rpy="0 0 0")
     ET.SubElement(inertial, "mass", value=_numbers([body.mass]))
-    entries = {
-        f"i{'xyz'[i]}{'xyz'[j]}": _numbers([body.inertia[i][j]])
-        for i in range(3)
-        for j in range(i, 3)
-    }
+    entries = {}
+    for row, column in zip(*np.triu_indices(3), strict=True):
+        name = f"i{'xyz'[row]}{'xyz'[column]}"
+        entries[name] = _numbers([body.inertia[row][column]])
     ET.SubElement(inertial, "inertia", entries)
     if body.friction is not None or body.restitution is not None:
         contact = ET.SubElement(link, "contact")
@@ -180,14 +180,13 @@ def urdf(body: IdentifiedBody, mesh: str = "") -> str:
         shape = ("mesh", {"filename": mesh})
     if shape:
         for part in ("visual", "collision"):
-            ET.SubElement(ET.SubElement(ET.SubElement(link, part), "geometry"), *shape)
+            geometry = ET.SubElement(ET.SubElement(link, part), "geometry")
+            ET.SubElement(geometry, *shape)
     return _text(root)
 
 
 def wavefront(hull: np.ndarray) -> str:
-    """The convex hull of points (v, 3) m as a Wavefront .obj: triangles, counter-clockwise from
-    outside.
-    """
+    """The convex hull of points (v, 3) m as Wavefront .obj: triangles, outside anticlockwise."""
     import trimesh  # slow to import, and bodies without a hull don't need it
 
     mesh = trimesh.convex.convex_hull(np.asarray(hull, dtype=float))

@@ -42,13 +42,19 @@ from contactid.output.pen import BOLD, DARK, NORMAL, QUIET, THIN, Box, Place
 Rows = list[dict[str, Any]]
 _NUMBERS = ("x", "y", "vector_x", "vector_y", "value", "scale", "shift_x", "shift_y")
 COLUMNS = (
-    "panel", "part", "item", "order", "x", "y", "vector_x", "vector_y", "value", "unit",
-    "look", "scale", "text", "shift_x", "shift_y",
-)  # fmt: skip
-_MARK = 3.6  # points, of a named point
-_ARC = 60  # points of an arc
-_HEAD = 6  # points of it that its arrow's head takes
-_FIRST_LINE, _LINE_HEIGHT = 4.0, 11.0  # points over a panel, of headings
+    *("panel", "part", "item", "order", "x", "y", "vector_x", "vector_y", "value", "unit"),
+    *("look", "scale", "text", "shift_x", "shift_y"),
+)
+# points of type, of a named point's mark
+_MARK = 3.6
+# places of an arc: as many as make it look round
+_ARC = 60
+# of an arc's places, those below its arrow's head, which is straight
+_HEAD = 6
+# points of type over a panel, of headings
+_FIRST_LINE, _LINE_HEIGHT = 4.0, 11.0
+# points of type from an axis's tip to its name
+_AXIS_NAME = 7.0
 
 
 @dataclass(frozen=True)
@@ -81,26 +87,36 @@ LOOKS = {
 
 def line(item: str, points: Iterable[Place], part: str = "line", **more: Any) -> Rows:
     """A polyline, or what else is given by points."""
-    same = {"part": part, "item": item, "look": "plain", **_text("", (0, 0)), **more}
-    return [{**same, "order": order, "x": x, "y": y} for order, (x, y) in enumerate(points)]
+    shared = {"part": part, "item": item, "look": "plain", **_text("", (0, 0)), **more}
+    return [{**shared, "order": order, "x": x, "y": y} for order, (x, y) in enumerate(points)]
 
 
 def point(
-    item: str, at: Place, text: str = "", shift: Place = (0, 0), look: str = "plain",
+    item: str,
+    at: Place,
+    text: str = "",
+    shift: Place = (0, 0),
+    look: str = "plain",
     size: float = np.nan,
-) -> Rows:  # fmt: skip
+) -> Rows:
     """A point, with a mark where it has a ``size`` (points of type) or a name in the plain look."""
     size = _MARK if text and look == "plain" else size
     return line(item, [at], "point", look=look, scale=size, **_text(text, shift))
 
 
 def arrow(
-    item: str, foot: Place, vector: Place, look: str = "plain", scale: float = np.nan,
-    text: str = "", shift: Place = (0, 0), unit: str = "1",
-) -> Rows:  # fmt: skip
+    item: str,
+    foot: Place,
+    vector: Place,
+    look: str = "plain",
+    scale: float = np.nan,
+    text: str = "",
+    shift: Place = (0, 0),
+    unit: str = "1",
+) -> Rows:
     """An arrow."""
-    along = {"vector_x": vector[0], "vector_y": vector[1], "unit": unit, "scale": scale}
-    return line(item, [foot], "arrow", look=look, **along, **_text(text, shift))
+    components = {"vector_x": vector[0], "vector_y": vector[1], "unit": unit, "scale": scale}
+    return line(item, [foot], "arrow", look=look, **components, **_text(text, shift))
 
 
 def frame(name: str, origin: Place, angle: float, scale: float, *texts: str) -> Rows:
@@ -108,7 +124,8 @@ def frame(name: str, origin: Place, angle: float, scale: float, *texts: str) -> 
     rows = []
     for axis, turn, text in zip("xy", (0.0, 0.5 * np.pi), texts, strict=True):
         along = np.array([np.cos(angle + turn), np.sin(angle + turn)])
-        rows += arrow(f"{axis} {name}", origin, along, "plain", scale, text, 7.0 * along)
+        shift = _AXIS_NAME * along
+        rows += arrow(f"{axis} {name}", origin, along, "plain", scale, text, shift)
     return rows
 
 
@@ -116,8 +133,9 @@ def angle(
     item: str, apex: Place, start: Place, value: float, radius: float, text: str, shift: Place
 ) -> Rows:
     """An angle from the direction ``start``."""
-    said = {"value": value, "unit": "rad", "look": "quiet", "scale": radius, **_text(text, shift)}
-    return line(item, [apex], "angle", vector_x=start[0], vector_y=start[1], **said)
+    shown = {"look": "quiet", "scale": radius, **_text(text, shift)}
+    measured = {"vector_x": start[0], "vector_y": start[1], "value": value, "unit": "rad"}
+    return line(item, [apex], "angle", **measured, **shown)
 
 
 def length(
@@ -152,15 +170,20 @@ def _text(text: str, shift: Place) -> dict[str, Any]:
 
 def sign(value: float) -> str:
     """How a number compares with zero; what a table writes as zero is zero."""
-    return "=" if abs(value) <= 1e-6 else ">" if value > 0.0 else "<"
+    # a number of six digits, as other tables write it
+    if abs(value) <= 1e-6:
+        return "="
+    return ">" if value > 0.0 else "<"
 
 
 def table(*panels: Rows) -> pd.DataFrame:
     """The rows of panels, numbers to nine decimals: what is zero but for rounding is zero."""
-    rows = [{**row, "panel": place} for place, panel in enumerate(panels, 1) for row in panel]
-    made = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
-    made[list(_NUMBERS)] = made[list(_NUMBERS)].astype(float).round(9) + 0.0
-    return made
+    rows = [{**row, "panel": number} for number, panel in enumerate(panels, 1) for row in panel]
+    drawing = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+    numbers = drawing[list(_NUMBERS)].astype(float).round(9)
+    # adding zero takes the sign off a negative one, which depends on rounding
+    drawing[list(_NUMBERS)] = numbers + 0.0
+    return drawing
 
 
 def draw_panels(
@@ -183,8 +206,11 @@ def draw(axes: Axes, data: pd.DataFrame, looks: Mapping[str, Look] = LOOKS) -> N
     drawn = data[data["part"] != "number"]
     for order, (_, item) in enumerate(drawn.groupby(["part", "item"], sort=False)):
         row = item.iloc[0]
-        look, points = looks[row["look"]], item[["x", "y"]].to_numpy(dtype=float)
-        at = _PARTS[row["part"]](axes, points, row, look, 1.0 + 0.001 * order)
+        look = looks[row["look"]]
+        points = item[["x", "y"]].to_numpy(dtype=float)
+        # all between 1 and 2: below arrows (4), points (5) and texts (6)
+        layer = 1.0 + 0.001 * order
+        at = _PARTS[row["part"]](axes, points, row, look, layer)
         # a column of nothing else than empty texts is read as numbers
         if at is not None and isinstance(row["text"], str) and row["text"]:
             pen.say(axes, at, row["text"], row[["shift_x", "shift_y"]], look.ink)
@@ -214,15 +240,17 @@ def _point(axes: Axes, points: np.ndarray, row: pd.Series, look: Look, _: float)
 def _arrow(axes: Axes, points: np.ndarray, row: pd.Series, look: Look, _: float) -> Any:
     if np.isnan(row["scale"]):
         return None
-    tip = points[0] + row["scale"] * row[["vector_x", "vector_y"]].to_numpy(dtype=float)
+    vector = row[["vector_x", "vector_y"]].to_numpy(dtype=float)
+    tip = points[0] + row["scale"] * vector
     pen.arrow(axes, points[0], tip, look.colour, look.width)
     return tip
 
 
 def _angle(axes: Axes, points: np.ndarray, row: pd.Series, look: Look, order: float) -> np.ndarray:
     start = np.arctan2(row["vector_y"], row["vector_x"])
-    turned = start + np.linspace(0.0, row["value"], _ARC)
-    arc = points[0] + row["scale"] * np.column_stack([np.cos(turned), np.sin(turned)])
+    angles = start + np.linspace(0.0, row["value"], _ARC)
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    arc = points[0] + row["scale"] * directions
     _line(axes, arc[: 1 - _HEAD], row, look, order)
     pen.arrow(axes, arc[-_HEAD], arc[-1], look.colour, look.width)
     return arc[_ARC // 2]
@@ -244,6 +272,13 @@ def _heading(axes: Axes, _: np.ndarray, row: pd.Series, *__: Any) -> None:
 
 
 _PARTS: dict[str, Callable[..., Any]] = {
-    "line": _line, "area": _area, "ground": _ground, "point": _point, "arrow": _arrow,
-    "angle": _angle, "length": _length, "name": _name, "heading": _heading,
-}  # fmt: skip
+    "line": _line,
+    "area": _area,
+    "ground": _ground,
+    "point": _point,
+    "arrow": _arrow,
+    "angle": _angle,
+    "length": _length,
+    "name": _name,
+    "heading": _heading,
+}

@@ -1,5 +1,4 @@
-"""A paper's statements without a number of their own, judged by the predicates that its ledger
-names.
+"""A paper's statements without a number of their own, judged by their ledger's predicates.
 
 ``resources/published/<study>_claims.yaml`` has them under ``statements``. Each names the tables
 that it is judged by, the function that takes its evidence from them, the predicate with its
@@ -66,9 +65,8 @@ class Statement:
 
     def made(self) -> Predicate:
         """The predicate with its thresholds."""
-        predicate: Predicate = resolve(self.predicate)(
-            **{name: one["value"] for name, one in self.thresholds.items()}
-        )
+        values = {name: threshold["value"] for name, threshold in self.thresholds.items()}
+        predicate: Predicate = resolve(self.predicate)(**values)
         return predicate
 
 
@@ -144,13 +142,11 @@ def evidence_of(
 
 
 def matches(row: Mapping[Any, Any], pattern: Pattern) -> bool:
-    """Whether a row's artefact, quantity and condition are those of a pattern, which may have
-    wildcards.
-    """
+    """Whether a row's artefact, quantity and condition fit a pattern, which may have wildcards."""
     return all(fnmatchcase(str(row[name]), str(pattern[name])) for name in KEY)
 
 
-def _row(statement: Statement, found: Evidence, origins: Origins) -> dict[str, Any]:
+def _row(statement: Statement, evidence: Evidence, origins: Origins) -> dict[str, Any]:
     """A statement's row, without its study."""
     row = {
         "artefact": statement.artefact,
@@ -160,29 +156,32 @@ def _row(statement: Statement, found: Evidence, origins: Origins) -> dict[str, A
         "published": 1.0,
         "unit": STATEMENT,
         "tolerance": 0.0,
-        "data": found.data,
-        "note": found.note,
+        "data": evidence.data,
+        "note": evidence.note,
     }
-    if found.lack:
-        row["verdict"] = found.lack.kind
-        row["note"] = "; ".join(filter(None, (found.lack.words, found.note)))
-    if found.given is None:
+    if evidence.lack:
+        row["verdict"] = evidence.lack.kind
+        row["note"] = "; ".join(filter(None, (evidence.lack.words, evidence.note)))
+    if evidence.given is None:
         return row
     predicate = statement.made()
-    cases = [bool(one) for one in predicate.cases(found.given)]
-    holds = predicate.holds(found.given)
-    tried = {**found.naive, **predicate.opposites(found.given)}
+    cases = [bool(case) for case in predicate.cases(evidence.given)]
+    holds = predicate.holds(evidence.given)
+    # agreement says something only where the same question refuses wrong answers, and where the
+    # thresholds, which print doesn't state, don't decide
+    tried = {**evidence.naive, **predicate.opposites(evidence.given)}
     if statement.counterexample is not None:
         tried[COUNTEREXAMPLE] = statement.counterexample
     wrong = {name: predicate.holds(given) for name, given in tried.items()}
-    moved = {name: other.holds(found.given) for name, other in predicate.moved().items()}
-    origin = origin_of(found.basis, found.data, origins)
-    judged = judge_statement(holds, found.basis, origin, wrong, moved) if cases else UNDEFINED
+    moved = {name: other.holds(evidence.given) for name, other in predicate.moved().items()}
+    origin = origin_of(evidence.basis, evidence.data, origins)
+    verdict = judge_statement(holds, evidence.basis, origin, wrong, moved) if cases else UNDEFINED
+    # what the evidence lacks outweighs what it gives
     return {
-        "verdict": judged,
+        "verdict": verdict,
         **row,
         "reproduced": float(holds),
-        "basis": found.basis,
+        "basis": evidence.basis,
         "origin": origin,
         "wrong_answers": answers(wrong),
         "rejects": ";".join(name for name, answer in wrong.items() if not answer),
@@ -191,6 +190,6 @@ def _row(statement: Statement, found: Evidence, origins: Origins) -> dict[str, A
     }
 
 
-def answers(found: Mapping[str, bool]) -> str:
+def answers(by_name: Mapping[str, bool]) -> str:
     """Answers as a row has them: ``exchanged=0;uniform body=1``."""
-    return ";".join(f"{name}={answer:d}" for name, answer in found.items())
+    return ";".join(f"{name}={answer:d}" for name, answer in by_name.items())

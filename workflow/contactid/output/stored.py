@@ -1,5 +1,4 @@
-"""Results that take too long for every run, read from where they are stored: a folder of
-``resources/stored/``.
+"""Results that take too long for every run, as a folder of ``resources/stored/`` has them.
 
 It has ``table.csv``, a row per sample, and ``provenance.json``, what made it
 (:mod:`contactid.review.stored`).

@@ -31,8 +31,7 @@ def conclude(
     claims: str,
     summary: str,
 ) -> None:
-    """Gather every study's verdicts in one table, judge the papers' sentences, and say on one page
-    what the run found.
+    """Gather the studies' verdicts in one table, judge the papers' sentences, say it on a page.
 
     Parameters
     ----------
@@ -46,9 +45,9 @@ def conclude(
     conclusions = []
     for ledger in ledgers:
         study = Path(ledger).stem.removesuffix("_claims")
-        conclusions.append(
-            judged_claims(study, read_claims(ledger), table[table["study"] == study])
-        )
+        rows = table[table["study"] == study]
+        conclusions.append(judged_claims(study, read_claims(ledger), rows))
+    # a run without a paper's ledger has the table all the same, without rows
     sentences = pd.concat([pd.DataFrame(columns=list(COLUMNS)), *conclusions], ignore_index=True)
     write_csv(sentences, claims)
     texts = [Path(section).read_text(encoding="utf-8").strip() for section in sections]
@@ -67,24 +66,19 @@ def conclude(
 
 
 def findings(results: str | Path, studies: Sequence[str]) -> list[str]:
-    """What a finished run found, in lines: its data, verdicts by study, whether stored results
-    hold, where to look.
-    """
+    """What a finished run found, in lines: data, verdicts by study, stored results, files."""
     folder = Path(results)
-    cards = [
-        card
-        for card in map(read_json, sorted(folder.glob("data/*/card.json")))
-        if card["study"] in studies
-    ]
+    all_cards = map(read_json, sorted(folder.glob("data/*/card.json")))
+    # a folder of results keeps what an earlier run of other studies left there
+    cards = [card for card in all_cards if card["study"] in studies]
     lines = [*filter(None, [run_had("This run", cards)])]
-    lines += [f"{study}: {_told(read_csv(folder / study / 'checks.csv'))}" for study in studies]
+    lines += [f"{study}: {_counts(read_csv(folder / study / 'checks.csv'))}" for study in studies]
     held = _held(folder)
     if len(held):
         wrong = held.loc[~held["verdict"].isin(["holds", "not compared"]), "name"]
         compared = f"{held['compared'].sum()} of {held['samples'].sum()} samples compared"
-        lines.append(
-            f"stored results: {len(held)}, {compared}, {', '.join(wrong) or 'none'} out of tolerance or date"
-        )
+        out_of_date = f"{', '.join(wrong) or 'none'} out of tolerance or date"
+        lines.append(f"stored results: {len(held)}, {compared}, {out_of_date}")
     return [
         *lines,
         f"In words: {folder}/summary.md; each printed number beside ours: {folder}/checks.csv",
@@ -97,7 +91,7 @@ def _held(folder: Path) -> pd.DataFrame:
     return read_csv(file) if file.is_file() else pd.DataFrame()
 
 
-def _told(checks: pd.DataFrame) -> str:
+def _counts(checks: pd.DataFrame) -> str:
     counts = counted(checks)["verdict"].value_counts()
     words = ", ".join(
         f"{counts[verdict]} {verdict.replace('_', ' ')}"
@@ -108,9 +102,7 @@ def _told(checks: pd.DataFrame) -> str:
 
 
 def verdict_line(checks: pd.DataFrame) -> str:
-    """How many rows have which verdict, and the datasets that others lack; repetitions of an
-    experiment don't count.
-    """
+    """How many rows have which verdict, and what datasets others lack; repetitions don't count."""
     rows = counted(checks)
     counts = rows["verdict"].value_counts()
     parts = [
@@ -134,17 +126,13 @@ def missing_datasets(missing: Iterable[str]) -> list[str]:
 
 
 def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table whose columns line up in plain text, too; names of users are given as
-    Markdown.
-    """
+    """A Markdown table whose columns line up as text too; users' names are given as Markdown."""
     rows = [[_BAR.sub(r"\1\\|", one_line(cell)) for cell in row] for row in rows]
     widths = [max(len(row[k]) for row in [titles, *rows]) for k in range(len(titles))]
 
     def line(cells: Sequence[str]) -> str:
-        return (
-            "| "
-            + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-            + " |"
-        )
+        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        return f"| {' | '.join(padded)} |"
 
-    return "\n".join([line(titles), line(["-" * width for width in widths]), *map(line, rows)])
+    rule = ["-" * width for width in widths]
+    return "\n".join(map(line, [titles, rule, *rows]))

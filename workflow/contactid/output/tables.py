@@ -45,9 +45,7 @@ def read_csv(path: str | Path) -> pd.DataFrame:
 
 
 def write_exact(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a table that another job goes on with: floats to their last digit, which
-    :func:`read_csv` keeps.
-    """
+    """Write a table that another job goes on with, to the last digit (:func:`read_exact`)."""
     with replacing(path) as partial:
         table.to_csv(partial, index=False, lineterminator="\n")
 

@@ -29,19 +29,44 @@ from contactid.output.tables import read_csv
 
 #: The verdicts' marks; a caption says those that its table has.
 MARKS = {
-    verdicts.REPRODUCED: "r", verdicts.PRINT_CONSISTENT: "c", verdicts.FITTED: "f", verdicts.BETTER: "b",
-    verdicts.DIFFERS: "d", verdicts.PRINT_INCONSISTENT: "x", verdicts.UNINFORMATIVE: "u", verdicts.INPUT: "i",
-    verdicts.NEEDS_ARCHIVE: "a", verdicts.NEVER_PUBLISHED: "n", verdicts.UNDEFINED: "v", verdicts.NOT_DONE: "o",
-}  # fmt: skip
+    verdicts.REPRODUCED: "r",
+    verdicts.PRINT_CONSISTENT: "c",
+    verdicts.FITTED: "f",
+    verdicts.BETTER: "b",
+    verdicts.DIFFERS: "d",
+    verdicts.PRINT_INCONSISTENT: "x",
+    verdicts.UNINFORMATIVE: "u",
+    verdicts.INPUT: "i",
+    verdicts.NEEDS_ARCHIVE: "a",
+    verdicts.NEVER_PUBLISHED: "n",
+    verdicts.UNDEFINED: "v",
+    verdicts.NOT_DONE: "o",
+}
 _NONE = "--"
-_ROUNDING = 1e-9  # of a column's largest number: what is smaller differs between machines
-_LONG = 40  # characters, from which a column of texts is broken into lines of 6 cm
-_NARROW = 5  # columns that fit into one of two columns of a page
+# of a column's largest number: what is smaller differs between machines
+_ROUNDING = 1e-9
+# relative: two numbers of six significant digits are the same
+_SAME = 1e-5
+# characters, from which a column of texts is broken into lines of 6 cm
+_LONG = 40
+# characters of a heading's line, at least, so that not each of its words has a line of its own
+_SHORTEST = 8
+# columns that fit into one of two columns of a page
+_NARROW = 5
 # endings of columns' names and the units that they are, the longest first
 _UNITS = {
-    "_m_s": "m/s", "_pct": "%", "_deg": "deg", "_cm": "cm", "_mm": "mm", "_ms": "ms", "_ns": "N s", "_kg": "kg",
-    "_m": "m", "_s": "s", "_j": "J",
-}  # fmt: skip
+    "_m_s": "m/s",
+    "_pct": "%",
+    "_deg": "deg",
+    "_cm": "cm",
+    "_mm": "mm",
+    "_ms": "ms",
+    "_ns": "N s",
+    "_kg": "kg",
+    "_m": "m",
+    "_s": "s",
+    "_j": "J",
+}
 _SYMBOLS = {"friction_mu": r"$\mu$", "restitution_e_n": r"$e_N$"}
 _GREEK = {"μ": r"\mu", "η": r"\eta"}
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -69,32 +94,29 @@ def typeset(
     about = yaml.safe_load(Path(wording).read_text(encoding="utf-8")).get(study, {})
     words, grids = about.get("words", {}), about.get("grids", {})
     judged = as_printed(read_csv(checks), read_csv(published))
-    for one, source, file in zip(described, data, tables, strict=True):
-        key, table = one["name"].split("_")[0], read_csv(source)
-        rows = judged[judged["artefact"] == key]
-        text = (
-            printed_table(rows, table, grids[key], words, one)
-            if key in grids
-            else own_table(table, words, one)
-        )
+    for description, source, file in zip(described, data, tables, strict=True):
+        # ``tab01_...``: the paper's own number
+        key, table = description["name"].split("_")[0], read_csv(source)
+        if key in grids:
+            rows = judged[judged["artefact"] == key]
+            text = printed_table(rows, table, grids[key], words, description)
+        else:
+            text = own_table(table, words, description)
         write_text(file, f"% needs \\usepackage{{booktabs}}\n{text}")
 
 
 def as_printed(checks: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The printed numbers in their order with ours, also those that a table's one row of inputs
-    stands for.
-    """
-    rows = published.rename(columns={"value": "published"})[
-        [*KEY, "published", "unit", "tolerance"]
-    ]
-    rows = rows.merge(checks[[*KEY, "reproduced", "verdict", "origin"]], how="left", on=list(KEY))
-    together = checks[checks["quantity"] == INPUTS].set_index("artefact")["verdict"]
-    inputs = rows["verdict"].isna()
-    verdict = rows["verdict"].where(~inputs, rows["artefact"].map(together))
-    used = inputs & (verdict == verdicts.INPUT)
-    return rows.assign(
-        verdict=verdict, reproduced=rows["reproduced"].where(~used, rows["published"])
-    )
+    """The printed numbers in order with ours, and those that a table's one row of inputs is for."""
+    printed = published.rename(columns={"value": "published"})
+    printed = printed[[*KEY, "published", "unit", "tolerance"]]
+    ours = checks[[*KEY, "reproduced", "verdict", "origin"]]
+    rows = printed.merge(ours, how="left", on=list(KEY))
+    verdict_on_inputs = checks[checks["quantity"] == INPUTS].set_index("artefact")["verdict"]
+    is_input = rows["verdict"].isna()
+    verdict = rows["verdict"].where(~is_input, rows["artefact"].map(verdict_on_inputs))
+    used_as_printed = is_input & (verdict == verdicts.INPUT)
+    reproduced = rows["reproduced"].where(~used_as_printed, rows["published"])
+    return rows.assign(verdict=verdict, reproduced=reproduced)
 
 
 class Cell(NamedTuple):
@@ -120,13 +142,13 @@ class PrintedPart(NamedTuple):
     ----------
     grid : its headings; its rows' cells are those below, filled in
     cells : row by row
-    said : sentences of its caption
+    caption : its sentences
     verdicts : those that its cells have, in the order of :data:`MARKS`
     """
 
     grid: Grid
     cells: tuple[tuple[Cell, ...], ...]
-    said: tuple[str, ...]
+    caption: tuple[str, ...]
     verdicts: tuple[str, ...]
 
 
@@ -140,11 +162,12 @@ def printed_table(
     """LaTeX of :func:`printed_parts`: two floats where a table is in two halves."""
     floats: list[str] = []
     for part in printed_parts(rows, table, spec, words, described):
-        caption = "Continued." if floats else _sentences(part.said)
-        legend = ", ".join(
+        caption = "Continued." if floats else _sentences(part.caption)
+        marks = (
             rf"$^{{\mathrm{{{MARKS[verdict]}}}}}$~{plain(verdict)}" for verdict in part.verdicts
         )
-        floats.append(_float(*_grid_lines(part), f"{caption} Marks: {legend}.", again=bool(floats)))
+        caption += f" Marks: {', '.join(marks)}."
+        floats.append(_float(*_grid_lines(part), caption, again=bool(floats)))
     return "".join(floats)
 
 
@@ -155,8 +178,7 @@ def printed_parts(
     words: Mapping[str, str],
     described: Mapping[str, Any],
 ) -> list[PrintedPart]:
-    """A table in the paper's rows and columns, in two halves where ``spec`` names a key to halve it
-    by.
+    """A table in the paper's rows and columns, in two halves where ``spec`` names a key for it.
 
     Parameters
     ----------
@@ -172,23 +194,22 @@ def printed_parts(
         if grid is None:
             continue
         shown = [check for _, cells in grid.rows for cell in cells for check in cell]
-        bracketed = f"In brackets: {spread['words']}" if any(check.ends for check in shown) else ""
-        said = (
+        has_ends = any(check.ends for check in shown)
+        caption = (
             described["caption"],
             "In each cell the printed number, ours below it",
-            bracketed,
+            f"In brackets: {spread['words']}" if has_ends else "",
             grid.note,
             _origins(shown),
         )
-        there = {check.verdict for check in shown}
-        parts.append(
-            PrintedPart(
-                grid=grid,
-                cells=tuple(tuple(map(_cell, cells)) for _, cells in grid.rows),
-                said=tuple(filter(None, said)),
-                verdicts=tuple(verdict for verdict in MARKS if verdict in there),
-            )
+        present = {check.verdict for check in shown}
+        part = PrintedPart(
+            grid=grid,
+            cells=tuple(tuple(map(_cell, cells)) for _, cells in grid.rows),
+            caption=tuple(filter(None, caption)),
+            verdicts=tuple(verdict for verdict in MARKS if verdict in present),
         )
+        parts.append(part)
     return parts
 
 
@@ -196,37 +217,37 @@ def _halves(rows: pd.DataFrame, key: str | None) -> list[pd.DataFrame]:
     """The rows by the first and the second half of the values that a key of the condition has."""
     if key is None:
         return [rows]
-    values = pd.Series(
-        [parts_of(condition).get(key) for condition in rows["condition"]], index=rows.index
-    )
+    values = rows["condition"].map(lambda condition: parts_of(condition).get(key))
     distinct = values.dropna().unique()
-    first = values.isin(distinct[: -(-len(distinct) // 2)])
-    return [rows[first], rows[~first]]
+    # of an odd number, the first half has one more
+    middle = (len(distinct) + 1) // 2
+    in_first = values.isin(distinct[:middle])
+    return [rows[in_first], rows[~in_first]]
 
 
 def _ends(
     row: Mapping[Any, Any], table: pd.DataFrame, spread: Mapping[str, Any]
 ) -> tuple[float, ...]:
-    """How far ours may be off: two ends, or one number either way; none where the table doesn't say
-    it.
+    """How far ours may be off: two ends, or one number either way; none where no table says it.
 
     Of the table's rows with the number's keys it is the first with our value, as both files have
     six digits.
     """
-    value, *columns = (
-        name.format(quantity=row["quantity"]) for name in (spread["value"], *spread["ends"])
-    )
+    names = (spread["value"], *spread["ends"])
+    value, *columns = (name.format(quantity=row["quantity"]) for name in names)
     condition = parts_of(row["condition"])
     if not {value, *columns} <= set(table) or not set(spread["keys"]) <= set(condition):
         return ()
-    same = (table[value] - row["reproduced"]).abs() <= 1e-5 * abs(row["reproduced"])
+    same = (table[value] - row["reproduced"]).abs() <= _SAME * abs(row["reproduced"])
     for key, column in spread["keys"].items():
-        same &= (
-            table[column].map(lambda cell: f"{cell:g}" if isinstance(cell, float) else str(cell))
-            == condition[key]
-        )
-    found = table.loc[same, columns].dropna()
-    return tuple(found.iloc[0]) if len(found) else ()
+        same &= table[column].map(_as_condition) == condition[key]
+    matching = table.loc[same, columns].dropna()
+    return tuple(matching.iloc[0]) if len(matching) else ()
+
+
+def _as_condition(cell: Any) -> str:
+    """A cell as conditions have it: 0.5, and 1 for 1.0."""
+    return f"{cell:g}" if isinstance(cell, float) else str(cell)
 
 
 def _cell(checks: Sequence[Any]) -> Cell:
@@ -248,50 +269,61 @@ def _ours(check: Any) -> tuple[str, tuple[str, ...]]:
     if not check.ends or check.ours == "-":
         return check.ours, ()
     half = check.ends[0] if len(check.ends) == 1 else 0.5 * (check.ends[1] - check.ends[0])
-    printed = len(check.printed.partition(".")[2])
-    digits = max(printed, min(error_digits(half), printed + 1))
+    printed_digits = len(check.printed.partition(".")[2])
+    digits = max(printed_digits, min(error_digits(half), printed_digits + 1))
     if half < 0.5 / 10.0**digits:
         return check.ours, ()
-    numbers = (round(value, digits) + 0.0 for value in (check.reproduced, *check.ends))  # no "-0"
+    # adding zero leaves no "-0"
+    numbers = (round(value, digits) + 0.0 for value in (check.reproduced, *check.ends))
     ours, *ends = (f"{value:.{digits}f}" for value in numbers)
     return ours, tuple(ends)
 
 
 def error_digits(error: float) -> int:
-    """Digits after the point that an error allows: two of its own significant ones up to 35, one
-    above.
+    """Digits after the point that an error allows: two significant ones of it up to 35, then one.
 
     >>> [error_digits(error) for error in (0.025, 0.04, 1.3, 142.0, 0.0)]
     [3, 2, 1, 0, 0]
     """
     if not 0.0 < error < math.inf:
         return 0
-    place = math.floor(math.log10(error))
-    return max(0, (1 if error / 10.0**place < 3.55 else 0) - place)
+    exponent = math.floor(math.log10(error))
+    # the Particle Data Group's rule
+    second_digit = 1 if error / 10.0**exponent < 3.55 else 0
+    return max(0, second_digit - exponent)
 
 
 def _origins(checks: Sequence[Any]) -> str:
     """What our numbers are made from."""
-    there = {check.origin for check in checks if check.reproduced == check.reproduced}
+    # not a number: this run has none of ours
+    present = {check.origin for check in checks if not math.isnan(check.reproduced)}
     kinds = [
-        words.removeprefix("no data: ") for kind, words in verdicts.ORIGINS.items() if kind in there
+        words.removeprefix("no data: ")
+        for kind, words in verdicts.ORIGINS.items()
+        if kind in present
     ]
     return f"Ours from {'; '.join(kinds)}" if kinds else ""
 
 
 def own_table(table: pd.DataFrame, words: Mapping[str, str], described: Mapping[str, Any]) -> str:
     """A table with a csv's columns; what it comes from, in its column ``data``, ends the caption."""
-    kinds, heads, columns = [], [], []
+    alignments, heads, columns = [], [], []
     for name in (str(name) for name in table if name != "data"):
-        columns.append(_own_cells(table[name], words))
-        longest = max(map(len, columns[-1]), default=0)
+        cells = _own_cells(table[name], words)
+        columns.append(cells)
+        longest = max(map(len, cells), default=0)
         side = "r" if pd.api.types.is_numeric_dtype(table[name]) else "l"
-        kinds.append(side if longest <= _LONG else "p{6cm}")
-        lines = textwrap.wrap(heading_of(name), max(8, min(longest, _LONG)), break_long_words=False)
-        heads.append(Heading(rf"\shortstack[{side}]{{" + r" \\ ".join(lines) + "}", 1))
+        alignments.append(side if longest <= _LONG else "p{6cm}")
+        # a heading is broken, so that it makes its column no wider than the cells do
+        width = max(_SHORTEST, min(longest, _LONG))
+        lines = textwrap.wrap(heading_of(name), width, break_long_words=False)
+        stacked = r" \\ ".join(lines)
+        heads.append(Heading(rf"\shortstack[{side}]{{{stacked}}}", 1))
     data = dict.fromkeys(table["data"]) if "data" in table else []
-    caption = _sentences([described["caption"], f"Data: {tex('; '.join(data))}" if data else ""])
-    return _float(kinds, [heads], [list(zip(*columns, strict=True))], caption)
+    origin = f"Data: {tex('; '.join(data))}" if data else ""
+    caption = _sentences([described["caption"], origin])
+    rows = list(zip(*columns, strict=True))
+    return _float(alignments, [heads], [rows], caption)
 
 
 def heading_of(column: str) -> str:
@@ -311,16 +343,19 @@ def _own_cells(column: pd.Series, words: Mapping[str, str]) -> list[str]:
     if pd.api.types.is_bool_dtype(column):
         return ["yes" if value else "no" for value in column]
     if not pd.api.types.is_numeric_dtype(column):
-        named = {text: words.get(text, "{}") for text in map(str, column)}
-        return [
-            _pretty(plain(text) if "{}" in named[text] else named[text])
-            for text in map(str, column)
-        ]
+        return [_pretty(_worded(text, words)) for text in map(str, column)]
     least = _ROUNDING * column.abs().replace(math.inf, 0.0).max()
     whole = bool((column.dropna() % 1.0 == 0.0).all())
     return [
-        _NONE if value != value else f"${_own_number(value, least, whole)}$" for value in column
+        _NONE if math.isnan(value) else f"${_own_number(value, least, whole)}$" for value in column
     ]
+
+
+def _worded(text: str, words: Mapping[str, str]) -> str:
+    """A text in the words that ``studies.yaml`` has for it."""
+    wording = words.get(text, "{}")
+    # words with a place for a value are those of a condition's key
+    return plain(text) if "{}" in wording else wording
 
 
 def _own_number(value: float, least: float, whole: bool) -> str:
@@ -334,6 +369,7 @@ def _own_number(value: float, least: float, whole: bool) -> str:
     if whole:
         return f"{value:.0f}"
     text = f"{value:#.3g}".rstrip(".")
+    # three digits of these would be written with an exponent, which takes more room than zeros
     return f"{float(text):.0f}" if 1e3 <= abs(value) < 1e6 else _math(text)
 
 
@@ -351,25 +387,26 @@ def _grid_lines(part: PrintedPart) -> tuple[list[str], list[list[Heading]], list
         blocks.append([[*labels, *printed], [*below[1:], r"\textit{ours}", *ours]])
         if any(ends):
             blocks[-1].append([*below, *ends])
-    heads = [
-        [Heading(text if level is grid.heads[-1] else "", 1) for text in grid.corner] + [*level]
-        for level in grid.heads
-    ]
-    pretty = [[Heading(_pretty(head.text), head.span) for head in level] for level in heads]
-    return ["l"] * len(grid.corner) + ["r"] * len(grid.rows[0][1]), pretty, blocks
+    levels = []
+    for level in grid.heads:
+        # what the rows' headings tell stands beside the lowest of the columns'
+        lowest = level is grid.heads[-1]
+        corner = [Heading(_pretty(text) if lowest else "", 1) for text in grid.corner]
+        levels.append([*corner, *(Heading(_pretty(head.text), head.span) for head in level)])
+    n_columns = len(grid.rows[0][1])
+    alignments = ["l"] * len(grid.corner) + ["r"] * n_columns
+    return alignments, levels, blocks
 
 
 def _cell_lines(cell: Cell) -> tuple[str, str, str]:
     """Printed, ours with its marks, and how far ours may be off."""
     if not cell.printed:
         return _NONE, "", ""
+    printed = f"${_joined(cell.printed)}$"
     ours = f"${_joined(cell.ours)}$" if cell.ours else _NONE
     marks = ",".join(MARKS[verdict] for verdict in cell.verdicts)
-    return (
-        f"${_joined(cell.printed)}$",
-        rf"{ours}$^{{\mathrm{{{marks}}}}}$",
-        "".join(map(_bracketed, cell.ends)),
-    )
+    marked = rf"{ours}$^{{\mathrm{{{marks}}}}}$"
+    return printed, marked, "".join(map(_bracketed, cell.ends))
 
 
 def _bracketed(ends: Sequence[str]) -> str:
@@ -377,42 +414,45 @@ def _bracketed(ends: Sequence[str]) -> str:
 
 
 def _float(
-    kinds: Sequence[str], heads: Sequence[Sequence[Heading]], blocks: Sequence[Sequence[Line]], caption: str,
+    alignments: Sequence[str],
+    heads: Sequence[Sequence[Heading]],
+    blocks: Sequence[Sequence[Line]],
+    caption: str,
     again: bool = False,
-) -> str:  # fmt: skip
+) -> str:
     """A table of lines of headings and blocks of lines, with a little space below each block.
 
-    ``kinds`` are the columns' alignments; ``again`` goes on with the table before.
+    ``alignments`` are the columns'; ``again`` goes on with the table before.
     """
-    lines = [rf"\begin{{tabular}}{{@{{}}{''.join(kinds)}@{{}}}}", r"\toprule"]
+    lines = [rf"\begin{{tabular}}{{@{{}}{''.join(alignments)}@{{}}}}", r"\toprule"]
     for level in heads:
-        ends = accumulate(head.span for head in level)
-        wide = [(head.span, end) for head, end in zip(level, ends, strict=True) if head.span > 1]
-        lines.append(
-            _line(
-                rf"\multicolumn{{{span}}}{{c}}{{{text}}}" if span > 1 else text
-                for text, span in level
-            )
-        )
-        lines += [rf"\cmidrule(lr){{{end - span + 1}-{end}}}" for span, end in wide]
+        cells, rules = [], []
+        last_columns = accumulate(head.span for head in level)
+        for (text, span), last in zip(level, last_columns, strict=True):
+            if span > 1:
+                text = rf"\multicolumn{{{span}}}{{c}}{{{text}}}"
+                rules.append(rf"\cmidrule(lr){{{last - span + 1}-{last}}}")
+            cells.append(text)
+        lines += [_line(cells), *rules]
     lines.append(r"\midrule")
     for block in blocks:
         lines += [_line(line) for line in block]
         lines[-1] += "[2pt]"
     lines += [r"\bottomrule", r"\end{tabular}"]
-    kind = "table" if len(kinds) <= _NARROW else "table*"
+    environment = "table" if len(alignments) <= _NARROW else "table*"
     style = r"\centering\footnotesize\setlength{\tabcolsep}{3pt}\setlength{\belowcaptionskip}{4pt}"
+    # the second half of a table has the first one's number
     number = [r"\addtocounter{table}{-1}"] if again else []
-    around = [
-        rf"\begin{{{kind}}}",
+    whole = [
+        rf"\begin{{{environment}}}",
         style,
         *number,
         rf"\caption{{{caption}}}",
         *lines,
-        rf"\end{{{kind}}}",
+        rf"\end{{{environment}}}",
         "",
     ]
-    return "\n".join(around)
+    return "\n".join(whole)
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -443,20 +483,20 @@ def _pretty(text: str) -> str:
     """
     indexed = re.sub(r"([A-Za-zμη]+)\\_([A-Za-z0-9]+)([⁻⁺]?)", _indexed, tex(text))
     power = r"\\textasciicircum\{\}([A-Za-z0-9]|\([A-Za-z0-9+-]+\))"
-    raised = re.sub(power, lambda found: f"$^{{{found[1].strip('()')}}}$", indexed)
+    raised = re.sub(power, lambda match: f"$^{{{match[1].strip('()')}}}$", indexed)
     for sign, name in _GREEK.items():
         raised = raised.replace(sign, f"${name}$")
     return _raise(raised)
 
 
-def _indexed(found: re.Match[str]) -> str:
-    base, index, sign = found.groups()
+def _indexed(match: re.Match[str]) -> str:
+    base, index, sign = match.groups()
     top = f"^{{{sign.translate(_RAISED)}}}" if sign else ""
     return f"${_GREEK.get(base, base)}_{{\\mathrm{{{index}}}}}{top}$"
 
 
 def _raise(text: str) -> str:
-    return re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+", lambda found: f"$^{{{found[0].translate(_RAISED)}}}$", text)
+    return re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+", lambda match: f"$^{{{match[0].translate(_RAISED)}}}$", text)
 
 
 def _sentences(texts: Sequence[str]) -> str:

@@ -1,5 +1,4 @@
-"""The verdicts on printed numbers and statements, what they mean, and the rules that they follow
-from.
+"""The verdicts on printed numbers and statements, what they mean, and the rules behind them.
 
 A printed number counts as reproduced only where ours was made without it and the same check would
 have refused wrong answers. A verdict that a fifth more or less of its own threshold changes is
@@ -74,9 +73,7 @@ class Lack(NamedTuple):
 
 
 def agrees(value: float, published: float, tolerance: float) -> bool:
-    """Whether a number is within the tolerance; the last digit of a difference of rounded numbers
-    doesn't decide.
-    """
+    """Whether a number is within the tolerance; a last digit of rounded numbers doesn't decide."""
     return bool(abs(value - published) <= tolerance * (1.0 + 1e-9))
 
 
@@ -127,13 +124,17 @@ def judge_statement(
         return UNINFORMATIVE
     by_rule = [answer for name, answer in wrong.items() if name != COUNTEREXAMPLE]
     if not holds:
+        # what was tuned to print can't refute it
         if basis == FITTED:
-            return UNINFORMATIVE  # what was tuned to print can't refute it
+            return UNINFORMATIVE
         # on a twin, the opposite must look otherwise; a simulation of what the paper describes is
         # what it says
         blind = origin in (TWIN, TWIN_OF_PRINT) and not any(by_rule)
-        return UNINFORMATIVE if blind else PRINT_INCONSISTENT if basis == PRINT else DIFFERS
+        if blind:
+            return UNINFORMATIVE
+        return PRINT_INCONSISTENT if basis == PRINT else DIFFERS
     if basis in _WITHIN:
         return _WITHIN[basis]
+    # two wrong answers at least, one of them by a rule: its author could choose one that is refused
     could_fail = len(wrong) > 1 and bool(by_rule) and not any(wrong.values())
     return REPRODUCED if could_fail else UNINFORMATIVE

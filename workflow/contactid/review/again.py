@@ -1,6 +1,4 @@
-"""Make parts of a run again, and say how they compare: report, figures, typeset tables, and a
-sample of numbers.
-"""
+"""Make parts of a run again, and compare: report, figures, typeset tables, a sample of numbers."""
 
 from __future__ import annotations
 
@@ -34,6 +32,8 @@ from contactid.run.records import JobRecord
 # ways to make again what differs where the run's own arithmetic can't be kept, beside this
 # machine's own
 _OTHER_KERNELS = 2
+# characters of where a difference is, so that a row stays on a line
+_LONGEST_PLACE = 100
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,7 @@ class Choice:
 
 
 def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choice) -> int:
-    """Make the report, all figures and tables and a sample of the numbers again, print how they
-    compare.
+    """Make report, figures, tables and a sample of the numbers again; print how they compare.
 
     Returns how many files differ.
 
@@ -78,10 +77,10 @@ def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choi
         folder = Path(temporary).resolve()
         code = folder / "code"
         lay_out(bundle, run, root, commit, code)
-        of_run = {
+        sizes = {
             name: size for name, size in bundle.sizes.items() if name.startswith(f"{results}/")
         }
-        jobs = records(code, results, of_run)
+        jobs = records(code, results, sizes)
         choices = candidates(code, results, jobs, choice.longest)
         paths = draw(choices, choice.number, choice.seed)
         if not paths:
@@ -91,45 +90,43 @@ def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choi
         print(plain(arithmetic), flush=True)
         page = make_report(place, run, arithmetic.variables)
         report = compare("report.html", bundle.read(f"{results}/report.html"), page)
-        print(
-            plain(
-                f"Report: set again from the bundle's files, {report.verdict(0.0)}. {report.where}"
-            ),
-            flush=True,
-        )
+        # no machine rounds in it: it has to be the same
+        verdict = report.verdict(0.0)
+        line = f"Report: set again from the bundle's files, {verdict}. {report.where}"
+        print(plain(line), flush=True)
         sample = sorted({choices.maker[path] for path in paths}, key=lambda job: job.outputs)
         shown = showing(code, jobs)
         _tell_sample(choices, paths, sample, choice.seed)
-        targets = [*paths, *(name for job in shown for name in job.outputs if name in of_run)]
-        compared = _compared(
-            place, targets, [*sample, *shown], of_run, arithmetic, choice.tolerance
-        )
-    return (report.verdict(0.0) == DIFFERS) + _tell(
-        compared, results, paths, shown, choice.tolerance
-    )
+        drawings = [name for job in shown for name in job.outputs if name in sizes]
+        targets, remade = [*paths, *drawings], [*sample, *shown]
+        compared = _compared(place, targets, remade, sizes, arithmetic, choice.tolerance)
+    n_differing = _tell(compared, results, paths, shown, choice.tolerance)
+    return n_differing + (verdict == DIFFERS)
 
 
-def _nothing(found: Candidates, longest: float) -> ContactIdError:
+def _nothing(choices: Candidates, longest: float) -> ContactIdError:
     """That nothing can be made again, and why."""
-    reasons = "; ".join(f"{number} files {reason}" for reason, number in found.left_out.items())
-    slow = any(reason.startswith("by a job") for reason in found.left_out)
+    reasons = "; ".join(f"{number} files {reason}" for reason, number in choices.left_out.items())
+    problem = f"nothing in the bundle can be recomputed: {reasons or 'it has no tables or fits'}"
+    if any(reason.startswith("by a job") for reason in choices.left_out):
+        return ContactIdError(problem, f"Allow jobs of more than {longest:g} s with --longest")
     return ContactIdError(
-        f"nothing in the bundle can be recomputed: {reasons or 'it has no tables or fits'}",
-        f"Allow jobs of more than {longest:g} s with --longest"
-        if slow
-        else "Ask for a bundle that was made where the run was, with Snakemake's records of its jobs (.snakemake)",
+        problem,
+        "Ask for a bundle that was made where the run was, with Snakemake's records of its jobs "
+        "(.snakemake)",
     )
 
 
 def _tell_sample(
-    found: Candidates, paths: Sequence[str], jobs: Sequence[JobRecord], seed: int
+    choices: Candidates, paths: Sequence[str], jobs: Sequence[JobRecord], seed: int
 ) -> None:
-    total = sum(len(of_study) for of_study in found.by_study.values())
+    total = sum(len(of_study) for of_study in choices.by_study.values())
+    seconds = sum(job.seconds for job in jobs)
     print(
         f"Sample: {len(paths)} of {total} files (seed {seed}), made again by {len(jobs)} jobs "
-        f"({sum(job.seconds for job in jobs):.0f} s when the run was made)."
+        f"({seconds:.0f} s when the run was made)."
     )
-    for reason, number in found.left_out.items():
+    for reason, number in choices.left_out.items():
         print(plain(f"  not drawn from: {number} {reason}"))
 
 
@@ -149,13 +146,11 @@ def _compared(
     published = take_away(place.code, names, jobs)
     recompute(place, targets, jobs, arithmetic.variables)
     versions = [_contents(place.code, published)]
-    timed = {
-        name
-        for name in published
-        if Path(name).suffix[1:] in KINDS and _shows_new_times(place.code, name, published)
-    }
+    # a picture of times that were measured again is another one
+    timed = {name for name in published if _shows_new_times(place.code, name, published)}
     compared = _all_compared(published, versions, timed)
-    if arithmetic.other and any(one.verdict(tolerance) == DIFFERS for one in compared.values()):
+    differs = any(difference.verdict(tolerance) == DIFFERS for difference in compared.values())
+    if arithmetic.other and differs:
         for variables in other_kernels(arithmetic, place.environment, _OTHER_KERNELS):
             take_away(place.code, names, jobs)
             recompute(place, targets, jobs, variables)
@@ -195,27 +190,24 @@ def _tell(
 ) -> int:
     """Print a row for each file of the sample, and for what differs of the others; how many differ."""
     drawings = {name for job in shown for name in job.outputs}
-    rows, differing = [], 0
-    for name, one in compared.items():
-        verdict = one.verdict(tolerance)
-        differing += verdict == DIFFERS
+    verdicts = {name: difference.verdict(tolerance) for name, difference in compared.items()}
+    rows = []
+    for name, difference in compared.items():
+        verdict = verdicts[name]
         if name not in drawings or verdict in (DIFFERS, UNDETERMINED):
             short = name.removeprefix(f"{results}/") + (" *" if name in paths else "")
-            rows.append(
-                [short, str(one.numbers), f"{one.largest:.1g}", verdict, plain(one.where)[:100]]
-            )
+            where = plain(difference.where)[:_LONGEST_PLACE]
+            numbers, largest = str(difference.numbers), f"{difference.largest:.1g}"
+            rows.append([short, numbers, largest, verdict, where])
     print(text_table(["file (* drawn)", "numbers", "largest difference", "verdict", "where"], rows))
-    print(
-        f"Figures and typeset tables: {len(drawings & set(compared))} files were made again from their data."
-    )
-    undetermined = [
-        name for name, one in compared.items() if one.verdict(tolerance) == UNDETERMINED
-    ]
-    if undetermined:
+    n_drawings = len(drawings & set(compared))
+    print(f"Figures and typeset tables: {n_drawings} files were made again from their data.")
+    n_undetermined = list(verdicts.values()).count(UNDETERMINED)
+    if n_undetermined:
         print(
-            f"{len(undetermined)} files hold numbers on which this machine's own kernels don't agree."
+            f"{n_undetermined} files hold numbers on which this machine's own kernels don't agree."
         )
-    print(
-        f"{len(compared) - differing} of {len(compared)} files agree within {tolerance:g} (relative)."
-    )
-    return differing
+    n_differing = list(verdicts.values()).count(DIFFERS)
+    n_agreeing = len(compared) - n_differing
+    print(f"{n_agreeing} of {len(compared)} files agree within {tolerance:g} (relative).")
+    return n_differing

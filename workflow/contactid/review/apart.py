@@ -47,8 +47,11 @@ _QUANTITIES = ("study", "artefact", "quantity", "parameter", "unit")
 #: How much further than this machine's own results by several kernels are from each other a number
 #: may be that these don't agree on: three results say little of how far a fourth one is.
 _SPREAD = 10.0
+# bytes by which a small file may be larger than four times ours: one that is larger still is no
+# version of ours, and isn't worth the memory that parsing it takes
 _PIECE = 1 << 16
-_NAMED = 5  # columns
+# columns that a line names
+_NAMED = 5
 _ONCE = re.compile(b"%b.*?%b" % tuple(mark.encode() for mark in ONCE), re.DOTALL)
 _PART = re.compile(rb'<script type="application/octet-stream" id="part-([^"]*)">([^<]*)</script>')
 _SEPARATORS = {"tex": " & ", "md": " | "}
@@ -74,9 +77,7 @@ class Column:
     spread: float = 0.0
 
     def is_undetermined(self, tolerance: float) -> bool:
-        """Whether this machine doesn't agree with itself on these numbers, and is about as far from
-        the others.
-        """
+        """Whether this machine is about as far from itself on these numbers as from the others."""
         return self.spread > tolerance and self.largest <= _SPREAD * self.spread
 
 
@@ -112,10 +113,12 @@ class Difference:
         """``identical``, ``agrees`` (within the tolerance), ``undetermined`` or ``differs``."""
         if self.identical:
             return IDENTICAL
+        # not "above": a distance that is no number is far
         far = [column for column in self.columns if not column.largest <= tolerance]
         if not far:
             return AGREES
-        return UNDETERMINED if all(column.is_undetermined(tolerance) for column in far) else DIFFERS
+        undetermined = all(column.is_undetermined(tolerance) for column in far)
+        return UNDETERMINED if undetermined else DIFFERS
 
 
 def other_than(where: str) -> Difference:
@@ -130,10 +133,12 @@ def compare(name: str, published: bytes, *again: bytes) -> Difference:
     a table, text, JSON, netCDF nor a picture is the same or not.
     """
     kind = name.rpartition(".")[2]
+    # a table is read all the same: how many numbers it has is told, and in how many ways they agree
     if published in again and (kind in pictures.KINDS or kind not in _READ):
         return Difference(identical=True)
     if kind not in _READ or len(published) > 4 * len(again[0]) + _PIECE:
         return other_than(_sizes(published, again[0]))
+    # what libraries raise of files that somebody may have tampered with
     try:
         versions = [_parts(name, content, again[0]) for content in (published, *again)]
     except (ValueError, OSError, EOFError, KeyError, RuntimeError, TypeError) as error:
@@ -162,9 +167,7 @@ def _is_timed(key: str) -> bool:
 
 
 def _parts(name: str, content: bytes, ours: bytes) -> dict[str, np.ndarray]:
-    """A file's values by column, key or variable, in its order; no picture may be larger than ours
-    is.
-    """
+    """A file's values by column, key or variable, in its order; pictures no larger than ours."""
     match name.rpartition(".")[2]:
         case "svg" | "pdf" as kind:
             return _gathered(pictures.strokes(content, kind))
@@ -193,7 +196,8 @@ def _columns(content: bytes) -> dict[str, np.ndarray]:
     # as text first: what isn't a number has to be the same letter by letter
     table = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
     if "quantity" in table and "value" in table:
-        table.loc[[is_time("value", row) for row in table.to_dict("records")], "value"] = ""
+        timed = [is_time("value", row) for row in table.to_dict("records")]
+        table.loc[timed, "value"] = ""
     return {str(column): table[column].to_numpy(dtype=object) for column in table.columns}
 
 
@@ -203,12 +207,11 @@ def _without_the_run(name: str, content: Any) -> Any:
         case "provenance.json":
             return {key: value for key, value in content.items() if key not in OF_ONE_RUN}
         case "ro-crate-metadata.json":
-            return {
-                entity["@id"]: {
-                    key: value for key, value in entity.items() if key not in OF_ONE_CRATE
-                }
-                for entity in content["@graph"]
-            }
+            entities = {}
+            for entity in content["@graph"]:
+                shared = {key: entity[key] for key in entity if key not in OF_ONE_CRATE}
+                entities[entity["@id"]] = shared
+            return entities
     return content
 
 
@@ -217,6 +220,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         for key in value:
             yield from _leaves(value[key], f"{path}.{key}" if path else str(key))
     elif isinstance(value, list):
+        # without it, [[1], [2, 3]] and [[1, 2], [3]] were the same
         yield f"{path}[]", f"{len(value)} items"
         for inner in value:
             yield from _leaves(inner, path)
@@ -227,23 +231,17 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 def _variables(content: bytes) -> dict[str, np.ndarray]:
     _refuse_links(content)
     with xr.open_dataset(io.BytesIO(content), engine="h5netcdf", decode_cf=False) as data:
-        values = {
-            str(name): np.asarray(variable.to_numpy()) for name, variable in data.variables.items()
-        }
-        attributes = {
-            "": data.attrs,
-            **{f"{name}.": variable.attrs for name, variable in data.variables.items()},
-        }
-    attributes_of_all = (
-        (f"{owner}{key}", value)
-        for owner, of_owner in attributes.items()
-        for key, value in of_owner.items()
-    )
-    return values | _gathered(
+        values = {}
+        attributes: dict[str, Any] = {str(key): value for key, value in data.attrs.items()}
+        for name, variable in data.variables.items():
+            values[str(name)] = np.asarray(variable.to_numpy())
+            attributes |= {f"{name}.{key}": value for key, value in variable.attrs.items()}
+    leaves = [
         leaf
-        for key, value in attributes_of_all
+        for key, value in attributes.items()
         for leaf in _leaves(_attribute(value), f"attribute {key}")
-    )
+    ]
+    return values | _gathered(leaves)
 
 
 def _attribute(value: Any) -> Any:
@@ -257,35 +255,34 @@ def _attribute(value: Any) -> Any:
 
 
 def _refuse_links(content: bytes) -> None:
-    """A published netCDF file may neither lead to other files nor claim more numbers than one that
-    is written whole.
-    """
+    """Refuse a published netCDF file that leads to others, or claims more numbers than fit."""
 
-    def visit(_: object, found: object) -> None:
-        if isinstance(found, h5py.Dataset):
-            if found.is_virtual or found.external:
+    def visit(_: object, entry: object) -> None:
+        if isinstance(entry, h5py.Dataset):
+            if entry.is_virtual or entry.external:
                 raise ValueError("data outside the file")
-            if found.size and found.size * found.dtype.itemsize > MOST_READ:
+            if entry.size and entry.size * entry.dtype.itemsize > MOST_READ:
                 raise ValueError("more data than fits")
 
     with h5py.File(io.BytesIO(content)) as file:
-        if any(not isinstance(file.get(name, getlink=True), h5py.HardLink) for name in file):
+        links = (file.get(name, getlink=True) for name in file)
+        if not all(isinstance(link, h5py.HardLink) for link in links):
             raise ValueError("links to other data")
         file.visititems(visit)
 
 
 def _cells(text: str, separator: str) -> Iterator[tuple[str, str]]:
-    """A text's lines, and its tables' cells by their headings, without times and without spaces
-    that align them.
-    """
+    """A text's lines, and tables' cells by their headings, without times and spaces that align."""
     heading: list[str] = []
     for line in text.splitlines():
         cells = [cell.strip("|\\ ") for cell in line.split(separator)]
         if len(cells) == 1:
+            # anything but a rule ends a table
             if line.strip() != "\\hline":
                 heading = []
             yield "text", line
             continue
+        # a row keeps its place among the lines
         yield "text", ""
         heading = heading or [cell.replace("\\", "") for cell in cells]
         for number, (name, cell) in enumerate(zip(heading, cells, strict=False), 1):
@@ -296,20 +293,20 @@ def _cells(text: str, separator: str) -> Iterator[tuple[str, str]]:
 def _page(content: bytes) -> Iterator[tuple[str, str]]:
     """A page's lines and those of its compressed parts, without what is one run's own."""
     text = _ONCE.sub(b"", content)
-    parts = {
-        f"part {name.decode()}": gzip.decompress(base64.b64decode(part))
-        for name, part in _PART.findall(text)
-    }
-    for name, part in {"page": _PART.sub(b"", text), **parts}.items():
-        yield from ((name, line) for line in _ONCE.sub(b"", part).decode().splitlines())
+    parts = {"page": _PART.sub(b"", text)}
+    for name, part in _PART.findall(text):
+        parts[f"part {name.decode()}"] = gzip.decompress(base64.b64decode(part))
+    for name, part in parts.items():
+        for line in _ONCE.sub(b"", part).decode().splitlines():
+            yield name, line
 
 
 def _quantities(columns: Mapping[str, np.ndarray]) -> np.ndarray | None:
     """The number of each row's quantity, in a table that has several below each other."""
-    naming = [columns[name] for name in _QUANTITIES if name in columns]
-    if not naming:
+    key_columns = [columns[name] for name in _QUANTITIES if name in columns]
+    if not key_columns:
         return None
-    labels = ["\0".join(row) for row in zip(*naming, strict=True)]
+    labels = ["\0".join(row) for row in zip(*key_columns, strict=True)]
     return np.unique(labels, return_inverse=True)[1]
 
 
@@ -320,24 +317,22 @@ def _apart(
     if not shaped:
         return Column(0, np.inf, f"{key}: {old.shape} became {versions[0].shape}")
     floor = _floor(key, _numbers(old), quantities)
-    each = np.array([_distance(old, new, floor) for new in shaped])
-    nearest = each.min(axis=0)
-    spread = max(
-        (float(_distance(shaped[0], new, floor).max(initial=0.0)) for new in shaped[1:]),
-        default=0.0,
-    )
-    counted = int((~np.isnan(_numbers(old))).sum())
+    # of the ways that it was made again, the one whose number is nearest
+    nearest = np.array([_distance(old, new, floor) for new in shaped]).min(axis=0)
+    spreads = [_distance(shaped[0], new, floor).max(initial=0.0) for new in shaped[1:]]
+    spread = float(max(spreads, default=0.0))
+    n_numbers = int((~np.isnan(_numbers(old))).sum())
     if not nearest.max(initial=0.0) > 0.0:
-        return Column(counted, 0.0, spread=spread)
+        return Column(n_numbers, 0.0, spread=spread)
     worst = np.unravel_index(int(np.argmax(nearest)), nearest.shape)
-    return Column(
-        counted, float(nearest[worst]), f"{key}: {old[worst]!s} became {shaped[0][worst]!s}", spread
-    )
+    where = f"{key}: {old[worst]!s} became {shaped[0][worst]!s}"
+    return Column(n_numbers, float(nearest[worst]), where, spread)
 
 
 def _floor(key: str, published: np.ndarray, quantities: np.ndarray | None) -> np.ndarray:
     """What rounding alone makes of each number."""
-    named = next((floor for name, floor in FLOORS if name.search(key)), 0.0)
+    floor_by_name = next((floor for name, floor in FLOORS if name.search(key)), 0.0)
+    # of a column's largest number: sums that cancel leave a share of what was added
     finite = np.where(np.isfinite(published), np.abs(published), 0.0)
     if quantities is not None and quantities.shape == published.shape:
         largest = np.zeros(quantities.max(initial=0) + 1)
@@ -345,26 +340,24 @@ def _floor(key: str, published: np.ndarray, quantities: np.ndarray | None) -> np
         largest = largest[quantities]
     else:
         largest = np.full(published.shape, finite.max(initial=0.0))
-    return np.maximum(named, ROUNDING * np.maximum(largest, 1.0))
+    return np.maximum(floor_by_name, ROUNDING * np.maximum(largest, 1.0))
 
 
 def _distance(old: np.ndarray, new: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    """How far each value is from the other, relative; infinite for other words and for what isn't
-    finite in one.
-    """
+    """How far values are from the others, relative; infinite for other words or one infinity."""
     a, b = _numbers(old), _numbers(new)
-    words = np.isnan(a) | np.isnan(b)  # words, empty cells, NaN: equal or not
+    # words, empty cells, NaN: equal or not
+    is_word = np.isnan(a) | np.isnan(b)
     with np.errstate(invalid="ignore"):
         difference = np.abs(a - b)
         equal = (a == b) | (difference <= floor)
-        distance = np.where(
-            equal, 0.0, difference / np.where(equal, 1.0, np.maximum(np.abs(a), np.abs(b)))
-        )
-    distance = np.where(np.isnan(distance), np.inf, distance)  # one of two infinities
-    distance[words] = [
-        0.0 if str(was) == str(now) else np.inf
-        for was, now in zip(old[words], new[words], strict=True)
-    ]
+        # one in place of two zeros, which are equal
+        size = np.where(equal, 1.0, np.maximum(np.abs(a), np.abs(b)))
+        distance = np.where(equal, 0.0, difference / size)
+    # one of two is infinite, or both are, with other signs
+    distance = np.where(np.isnan(distance), np.inf, distance)
+    pairs = zip(old[is_word], new[is_word], strict=True)
+    distance[is_word] = [0.0 if str(before) == str(now) else np.inf for before, now in pairs]
     return distance
 
 
@@ -376,6 +369,7 @@ def _numbers(values: np.ndarray) -> np.ndarray:
 
 
 def _number(value: Any) -> float:
+    # a truth value is a word: one that changed is no rounding
     if value is None or isinstance(value, bool):
         return float("nan")
     try:

@@ -1,5 +1,4 @@
-"""What decides how numbers are rounded: the code that the libraries choose for a processor; another
-one, emulated.
+"""What decides how numbers are rounded: the code that libraries choose for a processor.
 
 Compiled libraries bring several versions of their functions and take the fastest that the processor
 has. They add in another order, or round once where others round twice, so the last digits of a
@@ -73,6 +72,7 @@ def _blas_kernels() -> str | None:
 
 
 def _values_of_libm() -> str:
+    # so many that two versions of a function, which differ in rare last digits, differ at some
     angles = [0.1 * number for number in range(1, 2000)]
     values = [
         function(angle)
@@ -84,8 +84,7 @@ def _values_of_libm() -> str:
 
 
 def of_an_older_processor() -> dict[str, str]:
-    """Environment variables that have a process choose what it would on an x86-64 processor without
-    AVX and FMA.
+    """Environment variables by which a process chooses as on an x86-64 without AVX and FMA.
 
     Each library is told by its own variable, by names of its own version: a name that it doesn't
     know it ignores.
@@ -99,7 +98,8 @@ def of_an_older_processor() -> dict[str, str]:
         )
     return {
         "NUMBA_CPU_NAME": "x86-64",
-        "NUMBA_CPU_FEATURES": "",  # without it numba adds this processor's own
+        # without it numba adds this processor's own
+        "NUMBA_CPU_FEATURES": "",
         "OPENBLAS_CORETYPE": "Nehalem",
         "NPY_DISABLE_CPU_FEATURES": _dispatched_by_numpy(),
         "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-AVX512F",

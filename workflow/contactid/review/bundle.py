@@ -1,5 +1,4 @@
-"""``python -m contactid.review.bundle --run default``: a finished run as one archive (``make
-bundle``).
+"""A finished run as one archive (``make bundle``).
 
 In it are the run's results, the code, Snakemake's records of the jobs, and a list of all files with
 their SHA-256 sums in the format of ``sha256sum``. Data that others published stay out unless their
@@ -32,7 +31,10 @@ from contactid.run.records import FOLDER, path_of_record
 from contactid.run.story import refuse_changed
 from contactid.sources.lockfile import digest, visible_files
 
+# the first moment that a zip file can name: equal files give an equal archive, whenever it is made
 _MOMENT = (1980, 1, 1, 0, 0, 0)
+# of a zip file's entry: made on Unix, so that its permissions count
+_UNIX = 3
 # SPDX names, in lower case, of licences under which changed data may be passed on under another one
 _FREE_LICENCES = {"cc0-1.0", "cc-by-4.0", "bsd-2-clause", "bsd-3-clause", "mit", "apache-2.0"}
 _CREATIVE_COMMONS = re.compile(
@@ -67,13 +69,13 @@ def write_zip(path: str | Path, files: Mapping[str, Path | bytes]) -> None:
         for name in sorted(files):
             source = files[name]
             entry = zipfile.ZipInfo(name, _MOMENT)
-            entry.create_system = 3
+            entry.create_system = _UNIX
             entry.compress_type = zipfile.ZIP_DEFLATED
+            # of a file's permissions that one alone, which doesn't depend on who made the archive
             executable = isinstance(source, Path) and os.access(source, os.X_OK)
             entry.external_attr = (stat.S_IFREG | (0o755 if executable else 0o644)) << 16
-            archive.writestr(
-                entry, source.read_bytes() if isinstance(source, Path) else source, compresslevel=9
-            )
+            content = source.read_bytes() if isinstance(source, Path) else source
+            archive.writestr(entry, content, compresslevel=9)
 
 
 def code_files(root: Path) -> dict[str, Path]:
@@ -90,8 +92,9 @@ def is_free(licence: str) -> bool:
     its text's address.
     """
     text = licence.strip().lower().rstrip("/")
-    if found := _CREATIVE_COMMONS.search(text):
-        text = f"{'cc0' if found[1] == 'zero' else f'cc-{found[1]}'}-{found[2]}"
+    if address := _CREATIVE_COMMONS.search(text):
+        kind, version = address.groups()
+        text = f"cc0-{version}" if kind == "zero" else f"cc-{kind}-{version}"
     name = "-".join(text.rpartition("/")[2].split())
     return ("cc0-1.0" if name == "cc0" else name) in _FREE_LICENCES
 
@@ -100,20 +103,22 @@ def result_files(
     root: Path, results: str, record: Mapping[str, Any]
 ) -> tuple[dict[str, Path], list[str]]:
     """Files of ``results/<run>`` by path, and the datasets of which no data are among them."""
-    free = {
-        entry["name"] for entry in record["data"] if entry["synthetic"] or is_free(entry["licence"])
-    }
-    closed = {entry["name"] for entry in record["data"]} - free
-    # files as they were published or given are told by name and checksum only
-    as_given = {
-        entry["name"] for entry in record["data"] if entry["kind"] not in ("embedded", "generated")
-    }
+    closed, as_given = set(), set()
+    for entry in record["data"]:
+        if not (entry["synthetic"] or is_free(entry["licence"])):
+            closed.add(entry["name"])
+        # files as they were published or given are told by name and checksum only
+        if entry["kind"] not in ("embedded", "generated"):
+            as_given.add(entry["name"])
     files = {}
     for path in visible_files(root / results):
         parts = path.relative_to(root / results).parts
+        # data/<dataset>/raw/... and data/<dataset>/<what was made of it>
         if parts[0] == "data" and len(parts) > 2:
-            raw = parts[1] in as_given and parts[2] == "raw"
-            if raw or (parts[1] in closed and parts[-1] not in _EVERY_DATASET):
+            dataset = parts[1]
+            is_raw = dataset in as_given and parts[2] == "raw"
+            is_closed = dataset in closed and parts[-1] not in _EVERY_DATASET
+            if is_raw or is_closed:
                 continue
         files[path.relative_to(root).as_posix()] = path
     return files, sorted(as_given | closed)
@@ -148,10 +153,8 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
             f"{results} has no {FILE_NAME}, so it is no finished run", f"Finish the run {run} first"
         )
     refuse_changed(root / results)
-    record, crate = (
-        read_json(root / results / "provenance.json"),
-        read_json(root / results / FILE_NAME),
-    )
+    record = read_json(root / results / "provenance.json")
+    crate = read_json(root / results / FILE_NAME)
     code = describe_code(root)
     if code["git_commit"] is None:
         raise ContactIdError(
@@ -167,10 +170,11 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
                 f"{results} was recorded with changes that weren't committed",
                 f"Delete {results}/provenance.json and run it again, or give FORCE=1",
             )
-        if _left_to_do(root, f"{results}/crate/configuration.yaml"):
+        if _is_unfinished(root, f"{results}/crate/configuration.yaml"):
             raise ContactIdError(f"{results} is unfinished or older than the code", remedy)
-    found, left_out = result_files(root, results, record)
-    files: dict[str, Path | bytes] = {**code_files(root), **found, **job_files(root, found)}
+    own_files, left_out = result_files(root, results, record)
+    jobs = job_files(root, own_files)
+    files: dict[str, Path | bytes] = {**code_files(root), **own_files, **jobs}
     files["README.txt"] = _README.format(
         run=run,
         commit=code["git_commit"],
@@ -178,17 +182,14 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
         manifest=NAME,
         left_out=", ".join(left_out) or "nothing",
     ).encode()
+    listed = (f"{results}/{name}" for name in _results_of(crate))
     described = describe(
         root,
         {**record, "git_commit": code["git_commit"]},
         read_citation(root / "CITATION.cff"),
         workflow="Snakefile",
         configuration=f"{results}/crate/configuration.yaml",
-        results=[
-            name
-            for name in (f"{results}/{listed}" for listed in _results_of(crate))
-            if name in files
-        ],
+        results=[name for name in listed if name in files],
         folders={**_FOLDERS, results: "Everything that the run made"},
     )
     files[FILE_NAME] = (json.dumps(described, indent=2) + "\n").encode()
@@ -197,25 +198,16 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
         for name, content in files.items()
     }
     files[NAME] = write_manifest(sums).encode()
-    path = (
-        into or root
-    ) / f"contactid-{run}-{code['git_commit'][:8]}{'-dirty' if code['git_dirty'] else ''}.zip"
+    dirty = "-dirty" if code["git_dirty"] else ""
+    path = (into or root) / f"contactid-{run}-{code['git_commit'][:8]}{dirty}.zip"
     write_zip(path, files)
     return path
 
 
-def _left_to_do(root: Path, configuration: str) -> bool:
+def _is_unfinished(root: Path, configuration: str) -> bool:
     """Whether Snakemake would still run a job."""
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--dry-run",
-        "--quiet",
-        "host",
-        "--configfile",
-        configuration,
-    ]
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "host"]
+    command += ["--configfile", configuration]
     environment = {**os.environ, "PYTHONPATH": str(root / "workflow")}
     run = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
     if run.returncode:
@@ -229,10 +221,11 @@ def _left_to_do(root: Path, configuration: str) -> bool:
 
 def _results_of(crate: Mapping[str, Any]) -> list[str]:
     """Files that the run's own description lists as its results."""
-    results: list[dict[str, str]] | dict[str, str] = next(
-        entity.get("result", []) for entity in crate["@graph"] if entity["@type"] == "CreateAction"
-    )
-    return [entry["@id"] for entry in (results if isinstance(results, list) else [results])]
+    action = next(entity for entity in crate["@graph"] if entity["@type"] == "CreateAction")
+    results = action.get("result", [])
+    # JSON-LD writes a list of one as the one
+    entries = results if isinstance(results, list) else [results]
+    return [entry["@id"] for entry in entries]
 
 
 @told_plainly()
@@ -249,9 +242,8 @@ def main(arguments: list[str] | None = None) -> None:
     )
     chosen = parser.parse_args(arguments)
     path = assemble(_ROOT, chosen.run, force=chosen.force)
-    print(
-        f"{path.name}: {path.stat().st_size / 1e6:.1f} MB. To check it: make verify BUNDLE={path.name}"
-    )
+    megabytes = path.stat().st_size / 1e6
+    print(f"{path.name}: {megabytes:.1f} MB. To check it: make verify BUNDLE={path.name}")
     with opened(path) as bundle:
         without = unrecorded(bundle.sizes, results_in(bundle, f"results/{chosen.run}"))
     if without:

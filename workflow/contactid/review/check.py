@@ -1,5 +1,4 @@
-"""Hold a run's verdicts and numbers against the accepted ones: ``make check``; accept them: ``make
-baseline``.
+"""Hold a run's verdicts and numbers against the accepted ones (``make check``), or accept them.
 
 ``make check`` writes nothing. It fails where
 
@@ -73,7 +72,8 @@ _KINDS = {
     "other": ("Changed, neither worse nor better", ""),
     "new": ("Not among the accepted verdicts (make baseline adds them)", ""),
 }  # fmt: skip
-_SHOWN = 40  # rows of a kind of change
+# rows of a kind of change: what one cause changes is often a whole table
+_SHOWN = 40
 # a row that is gone is worse than one that differs; from differs to a row that lacks something and
 # back is neither
 _WORTH = {
@@ -83,8 +83,9 @@ _WORTH = {
 # packages that compute
 _PACKAGES = ("casadi", "llvmlite", "numba", "numpy", "pandas", "pin", "pyomo", "scipy", "xarray")
 _TEXTS = (
-    *KEY, "unit", "basis", "origin", "data", "wrong_answers", "rejects", "moved", "cases", "repeats", "note", "where",
-)  # fmt: skip
+    *(*KEY, "unit", "basis", "origin", "data", "wrong_answers", "rejects", "moved", "cases"),
+    *("repeats", "note", "where"),
+)
 
 
 class Part(NamedTuple):
@@ -111,6 +112,7 @@ def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.D
     missing = [name for name in columns if name not in table]
     if missing:
         raise ContactIdError(f"{path} lacks the columns {', '.join(missing)}", remedy)
+    # a column without any text is read as numbers
     for name in table.columns.intersection(list(_TEXTS)):
         table[name] = table[name].astype(object).where(table[name].notna(), "").astype(str)
     unknown = sorted(set(table["verdict"].astype(str)) - set(VERDICTS))
@@ -148,21 +150,21 @@ def compare_verdicts(
     """
     rows = beside(checks, accepted)
     compared, same = rows["verdict_was"].notna(), rows["verdict_was"] == rows["verdict"]
-    lost = loss_of_worth(rows)
+    loss = loss_of_worth(rows)
     drifted = compared & moved(rows)
     # a fifth of a tolerance lies between a verdict and its opposite, and the undecided between them
     # has two edges
     at_edge = rows["verdict"].isin((DIFFERS, PRINT_INCONSISTENT, UNINFORMATIVE)) & ~drifted
-    edge = (lost > 0) & at_edge & elsewhere
-    judged = comparable(rows) & (rows["verdict"] != ABSENT)
-    held = compared & judged & ~rows["verdict_was"].isin(LACKS)
+    edge = (loss > 0) & at_edge & elsewhere
+    comparable_now = comparable(rows) & (rows["verdict"] != ABSENT)
+    comparable_twice = compared & comparable_now & ~rows["verdict_was"].isin(LACKS)
     return {
-        "worse": rows[compared & (lost > 0) & ~edge],
+        "worse": rows[compared & (loss > 0) & ~edge],
         "edge": rows[edge],
-        "weaker": rows[held & _asks_less(rows)],
+        "weaker": rows[comparable_twice & _asks_less(rows)],
         "drift": rows[same & drifted],
-        "better": rows[compared & (lost < 0)],
-        "other": rows[compared & ~same & (lost == 0)],
+        "better": rows[compared & (loss < 0)],
+        "other": rows[compared & ~same & (loss == 0)],
         "new": rows[~compared],
     }
 
@@ -177,11 +179,8 @@ def beside(checks: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
     before = before.rename(columns={name: f"{name}_was" for name in ACCEPTED_COLUMNS[len(KEY) :]})
     both = checks.merge(before, on=list(KEY), how="left")
     gone = before.merge(checks[list(KEY)], on=list(KEY), how="left", indicator=True)
-    gone = (
-        gone[gone["_merge"] == "left_only"]
-        .drop(columns="_merge")
-        .assign(verdict=ABSENT, rejects="")
-    )
+    gone = gone[gone["_merge"] == "left_only"].drop(columns="_merge")
+    gone = gone.assign(verdict=ABSENT, rejects="")
     return pd.concat([both, gone], ignore_index=True) if len(gone) else both
 
 
@@ -194,24 +193,19 @@ def moved(rows: pd.DataFrame) -> pd.Series:
     """Whether ``reproduced`` moved by more than rounding explains; a value that is alone did."""
     now, was = rows["reproduced"].astype(float), rows["reproduced_was"].astype(float)
     difference = (now - was).abs()
-    size = np.maximum(
-        SHARE_OF_NUMBER * np.maximum(now.abs(), was.abs()),
-        SHARE_OF_TOLERANCE * rows["tolerance_was"],
-    )
-    return (difference > size) | (
-        (now != was) & ~np.isfinite(difference) & ~(now.isna() & was.isna())
-    )
+    of_number = SHARE_OF_NUMBER * np.maximum(now.abs(), was.abs())
+    size = np.maximum(of_number, SHARE_OF_TOLERANCE * rows["tolerance_was"])
+    # infinite or missing on one side alone, of which no difference is a number
+    alone = (now != was) & ~np.isfinite(difference) & ~(now.isna() & was.isna())
+    return (difference > size) | alone
 
 
 def _asks_less(rows: pd.DataFrame) -> pd.Series:
-    """Whether a tolerance is wider than accepted, by more than rounding, or a wrong answer isn't
-    refused any more.
-    """
+    """Whether a tolerance is wider, by more than rounding, or a wrong answer is refused no more."""
     wider = rows["tolerance"] > rows["tolerance_was"] * (1.0 + SHARE_OF_NUMBER)
     pairs = zip(rows["rejects"], rows["rejects_was"].fillna(""), strict=True)
-    return wider | pd.Series(
-        [bool(_names(was) - _names(now)) for now, was in pairs], index=rows.index, dtype=bool
-    )
+    refuses_less = [bool(_names(was) - _names(now)) for now, was in pairs]
+    return wider | pd.Series(refuses_less, index=rows.index, dtype=bool)
 
 
 def _names(rejects: str) -> set[str]:
@@ -221,8 +215,7 @@ def _names(rejects: str) -> set[str]:
 def check_run(
     run: str, results: str | Path, accepted: str | Path, study: str = "", against: str = ""
 ) -> tuple[str, str]:
-    """The text of ``make check``, and what is wrong; nothing where the run is as good as the
-    accepted one.
+    """The text of ``make check``, and what is wrong; nothing of a run as good as the accepted one.
 
     Parameters
     ----------
@@ -248,26 +241,23 @@ def check_run(
     accepted_by, now = _read_made(file.with_suffix(".json")), made_with(_record(run, results))
     folder = Path(results) / run
     held = folder / "stored.csv"
-    changes = compare_verdicts(checks, before, chose_otherwise(accepted_by, now))
+    elsewhere = chose_otherwise(accepted_by, now)
+    changes = compare_verdicts(checks, before, elsewhere)
     parts = [
         Part(f"# Checks of run {run}"),
         Part(count_table(checks)),
         Part(_tell_made(accepted_by, now)),
         Part(_tell_moves(count_moves(checks, before))),
-        *_changes(changes, chose_otherwise(accepted_by, now)),
-        *(Part(*told) for told in (tell_stored(held, study) if held.is_file() else ())),
-        *(
-            Part(f"{name} isn't what its job ({rule}) wrote.", f"{name} changed")
-            for name, rule in changed(folder)
-        ),
+        *_changes(changes, elsewhere),
     ]
-    absent = sorted(set(before["study"]) - set(checks["study"]))
+    if held.is_file():
+        parts += [Part(text, problem) for text, problem in tell_stored(held, study)]
+    for name, rule in changed(folder):
+        parts.append(Part(f"{name} isn't what its job ({rule}) wrote.", f"{name} changed"))
+    absent = ", ".join(sorted(set(before["study"]) - set(checks["study"])))
     if absent:
-        parts.append(
-            Part(
-                f"The run has no study {', '.join(absent)}; make check STUDY=... compares one that it has."
-            )
-        )
+        remedy = "make check STUDY=... compares one that it has"
+        parts.append(Part(f"The run has no study {absent}; {remedy}."))
     problems = ", ".join(part.problem for part in parts if part.problem)
     if not problems:
         parts.append(Part("No check is worse than accepted."))
@@ -322,17 +312,17 @@ def made_with(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def chose_otherwise(made: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
     """Whether the libraries are known to have chosen other functions on the two processors."""
-    one, other = made.get("arithmetic"), now.get("arithmetic")
-    return bool(one and other and one != other)
+    before, here = made.get("arithmetic"), now.get("arithmetic")
+    return bool(before and here and before != here)
 
 
 def _tell_made(made: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """Where the accepted numbers were made, and what of that is otherwise in this run."""
     if not made:
         return "Where the accepted numbers were made isn't known."
-    commit = f"{made['git_commit'] or 'unknown'}"[:12] + (
-        " and uncommitted changes" if made["git_dirty"] else ""
-    )
+    commit = f"{made['git_commit'] or 'unknown'}"[:12]
+    if made["git_dirty"]:
+        commit += " and uncommitted changes"
     lines = [f"Accepted numbers: made {made['made']} at commit {commit}, {_machine(made)}"]
     if not now:
         return "\n".join(
@@ -355,13 +345,12 @@ def _tell_made(made: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 def _machine(made: Mapping[str, Any]) -> str:
     chosen = made["arithmetic"] or {}
-    return f"{made['processor']} ({'; '.join(f'{name} {value}' for name, value in chosen.items()) or 'not known'})"
+    arithmetic = "; ".join(f"{name} {value}" for name, value in chosen.items())
+    return f"{made['processor']} ({arithmetic or 'not known'})"
 
 
 def count_moves(checks: pd.DataFrame, accepted: pd.DataFrame) -> dict[str, int]:
-    """How many numbers of a run are the accepted ones, moved by rounding, and moved further
-    (:func:`moved`).
-    """
+    """How many numbers of a run are as accepted, moved by rounding, and further (:func:`moved`)."""
     both = checks.merge(accepted[list(ACCEPTED_COLUMNS)], on=list(KEY), suffixes=("", "_was"))
     both = both[both["reproduced"].notna() & both["reproduced_was"].notna()]
     changed, far = (both["reproduced"] != both["reproduced_was"]), moved(both)
@@ -378,9 +367,7 @@ def _tell_moves(count: Mapping[str, int]) -> str:
 
 
 def count_table(checks: pd.DataFrame) -> str:
-    """How many numbers of each study have which verdict; of several that tell of one experiment the
-    first counts.
-    """
+    """How many numbers of each study have which verdict; of repetitions the first counts."""
     rows = counted(checks)
     counts = pd.crosstab(rows["study"], rows["verdict"]).reindex(
         columns=list(VERDICTS), fill_value=0
@@ -392,11 +379,9 @@ def count_table(checks: pd.DataFrame) -> str:
     ]
     lines.append(["all", *(str(count) for count in counts.sum())])
     table, repeats = text_table(["study", *VERDICTS], lines), len(checks) - len(rows)
-    return (
-        f"{table}\n\nNot counted: {repeats} rows that repeat another row's experiment."
-        if repeats
-        else table
-    )
+    if repeats:
+        table += f"\n\nNot counted: {repeats} rows that repeat another row's experiment."
+    return table
 
 
 def _checks(run: str, results: str | Path, study: str = "") -> pd.DataFrame:
@@ -406,11 +391,11 @@ def _checks(run: str, results: str | Path, study: str = "") -> pd.DataFrame:
         )
     folder = Path(results)
     if not (folder / run).is_dir():
-        there = sorted(file.parent.name for file in folder.glob("*/checks.csv"))
-        raise ContactIdError(
-            f"there is no run {run} in {folder}/",
-            f"Make it first (make, for the default run){'; there are: ' + ', '.join(there) if there else ''}",
+        runs = ", ".join(sorted(file.parent.name for file in folder.glob("*/checks.csv")))
+        remedy = "Make it first (make, for the default run)" + (
+            f"; there are: {runs}" if runs else ""
         )
+        raise ContactIdError(f"there is no run {run} in {folder}/", remedy)
     remedy = "Let the run finish: make, or snakemake with its configuration"
     own = folder / run / study / "checks.csv"
     return read_verdicts(own if own.is_file() else folder / run / "checks.csv", COLUMNS, remedy)
@@ -424,41 +409,43 @@ def _read_made(path: Path) -> dict[str, Any]:
     return read_json(path) if path.is_file() else {}
 
 
-def _changes(found: Mapping[str, pd.DataFrame], elsewhere: bool) -> list[Part]:
+def _changes(by_kind: Mapping[str, pd.DataFrame], elsewhere: bool) -> list[Part]:
     parts = []
     for kind, (title, problem) in _KINDS.items():
-        rows = found[kind]
+        rows = by_kind[kind]
         if rows.empty:
             continue
-        lines = [
-            f"{title}: {len(rows)}",
-            *(f"  {tell_row(row)}" for _, row in rows.head(_SHOWN).iterrows()),
-        ]
+        lines = [f"{title}: {len(rows)}"]
+        lines += [f"  {tell_row(row)}" for _, row in rows.head(_SHOWN).iterrows()]
         if len(rows) > _SHOWN:
             lines.append(f"  and {len(rows) - _SHOWN} more")
-        parts.append(Part("\n".join(lines), "" if kind == "drift" and elsewhere else problem))
+        passes = kind == "drift" and elsewhere
+        parts.append(Part("\n".join(lines), "" if passes else problem))
     return parts
 
 
 def tell_row(row: pd.Series) -> str:
     """A row of :func:`beside` as a line: its verdict and number, before and now."""
     was, verdict = row["verdict_was"], row["verdict"]
-    words = verdict if pd.isna(was) or was == verdict else f"{was} -> {verdict}"
-    if verdict == ABSENT:
-        return f"{row_name(row)}: {words}"
-    ours, before = _number(row["reproduced"]), _number(row["reproduced_was"])
-    ours = ours if pd.isna(was) or ours == before else f"{before} -> {ours}"
-    wider = (
-        ""
-        if pd.isna(was) or row["tolerance"] == row["tolerance_was"]
-        else f"{row['tolerance_was']:.3g} -> "
-    )
-    lost = sorted(_names(row["rejects_was"]) - _names(row["rejects"])) if pd.notna(was) else []
-    no_more = f"; refuses no more: {', '.join(lost)}" if lost else ""
+    ours, tolerance, no_more = _number(row["reproduced"]), f"{row['tolerance']:.3g}", ""
+    if pd.notna(was):
+        verdict = _from_to(was, verdict)
+        if row["verdict"] == ABSENT:
+            return f"{row_name(row)}: {verdict}"
+        ours = _from_to(_number(row["reproduced_was"]), ours)
+        if row["tolerance"] != row["tolerance_was"]:
+            tolerance = f"{row['tolerance_was']:.3g} -> {tolerance}"
+        accepted_now = sorted(_names(row["rejects_was"]) - _names(row["rejects"]))
+        if accepted_now:
+            no_more = f"; refuses no more: {', '.join(accepted_now)}"
     return (
-        f"{row_name(row)}: {words}; printed {row['published']:g}, reproduced {ours} {row['unit']}, "
-        f"tolerance {wider}{row['tolerance']:.3g}{no_more}; {row['note']}"
+        f"{row_name(row)}: {verdict}; printed {row['published']:g}, reproduced {ours} {row['unit']}, "
+        f"tolerance {tolerance}{no_more}; {row['note']}"
     )
+
+
+def _from_to(before: str, now: str) -> str:
+    return now if now == before else f"{before} -> {now}"
 
 
 def _number(value: float) -> str:
@@ -490,7 +477,8 @@ def main() -> None:
                 f"run {arguments.run}: {problems} (listed above)",
                 f"Mend the cause; if the change is right, make baseline RUN={arguments.run} and commit it",
             )
-    except BrokenPipeError:  # the reader, for instance head, has seen enough
+    # the reader, for instance head, has seen enough
+    except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

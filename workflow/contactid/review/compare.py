@@ -32,42 +32,41 @@ _UNFINISHED = "Let the run finish: make, or snakemake with its configuration"
 
 
 def differences(a: Path, b: Path) -> list[str]:
-    """A line for each file that isn't the same in two results folders, or is in one alone, the
-    worst first.
-    """
+    """A line for each file that two results folders don't share, or not alike, the worst first."""
     return [
-        f"{path}: {one.where}{_size(one.largest)}"
-        for path, one in _compared(a, b).items()
-        if one.largest
+        f"{path}: {difference.where}{_size(difference.largest)}"
+        for path, difference in _compared(a, b).items()
+        if difference.largest
     ]
 
 
 def _compared(a: Path, b: Path) -> dict[str, Difference]:
     """Every file of two results folders, the least alike first, drawings after their data."""
     in_a, in_b = _files(a), _files(b)
-    changes = {path: other_than(f"only in {a if path in in_a else b}") for path in in_a ^ in_b}
+    compared = {path: other_than(f"only in {a if path in in_a else b}") for path in in_a ^ in_b}
     for path in in_a & in_b:
-        one, other = (a / path).read_bytes(), (b / path).read_bytes()
-        alike = one == other or (
-            Path(path).suffix in _DRAWINGS and shows_times((a / path).with_suffix(".csv"))
-        )
-        changes[path] = Difference(identical=True) if alike else compare(path, one, other)
-    return dict(
-        sorted(
-            changes.items(),
-            key=lambda item: (Path(item[0]).suffix in _DRAWINGS, -item[1].largest, item[0]),
-        )
-    )
+        before, now = (a / path).read_bytes(), (b / path).read_bytes()
+        if before == now or _draws_times(a / path):
+            compared[path] = Difference(identical=True)
+        else:
+            compared[path] = compare(path, before, now)
+
+    def rank(path: str) -> tuple[bool, float, str]:
+        return Path(path).suffix in _DRAWINGS, -compared[path].largest, path
+
+    return {path: compared[path] for path in sorted(compared, key=rank)}
+
+
+def _draws_times(path: Path) -> bool:
+    """Whether a file is a drawing of times, which are others in every run."""
+    return path.suffix in _DRAWINGS and shows_times(path.with_suffix(".csv"))
 
 
 def _files(root: Path) -> set[str]:
     paths = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
-    return {
-        path.as_posix()
-        for path in paths
-        if path.parts[0] not in ABOUT_THE_RUN
-        and path.name != ".snakemake_timestamp"  # of a folder that a job made
-    }
+    results = (path for path in paths if path.parts[0] not in ABOUT_THE_RUN)
+    # Snakemake puts one into every folder that a job made
+    return {path.as_posix() for path in results if path.name != ".snakemake_timestamp"}
 
 
 def moved_rows(was: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
@@ -80,7 +79,9 @@ def moved_rows(was: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
     rows = beside(now, was)
     before, after = rows["reproduced_was"].astype(float), rows["reproduced"].astype(float)
     difference = (after - before).abs().where(before.notna() & after.notna(), np.inf)
-    difference = difference.where((before != after) & ~(before.isna() & after.isna()), 0.0)
+    # equal infinities, and two that are missing: their difference is no number
+    has_moved = (before != after) & ~(before.isna() & after.isna())
+    difference = difference.where(has_moved, 0.0)
     size = np.maximum(before.abs(), after.abs())
     tolerance = rows["tolerance"].fillna(rows["tolerance_was"])
     rows = rows.assign(
@@ -112,51 +113,54 @@ def compare_runs(a: Path, b: Path) -> tuple[str, pd.DataFrame]:
     """
     was, now = (read_verdicts(folder / "checks.csv", COLUMNS, _UNFINISHED) for folder in (a, b))
     rows, files = moved_rows(was, now), _compared(a, b)
-    changed = {path: one for path, one in files.items() if one.largest}
-    lines = [
+    changed = {path: difference for path, difference in files.items() if difference.largest}
+    row_lines = [
         f"  {_by(row['relative'], row['tolerances'])}: {tell_row(row)}"
         for _, row in rows.iterrows()
     ]
+    file_lines = [
+        plain(f"  {path}: {difference.where}{_size(difference.largest)}")
+        for path, difference in changed.items()
+    ]
     text = [
         f"# From {a} to {b}",
-        _listed(f"Verdicts and numbers: {len(rows)} of {len(now)} moved", lines),
-        _listed(
-            f"Files: {len(changed)} of {len(files)} differ",
-            [plain(f"  {path}: {one.where}{_size(one.largest)}") for path, one in changed.items()],
-        ),
+        _listed(f"Verdicts and numbers: {len(rows)} of {len(now)} moved", row_lines),
+        _listed(f"Files: {len(changed)} of {len(files)} differ", file_lines),
     ]
     table = pd.DataFrame(
         {
             "kind": np.where(rows["other"], "verdict", "number"),
             "name": [row_name(row) for _, row in rows.iterrows()],
-            **{name: rows[name] for name in ("verdict_was", "verdict")},
+            "verdict_was": rows["verdict_was"],
+            "verdict": rows["verdict"],
             "before": rows["reproduced_was"],
             "after": rows["reproduced"],
-            **{name: rows[name] for name in ("unit", "relative", "tolerances")},
+            "unit": rows["unit"],
+            "relative": rows["relative"],
+            "tolerances": rows["tolerances"],
         }
     )
-    report = [
-        {"kind": "file", "name": path, "relative": one.largest, "where": one.where}
-        for path, one in changed.items()
+    file_rows = [
+        {"kind": "file", "name": path, "relative": difference.largest, "where": difference.where}
+        for path, difference in changed.items()
     ]
-    return "\n\n".join(text), pd.DataFrame(
-        [*table.to_dict("records"), *report], columns=[*table.columns, "where"]
-    )
+    all_rows = [*table.to_dict("records"), *file_rows]
+    return "\n\n".join(text), pd.DataFrame(all_rows, columns=[*table.columns, "where"])
 
 
 def _listed(title: str, lines: Sequence[str]) -> str:
+    if len(lines) > 1:
+        title += ", worst first"
     more = [f"  and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-    return "\n".join([title + (", worst first" if len(lines) > 1 else ""), *lines[:_SHOWN], *more])
+    return "\n".join([title, *lines[:_SHOWN], *more])
 
 
 def _by(relative: float, tolerances: float) -> str:
     if not relative:
         return "the same number"
-    return (
-        f"{tolerances:.2g} tolerances, {100.0 * relative:.2g} %"
-        if np.isfinite(relative)
-        else "in one run alone"
-    )
+    if not np.isfinite(relative):
+        return "in one run alone"
+    return f"{tolerances:.2g} tolerances, {100.0 * relative:.2g} %"
 
 
 def _size(largest: float) -> str:
@@ -164,16 +168,12 @@ def _size(largest: float) -> str:
 
 
 def _folder(named: str) -> Path:
-    place = next(
-        (folder for folder in (Path(named), Path("results", named)) if folder.is_dir()), None
-    )
-    if place is None:
-        there = ", ".join(sorted(file.parent.name for file in Path("results").glob("*/checks.csv")))
-        raise ContactIdError(
-            f"there is no run {named}",
-            f'Name two: make compare RUNS="a b"{f"; there are {there}" if there else ""}',
-        )
-    return place
+    for folder in (Path(named), Path("results", named)):
+        if folder.is_dir():
+            return folder
+    runs = ", ".join(sorted(file.parent.name for file in Path("results").glob("*/checks.csv")))
+    remedy = 'Name two: make compare RUNS="a b"' + (f"; there are {runs}" if runs else "")
+    raise ContactIdError(f"there is no run {named}", remedy)
 
 
 @told_plainly()
@@ -197,7 +197,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write_csv(table, given.csv)
     try:
         print(text, flush=True)
-    except BrokenPipeError:  # the reader, for instance head, has seen enough
+    # the reader, for instance head, has seen enough
+    except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return int(not table.empty)
 

@@ -1,5 +1,4 @@
-"""What is in a bundle, read where it lies: nothing is unpacked or executed, and no link is
-followed.
+"""What is in a bundle, read where it lies: nothing is unpacked or run, and no link is followed.
 
 A bundle is a zip archive or a folder that one was unpacked into, and comes from anybody. So its
 names are held against what a path below a folder may be, its sizes against limits, and only plain
@@ -29,26 +28,28 @@ from contactid.output.escape import one_line
 
 NAME = "manifest-sha256.txt"
 #: Limits: files, bytes of all of them, bytes of one that is read as a whole, bytes of an archive's
-#: list of its files.
+#: list of its files. They are far above what a run has, and below what would fill a machine.
 MOST_FILES, MOST_BYTES, MOST_READ, MOST_LISTED = 100_000, 4_000_000_000, 64_000_000, 32_000_000
 AGAIN, BEWARE = "Get the bundle again", "Don't use this bundle"
 _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 # what using an unpacked bundle adds to it; nothing of it is read or run
 _GROWN = re.compile(r"(\.venv[^/]*|(.*/)?__pycache__|\.snakemake/(?!metadata$).*)")
+# what reading a damaged archive raises
 _DAMAGE = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, OSError, ValueError,
-)  # fmt: skip
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError),
+    *(RuntimeError, OSError, ValueError),
+)
+# characters of a line for a terminal
+_LONGEST = 500
 
 
 def plain(text: object) -> str:
     """One line for a terminal, whatever a bundle's names and cells hold."""
-    return one_line(text)[:500]
+    return one_line(text)[:_LONGEST]
 
 
 def is_below(name: object) -> bool:
-    """Whether a name is a plain relative path, below the folder that it is relative to on every
-    system.
-    """
+    """Whether a name is a plain relative path, below the folder that it is in on every system."""
     if not isinstance(name, str) or not name.isprintable() or re.search(r"[\\:]", name):
         return False
     return all(part not in ("", ".", "..") for part in name.split("/"))
@@ -156,25 +157,23 @@ def _of_archive(path: Path, archive: zipfile.ZipFile) -> Contents:
     entries: dict[str, zipfile.ZipInfo] = {}
     for entry in archive.infolist():
         name = entry.filename.removesuffix("/") if entry.is_dir() else entry.filename
+        # zipfile cuts a name at a zero byte, and other programs don't
         if entry.orig_filename != entry.filename or not is_below(name):
             raise ContactIdError(
                 f"{path}: {entry.orig_filename} would be unpacked elsewhere", BEWARE
             )
-        if stat.S_IFMT(entry.external_attr >> 16) not in (
-            0,
-            stat.S_IFDIR if entry.is_dir() else stat.S_IFREG,
-        ):
+        # Unix's kind of file is in the upper half; other systems write none
+        expected = stat.S_IFDIR if entry.is_dir() else stat.S_IFREG
+        if stat.S_IFMT(entry.external_attr >> 16) not in (0, expected):
             raise ContactIdError(f"{path}: {name} is no plain file", BEWARE)
         if name in entries:
             raise ContactIdError(f"{path}: a file is in it twice ({name})", AGAIN)
         entries[name] = entry
     files = {name: entry for name, entry in entries.items() if not entry.is_dir()}
     sizes = {name: entry.file_size for name, entry in files.items()}
-    inside = next(
-        (name for name in entries if any(parent in sizes for parent in _parents(name))), None
-    )
-    if inside:
-        raise ContactIdError(f"{path}: {inside} lies in a file", BEWARE)
+    for name in entries:
+        if any(parent in sizes for parent in _parents(name)):
+            raise ContactIdError(f"{path}: {name} lies in a file", BEWARE)
     _bound(path, sizes)
     _refuse_equal_names(path, sizes)
     return Contents(path, sizes, lambda name: archive.open(files[name]))
@@ -188,14 +187,14 @@ def _of_folder(path: Path) -> Contents:
     def unreadable(error: OSError) -> None:
         problems.append(f"{error.filename}: cannot be read ({error.strerror})")
 
-    for place, folders, files in os.walk(
-        path, onerror=unreadable
-    ):  # links to folders are among them, and not entered
+    # links to folders are among the folders, and not entered
+    for place, folders, files in os.walk(path, onerror=unreadable):
         within = Path(place).relative_to(path)
         for name in sorted([*folders, *files]):
             listed, status = (within / name).as_posix(), os.lstat(Path(place, name))
             if name in folders and not stat.S_ISLNK(status.st_mode):
                 if _GROWN.fullmatch(listed):
+                    # which keeps os.walk from entering it
                     folders.remove(name)
                     passed_over.append(listed)
             elif not stat.S_ISREG(status.st_mode):
@@ -204,8 +203,10 @@ def _of_folder(path: Path) -> Contents:
                 problems.append(f"{listed}: no name of a file of a bundle")
             else:
                 sizes[listed] = status.st_size
+        # before another folder is entered
         _bound(path, sizes)
 
+    # what was a plain file may be a link or a FIFO by now
     def open_plain(name: str) -> IO[bytes]:
         return os.fdopen(os.open(path / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
 
@@ -215,15 +216,13 @@ def _of_folder(path: Path) -> Contents:
 def _bound(path: Path, sizes: Mapping[str, int]) -> None:
     if len(sizes) > MOST_FILES:
         raise ContactIdError(f"{path}: has more than {MOST_FILES} files", BEWARE)
-    if sum(sizes.values()) > MOST_BYTES:
-        raise ContactIdError(
-            f"{path}: holds {sum(sizes.values()) / 1e9:.1f} GB, no bundle does", BEWARE
-        )
+    size = sum(sizes.values())
+    if size > MOST_BYTES:
+        raise ContactIdError(f"{path}: holds {size / 1e9:.1f} GB, no bundle does", BEWARE)
 
 
 def _refuse_equal_names(path: Path, names: Iterable[str]) -> None:
-    """Stop where some systems take two names for one: unpacked there, one file would replace the
-    other.
+    """Stop where some systems take two names for one: unpacked, one file would replace the other.
 
     macOS writes an accented letter in one way alone, and it and Windows ignore case.
     """
@@ -269,15 +268,13 @@ def differences(bundle: Contents, sums: Mapping[str, str]) -> list[str]:
     expected, there = read_manifest(bundle.text(NAME)), set(sums) - {NAME}
     problems = [f"{name}: missing" for name in expected if name not in there]
     problems += [f"{name}: not in the manifest" for name in there - set(expected)]
-    problems += [
-        f"{name}: changed" for name in there & set(expected) if sums[name] != expected[name]
-    ]
+    shared = there & set(expected)
+    problems += [f"{name}: changed" for name in shared if sums[name] != expected[name]]
     return sorted([*problems, *bundle.problems])
 
 
 def unpack(bundle: Contents, folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> None:
-    """Write a bundle's files, or those that are wanted, into a folder, where none of them may be
-    yet.
+    """Write a bundle's files, or those that are wanted, into a folder that has none of them.
 
     Raises :class:`ContactIdError` where that fails.
     """

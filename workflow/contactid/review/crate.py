@@ -1,9 +1,8 @@
-"""A run as a research object: the profile Workflow Run Crate tells of its workflow, data, results,
-times and papers.
+"""A run as a research object, by the profile Workflow Run Crate.
 
-The same description serves two folders: the run's own (``results/<run>``, with a copy of the
-Snakefile beside the results) and an unpacked bundle, where the workflow itself is inside. Equal
-inputs give equal bytes.
+It tells of the run's workflow, data, results, times and papers. The same description serves two
+folders: the run's own (``results/<run>``, with a copy of the Snakefile beside the results) and an
+unpacked bundle, where the workflow itself is inside. Equal inputs give equal bytes.
 """
 
 from __future__ import annotations
@@ -90,13 +89,9 @@ def read_citation(path: str | Path) -> dict[str, Any]:
 
 
 def _name(author: Mapping[str, str]) -> str:
-    parts = (
-        author.get("given-names"),
-        author.get("name-particle"),
-        author.get("family-names"),
-        author.get("name"),
-    )
-    return " ".join(part for part in parts if part)
+    # a person has the first three, a group the last
+    keys = ("given-names", "name-particle", "family-names", "name")
+    return " ".join(filter(None, map(author.get, keys)))
 
 
 def describe(
@@ -179,16 +174,14 @@ def _set(entity: Any, **properties: Any) -> None:
 
 
 def _profiles(crate: ROCrate) -> list[Any]:
-    found = [
-        _add(
-            crate, f"https://w3id.org/ro/wfrun/{kind}/0.5", "CreativeWork", name=name, version="0.5"
-        )
-        for kind, name in _RUN_PROFILES.items()
-    ]
-    return [
-        *found,
-        _add(crate, _WORKFLOW_PROFILE, "CreativeWork", name="Workflow RO-Crate", version="1.0"),
-    ]
+    profiles = []
+    for kind, name in _RUN_PROFILES.items():
+        address = f"https://w3id.org/ro/wfrun/{kind}/0.5"
+        profiles.append(_add(crate, address, "CreativeWork", name=name, version="0.5"))
+    workflow = _add(
+        crate, _WORKFLOW_PROFILE, "CreativeWork", name="Workflow RO-Crate", version="1.0"
+    )
+    return [*profiles, workflow]
 
 
 def _workflow(
@@ -274,8 +267,7 @@ def write_crate(
     workflow: str,
     configuration: str,
 ) -> None:
-    """Copy the Snakefile and the configuration beside a run's results, and describe the run's
-    folder.
+    """Copy Snakefile and configuration beside a run's results, and describe the run's folder.
 
     Parameters
     ----------
@@ -287,9 +279,8 @@ def write_crate(
     folder, content = Path(record).parent, read_json(record)
     with replacing(workflow) as partial:
         shutil.copyfile(source, partial)
-    write_text(
-        configuration, yaml.safe_dump(content["configuration"], sort_keys=False, allow_unicode=True)
-    )
+    text = yaml.safe_dump(content["configuration"], sort_keys=False, allow_unicode=True)
+    write_text(configuration, text)
     listed = sorted({Path(path) for path in (record, *results) if _is_listed(Path(path))})
     described = describe(
         folder,

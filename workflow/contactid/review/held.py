@@ -1,5 +1,4 @@
-"""Hold a run's samples against those of a stored result (:mod:`contactid.output.stored`), and say
-what came of it.
+"""Hold a run's samples against those of a stored result (:mod:`contactid.output.stored`).
 
 A study says in its rules what a stored result is (``STORED``): the ``function`` that computes it,
 the ``settings`` that it depends on, ``key`` columns that name a sample, the ``value`` that is
@@ -33,8 +32,7 @@ def hold(
     results: Mapping[str, Mapping[str, Any]],
     held: str,
 ) -> None:
-    """Hold a run's samples against the stored ones, and write a row of :func:`compare_samples` per
-    stored result.
+    """Hold a run's samples against the stored ones: a row of :func:`compare_samples` per result.
 
     ``results`` are as the module says, by name. Each takes two files of ``stored`` and as many of
     ``samples``, the run's tables, as it says under this name, in order.
@@ -45,9 +43,8 @@ def hold(
         table, record = read_stored(list(islice(files, 2)))
         sampled = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
         rows.append({"name": name, **compare_samples(table, record, sampled, result, here)})
-    write_csv(
-        pd.DataFrame(rows) if rows else pd.DataFrame(columns=["name"]), held
-    )  # a run may have no stored result
+    # a run may have no stored result
+    write_csv(pd.DataFrame(rows) if rows else pd.DataFrame(columns=["name"]), held)
 
 
 def compare_samples(
@@ -57,8 +54,9 @@ def compare_samples(
     result: Mapping[str, Any],
     arithmetic: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """How far a run's samples are from the stored ones of the same key, which ``made`` is the
-    provenance of.
+    """How far a run's samples are from the stored ones of the same key.
+
+    ``made`` is the stored samples' provenance.
 
     Returns
     -------
@@ -72,18 +70,22 @@ def compare_samples(
     """
     key, value = list(result["key"]), str(result["value"])
     deviation = np.array([])
+    # stored settings were JSON, in which a tuple is a list and every key a text
     if len(ours) and made["settings"] == json.loads(json.dumps(result["settings"])):
         both = stored.merge(ours, on=key, suffixes=("", "_ours"))
-        deviation = (both[value] - both[f"{value}_ours"]).abs().to_numpy(dtype=float)
+        deviation = np.array((both[value] - both[f"{value}_ours"]).abs(), dtype=float)
         absent = both[[value, f"{value}_ours"]].isna().to_numpy()
-        deviation = np.where(
-            absent.all(axis=1), 0.0, np.where(absent.any(axis=1), np.inf, deviation)
-        )
+        # a solve that failed on one side alone is as far away as can be
+        deviation[absent.any(axis=1)] = np.inf
+        deviation[absent.all(axis=1)] = 0.0
     same_code, same_arithmetic = made["code"] == result["code"], made["arithmetic"] == arithmetic
     n, moved = len(deviation), int((deviation > result["tolerance"]).sum())
-    verdict = (
-        NOT_COMPARED if not n else DIFFERS if moved > (0 if same_arithmetic else n // 2) else HOLDS
-    )
+    may_move = 0 if same_arithmetic else n // 2
+    verdict = DIFFERS if moved > may_move else HOLDS
+    if not n:
+        verdict = NOT_COMPARED
+    if not same_code:
+        verdict = OLDER
     return {
         "samples": len(stored),
         "compared": n,
@@ -95,14 +97,12 @@ def compare_samples(
         "made_on": f"{made['processor']} ({made['arithmetic']['numba']})",
         "made_at": made["git_commit"][:12],
         "same_arithmetic": "yes" if same_arithmetic else "no",
-        "verdict": verdict if same_code else OLDER,
+        "verdict": verdict,
     }
 
 
 def tell_stored(held: str | Path, study: str = "") -> list[tuple[str, str]]:
-    """Of each row that :func:`hold` wrote, of one study or all, a sentence and what is wrong,
-    nothing if nothing is.
-    """
+    """Of each row that :func:`hold` wrote, of a study or all, a sentence, and what is wrong."""
     lines = []
     for row in read_csv(held).to_dict("records"):
         if not row["name"].startswith(study):
@@ -110,11 +110,15 @@ def tell_stored(held: str | Path, study: str = "") -> list[tuple[str, str]]:
         name, verdict = row["name"], row["verdict"]
         where = "as here" if row["same_arithmetic"] == "yes" else "other arithmetic than here"
         sentence = (
-            f"Stored result {name}: {verdict}; {row['compared']} of {row['samples']} samples compared, {row['moved']} "
-            f"moved by more than {row['tolerance']:g} in {row['value']}, the furthest by "
-            f"{row['largest_deviation']:.3g}; made on {row['made_on']}, {where}, at commit {row['made_at']}"
+            f"Stored result {name}: {verdict}; "
+            f"{row['compared']} of {row['samples']} samples compared, "
+            f"{row['moved']} moved by more than {row['tolerance']:g} in {row['value']}, "
+            f"the furthest by {row['largest_deviation']:.3g}; "
+            f"made on {row['made_on']}, {where}, at commit {row['made_at']}"
         )
-        wrong = verdict in FAILS
-        again = f"; if that is right, make store NAME={name} and commit it" if wrong else ""
-        lines.append((sentence + again, f"stored result {name}: {verdict}" if wrong else ""))
+        problem = ""
+        if verdict in FAILS:
+            sentence += f"; if that is right, make store NAME={name} and commit it"
+            problem = f"stored result {name}: {verdict}"
+        lines.append((sentence, problem))
     return lines

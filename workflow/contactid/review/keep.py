@@ -37,7 +37,10 @@ lu_factor(matrix @ matrix)
 numba.jit(lambda values: (values * values + 1.0).sum())(matrix)
 print(json.dumps(describe_arithmetic()))
 """
-_SECONDS = 120.0  # for one trial; it takes two
+# s for one trial, which takes two: a process that an instruction leads astray may never end
+_SECONDS = 120.0
+# characters of a variable's value that a line shows: numba's features are some hundred words
+_SHORT = 40
 
 
 @dataclass(frozen=True)
@@ -57,15 +60,16 @@ class Arithmetic:
 
     def __str__(self) -> str:
         if not self.other:
-            names = ", ".join(
-                f"{name}={value}" for name, value in self.variables.items() if len(value) < 40
-            )
-            return f"Arithmetic: the run's{f', kept by {names}' if names else ''}."
-        sentences = "; ".join(
+            shown = {name: text for name, text in self.variables.items() if len(text) < _SHORT}
+            names = ", ".join(f"{name}={text}" for name, text in shown.items())
+            kept = f", kept by {names}" if names else ""
+            return f"Arithmetic: the run's{kept}."
+        choices = "; ".join(
             f"{name} was {was or 'not recorded'}, is {now}"
             for name, (was, now) in self.other.items()
         )
-        return f"Arithmetic: NOT the run's, and it can't be kept here, so last digits differ: {sentences}"
+        problem = "NOT the run's, and it can't be kept here, so last digits differ"
+        return f"Arithmetic: {problem}: {choices}"
 
 
 def keep(recorded: Any, environment: Mapping[str, str]) -> Arithmetic:
@@ -76,15 +80,14 @@ def keep(recorded: Any, environment: Mapping[str, str]) -> Arithmetic:
     recorded : ``arithmetic`` of a bundle's ``provenance.json``, whatever that is
     environment : of the processes that recompute
     """
-    was = (
-        {name: str(text) for name, text in recorded.items() if text is not None}
-        if _is_whole(recorded)
-        else {}
-    )
+    was: dict[str, str] = {}
+    if _is_whole(recorded):
+        was = {name: str(text) for name, text in recorded.items() if text is not None}
     variables: dict[str, str] = {}
     chosen = _choices(environment) or {}
     own = dict(chosen)
     for library in _LIBRARIES:
+        # nothing to ask for: what isn't recorded can't be kept, and what is the same needn't be
         if library not in was or was[library] == chosen.get(library):
             continue
         tried = {**variables, **_variables_of(library, was[library], own)}
@@ -132,9 +135,7 @@ def _variables_of(library: str, was: str, own: Mapping[str, Any]) -> dict[str, s
 
 
 def _features(vectors: list[str]) -> str:
-    """This processor's features for LLVM, without the families of vector instructions that aren't
-    among these.
-    """
+    """This processor's features for LLVM, without families of vector instructions but these."""
     absent = [name for name in OF_VECTORS if name not in vectors]
     features = binding.get_host_cpu_features()
     for name in features:

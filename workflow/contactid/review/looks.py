@@ -1,7 +1,7 @@
-"""What a bundle says of itself in two places, held against each other: logs, configuration,
-accepted verdicts, records.
+"""What a bundle says of itself in two places, held against each other.
 
-All of it is reading: nothing of a bundle is executed or written.
+Such are logs, configuration, accepted verdicts and records. All of it is reading: nothing of a
+bundle is executed or written.
 """
 
 from __future__ import annotations
@@ -55,30 +55,26 @@ def wrong_logs(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[
 
 def results_in(bundle: Contents, results: str) -> list[str]:
     """The files of a run that jobs wrote as their outputs, sorted."""
-    ours = (name for name in sorted(bundle.sizes) if name.startswith(f"{results}/"))
-    return [
-        name for name in ours if PurePosixPath(name).relative_to(results).parts[0] not in _UNNAMED
-    ]
+    prefix = f"{results}/"
+    own = (name for name in sorted(bundle.sizes) if name.startswith(prefix))
+    return [name for name in own if name.removeprefix(prefix).partition("/")[0] not in _UNNAMED]
 
 
 def unrecorded(names: Mapping[str, Any], results: list[str]) -> list[str]:
-    """The results of which neither the file nor a folder that it is in has a record of its job,
-    among these names.
-    """
+    """The results of which neither file nor folder has a record of its job among these names."""
+
+    def is_recorded(path: PurePosixPath) -> bool:
+        return f"{FOLDER.as_posix()}/{path_of_record(str(path)).as_posix()}" in names
+
+    # a job's output may be a folder that the file is in
+    paths = {name: PurePosixPath(name) for name in results}
     return [
-        name
-        for name in results
-        if not any(
-            f"{FOLDER.as_posix()}/{path_of_record(str(path)).as_posix()}" in names
-            for path in (PurePosixPath(name), *PurePosixPath(name).parents)
-        )
+        name for name, path in paths.items() if not any(map(is_recorded, (path, *path.parents)))
     ]
 
 
 def wrong_configuration(bundle: Contents, results: str) -> list[str]:
-    """A line where ``provenance.json`` has another configuration than the file that describes the
-    run has.
-    """
+    """A line where ``provenance.json`` has another configuration than the run's own file."""
     record, file = f"{results}/provenance.json", f"{results}/crate/configuration.yaml"
     try:
         configuration = bundle.json(record)["configuration"]
@@ -93,19 +89,17 @@ def wrong_configuration(bundle: Contents, results: str) -> list[str]:
 
 
 def other_settings(bundle: Contents, results: str, root: Path, commit: str) -> list[str] | None:
-    """The configuration's top keys that aren't as in the default one of a commit; None where that
-    has none.
-    """
+    """The configuration's top keys that aren't as a commit's default has them; None without one."""
     text = git(root, "show", f"{commit}:{_DEFAULTS}")
     if text is None:
         return None
     ours, theirs = yaml.safe_load(text), bundle.json(f"{results}/provenance.json")["configuration"]
     if not isinstance(theirs, dict):
         return sorted(ours)
+    # a key that is absent isn't one without a value
     absent = object()
-    return sorted(
-        str(key) for key in {*ours, *theirs} if ours.get(key, absent) != theirs.get(key, absent)
-    )
+    keys = {*ours, *theirs}
+    return sorted(str(key) for key in keys if ours.get(key, absent) != theirs.get(key, absent))
 
 
 def unaccepted(
@@ -129,9 +123,11 @@ def unaccepted(
         file.write_bytes(table)
         record.write_bytes(accepted or b"{}")
         before = read_verdicts(file, ACCEPTED_COLUMNS, "Check the checkout with git fsck")
-        then = yaml.safe_load(record.read_text(encoding="utf-8"))  # JSON, as the checkout has it
+        # JSON, as the checkout has it
+        accepted_by = yaml.safe_load(record.read_text(encoding="utf-8"))
     try:
-        elsewhere = chose_otherwise(then, made_with(bundle.json(f"results/{run}/provenance.json")))
+        now = made_with(bundle.json(f"results/{run}/provenance.json"))
+        elsewhere = chose_otherwise(accepted_by, now)
         changes = compare_verdicts(checks, before, elsewhere)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ContactIdError(
@@ -148,8 +144,7 @@ def unaccepted(
 def wrong_sentences(
     bundle: Contents, results: str, checks: pd.DataFrame, root: Path, commit: str
 ) -> list[str]:
-    """A line for every sentence of a paper whose verdict isn't what its rows and the commit's
-    ledger give.
+    """A line for every sentence whose verdict isn't what its rows and the commit's ledger give.
 
     Raises :class:`ContactIdError` where ``claims.csv`` isn't there.
     """
@@ -165,18 +160,17 @@ def wrong_sentences(
     expected = pd.concat([pd.DataFrame(columns=list(COLUMNS)), *judged])
     name = f"{results}/claims.csv"
     written = pd.read_csv(io.BytesIO(bundle.read(name)), dtype=str, keep_default_na=False)
-    rows_of = [
-        {tuple(map(str, row)) for row in table.reindex(columns=list(COLUMNS)).to_numpy().tolist()}
-        for table in (written, expected)
-    ]
-    others = sorted(rows_of[0] ^ rows_of[1])
-    return [f"{name}: not what its rows give: {row[0]} {row[1]}" for row in others]
+    others = sorted(_rows_of(written) ^ _rows_of(expected))
+    return [f"{name}: not what its rows give: {study} {claim}" for study, claim, *_ in others]
+
+
+def _rows_of(table: pd.DataFrame) -> set[tuple[str, ...]]:
+    cells = table.reindex(columns=list(COLUMNS)).to_numpy().tolist()
+    return {tuple(map(str, row)) for row in cells}
 
 
 def _of(row: Mapping[Any, Any], which: str) -> str:
-    """A row's verdict and number, and how wide its tolerance is; nothing where there is no such
-    row.
-    """
+    """A row's verdict, number and tolerance; nothing where there is no such row."""
     verdict = row[f"verdict{which}"]
     if pd.isna(verdict) or "tolerance" not in row:
         return "no such row"

@@ -1,6 +1,4 @@
-"""What is another in every run, so that no two runs can be held against each other by it: times,
-commit, machine.
-"""
+"""What is another in every run, so that no two runs are compared by it: times, commit, machine."""
 
 from __future__ import annotations
 
@@ -13,21 +11,21 @@ from typing import Any
 #: are ``s``.
 TIMES = frozenset(
     (
-        "seconds", "build_seconds", "seconds_median", "build_share", "seconds_per_evaluation",
-        "seconds_per_step_nlp", "seconds_per_step_exact", "exact_seconds_per_1000_steps", "speed_ratio",
-        "ms_per_iteration", "exponent",
-        "s",
+        *("seconds", "build_seconds", "seconds_median", "build_share", "seconds_per_evaluation"),
+        *("seconds_per_step_nlp", "seconds_per_step_exact", "exact_seconds_per_1000_steps"),
+        *("speed_ratio", "ms_per_iteration", "exponent", "s"),
     )
-)  # fmt: skip
+)
 #: What is another in every run, at the top of its folder.
 ABOUT_THE_RUN = frozenset(("logs", "benchmarks", ".snakemake_timestamp"))
 #: Keys of the provenance that tell of commit, machine and times.
 OF_ONE_RUN = frozenset(
     (
-        "git_commit", "git_dirty", "git_diff_sha256", "system", "machine", "platform", "libc", "processor",
-        "arithmetic", "cores", "usable_cores", "memory_bytes", "threads", "jobs", "snakemake",
+        *("git_commit", "git_dirty", "git_diff_sha256", "system", "machine", "platform", "libc"),
+        *("processor", "arithmetic", "cores", "usable_cores", "memory_bytes", "threads", "jobs"),
+        "snakemake",
     )
-)  # fmt: skip
+)
 #: Properties in the RO-Crate that tell of times, of the commit, or of files that are compared
 #: themselves.
 OF_ONE_CRATE = frozenset(
@@ -38,9 +36,7 @@ ONCE = ("<!--once-->", "<!--/once-->")
 
 
 def is_time(column: str, row: Mapping[Any, Any]) -> bool:
-    """Whether a table's cell is a time; a long table names a row's quantity in a column, its number
-    is in ``value``.
-    """
+    """Whether a table's cell is a time; a long table names a row's quantity in a column."""
     return column in TIMES or (column == "value" and row.get("quantity") in TIMES)
 
 
@@ -50,7 +46,8 @@ def shows_times(figure_data: Path) -> bool:
         return False
     with figure_data.open(encoding="utf-8", newline="") as file:
         heading, *rows = csv.reader(file)
-    quantities = (
-        {row[heading.index("quantity")] for row in rows} if "quantity" in heading else set()
-    )
+    quantities = set()
+    if "quantity" in heading:
+        column = heading.index("quantity")
+        quantities = {row[column] for row in rows}
     return bool(TIMES & {*heading, *quantities})

@@ -1,5 +1,4 @@
-"""What two drawings have to have in common: coordinates and words of svg and pdf, pixels of png and
-gif.
+"""What two drawings must share: coordinates and words of svg and pdf, pixels of png and gif.
 
 Equal data give equal bytes on one machine. On another one the last digit of a coordinate may be
 another, with it the names that Matplotlib makes of paths in an svg, the shade of a pixel at an
@@ -37,7 +36,7 @@ def strokes(content: bytes, kind: str) -> Iterator[tuple[str, str]]:
     text = (_unpacked(content) if kind == "pdf" else content).decode("latin-1")
     names: dict[str, str] = {}
     if kind == "svg":
-        text = _NAME.sub(lambda found: names.setdefault(found[0], f"path {len(names)}"), text)
+        text = _NAME.sub(lambda name: names.setdefault(name[0], f"path {len(names)}"), text)
     yield from ((COORDINATES, number) for number in _NUMBER.findall(text))
     yield from (("words", word) for word in _NUMBER.sub(" ", text).split())
 
@@ -48,6 +47,7 @@ def _unpacked(pdf: bytes) -> bytes:
     for stream in _STREAM.findall(pdf):
         try:
             inside = zlib.decompressobj().decompress(stream, MOST_READ)
+        # a stream that isn't packed, as of a picture
         except zlib.error:
             inside = stream
         size += len(inside)
@@ -63,13 +63,16 @@ def pixels(content: bytes, ours: bytes) -> dict[str, np.ndarray]:
     Raises :class:`ValueError` where it isn't as large as ours, or cannot be read.
     """
     with Image.open(io.BytesIO(ours)) as expected, Image.open(io.BytesIO(content)) as picture:
-        shapes = [
-            (one.format, one.size, getattr(one, "n_frames", 1)) for one in (expected, picture)
-        ]
-        if shapes[0] != shapes[1]:
-            raise ValueError(f"{shapes[1]} is no picture like {shapes[0]}")
+        expected_shape, shape = _shape(expected), _shape(picture)
+        # before any pixel is unpacked
+        if shape != expected_shape:
+            raise ValueError(f"{shape} is no picture like {expected_shape}")
         frames = np.stack(
             [np.asarray(frame.convert("RGBA")) for frame in ImageSequence.Iterator(picture)]
         )
         texts = {str(name): str(value) for name, value in picture.info.items()}
     return {PIXELS: frames, "words": np.array([str(sorted(texts.items()))], dtype=object)}
+
+
+def _shape(picture: Image.Image) -> tuple[str | None, tuple[int, int], int]:
+    return picture.format, picture.size, getattr(picture, "n_frames", 1)

@@ -1,7 +1,7 @@
-"""What a run was made with, as ``provenance.json``: code, software, machine, jobs, data, seeds,
-configuration.
+"""What a run was made with, as ``provenance.json``.
 
-Every value is found without a network and in a fixed order; what can't be found out is null.
+Code, software, machine, jobs, data, seeds, configuration: every value is found without a network
+and in a fixed order; what can't be found out is null.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from contactid.sources.lockfile import LockedArchive, digest, listing, read_lock
 from contactid.sources.registry import FOURTU, GENERATED, Dataset
 from contactid.sources.store import Store
 
+# rules whose jobs come after this record: a run's first making and its repetition would differ
 _LATER = ("provenance", "report", "crate")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ROOT = Path(__file__).resolve().parents[3]
@@ -79,24 +80,21 @@ def git(root: Path, *arguments: str) -> bytes | None:
 
 
 def packages(path: str | Path | None = None) -> dict[str, str]:
-    """Versions of all packages that can be imported, by name; of those in a folder where one is
-    given.
-    """
+    """Versions of all packages that can be imported, or of those in a folder, by name."""
     installed = (
         metadata.distributions(path=[str(path)]) if path is not None else metadata.distributions()
     )
     versions: dict[str, str] = {}
     for distribution in installed:
         name = distribution.metadata["Name"]
-        if name:  # the first on the path is the one that is imported
+        # the first on the path is the one that is imported
+        if name:
             versions.setdefault(name.lower().replace("_", "-"), distribution.version)
     return dict(sorted(versions.items()))
 
 
 def other_environments(root: str | Path) -> dict[str, dict[str, str]]:
-    """Packages of the environments beside the main one (``.venv-<name>``), which simulators live
-    in.
-    """
+    """Packages of the simulators' environments beside the main one (``.venv-<name>``)."""
     environments = {}
     for folder in sorted(Path(root).glob(".venv-*")):
         sites = sorted(folder.glob("lib/python*/site-packages"))
@@ -106,9 +104,7 @@ def other_environments(root: str | Path) -> dict[str, dict[str, str]]:
 
 
 def describe_solver() -> dict[str, Any] | None:
-    """Route, name with version and default options of the solver, as a solve of one variable tells
-    them.
-    """
+    """Route, name with version and default options of the solver, as a solve tells them."""
     model = pyo.ConcreteModel()
     model.x = pyo.Var(initialize=1.0)
     model.objective = pyo.Objective(expr=model.x**2)
@@ -136,8 +132,7 @@ def linear_algebra() -> dict[str, Any]:
 
 
 def compare_locks(lock: str | Path, jobs: Iterable[JobRecord]) -> dict[str, Any]:
-    """The environment's lock file as it is, and whose results were made when it was another one, by
-    their logs.
+    """The environment's lock file, and whose results were made by another one, by their logs.
 
     What is made from this record is left out: it is made again where the lock file has changed.
     """
@@ -190,9 +185,10 @@ def _processor() -> str | None:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or None
-    return next(
-        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), None
-    )
+    for line in lines:
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return None
 
 
 def _memory() -> int | None:
@@ -203,8 +199,7 @@ def _memory() -> int | None:
 
 
 def describe_jobs(jobs: Sequence[JobRecord]) -> dict[str, Any]:
-    """How many jobs are finished, first begin and last end (ISO 8601, UTC), and the sum of their
-    wall times (s).
+    """How many jobs are finished, first begin, last end (ISO 8601, UTC), and their wall times (s).
 
     A run that was continued, or whose outputs are older, begins with the oldest job that it still
     relies on.
@@ -223,9 +218,7 @@ def moment(seconds: float) -> str:
 
 
 def seeds_of(value: Any, path: str = "") -> dict[str, Any]:
-    """Values of all keys that are ``seed`` or ``seeds`` or end with it, by path such as
-    ``tossing.split.seed``.
-    """
+    """Values of all keys that end with ``seed`` or ``seeds``, by path as ``tossing.split.seed``."""
     if isinstance(value, list):
         inner = {f"{path}[{number}]": entry for number, entry in enumerate(value)}
     elif isinstance(value, Mapping):
@@ -251,15 +244,14 @@ def describe_data(
     described = []
     for dataset in sorted(datasets, key=lambda entry: entry.name):
         archive = archives.get(dataset.archive) if dataset.downloaded else None
-        known = archive or dataset
+        # the lock file says which version a dataset without one is
+        origin = archive or dataset
         if archive is not None:
             files = _downloaded(archive, Store(Path(store)))
         else:
-            folder = (
-                Path(results, "data", dataset.name, "raw")
-                if dataset.kind == GENERATED
-                else Path(dataset.source)
-            )
+            folder = Path(dataset.source)
+            if dataset.kind == GENERATED:
+                folder = Path(results, "data", dataset.name, "raw")
             files = listing(folder) if folder.exists() else []
         described.append(
             {
@@ -267,9 +259,9 @@ def describe_data(
                 "study": dataset.study or None,
                 "kind": dataset.kind,
                 "synthetic": dataset.synthetic,
-                "source": known.source or None,
-                "doi": known.source if dataset.kind == FOURTU else None,
-                "version": known.version or None,
+                "source": origin.source or None,
+                "doi": origin.source if dataset.kind == FOURTU else None,
+                "version": origin.version or None,
                 "licence": dataset.licence,
                 "citation": dataset.citation or None,
                 "files": files,

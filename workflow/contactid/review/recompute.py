@@ -1,5 +1,4 @@
-"""Recompute a sample of a bundle's numbers by a checkout of one's own, in a sandbox, and compare
-them.
+"""Recompute a sample of a bundle's numbers by one's own checkout, in a sandbox, and compare.
 
 Of a bundle come the results, Snakemake's records of the jobs and the configuration, and all of them
 are data: the code is that of the reviewer's own commit, and which files are made again is a choice
@@ -46,6 +45,11 @@ ARITHMETIC = (
 _OF_THE_RUN = {"provenance", "crate", "report"}
 # what belongs to no single study: data, and the verdicts of all of them
 _SHARED = "all studies"
+# what reading JSON raises that somebody may have tampered with
+_DAMAGE = (
+    *(ValueError, TypeError, KeyError, AttributeError, OSError, OverflowError),
+    RecursionError,
+)
 # one time for all files: none is newer than another, so none looks outdated
 _SECONDS = 1_000_000_000
 
@@ -67,31 +71,25 @@ class Candidates:
 
 
 def candidates(folder: Path, results: str, jobs: Sequence[JobRecord], longest: float) -> Candidates:
-    """Everything numeric below ``results`` whose job took at most ``longest`` s and whose inputs
-    are there.
-    """
+    """Everything numeric whose job took at most ``longest`` s and whose inputs are there."""
     job_of = {output: job for job in jobs for output in job.outputs}
     by_study: dict[str, list[str]] = {}
     maker, left_out = {}, dict[str, int]()
     for file in sorted((folder / results).rglob("*")):
         path = file.relative_to(folder).as_posix()
         top = PurePosixPath(path).relative_to(results).parts[0]
-        if (
-            not file.is_file()
-            or file.suffix not in NUMERIC
-            or file.name == "ro-crate-metadata.json"
-        ):
+        is_numeric = file.suffix in NUMERIC and file.name != "ro-crate-metadata.json"
+        if not (is_numeric and file.is_file()):
             continue
-        job = job_of.get(path) or next(
-            (job_of[str(parent)] for parent in Path(path).parents if str(parent) in job_of), None
-        )
+        # a job's output may be the folder that the file is in
+        outputs = (path, *map(str, Path(path).parents))
+        job = next((job_of[output] for output in outputs if output in job_of), None)
         reason = _reason(folder, job, longest)
         if reason:
             left_out[reason] = left_out.get(reason, 0) + 1
         elif job is not None:
-            by_study.setdefault(
-                top if (folder / results / top / "tables").is_dir() else _SHARED, []
-            ).append(path)
+            is_study = (folder / results / top / "tables").is_dir()
+            by_study.setdefault(top if is_study else _SHARED, []).append(path)
             maker[path] = job
     return Candidates(by_study, maker, dict(sorted(left_out.items())))
 
@@ -117,10 +115,10 @@ def _reason(folder: Path, job: JobRecord | None, longest: float) -> str:
     return ""
 
 
-def draw(found: Candidates, number: int, seed: int) -> list[str]:
+def draw(choices: Candidates, number: int, seed: int) -> list[str]:
     """So many files, no two of one job as long as there are others; the same for the same seed."""
     source = random.Random(seed)
-    waiting = {study: list(paths) for study, paths in found.by_study.items()}
+    waiting = {study: list(paths) for study, paths in choices.by_study.items()}
     for study in sorted(waiting):
         source.shuffle(waiting[study])
     studies = sorted(waiting)
@@ -128,22 +126,22 @@ def draw(found: Candidates, number: int, seed: int) -> list[str]:
     chosen: list[str] = []
     second_choice: list[str] = []
     used: set[JobRecord] = set()
+    # one of each study in turn: a study with thousands of files would otherwise be all of a sample
     while len(chosen) < number and any(waiting.values()):
         for study in studies:
             while waiting[study] and len(chosen) < number:
                 path = waiting[study].pop()
-                if found.maker[path] in used:
+                if choices.maker[path] in used:
                     second_choice.append(path)
                     continue
-                used.add(found.maker[path])
+                used.add(choices.maker[path])
                 chosen.append(path)
                 break
     return sorted([*chosen, *second_choice[: number - len(chosen)]])
 
 
 def lay_out(bundle: Contents, run: str, root: Path, commit: str, folder: Path) -> None:
-    """The code of a commit of one's own checkout, with a bundle's results and records of jobs, all
-    of one time.
+    """The code of one's own commit, with a bundle's results and records of jobs, all of one time.
 
     Raises :class:`ContactIdError` where that fails.
     """
@@ -166,57 +164,46 @@ def records(folder: Path, results: str, names: Mapping[str, Any]) -> list[JobRec
     Raises :class:`ContactIdError` where one is damaged, or names as its output what isn't among the
     bundle's files.
     """
-    known = {
-        *names,
-        *(parent.as_posix() for name in names for parent in PurePosixPath(name).parents),
-    }
+    folders = {parent.as_posix() for name in names for parent in PurePosixPath(name).parents}
+    allowed = {*names, *folders}
     try:
         jobs = read_jobs(folder, results)
-        odd = [
-            job
-            for job in jobs
-            if not job.rule.isidentifier() or not all(isinstance(one, str) for one in job.inputs)
-        ]
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        AttributeError,
-        OSError,
-        OverflowError,
-        RecursionError,
-    ) as error:
+        suspect = [job.rule for job in jobs if not _is_plain(job)]
+    except _DAMAGE as error:
+        problem = f"Snakemake's records of the jobs are damaged ({error})"
+        raise ContactIdError(problem, AGAIN) from None
+    suspect += [output for job in jobs for output in job.outputs if output not in allowed]
+    if suspect:
         raise ContactIdError(
-            f"Snakemake's records of the jobs are damaged ({error})", AGAIN
-        ) from None
-    elsewhere = [output for job in jobs for output in job.outputs if output not in known]
-    if odd or elsewhere:
-        named = odd[0].rule if odd else elsewhere[0]
-        raise ContactIdError(
-            f"a record of a job names {named}, which can't have been made by this run", BEWARE
+            f"a record of a job names {suspect[0]}, which can't have been made by this run", BEWARE
         )
     return jobs
+
+
+def _is_plain(job: JobRecord) -> bool:
+    """Whether a record's rule and inputs are what Snakemake writes."""
+    return job.rule.isidentifier() and all(isinstance(name, str) for name in job.inputs)
 
 
 def take_away(
     folder: Path, names: Mapping[str, Any], jobs: Sequence[JobRecord]
 ) -> dict[str, bytes]:
-    """Remove what these jobs wrote, file by file, where :func:`lay_out` put it; what is to be
-    compared, by name.
-    """
+    """Remove what these jobs wrote, where :func:`lay_out` put it; its contents before, by name."""
     outputs = {output for job in jobs for output in job.outputs}
     before = {}
     for name in names:
-        if name in outputs or any(
-            parent.as_posix() in outputs for parent in PurePosixPath(name).parents
-        ):
-            if names[name] <= MOST_READ:
-                before[name] = (folder / name).read_bytes()
-            (folder / name).unlink()
-            for parent in (folder / name).parents:
-                if any(parent.iterdir()):
-                    break
-                parent.rmdir()
+        path = folder / name
+        within = (parent.as_posix() for parent in PurePosixPath(name).parents)
+        if name not in outputs and outputs.isdisjoint(within):
+            continue
+        if names[name] <= MOST_READ:
+            before[name] = path.read_bytes()
+        path.unlink()
+        # an output that is a folder would be there still
+        for parent in path.parents:
+            if any(parent.iterdir()):
+                break
+            parent.rmdir()
     return before
 
 
@@ -253,9 +240,8 @@ def prepare(folder: Path, configuration: Mapping[str, Any], sandbox: bool) -> Pl
     inside = {name: folder / name for name in ("home", "temporary", "bytecode", "compiled")}
     for folder_made in inside.values():
         folder_made.mkdir()
-    settings = (
-        folder / "configuration.json"
-    )  # not the bundle's yaml, whose aliases could grow without end
+    # not the bundle's yaml, whose aliases could grow without end
+    settings = folder / "configuration.json"
     settings.write_text(json.dumps(configuration), encoding="utf-8")
     reason = why_not(folder) if sandbox else ""
     if reason:
@@ -278,8 +264,7 @@ def prepare(folder: Path, configuration: Mapping[str, Any], sandbox: bool) -> Pl
 
 
 def make_report(place: Place, run: str, variables: Mapping[str, str]) -> bytes:
-    """The run's report, set again from what :func:`lay_out` put there; then the logs, which it
-    quotes, are removed.
+    """The run's report, set again from what :func:`lay_out` put there; then the logs are removed.
 
     What logs say of the results would end the next run of Snakemake before a changed result is
     found.
@@ -320,31 +305,26 @@ def _snakemake(
     """
     command = [
         *place.sandbox,
-        *(
-            sys.executable,
-            "-m",
-            "snakemake",
-            "--cores",
-            "all",
-            "--quiet",
-            "all",
-            "--nolock",
-            *options,
-        ),
+        *(sys.executable, "-m", "snakemake", "--cores", "all", "--quiet", "all", "--nolock"),
+        *options,
         *("--rerun-triggers", "mtime", "--configfile", str(place.settings)),
         *("--allowed-rules", *rules, "--", *paths),
     ]
     done = subprocess.run(
-        command, cwd=place.code, env={**place.environment, **variables}, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, errors="replace",
-    )  # fmt: skip
+        command,
+        cwd=place.code,
+        env={**place.environment, **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
     missing = [path for path in paths if not (place.code / path).is_file()]
     if done.returncode or missing:
-        lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        reason = next(
-            (line for line in lines if line.startswith("ERROR ")),
-            lines[-1] if lines else "no output",
-        )
+        lines = list(filter(None, map(str.strip, (done.stdout + done.stderr).splitlines())))
+        last = lines[-1] if lines else "no output"
+        # our own jobs' word before Snakemake's, which comes after it
+        reason = next((line for line in lines if line.startswith("ERROR ")), last)
         raise ContactIdError(
             f"recomputing failed: {reason.removeprefix('ERROR ')}",
             "Is the environment of envs/requirements.lock active",

@@ -1,5 +1,4 @@
-"""``python -m contactid.review.release``: what a reviewer looks at without installing anything
-(``make release``).
+"""What a reviewer looks at without installing anything (``make release``).
 
 Reports and bundles of the finished runs in one folder, ``release/contactid-<version>``, with their
 SHA-256 sums in the format of ``sha256sum``: to be put beside the tag of that version.
@@ -38,7 +37,8 @@ def release(root: Path, runs: Sequence[str] = RUNS) -> Path:
     ContactIdError : what :func:`contactid.review.bundle.assemble` refuses; a folder that can't be
         written
     """
-    there = [
+    # the first must be finished: that it isn't is then said by its bundle
+    finished = [
         run for run in runs if run == runs[0] or (root / "results" / run / FILE_NAME).is_file()
     ]
     folder = root / "release" / f"contactid-{__version__}"
@@ -49,11 +49,10 @@ def release(root: Path, runs: Sequence[str] = RUNS) -> Path:
         ) as made:
             partial = Path(made) / folder.name
             partial.mkdir()
-            for run in there:
+            for run in finished:
                 assemble(root, run, into=partial)
-                shutil.copyfile(
-                    root / "results" / run / "report.html", partial / f"{run}-report.html"
-                )
+                report = root / "results" / run / "report.html"
+                shutil.copyfile(report, partial / f"{run}-report.html")
             sums = {file.name: digest(file) for file in partial.iterdir()}
             (partial / SUMS).write_text(write_manifest(sums), encoding="utf-8")
             shutil.rmtree(folder, ignore_errors=True)
@@ -67,10 +66,9 @@ def release(root: Path, runs: Sequence[str] = RUNS) -> Path:
 def main() -> None:
     """Make the folder and say what is in it."""
     folder = release(ROOT)
-    files = sorted(file.name for file in folder.iterdir())
-    print(
-        f"{folder.relative_to(ROOT)}: {', '.join(files)}. Put them beside the tag v{__version__} of this commit."
-    )
+    files = ", ".join(sorted(file.name for file in folder.iterdir()))
+    remedy = f"Put them beside the tag v{__version__} of this commit"
+    print(f"{folder.relative_to(ROOT)}: {files}. {remedy}.")
 
 
 if __name__ == "__main__":

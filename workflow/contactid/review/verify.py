@@ -1,5 +1,4 @@
-"""``python -m contactid.review.verify BUNDLE``: look whether a bundle is what it says (``make
-verify``).
+"""Look whether a bundle is what it says: ``make verify BUNDLE=...``.
 
 The bundle is an archive that ``make bundle`` wrote, or a folder that it was unpacked into. Looking
 reads it where it lies: it executes, writes and deletes nothing. With ``--recompute`` its report,
@@ -67,9 +66,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def wrong_verdicts(checks: pd.DataFrame) -> list[str]:
-    """A line for every row whose verdict doesn't follow from its other columns, or that lacks its
-    reason.
-    """
+    """A line for every row whose verdict doesn't follow from its columns, or lacks its reason."""
     problems = []
     for row in checks.to_dict("records"):
         try:
@@ -104,9 +101,8 @@ def _statement_problem(row: Mapping[Any, Any]) -> str:
     if not 0 <= agree <= cases:
         return f"is so in {row['cases']} cases"
     if row["verdict"] in LACKS:
-        return (
-            "" if row["verdict"] != UNDEFINED or not cases else f"undefined, but has {cases} cases"
-        )
+        is_wrong = row["verdict"] == UNDEFINED and cases
+        return f"undefined, but has {cases} cases" if is_wrong else ""
     holds = bool(row["reproduced"])
     follows = judge_statement(holds, row["basis"], row["origin"], wrong, moved)
     return "" if row["verdict"] == follows else f"says {row['verdict']}, where {follows} follows"
@@ -127,28 +123,24 @@ def _number_problem(row: Mapping[Any, Any]) -> str:
     for name, value in by_rule.items():
         if not abs(tried.get(name, np.inf) - value) <= 2.0 * _edge(value, published):
             return f"{name} is {value:g}, which wasn't tried"
-    can = {name: _possible(agrees, value, published, tolerance) for name, value in tried.items()}
-    wrong = [name for name, possible in can.items() if (name not in refused) not in possible]
+    # in either way where the file's rounding hides on which side of the limit it was
+    wrong = [
+        name
+        for name, value in tried.items()
+        if (name not in refused) not in _possible(agrees, value, published, tolerance)
+    ]
     if wrong or refused - set(tried):
         return f"rejects {row['rejects'] or 'nothing'}, which doesn't follow from {row['wrong_answers']}"
     if row["verdict"] in LACKS:
         return ""
-    verdicts = {
-        verdict
-        for is_error in (True, False)
-        for verdict in _possible(
-            judge_number,
-            reproduced,
-            published,
-            tolerance,
-            row["basis"],
-            list(tried.values()),
-            is_error,
-        )
-    }
-    distance = abs(reproduced - published)
+    # whether a number is an error isn't in the file
+    verdicts: set[str] = set()
+    for is_error in (True, False):
+        further = (row["basis"], list(tried.values()), is_error)
+        verdicts |= _possible(judge_number, reproduced, published, tolerance, *further)
     if row["verdict"] in verdicts:
         return ""
+    distance = abs(reproduced - published)
     return f"says {row['verdict']}, but {reproduced:g} is {distance:g} from {published:g}"
 
 
@@ -166,7 +158,9 @@ def _possible(
 def _edge(*numbers: float) -> float:
     """By how much these numbers together may have been rounded in a file."""
     sizes = [abs(number) for number in numbers if number and np.isfinite(number)]
-    return sum((0.5 * 10.0 ** (np.floor(np.log10(size)) - PRECISION + 1) for size in sizes), 0.0)
+    # half a unit of the last significant digit
+    exponents = [np.floor(np.log10(size)) - PRECISION + 1 for size in sizes]
+    return sum((0.5 * 10.0**exponent for exponent in exponents), 0.0)
 
 
 def run_of(bundle: Contents) -> str:
@@ -200,9 +194,7 @@ def read_checks(bundle: Contents, name: str) -> pd.DataFrame:
 
 
 def wrong_tables(bundle: Contents, results: str, checks: pd.DataFrame) -> list[str]:
-    """A line for each study whose table of verdicts, or whose line in the summary, isn't what
-    ``checks.csv`` has.
-    """
+    """A line for each study whose table, or line in the summary, isn't what ``checks.csv`` has."""
     heading, *rows = _rows(bundle, f"{results}/checks.csv")
     summary = bundle.text(f"{results}/summary.md").splitlines()
     problems = []
@@ -260,8 +252,7 @@ def wrong_descriptions(
 
 
 def wrong_data(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[str]:
-    """A line for each generated dataset whose files aren't those of its card and of
-    ``provenance.json``.
+    """A line for each generated dataset whose files aren't as its card and provenance say.
 
     Raises :class:`ContactIdError` where they can't be read.
     """
@@ -271,15 +262,14 @@ def wrong_data(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[
             if entry["kind"] != GENERATED:
                 continue
             folder = f"{results}/data/{entry['name']}"
-            there = {
-                path.removeprefix(f"{folder}/raw/"): path
+            raw = f"{folder}/raw/"
+            actual = {
+                path.removeprefix(raw): (sums[path], bundle.sizes[path])
                 for path in sums
-                if path.startswith(f"{folder}/raw/")
+                if path.startswith(raw)
             }
             described = {file["name"]: (file["sha256"], file["size"]) for file in entry["files"]}
-            if described != {
-                path: (sums[full], bundle.sizes[full]) for path, full in there.items()
-            }:
+            if described != actual:
                 problems.append(
                     f"{name}: the files of {entry['name']} aren't those in {folder}/raw"
                 )
@@ -308,9 +298,7 @@ class Code:
 
 
 def compare_code(bundle: Contents, results: str, described: Mapping[str, Any], root: Path) -> Code:
-    """Hold the bundle's code against the commit that it names, in a checkout, by git's own
-    checksums.
-    """
+    """Hold the bundle's code against the commit that it names, by git's own checksums."""
     commit = str((described.get("Snakefile") or {}).get("version"))
     where = f"The code can't be held against commit {commit[:8]}, which isn't in the checkout of this command"
     top = git(root, "rev-parse", "--show-toplevel") if _COMMIT.fullmatch(commit) else None
@@ -320,12 +308,11 @@ def compare_code(bundle: Contents, results: str, described: Mapping[str, Any], r
         return Code("", where)
     blobs = {}
     for line in filter(None, listed.split(b"\0")):
-        (mode, _, checksum), name = (
-            line.partition(b"\t")[0].split(),
-            line.partition(b"\t")[2].decode(),
-        )
+        about, _, name = line.partition(b"\t")
+        mode, _, checksum = about.split()
+        # plain files; links and other repositories have modes of their own
         if mode.startswith(b"100"):
-            blobs[name] = checksum.decode()
+            blobs[name.decode()] = checksum.decode()
     ours = (f"{results}/", f"{FOLDER.as_posix()}/")
     code = {name for name in bundle.sizes if not name.startswith(ours)} - {
         NAME,

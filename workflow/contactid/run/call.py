@@ -1,5 +1,4 @@
-"""From a rule to the function that it names: files, wildcards and settings are handed over by their
-names.
+"""From a rule to the function that it names: files, wildcards and settings go by their names.
 
 A rule's ``params`` have ``call``, the function as ``"contactid.module:function"``, and ``code``,
 the fingerprint of what it reaches. Every other name of its inputs, outputs and params is an
@@ -31,38 +30,42 @@ def call_rule(
     params: Mapping[str, Any],
     around: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Call the function that ``params["call"]`` names; Snakemake's own objects will do. ``around``
-    is the job's.
-    """
+    """Call the function that ``params["call"]`` names; Snakemake's own objects will do."""
+    # ``around`` are the job's own: its configuration, and the terminal's descriptor
     parts = (around, wildcards, files_in, files_out, params)
     named = {key: _plain(value) for part in parts for key, value in part.items()}
     function = resolve(params["call"])
     if DECLARED in named:
         function(named.pop(DECLARED), named)
     else:
-        for one in _calls(named):
-            function(**arguments(function, one))
+        for given in _calls(named):
+            function(**arguments(function, given))
 
 
 def _calls(named: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """What each call of a function is given."""
     each, shares = named.pop(EACH, []), named.pop(SHARES, [])
-    number, given = len(named[each[0]]) if each else 1, {}
+    n_calls = len(named[each[0]]) if each else 1
+    by_call: dict[str, list[Any]] = {}
     for name in (*each, *shares):
         items = named[name]
-        if items:
-            size, remainder = divmod(len(items), number)
-            if remainder or (name in each and size != 1):
-                raise ValueError(f"{len(items)} of {name} for {number} calls")
-            given[name] = (
-                items if name in each else [items[k * size : (k + 1) * size] for k in range(number)]
-            )
-    for k in range(number):
-        yield named | {name: items[k] for name, items in given.items()}
+        if not items:
+            continue
+        size, remainder = divmod(len(items), n_calls)
+        # a list that doesn't fit would hand a call the files of another one
+        if remainder or (name in each and size != 1):
+            raise ValueError(f"{len(items)} of {name} for {n_calls} calls")
+        if name in each:
+            by_call[name] = items
+        else:
+            by_call[name] = [items[k * size : (k + 1) * size] for k in range(n_calls)]
+    for k in range(n_calls):
+        yield named | {name: items[k] for name, items in by_call.items()}
 
 
 def _plain(value: Any) -> Any:
     """Snakemake's texts and lists of files as plain ones."""
+    # Snakemake's own texts and lists can't be written as JSON, and don't compare as plain ones do
     if isinstance(value, str):
         return str(value)
     return [str(item) for item in value] if type(value).__name__ == "Namedlist" else value

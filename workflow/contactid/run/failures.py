@@ -13,6 +13,10 @@ from pathlib import Path
 from contactid.core.errors import ContactIdError
 from contactid.run.job import FINISHED
 
+_STOPPED = (
+    "stopped from outside, or by the system for want of memory. "
+    "Run the same command again, with fewer --cores if memory is short"
+)
 SLURM_LOGS = Path(".snakemake/slurm_logs")
 """Where Snakemake keeps the logs of submissions that failed."""
 _WORDS = {
@@ -20,12 +24,17 @@ _WORDS = {
     "runtime": re.compile(r"due to time limit", re.IGNORECASE),
 }
 _NAMES = {"mem_mb": ("memory", "MB"), "runtime": ("time", "minutes")}
+# of failed jobs: those that follow from one cause are many, and a terminal has 24 lines
 MOST_LINES = 12
-LEAST_FREE = 1 << 20  # bytes; nothing of ours goes on with less (contactid.sources.motion)
+# bytes; nothing of ours goes on with less (contactid.sources.motion)
+LEAST_FREE = 1 << 20
+# lines at a log's end: its own last word, and what libraries may still print after it
+_LAST_LINES = 5
 NEEDED = (
-    "numpy", "scipy", "pandas", "xarray", "h5netcdf", "h5py", "numba", "requests", "pyomo", "casadi", "pinocchio",
-    "matplotlib", "seaborn", "jinja2", "bokeh", "rocrate", "typst", "yaml", "jsonschema",
-)  # fmt: skip
+    *("numpy", "scipy", "pandas", "xarray", "h5netcdf", "h5py", "numba", "requests", "pyomo"),
+    *("casadi", "pinocchio", "matplotlib", "seaborn", "jinja2", "bokeh", "rocrate", "typst"),
+    *("yaml", "jsonschema"),
+)
 
 
 def slurm_reason(rule: str, log: Path, since: float, submissions: Path = SLURM_LOGS) -> str | None:
@@ -41,18 +50,20 @@ def slurm_reason(rule: str, log: Path, since: float, submissions: Path = SLURM_L
     for file in sorted(submissions.rglob("*.log")):
         if file.stat().st_mtime < since:
             continue
-        _, mark, end = file.read_text(encoding="utf-8", errors="replace").rpartition(
-            f"log: {log}\n    jobid:"
-        )
+        text = file.read_text(encoding="utf-8", errors="replace")
+        # the last submission counts: a job that failed before may have been tried again
+        _, mark, report = text.rpartition(f"log: {log}\n    jobid:")
         if not mark:
             continue
         for key, words in _WORDS.items():
-            if words.search(end):
-                asked = re.search(rf"\b{key}=(\d+)", end)
-                what, unit = _NAMES[key]
+            if words.search(report):
+                asked = re.search(rf"\b{key}=(\d+)", report)
+                limit_name, unit = _NAMES[key]
                 limit = f" ({asked[1]} {unit})" if asked else ""
+                # how much it would have taken isn't known; twice ends after few tries
                 more = 2 * int(asked[1]) if asked else "..."
-                return f"killed by Slurm at its {what} limit{limit}. Ask for more: --set-resources {rule}:{key}={more}"
+                remedy = f"Ask for more: --set-resources {rule}:{key}={more}"
+                return f"killed by Slurm at its {limit_name} limit{limit}. {remedy}"
     return None
 
 
@@ -66,16 +77,14 @@ def failures(results: str | Path, since: float) -> list[str]:
     for log in sorted(logs.rglob("*.log")):
         if log.stat().st_mtime < since:
             continue
-        end = log.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()[-5:]
-        messages = [line for line in end if line.startswith("ERROR ")]
+        text = log.read_text(encoding="utf-8", errors="replace").rstrip()
+        last_lines = text.splitlines()[-_LAST_LINES:]
+        messages = [line for line in last_lines if line.startswith("ERROR ")]
         if messages:
             lines.append(messages[-1])
-        elif FINISHED not in end:
+        elif FINISHED not in last_lines:
             job = log.relative_to(logs).with_suffix("")
-            reason = slurm_reason(job.parts[0], log, since) or (
-                "stopped from outside, or by the system for want of memory. Run the same command again, with fewer "
-                "--cores if memory is short"
-            )
+            reason = slurm_reason(job.parts[0], log, since) or _STOPPED
             lines.append(f"ERROR {job}: {reason}. Log: {log}")
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = [f"and {len(lines) - MOST_LINES} more, see {logs}"]
@@ -85,8 +94,7 @@ def failures(results: str | Path, since: float) -> list[str]:
 
 
 def require_scheduler(executor: str) -> None:
-    """Stop a run through Slurm where Slurm isn't: Snakemake would try to submit for ten minutes
-    without a word.
+    """Stop a run through Slurm where Slurm isn't: Snakemake would try for minutes in silence.
 
     Raises :class:`ContactIdError` where an executor of that name has no ``sbatch`` to submit by.
     """
@@ -100,24 +108,24 @@ def require_scheduler(executor: str) -> None:
 def tell_of_full_disks(*folders: str | Path) -> None:
     """Print a plain line for each folder whose file system is full."""
     for folder in folders:
-        with suppress(OSError):  # the folder was never made
+        # the folder was never made
+        with suppress(OSError):
             if shutil.disk_usage(folder).free < LEAST_FREE:
                 line = f"ERROR {folder}: no space left on its disk. Free some, then run the same command again."
                 print(line, file=sys.stderr)
 
 
 def exit_without_packages(modules: Iterable[str] = NEEDED) -> None:
-    """End the process with one plain line that names the modules that can't be found, if there are
-    any.
-    """
-    missing = [name for name in modules if not _found(name)]
+    """End the process with one plain line where modules can't be found, which it names."""
+    missing = [name for name in modules if not _is_installed(name)]
     if missing:
         sys.exit(
             f"ERROR not installed: {', '.join(missing)}. Install the pinned environment (make env)."
         )
 
 
-def _found(name: str) -> bool:
+def _is_installed(name: str) -> bool:
+    # found, not imported: that would take seconds, and print what is wrong in many lines
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError):

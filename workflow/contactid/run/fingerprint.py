@@ -1,5 +1,4 @@
-"""Fingerprints of what a function reaches in the package, so that an edit reruns exactly the jobs
-that it concerns.
+"""Fingerprints of what a function reaches in the package: an edit reruns what it concerns alone.
 
 Snakemake notices neither an edit of the package behind a rule nor that an edit was of words alone.
 A fingerprint is taken of definitions: the function that a rule calls, every function, class and
@@ -35,9 +34,7 @@ _REFERENCE = re.compile(rf"{PACKAGE}(\.\w+)+(:\w+)?")
 
 
 class Definition(NamedTuple):
-    """A definition at a module's top level: a hash of its code, and the dotted names that stand in
-    it.
-    """
+    """A definition at a module's top level: a hash of its code, and the dotted names in it."""
 
     code: str
     names: tuple[str, ...]
@@ -71,13 +68,11 @@ class Fingerprints:
         always: tuple[str, ...] = (),
         workflow: Path = WORKFLOW,
     ) -> None:
-        self._workflow, self._remembered, self._lists, self._always = (
-            workflow,
-            remembered,
-            lists,
-            always,
-        )
-        self._known = _load(remembered)
+        self._workflow = workflow
+        self._remembered = remembered
+        self._lists = lists
+        self._always = always
+        self._cached = _load(remembered)
         self._used: dict[str, Module] = {}
         self._resolved: dict[tuple[str, str], frozenset[tuple[str, str]]] = {}
 
@@ -86,22 +81,22 @@ class Fingerprints:
         """All modules of the package by their dotted names."""
         modules = {}
         for file in sorted(self._workflow.glob(f"{PACKAGE}/**/*.py")):
-            text, parts = file.read_bytes(), file.relative_to(self._workflow).with_suffix("").parts
-            key, name = (
-                hashlib.sha256(text).hexdigest(),
-                ".".join(parts[:-1] if parts[-1] == "__init__" else parts),
-            )
-            self._used[key] = modules[name] = self._known.get(key) or parse(text)
-        if self._remembered is not None and self._used != self._known:
+            text = file.read_bytes()
+            parts = file.relative_to(self._workflow).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            key = hashlib.sha256(text).hexdigest()
+            self._used[key] = modules[name] = self._cached.get(key) or parse(text)
+        # what is written holds the files of now alone, so it doesn't grow with every edit
+        if self._remembered is not None and self._used != self._cached:
             with suppress(ContactIdError):
                 write_text(self._remembered, json.dumps({_syntax(): self._used}))
         return modules
 
     def of(self, *references: str) -> str:
         """Sixteen hexadecimal digits for functions, each named ``"contactid.module:function"``."""
-        listed = json.dumps(
-            dict(sorted(self.reached(*self._always, *references).items())), indent=0
-        )
+        reached = self.reached(*self._always, *references)
+        # sorted: the order in which definitions are reached is no part of what they do
+        listed = json.dumps(dict(sorted(reached.items())), indent=0)
         fingerprint = hashlib.sha256(listed.encode()).hexdigest()[:16]
         if self._lists is not None and not (self._lists / f"{fingerprint}.json").exists():
             with suppress(ContactIdError):
@@ -109,49 +104,48 @@ class Fingerprints:
         return fingerprint
 
     def reached(self, *references: str) -> dict[str, str]:
-        """Hashes of all definitions that functions reach, their own first, by
-        ``"contactid.module:name"``.
+        """Hashes of all definitions that functions reach, by ``"contactid.module:name"``.
 
         Raises :class:`ContactIdError` where a reference names nothing in the package.
         """
+        # a dictionary without values: a set that keeps its order
         reached: dict[tuple[str, str], None] = {}
         waiting = []
         for reference in references:
             module, _, name = reference.partition(":")
-            if name not in (self.modules[module].definitions if module in self.modules else {}):
-                raise ContactIdError(
-                    f"{reference} names nothing in the package", "Correct the name"
-                )
+            if module not in self.modules or name not in self.modules[module].definitions:
+                problem = f"{reference} names nothing in the package"
+                raise ContactIdError(problem, "Correct the name")
             waiting.append((module, name))
         while waiting:
-            place = waiting.pop()
-            if place not in reached:
-                reached[place] = None
-                waiting.extend(self._named_in(place))
+            definition = waiting.pop()
+            if definition not in reached:
+                reached[definition] = None
+                waiting.extend(self._named_in(definition))
         return {
             f"{module}:{name}": self.modules[module].definitions[name].code
             for module, name in reached
         }
 
-    def _named_in(self, place: tuple[str, str]) -> frozenset[tuple[str, str]]:
+    def _named_in(self, definition: tuple[str, str]) -> frozenset[tuple[str, str]]:
         """The definitions that one definition names."""
-        if place not in self._resolved:
-            module, name = place
-            names: set[tuple[str, str]] = set()
+        if definition not in self._resolved:
+            module, name = definition
+            named: set[tuple[str, str]] = set()
             for dotted in self.modules[module].definitions[name].names:
-                names |= self._resolve(module, dotted)
+                named |= self._resolve(module, dotted)
+            # whatever a module does as it is imported may change what its functions do
             if LOOSE in self.modules[module].definitions:
-                names.add((module, LOOSE))
-            self._resolved[place] = frozenset(names)
-        return self._resolved[place]
+                named.add((module, LOOSE))
+            self._resolved[definition] = frozenset(named)
+        return self._resolved[definition]
 
     def _resolve(self, module: str, dotted: str) -> set[tuple[str, str]]:
-        """What a dotted name in a module stands for; nothing for local variables and other
-        libraries.
-        """
+        """What a dotted name stands for; nothing for local variables and other libraries."""
         if ":" in dotted:
             return self._global(dotted.replace(":", "."))
         first, _, rest = dotted.partition(".")
+        # a local variable of the same name counts too: once too often reruns a job, never too few
         if first in self.modules[module].definitions:
             return {(module, first)}
         target = self.modules[module].imports.get(first, first if first == PACKAGE else "")
@@ -159,14 +153,16 @@ class Fingerprints:
 
     def _global(self, dotted: str) -> set[tuple[str, str]]:
         """Definitions behind a full dotted name; all of a module that is named as a whole."""
-        module, rest = dotted, [""]
+        # the longest beginning that is a module; what follows is a name in it and its attributes
+        module, attributes = dotted, [""]
         while module and module not in self.modules:
             module, _, last = module.rpartition(".")
-            rest.insert(0, last)
+            attributes.insert(0, last)
         if not module:
             return set()
-        if rest[0] in self.modules[module].definitions or rest[0] in self.modules[module].imports:
-            return self._resolve(module, ".".join(part for part in rest if part))
+        name = attributes[0]
+        if name in self.modules[module].definitions or name in self.modules[module].imports:
+            return self._resolve(module, ".".join(filter(None, attributes)))
         return {(module, name) for name in self.modules[module].definitions}
 
 
@@ -175,20 +171,14 @@ def parse(text: bytes) -> Module:
     tree = ast.parse(text)
     imports: dict[str, str] = {}
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.ImportFrom)
-            and node.module
-            and node.module.split(".")[0] == PACKAGE
-        ):
-            imports |= {
-                alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names
-            }
+        if isinstance(node, ast.ImportFrom) and _ours(node.module or ""):
+            for alias in node.names:
+                imports[alias.asname or alias.name] = f"{node.module}.{alias.name}"
         elif isinstance(node, ast.Import):
-            imports |= {
-                alias.asname: alias.name
-                for alias in node.names
-                if alias.asname and _ours(alias.name)
-            }
+            # without another name, an import is named in full where it is used
+            for alias in node.names:
+                if alias.asname and _ours(alias.name):
+                    imports[alias.asname] = alias.name
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = _without_texts(node.body)
     parts: dict[str, list[ast.stmt]] = {}
@@ -199,9 +189,7 @@ def parse(text: bytes) -> Module:
 
 
 def defined_by(statement: ast.stmt) -> list[str]:
-    """The names that a statement at a module's top level defines; :data:`LOOSE` where it does
-    something else.
-    """
+    """The names that a statement at top level defines; :data:`LOOSE` where it does other things."""
     match statement:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return [statement.name]
@@ -237,14 +225,12 @@ def _definition(statements: Iterable[ast.stmt]) -> Definition:
     while waiting:
         node = waiting.pop()
         dotted = _dotted(node)
+        text = node.value if isinstance(node, ast.Constant) else None
         if dotted:
             names.add(dotted)
-        elif (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and _REFERENCE.fullmatch(node.value)
-        ):
-            names.add(node.value if ":" in node.value else f"{node.value}:")
+        elif isinstance(text, str) and _REFERENCE.fullmatch(text):
+            # a module alone stands for all of it
+            names.add(text if ":" in text else f"{text}:")
         else:
             waiting.extend(ast.iter_child_nodes(node))
     code = "\n".join(_dumped(statement) for statement in statements)
@@ -252,9 +238,7 @@ def _definition(statements: Iterable[ast.stmt]) -> Definition:
 
 
 def _dumped(statement: ast.stmt) -> str:
-    """A syntax tree as Python 3.11 writes it down, since stored results keep fingerprints for
-    whatever Python comes.
-    """
+    """A syntax tree as Python 3.11 writes it: stored results keep fingerprints, Pythons change."""
     shown = {"show_empty": True} if sys.version_info >= (3, 13) else {}
     return ast.dump(statement, **shown).replace(", type_params=[]", "")
 
@@ -281,17 +265,16 @@ def _syntax() -> str:
 def _load(remembered: Path | None) -> dict[str, Module]:
     if remembered is not None:
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            remembered_lists = json.loads(remembered.read_text(encoding="utf-8"))[_syntax()]
-            return {
-                key: Module(
-                    {
-                        name: Definition(code, tuple(names))
-                        for name, (code, names) in definitions.items()
-                    },
-                    imports,
-                )
-                for key, (definitions, imports) in remembered_lists.items()
-            }
+            content = json.loads(remembered.read_text(encoding="utf-8"))[_syntax()]
+            modules = {}
+            # JSON keeps no named tuples
+            for key, (definitions, imports) in content.items():
+                typed = {
+                    name: Definition(code, tuple(names))
+                    for name, (code, names) in definitions.items()
+                }
+                modules[key] = Module(typed, imports)
+            return modules
     return {}
 
 

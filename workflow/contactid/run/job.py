@@ -32,17 +32,15 @@ LOCK = "Environment: requirements.lock, sha256 "
 _LOCK_FILE = Path(__file__).resolve().parents[3] / "envs/requirements.lock"
 _PR_SET_PDEATHSIG = 1
 _THREADS = tuple(f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"))
-_COLLECTIONS = (
-    100_000,
-    10,
-    5,
-)  # new objects before each; Python's own 700 cost 7 % of a job that builds models
+# new objects before each of Python's collections of garbage; its own 700 cost 7 % of a job that
+# builds models
+_COLLECTIONS = (100_000, 10, 5)
+# of Linux's prctl: the signal that a process gets when its parent dies
 
 
 @contextmanager
 def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[int]:
-    """Redirect stdout and stderr to ``log``; exit with status 1 and one plain line where the body
-    fails.
+    """Redirect stdout and stderr to ``log``; a failure is one plain line, and status 1.
 
     Gives the file descriptor of what was stderr before.
 
@@ -71,40 +69,32 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[in
                 print(LOCK + hashlib.sha256(_LOCK_FILE.read_bytes()).hexdigest(), flush=True)
             yield terminal
             sys.stdout.flush()
-            ctypes.CDLL(None).fflush(None)  # what a compiled solver has printed
+            # what a compiled solver has printed is in buffers that Python doesn't know
+            ctypes.CDLL(None).fflush(None)
             print(FINISHED, file=sys.stderr, flush=True)
         except ContactIdError as error:
             _fail(terminal, f"{label}: {error} Log: {log}")
         except MemoryError:
-            _fail(
-                terminal,
-                f"{label}: not enough memory. Free some or run fewer jobs at once. Log: {log}",
-            )
+            problem = "not enough memory. Free some or run fewer jobs at once"
+            _fail(terminal, f"{label}: {problem}. Log: {log}")
         except KeyboardInterrupt:
-            _fail(
-                terminal,
-                f"{label}: interrupted. Run the same command again, finished jobs are kept. Log: {log}",
-            )
+            problem = "interrupted. Run the same command again, finished jobs are kept"
+            _fail(terminal, f"{label}: {problem}. Log: {log}")
         except ImportError as error:
-            _fail(
-                terminal, f"{label}: {error}. Install the pinned environment (make env). Log: {log}"
-            )
+            problem = f"{error}. Install the pinned environment (make env)"
+            _fail(terminal, f"{label}: {problem}. Log: {log}")
         except Exception as error:
             number = error.errno if isinstance(error, OSError) else None
             if number in NOT_WRITABLE:
                 where = getattr(error, "filename", None) or log
                 _fail(terminal, f"{label}: {cannot_be_written(where, number)} Log: {log}")
             # a defect of ours: say so, and where the traceback is
-            _fail(
-                terminal,
-                f"{label}: unexpected {type(error).__name__}: {error}. Please report it with the log. Log: {log}",
-            )
+            problem = f"unexpected {type(error).__name__}: {error}. Please report it with the log"
+            _fail(terminal, f"{label}: {problem}. Log: {log}")
 
 
 def leave() -> NoReturn:
-    """End a job's process, all of which is written, at once: Python would tidy up for a quarter of
-    a second.
-    """
+    """End a job's process at once, as all is written: tidying up takes a quarter of a second."""
     os._exit(0)
 
 
@@ -119,11 +109,13 @@ def _opened(log: str | Path, label: str, terminal: int) -> TextIO:
 
 def _fail(terminal: int, line: str) -> None:
     os.write(terminal, _plain(line))
-    with suppress(OSError):  # the disk that is full may be the log's
+    # the disk that is full may be the log's
+    with suppress(OSError):
         traceback.print_exc()
         sys.stderr.flush()
         sys.stdout.flush()
-        os.write(2, _plain(line))  # the log's last line, where failures() finds it
+        # the log's last line, where failures() finds it
+        os.write(2, _plain(line))
     # what a full log didn't take would be tried again at Python's end, and turn the exit status
     # into 120
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -137,12 +129,11 @@ def _plain(line: str) -> bytes:
 
 
 def _end_with_owner() -> None:
-    """Have the system end this process when its Snakemake dies: a run that was killed leaves no job
-    that writes on.
-    """
+    """Have the system end this process with its Snakemake: a killed run leaves no job at work."""
     if sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     owner = os.environ.get(OWNER, "")
-    if owner.isdigit() and not process_lives(int(owner)):  # it died before that
+    # it died before that
+    if owner.isdigit() and not process_lives(int(owner)):
         sys.exit(1)

@@ -1,6 +1,4 @@
-"""Studies that a run has and a configuration lacks: they are kept, and so is what was made of all
-of them.
-"""
+"""Studies that a run has and a configuration lacks: they, and what is made of all, are kept."""
 
 from __future__ import annotations
 
@@ -19,7 +17,8 @@ def tell_kept(results: Path, chosen: Sequence[str], kept: Sequence[str]) -> None
     """Print a line where a run has studies that the configuration lacks."""
     if kept:
         print(
-            f"{results} has {', '.join(kept)} besides: they stay as they are, and so do report, checks.csv, summary "
-            f"and crate. {', '.join(chosen)} alone is computed; the same command for all studies renews them.",
+            f"{results} has {', '.join(kept)} besides: they stay as they are, and so do report, "
+            f"checks.csv, summary and crate. {', '.join(chosen)} alone is computed; "
+            "the same command for all studies renews them.",
             file=sys.stderr,
         )

@@ -1,5 +1,4 @@
-"""What a budget of node-hours buys, by the benchmark files of a run: ``python -m
-contactid.run.plan``.
+"""What node-hours buy, by a run's benchmark files: ``python -m contactid.run.plan``.
 
 Four things scale by numbers in the configuration. Noise samples of the planar throws and of the
 in-hand recordings are split into as many jobs as one likes; an arm recording's noise samples and a
@@ -61,40 +60,63 @@ class Axis:
 
 def axes_of(configuration: Mapping[str, Any]) -> list[Axis]:
     """The four of a run with this configuration."""
-    planar, arm = configuration["planar"]["identification"], configuration["arm"]["fit"]["accuracy"]
-    tossing, rates = configuration["tossing"], len(planar["frames_per_second"])
-    throws = planar["seeds"] / math.ceil(planar["seeds"] / planar["seeds_per_job"]) * rates
-    frictions = sum(len(reading["friction_mu"]) for reading in planar["noise"].values())
-    axes = [
-        (values["stop"] - values["start"]) / values["step"] for values in tossing["grid"].values()
-    ]
-    points = math.prod(round(steps) + 1 for steps in axes)
+    planar = configuration["planar"]["identification"]
+    arm = configuration["arm"]["fit"]["accuracy"]
+    tossing = configuration["tossing"]
+    n_rates = len(planar["frames_per_second"])
+    # seeds are shared out evenly, so that a job may have fewer than it could
+    planar_jobs = math.ceil(planar["seeds"] / planar["seeds_per_job"])
+    throws_per_job = planar["seeds"] / planar_jobs * n_rates
+    n_frictions = sum(len(reading["friction_mu"]) for reading in planar["noise"].values())
+    n_points = 1
+    for values in tossing["grid"].values():
+        n_points *= round((values["stop"] - values["start"]) / values["step"]) + 1
+    n_boxes = len(tossing["identify_on"])
     return [
-        Axis("planar_identify", "noisy throw", "planar.identification.seeds", throws, frictions * rates, True),
         Axis(
-            "inhand_estimate", "recording, by every method", "inhand.estimates.seeds",
-            _RECORDINGS, _RECORDINGS, True,
+            rule="planar_identify",
+            unit="noisy throw",
+            key="planar.identification.seeds",
+            units_per_job=throws_per_job,
+            cells=n_frictions * n_rates,
+            splits=True,
         ),
         Axis(
-            "arm_fit_samples", "noise sample of a recording, by every method", "arm.fit.accuracy.samples",
-            arm["samples"] * len(arm["experiments"]), len(arm["computed"]), False,
+            rule="inhand_estimate",
+            unit="recording, by every method",
+            key="inhand.estimates.seeds",
+            units_per_job=_RECORDINGS,
+            cells=_RECORDINGS,
+            splits=True,
         ),
         Axis(
-            "tossing_identify_1", "grid point, all tosses of a box", "tossing.grid",
-            points * min(tossing["boxes_per_job"], len(tossing["identify_on"])), len(tossing["identify_on"]), False,
+            rule="arm_fit_samples",
+            unit="noise sample of a recording, by every method",
+            key="arm.fit.accuracy.samples",
+            units_per_job=arm["samples"] * len(arm["experiments"]),
+            cells=len(arm["computed"]),
+            splits=False,
         ),
-    ]  # fmt: skip
+        Axis(
+            rule="tossing_identify_1",
+            unit="grid point, all tosses of a box",
+            key="tossing.grid",
+            units_per_job=n_points * min(tossing["boxes_per_job"], n_boxes),
+            cells=n_boxes,
+            splits=False,
+        ),
+    ]
 
 
 def start_up(jobs: float, measured: pd.DataFrame) -> tuple[float, float]:
-    """CPU seconds and MB that Snakemake takes to know what is to be done: power laws between the
-    measured sizes.
-    """
+    """CPU seconds and MB that Snakemake takes to start: power laws between the measured sizes."""
     measured = measured.sort_values("jobs")
     sizes = measured["jobs"].to_numpy()
+    # beyond the largest, the last two go on; below the smallest, it counts
     last = min(max(int(np.searchsorted(sizes, jobs)), 1), len(sizes) - 1)
     low, high = measured.iloc[last - 1], measured.iloc[last]
-    share = math.log(max(jobs, sizes[0]) / low["jobs"]) / math.log(high["jobs"] / low["jobs"])
+    jobs = max(jobs, sizes[0])
+    share = math.log(jobs / low["jobs"]) / math.log(high["jobs"] / low["jobs"])
     seconds, memory = (
         float(low[key] * (high[key] / low[key]) ** share) for key in ("cpu_seconds", "memory_mb")
     )
@@ -116,39 +138,41 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
         raise ContactIdError(f"{record}: missing", "Finish the run first (make)")
     configuration = json.loads(record.read_text(encoding="utf-8"))["configuration"]
     benchmarks = read_benchmarks(results)
-    cached = _files_kept(results)
-    dag = read_csv(DAG_COST)
+    files_kept = _files_kept(results)
+    dag_cost = read_csv(DAG_COST)
     rows = []
     for budget in node_hours:
         for axis in axes_of(configuration):
             jobs = benchmarks[benchmarks["rule"] == axis.rule]
-            if len(jobs):
-                files, kilobytes = cached.get(axis.rule, (4.0, 0.0))
-                per_job = axis.units_per_job
-                seconds = jobs["seconds"].mean() / per_job
-                spent = _spend(3600.0 * cores * budget, axis, seconds, minutes)
-                cost = start_up(spent["jobs"] / spent["runs"], dag)
-                rows.append(
-                    {
-                        "node_hours": budget,
-                        "raise": axis.key,
-                        "unit": axis.unit,
-                        "seconds_per_unit": seconds,
-                        **spent,
-                        "files": spent["jobs"] * files,
-                        "kept_GB": spent["units"] * kilobytes / per_job / 1e6,
-                        "scratch_GB": spent["units"] * jobs["written_mb"].mean() / per_job / 1e3,
-                        "start_up_s_per_run": cost[0],
-                        "start_up_MB_per_run": cost[1],
-                        "submitting_hours": spent["jobs"] / SUBMISSIONS_PER_SECOND / 3600.0,
-                    }
-                )
+            # a run of other studies has none
+            if not len(jobs):
+                continue
+            # without records: output, its record, log and benchmark
+            files, kilobytes = files_kept.get(axis.rule, (4.0, 0.0))
+            per_job = axis.units_per_job
+            seconds = jobs["seconds"].mean() / per_job
+            spent = _spend(3600.0 * cores * budget, axis, seconds, minutes)
+            start_seconds, start_memory = start_up(spent["jobs"] / spent["runs"], dag_cost)
+            rows.append(
+                {
+                    "node_hours": budget,
+                    "raise": axis.key,
+                    "unit": axis.unit,
+                    "seconds_per_unit": seconds,
+                    **spent,
+                    "files": spent["jobs"] * files,
+                    "kept_GB": spent["units"] * kilobytes / per_job / 1e6,
+                    "scratch_GB": spent["units"] * jobs["written_mb"].mean() / per_job / 1e3,
+                    "start_up_s_per_run": start_seconds,
+                    "start_up_MB_per_run": start_memory,
+                    "submitting_hours": spent["jobs"] / SUBMISSIONS_PER_SECOND / 3600.0,
+                }
+            )
     return pd.DataFrame(rows)
 
 
 def _spend(core_seconds: float, axis: Axis, seconds: float, minutes: float) -> dict[str, float]:
-    """Units, and the jobs and runs they are cut into: longer jobs before more than a run can hold,
-    then more runs.
+    """Units, and the jobs and runs that they are cut into: longer jobs before more runs.
 
     What isn't split uses no more than its jobs can in the time that they may take.
     """
@@ -160,10 +184,12 @@ def _spend(core_seconds: float, axis: Axis, seconds: float, minutes: float) -> d
         jobs = axis.cells
         core_seconds = min(core_seconds, 60.0 * LONGEST_JOB * jobs)
     units = core_seconds / seconds
+    samples = max(units / axis.cells, 1.0)
     return {
         "core_hours": core_seconds / 3600.0,
         "units": units,
-        "relative_error_pct": 100.0 / math.sqrt(2.0 * max(units / axis.cells, 1.0)),
+        # of a standard deviation of so many normal samples
+        "relative_error_pct": 100.0 / math.sqrt(2.0 * samples),
         "jobs": float(jobs),
         "job_minutes": core_seconds / 60.0 / jobs,
         "runs": float(math.ceil(jobs / MOST_JOBS)),
@@ -171,19 +197,19 @@ def _spend(core_seconds: float, axis: Axis, seconds: float, minutes: float) -> d
 
 
 def _files_kept(results: Path) -> dict[str, tuple[float, float]]:
-    """Files and kB that a job of each rule leaves: outputs, Snakemake's record of each, log and
-    benchmark.
-    """
+    """Files and kB that a job of each rule leaves: outputs, their records, log and benchmark."""
     root = results.resolve().parents[1]
     counted: dict[str, list[tuple[int, float]]] = {}
     for job in read_jobs(root, f"results/{results.resolve().name}"):
         files = [root / output for output in job.outputs]
         bytes_kept = sum(file.stat().st_size for file in files if file.is_file())
         counted.setdefault(job.rule, []).append((2 * len(files) + 2, bytes_kept / 1e3))
-    return {
-        rule: (sum(n for n, _ in jobs) / len(jobs), sum(size for _, size in jobs) / len(jobs))
-        for rule, jobs in counted.items()
-    }
+    means = {}
+    for rule, jobs in counted.items():
+        n_files = sum(n for n, _ in jobs)
+        kilobytes = sum(size for _, size in jobs)
+        means[rule] = (n_files / len(jobs), kilobytes / len(jobs))
+    return means
 
 
 @told_plainly()
@@ -194,8 +220,10 @@ def main(run: str, hours: list[float], cores: int, minutes: float, output: str |
         print(f"\n{budget:,.0f} node-hours of {cores} cores, jobs of {minutes:g} min:")
         shown = rows.drop(columns="node_hours").set_index("raise").T
         print(shown.to_string(float_format=lambda value: f"{value:,.3g}"))
+    longest = f"{LONGEST_JOB / 60.0:g} hours"
     print(
-        f"\nA number whose jobs aren't split uses no more core_hours than its jobs can in {LONGEST_JOB / 60.0:g} hours."
+        "\nA number whose jobs aren't split uses no more core_hours than its jobs can in "
+        f"{longest}."
     )
     if output:
         write_csv(table, output)

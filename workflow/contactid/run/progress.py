@@ -1,6 +1,4 @@
-"""What a person sees of a run: one line per job when it ends, in place of what Snakemake says of
-it.
-"""
+"""What a person sees of a run: a line per job when it ends, in place of Snakemake's own."""
 
 from __future__ import annotations
 
@@ -13,23 +11,31 @@ from statistics import median
 
 HANDLER = "DefaultStreamHandler"
 """What Snakemake calls the handler that writes to the terminal."""
-_STARTED, _ENDED, _COUNTED, _OTHERS = (
-    "job_info",
-    "job_finished",
-    "run_info",
-    ("progress", "job_started"),
+# Snakemake's names of its events
+_STARTED, _ENDED, _COUNTED = "job_info", "job_finished", "run_info"
+_HIDDEN = (_STARTED, "progress", "job_started", "resources_info")
+# how messages begin that say nothing of this run
+_ROUTINE = (
+    "Assuming unrestricted",
+    "Building DAG",
+    "Using shell",
+    "Select jobs",
+    "Conda environments: ignored",
+    "Complete log",
+    "Group jobs: inactive",
 )
-_UNSAID = (
-    "Assuming unrestricted", "Building DAG", "Using shell", "Select jobs", "Conda environments: ignored",
-    "Complete log", "Group jobs: inactive",
-)  # fmt: skip
-_LONGEST = 76  # characters of what a job does
-_SURE = 0.05  # of the work done, from which on the time left is told
+# characters of what a job does: with its number, study and time a line of 120
+_LONGEST = 76
+# of the work done, from which on the time left is shown: before, it jumps with every job
+_LEAST_SHARE = 0.05
+# s, from which on the time left is in minutes
+_MINUTES_FROM = 90.0
 
 
 class Progress(logging.Formatter):
-    """Filter and formatter of Snakemake's messages: a line for a job that ended, nothing for what
-    the scheduler does.
+    """Filter and formatter of Snakemake's messages: a line for each job that ended.
+
+    What the scheduler does isn't shown.
 
     Parameters
     ----------
@@ -49,13 +55,11 @@ class Progress(logging.Formatter):
         super().__init__()
         self._usual, self._does, self._studies, self._seconds = usual, does, studies, usual_seconds
         self._jobs: dict[int, tuple[str, str, float]] = {}
-        self._begin, self._work, self._done, self._ended, self._total = (
-            time.monotonic(),
-            0.0,
-            0.0,
-            0,
-            0,
-        )
+        self._begin = time.monotonic()
+        # usual seconds of all jobs, and of those that ended
+        self._work, self._done = 0.0, 0.0
+        # numbers of jobs
+        self._ended, self._total = 0, 0
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to show a message; what it says of a job is kept."""
@@ -68,11 +72,11 @@ class Progress(logging.Formatter):
             self._begin, self._total = time.monotonic(), sum(counts.values())
             self._work = sum(n * self._expected(rule) for rule, n in counts.items())
         if event == _ENDED:
+            # the target rule is a job to Snakemake, which does nothing
             return self._jobs.get(record.job_id, ("all", "", 0.0))[0] != "all"  # type: ignore[attr-defined]
-        routine = (
-            event is None and record.levelno == logging.INFO and str(record.msg).startswith(_UNSAID)
-        )
-        return event not in (_STARTED, *_OTHERS, "resources_info") and not routine
+        is_plain = event is None and record.levelno == logging.INFO
+        is_routine = is_plain and str(record.msg).startswith(_ROUTINE)
+        return event not in _HIDDEN and not is_routine
 
     def format(self, record: logging.LogRecord) -> str:
         """The text of a message."""
@@ -86,35 +90,38 @@ class Progress(logging.Formatter):
 
     def _line(self, job: int) -> str:
         rule, which, begin = self._jobs.pop(job)
-        self._ended, self._done = self._ended + 1, self._done + self._expected(rule)
+        self._ended += 1
+        self._done += self._expected(rule)
         study = next((name for name in self._studies if rule.startswith(f"{name}_")), "")
-        what = told(self._does(rule)) + (f": {which}" if which else "")
-        number = f"{self._ended:>{len(str(self._total))}} of {self._total}"
-        return f"{number}  {study:8} {what} ({time.monotonic() - begin:.0f} s{self._left()})"
+        what = first_clause(self._does(rule)) + (f": {which}" if which else "")
+        digits = len(str(self._total))
+        number = f"{self._ended:>{digits}} of {self._total}"
+        seconds = time.monotonic() - begin
+        return f"{number}  {study:8} {what} ({seconds:.0f} s{self._remaining()})"
 
-    def _left(self) -> str:
+    def _remaining(self) -> str:
         share = self._done / self._work if self._work else 0.0
-        if not _SURE < share < 1.0:
+        if not _LEAST_SHARE < share < 1.0:
             return ""
+        # this machine's pace so far, which may be another one than that of the usual seconds
         seconds = (time.monotonic() - self._begin) * (1.0 / share - 1.0)
-        return (
-            f"; about {seconds / 60.0:.0f} min left"
-            if seconds > 90.0
-            else f"; about {seconds:.0f} s left"
-        )
+        if seconds > _MINUTES_FROM:
+            return f"; about {seconds / 60.0:.0f} min left"
+        return f"; about {seconds:.0f} s left"
 
 
-def told(sentence: str) -> str:
-    """The first clause of what a rule says of itself, in a short line; a long one ends at its last
-    comma that fits.
-    """
+def first_clause(sentence: str) -> str:
+    """The first clause of what a rule says of itself; a long one ends at a comma."""
     text = " ".join(sentence.split()).rstrip(".")
     for end in (" (", "; ", ": ", ". "):
         text = text.partition(end)[0]
     if len(text) <= _LONGEST:
         return text
     comma = text.rfind(", ", 0, _LONGEST + 2)
-    return text[:comma] if comma > 0 else text[: _LONGEST + 1].rpartition(" ")[0] + " ..."
+    if comma > 0:
+        return text[:comma]
+    whole_words = text[: _LONGEST + 1].rpartition(" ")[0]
+    return f"{whole_words} ..."
 
 
 def usual_seconds(measured: Path) -> dict[str, float]:
@@ -126,11 +133,10 @@ def usual_seconds(measured: Path) -> dict[str, float]:
 def show(
     logger: logging.Logger, does: Callable[[str], str], studies: Iterable[str], measured: Path
 ) -> None:
-    """Have Snakemake's own handler for the terminal show a run's progress; without that handler
-    nothing changes.
-    """
+    """Have Snakemake's handler for the terminal, where there is one, show a run's progress."""
     for handler in logger.handlers:
         if handler.name == HANDLER and handler.formatter is not None:
+            # first: Snakemake's own filter would take out what this one reads
             progress = Progress(handler.formatter, does, tuple(studies), usual_seconds(measured))
             handler.filters.insert(0, progress)
             handler.setFormatter(progress)

@@ -1,5 +1,4 @@
-"""What Snakemake wrote down of a run's jobs: which made which file from what, and what each of them
-cost.
+"""What Snakemake wrote down of a run's jobs: who made which file from what, and at what cost.
 
 Snakemake keeps one JSON file per output in ``.snakemake/metadata``, named by the output's path in
 URL-safe base64 (cut into folders where that is too long for a file name). Costs are in the run's
@@ -72,16 +71,11 @@ def _costs(file: Path) -> dict[str, float] | None:
     """What one job took; None where the file is damaged."""
     try:
         measured = pd.read_csv(file, sep="\t", na_values=["-", "NA"])
+        # a job that was tried again has a line for each try
         last = measured.iloc[-1]
         return {ours: float(last[theirs]) for theirs, ours in _NAMES.items()}
-    except (
-        pd.errors.EmptyDataError,
-        pd.errors.ParserError,
-        UnicodeDecodeError,
-        IndexError,
-        KeyError,
-        ValueError,
-    ):
+    # no line, no column of that name, or no number; pandas' and Unicode's errors are ValueErrors
+    except (IndexError, KeyError, ValueError):
         return None
 
 
@@ -122,15 +116,12 @@ def read_jobs(working_directory: str | Path, under: str) -> list[JobRecord]:
     -------
     list : empty where there are no records (they can be dropped without harm to the results)
     """
-    root = Path(working_directory)
+    root, prefix = Path(working_directory), f"{under.rstrip('/')}/"
     merged: dict[tuple[Any, ...], tuple[dict[str, Any], list[str]]] = {}
     for file in sorted((root / FOLDER).rglob("*")):
         path = _output_of(file.relative_to(root / FOLDER)) if file.is_file() else None
-        if (
-            path is None
-            or not path.startswith(f"{under.rstrip('/')}/")
-            or not (root / path).exists()
-        ):
+        # records of files that were removed since stay there
+        if path is None or not path.startswith(prefix) or not (root / path).exists():
             continue
         record = _load(file)
         if record is None:
@@ -139,17 +130,14 @@ def read_jobs(working_directory: str | Path, under: str) -> list[JobRecord]:
         # parameters
         key = (record["rule"], *(record.get("log") or ()), record.get("job_hash"))
         merged.setdefault(key, (record, []))[1].append(path)
-    jobs = [
-        _job(record, outputs, f"{under.rstrip('/')}/logs/") for record, outputs in merged.values()
-    ]
+    jobs = [_job(record, outputs, f"{prefix}logs/") for record, outputs in merged.values()]
     return sorted(jobs, key=lambda job: (job.end, job.rule, job.outputs))
 
 
 def upstream(makers: Mapping[str, JobRecord], path: str) -> list[JobRecord]:
-    """All jobs that a file depends on, its own first, then breadth first towards the data; by who
-    made which file.
-    """
-    jobs_above: dict[tuple[str, ...], JobRecord] = {}  # by outputs, which no two jobs share
+    """All jobs that a file depends on, its own first, then breadth first towards the data."""
+    # by outputs, which no two jobs share
+    jobs_above: dict[tuple[str, ...], JobRecord] = {}
     waiting = deque([path])
     while waiting:
         job = makers.get(waiting.popleft())
@@ -178,20 +166,20 @@ def _output_of(relative: Path) -> str | None:
 def _load(file: Path) -> dict[str, Any] | None:
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # being written, or cut short by a kill
+    # being written, or cut short by a kill
+    except (OSError, ValueError):
         return None
-    whole = isinstance(record, dict) and record.get("rule") and not record.get("incomplete")
-    return record if whole else None
+    is_whole = isinstance(record, dict) and record.get("rule") and not record.get("incomplete")
+    return record if is_whole else None
 
 
 def _job(record: dict[str, Any], outputs: list[str], folder: str) -> JobRecord:
-    """A job by its record; a rule of a module has another name there, but its log is named as it is
-    here.
-    """
+    """A job by its record. A module's rule has another name there, but its log is named as here."""
     logs = record.get("log") or []
-    named = logs[0].removeprefix(folder) if logs and logs[0].startswith(folder) else record["rule"]
+    is_named_by_log = logs and logs[0].startswith(folder)
+    name = logs[0].removeprefix(folder) if is_named_by_log else record["rule"]
     return JobRecord(
-        rule=named.partition("/")[0].removesuffix(".log"),
+        rule=name.partition("/")[0].removesuffix(".log"),
         outputs=tuple(sorted(outputs)),
         inputs=tuple(sorted(set(record.get("input") or []))),
         log=logs[0] if logs else None,

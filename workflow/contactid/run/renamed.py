@@ -28,12 +28,10 @@ RULES = {
 
 
 def refuse_old_names(words: Iterable[str]) -> None:
-    """Raise :class:`ContactIdError` where a word of the command line is a rule's former name, as in
-    ``-R arm_draw``.
-    """
+    """Raise :class:`ContactIdError` where a word is a rule's former name, as in ``-R arm_draw``."""
     for word in words:
-        name = word.partition(":")[0]  # --set-resources rule:mem_mb=...
+        # --set-resources rule:mem_mb=...
+        name = word.partition(":")[0]
         if name in RULES:
-            raise ContactIdError(
-                f"there is no rule {name} any more", f"What it did, {RULES[name]} does now"
-            )
+            problem = f"there is no rule {name} any more"
+            raise ContactIdError(problem, f"What it did, {RULES[name]} does now")

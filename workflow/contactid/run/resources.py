@@ -1,5 +1,6 @@
-"""What every rule asks a cluster for, against what its jobs took: ``python -m
-contactid.run.resources results/...``.
+"""What every rule asks a cluster for, against what its jobs took.
+
+``python -m contactid.run.resources results/...`` prints it.
 
 A rule asks for memory and time in its ``resources:``. Too little and the scheduler kills the job;
 too much and the job waits longer than it has to. A rule's largest job in any of the runs counts, so
@@ -52,9 +53,7 @@ class Asked:
 
 
 def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
-    """What every submitted rule asks for, by the text of the rule files; ``*`` stands for what a
-    loop fills in.
-    """
+    """What every submitted rule asks for, by the rule files; ``*`` is what a loop fills in."""
     files = sorted((_WORKFLOW / "rules").glob("*.smk")) if rules is None else list(rules)
     requests = {}
     for file in files:
@@ -72,9 +71,9 @@ def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
 
 def asked_by(rule: str, asked: Mapping[str, Asked]) -> Asked | None:
     """What a rule asks for, by its name or the pattern of a loop's names."""
-    return asked.get(rule) or next(
-        (found for name, found in asked.items() if fnmatchcase(rule, name)), None
-    )
+    if rule in asked:
+        return asked[rule]
+    return next((request for name, request in asked.items() if fnmatchcase(rule, name)), None)
 
 
 def measure(runs: Iterable[str | Path]) -> pd.DataFrame:
@@ -97,53 +96,42 @@ def measure(runs: Iterable[str | Path]) -> pd.DataFrame:
 
 
 def judge(measured: pd.DataFrame, asked: dict[str, Asked]) -> list[str]:
-    """One line for each rule that asks for too little or far too much; :data:`TOO_LITTLE` is in the
-    former.
-    """
+    """One line for each rule that asks for too little (:data:`TOO_LITTLE` is in it) or too much."""
     lines = []
     for row in measured.itertuples():
-        rule = asked_by(str(row.rule), asked)
-        if rule is None:
+        request = asked_by(str(row.rule), asked)
+        if request is None:
             continue
         memory, minutes = float(row.memory_mb_largest), float(row.seconds_largest) / 60.0  # type: ignore[arg-type]
-        for key, ours, took, besides, most in (
-            (
-                "mem_mb",
-                rule.mem_mb,
-                memory,
-                STARTER_MB,
-                max(MEMORY_FLOOR, LARGEST_MEMORY_MARGIN * memory),
-            ),
-            (
-                "runtime",
-                rule.runtime,
-                minutes,
-                0,
-                max(RUNTIME_FLOOR, LARGEST_RUNTIME_MARGIN * minutes),
-            ),
+        most_memory = max(MEMORY_FLOOR, LARGEST_MEMORY_MARGIN * memory)
+        most_minutes = max(RUNTIME_FLOOR, LARGEST_RUNTIME_MARGIN * minutes)
+        for key, requested, took, overhead, most in (
+            ("mem_mb", request.mem_mb, memory, STARTER_MB, most_memory),
+            ("runtime", request.runtime, minutes, 0, most_minutes),
         ):
-            if ours < LEAST_MARGIN * took + besides:
-                lines.append(
-                    f"{row.rule}: {key}={ours} {TOO_LITTLE}: the largest job took {took:.3g}"
-                )
-            elif ours > most:
-                lines.append(
-                    f"{row.rule}: {key}={ours} is too much: the largest job took {took:.3g}"
-                )
+            problem = ""
+            if requested < LEAST_MARGIN * took + overhead:
+                problem = TOO_LITTLE
+            elif requested > most:
+                problem = "is too much"
+            if problem:
+                setting = f"{key}={requested} {problem}"
+                lines.append(f"{row.rule}: {setting}: the largest job took {took:.3g}")
     return lines
 
 
 @told_plainly()
 def main(runs: list[str], write: bool) -> int:
-    """Print what was measured and asked for, and what is wrong with it; 1 if a job could be killed
-    for it.
+    """Print what was measured and asked for, and what is wrong; 1 if a job could be killed for it.
 
     What is too much for the jobs of these runs may be right for those of larger ones.
     """
     measured, asked = measure(runs), asked_for()
-    ours = [asked_by(rule, asked) or Asked(0, 0) for rule in measured["rule"]]
+    # a local rule asks for nothing
+    requests = [asked_by(rule, asked) or Asked(0, 0) for rule in measured["rule"]]
     shown = measured.assign(
-        mem_mb=[one.mem_mb for one in ours], runtime=[one.runtime for one in ours]
+        mem_mb=[request.mem_mb for request in requests],
+        runtime=[request.runtime for request in requests],
     )
     print(shown.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
     if write:

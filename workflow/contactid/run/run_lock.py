@@ -22,8 +22,7 @@ _UNSUPPORTED = frozenset((errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS))
 
 
 def hold(results: Path, *, unlock: bool, folder: Path = SNAKEMAKE) -> TextIO:
-    """Take a results folder for this process; it is given back when the returned file is closed or
-    the process ends.
+    """Take a results folder for this process, until it ends or the returned file is closed.
 
     Parameters
     ----------
@@ -50,10 +49,13 @@ def hold(results: Path, *, unlock: bool, folder: Path = SNAKEMAKE) -> TextIO:
         file.write(f"{os.getpid()} {socket.gethostname()}\n")
         file.flush()
     except OSError as error:
+        # a file system without locks: Snakemake's own are all there is
         if error.errno in _UNSUPPORTED:
-            return file  # a file system without locks: Snakemake's own are all there is
+            return file
         raise cannot_be_written(path, error.errno) from error
-    stale = _left(folder / "locks", f"{results.as_posix()}/")
+    # nobody else holds the folder, so Snakemake's locks on it are a dead run's; but jobs on a
+    # cluster outlive their run
+    stale = _snakemake_locks(folder / "locks", f"{results.as_posix()}/")
     if stale and not unlock:
         raise ContactIdError(
             f"{results}: a run that was killed left its lock, and its cluster jobs may be running still",
@@ -85,6 +87,7 @@ def _try_to_write(results: Path) -> None:
     try:
         results.mkdir(parents=True, exist_ok=True)
         try:
+            # 64 KiB: a few bytes can be kept where no block is free any more
             probe.write_bytes(b"\0" * 65536)
         finally:
             probe.unlink(missing_ok=True)
@@ -92,10 +95,11 @@ def _try_to_write(results: Path) -> None:
         raise cannot_be_written(results, error.errno) from error
 
 
-def _left(locks: Path, prefix: str) -> list[Path]:
+def _snakemake_locks(locks: Path, prefix: str) -> list[Path]:
     """Snakemake's lock files that name a file below ``prefix``."""
-    return [
-        path
-        for path in sorted(locks.glob("*.lock"))
-        if any(line.startswith(prefix) for line in path.read_text(encoding="utf-8").splitlines())
-    ]
+    paths = []
+    for path in sorted(locks.glob("*.lock")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if any(line.startswith(prefix) for line in lines):
+            paths.append(path)
+    return paths

@@ -1,5 +1,4 @@
-"""What a job's log tells, and what it is good for later: whether a result was changed since its job
-wrote it.
+"""What a job's log says, and whether a result was changed since its job wrote it.
 
 A log names the job's inputs and outputs with their checksums, and its settings. Before a run
 starts, and when it is checked, reported or bundled, every output that a log names is held against
@@ -18,8 +17,11 @@ from typing import Any
 
 from contactid.core.errors import ContactIdError
 
-_MOST = 12  # inputs that are named one by one
-_LONGEST = 300  # characters of a setting
+# inputs that are named one by one: a table's job can have hundreds
+_MOST = 12
+# characters of a setting: a list of all recordings says nothing in a log
+_LONGEST = 300
+# the first line of a log has two of them, and a declaration is a caption's text
 _NOT_SETTINGS = ("call", "code", "declared")
 _WROTE = re.compile(r"^Wrote (.+): (?:.*, )?(\d+) bytes, sha256 ([0-9a-f]{64})$", re.MULTILINE)
 _OF_A_FIT = ("status", "converged", "objective", "iterations", "seconds")
@@ -31,7 +33,9 @@ def tell_begin(inputs: Iterable[str], params: Mapping[str, Any]) -> None:
     for name, value in params.items():
         if name not in _NOT_SETTINGS:
             text = json.dumps(value, default=str, ensure_ascii=False)
-            print(f"With {name}: {text if len(text) <= _LONGEST else text[:_LONGEST] + '...'}")
+            if len(text) > _LONGEST:
+                text = f"{text[:_LONGEST]}..."
+            print(f"With {name}: {text}")
     files = list(dict.fromkeys(map(str, inputs)))
     for file in _files(files[:_MOST]):
         print(f"Reads {file}: {file.stat().st_size} bytes, sha256 {_digest(file)}")
@@ -49,15 +53,14 @@ def tell_end(outputs: Iterable[str]) -> None:
 
 
 def changed(results: str | Path) -> list[tuple[str, str]]:
-    """Every output in a run's folder that isn't what its job wrote, with the job's rule; missing
-    ones aren't named.
-    """
+    """Every output that is there and isn't what its job wrote, with the job's rule."""
     folder = Path(results)
     changes = []
     for log in sorted((folder / "logs").rglob("*.log")):
         rule = log.relative_to(folder / "logs").with_suffix("").parts[0]
         for name, size, digest in written(log.read_text(encoding="utf-8", errors="replace")):
             file = folder / name
+            # the size first: a checksum reads the whole file
             if file.is_file() and (file.stat().st_size != size or _digest(file) != digest):
                 changes.append((str(file), rule))
     return changes
@@ -67,7 +70,8 @@ def written(log: str) -> list[tuple[str, int, str]]:
     """The outputs that a log names: path relative to the run's folder, bytes, SHA-256."""
     lines = []
     for name, size, digest in _WROTE.findall(log):
-        within = re.sub(r"^(.*?/)??results/[^/]+/", "", name)  # wherever the run was made
+        # wherever the run was made
+        within = re.sub(r"^(.*?/)??results/[^/]+/", "", name)
         lines.append((within, int(size), digest))
     return lines
 
@@ -84,8 +88,7 @@ def forced(command: Iterable[str]) -> set[str]:
 
 
 def refuse_changed(results: str | Path, remade: Collection[str] = ()) -> None:
-    """Stop where an output isn't what its job wrote, but for rules and files that are ``remade``
-    anyway.
+    """Stop where an output isn't what its job wrote, unless it is or its rule is ``remade`` anyway.
 
     Raises
     ------
@@ -138,10 +141,10 @@ def _content(file: Path) -> str:
         with file.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
         ends = [row["converged"] for row in rows if "converged" in row]
-        converged = (
-            f", {sum(end in ('True', '1', 'yes') for end in ends)} converged" if ends else ""
-        )
-        return f"{len(rows)} rows{converged}, "
+        if not ends:
+            return f"{len(rows)} rows, "
+        n_converged = sum(end in ("True", "1", "yes") for end in ends)
+        return f"{len(rows)} rows, {n_converged} converged, "
     if file.suffix == ".json":
         content = json.loads(file.read_text(encoding="utf-8"))
         if isinstance(content, dict) and "converged" in content:

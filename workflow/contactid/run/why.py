@@ -1,5 +1,4 @@
-"""Why a result would be made again: ``python -m contactid.run.why results/default/...`` (``make why
-FILE=...``).
+"""Why a result would be made again: ``make why FILE=results/default/...``.
 
 Snakemake says which jobs it would run for the file, and for what. Where the reason is a
 fingerprint, the definitions that differ are named from the lists that runs keep
@@ -33,8 +32,7 @@ _PARAMS = re.compile(r"Params have changed.*?: before: (.*) now: (.*)", re.S)
 
 
 def why(file: str, options: Sequence[str] = ()) -> list[str]:
-    """Plain lines: for each job that would run, its rule and reason; for the file itself, whether
-    the libraries changed.
+    """Plain lines: each job's rule and reason; for the file itself, whether libraries changed.
 
     Parameters
     ----------
@@ -88,11 +86,18 @@ def explain(reason: str, lists: Path = LISTS) -> list[str]:
     before, now = (_values(text) for text in params.groups())
     lines = []
     for old, new in zip(before, now, strict=False):
-        if all(isinstance(value, str) and _FINGERPRINT.fullmatch(value) for value in (old, new)):
+        if _is_fingerprint(old) and _is_fingerprint(new):
             lines += _definitions(old, new, lists)
         else:
             lines += _changes(old, new)
-    return lines if lines and len(before) == len(now) else [*lines, _cut(reason)]
+    # Snakemake's own words where these don't say all of it
+    if not lines or len(before) != len(now):
+        lines.append(_cut(reason))
+    return lines
+
+
+def _is_fingerprint(value: Any) -> bool:
+    return isinstance(value, str) and _FINGERPRINT.fullmatch(value) is not None
 
 
 def _values(text: str) -> list[Any]:
@@ -111,19 +116,19 @@ def _definitions(before: str, now: str, lists: Path) -> list[str]:
         )
     except (OSError, ValueError):
         return [f"code: fingerprint {before} is now {now}; what was behind it isn't kept any more"]
-    words = {
-        name: "edited" if name in old and name in new else "new" if name in new else "gone"
-        for name in old | new
-    }
-    return [
-        f"code: {name} ({words[name]})" for name in sorted(words) if old.get(name) != new.get(name)
-    ]
+    lines = []
+    for name in sorted(old | new):
+        if name not in old:
+            lines.append(f"code: {name} (new)")
+        elif name not in new:
+            lines.append(f"code: {name} (gone)")
+        elif old[name] != new[name]:
+            lines.append(f"code: {name} (edited)")
+    return lines
 
 
 def _changes(old: Any, new: Any, where: str = "") -> list[str]:
-    """A line for each innermost value that differs, and for each part that is new or gone, after
-    its keys.
-    """
+    """A line for each innermost value that differs, and for each part that is new or gone."""
     if old == new:
         return []
     if type(old) is not type(new) or not isinstance(old, dict | list):
@@ -131,6 +136,7 @@ def _changes(old: Any, new: Any, where: str = "") -> list[str]:
     are_artefacts = isinstance(old, list) and all(
         isinstance(part, dict) and "place" in part for part in old + new
     )
+    # one artefact more would otherwise move all that follow it, and each would be named
     keep_places = not are_artefacts and len(old) == len(new)
     before, now = (_parts(value, keep_places) for value in (old, new))
     lines = []
@@ -138,23 +144,24 @@ def _changes(old: Any, new: Any, where: str = "") -> list[str]:
         if key in before and key in now:
             lines += _changes(before[key], now[key], f"{where}.{key}".lstrip("."))
         else:
-            what = f"setting {where}" if where else "declared" if are_artefacts else "setting"
+            what = "declared" if are_artefacts else "setting"
+            if where:
+                what = f"setting {where}"
             lines.append(f"{what}: {'new' if key in now else 'gone'} {_cut(str(key))}")
     return lines or [f"setting {where or 'value'}: in another order"]
 
 
 def _parts(value: dict[str, Any] | list[Any], keep_places: bool) -> dict[Any, Any]:
-    """A mapping as it is; a list's parts by where they are in it, or by an artefact's place and a
-    setting's text.
-    """
+    """A mapping as it is; a list's parts by position, or by an artefact's place or a text."""
     if isinstance(value, dict):
         return value
     if keep_places:
         return dict(enumerate(value))
-    return {
-        part["place"] if isinstance(part, dict) and "place" in part else repr(part): part
-        for part in value
-    }
+    parts = {}
+    for part in value:
+        is_artefact = isinstance(part, dict) and "place" in part
+        parts[part["place"] if is_artefact else repr(part)] = part
+    return parts
 
 
 def _cut(text: str) -> str:
@@ -163,9 +170,12 @@ def _cut(text: str) -> str:
 
 def _shortened(reason: str) -> str:
     """Snakemake's words, with the first of many files."""
-    return _MANY_FILES.sub(
-        lambda found: f"{found[1]} and {found[2].count(',')} more", reason.strip()
-    )
+
+    def cut(match: re.Match[str]) -> str:
+        first_files, others = match.groups()
+        return f"{first_files} and {others.count(',')} more"
+
+    return _MANY_FILES.sub(cut, reason.strip())
 
 
 def _libraries(file: str) -> list[str]:
@@ -174,18 +184,13 @@ def _libraries(file: str) -> list[str]:
         made_with = base64.b64decode(record["conda_env"]).decode()
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    old, new = (
-        set(made_with.splitlines()),
-        set(ENVIRONMENT.read_text(encoding="utf-8").splitlines()),
-    )
+    old = set(made_with.splitlines())
+    new = set(ENVIRONMENT.read_text(encoding="utf-8").splitlines())
+    if old == new:
+        return []
     changed = ", ".join(sorted(line.strip(" -") for line in new - old)) or "a package less"
-    return (
-        []
-        if old == new
-        else [
-            f"library: since it was made {ENVIRONMENT} has changed ({changed}); nothing reruns for that"
-        ]
-    )
+    since = f"since it was made {ENVIRONMENT} has changed ({changed})"
+    return [f"library: {since}; nothing reruns for that"]
 
 
 @told_plainly()

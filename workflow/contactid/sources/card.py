@@ -1,5 +1,4 @@
-"""A dataset's card: what it is, how much, how noisy, from where, under which licence, and what was
-left out of it.
+"""A dataset's card: what it is, how much, how noisy, from where, and what was left out of it.
 
 The card is a JSON file, with a picture of a few of its signals. What it says of the signals comes
 from the study whose canonical form they have (:attr:`contactid.sources.registry.Reader.signals`).
@@ -33,11 +32,18 @@ from contactid.sources.registry import Dataset
 FORMATS = ("png", "svg")
 _HEIGHT = 2.2  # inches
 _MOST_LABELS = 7
-_SHOWN = 6  # recordings in a panel
-_MOST_POINTS = 400  # of a line
-_SIGMA_OF_MEDIAN = 0.6745  # median absolute value of a standard normal
+# recordings in a panel
+_SHOWN = 6
+# of a line: as many as a printed panel resolves
+_MOST_POINTS = 400
+# median absolute value of a standard normal
+_SIGMA_OF_MEDIAN = 0.6745
+# of third differences, whose squared coefficients 1, 9, 9 and 1 add up to 20
 _WHITE_NOISE_GAIN = np.sqrt(20.0)
-_GAP = 1.5  # sample intervals; a longer step is a gap
+# sample intervals; a longer step is a gap, a shorter one jitter
+_GAP = 1.5
+# samples, from which on a median of differences says something of the noise
+_FEWEST = 8
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,9 @@ class Signals:
 
 def white_noise(values: np.ndarray) -> float:
     """Standard deviation of white noise on a smooth signal (n,) or (n, k), all components together."""
-    return noise_of_differences(np.diff(values, 3, axis=0)) if len(values) >= 8 else float("nan")
+    if len(values) < _FEWEST:
+        return float("nan")
+    return noise_of_differences(np.diff(values, 3, axis=0))
 
 
 def noise_of_differences(third: np.ndarray) -> float:
@@ -101,6 +109,7 @@ def spread(count: int, most: int = _SHOWN) -> list[int]:
 
 def series(x: np.ndarray, y: np.ndarray, label: str = "") -> Series:
     """A line (n,) thinned out and rounded."""
+    # rounded up: no line has more points
     step = -(-len(x) // _MOST_POINTS)
     return Series(rounded(x[::step]), rounded(y[::step]), label)
 
@@ -111,9 +120,7 @@ def rounded(values: np.ndarray) -> list[float]:
 
 
 def gaps(time: np.ndarray, interval: float) -> int:
-    """How many steps of the time (n,) are longer than they may be; ``interval`` (s) is the sample
-    interval.
-    """
+    """How many steps of the time (n,) are longer than a sample ``interval`` (s) may be."""
     return int(np.count_nonzero(np.diff(time) > _GAP * interval))
 
 
@@ -218,11 +225,10 @@ def headline(card: Mapping[str, Any]) -> str:
     frequency = card["sample_frequency_hz"]
     rate = "" if frequency is None else f" at {frequency:.4g} Hz"
     left_out = f", {len(card['left_out'])} left out" if card["left_out"] else ""
-    bridged = sum(card.get("frames", {}).values())
-    return (
-        f"{card['recordings']} recordings, {card['samples']} samples{duration}{rate}"
-        f"{left_out}{f', {bridged} frames bridged' if bridged else ''}"
-    )
+    n_bridged = sum(card.get("frames", {}).values())
+    bridged = f", {n_bridged} frames bridged" if n_bridged else ""
+    amount = f"{card['recordings']} recordings, {card['samples']} samples"
+    return f"{amount}{duration}{rate}{left_out}{bridged}"
 
 
 def _medians(noise: dict[str, list[float]]) -> dict[str, float]:
@@ -243,11 +249,10 @@ def _listed(raw: Path) -> list[dict[str, Any]]:
 
 
 def files_of(files: Sequence[Mapping[str, Any]], in_folder: bool = True) -> dict[str, Any]:
-    """Number, size and checksum of listed files; a folder's checksum is that of the list ``checksum
-    name``, sorted.
-    """
+    """Number, size and checksum of listed files."""
+    # a folder's checksum is that of the list ``checksum  name``, sorted
     listed = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
-    checksum = files[0]["sha256"] if not in_folder else hashlib.sha256(listed.encode()).hexdigest()
+    checksum = hashlib.sha256(listed.encode()).hexdigest() if in_folder else files[0]["sha256"]
     return {"files": len(files), "bytes": sum(file["size"] for file in files), "sha256": checksum}
 
 

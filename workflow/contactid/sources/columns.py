@@ -1,5 +1,4 @@
-"""What a table's columns are, by the names and units that recordings give them: one table for all
-commands.
+"""What a table's columns are, by the names and units that recordings give them.
 
 A name is taken apart into words; case, blanks and marks between words don't matter. Each column
 means at most one of
@@ -37,27 +36,25 @@ UNITS = {
     "1": {},
 }
 _DIMENSIONS = {
-    "time": "s", "position": "m", "orientation": "1", "theta": "rad", "joint": "rad",
-    "contact_force": "N", "contact_position": "m", "contact_torque": "N m",
+    "time": "s",
+    "position": "m",
+    "orientation": "1",
+    "theta": "rad",
+    "joint": "rad",
+    "contact_force": "N",
+    "contact_position": "m",
+    "contact_torque": "N m",
     "surface_normal": "1",
-}  # fmt: skip
+}
 _TIME = {"t", "time", "times", "timestamp", "timestamps", "stamp", "stamps", "clock"}
 _ANGLE = {"theta", "th", "angle", "yaw", "phi", "psi", "rotation", "heading"}
 _POSITION = {"position", "positions", "pos", "translation", "p"}
 _ORIENTATION = {"orientation", "quaternion", "quat", "rotation", "rot", "q"}
 _JOINT = {"joint", "joints", "q", "j", "a", "axis", "position", "positions", "pos", "angle"}
+# what robots log of their joints beside the measured angle
 _NOT_A_JOINT = {
-    "velocity",
-    "velocities",
-    "vel",
-    "dq",
-    "ddq",
-    "effort",
-    "torque",
-    "tau",
-    "force",
-    "command",
-    "desired",
+    *("velocity", "velocities", "vel", "dq", "ddq"),
+    *("effort", "torque", "tau", "force", "command", "desired"),
 }
 _DEVIATION = {"sd", "std"}
 #: Words of a pose's name that say nothing of what it is.
@@ -68,9 +65,7 @@ _BRACKETS = re.compile(r"[\[(](.*?)[\])]")
 
 
 class Column(NamedTuple):
-    """What a column means: a quantity of the module's table, and its unit ("" where the name tells
-    none).
-    """
+    """What a column means: a quantity of the module's table, and its unit, "" where it has none."""
 
     quantity: str
     unit: str
@@ -78,10 +73,10 @@ class Column(NamedTuple):
 
 def dimension(quantity: str) -> str:
     """The unit in which a quantity of the module's table is taken."""
-    kind = next(
-        (kind for kind in _DIMENSIONS if f"{quantity}_".startswith(f"{kind}_")), "orientation"
-    )
-    return _DIMENSIONS[kind]
+    for kind, unit in _DIMENSIONS.items():
+        if f"{quantity}_".startswith(f"{kind}_"):
+            return unit
+    return "1"
 
 
 def meaning(name: str) -> Column | None:
@@ -91,7 +86,8 @@ def meaning(name: str) -> Column | None:
     words = re.findall(r"[a-z]+|\d+", _BRACKETS.sub("", text))
     unit = re.sub(r"[^a-z]", "", in_brackets[1]) if in_brackets else ""
     quantity = _quantity(words)
-    if quantity is None and len(words) > 1:  # the last word may be a unit
+    # the last word may be a unit
+    if quantity is None and len(words) > 1:
         quantity, unit = _quantity(words[:-1]), words[-1]
         if quantity is None or unit not in UNITS[dimension(quantity)]:
             return None
@@ -101,9 +97,7 @@ def meaning(name: str) -> Column | None:
 
 
 def fitting_unit(kind: str, size: float, low: float, high: float) -> str:
-    """The largest unit of a dimension, less than its own, in which a number has a size that can be;
-    "" for none.
-    """
+    """The largest smaller unit of a dimension in which a number is of a possible size, or ""."""
     smaller = {unit: factor for unit, factor in UNITS[kind].items() if factor < 1.0}
     return next((unit for unit, factor in smaller.items() if low <= factor * size <= high), "")
 
@@ -131,17 +125,18 @@ def _quantity(words: list[str]) -> str | None:
 
 def _with_axis_apart(words: list[str]) -> list[str]:
     """``qx`` is a quaternion's x, ``tx`` and ``px`` a position's."""
-    found = []
+    split = []
     for word in words:
         kind = {"q": "quaternion", "t": "position", "p": "position"}.get(word[0], "")
-        whole = len(word) == 2 and kind and word[1] in "wxyz"
-        found += [kind, word[1]] if whole else [word]
-    return found
+        is_component = len(word) == 2 and kind and word[1] in "wxyz"
+        split += [kind, word[1]] if is_component else [word]
+    return split
 
 
 def _of_an_axis(words: list[str], axis: str) -> str | None:
     kinds = set(words)
-    if "normal" in kinds:  # the surface's, whatever contact its name is of
+    # the surface's, whatever contact its name is of
+    if "normal" in kinds:
         return f"surface_normal_{axis}" if axis != "w" else None
     for kind, sign in (
         ("contact_torque", "torque"),
@@ -154,9 +149,8 @@ def _of_an_axis(words: list[str], axis: str) -> str | None:
                 return None
             own = {"contact", "force", "torque", "position", *_DEVIATION}
             contact = "_".join(word for word in words if word not in own)
-            return "_".join(
-                part for part in (kind, "sd" if deviation else "", contact, axis) if part
-            )
+            parts = (kind, "sd" if deviation else "", contact, axis)
+            return "_".join(filter(None, parts))
     rest = [word for word in words if word not in _OF_A_POSE]
     if rest and set(rest) <= _ORIENTATION:
         return f"orientation_{axis}"

@@ -1,5 +1,4 @@
-"""How a recording is written: its columns, units and frames, as stated by the user, and as the
-physics tell them.
+"""How a recording is written: its columns, units and frames, as stated and as physics tell them.
 
 One convention holds for all commands. ``--columns``, ``--units`` and ``--frame`` state what differs
 from what a command asks for (docs/own.md):
@@ -16,7 +15,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -49,18 +50,36 @@ _WORDS = {
         "clockwise": "theta is clockwise (its sign)",
     },
 }
+# what has a unit, in a sentence
+_PLURALS = {
+    "s": "times",
+    "time": "times",
+    "m": "lengths",
+    "position": "positions",
+    "rad": "angles",
+    "theta": "angles",
+    "contact_position": "contact points",
+    "N": "forces",
+    "N m": "torques",
+}
 # misfit per degree of freedom, up to which no other convention is tried: noise 1.4 times what is
 # stated
 FINE = 2.0
-SURE = 1.5  # the same, from which on down no further one is tried
-REFUTED = 10.0  # the same, from which on there is no answer
+# the same, from which on down no further one is tried
+SURE = 1.5
+# the same, from which on there is no answer
+REFUTED = 10.0
 # the same, up to which a convention is named where the stated one gives no answer: few frames that
 # tell nothing are fitted by some convention, too, but not as well as by their noise
 _PLAIN = 4.0
-_BETTER = 0.5  # of the stated convention's misfit: what explains data has less
-_AS_GOOD = 1.2  # times the least misfit: chi-square doesn't tell these apart
-_AGREE = 2.0  # standard errors between answers that are one
-_MOST_TRIED = 3  # conventions that are fitted whole
+# of the stated convention's misfit: what explains data has less
+_BETTER = 0.5
+# times the least misfit: chi-square doesn't tell these apart
+_AS_GOOD = 1.2
+# standard errors between answers that are one
+_AGREE = 2.0
+# conventions that are fitted whole, which takes as long as the command itself
+_MOST_TRIED = 3
 
 
 class Place(NamedTuple):
@@ -103,8 +122,7 @@ class Convention:
             _check_frame(part, value, FRAMES)
 
     def places(self, header: Sequence[str]) -> dict[str, Place]:
-        """The quantities of a table's header. Stated columns go first, then the names that commands
-        ask for.
+        """The quantities of a table's header: stated columns first, then names asked for.
 
         Raises
         ------
@@ -112,57 +130,60 @@ class Convention:
             Where a stated column isn't there, or two columns are one quantity.
         """
         names = [name.strip().lower() for name in header]
-        found: dict[str, int] = {}
+        by_meaning: dict[str, int] = {}
         for index, name in enumerate(header):
             column = meaning(name)
             if column is None:
                 continue
-            other = found.get(column.quantity)
-            if other is None or (is_asked_for(name) and not is_asked_for(header[other])):
-                found[column.quantity] = index
-            elif (
-                is_asked_for(name) == is_asked_for(header[other])
-                and column.quantity not in self.columns
-            ):
+            other = by_meaning.get(column.quantity)
+            if other is None:
+                by_meaning[column.quantity] = index
+                continue
+            asked_for, other_asked_for = is_asked_for(name), is_asked_for(header[other])
+            if asked_for and not other_asked_for:
+                by_meaning[column.quantity] = index
+            # neither name goes before the other, and the user doesn't say which
+            elif asked_for == other_asked_for and column.quantity not in self.columns:
                 raise ContactIdError(
                     f"columns {header[other].strip()} and {name.strip()} are the same",
                     f"Keep one of them, or say which: --columns {column.quantity}={name.strip()}",
                 )
-        stated = {quantity: self._stated(quantity, names, found) for quantity in self.columns}
+        stated = {quantity: self._stated(quantity, names, by_meaning) for quantity in self.columns}
         return {
             quantity: Place(index, self._factor(quantity, header[index]))
-            for quantity, index in {**found, **stated}.items()
+            for quantity, index in {**by_meaning, **stated}.items()
         }
 
-    def _stated(self, quantity: str, names: Sequence[str], found: Mapping[str, int]) -> int:
-        """The place of a stated column: one of that name, else the one that means the quantity of
-        that name.
-        """
+    def _stated(self, quantity: str, names: Sequence[str], by_meaning: Mapping[str, int]) -> int:
+        """The place of a stated column: by its name, else by the quantity that the name means."""
         wanted = self.columns[quantity].removeprefix("-").lower()
         if wanted in names:
             return names.index(wanted)
         column = meaning(wanted)
-        if column is None or column.quantity not in found:
+        if column is None or column.quantity not in by_meaning:
             raise ContactIdError(
                 f"no column {wanted} (--columns {quantity}={self.columns[quantity]})",
                 "Name one of its header",
             )
-        return found[column.quantity]
+        return by_meaning[column.quantity]
 
     def unit(self, quantity: str) -> float:
         """What one of a quantity's stated unit is in its own; 1 where none is stated."""
         kind = dimension(quantity)
         own = [name for name in self.units if name == quantity or quantity.startswith(f"{name}_")]
-        name = self.units[max(own, key=len)] if own else self.units.get(kind, "")
-        return UNITS[kind][name] if name else 1.0
+        # the longest name says most: position_x before position, both before all lengths
+        unit = self.units[max(own, key=len)] if own else self.units.get(kind, "")
+        return UNITS[kind][unit] if unit else 1.0
 
     def _factor(self, quantity: str, name: str) -> float:
         sign = -1.0 if self.columns.get(quantity, "").startswith("-") else 1.0
-        column, stated = meaning(name), self.unit(quantity)
-        in_name = (
-            UNITS[dimension(quantity)][column.unit] if column is not None and column.unit else 1.0
-        )
-        return sign * (stated if stated != 1.0 else in_name)
+        stated = self.unit(quantity)
+        if stated != 1.0:
+            return sign * stated
+        column = meaning(name)
+        if column is None or not column.unit:
+            return sign
+        return sign * UNITS[dimension(quantity)][column.unit]
 
     def states(self, dimension_: str) -> bool:
         """Whether a unit of a dimension is stated for any quantity."""
@@ -178,37 +199,30 @@ class Convention:
 
     def options(self) -> str:
         """The command's options that state it."""
-        named = {"--columns": self.columns, "--frame": self.frame}
-        given = [
-            (option, ",".join(f"{k}={v}" for k, v in parts.items()))
-            for option, parts in named.items()
-            if parts
-        ]
-        units = [unit if name in UNITS else f"{name}={unit}" for name, unit in self.units.items()]
-        return " ".join(
-            f"{option} {text}" for option, text in [*given, ("--units", ",".join(units))] if text
-        )
+        texts = {
+            "--columns": [f"{quantity}={column}" for quantity, column in self.columns.items()],
+            "--frame": [f"{part}={value}" for part, value in self.frame.items()],
+            # of a dimension the unit says it
+            "--units": [
+                unit if name in UNITS else f"{name}={unit}" for name, unit in self.units.items()
+            ],
+        }
+        return " ".join(f"{option} {','.join(words)}" for option, words in texts.items() if words)
 
     def words(self, stated: Convention) -> str:
         """In what it differs from another, as a sentence."""
-        told = [
-            _words(part, value)
-            for part, value in self.frame.items()
-            if stated.frame.get(part) != value
-        ]
-        columns = {
-            name: column
-            for name, column in self.columns.items()
-            if stated.columns.get(name) != column
-        }
-        told += [f"{name} is in column {column}" for name, column in columns.items()]
-        units = {name: unit for name, unit in self.units.items() if stated.units.get(name) != unit}
-        names = {
-            "s": "times", "time": "times", "m": "lengths", "position": "positions", "rad": "angles", "theta": "angles",
-            "contact_position": "contact points", "N": "forces", "N m": "torques",
-        }  # fmt: skip
-        told += [f"{names.get(name, name)} are in {unit}" for name, unit in units.items()]
-        return " and ".join(told)
+        frame = _others(self.frame, stated.frame)
+        columns = _others(self.columns, stated.columns)
+        units = _others(self.units, stated.units)
+        clauses = [_words(part, value) for part, value in frame.items()]
+        clauses += [f"{name} is in column {column}" for name, column in columns.items()]
+        clauses += [f"{_PLURALS.get(name, name)} are in {unit}" for name, unit in units.items()]
+        return " and ".join(clauses)
+
+
+def _others(values: Mapping[str, str], stated: Mapping[str, str]) -> dict[str, str]:
+    """The entries that aren't as stated."""
+    return {name: value for name, value in values.items() if stated.get(name) != value}
 
 
 STATED = Convention()
@@ -224,9 +238,7 @@ def _words(part: str, value: str) -> str:
 
 
 def options(parser: ArgumentParser, *parts: str) -> None:
-    """Declare the options that state a convention; ``parts`` are those of the frame that a command
-    knows.
-    """
+    """Declare the options that state a convention; ``parts`` are those of the frame that it has."""
     parser.add_argument(
         "--columns", default="", metavar="t=time,..", help="column of a quantity; x=-y turns a sign"
     )
@@ -234,9 +246,9 @@ def options(parser: ArgumentParser, *parts: str) -> None:
         "--units", default="", metavar="ms,mm", help="units that aren't SI; t=ms: of one quantity"
     )
     if parts:
-        told = "; ".join(f"{part}: {', '.join(FRAMES[part])}" for part in parts)
+        values = "; ".join(f"{part}: {', '.join(FRAMES[part])}" for part in parts)
         parser.add_argument(
-            "--frame", default="", metavar=f"{parts[0]}=..", help=f"axes and signs ({told})"
+            "--frame", default="", metavar=f"{parts[0]}=..", help=f"axes and signs ({values})"
         )
     parser.set_defaults(frame_parts=parts)
 
@@ -350,8 +362,7 @@ def explained(
     attempt: Callable[[Convention], Judged[Result]],
     likelier: Callable[[], Iterable[Convention]],
 ) -> tuple[Result, list[str]]:
-    """The answer under the stated convention, with warnings, unless another one explains the data,
-    or none does.
+    """The answer under the stated convention, with warnings, unless only another explains the data.
 
     Parameters
     ----------
@@ -380,16 +391,18 @@ def explained(
     if own is not None and own.misfit <= FINE:
         return own.answer, []
     others = _answers(attempt, likelier())
-    best = min((one.misfit for _, one in others), default=np.inf)
-    better = best <= _PLAIN if own is None else best <= REFUTED and best < _BETTER * own.misfit
+    best = min((judged.misfit for _, judged in others), default=np.inf)
+    better = best <= _PLAIN
+    if own is not None:
+        better = best <= REFUTED and best < _BETTER * own.misfit
     if better:
-        raise _named(
-            name, stated, own, [pair for pair in others if pair[1].misfit <= _AS_GOOD * best]
-        )
+        as_good = [pair for pair in others if pair[1].misfit <= _AS_GOOD * best]
+        raise _named(name, stated, own, as_good)
     if own is None:
         assert refusal is not None
         raise refusal
-    if (own.misfit if own.own_misfit is None else own.own_misfit) > REFUTED:
+    misfit = own.misfit if own.own_misfit is None else own.own_misfit
+    if misfit > REFUTED:
         raise ContactIdError(
             f"{name}: the answer is refuted by its own misfit (chi-square {_count(own)}), and no other convention of "
             "units, axes or signs explains the data",
@@ -401,34 +414,31 @@ def explained(
 def _answers(
     attempt: Callable[[Convention], Judged[Result]], conventions: Iterable[Convention]
 ) -> list[tuple[Convention, Judged[Result]]]:
-    found = []
-    for number, convention in enumerate(conventions):
-        if number == _MOST_TRIED:
-            break
-        try:
-            found.append((convention, attempt(convention)))
-            if found[-1][1].misfit <= SURE:
+    answers = []
+    for convention in islice(conventions, _MOST_TRIED):
+        # one that has no answer explains nothing
+        with suppress(ContactIdError):
+            judged = attempt(convention)
+            answers.append((convention, judged))
+            if judged.misfit <= SURE:
                 break
-        except ContactIdError:
-            continue
-    return found
+    return answers
 
 
 def _named(
     name: str,
     stated: Convention,
     own: Judged[Any] | None,
-    found: Sequence[tuple[Convention, Judged[Any]]],
+    others: Sequence[tuple[Convention, Judged[Any]]],
 ) -> ContactIdError:
-    first, judged = found[0]
-    compared = (
-        f"instead of {_thousands(own.squares)}" if own else "where what is stated gives no answer"
-    )
-    told = (
-        f"chi-square {_thousands(judged.squares)} {compared}, expected {_thousands(judged.degrees)}"
-    )
-    also = "".join(f"; or {other.words(stated)} ({other.options()})" for other, _ in found[1:])
-    return ContactIdError(f"{name}: {first.words(stated)}: {told}{also}", f"Give {first.options()}")
+    best, judged = others[0]
+    compared = "where what is stated gives no answer"
+    if own:
+        compared = f"instead of {_thousands(own.squares)}"
+    expected = _thousands(judged.degrees)
+    fit = f"chi-square {_thousands(judged.squares)} {compared}, expected {expected}"
+    also = "".join(f"; or {other.words(stated)} ({other.options()})" for other, _ in others[1:])
+    return ContactIdError(f"{name}: {best.words(stated)}: {fit}{also}", f"Give {best.options()}")
 
 
 def _ambiguous(
@@ -436,12 +446,14 @@ def _ambiguous(
 ) -> list[str]:
     """A warning of each convention that explains the data as well with another answer."""
     warnings = []
-    for convention, one in others:
-        apart = np.abs(one.values - own.values) / np.hypot(one.errors, own.errors)
-        if one.misfit <= _AS_GOOD * own.misfit and np.nanmax(apart) > _AGREE:
+    for convention, other in others:
+        error = np.hypot(other.errors, own.errors)
+        distance = np.abs(other.values - own.values) / error
+        if other.misfit <= _AS_GOOD * own.misfit and np.nanmax(distance) > _AGREE:
+            fits = f"chi-square {_thousands(other.squares)}, as stated {_thousands(own.squares)}"
             warnings.append(
-                f"The data don't tell whether {convention.words(stated)} (chi-square {_thousands(one.squares)}, as "
-                f"stated {_thousands(own.squares)}): the answer would then be another ({convention.options()})."
+                f"The data don't tell whether {convention.words(stated)} ({fits}): "
+                f"the answer would then be another ({convention.options()})."
             )
     return warnings
 

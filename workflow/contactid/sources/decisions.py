@@ -1,11 +1,11 @@
-"""What a run would make of a source of recordings, before anything is computed: what is used, and
-what is wrong.
+"""What a run would make of a source of recordings, before anything is computed.
 
-``make inspect`` asks this of a file, ``make lock`` of every archive as its row of the registry
-reads it. The decisions are the readers' own (:data:`contactid.sources.registry.READERS`) and, of
-tosses, the preparation's, by default. A line that begins with WARNING names what isn't as it should
-be: another box than the archive's title says, another plane than the registry names, another size
-than Table I has, lengths or times in other units.
+It says what is used, and what is wrong. ``make inspect`` asks this of a file, ``make lock`` of
+every archive as its row of the registry reads it. The decisions are the readers' own
+(:data:`contactid.sources.registry.READERS`) and, of tosses, the preparation's, by default. A line
+that begins with WARNING names what isn't as it should be: another box than the archive's title
+says, another plane than the registry names, another size than Table I has, lengths or times in
+other units.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from contactid.sources.motion import MotionStream, iterate_recordings
 from contactid.sources.registry import READERS
 
 WARNING = "WARNING"
-_ROBOT = (
-    Path(__file__).parents[1] / "arm/robots/lwr4.csv"
-)  # an arm's links, where a run would name its own
+# an arm's links, where a run would name its own
+_ROBOT = Path(__file__).parents[1] / "arm/robots/lwr4.csv"
 _TOSSES = "contactid.tossing.own.usable"
 _POSES = {
     "iam": "m and s; poses are 4 x 4 matrices, so there is no order of quaternions",
     "contactnets": "half-widths (made metres) and s; quaternions have the real part first",
 }
-_GRAVITY, _FALL_WITHIN = (
-    9.81,
-    0.5,
-)  # m/s2: 5 %, more than a length scale that is 2 % off, less than any other unit
-_LEAST_FLIGHT = 9  # samples: with fewer the noise of poses makes the fall
-_SIZE_WITHIN, _MASS_WITHIN = 1.0, 1e-3  # mm and kg: Table I is rounded to these
-_MOST_REASONS = 5  # that the head lists; each recording has its own line anyway
+# m/s2: 5 %, more than a length scale that is 2 % off, less than any other unit
+_GRAVITY, _FALL_WITHIN = 9.81, 0.5
+# samples: with fewer the noise of poses makes the fall
+_LEAST_FLIGHT = 9
+# mm and kg: Table I is rounded to these
+_SIZE_WITHIN, _MASS_WITHIN = 1.0, 1e-3
+# that the head lists; each recording has its own line anyway
+_MOST_REASONS = 5
 
 
 class Decisions(NamedTuple):
@@ -93,9 +93,8 @@ def decisions(reader: str, path: str | Path, **fields: Any) -> Decisions:
         return _of_others(result, Path(path).name)
     except NothingUsable as error:
         lines = {name: f"left out: {reason}" for name, reason in error.left_out.items()}
-        return Decisions(
-            [f"0 used, {len(lines)} left out", *_reasons(error.left_out)], _sorted(lines)
-        )
+        head = [f"0 used, {len(lines)} left out", *_reasons(error.left_out)]
+        return Decisions(head, _sorted(lines))
     except ContactIdError as error:
         return Decisions([f"{WARNING} none is usable: {error.problem}"], [])
 
@@ -107,38 +106,40 @@ def lines_of(reader: str, path: str | Path, **fields: Any) -> Iterator[str]:
 
 
 def _of_tosses(tosses: xr.Dataset, stream: MotionStream, reader: str, wanted: str) -> Decisions:
-    said = {
-        key: json.loads(tosses.attrs.get(key, "{}"))
+    left_out, surfaces, remarks, bridged = (
+        json.loads(tosses.attrs.get(key, "{}"))
         for key in ("left_out", "surfaces", "remarks", "frames")
-    }
-    lines, unused, used = {}, {}, 0
+    )
+    lines, used = {}, 0
     parts = (tosses[part].values for part in ("recording", "row_size", "reason", "tumbled"))
     for name, frames, reason, tumbled in zip(*parts, strict=True):
         if reason:
             use = f"no toss of a run ({reason})"
-            unused[name] = use
         elif tumbled:
-            use = "no toss of a run but with tossing.exclude_tumbling: false (tumbles onto another face)"
+            setting = "tossing.exclude_tumbling: false"
+            use = f"no toss of a run but with {setting} (tumbles onto another face)"
         else:
             use = "used"
             used += 1
-        where = f" on {said['surfaces'][name]}" if name in said["surfaces"] else ""
-        remark = f"; {said['remarks'][name]}" if name in said["remarks"] else ""
+        where = f" on {surfaces[name]}" if name in surfaces else ""
+        remark = f"; {remarks[name]}" if name in remarks else ""
         lines[name] = f"{use}{where}, {frames} frames{remark}"
-    impacts_alone = f"{len(lines) - used} for their impacts alone, " if used < len(lines) else ""
+    # a recording that is no toss may have impacts, of which velocities are identified
+    counts = [f"{used} used"]
+    if used < len(lines):
+        counts.append(f"{len(lines) - used} for their impacts alone")
+    counts += [f"{len(left_out)} left out", f"{stream.sample_frequency:g} Hz"]
     head = [
-        f"{used} used, {impacts_alone}{len(said['left_out'])} left out, {stream.sample_frequency:g} Hz",
-        *_reasons(said["left_out"]),
+        ", ".join(counts),
+        *_reasons(left_out),
         _body(stream),
         _fall(tosses, _POSES[reader]),
-        *_planes(said["surfaces"], wanted),
+        *_planes(surfaces, wanted),
     ]
-    if said["frames"]:
-        head.append(
-            "frames bridged: "
-            + ", ".join(f"{kind}: {count}" for kind, count in said["frames"].items())
-        )
-    lines |= {name: f"left out: {reason}" for name, reason in said["left_out"].items()}
+    if bridged:
+        kinds = ", ".join(f"{kind}: {count}" for kind, count in bridged.items())
+        head.append(f"frames bridged: {kinds}")
+    lines |= {name: f"left out: {reason}" for name, reason in left_out.items()}
     return Decisions(_warnings_first(head), _sorted(lines))
 
 
@@ -152,20 +153,18 @@ def _warnings_first(lines: Sequence[str]) -> list[str]:
 
 
 def _reasons(left_out: Mapping[str, str]) -> list[str]:
-    """The commonest reasons; those that differ in their numbers alone are one, with the first's
-    numbers.
-    """
+    """The commonest reasons; those that differ in numbers alone are one, with one's numbers."""
     alike: dict[str, list[str]] = {}
     for name, reason in left_out.items():
+        # times and distances are others in every recording
         bare = re.sub(r"\d[\d.e+-]*", "#", reason.replace(name, ""))
         alike.setdefault(bare, []).append(reason)
     groups = sorted(alike.values(), key=len, reverse=True)
-    more = (
-        [f"and {len(groups) - _MOST_REASONS} other reasons"] if len(groups) > _MOST_REASONS else []
-    )
-    return [
-        f"{WARNING} {len(group)} left out: {group[0]}" for group in groups[:_MOST_REASONS]
-    ] + more
+    shown, others = groups[:_MOST_REASONS], groups[_MOST_REASONS:]
+    lines = [f"{WARNING} {len(group)} left out: {group[0]}" for group in shown]
+    if others:
+        lines.append(f"and {len(others)} other reasons")
+    return lines
 
 
 def _body(stream: MotionStream) -> str:
@@ -175,11 +174,12 @@ def _body(stream: MotionStream) -> str:
     printed = resolve(f"{_TOSSES}:printed_box")(stream.object_name)
     if printed is None:
         return sentence
-    same = (
-        np.abs(size - printed[:3]).max() <= _SIZE_WITHIN and abs(mass - printed[3]) <= _MASS_WITHIN
-    )
-    beside = f"Table I has {_by(printed[:3])} mm and {printed[3]:.4g} kg"
-    return f"{sentence}, as in Table I" if same else f"{WARNING} {sentence}; {beside}"
+    printed_size, printed_mass = printed[:3], printed[3]
+    same_size = np.abs(size - printed_size).max() <= _SIZE_WITHIN
+    if same_size and abs(mass - printed_mass) <= _MASS_WITHIN:
+        return f"{sentence}, as in Table I"
+    in_print = f"Table I has {_by(printed_size)} mm and {printed_mass:.4g} kg"
+    return f"{WARNING} {sentence}; {in_print}"
 
 
 def _by(size: Sequence[float] | np.ndarray) -> str:
@@ -194,7 +194,9 @@ def _fall(tosses: xr.Dataset, units: str) -> str:
         if release >= 0 and contact - release >= _LEAST_FLIGHT:
             flight = toss["position"].values[release:contact]
             time = np.arange(len(flight)) / float(tosses.attrs["sample_frequency"])
-            falls.append(2.0 * float(np.linalg.norm(np.polyfit(time, flight, 2)[0])))
+            # twice the coefficient of the time's square; its norm needs no direction
+            quadratic = np.polyfit(time, flight, 2)[0]
+            falls.append(2.0 * float(np.linalg.norm(quadratic)))
     if not falls:
         return f"{units}; no flight is long enough to confirm it"
     fall = float(np.median(falls))
@@ -205,9 +207,7 @@ def _fall(tosses: xr.Dataset, units: str) -> str:
 
 
 def _planes(surfaces: Mapping[str, str], wanted: str) -> list[str]:
-    """On which surfaces the recordings are, and which aren't on one of those that the registry
-    names.
-    """
+    """On which surfaces the recordings are, and which aren't on one that the registry names."""
     if not surfaces:
         return []
     counts = Counter(surfaces.values())
@@ -232,17 +232,20 @@ def _planes(surfaces: Mapping[str, str], wanted: str) -> list[str]:
     return lines
 
 
-def _of_others(found: xr.Dataset, file: str) -> Decisions:
+def _of_others(data: xr.Dataset, file: str) -> Decisions:
     """What a reader of a whole source says of its parts."""
-    left_out = json.loads(found.attrs.get("left_out", "{}"))
-    remarks = json.loads(found.attrs.get("remarks", "{}"))
-    names = [name for name in ("experiment", "throw", "impact", "part") if name in found.dims]
-    count = found.sizes[names[0]] if names else 0
+    left_out = json.loads(data.attrs.get("left_out", "{}"))
+    remarks = json.loads(data.attrs.get("remarks", "{}"))
+    # what each study calls a part of a source
+    dimensions = [name for name in ("experiment", "throw", "impact", "part") if name in data.dims]
+    count, parts = 0, []
+    if dimensions:
+        count = data.sizes[dimensions[0]]
+        parts = list(data[dimensions[0]].values) if dimensions[0] in data.coords else []
     lines = {}
-    for name in found[names[0]].values if names and names[0] in found.coords else ():
+    for name in parts:
         remark = f"; {remarks[name]}" if name in remarks else ""
         lines[name if isinstance(name, str) else file] = f"used{remark}"
     lines |= {name: f"left out: {reason}" for name, reason in left_out.items()}
-    return Decisions(
-        [f"{count} used, {len(left_out)} left out", *_reasons(left_out)], _sorted(lines)
-    )
+    head = [f"{count} used, {len(left_out)} left out", *_reasons(left_out)]
+    return Decisions(head, _sorted(lines))

@@ -1,5 +1,4 @@
-"""Bring a locked archive into the store: what is there and right stays, the rest comes from a
-mirror or the network.
+"""Bring a locked archive into the store: what is right stays, the rest comes from elsewhere.
 
 Nothing is resolved here: the lock file says which files, and every one is compared with it.
 
@@ -32,10 +31,10 @@ from contactid.sources.registry import GITHUB
 from contactid.sources.store import Store, file_lock
 
 _LOG = logging.getLogger(__name__)
-_MOST_UNFOLDED, _LARGEST_PIECE = (
-    20_000_000_000,
-    1 << 24,
-)  # bytes of a repository, and that are read at once
+# bytes of a repository, unfolded: a damaged or hostile archive could fill the disk
+_MOST_UNFOLDED = 20_000_000_000
+# bytes that are read at once: of a header, a length that is wrong would fill the memory
+_LARGEST_PIECE = 1 << 24
 
 
 def fetch_dataset(
@@ -102,9 +101,7 @@ def fetch(archive: LockedArchive, store: Store, sources: Sources) -> None:
 
 
 def write_receipt(archive: LockedArchive, store: Store, path: str | Path) -> None:
-    """Write down what is in the store, and from where: the same content as long as no file is
-    replaced.
-    """
+    """Write down what is in the store, and from where; it changes only where a file is replaced."""
     origins = store.origins(archive)
     files = []
     for file in archive.wanted:
@@ -135,11 +132,9 @@ def write_receipt(archive: LockedArchive, store: Store, path: str | Path) -> Non
 
 def address(file: LockedFile, fourtu_url: str) -> str:
     """Where a file is downloaded: at the configured server, if the server has it at all."""
-    return (
-        file.url
-        if urlsplit(file.url).scheme
-        else f"{fourtu_url.rstrip('/')}/{file.url.lstrip('/')}"
-    )
+    if urlsplit(file.url).scheme:
+        return file.url
+    return f"{fourtu_url.rstrip('/')}/{file.url.lstrip('/')}"
 
 
 def _needed(archive: LockedArchive, file: LockedFile, store: Store) -> bool:
@@ -181,6 +176,7 @@ def _without_those_of(
     if isinstance(mirror, str) and sources.offline:
         return remaining
     for file in needed:
+        # an address, not a folder
         if isinstance(mirror, str):
             if not _from_web_mirror(mirror, archive, file, store, sources):
                 _LOG.warning("%s: the mirror %s is passed over", archive.name, mirror)
@@ -216,9 +212,8 @@ def _from_repository(
     """Download a repository's archive, take the folder, keep what is needed."""
     scratch = store.partial(archive, "repository")
     with file_lock(scratch.with_name("repository.lock"), archive.name):
-        needed = [
-            file for file in needed if store.problem(archive, file)
-        ]  # another process may have been faster
+        # another process may have been faster
+        needed = [file for file in needed if store.problem(archive, file)]
         if not needed:
             return
         with repository(archive, store, sources) as unpacked:
@@ -234,9 +229,7 @@ def _from_repository(
 
 @contextmanager
 def repository(archive: LockedArchive, store: Store, sources: Sources) -> Iterator[Path]:
-    """The wanted folder of a repository's archive, downloaded and unpacked for as long as it is
-    needed.
-    """
+    """The wanted folder of a repository's archive, downloaded and unpacked while it is needed."""
     scratch = store.partial(archive, "repository")
     shutil.rmtree(scratch, ignore_errors=True)
     whole, folder = scratch / "archive.tar.gz", scratch / "folder"
@@ -271,6 +264,7 @@ def _unpack(whole: Path, archive: LockedArchive, destination: Path) -> None:
                 inside = below(member.name, archive.folder)
                 if not inside or not member.isfile():
                     continue
+                # that the folder is there is known, whatever of it is wanted
                 destination.mkdir(parents=True, exist_ok=True)
                 if sizes and inside.as_posix() not in sizes:
                     continue
@@ -289,7 +283,8 @@ def _unpack(whole: Path, archive: LockedArchive, destination: Path) -> None:
         raise ContactIdError(
             f"{archive.name}: the downloaded archive is damaged ({error})", "Fetch it again"
         ) from None
-    except OSError as error:  # also what gzip calls a damaged file
+    # also what gzip calls a damaged file
+    except OSError as error:
         raise ContactIdError(
             f"{archive.name}: the downloaded archive is damaged or can't be unpacked ({error})",
             "Check the space, and fetch it again",
@@ -302,9 +297,7 @@ def _unpack(whole: Path, archive: LockedArchive, destination: Path) -> None:
 
 
 class _Unfolded(gzip.GzipFile):
-    """A compressed file that is read so far only; a tar file's header says how much of it is read
-    at once.
-    """
+    """A compressed file that is read only so far: a tar file's headers say how much is read."""
 
     def read(self, size: int | None = -1) -> bytes:
         if size is None or not 0 <= size <= _LARGEST_PIECE:
@@ -322,16 +315,11 @@ class _Unfolded(gzip.GzipFile):
 
 
 def below(name: str, folder: str) -> Path | None:
-    """Path inside ``folder`` of an archive member ``<root>/<folder>/...``; None for others and for
-    unsafe names.
-    """
+    """Path inside ``folder`` of a member ``<root>/<folder>/...``; None for others or unsafe."""
     path = PurePosixPath(name)
     parts, wanted = path.parts[1:], PurePosixPath(folder).parts
-    if (
-        path.is_absolute()
-        or parts[: len(wanted)] != wanted
-        or len(parts) == len(wanted)
-        or ".." in parts
-    ):
+    inside = parts[len(wanted) :]
+    is_unsafe = path.is_absolute() or ".." in parts
+    if is_unsafe or parts[: len(wanted)] != wanted or not inside:
         return None
-    return Path(*parts[len(wanted) :])
+    return Path(*inside)

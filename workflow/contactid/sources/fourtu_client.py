@@ -22,9 +22,12 @@ from contactid.sources.registry import FOURTU, FourTuDoi, parse_doi
 from contactid.sources.web import ask, new_session, reason_of, unreachable
 
 BASE_URL = "https://data.4tu.nl"
+# members of a collection that are asked for at once
 _PAGE = 100
+# a server that never says which page is the last one must not be asked for ever
 _MOST_PAGES = 100
-_LARGEST_ANSWER = 2**24  # bytes
+# bytes: what is no such server may answer without end
+_LARGEST_ANSWER = 2**24
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,7 @@ class FourTuClient:
     session: requests.Session = field(default_factory=new_session, compare=False)
 
     def resolve(self, doi: FourTuDoi) -> FourTuDoi:
-        """The DOI with the newest version where it names none, and with the id where it doesn't say
-        it.
-        """
+        """The DOI with its id, and with the newest version where it names none."""
         if not doi.identifier:
             doi = self._looked_up(doi)
         if doi.version is not None:
@@ -53,7 +54,8 @@ class FourTuClient:
     def versions(self, doi: FourTuDoi) -> list[int]:
         """Published versions of a dataset or collection, the newest last."""
         answer = self._get(f"{_kind(doi)}/{doi.identifier}/versions", doi, fails=True)
-        if answer is None:  # 26.8 fails at that where the whole dataset is under embargo
+        # 26.8 fails at that where the whole dataset is under embargo
+        if answer is None:
             details = self._get(f"{_kind(doi)}/{doi.identifier}", doi)
             if isinstance(details, Mapping) and not doi.is_collection:
                 _check_open(doi, details)
@@ -69,8 +71,7 @@ class FourTuClient:
         return published
 
     def article(self, doi: FourTuDoi) -> LockedArchive:
-        """A dataset's version (the newest where the DOI names none), under its DOI, files with
-        their whole addresses.
+        """A dataset's version (the newest where the DOI names none), files with whole addresses.
 
         Raises :class:`ContactIdError` for a dataset that doesn't exist, is under embargo,
         restricted, or without files.
@@ -102,7 +103,8 @@ class FourTuClient:
             }
             if len(records) < _PAGE:
                 break
-        if not titles:  # an empty list doesn't prove absence, but nothing can be done with it
+        # an empty list doesn't prove absence, but nothing can be done with it
+        if not titles:
             raise ContactIdError(
                 f"{collection}: the server lists no datasets in it", "Look at the collection's page"
             )
@@ -119,9 +121,7 @@ class FourTuClient:
         )
 
     def _get(self, path: str, doi: FourTuDoi, *, json: Any = None, fails: bool = False) -> Any:
-        """The answer to a question; None where the server fails at it and the caller knows what
-        else to ask.
-        """
+        """The answer to a question; None where the server fails and there is another way to ask."""
         url = f"{self.base.rstrip('/')}/v2/{path}"
         headers = {"Accept": "application/json"}
         with ask(
@@ -219,6 +219,7 @@ def _file(record: Mapping[str, Any], doi: FourTuDoi) -> LockedFile:
         raise ContactIdError(
             f"{doi}: {name} was never completely uploaded", "Tell the repository or its authors"
         )
+    # where a server doesn't state it, the address ends with it
     uuid = record.get("uuid") or re.split(r"[/?#]", str(url).rstrip("/"))[-1]
     if record.get("is_link_only"):
         return LockedFile(str(name), uuid=str(uuid), url=str(url), link_only=True)

@@ -1,10 +1,9 @@
-"""Poses in space as written in another frame: which components stand where, which way is up, which
-axis is mirrored.
-"""
+"""Poses as written in another frame: order of components, which way is up, a mirrored axis."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 import numpy as np
 
@@ -19,12 +18,17 @@ _TO_Z_UP = {
     "x": np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
     "-x": np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]),
 }
+# sine and cosine of 45 deg, half of a quarter turn
 _HALF = np.sqrt(0.5)
 #: The same rotations as quaternions, real part first.
 _QUATERNIONS = {
-    "z": (1.0, 0.0, 0.0, 0.0), "-z": (0.0, 1.0, 0.0, 0.0), "y": (_HALF, _HALF, 0.0, 0.0),
-    "-y": (_HALF, -_HALF, 0.0, 0.0), "x": (_HALF, 0.0, -_HALF, 0.0), "-x": (_HALF, 0.0, _HALF, 0.0),
-}  # fmt: skip
+    "z": (1.0, 0.0, 0.0, 0.0),
+    "-z": (0.0, 1.0, 0.0, 0.0),
+    "y": (_HALF, _HALF, 0.0, 0.0),
+    "-y": (_HALF, -_HALF, 0.0, 0.0),
+    "x": (_HALF, 0.0, -_HALF, 0.0),
+    "-x": (_HALF, 0.0, _HALF, 0.0),
+}
 
 
 def position_matrix(frame: Mapping[str, str]) -> np.ndarray:
@@ -37,49 +41,52 @@ def position_matrix(frame: Mapping[str, str]) -> np.ndarray:
 
 
 def quaternion_matrix(frame: Mapping[str, str]) -> np.ndarray:
-    """(4, 4): quaternions as written to those from the body to a right-handed frame with z upwards,
-    real part first.
+    """(4, 4): quaternions as written to those from the body to a right-handed frame, z upwards.
 
-    A mirrored frame mirrors the body's axes, too: R becomes M R M.
+    The result has the real part first. A mirrored frame mirrors the body's axes, too: R becomes
+    M R M.
     """
     order, _, inverse = frame.get(QUATERNION, "wxyz").partition("-")
-    matrix = np.eye(4)[[order.index(axis) for axis in "wxyz"]]
+    permutation = np.eye(4)[[order.index(axis) for axis in "wxyz"]]
     signs = np.ones(4)
+    # a conjugate turns the other way about the same axis
     if inverse:
-        signs[1:] = -signs[1:]
+        signs[1:] *= -1.0
+    # so does a mirror image, but about the mirrored axis, whose sign changes once more
     if frame.get(MIRROR, "none") != "none":
-        others = [1 + i for i, axis in enumerate("xyz") if axis != frame[MIRROR]]
-        signs[others] = -signs[others]
+        turned = [1 + i for i, axis in enumerate("xyz") if axis != frame[MIRROR]]
+        signs[turned] *= -1.0
+    # the matrix of a product with the quaternion on the left
     w, x, y, z = _QUATERNIONS[frame.get(UP, "z")]
-    turning = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
-    return turning @ (signs[:, None] * matrix)
+    to_z_up = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+    return to_z_up @ (signs[:, None] * permutation)
 
 
 def in_plane(position: np.ndarray, frame: Mapping[str, str]) -> np.ndarray:
-    """Poses (n, 3) as written, x, y (m) and theta (rad), to those with y upwards and theta
-    counter-clockwise.
-    """
+    """Poses (n, 3) as written, x, y (m), theta (rad), with y upwards and theta anticlockwise."""
     up = frame.get(UP, "y")
     vertical = "xy".index(up[-1])
-    x, y = position[:, 1 - vertical], position[:, vertical]
+    x, y, theta = position[:, 1 - vertical], position[:, vertical], position[:, 2]
+    if up.startswith("-"):
+        y = -y
     sign = -1.0 if frame.get(THETA) == "clockwise" else 1.0
-    return np.column_stack([x, -y if up.startswith("-") else y, sign * position[:, 2]])
+    return np.column_stack([x, y, sign * theta])
 
 
 def frames_in_space(stated: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Every combination of quaternion, up and mirror, the stated one first; fewer changes come
-    before more.
-    """
+    """Every combination of quaternion, up and mirror; the stated one and fewer changes go first."""
     parts = (QUATERNION, UP, MIRROR)
     own = {part: stated.get(part, FRAMES[part][0]) for part in parts}
-    frames = [
-        dict(zip(parts, values, strict=True))
-        for values in (
-            (q, u, m) for q in FRAMES[QUATERNION] for u in FRAMES[UP] for m in FRAMES[MIRROR]
-        )
-    ]
-    for frame in sorted(frames, key=lambda one: (changes(one, own), one[MIRROR] != own[MIRROR])):
-        yield {**stated, **{part: value for part, value in frame.items() if value != own[part]}}
+    combinations = product(*(FRAMES[part] for part in parts))
+    frames = [dict(zip(parts, values, strict=True)) for values in combinations]
+
+    # of as many changes, those without a mirror first: left-handed frames are rare
+    def rank(frame: Mapping[str, str]) -> tuple[int, bool]:
+        return changes(frame, own), frame[MIRROR] != own[MIRROR]
+
+    for frame in sorted(frames, key=rank):
+        changed = {part: value for part, value in frame.items() if value != own[part]}
+        yield {**stated, **changed}
 
 
 def changes(frame: Mapping[str, str], stated: Mapping[str, str]) -> int:

@@ -1,5 +1,4 @@
-"""Numbers from HDF5 files, read only where they lie in the file itself and the file can hold what
-it declares.
+"""Numbers from HDF5 files, if they lie in the file itself and it can hold what it declares.
 
 A damaged or hostile file may declare an array of terabytes, or send its reader to other files:
 through links, external storage and virtual datasets. So links and declared sizes are looked at
@@ -17,8 +16,11 @@ from typing import Any
 import h5py
 import numpy as np
 
-LARGEST = 1 << 27  # bytes that are read of one dataset
-_SMALL = 1 << 20  # bytes; an array this small does no harm, whatever it claims
+# bytes that are read of one dataset
+LARGEST = 1 << 27
+# bytes; an array this small does no harm, whatever it claims
+_SMALL = 1 << 20
+# of deflate's format: 258 bytes by two bits
 _LARGEST_EXPANSION = 1032
 # by how much filters expand, at most; others are unknown
 _FILTERS = {
@@ -26,8 +28,11 @@ _FILTERS = {
     h5py.h5z.FILTER_SHUFFLE: 1,
     h5py.h5z.FILTER_FLETCHER32: 1,
 }
-_CHECKSUM = 4  # bytes
-_DEEPEST = 32  # groups within groups
+# bytes that Fletcher's filter adds to a chunk
+_CHECKSUM = 4
+# groups within groups
+_DEEPEST = 32
+# far more than an archive has
 _MOST_NODES = 1_000_000
 
 
@@ -42,6 +47,7 @@ def outside(node: h5py.Group, inside: set[int] | None = None, only: str = "") ->
     waiting = [(node.id, "", 0)]
     while waiting:
         group, place, depth = waiting.pop()
+        # the root has the one member that is looked at
         for name in [only.encode()] if only and not place else group:
             count += 1
             if depth > _DEEPEST or count > _MOST_NODES:
@@ -50,14 +56,14 @@ def outside(node: h5py.Group, inside: set[int] | None = None, only: str = "") ->
             link = group.links.get_info(name).type
             if link == h5py.h5l.TYPE_SOFT:
                 target = group.links.get_val(name).decode("utf-8", "replace")
-                if only and (
-                    not place or (target.startswith("/") and not target.startswith(f"/{only}/"))
-                ):
+                leaves_member = target.startswith("/") and not target.startswith(f"/{only}/")
+                if only and (not place or leaves_member):
                     return f"{shown} is a link to another place ({target[:80]})"
                 continue
             if link != h5py.h5l.TYPE_HARD:
                 return f"{shown} is a link to another file"
             about = h5py.h5o.get_info(group, name)
+            # a hard link to what was looked at already, perhaps to a group that it is in
             if about.addr in inside:
                 continue
             inside.add(about.addr)
@@ -115,26 +121,27 @@ def _chunk_problem(dataset: h5py.Dataset, size: int) -> str | None:
         return "is compressed twice"
     large: list[Any] = []
 
+    # what a smaller chunk unfolds to does no harm, whatever it is
     def look(chunk: Any) -> None:
         if chunk.size * _LARGEST_EXPANSION > LARGEST:
             large.append(chunk)
 
     dataset.id.chunk_iter(look)
     for chunk in large:
+        # a chunk's mask has a bit for each filter that was left out of it
         used = [
             number for place, number in enumerate(filters) if not chunk.filter_mask >> place & 1
         ]
         if h5py.h5z.FILTER_DEFLATE not in used:
             continue
-        if _unfolds_beyond(dataset.id.read_direct_chunk(chunk.chunk_offset)[1], size + _CHECKSUM):
+        _, packed = dataset.id.read_direct_chunk(chunk.chunk_offset)
+        if _unfolds_beyond(packed, size + _CHECKSUM):
             return f"has a chunk that unfolds to more than its {size:.3g} bytes"
     return None
 
 
 def _unfolds_beyond(packed: bytes, size: int) -> bool:
-    """Whether deflated bytes are more than ``size`` bytes; damaged ones count as far as they can be
-    read.
-    """
+    """Whether deflated bytes are more than ``size``; damaged ones count as far as they are read."""
     inflater, count = zlib.decompressobj(), 0
     try:
         while count <= size and (piece := inflater.decompress(packed, _SMALL)):
@@ -147,15 +154,17 @@ def _unfolds_beyond(packed: bytes, size: int) -> bool:
 def stored_values(
     dataset: h5py.Dataset, problems: list[str], where: str, last: int | None = None
 ) -> np.ndarray | None:
-    """The dataset's values as they are stored; None, and a problem about ``where``, where they
-    can't be had.
+    """The dataset's values as stored; None, and a problem about ``where``, where there are none.
 
     With ``last``, only so many along the last axis.
     """
-    part = (slice(None),) * (dataset.ndim - 1) + (slice(last),) if last is not None else ()
+    part: tuple[slice, ...] = ()
     count = math.prod(dataset.shape or ())
-    if last is not None and count:
-        count = count // dataset.shape[-1] * min(last, dataset.shape[-1])
+    if last is not None:
+        part = (*(slice(None),) * (dataset.ndim - 1), slice(last))
+        if count:
+            length = dataset.shape[-1]
+            count = count // length * min(last, length)
     too_much = size_problem(dataset, count * dataset.dtype.itemsize)
     if too_much:
         problems.append(f"{where} {too_much}")

@@ -33,11 +33,20 @@ from contactid.sources.matlab_files import read_variables
 
 _ARCHIVES = (".h5", ".hdf5")
 _PATH = re.compile(r"(?:[A-Za-z]:\\|(?<![\w.])/(?=\w))[^\s'\",;:()]+")
-_MOST_LINES = 200  # of a tree
-_MOST_KINDS = 10_000  # of groups and datasets by which recordings are told apart
-_DEEPEST = 32  # groups within groups that are shown; hard links may lead in a circle
-_MOST_SHAPES = 5  # kinds of recordings whose tree is shown
-_LONGEST_VALUE = 80  # characters of an attribute
+# of a tree
+_MOST_LINES = 200
+# of groups and datasets by which recordings are told apart
+_MOST_KINDS = 10_000
+# groups within groups that are shown; hard links may lead in a circle
+_DEEPEST = 32
+# kinds of recordings whose tree is shown
+_MOST_SHAPES = 5
+# characters of an attribute
+_LONGEST_VALUE = 80
+# bytes of an attribute that is read; a larger one is an array
+_LARGEST_VALUE = 1 << 12
+# columns of a table that a line names
+_MOST_COLUMNS = 40
 _RECORDING = "Rec_"
 _THROW = "contactid.planar.readers.csv_throws:read_own_throw"
 # columns of a table and who reads it; a reader of a folder gets the file under a name that it looks
@@ -150,9 +159,8 @@ def _tree(archive: h5py.File) -> Iterator[str]:
     shapes: dict[tuple[str, ...], list[str]] = {}
     for key in archive:
         if key.startswith(_RECORDING):
-            shapes.setdefault(tuple(islice(_kinds(archive.get(key), ""), _MOST_KINDS)), []).append(
-                key
-            )
+            kinds = tuple(islice(_kinds(archive.get(key), ""), _MOST_KINDS))
+            shapes.setdefault(kinds, []).append(key)
         else:
             yield from _cut(_node(archive, key, 0))
     yield from (f"attribute {line}" for line in _attributes(archive))
@@ -160,7 +168,8 @@ def _tree(archive: h5py.File) -> Iterator[str]:
         if number == _MOST_SHAPES:
             yield f"and {len(shapes) - number} more kinds of recordings"
             return
-        yield f"{len(names)} recordings hold this ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''}):"
+        shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        yield f"{len(names)} recordings hold this ({shown}):"
         yield from _cut(_node(archive, names[0], 1))
 
 
@@ -208,11 +217,8 @@ def _node(parent: h5py.Group, name: str, depth: int) -> Iterator[str]:
 def _attributes(node: Any) -> Iterator[str]:
     for key in node.attrs:
         try:
-            value = (
-                node.attrs[key]
-                if node.attrs.get_id(key).get_storage_size() < 1 << 12
-                else "(large)"
-            )
+            size = node.attrs.get_id(key).get_storage_size()
+            value = node.attrs[key] if size < _LARGEST_VALUE else "(large)"
         except (OSError, RuntimeError, TypeError, ValueError) as error:
             value = f"unreadable ({reason_of(error)})"
         text = value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
@@ -260,15 +266,14 @@ def _table(path: Path) -> Iterator[str]:
     rows = rows_of(path)
     header = [name.strip() for name in next(rows, [])]
     count = sum(1 for _ in rows)
-    yield f"  {count} rows of {', '.join(header[:40]) or 'nothing'}"
+    yield f"  {count} rows of {', '.join(header[:_MOST_COLUMNS]) or 'nothing'}"
     for columns, reader, name, what in _TABLES:
         if columns <= {column.lower() for column in header}:
             yield f"as {what}:"
             yield from _as_table(path, reader, name)
             return
-    yield "  no reader knows these columns; known are " + "; ".join(
-        f"{', '.join(sorted(columns))} ({what})" for columns, _, _, what in _TABLES
-    )
+    tables = (f"{', '.join(sorted(columns))} ({what})" for columns, _, _, what in _TABLES)
+    yield f"  no reader knows these columns; known are {'; '.join(tables)}"
 
 
 def _as_table(path: Path, reader: str, name: str) -> Iterator[str]:

@@ -1,6 +1,4 @@
-"""What a reader says of the recordings it leaves out: all problems of each, in one line, bounded in
-length.
-"""
+"""What a reader says of the recordings it leaves out: all problems of each, in one bounded line."""
 
 from __future__ import annotations
 
@@ -10,9 +8,12 @@ from collections.abc import Mapping, Sequence
 from contactid.core.errors import ContactIdError
 
 _LOG = logging.getLogger(__name__)
+# of a recording: one that has more is wrong as a whole, and a line must stay readable
 _MOST_PROBLEMS = 8
+# in an error's text; the log has all
 _MOST_RECORDINGS = 3
-_LONGEST_REASON = 200  # characters
+# characters
+_LONGEST_REASON = 200
 
 
 def joined(problems: Sequence[str], most: int = _MOST_PROBLEMS) -> str:
@@ -41,9 +42,7 @@ def log_left_out(left_out: Mapping[str, str]) -> None:
 
 
 class NothingUsable(ContactIdError):
-    """Every recording was left out; ``left_out`` has the reasons of all, the message those of the
-    first.
-    """
+    """Every recording was left out; ``left_out`` has all reasons, the message the first ones."""
 
     def __init__(self, problem: str, remedy: str, left_out: Mapping[str, str]) -> None:
         super().__init__(problem, remedy)

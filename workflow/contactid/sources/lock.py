@@ -122,11 +122,12 @@ def report_archive(entry: LockedArchive, datasets: Iterable[Dataset], store: Sto
     lines = [f"{entry.name}: {entry.source}, {len(entry.files)} files"]
     for dataset in datasets:
         fields = {**vars(dataset), "synthetic": dataset.synthetic}
+        fields.pop("path", None)
         with silent_readers():
-            result = decisions(
-                path=folder, **{name: fields[name] for name in fields if name != "path"}
-            )
-        title = f"{dataset.name} ({dataset.object}{f' on {dataset.surface}' if dataset.surface else ''}):"
+            result = decisions(path=folder, **fields)
+        surface = f" on {dataset.surface}" if dataset.surface else ""
+        title = f"{dataset.name} ({dataset.object}{surface}):"
+        # no path of this machine: the report may be sent to somebody
         head_lines = [one_line(line.replace(f"{folder}/", "")) for line in result.head]
         head = [line if line.startswith(WARNING) else f"  {line}" for line in head_lines]
         head = [line.replace(WARNING, f"{WARNING} {dataset.name}:", 1) for line in head]
@@ -254,30 +255,27 @@ def _has(text: str, words: Collection[str]) -> bool:
 def _file_names(doi: FourTuDoi, client: FourTuClient) -> list[str]:
     try:
         return [file.name for file in client.article(doi).files]
-    except ContactIdError as error:  # a member under embargo, say, isn't the one that is looked for
+    # a member under embargo, say, isn't the one that is looked for
+    except ContactIdError as error:
         _LOG.info("%s", error)
         return []
 
 
-def _entry(name: str, found: LockedArchive) -> LockedArchive:
-    """What a server lists, as it is locked: addresses below the server's, every file in a place of
-    its own.
-    """
-    names = [file.name for file in found.files]
+def _entry(name: str, listed: LockedArchive) -> LockedArchive:
+    """What a server lists, as it is locked: addresses below the server's, a place for each file."""
+    names = [file.name for file in listed.files]
+    base = listed.base.rstrip("/") + "/"
     files = []
-    for file in found.files:
+    for file in listed.files:
         check_name(file.name, name)
+        # a server may have two files of one name
         own = f"{file.uuid}_{file.name}" if names.count(file.name) > 1 else file.name
-        files.append(
-            replace(file, name=own, url=file.url.removeprefix(found.base.rstrip("/") + "/"))
-        )
-    return replace(found, name=name, locked_on=_today(), files=tuple(files))
+        files.append(replace(file, name=own, url=file.url.removeprefix(base)))
+    return replace(listed, name=name, locked_on=_today(), files=tuple(files))
 
 
 def _compared(old: LockedArchive, new: LockedArchive) -> LockedArchive:
-    """The old entry where nothing has changed, with the server's present addresses; else an error
-    with both.
-    """
+    """The old entry with the server's present addresses; an error with both where it changed."""
     before = {file.name: file for file in old.files}
     after = {file.name: file for file in new.files}
     problems = [f"{name} is gone" for name in before if name not in after]
@@ -286,6 +284,7 @@ def _compared(old: LockedArchive, new: LockedArchive) -> LockedArchive:
         ours, theirs = before[name], after[name]
         if ours.size != theirs.size:
             problems.append(f"{name} has {theirs.size} bytes, locked {ours.size}")
+        # a server may state no checksum
         if ours.md5 and theirs.md5 and ours.md5 != theirs.md5:
             problems.append(f"{name} has the checksum {theirs.md5} (md5), locked {ours.md5}")
     if problems:
@@ -322,9 +321,8 @@ def _lock_repository(dataset: Dataset, how: Locking) -> LockedArchive:
             for path in sorted(unpacked.rglob("*"))
             if path.is_file()
         }
-        entry = replace(
-            entry, files=tuple(_measured(LockedFile(name), path) for name, path in paths.items())
-        )
+        files = [_measured(LockedFile(name), path) for name, path in paths.items()]
+        entry = replace(entry, files=tuple(files))
         for file in entry.files:
             how.store.put(entry, file, paths[file.name])
     how.store.note_origin(entry, list(paths), entry.source)

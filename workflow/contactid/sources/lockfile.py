@@ -1,9 +1,9 @@
-"""The lock file: what exactly every downloaded dataset consists of. ``make lock`` writes it, runs
-only read it.
+"""The lock file: what exactly every downloaded dataset consists of.
 
-``config/datasets.lock.json`` has an entry for each archive: where it comes from, the version, and
-each file's name, size, checksum as published (md5) and of our own (sha256). What isn't known yet is
-left out: sha256 before the first download, for instance.
+``make lock`` writes it, runs only read it. ``config/datasets.lock.json`` has an entry for each
+archive: where it comes from, the version, and each file's name, size, checksum as published (md5)
+and of our own (sha256). What isn't known yet is left out: sha256 before the first download, for
+instance.
 """
 
 from __future__ import annotations
@@ -31,9 +31,7 @@ def digest(path: Path, algorithm: str = "sha256") -> str:
 
 
 def visible_files(folder: Path) -> list[Path]:
-    """All files in a folder, sorted, without hidden ones: those are Snakemake's or the system's, no
-    data or results.
-    """
+    """All files in a folder, sorted, without hidden ones: Snakemake's or the system's."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return sorted(
         path

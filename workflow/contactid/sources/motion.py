@@ -55,11 +55,12 @@ UNITS = {
 }  # fmt: skip
 SAMPLE_VARIABLES = ("time", "position", "orientation")
 COMPRESSION_LEVEL = 4
+# readers make quaternions of unit length; single precision leaves less than this
 _UNIT_NORM_TOLERANCE = 1e-6
-_TRIANGLE_TOLERANCE = (
-    0.02  # relative; measured moments of a flat body may exceed the bound by their own error
-)
-_LARGEST_PLAUSIBLE_BODY = 10.0  # m; a larger "box" means millimetres were taken for metres
+# relative; measured moments of a flat body may exceed the bound by their own error
+_TRIANGLE_TOLERANCE = 0.02
+# m; a larger "box" means millimetres were taken for metres
+_LARGEST_PLAUSIBLE_BODY = 10.0
 # samples, half a megabyte of the widest variable: fits HDF5's chunk cache, so that appending is
 # cheap
 _CHUNK = 16384
@@ -128,9 +129,7 @@ class MotionStream:
 def without_samples(
     recordings: Sequence[Recording], sizes: Sequence[int], stream: MotionStream
 ) -> xr.Dataset:
-    """The canonical dataset but for :data:`SAMPLE_VARIABLES`; ``sizes`` are the recordings' numbers
-    of samples.
-    """
+    """The canonical dataset but for :data:`SAMPLE_VARIABLES`; ``sizes`` are numbers of samples."""
     if not recordings:
         raise ContactIdError(
             f"{stream.source}: no usable recording of {stream.object_name}",
@@ -221,9 +220,7 @@ def body_of(motion: xr.Dataset) -> BodyProperties:
 
 
 def iterate_recordings(motion: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
-    """Yield each recording's name and its part of the dataset, samples cut out and ``recording``
-    selected.
-    """
+    """Yield each recording's name and its part of the dataset, samples cut out."""
     sizes, names = motion["row_size"].values, motion["recording"].values
     for index, end in enumerate(np.cumsum(sizes)):
         part = slice(int(end) - int(sizes[index]), int(end))
@@ -237,14 +234,13 @@ def some_recordings(motion: xr.Dataset, chosen: np.ndarray) -> xr.Dataset:
 
 
 def write_dataset(dataset: xr.Dataset, path: str | Path) -> None:
-    """Write a dataset as netCDF (h5netcdf, compressed) under its final name only once it is
-    complete.
-    """
+    """Write a dataset as netCDF (h5netcdf, compressed), under its name only once it is complete."""
     encoding = {
         str(name): {"zlib": True, "complevel": COMPRESSION_LEVEL}
         for name in dataset.variables
         if dataset[name].dtype.kind in "fi"
     }
+    # netCDF compresses no scalar
     encoding = {name: options for name, options in encoding.items() if dataset[name].ndim}
     with replacing(path) as partial:
         # by way of memory: HDF5 can't be trusted to survive a full disk

@@ -43,13 +43,19 @@ TEXT = (".csv", ".tsv", ".txt")
 ARRAYS = (".npz", ".mat", ".h5", ".hdf5")
 #: Suffixes of files that :meth:`RecordedTable.read` takes.
 SUFFIXES = (*TEXT, ".parquet", *ARRAYS)
-_LARGEST = 1 << 26  # bytes: at 1 kHz and 20 columns six minutes
-_LARGEST_LIST = 1 << 20  # bytes of a list of arrays in an npz file
-_LONGEST_LINE = 1 << 16  # characters
-_MOST_SHOWN = 200  # characters of a header that a message repeats
+# bytes: at 1 kHz and 20 columns six minutes
+_LARGEST = 1 << 26
+# bytes of a list of arrays in an npz file
+_LARGEST_LIST = 1 << 20
+# characters: a file without line ends is no table, and isn't read to its end
+_LONGEST_LINE = 1 << 16
+# characters of a header that a message repeats
+_MOST_SHOWN = 200
+# MuJoCo's order of a free joint
 _POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
 _AXES = {3: "xyz", 4: "wxyz"}
-_OF_AXES = ("axis", "xyz", "quaternion", "wxyz")  # dimensions whose places these are
+# dimensions whose places these are
+_OF_AXES = ("axis", "xyz", "quaternion", "wxyz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +93,10 @@ class RecordedTable:
             places = convention.places(header)
         except ContactIdError as error:
             raise ContactIdError(f"{name}: {error.problem}", error.remedy) from None
+        # a word among numbers is no number; the commands say where one is missing
         numbers = table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
-        return cls(name, header, np.where(np.isfinite(numbers), numbers, np.nan), places)
+        finite = np.where(np.isfinite(numbers), numbers, np.nan)
+        return cls(name, header, finite, places)
 
     def refuse_without(self, quantities: Sequence[str], remedy: str) -> None:
         """Raise :class:`ContactIdError` that names all quantities that have no column."""
@@ -104,7 +112,8 @@ class RecordedTable:
         places = [self.places[quantity] for quantity in quantities]
         factors = [place.factor for place in places]
         columns = self.numbers[:, [place.column for place in places]] * factors
-        return columns.reshape(len(self.numbers), *(shape or (len(places),)))
+        shape = shape or (len(places),)
+        return columns.reshape(len(self.numbers), *shape)
 
 
 def read(
@@ -185,22 +194,23 @@ def _text(path: Path) -> pd.DataFrame:
     require_plain(path, _LARGEST)
     try:
         with path.open(encoding="utf-8-sig") as file:
-            lines = [
-                line for line in iter(lambda: file.readline(_LONGEST_LINE), "") if line.strip()
-            ]
+            bounded_lines = iter(lambda: file.readline(_LONGEST_LINE), "")
+            lines = [line for line in bounded_lines if line.strip()]
         if max(map(len, lines), default=0) >= _LONGEST_LINE:
             raise ValueError(f"a line has {_LONGEST_LINE} characters or more")
         header, rows = "".join(lines[:1]), lines[1:]
-        mark = max(",;\t", key=header.count)
-        names = Counter(name.strip().lower() for name in header.split(mark) if name.strip())
+        separator = max(",;\t", key=header.count)
+        names = Counter(name.strip().lower() for name in header.split(separator) if name.strip())
         twice = [name for name, count in names.items() if count > 1]
-        if twice:  # pandas would call the second one otherwise
-            raise ContactIdError(
-                f"{path}: columns {twice[0]} and {twice[0]} are the same", "Keep one"
-            )
-        decimal = "," if mark == ";" and any("," in row for row in rows) else "."
+        # pandas would call the second one otherwise
+        if twice:
+            problem = f"{path}: columns {twice[0]} and {twice[0]} are the same"
+            raise ContactIdError(problem, "Keep one")
+        # where commas stand in numbers, as in many countries, semicolons stand between them
+        has_decimal_commas = separator == ";" and any("," in row for row in rows)
+        decimal = "," if has_decimal_commas else "."
         return pd.read_csv(
-            path, sep=mark, decimal=decimal, encoding="utf-8-sig", skipinitialspace=True
+            path, sep=separator, decimal=decimal, encoding="utf-8-sig", skipinitialspace=True
         )
     except (OSError, ValueError) as error:
         raise ContactIdError(
@@ -217,7 +227,8 @@ def _parquet(path: Path) -> pd.DataFrame:
         raise ContactIdError(
             f"{path}: parquet is read by pyarrow, which isn't here", remedy
         ) from None
-    except Exception as error:  # pyarrow raises many kinds for damaged files
+    # pyarrow raises many kinds for damaged files
+    except Exception as error:
         raise ContactIdError(
             f"{path}: not readable as parquet ({reason_of(error)})", "Write it again"
         ) from None
@@ -226,6 +237,7 @@ def _parquet(path: Path) -> pd.DataFrame:
 def _npz(path: Path) -> dict[str, np.ndarray]:
     require_plain(path, _LARGEST)
     try:
+        # what it unfolds to is known before anything is unfolded
         with opened_zip(path, _LARGEST_LIST) as archive:
             unfolded = sum(entry.file_size for entry in archive.infolist())
         if unfolded > _LARGEST:
@@ -258,11 +270,12 @@ def _of_dataset(data: xr.Dataset, free_body: bool) -> pd.DataFrame:
         values, further = data[name].values, data[name].dims[1:]
         if data[name].dims[0] != rows:
             continue
-        labels = [data[one].values for one in further if one in data.coords]
-        if len(further) == 1 and not labels:
+        is_named = any(dimension in data.coords for dimension in further)
+        if len(further) == 1 and not is_named:
             columns |= _columns_of(name, values, free_body)
         else:
-            columns |= _labelled(name, values, [_labels(data, one) for one in further])
+            labels = [_labels(data, dimension) for dimension in further]
+            columns |= _labelled(name, values, labels)
     return pd.DataFrame(columns)
 
 
@@ -299,9 +312,11 @@ def _of_arrays(arrays: Mapping[str, np.ndarray], name: str, free_body: bool) -> 
     length = max(lengths, key=lambda n: (lengths[n], n))
     columns: dict[str, np.ndarray] = {}
     for key, values in numeric.items():
-        own = values.T if values.ndim == 2 and values.shape[0] != length else values
-        if own.ndim < 3 and own.shape[0] == length:
-            columns |= _columns_of(key.rsplit(".", 1)[-1], own, free_body)
+        is_transposed = values.ndim == 2 and values.shape[0] != length
+        in_rows = values.T if is_transposed else values
+        if in_rows.ndim < 3 and in_rows.shape[0] == length:
+            # of a structure's field the field's name
+            columns |= _columns_of(key.rsplit(".", 1)[-1], in_rows, free_body)
     return pd.DataFrame(columns)
 
 

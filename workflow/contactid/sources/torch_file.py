@@ -32,7 +32,8 @@ from contactid.sources.left_out import reason_of
 
 _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _LEGACY_PROTOCOL = 1001
-_LARGEST_EXPANSION = 1_000_000  # elements
+# elements that a tensor may have whatever its storage holds, by strides of zero
+_LARGEST_EXPANSION = 1_000_000
 _LARGEST_PICKLE = 1 << 20  # bytes; that of a tensor has a few hundred
 _LARGEST_FILE = 1 << 26  # bytes; a toss has a few ten thousand
 _MOST_LISTED = 1 << 20  # bytes of a zip file's list of its files
@@ -130,9 +131,7 @@ def _storage(pid: Any) -> _Storage:
 
 
 class _Machine:
-    """Carries out a pickle's opcodes on a stack; ``stack[-1]`` is the innermost of the open
-    containers' stacks.
-    """
+    """Carries out a pickle's opcodes on a stack of stacks, the innermost container's last."""
 
     def __init__(self) -> None:
         self.stacks: list[list[Any]] = [[]]
@@ -200,6 +199,7 @@ class _Machine:
             case "BINPUT" | "LONG_BINPUT":
                 self.memo[argument] = self.stacks[-1][-1]
             case "BINGET" | "LONG_BINGET":
+                # each use of a container within others could double what a few bytes make
                 value = self.memo[argument]
                 if isinstance(value, tuple | list | dict):
                     raise UnsafeTorchFileError("it has a container twice")

@@ -1,3 +1,1 @@
-"""A reproduction article per study, written by the run: prose whose sentences must hold, tables,
-figures, verdicts.
-"""
+"""A reproduction article per study, written by the run: prose that must hold, tables, figures."""

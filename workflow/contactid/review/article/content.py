@@ -1,6 +1,4 @@
-"""What an article of a study says beside its prose, from the run's files: plain data for the
-layout.
-"""
+"""What an article of a study says beside its prose: plain data for the layout."""
 
 from __future__ import annotations
 
@@ -27,7 +25,8 @@ from contactid.review.report.quotes import typeset
 
 _DATASET = re.compile(r"\w+ 10\.\d{4,}/[\w.]*\w")
 _SEVERAL = re.compile(rf"{_DATASET.pattern}(?:, {_DATASET.pattern})+")
-PAPERS = ("tab", "fig")  # what names of the paper's own tables and figures begin with
+#: What names of the paper's own tables and figures begin with.
+PAPERS = ("tab", "fig")
 
 
 @dataclass(frozen=True)
@@ -66,22 +65,23 @@ class Sources:
 
 def shown(sources: Sources) -> dict[str, list[dict[str, Any]]]:
     """What may be placed, by its key: the paper's tables in its own grid, and all figures."""
-    described = {one["name"]: one for one in sources.described}
-    found: dict[str, list[dict[str, Any]]] = {}
+    described = {description["name"]: description for description in sources.described}
+    grids = sources.about.get("grids", {})
+    by_key: dict[str, list[dict[str, Any]]] = {}
     for row in sources.declared:
         key, name = key_of(row["name"]), row["name"]
         if row["kind"] == "figure":
-            found.setdefault(key, []).append(_figure(sources, row))
-        elif name in described and key in sources.about.get("grids", {}):
-            found.setdefault(key, []).extend(_tables(sources, row, described[name]))
-    return found
+            by_key.setdefault(key, []).append(_figure(sources, row))
+        elif name in described and key in grids:
+            by_key.setdefault(key, []).extend(_tables(sources, row, described[name]))
+    return by_key
 
 
 def _figure(sources: Sources, row: Mapping[str, Any]) -> dict[str, Any]:
     key, caption = key_of(row["name"]), plain_caption(row["caption"])
     drawing = next(file for file in row["files"] if file.endswith(".svg"))
     own = [check for check in sources.checks if check.artefact == key]
-    counts = digest(own).counts if own else {}
+    verdict_counts = digest(own).counts if own else {}
     return {
         "kind": "figure",
         "id": key,
@@ -89,7 +89,7 @@ def _figure(sources: Sources, row: Mapping[str, Any]) -> dict[str, Any]:
         "caption": of_text(caption, sources.links()),
         "alt": caption,
         "file": drawing,
-        "counts": [[verdict, count] for verdict, count in counts.items() if count],
+        "counts": [[verdict, count] for verdict, count in verdict_counts.items() if count],
     }
 
 
@@ -105,22 +105,20 @@ def _tables(
 
 def _table(label: str, key: str, number: int, part: PrintedPart) -> dict[str, Any]:
     grid = part.grid
-    said = [plain_caption(text.replace("+-", "±")) for text in part.said]
-    rows = zip(grid.rows, part.cells, strict=True)
+    caption = " ".join(plain_caption(text.replace("+-", "±")) for text in part.caption)
+    rows = []
+    for (headings, _), cells in zip(grid.rows, part.cells, strict=True):
+        labels = [of_text(head.text) if head else [] for head in headings]
+        rows.append({"labels": labels, "cells": [_cell(cell) for cell in cells]})
+    # a second half has the first one's caption
     return {
         "kind": "table",
         "id": f"{key}-{number}" if number else key,
         "label": f"{label}, continued" if number else label,
-        "caption": of_text("" if number else " ".join(said)),
+        "caption": of_text("" if number else caption),
         "corner": [of_text(text) for text in grid.corner],
         "heads": [[_heading(head) for head in level] for level in grid.heads],
-        "rows": [
-            {
-                "labels": [of_text(head.text) if head else [] for head in headings],
-                "cells": [_cell(cell) for cell in cells],
-            }
-            for (headings, _), cells in rows
-        ],
+        "rows": rows,
         "marks": [[MARKS[verdict], verdict] for verdict in part.verdicts],
     }
 
@@ -142,7 +140,9 @@ def _cell(cell: Cell) -> dict[str, str]:
 
 def claim_of(claim: Claim, number: int) -> dict[str, Any]:
     """A sentence of the paper, with what came of it."""
-    evidence = "; ".join(filter(None, (claim.evidence, claim.rest))).replace(" …; … ", " ")
+    evidence = "; ".join(filter(None, (claim.evidence, claim.rest)))
+    # where the page of the report folds a long text, an article has all of it
+    evidence = evidence.replace(" …; … ", " ")
     return {
         "id": claim.id,
         "name": claim.name,
@@ -171,10 +171,10 @@ def abstract(claims: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def by_section(claims: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
     """The sentences by the paper's sections, in its order."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    sections: dict[str, list[Mapping[str, Any]]] = {}
     for claim in claims:
-        found.setdefault(claim["section"], []).append(claim)
-    return [list(item) for item in found.items()]
+        sections.setdefault(claim["section"], []).append(claim)
+    return [[section, sentences] for section, sentences in sections.items()]
 
 
 def datasets(sources: Sources) -> list[str]:
@@ -184,8 +184,9 @@ def datasets(sources: Sources) -> list[str]:
 
 def counts(claims: Sequence[Claim]) -> list[list[Any]]:
     """How many sentences have which verdict, in the order in which verdicts are told."""
-    found = Counter(claim.verdict for claim in claims)
-    return [[verdict, found[verdict]] for verdict in (*VERDICTS, NO_RESULT) if found[verdict]]
+    by_verdict = Counter(claim.verdict for claim in claims)
+    present = (verdict for verdict in (*VERDICTS, NO_RESULT) if by_verdict[verdict])
+    return [[verdict, by_verdict[verdict]] for verdict in present]
 
 
 def verdict_words() -> dict[str, dict[str, str]]:
@@ -214,11 +215,9 @@ def _both(rows: Sequence[Any]) -> str:
     """What the first row asks, with both numbers, and how many more there are."""
     first = rows[0]
     unit = "" if first.unit in ("1", "holds", "numbers") else f" {first.unit}"
-    numbers = (
-        f"printed {first.printed}{unit}, ours {first.ours}{unit}"
-        if unit or first.unit == "1"
-        else ""
-    )
+    # a statement, or a count of inputs, has no printed number
+    has_number = unit or first.unit == "1"
+    numbers = f"printed {first.printed}{unit}, ours {first.ours}{unit}" if has_number else ""
     more = f"and {len(rows) - 1} more" if len(rows) > 1 else ""
     return "; ".join(filter(None, (first.words, numbers, more)))
 
@@ -228,12 +227,12 @@ def lacking(sources: Sources) -> list[dict[str, Any]]:
 
     Rows that need recordings are one entry: which these are, the references say.
     """
-    found: Counter[tuple[str, str]] = Counter()
+    n_rows: Counter[tuple[str, str]] = Counter()
     for verdict, words, rows in digest(sources.checks).missing:
-        found[verdict, _reason(verdict, words)] += rows
+        n_rows[verdict, _reason(verdict, words)] += rows
     return [
         {"verdict": verdict, "words": of_text(reason), "rows": rows}
-        for (verdict, reason), rows in found.most_common()
+        for (verdict, reason), rows in n_rows.most_common()
     ]
 
 
@@ -253,17 +252,20 @@ def text_blocks(
 ) -> list[dict[str, Any]]:
     """The prose's blocks, with the verdicts of the sentences that it names behind its own."""
     by_name = {claim["name"]: claim for claim in claims}
-    found: list[dict[str, Any]] = []
+    links = sources.links()
+    placed: list[dict[str, Any]] = []
     for block in blocks:
         if block.kind == "show":
-            found.append({"kind": "show", "names": [one.text for one in block.sentences]})
+            names = [sentence.text for sentence in block.sentences]
+            placed.append({"kind": "show", "names": names})
             continue
         body: list[Span] = []
         for sentence in block.sentences:
-            said = writing.filled(prose, sentence.text, values)
-            body += [*of_text(said, sources.links()), " "]
+            text = writing.filled(prose, sentence.text, values)
+            body += [*of_text(text, links), " "]
             for claim in (by_name[name] for name, _ in sentence.claims):
                 chip = {"kind": "chip", "verdict": claim["verdict"], "to": claim["id"]}
                 body += [chip | {"body": [f"sentence {claim['number']}"]}, " "]
-        found.append({"kind": block.kind, "body": body[:-1]})
-    return found
+        # without the last space
+        placed.append({"kind": block.kind, "body": body[:-1]})
+    return placed

@@ -12,17 +12,21 @@ _LINE = "---\n"
 
 def read_parts(path: str | Path) -> tuple[dict[str, Any], str]:
     """The heading, with ``runs``, ``files`` and ``values``, and the text below it."""
-    _, heading, text = Path(path).read_text(encoding="utf-8").split(_LINE, 2)
+    whole = Path(path).read_text(encoding="utf-8")
+    _, heading, text = whole.split(_LINE, 2)
     return yaml.safe_load(heading), text
 
 
 def about_run(path: str | Path, run: str) -> bool:
     """Whether a prose is about the run of that name."""
-    return run in read_parts(path)[0]["runs"]
+    heading, _ = read_parts(path)
+    return run in heading["runs"]
 
 
 def files_of(path: str | Path) -> list[str]:
-    """The csv files that a prose's values come from: of this repository where they begin with
-    ``workflow/``, else below the run's results.
+    """The csv files that a prose's values come from.
+
+    They are of this repository where they begin with ``workflow/``, else below the run's results.
     """
-    return list(read_parts(path)[0]["files"].values())
+    heading, _ = read_parts(path)
+    return list(heading["files"].values())

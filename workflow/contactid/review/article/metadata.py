@@ -66,15 +66,18 @@ def codecheck(data: Mapping[str, Any], declared: Iterable[Mapping[str, Any]]) ->
     declared : the study's artefacts as ``artefacts.json`` lists them
     """
     paper = data["paper"]
-    made = [(row["files"][0], row["caption"]) for row in declared]
     manifest = [("article.pdf", "The article"), ("checks.csv", "All verdicts of the study")]
-    manifest += [(file.partition("/")[2], plain_caption(caption)) for file, caption in made]
+    for row in declared:
+        # without the study's own folder, in which the manifest lies
+        file = row["files"][0].partition("/")[2]
+        manifest.append((file, plain_caption(row["caption"])))
+    address = _address(paper)
     return {
         "version": _SPECIFICATION,
         "paper": {
             "title": f"[Re] {paper['name']}",
             "authors": [{"name": name} for name in data["authors"]],
-            "reference-other": [address] if (address := _address(paper)) else [],
+            "reference-other": [address] if address else [],
         },
         "manifest": [{"file": file, "comment": comment} for file, comment in manifest],
         "summary": _results(data),

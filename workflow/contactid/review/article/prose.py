@@ -1,5 +1,4 @@
-"""Prose that can't lie: every number is a cell of a result, and sentences about results are tied to
-what must hold.
+"""Prose that can't lie: its numbers are cells of results, its sentences are tied to what must hold.
 
 A study's prose, ``resources/articles/<study>.md``, begins with a heading in YAML between lines of
 ``---``:
@@ -124,33 +123,34 @@ def read_prose(path: str | Path) -> Prose:
     """
     heading, text = read_parts(path)
     cells = {name: re.split(r"\s*\|\s*", cell) for name, cell in heading["values"].items()}
-    if wrong := [
-        name for name, cell in cells.items() if len(cell) != 4 or cell[0] not in heading["files"]
-    ]:
-        raise ContactIdError(
-            f"{path}: the value {wrong[0]} isn't file | rows | column | format", "correct its line"
-        )
+    for name, cell in cells.items():
+        if len(cell) != 4 or cell[0] not in heading["files"]:
+            problem = f"{path}: the value {name} isn't file | rows | column | format"
+            raise ContactIdError(problem, "correct its line")
     values = {name: Value(*cell) for name, cell in cells.items()}
-    blocks = tuple(
-        _block(part.strip()) for part in re.split(r"\n\s*\n|\n(?=\* )", text) if part.strip()
-    )
+    # an empty line ends a block, and so does an item's mark
+    parts = map(str.strip, re.split(r"\n\s*\n|\n(?=\* )", text))
+    blocks = tuple(map(_block, filter(None, parts)))
     prose = Prose(str(path), heading["files"], values, blocks)
     used: set[str] = set()
-    for block in blocks:
-        for sentence in block.sentences if block.kind != "show" else ():
-            _require_sound(prose, sentence)
-            used |= _names(sentence)
+    for sentence in _sentences_of(blocks):
+        _require_sound(prose, sentence)
+        used |= _names(sentence)
     if unused := [name for name in values if name not in used]:
         raise ContactIdError(f"{path}: no sentence has the value {unused[0]}", "remove its line")
-    points = tuple(
-        block.sentences[0].text for block in _summary(blocks) if block.kind == "subheading"
-    )
+    subheadings = (block for block in _summary(blocks) if block.kind == "subheading")
+    points = tuple(block.sentences[0].text for block in subheadings)
     if points != SUMMARY:
         raise ContactIdError(
             f"{path}: its summary has {', '.join(points) or 'no points'}",
             f"give it {', '.join(SUMMARY)}",
         )
     return prose
+
+
+def _sentences_of(blocks: Sequence[Block]) -> list[Sentence]:
+    """All sentences; what ``@show`` has are names."""
+    return [sentence for block in blocks if block.kind != "show" for sentence in block.sentences]
 
 
 def _block(text: str) -> Block:
@@ -164,30 +164,30 @@ def _block(text: str) -> Block:
 
 def _sentences(text: str) -> list[Sentence]:
     """A text's sentences; what one needs stands behind its end."""
-    written_ones: list[str] = []
+    texts: list[str] = []
     for piece in _END.split(text):
-        behind = _NEEDS.match(piece)
-        if behind and written_ones:
-            written_ones[-1] += behind[0]
-            piece = piece[behind.end() :].strip()
+        needs = _NEEDS.match(piece)
+        if needs and texts:
+            texts[-1] += needs[0]
+            piece = piece[needs.end() :].strip()
         if piece:
-            written_ones.append(piece)
-    return [_sentence(one) for one in written_ones]
+            texts.append(piece)
+    return [_sentence(text) for text in texts]
 
 
 def _sentence(text: str) -> Sentence:
     needs = _NEED.findall(text)
-    claims = [of.split(" = ", 1) for kind, of in needs if kind == "claim"]
+    claims = [need.split(" = ", 1) for kind, need in needs if kind == "claim"]
     return Sentence(
         text=_NEED.sub("", text).strip(),
-        holds=tuple(of for kind, of in needs if kind == "holds"),
+        holds=tuple(need for kind, need in needs if kind == "holds"),
         claims=tuple((name, verdict) for name, verdict in claims),
     )
 
 
 def _names(sentence: Sentence) -> set[str]:
     """The values that a sentence and what it needs have."""
-    needed = (name for one in sentence.holds for name in _names_in(one))
+    needed = (name for expression in sentence.holds for name in _names_in(expression))
     return {*_VALUE.findall(sentence.text), *needed}
 
 
@@ -200,6 +200,7 @@ def _names_in(expression: str) -> list[str]:
             f"{{holds {expression}}} isn't an expression: {problem.msg}", "correct it"
         ) from problem
     names = (node.id for node in nodes if isinstance(node, ast.Name))
+    # the one function that expressions may have
     return [name for name in dict.fromkeys(names) if name != "abs"]
 
 
@@ -232,8 +233,9 @@ def _summary(blocks: Sequence[Block]) -> list[Block]:
 def parted(prose: Prose) -> tuple[list[Block], list[Block]]:
     """The summary's blocks, and those of the text."""
     summary = _summary(prose.blocks)
-    inside = {id(block) for block in summary}
-    text = [block for block in prose.blocks if id(block) not in inside]
+    # by what they are, not what they say: a paragraph may stand in both
+    in_summary = {id(block) for block in summary}
+    text = [block for block in prose.blocks if id(block) not in in_summary]
     return summary, [block for block in text if block.sentences[0].text != _SUMMARY_TITLE]
 
 
@@ -274,23 +276,27 @@ def require_true(prose: Prose, values: Mapping[str, float], verdicts: Mapping[st
     ------
     ContactIdError : names the first sentence that doesn't hold, what it needs, and what is so
     """
-    for block in prose.blocks:
-        for sentence in block.sentences if block.kind != "show" else ():
-            problem = next(
-                (
-                    f"needs {name} to be {verdict}, and it is {verdicts.get(name, 'no claim')}"
-                    for name, verdict in sentence.claims
-                    if verdicts.get(name) != verdict
-                ),
-                "",
-            )
-            untrue = next((one for one in sentence.holds if not _holds(one, values)), None)
-            if untrue is not None:
-                are = ", ".join(f"{name} is {values[name]:.6g}" for name in _names_in(untrue))
-                problem = f"needs {untrue}, but {are}"
-            if problem:
-                said = filled(prose, sentence.text, values)
-                raise ContactIdError(f'{prose.path}: "{said}" {problem}', _REMEDY)
+    for sentence in _sentences_of(prose.blocks):
+        problem = _problem_of(sentence, values, verdicts)
+        if problem:
+            text = filled(prose, sentence.text, values)
+            raise ContactIdError(f'{prose.path}: "{text}" {problem}', _REMEDY)
+
+
+def _problem_of(
+    sentence: Sentence, values: Mapping[str, float], verdicts: Mapping[str, str]
+) -> str:
+    """What a sentence needs, and what is so; nothing where it holds."""
+    for expression in sentence.holds:
+        if not _holds(expression, values):
+            names = _names_in(expression)
+            actual = ", ".join(f"{name} is {values[name]:.6g}" for name in names)
+            return f"needs {expression}, but {actual}"
+    for name, verdict in sentence.claims:
+        if verdicts.get(name) != verdict:
+            actual = verdicts.get(name, "no claim")
+            return f"needs {name} to be {verdict}, and it is {actual}"
+    return ""
 
 
 def _holds(expression: str, values: Mapping[str, float]) -> bool:

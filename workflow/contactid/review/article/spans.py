@@ -1,6 +1,4 @@
-"""Text in spans, which a layout sets without reading marks: a span is plain text, or a kind with
-spans in it.
-"""
+"""Text in spans, which a layout sets without reading marks."""
 
 from __future__ import annotations
 
@@ -11,6 +9,7 @@ from typing import Any
 
 from markupsafe import escape
 
+#: Plain text, or a kind with spans in it.
 Span = str | dict[str, Any]
 _KINDS = {"i": "emph", "em": "emph", "sub": "sub", "sup": "sup"}
 _INDEXED = re.compile(r"\b([A-Za-zμη])_([A-Za-z0-9]+)")
@@ -28,7 +27,10 @@ def number(text: str) -> str:
     """
     parts = _EXPONENT.fullmatch(text)
     if parts:
-        return f"{number(parts[1])} · 10{str(int(parts[2])).translate(_RAISED)}"
+        digits, exponent = parts.groups()
+        # "+08" is 8
+        power = str(int(exponent)).translate(_RAISED)
+        return f"{number(digits)} · 10{power}"
     return text.replace("inf", "∞").replace("-", "\N{MINUS SIGN}")
 
 
@@ -43,6 +45,7 @@ def of_text(text: str, links: Mapping[str, str] | None = None) -> list[Span]:
     ['so ', {'kind': 'emph', 'body': ['e']}, {'kind': 'sub', 'body': ['N']}]
     """
     spans: list[Span] = []
+    # a split by a group has what the group matched at its odd places
     for k, part in enumerate(_CODE.split(text)):
         if k % 2:
             spans.append({"kind": "code", "body": [part.strip("`")]})
@@ -53,6 +56,7 @@ def of_text(text: str, links: Mapping[str, str] | None = None) -> list[Span]:
 
 
 def _linked(spans: list[Span], links: Mapping[str, str]) -> list[Span]:
+    # the longest first: "Figure 12" isn't "Figure 1"
     names = "|".join(map(re.escape, sorted(links, key=len, reverse=True)))
     pattern = re.compile(rf"\b({names})\b", re.IGNORECASE)
     targets = {words.lower(): target for words, target in links.items()}

@@ -1,6 +1,4 @@
-"""Write the articles of a run's studies: pdf and html from one layout, by typst, and what describes
-them.
-"""
+"""Write the articles of a run's studies, pdf and html from one layout by typst, and metadata."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ from contactid.review.article import content
 from contactid.review.article.metadata import write_metadata
 from contactid.review.article.prose import Prose, parted, read_prose, read_values, require_true
 from contactid.review.crate import UNCITED, read_citation
-from contactid.review.report.digest import Asked, all_names, check_rows, claim_rows
+from contactid.review.report.digest import all_names, check_rows, claim_rows
 
 _DATA, _STYLE = "article.json", "report.css"
 # what a reader's program asks of a pdf that everybody can read: tags, a title, alternative texts
@@ -81,22 +79,24 @@ def write_articles(
     words = yaml.safe_load(Path(wording).read_text(encoding="utf-8"))
     why = yaml.safe_load(Path(reasons).read_text(encoding="utf-8"))
     names = all_names(table, {study: about.get("words", {}) for study, about in words.items()})
-    asked: Asked = {
-        (Path(file).stem.removesuffix("_claims"), one.artefact, one.name, one.condition): one.asks
-        for file in ledgers
-        for one in read_statements(file)
-    }
+    asked: dict[tuple[str, ...], str] = {}
+    for file in ledgers:
+        study = Path(file).stem.removesuffix("_claims")
+        for statement in read_statements(file):
+            key = (study, statement.artefact, statement.name, statement.condition)
+            asked[key] = statement.asks
     rows = check_rows(table, asked, why, names)
     sentences = claim_rows(pd.read_csv(claims, dtype=str, keep_default_na=False), rows, names)
     printed = {Path(file).stem: read_csv(file) for file in published}
     listed = read_json(artefacts)["studies"]
-    told = [read_json(card) for card in cards if card.endswith(".json")]
+    # a card is a picture too
+    dataset_cards = [read_json(card) for card in cards if card.endswith(".json")]
     cited = read_citation(citation[0]) if citation else UNCITED
-    texts, left = {}, list(quoted)
+    texts, remaining = {}, iter(quoted)
     for file in prose:
-        one = read_prose(file)
-        texts[Path(file).stem] = one, dict(zip(one.files, left, strict=False))
-        left = left[len(one.files) :]
+        text = read_prose(file)
+        # the files of the texts come one text after the other
+        texts[Path(file).stem] = text, dict(zip(text.files, remaining, strict=False))
     outputs = zip(pdf, html, metadata, codecheck, strict=True)
     for study, (page, html_page, described_by, manifest) in zip(studies, outputs, strict=True):
         own = table[table["study"] == study]
@@ -116,7 +116,9 @@ def write_articles(
             "version": __version__,
             "authors": cited["authors"],
             "paper": paper_of(study, sources.about, cited),
-            "had": run_had("This study", [card for card in told if card["study"] == study]),
+            "had": run_had(
+                "This study", [card for card in dataset_cards if card["study"] == study]
+            ),
         }
         typeset(data, folder, layout, style, page, html_page)
         write_metadata(data, listed[study], described_by, manifest)
@@ -124,9 +126,15 @@ def write_articles(
 
 def paper_of(study: str, about: Mapping[str, Any], cited: Mapping[str, Any]) -> dict[str, Any]:
     """A study's paper as CITATION.cff has it; where it isn't there, as the report calls it."""
-    known = {"name": about.get("paper", study), "authors": [], "year": "", "doi": ""}
-    cited_ones = (paper for paper in cited["papers"] if paper["study"] == study)
-    return next(cited_ones, known | {"url": about.get("link", "")})
+    of_study = (paper for paper in cited["papers"] if paper["study"] == study)
+    uncited = {
+        "name": about.get("paper", study),
+        "authors": [],
+        "year": "",
+        "doi": "",
+        "url": about.get("link", ""),
+    }
+    return next(of_study, uncited)
 
 
 def article_of(
@@ -189,9 +197,12 @@ def typeset(
     pages: dict[Any, str] = {"pdf": pdf, "html": html}
     for format, page in pages.items():
         standards = _ACCESSIBLE if format == "pdf" else []
-        made = typst.compile(
-            files, format=format, ignore_system_fonts=True, pdf_standards=standards,
+        content_of_page = typst.compile(
+            files,
+            format=format,
+            ignore_system_fonts=True,
+            pdf_standards=standards,
             sys_inputs={"format": format},
-        )  # fmt: skip
+        )
         with replacing(page) as partial:
-            Path(partial).write_bytes(made)
+            Path(partial).write_bytes(content_of_page)

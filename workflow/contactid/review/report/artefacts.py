@@ -1,6 +1,4 @@
-"""The run's ``artefacts.json``: every declared table and figure, and the text of the functions that
-make it.
-"""
+"""The run's ``artefacts.json``: every declared table and figure, and its functions' texts."""
 
 from __future__ import annotations
 
@@ -30,10 +28,11 @@ def listed(study: str, artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
         "compute",
         "draw",
     )
-    return [
-        {**{key: getattr(one, key) for key in keys}, "files": artefact_files([one], study)}
-        for one in artefacts
-    ]
+    rows = []
+    for artefact in artefacts:
+        row = {key: getattr(artefact, key) for key in keys}
+        rows.append({**row, "files": artefact_files([artefact], study)})
+    return rows
 
 
 def functions_of(studies: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
@@ -58,9 +57,7 @@ def write_list(studies: Mapping[str, Sequence[Mapping[str, Any]]], artefacts: st
 
 
 def text_of(reference: str) -> dict[str, Any]:
-    """Where a function ``"contactid.module:function"`` stands, by first and last line, and its
-    text.
-    """
+    """Where a function ``"contactid.module:function"`` is, first and last line, and its text."""
     module, _, name = reference.partition(":")
     path = ROOT / "workflow" / Path(*module.split("."))
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
@@ -70,6 +67,7 @@ def text_of(reference: str) -> dict[str, Any]:
         for node in ast.parse(text).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name
     )
+    # a function's own line number is that below its decorators
     first = min(line.lineno for line in (node, *node.decorator_list))
     return {
         "module": module,

@@ -72,15 +72,15 @@ def collect(
     """
     folder, record = Path(checks).parent, read_json(provenance)
     declared = read_json(artefacts)
-    words, quoted, told = (
+    words, quoted, differences = (
         yaml.safe_load(Path(file).read_text(encoding="utf-8")) for file in (wording, said, reasons)
     )
     table = read_csv(checks)
     names = all_names(table, {study: about.get("words", {}) for study, about in words.items()})
-    rows = check_rows(table, _asked(ledgers), told, names)
+    rows = check_rows(table, _asked(ledgers), differences, names)
     sentences = claim_rows(pd.read_csv(claims, dtype=str, keep_default_na=False), rows, names)
     printed = {Path(file).stem: read_csv(file) for file in published}
-    there = {Path(file).relative_to(folder).as_posix() for file in files}
+    run_files = {Path(file).relative_to(folder).as_posix() for file in files}
     jobs = [job for job in read_jobs(Path(), folder.as_posix()) if job.rule not in _LATER]
     makers = {output: job for job in jobs for output in job.outputs}
     configuration = record.get("configuration", {})
@@ -92,7 +92,7 @@ def collect(
     studies = []
     for name in dict.fromkeys(check.study for check in rows):
         own = [check for check in rows if check.study == name]
-        said_there = tuple(claim for claim in sentences if claim.study == name)
+        own_claims = tuple(claim for claim in sentences if claim.study == name)
         solves = solves_of(folder / name)
         about = words.get(name, {})
         listed = [
@@ -116,8 +116,8 @@ def collect(
                     settings_of,
                     printed[name],
                 ),
-                claims=said_there,
-                holds=what_holds(said_there),
+                claims=own_claims,
+                holds=what_holds(own_claims),
                 digest=digest(own),
                 solve_groups=group_solves(solves),
                 solves=solves.head(MOST_LISTED).to_dict("records"),
@@ -130,7 +130,7 @@ def collect(
         run=str(configuration.get("run", folder.name)),
         studies=tuple(studies),
         cards=tuple(_card(folder, Path(file)) for file in sorted(cards) if file.endswith(".json")),
-        playback={kind: folder / file for kind, file in _PLAYERS.items() if file in there},
+        playback={kind: folder / file for kind, file in _PLAYERS.items() if file in run_files},
         rules=rules,
         jobs=times,
         provenance=record,
@@ -152,8 +152,7 @@ def artefacts_of(
     settings_of: _Settings,
     published: pd.DataFrame,
 ) -> tuple[Artefact, ...]:
-    """A study's artefacts as the paper has them: tables, numbers in its text, figures, and what
-    goes beyond it.
+    """A study's artefacts as the paper has them: tables, numbers in text, figures, and beyond it.
 
     A table and a figure of one name are one artefact, and so are the printed numbers of that name.
     """
@@ -178,10 +177,18 @@ def artefacts_of(
         # numbers without a table of their own are made by the study's checks
         file = table or (f"{study}/checks.csv" if figure is None else None)
         own = tuple(by_key.get(key, ()))
-        spec = about.get("grids", {}).get(key)
-        in_print = _as_printed(own, printed.get(key, []))
-        grid, others = (
-            grid_of(spec, about.get("words", {}), in_print) if spec else (None, list(own))
+        grid, others = None, list(own)
+        if spec := about.get("grids", {}).get(key):
+            in_print = _as_printed(own, printed.get(key, []))
+            grid, others = grid_of(spec, about.get("words", {}), in_print)
+        # a file of a table without columns is a line's end alone
+        has_cells = table is not None and (folder / table).stat().st_size > 1
+        steps = (("compute", "computed"), ("draw", "drawn"))
+        named_functions = tuple(
+            {"what": f"{row['kind']}, {done}", **functions[row[step]]}
+            for row in rows
+            for step, done in steps
+            if row[step]
         )
         artefacts.append(
             Artefact(
@@ -191,9 +198,7 @@ def artefacts_of(
                 label=label_of(key, about.get("numerals", "arabic")),
                 title=title_of(key, rows, own),
                 about=tuple(plain_caption(row["caption"]) for row in rows if row["caption"]),
-                table=read_csv(folder / table)
-                if table and (folder / table).stat().st_size > 1
-                else None,
+                table=read_csv(folder / table) if table and has_cells else None,
                 table_path=file,
                 table_making=making_of(file, folder, makers, settings_of) if file else None,
                 figure=folder / figure if figure else None,
@@ -202,12 +207,7 @@ def artefacts_of(
                 figure_source=(figures[name]["data"] or _source(folder / data)) if data else "",
                 data_making=making_of(data, folder, makers, settings_of) if data else None,
                 figure_making=making_of(figure, folder, makers, settings_of) if figure else None,
-                functions=tuple(
-                    {"what": f"{row['kind']}, {done}", **functions[row[step]]}
-                    for row in rows
-                    for step, done in (("compute", "computed"), ("draw", "drawn"))
-                    if row[step]
-                ),
+                functions=named_functions,
                 datasets=_datasets(rows, own),
                 checks=own,
                 digest=digest(own) if own else None,
@@ -265,13 +265,9 @@ def label_of(key: str, numerals: str) -> str:
     """What the paper calls an artefact: ``Table III``, ``Figure 12``, ``Table A1``."""
     match = _NUMBERED.match(f"{key}_")
     if match is None:
-        return (
-            "Text"
-            if key == TEXT
-            else "Beyond the paper"
-            if key.startswith("ext_")
-            else "Printed elsewhere"
-        )
+        if key == TEXT:
+            return "Text"
+        return "Beyond the paper" if key.startswith("ext_") else "Printed elsewhere"
     kind, appendix, digits = match.groups()
     number = str(int(digits))
     if kind == "tab" and numerals == "roman" and not appendix:
@@ -287,26 +283,20 @@ def plain_caption(caption: str) -> str:
 
 
 def title_of(key: str, rows: Sequence[Mapping[str, Any]], checks: Sequence[Any]) -> str:
-    """What an artefact is called: as it is declared, else how its caption begins, up to the first
-    comma or the like.
+    """What an artefact is called: as it is declared, else the first clause of its caption.
 
     What the run has no table or figure of is called by the place where its numbers are printed.
     """
     declared = next((row["title"] for row in rows if row["title"]), "")
-    begun = next(
-        (
-            _CLAUSE.split(plain_caption(row["caption"]), maxsplit=1)[0]
-            for row in rows
-            if row["caption"]
-        ),
-        "",
-    )
-    place = (
-        "numbers in the text"
-        if key == TEXT
-        else next((check.where for check in checks), "") or plain(key)
-    )
-    title = declared or begun or place
+    caption = next((row["caption"] for row in rows if row["caption"]), "")
+    if declared:
+        title = declared
+    elif caption:
+        title = _CLAUSE.split(plain_caption(caption), maxsplit=1)[0]
+    elif key == TEXT:
+        title = "numbers in the text"
+    else:
+        title = next((check.where for check in checks), "") or plain(key)
     return title[:1].upper() + title[1:]
 
 
@@ -319,7 +309,7 @@ class _Settings:
     """The settings that jobs told in their logs; a log is read once."""
 
     def __init__(self) -> None:
-        self._told: dict[str, list[tuple[str, str]]] = {}
+        self._by_log: dict[str, list[tuple[str, str]]] = {}
 
     def of(self, jobs: Iterable[JobRecord]) -> dict[str, list[str]]:
         """By name, the different values that these jobs were given."""
@@ -332,18 +322,17 @@ class _Settings:
         return names
 
     def _of_log(self, log: str) -> list[tuple[str, str]]:
-        if log not in self._told:
+        if log not in self._by_log:
             file = Path(log)
             text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-            self._told[log] = _GIVEN.findall(text)
-        return self._told[log]
+            self._by_log[log] = _GIVEN.findall(text)
+        return self._by_log[log]
 
 
 def making_of(
     path: str, folder: Path, makers: Mapping[str, JobRecord], settings_of: _Settings
 ) -> dict[str, Any] | None:
-    """How a file (relative to the run's folder) was made, by who made which; None where there is no
-    record of it.
+    """How a file (relative to the run's folder) was made; None where there is no record of it.
 
     Returns
     -------
@@ -377,9 +366,7 @@ def making_of(
 
 
 def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, Any]]]:
-    """Times and memory by rule, the most expensive first, and of every job, with its log, in the
-    files' order.
-    """
+    """Times and memory by rule, the most expensive first, and of every job, with its log."""
     jobs = read_benchmarks(results, damaged="skip")
     jobs = jobs[~jobs["rule"].isin(_LATER)]
     named = zip(jobs["rule"], jobs["job"], strict=True)
@@ -398,37 +385,34 @@ def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, A
 
 def _asked(ledgers: Sequence[str]) -> dict[tuple[str, ...], str]:
     """What statements ask, by study, artefact, name and condition."""
-    return {
-        (Path(file).stem.removesuffix("_claims"), one.artefact, one.name, one.condition): one.asks
-        for file in ledgers
-        for one in read_statements(file)
-    }
+    asked: dict[tuple[str, ...], str] = {}
+    for file in ledgers:
+        study = Path(file).stem.removesuffix("_claims")
+        for statement in read_statements(file):
+            key = (study, statement.artefact, statement.name, statement.condition)
+            asked[key] = statement.asks
+    return asked
 
 
 def _as_printed(checks: Sequence[Any], printed: Iterable[Mapping[Any, Any]]) -> list[Any]:
-    """An artefact's rows in printed order, with the numbers that the run starts from; then the
-    statements.
-    """
+    """An artefact's rows in printed order, with the numbers that the run starts from."""
     if not any(check.quantity == INPUTS for check in checks):
         return list(checks)
     by_number = {(check.quantity, check.condition): check for check in checks}
-    tables = [
-        by_number.pop((row["quantity"], row["condition"]), None)
-        or Input(
-            row["quantity"],
-            row["condition"],
-            float(row["value"]),
-            float(row["tolerance"]),
-            row["unit"],
-        )
-        for row in printed
-    ]
-    return [*tables, *by_number.values()]
+    numbers = []
+    for row in printed:
+        check = by_number.pop((row["quantity"], row["condition"]), None)
+        value, tolerance = float(row["value"]), float(row["tolerance"])
+        start = Input(row["quantity"], row["condition"], value, tolerance, row["unit"])
+        numbers.append(check or start)
+    # then the statements
+    return [*numbers, *by_number.values()]
 
 
 def _card(folder: Path, file: Path) -> dict[str, Any]:
     content = read_json(file)
-    content.pop("panels", None)  # drawn in the figure
+    # drawn in the figure
+    content.pop("panels", None)
     figure = file.with_suffix(".svg")
     return {
         "content": content,

@@ -36,25 +36,14 @@ _NUMBERS = ("published", "reproduced", "tolerance")
 KEY = ("study", "artefact", "quantity", "condition")
 # endings of quantities' names that say the unit, which has a column of its own
 _UNITS = (
-    "_pct",
-    "_cm",
-    "_mm",
-    "_mm2",
-    "_deg",
-    "_ms",
-    "_ns",
-    "_kg",
-    "_m",
-    "_s",
-    "_mm_s",
-    "_m_s",
-    "_kg_mm2",
-    "_kg_m3",
+    *("_pct", "_cm", "_mm", "_mm2", "_deg", "_ms", "_ns", "_kg", "_m", "_s"),
+    *("_mm_s", "_m_s", "_kg_mm2", "_kg_m3"),
 )
 # what an evidence begins with: how many rows have which verdict
 _COUNTED = re.compile(r"^\d+ [a-z ]+(?:, \d+ [a-z ]+)*(?:: |$)")
 _CASES = re.compile(r"in \d+ of \d+ cases")
-_LINE = 170  # letters: on a desktop a line and a half
+# letters of a first reason: on a desktop a line and a half
+_LINE = 170
 #: Verdicts that say that print isn't so.
 AGAINST = (DIFFERS, PRINT_INCONSISTENT)
 #: What comes of sentences, by verdict: of one, and of several.
@@ -85,8 +74,7 @@ def check_rows(
     reasons: Sequence[Mapping[str, str]],
     names: Mapping[str, Mapping[str, str]],
 ) -> tuple[Any, ...]:
-    """The rows of ``checks.csv`` in the file's order, with their columns as attributes, and further
-    ones.
+    """The rows of ``checks.csv`` in order, with their columns and further ones as attributes.
 
     ``number`` is the row's in the file, from 1; ``counted``: it doesn't repeat another row's
     experiment; ``compared``: nothing keeps it from being judged; ``deviation`` is reproduced less
@@ -112,25 +100,24 @@ def check_rows(
         for note, study in zip(rows["note"], rows["study"], strict=True)
     ]
     deviation = rows["reproduced"] - rows["published"]
+    tried = list(map(_tried, rows["wrong_answers"], rows["rejects"]))
     rows = rows.assign(
         number=range(1, len(rows) + 1),
         counted=rows.index.isin(counted(rows).index),
         compared=~rows["verdict"].isin(LACKS),
         deviation=deviation,
+        # zero tolerances of an exact number, whose tolerance may be zero
         in_tolerances=(deviation.abs() / rows["tolerance"]).where(deviation != 0.0, 0.0),
         datasets=rows["data"].map(lambda names: tuple(filter(None, names.split(", ")))),
-        tried=pd.Series(
-            list(map(_tried, rows["wrong_answers"], rows["rejects"])),
-            index=rows.index,
-            dtype=object,
-        ),
+        # a list of tuples would be taken for several columns
+        tried=pd.Series(tried, index=rows.index, dtype=object),
     )
     keys = list(rows[list(KEY)].itertuples(index=False, name=None))
-    against = rows["verdict"].isin(AGAINST)
+    differs = rows["verdict"].isin(AGAINST)
     rows = rows.assign(
         why=[
-            _why(key, reasons) if differs else ""
-            for key, differs in zip(keys, against, strict=True)
+            _why(key, reasons) if row_differs else ""
+            for key, row_differs in zip(keys, differs, strict=True)
         ],
         name=[_name(key, asked, names.get(key[0], {})) for key in keys],
         words="",
@@ -146,16 +133,11 @@ def check_rows(
 
 def _why(key: tuple[str, ...], reasons: Sequence[Mapping[str, str]]) -> str:
     """The first reason whose patterns the row matches."""
-    return next(
-        (
-            one["why"]
-            for one in reasons
-            if all(
-                fnmatchcase(of, str(one.get(name, "*"))) for name, of in zip(KEY, key, strict=True)
-            )
-        ),
-        "",
-    )
+    for reason in reasons:
+        patterns = (str(reason.get(name, "*")) for name in KEY)
+        if all(map(fnmatchcase, key, patterns)):
+            return reason["why"]
+    return ""
 
 
 def _name(key: tuple[str, ...], asked: Asked, names: Mapping[str, str]) -> str:
@@ -178,9 +160,7 @@ def without_unit(quantity: str) -> str:
 def all_names(
     table: pd.DataFrame, given: Mapping[str, Mapping[str, str]]
 ) -> dict[str, dict[str, str]]:
-    """Words for every quantity of ``checks.csv``, by study: those that are given, else the
-    quantity's own name.
-    """
+    """Words for every quantity of ``checks.csv``, by study: those given, else its own name."""
     names: dict[str, dict[str, str]] = {}
     for study, rows in table[table["unit"] != STATEMENT].groupby("study"):
         own = {quantity: without_unit(quantity) for quantity in rows["quantity"].unique()}
@@ -198,11 +178,8 @@ def in_words(text: str, names: Mapping[str, str]) -> str:
     >>> in_words("friction_mu of box_004_drops", {"friction_mu": "μ", "box": "boxes"})
     'μ of box_004_drops'
     """
-    return re.sub(
-        r"\b[a-z]+(?:_[a-z0-9]+)+\b",
-        lambda found: names.get(found[0], found[0]),
-        text.replace("+-", "±"),
-    )
+    quantity = r"\b[a-z]+(?:_[a-z0-9]+)+\b"
+    return re.sub(quantity, lambda name: names.get(name[0], name[0]), text.replace("+-", "±"))
 
 
 def _with_condition(check: Any, names: Mapping[str, str]) -> str:
@@ -216,9 +193,11 @@ def _both(check: Any) -> dict[str, str]:
         return rounded_alike(check)
     of_several = check.cases and not check.cases.endswith(" of 1")
     cases = f", in {check.cases} cases" if of_several else ""
-    if check.reproduced != check.reproduced:  # there is no answer
+    # there is no answer
+    if check.reproduced != check.reproduced:
         return {"printed": "stated", "ours": "-"}
-    return {"printed": "stated", "ours": f"{'so' if check.reproduced else 'not so'}{cases}"}
+    answer = "so" if check.reproduced else "not so"
+    return {"printed": "stated", "ours": f"{answer}{cases}"}
 
 
 def _tried(wrong_answers: str, rejects: str) -> tuple[tuple[str, str, bool], ...]:
@@ -236,17 +215,15 @@ def moved_thresholds(moved: str) -> str:
     >>> moved_thresholds("margin*0.8=1;margin*1.2=0")
     'margin times 0.8: so; margin times 1.2: not so'
     """
-    parts = (part.rpartition("=") for part in moved.split(";") if part)
-    return "; ".join(
-        f"{plain(name.replace('*', ' times '))}: {'so' if answer == '1' else 'not so'}"
-        for name, _, answer in parts
-    )
+    parts = []
+    for name, _, answer in (part.rpartition("=") for part in moved.split(";") if part):
+        threshold = plain(name.replace("*", " times "))
+        parts.append(f"{threshold}: {'so' if answer == '1' else 'not so'}")
+    return "; ".join(parts)
 
 
 def digest(checks: Sequence[Any]) -> Digest:
-    """How many have which verdict, what is furthest off, and what the run lacks; repetitions don't
-    count.
-    """
+    """How many have which verdict, what is furthest off, what the run lacks; no repetitions."""
     own = [check for check in checks if check.counted]
     members = {
         verdict: [check for check in own if check.verdict == verdict] for verdict in VERDICTS
@@ -256,21 +233,18 @@ def digest(checks: Sequence[Any]) -> Digest:
         rows = "row repeats" if repeats == 1 else "rows repeat"
         sentences.append(f"{repeats} more {rows} an experiment that is counted already.")
     missing = Counter((kind, missing_of(check.note)) for kind in LACKS for check in members[kind])
+    # by the alphabet where as many rows lack it
+    most_frequent_first = sorted(missing.items(), key=lambda item: (-item[1], item[0]))
     return Digest(
         counts={verdict: len(rows) for verdict, rows in members.items()},
         sentences=tuple(sentences),
-        missing=tuple(
-            (*of, count)
-            for of, count in sorted(missing.items(), key=lambda item: (-item[1], item[0]))
-        ),
+        missing=tuple((kind, words, count) for (kind, words), count in most_frequent_first),
         missing_datasets=tuple(missing_datasets(words for _, words in missing)),
     )
 
 
 def _furthest_within(checks: Sequence[Any]) -> list[str]:
-    """Of numbers that are reproduced, the one with the largest deviation in tolerances; statements
-    have none.
-    """
+    """Of reproduced numbers, which statements aren't, the one with most tolerances' deviation."""
     numbers = [check for check in checks if check.unit != STATEMENT]
     if not numbers:
         return []
@@ -294,16 +268,13 @@ def _furthest_off(checks: Sequence[Any]) -> list[str]:
 
 
 def differences(checks: Sequence[Any]) -> list[dict[str, Any]]:
-    """What isn't as printed, a line for each verdict, quantity of an artefact and reason: its
-    ``rows``, and ``why``.
-    """
+    """What isn't as printed: a line, ``rows`` and ``why`` for each verdict, quantity and reason."""
     lines: dict[tuple[str, ...], list[Any]] = {}
     for verdict in AGAINST:
         for check in checks:
             if check.verdict == verdict:
-                lines.setdefault((verdict, check.artefact, check.quantity, check.why), []).append(
-                    check
-                )
+                key = (verdict, check.artefact, check.quantity, check.why)
+                lines.setdefault(key, []).append(check)
     return [
         {"verdict": verdict, "rows": rows, "why": why, "artefact": artefact}
         for (verdict, artefact, _, why), rows in lines.items()
@@ -311,8 +282,7 @@ def differences(checks: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def spoken(condition: str, names: Mapping[str, str] | None = None) -> str:
-    """What a condition says, in these words; the value stands where its key's words have ``{}``, or
-    after them.
+    """What a condition says, in these words; a value stands where its key's words have ``{}``.
 
     >>> spoken("scene=throw;throw=1;simulator=matlab", {"scene": "{}", "throw": "throw {}", "matlab": "MATLAB"})
     'throw, throw 1, simulator MATLAB'
@@ -321,10 +291,11 @@ def spoken(condition: str, names: Mapping[str, str] | None = None) -> str:
     parts = (part.partition("=") for part in condition.split(";") if part)
     # "throw" may be a key and a value: only a key's words have a place for a value
     values = {name: words for name, words in names.items() if "{}" not in words}
-    return ", ".join(
-        _placed(names.get(key, plain(key)), values.get(value, plain(value))).strip()
-        for key, _, value in parts
-    )
+    spoken_parts = []
+    for key, _, value in parts:
+        key_words, value_words = names.get(key, plain(key)), values.get(value, plain(value))
+        spoken_parts.append(_placed(key_words, value_words).strip())
+    return ", ".join(spoken_parts)
 
 
 def _placed(key: str, value: str) -> str:
@@ -350,7 +321,9 @@ def claim_rows(
         in_order = [verdict for verdict in (*WEAKEST_FIRST, INPUT) if verdict in counts]
         words = names.get(row["study"], {})
         evidence = in_words(row["evidence"], words)
-        first, rest = _cut(_COUNTED.sub("", evidence) if behind else evidence, row["verdict"])
+        # the page shows the counts as badges
+        reasons = _COUNTED.sub("", evidence) if behind else evidence
+        first, rest = _cut(reasons, row["verdict"])
         rows_of_claims.append(
             Claim(
                 study=row["study"],
@@ -370,10 +343,10 @@ def claim_rows(
 
 def _cut(evidence: str, verdict: str) -> tuple[str, str]:
     """The first reason, no longer than a line, and what is after it."""
-    said_by_badge = next(
-        (f"{word}: " for word in ("not done", "never published") if evidence.startswith(word)), ""
-    )
-    first, _, rest = evidence.removeprefix(said_by_badge).partition("; ")
+    # the verdict's badge says it already
+    for word in ("not done", "never published"):
+        evidence = evidence.removeprefix(f"{word}: ")
+    first, _, rest = evidence.partition("; ")
     cases = ""
     if _CASES.fullmatch(first) and rest:
         cases = first
@@ -381,7 +354,8 @@ def _cut(evidence: str, verdict: str) -> tuple[str, str]:
     if verdict in (NEEDS_ARCHIVE, NEVER_PUBLISHED):
         first = first if first.startswith("needs ") else f"needs {first}"
         cases = f"on what this run has: {cases}" if cases else ""
-        rest = "; ".join(filter(None, (cases, rest)))  # it isn't what the verdict rests on
+        # it isn't what the verdict rests on
+        rest = "; ".join(filter(None, (cases, rest)))
     elif cases:
         first = f"{cases}: {first}"
     if len(first) > _LINE:
@@ -415,8 +389,11 @@ def what_holds(claims: Iterable[Claim]) -> str:
     if not checkable:
         return ""
     total = checkable.total()
-    counted_ones = {verdict: checkable[verdict] for verdict in VERDICTS if checkable[verdict]}
-    parts = [f"{count} {_COME_TO[verdict][count > 1]}" for verdict, count in counted_ones.items()]
+    parts = []
+    for verdict in filter(checkable.get, VERDICTS):
+        singular, plural = _COME_TO[verdict]
+        count = checkable[verdict]
+        parts.append(f"{count} {plural if count > 1 else singular}")
     if not checkable[REPRODUCED]:
         parts = ["none is reproduced", *parts]
     sentences = "sentences" if total > 1 else "sentence"

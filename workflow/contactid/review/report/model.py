@@ -31,9 +31,7 @@ class Digest:
 
 
 class Input(NamedTuple):
-    """A printed number that the run starts from: it has a place in its table's grid, and no row of
-    its own.
-    """
+    """A printed number that the run starts from: it is in its table's grid, and has no row."""
 
     quantity: str
     condition: str

@@ -1,5 +1,4 @@
-"""Set the report as one HTML file that needs nothing else: no server, no network, no file beside
-it.
+"""Set the report as one HTML file that needs no server, no network and no file beside it.
 
 Large parts are compressed into text that the browser inflates when they are looked at.
 """
@@ -38,6 +37,7 @@ from contactid.review.report.quotes import typeset
 
 # a drawing beyond this many bytes is shown as its png instead, which has a bounded size
 LARGEST_SVG = 1_500_000
+# of a table that the page shows; its file has all
 MOST_ROWS = 1000
 _OF_OTHERS = "about other work, or an opinion: nothing could be computed"
 # "eq. 5", "Eqs. (23)", "equation 22", and those that follow one: "eqs. 15, 16 and 18"
@@ -70,9 +70,7 @@ class Pack:
         return name
 
     def add_picture(self, name: str, svg: Path) -> dict[str, str]:
-        """Keep a picture; return its part's name, type and, for the layout before it is there, its
-        aspect ratio.
-        """
+        """Keep a picture; return its part's name, type and aspect ratio, which the layout needs."""
         if name in self.pictures:
             return self.pictures[name]
         png = svg.with_suffix(".png")
@@ -91,13 +89,13 @@ class Pack:
 
 def ratio_of(svg: bytes) -> str:
     """Width over height as CSS writes it, from the drawing's view box; 3 / 2 where it has none."""
+    # it stands in the first element, and a drawing may have megabytes
     head = svg[:4000].decode("utf-8", errors="replace")
     box = head.partition('viewBox="')[2].partition('"')[0].split()
-    return (
-        f"{float(box[2]):.0f} / {float(box[3]):.0f}"
-        if len(box) == 4 and float(box[3]) > 0
-        else "3 / 2"
-    )
+    if len(box) == 4 and float(box[3]) > 0:
+        width, height = float(box[2]), float(box[3])
+        return f"{width:.0f} / {height:.0f}"
+    return "3 / 2"
 
 
 def write_report(
@@ -128,16 +126,16 @@ def write_report(
     quoted, reasons : what the papers say of figures, why numbers differ
     templates : the templates, styles and scripts of the page
     """
-    said: dict[str, dict[str, Any]] = {}
+    sources_by_study: dict[str, dict[str, Any]] = {}
     for study, file in zip(sources_of, sources, strict=True):
-        said.setdefault(study, {}).update(read_json(file))
+        sources_by_study.setdefault(study, {}).update(read_json(file))
     texts = {Path(file).name: Path(file).read_text(encoding="utf-8") for file in templates}
-    found = collect(
+    collected = collect(
         checks,
         claims,
         provenance,
         artefacts,
-        said,
+        sources_by_study,
         cards,
         files,
         wording,
@@ -147,7 +145,7 @@ def write_report(
         quoted,
         reasons,
     )
-    write_text(report, render(found, texts))
+    write_text(report, render(collected, texts))
 
 
 def render(report: Report, texts: Mapping[str, str]) -> str:
@@ -165,11 +163,19 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {
-        "number": number, "spoken": spoken, "plain": plain, "yaml": as_yaml, "seconds": seconds,
-        "once": once_only, "moved": moved_thresholds, "quote": typeset,
-    }  # fmt: skip
+        "number": number,
+        "spoken": spoken,
+        "plain": plain,
+        "yaml": as_yaml,
+        "seconds": seconds,
+        "once": once_only,
+        "moved": moved_thresholds,
+        "quote": typeset,
+    }
     pack = Pack()
     cards = [card["content"] for card in report.cards]
+    cards_by_name = {card["name"]: card for card in cards}
+    playback = playback_section(report.playback, environment, texts)
     data_table = environment.get_template("data_table.html.j2")
     job_table = environment.get_template("job_table.html.j2")
     text = environment.get_template("report.html.j2").render(
@@ -184,14 +190,12 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         counts_of=counts_of,
         behind=behind,
         verdicts_in=verdicts_in,
-        alike=lambda artefact: alike(artefact.datasets, {card["name"]: card for card in cards}),
+        alike=lambda artefact: alike(artefact.datasets, cards_by_name),
         needed_by=needed_by(report),
         equations=equations_of,
         css=_embedded(texts["report.css"]),
         javascript=_embedded(texts["inflate.js"] + texts["report.js"]),
-        playback=Markup(section)
-        if (section := playback_section(report.playback, environment, texts))
-        else None,
+        playback=Markup(playback) if playback else None,
         picture=pack.add_picture,
         run_had=run_had("This run", cards),
         study_had=lambda study: run_had(
@@ -223,9 +227,7 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
 
 
 def once_only(text: str) -> Markup:
-    """Marked as what this run alone can say: a time, for instance
-    (:mod:`contactid.review.one_run`).
-    """
+    """Marked as what this run alone can say, as times (:mod:`contactid.review.one_run`)."""
     return Markup(ONCE[0]) + text + Markup(ONCE[1])
 
 
@@ -260,13 +262,12 @@ def as_yaml(value: Any) -> str:
 
 
 def _table(table: pd.DataFrame) -> dict[str, Any]:
-    rows = [
-        [
-            once_only(cell(value)) if is_time(str(column), row) else cell(value)
-            for column, value in row.items()
-        ]
-        for row in table.head(MOST_ROWS).to_dict("records")
-    ]
+    rows = []
+    for row in table.head(MOST_ROWS).to_dict("records"):
+        cells = {str(column): cell(value) for column, value in row.items()}
+        rows.append(
+            [once_only(text) if is_time(name, row) else text for name, text in cells.items()]
+        )
     return {
         "columns": [str(column) for column in table.columns],
         "rows": rows,
@@ -275,9 +276,7 @@ def _table(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _rows(report: Report, row: Callable[..., str]) -> str:
-    """All rows as JSON: number, address, verdict, basis, words, both numbers, where it is printed,
-    and all of it.
-    """
+    """All rows as JSON: number, address, verdict, basis, words, numbers, place, and all of it."""
     shown_rows = [
         [
             check.number,
@@ -313,22 +312,18 @@ def counts_of(claims: Sequence[Claim]) -> dict[str, int]:
 
 def alike(names: Sequence[str], cards: Mapping[str, Mapping[str, Any]]) -> str:
     """What all of several datasets are, where it is the same; else empty, as of the papers' own."""
-    of_cards = [
-        cards.get(name.split(":")[0], {}) for name in names
-    ]  # a part of a dataset has no card of its own
-    said = {card["told"] if card and not card["of_the_paper"] else "" for card in of_cards}
-    return said.pop() if len(names) > 1 and len(said) == 1 else ""
+    # a part of a dataset has no card of its own
+    own_cards = [cards.get(name.split(":")[0], {}) for name in names]
+    kinds = {card["told"] if card and not card["of_the_paper"] else "" for card in own_cards}
+    return kinds.pop() if len(names) > 1 and len(kinds) == 1 else ""
 
 
 def verdicts_in(grid: Grid) -> list[str]:
     """The verdicts that a grid's cells have."""
-    there = {
-        getattr(number, "verdict", "")
-        for _, cells in grid.rows
-        for cell in cells
-        for number in cell
-    }
-    return [verdict for verdict in VERDICTS if verdict in there]
+    numbers = [number for _, cells in grid.rows for cell in cells for number in cell]
+    # a number that the run starts from has none
+    present = {getattr(number, "verdict", "") for number in numbers}
+    return [verdict for verdict in VERDICTS if verdict in present]
 
 
 def behind(claim: Claim) -> dict[str, Counter[str]]:
@@ -352,12 +347,8 @@ def needed_by(report: Report) -> dict[int, list[Claim]]:
 def equations_of(artefact: Artefact) -> list[str]:
     """The numbers of equations that the functions behind an artefact name."""
     texts = "\n".join(function["source"] for function in artefact.functions)
-    named = {
-        number
-        for reference in _EQUATIONS.findall(texts)
-        for number in re.findall(r"\d+", reference)
-    }
-    return sorted(named, key=int)
+    references = " ".join(_EQUATIONS.findall(texts))
+    return sorted(set(re.findall(r"\d+", references)), key=int)
 
 
 def _checks(report: Report, study: str) -> list[Any]:
@@ -373,9 +364,7 @@ def _embedded(text: str) -> Markup:
 def provenance_rows(
     provenance: Mapping[str, Any],
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Single values, and everything with an inner structure as JSON; the configuration is shown by
-    study.
-    """
+    """Single values, and what has an inner structure as JSON, without the configuration."""
     single, nested = [], []
     for key, value in provenance.items():
         if key == "configuration":

@@ -1,5 +1,4 @@
-"""The report's players: a measured toss of a box against the predicted one, a planar throw against
-the identified one.
+"""The report's players: a measured toss or throw against the predicted or identified one.
 
 Nothing is computed here: rules ``tossing_playback`` and ``planar_playback`` made the data, the
 page's script draws it.
@@ -31,28 +30,25 @@ def playback_section(
     environment : the templates
     texts : they and their scripts and style by the files' names
     """
-    tosses = {
-        kind: read_json(data[kind])["tosses"] if kind in data else [] for kind in ("box", "planar")
-    }
+    boxes, throws = (
+        read_json(data[kind])["tosses"] if kind in data else [] for kind in ("box", "planar")
+    )
     named = {
-        "box": [_named_toss(toss) for toss in tosses["box"]],
-        "planar": [_named_throw(throw) for throw in tosses["planar"]],
+        "box": [_named_toss(toss) for toss in boxes],
+        "planar": [_named_throw(throw) for throw in throws],
     }
     if not any(named.values()):
         return None
     # the median tells most of a prediction, the best sampled throw most of an identification
+    n_frames = [len(throw["frame_ms"]) for throw in throws]
     first = {
-        "box": next((k for k, toss in enumerate(tosses["box"]) if toss["rank"] == "median"), 0),
-        "planar": max(
-            range(len(tosses["planar"])),
-            key=lambda k: len(tosses["planar"][k]["frame_ms"]),
-            default=0,
-        ),
+        "box": next((k for k, toss in enumerate(boxes) if toss["rank"] == "median"), 0),
+        "planar": max(range(len(throws)), key=n_frames.__getitem__, default=0),
     }
     # a "<" inside a script could end it
     played = {
-        kind: compact_json({"tosses": found}).replace("<", "\\u003c")
-        for kind, found in named.items()
+        kind: compact_json({"tosses": tosses}).replace("<", "\\u003c")
+        for kind, tosses in named.items()
     }
     return environment.get_template("playback.html.j2").render(
         tosses=named,
@@ -66,10 +62,12 @@ def playback_section(
 def _named_toss(toss: dict[str, Any]) -> dict[str, Any]:
     name = f"{toss['object']}: {toss['rank']} of {toss['of']}, loss {toss['loss']:.3g}"
     about = (
-        f"{_origin(toss)} Toss {toss['toss']} of {toss['dataset']}, predicted with friction {toss['friction_mu']:g} "
-        f"and restitution {toss['restitution_e_n']:g}, identified on {toss['identified_on']}. It has the "
-        f"{_LOSSES[toss['rank']]} loss of {toss['of']} test tosses: {toss['loss']:.3g}. Mean errors: "
-        f"{toss['mean_position_error_mm']:.1f} mm and {toss['mean_angle_error_deg']:.1f}°."
+        f"{_origin(toss)} Toss {toss['toss']} of {toss['dataset']}, "
+        f"predicted with friction {toss['friction_mu']:g} "
+        f"and restitution {toss['restitution_e_n']:g}, identified on {toss['identified_on']}. "
+        f"It has the {_LOSSES[toss['rank']]} loss of {toss['of']} test tosses: {toss['loss']:.3g}. "
+        f"Mean errors: {toss['mean_position_error_mm']:.1f} mm "
+        f"and {toss['mean_angle_error_deg']:.1f}°."
     )
     return {**toss, "name": name, "about": about}
 
@@ -79,12 +77,12 @@ _LOSSES = {"best": "least", "median": "median", "worst": "largest"}
 
 def _named_throw(throw: dict[str, Any]) -> dict[str, Any]:
     body = "Ellipse" if "semi_axes" in throw else "Polygon"
-    friction = f"{throw['friction_mu']:g}" + (
-        " or more, since nothing slides" if throw["friction_is_bound"] else ""
-    )
+    friction = f"{throw['friction_mu']:g}"
+    if throw["friction_is_bound"]:
+        friction += " or more, since nothing slides"
     about = (
-        f"{_origin(throw)} Throw: {throw['label']}. Identified: J/m {throw['inertia_ratio_mm2']:g} mm², "
-        f"friction {friction}."
+        f"{_origin(throw)} Throw: {throw['label']}. "
+        f"Identified: J/m {throw['inertia_ratio_mm2']:g} mm², friction {friction}."
     )
     return {**throw, "name": f"{body}, {throw['label']}", "about": about}
 
