@@ -6,7 +6,6 @@ whose misfit nothing explains, is refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +13,7 @@ from scipy.special import chdtr, chdtrc
 
 from contactid.output.result import with_error
 from contactid.planar.engine.answer import DEVIATIONS, Answer, identify
-from contactid.planar.engine.problem import Point, Problem, Throw
+from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.search import Say, search
 from contactid.planar.engine.steering import STEERING, Steering
 from contactid.planar.engine.unknowns import (
@@ -31,8 +30,10 @@ from contactid.planar.engine.unknowns import (
     reach_of,
 )
 from contactid.planar.identify.states import ThrowStates
-from contactid.planar.own.body import FEWEST_IN_FLIGHT, OwnBody, OwnThrows
+from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.impacts import OwnImpacts, identify_impacts
+from contactid.planar.own.noise import FEWEST_IN_FLIGHT
+from contactid.planar.own.wild import problem_of, without_wild_poses
 from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
@@ -196,10 +197,13 @@ def identify_own(
         Where the throws don't determine J/m.
     """
     geometry = stated_geometry(body, throws, steering)
-    tracked = [Throw(throw, seen) for throw, seen in zip(throws.throws, throws.seen, strict=True)]
-    problem = Problem(geometry, tracked, steering)
+    problem = problem_of(geometry, throws, steering)
     minima = search(problem, say)
-    problem, minima, wild = _without_wild_poses(problem, minima, throws.names)
+    throws, wild = without_wild_poses(body, throws, problem, minima[0])
+    if wild:
+        problem = problem_of(geometry, throws, steering)
+        fits = [problem.fit(point, problem.whole) for point in minima]
+        minima = sorted(fits, key=lambda point: point.cost)
     squares, degrees = problem.misfit(minima[0])
     impacts = identify_impacts(geometry, throws) if squares > steering.not_whole * degrees else None
     if impacts is not None:
@@ -216,8 +220,13 @@ def identify_own(
     refuse_undetermined(draft)
     return replace(
         draft,
-        notes=(*throws.notes, *_notes(draft)),
-        warnings=(*throws.warnings, *wild, *_warnings(draft)),
+        notes=(*throws.noise.notes, *throws.notes, *_notes(draft)),
+        warnings=(
+            *throws.warnings,
+            *throws.noise.warnings,
+            *wild,
+            *_warnings(draft),
+        ),
     )
 
 
@@ -247,34 +256,6 @@ def _has_unseen_flight(problem: Problem, point: Point) -> bool:
         if (between < throw.measured.frame_interval).any():
             return True
     return False
-
-
-def _without_wild_poses(
-    problem: Problem, minima: list[Point], names: Sequence[str]
-) -> tuple[Problem, list[Point], list[str]]:
-    """Problem and motions without poses that are far from an otherwise good motion, and a warning
-    of each.
-    """
-    steering, best = problem.steering, minima[0]
-    warnings: list[str] = []
-    cleaned = []
-    for k, throw in enumerate(problem.throws):
-        row = np.concatenate([best.common, best.own[k]])
-        residual = problem.residuals(k, row[None], throw.n_frames, limited=False)[0].reshape(-1, 3)
-        wild = np.abs(residual).max(axis=1) > steering.wild
-        if wild.sum() > max(1, int(steering.most_wild * throw.n_frames)):
-            wild[:] = False  # that many tell of the motion, not of the poses
-        warnings += [
-            f"{names[k]}: frame {frame} is {np.abs(residual[frame]).max():.2g} standard deviations of the noise "
-            "off the identified motion, and was left out."
-            for frame in np.flatnonzero(wild)
-        ]
-        cleaned.append(replace(throw, seen=throw.seen & ~wild))
-    if not warnings:
-        return problem, minima, []
-    fewer = Problem(problem.geometry, cleaned, steering)
-    fits = [fewer.fit(point, fewer.whole) for point in minima]
-    return fewer, sorted(fits, key=lambda point: point.cost), warnings
 
 
 def _of_whole(answer: Answer) -> OwnFit:

@@ -1,0 +1,77 @@
+"""Poses that are far from an otherwise good motion: what no law of bodies rules out before the fit
+(:mod:`contactid.planar.own.outliers`), the identified motion does.
+
+Noise that is estimated from flights holds the wild poses among them, which then hide in it. So
+poses that are far off the usual departure are taken out, the others tell the noise, and by that
+noise each of them is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from contactid.planar.engine.problem import Point, Problem, Throw
+from contactid.planar.engine.steering import Steering
+from contactid.planar.engine.unknowns import Geometry
+from contactid.planar.own.body import OwnBody, OwnThrows
+from contactid.planar.squares.events import MAD
+
+
+def problem_of(geometry: Geometry, throws: OwnThrows, steering: Steering) -> Problem:
+    """The engine's problem of a user's throws."""
+    tracked = [Throw(throw, seen) for throw, seen in zip(throws.throws, throws.seen, strict=True)]
+    return Problem(geometry, tracked, steering)
+
+
+def without_wild_poses(
+    body: OwnBody, throws: OwnThrows, problem: Problem, best: Point
+) -> tuple[OwnThrows, list[str]]:
+    """Throws whose wild frames aren't seen, with the noise of the others, and a warning of each.
+
+    Parameters
+    ----------
+    problem, best : of the throws, and their motion
+    """
+    residuals = [_residuals(problem, best, k) for k in range(len(throws.throws))]
+    if not throws.sigma_given:
+        usual = MAD * np.median(np.abs(_pooled(residuals, throws.seen)), axis=0)
+        suspect = [_wild(residual / np.minimum(1.0, usual), problem) for residual in residuals]
+        others = throws.seen_only(body, _less(throws.seen, suspect))
+        # a noise that isn't smaller without them isn't told better
+        larger = np.maximum(1.0, throws.sigma / others.sigma)
+        residuals = [residual * larger for residual in residuals]
+    wild = [_wild(residual, problem) for residual in residuals]
+    warnings = [
+        f"{name}: frame {frame} is {np.abs(residual[frame]).max():.2g} standard deviations of the noise "
+        "off the identified motion, and was left out."
+        for name, residual, mine in zip(throws.names, residuals, wild, strict=True)
+        for frame in np.flatnonzero(mine)
+    ]
+    return throws.seen_only(body, _less(throws.seen, wild)) if warnings else throws, warnings
+
+
+def _residuals(problem: Problem, best: Point, k: int) -> np.ndarray:
+    """(n, 3) of throw k, in units of its noise; 0 where no pose was measured."""
+    row = np.concatenate([best.common, best.own[k]])
+    n_frames = problem.throws[k].n_frames
+    return problem.residuals(k, row[None], n_frames, limited=False)[0].reshape(n_frames, 3)
+
+
+def _pooled(residuals: Sequence[np.ndarray], seen: Sequence[np.ndarray]) -> np.ndarray:
+    """(m, 3) of the measured frames of all throws."""
+    return np.concatenate([one[mine] for one, mine in zip(residuals, seen, strict=True)])
+
+
+def _less(seen: Sequence[np.ndarray], wild: Sequence[np.ndarray]) -> list[np.ndarray]:
+    return [mine & ~without for mine, without in zip(seen, wild, strict=True)]
+
+
+def _wild(residual: np.ndarray, problem: Problem) -> np.ndarray:
+    """(n,) frames whose residuals (n, 3) are no noise; more than a few tell of the motion instead."""
+    steering = problem.steering
+    wild = np.abs(residual).max(axis=1) > steering.wild
+    if wild.sum() > max(1, int(steering.most_wild * len(wild))):
+        wild[:] = False
+    return wild
