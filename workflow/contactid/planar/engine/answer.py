@@ -163,17 +163,17 @@ def _errors(
     widths = steering.difference, steering.wide_difference, steering.kink_difference
     systems = [problem.system(best, problem.whole, 0.0, width) for width in widths]
     for system in systems:  # at a kink of the cost the curvature of either side counts
-        variance = np.maximum(variance, excess * np.diag(_inverse(system))[: len(free)])
+        variance = np.maximum(variance, excess * np.diag(inverse_of(system))[: len(free)])
     if len(problem.throws) >= _FEWEST_CLUSTERS:
-        common = _inverse(systems[0])[: len(free), : len(free)]
+        common = inverse_of(systems[0])[: len(free), : len(free)]
         variance = np.maximum(variance, np.diag(sandwich(systems[0].pulls, common)))
     errors = np.zeros(N_COMMON)
     errors[free] = np.sqrt(variance)
     return errors
 
 
-def _inverse(system: System) -> np.ndarray:
-    """Of the normal matrix; what moves nothing has a large one."""
+def inverse_of(system: System) -> np.ndarray:
+    """(m, m) of the normal matrix; what moves nothing has a large one."""
     scale = np.sqrt(np.maximum(np.diag(system.matrix), 1e-12))
     return np.linalg.pinv(system.matrix / np.outer(scale, scale), hermitian=True) / np.outer(
         scale, scale

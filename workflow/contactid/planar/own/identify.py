@@ -6,13 +6,14 @@ whose misfit nothing explains, is refused.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import chdtr, chdtrc
 
 from contactid.output.result import with_error
-from contactid.planar.engine.answer import DEVIATIONS, Answer, identify
+from contactid.planar.engine.answer import DEVIATIONS, Answer, identify, inverse_of
 from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.search import Say, search
 from contactid.planar.engine.steering import STEERING, Steering
@@ -202,8 +203,7 @@ def identify_own(
     throws, wild = without_wild_poses(body, throws, problem, minima[0])
     if wild:
         problem = problem_of(geometry, throws, steering)
-        fits = [problem.fit(point, problem.whole) for point in minima]
-        minima = sorted(fits, key=lambda point: point.cost)
+        minima = _refitted(problem, minima, say)
     squares, degrees = problem.misfit(minima[0])
     impacts = identify_impacts(geometry, throws) if squares > steering.not_whole * degrees else None
     if impacts is not None:
@@ -228,6 +228,19 @@ def identify_own(
             *_warnings(draft),
         ),
     )
+
+
+def _refitted(problem: Problem, minima: Sequence[Point], say: Say | None) -> list[Point]:
+    """Motions, best first, of throws that have lost the poses which the ``minima`` followed; where
+    these are good, with those of another search, as wild poses may have misled the first one.
+    """
+    fits = sorted(
+        (problem.fit(point, problem.whole) for point in minima), key=lambda point: point.cost
+    )
+    squares, degrees = problem.misfit(fits[0])
+    if squares > problem.steering.not_whole * degrees:
+        return fits
+    return sorted([*fits, *search(problem, say)], key=lambda point: point.cost)
 
 
 def _searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> list[Point]:
@@ -293,12 +306,8 @@ def _of_whole(answer: Answer) -> OwnFit:
 
 def _correlation(answer: Answer) -> np.ndarray:
     problem = answer.problem
-    system = problem.system(answer.point, problem.whole, 0.0, problem.steering.difference)
     free = np.flatnonzero(problem.table.free[:N_COMMON])
-    # units differ by powers of ten, and what moves nothing has no scale
-    scale = np.sqrt(np.maximum(np.diag(system.matrix), 1e-12))
-    inverse = np.linalg.pinv(system.matrix / np.outer(scale, scale), hermitian=True)
-    common = inverse[: len(free), : len(free)]
+    common = inverse_of(problem.system(answer.point, problem.whole))[: len(free), : len(free)]
     spread = np.sqrt(np.diag(common))
     correlation = np.eye(N_COMMON)
     correlation[np.ix_(free, free)] = common / np.outer(spread, spread)

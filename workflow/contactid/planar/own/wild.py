@@ -12,11 +12,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from contactid.planar.engine.answer import inverse_of
 from contactid.planar.engine.problem import Point, Problem, Throw
 from contactid.planar.engine.steering import Steering
-from contactid.planar.engine.unknowns import Geometry
+from contactid.planar.engine.unknowns import N_COMMON, Geometry
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.squares.events import MAD
+
+# of a residual's variance that a motion leaves: with less, nothing but itself tells that pose
+_LEAST_LEFT = 0.1
 
 
 def problem_of(geometry: Geometry, throws: OwnThrows, steering: Steering) -> Problem:
@@ -34,7 +38,7 @@ def without_wild_poses(
     ----------
     problem, best : of the throws, and their motion
     """
-    residuals = [_residuals(problem, best, k) for k in range(len(throws.throws))]
+    residuals = _studentised(problem, best)
     if not throws.sigma_given:
         usual = MAD * np.median(np.abs(_pooled(residuals, throws.seen)), axis=0)
         suspect = [_wild(residual / np.minimum(1.0, usual), problem) for residual in residuals]
@@ -52,11 +56,27 @@ def without_wild_poses(
     return throws.seen_only(body, _less(throws.seen, wild)) if warnings else throws, warnings
 
 
-def _residuals(problem: Problem, best: Point, k: int) -> np.ndarray:
-    """(n, 3) of throw k, in units of its noise; 0 where no pose was measured."""
-    row = np.concatenate([best.common, best.own[k]])
-    n_frames = problem.throws[k].n_frames
-    return problem.residuals(k, row[None], n_frames, limited=False)[0].reshape(n_frames, 3)
+def _studentised(problem: Problem, best: Point) -> list[np.ndarray]:
+    """(n, 3) of each throw: residuals in units of the noise that the motion leaves of them.
+
+    A motion follows its poses, the few of a short flight most: r / sqrt(1 - h), h being a pose's
+    leverage (Belsley, Kuh and Welsch 1980), is how far a pose is off a motion of the others. It is
+    0 where no pose was measured.
+    """
+    system = problem.system(best, problem.whole)
+    covariance, n_common = inverse_of(system), int(problem.table.free[:N_COMMON].sum())
+    start, found = n_common, []
+    for k, throw in enumerate(problem.throws):
+        row = np.concatenate([best.common, best.own[k]])
+        residual = problem.residuals(k, row[None], throw.n_frames, limited=False)[0][0]
+        slopes = problem.slopes(k, row, throw.n_frames)[1]
+        end = start + slopes.shape[1] - n_common
+        columns = np.r_[:n_common, start:end]
+        leverage = ((slopes @ covariance[np.ix_(columns, columns)]) * slopes).sum(axis=1)
+        left = np.sqrt(np.maximum(1.0 - leverage, _LEAST_LEFT))
+        found.append((residual / left).reshape(throw.n_frames, 3))
+        start = end
+    return found
 
 
 def _pooled(residuals: Sequence[np.ndarray], seen: Sequence[np.ndarray]) -> np.ndarray:
