@@ -7,7 +7,6 @@ eq. 31 asks for neither a contact law nor a whole motion (:mod:`contactid.planar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,7 +25,6 @@ from contactid.planar.squares.impacts import (
     TYPICAL_SCATTER,
     ImpactFit,
     LeverGeometry,
-    TrackedImpacts,
     every_impact,
     fit_impacts,
     impacts_of,
@@ -85,7 +83,7 @@ def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None
         return None
     ratio = geometry.shape.uniform_inertia_ratio
     fit = fit_impacts(
-        _tracked(prepared, windows),
+        impacts_of(prepared, windows),
         LeverGeometry(radius=prepared.shape.radius),
         _lever_error(geometry, prepared),
         start=ratio,
@@ -97,12 +95,6 @@ def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None
         count[window.name] += 1
         names.append(f"{window.name}, impact {count[window.name]}")
     return OwnImpacts(tuple(windows), tuple(names), fit, prepared.shape, geometry.gravity)
-
-
-def _tracked(prepared: PreparedThrows, windows: Sequence[SquareWindow]) -> TrackedImpacts:
-    impacts, ground = impacts_of(prepared, windows), prepared.ground
-    place = np.array([window.met.position[:2] for window in windows])
-    return TrackedImpacts(**vars(impacts), height=(place - ground.origin) @ ground.normal)
 
 
 def _lever_error(geometry: Geometry, prepared: PreparedThrows) -> LeverGeometry:

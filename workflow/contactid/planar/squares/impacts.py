@@ -31,9 +31,6 @@ from contactid.planar.squares.windows import PreparedThrows, SquareWindow, every
 # impacts, and so much more that 95 % intervals of its single throws hold the pooled value in 94 %,
 # wild impacts among them.
 TYPICAL_SCATTER = 4.5e-4
-# m, of contact points about a throw's mean height where flights meet: .22 (by the median) to .31 mm
-# over 150 throws of the real square, with one degree of freedom less per throw
-HEIGHT_SCATTER = 3.5e-4
 # scale of Cauchy's loss by the residuals' for 95 % efficiency with normal ones (Holland 1977)
 _EFFICIENT = 2.385
 _ROUNDS = 40  # of reweighting, at most
@@ -121,18 +118,11 @@ class Impacts:
 
         ``z`` (6,) is J/m (mm2) and the numbers of a :class:`LeverGeometry`.
         """
-        phi, to_mass = self.angle(z), self.to_mass(z)
-        across = np.column_stack([-to_mass[:, 1], to_mass[:, 0]])
-        arm = self.contact(phi, z[1] / _MM) - to_mass
-        return _MM * arm, self.push + self.spin[:, None] * across
-
-    def angle(self, z: np.ndarray) -> np.ndarray:
-        """(n,) rad, of the body where its lever is taken."""
-        return self.theta - z[2] / _UNITS[2] + self.before[:, 2] * z[5] / _UNITS[5]
-
-    def to_mass(self, z: np.ndarray) -> np.ndarray:
-        """(n, 2) m, centre of mass from the point that poses are given of."""
-        return _turned(np.tile(z[3:5] / _MM, (len(self), 1)), self.angle(z))
+        phi = self.theta - z[2] / _UNITS[2] + self.before[:, 2] * z[5] / _UNITS[5]
+        to_mass = _turned(np.tile(z[3:5] / _MM, (len(self), 1)), phi)
+        return _MM * (self.contact(phi, z[1] / _MM) - to_mass), self.push + self.spin[
+            :, None
+        ] * np.column_stack([-to_mass[:, 1], to_mass[:, 0]])
 
     def moment(self, z: np.ndarray) -> np.ndarray:
         """(n,) per mass, mm2/s."""
@@ -152,44 +142,8 @@ class Impacts:
         return _MM2 * (push**2).sum(axis=1), by_poses + 1e-12
 
     def left(self, z: np.ndarray) -> np.ndarray:
-        """(n,) of eq. 31, mm2/s; a subclass may append what else its impacts leave."""
+        """(n,) of eq. 31, mm2/s."""
         return self.moment(z) - z[0] * self.spin
-
-
-@dataclass(frozen=True)
-class TrackedImpacts(Impacts):
-    """Impacts of a body whose outline is about its centre of mass, while the tracked point is off.
-
-    Where corners touch they are on one ground, which tells where the tracked point is: it is half
-    of what a lever leaves open in a single throw.
-
-    Attributes
-    ----------
-    height : (n,) of the tracked point above the ground that is stated, m
-    """
-
-    height: np.ndarray
-
-    def levers(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As of :class:`Impacts`, the contact points from the outline's middle."""
-        arm, push = super().levers(z)
-        return arm + _MM * self.to_mass(z), push
-
-    def variances(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(2 n,) those of :class:`Impacts`, and of the contact points' heights, mm2."""
-        by_place, by_poses = super().variances(z)
-        of_height = np.full(len(self), (_MM * HEIGHT_SCATTER) ** 2)
-        return np.append(by_place, np.zeros(len(self))), np.append(by_poses, of_height)
-
-    def left(self, z: np.ndarray) -> np.ndarray:
-        """(2 n,) of eq. 31, mm2/s, and of the contact points' heights less their mean in a throw,
-        mm.
-        """
-        contact = self.contact(self.angle(z), z[1] / _MM)
-        height = _MM * (self.height + contact[:, 1] + self.to_mass(z)[:, 1])
-        same_throw = self.throw[:, None] == self.throw
-        mean = same_throw @ height / same_throw.sum(axis=1)
-        return np.append(super().left(z), height - mean)
 
 
 @dataclass(frozen=True)
@@ -283,8 +237,7 @@ def fit_impacts(
     )
     left = impacts.left(z)
     by_place, by_poses = impacts.variances(z)
-    sized = (np.abs(left) / np.sqrt(by_place * width**2 + by_poses))[: len(impacts)]
-    left = left[: len(impacts)]
+    sized = np.abs(left) / np.sqrt(by_place * width**2 + by_poses)
     misfit = (
         MAD * float(np.median(sized)) if len(sized) >= _MANY else float(np.sqrt(np.mean(sized**2)))
     )
