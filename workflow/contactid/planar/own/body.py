@@ -239,8 +239,15 @@ def read_own_throws_of(
             notes.append(
                 f"{throw.name}: the last {len(throw.time) - end} of {len(throw.time)} frames, at rest, are cut."
             )
-        cut.append(MeasuredThrow(throw.time[:end], throw.position[:end], sigma, body.ground))
-        seen.append(throw.seen[:end])
+        begin = int(np.argmax(throw.seen[:-1] & throw.seen[1:]))
+        if begin > 0:
+            notes.append(
+                f"{throw.name}: a search begins with two frames that follow each other: frames and times count from "
+                f"frame {begin}, and those before it are cut."
+            )
+        time, kept = throw.time[begin:end] - throw.time[begin], throw.position[begin:end]
+        cut.append(MeasuredThrow(time, kept, sigma, body.ground))
+        seen.append(throw.seen[begin:end])
     return OwnThrows(
         names=names,
         throws=tuple(cut),

@@ -238,7 +238,7 @@ def _refitted(problem: Problem, minima: Sequence[Point], say: Say | None) -> lis
         (problem.fit(point, problem.whole) for point in minima), key=lambda point: point.cost
     )
     squares, degrees = problem.misfit(fits[0])
-    if squares > problem.steering.not_whole * degrees:
+    if not _can_search(problem) or squares > problem.steering.not_whole * degrees:
         return fits
     return sorted([*fits, *search(problem, say)], key=lambda point: point.cost)
 
@@ -250,7 +250,7 @@ def _searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> l
     Poses hardly tell such impacts' restitutions, but what comes after depends on both, so a coarse
     grid may have no motion near the throw's.
     """
-    if not _has_unseen_flight(problem, minima[0]):
+    if not _can_search(problem) or not _has_unseen_flight(problem, minima[0]):
         return minima
     if say:
         say("no frame lies between two impacts: the search again, with more restitutions")
@@ -258,6 +258,11 @@ def _searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> l
     finer = replace(steering, restitutions=steering.fine_restitutions)
     others = search(Problem(problem.geometry, problem.throws, finer))
     return sorted([*minima, *others], key=lambda point: point.cost)
+
+
+def _can_search(problem: Problem) -> bool:
+    """Whether each throw begins with two poses: a search begins with a line through them."""
+    return all(bool(throw.seen[:2].all()) for throw in problem.throws)
 
 
 def _has_unseen_flight(problem: Problem, point: Point) -> bool:
