@@ -95,7 +95,7 @@ def _bridged(throw: PlanarThrow, lost: np.ndarray) -> PlanarThrow:
         position[~lost, 2]
     )  # a jump there and back may have come back by a whole turn off
     for i in range(3):
-        position[lost, i] = np.interp(throw.time[lost], throw.time[~lost], throw.position[~lost, i])
+        position[lost, i] = np.interp(throw.time[lost], throw.time[~lost], position[~lost, i])
     return replace(throw, position=position, lost=lost)
 
 

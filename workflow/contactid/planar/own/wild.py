@@ -9,6 +9,7 @@ noise each of them is judged.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,15 +39,19 @@ def without_wild_poses(
     ----------
     problem, best : of the throws, and their motion
     """
-    residuals = _studentised(problem, best)
     if not throws.sigma_given:
+        residuals = _studentised(problem, best)
         usual = MAD * np.median(np.abs(_pooled(residuals, throws.seen)), axis=0)
         suspect = [_wild(residual / np.minimum(1.0, usual), problem) for residual in residuals]
         others = throws.seen_only(body, _less(throws.seen, suspect))
-        # a noise that isn't smaller without them isn't told better
-        larger = np.maximum(1.0, throws.sigma / others.sigma)
-        residuals = [residual * larger for residual in residuals]
-    wild = [_wild(residual, problem) for residual in residuals]
+        judged = replace(others, seen=throws.seen)
+        problem = problem_of(problem.geometry, judged, problem.steering)
+        best = problem.fit(best, problem.whole)
+    residuals = _studentised(problem, best)
+    wild = [
+        _confirmed(problem, best, k, _wild(residual, problem))
+        for k, residual in enumerate(residuals)
+    ]
     warnings = [
         f"{name}: frame {frame} is {np.abs(residual[frame]).max():.2g} standard deviations of the noise "
         "off the identified motion, and was left out."
@@ -54,6 +59,24 @@ def without_wild_poses(
         for frame in np.flatnonzero(mine)
     ]
     return throws.seen_only(body, _less(throws.seen, wild)) if warnings else throws, warnings
+
+
+def _confirmed(problem: Problem, best: Point, k: int, suspect: np.ndarray) -> np.ndarray:
+    """(n,) those frames of throw k without each of which the motion's squared residuals are fewer
+    by a wild pose's.
+
+    A leverage is of slopes at the fit; contacts have kinks.
+    """
+    squares, confirmed = problem.misfit(best)[0], suspect.copy()
+    for frame in np.flatnonzero(suspect):
+        others = list(problem.throws)
+        seen = others[k].seen.copy()
+        seen[frame] = False
+        others[k] = replace(others[k], seen=seen)
+        without = Problem(problem.geometry, others, problem.steering)
+        gain = squares - without.misfit(without.fit(best, without.whole))[0]
+        confirmed[frame] = gain > problem.steering.wild**2
+    return confirmed
 
 
 def _studentised(problem: Problem, best: Point) -> list[np.ndarray]:
