@@ -39,23 +39,30 @@ def without_wild_poses(
     ----------
     problem, best : of the throws, and their motion
     """
+    residuals = [_residual(problem, best, k) for k in range(len(problem.throws))]
+    departures = _studentised(problem, best, residuals)
     if not throws.sigma_given:
-        residuals = _studentised(problem, best)
-        usual = MAD * np.median(np.abs(_pooled(residuals, throws.seen)), axis=0)
-        suspect = [_wild(residual / np.minimum(1.0, usual), problem) for residual in residuals]
-        others = throws.seen_only(body, _less(throws.seen, suspect))
-        judged = replace(others, seen=throws.seen)
-        problem = problem_of(problem.geometry, judged, problem.steering)
-        best = problem.fit(best, problem.whole)
-    residuals = _studentised(problem, best)
+        usual = MAD * np.median(np.abs(_pooled(departures, throws.seen)), axis=0)
+        scale = np.minimum(1.0, usual)
+        suspect = [
+            _wild(residual / scale, departure / scale, problem)
+            for residual, departure in zip(residuals, departures, strict=True)
+        ]
+        if any(mine.any() for mine in suspect):
+            others = throws.seen_only(body, _less(throws.seen, suspect))
+            judged = replace(others, seen=throws.seen)
+            problem = problem_of(problem.geometry, judged, problem.steering)
+            best = problem.fit(best, problem.whole)
+            residuals = [_residual(problem, best, k) for k in range(len(problem.throws))]
+            departures = _studentised(problem, best, residuals)
     wild = [
-        _confirmed(problem, best, k, _wild(residual, problem))
-        for k, residual in enumerate(residuals)
+        _confirmed(problem, best, k, _wild(residuals[k], departures[k], problem))
+        for k in range(len(problem.throws))
     ]
     warnings = [
-        f"{name}: frame {frame} is {np.abs(residual[frame]).max():.2g} standard deviations of the noise "
+        f"{name}: frame {frame} is {np.abs(departure[frame]).max():.2g} standard deviations of the noise "
         "off the identified motion, and was left out."
-        for name, residual, mine in zip(throws.names, residuals, wild, strict=True)
+        for name, departure, mine in zip(throws.names, departures, wild, strict=True)
         for frame in np.flatnonzero(mine)
     ]
     return throws.seen_only(body, _less(throws.seen, wild)) if warnings else throws, warnings
@@ -79,27 +86,33 @@ def _confirmed(problem: Problem, best: Point, k: int, suspect: np.ndarray) -> np
     return confirmed
 
 
-def _studentised(problem: Problem, best: Point) -> list[np.ndarray]:
-    """(n, 3) of each throw: residuals in units of the noise that the motion leaves of them.
+def _residual(problem: Problem, best: Point, k: int) -> np.ndarray:
+    """(n, 3) of throw k, in units of its noise; 0 where no pose was measured."""
+    row, n_frames = np.concatenate([best.common, best.own[k]]), problem.throws[k].n_frames
+    return problem.residuals(k, row[None], n_frames, limited=False)[0].reshape(n_frames, 3)
+
+
+def _studentised(
+    problem: Problem, best: Point, residuals: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """The same in units of the noise that the motion leaves of them.
 
     A motion follows its poses, the few of a short flight most: r / sqrt(1 - h), h being a pose's
-    leverage (Belsley, Kuh and Welsch 1980), is how far a pose is off a motion of the others. It is
-    0 where no pose was measured.
+    leverage (Belsley, Kuh and Welsch 1980), is how far a pose is off a motion of the others.
     """
-    system = problem.system(best, problem.whole)
-    covariance, n_common = inverse_of(system), int(problem.table.free[:N_COMMON].sum())
-    start, found = n_common, []
-    for k, throw in enumerate(problem.throws):
+    covariance = inverse_of(problem.system(best, problem.whole))
+    n_common = int(problem.table.free[:N_COMMON].sum())
+    start, departures = n_common, []
+    for k, residual in enumerate(residuals):
         row = np.concatenate([best.common, best.own[k]])
-        residual = problem.residuals(k, row[None], throw.n_frames, limited=False)[0][0]
-        slopes = problem.slopes(k, row, throw.n_frames)[1]
+        slopes = problem.slopes(k, row, len(residual))[1]
         end = start + slopes.shape[1] - n_common
         columns = np.r_[:n_common, start:end]
         leverage = ((slopes @ covariance[np.ix_(columns, columns)]) * slopes).sum(axis=1)
-        left = np.sqrt(np.maximum(1.0 - leverage, _LEAST_LEFT))
-        found.append((residual / left).reshape(throw.n_frames, 3))
+        remains = np.sqrt(np.maximum(1.0 - leverage, _LEAST_LEFT)).reshape(residual.shape)
+        departures.append(residual / remains)
         start = end
-    return found
+    return departures
 
 
 def _pooled(residuals: Sequence[np.ndarray], seen: Sequence[np.ndarray]) -> np.ndarray:
@@ -111,10 +124,16 @@ def _less(seen: Sequence[np.ndarray], wild: Sequence[np.ndarray]) -> list[np.nda
     return [mine & ~without for mine, without in zip(seen, wild, strict=True)]
 
 
-def _wild(residual: np.ndarray, problem: Problem) -> np.ndarray:
-    """(n,) frames whose residuals (n, 3) are no noise; more than a few tell of the motion instead."""
+def _wild(residual: np.ndarray, departure: np.ndarray, problem: Problem) -> np.ndarray:
+    """(n,) frames, a few at most, whose studentised residuals (n, 3) are no noise.
+
+    None where more than a few of the residuals themselves aren't: these tell of the motion.
+    """
     steering = problem.steering
-    wild = np.abs(residual).max(axis=1) > steering.wild
-    if wild.sum() > max(1, int(steering.most_wild * len(wild))):
-        wild[:] = False
+    most = max(1, int(steering.most_wild * len(residual)))
+    wild = np.zeros(len(residual), dtype=bool)
+    if (np.abs(residual).max(axis=1) > steering.wild).sum() <= most:
+        farthest = np.abs(departure).max(axis=1)
+        frames = np.argsort(farthest)[-most:]
+        wild[frames] = farthest[frames] > steering.wild
     return wild
