@@ -31,6 +31,7 @@ import numpy as np
 from contactid.core.configuration import check, restore_numbers
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import read_yaml
+from contactid.planar.engine.unknowns import reach_of
 from contactid.planar.own.noise import Noise, frames_of, lowest_gaps, noise_of, stretches
 from contactid.planar.own.outliers import without_outliers
 from contactid.planar.readers.csv_throws import ThrowSource, read_own_throw
@@ -159,7 +160,7 @@ def read_own_body(described: str | Path | Mapping[str, Any]) -> OwnBody:
 
 def _body_of(content: Mapping[str, Any]) -> OwnBody:
     shape = _shape(content["shape"])
-    radius = float(np.linalg.norm(shape.outline(), axis=1).max())
+    radius = reach_of(shape)
     if not _SMALLEST <= radius <= _LARGEST:
         raise ContactIdError(
             f"the shape reaches {radius:g} m from its centre", "Give lengths in metres"
@@ -225,7 +226,7 @@ def read_own_throws_of(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ContactIdError(f"two throws have the name {twice}", "Rename a file, or name it once")
-    reach = float(np.linalg.norm(body.shape.outline(), axis=1).max())
+    reach = reach_of(body.shape)
     read, outliers = without_outliers(read, body.sigma, reach)
     if not body.ground_given:
         body = replace(body, ground=_found_ground(body, read))
@@ -277,7 +278,7 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
         return _under_the_deepest(body, throws)
     x, y = np.array(places).T
     deepest = int(y.argmin())
-    reach = float(np.linalg.norm(body.shape.outline(), axis=1).max())
+    reach = reach_of(body.shape)
     far = np.flatnonzero(np.abs(x - x[deepest]) > 2.0 * reach)
     slope = 0.0
     if len(far):

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import chdtri, fdtr
 
 from contactid.core.errors import ContactIdError
+from contactid.planar.engine.unknowns import reach_of
 from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.geometry import contacts
 from contactid.planar.squares.flight import DEGREES, STRETCH, left_by_polynomial, runs
@@ -118,7 +119,7 @@ def _pooled(squares: np.ndarray, freedom: np.ndarray) -> np.ndarray:
 
 def _least_noise(body: OwnBody) -> np.ndarray:
     """(3,) m, m, rad."""
-    reach = float(np.linalg.norm(body.shape.outline(), axis=1).max())
+    reach = reach_of(body.shape)
     return _LEAST_NOISE * np.array([reach, reach, 1.0])
 
 

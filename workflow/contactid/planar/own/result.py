@@ -25,6 +25,7 @@ from contactid.planar.engine.unknowns import (
     RATIO,
     SLOPE,
     TURN,
+    reach_of,
 )
 from contactid.planar.own import draw
 from contactid.planar.own.body import read_own_body
@@ -300,7 +301,7 @@ def _simulator_body(found: OwnIdentification) -> IdentifiedBody:
     left out.
     """
     fit, outline = found.fit, found.body.shape.outline()[:-1]
-    half = 0.05 * float(np.linalg.norm(outline, axis=1).max())
+    half = 0.05 * reach_of(found.body.shape)
     assert found.body.mass is not None
     return IdentifiedBody(
         name="body",
