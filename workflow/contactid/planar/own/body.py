@@ -166,6 +166,7 @@ def _body_of(content: Mapping[str, Any]) -> OwnBody:
             f"the shape reaches {radius:g} m from its centre", "Give lengths in metres"
         )
     mass, noise = content.get("mass"), content.get("noise")
+    # grammes given as kilogrammes are a thousand times too heavy
     if mass is not None and mass > _HEAVIEST * (2.0 * radius) ** 3:
         raise ContactIdError(
             f"mass is {mass:g} kg for a body that reaches {radius:g} m", "Give it in kg"
@@ -227,9 +228,11 @@ def read_own_throws_of(
         twice = next(name for name in names if names.count(name) > 1)
         raise ContactIdError(f"two throws have the name {twice}", "Rename a file, or name it once")
     reach = reach_of(body.shape)
+    # before anything else: ground, noise and rest are told by what is left
     read, outliers = without_outliers(read, body.sigma, reach)
     if not body.ground_given:
         body = replace(body, ground=_found_ground(body, read))
+    # with the ground that is found, where none is given
     warnings = [*outliers, *_height_warnings(body, read), *_gravity_warning(body, read)]
     noise = noise_of(body, read)
     sigma = noise.sigma
@@ -240,6 +243,7 @@ def read_own_throws_of(
             notes.append(
                 f"{throw.name}: the last {len(throw.time) - end} of {len(throw.time)} frames, at rest, are cut."
             )
+        # the first of two neighbours that are both measured
         begin = int(np.argmax(throw.seen[:-1] & throw.seen[1:]))
         if begin > 0:
             notes.append(
@@ -269,6 +273,7 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
         at = contacts(body.shape, level, throw.position)
         lowest = at.gap.argmin(axis=1)
         frames = np.arange(len(lowest))
+        # (n,) height over y = 0 and x of the lowest contact point
         height, along = at.gap[frames, lowest], at.point[frames, lowest, 0]
         for k in _pushed_frames(throw):
             around = slice(max(k - 1, 0), k + 2)  # the impact is between two of these
@@ -279,14 +284,18 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
     x, y = np.array(places).T
     deepest = int(y.argmin())
     reach = reach_of(body.shape)
+    # places close together tell a slope badly
     far = np.flatnonzero(np.abs(x - x[deepest]) > 2.0 * reach)
     slope = 0.0
     if len(far):
         rise = y[far] - y[deepest]
+        # a line under all places: the flattest rise from the deepest one
         other = far[(rise / np.abs(x[far] - x[deepest])).argmin()]
         slope = float(np.arctan((y[other] - y[deepest]) / (x[other] - x[deepest])))
+    # flatter ones count as level, steeper ones as no ground
     if not _LEVEL <= abs(slope) <= _STEEPEST:
         slope = 0.0
+    # so near to y = 0 the stated default is as good: the fit has the height as an unknown
     if slope == 0.0 and abs(y[deepest]) <= _MISPLACED:
         return level
     return Ground(slope, float(x[deepest]), float(y[deepest]))
@@ -296,6 +305,7 @@ def _under_the_deepest(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
     """Level through the lowest place of all throws, where a body stays or goes up again."""
     lowest = min((lowest_gaps(body, throw) for throw in throws), key=lambda gap: float(gap.min()))
     frame, height = int(lowest.argmin()), float(lowest.min())
+    # the record may end before the body is down: then its last place isn't the ground
     falls_on = frame == len(lowest) - 1 and lowest[-2] - lowest[-1] > _STAYS
     if frame == 0 or falls_on or abs(height) <= _MISPLACED:
         return Ground()
@@ -305,6 +315,7 @@ def _under_the_deepest(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
 def _pushed_frames(throw: PlanarThrow) -> np.ndarray:
     """Frames at which something pushes the body upwards by more than gravity and noise explain."""
     interval = 1.0 / throw.sample_frequency
+    # the same rule by which the study's squares have contact events
     size = event_size(second_difference_noise([throw.position]), interval)[1]
     return np.flatnonzero(np.diff(throw.position[:, 1], 2) / interval**2 > size) + 1
 
@@ -322,6 +333,8 @@ def _turn_at_rest(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarra
         return 0.0
     _, tilt = lies_on(side_angles(body.shape), np.array(rests)[:, 2])
     turn = float(np.median(tilt)) - body.ground.slope
+    # six standard errors of a mean over the last frames; a larger turn belongs to another
+    # description
     return turn if 6.0 * sigma[2] / np.sqrt(REST_FRAMES) < abs(turn) < _MOST_TURNED else 0.0
 
 
@@ -330,6 +343,7 @@ def _height_warnings(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
     found = []
     for throw in throws:
         gap = lowest_gaps(body, throw)
+        # between two frames the body may come lower by as much as it goes from frame to frame
         lowest, reach = float(gap.min()), float(np.abs(np.diff(gap)).max()) + _MISPLACED
         if lowest > reach:
             raise ContactIdError(
@@ -356,14 +370,18 @@ def _gravity_warning(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
     for stretch, interval in stretches(body, throws):
         time = np.arange(len(stretch)) * interval
         values.append(2.0 * np.polyfit(time, stretch[:, 1], 2)[0])
+        # a parabola's curvature over time T from n frames has a variance as 1 / (T^4 n)
         weights.append((len(stretch) * interval) ** 4 * len(stretch))
+    # one flight has no scatter to judge by
     if len(values) < 2:
         return []
     mean = float(np.average(values, weights=weights))
     error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
+    # without gravity (a level table) five per cent of it would be nothing
     tolerance = max(4.0 * error, _WRONG_GRAVITY * max(body.gravity, 1.0))
     if abs(mean + body.gravity) <= tolerance:
         return []
+    # the right size with the wrong sign: y points down
     if abs(mean - body.gravity) <= tolerance:
         raise ContactIdError(
             f"{throws[0].name}: y accelerates by {mean:.3g} m/s2 in flight",
