@@ -110,9 +110,12 @@ def read_ellipse_impacts(path: str | Path, *, licence: str, synthetic: bool = Fa
     before, after, normal, tangent, models = (
         tables[name][kept] for name in ("states_i", "states_f", "n", "d", "v_models")
     )
+    # (models, n, 3) from three columns a model
     predicted = models.reshape(len(kept), len(MODELS), 3).transpose(1, 0, 2)
+    # whole turns, by which theta may differ from before to after
     turns = np.round((after[:, 2] - before[:, 2]) / (2.0 * np.pi))
     after[:, 2] -= 2.0 * np.pi * turns
+    # velocities are as they should be but for x; y of poses holds the height twice
     flip, place = _REVERSE_X, _REVERSE_X * _HALVE_Y
     rows = ("impact", "coordinate")
     impacts = xr.Dataset(
