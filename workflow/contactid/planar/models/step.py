@@ -257,12 +257,13 @@ def _scheme(
         tangential = [law.friction_mu * (m.c_plus[j] - m.c_minus[j]) for j in contact]
         wrench = sum(m.N[j, i] * m.c_n[j] + m.T[j, i] * tangential[j] for j in contact)
         return (
+            # eq. 16
             m.v_next[i] - m.v[i] == m.impulse_scale / float(body.mass_matrix[i]) * wrench + fall[i]
         )
 
     model.dynamics = pyo.Constraint(_AXES, rule=dynamics)
+    # eq. 17 over h, which is of the order of velocities
     model.kinematics = pyo.Constraint(
-        # eq. 17, over h: of the order of velocities
         _AXES, rule=lambda m, i: m.move[i] / time_step - m.v_next[i] == 0.0
     )
     pairs: list[Pair] = []

@@ -46,6 +46,7 @@ def lowest_gaps(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
 def _in_flight(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
     """(n,) frames next to which, on neither side, the body reaches the ground."""
     gap = lowest_gaps(body, throw)
+    # (n - 1,) m from frame to frame: as far may the body come between two frames
     fall = np.abs(np.diff(gap))
     around = np.maximum(np.concatenate([fall[:1], fall]), np.concatenate([fall, fall[-1:]]))
     return gap > 1.2 * around + 2e-3
@@ -59,6 +60,7 @@ def stretches(
     for throw in throws:
         for run in runs(_in_flight(body, throw) & throw.seen):
             start, end = run.start, run.stop
+            # short, so that braking and lens stay below the noise
             cuts = [
                 throw.position[first : min(first + STRETCH, end)]
                 for first in range(start, end, STRETCH)
@@ -82,16 +84,20 @@ def noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> Noise:
     flights = stretches(body, throws)
     if frames_of(flights) < FEWEST_IN_FLIGHT:
         return _noise_of_few(body, throws)
+    # of each stretch squared sums (3,) and degrees of freedom (3,)
     leavings = [_left_by_polynomials(stretch) for stretch, _ in flights]
     squares = np.array([left for left, _ in leavings])
     freedom = np.array([free for _, free in leavings])
+    # in every channel, by the median, in which a few disturbed stretches don't count
     calm = (squares / freedom <= _DISTURBED * np.median(squares / freedom, axis=0)).all(axis=1)
     sigma = _pooled(squares[calm].sum(axis=0), freedom[calm].sum(axis=0))
+    # second differences less gravity's g h^2
     fallen = [
         np.diff(stretch, 2, axis=0) + np.array([0.0, body.gravity * step**2, 0.0])
         for stretch, step in flights
     ]
     quiet = [differences for differences, use in zip(fallen, calm, strict=True) if use]
+    # white noise has the variance 6 sigma^2 in second differences; smoothed poses have less
     from_frame_to_frame = np.sqrt(np.mean(np.concatenate(quiet) ** 2, axis=0) / 6.0)
     warnings: tuple[str, ...] = ()
     if (sigma > (_NOT_WHITE + 1.0 / len(quiet)) * from_frame_to_frame + 1e-9).any():
@@ -112,6 +118,7 @@ def _pooled(squares: np.ndarray, freedom: np.ndarray) -> np.ndarray:
     """(3,) standard deviations; one for x and y where theirs differ by no more than chance."""
     variance = squares / freedom
     ratio = variance[0] / max(variance[1], 1e-300)
+    # the F distribution of a ratio of variances of one noise
     if _PLAIN < fdtr(freedom[0], freedom[1], ratio) < 1.0 - _PLAIN:
         variance[:2] = squares[:2].sum() / freedom[:2].sum()
     return np.sqrt(variance)
@@ -128,15 +135,19 @@ def _noise_of_few(body: OwnBody, throws: Sequence[PlanarThrow]) -> Noise:
     squares, freedom = np.zeros(2), np.zeros(2)
     for stretch, step in stretches(body, throws, _SHORTEST_LINE):
         straight = stretch.copy()
+        # flight less gravity's part is a line in all channels
         straight[:, 1] += 0.5 * body.gravity * (step * np.arange(len(stretch))) ** 2
         left = left_by_polynomial(np.linspace(-1.0, 1.0, len(stretch)), 1) @ straight
+        # x and y together: with so few frames one noise for both
         squares += [(left[:, :2] ** 2).sum(), (left[:, 2] ** 2).sum()]
+        # a line takes two of each channel
         freedom += (len(stretch) - 2) * np.array([2.0, 1.0])
     if freedom.min() < _FEWEST_DEGREES:
         raise ContactIdError(
             f"{', '.join(throw.name for throw in throws)}: too few frames in flight to tell the noise",
             "Give noise: {position: ..., orientation: ...} in the description",
         )
+    # an upper limit: a noise seldom leaves as little as this or less
     position, orientation = np.sqrt(squares / chdtri(freedom, 1.0 - _SELDOM))
     sigma = np.maximum([position, position, orientation], _least_noise(body))
     note = (

@@ -214,6 +214,7 @@ def _params(found: OwnIdentification) -> pd.DataFrame:
         rows.append(parameter_row("inertia", mass * ratio, mass * error, "kg m2"))
     params = parameter_table([*rows, *_geometry_rows(found)])
     positive = [name for name in _POSITIVE if name in params.index]
+    # an interval of what can't be negative
     params.loc[positive, "low"] = params.loc[positive, "low"].clip(lower=0.0)
     return params
 
@@ -307,6 +308,7 @@ def _simulator_body(found: OwnIdentification) -> IdentifiedBody:
         name="body",
         mass=found.body.mass,
         center_of_mass=np.zeros(3),
+        # a flat body has I_x + I_y = I_z; in its plane only I_z matters
         inertia=found.body.mass * fit.inertia_ratio * np.diag([0.5, 0.5, 1.0]),
         friction=None if fit.friction_is_bound else fit.friction_mu,
         hull=np.concatenate(

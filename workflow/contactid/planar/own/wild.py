@@ -42,7 +42,9 @@ def without_wild_poses(
     residuals = [_residual(problem, best, k) for k in range(len(problem.throws))]
     departures = _studentised(problem, best, residuals)
     if not throws.sigma_given:
+        # (3,) by the median, in which a few wild poses don't count
         usual = MAD * np.median(np.abs(_pooled(departures, throws.seen)), axis=0)
+        # a noise that wild poses have enlarged shrinks to the usual departure; it never grows here
         scale = np.minimum(1.0, usual)
         suspect = [
             _wild(residual / scale, departure / scale, problem)
@@ -50,11 +52,13 @@ def without_wild_poses(
         ]
         if any(mine.any() for mine in suspect):
             others = throws.seen_only(body, _less(throws.seen, suspect))
+            # suspects are judged by the others' noise, but as poses of the motion like all others
             judged = replace(others, seen=throws.seen)
             problem = problem_of(problem.geometry, judged, problem.steering)
             best = problem.fit(best, problem.whole)
             residuals = [_residual(problem, best, k) for k in range(len(problem.throws))]
             departures = _studentised(problem, best, residuals)
+    # by the noise that is stated, or that the poses without suspects tell
     wild = [
         _confirmed(problem, best, k, _wild(residuals[k], departures[k], problem))
         for k in range(len(problem.throws))
@@ -76,12 +80,14 @@ def _confirmed(problem: Problem, best: Point, k: int, suspect: np.ndarray) -> np
     """
     squares, confirmed = problem.misfit(best)[0], suspect.copy()
     for frame in np.flatnonzero(suspect):
+        # the same problem without the one frame, fitted from the same motion
         others = list(problem.throws)
         seen = others[k].seen.copy()
         seen[frame] = False
         others[k] = replace(others[k], seen=seen)
         without = Problem(problem.geometry, others, problem.steering)
         gain = squares - without.misfit(without.fit(best, without.whole))[0]
+        # a pose that is so many deviations off costs their square
         confirmed[frame] = gain > problem.steering.wild**2
     return confirmed
 
@@ -100,6 +106,7 @@ def _studentised(
     A motion follows its poses, the few of a short flight most: r / sqrt(1 - h), h being a pose's
     leverage (Belsley, Kuh and Welsch 1980), is how far a pose is off a motion of the others.
     """
+    # (m, m) of common unknowns first, then of each throw's own
     covariance = inverse_of(problem.system(best, problem.whole))
     n_common = int(problem.table.free[:N_COMMON].sum())
     start, departures = n_common, []
@@ -107,7 +114,9 @@ def _studentised(
         row = np.concatenate([best.common, best.own[k]])
         slopes = problem.slopes(k, row, len(residual))[1]
         end = start + slopes.shape[1] - n_common
+        # the block of this throw
         columns = np.r_[:n_common, start:end]
+        # (3 frames,) diagonal of J C J^T
         leverage = ((slopes @ covariance[np.ix_(columns, columns)]) * slopes).sum(axis=1)
         remains = np.sqrt(np.maximum(1.0 - leverage, _LEAST_LEFT)).reshape(residual.shape)
         departures.append(residual / remains)
@@ -132,6 +141,7 @@ def _wild(residual: np.ndarray, departure: np.ndarray, problem: Problem) -> np.n
     steering = problem.steering
     most = max(1, int(steering.most_wild * len(residual)))
     wild = np.zeros(len(residual), dtype=bool)
+    # many large residuals are a wrong motion's, not wild poses
     if (np.abs(residual).max(axis=1) > steering.wild).sum() <= most:
         farthest = np.abs(departure).max(axis=1)
         frames = np.argsort(farthest)[-most:]
