@@ -48,8 +48,7 @@ class Flights:
         """
         starts = [
             start
-            # every interval between frames may hold the impact, and flights of several lengths
-            # follow it
+            # every interval may hold the impact; flights of several lengths follow it
             for interval in range(min(last, len(self.poses) - 1 - _FRAMES[0]))
             for frames in _FRAMES
             if interval + frames < len(self.poses)

@@ -238,8 +238,7 @@ class Problem:
         active = np.array([part[2] for part in parts])
         free = np.flatnonzero(table.free[:N_COMMON])
         sizes = active[:, N_COMMON:].sum(axis=1)
-        # common unknowns come first, then a block for each throw: throws couple through the common
-        # ones alone
+        # common unknowns first, then a block for each throw; throws couple through the former
         starts = len(free) + np.concatenate([[0], np.cumsum(sizes)])
         matrix, gradient = np.zeros((starts[-1], starts[-1])), np.zeros(starts[-1])
         common = slice(0, len(free))

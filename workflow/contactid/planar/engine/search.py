@@ -333,7 +333,7 @@ def _with_restitutions(problem: Problem, row: np.ndarray, begin: float, end: int
     new = new[: problem.steering.together]
     if not len(new):
         return row[None]
-    # (4^k, k) for k impacts
+    # every combination for k impacts, (4^k, k) on the usual grid
     values = np.array(list(itertools.product(problem.steering.restitutions, repeat=len(new))))
     rows = np.repeat(row[None], len(values), axis=0)
     rows[:, _E_N + new] = values

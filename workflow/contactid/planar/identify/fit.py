@@ -208,8 +208,7 @@ def fit_trajectory(
     ratio_se, mu_se = combined_errors(best, fits, guesses)
     return replace(
         best,
-        # at a limit the misfit is flat, so no error of J/m means anything; a bound of mu has none
-        # either
+        # at a limit the misfit is flat, so no error means anything; a bound of mu has none
         inertia_ratio_se=np.inf if best.ratio_is_limit else ratio_se,
         friction_mu_se=np.nan if best.friction_is_bound else mu_se,
         tries=len(fits),
@@ -254,8 +253,7 @@ def combined_errors(
         return float("nan"), float("nan")
     # a misfit below its expectation doesn't make errors smaller
     excess = max(1.0, best.misfit_per_degree)
-    # relative likelihoods: a misfit is half the squared residuals, of noise as large as the excess
-    # says
+    # relative likelihoods: a misfit is half the squared residuals, in units of the excess
     weights = np.exp(-np.array([max(fit.misfit - best.misfit, 0.0) for fit in settled]) / excess)
     weights /= weights.sum()
     between = 0.0  # variance between the answer and its starts

@@ -239,7 +239,7 @@ class _ThrowWriter:
             touching, bounds=(0.0, None), initialize={at: float(sliding[at]) for at in touching}
         )
         block.rules = pyo.ConstraintList()
-        # durations are free in frames with a contact in reach, and even elsewhere
+        # durations are free in frames with a contact in reach alone: other steps stay equal
         frames = [
             i
             for i in range(self.throw.n_frames)
@@ -296,8 +296,8 @@ class _ThrowWriter:
                 push_y += cos * c_n + sin * c_t
                 twist += r_t * c_n - r_n * c_t
                 u_t = along - r_n * block.v[k + 1, 2]
-                # eq. 23 has the gap at the step's begin; s = max(u_t, 0) opposed by -mu c_n, s -
-                # u_t by mu c_n
+                # eq. 23 has the gap at the step's begin; -mu c_n opposes s = max(u_t, 0), mu c_n
+                # opposes s - u_t
                 pairs += [(c_n, height + r_n), (s, mu * c_n + c_t), (s - u_t, mu * c_n - c_t)]
         block.rules.add(block.v[k + 1, 0] == block.v[k, 0] + push_x)
         block.rules.add(block.v[k + 1, 1] == block.v[k, 1] + push_y - fall)

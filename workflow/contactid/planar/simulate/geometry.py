@@ -183,8 +183,7 @@ class Polygon:
     def centres(self) -> np.ndarray:
         """(n_c, 2) centres of the corners' arcs, m."""
         before, after = self._before, np.roll(self._before, -1, axis=0)
-        # the vector whose product with both normals is 1: a centre lies one radius inside both
-        # sides
+        # its product with both normals is 1: a centre lies one radius inside both sides
         inward = (before + after) / (1.0 + (before * after).sum(axis=1, keepdims=True))
         return np.array(self.vertices, dtype=float) - self.radius * inward
 

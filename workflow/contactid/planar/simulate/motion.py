@@ -407,8 +407,8 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                         c_n[j] = c_t[j] = 0.0
                         turned_t, turned_n = middle[j, 0] - arms[j, 0], middle[j, 1] - arms[j, 1]
                         correction = _CORRECTED * (height + arms[j, 1]) / step
-                        # free speeds with arms of the step's end, which turn twice as far as to the
-                        # middle
+                        # free speeds with arms of the step's end, turned twice as far as the
+                        # middle's
                         mean_n[j] = u_n[j] + correction + 2.0 * turned_t * omega
                         mean_t[j] = u_t[j] - 2.0 * turned_n * omega
                     push_n, push_t, twist = _impulses(

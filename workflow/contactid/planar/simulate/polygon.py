@@ -184,7 +184,7 @@ def _pivot(tableau, row, column):
     inverse = 1.0 / tableau[row, column]
     for j in range(columns):
         tableau[row, j] *= inverse
-    # exactly, not but for rounding
+    # set exactly: the product may be off by rounding
     tableau[row, column] = 1.0
     for i in range(rows):
         factor = tableau[i, column]

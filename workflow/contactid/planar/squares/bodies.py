@@ -178,8 +178,7 @@ def plate_with(
     # eq. 31 of the plate, with what the rival adds to the moment
     spin = (impacts.moment(z) + rival(impacts, z, size)) / (_MM2 * plate)
     others = np.random.default_rng(1).permutation(len(impacts))
-    # the centre keeps its impulse; the point that poses are given of moves otherwise with another
-    # spin
+    # the centre keeps its impulse; with another spin the tracked point moves otherwise
     moved = impacts.push - (impacts.spin - spin)[:, None] * _per_spin(impacts, z)
     return replace(impacts, spin=spin, push=moved, aside=(fit.left / np.hypot(*push.T))[others])
 

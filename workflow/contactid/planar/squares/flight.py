@@ -282,7 +282,6 @@ def bridge(
     start = last - frames + 1
     if start < SKIPPED_FRAMES or first_after + frames > min(next_contact + 1, len(event.position)):
         return None
-    # a longer contact is no brief impact
     if first_after - last > _SETTLING + lost:
         return None
 
