@@ -5,6 +5,7 @@ import itertools
 import matplotlib.pyplot as plt
 import pytest
 from fontTools import subset
+from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 
@@ -58,3 +59,19 @@ def test_pdfs_leave_out_the_tables_by_which_fonts_lay_text_out(tmp_path):
     assert {"GDEF", "GPOS", "GSUB", "MATH"} <= set(dropped)
     drawn(tmp_path, "another")
     assert subset.Options().drop_tables == dropped
+
+
+@pytest.mark.parametrize("layout", ["none", "constrained"])
+def test_an_svg_is_drawn_once(monkeypatch, layout):
+    drawn, draw = [], Figure.draw
+
+    def counted(figure, renderer):
+        drawn.append(figure)
+        draw(figure, renderer)
+
+    monkeypatch.setattr(Figure, "draw", counted)
+    with style.styled_for_a_caller():
+        figure, _ = plt.subplots()
+        figure.set_layout_engine(layout)
+        assert style.svg(figure).startswith("<svg")
+    assert len(drawn) == 1

@@ -16,7 +16,9 @@ import pytest
 import yaml
 
 from contactid.__main__ import main
-from contactid.planar.own.outliers import departures
+from contactid.planar.own.body import read_own_body, read_own_throws_of
+from contactid.planar.own.identify import identify_own
+from contactid.planar.own.outliers import departures, without_outliers
 from contactid.planar.readers.csv_throws import read_square_throws
 from contactid.planar.readers.throws import PlanarThrow, iterate_throws
 from contactid.planar.simulate.geometry import Ground, Polygon
@@ -29,6 +31,7 @@ REACH = 0.06 / 2.0**0.5
 SHARED = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
 SEEDS = range(400, 424)
 AXES = (0.05, 0.025)  # m
+RATIO = 620e-6  # m2, of an ellipse's J/m
 
 
 def thrown(seed, rate=250.0, sigma=1e-4, seconds=0.35):
@@ -266,3 +269,55 @@ def test_of_real_throws_those_are_refused_whose_poses_jump():
     assert 0.02 < len(refused) / len(found) < 0.1
     # at the first impact the tracker takes one side for the next for two frames
     assert [(one.first, one.last, one.turns) for one in refused["traj_26"]] == [(13, 14, True)]
+
+
+# noise that isn't stated, and throws with few frames before the ground
+
+
+def ellipse_toss(folder, seed, rate, sigma, spoil=lambda table: table):
+    """The identified body of a throw of an ellipse whose noise (3,) isn't stated."""
+    twin = drawn_twin(seed)
+    start = (0.0, twin.start[1] + 0.01, *twin.start[2:])
+    q = replace(twin, corners=AXES, radius=0.0, ratio=RATIO, start=start).poses(0.3, rate)
+    q += np.random.default_rng([seed, 6]).normal(size=q.shape) * sigma
+    written(folder, spoil(np.column_stack([np.arange(len(q)) / rate, q])), 0.0)
+    body = replace(read_own_body(folder / "body.yaml"), sigma=None)
+    return identify_own(body, read_own_throws_of(body, [folder / "toss.csv"]))
+
+
+def test_a_pose_that_hides_in_the_noise_that_it_makes_is_left_out(tmp_path):
+    sigma = np.array([2e-4, 2e-4, 2e-3])
+
+    def spoil(table):
+        table[5, 3] += 7.0 * sigma[2]
+        return table
+
+    found = ellipse_toss(tmp_path, 606, 240.0, sigma, spoil)
+    (warning,) = (one for one in found.warnings if "left out" in one)
+    assert "frame 5 is " in warning
+    assert found.throws.sigma == pytest.approx(sigma, rel=0.15)
+    assert any(f"{1e3 * found.throws.sigma[2]:.3g} mrad" in note for note in found.notes)
+    error = found.fit.inertia_ratio_se
+    assert abs(found.fit.inertia_ratio - RATIO) < 3.0 * error < 0.1 * RATIO
+
+
+@pytest.mark.parametrize("turn", [np.pi, -np.pi])
+def test_theta_of_frames_that_were_swapped_is_between_that_of_the_others(turn):
+    """Back by a whole turn off, as a reader unwraps it."""
+    for seed in SEEDS:
+        throw = thrown(seed)
+        first = int(np.random.default_rng(seed).integers(3, len(throw.time) - 8))
+        rows = slice(first, first + 4)
+        ((cleaned,), _) = without_outliers([spoilt(throw, rows, [0.0, 0.0, turn])], None, REACH)
+        assert cleaned.position[rows, 2] == pytest.approx(
+            np.interp(throw.time[rows], throw.time[cleaned.seen], cleaned.position[cleaned.seen, 2])
+        )
+        assert np.abs(np.diff(cleaned.position[:, 2])).max() < 1.0, seed
+
+
+def test_a_lost_frame_before_an_early_impact_is_no_end(tmp_path):
+    found = ellipse_toss(
+        tmp_path, 612, 120.0, np.array([2e-4, 2e-4, 2e-3]), lambda table: np.delete(table, 1, 0)
+    )
+    assert any("those before it are cut" in note for note in found.notes)
+    assert abs(found.fit.inertia_ratio - RATIO) < 3.0 * found.fit.inertia_ratio_se

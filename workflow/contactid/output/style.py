@@ -113,6 +113,7 @@ def svg(figure: Figure) -> str:
     _settle(figure)
     text = StringIO()
     with mpl.rc_context({"figure.constrained_layout.use": False, "svg.fonttype": "none"}):
+        figure.set_layout_engine(None)  # as in save()
         figure.savefig(text, format="svg", metadata={"Date": None})
     drawn = text.getvalue()
     return drawn[drawn.index("<svg") :]

@@ -106,7 +106,9 @@ def measured_numbers(tables: Tables) -> dict[Key, Reproduced]:
         if at not in found.of(quantity):
             continue
         ours, uniform = found(quantity, at), found(quantity, at, UNIFORM)
+        # where J has no part the uniform body is no wrong answer
         naive = {"uniform body": uniform} if uniform != ours else {}
+        # other time steps of one drop are one experiment
         repeats = "scene=drop" if key[2].startswith("scene=drop;") else ""
         naive |= _other_answers(key, found, tables)
         note = note or f"IRC at h = {at:g} ms"

@@ -111,6 +111,7 @@ def found_friction(tables: Tables) -> Evidence:
     means = _cells(tables).groupby("mu")["friction_mu"].mean()
     true = np.array([mu for mu in measures.same_motion() if mu > LEAST_MU])
     found = means[[measures.same_motion()[mu] for mu in true]].to_numpy()
+    # a body that rolls shows no more friction than rolling needs
     expected = np.minimum(true, least)
     naive = {"never rolling": true - expected, "one for all": np.median(found) - expected}
     note = ", ".join(f"{mu:g}: {one:.3f}" for mu, one in zip(true, found, strict=True))
@@ -145,6 +146,7 @@ def fitted_impulses(tables: Tables) -> Evidence:
     sums = _impacts(tables).groupby(["component", "kind", "impact"])["impulse_ns"].sum()
     ours, true = (sums.xs(kind, level="kind") for kind in ("identified", "simulated"))
     ratio = (ours / true).to_numpy()
+    # a wrong answer of the right size: impacts in reverse order
     backwards = true.to_numpy()[::-1] / true.to_numpy()
     naive = {"no impulse": 0.0 * ratio - 1.0, "in reverse": backwards - 1.0}
     told = f"by the simulated ones {ratio.min():.3f} to {ratio.max():.3f}"

@@ -49,6 +49,7 @@ def table_numbers(
     """
     cells = printed_cells(published)
     cells["motion"] = [same_motion[mu] for mu in cells["mu"]]
+    # samples of each motion once, under the least friction that gives it
     good = samples[samples["converged"] & (samples["mu"].map(same_motion) == samples["mu"])]
     errors = {
         (float(str(mu)), float(str(fps))): part for (mu, fps), part in good.groupby(["mu", "fps"])
@@ -98,6 +99,7 @@ def sample_tolerance(values: np.ndarray) -> Tolerance:
     n, median = len(values), float(np.median(values))
     away, place = np.sort(np.abs(values - median)), int(np.ceil(_CASES * (n + 1)))
     low, high = np.quantile(values, [0.25, 0.75])
+    # a median's variance is pi / (2 n) of a sample's, and the difference's is the sum of both
     normal = _DEVIATIONS * (high - low) / _QUARTILES * np.sqrt(1.0 + min(1.0, np.pi / (2.0 * n)))
     half = min(float(away[place - 1]) if place <= n else np.inf, float(normal))
     return Tolerance(
@@ -118,6 +120,7 @@ def _means(cells: pd.DataFrame, good: pd.DataFrame) -> dict[Key, Reproduced]:
         table = good[good["fps"] == fps].pivot(index="seed", columns="mu", values="error_pct").abs()
         if not set(row["motion"]) <= set(table.columns):
             continue
+        # shifted seeds: cells of one motion would else have the same noise
         columns = [np.roll(table[mu].to_numpy(), -place) for place, mu in enumerate(row["motion"])]
         means = np.nanmean(columns, axis=0)
         key = ("tab01", "inertia_ratio_error_abs_mean_pct", f"friction_mu=0.2..0.9;fps={fps:g}")

@@ -102,6 +102,7 @@ class _Canvas:
     def __init__(self, figure: Figure, artists: list[Artist]) -> None:
         assert isinstance(figure.canvas, FigureCanvasAgg)
         self.figure, self.canvas, self.artists = figure, figure.canvas, artists
+        # once with everything: the layout is found, then held, so that pictures don't jump
         self.canvas.draw()
         figure.set_layout_engine("none")
         for artist in artists:
@@ -124,6 +125,7 @@ def _time(instant: float) -> str:
 def _durations(instants: np.ndarray) -> list[int]:
     """How long each frame stays, ms; gifs count hundredths of a second."""
     apart = 1e3 * float(np.median(np.diff(instants))) if len(instants) > 1 else SHORTEST
+    # ms, in whole hundredths of a second
     each = int(np.clip(10 * round(apart / 10.0), SHORTEST, LONGEST))
     return [each] * (len(instants) - 1) + [_HELD]
 

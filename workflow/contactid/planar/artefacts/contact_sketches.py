@@ -60,6 +60,7 @@ def posture(
     The centre of mass lies over the point of the ground ``along`` (m) from its origin.
     """
     start = ground.origin + along * ground.tangent
+    # on the ground itself the body's gap is its depth: it is lifted by that and the wanted gap
     height = gap - float(contacts(shape, ground, (*start, theta)).gap.min())
     return np.array([*(start + height * ground.normal), theta])
 
@@ -309,12 +310,14 @@ def normal_gap(ellipse: Ellipse = SMALL_ELLIPSE, ground: Ground | None = None) -
         rows += sketch.line(f"level {item}", [apex, apex + level], look="dashed")
         rows += sketch.angle(item, apex, (1.0, 0.0), value, radius, rf"$\{item}$", shift)
     own_axis, out = (np.cos(theta), np.sin(theta)), contacts(ellipse, ground, q).point[0] - center
+    # the angle of the contact point in the body's axes, beta* of section 4.1
     beta_star = (np.arctan2(out[1], out[0]) - theta) % (2.0 * np.pi)
     for star, beta, radius, look, gap, shifts in (
         ("*", beta_star, 0.021, "thin red", r"$g_n = l(\beta^*)$", ((-7, 5), (-13, 7), (25, 0))),
         ("", beta_star + 1.45, 0.010, "red dashed", r"$l(\beta)$", ((-7, 0), (-13, -5), (13, 0))),
     ):
         named = r"\beta^*" if star else r"\beta"
+        # the local radius of section 4.1
         rho = ellipse.a * ellipse.b / np.hypot(ellipse.b * np.cos(beta), ellipse.a * np.sin(beta))
         edge = center + rho * np.array([np.cos(theta + beta), np.sin(theta + beta)])
         distance = (edge - start) @ ground.normal
@@ -344,5 +347,6 @@ def _velocity(at: Contacts, u_t: float, u_n: float, omega: float) -> np.ndarray:
     m/s.
     """
     tangent, normal = at.tangent[0], at.normal[0]
+    # T . v = u_t and N . v = u_n, solved for the centre's velocity
     linear = (u_t - tangent[2] * omega) * tangent[:2] + (u_n - normal[2] * omega) * normal[:2]
     return np.array([*linear, omega])

@@ -88,6 +88,7 @@ def tangential_table(motions: xr.Dataset) -> pd.DataFrame:
     normal, tangential = (motions[name].values[:, 1:, 0] for name in ("impulse_n", "impulse_t"))
     mu = motions["friction_mu"].values
     pushed = normal > 0.0
+    # on the edge of the friction cone but for rounding
     slides = pushed & (np.abs(tangential) >= _SLIPPING * mu[:, None] * normal)
     total = (motions["kinetic"] + motions["potential"]).values
     return pd.DataFrame(

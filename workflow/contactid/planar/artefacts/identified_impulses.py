@@ -115,10 +115,12 @@ def summed_about(
     """
     steps = np.diff(instants)
     middles = instants[:-1] + 0.5 * steps
+    # each instant gets what is nearer to it than to its neighbours
     edges = np.concatenate(
         [[instants[0] - 0.5 * steps[0]], middles, [instants[-1] + 0.5 * steps[-1]]]
     )
     summed, _ = np.histogram(time, edges, weights=impulse)
+    # sizes as weights, so that impulses of both signs have a mean time, too
     size, _ = np.histogram(time, edges, weights=np.abs(impulse))
     moment, _ = np.histogram(time, edges, weights=np.abs(impulse) * time)
     return np.where(size > 0.0, moment / np.where(size > 0.0, size, 1.0), instants), summed
@@ -162,10 +164,12 @@ def _enlarged(data: pd.DataFrame, column: str) -> dict[str, tuple[float, float]]
     sizes = data[column].abs()
     normal = data["component"] == "c_n"
     top = float(sizes[normal].max())
+    # too small to see beside an impact's, but no rounding
     small = data[normal & (sizes > _NONE * top) & (sizes < _SMALL * top)]
     if small.empty:
         return {}
     keys = ["kind", "contact", "time_ms"]
+    # tangential impulses of the same instants belong to the same view
     same = data.merge(small[keys].drop_duplicates(), on=keys)
     same["size"] = same[column].abs()
     high = (
@@ -210,6 +214,7 @@ def _draw_stems(axes: Axes, part: pd.DataFrame, column: str) -> None:
             lw=0.8,
             label="simulated",
         )
+    # how high stems stand already, by time and sign
     below: dict[tuple[float, bool], float] = {}
     identified = pushing[pushing["kind"] == "identified"]
     for contact in sorted(identified["contact"].unique()):

@@ -113,6 +113,7 @@ def _paths(fit: StoredFit) -> list[pd.DataFrame]:
         inside = np.flatnonzero(
             (truth.time >= throw.time[0]) & (truth.time <= throw.time[-1] + 1e-9)
         )
+        # a simulation has far more instants than a drawing needs
         shown = evenly(inside, _POINTS)
         paths = {"simulated": (truth.time[shown], truth.position[shown]), **paths}
     return [
@@ -194,6 +195,7 @@ def real_throw(fit: StoredFit, outlines: int = 6) -> pd.DataFrame:
         ("measured", 0, MS * (throw.time - throw.time[0]), throw.position[:, :2]),
         ("ground", 0, 0.0, ground_below(throw.ground, np.concatenate(bodies))),
     ]
+    # (frames, 2) m
     away = throw.position[:, :2] - states.position[states.frame, :2]
     residual = MM * float(np.sqrt((away**2).sum(axis=1).mean()))
     parts = [

@@ -52,9 +52,11 @@ def error_tables(
     (stored, made), printed = read_stored(samples), read_csv(published)
     same = Measured(read_csv(measures)).same_motion()
     rows = pd.concat([stored.iloc[:0], *map(read_csv, cells)], ignore_index=True)
+    # a reading of the noise that isn't stored is of the run
     every = pd.concat(
         [stored, rows[~rows["noise_model"].isin(stored["noise_model"])]], ignore_index=True
     )
+    # by way of JSON, as the stored settings have come
     shown = every if made["settings"] == json.loads(json.dumps(settings)) else rows
     return {
         "tables/tab01_inertia_ratio_error": error_table(shown, printed, same),
@@ -145,6 +147,7 @@ def rate_table(
         columns=["cell", "mu", "fps", "published"],
     )
     motions = samples.assign(mu=[same_motion.get(mu, mu) for mu in samples["mu"]])
+    # each printed cell gets the throws of its motion, so one motion may stand for several cells
     counted = motions.drop_duplicates([*_CELL, "seed"]).merge(
         printed[printed["cell"] > LEAST_MU], on=["mu", "fps"]
     )
@@ -152,6 +155,7 @@ def rate_table(
     for (noise, fps), part in counted.groupby(["noise_model", "fps"]):
         size, distinct = (
             part.loc[part["converged"], "error_pct"].abs(),
+            # intervals of one throw count once
             part.drop_duplicates(["mu", "seed"]),
         )
         held = covered(distinct[distinct["converged"]])
@@ -216,6 +220,7 @@ def failed_table(cells: pd.DataFrame, same_motion: Mapping[float, float]) -> pd.
         *_CELL, "seed", "converged", "plausible", "error_pct", "friction_mu", "misfit", "degrees", "complementarity",
         "tries", "seconds",
     ]  # fmt: skip
+    # the same throws are in the cell of a smaller friction
     repeated = cells["mu"].map(lambda mu: same_motion.get(mu, mu) < mu)
     failed = ~repeated & ~(cells["converged"] & cells["plausible"])
     return cells.loc[failed, wanted].reset_index(drop=True)
@@ -293,6 +298,7 @@ def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
         error_abs_pct=cells["error_abs_median_pct"],
         published_abs_pct=cells["published_pct"].abs(),
     )[kept]
+    # throws that are another cell's aren't counted again
     table.loc[cells["mu"] != cells["motion_mu"], counts] = 0
     shared = (table["mu"] > LEAST_MU) & table["published_abs_pct"].notna()
     grouped = table[shared].groupby(["noise_model", "fps"], as_index=False, sort=False)
@@ -303,6 +309,7 @@ def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _first_of_tail(cells: pd.DataFrame) -> float:
     """Least friction from which on every cell is a bound; NaN without one."""
+    # the largest friction at which some cell still slides
     free = cells.loc[~cells["is_bound"], "mu"].max()
     return float(cells.loc[cells["is_bound"] & ~(cells["mu"] <= free), "mu"].min())
 
@@ -428,6 +435,7 @@ def _draw_friction(axes: Axes, cells: pd.DataFrame, reach: tuple[float, float]) 
     for place, rate in enumerate(rates):
         colour, marker = _RATES[place % len(_RATES)]
         part = cells[cells["fps"] == rate]
+        # frame rates beside each other, centred on the true value
         at = part["mu"].to_numpy() + _APART * (place - 0.5 * (len(rates) - 1))
         for bound in (False, True):
             shown = part["is_bound"].to_numpy(dtype=bool) == bound

@@ -55,6 +55,7 @@ def played_throw(fit: StoredFit) -> dict[str, Any]:
     """
     states, throw, ground = fit.states, fit.throw, fit.throw.ground
     begin, last = float(throw.time[0]), len(states.time) - 1
+    # rounded up, so that no throw has more than LONGEST even instants
     every = max(-(-len(states.time) // LONGEST), 1)
     # no frame and no impulse is left out, nor the instants round an impulse
     pushed = np.flatnonzero((np.abs(states.impulse_n) > _PUSHES).any(axis=1))

@@ -68,6 +68,7 @@ def draw_bodies(data: pd.DataFrame) -> Figure:
 def _draw_routes(axes: Axes, data: pd.DataFrame) -> None:
     """One line for every route, the bodies below each other."""
     routes = data[~data["route"].isin(_NO_ROUTES) & data["body"].isin([SQUARE, ELLIPSE])]
+    # the first route stands at the top
     routes = routes.iloc[::-1].reset_index(drop=True)
     for place, (_, row) in enumerate(routes.iterrows()):
         colour = style.LINE if row["body"] == SQUARE else style.ACCENT
@@ -96,6 +97,7 @@ def _draw_subsets(axes: Axes, data: pd.DataFrame) -> None:
     for name, colour in _COLOURS.items():
         rival = data[(data["route"] == _OF_RIVALS) & data["case"].str.startswith(f"{name}: ")]
         if len(rival):
+            # no line from one group of subsets to the next
             breaks = np.flatnonzero(np.diff(place) > 1.0) + 1
             at = np.insert(place, breaks, np.nan)
             values = np.insert(rival[_VALUE].to_numpy(), breaks, np.nan)

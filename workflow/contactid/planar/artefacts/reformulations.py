@@ -55,7 +55,9 @@ def reformulation_table(attempts: pd.DataFrame) -> pd.DataFrame:
     method found from any start of that throw); errors of J/m in % of its truth, of successes and of
     all; ``misfit_over_best_median``; largest residual, iterations, and CPU seconds.
     """
+    # pandas leaves out groups with a NaN, as the friction of hard truths is
     keyed = attempts.fillna({"mu": 0.0, "fps": 0.0})
+    # a solve that wandered off may have any misfit
     held = keyed["misfit"].where(keyed["converged"])
     best = held.groupby([keyed[name] for name in _THROW]).transform("min")
     hard = keyed["truth"] != "as_table_1"

@@ -73,6 +73,7 @@ def equation_table(settings: Mapping[str, Any]) -> pd.DataFrame:
         motion.velocity[1:],
         time_step=_STEP,
         gravity=law.gravity,
+        # at the step's begin, q^k
         closed=motion.gap[:-1] <= 0.0,
     )
     pose_noise = float(noise_of(settings, next(iter(options["noise"])))[0])
@@ -87,6 +88,7 @@ def equation_table(settings: Mapping[str, Any]) -> pd.DataFrame:
 def _rows_of(exact: ContactSteps, noise: float) -> pd.DataFrame:
     deviation = noise * np.array([1.0, 1.0, 1.0 / exact.length])
     covariance = np.diag(deviation**2) if noise > 0.0 else None
+    # the same draws for each noise, so that rows differ by its size alone
     rng = np.random.default_rng(1)
     found: dict[str, list[float]] = {kind: [] for kind in _KINDS}
     singular = []
@@ -99,6 +101,7 @@ def _rows_of(exact: ContactSteps, noise: float) -> pd.DataFrame:
         singular.append((values.smallest, values.margin))
         found["null_vector"].append(values.per_mass[1])
         found["single_steps"] += (moment[turns] / spin[turns]).tolist()
+        # spin taken as exact: biased towards 0, whatever the number of steps
         found["least_squares"].append(moment @ spin / (spin @ spin))
         found["total_least_squares"].append(total_least_squares(equations))
     smallest, margin = np.median(singular, axis=0)

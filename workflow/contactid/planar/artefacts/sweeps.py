@@ -74,6 +74,7 @@ def convergence_table(
             else errors[scene]
         )
         order, spread = order_of(tried["time_step_ms"].to_numpy(), tried["error_rms_ns"].to_numpy())
+        # 1 ms itself among them, but for rounding
         fine = part[part["time_step_ms"] <= 1e3 * _CONVERGED_FROM * (1.0 + 1e-9)]
         relative = 100.0 * (fine["peak_impulse_ns"] / limit - 1.0)
         rows.append(
@@ -115,6 +116,7 @@ def impact_time_table(peaks: Mapping[str, pd.DataFrame], shown: Sequence[float])
 def order_of(time_steps: np.ndarray, errors: np.ndarray) -> tuple[float, float]:
     """Slope of log error over log time step, with its standard error: the order of convergence."""
     x, y = np.log(time_steps), np.log(errors)
+    # a line through the means has the slope x . y / x . x
     x = x - x.mean()
     slope = float(x @ y / (x @ x))
     left = y - y.mean() - slope * x

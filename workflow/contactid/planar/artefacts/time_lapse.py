@@ -67,6 +67,7 @@ def sliding_motion(
     scene, motions = _read(sliding_motions, block)
     mu = motions["friction_mu"].values
     low, high = SLIDING_SHOWN
+    # rounding mustn't leave out an end of the range
     runs = np.flatnonzero((mu >= low - 1e-9) & (mu <= high + 1e-9)).tolist() or range(len(mu))
     return _figure_and_animation(
         "fig11_sliding_motion", scene, motions, runs, outlines, frames_per_second
@@ -152,6 +153,7 @@ def detail_window(motions: xr.Dataset) -> tuple[float, float]:
     hit = time[motions["impulse_n"].values[0].sum(axis=-1) > 0.0]
     if not len(hit):
         return 0.0, float(time[-1])
+    # the first push is the begin of an impact, whatever came before
     begins = hit[np.diff(hit, prepend=-np.inf) > _FLIGHT]
     return max(float(begins[0]) - _DETAIL, 0.0), min(
         float(begins[:2][-1]) + _DETAIL, float(time[-1])
@@ -378,6 +380,7 @@ def view_of(data: pd.DataFrame, unit: str = "m") -> View:
     if (data["kind"] == "ground").any():
         line = _above_ground(data, unit)
         slope = line.coef[1]
+        # foot of the perpendicular: d / (1 + s^2) times (s, -1), d being the distance along y
         depth = (moving[:, 1] - line(moving[:, 0])) / (1.0 + slope**2)
         feet = moving + np.outer(depth, [slope, -1.0])
     shown = np.vstack([moving, feet])

@@ -101,15 +101,19 @@ def identify(
     if say:
         say("how far J/m and friction may be off")
     squares, degrees = problem.misfit(best)
+    # noise that isn't stated may also be smaller than estimated, but not by any amount
     excess = max(1.0 if noise_stated else problem.steering.least_excess, squares / degrees)
     orders = _choice_of_order(problem, best)
+    # 95 % of chi-square with one degree, in units of the noise that the misfit tells
     rise = (DEVIATIONS**2 + orders) * excess
     ratio, best = profile(problem, best, RATIO, rise)
     friction, better = profile(problem, best, MU, rise)
+    # the profile of J/m belonged to another best point
     if better is not best:
         ratio, best = profile(problem, better, RATIO, rise)
     is_bound = friction.high_open
     if is_bound:
+        # open above, so the whole 5 % lie below the bound
         friction = profile(problem, best, MU, (_ONE_SIDED**2 + orders) * excess)[0]
     points = [
         point
@@ -154,26 +158,30 @@ def _errors(
     differs (a sandwich; Liang and Zeger 1986).
     """
     free = np.flatnonzero(problem.table.free[:N_COMMON])
+    # (N_COMMON,) farthest of all points within the rise
     reached = np.abs([point.common - best.common for point in points]).max(axis=0)
     for unknown, walked in profiles.items():
         value = best.common[unknown]
         reached[unknown] = max(reached[unknown], value - walked.low, walked.high - value)
+    # points reach as far as an interval of 95 %
     variance = (reached[free] / DEVIATIONS) ** 2
     steering = problem.steering
     widths = steering.difference, steering.wide_difference, steering.kink_difference
     systems = [problem.system(best, problem.whole, 0.0, width) for width in widths]
     for system in systems:  # at a kink of the cost the curvature of either side counts
-        variance = np.maximum(variance, excess * np.diag(_inverse(system))[: len(free)])
+        variance = np.maximum(variance, excess * np.diag(inverse_of(system))[: len(free)])
     if len(problem.throws) >= _FEWEST_CLUSTERS:
-        common = _inverse(systems[0])[: len(free), : len(free)]
+        # by narrow slopes, those of the pulls
+        common = inverse_of(systems[0])[: len(free), : len(free)]
         variance = np.maximum(variance, np.diag(sandwich(systems[0].pulls, common)))
     errors = np.zeros(N_COMMON)
     errors[free] = np.sqrt(variance)
     return errors
 
 
-def _inverse(system: System) -> np.ndarray:
-    """Of the normal matrix; what moves nothing has a large one."""
+def inverse_of(system: System) -> np.ndarray:
+    """(m, m) of the normal matrix; what moves nothing has a large one."""
+    # unknowns have different units: scaled to a diagonal of ones before small values are cut
     scale = np.sqrt(np.maximum(np.diag(system.matrix), 1e-12))
     return np.linalg.pinv(system.matrix / np.outer(scale, scale), hermitian=True) / np.outer(
         scale, scale

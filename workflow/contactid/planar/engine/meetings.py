@@ -48,6 +48,7 @@ class Flights:
         """
         starts = [
             start
+            # every interval may hold the impact; flights of several lengths follow it
             for interval in range(min(last, len(self.poses) - 1 - _FRAMES[0]))
             for frames in _FRAMES
             if interval + frames < len(self.poses)
@@ -64,21 +65,27 @@ class Flights:
     def _before(self, after: np.ndarray, interval: int, impacts: int) -> Iterator[np.ndarray]:
         """Starts of throws whose last impact lies in an interval, before a flight."""
         for instant in self._instants(after, interval):
+            # (3,) less gravity's part, as all poses here
             meeting = after[0] + instant * after[1]
             slope = (meeting - self.poses[interval]) / (instant - self.time[interval])
+            # the line from the last pose before the impact to the meeting point
             since_frame = np.array([meeting - instant * slope, slope])
+            # with two poses or more before it, a line through these alone tells that flight
             whole = since_frame if interval == 0 else self._through(0, interval + 1)
             for more in _MORE_FRICTION:
                 start = self._start(whole, after, instant, more)
                 if start is not None:
                     yield start
             if interval > 0 and impacts > 1:
+                # one pose between two impacts: the flight after the earlier one is that line
                 yield from self._before(since_frame, interval - 1, impacts - 1)
 
     def _instants(self, after: np.ndarray, interval: int) -> Iterator[float]:
         """Times within an interval around that at which the flight after it touches the ground."""
+        # not at the frames themselves, to which the path from a pose would have no length
         times = (interval + np.linspace(0.02, 0.98, _INSTANTS)) * self.interval
         poses = after[0] + times[:, None] * after[1] + 0.5 * times[:, None] ** 2 * self.pull
+        # (81,) m, of the lowest contact
         gap = np.abs(contacts(self.shape, self.ground, poses).gap.min(axis=1))
         touching = times[np.argmin(gap)]
         if gap.min() > _APART:
@@ -100,12 +107,15 @@ class Flights:
         normal, tangent = at.normal[touching], at.tangent[touching]
         jump = after[1] - before[1]
         push_n, push_t = float(normal[:2] @ jump[:2]), float(tangent[:2] @ jump[:2])
+        # the contact point's normal velocity before the impact; lines leave out gravity's part
         closing = float(normal @ (before[1] + instant * self.pull))
         if push_n <= 0.0 or closing >= 0.0:
             return None
+        # eq. 31: twist = J/m times the change of spin; of another sign it tells no J/m
         twist = normal[2] * push_n + tangent[2] * push_t
         ratio = twist / jump[2] if jump[2] * twist > 0.0 else self.shape.uniform_inertia_ratio
         opening = float(normal @ (after[1] + instant * self.pull))
         return np.concatenate(
+            # mu is at least the ratio of impulses; e_N is opening by closing speed
             [before[0], before[1], [ratio, more * abs(push_t) / push_n, -opening / closing]]
         )

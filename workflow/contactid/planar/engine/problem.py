@@ -142,7 +142,9 @@ class Problem:
         """
         throw, steering = self.throws[k], self.steering
         measured = throw.measured
+        # while the floor is added a coarser step of lasting contact is enough
         smoothed = bool(np.any(np.asarray(floor) > 0.0))
+        # frames without a measured pose get no weight
         weight = throw.seen[:horizon, None] / (measured.sigma + floor)
         return tracked_residuals(
             self.outline,
@@ -165,6 +167,7 @@ class Problem:
     ) -> np.ndarray:
         """(n,) costs of throw k alone."""
         residuals = self.residuals(k, rows, horizon, floor)[0]
+        # (n, N_UNKNOWNS) departures in units of the priors' spreads
         prior = (rows - self.table.mean) * self.table.precision
         return (residuals**2).sum(axis=1) + (prior**2).sum(axis=1)
 
@@ -198,20 +201,24 @@ class Problem:
         table, small = self.table, self.steering.difference
         difference = difference or small
         here, impacts = self.residuals(k, row[None], horizon, floor)
+        # an impact after the horizon moves no residual: its restitution would be a zero column
         end = (horizon - 1) * self.throws[k].measured.frame_interval
         active = table.free.copy()
         active[N_COMMON + N_STATE :] &= impacts[0] < end
         step = np.diag(difference * table.scale)[active]
         beside = np.clip(row + step, table.low, table.high)
+        # wide differences span a kink of the cost, so they are central: either side counts
         if difference > small:
             opposite = np.clip(row - step, table.low, table.high)
         else:
+            # at an upper bound the step is taken downwards instead
             at_bound = (beside == row).all(axis=1)
             beside[at_bound] = row - step[at_bound]
             opposite = row[None]
         rows = np.concatenate([beside, opposite])
         moved = self.residuals(k, rows, horizon, floor)[0]
         change = moved[: len(step)] - moved[len(step) :]
+        # steps as clipped, not as wanted
         width = (beside - opposite)[:, active].diagonal()
         return here[0], (change / width[:, None]).T, active
 
@@ -231,9 +238,11 @@ class Problem:
         active = np.array([part[2] for part in parts])
         free = np.flatnonzero(table.free[:N_COMMON])
         sizes = active[:, N_COMMON:].sum(axis=1)
+        # common unknowns first, then a block for each throw; throws couple through the former
         starts = len(free) + np.concatenate([[0], np.cumsum(sizes)])
         matrix, gradient = np.zeros((starts[-1], starts[-1])), np.zeros(starts[-1])
         common = slice(0, len(free))
+        # priors of common unknowns count once, not once a throw
         matrix[common, common] = np.diag(table.precision[free] ** 2)
         gradient[common] = table.precision[free] ** 2 * (point.common - table.mean[:N_COMMON])[free]
         pulls = np.zeros((len(parts), len(free)))
@@ -250,6 +259,7 @@ class Problem:
             matrix[common, rows], matrix[rows, common] = across, across.T
             gradient[common] += by_common.T @ residual
             gradient[rows] = own_gradient
+            # gradient of common unknowns with the throw's own ones eliminated (Schur complement)
             pulls[k] = (
                 by_common.T @ residual
                 - across @ np.linalg.lstsq(square, own_gradient, rcond=None)[0]
@@ -270,6 +280,7 @@ class Problem:
         widths = (steering.difference, steering.wide_difference)
         point = replace(point, cost=self.cost(point, horizons, floor))
         damping, width = steering.damping, 0
+        # narrow slopes until they gain nothing, then wide ones, then the end
         for _ in range(iterations):
             system = self.system(point, horizons, floor, widths[width])
             better, damping = self._better(point, system, damping, horizons, floor)
@@ -290,11 +301,13 @@ class Problem:
         system = self.system(point, self.whole, 0.0, self.steering.wide_difference)
         moved = int(self.table.free[:unknown].sum())
         rest = np.arange(len(system.gradient)) != moved
+        # hardly damped: only an unknown that moves nothing must stay where it is
         damped = system.matrix + np.diag(
             self.steering.least_damping * np.diag(system.matrix) + _TINY
         )
         move = np.empty(len(rest))
         move[moved] = 1.0
+        # least cost to second order with one unknown held elsewhere
         move[rest] = -np.linalg.solve(damped[np.ix_(rest, rest)], damped[rest, moved])
         return self._moved(point, system, move * (value - point.common[unknown]))
 
@@ -307,6 +320,7 @@ class Problem:
         floor: np.ndarray | float,
     ) -> tuple[Point | None, float]:
         """The first cheaper point of steps that are damped more and more, and its damping."""
+        # Marquardt's scaling: damping in proportion to the diagonal doesn't hang on units
         diagonal = np.diag(system.matrix)
         for _ in range(self.steering.tries):
             damped = system.matrix + np.diag(damping * diagonal + _TINY)
@@ -322,9 +336,11 @@ class Problem:
         squares, seen, active = 0.0, 0, int(self.table.free[:N_COMMON].sum())
         for k, throw in enumerate(self.throws):
             row = np.concatenate([point.common, point.own[k]])
+            # chi-square counts residuals as they are, not limited ones
             residual, impacts = self.residuals(k, row[None], throw.n_frames, limited=False)
             squares += float((residual**2).sum())
             seen += 3 * int(throw.seen.sum())
+            # an impact that happens has a free restitution
             active += N_STATE + int(np.isfinite(impacts[0]).sum())
         return squares, max(seen - active, 1)
 

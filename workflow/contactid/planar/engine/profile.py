@@ -59,6 +59,7 @@ def profile(problem: Problem, best: Point, unknown: int, rise: float) -> tuple[P
             side = _side(problem, best, unknown, rise, sign, may_restart)
             least = min(side.points, key=lambda point: point.cost)
             if may_restart and least.cost < best.cost - steering.better:
+                # the unknown is free again, and the walk begins anew from there
                 best = problem.fit(least, problem.whole, 0.0, 20)
                 break
             sides.append(side)
@@ -94,6 +95,7 @@ def _side(
             held.fit(start, problem.whole, 0.0, steering.profile_iterations) for start in starts
         ]
         point = min(fits, key=lambda fit: fit.cost)
+        # of a parabola it would grow in proportion to the distance
         at = float(np.sqrt(max(point.cost - best.cost, 0.0)))
         if at > steering.overshoot * limit and step > shortest:
             value, at = former, former_at  # far beyond the end: the same with a shorter step
@@ -103,8 +105,10 @@ def _side(
         if may_restart and point.cost < best.cost - steering.better:
             return _Side(points, value, False)
         if at > limit:
+            # linear between the two values, as the root of a parabola's rise is
             share = (limit - former_at) / (at - former_at)
             return _Side(points, float(former + share * (value - former)), False)
+        # to raise the root by a part of its standard deviation, if it rises as in the last step
         wanted = steering.profile_step * limit / DEVIATIONS / max(at - former_at, 1e-3)
         step *= float(np.clip(wanted, 0.5, 3.0))
     return _Side(points, bound, True)

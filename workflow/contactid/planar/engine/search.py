@@ -64,14 +64,17 @@ def _joined(problem: Problem, alone: Sequence[Sequence[Point]]) -> list[Point]:
     fitted together.
     """
     steering, floor = problem.steering, _floor(problem)
+    # (throws, N_COMMON): what each throw by itself says of the body
     best = np.array([points[0].common for points in alone])
     starts = []
+    # one throw alone may have been misled, so the median and each throw's values are tried for all
     for common in (np.median(best, axis=0), *best):
         own = np.array([_nearest(points, common, steering.near_best).own[0] for points in alone])
         starts.append(Point(common, own, problem.cost(Point(common, own), problem.whole, floor)))
     starts.sort(key=lambda point: point.cost)
     fits = []
     for start in starts[: steering.final]:
+        # first with the floor, which smooths the cost, then with the noise alone
         smoothed = problem.fit(start, problem.whole, floor, steering.first_iterations)
         fits.append(problem.fit(smoothed, problem.whole, 0.0, steering.final_iterations))
     return _distinct(problem, sorted(fits, key=lambda point: point.cost), steering.final)
@@ -93,11 +96,14 @@ def _search_one(problem: Problem) -> list[Point]:
     steering, final = problem.steering, problem.steering.final
     close = _close_geometry(problem.geometry, steering)
     grown = _grown(Problem(close, problem.throws, steering))[:final]
+    # a line through so few frames tells the velocity badly
     if _flight_frames(problem) < steering.slow_flight:
         grown += _met(Problem(close, problem.throws, steering))[:final]
     points = _settled(problem, grown)
+    # a good motion needs no more, and a body that isn't as modelled gains nothing by more
     if problem.plausible(points[0]) or _is_beyond(problem, points[0]):
         return points
+    # twice as many motions, first near the stated geometry, then with all the room it has
     wider = replace(steering, first=2 * steering.first, beam=2 * steering.beam)
     for geometry in (close, problem.geometry):
         more = _grown(Problem(geometry, problem.throws, wider))[:final]
@@ -111,6 +117,7 @@ def _is_beyond(problem: Problem, point: Point) -> bool:
     """Whether a motion is so far from the poses that other starts won't help: the body isn't as the
     model has it.
     """
+    # three residuals a frame
     return point.cost > problem.steering.beyond * 3.0 * sum(problem.whole)
 
 
@@ -137,6 +144,7 @@ def _grown(problem: Problem) -> list[Point]:
     horizon = _first_horizon(problem)
     rows = _first_rows(problem)
     best = _best_points(rows, problem.costs(0, rows, horizon, floor), problem, steering.seeds)
+    # only the grid's best get other restitutions of their first impacts: up to 64 motions each
     rows = np.concatenate([_with_restitutions(problem, _row(point), 0, horizon) for point in best])
     points = _best_points(rows, problem.costs(0, rows, horizon, floor), problem, steering.first)
     points = _fitted(problem, points, horizon, floor, steering.first_iterations)
@@ -166,6 +174,7 @@ def _met(problem: Problem) -> list[Point]:
     if not len(starts):
         return []
     rows = np.repeat(problem.table.mean[None], len(starts), axis=0)
+    # starts have q, v, J/m, mu, and e_N, which all impacts share at first
     rows[:, N_COMMON:_E_N] = starts[:, :N_STATE]
     rows[:, RATIO], rows[:, MU] = starts[:, N_STATE], starts[:, N_STATE + 1]
     rows[:, _E_N:] = starts[:, N_STATE + 2 :]
@@ -196,10 +205,12 @@ def _flight_frames(problem: Problem) -> int:
     frames = 2
     for n in range(3, len(time) + 1):
         rows = np.flatnonzero(seen[:n])
+        # two poses lie on a line whatever happened between them
         if len(rows) < 3:
             continue
         line = np.polynomial.polynomial.polyfit(time[rows], poses[rows], 1)
         departure = (poses[rows] - line[0] - time[rows, None] * line[1]) / throw.sigma
+        # 3 coordinates, each with a line's 2 coefficients: 3 (n - 2) degrees of freedom
         if (departure**2).sum() > chdtri(3 * (len(rows) - 2), problem.steering.flight_tail):
             break
         frames = n
@@ -210,6 +221,7 @@ def _body_poses(problem: Problem) -> np.ndarray:
     """(n, 3) poses of the first throw's body, were tracked point and axes as stated."""
     position, mean = problem.throws[0].measured.position, problem.table.mean
     theta = position[:, 2] - mean[TURN]
+    # the tracked point's place in the body, turned into the throws' frame, is taken off
     cos, sin = np.cos(theta), np.sin(theta)
     x, y = mean[POINT_X], mean[POINT_Y]
     return np.column_stack(
@@ -229,11 +241,13 @@ def _first_rows(problem: Problem) -> np.ndarray:
     grid = np.array(
         list(itertools.product(steering.ratios, steering.frictions, steering.restitutions))
     )
+    # (states * grid, N_UNKNOWNS): every state with every J/m, mu and e_N
     every = np.repeat(states, len(grid), axis=0)
     every[:, RATIO] = shape.uniform_inertia_ratio * np.tile(grid[:, 0], len(states))
     every[:, MU] = np.tile(grid[:, 1], len(states))
     every[:, _E_N] = np.tile(grid[:, 2], len(states))
     if isinstance(shape, Polygon) and table.free[RADIUS]:
+        # a radius that is not stated shifts where a corner touches, so it is tried, too
         radii = reach_of(shape) * np.array(steering.radii)
         every = np.repeat(every, len(radii), axis=0)
         every[:, RADIUS] = np.tile(radii, len(every) // len(radii))
@@ -248,9 +262,11 @@ def _first_states(problem: Problem) -> list[np.ndarray]:
     time, poses = throw.time - throw.time[0], _weightless(problem)
     frames = _flight_frames(problem)
     states = []
+    # noise may hide that the last of these frames lie after the impact
     for n in sorted({max(frames - fewer, 2) for fewer in range(3)}):
         rows = np.flatnonzero(seen[:n])
         if len(rows) >= 2:
+            # q and v at the first frame: constant and slope of each coordinate
             states.append(np.polynomial.polynomial.polyfit(time[rows], poses[rows], 1).ravel())
     return states
 
@@ -260,6 +276,7 @@ def _weightless(problem: Problem) -> np.ndarray:
     is a line in them.
     """
     throw = problem.throws[0].measured
+    # g t^2 / 2, m
     fallen = 0.5 * problem.geometry.gravity * (throw.time - throw.time[0]) ** 2
     return _body_poses(problem) + fallen[:, None] * np.array([0.0, 1.0, 0.0])
 
@@ -292,10 +309,13 @@ def _extended(problem: Problem, points: Sequence[Point], before: int, horizon: i
     candidates = []
     for point in points:
         row = _row(point)
+        # the motion itself, its neighbours along what was open, and other restitutions
         candidates += [row[None], _varied(problem, point, before, floor, steering.widths)]
+        # from some frames before the old horizon on: an impact just before it hardly showed
         candidates.append(_with_restitutions(problem, row, before - steering.quiet_frames, horizon))
     every = np.concatenate(candidates)
     costs = problem.costs(0, every, horizon, floor)
+    # twice as many are fitted as go on
     best = _best_points(every, costs, problem, 2 * steering.beam)
     return _fitted(problem, best, horizon, floor, steering.growing_iterations)
 
@@ -313,6 +333,7 @@ def _with_restitutions(problem: Problem, row: np.ndarray, begin: float, end: int
     new = new[: problem.steering.together]
     if not len(new):
         return row[None]
+    # every combination for k impacts, (4^k, k) on the usual grid
     values = np.array(list(itertools.product(problem.steering.restitutions, repeat=len(new))))
     rows = np.repeat(row[None], len(values), axis=0)
     rows[:, _E_N + new] = values
@@ -332,10 +353,13 @@ def _varied(
     """
     table, steering = problem.table, problem.steering
     system = problem.system(point, [horizon], floor)
+    # the matrix has only unknowns that are free, and impacts within the horizon
     active = np.concatenate([table.free[:N_COMMON], system.active[0, N_COMMON:]])
     scale = table.scale[active]
+    # in units of the scales; eigenvalues rise, so the first directions are the most open ones
     values, vectors = np.linalg.eigh(system.matrix * np.outer(scale, scale))
     curvature = np.maximum(values[: steering.directions], steering.least_curvature)
+    # along each, one standard deviation as the curvature tells it
     open_most = vectors[:, : steering.directions] / np.sqrt(curvature)
     moves = [
         sign * width * move for move in open_most.T for width in widths for sign in (-1.0, 1.0)
@@ -358,6 +382,7 @@ def _settled(problem: Problem, points: Sequence[Point]) -> list[Point]:
         rows = [_varied(problem, best, whole[0], 0.0, steering.final_widths)]
         impacts = problem.impacts(0, _row(best), whole[0])
         frames = impacts[np.isfinite(impacts)] / problem.throws[0].measured.frame_interval
+        # each impact, and those just after it, with other restitutions
         rows += [_with_restitutions(problem, _row(best), frame, whole[0]) for frame in frames]
         every = np.concatenate(rows)
         tried = _best_points(

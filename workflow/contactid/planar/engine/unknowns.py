@@ -106,6 +106,7 @@ def unknowns_of(geometry: Geometry, steering: Steering) -> list[Unknown]:
         Unknown("slope", "rad", -free, free, slope, geometry.slope_error, 3e-3),
         Unknown("height", "m", -free, free, 0.0, geometry.height_error, 3e-4),
     ]
+    # a throw's start has no prior: poses tell it
     start = [Unknown(name, "m", -free, free, 0.0, free, 3e-4) for name in ("x", "y")]
     start.append(Unknown("theta", "rad", -free, free, 0.0, free, 3e-3))
     start += [Unknown(name, "m/s", -free, free, 0.0, free, 0.03) for name in ("v_x", "v_y")]
@@ -122,6 +123,7 @@ def _largest_radius(shape: Shape) -> float:
     if not isinstance(shape, Polygon):
         return 0.0
     corners, inward = Polygon(shape.vertices).centres, inward_of(shape)
+    # (n_c, 2) sides of the sharp corners; a radius moves both ends of a side inwards along it
     sides = np.roll(corners, -1, axis=0) - corners
     squared_lengths = (sides**2).sum(axis=1)
     shortened = ((inward - np.roll(inward, -1, axis=0)) * sides).sum(
@@ -147,6 +149,7 @@ class Table:
         self.scale = np.array([row.scale for row in unknowns])
         spread = np.array([row.spread for row in unknowns])
         self.free = spread > 0.0
+        # an infinite spread gives 0, so no prior; a spread of 0 fixes, and must not be divided by
         self.precision = np.where(self.free, 1.0 / np.where(self.free, spread, 1.0), 0.0)
         if held is not None:
             self.free[held] = False

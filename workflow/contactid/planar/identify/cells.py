@@ -98,6 +98,7 @@ def write_cells(
     tables = []
     for friction in frictions:
         positions = true_motion(block, friction).position
+        # the very same states: friction beyond what rolling needs changes nothing
         cells = next(
             (cells for other, cells in identified if np.array_equal(other, positions)), None
         )
@@ -117,6 +118,7 @@ def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[in
     Beside the answer are the best start, what comes of following that start's contact sequence and
     no more, and the motion that has one restitution for all impacts.
     """
+    # the best start's own sequence, with no other try
     alone = fit_options(block, continuations=(), sequences=1)
     rows = []
     for seed in seeds:
@@ -164,6 +166,7 @@ def write_shown(block: Mapping[str, Any], fits: str, table: str, paths: str) -> 
     motion, sigma = true_motion(block, friction), noise_of(block, noise)
     truth, first = truth_of(motion, body.mass, duration), int(shown["seed"])
     shown_fits, rows, distances = [], [], []
+    # figure 17 shows paths of many samples; states are kept of the first one alone
     for seed in range(first, first + int(shown["path_seeds"])):
         for rate in map(float, shown["frames_per_second"]):
             throw = measured_throw(
@@ -186,6 +189,7 @@ def write_shown(block: Mapping[str, Any], fits: str, table: str, paths: str) -> 
 def _path_distance(fit: TrajectoryFit, truth: Truth) -> pd.DataFrame:
     """How far the identified centre of one throw is from the simulated one, every 10 ms."""
     states = fit.states
+    # the same times for all samples, so that quantiles can be taken
     time = np.arange(0.0, float(states.time[-1]) + 1e-9, _PATH_INTERVAL)
     offset = [
         np.interp(time, states.time, states.position[:, i])

@@ -91,6 +91,7 @@ class ContactSteps:
     @property
     def split(self) -> int:
         """Number of impulse directions that move nothing: ``sum (2 n_closed - rank G^k)``."""
+        # rows in one unit, or a rank's tolerance means nothing
         unit = np.array([1.0, 1.0, self.length])[:, None]
         grasps = [self.grasp(k) / unit for k in range(len(self))]
         return sum(g.shape[1] - int(np.linalg.matrix_rank(g, tol=ROUNDING)) for g in grasps)
@@ -124,8 +125,10 @@ def contact_steps(
     if not (np.isfinite(position).all() and np.isfinite(before).all() and np.isfinite(after).all()):
         raise ContactIdError("a step's pose or velocity isn't finite", "Leave such steps out")
     at = contacts(shape, ground, position)
+    # (n, 3) without gravity's part, (a, d_omega)
     change = after - before + [0.0, time_step * gravity, 0.0]
     unit = np.array([1.0, 1.0, np.sqrt(shape.uniform_inertia_ratio)])
+    # what rounding is compared with
     largest = np.abs(np.stack([before, after]) * unit).max(initial=0.0) + abs(time_step * gravity)
     use = closed.any(axis=1) & (np.abs(change * unit).max(axis=1) > 1e-12 * largest)
     rows = (values[use] for values in (position, after, change, closed, at.normal, at.tangent))
@@ -147,6 +150,7 @@ def dynamic_matrix(steps: ContactSteps, *, scaled: bool = False) -> tuple[np.nda
     matrix = np.zeros((3 * len(steps), int(starts[-1])))
     for k in range(len(steps)):
         rows = slice(3 * k, 3 * k + 3)
+        # eq. 28 of step k: m a - N c_n - T c_t = 0, and J d_omega in the third row
         matrix[rows, 0] = [*steps.change[k, :2], 0.0]
         matrix[3 * k + 2, 1] = steps.change[k, 2]
         matrix[rows, starts[k] : starts[k + 1]] = -steps.grasp(k)
@@ -154,6 +158,7 @@ def dynamic_matrix(steps: ContactSteps, *, scaled: bool = False) -> tuple[np.nda
         return matrix, np.ones(matrix.shape[1])
     speed, length = steps.speed, steps.length
     units = np.concatenate([[1.0, length**2], np.full(matrix.shape[1] - 2, speed)])
+    # rows of momentum per mass, and of angular momentum per mass
     row_units = np.tile([speed, speed, length * speed], len(steps))
     return matrix * units / row_units[:, None], units
 
@@ -193,11 +198,13 @@ def spectrum(steps: ContactSteps) -> Spectrum:
     """Singular values of A (dense: a thousand steps take seconds)."""
     matrix, units = dynamic_matrix(steps, scaled=True)
     values, right = np.linalg.svd(matrix, full_matrices=matrix.shape[0] < matrix.shape[1])[1:]
+    # with more columns than rows the missing singular values are 0
     singular = np.zeros(matrix.shape[1])
     singular[: len(values)] = values / values[0]
     nullity, split = int((singular <= ROUNDING).sum()), steps.split
     last = right[-1 - split :]
     null = last[:, 0] @ last  # projection of the mass's axis: least norm for a given mass
+    # with another null vector J/m isn't told, nor where the mass has no part in it
     known = nullity - split <= 1 and null[0] > ROUNDING
     per_mass = null * units / null[0] if known else np.full(len(units), np.nan)
     return Spectrum(singular, nullity, split, per_mass)
@@ -230,6 +237,7 @@ def ratio_equations(steps: ContactSteps, covariance: np.ndarray | None = None) -
     rows, which = np.flatnonzero(one), steps.closed[one].argmax(axis=1)
     r_t, minus_r_n = steps.normal[rows, which, 2:], steps.tangent[rows, which, 2:]
     lever = np.zeros((len(rows), 2, 3))  # from a change to (moment, spin)
+    # k . (GQ x a) = r_t a_n - r_n a_t
     lever[:, 0, :2] = r_t * steps.ground.normal + minus_r_n * steps.ground.tangent
     lever[:, 1, 2] = 1.0
     change = np.diag([1.0, 1.0, steps.length**-2]) if covariance is None else covariance
@@ -242,6 +250,7 @@ def turning_steps(steps: ContactSteps, equations: RatioEquations, noise_known: b
     rounding.
     """
     deviation = np.sqrt(equations.covariance[:, 1, 1])
+    # the division by the spin needs one that isn't 0
     level = _RESOLVED * deviation if noise_known else ROUNDING * steps.speed / steps.length
     return np.abs(equations.spin) > level
 
@@ -253,6 +262,7 @@ def total_least_squares(equations: RatioEquations) -> float:
     moment, spin, k = equations.moment, equations.spin, equations.covariance
     if not spin.any():
         return float("nan")
+    # with it moment and spin have errors of one size
     unit = float(np.sqrt(np.mean(k[:, 0, 0]) / np.mean(k[:, 1, 1])))
 
     def cost(angle: Any) -> Any:
@@ -261,6 +271,7 @@ def total_least_squares(equations: RatioEquations) -> float:
         variance = c * c * k[:, 0, 0] - 2.0 * s * c * k[:, 0, 1] + s * s * k[:, 1, 1]
         return np.sum((c * moment - s * spin) ** 2 / variance, axis=-1)
 
+    # all lines first, half a circle of angles: the cost may have several minima
     step = np.pi / _GRID
     angles = -0.5 * np.pi + step * np.arange(_GRID)
     best = angles[np.argmin(cost(angles[:, None]))]

@@ -108,6 +108,7 @@ class Attempt:
 def starts_of(shape: Shape, throw: MeasuredThrow, options: FitOptions) -> dict[str, Guess]:
     """The starts of a throw, by their names in :data:`STARTS`."""
     sub_steps = sub_steps_of(throw, options.longest_step)
+    # the best motion alone, for every method
     fitted = next(motion_guesses(shape, throw, options))
     poses = interpolated_throw(shape, throw, sub_steps)
     return {
@@ -124,6 +125,7 @@ def first_residual(pairs: Sequence[Pair]) -> float:
     negative: no relaxation makes that feasible, and one as wide as that lets all the other pairs
     go.
     """
+    # (pairs,) |min(a, b)| at the start, before any solve
     residuals = np.abs(side_values(pairs).min(axis=1))
     return max(float(residuals.mean()), _LEAST_RESIDUAL)
 

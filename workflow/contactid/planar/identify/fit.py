@@ -172,6 +172,7 @@ class TrajectoryFit:
 
 def scales_of(shape: Shape, throw: MeasuredThrow) -> Scales:
     """The outline's largest radius, and the largest speed of the throw."""
+    # m/s, of the centre from frame to frame
     speed = (
         np.linalg.norm(np.diff(throw.position[:, :2], axis=0), axis=1).max() / throw.frame_interval
     )
@@ -193,6 +194,7 @@ def fit_trajectory(
     fits: list[TrajectoryFit] = []
     best: TrajectoryFit | None = None
     guesses: list[Guess] = []
+    # starts are made as they are needed, and tries end once one answer will do
     for guess, continuation in _ways(_starts(shape, throw, options), options):
         guesses.append(guess)
         fit = _fit_from(shape, throw, guess, options, continuation)
@@ -206,6 +208,7 @@ def fit_trajectory(
     ratio_se, mu_se = combined_errors(best, fits, guesses)
     return replace(
         best,
+        # at a limit the misfit is flat, so no error means anything; a bound of mu has none
         inertia_ratio_se=np.inf if best.ratio_is_limit else ratio_se,
         friction_mu_se=np.nan if best.friction_is_bound else mu_se,
         tries=len(fits),
@@ -248,14 +251,18 @@ def combined_errors(
     ]
     if not settled:
         return float("nan"), float("nan")
+    # a misfit below its expectation doesn't make errors smaller
     excess = max(1.0, best.misfit_per_degree)
+    # relative likelihoods: a misfit is half the squared residuals, in units of the excess
     weights = np.exp(-np.array([max(fit.misfit - best.misfit, 0.0) for fit in settled]) / excess)
     weights /= weights.sum()
     between = 0.0  # variance between the answer and its starts
     for guess in guesses:
+        # likelihood of the start by that of start and answer together; clipped, or exp overflows
         share = 1.0 / (1.0 + np.exp(np.clip((guess.misfit - best.misfit) / excess, -_SURE, _SURE)))
         departure = guess.inertia_ratio - best.inertia_ratio
         between = max(between, float(share) * departure**2)
+    # variance of a mixture about the best answer: each one's own and its squared distance
     ratio = between + sum(
         w * (fit.inertia_ratio_se**2 * excess + (fit.inertia_ratio - best.inertia_ratio) ** 2)
         for w, fit in zip(weights, settled, strict=True)
@@ -282,6 +289,7 @@ def _is_enough(best: TrajectoryFit, tries: int) -> bool:
     """
     if not (best.solution.settled and best.converged):
         return False
+    # chi-square of n degrees has the standard deviation sqrt(2 n): of its mean that is sqrt(2 / n)
     excess = (best.misfit_per_degree - 1.0) / np.sqrt(2.0 / best.degrees)
     if best.friction_is_bound and excess <= 1.0:
         return tries >= _ENOUGH
@@ -293,6 +301,7 @@ def _is_enough(best: TrajectoryFit, tries: int) -> bool:
 def _rank(fit: TrajectoryFit) -> tuple[bool, float]:
     """Order of answers: those that obey the contact law exactly first, then by misfit."""
     good = fit.converged and fit.solution.settled
+    # what isn't settled has no misfit to compare: it violates the contact law
     return not good, fit.misfit if good else fit.complementarity
 
 
@@ -303,8 +312,10 @@ def _ways(
     made: list[Guess] = []
     for guess in itertools.islice(starts, options.sequences):
         made.append(guess)
+        # bare measurements know no sequence
         if guess.throw.mode is not None:
             yield guess, None
+    # continuations begin with the starts that are made already, and make others as they are needed
     every = itertools.chain(made, starts)
     yield from itertools.islice(
         ((guess, way) for guess in every for way in options.continuations), options.tries
@@ -315,6 +326,7 @@ def _starts(shape: Shape, throw: MeasuredThrow, options: FitOptions) -> Iterator
     """Fitted motions, best first, and the bare measurements."""
     yield from motion_guesses(shape, throw, options)
     n_s = sub_steps_of(throw, options.longest_step)
+    # the last resort: a uniform body, and no motion at all
     yield Guess(shape.uniform_inertia_ratio, 0.3, interpolated_throw(shape, throw, n_s))
 
 
@@ -324,10 +336,12 @@ def motion_guesses(shape: Shape, throw: MeasuredThrow, options: FitOptions) -> I
     """
     n_s = sub_steps_of(throw, options.longest_step)
     every_frame = np.ones(len(throw.time), dtype=bool)
+    # no errors of geometry: body and ground are as stated
     problem = Problem(Geometry(shape, throw.ground, options.gravity), [Throw(throw, every_frame)])
     tried: list[np.ndarray] = []
     for point in search(problem):
         ratio, mu = float(point.common[RATIO]), float(point.common[MU])
+        # the first impact's restitution tells motions of one J/m and mu apart
         signature = np.array([ratio / shape.uniform_inertia_ratio, mu, point.own[0, N_STATE]])
         if any(np.allclose(signature, other, rtol=_SAME, atol=_SAME) for other in tried):
             continue  # another one again, but for a restitution of an impact that hardly shows
@@ -354,6 +368,7 @@ def _fit_from(
     else:
         solution, errors = _follow_continuation(built, continuation)
     states = read_states(built, shape, throw)
+    # where nothing slides mu has no influence but as a bound of what the contacts need
     bound = states.mean_sliding < _SLIDING * scales.speed
     return TrajectoryFit(
         inertia_ratio=built.inertia_ratio,
@@ -386,6 +401,7 @@ def _follow_sequence(built: TrajectoryModel) -> tuple[MpecSolution, tuple[float,
         _, further = sides.exchange(built.held, first, _SOLVER.warm(), _EXCHANGES)
     errors = standard_errors(built, sides) if first.converged else (np.nan, np.nan)
     sides.release()
+    # recomputed once the sides are free again, not taken from the solver
     residual = pair_residual(built.pairs)
     solution = MpecSolution(
         stages=(first, *further),
@@ -432,6 +448,7 @@ def read_states(built: TrajectoryModel, shape: Shape, throw: MeasuredThrow) -> T
     impulses = np.zeros((2, n, shape.n_contacts))
     for k, c in block.c_n:
         impulses[:, k, c] = pyo.value(block.c_n[k, c]), pyo.value(block.c_t[k, c])
+    # frames without a contact in reach keep even steps: their shares aren't variables
     shares = np.array([pyo.value(block.share[k]) if k in block.share else 1.0 for k in range(n)])
     time = throw.time[0] + np.concatenate([[0.0], np.cumsum(shares)]) * throw.frame_interval / n_s
     at = contacts(shape, throw.ground, q)

@@ -65,6 +65,7 @@ def ellipse_impacts(data: xr.Dataset, *, published_rows: bool = False) -> Planar
     """
     pose = data["before"].values
     at = contacts(Ellipse(*(float(value) for value in data["semi_axes"].values)), Ground(), pose)
+    # (n, 3) of the one contact
     rows = (at.normal[:, 0], at.tangent[:, 0])
     if published_rows:
         rows = (data["normal"].values, data["tangent"].values)
@@ -130,6 +131,7 @@ def fit_law(
 
     def loss(z: np.ndarray) -> float:
         mu, e_n, inertia = parameters(z)
+        # worse than any prediction: a direct search knows no bounds
         if z.min() < 0.0 or e_n.max() > 1.0:
             return 10.0 * float(np.abs(impacts.approach).max()) + float(np.abs(z).sum())
         return smoothed_mean(
@@ -139,6 +141,7 @@ def fit_law(
     # sliding impacts have a ratio of impulses at mu, sticking ones below
     mu = float(np.quantile(np.abs(impulse_ratios(impacts)), 0.75))
     e_n = np.full(places, np.clip(np.median(impacts.restitution), 0.02, 0.98))
+    # J/m begins at the length's square, the published one
     start = np.array([mu, *e_n, *([1.0] if ratio is None else [])])
     options: Any = {"xatol": 1e-6, "fatol": 1e-9, "maxiter": 4000, "adaptive": True}
     for _ in range(2):  # a simplex that has shrunk is begun anew
@@ -154,7 +157,9 @@ def best_impulses(impacts: PlanarImpacts, ratio: float) -> np.ndarray:
     directions = (
         np.stack([impacts.normal, impacts.tangent], axis=2) / np.array([1.0, 1.0, ratio])[:, None]
     )
+    # least squares with omega in the same unit as speeds, the norm of the errors
     scaled, change = directions * unit[:, None], (impacts.after - impacts.before) * unit
+    # (n, 2, 2) normal equations
     square = np.swapaxes(scaled, 1, 2) @ scaled
     impulses = np.linalg.solve(square, np.swapaxes(scaled, 1, 2) @ change[..., None])[..., 0]
     return impacts.pushed(ratio, impulses)
@@ -182,12 +187,14 @@ class Prediction:
 def published_fit(data: xr.Dataset, name: str) -> LawFit:
     """Parameters with which a law reproduces a published model on the body of wrong handedness."""
     given = ellipse_impacts(data, published_rows=True)
+    # what they predicted takes the measurement's place, so the fit tells their parameters
     wrong = replace(given, after=data["predicted"].sel(model=name).values).mirrored()
     return fit_law(wrong, _REPRODUCED[name], _their_ratio(data))
 
 
 def _their_ratio(data: xr.Dataset) -> float:
     """J/m of the published models, m2."""
+    # (a^2 + b^2)/5, with which their predictions are exact (readers/impacts.py)
     return float((data["semi_axes"].values ** 2).sum() / 5.0)
 
 
@@ -201,6 +208,7 @@ def _best_friction(impacts: PlanarImpacts, ratio: float, e_n: np.ndarray) -> flo
             impacts.errors(impacts.pushed(ratio, step_impulses(impacts, ratio, mu, e_n)))
         )
 
+    # steps of 0.02, and the best one's neighbours are the bounds of the fine search
     grid = np.linspace(0.0, 1.0, 51)
     best = float(min(grid, key=loss))
     bounds = (max(best - 0.02, 0.0), best + 0.02)
@@ -215,6 +223,7 @@ def fixed_predictions(data: xr.Dataset) -> list[Prediction]:
     """
     impacts = ellipse_impacts(data)
     ratio, none = float(data["inertia_ratio"]), np.full(len(impacts), np.nan)
+    # single impacts' apparent restitutions also lie beyond what a law may have
     own = np.clip(impacts.restitution, 0.0, 1.0)
     mu = _best_friction(impacts, ratio, own)
     rows = [

@@ -61,9 +61,11 @@ def ellipse_tables(data: xr.Dataset, seeds: Sequence[int]) -> dict[str, pd.DataF
     fixed, splits, trained = fixed_predictions(data), [], []
     for seed in seeds:
         training = np.zeros(n, dtype=bool)
+        # each seed's half is drawn once, for all models
         training[np.random.default_rng(seed).permutation(n)[: n // 2]] = True
         splits.append(~training)
         trained.append(trained_predictions(impacts, training, ratio))
+    # two fits, each of one half, so that every impact has a prediction from the other half
     crossed = _crossed(trained[0], trained_predictions(impacts, splits[0], ratio), splits[0])
     rows = [_row(impacts, [runs[k] for runs in trained], splits) for k in range(len(trained[0]))]
     rows += [_row(impacts, [model] * len(splits), splits) for model in fixed]
@@ -100,6 +102,7 @@ def _row(
         for m, chosen in zip(models, splits, strict=True)
     ]
     means, first = np.array([errors.mean() for errors in held_out]), held_out[0]
+    # (500, n) bootstrap of the first split's held-out errors
     drawn = first[np.random.default_rng(0).integers(0, len(first), (_BOOTSTRAP, len(first)))]
     ratios, mus = (np.array([getattr(model, name) for model in models]) for name in ("ratio", "mu"))
     trained, e_n, more = models[0].kind == "identified", models[0].e_n, min(1, len(models) - 1)
@@ -178,6 +181,7 @@ def departures(data: xr.Dataset, models: dict[str, Prediction]) -> pd.DataFrame:
     impacts = ellipse_impacts(data)
     centre, theta = data["before"].values[:, 0], data["before"].values[:, 2]
     place = _powers(impacts.place)
+    # (n, 6) three harmonics: orientation is periodic
     turn = np.column_stack([f(k * theta) for k in (1, 2, 3) for f in (np.sin, np.cos)])
     causes = {
         "place of the contact": place,
@@ -195,12 +199,14 @@ def departures(data: xr.Dataset, models: dict[str, Prediction]) -> pd.DataFrame:
         }
         for name, values in causes.items()
     ]  # fmt: skip
+    # positive where friction opposes the slip before the impact
     opposing = -np.sign(impacts.slip)
     measured = opposing * impulse_ratios(impacts)
     step, gradual = (
         opposing * impulse_ratios(replace(impacts, after=models[name].after))
         for name in ("step law", "incremental law")
     )
+    # the step law's ratios are at most mu, which all impacts that slide on have
     edge = 0.98 * float(np.max(np.abs(step)))
     groups = {
         "slides on": step > edge,
@@ -230,6 +236,7 @@ def _powers(values: np.ndarray) -> np.ndarray:
 
 def _explained(values: np.ndarray, features: np.ndarray, folds: int = 5) -> float:
     """Share of the variance that a linear model explains in folds that it hasn't seen."""
+    # every fifth impact is a fold
     table, fold = np.column_stack([np.ones(len(values)), features]), np.arange(len(values)) % folds
     predicted = np.empty_like(values)
     for k in range(folds):

@@ -72,6 +72,7 @@ class PlanarImpacts:
 
     def mirrored(self) -> PlanarImpacts:
         """The same with v_x reversed and the rows left: a body of the other handedness."""
+        # v_x changes sign, theta's sense stays: the other handedness
         turn = np.array([-1.0, 1.0, 1.0])
         return replace(self, before=self.before * turn, after=self.after * turn)
 
@@ -83,6 +84,7 @@ class PlanarImpacts:
 
     def pushed(self, ratio: float, impulses: np.ndarray) -> np.ndarray:
         """(n, 3) v^+ for impulses per mass (n, 2) in m/s."""
+        # v^+ = v^- + M^-1 (N c_n + T c_t)
         wrench = self.normal * impulses[:, :1] + self.tangent * impulses[:, 1:]
         return self.before + wrench / [1.0, 1.0, ratio]
 
@@ -107,8 +109,10 @@ def step_impulses(
     determinant = w_nn * w_tt - w_nt * w_nt
     c_n = (w_tt * b_n - w_nt * b_t) / determinant
     c_t = (w_nn * b_t - w_nt * b_n) / determinant
+    # else the cone's edge on the side of stick's c_t, as in the compiled kernel
     sticks = (c_n >= 0.0) & (np.abs(c_t) <= mu * c_n)
     side = np.where(c_t > 0.0, 1.0, -1.0)
+    # where it sticks the edge isn't used, and its divisor may be 0
     edge = b_n / np.where(sticks, 1.0, w_nn + side * mu * w_nt)
     return np.column_stack([np.where(sticks, c_n, edge), np.where(sticks, c_t, side * mu * edge)])
 
@@ -128,17 +132,25 @@ def incremental_impulses(
     """
     w_nn, w_nt, w_tt = impacts.delassus(ratio)
     u_n, u_t = impacts.approach, impacts.slip
+    # c_t per c_n while it slides as it came
     first = -mu * np.sign(u_t)
+    # by how much |u_t| falls per c_n
     braking = -np.sign(u_t) * (w_nt + first * w_tt)
     stops = braking > 0.0
     c_1 = np.where(stops, np.abs(u_t) / np.where(stops, braking, 1.0), np.inf)
+    # without initial slip the second phase begins at once
     c_1 = np.where(u_t == 0.0, 0.0, c_1)
+    # -w_nt / w_tt keeps u_t at 0; beyond the cone it slides the other way at the cone's edge
     second = np.clip(-w_nt / w_tt, -mu, mu)
+    # by how much u_n rises per c_n, before and after the slip stops
     rise_1, rise_2 = w_nn + first * w_nt, w_nn + second * w_nt
+    # c_n at the greatest compression (u_n = 0), did it slide on to there
     alone = np.where(rise_1 > 0.0, -u_n / np.where(rise_1 > 0.0, rise_1, 1.0), np.inf)
     early = np.where(np.isfinite(c_1), c_1, 0.0)
     compression = np.where(alone <= c_1, alone, early - (u_n + rise_1 * early) / rise_2)
+    # Poisson's: restitution's impulse is e times that of compression
     c_n = (1.0 + e_n) * compression
+    # the part of c_n in which it slides as it came
     before = np.minimum(c_n, c_1)
     return np.column_stack([c_n, first * before + second * (c_n - before)])
 

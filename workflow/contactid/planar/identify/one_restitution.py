@@ -40,12 +40,14 @@ def _with_restitution(
     geometry: Geometry, throws: Sequence[Throw], starts: Sequence[Point], e_n: float
 ) -> Point:
     """The best point from several starts, where every impact has this restitution."""
+    # a prior of no width holds every impact's restitution
     steering = replace(STEERING, restitution_prior=e_n, restitution_spread=0.0)
     problem = Problem(geometry, throws, steering)
     fitted = []
     for start in starts:
         own = start.own.copy()
         own[:, N_STATE:] = e_n
+        # the start's motion had other restitutions, so it is far off now
         near = problem.fit(Point(start.common, own), problem.whole, _SMOOTHING)
         fitted.append(problem.fit(near, problem.whole, iterations=_ITERATIONS))
     return min(fitted, key=lambda point: point.cost)

@@ -52,17 +52,20 @@ def covariance(prepared: PreparedModel, wanted: Sequence[Any]) -> np.ndarray:
     values = at(point)
     curvature, slopes = values[0].sparse(), values[2].sparse()
     x_low, x_high, g_low, g_high = written.bounds()
+    # equalities lie on both their bounds, so they are among them
     rows = _active(np.array(values[1]).ravel(), g_low, g_high)
     fixed = _active(point, x_low, x_high)
     n = len(point)
     jacobian = sp.vstack([sp.csr_matrix(slopes)[rows], sp.identity(n, format="csr")[fixed]])
     m = jacobian.shape[0]
+    # [[H, A^T], [A, 0]], regularised
     upper = sp.hstack([sp.csr_matrix(curvature) + _FLAT * sp.identity(n, format="csr"), jacobian.T])
     lower = sp.hstack([jacobian, -_DEPENDENT * sp.identity(m, format="csr")])
     matrix = sp.csc_matrix(sp.vstack([upper, lower]))
     place = {id(variable): index for index, variable in enumerate(written.variables)}
     columns = [place[id(variable)] for variable in wanted]
     right = np.zeros((n + m, len(columns)))
+    # unit vectors: their solutions are columns of the inverse
     right[columns, np.arange(len(columns))] = 1.0
     return splu(matrix).solve(right)[columns]
 

@@ -67,6 +67,7 @@ class ThrowStates:
     def n_impacts(self) -> int:
         """Contacts that close: impulses at instants without one at the instant before."""
         pushes = self.impulse_n > _PUSHES
+        # a lasting contact counts once, when it closes
         return int(pushes[0].sum() + (pushes[1:] & ~pushes[:-1]).sum())
 
 

@@ -112,13 +112,16 @@ class StepModel:
         model, law, inverse = self.model, self.law, 1.0 / self.body.mass_matrix
         n_contacts = self.body.shape.n_contacts
         v_free = self.free(v)
+        # (n_c,) N s, the impulse of each contact by itself, without friction
         alone = push / (at.normal**2 @ inverse)
         slipping = at.tangent @ (v_free + law.restitution_e_t * v) + alone * (
             (at.normal * at.tangent) @ inverse
         )
+        # contacts in flight push nothing: gravity's part of a step is the scale there
         speed = max(float(push.max()), least)
         for i in _AXES:
             model.v[i] = v[i]
+            # begun from the motion without contact
             model.move[i].set_value(self.time_step * v_free[i])
             model.v_next[i].set_value(v_free[i])
         for j in range(n_contacts):
@@ -126,6 +129,7 @@ class StepModel:
                 model.N[j, i], model.T[j, i] = at.normal[j, i], at.tangent[j, i]
             model.c_n[j].set_value(1.0, skip_validation=True)
             for variable in (model.c_plus, model.c_minus):
+                # inside the cone: with c_n = 1 half of it is left
                 variable[j].set_value(0.25)
             model.slip[j].set_value(1.0)
         model.impulse_scale.set_value(self.body.mass * speed)
@@ -178,10 +182,12 @@ def build_irc_step(body: PlanarBody, ground: Ground, law: PlanarLaw, time_step: 
     model.weight = pyo.Param(initialize=1.0, mutable=True)
     for j in contact:
         model.c_n[j].setlb(0.0)
+        # the toggle z_c holds an open contact's impulse at 0
         model.c_n[j].setub(BIG * model.z_c[j])
     model.restitution = pyo.Constraint(
         contact,
         rule=lambda m, j: (
+            # Newton's law is an equality where z_nc = 0, and far from any bound where it is 1
             -BIG * m.z_nc[j],
             sum(m.N[j, i] * (m.v_next[i] + law.restitution_e_n * m.v[i]) for i in _AXES)
             / m.speed_scale,
@@ -202,6 +208,7 @@ def build_irc_step(body: PlanarBody, ground: Ground, law: PlanarLaw, time_step: 
 def solve_irc_step(step: StepModel, q: np.ndarray, v: np.ndarray, at: Contacts) -> StepSolution:
     """Solve eq. 20 from state q, v (3,) with the contacts ``at`` q, whether any is closed or not."""
     model, closed, law = step.model, closed_contacts(at, v), step.law
+    # (n_c,) m/s, -(u_n free + e_N u_n)
     wanted = -(at.normal @ (step.free(v) + law.restitution_e_n * v))
     step.start(
         v,
@@ -250,10 +257,12 @@ def _scheme(
         tangential = [law.friction_mu * (m.c_plus[j] - m.c_minus[j]) for j in contact]
         wrench = sum(m.N[j, i] * m.c_n[j] + m.T[j, i] * tangential[j] for j in contact)
         return (
+            # eq. 16
             m.v_next[i] - m.v[i] == m.impulse_scale / float(body.mass_matrix[i]) * wrench + fall[i]
         )
 
     model.dynamics = pyo.Constraint(_AXES, rule=dynamics)
+    # eq. 17 over h, which is of the order of velocities
     model.kinematics = pyo.Constraint(
         _AXES, rule=lambda m, i: m.move[i] / time_step - m.v_next[i] == 0.0
     )
@@ -266,6 +275,7 @@ def _scheme(
         pairs += [
             (model.c_plus[j], relative + model.slip[j]),
             (model.c_minus[j], -relative + model.slip[j]),
+            # tangential impulses are in units of mu times the normal ones', so this row has no mu
             (model.slip[j], model.c_n[j] - model.c_plus[j] - model.c_minus[j]),
         ]
     return model, pairs

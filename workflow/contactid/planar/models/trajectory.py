@@ -158,6 +158,7 @@ class TrajectoryModel:
 
 def sub_steps_of(throw: MeasuredThrow, longest_step: float) -> int:
     """n_s: sub-intervals per frame so that none is longer than ``longest_step``, s (section 5.1)."""
+    # a quotient that is whole but for rounding needs no further step
     return max(1, int(np.ceil(throw.frame_interval / longest_step - 1e-9)))
 
 
@@ -178,6 +179,7 @@ def build_trajectory_model(
     model.throw = pyo.Block(concrete=True)
     writer = _ThrowWriter(model, model.throw, shape, throw, guess.throw, scales, n_s, gravity)
     pairs, misfit = writer.write(), writer.misfit()
+    # shares that no pose tells stay even
     uneven = _EVEN_PREFERENCE * writer.unevenness()
     model.misfit = pyo.Objective(expr=misfit + uneven + _MU_PREFERENCE * model.friction_mu)
     return TrajectoryModel(model, tuple(pairs), _held(guess.throw), misfit, scales, n_s)
@@ -220,6 +222,7 @@ class _ThrowWriter:
 
     def _variables(self) -> None:
         block, guess, scales, n = self.block, self.guess, self.scales, self.n
+        # (n + 1, 3) dimensionless, as everything from here on
         pose = guess.position / scales.pose
         rate = guess.velocity / scales.pose * scales.time
         normal, tangential = guess.impulse_n / scales.speed, guess.impulse_t / scales.speed
@@ -236,6 +239,7 @@ class _ThrowWriter:
             touching, bounds=(0.0, None), initialize={at: float(sliding[at]) for at in touching}
         )
         block.rules = pyo.ConstraintList()
+        # durations are free in frames with a contact in reach alone: other steps stay equal
         frames = [
             i
             for i in range(self.throw.n_frames)
@@ -249,12 +253,14 @@ class _ThrowWriter:
         )
         if freed:
             for i in frames:
+                # frames stay where the camera has them
                 whole = pyo.quicksum(block.share[self.n_s * i + m] for m in range(self.n_s))
                 block.rules.add(whole == float(self.n_s))
 
     def _sliding_speeds(self, pose: np.ndarray, rate: np.ndarray) -> np.ndarray:
         """(n, n_c) s of the guess: the part of u_t along t."""
         phi = pose[:-1, 2] - self.throw.ground.slope
+        # u_t = T(q^k)^T v^(k+1): arms at the step's begin, velocities after its impulse
         along = self.cos * rate[1:, 0] + self.sin * rate[1:, 1]
         arms = self.shape.arms(np.sin(phi), np.cos(phi))
         return np.column_stack(
@@ -266,6 +272,7 @@ class _ThrowWriter:
         block, sin, cos = self.block, self.sin, self.cos
         even = self.throw.frame_interval / self.n_s / self.scales.time
         h = even * block.share[k] if k in block.share else even
+        # gravity over the unit of acceleration, speed / time
         fall = h * (self.gravity * self.scales.time / self.scales.speed)
         for i in range(3):
             block.rules.add(block.q[k + 1, i] == block.q[k, i] + h * block.v[k + 1, i])
@@ -277,6 +284,7 @@ class _ThrowWriter:
             phi = block.q[k, 2] - self.throw.ground.slope
             arms = self.shape.arms(pyo.sin(phi), pyo.cos(phi))
             ground, length = self.throw.ground, self.scales.length
+            # the centre's distance from the ground, in lengths
             height = -sin * (block.q[k, 0] - ground.x0 / length) + cos * (
                 block.q[k, 1] - ground.y0 / length
             )
@@ -288,6 +296,8 @@ class _ThrowWriter:
                 push_y += cos * c_n + sin * c_t
                 twist += r_t * c_n - r_n * c_t
                 u_t = along - r_n * block.v[k + 1, 2]
+                # eq. 23 has the gap at the step's begin; -mu c_n opposes s = max(u_t, 0), mu c_n
+                # opposes s - u_t
                 pairs += [(c_n, height + r_n), (s, mu * c_n + c_t), (s - u_t, mu * c_n - c_t)]
         block.rules.add(block.v[k + 1, 0] == block.v[k, 0] + push_x)
         block.rules.add(block.v[k + 1, 1] == block.v[k, 1] + push_y - fall)

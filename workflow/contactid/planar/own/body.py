@@ -27,11 +27,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtri, fdtr
 
 from contactid.core.configuration import check, restore_numbers
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import read_yaml
+from contactid.planar.engine.unknowns import reach_of
+from contactid.planar.own.noise import Noise, frames_of, lowest_gaps, noise_of, stretches
 from contactid.planar.own.outliers import without_outliers
 from contactid.planar.readers.csv_throws import ThrowSource, read_own_throw
 from contactid.planar.readers.throws import PlanarThrow
@@ -48,7 +49,6 @@ from contactid.planar.squares.events import (
     second_difference_noise,
     side_angles,
 )
-from contactid.planar.squares.flight import DEGREES, STRETCH, left_by_polynomial, runs
 from contactid.sources.conventions import STATED, Convention
 
 # m, of a body's largest radius; beyond them millimetres were taken for metres
@@ -56,19 +56,8 @@ _LARGEST, _SMALLEST = 10.0, 1e-4
 _HEAVIEST = 2e4  # kg/m3: denser than lead, were the body as thick as it is wide
 _MISPLACED = 5e-3  # m between the ground and the lowest point that a throw comes to
 _STAYS = 1e-3  # m from one frame to the next: what falls on is faster
-# frames of flight, as fitted by a parabola, and by a line less gravity
-_SHORTEST_STRETCH, _SHORTEST_LINE = 5, 3
-# of freedom; share of the noises that exceed what few frames are said to tell
-_FEWEST_DEGREES, _SELDOM = 2, 0.2
-FEWEST_IN_FLIGHT = 8  # frames, from which flight tells the noise
 _STEEPEST, _LEVEL = 0.35, 0.01  # rad: a ground that is found is no steeper, and level below it
 _MOST_TURNED = 0.35  # rad: axes that are turned farther belong to another description
-_LEAST_NOISE = 2e-5  # rad, and of the largest radius
-_PLAIN = 0.005  # probability of a ratio of variances beyond which x and y have a noise of their own
-# times the median variance of a stretch: something touched the body, or the camera slipped
-_DISTURBED = 9.0
-# ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
-_NOT_WHITE = 1.25
 _KEPT_AT_REST = 3  # frames kept of the rest
 _WRONG_GRAVITY = 0.05  # relative
 _SCHEMA = Path(__file__).with_name("body.schema.yaml")
@@ -111,21 +100,40 @@ class OwnThrows:
     throws : as tracked, cut where the body has come to rest; even times from 0
     seen : which of their frames were measured
     turn : of the tracked axes as the body at rest tells, rad; 0 where it doesn't
-    sigma : (3,) noise, m, m, rad
+    noise : of the poses
     sigma_given : whether the description says it
     frames_in_flight : of flights long enough to tell the noise
-    notes, warnings : sentences for the report
+    notes, warnings : sentences for the report, those on the noise not among them
     """
 
     names: tuple[str, ...]
     throws: tuple[MeasuredThrow, ...]
     seen: tuple[np.ndarray, ...]
     turn: float
-    sigma: np.ndarray
+    noise: Noise
     sigma_given: bool
     frames_in_flight: int
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def sigma(self) -> np.ndarray:
+        """(3,) noise, m, m, rad."""
+        return self.noise.sigma
+
+    def seen_only(self, body: OwnBody, seen: Sequence[np.ndarray]) -> OwnThrows:
+        """The same with fewer frames ``seen``, whose flights tell a noise that isn't stated anew."""
+        ground = self.throws[0].ground
+        left = [
+            PlanarThrow(name, throw.time, throw.position, ~mine)
+            for name, throw, mine in zip(self.names, self.throws, seen, strict=True)
+        ]
+        try:
+            noise = noise_of(replace(body, ground=ground), left)
+        except ContactIdError:  # too few are left to tell it: that of all frames isn't too small
+            noise = self.noise
+        throws = tuple(replace(throw, sigma=noise.sigma) for throw in self.throws)
+        return replace(self, throws=throws, seen=tuple(seen), noise=noise)
 
 
 def read_own_body(described: str | Path | Mapping[str, Any]) -> OwnBody:
@@ -152,12 +160,13 @@ def read_own_body(described: str | Path | Mapping[str, Any]) -> OwnBody:
 
 def _body_of(content: Mapping[str, Any]) -> OwnBody:
     shape = _shape(content["shape"])
-    radius = float(np.linalg.norm(shape.outline(), axis=1).max())
+    radius = reach_of(shape)
     if not _SMALLEST <= radius <= _LARGEST:
         raise ContactIdError(
             f"the shape reaches {radius:g} m from its centre", "Give lengths in metres"
         )
     mass, noise = content.get("mass"), content.get("noise")
+    # grammes given as kilogrammes are a thousand times too heavy
     if mass is not None and mass > _HEAVIEST * (2.0 * radius) ** 3:
         raise ContactIdError(
             f"mass is {mass:g} kg for a body that reaches {radius:g} m", "Give it in kg"
@@ -218,31 +227,42 @@ def read_own_throws_of(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ContactIdError(f"two throws have the name {twice}", "Rename a file, or name it once")
-    reach = float(np.linalg.norm(body.shape.outline(), axis=1).max())
+    reach = reach_of(body.shape)
+    # before anything else: ground, noise and rest are told by what is left
     read, outliers = without_outliers(read, body.sigma, reach)
     if not body.ground_given:
         body = replace(body, ground=_found_ground(body, read))
+    # with the ground that is found, where none is given
     warnings = [*outliers, *_height_warnings(body, read), *_gravity_warning(body, read)]
-    sigma, noise_notes, noise_warnings = _noise_of(body, read)
-    notes, cut, seen = [*noise_notes, *(note for throw in read for note in throw.notes)], [], []
+    noise = noise_of(body, read)
+    sigma = noise.sigma
+    notes, cut, seen = [note for throw in read for note in throw.notes], [], []
     for throw in read:
         end = _moving_frames(throw, sigma)
         if end < len(throw.time):
             notes.append(
                 f"{throw.name}: the last {len(throw.time) - end} of {len(throw.time)} frames, at rest, are cut."
             )
-        cut.append(MeasuredThrow(throw.time[:end], throw.position[:end], sigma, body.ground))
-        seen.append(throw.seen[:end])
+        # the first of two neighbours that are both measured
+        begin = int(np.argmax(throw.seen[:-1] & throw.seen[1:]))
+        if begin > 0:
+            notes.append(
+                f"{throw.name}: a search begins with two frames that follow each other: frames and times count from "
+                f"frame {begin}, and those before it are cut."
+            )
+        time, kept = throw.time[begin:end] - throw.time[begin], throw.position[begin:end]
+        cut.append(MeasuredThrow(time, kept, sigma, body.ground))
+        seen.append(throw.seen[begin:end])
     return OwnThrows(
         names=names,
         throws=tuple(cut),
         seen=tuple(seen),
         turn=_turn_at_rest(body, read, sigma),
-        sigma=sigma,
+        noise=noise,
         sigma_given=body.sigma is not None,
-        frames_in_flight=frames_of(_stretches(body, read)),
+        frames_in_flight=frames_of(stretches(body, read)),
         notes=tuple(notes),
-        warnings=(*warnings, *noise_warnings),
+        warnings=tuple(warnings),
     )
 
 
@@ -253,6 +273,7 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
         at = contacts(body.shape, level, throw.position)
         lowest = at.gap.argmin(axis=1)
         frames = np.arange(len(lowest))
+        # (n,) height over y = 0 and x of the lowest contact point
         height, along = at.gap[frames, lowest], at.point[frames, lowest, 0]
         for k in _pushed_frames(throw):
             around = slice(max(k - 1, 0), k + 2)  # the impact is between two of these
@@ -262,15 +283,19 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
         return _under_the_deepest(body, throws)
     x, y = np.array(places).T
     deepest = int(y.argmin())
-    reach = float(np.linalg.norm(body.shape.outline(), axis=1).max())
+    reach = reach_of(body.shape)
+    # places close together tell a slope badly
     far = np.flatnonzero(np.abs(x - x[deepest]) > 2.0 * reach)
     slope = 0.0
     if len(far):
         rise = y[far] - y[deepest]
+        # a line under all places: the flattest rise from the deepest one
         other = far[(rise / np.abs(x[far] - x[deepest])).argmin()]
         slope = float(np.arctan((y[other] - y[deepest]) / (x[other] - x[deepest])))
+    # flatter ones count as level, steeper ones as no ground
     if not _LEVEL <= abs(slope) <= _STEEPEST:
         slope = 0.0
+    # so near to y = 0 the stated default is as good: the fit has the height as an unknown
     if slope == 0.0 and abs(y[deepest]) <= _MISPLACED:
         return level
     return Ground(slope, float(x[deepest]), float(y[deepest]))
@@ -278,8 +303,9 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
 
 def _under_the_deepest(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
     """Level through the lowest place of all throws, where a body stays or goes up again."""
-    lowest = min((_lowest_gaps(body, throw) for throw in throws), key=lambda gap: float(gap.min()))
+    lowest = min((lowest_gaps(body, throw) for throw in throws), key=lambda gap: float(gap.min()))
     frame, height = int(lowest.argmin()), float(lowest.min())
+    # the record may end before the body is down: then its last place isn't the ground
     falls_on = frame == len(lowest) - 1 and lowest[-2] - lowest[-1] > _STAYS
     if frame == 0 or falls_on or abs(height) <= _MISPLACED:
         return Ground()
@@ -289,6 +315,7 @@ def _under_the_deepest(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
 def _pushed_frames(throw: PlanarThrow) -> np.ndarray:
     """Frames at which something pushes the body upwards by more than gravity and noise explain."""
     interval = 1.0 / throw.sample_frequency
+    # the same rule by which the study's squares have contact events
     size = event_size(second_difference_noise([throw.position]), interval)[1]
     return np.flatnonzero(np.diff(throw.position[:, 1], 2) / interval**2 > size) + 1
 
@@ -306,18 +333,17 @@ def _turn_at_rest(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarra
         return 0.0
     _, tilt = lies_on(side_angles(body.shape), np.array(rests)[:, 2])
     turn = float(np.median(tilt)) - body.ground.slope
+    # six standard errors of a mean over the last frames; a larger turn belongs to another
+    # description
     return turn if 6.0 * sigma[2] / np.sqrt(REST_FRAMES) < abs(turn) < _MOST_TURNED else 0.0
-
-
-def _lowest_gaps(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
-    return contacts(body.shape, body.ground, throw.position).gap.min(axis=1)
 
 
 def _height_warnings(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
     """Throws that come near the ground, but not quite to it; others are refused."""
     found = []
     for throw in throws:
-        gap = _lowest_gaps(body, throw)
+        gap = lowest_gaps(body, throw)
+        # between two frames the body may come lower by as much as it goes from frame to frame
         lowest, reach = float(gap.min()), float(np.abs(np.diff(gap)).max()) + _MISPLACED
         if lowest > reach:
             raise ContactIdError(
@@ -341,17 +367,21 @@ def _height_warnings(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
 def _gravity_warning(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
     """Whether y accelerates in flight as it should: not in wrong units, or with y downwards."""
     values, weights = [], []
-    for stretch, interval in _stretches(body, throws):
+    for stretch, interval in stretches(body, throws):
         time = np.arange(len(stretch)) * interval
         values.append(2.0 * np.polyfit(time, stretch[:, 1], 2)[0])
+        # a parabola's curvature over time T from n frames has a variance as 1 / (T^4 n)
         weights.append((len(stretch) * interval) ** 4 * len(stretch))
+    # one flight has no scatter to judge by
     if len(values) < 2:
         return []
     mean = float(np.average(values, weights=weights))
     error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
+    # without gravity (a level table) five per cent of it would be nothing
     tolerance = max(4.0 * error, _WRONG_GRAVITY * max(body.gravity, 1.0))
     if abs(mean + body.gravity) <= tolerance:
         return []
+    # the right size with the wrong sign: y points down
     if abs(mean - body.gravity) <= tolerance:
         raise ContactIdError(
             f"{throws[0].name}: y accelerates by {mean:.3g} m/s2 in flight",
@@ -361,121 +391,6 @@ def _gravity_warning(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
         f"In flight y accelerates by {mean:.3g} +- {error:.2g} m/s2 instead of {-body.gravity:.3g}: check the units of "
         "t and y, and gravity; the model knows no drag."
     ]
-
-
-def _in_flight(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
-    """(n,) frames next to which, on neither side, the body reaches the ground."""
-    gap = _lowest_gaps(body, throw)
-    fall = np.abs(np.diff(gap))
-    around = np.maximum(np.concatenate([fall[:1], fall]), np.concatenate([fall, fall[-1:]]))
-    return gap > 1.2 * around + 2e-3
-
-
-def _stretches(
-    body: OwnBody, throws: Sequence[PlanarThrow], shortest: int = _SHORTEST_STRETCH
-) -> list[tuple[np.ndarray, float]]:
-    """Poses (``shortest`` to 9 frames, 3) of short flights with the time between their frames, s."""
-    found = []
-    for throw in throws:
-        for run in runs(_in_flight(body, throw) & throw.seen):
-            start, end = run.start, run.stop
-            cuts = [
-                throw.position[first : min(first + STRETCH, end)]
-                for first in range(start, end, STRETCH)
-            ]
-            found += [(cut, 1.0 / throw.sample_frequency) for cut in cuts if len(cut) >= shortest]
-    return found
-
-
-def frames_of(stretches: Sequence[tuple[np.ndarray, float]]) -> int:
-    """Of all stretches together."""
-    return sum(len(stretch) for stretch, _ in stretches)
-
-
-def _noise_of(
-    body: OwnBody, throws: Sequence[PlanarThrow]
-) -> tuple[np.ndarray, list[str], list[str]]:
-    """(3,) noise, m, m, rad, of what parabolas and lines leave of flight; a note and warnings."""
-    if body.sigma is not None:
-        return body.sigma, [], []
-    stretches = _stretches(body, throws)
-    if frames_of(stretches) < FEWEST_IN_FLIGHT:
-        return _noise_of_few(body, throws)
-    leavings = [_left_by_polynomials(stretch) for stretch, _ in stretches]
-    squares = np.array([left for left, _ in leavings])
-    freedom = np.array([free for _, free in leavings])
-    calm = (squares / freedom <= _DISTURBED * np.median(squares / freedom, axis=0)).all(axis=1)
-    sigma = _pooled(squares[calm].sum(axis=0), freedom[calm].sum(axis=0))
-    fallen = [
-        np.diff(stretch, 2, axis=0) + np.array([0.0, body.gravity * step**2, 0.0])
-        for stretch, step in stretches
-    ]
-    quiet = [differences for differences, use in zip(fallen, calm, strict=True) if use]
-    from_frame_to_frame = np.sqrt(np.mean(np.concatenate(quiet) ** 2, axis=0) / 6.0)
-    warnings = []
-    if (sigma > (_NOT_WHITE + 1.0 / len(quiet)) * from_frame_to_frame + 1e-9).any():
-        warnings.append(
-            "The noise is not independent from frame to frame (smoothed or interpolated poses): standard errors are "
-            "too small."
-        )
-    # noise-free data aren't the model's to the last digit
-    sigma = np.maximum(sigma, _least_noise(body))
-    notes = [
-        f"Noise, estimated from {int(calm.sum())} stretches of flight: {1e3 * sigma[0]:.3g} mm in x, "
-        f"{1e3 * sigma[1]:.3g} mm in y, {1e3 * sigma[2]:.3g} mrad in theta."
-    ]
-    return sigma, notes, warnings
-
-
-def _pooled(squares: np.ndarray, freedom: np.ndarray) -> np.ndarray:
-    """(3,) standard deviations; one for x and y where theirs differ by no more than chance."""
-    variance = squares / freedom
-    ratio = variance[0] / max(variance[1], 1e-300)
-    if _PLAIN < fdtr(freedom[0], freedom[1], ratio) < 1.0 - _PLAIN:
-        variance[:2] = squares[:2].sum() / freedom[:2].sum()
-    return np.sqrt(variance)
-
-
-def _least_noise(body: OwnBody) -> np.ndarray:
-    """(3,) m, m, rad."""
-    reach = float(np.linalg.norm(body.shape.outline(), axis=1).max())
-    return _LEAST_NOISE * np.array([reach, reach, 1.0])
-
-
-def _noise_of_few(
-    body: OwnBody, throws: Sequence[PlanarThrow]
-) -> tuple[np.ndarray, list[str], list[str]]:
-    """The same of short flights: lines, as gravity is known; a value that noise seldom exceeds."""
-    squares, freedom = np.zeros(2), np.zeros(2)
-    for stretch, step in _stretches(body, throws, _SHORTEST_LINE):
-        straight = stretch.copy()
-        straight[:, 1] += 0.5 * body.gravity * (step * np.arange(len(stretch))) ** 2
-        left = left_by_polynomial(np.linspace(-1.0, 1.0, len(stretch)), 1) @ straight
-        squares += [(left[:, :2] ** 2).sum(), (left[:, 2] ** 2).sum()]
-        freedom += (len(stretch) - 2) * np.array([2.0, 1.0])
-    if freedom.min() < _FEWEST_DEGREES:
-        raise ContactIdError(
-            f"{', '.join(throw.name for throw in throws)}: too few frames in flight to tell the noise",
-            "Give noise: {position: ..., orientation: ...} in the description",
-        )
-    position, orientation = np.sqrt(squares / chdtri(freedom, 1.0 - _SELDOM))
-    sigma = np.maximum([position, position, orientation], _least_noise(body))
-    note = (
-        f"Noise, at most, from few frames of flight: {1e3 * sigma[0]:.3g} mm in x and y, {1e3 * sigma[2]:.3g} mrad in "
-        "theta. Standard errors are on the safe side; state the noise if you know it."
-    )
-    return sigma, [note], []
-
-
-def _left_by_polynomials(stretch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(3,) squared sums of what parabolas in x and y and a line in theta leave, and their degrees
-    of freedom.
-    """
-    projections = [
-        left_by_polynomial(np.linspace(-1.0, 1.0, len(stretch)), degree) for degree in DEGREES
-    ]
-    left = np.column_stack([projection @ stretch[:, i] for i, projection in enumerate(projections)])
-    return (left**2).sum(axis=0), np.array([np.trace(projection) for projection in projections])
 
 
 def _still(sigma: np.ndarray) -> np.ndarray:

@@ -41,6 +41,7 @@ def draw_region(params: pd.DataFrame, covariance: pd.DataFrame) -> Figure:
             axes.fill(*(outline + params.loc[together, "value"].to_numpy()).T * _SCALES, **shade)
         else:
             reach = deviations * ratio["error"]
+            # above its bound friction is open: the band goes up to twice the bound
             ends = _MM2 * (ratio["value"] + np.array([-reach, reach]))
             axes.fill_between(ends, mu["low"], 2.0 * mu["low"], **shade)
     axes.plot(_MM2 * ratio["value"], mu["value"], "+", color=style.RELEASE, label="identified")
@@ -53,6 +54,7 @@ def _unit_ellipse(covariance: pd.DataFrame) -> np.ndarray:
     """(n, 2) one standard deviation away in every direction."""
     angle = np.linspace(0.0, 2.0 * np.pi, 100)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    # a circle mapped by the covariance's root
     return circle @ np.linalg.cholesky(covariance.to_numpy()).T
 
 

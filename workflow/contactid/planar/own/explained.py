@@ -70,33 +70,39 @@ def _likelier(
 ) -> Iterator[Convention]:
     """Conventions under which bodies fall in flight, fewer changes first."""
     tables = [columns_in_si(source, stated) for source in sources]
+    # s, if the stated unit is right
     interval = float(np.median(np.concatenate([np.diff(table[:, 0]) for table in tables])))
     unit = fitting_unit("s", interval / stated.unit("time"), 1e-4, _LONGEST_INTERVAL)
     units = {"time": unit} if interval > _LONGEST_INTERVAL and unit else {}
     scale = UNITS["s"][units["time"]] / stated.unit("time") if units else 1.0
     falls = _accelerations(tables, scale)
     own_up, length = stated.frame.get(UP, "y"), stated.unit("position_x")
+    # m that a throw goes, if the stated unit is right
     reach = max(
         float(np.nanmax(np.ptp(table[np.isfinite(table).all(axis=1), 1:3], axis=0)))
         for table in tables
     )
     lengths = {"": length, "mm": 1e-3, "cm": 1e-2, "in": 0.0254}
+    # of all ups and units in which throws stay within reach, how many windows fall freely
     share = {
         (up, unit): _falling(falls, up, metres / length, gravity)
         for unit, metres in lengths.items()
         if reach * metres / length <= _FARTHEST
         for up in _UPS
     }
+    # the stated one wins a tie
     up, unit = max(share, key=lambda one: (share[one], one == (own_up, "")))
     spins = [
         np.abs(np.diff(np.unwrap(table[:, 3]))) / np.diff(table[:, 0]) / scale for table in tables
     ]
+    # nine tenths of the steps turn slower: a single jump is no spin
     spin = float(np.nanquantile(np.concatenate(spins), 0.9))
     own_theta = stated.frame.get(THETA, FRAMES[THETA][0])
     other_theta = FRAMES[THETA][1 - FRAMES[THETA].index(own_theta)]
     units |= {"position": unit} if unit else {}
     frame = {**stated.frame, **({UP: up} if up != own_up else {})}
     in_degrees = {"theta": "deg"}
+    # some spins are possible in both units, so both are tried
     angles = [in_degrees] if spin > _SPINS else [{}, in_degrees] if spin > _TURNS else [{}]
     for angle, theta in itertools.product(angles, ({}, {THETA: other_theta})):
         other = replace(stated, units={**stated.units, **units, **angle}, frame={**frame, **theta})
@@ -119,6 +125,7 @@ def _accelerations(tables: Sequence[np.ndarray], scale: float) -> np.ndarray:
             frames = part.stop - part.start
             columns = np.vander(time[part] - time[part].mean(), 3)
             fit, left, *_ = np.linalg.lstsq(columns, table[part, 1:3], rcond=None)
+            # two parabolas take six of 2 n degrees of freedom
             spread = float(np.sqrt(np.sum(left) / max(2 * frames - 6, 1)))
             found.append(
                 [*(2.0 * fit[0]), 2.0 * spread * np.sqrt(np.linalg.inv(columns.T @ columns)[0, 0])]
@@ -132,7 +139,9 @@ def _falling(windows: np.ndarray, up: str, factor: float, gravity: float) -> flo
         return 0.0
     axis = "xy".index(up[-1])
     sign = -1.0 if up.startswith("-") else 1.0
+    # never so wide that rest counts as a fall
     allowed = np.minimum(_NEAR + 3.0 * factor * windows[:, 2], 0.5 * gravity)
     along = np.abs(sign * factor * windows[:, axis] + gravity) < allowed
+    # nothing accelerates sideways in free fall
     across = np.abs(factor * windows[:, 1 - axis]) < allowed
     return float(np.mean(along & across))

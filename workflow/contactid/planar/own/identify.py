@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import chdtr, chdtrc
 
 from contactid.output.result import with_error
-from contactid.planar.engine.answer import DEVIATIONS, Answer, identify
-from contactid.planar.engine.problem import Point, Problem, Throw
+from contactid.planar.engine.answer import DEVIATIONS, Answer, identify, inverse_of
+from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.search import Say, search
 from contactid.planar.engine.steering import STEERING, Steering
 from contactid.planar.engine.unknowns import (
@@ -31,8 +31,10 @@ from contactid.planar.engine.unknowns import (
     reach_of,
 )
 from contactid.planar.identify.states import ThrowStates
-from contactid.planar.own.body import FEWEST_IN_FLIGHT, OwnBody, OwnThrows
+from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.impacts import OwnImpacts, identify_impacts
+from contactid.planar.own.noise import FEWEST_IN_FLIGHT
+from contactid.planar.own.wild import problem_of, without_wild_poses
 from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
@@ -166,6 +168,7 @@ def stated_geometry(body: OwnBody, throws: OwnThrows, steering: Steering = STEER
     """What the description says of the geometry, and how far the truth may be from it."""
     shape, reach = body.shape, reach_of(body.shape)
     if isinstance(shape, Polygon) and not body.radius_given:
+        # an unknown radius begins at the prior's mean
         shape = replace(shape, radius=steering.radius_prior * reach)
     centre = body.centre or (0.0, 0.0)
     return Geometry(
@@ -173,6 +176,8 @@ def stated_geometry(body: OwnBody, throws: OwnThrows, steering: Steering = STEER
         ground=throws.throws[0].ground,
         gravity=body.gravity,
         turn=throws.turn if body.turn is None else body.turn,
+        # the description gives the centre from the tracked point, the engine the point from the
+        # centre
         point=(-centre[0], -centre[1]),
         turn_error=steering.turn_error if body.turn is None else steering.stated_turn_error,
         point_error=steering.point_error * reach
@@ -196,17 +201,22 @@ def identify_own(
         Where the throws don't determine J/m.
     """
     geometry = stated_geometry(body, throws, steering)
-    tracked = [Throw(throw, seen) for throw, seen in zip(throws.throws, throws.seen, strict=True)]
-    problem = Problem(geometry, tracked, steering)
+    problem = problem_of(geometry, throws, steering)
     minima = search(problem, say)
-    problem, minima, wild = _without_wild_poses(problem, minima, throws.names)
+    # a first motion must be there before a pose can be far from it
+    throws, wild = without_wild_poses(body, throws, problem, minima[0])
+    if wild:
+        problem = problem_of(geometry, throws, steering)
+        minima = _refitted(problem, minima, say)
     squares, degrees = problem.misfit(minima[0])
+    # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
     impacts = identify_impacts(geometry, throws) if squares > steering.not_whole * degrees else None
     if impacts is not None:
         fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
         fit = replace(fit, whole_squares=squares, whole_degrees=degrees)
         body = replace(body, shape=impacts.shape)
     else:
+        # only where whole throws are the answer: a finer grid doesn't make a real body rigid
         minima = _searched_finer(problem, minima, say)
         answer = identify(problem, minima, noise_stated=throws.sigma_given, say=say)
         fit, names = _of_whole(answer), throws.names
@@ -216,9 +226,28 @@ def identify_own(
     refuse_undetermined(draft)
     return replace(
         draft,
-        notes=(*throws.notes, *_notes(draft)),
-        warnings=(*throws.warnings, *wild, *_warnings(draft)),
+        notes=(*throws.noise.notes, *throws.notes, *_notes(draft)),
+        warnings=(
+            *throws.warnings,
+            *throws.noise.warnings,
+            *wild,
+            *_warnings(draft),
+        ),
     )
+
+
+def _refitted(problem: Problem, minima: Sequence[Point], say: Say | None) -> list[Point]:
+    """Motions, best first, of throws that have lost the poses which the ``minima`` followed; where
+    these are good, with those of another search, as wild poses may have misled the first one.
+    """
+    fits = sorted(
+        (problem.fit(point, problem.whole) for point in minima), key=lambda point: point.cost
+    )
+    squares, degrees = problem.misfit(fits[0])
+    # above it impacts are taken by themselves, and no motion is asked for
+    if not _can_search(problem) or squares > problem.steering.not_whole * degrees:
+        return fits
+    return sorted([*fits, *search(problem, say)], key=lambda point: point.cost)
 
 
 def _searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> list[Point]:
@@ -228,14 +257,20 @@ def _searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> l
     Poses hardly tell such impacts' restitutions, but what comes after depends on both, so a coarse
     grid may have no motion near the throw's.
     """
-    if not _has_unseen_flight(problem, minima[0]):
+    if not _can_search(problem) or not _has_unseen_flight(problem, minima[0]):
         return minima
     if say:
         say("no frame lies between two impacts: the search again, with more restitutions")
     steering = problem.steering
+    # 343 combinations of three impacts in place of 64
     finer = replace(steering, restitutions=steering.fine_restitutions)
     others = search(Problem(problem.geometry, problem.throws, finer))
     return sorted([*minima, *others], key=lambda point: point.cost)
+
+
+def _can_search(problem: Problem) -> bool:
+    """Whether each throw begins with two poses: a search begins with a line through them."""
+    return all(bool(throw.seen[:2].all()) for throw in problem.throws)
 
 
 def _has_unseen_flight(problem: Problem, point: Point) -> bool:
@@ -243,38 +278,13 @@ def _has_unseen_flight(problem: Problem, point: Point) -> bool:
     for k, throw in enumerate(problem.throws):
         row = np.concatenate([point.common, point.own[k]])
         impacts = problem.impacts(k, row, throw.n_frames)
+        # s, from impact to impact
         between = np.diff(impacts[np.isfinite(impacts)])
+        # two impacts may be closer than a frame and still have one between them: searched again all
+        # the same
         if (between < throw.measured.frame_interval).any():
             return True
     return False
-
-
-def _without_wild_poses(
-    problem: Problem, minima: list[Point], names: Sequence[str]
-) -> tuple[Problem, list[Point], list[str]]:
-    """Problem and motions without poses that are far from an otherwise good motion, and a warning
-    of each.
-    """
-    steering, best = problem.steering, minima[0]
-    warnings: list[str] = []
-    cleaned = []
-    for k, throw in enumerate(problem.throws):
-        row = np.concatenate([best.common, best.own[k]])
-        residual = problem.residuals(k, row[None], throw.n_frames, limited=False)[0].reshape(-1, 3)
-        wild = np.abs(residual).max(axis=1) > steering.wild
-        if wild.sum() > max(1, int(steering.most_wild * throw.n_frames)):
-            wild[:] = False  # that many tell of the motion, not of the poses
-        warnings += [
-            f"{names[k]}: frame {frame} is {np.abs(residual[frame]).max():.2g} standard deviations of the noise "
-            "off the identified motion, and was left out."
-            for frame in np.flatnonzero(wild)
-        ]
-        cleaned.append(replace(throw, seen=throw.seen & ~wild))
-    if not warnings:
-        return problem, minima, []
-    fewer = Problem(problem.geometry, cleaned, steering)
-    fits = [fewer.fit(point, fewer.whole) for point in minima]
-    return fewer, sorted(fits, key=lambda point: point.cost), warnings
 
 
 def _of_whole(answer: Answer) -> OwnFit:
@@ -285,6 +295,7 @@ def _of_whole(answer: Answer) -> OwnFit:
     states = []
     for motion in motions:
         at = contacts(answer.shape, answer.ground, motion.position)
+        # (m, n_c) speed after the impulse, with T where the impulse acts
         sliding = (at.tangent[:-1] * motion.velocity[1:, None, :]).sum(axis=-1)
         states.append(
             ThrowStates(
@@ -312,12 +323,9 @@ def _of_whole(answer: Answer) -> OwnFit:
 
 def _correlation(answer: Answer) -> np.ndarray:
     problem = answer.problem
-    system = problem.system(answer.point, problem.whole, 0.0, problem.steering.difference)
     free = np.flatnonzero(problem.table.free[:N_COMMON])
-    # units differ by powers of ten, and what moves nothing has no scale
-    scale = np.sqrt(np.maximum(np.diag(system.matrix), 1e-12))
-    inverse = np.linalg.pinv(system.matrix / np.outer(scale, scale), hermitian=True)
-    common = inverse[: len(free), : len(free)]
+    # the block of the whole inverse: throws' own unknowns are free, not held
+    common = inverse_of(problem.system(answer.point, problem.whole))[: len(free), : len(free)]
     spread = np.sqrt(np.diag(common))
     correlation = np.eye(N_COMMON)
     correlation[np.ix_(free, free)] = common / np.outer(spread, spread)
@@ -332,6 +340,7 @@ def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
         inertia_ratio_se=fit.ratio_se,
         friction_mu=impacts.friction,
         friction_mu_se=float("nan"),
+        # eq. 31 knows no friction: the ratio of impulses is the least that an impact needs
         friction_is_bound=True,
         corner_radius=fit.geometry.radius,
         corner_radius_se=fit.geometry_se.radius,
@@ -341,6 +350,8 @@ def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
             geometry.ground, turn, np.array(geometry.point) - fit.geometry.centre, 0.0
         ),
         correlation=np.eye(N_COMMON),  # eq. 31 gives errors alone
+        # eq. 31 takes the slope as it is, and each impact has a height of its own: neither has an
+        # error
         geometry_errors=np.array([fit.geometry_se.turn, *fit.geometry_se.centre, np.nan, np.nan]),
         states=tuple(impacts.states()),
         converged=fit.converged,
@@ -355,6 +366,7 @@ def _aligned(answer: Answer, fit: OwnFit) -> tuple[MeasuredThrow, ...]:
     aligned = []
     for throw, states in zip(answer.problem.throws, fit.states, strict=True):
         position = fit.alignment.body_position(throw.measured.position)
+        # so that its residual is exactly 0, by which a report knows it
         position[~throw.seen] = states.position[states.frame][~throw.seen]
         aligned.append(replace(throw.measured, position=position, ground=answer.ground))
     return tuple(aligned)
@@ -374,8 +386,10 @@ def refuse_undetermined(found: OwnIdentification) -> None:
         With the reason, as far as frames or impacts tell it.
     """
     fit, largest = found.fit, reach_of(found.body.shape) ** 2
+    # of 95 %, as far as the outline allows it
     ends = fit.inertia_ratio + DEVIATIONS * fit.inertia_ratio_se * np.array([-1.0, 1.0])
     low, high = np.clip(ends, 0.0, largest)
+    # written so that an error that is no number is refused, too
     if not high - low <= _WIDEST * largest:
         allowed = f"a body of this outline can have anything from 0 to {MM2 * largest:.4g}"
         problem = f"its interval of 95 % is {MM2 * low:.4g} to {MM2 * high:.4g} mm2, and {allowed}"
@@ -409,6 +423,7 @@ def _spin_changes(found: OwnIdentification) -> bool:
 def _notes(found: OwnIdentification) -> list[str]:
     fit = found.fit
     notes = [f"Impacts in the identified motion: {sum(states.n_impacts for states in fit.states)}."]
+    # too small a misfit is no harm to the answer, so it is a note
     if chdtr(fit.degrees, fit.squares) < _UNLIKELY:
         notes.append(
             f"Poses are fitted better than the noise lets expect (squared residuals {fit.squares:.4g}, expected "
@@ -461,6 +476,7 @@ def _few_frames(found: OwnIdentification) -> list[str]:
                 (0, f"{name}: the identified motion has no contact, so the throw says nothing")
             )
             continue
+        # frames up to the first impulse, which belongs to the step that begins there
         before = int((throw.time - throw.time[0] <= states.time[pushes[0]] - states.time[0]).sum())
         after = len(throw.time) - before
         side, frames = ("before", before) if before <= after else ("after", after)

@@ -78,6 +78,7 @@ def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None
         return None
     prepared = _prepared(geometry, throws)
     windows = every_impact(prepared)
+    # a ground doesn't pull: such a window isn't an impact
     windows = [window for window in windows if window.impulse[0] > 0.0]
     if not windows:
         return None
@@ -87,6 +88,7 @@ def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None
         LeverGeometry(radius=prepared.shape.radius),
         _lever_error(geometry, prepared),
         start=ratio,
+        # one's own impacts are too few to tell it
         scatter=TYPICAL_SCATTER,
     )
     count: Counter[str] = Counter()
@@ -99,6 +101,7 @@ def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None
 
 def _lever_error(geometry: Geometry, prepared: PreparedThrows) -> LeverGeometry:
     """Standard errors of the levers' geometry: what the description leaves open."""
+    # a stated radius has the error of a statement alone
     radius = prepared.radius_error if geometry.radius_error else 0.0
     point = geometry.point_error
     return LeverGeometry(
@@ -115,6 +118,7 @@ def _prepared(geometry: Geometry, throws: OwnThrows) -> PreparedThrows:
     shape, interval = geometry.shape, throws.throws[0].frame_interval
     assert isinstance(shape, Polygon)
     alignment = Alignment(geometry.ground, geometry.turn, np.array(geometry.point), 0.0)
+    # by the noise that is known already
     size = event_size(throws.sigma, interval)
     read = [
         PlanarThrow(name, throw.time, throw.position)
@@ -123,6 +127,7 @@ def _prepared(geometry: Geometry, throws: OwnThrows) -> PreparedThrows:
     events = tuple(throw_events(throw, shape, alignment, size) for throw in read)
     radius, error = shape.radius, 0.0
     if geometry.radius_error:
+        # of the sharp polygon: what corners seem to sink in tells the radius
         measured, spread = corner_radius(events, replace(shape, radius=0.0), alignment)
         radius, error = (
             (measured, spread)
@@ -131,6 +136,7 @@ def _prepared(geometry: Geometry, throws: OwnThrows) -> PreparedThrows:
         )
     shape = replace(shape, radius=radius)
     try:
+        # braking by these flights; gravity and noise as stated
         report = replace(
             flight_report(events, interval), sigma=throws.sigma, gravity=geometry.gravity
         )
@@ -143,9 +149,11 @@ def _states(window: SquareWindow, shape: Polygon, gravity: float) -> ThrowStates
     """The window's flights with the impact's instant between its frames."""
     met, throw, n = window.met, window.throw, len(window.throw.time)
     instant = throw.time[window.before] + met.instant
+    # the impact becomes an instant between its frames
     row = int(np.searchsorted(throw.time, instant))
     time = np.insert(throw.time, row, instant)
     since = (time - instant)[:, None]
+    # at the instant itself the one before, as states have it
     velocity = np.where(since <= 0.0, met.before, met.after)
     fall = np.array([0.0, -gravity, 0.0])
     position = met.position + velocity * since + 0.5 * fall * since**2

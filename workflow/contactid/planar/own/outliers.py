@@ -95,13 +95,14 @@ def _bridged(throw: PlanarThrow, lost: np.ndarray) -> PlanarThrow:
         position[~lost, 2]
     )  # a jump there and back may have come back by a whole turn off
     for i in range(3):
-        position[lost, i] = np.interp(throw.time[lost], throw.time[~lost], throw.position[~lost, i])
+        position[lost, i] = np.interp(throw.time[lost], throw.time[~lost], position[~lost, i])
     return replace(throw, position=position, lost=lost)
 
 
 def departures(throw: PlanarThrow, sigma: np.ndarray | None, reach: float) -> list[Departure]:
     """Frames that are off, in order of time; parameters are those of :func:`without_outliers`."""
     frames = np.flatnonzero(throw.seen)
+    # frames without a pose are passed over: times tell how far apart the others are
     time, pose = throw.time[frames], throw.position[frames]
     noise = second_difference_noise([pose]) if sigma is None else sigma
     turned = list(_turned(frames, time, pose))
@@ -130,6 +131,7 @@ def _described(throw: PlanarThrow, one: Departure) -> str:
 
 def _usual(speed: np.ndarray, step: int) -> float:
     """The larger of the median speeds of some steps before and after one."""
+    # without the step itself, which may be the jump
     sides = speed[max(step - _AROUND, 0) : step], speed[step + 1 : step + 1 + _AROUND]
     return max(float(np.median(side)) for side in sides if len(side))
 
@@ -138,12 +140,15 @@ def _turned(frames: np.ndarray, time: np.ndarray, pose: np.ndarray) -> Iterator[
     """Where theta jumps; such a jump may last, since no contact turns a body so far at once."""
     elapsed, step = np.diff(time), np.diff(pose[:, 2])
     rate = np.abs(step) / elapsed
+    # beside the usual spin a contact may turn the body within a step, by _TURN at most
     jumps = [
         k
         for k in range(len(step))
         if abs(step[k]) > _FASTER_TURN * _usual(rate, k) * elapsed[k] + _TURN
     ]
+    # jumps come in pairs, away and back; the last one may have none
     for away, back in itertools.zip_longest(jumps[::2], jumps[1::2], fillvalue=len(step)):
+        # whole turns are none
         size = abs(float(step[away])) % (2.0 * np.pi)
         yield Departure(
             int(frames[away + 1]), int(frames[back]), min(size, 2.0 * np.pi - size), True
@@ -169,12 +174,15 @@ def _moved(
     after = 0
     for away in jumps:
         near = [j for j in jumps if j > away and j - away <= _TOGETHER]
+        # back where the usual speed may have taken it: the frames between are off
         back = [j for j in near if not too_far(away, j + 1)]
+        # frames within a departure that was found aren't another one
         if away < after or not back:
             continue
         ends = [away, back[0] + 1]
         rows = np.arange(away + 1, back[0] + 1)
         after = ends[1]
+        # (k, 2) m on the way between the frames before and after
         between = np.column_stack(
             [np.interp(time[rows], time[ends], pose[ends, i]) for i in range(2)]
         )

@@ -25,6 +25,7 @@ from contactid.planar.engine.unknowns import (
     RATIO,
     SLOPE,
     TURN,
+    reach_of,
 )
 from contactid.planar.own import draw
 from contactid.planar.own.body import read_own_body
@@ -213,6 +214,7 @@ def _params(found: OwnIdentification) -> pd.DataFrame:
         rows.append(parameter_row("inertia", mass * ratio, mass * error, "kg m2"))
     params = parameter_table([*rows, *_geometry_rows(found)])
     positive = [name for name in _POSITIVE if name in params.index]
+    # an interval of what can't be negative
     params.loc[positive, "low"] = params.loc[positive, "low"].clip(lower=0.0)
     return params
 
@@ -300,12 +302,13 @@ def _simulator_body(found: OwnIdentification) -> IdentifiedBody:
     left out.
     """
     fit, outline = found.fit, found.body.shape.outline()[:-1]
-    half = 0.05 * float(np.linalg.norm(outline, axis=1).max())
+    half = 0.05 * reach_of(found.body.shape)
     assert found.body.mass is not None
     return IdentifiedBody(
         name="body",
         mass=found.body.mass,
         center_of_mass=np.zeros(3),
+        # a flat body has I_x + I_y = I_z; in its plane only I_z matters
         inertia=found.body.mass * fit.inertia_ratio * np.diag([0.5, 0.5, 1.0]),
         friction=None if fit.friction_is_bound else fit.friction_mu,
         hull=np.concatenate(

@@ -404,6 +404,7 @@ def _even_throw(
 ) -> PlanarThrow:
     """The throw on even frames, those without a pose marked."""
     notes, finite = [], np.isfinite(position).all(axis=1)
+    # rows of one instant are one frame, the first of them
     again = np.concatenate([[False], np.diff(time) <= 0.1 * interval])
     held = _held(position, finite)
     good = finite & ~again & ~held
@@ -452,6 +453,7 @@ def _held(position: np.ndarray, finite: np.ndarray) -> np.ndarray:
     held = np.zeros(len(position), dtype=bool)
     same = np.concatenate([[False], (np.diff(position, axis=0) == 0.0).all(axis=1)])
     for k in np.flatnonzero(same & finite):
+        # at rest a pose repeats itself rightly
         around = position[max(k - 4, 0) : k + 5]
         spread = np.nanmax(around, axis=0) - np.nanmin(around, axis=0)
         held[k] = np.hypot(spread[0], spread[1]) > _HELD or spread[2] > _HELD_TURN
@@ -463,6 +465,7 @@ def _moved(position: np.ndarray, time: np.ndarray, even: np.ndarray, interval: f
     found = position.copy()
     for k in range(len(time)):
         other = k + 1 if (even[k] > time[k] and k + 1 < len(time)) or k == 0 else k - 1
+        # a velocity over a long gap isn't the frame's
         if abs(time[other] - time[k]) < 3.0 * interval:
             rate = (position[other] - position[k]) / (time[other] - time[k])
             found[k] += rate * (even[k] - time[k])
@@ -476,6 +479,7 @@ def _unit_problems(interval: float, position: np.ndarray) -> list[str]:
         problems.append(f"t has {interval:g} s between frames: give t in seconds")
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.abs(np.diff(position, axis=0))
+        # nine tenths of the steps: single wild poses aren't a wrong unit
         speed = float(np.quantile(np.hypot(steps[:, 0], steps[:, 1]), 0.9)) / interval
         farthest = float(np.abs(position[:, :2]).max())
         turn = float(np.quantile(np.abs(np.diff(np.unwrap(position[:, 2]))), 0.9)) / interval

@@ -7,21 +7,20 @@ velocities predicted by six models. They have no written conventions; these are 
 and the tests on the real files hold them:
 
 * *Handedness.* theta and x don't belong to one right-handed frame. With x as it is, eq. 31 gives
-J/m = 854 mm2 and the
-  contact point leaves at a median of 1.14 m/s along the ground; with x reversed it gives 367 mm2
-  and a median of 0.17 m/s. So here x and every v_x change sign; then theta is counter-clockwise
-  from x and the rows are right as they stand: N = (0, 1, r_t), T = (1, 0, height).
+  J/m = 854 mm2 and the contact point leaves at a median of 1.14 m/s along the ground; with x
+  reversed it gives 367 mm2 and a median of 0.17 m/s. So here x and every v_x change sign; then
+  theta is counter-clockwise from x and the rows are right as they stand: N = (0, 1, r_t), T = (1,
+  0, height).
 * *Height.* y is twice the support function ``H(theta)``, to 0.02 mm: impacts were moved onto the
-ground, and H added
-  once more. Here y is halved: the centre's height over the ground y = 0.
+  ground, and H added once more. Here y is halved: the centre's height over the ground y = 0.
 * *Rows.* They have unit directions, lengths in m and no mass matrix, but were taken one frame (4
-ms) before the state:
-  at ``theta - omega h`` they agree with :func:`contacts` to 0.05 mm (median), at theta to 0.2 mm.
+  ms) before the state: at ``theta - omega h`` they agree with :func:`contacts` to 0.05 mm (median),
+  at theta to 0.2 mm.
 * *Turns.* theta may differ by a whole turn between before and after; here after is the nearest to
-before.
+  before.
 * *Predictions* are exactly ``v + M^-1 (d p_t + n p_n)`` with J/m = (a^2 + b^2)/5 = 370 mm2, the
-rows as given and x as
-  it is: for a body of the wrong handedness. Their errors here say little about the models.
+  rows as given and x as it is: for a body of the wrong handedness. Their errors here say little
+  about the models.
 
 ================ =================== =================== ===========================================================
 variable         dimensions          unit                meaning
@@ -110,9 +109,12 @@ def read_ellipse_impacts(path: str | Path, *, licence: str, synthetic: bool = Fa
     before, after, normal, tangent, models = (
         tables[name][kept] for name in ("states_i", "states_f", "n", "d", "v_models")
     )
+    # (models, n, 3) from three columns a model
     predicted = models.reshape(len(kept), len(MODELS), 3).transpose(1, 0, 2)
+    # whole turns, by which theta may differ from before to after
     turns = np.round((after[:, 2] - before[:, 2]) / (2.0 * np.pi))
     after[:, 2] -= 2.0 * np.pi * turns
+    # velocities are as they should be but for x; y of poses holds the height twice
     flip, place = _REVERSE_X, _REVERSE_X * _HALVE_Y
     rows = ("impact", "coordinate")
     impacts = xr.Dataset(

@@ -146,5 +146,6 @@ def iterate_throws(data: xr.Dataset) -> Iterator[PlanarThrow]:
     position = np.column_stack([data[name].values for name in ("x", "y", "theta")])
     ends = np.cumsum(data["row_size"].values)
     for name, end, size in zip(data["throw"].values, ends, data["row_size"].values, strict=True):
+        # contiguous ragged array: a throw's samples end where the sum of sizes so far does
         part = slice(int(end - size), int(end))
         yield PlanarThrow(str(name), data["time"].values[part], position[part])

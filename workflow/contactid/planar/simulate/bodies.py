@@ -94,6 +94,7 @@ def simulate(
     run_steps(
         outline, PlanarLaw(*map(float, law)), float(time_step), q, v, impulse_n, impulse_t, gap
     )
+    # a step that isn't solved makes all later states no numbers, so the last one tells
     if not np.isfinite(v[-1]).all():
         first = int(np.argmin(np.isfinite(v).all(axis=1)))
         raise ContactIdError(

@@ -138,9 +138,11 @@ class Polygon:
             or not np.isfinite(points).all()
         ):
             raise ContactIdError("a polygon needs three or more vertices (x, y)", "Give them in m")
+        # convex: each corner turns left; about the centre: each side is seen counter-clockwise
         edges = np.roll(points, -1, axis=0) - points
         turns = edges[:, 0] * np.roll(edges[:, 1], -1) - edges[:, 1] * np.roll(edges[:, 0], -1)
         seen = points[:, 0] * edges[:, 1] - points[:, 1] * edges[:, 0]
+        # a star's corners turn left, too, but it goes round more than once
         once = (
             abs(
                 np.angle(
@@ -154,6 +156,7 @@ class Polygon:
                 "a polygon's vertices are not those of a convex body about its centre of mass",
                 "List the corners counter-clockwise, seen from the centre of mass",
             )
+        # what arcs leave of a side has to point the side's own way
         straight = ((np.roll(self.centres, -1, axis=0) - self.centres) * edges).sum(axis=1)
         if not self.radius >= 0.0 or straight.min() <= 0.0:
             raise ContactIdError(
@@ -180,6 +183,7 @@ class Polygon:
     def centres(self) -> np.ndarray:
         """(n_c, 2) centres of the corners' arcs, m."""
         before, after = self._before, np.roll(self._before, -1, axis=0)
+        # its product with both normals is 1: a centre lies one radius inside both sides
         inward = (before + after) / (1.0 + (before * after).sum(axis=1, keepdims=True))
         return np.array(self.vertices, dtype=float) - self.radius * inward
 
@@ -195,6 +199,7 @@ class Polygon:
         if not self.radius:
             return np.array([*self.vertices, self.vertices[0]])
         first = np.arctan2(*self._before.T[::-1])
+        # each arc turns from the normal of one side to that of the next
         turn = (np.roll(first, -1) - first) % (2.0 * np.pi)
         angle = first[:, None] + turn[:, None] * np.linspace(0.0, 1.0, _ARC)
         arcs = self.centres[:, None] + self.radius * np.stack(
@@ -207,6 +212,7 @@ class Polygon:
         """J/m of a uniform body about the origin, m2."""
         outline = self.outline()
         p, q = outline[:-1], outline[1:]
+        # triangles from the origin to each side: twice their areas, and their second moments
         cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
         return float((cross * (p * p + p * q + q * q).sum(axis=1)).sum() / (6.0 * cross.sum()))
 
@@ -240,12 +246,14 @@ def contacts(shape: Shape, ground: Ground, q: np.ndarray | Sequence[float]) -> C
     arms = np.stack(
         [np.stack(arm, axis=-1) for arm in shape.arms(np.sin(phi), np.cos(phi))], axis=-2
     )
+    # (..., n_c) m, coordinates of the contact points along t and n from the centre
     r_t, r_n = arms[..., 0], arms[..., 1]
     height = (q[..., :2] - [ground.x0, ground.y0]) @ n
     full = np.broadcast_to
     return Contacts(
         gap=height[..., None] + r_n,
         point=q[..., None, :2] + r_t[..., None] * t + r_n[..., None] * n,
+        # N = (n, r_t) and T = (t, -r_n), as k . (GQ x n) = r_t and k . (GQ x t) = -r_n
         normal=np.concatenate([full(n, (*r_t.shape, 2)), r_t[..., None]], axis=-1),
         tangent=np.concatenate([full(t, (*r_n.shape, 2)), -r_n[..., None]], axis=-1),
     )

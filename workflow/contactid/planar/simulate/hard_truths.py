@@ -74,6 +74,7 @@ def differing_motion(block: Mapping[str, Any], friction_mu: float, seed: int) ->
     steps_left = round(options["duration"] / h) + 1
     parts: list[tuple[PlanarMotion, int]] = []
     while True:
+        # simulated to the throw's end, but kept only until this impact is over
         law = PlanarLaw(friction_mu, _LARGEST_RESTITUTION * rng.random(), 0.0, gravity)
         part = simulate(body, ground, law, q, v, time_step=h, steps=steps_left)
         touched = np.maximum.accumulate(part.impulse_n[:, 0] > 0.0)
@@ -106,9 +107,12 @@ def compliant_motion(block: Mapping[str, Any], friction_mu: float) -> PlanarMoti
         gap[k], normal, tangent = at.gap, at.normal[0], at.tangent[0]
         if k == steps:
             break
+        # Hunt and Crossley: stiffness times depth times (1 - damping times gap's rate)
         push = body.mass * _STIFFNESS * max(-gap[k, 0], 0.0) * (1.0 - _DAMPING * (normal @ v[k]))
+        # a ground doesn't pull
         c_n = h * max(push, 0.0)
         v[k + 1] = v[k] + inverse * c_n * normal - [0.0, h * gravity, 0.0]
+        # after the normal impulse and gravity, as eq. 18 has it
         stopping = -(tangent @ v[k + 1]) / (tangent**2 @ inverse)
         c_t = np.clip(stopping, -friction_mu * c_n, friction_mu * c_n)
         v[k + 1] += inverse * c_t * tangent

@@ -59,8 +59,10 @@ def contact_impulse(w_nn, w_nt, w_tt, b_n, b_t, mu):
     ``b`` is the wanted velocity less the free one, so ``w = W c - b`` is ``u^+ + e u`` by
     components.
     """
+    # it separates by itself as fast as restitution asks
     if b_n <= 0.0:
         return 0.0, 0.0
+    # stick: both velocities as wanted
     determinant = w_nn * w_tt - w_nt * w_nt
     c_n = (w_tt * b_n - w_nt * b_t) / determinant
     c_t = (w_nn * b_t - w_nt * b_n) / determinant

@@ -219,6 +219,7 @@ def _impulses(arms, closed, n_closed, ratio, mu, e_n, fall, along, u_n, u_t, c_n
         j = closed[0]
         r_t, r_n = arms[j, 0], arms[j, 1]
         c_n[j], c_t[j] = contact_impulse(
+            # W_nn, W_nt and W_tt of one contact, per mass
             1.0 + r_t * r_t / ratio,
             -r_t * r_n / ratio,
             1.0 + r_n * r_n / ratio,
@@ -227,6 +228,7 @@ def _impulses(arms, closed, n_closed, ratio, mu, e_n, fall, along, u_n, u_t, c_n
             mu,
         )
     else:
+        # W = [N T]^T M^-1 [N T] per mass, normal rows first, and wanted less free velocities
         w = np.empty((2 * n_closed, 2 * n_closed))
         b_n, b_t = np.empty(n_closed), np.empty(n_closed)
         for i in range(n_closed):
@@ -294,6 +296,7 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
     mean_n, mean_t = np.zeros(n_contacts), np.zeros(n_contacts)
     c_n, c_t = np.zeros(n_contacts), np.zeros(n_contacts)
     closed = np.empty(n_contacts, dtype=np.int64)
+    # the centre's height over the ground is -sin_a x + cos_a y + offset
     offset = sin_a * outline.x0 - cos_a * outline.y0 - parameters[HEIGHT]
     height = -sin_a * x + cos_a * y + offset
     gap = height + _arms(outline, radius, theta - slope, arms)
@@ -307,6 +310,7 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
             step, lasts = rest, False
             if gap > _TOUCHING:  # no outline falls and turns through its gap sooner
                 fastest = abs(-sin_a * v_x + cos_a * v_y) + outline.reach * abs(omega)
+                # root of fastest t + g t^2 / 2 = gap
                 clear = (np.sqrt(fastest * fastest + 2.0 * gravity * gap) - fastest) / gravity
                 step = min(rest, max(clear, _FLIGHT))
             if gap <= _TOUCHING:
@@ -352,6 +356,7 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                     approach = _speeds(
                         arms, closed, n_closed, sin_a, cos_a, v_x, v_y, omega, u_n, u_t
                     )
+                # gravity ends a slower separation within one step of lasting contact
                 if approach < lasting * gravity * cos_a:
                     lasts = True
                     # two corners or more: the body lies or slides on a side, and nothing turns up
@@ -362,15 +367,18 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                     # back
                     step = min(rest, _FLIGHT, max(approach / (gravity * cos_a + 1e-9), 1e-6))
             if not lasts:
+                # flight is an exact parabola at a constant spin
                 new_x = x + step * v_x
                 new_y = y + step * (v_y - 0.5 * step * gravity)
                 new_theta = theta + step * omega
                 new_height = -sin_a * new_x + cos_a * new_y + offset
                 new_gap = new_height + _arms(outline, radius, new_theta - slope, arms)
                 if new_gap < 0.0 and gap > _CLOSED:
+                    # the impact's instant by regula falsi
                     early, late, open_gap, deep = 0.0, step, gap, new_gap
                     for k in range(80):
                         step = early + (late - early) * open_gap / (open_gap - deep)
+                        # secants alone may creep up from one side, so each third try halves
                         if k % 3 == 2:
                             step = 0.5 * (early + late)
                         new_x, new_y = x + step * v_x, y + step * (v_y - 0.5 * step * gravity)
@@ -399,6 +407,8 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                         c_n[j] = c_t[j] = 0.0
                         turned_t, turned_n = middle[j, 0] - arms[j, 0], middle[j, 1] - arms[j, 1]
                         correction = _CORRECTED * (height + arms[j, 1]) / step
+                        # free speeds with arms of the step's end, turned twice as far as the
+                        # middle's
                         mean_n[j] = u_n[j] + correction + 2.0 * turned_t * omega
                         mean_t[j] = u_t[j] - 2.0 * turned_n * omega
                     push_n, push_t, twist = _impulses(
@@ -422,6 +432,7 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                     new_theta = theta + step * (omega + 0.5 * twist / ratio)
                     new_height = -sin_a * new_x + cos_a * new_y + offset
                     new_gap = new_height + _arms(outline, radius, new_theta - slope, ahead)
+                    # the corner that comes deepest of those that didn't touch
                     open_gap, deep = 0.0, 0.0
                     for j in range(n_contacts):
                         if height + arms[j, 1] > _TOUCHING and new_height + ahead[j, 1] < deep:
@@ -436,9 +447,11 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                     for i in range(n_closed):
                         trace.impulse_n[row, closed[i]] += c_n[closed[i]]
                         trace.impulse_t[row, closed[i]] += c_t[closed[i]]
+                # eq. 16 with the impulses of the whole step
                 v_x, v_y, omega = v_x + change_x, v_y + change_y, omega + twist / ratio
                 arms[:] = ahead
             x, y, theta, height, gap = new_x, new_y, new_theta, new_height, new_gap
+            # what rounding leaves of a frame isn't a step
             rest = rest - step if rest - step > 1e-12 else 0.0
             now = (f - 1) * interval + (interval - rest)
         poses[f, 0], poses[f, 1], poses[f, 2] = x, y, theta
@@ -474,6 +487,7 @@ def _residuals_of_all(
         turn, x, y = frames[i, 0], frames[i, 1], frames[i, 2]
         for f in range(position.shape[0]):
             sin, cos = np.sin(poses[f, 2]), np.cos(poses[f, 2])
+            # from the body's centre and axes to the tracked point and axes
             poses[f, 0] += x * cos - y * sin
             poses[f, 1] += x * sin + y * cos
             poses[f, 2] += turn
@@ -482,5 +496,6 @@ def _residuals_of_all(
                 if not np.isfinite(residual):
                     residual = _AWAY
                 if limit > 0.0:
+                    # a wild pose must not pull the motion away
                     residual = limit * np.arcsinh(residual / limit)
                 residuals[i, 3 * f + k] = residual

@@ -103,6 +103,7 @@ def energy_balance(
     """The balance of a simulated motion, from its states and impulses alone."""
     v = motion.velocity
     at = contacts(body.shape, ground, motion.position[:-1])
+    # (u + u^+) / 2 follows with N and T at q^k
     mean = 0.5 * (v[:-1] + v[1:])
     work_n = (motion.impulse_n[1:] * np.einsum("kji,ki->kj", at.normal, mean)).sum(axis=1)
     work_t = (motion.impulse_t[1:] * np.einsum("kji,ki->kj", at.tangent, mean)).sum(axis=1)
@@ -116,6 +117,7 @@ def energy_balance(
         potential=body.mass * gravity * motion.position[:, 1],
         restitution=so_far(-work_n),
         friction=so_far(-work_t),
+        # the telescoped sum, with g along -y
         scheme=-0.5 * h * body.mass * gravity * (v[:, 1] - v[0, 1]),
     )
 

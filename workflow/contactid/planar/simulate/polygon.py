@@ -75,11 +75,13 @@ def lemke(matrix, vector):
     """
     n = vector.shape[0]
     best, status, least = np.zeros(n), SOLVED, complementarity_residual(matrix, vector, np.zeros(n))
+    # z = 0 solves it: no contact has to push
     if least == 0.0:
         return best, status
     for path in range(_PATHS):
         z, status = _follow_path(matrix, vector, _covering_vector(n, path))
         residual = complementarity_residual(matrix, vector, z)
+        # the best of all paths, in case none gets below the tolerance
         if residual <= least:
             best, least = z, residual
         if least <= RESIDUAL:
@@ -92,6 +94,7 @@ def _covering_vector(n, path):
     """(n,) ones for the first path, numbers between 1 and 2 for the others."""
     cover = np.ones(n)
     for i in range(n):
+        # path 0 adds nothing: ones
         cover[i] += (path * (i + 1) * _GOLDEN) % 1.0
     return cover
 
@@ -106,6 +109,7 @@ def _follow_path(matrix, vector, cover):
         return z, SOLVED
     tableau = _first_tableau(matrix, vector, cover)
     basis = np.arange(n)
+    # columns are w (n), z (n), z_0 and the right-hand side
     entering = z_0 = 2 * n
     status = TOO_LONG
     for _ in range(_PIVOTS_PER_ROW * n):
@@ -115,12 +119,14 @@ def _follow_path(matrix, vector, cover):
         if leaving == z_0:
             status = SOLVED
             break
+        # the partner of what left enters, so each pair keeps one side at 0
         entering = leaving + n if leaving < n else leaving - n
         row = _leaving_row(tableau, basis, entering)
         if row < 0:
             status = RAY
             break
     for i in range(n):
+        # variables outside the basis are 0; rounding may leave one in it below 0
         if n <= basis[i] < z_0:
             z[basis[i] - n] = max(tableau[i, z_0 + 1], 0.0)
     return z, status
@@ -151,6 +157,7 @@ def _first_row(vector, cover):
     row, least = -1, 0.0
     for i in range(vector.shape[0]):
         ratio = vector[i] / cover[i]
+        # z_0 enters where it is needed most, so no other row gets negative
         if ratio < 0.0 and ratio <= least + _TIE:
             row, least = i, ratio
     return row
@@ -177,6 +184,7 @@ def _pivot(tableau, row, column):
     inverse = 1.0 / tableau[row, column]
     for j in range(columns):
         tableau[row, j] *= inverse
+    # set exactly: the product may be off by rounding
     tableau[row, column] = 1.0
     for i in range(rows):
         factor = tableau[i, column]
@@ -195,6 +203,7 @@ def _leaving_row(tableau, basis, column):
         if tableau[i, column] > _PIVOT:
             if best < 0 or _comes_before(tableau, i, best, column):
                 best = i
+            # z_0 may leave before all others in a tie: that ends at a solution
             if basis[i] == 2 * n:
                 cover_row = i
     if (
@@ -237,6 +246,7 @@ def contact_problem(w, b_n, b_t, mu):
     n = b_n.shape[0]
     matrix, vector = np.zeros((4 * n, 4 * n)), np.zeros(4 * n)
     for i in range(n):
+        # rows and columns of c_+, c_- and lambda of contact i
         plus, minus, edge = n + i, 2 * n + i, 3 * n + i
         vector[i], vector[plus], vector[minus] = -b_n[i], -b_t[i], b_t[i]
         matrix[plus, edge] = matrix[minus, edge] = 1.0
@@ -262,8 +272,10 @@ def solve_contacts(w, b_n, b_t, mu):
     """
     n = b_n.shape[0]
     c_n, c_t = np.zeros(n), np.zeros(n)
+    # every contact separates as fast as it should by itself
     if b_n.max() <= 0.0:
         return c_n, c_t, 0.0
+    # the problem's tolerances are absolute: scaled to entries of order one
     mobility = 0.0
     for i in range(2 * n):
         mobility = max(mobility, w[i, i])
@@ -279,6 +291,7 @@ def solve_contacts(w, b_n, b_t, mu):
                 max(unit * (z[n + i] - z[2 * n + i]), -limit), limit
             )  # rounding mustn't leave the cone
     else:
+        # a wrong impulse must not pass for a solution
         c_n[:], c_t[:] = np.nan, np.nan
     return c_n, c_t, residual
 
@@ -298,10 +311,12 @@ def _closed_impulses(body, law, arms, closed, fall, along, u_n, u_t):
         b_t[i] = along - (1.0 + law.restitution_e_t) * u_t[closed[i]]
         for j in range(n):
             t_j, n_j = arms[closed[j], 0], arms[closed[j], 1]
+            # W = [N T]^T M^-1 [N T] with N = (n, r_t) and T = (t, -r_n)
             w[i, j] = inverse_mass + t_i * t_j * inverse_inertia
             w[i, n + j] = -t_i * n_j * inverse_inertia
             w[n + i, j] = -n_i * t_j * inverse_inertia
             w[n + i, n + j] = inverse_mass + n_i * n_j * inverse_inertia
+    # the closed form, without pivots
     if n == 1:
         b_n[0], b_t[0] = contact_impulse(w[0, 0], w[0, 1], w[1, 1], b_n[0], b_t[0], law.friction_mu)
         return b_n, b_t
@@ -321,12 +336,14 @@ def run_steps(body, law, h, position, velocity, impulse_n, impulse_t, gap):
     is_ellipse, n_contacts = body.corners.shape[0] == 0, gap.shape[1]
     inverse_mass, inverse_inertia = 1.0 / body.mass, 1.0 / body.inertia
     sin_a, cos_a = np.sin(body.slope), np.cos(body.slope)
+    # what gravity takes from u_n, and from u_t, in a step
     fall, along = h * law.gravity * cos_a, h * law.gravity * sin_a
     arms, u_n, u_t = np.empty((n_contacts, 2)), np.empty(n_contacts), np.empty(n_contacts)
     closed = np.empty(n_contacts, dtype=np.int64)
     x, y, theta = position[0]
     v_x, v_y, omega = velocity[0]
     for k in range(position.shape[0]):
+        # the centre's distance from the ground
         height = -sin_a * (x - body.x0) + cos_a * (y - body.y0)
         sin_phi, cos_phi = np.sin(theta - body.slope), np.cos(theta - body.slope)
         n_closed = 0
@@ -340,6 +357,7 @@ def run_steps(body, law, h, position, velocity, impulse_n, impulse_t, gap):
             u_n[j] = -sin_a * v_x + cos_a * v_y + r_t * omega
             u_t[j] = cos_a * v_x + sin_a * v_y - r_n * omega
             gap[k, j] = height + r_n
+            # eq. 6 for an ellipse; a polygon's corner counts as closed while it separates, too
             if gap[k, j] <= 0.0 and (not is_ellipse or u_n[j] <= CLOSING):
                 closed[n_closed] = j
                 n_closed += 1
@@ -354,6 +372,7 @@ def run_steps(body, law, h, position, velocity, impulse_n, impulse_t, gap):
                 push_n += c_n[i]
                 push_t += c_t[i]
                 twist += arms[j, 0] * c_n[i] - arms[j, 1] * c_t[i]
+        # eqs. 16 and 17: implicit Euler, so positions go on with the new velocity
         v_x += inverse_mass * (-sin_a * push_n + cos_a * push_t)
         v_y += inverse_mass * (cos_a * push_n + sin_a * push_t) - h * law.gravity
         omega += inverse_inertia * twist

@@ -37,6 +37,7 @@ def release_pose(ground: Ground) -> np.ndarray:
     """
     q = np.array([*(_ALONG * ground.tangent), RELEASED_AT])
     gap = float(contacts(PLYWOOD, ground, q).gap[0])
+    # straight down: a gap along the normal is gap / cos slope along y
     q[1] += FALL - gap / np.cos(ground.slope)
     return q
 

@@ -115,9 +115,12 @@ def measured_throw(
     The same seed gives other noise at another frame rate, as another video would.
     """
     step = float(motion.time[1])
+    # a whole number of frames but for rounding is whole
     number = int(np.floor(duration * frames_per_second + 1e-9)) + 1
     time = np.arange(number) / frames_per_second
+    # the nearest states: the truth's step is far finer than a frame
     poses = motion.position[np.round(time / step).astype(int)]
+    # by seed and frame rate, in mHz so that rates that aren't whole differ
     rng = np.random.default_rng([seed, round(1000.0 * frames_per_second)])
     return MeasuredThrow(time, poses + rng.normal(size=poses.shape) * sigma, sigma, ground)
 
@@ -131,6 +134,7 @@ def noise_of(block: Mapping[str, Any], name: str) -> np.ndarray:
 def truth_of(motion: PlanarMotion, mass: float, duration: float) -> Truth:
     """What to draw of a motion: its impulses per mass at the instants from which they act."""
     rows = motion.time <= duration + 1e-12
+    # an impulse of the step that led to state k acts at state k - 1
     shift = (
         np.concatenate([motion.impulse_n[1:, 0], [0.0]]),
         np.concatenate([motion.impulse_t[1:, 0], [0.0]]),

@@ -75,6 +75,7 @@ class EllipseImpacts(Impacts):
     def contact(self, phi: np.ndarray, radius: float) -> np.ndarray:
         """(n, 2) m, by the support function."""
         a, b = (self.corner + radius).T
+        # (n,) support function; the arm is (-H', -H), as in the simulators' geometry
         height = np.hypot(a * np.sin(phi), b * np.cos(phi))
         return np.column_stack([-(a**2 - b**2) * np.sin(phi) * np.cos(phi) / height, -height])
 
@@ -86,6 +87,7 @@ def ellipse_impacts_of(data: xr.Dataset) -> EllipseImpacts:
     before, after = data["velocity_before"].values, data["velocity_after"].values
     n, change = len(before), after - before
     return EllipseImpacts(
+        # no errors by poses: the scatter of contact points, which is fitted, takes them in
         np.arange(n), np.tile(data["semi_axes"].values, (n, 1)), np.zeros((n, 2)), data["before"].values[:, 2],
         change[:, :2], change[:, 2], before, np.zeros((n, 3)), np.zeros(n),
     )  # fmt: skip
@@ -114,6 +116,7 @@ def _rubbing(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
     """Friction of the plates, pressed by a share of the impulse, against the turning: a couple by
     the impulse, mm.
     """
+    # the spin in the middle of the impact
     turning = np.sign(impacts.before[:, 2] + 0.5 * impacts.spin)
     return -_MM * size * turning * np.hypot(*impacts.levers(z)[1].T)
 
@@ -142,6 +145,7 @@ def subsets(impacts: Impacts, z: np.ndarray) -> dict[str, np.ndarray]:
             found[f"{name}, quarter {quarter + 1}"] = (
                 np.searchsorted(edges, value, "right") == quarter
             )
+    # m/s, of the contact point along the ground, before the impact
     slip = impacts.before[:, 0] - arm[:, 1] / _MM * impacts.before[:, 2]
     for name, value in {"slip": slip, "spin": impacts.before[:, 2]}.items():
         found[f"{name} towards"] = value * arm[:, 0] > 0.0
@@ -171,8 +175,10 @@ def plate_with(
     """
     z = fit.numbers
     push = impacts.levers(z)[1]
+    # eq. 31 of the plate, with what the rival adds to the moment
     spin = (impacts.moment(z) + rival(impacts, z, size)) / (_MM2 * plate)
     others = np.random.default_rng(1).permutation(len(impacts))
+    # the centre keeps its impulse; with another spin the tracked point moves otherwise
     moved = impacts.push - (impacts.spin - spin)[:, None] * _per_spin(impacts, z)
     return replace(impacts, spin=spin, push=moved, aside=(fit.left / np.hypot(*push.T))[others])
 
@@ -192,10 +198,13 @@ def eq31_rows(
     fit = fit_impacts(impacts, prior, error)
     lagged = fit_impacts(impacts, prior, replace(error, lag=LAGGED.lag))
     z, real = fit.numbers, profile(impacts, fit)
+    # how far the real body's own subsets are from one value: a rival has to beat that
     far = (real["inertia_ratio_mm2"] - z[0]).abs() / real["inertia_ratio_se_mm2"]
     by_place, by_poses = impacts.variances(z)
+    # the residual itself in the weight: Cauchy's, so wild impacts count little here, too
     weight = 1.0 / (by_place * (_MM * fit.scatter) ** 2 + by_poses + impacts.left(z) ** 2)
     moment = impacts.moment(z)
+    # spin by moment: right were all errors in the spin
     other_way = float((weight * moment) @ moment / ((weight * moment) @ impacts.spin)) / _MM2
     rows = [
         _fitted(EQ31, "", fit) | {"departure_se": float(far.max())},
@@ -204,6 +213,7 @@ def eq31_rows(
         *real.assign(route=SUBSET).to_dict("records"),
     ]
     for name, (rival, unit) in RIVALS.items():
+        # of 1 mm or ms first: what a small rival does to J/m
         small = fit_impacts(
             plate_with(rival, 1.0, impacts, fit, plate), prior, error, start=plate, draws=0
         )
@@ -241,8 +251,10 @@ def _size(
     def above(size: float) -> float:
         return fit_impacts(made(size), prior, error, start=plate, draws=0).ratio - wanted
 
+    # to both sides: a rival may also make J/m larger
     sizes = np.concatenate([-_TRIED[::-1], [0.0], _TRIED])
     values = np.array([above(float(size)) for size in sizes])
+    # sizes between which J/m passes the real one
     crossed = np.flatnonzero(np.diff(np.sign(values)))
     if not len(crossed):
         return float(sizes[np.abs(values).argmin()])
@@ -258,8 +270,10 @@ def flight_rows(prepared: PreparedThrows, plate: float) -> list[dict[str, Any]]:
     if standing:
         couples[STANDING] = max(standing.values())
     couples[FITTED] = None
+    # a bootstrap over one pivot has no spread
     for case, couple in couples.items() if len(pivots) > 1 else ():
         found = ratio_of_moments(pivots, couple)
+        # mm by which the weight would have to lie off the contact point
         lever = _MM * found.couple / GRAVITY
         rows.append(
             {
@@ -273,6 +287,7 @@ def flight_rows(prepared: PreparedThrows, plate: float) -> list[dict[str, Any]]:
     random, events, drawn = np.random.default_rng(1), prepared.events, []
     flights = sum(1 for _ in flight_stretches(events))
     for _ in range(_FLIGHT_DRAWS if flights >= _FEWEST_FLIGHTS else 0):
+        # whole throws are drawn, as flights of one throw aren't independent
         some = [events[i] for i in random.integers(0, len(events), len(events))]
         drawn.append(plate * _braking(replace(prepared, events=tuple(some))))
     if drawn:
@@ -291,7 +306,9 @@ def _braking(prepared: PreparedThrows) -> float:
     steps = np.concatenate(
         [np.diff(one[[0, -1]], axis=0) for one in flight_stretches(prepared.events)]
     )
+    # (3,) root mean square velocities of the stretches, m/s and rad/s
     typical = np.sqrt((steps**2).mean(axis=0)) / ((STRETCH - 1) * prepared.interval)
+    # what is left without gravity's part
     slowing = -report.acceleration(typical) - np.array([0.0, report.gravity, 0.0])
     return float((slowing[0] / typical[0]) / (slowing[2] / typical[2]))
 
@@ -374,6 +391,7 @@ def _ellipse_rows(published: xr.Dataset) -> pd.DataFrame:
     a, b = (float(axis) for axis in published["semi_axes"].values)
     plate = 0.25 * (a**2 + b**2)
     impacts = ellipse_impacts_of(published)
+    # semi-axes are published, so no radius is added to them
     error = replace(FREE, radius=0.0)
     other_x = np.array([-1.0, 1.0])
     mirrored = replace(

@@ -121,19 +121,25 @@ def align(data: xr.Dataset, shape: Polygon) -> Alignment:
             f"{data.attrs['source']}: no throw ends at rest, so the ground's height is unknown",
             f"Record until the body stands still for {REST_FRAMES} frames",
         )
+    # (n, 3) mean pose of each throw at rest
     poses, corners = np.array(rests), np.array(shape.vertices)
     angles = side_angles(shape)
     side, tilt = lies_on(angles, poses[:, 2])
+    # bodies that lie flat on no side are left out
     typical = np.abs(tilt - np.median(tilt)) < max(
         np.radians(2.0), 6.0 * MAD * np.median(np.abs(tilt - np.median(tilt)))
     )
     poses, side, tilt = poses[typical], side[typical], tilt[typical]
+    # of one side alone the point's part along the normal looks like the ground's height
     everywhere = np.bincount(side, minlength=len(angles)).min() >= _FEWEST_AT_REST
+    # (n_c,) of each side from the centre, and (n, 2) the body's axes' share of the upward normal
     distance = (corners * np.column_stack([np.cos(angles), np.sin(angles)])).sum(axis=1)
     up = -np.column_stack([np.cos(angles), np.sin(angles)])[side]
     height = poses[:, 1] - distance[side]
+    # places within 5 cm don't tell a slope
     sloped = len(poses) >= _FEWEST_AT_REST and np.ptp(poses[:, 0]) >= 0.05
     ground, point, scatter = _fit_height(height, poses[:, 0], sloped, up if everywhere else None)
+    # a body that lies on a slope is tilted by it
     turn = float(np.median(tilt)) - ground.slope if everywhere else 0.0
     return Alignment(ground, turn, point, scatter)
 
@@ -147,6 +153,7 @@ def side_angles(shape: Polygon) -> np.ndarray:
 
 def lies_on(angles: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which side faces down, and the tilt from lying flat on it, rad in [-pi, pi)."""
+    # 0 where a side's outward normal points down, at -pi / 2
     tilts = (theta[:, None] + angles + 1.5 * np.pi) % (2.0 * np.pi) - np.pi
     side = np.abs(tilts).argmin(axis=1)
     return side, tilts[np.arange(len(theta)), side]
@@ -167,6 +174,7 @@ def _fit_height(
     for _ in range(3):
         found = np.linalg.lstsq(design[keep], height[keep], rcond=None)[0]
         left = height - design @ found
+        # by the median, which outliers don't enlarge; not below rounding
         keep = np.abs(left) <= 5.0 * MAD * np.median(np.abs(left - np.median(left))) + 1e-9
     ground = Ground(float(np.arctan(found[1])) if sloped else 0.0, x0, float(found[0]))
     point = found[-2:] if up is not None else np.zeros(2)
@@ -179,6 +187,7 @@ def second_difference_noise(positions: Sequence[np.ndarray]) -> np.ndarray:
     """
     differences = np.concatenate([np.diff(position, 2, axis=0) for position in positions])
     return (
+        # a second difference of white noise has the variance 1 + 4 + 1 = 6
         MAD * np.median(np.abs(differences - np.median(differences, axis=0)), axis=0) / np.sqrt(6.0)
     )
 
@@ -205,15 +214,18 @@ def throw_events(
     position = alignment.body_position(throw.position)
     gap = contacts(shape, alignment.ground, position).gap
     acceleration = np.zeros_like(position)
+    # (n, 3) m/s2 and rad/s2, none at either end
     acceleration[1:-1] = np.diff(throw.position, 2, axis=0) / interval**2
     # at rest the ground takes gravity's place: either is no event
     acceleration[:, 1] += np.clip(-acceleration[:, 1], 0.0, GRAVITY)
     event = (np.abs(acceleration) > size).any(axis=1)
     event[:SKIPPED_FRAMES] = False
+    # an impact between two frames is lower than both: neighbours count, too
     low = np.minimum.reduce(
         [gap.min(axis=1), np.roll(gap.min(axis=1), 1), np.roll(gap.min(axis=1), -1)]
     )
     step = np.abs(np.diff(throw.position, axis=0)) / interval
+    # frames before a step that no body makes
     lost = np.flatnonzero(
         (np.hypot(step[:, 0], step[:, 1]) > _FASTEST) | (step[:, 2] > _FASTEST_TURN)
     )
@@ -240,5 +252,6 @@ def rest_frame(throw: PlanarThrow, still: np.ndarray = REST_MOTION) -> int | Non
     if not at_rest(throw, still):
         return None
     final = throw.position[-REST_FRAMES:].mean(axis=0)
+    # the last frame that is off the final pose ends the motion
     moving = np.flatnonzero((np.abs(throw.position - final) > still).any(axis=1))
     return int(moving[-1]) + 1 if len(moving) else 0

@@ -72,10 +72,12 @@ def flight_stretches(events: Sequence[ThrowEvents]) -> Iterator[np.ndarray]:
     """
     for event in events:
         free = event.gap.min(axis=1) > _CLEAR
+        # the release disturbs the first frames
         free[:SKIPPED_FRAMES] = False
         for contact in event.contacts:
             free[contact.before : contact.after + 1] = False
         for jump in event.jumps:
+            # a jump is seen in the second difference of three frames
             free[max(jump - 1, 0) : jump + 2] = False
         for run in runs(free):
             for first in range(run.start, run.stop - STRETCH + 1, STRETCH):
@@ -109,14 +111,18 @@ def flight_report(events: Sequence[ThrowEvents], interval: float) -> FlightRepor
             f"only {len(stretches)} stretches of {STRETCH} frames in free flight",
             "Throw higher or more often",
         )
+    # centred, so that velocity and acceleration are those of the stretch's middle
     time = (np.arange(STRETCH) - (STRETCH - 1) / 2.0) * interval
     projections = [left_by_polynomial(time / time[-1], degree) for degree in DEGREES]
+    # (3, n, 9) what polynomials leave of x, y, theta
     left = np.stack([stretches[..., i] @ projections[i] for i in range(3)])
     # the median of chi-square leaves out the few stretches with a disturbance
     variance = (left**2).sum(axis=-1) / np.array(
         [[np.trace(projection)] for projection in projections]
     )
+    # three times the usual noise in any channel is a disturbance
     calm = (variance < 9.0 * np.median(variance, axis=1, keepdims=True)).all(axis=0)
+    # parabolas for all, as theta's curvature tells how the spin brakes
     fits = [np.polynomial.polynomial.polyfit(time, stretches[calm][..., i].T, 2) for i in range(3)]
     velocity = np.stack([fit[1] for fit in fits], axis=1)
     acceleration = np.stack([2.0 * fit[2] for fit in fits], axis=1)
@@ -128,15 +134,18 @@ def flight_report(events: Sequence[ThrowEvents], interval: float) -> FlightRepor
 def _gravity_and_braking(acceleration: np.ndarray, velocity: np.ndarray) -> tuple[float, ...]:
     """g, c, q, c' and q' of the accelerations (n, 3) of flights with these velocities (n, 3)."""
     speed, spin = np.hypot(velocity[:, 0], velocity[:, 1]), velocity[:, 2]
+    # rows of x, then of y: gravity acts on y alone, braking on both
     fall = np.repeat([[0.0], [-1.0]], len(speed), axis=0)
     along = np.concatenate([velocity[:, 0], velocity[:, 1]])
     plane = _robust_line(
+        # a = -g e_y - (c + q |v|) v
         np.column_stack([fall, -along, -along * np.tile(speed, 2)]),
         np.concatenate([acceleration[:, 0], acceleration[:, 1]]),
         np.repeat([spread(acceleration[:, 0]), spread(acceleration[:, 1])], len(speed)),
         np.array([[GRAVITY, 1.0], _BRAKING, _QUADRATIC]),
     )
     turning = _robust_line(
+        # alpha = -(c' + q' |omega|) omega
         np.column_stack([-spin, -spin * np.abs(spin)]),
         acceleration[:, 2],
         np.full(len(spin), spread(acceleration[:, 2])),
@@ -156,6 +165,7 @@ def _robust_line(
     )  # takes as long as half a throw, and most throws don't come here
 
     def misfit(coefficients: np.ndarray) -> np.ndarray:
+        # the priors are residuals, too: they steer what few stretches leave open
         return np.concatenate(
             [(design @ coefficients - value) / scale, (coefficients - prior[:, 0]) / prior[:, 1]]
         )
@@ -182,15 +192,19 @@ def corner_radius(
     one, two = np.roll(corners, 1, axis=0) - corners, np.roll(corners, -1, axis=0) - corners
     one, two = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (one, two))
     bisector = (one + two) / np.linalg.norm(one + two, axis=1, keepdims=True)
+    # (n_c,) of half the corner's angle: sin^2 = (1 - cos) / 2
     sine = np.sqrt(0.5 * (1.0 - (one * two).sum(axis=1)))
     seen: list[list[float]] = []  # by throw, the radius that each frame tells
     for event in events:
+        # each throw's own ground at rest, where it came to rest
         level = event.gap[event.rest :].min(axis=1).mean() if event.rest is not None else 0.0
         seen.append([])
         for k in _slow_pivots(event, corners):
             phi = event.position[k, 2] - alignment.ground.slope
             j = int(event.gap[k].argmin())
+            # cos psi: the bisector's share along the normal
             rise = bisector[j] @ [np.sin(phi), np.cos(phi)]
+            # apparent depth of the sharp corner by the depth of a radius of 1
             seen[-1].append((level - event.gap[k, j]) / (rise / sine[j] - 1.0))
     told = [np.array(one) for one in seen if one]
     if sum(map(len, told)) < 5:
@@ -264,6 +278,7 @@ def bridge(
         return None
     last, first_after = event.contacts[0].before, event.contacts[0].after
     next_contact = event.contacts[1].before if len(event.contacts) > 1 else len(event.position)
+    # as many frames on either side, clear of release and next contact
     start = last - frames + 1
     if start < SKIPPED_FRAMES or first_after + frames > min(next_contact + 1, len(event.position)):
         return None
@@ -273,6 +288,7 @@ def bridge(
     def fit(flight: np.ndarray) -> np.ndarray:
         """(3, 3) position, velocity and half the acceleration at the last frame before the contact."""
         time, position = (flight - last) * interval, event.position[flight]
+        # braking by the flight's mean velocity, so that a line is left to fit
         half = 0.5 * report.acceleration(
             np.polynomial.polynomial.polyfit(time - time.mean(), position, 1)[1]
         )
@@ -282,13 +298,16 @@ def bridge(
     one, two = fit(np.arange(start, last + 1)), fit(np.arange(first_after, first_after + frames))
     instant = 0.0
     for _ in range(3):  # both curvatures are nearly the same
+        # both flights in units of how far they may miss each other
         apart = (two[0] - one[0] + (two[2] - one[2]) * instant**2) / _MEETING
         closing = (one[1] - two[1]) / _MEETING
         instant = float(apart @ closing / (closing @ closing))
+    # they must meet, between both frames or at most an interval before or after
     if (np.abs(apart - closing * instant) > 1.0).any() or not -interval < instant < (
         first_after - last + 1
     ) * interval:
         return None
+    # of two lines' slopes: each has the variance 12 sigma^2 / (n (n^2 - 1) interval^2)
     error = report.sigma * np.sqrt(24.0 / (frames * (frames**2 - 1.0))) / interval
     before, after = (flight[1] + 2.0 * flight[2] * instant for flight in (one, two))
     return Bridge(one[0] + one[1] * instant + one[2] * instant**2, before, after, instant, error)

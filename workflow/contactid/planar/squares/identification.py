@@ -42,6 +42,7 @@ def largest_turns(windows: Iterable[SquareWindow]) -> list[SquareWindow]:
     """
     recorded = [window for window in windows if not window.lost]
     largest: dict[str, SquareWindow] = {}
+    # each throw keeps the first that comes, its largest
     for window in sorted(recorded, key=lambda one: -abs(one.spin)):
         largest.setdefault(window.name, window)
     return list(largest.values())[:FITTED]
@@ -76,6 +77,7 @@ def write_squares(data: str, table: str, fits: str) -> None:
         fit = fit_trajectory(prepared.shape, window.throw, FitOptions(longest_step=_LONGEST_STEP))
         rows.append(_row(window, fit))
         states.append(stored(f"{named}, {window.name}", prepared.shape, window.throw, fit))
+    # shown are the fits nearest to the median, not the best ones
     middle = float(np.median([fit.inertia_ratio for fit in states]))
     typical = sorted(states, key=lambda fit: abs(fit.inertia_ratio - middle))
     write_fits(typical[:_SHOWN], fits)

@@ -118,8 +118,11 @@ class Impacts:
 
         ``z`` (6,) is J/m (mm2) and the numbers of a :class:`LeverGeometry`.
         """
+        # (n,) angle of the body's axes at the lever's instant, which lags by the spin before
         phi = self.theta - z[2] / _UNITS[2] + self.before[:, 2] * z[5] / _UNITS[5]
+        # (n, 2) m, from the point that poses are given of to the centre of mass
         to_mass = _turned(np.tile(z[3:5] / _MM, (len(self), 1)), phi)
+        # the centre's change of velocity is the point's and spin x to_mass
         return _MM * (self.contact(phi, z[1] / _MM) - to_mass), self.push + self.spin[
             :, None
         ] * np.column_stack([-to_mass[:, 1], to_mass[:, 0]])
@@ -136,6 +139,7 @@ class Impacts:
         noise.
         """
         arm, push = self.levers(z)
+        # of the moment and of J/m times the spin, taken as independent, and the lever as exact
         by_poses = ((_MM * self.noise[:, :2] * arm[:, ::-1]) ** 2).sum(axis=1) + (
             z[0] * self.noise[:, 2]
         ) ** 2
@@ -185,10 +189,12 @@ def every_impact(prepared: PreparedThrows) -> list[SquareWindow]:
 def impacts_of(prepared: PreparedThrows, windows: Sequence[SquareWindow]) -> Impacts:
     """What eq. 31 needs of windows, one impact each."""
     slope, sharp = prepared.ground.slope, replace(prepared.shape, radius=0.0)
+    # how centres move is linear in the radius, so 1 mm tells it
     inward = replace(sharp, radius=1.0 / _MM).centres - sharp.centres  # for a millimetre of radius
     touching = [window.corner for window in windows]
     before = np.array([window.met.before for window in windows]).reshape(-1, 3)
     change = np.array([window.met.after for window in windows]).reshape(-1, 3) - before
+    # from the throws' axes to those along and across the ground
     level = np.full(len(change), -slope)
     return Impacts(
         throw=np.array([window.name for window in windows]),
@@ -230,6 +236,7 @@ def fit_impacts(
         Of the bootstrap over throws, where there are enough of them.
     """
     prior = np.array(
+        # J/m has no prior: start is only where steps begin
         [np.concatenate([[_MM2 * start], geometry.numbers()]), [np.inf, *error.numbers()]]
     )
     z, spread, width, converged = _settle(
@@ -237,6 +244,7 @@ def fit_impacts(
     )
     left = impacts.left(z)
     by_place, by_poses = impacts.variances(z)
+    # (n,) residuals by their standard deviations
     sized = np.abs(left) / np.sqrt(by_place * width**2 + by_poses)
     misfit = (
         MAD * float(np.median(sized)) if len(sized) >= _MANY else float(np.sqrt(np.mean(sized**2)))
@@ -244,14 +252,17 @@ def fit_impacts(
     names = np.unique(impacts.throw)
     if len(names) >= _FEWEST and draws:
         random, drawn = np.random.default_rng(1), []
+        # throws are drawn whole, with all their impacts
         rows_of = [np.flatnonzero(impacts.throw == name) for name in names]
         near = np.array([z, prior[1]])
+        # each draw begins at the fit, but its geometry is pulled to what was known before
         near[0, 1:] = prior[0, 1:]
         for _ in range(draws):
             rows = np.concatenate([rows_of[i] for i in random.integers(0, len(names), len(names))])
             drawn.append(_settle(impacts.of(rows), near, width, z)[0])
         spread = np.std(drawn, axis=0)
     elif scatter is not None:
+        # a stated scatter may be too small for these impacts
         spread = spread * max(1.0, misfit)
     found, errors = z / _UNITS, spread / _UNITS
     return ImpactFit(
@@ -280,7 +291,9 @@ def _settle(
     information = np.diag(1.0 / prior[1, free] ** 2)
     for turn in range(_ROUNDS):
         left, (by_place, by_poses) = impacts.left(z), impacts.variances(z)
+        # anew in each round, as residuals shrink
         width = _scatter(left, by_place, by_poses) if scatter is None else scatter
+        # held for the slopes: a J/m that enlarges it is no better answer
         deviation = np.sqrt(by_place * width**2 + by_poses)
         left = left / deviation
         slopes = [
@@ -291,6 +304,7 @@ def _settle(
         weight = 1.0 / (1.0 + (left / _EFFICIENT) ** 2) ** (
             0.5 if turn < 5 else 1.0
         )  # convex at first
+        # Gauss and Newton's step with priors
         curvature = slope.T @ (weight[:, None] * slope) + information
         pull = slope.T @ (weight * left) + information @ (z[free] - prior[0, free])
         step = np.linalg.solve(curvature, pull)
@@ -307,6 +321,7 @@ def _scatter(left: np.ndarray, by_place: np.ndarray, by_poses: np.ndarray) -> fl
     """Distance of contact points, mm, with which the median residual is that of a normal
     distribution; 0 at least.
     """
+    # bisection: the median falls with the distance, to 20 mm / 2^30
     low, high = 0.0, 20.0
     for _ in range(30):
         middle = 0.5 * (low + high)

@@ -71,6 +71,7 @@ def _steady_runs(event: ThrowEvents, prepared: PreparedThrows) -> list[tuple[sli
     """Runs in which one corner stays on the ground and the others are clear, and the corner."""
     gap = contacts(prepared.shape, prepared.ground, event.position).gap
     lowest, ordered = gap.argmin(axis=1), np.sort(gap, axis=1)
+    # one corner on the ground, the next clear of it
     fine = (np.abs(ordered[:, 0]) < _TOUCHING) & (ordered[:, 1] - ordered[:, 0] > _CLEAR)
     for jump in event.jumps:
         fine[max(jump - 1, 0) : jump + 2] = False
@@ -84,6 +85,7 @@ def _steady_runs(event: ThrowEvents, prepared: PreparedThrows) -> list[tuple[sli
             and abs(gap[end, corner] - gap[k : end + 1, corner].mean()) < _STEADY
         ):
             end += 1
+        # derivatives need half a width of poses on either side
         if end - k >= 2 * _HALF_WIDTH + _FEWEST:
             found.append((slice(k, end), corner))
         k = max(end, k + 1)
@@ -94,24 +96,30 @@ def _pivot(event: ThrowEvents, run: slice, corner: int, prepared: PreparedThrows
     """Derivatives by local polynomials, where these fit and the body turns one way."""
     w = _HALF_WIDTH
     time = prepared.interval * np.arange(-w, w + 1)
+    # (11, 4) local cubics, whose coefficients at 0 are q, v and a / 2
     powers = np.vander(time, _DEGREE + 1, increasing=True)
     windows = np.lib.stride_tricks.sliding_window_view(event.position[run], 2 * w + 1, axis=0)
     found = np.einsum("pk,nik->pni", np.linalg.pinv(powers), windows)
     left = windows - np.einsum("kp,pni->nik", powers, found)
+    # (n, 3) of 2 w + 1 poses less the cubic's 4 coefficients
     noise = np.sqrt((left**2).sum(axis=2) / (2 * w - _DEGREE))
     position, velocity, acceleration = found[0], found[1], 2.0 * found[2]
     fine = (noise < _NOISE * prepared.flight.sigma).all(axis=1) & (
         np.abs(velocity[:, 2]) > _LEAST_TURNING
     )
     one_way = runs(fine & (np.sign(velocity[:, 2]) == np.sign(np.median(velocity[:, 2]))))
+    # the longest part, in which the couple acts against one way of turning
     kept = max(one_way, key=lambda part: part.stop - part.start, default=slice(0, 0))
     if kept.stop - kept.start < _FEWEST:
         return None
     velocity = velocity[kept]
+    # what gravity and braking leave: a_y + g is what the contact does
     acceleration = acceleration[kept] - prepared.flight.acceleration(velocity)
     at = contacts(prepared.shape, prepared.ground, position[kept])
+    # (n,) lever, as N = (n, r_t) and T = (t, -r_n)
     arm_t, arm_n = at.normal[:, corner, 2], -at.tangent[:, corner, 2]
     way = np.sign(np.median(velocity[:, 2]))
+    # r_t a_y - r_n a_x, as on level ground
     moment = arm_t * acceleration[:, 1] - arm_n * acceleration[:, 0]
     return way * moment, way * acceleration[:, 2]
 
@@ -122,6 +130,7 @@ def ratio_of_moments(pivots: Sequence[Pivot], couple: float | None) -> TippingRa
     ``couple``, per mass (m2/s2), is the same for all pivots, or None: fitted to each.
     """
     reduced = [
+        # a constant couple drops out with each pivot's mean
         (moment - moment.mean(), alpha - alpha.mean())
         if couple is None
         else (moment - couple, alpha)
@@ -129,6 +138,7 @@ def ratio_of_moments(pivots: Sequence[Pivot], couple: float | None) -> TippingRa
     ]
     ratio, random = _robust(reduced), np.random.default_rng(1)
     drawn = [
+        # pivots are drawn whole: neighbouring instants share their poses
         _robust([reduced[i] for i in random.integers(0, len(reduced), len(reduced))])
         for _ in range(_BOOTSTRAPS)
     ]
@@ -143,6 +153,7 @@ def _robust(data: Sequence[Pivot]) -> float:
     square.
     """
     moment, alpha = (np.concatenate(columns) for columns in zip(*data, strict=True))
+    # plain least squares, the unit of the robust slope
     start = float(alpha @ moment / (alpha @ alpha))
 
     def residuals(z: np.ndarray) -> np.ndarray:
@@ -163,5 +174,6 @@ def standing_couples(prepared: PreparedThrows) -> dict[str, float]:
         at = contacts(prepared.shape, prepared.ground, last.mean(axis=0))
         order = at.gap.argsort()
         if at.gap[order[1]] - at.gap[order[0]] > _CLEAR:
+            # the weight's moment about the contact point
             found[event.name] = float(GRAVITY * abs(at.normal[order[0], 2]))
     return found

@@ -160,6 +160,7 @@ def every_window(event: ThrowEvents, prepared: PreparedThrows) -> list[SquareWin
     """One window for each impact of a throw that is of a single corner, between two flights."""
     found, all_breaks = [], breaks(event)
     for k in range(len(all_breaks)):
+        # what a part skips at its begin are frames of the break before, not of this flight
         start = max(all_breaks[k - 1].after - SKIPPED_FRAMES, 0) if k else 0
         later = tuple(Contact(before - start, after - start) for before, after in all_breaks[k:])
         part = replace(
@@ -167,6 +168,7 @@ def every_window(event: ThrowEvents, prepared: PreparedThrows) -> list[SquareWin
             position=event.position[start:],
             gap=event.gap[start:],
             contacts=later,
+            # jumps are among the breaks already
             jumps=(),
             rest=None,
         )
@@ -189,10 +191,12 @@ def cut_window(
     corner = single_corner(at.gap)
     if corner is None:
         return None
+    # frames up to the next contact, which itself is no flight any more
     last = event.contacts[0].before
     until = event.contacts[1].before + 1 if len(event.contacts) > 1 else len(event.position)
     first = max(last - most + 1, SKIPPED_FRAMES)
     position = event.position[first : min(last + most + 1, until)]
+    # the impact's own ground goes through the touching corner where the flights meet
     lowered = -float(at.gap[corner])
     own = replace(
         prepared.ground, y0=float(prepared.ground.y0 - lowered / np.cos(prepared.ground.slope))
@@ -235,6 +239,7 @@ def mend(
     frames
         Of the flights before and after the impact.
     """
+    # the fewest lost frames first: flights meet for one number alone
     for lost in range(_MOST_LOST + 1 if event.contacts else 0):
         longer = _put_back(event, lost)
         met = bridge(longer, prepared.interval, frames, prepared.flight, lost)
@@ -248,6 +253,7 @@ def _put_back(event: ThrowEvents, lost: int) -> ThrowEvents:
     (before, after), *rest = event.contacts
     return replace(
         event,
+        # at the end of the break: all that matters to the flights is their distance in time
         position=np.insert(event.position, after, np.zeros((lost, 3)), axis=0),
         gap=np.insert(event.gap, after, np.full((lost, event.gap.shape[1]), np.nan), axis=0),
         contacts=(Contact(before, after + lost), *(Contact(b + lost, a + lost) for b, a in rest)),
@@ -261,6 +267,7 @@ def _filled(event: ThrowEvents, lost: int, met: Bridge, prepared: PreparedThrows
     n = len(inner) + lost
     if n == 0:
         return event.position
+    # (n, 1) s from the meeting to each frame of the break
     since = (prepared.interval * np.arange(1, n + 1) - met.instant)[:, None]
     velocity = np.where(since < 0.0, met.before, met.after)
     flown = (
@@ -268,6 +275,7 @@ def _filled(event: ThrowEvents, lost: int, met: Bridge, prepared: PreparedThrows
     )
     # lost frames follow one another; the measured ones lie before and after them
     places = [np.r_[0:k, k + lost : n] for k in range(len(inner) + 1)]
+    # distances in units of what makes a pose wild
     kept = min(places, key=lambda place: float((np.abs(inner - flown[place]) / _WILD).sum()))
     tame = (np.abs(inner - flown[kept]) < _WILD).all(axis=1)
     flown[kept[tame]] = inner[tame]

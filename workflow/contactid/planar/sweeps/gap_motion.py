@@ -58,11 +58,13 @@ class _GapStep:
     def after(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, float, float]:
         """Velocity (3,) after the step from q, v (3,), and the impulses c_n and c_t, N s."""
         free = v - np.array([0.0, self.h * self.law.gravity, 0.0])
+        # without an impulse the gap stays open
         if self.gap(q + self.h * free) >= 0.0:
             return free, 0.0, 0.0
         inverse, mu = 1.0 / self.body.mass_matrix, self.law.friction_mu
         r_t, r_n = self.arm(q)
         normal, tangent = np.array([*self.axes[0], r_t]), np.array([*self.axes[1], -r_n])
+        # u_t without friction is sliding + coupling c_n
         sliding = tangent @ free
         coupling, mobility = (normal * inverse) @ tangent, (tangent * inverse) @ tangent
 
@@ -76,6 +78,7 @@ class _GapStep:
         def gap_at_the_end(c_n: float) -> float:
             return self.gap(q + self.h * pushed(c_n))
 
+        # what stops the body and carries it, doubled until it opens the gap
         most = unit = self.body.mass * (float(np.abs(normal @ free)) + self.h * self.law.gravity)
         while gap_at_the_end(most) <= 0.0:
             most *= 2.0

@@ -39,6 +39,7 @@ def liftoff_threshold(scene: Scene, duration: float, clearance: float) -> tuple[
             f"scene {scene.name}: the body lifts off {'without friction' if lifted[0] else 'at no friction'}",
             "Look for the threshold in a scene that starts sliding",
         )
+    # the first of the scan: lift-off need not be monotone in friction
     first = int(np.argmax(lifted))
     low, high = float(scan[first - 1]), float(scan[first])
     while high - low > _TOLERANCE:

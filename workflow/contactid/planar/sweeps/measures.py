@@ -121,6 +121,7 @@ def sliding_measures(motions: xr.Dataset) -> Iterator[Measure]:
     lost = (motions["friction"] + motions["restitution"]).values
     early, shown = time <= _FIRST_PORTION + 1e-12, time <= _WAITED + 1e-12
     for place, mu in enumerate(motions["friction_mu"].values):
+        # (steps,) in which nothing is lost
         kept = np.diff(lost[place, shown]) <= 0.0
         spin = motions["velocity"].values[place, early, 2]
         for quantity, value in (
@@ -134,6 +135,7 @@ def sliding_measures(motions: xr.Dataset) -> Iterator[Measure]:
 
 def longest_run(true: np.ndarray) -> int:
     """The largest number of neighbours in a row that are True; ``true`` (n,)."""
+    # places that aren't True, one before and one after all
     ends = np.flatnonzero(~np.concatenate([[False], true, [False]]))
     return int(np.diff(ends).max() - 1)
 
@@ -147,6 +149,7 @@ def bounce_measures(motions: xr.Dataset) -> Iterator[Measure]:
         pushed = motions["impulse_n"].values[place].sum(axis=1) > 0.0
         energy, start = total[place], total[place, 0]
         first = int(np.argmax(pushed))
+        # the first state after the impact without a push
         left = first + int(np.argmin(pushed[first:]))
         again = left + int(np.argmax(pushed[left:])) if pushed[left:].any() else len(pushed)
         height = float(motions["position"].values[place, left:again, 1].max())
@@ -170,6 +173,7 @@ def _throws(block: Mapping[str, Any]) -> Iterator[Measure]:
             other for other, its in motions.items() if np.array_equal(its.position, motion.position)
         )
         yield Measure(IDENTIFICATION, "throw_same_as_mu", mu, same)
+    # with the most friction nothing slides, so ratios are what sticking needs
     rolling = needed_friction(motions[max(motions)])
     e_n = float(block["identification"]["restitution_e_n"])
     yield Measure(IDENTIFICATION, "rolling_mu", e_n, rolling)
@@ -197,9 +201,11 @@ def _free_directions(block: Mapping[str, Any]) -> Iterator[Measure]:
     options = {**block["identification"], "time_step": h}
     motion = true_motion({**block, "identification": options}, mu)
     body, ground = body_and_ground(block)
+    # one sample for both sizes
     noise = np.random.default_rng(1).normal(size=motion.position.shape) * _NOISE
     for size in (0.0, 1.0):
         q = motion.position + size * noise
+        # differences, as a camera's poses give velocities
         v = np.diff(q, axis=0) / h
         free = free_directions(
             body.shape, ground, q[1:-1], v, motion.impulse_n[2:] > 0.0, h, float(block["gravity"])
@@ -266,6 +272,7 @@ def strongest(scene: Scene, motion: PlanarMotion) -> np.ndarray:
     first, impulse = first_impact(motion)[0], motion.impulse_n.sum(axis=1)
     if first < 0:
         return np.full(3, np.nan)
+    # N s in a step
     weight = scene.body.mass * scene.laws[0].gravity * float(motion.time[1])
     descending = np.sort(np.append(impulse[first : first + SHOWN_STEPS], [0.0, 0.0]))[::-1]
     return descending[:3] / weight
@@ -278,6 +285,7 @@ def separation(scene: Scene, motion: PlanarMotion) -> float:
     0 is an inelastic impact, e_N one that obeys Newton's law. NaN where the motion ends before.
     """
     first = first_impact(motion)[0]
+    # it takes a velocity before and after both instants
     if not 0 < first < len(motion.time) - 1:
         return np.nan
     rows = contacts(scene.body.shape, scene.ground, motion.position).normal[:, 0]
@@ -333,6 +341,7 @@ def penalty_measures(block: Mapping[str, Any]) -> Iterator[Measure]:
         sigma=sigma,
         seed=int(options["seed"]),
     )
+    # an impact begins where a step pushes and the one before doesn't
     touches = motion.impulse_n[:, 0] > 0.0
     begins = touches & ~np.append(False, touches[:-1]) & (motion.time <= duration)
     impacts = motion.time[begins]
@@ -342,6 +351,7 @@ def penalty_measures(block: Mapping[str, Any]) -> Iterator[Measure]:
 
     seconds = throw.time[:, None]
     flight = np.add(options["position"], seconds * options["velocity"])
+    # the throw as if there were no ground
     flight[:, 1] -= 0.5 * float(block["gravity"]) * throw.time**2
     yield Measure(IDENTIFICATION, "measured_least_gap_mm", 0.0, least_gap_mm(throw.position))
     yield Measure(IDENTIFICATION, "flight_least_gap_mm", 0.0, least_gap_mm(flight))

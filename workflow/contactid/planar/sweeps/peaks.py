@@ -54,6 +54,7 @@ def exact_first_impact(scene: Scene) -> tuple[float, float]:
     def gap(time: float) -> float:
         return float(contacts(scene.body.shape, scene.ground, pose(time)).gap[0])
 
+    # a scan brackets the first impact for the root
     times = np.linspace(0.0, scene.duration, 2001)
     below = np.flatnonzero([gap(time) <= 0.0 for time in times])
     if not len(below) or below[0] == 0:
@@ -63,6 +64,7 @@ def exact_first_impact(scene: Scene) -> tuple[float, float]:
         )
     moment = float(brentq(gap, times[below[0] - 1], times[below[0]], xtol=1e-15, rtol=1e-15))
     at, before = contacts(scene.body.shape, scene.ground, pose(moment)), v + fall * moment
+    # W and u of the contact, for the exact impulse at that instant
     rows = np.array([at.normal[0], at.tangent[0]])
     w, u = (rows / scene.body.mass_matrix) @ rows.T, rows @ before
     b_n, b_t = -(1.0 + law.restitution_e_n) * u[0], -(1.0 + law.restitution_e_t) * u[1]
@@ -76,6 +78,7 @@ def first_impact(motion: PlanarMotion) -> tuple[int, float, float]:
     if not (impulse > 0.0).any():
         return -1, np.nan, np.nan
     first = int(np.argmax(impulse > 0.0))
+    # gap complementarity spreads an impact over two instants
     pair = impulse[first : first + 2]
     return first, float(pair.max()), float(pair.sum())
 
@@ -97,6 +100,7 @@ def peak_sweep(
     moment, limit = exact_first_impact(scene)
     peaks, impulses, law = [], [], scene.laws[0]
     for h in sorted({*time_steps, *shown}):
+        # as far as figures show, and no farther
         duration = (int(np.ceil(moment / h)) + SHOWN_STEPS + 2) * h
         motions = {
             IRC: scene.run(law, time_step=h, duration=duration),
@@ -136,6 +140,7 @@ def convergence(scene: Scene, time_steps: Sequence[float]) -> pd.DataFrame:
     rows = []
     for h in time_steps:
         errors = []
+        # neighbouring time steps meet the impact at other places within a step
         for factor in 1.0 + 0.1 * np.arange(_NEIGHBOURS) / _NEIGHBOURS:
             step = float(h * factor)
             motion = scene.run(
@@ -172,6 +177,7 @@ def write_peaks(
     time_steps = np.geomspace(options["shortest"], options["longest"], options["number"])
     swept, around = peak_sweep(thrown, [float(h) for h in time_steps], options["shown"])
     longest = min(options["longest"], _LONGEST_CONVERGING)
+    # a decade of time steps at least
     fitted = np.geomspace(min(options["shortest"], 0.1 * longest), longest, _ORDERS)
     write_csv(swept, peaks)
     write_csv(around, impulses)

@@ -58,8 +58,10 @@ def fit_with_one_weight(
     start = Guess(shape.uniform_inertia_ratio, _FRICTION, interpolated_throw(shape, throw, n_s))
     built = build_trajectory_model(shape, throw, start, scales, n_s, options.gravity)
     for share in built.model.throw.share.values():
+        # the paper's even grid
         share.fix(1.0)
     pairs = attach(built.model, built.pairs, Reformulation.SQUARED_PENALTY)
+    # one weight, and nothing is settled: its residuals are what is asked for
     once = Continuation(pairs.reformulation, (weight,), settle=False)
     solution = solve_mpec(pairs, once, _SOLVER)
     states = read_states(built, shape, throw)

@@ -1,0 +1,168 @@
+"""Noise of a user's poses that isn't stated: what short flights leave of parabolas and lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import chdtri, fdtr
+
+from contactid.core.errors import ContactIdError
+from contactid.planar.engine.unknowns import reach_of
+from contactid.planar.readers.throws import PlanarThrow
+from contactid.planar.simulate.geometry import contacts
+from contactid.planar.squares.flight import DEGREES, STRETCH, left_by_polynomial, runs
+
+if TYPE_CHECKING:
+    from contactid.planar.own.body import OwnBody
+
+# frames of flight, as fitted by a parabola, and by a line less gravity
+_SHORTEST_STRETCH, _SHORTEST_LINE = 5, 3
+# of freedom; share of the noises that exceed what few frames are said to tell
+_FEWEST_DEGREES, _SELDOM = 2, 0.2
+FEWEST_IN_FLIGHT = 8  # frames, from which flight tells the noise
+_LEAST_NOISE = 2e-5  # rad, and of the largest radius
+_PLAIN = 0.005  # probability of a ratio of variances beyond which x and y have a noise of their own
+# times the median variance of a stretch: something touched the body, or the camera slipped
+_DISTURBED = 9.0
+# ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
+_NOT_WHITE = 1.25
+
+
+class Noise(NamedTuple):
+    """Standard deviations (3,) of x, y, theta, m, m, rad, and sentences on how they were found."""
+
+    sigma: np.ndarray
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def lowest_gaps(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
+    """(n,) of a throw's frames, m."""
+    return contacts(body.shape, body.ground, throw.position).gap.min(axis=1)
+
+
+def _in_flight(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
+    """(n,) frames next to which, on neither side, the body reaches the ground."""
+    gap = lowest_gaps(body, throw)
+    # (n - 1,) m from frame to frame: as far may the body come between two frames
+    fall = np.abs(np.diff(gap))
+    around = np.maximum(np.concatenate([fall[:1], fall]), np.concatenate([fall, fall[-1:]]))
+    return gap > 1.2 * around + 2e-3
+
+
+def stretches(
+    body: OwnBody, throws: Sequence[PlanarThrow], shortest: int = _SHORTEST_STRETCH
+) -> list[tuple[np.ndarray, float]]:
+    """Poses (``shortest`` to 9 frames, 3) of short flights with the time between their frames, s."""
+    found = []
+    for throw in throws:
+        for run in runs(_in_flight(body, throw) & throw.seen):
+            start, end = run.start, run.stop
+            # short, so that braking and lens stay below the noise
+            cuts = [
+                throw.position[first : min(first + STRETCH, end)]
+                for first in range(start, end, STRETCH)
+            ]
+            found += [(cut, 1.0 / throw.sample_frequency) for cut in cuts if len(cut) >= shortest]
+    return found
+
+
+def frames_of(flights: Sequence[tuple[np.ndarray, float]]) -> int:
+    """Of all stretches together."""
+    return sum(len(stretch) for stretch, _ in flights)
+
+
+def noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> Noise:
+    """The stated noise, or that of what parabolas and lines leave of flight.
+
+    Raises :class:`ContactIdError` where no noise is stated and too few frames lie in flight.
+    """
+    if body.sigma is not None:
+        return Noise(body.sigma)
+    flights = stretches(body, throws)
+    if frames_of(flights) < FEWEST_IN_FLIGHT:
+        return _noise_of_few(body, throws)
+    # of each stretch squared sums (3,) and degrees of freedom (3,)
+    leavings = [_left_by_polynomials(stretch) for stretch, _ in flights]
+    squares = np.array([left for left, _ in leavings])
+    freedom = np.array([free for _, free in leavings])
+    # in every channel, by the median, in which a few disturbed stretches don't count
+    calm = (squares / freedom <= _DISTURBED * np.median(squares / freedom, axis=0)).all(axis=1)
+    sigma = _pooled(squares[calm].sum(axis=0), freedom[calm].sum(axis=0))
+    # second differences less gravity's g h^2
+    fallen = [
+        np.diff(stretch, 2, axis=0) + np.array([0.0, body.gravity * step**2, 0.0])
+        for stretch, step in flights
+    ]
+    quiet = [differences for differences, use in zip(fallen, calm, strict=True) if use]
+    # white noise has the variance 6 sigma^2 in second differences; smoothed poses have less
+    from_frame_to_frame = np.sqrt(np.mean(np.concatenate(quiet) ** 2, axis=0) / 6.0)
+    warnings: tuple[str, ...] = ()
+    if (sigma > (_NOT_WHITE + 1.0 / len(quiet)) * from_frame_to_frame + 1e-9).any():
+        warnings = (
+            "The noise is not independent from frame to frame (smoothed or interpolated poses): standard errors are "
+            "too small.",
+        )
+    # noise-free data aren't the model's to the last digit
+    sigma = np.maximum(sigma, _least_noise(body))
+    note = (
+        f"Noise, estimated from {int(calm.sum())} stretches of flight: {1e3 * sigma[0]:.3g} mm in x, "
+        f"{1e3 * sigma[1]:.3g} mm in y, {1e3 * sigma[2]:.3g} mrad in theta."
+    )
+    return Noise(sigma, (note,), warnings)
+
+
+def _pooled(squares: np.ndarray, freedom: np.ndarray) -> np.ndarray:
+    """(3,) standard deviations; one for x and y where theirs differ by no more than chance."""
+    variance = squares / freedom
+    ratio = variance[0] / max(variance[1], 1e-300)
+    # the F distribution of a ratio of variances of one noise
+    if _PLAIN < fdtr(freedom[0], freedom[1], ratio) < 1.0 - _PLAIN:
+        variance[:2] = squares[:2].sum() / freedom[:2].sum()
+    return np.sqrt(variance)
+
+
+def _least_noise(body: OwnBody) -> np.ndarray:
+    """(3,) m, m, rad."""
+    reach = reach_of(body.shape)
+    return _LEAST_NOISE * np.array([reach, reach, 1.0])
+
+
+def _noise_of_few(body: OwnBody, throws: Sequence[PlanarThrow]) -> Noise:
+    """The same of short flights: lines, as gravity is known; a value that noise seldom exceeds."""
+    squares, freedom = np.zeros(2), np.zeros(2)
+    for stretch, step in stretches(body, throws, _SHORTEST_LINE):
+        straight = stretch.copy()
+        # flight less gravity's part is a line in all channels
+        straight[:, 1] += 0.5 * body.gravity * (step * np.arange(len(stretch))) ** 2
+        left = left_by_polynomial(np.linspace(-1.0, 1.0, len(stretch)), 1) @ straight
+        # x and y together: with so few frames one noise for both
+        squares += [(left[:, :2] ** 2).sum(), (left[:, 2] ** 2).sum()]
+        # a line takes two of each channel
+        freedom += (len(stretch) - 2) * np.array([2.0, 1.0])
+    if freedom.min() < _FEWEST_DEGREES:
+        raise ContactIdError(
+            f"{', '.join(throw.name for throw in throws)}: too few frames in flight to tell the noise",
+            "Give noise: {position: ..., orientation: ...} in the description",
+        )
+    # an upper limit: a noise seldom leaves as little as this or less
+    position, orientation = np.sqrt(squares / chdtri(freedom, 1.0 - _SELDOM))
+    sigma = np.maximum([position, position, orientation], _least_noise(body))
+    note = (
+        f"Noise, at most, from few frames of flight: {1e3 * sigma[0]:.3g} mm in x and y, {1e3 * sigma[2]:.3g} mrad in "
+        "theta. Standard errors are on the safe side; state the noise if you know it."
+    )
+    return Noise(sigma, (note,))
+
+
+def _left_by_polynomials(stretch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(3,) squared sums of what parabolas in x and y and a line in theta leave, and their degrees
+    of freedom.
+    """
+    projections = [
+        left_by_polynomial(np.linspace(-1.0, 1.0, len(stretch)), degree) for degree in DEGREES
+    ]
+    left = np.column_stack([projection @ stretch[:, i] for i, projection in enumerate(projections)])
+    return (left**2).sum(axis=0), np.array([np.trace(projection) for projection in projections])
