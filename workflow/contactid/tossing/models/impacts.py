@@ -93,6 +93,7 @@ class ImpactModel:
             model.e_t.set_value(e_t, skip_validation=True)
         _set(model.z, np.zeros((len(table), 6)))
         impulses, approach = table.impulses(mu, e_n, e_t), table.approach
+        # eqs. 8 and 9 with gamma^+ = gamma^- + G P
         xi = approach * (1.0 + np.array([e_t, e_t, e_n])) + np.einsum(
             "nij,nj->ni", table.delassus, impulses
         )
@@ -101,6 +102,7 @@ class ImpactModel:
         _set(model.approach, approach / self.speed_scale[:, None])
         _set(model.xi, xi / self.speed_scale[:, None])
         _set(model.slip, slip / self.speed_scale)
+        # without a normal impulse the share is 0, not 0 / 0
         limit = mu * impulses[:, 2]
         share = impulses[:, :2] / np.where(limit > 0.0, limit, 1.0)[:, None]
         if self.options.facets:
@@ -122,6 +124,7 @@ class ImpactModel:
         first = (angle // wide).astype(int) % facets
         rest = angle - first * wide
         rows = np.arange(len(share))
+        # the sine rule: a vector between two directions that are ``wide`` apart
         parts[rows, first] = size * np.sin(wide - rest) / np.sin(wide)
         parts[rows, (first + 1) % facets] = size * np.sin(rest) / np.sin(wide)
         _set(self.model.part, parts)
@@ -136,6 +139,7 @@ def build_impact_model(
     options = options or ImpactModelOptions()
     n = len(table)
     speed = np.maximum(np.linalg.norm(table.approach, axis=1), _SLOWEST)
+    # (n,) N s: speed / G_NN is what stops a corner of that speed
     scale = speed / table.delassus[:, 2, 2]
     model = pyo.ConcreteModel(name="impacts")
     impacts, axes, twist = range(n), range(3), range(6)
@@ -150,6 +154,7 @@ def build_impact_model(
     model.slip = pyo.Var(impacts, bounds=(0.0, None), initialize=0.0)
     model.error = pyo.Var(impacts, twist, initialize=0.0)
     for i in impacts:
+        # the pairs' own signs, eq. 8
         model.impulse[i, 2].setlb(0.0)
         model.xi[i, 2].setlb(0.0)
     model.z = pyo.Var(impacts, twist, initialize=0.0)
@@ -167,6 +172,7 @@ def _measurements(built: ImpactModel) -> None:
     n = range(len(table))
     whitening = _whitening(table, options)
     measured = table.approach / built.speed_scale[:, None]
+    # all linear maps are whitened and scaled beforehand, so that the model holds numbers near one
     twist_gap = np.einsum("nij,nj->ni", whitening, table.post_twist - table.pre_twist)
     by_impulse = whitening @ table.response * built.impulse_scale[:, None, None]
     root = np.linalg.cholesky(table.pre_covariance)

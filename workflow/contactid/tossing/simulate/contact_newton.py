@@ -406,8 +406,8 @@ def solve_contacts(
         # see _ENOUGH
         limit = tolerance if iterations < _ENOUGH else max(tolerance, 0.5 * FAILED)
         if violation <= limit:
+            # the unexplained momentum counts, too, once the law itself holds
             violation = max(
-                # the unexplained momentum counts, too, once the law itself holds
                 violation, _velocity_of(inverse_mass, inverse_inertia, momentum, contacts)
             )
         solved = violation <= limit
@@ -430,8 +430,8 @@ def solve_contacts(
             return iterations, violation, np.inf, twist
         iterations += 1
         if iterations % _PATIENCE == 0:
+            # each restart goes further than the one before
             twist = _restart(
-                # each restart goes further than the one before
                 n, inverse_mass, inverse_inertia, mu, iterations * iterations, free, contacts
             )
         else:
