@@ -98,6 +98,7 @@ def read_box(box: Box) -> tuple[BodyProperties | None, bool]:
     mass = (
         float(content["mass"]) if stated else 1.0
     )  # friction and restitution are the same for any
+    # of a uniform box about its axes
     uniform = mass / 12.0 * (np.sum(size**2) - size**2)
     moments = np.array(content.get("inertia") or uniform, dtype=float)
     corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
@@ -220,6 +221,8 @@ def _recording(name: str, table: RecordedTable) -> tuple[Recording, float]:
         )
         raise ContactIdError(joined(problems), "Leave it out")
     steps = np.diff(time)
+    # the median, as a lost frame doubles a step
+    # most tosses' rate; the others can't be simulated with it
     step = float(np.median(steps)) if len(steps) else np.nan
     if not step > 0.0 or np.abs(steps / step - 1.0).max() > _UNEVEN:
         problems.append("frames that aren't evenly spaced in time")

@@ -64,8 +64,10 @@ def vary_parameters(
         for parameter in PARAMETERS:
             center = float(getattr(parameters, parameter))
             offsets = offsets_from(center, reach, step)
+            # rounded, so that 0 stays 0 and a value isn't clipped by rounding
             wanted = np.round(center + offsets, 10)
             values = np.clip(wanted, 0.0, np.inf if parameter == FRICTION else 1.0)
+            # the unvaried run, which the others are held against
             center_run = int(np.flatnonzero(offsets == 0.0)[0])
             about = pd.DataFrame(
                 {"toss": item.toss.name, "parameter": parameter, "offset": offsets, "value": values}
@@ -130,7 +132,9 @@ def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
             {
                 "toss": toss,
                 "parameter": parameter,
+                # half of it, in mm
                 "position_half_range_mm": 500.0 * float(distance.max()),
+                # between any two poses: angles have no mean and range as numbers have
                 "rotation_half_range_deg": 0.5 * float(np.degrees(angle.max())),
                 "face_changed": bool(part["face_changed"].any()),
                 "unrested_runs": int((~part["rested"]).sum()),
@@ -164,6 +168,7 @@ def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.Da
         ):
             quantities = {
                 "position_mm": part["position_half_range_mm"],
+                # 100 % and 1e-3 m per mm
                 "position_pct": 0.1 * part["position_half_range_mm"] / largest_dimension,
                 "rotation_deg": part["rotation_half_range_deg"],
             }
@@ -219,9 +224,11 @@ def restitution_insensitive_below(profile: pd.DataFrame, largest_dimension: floa
     :func:`restitution_profile`. Where fewer than 90 % of the runs come to rest, their median says
     nothing and the search ends.
     """
+    # mm: 1e3 per m and a hundredth per %
     within = (profile["median_position_change_mm"] <= 10.0 * _TOLERANCE_PCT * largest_dimension) & (
         profile["rested_pct"] >= _FEWEST_RESTED_PCT
     )
+    # the first value beyond ends it, even if a later one is near again
     beyond = np.flatnonzero(~within.to_numpy())
     last = (beyond[0] if len(beyond) else len(profile)) - 1
     return float(profile[RESTITUTION].iloc[last]) if last >= 0 else float("nan")

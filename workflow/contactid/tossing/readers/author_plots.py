@@ -136,6 +136,7 @@ def _impact(variables: Variables) -> xr.Dataset:
         )
     for _, simulated, optimum, _ in SIMULATORS.values():
         every, index = _wanted(variables, {simulated: (6, None, None), optimum: (1, 1)})
+        # MATLAB counts from 1
         place = int(index.item()) - 1
         if every.shape[1] < WINDOW or not 0 <= place < every.shape[2]:
             raise ContactIdError(

@@ -49,8 +49,10 @@ def rotation_noise(orientation: np.ndarray) -> float:
     """Noise per axis (rad) of quaternions (n, 4), as :func:`white_noise` finds it, from the turns
     between frames.
     """
+    # too few third differences for an estimate
     if len(orientation) < 8:
         return float("nan")
     rotation = rotations.as_rotation(orientation)
     steps = (rotation[:-1].inv() * rotation[1:]).as_rotvec()
+    # turns between frames are first differences already, so these are third ones
     return noise_of_differences(np.diff(steps, 2, axis=0))

@@ -56,6 +56,7 @@ def stream_contactnets(path: str | Path, *, licence: str) -> MotionStream:
     """
     folder = Path(path)
     toss_folder = folder / "tosses_processed" if (folder / "tosses_processed").is_dir() else folder
+    # 10 comes after 9: by length first, then by name
     files = sorted(toss_folder.glob("*.pt"), key=lambda file: (len(file.stem), file.stem))
     if not files:
         raise ContactIdError(
@@ -92,6 +93,7 @@ def _tosses(folder: Path, files: Sequence[Path], attributes: dict[str, str]) -> 
 
 
 def _read_experiment(path: Path) -> Mapping[str, float]:
+    # s, kg and kg half-widths^2 of the data's own experiment.json
     published = {"dt": 1.0 / 148.0, "mass": 0.37, "inertia": 0.2950002913583124}
     if not path.exists():
         return published
@@ -147,6 +149,7 @@ def read_first_row(path: str | Path) -> tuple[np.ndarray, np.ndarray, np.ndarray
     poses.
     """
     row = read_toss_table(path)[0]
+    # kept as it is written; normalised for digits that are left off
     quaternion = row[3:7] / np.linalg.norm(row[3:7])
     return quaternion, HALF_WIDTH * row[7:10], row[10:13]
 

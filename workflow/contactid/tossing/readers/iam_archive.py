@@ -164,6 +164,7 @@ def _surveyed(path: Path, request: Request) -> _Survey:
                 synthetic = synthetic or bool(attribute(archive, "synthetic") or False)
                 for name in sorted(key for key in archive if key.startswith("Rec_")):
                     found = _found(file, archive, name, request, objects)
+                    # folders often hold a file twice
                     if found is not None and name in recordings:
                         left_out[f"{file.name}:{name}"] = (
                             "a recording of this name was read already"
@@ -208,6 +209,7 @@ def _commonest(recordings: Sequence[_Found]) -> tuple[float | None, BodyProperti
         for found in flawless
         if found.sample_frequency == frequency and found.body is not None
     ]
+    # bodies that agree within rounding are one kind; the commonest kind is the box
     kinds: list[list[BodyProperties]] = []
     for body in bodies:
         kind = next((kind for kind in kinds if _same_body(kind[0], body)), None)

@@ -52,6 +52,7 @@ def open_archive(path: Path) -> Iterator[h5py.File]:
         ) from None
     if not start:
         raise ContactIdError(f"{path}: the file is empty", "Fetch it again")
+    # what h5py would say of these three would not help
     if start[:2] == b"PK":
         raise ContactIdError(
             f"{path}: a zip file, not an HDF5 file", "Unpack it and give the folder"
@@ -131,6 +132,7 @@ def child(parent: h5py.Group, path: str, problems: list[str], kind: type) -> Any
         if not isinstance(node, h5py.Group):
             problems.append(f"{_place(node)} is not a group")
             return None
+        # the exact name goes before names that end so
         matches = [name] if name in node else [key for key in node if key.endswith(name)]
         found = node.get(matches[0]) if len(matches) == 1 else None
         if found is None:  # not there, ambiguous, or a link that leads nowhere
@@ -259,6 +261,7 @@ def _uneven_time(time: np.ndarray, n_frames: int, frequency: float) -> list[str]
         )
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(time)
+        # named by themselves: they are no dropped frames
         backward = steps <= 0
         uneven = ~backward & (np.abs(steps * frequency - 1.0) > _STEP_TOLERANCE)
     if backward.any():

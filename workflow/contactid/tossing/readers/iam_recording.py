@@ -224,6 +224,7 @@ def _part(
     position, orientation = in_surface_frame(
         track.position, track.orientation, surface.position, surface.orientation
     )
+    # markers have a height: what the box lies on is z = 0
     position = position - [0.0, 0.0, surface.height]
     end = _end_of_rest(position, surface, box.time_step)
     if end < n_frames:
@@ -236,6 +237,7 @@ def _part(
         return slice(0, end)
     gravity = rotations.as_rotation(surface.orientation).inv().apply([0.0, 0.0, -_GRAVITY])
     lowest = vertex_positions(position, orientation, body.vertices)[:, :, 2].min(axis=1)
+    # the toss is at the end: before it the box may have been carried in and lost
     for begin, stop in reversed(parts):
         whole = slice(begin, stop)
         if any(
@@ -256,6 +258,7 @@ def _part(
             "rest_speed": REST_SPEED, "fall_tolerance": FALL_TOLERANCE,
         }  # fmt: skip
         events = find_events(*common, box.time_step, **known)
+        # the box never lies on a surface: a flight and an impact are enough
         if events.reason and surface.rest is None:
             events = find_events(*common, box.time_step, **known, rest=stop - begin - 1)
         before = [first for first, last in gaps if first > 0 and last < begin]
@@ -267,6 +270,7 @@ def _part(
                 f"{begin + end - stop} frames before or after the toss cut off ({kinds})"
             )
         return whole
+    # the longest one is named
     first, last = max(gaps, key=lambda gap: gap[1] - gap[0])
     kinds = ", ".join(track.counts(slice(first, last + 1)))
     many = f" ({len(gaps)} such gaps)" if len(gaps) > 1 else ""
@@ -282,6 +286,7 @@ def _in_toss(position: np.ndarray, lowest: np.ndarray, first: int, time_step: fl
     was aloft.
     """
     aloft = np.flatnonzero(lowest[:first] > _ALOFT)
+    # it came down again
     if len(aloft) and (lowest[aloft[0] : first] < 0.5 * _ALOFT).any():
         return True
     before = position[max(first - _FALLING, 0) : first]
@@ -302,6 +307,7 @@ def _end_of_rest(position: np.ndarray, surface: Surface, time_step: float) -> in
     last = surface.rest[1] if surface.steady is None else min(surface.rest[1], surface.steady)
     if surface.steady is not None and surface.steady <= surface.rest[0]:
         return n_frames
+    # a box on a belt is expected to travel on
     later = np.arange(n_frames - last)[:, None] * time_step * surface.velocity
     moved = np.linalg.norm(position[last:] - later - position[last], axis=1).max()
     return (
@@ -325,6 +331,7 @@ def _read_surface(
     unread: list[str] = []
     named = [child(tracked, name, unread, h5py.Group) for name in request.surfaces]
     wanted = [node.name.rpartition("/")[2] for node in named if node is not None]
+    # another box is no surface, unless it is named as one
     no_planes = bodies_with_inertia(group) - {*wanted}
     tracks: dict[str, Track] = {}
     for name, node in tracked.items():
@@ -355,11 +362,13 @@ def _body_of(box: h5py.Group, problems: list[str]) -> BodyProperties | None:
         return None
     mass = float(generalised[0, 0])
     if stated is not None:
+        # one of the two is of another box
         if not np.isclose(stated.item(), mass, rtol=0.01):
             problems.append(
                 f"the mass is {stated.item():g} kg but {mass:g} kg in the inertia matrix"
             )
         mass = float(stated.item())
+    # symmetric up to what the file's digits leave
     inertia = 0.5 * generalised[3:, 3:] + 0.5 * generalised[3:, 3:].T
     body = BodyProperties(vertices=vertices, mass=mass, inertia=inertia)
     problems.extend(body_problems(body))
