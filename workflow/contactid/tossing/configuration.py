@@ -106,7 +106,6 @@ def stored_datasets(stored: Iterable[str], settings: Mapping[str, Any]) -> set[s
     # by way of JSON, since tuples are lists there
     if made_by != json.loads(json.dumps(settings)):
         return set()
-    # the workflow's rules read this, before any environment with pandas
     with table.open(encoding="utf-8", newline="") as stream:
         return {row["dataset"] for row in csv.DictReader(stream)}
 

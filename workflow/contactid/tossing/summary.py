@@ -50,7 +50,6 @@ def section(more: Mapping[str, pd.DataFrame]) -> str:
 def _used(tosses: pd.DataFrame) -> str:
     lines = []
     for dataset, part in tosses.groupby("dataset", sort=False):
-        # reasons, the commonest first
         left = part.loc[~part["used"].astype(bool), "reason"].value_counts()
         why = (
             "; ".join(f"{count} {markdown(reason)}" for reason, count in left.items())

@@ -72,7 +72,6 @@ def example_window(windows: Sequence[ImpactWindow]) -> ImpactWindow:
     """The impact whose weighted change of velocity is the median one: neither the gentlest nor the
     hardest.
     """
-    # linear part, which has one unit
     change = [
         float(np.linalg.norm(w.impact.post_twist[:3] - w.impact.pre_twist[:3])) for w in windows
     ]

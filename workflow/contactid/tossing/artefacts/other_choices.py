@@ -202,7 +202,7 @@ def tumbling_costs(
     for name in names:
         mean = mean_loss(swept[name])
         optimum = ContactParameters(*best_point(mean)[:2])
-        # every other point, in both directions: a quarter of the work
+        # every other point, in both directions: about a quarter of the work
         grid = Grid(mean["friction_mu"].values[::2], mean["restitution_e_n"].values[::2])
         tosses, options = _with_spin(data[name], optimum)
         loss = sweep(body_of(data[name]), tosses, *grid.pairs(), options).loss.mean(axis=0)

@@ -337,7 +337,6 @@ def _finish(picture: Picture, instead: str, shown: str = "") -> Figure:
     figure.canvas.draw()
     page = np.asarray(figure.canvas.buffer_rgba())[::-1, :, :3].astype(float).sum(axis=2)
     picture.place_names(np.hypot(*np.gradient(page)) > _INK)
-    # names were placed on the page as it was, which is only cut
     needed = picture.axes.get_tightbbox().height / figure.dpi + _HEAD
     figure.set_figheight(min(figure.get_figheight(), needed))
     return figure

@@ -106,7 +106,6 @@ def motion_of(samples: xr.Dataset, vertices: np.ndarray, step: float) -> dict[st
     position = samples["position"].values[: rest + 1]
     corners = vertex_positions(position, samples["orientation"].values[: rest + 1], vertices)
     way = np.linalg.norm(np.diff(position, axis=0), axis=1)
-    # the fourth lowest corner
     lies = np.sort(corners[:, :, 2], axis=1)[:, 3] < _LYING
     # of a step, which lies at both of its ends
     slides = lies[:-1] & lies[1:] & (np.arange(rest) >= contact)
@@ -114,14 +113,12 @@ def motion_of(samples: xr.Dataset, vertices: np.ndarray, step: float) -> dict[st
     flight, sliding = (
         100.0 * float(part.sum()) / travelled for part in (way[release:contact], way[slides])
     )
-    # the corner that touches first
     touching = int(corners[contact, :, 2].argmin())
     # (n, 2) m/s of that corner over the surface's material
     slip = (
         np.gradient(corners[:, touching, :2], step, axis=0) - samples["surface_velocity"].values[:2]
     )
     speed = np.linalg.norm(slip, axis=1)
-    # over some samples, since a difference of two is noisy
     velocity = (position[release + _RELEASE] - position[release]) / (_RELEASE * step)
     upright = float(rotations.matrices(samples["rest_orientation"].values)[2, 2])
     return {

@@ -142,7 +142,7 @@ def no_impact(prepared: xr.Dataset) -> pd.DataFrame:
     for item in usable_tosses(prepared, start="central_difference"):
         toss = item.toss
         contact, rest = (int(events[name][toss.name]) for name in ("contact", "rest"))
-        # the toss's own rows begin at its start, which a sample of the recording
+        # the contact as a row of the toss, whose last row is the rest
         at = contact - (rest + 1 - len(toss.position))
         # rows since the first contact; 0 before
         since = np.maximum(np.arange(len(toss.position)) - at, 0)
@@ -290,7 +290,7 @@ def _beats(predictions: pd.DataFrame, scheme: str) -> bool:
     surely.
     """
     by_scheme = counted(predictions).pivot_table(index="toss", columns="scheme", values="loss")
-    # toss by toss: long tosses have large losses by both
+    # toss by toss: both are of the same tosses
     gain = (by_scheme[NO_IMPACT] - by_scheme[scheme]).to_numpy(dtype=float)
     error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else 0.0
     return bool(gain.mean() > 2.0 * error)

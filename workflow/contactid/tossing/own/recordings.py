@@ -191,6 +191,7 @@ def _from_tables(tosses: Tosses, box: BodyProperties | None, convention: Convent
         raise nothing_usable(
             Path(source), "tosses", left_out, "Correct them; docs/own.md has the columns"
         )
+    # the rate of most tosses; those of another rate are left out
     step = float(np.median(steps))
     others = {
         r.name: s for r, s in zip(recordings, steps, strict=True) if abs(s / step - 1.0) > _UNEVEN
@@ -222,7 +223,6 @@ def _recording(name: str, table: RecordedTable) -> tuple[Recording, float]:
         raise ContactIdError(joined(problems), "Leave it out")
     steps = np.diff(time)
     # the median, as a lost frame doubles a step
-    # most tosses' rate; the others can't be simulated with it
     step = float(np.median(steps)) if len(steps) else np.nan
     if not step > 0.0 or np.abs(steps / step - 1.0).max() > _UNEVEN:
         problems.append("frames that aren't evenly spaced in time")

@@ -356,7 +356,6 @@ def _covariance(predictions: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFram
     by_toss = counted(predictions).pivot_table(
         index="toss", columns=["scheme", "identified_on"], values="loss"
     )
-    # of means over the same tosses
     matrix = by_toss[pairs].cov() / len(by_toss)
     return pd.DataFrame(matrix.to_numpy(), index=names, columns=names)
 

@@ -284,7 +284,6 @@ def _of_the_fall(prepared: xr.Dataset) -> list[str]:
     if not found:
         return []
     fall, weight = float(np.median(found)), float(np.linalg.norm(prepared["gravity"].values[0]))
-    # of the median, from median absolute deviations
     error = 1.4826 * float(np.median(np.abs(np.array(found) - fall))) / np.sqrt(len(found))
     if abs(fall - weight) < max(_FALL * weight, 3.0 * error):
         return []

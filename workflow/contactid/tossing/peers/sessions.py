@@ -54,7 +54,6 @@ def peer_python(name: str) -> Path:
 
 def peer_environment() -> dict[str, str]:
     """Environment variables of a process in another simulator's environment."""
-    # one thread: times of a step are compared between simulators
     return {**os.environ, "PYTHONPATH": str(_WORKFLOW), "OMP_NUM_THREADS": "1"}
 
 

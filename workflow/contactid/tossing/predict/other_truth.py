@@ -69,7 +69,7 @@ def identify_other_truth(
     def anew(recorded: xr.Dataset, part: str, offset: int) -> xr.Dataset:
         tosses = usable_tosses(recorded, start="flight_fit", split=part)
         share = 1.0 if part == IDENTIFICATION else 0.0
-        # Table III's tosses: on a surface at rest
+        # tosses are made anew on a surface at rest
         still = [item for item in tosses if not item.toss.surface_velocity.any()]
         motion = tosses_anew(still, nominal, made, parameters, frequency, number + offset)
         return preprocess(motion, share=share, **_preparation(settings))

@@ -25,7 +25,6 @@ def printed_parameters(published: pd.DataFrame, name: str) -> dict[str, ContactP
     table = published[published["artefact"] == "tab02"].set_index(["condition", "quantity"])[
         "value"
     ]
-    # an object of which nothing is printed is a KeyError
     return {
         kind: ContactParameters(
             *(

@@ -148,7 +148,7 @@ def simulate_clouds(
             toss.surface_velocity,
         )
         flat = FlatPoses.of(poses.position, poses.orientation)
-        # relative to the belt, along which friction acts
+        # relative to the belt's material
         velocity = (toss.start.linear_velocity - toss.surface_velocity)[:2]
         speed = float(np.linalg.norm(velocity))
         clouds.append(

@@ -44,7 +44,6 @@ LEVELS = (PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL)
 ALL = "all"
 NOMINAL = (0.5, 0.8, 0.9, 0.95)
 _GAUSSIAN = 1e6  # degrees of freedom that make a Student distribution a normal one
-# enough for a kernel's five numbers, and its cost grows with tosses times samples
 _FIT_SAMPLES = 150  # of each cloud, for fitting the kernel
 # standard deviations of a measured rest pose, in the order of Kernel.scales: m (about the scatter
 # of resting vertices) and rad; they keep a cloud without width from being a point
@@ -140,7 +139,7 @@ def draw_poses(cloud: Cloud, kernel: Kernel, n: int, random: np.random.Generator
     pose = cloud.samples.pose[chosen].copy()
     pose[:, :2] += step[:, :1] * along + step[:, 1:2] * across
     pose[:, 2] += np.where(lost, random.uniform(-np.pi, np.pi, n), step[:, 2])
-    # into (-pi, pi]
+    # into [-pi, pi)
     pose[:, 2] = np.mod(pose[:, 2] + np.pi, 2.0 * np.pi) - np.pi
     return FlatPoses(np.where(lost, random.choice(FACES, n), cloud.samples.face[chosen]), pose)
 
@@ -277,7 +276,6 @@ def score_tosses(
     random = np.random.default_rng(seed)
     kernel = fit_kernel(identification, length)
     held_out, held_out_positions = np.empty((2, len(identification)))
-    # parts of nearly one size, drawn at random
     part = random.permutation(len(identification)) % min(folds, len(identification))
     for k in np.unique(part):
         others = fit_kernel(
@@ -339,8 +337,6 @@ def coverage_table(
         # chance alone would put right predictions here
         low, high = np.asarray(scipy.stats.binom.ppf([0.025, 0.975], n, probability)) / n
         sizes = pd.concat([one.table[f"size_{column}"] for one in ones])
-        # a conformal region has another size for each toss and dataset; sizes are told of nominal
-        # ones alone
         sized = probability == 0.9 and level != CONFORMAL
         rows.append(
             {

@@ -178,7 +178,6 @@ def _grid(
     densities (y, x).
     """
     scales = kernel.scales[:2]
-    # begins two scales around the drawn poses inside
     low, high = places.min(axis=0) - 2.0 * scales.max(), places.max(axis=0) + 2.0 * scales.max()
     while True:
         # the density has no detail finer than its kernel

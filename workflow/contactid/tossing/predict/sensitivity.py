@@ -134,7 +134,6 @@ def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
                 "parameter": parameter,
                 # half of it, in mm
                 "position_half_range_mm": 500.0 * float(distance.max()),
-                # between any two poses: angles have no mean and range as numbers have
                 "rotation_half_range_deg": 0.5 * float(np.degrees(angle.max())),
                 "face_changed": bool(part["face_changed"].any()),
                 "unrested_runs": int((~part["rested"]).sum()),

@@ -131,7 +131,7 @@ def sobol_terms(
     ``f_a`` and ``f_b`` (c, n) are its values at two independent samples, ``f_ab`` (g, c, n) those
     at the first sample with one group taken from the second.
     """
-    # without their mean, which changes no index but makes the estimate of the first order noisier
+    # less their mean, which adds noise to the estimate of the first order and nothing to the index
     center = 0.5 * (f_a.mean(axis=1) + f_b.mean(axis=1))[:, None]
     a, b, ab = f_a - center, f_b - center, f_ab - center
     return (

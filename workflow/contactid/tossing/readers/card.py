@@ -49,7 +49,6 @@ def rotation_noise(orientation: np.ndarray) -> float:
     """Noise per axis (rad) of quaternions (n, 4), as :func:`white_noise` finds it, from the turns
     between frames.
     """
-    # too few third differences for an estimate
     if len(orientation) < 8:
         return float("nan")
     rotation = rotations.as_rotation(orientation)

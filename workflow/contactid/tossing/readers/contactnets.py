@@ -93,7 +93,7 @@ def _tosses(folder: Path, files: Sequence[Path], attributes: dict[str, str]) -> 
 
 
 def _read_experiment(path: Path) -> Mapping[str, float]:
-    # s, kg and kg half-widths^2 of the data's own experiment.json
+    # s, kg and kg half-widths^2, taken where the folder has no such file
     published = {"dt": 1.0 / 148.0, "mass": 0.37, "inertia": 0.2950002913583124}
     if not path.exists():
         return published
@@ -149,7 +149,6 @@ def read_first_row(path: str | Path) -> tuple[np.ndarray, np.ndarray, np.ndarray
     poses.
     """
     row = read_toss_table(path)[0]
-    # kept as it is written; normalised for digits that are left off
     quaternion = row[3:7] / np.linalg.norm(row[3:7])
     return quaternion, HALF_WIDTH * row[7:10], row[10:13]
 

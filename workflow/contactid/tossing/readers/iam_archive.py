@@ -164,7 +164,6 @@ def _surveyed(path: Path, request: Request) -> _Survey:
                 synthetic = synthetic or bool(attribute(archive, "synthetic") or False)
                 for name in sorted(key for key in archive if key.startswith("Rec_")):
                     found = _found(file, archive, name, request, objects)
-                    # folders often hold a file twice
                     if found is not None and name in recordings:
                         left_out[f"{file.name}:{name}"] = (
                             "a recording of this name was read already"

@@ -52,7 +52,6 @@ def open_archive(path: Path) -> Iterator[h5py.File]:
         ) from None
     if not start:
         raise ContactIdError(f"{path}: the file is empty", "Fetch it again")
-    # what h5py would say of these three would not help
     if start[:2] == b"PK":
         raise ContactIdError(
             f"{path}: a zip file, not an HDF5 file", "Unpack it and give the folder"

@@ -323,7 +323,6 @@ def _find_held(track: Track) -> None:
             first, last = max(first - _SIDE, 0), first
         if first == last:
             continue
-        # a body that really stood still may repeat its pose to the digit
         way = _way(points, first, last)
         if way > _STILL * (last - first) or (way > _STILL_IN_ALL and end + 1 < n_frames):
             track.flaw[begin : end + 1] = _HELD

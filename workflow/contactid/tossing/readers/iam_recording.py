@@ -237,9 +237,9 @@ def _part(
         return slice(0, end)
     gravity = rotations.as_rotation(surface.orientation).inv().apply([0.0, 0.0, -_GRAVITY])
     lowest = vertex_positions(position, orientation, body.vertices)[:, :, 2].min(axis=1)
-    # the toss is at the end: before it the box may have been carried in and lost
     for begin, stop in reversed(parts):
         whole = slice(begin, stop)
+        # a gap within the toss hides part of it, so what comes after it won't do
         if any(
             last < begin and first > 0 and _in_toss(position, lowest, first, box.time_step)
             for first, last in gaps
@@ -362,13 +362,11 @@ def _body_of(box: h5py.Group, problems: list[str]) -> BodyProperties | None:
         return None
     mass = float(generalised[0, 0])
     if stated is not None:
-        # one of the two is of another box
         if not np.isclose(stated.item(), mass, rtol=0.01):
             problems.append(
                 f"the mass is {stated.item():g} kg but {mass:g} kg in the inertia matrix"
             )
         mass = float(stated.item())
-    # symmetric up to what the file's digits leave
     inertia = 0.5 * generalised[3:, 3:] + 0.5 * generalised[3:, 3:].T
     body = BodyProperties(vertices=vertices, mass=mass, inertia=inertia)
     problems.extend(body_problems(body))

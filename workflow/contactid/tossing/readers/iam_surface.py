@@ -154,7 +154,6 @@ def _place(name: str, track: Track) -> _Place | None:
     except ContactIdError:
         return None
     turned = rotations.angle_between(track.orientation[track.measured], orientation)
-    # the median: a plane may be lost for some frames
     if np.median(turned) > _TURNS:
         return None
     along = track.position[track.measured] @ rotations.matrices(orientation)[:, :2]
@@ -340,7 +339,7 @@ def _turn(box: Box, heights: np.ndarray) -> float | None:
         if min(map(len, sides)) < 2:
             continue
         down, up = (np.polyfit(side - frame, path[side], 1) for side in sides)
-        # a kink in the path, not the gentle turn of a box that is set down
+        # only a kink in the path is an impact
         if up[0] - down[0] > _KINK * box.time_step and down[0] < 0.0:
             return float(np.polyval(down, (up[1] - down[1]) / (down[0] - up[0])))
     return None
