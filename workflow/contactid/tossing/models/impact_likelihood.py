@@ -19,8 +19,7 @@ least-squares problem in (N, s), solved in closed form; over d it is a scan foll
 golden-section search. The minimum is therefore global for each impact, and what remains is a
 continuous function F(mu, e_N, e_T) of two or three parameters. The MPEC of
 :mod:`contactid.tossing.models.impacts` minimises the same F with all unknowns at once; here is the
-    judge of its
-answer, and the source of standard errors.
+judge of its answer, and the source of standard errors.
 """
 
 from __future__ import annotations

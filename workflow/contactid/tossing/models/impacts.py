@@ -16,8 +16,7 @@ one by the impact's speed:
 
 The objective is the likelihood: half the squares of the pre- and post-impact twists' errors, each
 whitened with its covariance, the latter's with an optional model error added. The paper's own loss,
-eq. 17, is that of
-:mod:`contactid.tossing.identify.velocities`.
+eq. 17, is that of :mod:`contactid.tossing.identify.velocities`.
 
 Gravity does nothing at an instant; impulses are those of eq. 3's atoms.
 """

@@ -131,9 +131,9 @@ def score_row(
     """Identify one row's simulator and score it on the test tosses; write a line per start.
 
     ``row`` is a simulator of the catalogue or :data:`SYSID`, each with the calibrated body;
-    :data:`NOMINAL`, our own with the body and the parameters that the data's authors published;
-    or :data:`STAYS`. ``variant`` is one of the
-    configuration's without name and law; steps per sample and search are by ``budget``.
+    :data:`NOMINAL`, our own with the body and the parameters that the data's authors published; or
+    :data:`STAYS`. ``variant`` is one of the configuration's without name and law; steps per sample
+    and search are by ``budget``.
 
     Columns: ``row``, ``start``, ``simulator``, ``body``, ``parameters``, what identified them,
     ``position_pct`` and ``rotation_deg`` with standard deviations over tosses, mean ``loss`` (eq.

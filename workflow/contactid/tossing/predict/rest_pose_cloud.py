@@ -124,8 +124,7 @@ def simulate_clouds(
     draws : (n, 2) of (mu, e_N); every toss gets all of them
     covariances : (toss, 12, 12) of the release states (see
         :class:`contactid.tossing.prepare.flight.FlightFit`), drawn with the ``seed``; ``None``
-            keeps the fitted
-        release
+        keeps the fitted release
     """
     random = np.random.default_rng(seed)
     clouds = []

@@ -3,10 +3,8 @@ paper).
 
 Each parameter is varied alone, by -0.05 to 0.05 in steps of 0.01 around the identified value, or
 over [0, 0.10] where that is zero. A rest pose here is where the simulated body comes to lie,
-whenever that is;
-:func:`contactid.tossing.predict.prediction.predict` takes the pose at the moment the measured body
-    came to rest, when
-the simulated one may still slide.
+whenever that is; :func:`contactid.tossing.predict.prediction.predict` takes the pose at the moment
+the measured body came to rest, when the simulated one may still slide.
 """
 
 from __future__ import annotations
@@ -253,8 +251,7 @@ def vary_datasets(
     numbers and profiles.
 
     Lists of files are of every dataset; no calibrations where the variant isn't calibrated. Written
-    are
-    :func:`vary_parameters`, :func:`summarise_variation` and :func:`restitution_profile`.
+    are :func:`vary_parameters`, :func:`summarise_variation` and :func:`restitution_profile`.
     """
     files = zip(
         prepared, fits, calibrations or [""] * len(fits), varied, variations, profiles, strict=True

@@ -13,8 +13,7 @@ offset_i``, where ``W_i u = v + omega x r_i`` and the offset (``diag(e) gamma_i^
 surface's velocity) is known beforehand, and ``u = u_free + M^-1 sum W_i^T P_i``.
 
 This module holds the law itself, the exact solution of a single contact, and the paper's fixed
-point for several.
-:mod:`contactid.tossing.simulate.contact_newton` solves several at once.
+point for several. :mod:`contactid.tossing.simulate.contact_newton` solves several at once.
 
 The data of a step are one row per closed contact in a table with the columns below; what belongs to
 the body as a whole are tuples: twists (6), symmetric tensors (xx, xy, xz, yy, yz, zz). Compiled

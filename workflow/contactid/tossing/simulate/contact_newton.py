@@ -72,8 +72,7 @@ def violation_of(n, inverse_mass, inertia, mu, sticking, free, twist, contacts):
 
     ``|T| <= mu N`` is presumed; then the violation bounds that of
     :func:`contactid.tossing.simulate.contact_kernel.contact_residual` up to the unexplained
-        momentum. With
-    ``sticking`` every closed contact must stick, whatever friction that takes.
+    momentum. With ``sticking`` every closed contact must stick, whatever friction that takes.
     """
     worst = 0.0
     v0, v1, v2, w0, w1, w2 = twist
