@@ -80,8 +80,8 @@ def shown_tosses(
     chosen = chosen_tosses(predicted)
     rate = 1.0 / problem.options.time_step
     n_samples = sum(len(by_name[name].toss.position) for name in chosen)
-    # the last sample is shown besides
-    # no smoother than a screen shows, and no longer than the page may be
+    # no smoother than a screen shows, and no longer than the page may be; the last sample is shown
+    # besides
     every = max(int(rate // SMOOTH), -(-n_samples // (longest - len(chosen))), 1)
     losses = predicted.set_index("toss")["loss"]
     return [

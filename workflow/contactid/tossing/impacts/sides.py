@@ -162,8 +162,8 @@ class Sides:
         to_pre = self._middle(-self.window, self.pre_end)
         to_post = self._middle(self.post_start, self.window)
         before, after = self.before, self.after
-        # both have the same curvature, so their difference is linear in time
-        # at the candidate's sample, both motions carried back there
+        # both have the same curvature, so their difference is linear in time; at the candidate's
+        # sample, to which both motions are carried back
         velocity = (after.center_velocity - to_post * after.gravity) - (
             before.center_velocity - to_pre * before.gravity
         )

@@ -174,6 +174,7 @@ def _measurements(built: ImpactModel) -> None:
     # all linear maps are whitened and scaled beforehand, so that the model holds numbers near one
     twist_gap = np.einsum("nij,nj->ni", whitening, table.post_twist - table.pre_twist)
     by_impulse = whitening @ table.response * built.impulse_scale[:, None, None]
+    # v^- = a + L z: to corner velocities, and on to the error of the twist after the impact
     root = np.linalg.cholesky(table.pre_covariance)
     to_contact = table.jacobian @ root / built.speed_scale[:, None, None]
     to_error = whitening @ root
@@ -205,7 +206,9 @@ def _impact_law(built: ImpactModel) -> None:
         change = _dot(pushed[i, k], [m.impulse[i, j] for j in range(3)])
         return m.xi[i, k] == (1.0 + restitution[k]) * m.approach[i, k] + change
 
+    # xi = (1 + e) gamma^- + G P
     model.of_xi = pyo.Constraint(n, range(3), rule=xi)
+    # 0 <= N perp xi_N >= 0
     built.pairs.extend((model.impulse[i, 2], model.xi[i, 2]) for i in n)
     if built.options.facets:
         _polyhedron(built)
@@ -217,12 +220,15 @@ def _disk(built: ImpactModel) -> None:
     model = built.model
     n, plane = range(len(built.table)), range(2)
     model.share = pyo.Var(n, plane, initialize=0.0, bounds=(-1.0, 1.0))
+    # T = mu N u
     model.of_share = pyo.Constraint(
         n, plane, rule=lambda m, i, k: m.impulse[i, k] == m.mu * m.impulse[i, 2] * m.share[i, k]
     )
+    # xi_T + s u = 0
     model.opposed = pyo.Constraint(
         n, plane, rule=lambda m, i, k: m.xi[i, k] + m.slip[i] * m.share[i, k] == 0.0
     )
+    # 0 <= s perp 1 - |u|^2 >= 0
     built.pairs.extend(
         (model.slip[i], 1.0 - model.share[i, 0] ** 2 - model.share[i, 1] ** 2) for i in n
     )
@@ -238,12 +244,15 @@ def _polyhedron(built: ImpactModel) -> None:
     def tangential(m: Any, i: int, k: int) -> Any:
         return m.impulse[i, k] == _dot(directions[:, k], [m.part[i, j] for j in range(facets)])
 
+    # T = D b
     model.of_part = pyo.Constraint(n, range(2), rule=tangential)
     for i in n:
         for j in range(facets):
             along = directions[j, 0] * model.xi[i, 0] + directions[j, 1] * model.xi[i, 1]
+            # 0 <= b_j perp d_j . xi_T + s >= 0
             built.pairs.append((model.part[i, j], along + model.slip[i]))
         left = model.mu * model.impulse[i, 2] - sum(model.part[i, j] for j in range(facets))
+        # 0 <= s perp mu N - sum b >= 0
         built.pairs.append((model.slip[i], left))
 
 

@@ -202,6 +202,7 @@ def _from_tables(tosses: Tosses, box: BodyProperties | None, convention: Convent
     }
     kept = [recording for recording in recordings if recording.name not in others]
     motion = _dataset(kept, box, step, source, left_out)
+    # a table's columns and units were applied as it was read; the frame is still to be
     return OwnMotion(motion, replace(convention, columns={}, units={}))
 
 

@@ -140,6 +140,7 @@ def regions_by(
     """
     parameters = ContactParameters(**run.fit(one, scheme)["parameters"])
     scores, draws, seed = Scores.of_record(model), np.array(model["draws"]), int(model["seed"])
+    # tosses that end in motion have regions, too
     problem, random = Problems(run, tosses, RELEASED).of(one, scheme), np.random.default_rng(seed)
     clouds = simulate_clouds(problem, parameters, draws, problem.start_covariances(), seed)
     predictions = [predict_rest(cloud, scores, random) for cloud in clouds]

@@ -220,7 +220,7 @@ def region_size(densities: np.ndarray, probability: float) -> float:
     """Size in cm2 deg, summed over faces, of the region of a probability, from densities in
     descending order.
     """
-    # of poses drawn by the density itself, 1 / density is the area that each stands for
+    # of poses drawn by the density itself, 1 / density is the volume that each stands for
     inside = densities[: max(int(np.ceil(probability * len(densities))), 1)]
     return float((1.0 / inside).sum() / len(densities)) * 1e4 * np.degrees(1.0)
 

@@ -90,7 +90,7 @@ def predict_rest(cloud: Cloud, scores: Scores, random: np.random.Generator) -> R
     densities = density(cloud, kernel, drawn, yaw=False)
     # a score is the share of drawn poses that are denser, so the pose behind these is the last
     # inside
-    # plus a little, so that rounding takes no pose away
+    # (plus a little, so that rounding takes no pose away)
     places = [int(np.floor(DRAWN * limit + 1e-9)) for limit in limits(scores)]
     lowest = [np.sort(densities)[::-1][place] if place < DRAWN else 0.0 for place in places]
     outlines = _outlines(cloud, kernel, drawn, densities, lowest)

@@ -226,8 +226,7 @@ def sobol_table(
     """
     random = np.random.default_rng(seed)
     n = tosses[0].square.shape[1]
-    # the first row weighs all alike, the others are draws
-    # each toss resamples its own base points
+    # the first row weighs all alike, the others are draws, of each toss's own base points
     weights = np.stack([_resampled(random, n, bootstrap_samples) / n for _ in tosses])
     first, total = (
         np.einsum("tbn,togn->tbog", weights, np.stack([getattr(toss, name) for toss in tosses]))

@@ -110,6 +110,7 @@ def _parts(
         for draw in range(1, draws + 1):
             # each draw by itself: a longer list of numbers doesn't change the others
             drawn = np.random.default_rng([seed, number, draw]).permutation(usable)[:number]
+            # tosses that weren't drawn shape nothing, not even the surface of a calibrated body
             split = np.where(
                 data["split"].values == IDENTIFICATION, _LEFT_OUT, data["split"].values
             )

@@ -158,6 +158,7 @@ def _rest_poses(variables: Variables) -> xr.Dataset:
         ]
         n_tosses = variables[names[0]].shape[-1] if names[0] in variables else None
         by_source = np.stack(_wanted(variables, dict.fromkeys(names, (4, 4, n_tosses))))
+        # (pose, toss, 4, 4)
         matrices = np.moveaxis(by_source, 3, 1)
         turns = matrices[..., :3, :3]
         if np.abs(np.swapaxes(turns, -1, -2) @ turns - np.eye(3)).max() > _RIGID:

@@ -171,6 +171,7 @@ def _surveyed(path: Path, request: Request) -> _Survey:
                     elif found is not None:
                         recordings[name] = found
         except ContactIdError as error:
+            # alone it is the error, among others of a folder it is left out
             if file == path:
                 raise
             left_out[file.name] = error.problem.removeprefix(
