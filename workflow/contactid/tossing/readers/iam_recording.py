@@ -270,7 +270,6 @@ def _part(
                 f"{begin + end - stop} frames before or after the toss cut off ({kinds})"
             )
         return whole
-    # the longest one is named
     first, last = max(gaps, key=lambda gap: gap[1] - gap[0])
     kinds = ", ".join(track.counts(slice(first, last + 1)))
     many = f" ({len(gaps)} such gaps)" if len(gaps) > 1 else ""
@@ -286,7 +285,6 @@ def _in_toss(position: np.ndarray, lowest: np.ndarray, first: int, time_step: fl
     was aloft.
     """
     aloft = np.flatnonzero(lowest[:first] > _ALOFT)
-    # it came down again
     if len(aloft) and (lowest[aloft[0] : first] < 0.5 * _ALOFT).any():
         return True
     before = position[max(first - _FALLING, 0) : first]

@@ -297,8 +297,8 @@ def _contact_rows(fit: TossFit, blocks: np.ndarray) -> Iterator[dict[str, Any]]:
 
     Resampling keeps the body as it is, and the jackknife makes it anew.
     """
-    # largest values: friction has none, restitution is 1 at most
     values = {MU: fit.parameters.friction_mu, E_N: fit.parameters.restitution_e_n}
+    # friction has no largest value, restitution none above 1
     largest = {MU: np.inf, E_N: 1.0}
     n = len(blocks)
     squares = ((blocks - blocks.mean(axis=0)) ** 2).sum(axis=0)
