@@ -166,6 +166,7 @@ def _compared(
     for key, made in numbers:
         if key not in rows:
             continue  # of an object that isn't the paper's
+        # print needs no recordings
         if made.basis != PRINT:
             lack, note = (
                 _lack(rows[key], made.data, recordings),
@@ -270,6 +271,7 @@ def _from_print(printed: Mapping[Key, float]) -> Numbers:
     sizes = {
         box: np.array([printed["tab01", name, f"object={box}"] for name in _SIZE]) for box in BOXES
     }
+    # mm, mean over the boxes
     largest = float(np.mean([size.max() for size in sizes.values()]))
     for box, size in sizes.items():
         yield from _body(box, size, printed["tab01", "mass_kg", f"object={box}"])
@@ -317,6 +319,7 @@ def _body(box: str, size: np.ndarray, mass: float) -> Numbers:
     for axis, k in enumerate("xyz"):
         others = np.delete(size, axis)
         squares = float((others**2).sum())
+        # half a mm of both sides, half a g of mass, half a kg mm2 of the printed inertia itself
         rounding = mass / 6.0 * 0.5 * float(others.sum()) + 0.0005 * squares / 12.0 + 0.5
         tolerance = Tolerance(rounding, "rounding of the printed size, mass and inertia")
         inertia = _print(

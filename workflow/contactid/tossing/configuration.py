@@ -103,6 +103,7 @@ def stored_datasets(stored: Iterable[str], settings: Mapping[str, Any]) -> set[s
     if not (table.is_file() and record.is_file()):
         return set()
     made_by = json.loads(record.read_text(encoding="utf-8"))["settings"]
+    # by way of JSON, since tuples are lists there
     if made_by != json.loads(json.dumps(settings)):
         return set()
     with table.open(encoding="utf-8", newline="") as stream:

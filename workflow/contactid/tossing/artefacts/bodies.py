@@ -99,6 +99,7 @@ def calibration_table(calibrations: Sequence[tuple[xr.Dataset, dict[str, Any]]])
         table = pd.DataFrame(
             rows, columns=["quantity", "unit", "calibrated", "standard_error", "nominal"]
         )
+        # infinite or NaN without an error, so left out
         off = (table["calibrated"] - table["nominal"]) / table["standard_error"]
         table["difference_in_standard_errors"] = off.where(table["standard_error"] > 0)
         about = {name: dataset.attrs[name] for name in ("dataset", "object")} | {

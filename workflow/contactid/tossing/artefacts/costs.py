@@ -92,6 +92,7 @@ def draw_costs(data: pd.DataFrame, label: str) -> Figure:
     figure, panels = plt.subplots(
         rows, columns, figsize=(width, 2.4 * rows), squeeze=False, sharex=True, sharey=True
     )
+    # one scale of colours for all panels
     levels = np.linspace(float(data["mean_loss"].min()), float(data["mean_loss"].max()), _LEVELS)
     for panel in panels.flat[len(names) :]:
         panel.set_visible(False)
@@ -106,6 +107,7 @@ def draw_costs(data: pd.DataFrame, label: str) -> Figure:
             [[abs(best[name] - best[f"{name}_{end}"])] for end in ("low", "high")]
             for name in _PARAMETERS
         ]
+        # y's error goes before x's
         panel.errorbar(*place, *ends[::-1], fmt="none", ecolor="white", capsize=2.0)
         panel.plot(*place, "*", color=style.RELEASE, mec="white", mew=0.5, ms=8)
         printed = best[[f"{name}_printed" for name in _PARAMETERS]].to_numpy(dtype=float)

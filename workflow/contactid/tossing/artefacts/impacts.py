@@ -126,10 +126,12 @@ def window_velocities(
     offsets = np.arange(-reach, reach + 1)
     twist = central_differences(position, orientation, step)[impact.sample + offsets]
     tables = [_curve(offsets, twist, "measured", "")]
+    # the window starts reach samples before k_im
     end = window.n_steps - reach  # c
     last = _last_free(twist[: reach + 1], window, step)
     for side, first_last in (("pre", (-reach, last)), ("post", (end, reach))):
         chosen = np.arange(first_last[0], first_last[1] + 1)
+        # the poses behind the differences: one sample more towards the impact
         source = np.arange(-reach, last + 2) if side == "pre" else np.arange(end - 1, reach + 1)
         motion = fit_free_motion(
             body, source * step, position[impact.sample + source], orientation[impact.sample + source],
@@ -160,6 +162,7 @@ def _last_free(twist: np.ndarray, window: ImpactWindow, step: float) -> int:
     before = window.impact.pre_twist
     jump = np.linalg.norm(WEIGHTS * (window.impact.post_twist - before))
     for offset in range(0, 2 - len(twist), -1):
+        # gravity still acts on a body that knows of no impact
         expected = before + np.concatenate([offset * step * window.gravity, np.zeros(3)])
         if np.linalg.norm(WEIGHTS * (twist[offset - 1] - expected)) < _KNOWS_NOTHING * jump:
             return offset
@@ -287,6 +290,7 @@ def velocity_row(
     kept, n_tosses = candidates[candidates["kept"]], prepared.sizes["recording"]
     line, error = np.full((2, 2), np.nan)
     if len(kept) >= _FEWEST_FOR_A_RADIUS:
+        # height = flat height - radius times how far the corner stands out
         design = np.column_stack([np.ones(len(kept)), -kept["stands_out"]])
         equations = [
             (np.outer(x, x), x * y) for x, y in zip(design, kept["contact_height_mm"], strict=True)
@@ -344,6 +348,7 @@ def impact_tables(
         tosses, variant, table = data[dataset], variants[name], read_csv(candidate)
         known = {"calibrated": variant["calibrated"], "prepared": tosses}
         rows.append(velocity_row(read_json(fit), table, read_csv(loss), **known))
+        # impacts.csv has one row per candidate, so one selection's
         if variant is block["velocity"]["variants"][0]:
             found.append(table)
         if variant["mpec"]:

@@ -119,6 +119,7 @@ def _sticking(losses: xr.DataArray, e_n: float) -> float:
     """Impacts (%) whose loss at a restitution is the same for all friction above 0.6."""
     over_friction = losses.sel(restitution_e_n=e_n)
     least = over_friction.sel(friction_mu=_STICKS, method="nearest")
+    # a contact that sticks is the same for all larger friction
     changed = least / over_friction.isel(friction_mu=-1) - 1.0
     return 100.0 * float((np.abs(changed) < _SAME).mean())
 
@@ -163,6 +164,7 @@ def impact_in_short(curves: pd.DataFrame) -> list[dict[str, Any]]:
     after = curves.loc[curves["side"] == "post", "offset"].min()
     fitted, measured = wide.loc["fitted"], wide.loc["measured"]
     change = float(np.linalg.norm(fitted.loc[after] - fitted.loc[before]))
+    # a curve that stays at the velocity before the impact
     still = 0.0 * measured + fitted.loc[before]
     rows = []
     for kind, curve in (
@@ -200,6 +202,7 @@ def tumbling_costs(
     for name in names:
         mean = mean_loss(swept[name])
         optimum = ContactParameters(*best_point(mean)[:2])
+        # every other point, in both directions: about a quarter of the work
         grid = Grid(mean["friction_mu"].values[::2], mean["restitution_e_n"].values[::2])
         tosses, options = _with_spin(data[name], optimum)
         loss = sweep(body_of(data[name]), tosses, *grid.pairs(), options).loss.mean(axis=0)
@@ -212,6 +215,7 @@ def tumbling_costs(
             (_RECORDED, recorded, mean.values[::2, ::2]),
             (_SPINNING, thrown, spinning),
         ):
+            # each restitution at its own best friction
             over_restitution = cost.min(axis=0)[grid.restitution_e_n <= _FLAT]
             rows.append(
                 {
@@ -236,6 +240,7 @@ def _with_spin(
         toss, start = item.toss, item.toss.start
         x, y, z = map(float, item.gravity)
         options = SteppingOptions(time_step=step, gravity=(x, y, z))
+        # horizontal, so that the spin turns the box over in the direction it flies
         across = np.cross([0.0, 0.0, 1.0], start.linear_velocity)
         spin = start.angular_velocity + _SPIN * across / np.linalg.norm(across)
         start = replace(start, angular_velocity=spin)

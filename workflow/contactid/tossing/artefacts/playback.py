@@ -80,7 +80,8 @@ def shown_tosses(
     chosen = chosen_tosses(predicted)
     rate = 1.0 / problem.options.time_step
     n_samples = sum(len(by_name[name].toss.position) for name in chosen)
-    # the last sample is shown besides
+    # no smoother than a screen shows, and no longer than the page may be; the last sample is shown
+    # besides
     every = max(int(rate // SMOOTH), -(-n_samples // (longest - len(chosen))), 1)
     losses = predicted.set_index("toss")["loss"]
     return [
@@ -99,6 +100,7 @@ def shown_tosses(
 def chosen_tosses(predicted: pd.DataFrame) -> dict[str, str]:
     """Names of the tosses of least, median and largest loss, and which of it each is."""
     ordered = predicted.sort_values("loss", kind="stable")["toss"].tolist()
+    # of few tosses two of the three may be one
     places = {"best": 0, "median": (len(ordered) - 1) // 2, "worst": len(ordered) - 1}
     chosen: dict[str, str] = {}
     for rank, place in places.items():
@@ -152,7 +154,9 @@ def faces(vertices: np.ndarray) -> list[list[int]]:
     outside.
     """
     size = float(np.ptp(vertices, axis=0).max())
+    # in units of the box, so that rounding below doesn't depend on its size
     hull = ConvexHull(vertices / size)
+    # a hull has triangles: those of one face share their normal
     normals = np.unique(hull.equations[:, :3].round(4) + 0.0, axis=0)  # -0.0 is 0.0
     found = []
     for normal in normals:
@@ -161,6 +165,7 @@ def faces(vertices: np.ndarray) -> list[list[int]]:
         middle = vertices[corners].mean(axis=0)
         first = vertices[corners[0]] - middle
         around = vertices[corners] - middle
+        # around the normal, so that corners follow one another
         angle = np.arctan2(
             around @ np.cross(normal, first), around @ first * np.linalg.norm(normal)
         )

@@ -79,6 +79,7 @@ def _costs(costs: xr.DataArray, ours: Mapping[str, Sequence[xr.DataArray]]) -> l
                 profile["restitution_e_n"][profile <= (1.0 + FLAT) * least].max()
             ),
             "unlike": 1.0 - np.corrcoef(surface.values.ravel(), other.ravel())[0, 1],
+            # the naive answer: friction in the place of restitution
             "unlike_exchanged": 1.0 - np.corrcoef(surface.values.ravel(), other.T.ravel())[0, 1],
         }
         for own in ours[kind]:

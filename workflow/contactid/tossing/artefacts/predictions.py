@@ -92,6 +92,7 @@ def prediction_tables(
     for (on, dataset, scheme), fit, file in zip(predicted, fits, predictions, strict=True):
         record, table = read_json(fit), read_csv(file).astype({"toss": str})
         if schemes[scheme].kind == NO_RESTITUTION:
+            # that scheme has the fit of the paper's own one
             record["parameters"]["restitution_e_n"] = 0.0
         of_data = object_of(data[dataset]), data_label(data[dataset])
         found.append(Prediction(dataset, on, schemes[scheme], *of_data, record, table))
@@ -181,6 +182,7 @@ def rest_pose_table(
     """
     rows = []
     for prediction in predictions:
+        # Tables III and IV are of a conveyor at rest
         still = prediction.table[~prediction.table["moving"]]
         for subset, part in _subsets(still):
             if len(part):
@@ -263,6 +265,7 @@ def _at_contact(toss: xr.Dataset) -> dict[str, Any]:
 def _interval(name: str, values: pd.Series) -> dict[str, float]:
     """95 % interval of a mean over tosses by Student's distribution; NaN for fewer than two."""
     n = len(values)
+    # the deviation is estimated from the same few tosses
     reach = float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
     return {
         f"{name}_low": float(values.mean()) - reach,
@@ -339,6 +342,7 @@ def moving_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
         of_scheme = [item for item in predictions if item.scheme.name == scheme]
         parts = {item.dataset: item.table for item in of_scheme}
         if len(parts) > 1:
+            # all tosses alike, so that large datasets count more
             parts[ALL] = pd.concat(parts.values(), ignore_index=True)
         data = ", ".join(dict.fromkeys(item.data for item in of_scheme))
         for dataset, table in parts.items():
@@ -384,6 +388,7 @@ def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
         for name in _PARAMETERS:
             values = [each.fit["parameters"][name] for each in (item, other)]
             ends = np.array([each.fit["intervals"][name] for each in (item, other)], dtype=float)
+            # (2, 2) lower and upper half-widths of both; intervals needn't be symmetric
             sides = np.abs(ends - np.array(values)[:, None])
             # upwards: the first's upper and the second's lower end
             up, down = np.hypot(sides[0, 1], sides[1, 0]), np.hypot(sides[0, 0], sides[1, 1])

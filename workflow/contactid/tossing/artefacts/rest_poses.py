@@ -103,6 +103,7 @@ def draw_calibration_curve(data: pd.DataFrame) -> Figure:
         panel.set_visible(False)
     for index, (panel, name) in enumerate(zip(panels.flat, names, strict=False)):
         part = data[data["object"] == name]
+        # the band of chance is the same for all levels
         band = part[part["level"] == "model_error"].sort_values("nominal_pct")
         panel.fill_between(
             band["nominal_pct"],

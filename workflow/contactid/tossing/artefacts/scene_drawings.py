@@ -114,6 +114,7 @@ class Picture:
     def box(self, item: str, colour: str, *, alpha: float = 1.0, hidden: bool = False) -> None:
         """A box over those drawn before; ``hidden`` shows its edges at the back dashed."""
         faces = self.points("face", item).reshape(6, 4, 3)
+        # faces are anticlockwise from outside, so these point outwards
         normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 1])
         normals /= np.linalg.norm(normals, axis=1)[:, None]
         edge = {"ec": "black", "lw": 0.6, "joinstyle": "round"}
@@ -160,6 +161,7 @@ class Picture:
         for flat, text, colour, wish in self._names:
             pen.say(self.axes, flat, text, colour=colour, fontsize=8.0)
             made, start = self.axes.texts[-1], self.axes.transData.transform(flat)
+            # half of the name's own size, and a point of room
             half = 0.5 * made.get_window_extent().size + point
             least = np.inf
             for away in np.linspace(_NEAREST, _FARTHEST, 4):
@@ -173,6 +175,7 @@ class Picture:
                     if cost < least:
                         least, best, taken = cost, shift / point, under
             made.xyann = best
+            # later names keep off this one
             ink[taken] = True
 
     def toss(self, faintest: float) -> None:
@@ -181,6 +184,7 @@ class Picture:
         """
         instants = self.part("origin").sort_values("sample")
         instants = instants.assign(opacity=np.linspace(faintest, 1.0, len(instants)))
+        # the farthest box first, so that nearer ones cover it
         nearness = points_of(instants) @ self.view[2]
         for item in instants["item"]:
             self.shadow(item, 0.12)

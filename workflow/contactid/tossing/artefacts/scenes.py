@@ -96,6 +96,7 @@ def frames_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
     Where M and C can't be drawn apart, the scene holds one frame named ``C M``.
     """
     scene = _Scene(prepared)
+    # in the middle of the flight nothing touches the box
     sample = (scene.release + scene.contact) // 2
     corners = scene.corners[sample]
     frames = _reference_frames(prepared, motion, scene.toss)
@@ -252,9 +253,11 @@ def _spread_instants(scene: _Scene) -> list[int]:
     There are at most seven, and fewer where the box would hide itself.
     """
     flown = scene.position[scene.release : scene.rest + 1]
+    # (n,) m along the path
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(flown, axis=0), axis=1))])
     count = int(np.clip(round(way[-1] / (0.9 * scene.size)) + 1, _FEWEST_INSTANTS, _MOST_INSTANTS))
     chosen = np.minimum(np.searchsorted(way, np.linspace(0.0, way[-1], count)), len(way) - 1)
+    # rest itself, even where the last samples add no way
     chosen[-1] = len(way) - 1
     contact = scene.contact - scene.release
     chosen[1 + int(np.argmin(np.abs(way[chosen[1:-1]] - way[contact])))] = contact
@@ -276,6 +279,7 @@ def _reference_frames(
     slope = np.array([prepared.attrs["plane_slope_x"], prepared.attrs["plane_slope_y"]])
     plane = PlaneCorrection(prepared.attrs["plane_height"], slope, 0.0, 0)
     of_surface = known["surface_position"].values, known["surface_orientation"].values
+    # the pose of M in C, corrected as the tosses were
     origin, quaternion = plane.apply(
         *in_surface_frame(np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), *of_surface)
     )

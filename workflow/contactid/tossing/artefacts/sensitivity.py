@@ -151,6 +151,7 @@ def variation_outlines(
                 of_toss[[f"{kind}_{name}" for name in POSE]].to_numpy()
                 for kind in ("simulated", "measured")
             )
+            # a median pose that was really simulated
             middle = _medoid(poses[:, :2])
             drawn = [("measured", np.nan, measured[0])]
             drawn += [

@@ -74,6 +74,7 @@ def learning_table(stored_splits: Sequence[str]) -> pd.DataFrame:
     the first split.
     """
     stored, _ = read_stored(stored_splits)
+    # few tosses were drawn on the first split alone
     first = stored[stored["seed"] == stored["seed"].iloc[0]]
     rows = []
     for (law, number), part in first.groupby(["law", "n_identification"]):

@@ -107,12 +107,14 @@ def motion_of(samples: xr.Dataset, vertices: np.ndarray, step: float) -> dict[st
     corners = vertex_positions(position, samples["orientation"].values[: rest + 1], vertices)
     way = np.linalg.norm(np.diff(position, axis=0), axis=1)
     lies = np.sort(corners[:, :, 2], axis=1)[:, 3] < _LYING
+    # of a step, which lies at both of its ends
     slides = lies[:-1] & lies[1:] & (np.arange(rest) >= contact)
     travelled = float(way[release:].sum())
     flight, sliding = (
         100.0 * float(part.sum()) / travelled for part in (way[release:contact], way[slides])
     )
     touching = int(corners[contact, :, 2].argmin())
+    # (n, 2) m/s of that corner over the surface's material
     slip = (
         np.gradient(corners[:, touching, :2], step, axis=0) - samples["surface_velocity"].values[:2]
     )

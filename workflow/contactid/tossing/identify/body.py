@@ -93,6 +93,7 @@ def calibrate(prepared: xr.Dataset) -> Calibration:
             f"{prepared.attrs['source']}: {part.sizes['recording']} usable tosses are too few to calibrate the body",
             f"Give at least {FEWEST_TOSSES} or switch calibration off",
         )
+    # (4,) centre in the data's lengths, and gravity in them
     flight, flight_se = _from_flights(part)
     scale = GRAVITY / flight[3]
     scale_se = scale * flight_se[3] / flight[3]
@@ -101,8 +102,11 @@ def calibrate(prepared: xr.Dataset) -> Calibration:
     prior = np.concatenate([stated, center])
     deviation = np.concatenate([_inertia_spread(body), center_se])
     estimate, errors, count = prior, deviation, 0
+    # which impacts are of one corner depends on the body, so it is found on some tosses first, with
+    # a wide tolerance, and then on all with a narrow one
     rounds = (_some(part, _FIRST_TOSSES), _FIRST_IMBALANCE), (part, _IMBALANCE)
     for tosses, imbalance in rounds:
+        # impacts are found with the body as it is known so far
         known = replace(
             uncalibrated(body),
             scale=scale,
@@ -115,6 +119,7 @@ def calibrate(prepared: xr.Dataset) -> Calibration:
         impacts = [one.impact.impact for one in candidates if one.impact is not None]
         count = len(impacts)
         if impacts:
+            # the prior stays that of the stated body: no impact counts twice
             estimate, errors = _from_impacts(impacts, body_of(placed), prior, deviation, estimate)
     if np.linalg.eigvalsh(estimate[_PLACES])[0] <= 0.0:
         raise ContactIdError(
@@ -182,6 +187,7 @@ def _from_flights(prepared: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     estimate, errors = np.zeros(4), np.zeros(4)
     for _ in range(_ROUNDS):
         pairs = list(zip(weights, flights, strict=True))
+        # without a turn, a shift of the centre is one of the place at release
         if np.linalg.cond(sum(weight * flight.matrix for weight, flight in pairs)) > 1e12:
             raise ContactIdError(
                 f"{prepared.attrs['source']}: the box hardly turns in flight, so that its centre of mass stays open",
@@ -191,6 +197,7 @@ def _from_flights(prepared: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
             [(weight * flight.matrix, weight * flight.vector) for weight, flight in pairs]
         )
         variances = np.array([flight.variance(estimate) for flight in flights])
+        # reweighting: a flight counts by how well it fits
         weights = 1.0 / np.maximum(variances, _LEAST_VARIANCE * np.median(variances))
     return estimate, errors
 
@@ -209,6 +216,7 @@ class _Flight:
     @classmethod
     def of(cls, samples: xr.Dataset, step: float) -> _Flight:
         """From release to first contact; place and velocity at release are the flight's own."""
+        # contact itself is left out: its sample may be behind the impact
         rows = slice(int(samples["release"]), int(samples["contact"]))
         vertical = -samples["gravity"].values / np.linalg.norm(samples["gravity"].values)
         axes = _with_third(vertical)  # (3, 3) rows: two horizontal ones, and up
@@ -216,22 +224,27 @@ class _Flight:
         rotation = axes @ rotations.matrices(samples["orientation"].values[rows])
         time = step * (np.arange(len(position)) - 0.5 * (len(position) - 1))
         straight = np.column_stack([np.ones_like(time), time])
+        # (n, n) takes out the flight's own place and velocity
         project = np.eye(len(time)) - straight @ np.linalg.pinv(straight)
         bend = project @ (0.5 * time**2)
         noise = _deviation_about_parabola(project, position)
         matrix, vector, square = np.zeros((4, 4)), np.zeros(4), 0.0
         for axis in range(3):
             columns = np.zeros((len(time), 4))
+            # position = start + velocity t - R c, and -g t^2 / 2 upwards
             columns[:, :3] = -rotation[:, axis]
             weight = np.eye(len(time))
             if axis == 2:
                 columns[:, 3] = -0.5 * time**2
             else:  # an acceleration of its own, integrated out
+                # Sherman and Morrison: the inverse covariance, times the noise's variance, of noise
+                # and of an acceleration whose deviation is _ASKEW
                 weight -= np.outer(bend, bend) / (bend @ bend + (noise / _ASKEW) ** 2)
             columns, values = project @ columns, project @ position[:, axis]
             matrix += columns.T @ weight @ columns
             vector += columns.T @ weight @ values
             square += float(values @ weight @ values)
+        # place and velocity are fitted to each axis
         return cls(matrix, vector, square, max(3 * (len(time) - 2), 1))
 
     def variance(self, estimate: np.ndarray) -> float:
@@ -241,6 +254,7 @@ class _Flight:
 
 
 def _with_third(vertical: np.ndarray) -> np.ndarray:
+    # across the axis that is least along the vertical, so that the product doesn't vanish
     first = np.cross(vertical, np.eye(3)[np.argmin(np.abs(vertical))])
     first /= np.linalg.norm(first)
     return np.stack([first, np.cross(vertical, first), vertical])
@@ -276,15 +290,20 @@ def _from_impacts(
     solution = None
     for _ in range(_SCALE_ROUNDS):
         residual = np.einsum("nij,nj->ni", whitening, _imbalances(impacts, body, estimate))
+        # of the median impact, so that those of two corners don't decide
         own = float(np.median((residual**2).sum(axis=1))) / _MEDIAN_CHI2_3
         known = _TYPICAL_IMPACTS * _TYPICAL_SCALE**2
+        # as if _TYPICAL_IMPACTS more had the typical scale
         scale = np.sqrt((len(impacts) * own + known) / (len(impacts) + _TYPICAL_IMPACTS))
 
         def residuals(standard: np.ndarray, scale: float = scale) -> np.ndarray:
             moments = _imbalances(impacts, body, prior + standard * deviation)
             each = np.einsum("nij,nj->ni", whitening, moments) / scale
+            # Cauchy's loss of an impact's three residuals together: least_squares' own would take
+            # each by itself
             size = np.maximum(np.linalg.norm(each, axis=1), 1e-9)
             softened = np.sqrt(3.0 * np.log1p(size**2 / 3.0))
+            # the prior is one residual of unit variance for each parameter
             return np.concatenate([(each * (softened / size)[:, None]).ravel(), standard])
 
         solution = least_squares(residuals, (estimate - prior) / deviation)
@@ -297,6 +316,7 @@ def _from_impacts(
     assert solution is not None
     slopes = np.asarray(solution.jac)
     covariance = np.linalg.inv(slopes.T @ slopes)
+    # widening makes no error larger than the prior's
     errors = np.minimum(_IMPACT_INFLATION * np.sqrt(np.diag(covariance)), 1.0) * deviation
     errors[6:] = np.hypot(errors[6:], _CORNERS)
     return estimate, errors
@@ -312,6 +332,7 @@ def _imbalances(
         turned = rotations.matrices(impact.orientation)
         change = impact.post_twist - impact.pre_twist
         to_center = turned @ center
+        # the twist is of B's origin, the impulse changes the centre's velocity
         of_center = change[:3] + np.cross(change[3:], to_center)
         arm = turned @ body.vertices[impact.vertex] - to_center
         moment = turned.T @ np.cross(arm, body.mass * of_center)
@@ -327,6 +348,7 @@ def _whitening(impact: Impact, body: BodyProperties) -> np.ndarray:
     of_center = np.hstack([np.eye(3), -cross_matrix(to_center)])
     arm = turned @ body.vertices[impact.vertex] - to_center
     lever = body.mass * turned.T @ cross_matrix(arm)
+    # a weight need not have the whole tensor
     inertia = float(np.trace(body.inertia)) / 3.0
     of_moment = lever @ of_center @ covariance @ of_center.T @ lever.T
     of_spin = inertia**2 * turned.T @ covariance[3:, 3:] @ turned
@@ -343,8 +365,10 @@ def _scale_from_rest(part: xr.Dataset) -> tuple[float, float]:
     vertices, plane_height = part["vertices"].values, float(part.attrs["plane_height"])
     ratios = []
     for _, samples in iterate_recordings(part):
+        # z_C in B
         upward = rotations.matrices(samples["rest_orientation"].values)[2]
         half_height = -float(np.sort(vertices @ upward)[:4].mean())  # the resting face's centre
+        # preparation put the body on the fitted plane; the camera's own plane is plane_height below
         ratios.append(half_height / (float(samples["rest_position"][2]) + plane_height))
     mean, error = block_jackknife([(np.eye(1), np.array([ratio])) for ratio in ratios])
     return float(mean[0]), float(error[0])
@@ -370,6 +394,7 @@ def block_jackknife(
         ]
     )
     n = len(blocks)
+    # the jackknife's variance, of blocks
     error = np.sqrt((n - 1) / n * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
     return np.linalg.solve(matrix, vector), error
 

@@ -93,6 +93,7 @@ def identify_from_impacts(
     best = _with_least_friction(
         min(runs, key=lambda run: (not run.solution.converged, run.solution.objective))
     )
+    # a point that violates the law isn't an answer, however low its objective
     if best.solution.last.primal_infeasibility > _FEASIBLE:
         raise ContactIdError(
             "no start of the impact MPEC comes to a feasible point", "Look at the solver's log"
@@ -176,6 +177,7 @@ def _with_least_friction(run: Run) -> Run:
     """Where no impact slides, any mu from the steepest impulse on is as good: give the least."""
     if _sliding(run):
         return run
+    # the steepest impulse is what mu must carry at least
     sideways = np.linalg.norm(run.impulses[:, :2], axis=1)
     steepest = float((sideways / np.maximum(run.impulses[:, 2], np.finfo(float).tiny)).max())
     return run._replace(end=(min(steepest, run.end[0]), *run.end[1:]))
@@ -189,6 +191,7 @@ def _intervals(
     for name, value, reach, most in zip(_NAMES, end, spread.reach, highest, strict=False):
         intervals[name] = [max(value - float(reach), 0.0), min(value + float(reach), most)]
     if not evidence.identified:
+        # a bound alone: infinite friction is as good
         intervals["friction_mu"] = [evidence.lower_bound, None]
     return intervals
 
@@ -219,6 +222,7 @@ def options_with_model_error(table: ImpactTable) -> tuple[ImpactModelOptions, Po
     It begins with a generous error, under which a few impacts with tiny noise can't mislead the
     first fit.
     """
+    # error and parameters depend on each other, so they are found in turn
     error, at = _GENEROUS, minimise(likelihood(table, _GENEROUS))
     for _ in range(_ROUNDS):
         last, error = error, model_error(table, *at[:2])

@@ -45,6 +45,7 @@ def mean_losses(
     )
     for file, dataset in zip(prepared, datasets, strict=True):
         problem = set_up(read_dataset(file), Variant.from_config(variant), IDENTIFICATION)
+        # in the grid's order, which lets the sweep share steps of equal e_N
         mu, e_n = every[np.sort(random.permutation(len(every))[:number])].T.copy()
         swept = sweep(
             problem.body, problem.measured, mu, e_n, problem.options, length=problem.length
@@ -98,6 +99,7 @@ def _best_of(
         "data": {"dataset": dataset, "part": IDENTIFICATION, "n_tosses": int(best["n_tosses"])},
         "model": f"rigid box, {variant['substeps']} steps per sample, start by {variant['start']}, {variant['solver']}",
         "reformulation": "simulation and search (eqs. 16 and 18)",
+        # the stored losses are means over tosses, which can't be resampled
         "intervals": {name: [None, None] for name in ("friction_mu", "restitution_e_n")},
         "restitution_flat_to": float(along[along <= (1.0 + FLAT) * along.min()].index.max()),
         "variant": variant["name"],

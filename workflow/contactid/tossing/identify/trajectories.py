@@ -21,6 +21,7 @@ from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.prepare.tosses import Problem, Variant, load_problem
 from contactid.tossing.simulate.sweep import SweepResult, sweep
 
+# a little more than a step of the paper's grid, 0.05
 FINE_REACH = 0.06  # in mu, on either side of the coarse optimum
 FINE_STEP = 0.005
 FLAT = 0.02  # a loss within this share of the optimum is as good
@@ -112,6 +113,7 @@ def identify(
     mu, e_n, loss = best_point(coarse_mean)
     evaluations, status, regular, finest = coarse_mean.size, "best point of the grid", True, coarse
     if variant.refine:
+        # finer in mu alone, as the loss is far less sensitive to e_N
         finest = sweep_grid(
             problem, Grid(values_near(mu, np.inf), coarse["restitution_e_n"].values)
         )
@@ -122,12 +124,15 @@ def identify(
         )  # fmt: skip
         evaluations += mean_loss(finest).size + search.nfev
         regular, status = bool(search.success), str(search.message)
+        # the loss isn't smooth, so a simplex may end above the grid's best point
         if search.fun < loss:
             (mu, e_n), loss = map(float, search.x), float(search.fun)
+    # asked once more at the very optimum
     failed = int(swept_at(np.array([mu]), np.array([e_n])).failed_steps.sum())
     intervals = bootstrap_intervals(
         finest["position_error"] + finest["rotation_error"], samples, seed
     )
+    # (e_N,) at each one's best mu
     profile = coarse_mean.min("friction_mu")
     flat = profile["restitution_e_n"].values[
         profile.values <= (1.0 + FLAT) * float(coarse_mean.min())
@@ -192,9 +197,11 @@ def resampled_best(
         sums, sizes = np.zeros((len(names), *losses.shape[1:])), np.bincount(index)
         np.add.at(sums, index, losses)
     n = len(sums)
+    # (samples, n) how often each toss is drawn; a constant factor doesn't move the minimum
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=samples)
     drawn = draws @ sums.reshape(n, -1)
     if sizes is not None:
+        # tosses differ in their number of experiments, so a draw's mean has its own
         drawn = drawn / (draws @ sizes)[:, None]
     return np.unravel_index(drawn.argmin(axis=1), sums.shape[1:])
 

@@ -30,6 +30,7 @@ from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.simulate.box import SteppingOptions
 from contactid.tossing.simulate.sweep import end_twists
 
+# so high that no window comes down to the surface
 _OUT_OF_REACH = np.array([0.0, 0.0, 1e3])  # m
 _POLISH_REACH = (0.003, 0.003)  # first steps of the search from there
 
@@ -122,6 +123,7 @@ def identify_velocities(
     """
     begin = time.perf_counter()
     mean, finest = swept["loss"].mean("impact"), swept
+    # refined or not, the search begins at the paper's answer
     mu, e_n, loss = best_point(mean)
     status, converged, evaluations = "best point of the grid", True, mean.size
     if variant["refine"]:
@@ -140,8 +142,10 @@ def identify_velocities(
         evaluations += finest["loss"][0].size + int(search.nfev)
     tosses = [window.impact.toss for window in windows]
     intervals = bootstrap_intervals(finest["loss"], samples, seed, tosses)
+    # (mu,) at the best e_N
     along = mean.sel(restitution_e_n=e_n, method="nearest")
     flat = np.abs(along.values / along.values[-1] - 1.0) <= 0.01
+    # one behind the last mu that isn't flat, counted from the right
     first_flat = len(flat) - int(np.argmin(flat[::-1])) if not flat.all() else 0
     mus = along["friction_mu"].values
     no_impact = float(no_impact_losses(body, windows, options).mean())
@@ -186,6 +190,7 @@ def loss_table(
         {
             "toss": [window.impact.toss for window in windows],
             "sample": [window.impact.sample for window in windows],
+            # p_1 to p_8, as the paper counts
             "vertex": [window.impact.vertex + 1 for window in windows],
             "split": [window.split for window in windows],
             "loss": losses,

@@ -60,6 +60,7 @@ class FreeMotion:
             + times[:, None] * self.center_velocity
             + 0.5 * times[:, None] ** 2 * self.gravity
         )
+        # back from the centre of mass to B's origin, which is what is measured
         return center - turned.apply(self.body.center_of_mass), turned
 
     def _rotation_at(self, time: float) -> rotations.Rotation:
@@ -72,6 +73,7 @@ class FreeMotion:
 
     def twist(self, time: float) -> np.ndarray:
         """Hybrid twist (6,) B[C] at a time: velocity of B's origin and angular velocity, both in C."""
+        # the spin is kept in B, a hybrid twist has it in C
         turned = self._rotation_at(time)
         omega = turned.apply(_spin_at(self.body.inertia, self.spin, time))
         velocity = self.center_velocity + time * self.gravity
@@ -95,6 +97,7 @@ class FreeMotion:
         n = len(self.residuals)
         square = (self.residuals[:, :3] ** 2).sum() / noise.position**2
         square += (self.residuals[:, 3:] ** 2).sum() / noise.rotation**2
+        # six coordinates, each with a value and a rate fitted
         return float(square / max(6 * (n - 2), 1))
 
     def bend(self, time: float) -> np.ndarray:
@@ -105,6 +108,7 @@ class FreeMotion:
         """
         n = len(self.residuals)
         shape = self.sample_times**2 - (self.sample_times**2).mean()
+        # twice the coefficient of t^2, regressed on what is left of t^2 beside a constant
         acceleration = 2.0 * (shape @ self.residuals) / (shape @ shape) if n > 2 else np.zeros(6)
         turned = self.rotation.apply(acceleration[3:])
         return time * np.concatenate([acceleration[:3], turned])
@@ -130,6 +134,7 @@ def fit_free_motion(
     spread = float(times @ times)
     measured = rotations.as_rotation(orientation)
     center = position + measured.apply(body.center_of_mass)
+    # what is left of a parabola without its known curvature is a straight line
     fall = center - 0.5 * times[:, None] ** 2 * gravity
     velocity = times @ fall / spread
     start = fall.mean(axis=0)
@@ -138,6 +143,7 @@ def fit_free_motion(
     turned = measured
     for _ in range(_ITERATIONS):
         turned = rotation * rotations.Rotation.from_rotvec(_turn(body.inertia, spin, times))
+        # Gauss and Newton: small errors of turning are a line in time, too
         error = (turned.inv() * measured).as_rotvec()
         turn, rate = error.mean(axis=0), times @ error / spread
         rotation, spin = rotation * rotations.Rotation.from_rotvec(turn), spin + rate
@@ -162,6 +168,7 @@ def _derivatives(inertia: np.ndarray, spin: np.ndarray) -> tuple[np.ndarray, np.
     """First and second time derivative of the angular velocity in B of a body that turns freely."""
     momentum = inertia @ spin
     inverse = np.linalg.inv(inertia)
+    # Euler's equation, and its derivative in time
     first = -inverse @ cross(spin, momentum)
     second = -inverse @ (cross(first, momentum) + cross(spin, inertia @ first))
     return first, second

@@ -82,7 +82,9 @@ def impact_geometry(body: BodyProperties, impact: Impact) -> ImpactGeometry:
     to_vertex = rotation @ body.vertices[impact.vertex]
     to_center = rotation @ body.center_of_mass
     arm = to_vertex - to_center
+    # eq. 5: v + omega x r, r from B's origin
     jacobian = np.hstack([np.eye(3), -cross_matrix(to_vertex)])
+    # (3, 3) I^-1 [arm]x in C, with the body's inertia in B
     spin = rotation @ np.linalg.solve(body.inertia, rotation.T @ cross_matrix(arm))
     # the impulse changes the centre of mass's velocity; B's origin moves with it, less omega x
     # (centre - origin)

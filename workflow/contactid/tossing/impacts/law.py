@@ -84,6 +84,7 @@ class ImpactTable:
         return _impulses(
             np.ascontiguousarray(self.delassus, dtype=float),
             self._inverse_delassus,
+            # xi of eqs. 8 and 9 without an impulse, both velocities being gamma^-
             (1.0 + restitution) * self.approach,
             np.ascontiguousarray(np.broadcast_to(mu, (n,)), dtype=float),
         )
@@ -121,6 +122,7 @@ def impact_table(body: BodyProperties, impacts: Sequence[Impact]) -> ImpactTable
 @numba.njit(**OPTIONS)
 def _impulses(blocks, inverses, offsets, mus):
     """Impulses for offsets ``(1 + e) gamma^-``: what xi would be without an impulse."""
+    # one row of the simulator's table of contacts, filled for each impact
     row = np.zeros((1, COLUMNS))
     impulses = np.empty((len(mus), 3))
     for i in range(len(mus)):
@@ -128,5 +130,6 @@ def _impulses(blocks, inverses, offsets, mus):
             row[0, BLOCK + k] = blocks[i, k // 3, k % 3]
             row[0, INVERSE + k] = inverses[i, k // 3, k % 3]
         b0, b1, b2 = offsets[i]
+        # the search for a direction begins at the slip before the impact
         impulses[i] = solve_contact(row, 0, b0, b1, b2, mus[i], b0, b1)
     return impulses

@@ -73,10 +73,12 @@ def pose_noise(prepared: xr.Dataset) -> PoseNoise:
     for _, samples in iterate_recordings(prepared):
         place, turned = samples["position"].values, samples["orientation"].values
         lowest = vertex_positions(place, turned, vertices)[:, :, 2].min(axis=1)
+        # all four samples of a third difference must be off the surface
         free = np.lib.stride_tricks.sliding_window_view(lowest, 4).min(axis=1) > _OFF_THE_SURFACE
         measured = rotations.as_rotation(turned)
         steps = (measured[:-1].inv() * measured[1:]).as_rotvec()
         position.append(np.diff(place, n=3, axis=0)[free])
+        # turns from sample to sample are first differences already
         rotation.append(np.diff(steps, n=2, axis=0)[free])
     if not sum(map(len, position)):
         raise ContactIdError(
@@ -106,14 +108,17 @@ def find_impacts(prepared: xr.Dataset, options: SelectionOptions | None = None) 
         raise ContactIdError(
             f"{prepared.attrs['source']}: no impact found", "Check the surface's pose in the data"
         )
+    # a dataset that is only tested on has none
     known = [item for item in recordings if item.split == IDENTIFICATION] or recordings
     noise = _flight_noise(known, pose_noise(prepared), options.window)
+    # first pass: the surface is where the bodies at rest put it
     level, tolerance = 0.0, max(recordings[0].plane_scatter, 3.0 * noise.position)
     found = [_judge(*place, noise, level, tolerance, options) for place in places]
     names = {item.name for item in known}
     heights = np.array(
         [item.contact_height for item in found if item.impact is not None and item.toss in names]
     )
+    # too few corners to say anything of the surface
     if len(heights) < _FEWEST_HEIGHTS:
         return found
     # where corners turn round says where the surface is, and how well that is known
@@ -127,6 +132,7 @@ def find_impacts(prepared: xr.Dataset, options: SelectionOptions | None = None) 
     )
     return [
         _judge(*place, noise, level, tolerance, options)
+        # second pass, of those alone whose answer to this one question may change
         if candidate.reason == _CROWDED or _crowded(*place[:3], level, tolerance, options.window)
         else candidate
         for place, candidate in zip(places, found, strict=True)
@@ -142,6 +148,7 @@ def _flight_noise(recordings: list[Recording], noise: PoseNoise, window: int) ->
     misfits = []
     for recording in recordings:
         free = recording.heights.min(axis=1) > _OFF_THE_SURFACE
+        # windows as long as those of impacts, one after the other
         times = np.arange(window) * recording.time_step
         for first in range(0, len(free) - window, window):
             rows = slice(first, first + window)
@@ -157,6 +164,7 @@ def _flight_noise(recordings: list[Recording], noise: PoseNoise, window: int) ->
     lowest = np.sort(misfits)[
         : max(len(misfits) // 2, 1)
     ]  # a hand that carries the body off the surface isn't flight
+    # never below third differences' own noise
     scale = np.sqrt(max(float(np.median(lowest)) if len(misfits) else 1.0, 1.0))
     return PoseNoise(noise.position * scale, noise.rotation * scale)
 
@@ -183,8 +191,10 @@ def _candidates(recording: Recording) -> list[tuple[int, int, float]]:
     """(sample, vertex, speed of approach in m/s) in order of time."""
     found = []
     for vertex, heights in enumerate(recording.heights.T):
+        # local minima
         for sample in map(int, scipy.signal.find_peaks(-heights)[0]):
             first = max(sample - 4, 0)
+            # no two samples before it tell a speed
             if sample - 1 <= first:
                 continue
             speed = (heights[first] - heights[sample - 1]) / (
@@ -213,6 +223,7 @@ def _judge(
     window = options.window
     if sample - window < 2 or sample + window > len(recording.position) - 2:
         return replace(bare, reason="too near an end of the recording")
+    # before the fits, as it needs none
     if _crowded(recording, sample, vertex, level, tolerance, window):
         return replace(bare, reason=_CROWDED)
     if speed < 0.5 * options.slowest:  # too slow whatever a fit would say
@@ -244,6 +255,7 @@ def _crowded(
     It touches below ``level`` (m), which is known to a ``tolerance`` (m).
     """
     around = recording.heights[max(sample - window - 1, 0) : sample + window + 2]
+    # both ends are dropped: a corner's path needs a sample on either side
     touching = touching_corners(around - level, tolerance)[1:-1]
     return bool(np.delete(touching, vertex, axis=1).any())
 
@@ -255,6 +267,7 @@ def _stands_out(orientation: np.ndarray) -> float:
     0 on a face, 0.41 on an edge, 0.73 on a corner: a corner rounded with radius r touches r times
     this further up.
     """
+    # third row of R_CB: the surface's normal in B
     return float(np.abs(rotations.matrices(orientation)[2]).sum() - 1.0)
 
 
@@ -295,6 +308,7 @@ def as_paper(
     twist = central_differences(
         recording.position[rows], recording.orientation[rows], recording.time_step
     )[1:-1]
+    # a central difference spans its neighbours, so it is on one side a sample further away
     last, first = int(found.last_pre or 0) - 1, int(found.first_post or 0) + 1
     offsets = np.arange(-reach, reach + 1)
 
@@ -302,7 +316,9 @@ def as_paper(
         slope, level = np.polyfit(offsets[chosen], twist[chosen], 1)
         return slope * offset + level
 
+    # the line's value replaces the noisy difference at the window's first sample
     start = line_at(offsets <= last, -reach)
+    # rows[0] is there for the first difference alone
     pose = recording.position[rows[1]], recording.orientation[rows[1]]
     return replace(
         window, start=State(*pose, start[:3], start[3:]), end_twist=line_at(offsets >= first, first)

@@ -101,6 +101,7 @@ class Sides:
     def _settle(self) -> None:
         """Alternate between fitting both sides and finding the instant that parts them."""
         pre_end, post_start = -2, 2  # surely free, whatever happened between
+        # instant and ends of both sides may go round in circles: then the last ones stand
         seen = set()
         for _ in range(8):
             if not self._use(pre_end, post_start):
@@ -108,9 +109,11 @@ class Sides:
             if (pre_end, post_start) in seen:
                 break
             seen.add((pre_end, post_start))
+            # in samples: those before it belong to one side, those after it to the other
             instant = self.instant / self.recording.time_step
             pre_end, post_start = int(np.ceil(instant)) - 1, int(np.floor(instant)) + 1
             pre_end, post_start = min(max(pre_end, -3), 2), max(min(post_start, 3), -2)
+        # an impact that lasts bends the samples next to it
         while self._odd(self.before, self.pre_end, -1):
             if not self._use(self.pre_end - 1, self.post_start):
                 return
@@ -140,6 +143,7 @@ class Sides:
         n = len(motion.residuals)
         if n <= FEWEST_SAMPLES:
             return False
+        # the fit without the sample in question, extrapolated to it
         rest = (-self.window, nearest + away) if away < 0 else (nearest + away, self.window)
         others = self._fit(*rest)
         time = nearest * self.recording.time_step - self._middle(*rest)
@@ -158,7 +162,8 @@ class Sides:
         to_pre = self._middle(-self.window, self.pre_end)
         to_post = self._middle(self.post_start, self.window)
         before, after = self.before, self.after
-        # both have the same curvature, so their difference is linear in time
+        # both have the same curvature, so their difference is linear in time; at the candidate's
+        # sample, to which both motions are carried back
         velocity = (after.center_velocity - to_post * after.gravity) - (
             before.center_velocity - to_pre * before.gravity
         )
@@ -178,6 +183,7 @@ class Sides:
         position, turned = self.before.poses(np.array([pre_time]))
         other, other_turned = self.after.poses(np.array([post_time]))
         vertex = body.vertices[self.vertex]
+        # the two motions hardly meet in one point, so all that is said of the instant is their mean
         height = 0.5 * (
             (position + turned.apply(vertex))[0, 2] + (other + other_turned.apply(vertex))[0, 2]
         )
@@ -185,6 +191,7 @@ class Sides:
         speed = (
             twist[:3] + cross(twist[3:], turned.apply(vertex)[0]) - self.recording.surface_velocity
         )
+        # half of the turn between both
         halfway = turned[0] * rotations.Rotation.from_rotvec(
             0.5 * (turned[0].inv() * other_turned[0]).as_rotvec()
         )
@@ -227,6 +234,7 @@ class Sides:
         """
         arm = turned.apply(self.recording.body.vertices[self.vertex])
         sides = [self.before.bend(pre_time), self.after.bend(post_time)]
+        # of the corner: v + omega x arm
         largest = max(float(np.linalg.norm(side[:3] + cross(side[3:], arm))) for side in sides)
         return largest / max(float(np.linalg.norm(change[:3] + cross(change[3:], arm))), 1e-12)
 
@@ -237,16 +245,20 @@ class Sides:
         body, noise = self.recording.body, self.noise
         to_center = turned.apply(body.center_of_mass)
         arm = turned.apply(body.vertices[self.vertex]) - to_center
+        # r x m dv of the centre of mass, the twist being of B's origin
         moment = cross(arm, body.mass * (change[:3] + cross(change[3:], to_center)))
         spin = turned.apply(body.inertia @ turned.inv().apply(change[3:]))
         spread = 1.0 / self.before.spread + 1.0 / self.after.spread
+        # of r x m dv, by the two components of dv across the arm
         variance = 2.0 * (body.mass * noise.position) ** 2 * (arm @ arm)
+        # of I dw, by all elements of the tensor
         variance += noise.rotation**2 * float((body.inertia**2).sum())
         excess = float(np.linalg.norm(spin - moment)) - _BALANCE_NOISE * np.sqrt(spread * variance)
         return max(excess, 0.0) / max(float(np.linalg.norm(moment)), 1e-12)
 
     def _window(self, impact: Impact, contact_height: float) -> ImpactWindow:
         """What a simulation of the window needs; the surface is put where the corner turned round."""
+        # the paper's c is of central differences, which need one sample more than poses
         step, end = self.recording.time_step, self.post_start + 1
         start_time = -self.window * step - self._middle(-self.window, self.pre_end)
         position, turned = self.before.poses(np.array([start_time]))
@@ -255,6 +267,8 @@ class Sides:
             impact=impact,
             split=self.recording.split,
             start=State(
+                # a surface at the corner's height is the plane z = 0 of a body that is lowered by
+                # it
                 position[0] - np.array([0.0, 0.0, contact_height]),
                 rotations.as_quaternions(turned[0]),
                 twist[:3],

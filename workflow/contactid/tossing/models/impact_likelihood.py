@@ -19,8 +19,7 @@ least-squares problem in (N, s), solved in closed form; over d it is a scan foll
 golden-section search. The minimum is therefore global for each impact, and what remains is a
 continuous function F(mu, e_N, e_T) of two or three parameters. The MPEC of
 :mod:`contactid.tossing.models.impacts` minimises the same F with all unknowns at once; here is the
-    judge of its
-answer, and the source of standard errors.
+judge of its answer, and the source of standard errors.
 """
 
 from __future__ import annotations
@@ -39,8 +38,10 @@ from contactid.tossing.simulate.contact_kernel import OPTIONS
 
 Point = tuple[float, float, float]  # mu, e_N, e_T
 
+# of the scan; the best one and its neighbours bracket the minimum
 _DIRECTIONS = 48
 _GOLDEN = 0.6180339887498949
+# golden sections, which narrow the bracket of 0.26 rad to 1e-9 rad
 _BISECTIONS = 40
 # of a parameter, for differences: far above rounding, far below what few impacts begin to slide in
 _STEP = 1e-4
@@ -68,6 +69,7 @@ class Likelihood:
         n = len(self.table)
         rows = np.zeros((n, 9, 5))
         rows[:, :6, :3] = self.change
+        # gamma^- = B^-1 (xi - G P), of which the sign is turned
         rows[:, 6:, :3] = self.contact @ (self.through + shrink[:, None] * self.table.delassus)
         rows[:, 6:, 3:] = -self.contact[:, :, :2] * shrink[:2]
         return rows
@@ -106,12 +108,15 @@ class Likelihood:
         ray = np.where(
             sliding[:, None], fit.unknowns[:, :2] / np.where(size > 0.0, size, 1.0)[:, None], 0.0
         )
+        # on the rim T = mu N u, so dT / dmu = N u; inside mu has no effect
         by_mu = np.einsum("nij,nj->ni", rows[:, :, :2], ray * fit.unknowns[:, 2:3])
         columns = [by_mu]
+        # G P - xi, which the contact rows have over 1 + e
         pushed = np.einsum("nij,nj->ni", self.table.delassus, fit.unknowns[:, :3])
         pushed[:, :2] -= fit.unknowns[:, 3:]
         for axes, value in (((2,), e_n), ((0, 1), e_t)):
             part = np.zeros_like(pushed)
+            # d / de of 1 / (1 + e)
             part[:, axes] = -pushed[:, axes] / (1.0 + value) ** 2
             column = np.zeros((len(part), 9))
             column[:, 6:] = np.einsum("nij,nj->ni", self.contact, part)
@@ -121,6 +126,7 @@ class Likelihood:
     def scores(self, at: Point, free: Sequence[int]) -> np.ndarray:
         """(n, k) gradient of each impact's cost, by the envelope theorem."""
         fit = self.fit(*at)
+        # at the best unknowns the cost's derivative by them vanishes, so they may stay fixed
         return np.einsum("nij,ni->nj", self.derivatives(fit, *at, free), fit.residuals)
 
     def curvatures(self, at: Point, free: Sequence[int]) -> np.ndarray:
@@ -136,6 +142,7 @@ class Likelihood:
             )
             columns.append((ahead - behind) / (2.0 * _STEP))
         shares = np.stack(columns, axis=2)
+        # central differences leave them symmetric but for their own errors
         return 0.5 * (shares + np.swapaxes(shares, 1, 2))
 
 
@@ -199,6 +206,7 @@ def _point(values: np.ndarray) -> Point:
 
 def _whitened(table: ImpactTable, measured: ImpactTable) -> Likelihood:
     before, after = np.linalg.inv(table.pre_covariance), np.linalg.inv(table.post_covariance)
+    # covariance of the mean of both measurements
     pooled = np.linalg.inv(before + after)
     whiten = _root(np.linalg.inv(table.pre_covariance + table.post_covariance))
     contact = _root(np.linalg.inv(table.jacobian @ pooled @ np.swapaxes(table.jacobian, 1, 2)))
@@ -223,10 +231,12 @@ def _root(matrices: np.ndarray) -> np.ndarray:
 def _two_signs(a00, a01, a11, b0, b1):
     """Minimise ``b.x + x.A x / 2`` over x >= 0 in the plane; returns (value, x0, x1)."""
     determinant = a00 * a11 - a01 * a01
+    # parallel directions, up to rounding, have no inner minimum
     if determinant > 1e-14 * a00 * a11:
         x0, x1 = (a01 * b1 - a11 * b0) / determinant, (a01 * b0 - a00 * b1) / determinant
         if x0 >= 0.0 and x1 >= 0.0:
             return 0.5 * (b0 * x0 + b1 * x1), x0, x1
+    # else it lies on one of the two edges
     y0, y1 = max(-b0 / a00, 0.0), max(-b1 / a11, 0.0)
     if b0 * y0 <= b1 * y1:
         return 0.5 * b0 * y0, y0, 0.0
@@ -257,12 +267,14 @@ def _best_unknowns(rows, start, mu):
     costs, unknowns = np.empty(n), np.zeros((n, 5))
     for i in range(n):
         a = rows[i]
+        # normal equations: the cost is base + g.y + y.h y / 2
         h, g = a.T @ a, a.T @ start[i]
         base = 0.5 * (start[i] @ start[i])
         # sticking: three linear equations; inside the disk it can't be beaten from the sticking
         # set's rim
         p = np.linalg.solve(h[:3, :3], -g[:3])
         sticks = p[2] >= 0.0 and p[0] ** 2 + p[1] ** 2 <= (mu * p[2]) ** 2
+        # at its minimum, -g.p is p.h p
         best = base + 0.5 * (g[:3] @ p) if sticks else np.inf
         if sticks:
             unknowns[i, :3] = p
@@ -272,6 +284,7 @@ def _best_unknowns(rows, start, mu):
             value = _along(h, g, mu, trial)[0]
             if value < found:
                 found, angle = value, trial
+        # one step of the scan on either side
         low, high = angle - 2.0 * np.pi / _DIRECTIONS, angle + 2.0 * np.pi / _DIRECTIONS
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         at_left, at_right = _along(h, g, mu, left)[0], _along(h, g, mu, right)[0]

@@ -88,6 +88,7 @@ def uncertainty(
     k = len(free)
     names, toss = np.unique(problem.table.toss.astype(str), return_inverse=True)
     m = len(names)
+    # summed over each toss's impacts: see the module
     shares, scores = np.zeros((m, k, k)), np.zeros((m, k))
     np.add.at(shares, toss, problem.curvatures(at, free))
     np.add.at(scores, toss, problem.scores(at, free))
@@ -108,8 +109,10 @@ def uncertainty(
         kind, degrees, covariance = "information", 2.0 * effective, inverse * max(1.0, misfit)
     if lasting is not None:
         moved = problem.moved(np.concatenate([lasting, np.zeros(3)]))
+        # one Newton step: how far the optimum moves
         shift = inverse @ (moved.scores(at, free) - problem.scores(at, free)).sum(axis=0)
         covariance = covariance + np.outer(shift, shift)
+    # nothing depends on it, so nothing bounds it
     covariance[~seen, ~seen] = np.inf
     # half of the impacts decide, not the few that the law misses altogether
     noise = 2.0 * float(np.median(problem.by_noise_alone().fit(*at).cost)) / _MEDIAN
@@ -133,6 +136,8 @@ def sandwich(shares: np.ndarray, scores: np.ndarray, inverse: np.ndarray) -> np.
         axis=0
     )  # their sum is zero already, but for parameters at a bound
     freed = [
+        # (1 - H_c H^-1)^-1 g_c; singular where one toss alone tells a parameter, hence least
+        # squares
         np.linalg.lstsq(np.eye(k) - share @ inverse, score)[0]
         for share, score in zip(shares, scores, strict=True)
     ]
@@ -143,9 +148,11 @@ def friction_evidence(problem: Likelihood, at: Point) -> FrictionEvidence:
     """Ask the likelihood whether mu is determined; ``at`` is its optimum."""
     mu, e_n, e_t = at
     lowest = problem.objective(*at)
+    # misfit inflates the errors, a good fit doesn't shrink them
     scale = max(1.0, 2.0 * lowest / max(6 * len(problem.table) - 2, 1))
 
     def rise(friction: float) -> float:
+        # profile likelihood: e_N is the best for each mu
         best = minimize_scalar(
             lambda value: problem.objective(friction, value, e_t), bounds=(0.0, 1.0), method="bounded",
             options={"xatol": 1e-4},
@@ -155,6 +162,7 @@ def friction_evidence(problem: Likelihood, at: Point) -> FrictionEvidence:
         )
 
     bound = 0.0
+    # else even no friction is as good as the optimum, within the level
     if mu > 0.0 and rise(0.0) > _ONE_SIDED:
         bound = float(brentq(lambda friction: rise(friction) - _ONE_SIDED, 0.0, mu, xtol=1e-4))
     return FrictionEvidence(rise(_NO_LIMIT) > _SIGNIFICANT, bound)

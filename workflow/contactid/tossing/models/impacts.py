@@ -16,8 +16,7 @@ one by the impact's speed:
 
 The objective is the likelihood: half the squares of the pre- and post-impact twists' errors, each
 whitened with its covariance, the latter's with an optional model error added. The paper's own loss,
-eq. 17, is that of
-:mod:`contactid.tossing.identify.velocities`.
+eq. 17, is that of :mod:`contactid.tossing.identify.velocities`.
 
 Gravity does nothing at an instant; impulses are those of eq. 3's atoms.
 """
@@ -93,6 +92,7 @@ class ImpactModel:
             model.e_t.set_value(e_t, skip_validation=True)
         _set(model.z, np.zeros((len(table), 6)))
         impulses, approach = table.impulses(mu, e_n, e_t), table.approach
+        # eqs. 8 and 9 with gamma^+ = gamma^- + G P
         xi = approach * (1.0 + np.array([e_t, e_t, e_n])) + np.einsum(
             "nij,nj->ni", table.delassus, impulses
         )
@@ -101,6 +101,7 @@ class ImpactModel:
         _set(model.approach, approach / self.speed_scale[:, None])
         _set(model.xi, xi / self.speed_scale[:, None])
         _set(model.slip, slip / self.speed_scale)
+        # without a normal impulse the share is 0, not 0 / 0
         limit = mu * impulses[:, 2]
         share = impulses[:, :2] / np.where(limit > 0.0, limit, 1.0)[:, None]
         if self.options.facets:
@@ -122,6 +123,7 @@ class ImpactModel:
         first = (angle // wide).astype(int) % facets
         rest = angle - first * wide
         rows = np.arange(len(share))
+        # the sine rule: a vector between two directions that are ``wide`` apart
         parts[rows, first] = size * np.sin(wide - rest) / np.sin(wide)
         parts[rows, (first + 1) % facets] = size * np.sin(rest) / np.sin(wide)
         _set(self.model.part, parts)
@@ -136,6 +138,7 @@ def build_impact_model(
     options = options or ImpactModelOptions()
     n = len(table)
     speed = np.maximum(np.linalg.norm(table.approach, axis=1), _SLOWEST)
+    # (n,) N s: speed / G_NN is what stops a corner of that speed
     scale = speed / table.delassus[:, 2, 2]
     model = pyo.ConcreteModel(name="impacts")
     impacts, axes, twist = range(n), range(3), range(6)
@@ -150,6 +153,7 @@ def build_impact_model(
     model.slip = pyo.Var(impacts, bounds=(0.0, None), initialize=0.0)
     model.error = pyo.Var(impacts, twist, initialize=0.0)
     for i in impacts:
+        # the pairs' own signs, eq. 8
         model.impulse[i, 2].setlb(0.0)
         model.xi[i, 2].setlb(0.0)
     model.z = pyo.Var(impacts, twist, initialize=0.0)
@@ -167,8 +171,10 @@ def _measurements(built: ImpactModel) -> None:
     n = range(len(table))
     whitening = _whitening(table, options)
     measured = table.approach / built.speed_scale[:, None]
+    # all linear maps are whitened and scaled beforehand, so that the model holds numbers near one
     twist_gap = np.einsum("nij,nj->ni", whitening, table.post_twist - table.pre_twist)
     by_impulse = whitening @ table.response * built.impulse_scale[:, None, None]
+    # v^- = a + L z: to corner velocities, and on to the error of the twist after the impact
     root = np.linalg.cholesky(table.pre_covariance)
     to_contact = table.jacobian @ root / built.speed_scale[:, None, None]
     to_error = whitening @ root
@@ -200,7 +206,9 @@ def _impact_law(built: ImpactModel) -> None:
         change = _dot(pushed[i, k], [m.impulse[i, j] for j in range(3)])
         return m.xi[i, k] == (1.0 + restitution[k]) * m.approach[i, k] + change
 
+    # xi = (1 + e) gamma^- + G P
     model.of_xi = pyo.Constraint(n, range(3), rule=xi)
+    # 0 <= N perp xi_N >= 0
     built.pairs.extend((model.impulse[i, 2], model.xi[i, 2]) for i in n)
     if built.options.facets:
         _polyhedron(built)
@@ -212,12 +220,15 @@ def _disk(built: ImpactModel) -> None:
     model = built.model
     n, plane = range(len(built.table)), range(2)
     model.share = pyo.Var(n, plane, initialize=0.0, bounds=(-1.0, 1.0))
+    # T = mu N u
     model.of_share = pyo.Constraint(
         n, plane, rule=lambda m, i, k: m.impulse[i, k] == m.mu * m.impulse[i, 2] * m.share[i, k]
     )
+    # xi_T + s u = 0
     model.opposed = pyo.Constraint(
         n, plane, rule=lambda m, i, k: m.xi[i, k] + m.slip[i] * m.share[i, k] == 0.0
     )
+    # 0 <= s perp 1 - |u|^2 >= 0
     built.pairs.extend(
         (model.slip[i], 1.0 - model.share[i, 0] ** 2 - model.share[i, 1] ** 2) for i in n
     )
@@ -233,12 +244,15 @@ def _polyhedron(built: ImpactModel) -> None:
     def tangential(m: Any, i: int, k: int) -> Any:
         return m.impulse[i, k] == _dot(directions[:, k], [m.part[i, j] for j in range(facets)])
 
+    # T = D b
     model.of_part = pyo.Constraint(n, range(2), rule=tangential)
     for i in n:
         for j in range(facets):
             along = directions[j, 0] * model.xi[i, 0] + directions[j, 1] * model.xi[i, 1]
+            # 0 <= b_j perp d_j . xi_T + s >= 0
             built.pairs.append((model.part[i, j], along + model.slip[i]))
         left = model.mu * model.impulse[i, 2] - sum(model.part[i, j] for j in range(facets))
+        # 0 <= s perp mu N - sum b >= 0
         built.pairs.append((model.slip[i], left))
 
 

@@ -50,11 +50,13 @@ def explained_motion(
         return Judged(meant, float(np.sum(residuals**2)), len(residuals), no_answer, its_error)
 
     def likelier() -> Iterator[Convention]:
+        # without the first one, the stated frame itself
         tried = [stated.with_frame(**frame) for frame in frames_in_space(stated.frame)][1:]
         tried += [stated.with_units(m=unit) for unit in _LENGTHS]
         misfits = {convention.options(): attempt(convention).misfit for convention in tried}
         least = min(misfits.values())
         alike = [one for one in tried if misfits[one.options()] <= max(_ALIKE * least, SURE)]
+        # of alike ones the least change from what is stated
         yield from sorted(alike, key=lambda one: changes(one.frame, stated.frame))
 
     return explained(str(motion.attrs["source"]), stated, attempt, likelier)[0]
@@ -95,10 +97,13 @@ def _residuals(motion: xr.Dataset) -> np.ndarray:
         gravity = rotations.as_rotation(surface[1]).inv().apply([0.0, 0.0, -_GRAVITY])
         heights = np.sort(vertex_positions(position, orientation, vertices)[..., 2], axis=1)
         level = 0.0
+        # a recording that ends in motion says nothing of flatness
         if np.ptp(position[-_RESTING:], axis=0).max() < _STILL * size:
+            # a box that lies has four corners at one height
             lying = heights[-_RESTING:, :4].mean(axis=0)
             level = float(lying.mean())
             found.append(float(np.ptp(lying)) / (_SIZE * size))
+        # the lowest twentieth: single frames may be off
         deepest = float(np.quantile(np.minimum(heights[:, 0] - level, 0.0), 0.05))
         found += [deepest / (_SIZE * size), _off_the_fall(position, step, gravity) / _FALL]
     return np.array(found)
@@ -110,6 +115,7 @@ def _off_the_fall(position: np.ndarray, step: float, gravity: np.ndarray) -> flo
     if len(position) < frames:
         return 0.0
     time = step * np.arange(frames)
+    # (frames,) weights of a parabola's t^2 coefficient
     bend = np.linalg.pinv(np.vander(time - time.mean(), 3))[0]
     stretches = np.lib.stride_tricks.sliding_window_view(position, frames, axis=0)
     return float(np.linalg.norm(2.0 * stretches @ bend - gravity, axis=1).min())

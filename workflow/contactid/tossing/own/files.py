@@ -77,6 +77,7 @@ def _source(paths: Sequence[Path], folder: Path) -> tuple[Path, str]:
     gathered = folder / "tosses"
     gathered.mkdir()
     for path in paths:
+        # readers take a folder; links cost no copies
         link = gathered / path.name
         if link.exists():
             raise ContactIdError(

@@ -58,6 +58,7 @@ def predict_own(
             record = run.fit(one, scheme)
             law = ContactParameters(**record["parameters"])
             if scheme.kind == NO_RESTITUTION:
+                # Table IV's scheme has the fit of another one
                 law = replace(law, restitution_e_n=0.0)
             about: dict[str, Any] = {
                 "scheme": scheme.name,
@@ -95,6 +96,7 @@ def predict_own(
 def problem_of(prepared: xr.Dataset, law: str, split: str) -> Problem:
     """A part of prepared tosses of a calibrated body, as they are simulated where no run says how."""
     step = 1.0 / float(prepared.attrs["sample_frequency"])
+    # less a little, so that rounding asks for no step more
     substeps = max(int(np.ceil(step / _STEP - 1e-9)), 1)
     variant = Variant("toss", "flight_fit", substeps, law, "newton", refine=True, calibrated=True)
     return set_up(prepared, variant, split)
@@ -118,6 +120,7 @@ class Problems:
         if file not in self._bodies:
             calibrated = Calibration(**read_json(file)).apply(self._tosses.prepared)
             self._bodies[file] = test_part(calibrated, *self._parts)
+        # name and search don't change how a toss is stepped
         key = file, replace(variant, name="", refine=False)
         if key not in self._made:
             self._made[key] = set_up(self._bodies[file], variant, None)
@@ -139,8 +142,11 @@ def no_impact(prepared: xr.Dataset) -> pd.DataFrame:
     for item in usable_tosses(prepared, start="central_difference"):
         toss = item.toss
         contact, rest = (int(events[name][toss.name]) for name in ("contact", "rest"))
+        # the contact as a row of the toss, whose last row is the rest
         at = contact - (rest + 1 - len(toss.position))
+        # rows since the first contact; 0 before
         since = np.maximum(np.arange(len(toss.position)) - at, 0)
+        # the row whose pose counts: its own until the contact, the contact's since then
         held = np.arange(len(toss.position)) - since
         position = toss.position[held] + since[:, None] * time_step * toss.surface_velocity
         orientation = toss.orientation[held]
@@ -242,6 +248,7 @@ def _no_better(predictions: pd.DataFrame, summary: pd.DataFrame) -> Iterator[str
     predicted = summary[summary["parameters"] != NAIVE]
     beaten = [name for name in predicted["scheme"] if not _beats(predictions, name)]
     if beaten:
+        # a scheme may be identified on several datasets
         names = ", ".join(dict.fromkeys(beaten))
         yield f"No better than staying where it first touches the surface ({NO_IMPACT}): {names}"
 
@@ -266,6 +273,7 @@ def _poor_schemes(
         ]
         if unsure:
             yield f"The run's own identification on {one.dataset} isn't called converged: {', '.join(unsure)}"
+    # the fixed point isn't meant to solve them
     exact = {
         name
         for one in tosses.identified
@@ -282,6 +290,7 @@ def _beats(predictions: pd.DataFrame, scheme: str) -> bool:
     surely.
     """
     by_scheme = counted(predictions).pivot_table(index="toss", columns="scheme", values="loss")
+    # toss by toss: both are of the same tosses
     gain = (by_scheme[NO_IMPACT] - by_scheme[scheme]).to_numpy(dtype=float)
     error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else 0.0
     return bool(gain.mean() > 2.0 * error)

@@ -98,6 +98,7 @@ def read_box(box: Box) -> tuple[BodyProperties | None, bool]:
     mass = (
         float(content["mass"]) if stated else 1.0
     )  # friction and restitution are the same for any
+    # of a uniform box about its axes
     uniform = mass / 12.0 * (np.sum(size**2) - size**2)
     moments = np.array(content.get("inertia") or uniform, dtype=float)
     corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
@@ -190,6 +191,7 @@ def _from_tables(tosses: Tosses, box: BodyProperties | None, convention: Convent
         raise nothing_usable(
             Path(source), "tosses", left_out, "Correct them; docs/own.md has the columns"
         )
+    # the rate of most tosses; those of another rate are left out
     step = float(np.median(steps))
     others = {
         r.name: s for r, s in zip(recordings, steps, strict=True) if abs(s / step - 1.0) > _UNEVEN
@@ -200,6 +202,7 @@ def _from_tables(tosses: Tosses, box: BodyProperties | None, convention: Convent
     }
     kept = [recording for recording in recordings if recording.name not in others]
     motion = _dataset(kept, box, step, source, left_out)
+    # a table's columns and units were applied as it was read; the frame is still to be
     return OwnMotion(motion, replace(convention, columns={}, units={}))
 
 
@@ -220,6 +223,7 @@ def _recording(name: str, table: RecordedTable) -> tuple[Recording, float]:
         )
         raise ContactIdError(joined(problems), "Leave it out")
     steps = np.diff(time)
+    # the median, as a lost frame doubles a step
     step = float(np.median(steps)) if len(steps) else np.nan
     if not step > 0.0 or np.abs(steps / step - 1.0).max() > _UNEVEN:
         problems.append("frames that aren't evenly spaced in time")

@@ -124,6 +124,7 @@ def predict_regions(run: FinishedRun, tosses: OwnTosses) -> OwnRegions | None:
             model, losses = run.rest_pose_model(one, scheme.name), run.own_losses(one, scheme.name)
             if model is not None:
                 known.append((losses.mean() if len(losses) else np.inf, one, scheme, model))
+    # losses on the run's own test tosses choose, not these tosses
     return regions_by(run, tosses, *min(known, key=lambda choice: choice[0])[1:]) if known else None
 
 
@@ -139,11 +140,13 @@ def regions_by(
     """
     parameters = ContactParameters(**run.fit(one, scheme)["parameters"])
     scores, draws, seed = Scores.of_record(model), np.array(model["draws"]), int(model["seed"])
+    # tosses that end in motion have regions, too
     problem, random = Problems(run, tosses, RELEASED).of(one, scheme), np.random.default_rng(seed)
     clouds = simulate_clouds(problem, parameters, draws, problem.start_covariances(), seed)
     predictions = [predict_rest(cloud, scores, random) for cloud in clouds]
     of_run = scores.table["position"]
     known = [each for each in predictions if each.covers[0] is not None]
+    # where the run has seen all of them, they count all the same
     counted = [each for each in known if each.cloud.toss not in tosses.seen] or known
     held = coverage(counted).assign(
         median_area_m2=median_areas(predictions),

@@ -268,6 +268,7 @@ def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: st
     naive = no_impact(prepared).assign(scheme=NO_IMPACT, parameters=NAIVE, calibrated=False)
     predictions = pd.concat([predicted, naive], ignore_index=True)
     predictions = predictions.assign(seen=False, identified_on="")
+    # the table has a run's columns, which nothing fills
     nothing_run = {"run_mean_loss": np.nan, "run_sem_loss": np.nan, "run_n_tosses": 0}
     summary = means_of(predictions).assign(**nothing_run)
     source, body = str(motion.attrs["source"]), body_of(calibrated)
@@ -284,6 +285,7 @@ def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: st
 def _values_of(by: Mapping[str, float] | Result, body: BodyProperties) -> dict[str, float]:
     """Parameters by name; an inertia per mass becomes that of the body."""
     if isinstance(by, Result):
+        # where toss knew no mass
         per_mass = by.params["unit"] == "m2"
         column = by.params["value"].where(~per_mass, body.mass * by.params["value"])
         values = {str(name): float(value) for name, value in column.items()}
@@ -364,6 +366,7 @@ def _residuals(predictions: pd.DataFrame) -> xr.Dataset:
         return values[:, :3], rotations.as_rotation(values[:, 3:])
 
     (place, turned), (simulated_place, simulated_turned) = poses("measured"), poses("simulated")
+    # a turn in C: measured = exp(turn) simulated
     rotation = (turned * simulated_turned.inv()).as_rotvec()
     return xr.Dataset(
         {

@@ -147,6 +147,7 @@ def _prepared(
     plane = next((one.plane for one in identified if one.plane is not None), None)
     known = (
         None
+        # named surfaces have a frame for each recording, so that one plane doesn't fit all
         if plane is None or "surfaces" in motion.attrs
         else preprocess_on(motion, plane, **settings)
     )
@@ -156,6 +157,7 @@ def _prepared(
         released = np.isnan(height) and (known["split"] == RELEASED).any()
         if released or abs(height) <= _OFF_SURFACE:
             return known, True, []
+    # no identification part: the surface is fitted to the tosses' own rest
     prepared = preprocess(motion, share=0.0, seed=0, require_usable=True, **settings)
     if known is None or plane is None:
         return prepared, False, []
@@ -172,6 +174,7 @@ def _of_this_body(motion: xr.Dataset, run: FinishedRun) -> tuple[list[Identified
     differs.
     """
     name, body = str(motion.attrs["object"]), body_of(motion)
+    # a name goes before size and mass
     named = [one for one in run.bodies if one.object.lower() == name.lower()]
     found = named or [one for one in run.bodies if _differences(body, one.body) == []]
     if not found:
@@ -219,6 +222,7 @@ def _differences(body: BodyProperties, other: BodyProperties) -> list[str]:
         found.append(f"it measures {size_of(body)} instead of {size_of(other)}")
     if not np.isclose(body.mass, other.mass, rtol=_SAME):
         found.append(f"its mass is {body.mass:.4g} kg instead of {other.mass:.4g} kg")
+    # kg mm2, whatever the order of the axes
     moments, expected = (1e6 * np.linalg.eigvalsh(one.inertia) for one in (body, other))
     if not np.allclose(moments, expected, rtol=_SAME):
         told = (", ".join(f"{value:.4g}" for value in values) for values in (moments, expected))
@@ -274,6 +278,7 @@ def _of_the_fall(prepared: xr.Dataset) -> list[str]:
     for start, release, contact, reason, gravity in events:
         if not reason and contact - release >= _FLIGHT:
             path = prepared["position"].values[start + release : start + contact]
+            # half the acceleration
             bend = np.polynomial.polynomial.polyfit(step * np.arange(len(path)), path, 2)[2]
             found.append(2.0 * bend @ gravity / np.linalg.norm(gravity))
     if not found:
@@ -292,6 +297,7 @@ def _with_identified(
 ) -> xr.Dataset:
     """The tosses with the run's identification tosses beside them: a calibrated body is put on
     these tosses' surface, as in the run."""
+    # on the run's own surface there is one
     one = next(one for one in identified if one.plane is not None)
     theirs = read_dataset(run.data(one, "tosses"))
     theirs = some_recordings(theirs, theirs["split"].values == IDENTIFICATION)

@@ -54,6 +54,7 @@ class Drake:
             use_sampled_output_ports=False,
         )
         plant, _ = AddMultibodyPlant(config, builder)
+        # about P's origin, per mass
         moments = UnitInertia(*(body.moments / body.mass))
         box = plant.AddRigidBody("box", SpatialInertia(body.mass, np.zeros(3), moments))
         material = _material(parameters)
@@ -86,6 +87,7 @@ class Drake:
         )
         poses = np.empty((n_samples - 1, 7))
         begin = time.process_time()
+        # one simulator has all tosses, each from its own time 0
         self._simulator.get_mutable_context().SetTime(0.0)
         self._simulator.Initialize()
         for sample in range(n_samples - 1):
@@ -101,6 +103,7 @@ def _material(parameters: Mapping[str, float]) -> ProximityProperties:
     friction = CoulombFriction(parameters["mu_dynamic"], parameters["mu_dynamic"])
     AddContactMaterial(
         properties=properties,
+        # springs in series, and relaxation times that add up: see the module
         point_stiffness=2.0 * parameters["point_contact_stiffness"],
         friction=friction,
     )

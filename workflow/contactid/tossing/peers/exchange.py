@@ -144,6 +144,7 @@ def trajectory_errors(
     rows = problem.samples(toss)
     distance = np.linalg.norm(problem.position[rows] - position, axis=1).mean() / problem.length
     measured = problem.orientation[rows]
+    # |log(R^-1 R~)| = 4 asin(|q - q~| / 2), of q~ and -q~ the nearer one, as our own sweep has it
     chord = np.minimum(
         np.linalg.norm(measured - orientation, axis=1),
         np.linalg.norm(measured + orientation, axis=1),

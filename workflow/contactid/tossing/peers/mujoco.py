@@ -40,6 +40,7 @@ class MuJoCo:
     ) -> None:
         self.seconds = 0.0
         self._model = _model(body, gravity, step)
+        # both geoms, see the module
         self._model.geom_friction[:, 0] = parameters["friction"]
         self._model.geom_solref[:] = (parameters["timeconst"], parameters["dampratio"])
         self._data = mujoco.MjData(self._model)

@@ -66,6 +66,7 @@ class PyBullet:
             "contactStiffness": 2.0 * parameters["contactStiffness"],
             "contactDamping": 0.5 * parameters["contactDamping"],
         }
+        # the product of both frictions counts
         pybullet.changeDynamics(plane, -1, lateralFriction=1.0, **contact, **self._call)
         pybullet.changeDynamics(
             self._box,
@@ -105,6 +106,7 @@ class PyBullet:
         self.seconds += time.process_time() - begin
         position = np.array([row[0] for row in rows]).reshape(-1, 3)
         orientation = np.array([row[1] for row in rows]).reshape(-1, 4)
+        # PyBullet has the real part last
         return position, np.roll(orientation, 1, axis=1)
 
 

@@ -42,6 +42,7 @@ def starts_at_rest_belt(problem: Problem, body: PrincipalBody, step: float) -> n
             "a surface moves along its own normal", "Give surface velocities within the surface"
         )
     starts = body.starts(problem.starts)
+    # as seen from the belt, and half a step earlier: see the module
     starts[:, 7:10] -= belt + 0.5 * step * np.asarray(problem.gravity, dtype=float)
     return starts
 
@@ -91,6 +92,7 @@ def _measured_frame(
     """Poses of P in the belt's frame as poses of B in C, with the start as first row."""
     origin, turned = body.poses_of_b(position, orientation)
     times = problem.time_step * np.arange(1, len(position) + 1)
+    # and back: the belt has moved on since the start
     origin = origin + times[:, None] * problem.surface_velocity[toss]
     start = problem.starts[toss]
     return np.vstack([start[:3], origin]), np.vstack([start[3:7], turned])

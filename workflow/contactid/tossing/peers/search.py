@@ -74,6 +74,7 @@ def draw(n_tosses: int, budget: Mapping[str, int]) -> tuple[np.ndarray, np.ndarr
     """Indices of the tosses of the three stages, each ascending; each stage's tosses are among the
     next one's.
     """
+    # one permutation for all simulators, so that they have the same tosses
     order = np.random.default_rng(budget["seed"]).permutation(n_tosses)[: budget["tosses"]]
     few, more = budget["screen_tosses"], max(budget["screen_tosses"], budget["compete_tosses"])
     return np.sort(order[:few]), np.sort(order[:more]), np.sort(order)
@@ -84,6 +85,7 @@ def sobol_points(parameters: Sequence[Parameter], count: int, seed: int) -> np.n
     sequence.
     """
     start = np.array([[share_of(parameter, parameter.start) for parameter in parameters]])
+    # Sobol sequences are balanced in powers of 2
     power = max(int(np.ceil(np.log2(max(count - 1, 1)))), 0)
     sequence = qmc.Sobol(len(parameters), scramble=True, rng=seed).random_base2(power)
     return np.vstack([start, sequence[: count - 1]])[:count]
@@ -109,6 +111,7 @@ def minimise(
     ends = np.array([nelder_mead(compete, start, budget["competed"], _WIDE)[0] for start in starts])
     losses = np.asarray(refine(ends))
     best, least = ends[int(losses.argmin())], float(losses.min())
+    # the ends of the searches were evaluated on all tosses first
     left = budget["refined"] - len(ends)
     return nelder_mead(refine, best, left, _NARROW, known=least)[0] if left else best
 
@@ -118,6 +121,7 @@ def _best_apart(points: np.ndarray, losses: np.ndarray, count: int) -> list[np.n
     far.
     """
     chosen: list[np.ndarray] = []
+    # stable, so that ties don't depend on the sort
     for index in np.argsort(losses, kind="stable"):
         if all(np.abs(points[index] - other).max() >= _APART for other in chosen):
             chosen.append(points[index])
@@ -148,8 +152,10 @@ def nelder_mead(
         tried.append((float(losses(point[None])[0]), point.copy()))
         return tried[-1][0]
 
+    # inwards at the upper end
     steps = np.where(start + size > 1.0, -size, size)
     simplex = np.vstack([start, start + np.diag(steps)])
+    # tolerances of 0: only the budget ends a search
     options: Any = {"initial_simplex": simplex, "xatol": 0.0, "fatol": 0.0, "maxfev": 100 * total}
     with suppress(StopIteration):  # the evaluations are spent
         minimize(one, start, method="Nelder-Mead", options=options)
@@ -179,7 +185,9 @@ def identify(simulator: str, problem: Problem, budget: Mapping[str, int]) -> dic
         objectives = [_Objective(session, budget["substeps"]) for session in sessions]
         minimise(objectives[0], objectives[1], objectives[2], parameters, budget)
     last, n_tosses = objectives[-1], len(stages[-1])
+    # of the refinement alone, whose losses are over all tosses
     best = min(last.history, key=lambda evaluation: evaluation.loss)
+    # the penalty alone would look like a loss
     if best.failed == n_tosses:
         raise ContactIdError(
             f"{last.version} failed on every toss ({best.message})",

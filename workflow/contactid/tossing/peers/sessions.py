@@ -129,6 +129,7 @@ class PeerSession:
             "the session is not open"
         )
         request_path, answer_path = self._scratch / "request.npz", self._scratch / "answer.npz"
+        # an old answer must not be taken for this one
         answer_path.unlink(missing_ok=True)
         request.save(request_path)
         try:
@@ -243,8 +244,10 @@ class OwnSession:
         e_n = np.array([law.restitution_e_n for law in laws])
         begin = time.process_time()
         result = sweep(self._body, self._tosses, mu, e_n, options, length=self.problem.length)
+        # the sweep shares steps between parameter sets, so a set's time is its share
         seconds = np.full(len(laws), (time.process_time() - begin) / len(laws))
         position, rotation = result.position_error.T, result.rotation_error.T
+        # any step that isn't solved, as a peer's simulation that threw
         failed = (result.failed_steps.T > 0) | ~np.isfinite(position + rotation)
         position[failed] = rotation[failed] = np.nan
         n_samples = len(self.problem.position)

@@ -78,6 +78,7 @@ class PrincipalBody:
         of P.
         """
         moved = np.array(starts, dtype=float)
+        # from B's origin to P's, in C
         offset = matrices_of(moved[:, 3:7]) @ self.center
         moved[:, 0:3] += offset
         moved[:, 3:7] = product(moved[:, 3:7], self.axes)
@@ -105,6 +106,7 @@ def principal_body(problem: Problem) -> PrincipalBody:
     corners = (
         np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half + middle
     )
+    # each corner's nearest vertex, in any order
     gaps = np.linalg.norm(corners[:, None] - vertices[None], axis=2).min(axis=1)
     if len(vertices) != 8 or gaps.max() > 1e-3 * half.max():
         raise ContactIdError(
@@ -117,6 +119,7 @@ def principal_body(problem: Problem) -> PrincipalBody:
         np.abs(inertia - np.diag(moments)).max() > 0.0
     ):  # axes of a diagonal tensor stay in their order
         moments, rotation = np.linalg.eigh(inertia)
+        # a right-handed frame
         rotation[:, 0] *= np.sign(np.linalg.det(rotation))
     if not (moments > 0.0).all() or not problem.mass > 0.0:
         raise ContactIdError("the body's mass or inertia is not positive", "Check its properties")

@@ -60,6 +60,7 @@ def identify(problem: Problem, simulations: int, substeps: int, step: float) -> 
     names = np.array([parameter.name for parameter in parameters])
     starts = sysid.ParameterDict()
     for parameter in parameters:
+        # shares of the ranges are all between 0 and 1
         share = share_of(parameter, parameter.start)
         starts.add(sysid.Parameter(parameter.name, share, 0.0, 1.0))
     tried: list[tuple[float, np.ndarray]] = []
@@ -67,6 +68,7 @@ def identify(problem: Problem, simulations: int, substeps: int, step: float) -> 
 
     def residual_of(shares: np.ndarray, _: object) -> tuple[list[np.ndarray], None, None]:
         points = np.atleast_2d(shares.T)
+        # the budget is in simulated tosses, as the search's is
         if (len(tried) + len(points)) * problem.n_tosses > simulations:
             raise _SpentError
         columns = zip(parameters, points.T, strict=True)

@@ -85,6 +85,7 @@ def whole_files(
             turned = rotations.as_rotation(orientation[0])
             # the surface was levelled, so the file's frame isn't quite that of the prepared poses
             levelled = turned * rotations.as_rotation(quaternion).inv()
+            # the spin is given in the body, so it needs no levelling
             state = State(
                 position[0], orientation[0], scale * levelled.apply(velocity), turned.apply(spin)
             )
@@ -106,10 +107,12 @@ def staying(prepared: xr.Dataset, problem: Problem) -> pd.DataFrame:
     for item in problem.tosses:
         samples = recorded[item.toss.name]
         position, orientation = samples["position"].values, samples["orientation"].values
+        # rows of the pose that counts: its own until the contact, the contact's since then
         kept = np.minimum(np.arange(len(position)), int(samples["contact"]))
         end = int(samples["rest"]) + 1
         stays = position[kept], orientation[kept]
         whole = trajectory_errors(position, orientation, *stays, problem.length)
+        # eq. 18 is from release to rest, the other measure over the whole file
         of_loss = slice(end - len(item.toss.position), end)
         parts = (part[of_loss] for part in (position, orientation, *stays))
         rows.append(whole | {"loss": trajectory_errors(*parts, problem.length)["loss"]})  # type: ignore[call-arg, arg-type]
@@ -128,14 +131,15 @@ def score_row(
     """Identify one row's simulator and score it on the test tosses; write a line per start.
 
     ``row`` is a simulator of the catalogue or :data:`SYSID`, each with the calibrated body;
-    :data:`NOMINAL`, our own with the body and the parameters that the data's authors published;
-    or :data:`STAYS`. ``variant`` is one of the
-    configuration's without name and law; steps per sample and search are by ``budget``.
+    :data:`NOMINAL`, our own with the body and the parameters that the data's authors published; or
+    :data:`STAYS`. ``variant`` is one of the configuration's without name and law; steps per sample
+    and search are by ``budget``.
 
     Columns: ``row``, ``start``, ``simulator``, ``body``, ``parameters``, what identified them,
     ``position_pct`` and ``rotation_deg`` with standard deviations over tosses, mean ``loss`` (eq.
     18) with its standard error, ``failed_tosses`` and ``us_per_step``.
     """
+    # starts, sub-steps and tosses; the row's simulator has its own law
     chosen = Variant(name=row, law="newton", **variant)
     found = Calibration(**read_json(calibration))
     data, scale = read_dataset(prepared), 1.0
@@ -161,6 +165,7 @@ def score_row(
             answers = [
                 evaluate(session, fit["parameters"], budget["substeps"]) for _ in range(_REPEATS)
             ]
+        # all of them are the same motion; only the times differ
         answer = answers[0]
         fastest = min(float(one.seconds[0]) for one in answers)
         lines.append(

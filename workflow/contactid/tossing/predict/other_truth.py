@@ -69,11 +69,13 @@ def identify_other_truth(
     def anew(recorded: xr.Dataset, part: str, offset: int) -> xr.Dataset:
         tosses = usable_tosses(recorded, start="flight_fit", split=part)
         share = 1.0 if part == IDENTIFICATION else 0.0
+        # tosses are made anew on a surface at rest
         still = [item for item in tosses if not item.toss.surface_velocity.any()]
         motion = tosses_anew(still, nominal, made, parameters, frequency, number + offset)
         return preprocess(motion, share=share, **_preparation(settings))
 
     _, windows, _ = read_impacts(impacts)
+    # other seeds than those of the tosses, so that no noise is shared
     drops = drops_anew(windows, nominal, made, parameters, frequency, number + 2000)
     dropped = preprocess(drops, share=1.0, **_preparation(settings))
     test = anew(tested, TEST, 1000)
@@ -127,6 +129,7 @@ def _from_trajectories(
     problem = set_up(prepared, variant, IDENTIFICATION)
     swept = sweep_grid(problem, _grid(settings))
     fit, _ = identify(problem, swept, variant, dataset="", **settings["bootstrap"])
+    # the number of experiments behind the fit
     return fit | {"n": len(problem.tosses)}
 
 

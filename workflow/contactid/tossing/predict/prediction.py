@@ -48,6 +48,7 @@ def predict(problem: Problem, parameters: ContactParameters) -> pd.DataFrame:
             len(toss.position),
             toss.surface_velocity,
         )
+        # at the moment at which the measured body came to rest
         simulated = run.position[-1], run.orientation[-1]
         rows.append(
             {

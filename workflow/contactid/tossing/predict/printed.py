@@ -48,8 +48,7 @@ def predict_with_printed(
 
     They are stepped as a variant of the configuration says. The table has the columns of
     :func:`contactid.tossing.predict.prediction.predict`, and ``dataset``, ``parameters``,
-        ``friction_mu`` and
-    ``restitution_e_n``.
+    ``friction_mu`` and ``restitution_e_n``.
     """
     printed, tables = read_csv(published), []
     for file, dataset, name in zip(prepared, datasets, objects, strict=True):

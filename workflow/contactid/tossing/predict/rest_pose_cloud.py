@@ -52,6 +52,7 @@ class FlatPoses:
     def matrices(self) -> np.ndarray:
         """R_CB (n, 3, 3) of boxes that lie flat."""
         n, rows = len(self.face), np.arange(len(self.face))
+        # x, y, z are 0, 1, 2, and the next one after z is x
         own, next_axis = np.abs(self.face) - 1, np.abs(self.face) % 3
         matrices = np.zeros((n, 3, 3))
         matrices[rows, 2, own] = np.sign(self.face)
@@ -90,10 +91,12 @@ def parameter_draws(loss: xr.DataArray, samples: int, seed: int) -> np.ndarray:
     grid's cells, which it can't resolve.
     """
     draws = bootstrap_draws(loss, samples, seed)
+    # another stream than the bootstrap's, which has the seed itself
     random = np.random.default_rng([seed, 1])
     for k, name in enumerate(("friction_mu", "restitution_e_n")):
         values = loss[name].values
         step = float(np.diff(values).mean()) if len(values) > 1 else 0.0
+        # a draw stands for a cell of the grid, not for its middle
         draws[:, k] = np.clip(
             draws[:, k] + step * random.uniform(-0.5, 0.5, samples), values[0], values[-1]
         )
@@ -121,14 +124,14 @@ def simulate_clouds(
     draws : (n, 2) of (mu, e_N); every toss gets all of them
     covariances : (toss, 12, 12) of the release states (see
         :class:`contactid.tossing.prepare.flight.FlightFit`), drawn with the ``seed``; ``None``
-            keeps the fitted
-        release
+        keeps the fitted release
     """
     random = np.random.default_rng(seed)
     clouds = []
     known = [None] * len(problem.tosses) if covariances is None else covariances
     for item, covariance in zip(problem.tosses, known, strict=True):
         toss = item.toss
+        # row 0 is the central run, which doesn't deviate
         state = np.zeros((len(draws) + 1, 12))
         if covariance is not None:
             state[1:] = random.normal(size=(len(draws), 12)) @ symmetric_root(covariance)
@@ -144,6 +147,7 @@ def simulate_clouds(
             toss.surface_velocity,
         )
         flat = FlatPoses.of(poses.position, poses.orientation)
+        # relative to the belt's material
         velocity = (toss.start.linear_velocity - toss.surface_velocity)[:2]
         speed = float(np.linalg.norm(velocity))
         clouds.append(

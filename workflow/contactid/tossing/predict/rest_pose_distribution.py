@@ -81,7 +81,9 @@ def smoothing_kernel(cloud: Cloud, noise: np.ndarray = NOISE) -> Kernel:
         apart = cloud.residuals(cloud.samples[chosen][:1])[0, chosen]
         spreads.append(apart.var(axis=0))
         counts.append(chosen.sum())
+    # Silverman's rule in three dimensions, (4 / ((d + 2) n))^(1 / (d + 4))
     width = (4.0 / (5.0 * n)) ** (1.0 / 7.0)
+    # a normal kernel's variance and the measurement's add up
     variance = width**2 * np.average(spreads, axis=0, weights=counts)
     along, across, yaw = np.sqrt(variance + noise**2)
     return Kernel(float(along), float(across), float(yaw))
@@ -106,6 +108,7 @@ def _mixture(residuals: np.ndarray, same_face: np.ndarray, kernel: Kernel) -> np
     core = np.where(same_face, _student(square, kernel.freedom, dimensions), 0.0) / scales.prod()
     if kernel.lost == 0.0:
         return core.mean(axis=-1)
+    # a lost toss has a place, but no face and no yaw
     far = (residuals[..., :2] ** 2).sum(axis=-1) / kernel.wide**2
     every_face_and_yaw = len(FACES) * (2.0 * np.pi if dimensions == 3 else 1.0)
     lost = _student(far, kernel.freedom, 2) / (kernel.wide**2 * every_face_and_yaw)
@@ -127,6 +130,8 @@ def draw_poses(cloud: Cloud, kernel: Kernel, n: int, random: np.random.Generator
     """``n`` rest poses drawn from the predictive distribution."""
     chosen = random.integers(len(cloud.samples.face), size=n)
     lost = random.random(n) < kernel.lost
+    # a Student vector is a normal one over the root of one chi-square; it also stretches lost
+    # tosses
     stretch = np.sqrt(kernel.freedom / random.chisquare(kernel.freedom, n))[:, None]
     scales = np.where(lost[:, None], [kernel.wide, kernel.wide, 0.0], kernel.scales)
     step = scales * stretch * random.normal(size=(n, 3))
@@ -134,6 +139,7 @@ def draw_poses(cloud: Cloud, kernel: Kernel, n: int, random: np.random.Generator
     pose = cloud.samples.pose[chosen].copy()
     pose[:, :2] += step[:, :1] * along + step[:, 1:2] * across
     pose[:, 2] += np.where(lost, random.uniform(-np.pi, np.pi, n), step[:, 2])
+    # into [-pi, pi)
     pose[:, 2] = np.mod(pose[:, 2] + np.pi, 2.0 * np.pi) - np.pi
     return FlatPoses(np.where(lost, random.choice(FACES, n), cloud.samples.face[chosen]), pose)
 
@@ -155,17 +161,21 @@ def fit_kernel(clouds: Sequence[Cloud], length: float, start: Kernel | None = No
     same_face = np.stack([cloud.samples.face == cloud.measured.face[0] for cloud in few])
 
     def kernel_of(point: np.ndarray) -> Kernel:
+        # logarithms keep scales positive, and above the measurement's noise
         along, across, yaw = map(float, NOISE + np.exp(point[:3]))
         share = 1.0 / (1.0 + float(np.exp(-point[4])))
+        # more than two degrees of freedom: the variance is finite
         return Kernel(
             along, across, yaw, 2.0 + float(np.exp(point[3])), share, float(np.exp(point[5]))
         )
 
     def badness(point: np.ndarray) -> float:
         kernel = kernel_of(point)
+        # the search may go so far that an exponential overflows
         if not np.isfinite(list(vars(kernel).values())).all():
             return np.inf
         fit = np.log(np.maximum(_mixture(residuals, same_face, kernel), 1e-300)).sum()
+        # half a lost and half a kept toss
         prior = 0.5 * np.log(max(kernel.lost * (1.0 - kernel.lost), 1e-300))
         prior -= (
             0.5 * ((point[3] - np.log(4.0)) / np.log(2.0)) ** 2
@@ -210,6 +220,7 @@ def region_size(densities: np.ndarray, probability: float) -> float:
     """Size in cm2 deg, summed over faces, of the region of a probability, from densities in
     descending order.
     """
+    # of poses drawn by the density itself, 1 / density is the volume that each stands for
     inside = densities[: max(int(np.ceil(probability * len(densities))), 1)]
     return float((1.0 / inside).sum() / len(densities)) * 1e4 * np.degrees(1.0)
 
@@ -293,6 +304,7 @@ def conformal_quantile(held_out: np.ndarray, probability: float) -> float:
     """The score below which conformal regions of a probability reach; 1, everything, where the
     tosses are too few.
     """
+    # n + 1: the new toss counts as one more of the same
     rank = int(np.ceil(round((len(held_out) + 1) * probability, 9)))  # rounding must not add a rank
     return float(np.sort(held_out)[rank - 1]) if rank <= len(held_out) else 1.0
 
@@ -322,6 +334,7 @@ def coverage_table(
         )
         covered, n = int(inside.sum()), len(inside)
         interval = scipy.stats.binomtest(covered, n).proportion_ci(0.95, method="exact")
+        # chance alone would put right predictions here
         low, high = np.asarray(scipy.stats.binom.ppf([0.025, 0.975], n, probability)) / n
         sizes = pd.concat([one.table[f"size_{column}"] for one in ones])
         sized = probability == 0.9 and level != CONFORMAL

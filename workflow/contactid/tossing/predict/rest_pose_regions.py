@@ -90,6 +90,7 @@ def predict_rest(cloud: Cloud, scores: Scores, random: np.random.Generator) -> R
     densities = density(cloud, kernel, drawn, yaw=False)
     # a score is the share of drawn poses that are denser, so the pose behind these is the last
     # inside
+    # (plus a little, so that rounding takes no pose away)
     places = [int(np.floor(DRAWN * limit + 1e-9)) for limit in limits(scores)]
     lowest = [np.sort(densities)[::-1][place] if place < DRAWN else 0.0 for place in places]
     outlines = _outlines(cloud, kernel, drawn, densities, lowest)
@@ -157,6 +158,7 @@ def _outlines(
     A face with no drawn pose inside is left out: its share is below one in :data:`DRAWN`.
     """
     outlines: list[list[Outline]] = [[] for _ in lowest]
+    # all levels are traced on one grid, that of the widest one
     widest = min((low for low in lowest if low > 0.0), default=np.inf)
     inside = drawn[densities >= widest]
     for face in np.unique(inside.face).tolist():
@@ -185,6 +187,7 @@ def _grid(
         x, y = (values.ravel() for values in np.meshgrid(*axes))
         poses = FlatPoses(np.full(x.size, face), np.column_stack([x, y, np.zeros(x.size)]))
         values = density(cloud, kernel, poses, yaw=False).reshape(counts[::-1])
+        # no outline crosses the edge, so all of them close
         if max(values[[0, -1]].max(), values[:, [0, -1]].max()) < lowest:
             return [*axes, values]
         middle, half = 0.5 * (low + high), 0.5 * _WIDER * (high - low)
@@ -194,6 +197,7 @@ def _grid(
 def _signed_area(outline: Outline) -> float:
     """Of a closed outline, m2: positive anticlockwise."""
     x, y = outline[1].T
+    # the shoelace formula
     return 0.5 * float(x[:-1] @ y[1:] - x[1:] @ y[:-1])
 
 
@@ -201,6 +205,7 @@ def shown_tosses(faces: Sequence[Mapping[int, float]], number: int) -> list[int]
     """Which tosses a figure shows, by the probability of their faces: half of them spread over all,
     half the least sure ones."""
     sureness = np.array([max(probabilities.values()) for probabilities in faces])
+    # stable, so that equal ones stay in the order of the tosses
     by_sureness = np.argsort(-sureness, kind="stable")
     n, unsure = len(faces), number // 2
     spread = np.linspace(0, max(n - unsure - 1, 0), number - unsure).round().astype(int)
@@ -281,6 +286,7 @@ def predict_rest_poses(
         PARAMETERS: simulate_clouds(test, parameters, drawn, None, seed),
         RELEASE: simulate_clouds(test, parameters, drawn, test.start_covariances(), seed),
     }
+    # scored as test tosses are: with uncertain releases
     identification = simulate_clouds(known, parameters, drawn, known.start_covariances(), seed)
     scored = score_tosses(identification, clouds, known.length, seed=seed)
     name, predicted = str(test_data.attrs["object"]), clouds[RELEASE]

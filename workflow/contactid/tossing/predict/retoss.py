@@ -55,12 +55,15 @@ def rounded_corners(vertices: np.ndarray, radius: float) -> np.ndarray:
     if radius == 0.0:
         return vertices
     middle = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
+    # angles of a quarter circle, both ends included
     quarter = np.linspace(0.0, 0.5 * np.pi, _POINTS)
     polar, azimuth = (angle.ravel() for angle in np.meshgrid(quarter, quarter))
     eighth = np.column_stack(
         [np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)]
     )
+    # the pole is there once for every azimuth
     eighth = np.unique(np.round(eighth, 12), axis=0)
+    # (8, 1, 3) into which eighth each corner bulges
     outward = np.sign(vertices - middle)[:, None, :]
     centres = vertices[:, None, :] - radius * outward
     return (centres + radius * outward * eighth).reshape(-1, 3)
@@ -134,6 +137,7 @@ def _motion(
         _recordings(starts, truth.body(nominal), truth.law, parameters, frequency, seed)
     )
     sizes = [len(recording.position) for recording in recordings]
+    # the identification is told the nominal body, whatever the truth's is
     stream = MotionStream(nominal, "", frequency, "another truth", "", True, iter(recordings))
     motion = without_samples(recordings, sizes, stream)
     columns: Mapping[str, tuple[tuple[str, ...], np.ndarray]] = {
@@ -163,6 +167,7 @@ def _recordings(
         run = simulate(body, start, parameters, _stepping(frequency, law, gravity), n_samples)
         shift = _POSITION_NOISE * random.normal(size=run.position.shape)
         turn = rotations.exp(_ROTATION_NOISE * random.normal(size=run.position.shape))
+        # noise turns in B, from the right
         turned = rotations.as_rotation(run.orientation) * rotations.as_rotation(turn)
         # gravity is vertical in the reference frame, so that the surface leans as it was recorded
         lean = _lean(gravity)

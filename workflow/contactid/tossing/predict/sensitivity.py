@@ -3,10 +3,8 @@ paper).
 
 Each parameter is varied alone, by -0.05 to 0.05 in steps of 0.01 around the identified value, or
 over [0, 0.10] where that is zero. A rest pose here is where the simulated body comes to lie,
-whenever that is;
-:func:`contactid.tossing.predict.prediction.predict` takes the pose at the moment the measured body
-    came to rest, when
-the simulated one may still slide.
+whenever that is; :func:`contactid.tossing.predict.prediction.predict` takes the pose at the moment
+the measured body came to rest, when the simulated one may still slide.
 """
 
 from __future__ import annotations
@@ -64,8 +62,10 @@ def vary_parameters(
         for parameter in PARAMETERS:
             center = float(getattr(parameters, parameter))
             offsets = offsets_from(center, reach, step)
+            # rounded, so that 0 stays 0 and a value isn't clipped by rounding
             wanted = np.round(center + offsets, 10)
             values = np.clip(wanted, 0.0, np.inf if parameter == FRICTION else 1.0)
+            # the unvaried run, which the others are held against
             center_run = int(np.flatnonzero(offsets == 0.0)[0])
             about = pd.DataFrame(
                 {"toss": item.toss.name, "parameter": parameter, "offset": offsets, "value": values}
@@ -130,6 +130,7 @@ def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
             {
                 "toss": toss,
                 "parameter": parameter,
+                # half of it, in mm
                 "position_half_range_mm": 500.0 * float(distance.max()),
                 "rotation_half_range_deg": 0.5 * float(np.degrees(angle.max())),
                 "face_changed": bool(part["face_changed"].any()),
@@ -164,6 +165,7 @@ def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.Da
         ):
             quantities = {
                 "position_mm": part["position_half_range_mm"],
+                # 100 % and 1e-3 m per mm
                 "position_pct": 0.1 * part["position_half_range_mm"] / largest_dimension,
                 "rotation_deg": part["rotation_half_range_deg"],
             }
@@ -219,9 +221,11 @@ def restitution_insensitive_below(profile: pd.DataFrame, largest_dimension: floa
     :func:`restitution_profile`. Where fewer than 90 % of the runs come to rest, their median says
     nothing and the search ends.
     """
+    # mm: 1e3 per m and a hundredth per %
     within = (profile["median_position_change_mm"] <= 10.0 * _TOLERANCE_PCT * largest_dimension) & (
         profile["rested_pct"] >= _FEWEST_RESTED_PCT
     )
+    # the first value beyond ends it, even if a later one is near again
     beyond = np.flatnonzero(~within.to_numpy())
     last = (beyond[0] if len(beyond) else len(profile)) - 1
     return float(profile[RESTITUTION].iloc[last]) if last >= 0 else float("nan")
@@ -247,8 +251,7 @@ def vary_datasets(
     numbers and profiles.
 
     Lists of files are of every dataset; no calibrations where the variant isn't calibrated. Written
-    are
-    :func:`vary_parameters`, :func:`summarise_variation` and :func:`restitution_profile`.
+    are :func:`vary_parameters`, :func:`summarise_variation` and :func:`restitution_profile`.
     """
     files = zip(
         prepared, fits, calibrations or [""] * len(fits), varied, variations, profiles, strict=True

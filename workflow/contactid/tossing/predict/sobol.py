@@ -91,6 +91,7 @@ def runs_from_unit(
     columns = dict(
         zip(GROUPS, np.split(unit, np.cumsum(list(GROUPS.values()))[:-1], axis=1), strict=True)
     )
+    # a Sobol point may be 0, which no normal number is
     normal = {name: ndtri(np.clip(values, 1e-12, 1.0 - 1e-12)) for name, values in columns.items()}
     state = np.empty((len(unit), 12))
     for pose, rate, pose_name, rate_name in (
@@ -98,6 +99,7 @@ def runs_from_unit(
         (slice(3, 6), slice(9, 12), "release_orientation", "release_angular_velocity"),
     ):
         rates = spread.release * normal[rate_name] @ symmetric_root(covariance[rate, rate])
+        # regression of the pose on the rate: what goes with it
         gain = covariance[pose, rate] @ np.linalg.pinv(covariance[rate, rate])
         left = covariance[pose, pose] - gain @ covariance[rate, pose]
         state[:, pose] = rates @ gain.T + spread.release * normal[pose_name] @ symmetric_root(left)
@@ -116,6 +118,7 @@ def runs_from_unit(
 
 
 def _uniform(unit: np.ndarray, center: float, half_width: float, highest: float) -> np.ndarray:
+    # moved, not cut, at a bound: all inputs keep their spread
     low = min(max(0.0, center - half_width), highest - 2.0 * half_width)
     return low + 2.0 * half_width * unit
 
@@ -128,6 +131,7 @@ def sobol_terms(
     ``f_a`` and ``f_b`` (c, n) are its values at two independent samples, ``f_ab`` (g, c, n) those
     at the first sample with one group taken from the second.
     """
+    # less their mean, which adds noise to the estimate of the first order and nothing to the index
     center = 0.5 * (f_a.mean(axis=1) + f_b.mean(axis=1))[:, None]
     a, b, ab = f_a - center, f_b - center, f_ab - center
     return (
@@ -170,11 +174,14 @@ def toss_sensitivity(
     points = scipy.stats.qmc.Sobol(
         2 * _N_NUMBERS, scramble=True, rng=np.random.default_rng(seed)
     ).random(n)
+    # one sequence of twice the numbers gives two independent samples
     a, b = points[:, :_N_NUMBERS], points[:, _N_NUMBERS:]
     group_of = np.repeat(np.arange(len(GROUPS)), list(GROUPS.values()))
+    # of the first sample, one group at a time from the second
     mixed = [np.where(group_of == group, b, a) for group in range(len(GROUPS))]
     runs = runs_from_unit(np.concatenate([a, b, *mixed]), parameters, covariance, spread)
     toss = item.toss
+    # the surface tilts about where the body rests, so that a tilt isn't a shift of height there
     pivot = np.array([*item.rest_position[:2], 0.0])
     poses = rest_poses(
         problem.body,
@@ -188,6 +195,7 @@ def toss_sensitivity(
     outputs = _outputs(poses)
     terms = []
     for values in outputs:
+        # (2 + g, c, n)
         by_sample = values.reshape(2 + len(GROUPS), n, -1).transpose(0, 2, 1)
         terms.append(sobol_terms(by_sample[0], by_sample[1], by_sample[2:]))
     first, total, square = (np.stack(parts) for parts in zip(*terms, strict=True))
@@ -218,7 +226,7 @@ def sobol_table(
     """
     random = np.random.default_rng(seed)
     n = tosses[0].square.shape[1]
-    # the first row weighs all alike, the others are draws
+    # the first row weighs all alike, the others are draws, of each toss's own base points
     weights = np.stack([_resampled(random, n, bootstrap_samples) / n for _ in tosses])
     first, total = (
         np.einsum("tbn,togn->tbog", weights, np.stack([getattr(toss, name) for toss in tosses]))
@@ -231,6 +239,7 @@ def sobol_table(
         count = int(chosen.sum())
         if count == 0:
             continue
+        # then the tosses
         picks = _resampled(random, count, bootstrap_samples)
         variance = np.einsum("bt,tbo->bo", picks, square[chosen])
         parts = {
@@ -240,6 +249,7 @@ def sobol_table(
         for o, output in enumerate(OUTPUTS):
             if variance[0, o] <= 0.0:
                 continue
+            # a resample may hold only tosses whose face never changes
             varies = variance[:, o] > 0.0
             table = pd.DataFrame({"subset": subset, "output": output, "input": list(GROUPS)})
             for label, part in parts.items():

@@ -68,6 +68,7 @@ def score_split(
         body = found.apply(part)
         known, unseen = set_up(body, variant, IDENTIFICATION), set_up(body, variant, TEST)
         files = whole_files(body, unseen, found.scale, folder, FILE)
+        # both laws have the same body, tosses and split
         for law in LAWS:
             one = _under(known, law)
             stepped = replace(variant, law=law)
@@ -107,7 +108,9 @@ def _parts(
     )
     for number in tosses:
         for draw in range(1, draws + 1):
+            # each draw by itself: a longer list of numbers doesn't change the others
             drawn = np.random.default_rng([seed, number, draw]).permutation(usable)[:number]
+            # tosses that weren't drawn shape nothing, not even the surface of a calibrated body
             split = np.where(
                 data["split"].values == IDENTIFICATION, _LEFT_OUT, data["split"].values
             )

@@ -56,6 +56,7 @@ class Calibration:
             np.isfinite(prepared["rest_position"].values).all(axis=1),
         )
         part = resting & (prepared["split"].values == IDENTIFICATION)
+        # a dataset that is only predicted has no identification part
         part = part if part.any() else resting
         position, rest = (
             self.scale * prepared[name].values for name in ("position", "rest_position")
@@ -70,6 +71,7 @@ class Calibration:
         changed = {
             "position": position,
             "orientation": turned,
+            # only the plane's slope turns it: its size stays 9.81 in true metres
             "gravity": plane.rotation.inv().apply(prepared["gravity"].values),
             "rest_position": rest,
             "rest_orientation": rest_turned,

@@ -83,11 +83,13 @@ def find_events(
     if rest == 0:
         return Events(reason="at rest from the first sample on")
     heights = vertex_positions(position, orientation, vertices)[:, :, 2]
+    # a toss flies; what only slides or is put down doesn't
     airborne = np.flatnonzero(heights.min(axis=1) > _near(vertices))
     if not len(airborne) or airborne[0] > rest:
         return Events(reason="never above the surface before it is at rest")
     mass_center = vertex_positions(position, orientation, center_of_mass[None, :])[:, 0]
     hits = np.flatnonzero(_touches(heights, mass_center, vertices, time_step, gravity))
+    # before the flight nothing is an impact of the toss
     hits = hits[(hits > airborne[0]) & (hits <= rest)]
     if not len(hits):
         return Events(reason="no impact between release and rest")
@@ -155,9 +157,11 @@ def find_rest(
     is not at rest; twice, because orientation noise moves the vertices. The speed is that of
     straight lines fitted to neighbouring samples, which is less noisy than a central difference.
     """
+    # (n, 1 + v, 3) the origin first, then the vertices
     points = vertex_positions(position, orientation, np.vstack([np.zeros(3), vertices]))
     velocity = local_velocity(points.reshape(len(points), -1), time_step, _half_window(time_step))
     speed = np.linalg.norm(velocity.reshape(points.shape) - surface_velocity, axis=2)
+    # rest begins behind the last fast sample
     fast = np.flatnonzero(np.maximum(speed[:, 0], 0.5 * speed[:, 1:].max(axis=1)) >= rest_speed)
     start = int(fast[-1]) + 1 if len(fast) else 0
     return start if len(position) - start >= _FEWEST_REST_SAMPLES else -1
@@ -181,14 +185,17 @@ def _touches(
     near = _near(vertices)
     lowest = heights.min(axis=1)
     touching = lowest < _TOUCH_HEIGHT
+    # (n - 2,) m: a second difference is a jump of the velocity, times the time step
     fall = np.linalg.norm(
         mass_center[2:] - 2.0 * mass_center[1:-1] + mass_center[:-2] - gravity * time_step**2,
         axis=1,
     )
+    # (n - 2,) m: a vertex that turns round has its second difference upwards
     turn = np.where(
         heights[1:-1] < near, heights[2:] - 2.0 * heights[1:-1] + heights[:-2], 0.0
     ).max(axis=1)
     aloft = lowest[1:-1] > near
+    # of the same differences where no vertex is near the surface, as a normal deviation
     noise = 1.4826 * float(np.median(fall[aloft])) if aloft.sum() > 8 else 0.0
     jump = max(_JUMP * time_step, 5.0 * noise)
     touching[1:-1] |= (lowest[1:-1] < near) & ((fall > jump) | (turn > 2.0 * jump))
@@ -216,6 +223,7 @@ def _release(
     ]  # weights of a parabola's t^2 coefficient
     windows = np.lib.stride_tricks.sliding_window_view(flight, width, axis=0)  # (n, 3, width)
     deviation = np.linalg.norm(2.0 * windows @ quadratic - gravity, axis=1)
+    # just before the contact it surely flies, whatever the hand did before
     near_contact = deviation[-max(3, width) :]
     limit = max(tolerance, 6.0 * float(np.median(near_contact)))
     held = np.flatnonzero(deviation > limit)
@@ -280,6 +288,7 @@ def as_authors(
         )
     if not release + _FEWEST_FLIGHT_SAMPLES <= found.contact <= rest:
         return Events(reason="no flight, or a rest before the contact, by the authors' rule")
+    # a peak of the height may come while the hand still moves the box
     if release < found.release - round(_HELD / time_step):
         return Events(reason="the authors' rule finds a peak at which the box was still held")
     return replace(found, release=release, rest=rest)
@@ -314,5 +323,6 @@ def _author_rest(
     )
     if not len(starts):
         return -1
+    # the first of so many slow samples in a row
     rest = first + int(starts[0])
     return rest if rule.rest_cap is None else min(rest, rule.rest_cap)

@@ -71,13 +71,17 @@ def fit_flight(
     design = np.column_stack([np.ones_like(times), times])
     quaternion, omega, turning = _fit_turning(body, orientation, time_step)
     offset = rotations.as_rotation(orientation).apply(body.center_of_mass)
+    # what is left of a parabola without gravity's part is a straight line
     mass_center = position + offset - 0.5 * times[:, None] ** 2 * gravity
     (start, velocity), *_ = np.linalg.lstsq(design, mass_center, rcond=None)
+    # from B's origin to the centre of mass at row 0, in C
     start_offset = rotations.as_rotation(quaternion).apply(body.center_of_mass)
     state = State(start - start_offset, quaternion, velocity - np.cross(omega, start_offset), omega)
     noise = _noise_variance(mass_center - design @ np.stack([start, velocity]))
     covariance = np.zeros((12, 12))
+    # place and velocity; rotation and spin stand three behind each
     moving = np.r_[0:3, 6:9]
+    # all three axes have the same variances
     covariance[np.ix_(moving, moving)] = noise * np.kron(
         np.linalg.inv(design.T @ design), np.eye(3)
     )
@@ -95,6 +99,7 @@ def _noise_variance(residuals: np.ndarray) -> float:
         return 0.0
     neighbours = float((residuals[1:] * residuals[:-1]).sum()) / square
     correlation = min(max(neighbours, 0.0), _MOST_CORRELATED)
+    # three axes with two parameters each; (1 + r) / (1 - r) as in fit_flight
     return square / (3 * (n - 2)) * (1.0 + correlation) / (1.0 - correlation)
 
 
@@ -106,12 +111,14 @@ def _fit_turning(
     """
     measured = rotations.as_rotation(orientation)
     times = np.arange(len(orientation)) * time_step
+    # spin in C from sample to sample: the start of the search
     steps = (measured[1:] * measured[:-1].inv()).as_rotvec() / time_step
     start, omega = measured[0], steps.mean(axis=0)
     spherical = bool(np.ptp(np.linalg.eigvalsh(body.inertia)) < 1e-9 * body.inertia[0, 0])
 
     def residuals(turn: np.ndarray, rate: np.ndarray) -> np.ndarray:
         first = rotations.Rotation.from_rotvec(turn) * start
+        # the spin is constant: no simulation is needed
         if spherical:
             model = rotations.Rotation.from_rotvec(times[:, None] * rate) * first
         else:
@@ -126,9 +133,11 @@ def _fit_turning(
         for k in range(3):
             nudge = np.zeros(3)
             nudge[k] = 1e-6
+            # forward differences
             jacobian[:, k] = (residuals(nudge, omega) - base) / 1e-6
             jacobian[:, 3 + k] = (residuals(np.zeros(3), omega + nudge * 100.0) - base) / 1e-4
         step, *_ = np.linalg.lstsq(jacobian, -base, rcond=None)
+        # the turn is in C, so it multiplies from the left
         start = rotations.Rotation.from_rotvec(step[:3]) * start
         omega = omega + step[3:]
         if np.abs(step).max() < 1e-9:
@@ -142,5 +151,6 @@ def _turn(
 ) -> np.ndarray:
     """Orientations (n, 4) of the body turning freely."""
     start = State(np.array([0.0, 0.0, _HIGH_ABOVE]), quaternion, np.zeros(3), rate)
+    # without gravity: only the turning is wanted
     options = SteppingOptions(time_step, substeps=2, gravity=(0.0, 0.0, 0.0))
     return simulate(body, start, ContactParameters(0.0, 0.0), options, n).orientation

@@ -54,7 +54,9 @@ def rest_rotation_error(measured: np.ndarray, simulated: np.ndarray) -> np.ndarr
     relative = rotations.as_quaternions(
         rotations.as_rotation(simulated) * rotations.as_rotation(measured).inv()
     )
+    # of a quaternion the twist about z has its real and its z part alone
     angle = 2.0 * np.arctan2(relative[..., 3], relative[..., 0])
+    # into (-pi, pi]
     return np.pi - np.mod(np.pi - angle, 2.0 * np.pi)
 
 

@@ -32,6 +32,7 @@ class PlaneCorrection:
         normal /= np.linalg.norm(normal)
         axis = np.cross([0.0, 0.0, 1.0], normal)
         sine = np.linalg.norm(axis)
+        # level: no axis to turn about
         if sine == 0.0:
             return Rotation.identity()
         return Rotation.from_rotvec(axis / sine * np.arctan2(sine, normal[2]))
@@ -74,6 +75,7 @@ def touching_corners(heights: np.ndarray, margin: float) -> np.ndarray:
     ``margin`` (m) and, at the second sample, doesn't fall by more than half of it per sample.
     """
     first, second = heights[:-1], heights[1:]
+    # (n - 1, v) m per sample
     step = np.diff(heights, axis=0)
     before = np.vstack(
         [step[:1], step[:-1]]
@@ -84,7 +86,9 @@ def touching_corners(heights: np.ndarray, margin: float) -> np.ndarray:
         meeting = np.where(
             bend < 0.0, (second - after - first) / bend, -1.0
         )  # where both paths cross, in samples
+    # both paths cross between the samples: that is the lowest point of an impact
     lowest = np.where((meeting >= 0.0) & (meeting <= 1.0), first + meeting * before, np.inf)
+    # of a path that is the higher one of two lines the ends are the higher ones, too
     start, end = np.maximum(first, second - after), np.maximum(first + before, second)
     dips = np.minimum(np.minimum(start, end), lowest) <= margin
     onwards = np.where((bend < 0.0) & (meeting <= 1.0), after, before)
@@ -108,9 +112,11 @@ def fit_plane(
     points = vertex_positions(rest_positions, rest_orientations, vertices)
     lowest = np.argsort(points[:, :, 2], axis=1)[:, :4]
     touching = np.take_along_axis(points, lowest[:, :, None], axis=1)
+    # (t,) centres of the resting faces
     height = float(np.median(touching[:, :, 2].mean(axis=1)))
     flat = touching.reshape(-1, 3)
     flat = flat[np.abs(flat[:, 2] - height) < 3e-3]
+    # three faces have twelve corners; of fewer no slope is fitted
     if len(flat) < 12:
         return PlaneCorrection(height, np.zeros(2), 0.0, len(points))
     design = np.column_stack([flat[:, :2], np.ones(len(flat))])
@@ -138,10 +144,12 @@ def central_differences(
         return twist
     rotation = rotations.as_rotation(orientation)
     here, after, before = rotation[1:-1], rotation[2:], rotation[:-2]
+    # eq. 13: both logarithms are taken from the present sample
     in_body = ((here.inv() * after).as_rotvec() - (here.inv() * before).as_rotvec()) / (
         2.0 * time_step
     )
     twist[1:-1, :3] = (position[2:] - position[:-2]) / (2.0 * time_step)
+    # eq. 14
     twist[1:-1, 3:] = here.apply(in_body)
     return twist
 
@@ -156,6 +164,7 @@ def local_velocity(position: np.ndarray, time_step: float, half_window: int) -> 
     offsets = np.arange(-half_window, half_window + 1)
     reached = np.arange(n)[:, None] + offsets
     inside = (reached >= 0) & (reached < n)
+    # sums of offsets^0, ^1 and ^2 within the recording, for the slope's closed form
     count, first, second = ((inside * offsets**power).sum(axis=1)[:, None] for power in range(3))
     weights = (
         inside * (count * offsets - first) / np.maximum(count * second - first**2, 1)

@@ -62,6 +62,7 @@ def split_of(names: np.ndarray, share: float, seed: int) -> np.ndarray:
     order = np.argsort(names.astype(str))
     shuffled = np.random.default_rng(seed).permutation(len(names))
     parts = np.full(len(names), TEST, dtype=object)
+    # of sorted names, so that the split doesn't depend on the order of files
     parts[order[shuffled[: round(share * len(names))]]] = IDENTIFICATION
     return parts
 
@@ -110,6 +111,7 @@ def preprocess(
     split = split_of(motion["recording"].values, share, seed)
     tosses = _tosses_of(motion)
     surfaces = _surfaces(motion)
+    # each surface by itself: markers of different planes have different heights
     planes = {
         name: _surface_from_rest(
             [toss for toss, other in zip(tosses, surfaces, strict=True) if other == name],
@@ -119,6 +121,7 @@ def preprocess(
     }  # fmt: skip
     for toss, name, part in zip(tosses, surfaces, split, strict=True):
         toss.correct(planes[name])
+        # the authors' constants for validation aren't known
         rule = events["rule"] if part == IDENTIFICATION else toss.rule
         toss.judge(body, time_step, exclude_tumbling, {**events, "rule": rule})
     if require_usable and all(toss.reason for toss in tosses):
@@ -126,6 +129,7 @@ def preprocess(
             f"{motion.attrs['source']}: none of its {len(tosses)} recordings is usable (the first: {tosses[0].reason})",
             "Check the data or the event thresholds",
         )
+    # attributes have one plane; of several it is the one with most recordings
     commonest = max(planes, key=lambda name: np.count_nonzero(surfaces == name))
     return _assemble(motion, tosses, split, planes[commonest])
 
@@ -153,6 +157,7 @@ def _released(
     toss: _Toss, body: BodyProperties, time_step: float, events: Mapping[str, Any]
 ) -> bool:
     """Whether a toss ends in motion after a flight, whose events it then has."""
+    # any other reason is a flaw of the recording
     if toss.reason != IN_MOTION:
         return False
     flight = find_flight(
@@ -162,6 +167,7 @@ def _released(
     )  # fmt: skip
     if flight.reason:
         return False
+    # motion at the end is no flaw of a toss that is only predicted
     toss.events, toss.reason = flight, ""
     return True
 
@@ -174,6 +180,7 @@ def _tosses_of(motion: xr.Dataset) -> list[_Toss]:
         position, orientation = in_surface_frame(
             samples["position"].values, samples["orientation"].values, *frame
         )
+        # a surface that leans has gravity aslant in its own frame
         gravity = rotations.as_rotation(frame[1]).inv().apply([0.0, 0.0, -_GRAVITY])
         belt = samples["surface_velocity"].values.astype(float)
         tosses.append(_Toss(position, rotations.continuous(orientation), belt, gravity))
@@ -209,6 +216,7 @@ class _Toss:
     def mean_pose_from(self, first: int, time_step: float) -> tuple[np.ndarray, np.ndarray]:
         """Mean pose of the rest that begins at a sample; the belt's travel since then is taken out."""
         end = min(first + max(1, round(_REST_MEAN_SECONDS / time_step)), len(self.position))
+        # on a belt the body at rest moves with it
         travel = np.arange(end - first)[:, None] * time_step * self.belt
         return (self.position[first:end] - travel).mean(axis=0), rotations.karcher_mean(
             self.orientation[first:end]
@@ -249,11 +257,13 @@ class _Toss:
             return
         self.rest_position, self.rest_orientation = self.mean_pose_from(self.events.rest, time_step)
         self.tumbled = bool(
+            # the face at first contact, since a body may turn over in flight
             upper_face(self.orientation[self.events.contact]) != upper_face(self.rest_orientation)
         )
         heights = (
             self.rest_position[2] + rotations.matrices(self.rest_orientation)[2] @ body.vertices.T
         )
+        # a face touches with four vertices: the fourth lowest one is high on an edge or a corner
         if np.sort(heights)[3] > 0.1 * np.ptp(body.vertices[:, 2]):
             self.reason = "at rest on something else than a face"
         elif self.tumbled and exclude_tumbling:
@@ -274,9 +284,11 @@ def _surface_from_rest(
             rest = find_rest(
                 toss.position, toss.orientation, body.vertices, time_step, toss.belt, rest_speed
             )
+            # 0: it lay there all the time and was never tossed
             if rest > 0:
                 resting.append(toss.mean_pose_from(rest, time_step))
     if not resting:
+        # nothing at rest: the data's own plane
         return PlaneCorrection(0.0, np.zeros(2), 0.0, 0)
     positions, orientations = map(np.stack, zip(*resting, strict=True))
     return fit_plane(positions, orientations, body.vertices)

@@ -63,6 +63,7 @@ def usable_tosses(
             continue
         first, rest = _first_sample(samples), int(samples["rest"])
         position, orientation = samples["position"].values, samples["orientation"].values
+        # behind the contact it is no free flight
         flight = slice(first, int(samples["contact"]))
         fitted = fit_flight(
             body, position[flight], orientation[flight], time_step, samples["gravity"].values
@@ -142,6 +143,7 @@ class Problem:
         """The same with at most so many tosses, drawn at random: the first ones may all be of one
         session.
         """
+        # the drawn ones in their own order
         chosen = np.random.default_rng(seed).permutation(len(self.tosses))[:n_tosses]
         return replace(self, tosses=[self.tosses[k] for k in sorted(chosen.tolist())])
 
@@ -165,6 +167,7 @@ def set_up(prepared: xr.Dataset, variant: Variant, split: str | None) -> Problem
     """
     body = body_of(prepared)
     tosses = usable_tosses(prepared, start=variant.start, split=split, body=body)
+    # the simulator takes one gravity, in which the small leans of surfaces are averaged
     gravity = np.mean([item.gravity for item in tosses], axis=0)
     options = SteppingOptions(
         time_step=1.0 / float(prepared.attrs["sample_frequency"]),

@@ -136,6 +136,7 @@ def _impact(variables: Variables) -> xr.Dataset:
         )
     for _, simulated, optimum, _ in SIMULATORS.values():
         every, index = _wanted(variables, {simulated: (6, None, None), optimum: (1, 1)})
+        # MATLAB counts from 1
         place = int(index.item()) - 1
         if every.shape[1] < WINDOW or not 0 <= place < every.shape[2]:
             raise ContactIdError(
@@ -157,6 +158,7 @@ def _rest_poses(variables: Variables) -> xr.Dataset:
         ]
         n_tosses = variables[names[0]].shape[-1] if names[0] in variables else None
         by_source = np.stack(_wanted(variables, dict.fromkeys(names, (4, 4, n_tosses))))
+        # (pose, toss, 4, 4)
         matrices = np.moveaxis(by_source, 3, 1)
         turns = matrices[..., :3, :3]
         if np.abs(np.swapaxes(turns, -1, -2) @ turns - np.eye(3)).max() > _RIGID:

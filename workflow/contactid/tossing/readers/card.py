@@ -53,4 +53,5 @@ def rotation_noise(orientation: np.ndarray) -> float:
         return float("nan")
     rotation = rotations.as_rotation(orientation)
     steps = (rotation[:-1].inv() * rotation[1:]).as_rotvec()
+    # turns between frames are first differences already, so these are third ones
     return noise_of_differences(np.diff(steps, 2, axis=0))

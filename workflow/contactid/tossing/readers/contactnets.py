@@ -56,6 +56,7 @@ def stream_contactnets(path: str | Path, *, licence: str) -> MotionStream:
     """
     folder = Path(path)
     toss_folder = folder / "tosses_processed" if (folder / "tosses_processed").is_dir() else folder
+    # 10 comes after 9: by length first, then by name
     files = sorted(toss_folder.glob("*.pt"), key=lambda file: (len(file.stem), file.stem))
     if not files:
         raise ContactIdError(
@@ -92,6 +93,7 @@ def _tosses(folder: Path, files: Sequence[Path], attributes: dict[str, str]) -> 
 
 
 def _read_experiment(path: Path) -> Mapping[str, float]:
+    # s, kg and kg half-widths^2, taken where the folder has no such file
     published = {"dt": 1.0 / 148.0, "mass": 0.37, "inertia": 0.2950002913583124}
     if not path.exists():
         return published

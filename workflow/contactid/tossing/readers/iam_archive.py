@@ -171,6 +171,7 @@ def _surveyed(path: Path, request: Request) -> _Survey:
                     elif found is not None:
                         recordings[name] = found
         except ContactIdError as error:
+            # alone it is the error, among others of a folder it is left out
             if file == path:
                 raise
             left_out[file.name] = error.problem.removeprefix(
@@ -208,6 +209,7 @@ def _commonest(recordings: Sequence[_Found]) -> tuple[float | None, BodyProperti
         for found in flawless
         if found.sample_frequency == frequency and found.body is not None
     ]
+    # bodies that agree within rounding are one kind; the commonest kind is the box
     kinds: list[list[BodyProperties]] = []
     for body in bodies:
         kind = next((kind for kind in kinds if _same_body(kind[0], body)), None)

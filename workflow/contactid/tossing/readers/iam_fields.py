@@ -131,6 +131,7 @@ def child(parent: h5py.Group, path: str, problems: list[str], kind: type) -> Any
         if not isinstance(node, h5py.Group):
             problems.append(f"{_place(node)} is not a group")
             return None
+        # the exact name goes before names that end so
         matches = [name] if name in node else [key for key in node if key.endswith(name)]
         found = node.get(matches[0]) if len(matches) == 1 else None
         if found is None:  # not there, ambiguous, or a link that leads nowhere
@@ -259,6 +260,7 @@ def _uneven_time(time: np.ndarray, n_frames: int, frequency: float) -> list[str]
         )
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(time)
+        # named by themselves: they are no dropped frames
         backward = steps <= 0
         uneven = ~backward & (np.abs(steps * frequency - 1.0) > _STEP_TOLERANCE)
     if backward.any():

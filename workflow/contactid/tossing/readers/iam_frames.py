@@ -181,6 +181,7 @@ def _stored_matrices(
     if dataset.dtype.kind not in "fiu":
         problems.append(f"{name}: transforms don't hold numbers but {dataset.dtype}")
         return None
+    # a plane needs as many frames as the box has, which may be fewer than are stored
     if shape[2] < at_least:
         problems.append(f"{name}: {shape[2]} frames where at least {at_least} are needed")
         return None
@@ -204,6 +205,7 @@ def _flaws(matrices: np.ndarray) -> _Flaws:
         turns = np.where(seen[:, None, None], poses, np.eye(4))[:, :3, :3]
         with np.errstate(over="ignore", invalid="ignore"):
             gram = np.einsum("kji,kjl->kil", turns, turns) - np.eye(3)
+            # R^T R is the identity
             rigid = (
                 np.abs(gram).max(axis=(1, 2)) <= _RIGIDITY_TOLERANCE
             )  # False where the product overflowed
@@ -251,6 +253,7 @@ def _as_track(matrices: np.ndarray, unseen: np.ndarray) -> Track:
     """Positions and quaternions; NaN and placeholder poses take their neighbours' orientation."""
     n_frames = len(unseen)
     flaw = np.where(unseen, _NAN, 0)
+    # the pose that the authors' import writes for a body that wasn't seen
     nowhere = ~unseen & (np.abs(matrices[:3, 3]).max(axis=0, initial=0.0, where=~unseen) <= _ORIGIN)
     if not (nowhere | unseen).all():  # a body that stays at the origin defines it
         flaw[nowhere] = _PLACEHOLDER
@@ -314,6 +317,7 @@ def _find_held(track: Track) -> None:
     points = _points(track)
     n_frames = len(same)
     for begin, end in runs(same):
+        # from the pose that is held to the first one after it
         first, last = begin - 1, end + 1
         if last >= n_frames:  # held to the end: how it moved before
             first, last = max(first - _SIDE, 0), first
@@ -333,9 +337,12 @@ def _find_steps(track: Track, longest: float) -> None:
         return
     points = _points(track)
     ways = np.linalg.norm(np.diff(points[measured], axis=0).reshape(-1, 3, 3), axis=2).max(axis=1)
+    # a gap of several frames may hold as many steps
     breaks = np.flatnonzero(ways > longest * np.diff(measured))
     if not len(breaks):
         return
+    # the longest stretch is taken for the body; what lies before and after must be reachable from
+    # it
     parts = np.split(measured, breaks + 1)
     longest_part = int(np.argmax([len(part) for part in parts]))
     for order, near, far in (
@@ -357,8 +364,10 @@ def _find_aside(track: Track) -> None:
     n_frames = len(track.flaw)
     if n_frames < 2 * _SIDE + 1:
         return
+    # the frame in the middle is left out, and predicted as the cubic's value at 0
     offsets = np.array([-3, -2, -1, 1, 2, 3])
     powers = np.vander(offsets, 4, increasing=True)
+    # (4, 6) least-squares coefficients of six values
     inverse = np.linalg.pinv(powers)
     points = _points(track)
     measured = track.measured
@@ -402,6 +411,7 @@ def _fill(track: Track, gap: np.ndarray, left: np.ndarray, right: np.ndarray) ->
     body was hit within the gap: each frame is then on its own side of the instant at which the
     lines are nearest to each other.
     """
+    # turns are counted from the last good frame, so that their rotation vectors are small
     base = rotations.as_rotation(track.orientation[left[-1]])
 
     def motion(frames: np.ndarray) -> np.ndarray:
@@ -415,7 +425,9 @@ def _fill(track: Track, gap: np.ndarray, left: np.ndarray, right: np.ndarray) ->
         return fitted, float(np.abs(off).max())
 
     (before, crooked_before), (after, crooked_after) = line(left), line(right)
+    # twenty instants per frame, from the last good frame to the next one
     times = np.linspace(-1.0, len(gap), 20 * (len(gap) + 1) + 1)
+    # m between both sides' lines at each of them
     apart = np.linalg.norm(np.polynomial.polynomial.polyval(times, before - after), axis=0)
     inner = np.polynomial.polynomial.polyval((gap - gap[0]).astype(float), before - after)
     if np.linalg.norm(inner, axis=0).max() < _KINK:
@@ -423,7 +435,10 @@ def _fill(track: Track, gap: np.ndarray, left: np.ndarray, right: np.ndarray) ->
         cubic = np.polynomial.polynomial.polyfit(both - gap[0], motion(both), min(3, len(both) - 1))
         values = np.polynomial.polynomial.polyval((gap - gap[0]).astype(float), cubic).T
     else:
+        # the lines meet where the body was hit
         instant = times[int(np.argmin(apart))]
+        # a side that isn't straight holds the impact itself, so the whole gap lies on the other
+        # side
         if crooked_before > max(_CROOKED, 4.0 * crooked_after):
             instant = -1.0
         elif crooked_after > max(_CROOKED, 4.0 * crooked_before):
@@ -438,5 +453,6 @@ def _fill(track: Track, gap: np.ndarray, left: np.ndarray, right: np.ndarray) ->
     turned = rotations.as_quaternions(
         base * rotations.as_rotation(rotations.exp(values[:, 3:] / _REACH))
     )
+    # q and -q are one orientation
     same_side = np.sign(turned @ track.orientation[left[-1]])
     track.position[gap], track.orientation[gap] = values[:, :3], turned * same_side[:, None]

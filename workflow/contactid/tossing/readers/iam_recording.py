@@ -224,6 +224,7 @@ def _part(
     position, orientation = in_surface_frame(
         track.position, track.orientation, surface.position, surface.orientation
     )
+    # markers have a height: what the box lies on is z = 0
     position = position - [0.0, 0.0, surface.height]
     end = _end_of_rest(position, surface, box.time_step)
     if end < n_frames:
@@ -238,6 +239,7 @@ def _part(
     lowest = vertex_positions(position, orientation, body.vertices)[:, :, 2].min(axis=1)
     for begin, stop in reversed(parts):
         whole = slice(begin, stop)
+        # a gap within the toss hides part of it, so what comes after it won't do
         if any(
             last < begin and first > 0 and _in_toss(position, lowest, first, box.time_step)
             for first, last in gaps
@@ -256,6 +258,7 @@ def _part(
             "rest_speed": REST_SPEED, "fall_tolerance": FALL_TOLERANCE,
         }  # fmt: skip
         events = find_events(*common, box.time_step, **known)
+        # the box never lies on a surface: a flight and an impact are enough
         if events.reason and surface.rest is None:
             events = find_events(*common, box.time_step, **known, rest=stop - begin - 1)
         before = [first for first, last in gaps if first > 0 and last < begin]
@@ -302,6 +305,7 @@ def _end_of_rest(position: np.ndarray, surface: Surface, time_step: float) -> in
     last = surface.rest[1] if surface.steady is None else min(surface.rest[1], surface.steady)
     if surface.steady is not None and surface.steady <= surface.rest[0]:
         return n_frames
+    # a box on a belt is expected to travel on
     later = np.arange(n_frames - last)[:, None] * time_step * surface.velocity
     moved = np.linalg.norm(position[last:] - later - position[last], axis=1).max()
     return (
@@ -325,6 +329,7 @@ def _read_surface(
     unread: list[str] = []
     named = [child(tracked, name, unread, h5py.Group) for name in request.surfaces]
     wanted = [node.name.rpartition("/")[2] for node in named if node is not None]
+    # another box is no surface, unless it is named as one
     no_planes = bodies_with_inertia(group) - {*wanted}
     tracks: dict[str, Track] = {}
     for name, node in tracked.items():

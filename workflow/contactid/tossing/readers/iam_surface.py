@@ -157,6 +157,7 @@ def _place(name: str, track: Track) -> _Place | None:
     if np.median(turned) > _TURNS:
         return None
     along = track.position[track.measured] @ rotations.matrices(orientation)[:, :2]
+    # means of five frames, so that noise isn't taken for travel
     smooth = (
         along[: len(along) // 5 * 5].reshape(-1, 5, 2).mean(axis=1) if len(along) >= 5 else along
     )
@@ -199,6 +200,7 @@ def _lowest_face(box: Box, place: _Place) -> tuple[np.ndarray, np.ndarray, np.nd
     """
     origin, heights = _seen_from(box, place)
     face = np.sort(heights, axis=1)[:, :4]
+    # the box's diagonal, over which a tilt lifts a vertex at most
     extent = float(np.linalg.norm(np.ptp(box.vertices, axis=0)))
     level = (face[:, -1] - face[:, 0] < _FLAT * extent) & ~box.track.lost
     return origin, face[:, 0], face.mean(axis=1), level
@@ -210,6 +212,7 @@ def _lies(box: Box, place: _Place, near: float = _NEAR) -> _Lying | None:
     """
     origin, lowest, height, lying = _lowest_face(box, place)
     velocity = slopes(origin, _half(box, _WINDOW), box.time_step)
+    # a box that lies doesn't go up or down, whatever it does along the plane
     lying &= np.abs(velocity[:, 2]) < _SLOW
     speed = np.linalg.norm(velocity[:, :2], axis=1)
     least = round((_LEAST_REST_TRAVELLING if place.travels else _LEAST_REST) / box.time_step)
@@ -217,11 +220,13 @@ def _lies(box: Box, place: _Place, near: float = _NEAR) -> _Lying | None:
     carried = None
     if not place.travels:
         half = _half(box, _LONG_WINDOW)
+        # cut at both ends of the recording
         later = np.minimum(np.arange(len(origin)) + half, len(origin) - 1)
         earlier = np.maximum(np.arange(len(origin)) - half, 0)
         change = np.linalg.norm((velocity[later] - velocity[earlier])[:, :2], axis=1)
         steady = lying & (change < _STEADY) & (speed > _CARRIED)
         carried = _last_run(steady, lowest, height, near, round(_LEAST_CARRY / box.time_step))
+    # of both, what comes last
     run = still if carried is None or (still is not None and still[1] < carried[0]) else carried
     if run is None:
         return None
@@ -232,6 +237,7 @@ def _lies(box: Box, place: _Place, near: float = _NEAR) -> _Lying | None:
     if run is carried:
         times = np.arange(run[1] - run[0] + 1) * box.time_step
         along = np.array([*np.polyfit(times, origin[frames, :2], 1)[0], 0.0])
+    # a centimetre of height counts as much as a metre of distance, see _COMPARABLE
     return _Lying(place, *run, above, abs(above) / 0.01 + distance, along)
 
 
@@ -241,6 +247,7 @@ def _slides_on(box: Box, place: _Place) -> bool:
         return False
     _, lowest, height, lying = _lowest_face(box, place)
     velocity = slopes(place.path, _half(box, _LONG_WINDOW), box.time_step)
+    # the belt runs at its usual speed
     lying &= np.linalg.norm(velocity - np.median(velocity, axis=0), axis=1) < _STEADY
     lying &= np.linalg.norm(velocity, axis=1) > _CARRIED
     return _last_run(lying, lowest, height, _NEAR, round(_LEAST_REST / box.time_step)) is not None
@@ -250,6 +257,7 @@ def _last_run(
     mask: np.ndarray, lowest: np.ndarray, height: np.ndarray, near: float, least: int
 ) -> tuple[int, int] | None:
     """First and last frame of the last long run near the plane before which the box was aloft."""
+    # the last one: before the toss a box may lie on something, too
     for begin, end in reversed(runs(mask)):
         above = float(np.median(height[begin : end + 1]))
         if (
@@ -291,6 +299,7 @@ def _level(box: Box, level: float | None) -> _Lying | None:
     found = _lies(box, _reference(box), near=np.inf)
     if found is None:
         return None
+    # the registered height goes before the measured one, as long as they agree
     given = level is not None and abs(found.height - level) <= _NEAR
     height = level if given and level is not None else found.height
     raised = replace(found.place, path=found.place.path + np.array([0.0, 0.0, height]))
@@ -307,6 +316,7 @@ def _landed(box: Box, places: Mapping[str, _Place], wanted: Sequence[str]) -> _P
         for name, height in heights.items()
         if height is not None and abs(height) < _NEAR
     }
+    # without an impact on a wanted plane its name alone must do
     named = [name for name in wanted if name in places]
     hit = [name for name in named if name in apart] or named[:1] or [*apart]
     return places[min(hit, key=lambda name: apart.get(name, np.inf))] if hit else None
@@ -323,11 +333,13 @@ def _turn(box: Box, heights: np.ndarray) -> float | None:
     for frame in map(int, np.flatnonzero(lowest[1:-1] <= np.minimum(lowest[:-2], lowest[2:])) + 1):
         path = heights[:, np.argmin(heights[frame])]
         frames = np.arange(max(frame - _SIDE, 0), min(frame + 1 + _SIDE, len(lowest)))
+        # bridged frames say nothing of their own
         frames = frames[box.track.measured[frames]]
         sides = frames[frames < frame], frames[frames > frame]
         if min(map(len, sides)) < 2:
             continue
         down, up = (np.polyfit(side - frame, path[side], 1) for side in sides)
+        # only a kink in the path is an impact
         if up[0] - down[0] > _KINK * box.time_step and down[0] < 0.0:
             return float(np.polyval(down, (up[1] - down[1]) / (down[0] - up[0])))
     return None
@@ -339,6 +351,7 @@ def _standing(box: Box, place: _Place) -> Surface:
     if not place.travels:
         return Surface(place.name, position, place.orientation, np.zeros(3))
     times = np.flatnonzero(place.measured) * box.time_step
+    # about the middle of the recording, where both are known best
     (origin, slope) = np.polynomial.polynomial.polyfit(
         times - times.mean(), place.path[place.measured], 1
     )
@@ -395,8 +408,10 @@ def _travelling(box: Box, found: _Lying, remarks: list[str], problems: list[str]
     half = _half(box, _WINDOW)
     velocity = slopes(place.path, half, box.time_step)
     least = min(contact + half, found.first)
+    # from just after the first contact until it lies still: the belt must keep its speed then
     core = slice(least, min(found.first + half, found.last) + 1)
     usual = np.median(velocity[core], axis=0)
+    # 5 % of a fast belt's speed
     allowed = max(_STEADY, 0.05 * float(np.linalg.norm(usual)))
     steady = np.linalg.norm(velocity - usual, axis=1) < allowed
     if not steady[core].all():
@@ -407,6 +422,7 @@ def _travelling(box: Box, found: _Lying, remarks: list[str], problems: list[str]
         )
         return None
     begin, end = next(run for run in runs(steady) if run[0] <= core.start <= run[1])
+    # near a change of speed a fitted velocity has some of both
     shrink = half if end - begin > 4 * half else 0
     frames = np.arange(
         begin + (shrink if begin else 0), end + 1 - (shrink if end + 1 < len(steady) else 0)
@@ -417,6 +433,7 @@ def _travelling(box: Box, found: _Lying, remarks: list[str], problems: list[str]
     )
     along = turn.T @ slope
     resting = slice(found.first, found.last + 1)
+    # what the box still moves relative to the belt is the cross-check
     times = np.arange(found.last - found.first + 1) * box.time_step
     slip = float(np.linalg.norm(np.polyfit(times, origin[resting, :2], 1)[0]))
     remarks.append(

@@ -133,6 +133,7 @@ def _rest_poses(
     state = np.empty(STATE_SIZE)
     c0, c1, c2 = body.center_of_mass
     for run in range(starts.shape[0]):
+        # vertices count from the centre of mass, which shifts
         s0, s1, s2 = shifts[run, 0], shifts[run, 1], shifts[run, 2]
         farthest = 0.0
         for i in range(vertices.shape[0]):
@@ -146,6 +147,7 @@ def _rest_poses(
             (t[0], t[1], t[2], t[3], t[4], t[5]),
             (u[0], u[1], u[2], u[3], u[4], u[5]),
             body.inverse_mass,
+            # rounding must not leave a vertex outside of the sphere
             np.sqrt(farthest) * (1.0 + 1e-12),
             spherical[run],
         )
@@ -162,6 +164,7 @@ def _rest_poses(
         )
         for k in range(STATE_SIZE):
             state[k] = starts[run, k]
+        # no warm start from another run, which would tell in hyperstatic steps
         contacts[:, :] = 0.0
         # the same motion of B, told at the shifted centre of mass
         d0, d1, d2 = turn(rotation_of(state), s0, s1, s2)
@@ -180,6 +183,7 @@ def _rest_poses(
             # near the surface
             lies = closed > 0 and _lies_still(state, law.surface_velocity, slowest, turning)
             still = still + 1 if lies else 0
+        # negative for a body that rested only later
         travel = (n_asked - step) * h
         x, y, z = origin_of(varied, state)
         v0, v1, v2 = law.surface_velocity
@@ -209,12 +213,14 @@ def symmetric_root(covariance: np.ndarray) -> np.ndarray:
 def start_rows(body: BodyProperties, start: State, deviations: np.ndarray) -> np.ndarray:
     """Kernel states (n, 14) of a start and n deviations (n, 12) from it; see :class:`Runs`."""
     packed = np.repeat(pack_states(body, [start]), len(deviations), axis=0)
+    # the deviation is in C, so it turns from the left
     rotation = rotations.Rotation.from_rotvec(deviations[:, 3:6]) * rotations.as_rotation(
         packed[:, 3:7]
     )
     packed[:, 0:3] += deviations[:, 0:3]
     packed[:, 3:7] = rotations.as_quaternions(rotation)
     packed[:, 7:10] += deviations[:, 6:9]
+    # the kernel's spin is in B, of the deviated pose
     packed[:, 10:13] = rotation.inv().apply(start.angular_velocity + deviations[:, 9:12])
     return packed
 
@@ -248,15 +254,18 @@ def rest_poses(
         raise ContactIdError(
             "the initial state of a simulation holds a NaN", "Check the measured start of the toss"
         )
+    # ascending, as the factors of :class:`Runs`
     moments, axes = np.linalg.eigh(np.asarray(body.inertia, dtype=float))
     varied = moments * runs.inertia
     upper = np.triu_indices(3)
+    # (n, 6) xx, xy, xz, yy, yz, zz
     tensors = np.einsum("ik,nk,jk->nij", axes, varied, axes)[:, upper[0], upper[1]]
     inverses = np.einsum("ik,nk,jk->nij", axes, 1.0 / varied, axes)[:, upper[0], upper[1]]
     asked = (n_samples - 1) * options.substeps
     out = np.empty((len(starts), 9))
     rest = (_STILL, _STILL, 2)
     if options.solver == "prox":
+        # the speed of the farthest vertex by turning alone
         reach = float(np.linalg.norm(body.vertices - body.center_of_mass, axis=1).max())
         rest = (_SLOW, _SLOW / reach, int(np.ceil(_SLOW_FOR / options.step)))
     _rest_poses(
@@ -272,7 +281,9 @@ def rest_poses(
         np.ascontiguousarray(runs.center_of_mass, dtype=float),
         tensors,
         inverses,
+        # spherical: no gyroscopic term
         np.ptp(varied, axis=1) < 1e-12 * varied[:, 0],
+        # gravity stays while the surface leans, so it leans in the surface's frame
         np.ascontiguousarray(tilts.inv().apply(options.gravity)),
         out,
     )
@@ -285,6 +296,7 @@ def rest_poses(
 def _tilts(slopes: np.ndarray) -> rotations.Rotation:
     """Rotations that raise a surface by slopes (n, 2) rad along x_C and y_C."""
     return rotations.Rotation.from_rotvec(
+        # a turn about -y raises +x
         np.column_stack([slopes[:, 1], -slopes[:, 0], np.zeros(len(slopes))])
     )
 

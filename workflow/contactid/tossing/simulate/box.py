@@ -121,6 +121,7 @@ def body_arrays(body: BodyProperties) -> BodyArrays:
         inertia=_symmetric(inertia),
         inverse_inertia=_symmetric(np.linalg.inv(inertia)),
         inverse_mass=1.0 / float(body.mass),
+        # rounding must not leave a vertex outside of the sphere
         radius=float(np.linalg.norm(vertices, axis=1).max()) * (1.0 + 1e-12),
         spherical=bool(np.abs(inertia - inertia[0, 0] * np.eye(3)).max() < 1e-12 * inertia[0, 0]),
     )
@@ -152,6 +153,7 @@ def pack_states(body: BodyProperties, states: Sequence[State]) -> np.ndarray:
     orientation = np.array([state.orientation for state in states], dtype=float)
     omega = np.array([state.angular_velocity for state in states], dtype=float)
     rotation = rotations.matrices(orientation)
+    # (n, 3) from B's origin to the centre of mass, in C
     offset = rotation @ np.asarray(body.center_of_mass, dtype=float)
     packed = np.zeros((len(states), STATE_SIZE))
     packed[:, 0:3] = np.array([state.position for state in states]) + offset
@@ -159,6 +161,7 @@ def pack_states(body: BodyProperties, states: Sequence[State]) -> np.ndarray:
     packed[:, 7:10] = np.array([state.linear_velocity for state in states]) + np.cross(
         omega, offset
     )
+    # R^T omega: the kernel's spin is in B
     packed[:, 10:13] = np.einsum("nji,nj->ni", rotation, omega)
     return packed
 

@@ -112,6 +112,7 @@ def rotate_by(state, h):
         k, r = np.sin(half) / half, np.cos(half)
     a, b, c = k * a, k * b, k * c
     q0, q1, q2, q3 = state[3], state[4], state[5], state[6]
+    # q (r, a, b, c), Hamilton's product
     p0 = q0 * r - q1 * a - q2 * b - q3 * c
     p1 = q0 * a + q1 * r + q2 * c - q3 * b
     p2 = q0 * b - q1 * c + q2 * r + q3 * a
@@ -179,6 +180,7 @@ def turn_freely(body, h, state):
     half = 0.5 * h
     xx, xy, xz, yy, yz, zz = body.inertia
     ixx, ixy, ixz, iyy, iyz, izz = body.inverse_inertia
+    # the midpoint rule's fixed point, which contracts where a step turns the body by little
     for _ in range(60):
         l0, l1, l2 = (
             xx * m0 + xy * m1 + xz * m2,
@@ -193,6 +195,7 @@ def turn_freely(body, h, state):
         m0, m1, m2 = x0, x1, x2
         if change < 1e-13:
             break
+    # w' = 2 m - w
     state[10], state[11], state[12] = 2.0 * m0 - w0, 2.0 * m1 - w1, 2.0 * m2 - w2
 
 
@@ -200,6 +203,7 @@ def turn_freely(body, h, state):
 def find_contacts(body, state, contacts):
     """List the vertices at or below the plane in the table; returns their number."""
     w, x, y, z = state[3], state[4], state[5], state[6]
+    # third row of R_CB: heights are all that is asked
     r0, r1, r2 = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
     n = 0
     for i in range(body.vertices.shape[0]):
@@ -227,6 +231,8 @@ def advance(body, law, h, state, contacts, check):
     for k in range(3):
         state[k] += half * state[7 + k]
     n, iterations, needed, residual = 0, 0, 0.0, 0.0
+    # no vertex reaches the plane, and without a torque the spin stays: one turn of a whole step is
+    # exact
     if state[2] > body.radius and body.spherical:
         _fly(body, law, h, state)
         rotate_by(state, h)
@@ -266,8 +272,10 @@ def _set_up(body, law, state, rotation, contacts, n):
     """
     w0, w1, _ = turn(rotation, state[10], state[11], state[12])
     s0, s1, s2 = law.surface_velocity
+    # the offset of an incremental impact is the surface's velocity alone
     e_n = 0.0 if law.incremental else law.restitution_e_n
     fastest = 0.0  # normal velocity of the corner that approaches fastest
+    # the memory is of the last step with contacts; before a flight it is no start
     remember = state[TOUCHING] > 0.0
     for i in range(n):
         j = int(contacts[i, VERTEX])
@@ -275,6 +283,8 @@ def _set_up(body, law, state, rotation, contacts, n):
         contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2] = x, y, z
         normal = state[9] + w0 * y - w1 * x - s2
         fastest = min(fastest, normal)
+        # eqs. 8 and 9 with e_T = 0: gamma is relative to the surface, so xi has its velocity once,
+        # and e_N times gamma_N^-
         contacts[i, OFFSET], contacts[i, OFFSET + 1] = -s0, -s1
         contacts[i, OFFSET + 2] = e_n * normal - s2
         for k in range(3):
@@ -287,6 +297,7 @@ def _touch(body, law, h, state, contacts, n, check):
     """Solve the contact problem at the midpoint pose and put the new twist into the state."""
     inverse_mass = body.inverse_mass
     rotation = rotation_of(state)
+    # before gravity acts: gamma^- is the velocity at the start of the step
     impact = _set_up(body, law, state, rotation, contacts, n)
     inertia, inverse_inertia = body.inertia, body.inverse_inertia
     if not body.spherical:
@@ -302,6 +313,7 @@ def _touch(body, law, h, state, contacts, n, check):
         iterations, residual, needed, twist = collide(
             n, inverse_mass, inverse_inertia, law.friction_mu, law.restitution_e_n, free, contacts
         )
+        # parts of an impact are no iterations of a solver; all that counts is whether it ended
         iterations = 1 if residual <= RESTING else law.max_iterations + 1
     elif law.solver == NEWTON:
         iterations, violation, needed, twist = solve_contacts(
@@ -309,6 +321,7 @@ def _touch(body, law, h, state, contacts, n, check):
             contacts,
         )  # fmt: skip
         if violation > FAILED:
+            # violation is a bound, so that a step may still be solved; the law itself decides
             exact = contact_residual(
                 n, inverse_mass, inverse_inertia, law.friction_mu, free, contacts
             )
@@ -323,6 +336,7 @@ def _touch(body, law, h, state, contacts, n, check):
         residual = contact_residual(
             n, inverse_mass, inverse_inertia, law.friction_mu, free, contacts
         )
+    # kept by vertex, since the next step's contacts may be others
     for i in range(contacts.shape[0]):
         for k in range(3):
             contacts[i, MEMORY + k] = 0.0
@@ -331,6 +345,7 @@ def _touch(body, law, h, state, contacts, n, check):
         for k in range(3):
             contacts[j, MEMORY + k] = contacts[i, IMPULSE + k]
     v0, v1, v2, w0, w1, w2 = twist
+    # R^T omega: the state's spin is in B
     r00, r01, r02, r10, r11, r12, r20, r21, r22 = rotation
     state[7], state[8], state[9] = v0, v1, v2
     state[10] = r00 * w0 + r10 * w1 + r20 * w2
@@ -369,6 +384,7 @@ def energy(body, gravity, state):
 def origin_of(body, state):
     """The origin of B in C (3 scalars)."""
     c0, c1, c2 = body.center_of_mass
+    # nominal bodies: their centre is the origin
     if c0 == 0.0 and c1 == 0.0 and c2 == 0.0:
         return state[0], state[1], state[2]
     w, x, y, z = state[3], state[4], state[5], state[6]
@@ -386,6 +402,7 @@ def _record(body, state, sample, poses, twists):
     """Write pose and twist of B's origin into row ``sample``."""
     w0, w1, w2 = turn(rotation_of(state), state[10], state[11], state[12])
     x0, x1, x2 = origin_of(body, state)
+    # the velocity of B's origin is v + omega x (origin - centre)
     a0, a1, a2 = x0 - state[0], x1 - state[1], x2 - state[2]
     poses[sample, 0], poses[sample, 1], poses[sample, 2] = x0, x1, x2
     for k in range(4):

@@ -13,8 +13,7 @@ offset_i``, where ``W_i u = v + omega x r_i`` and the offset (``diag(e) gamma_i^
 surface's velocity) is known beforehand, and ``u = u_free + M^-1 sum W_i^T P_i``.
 
 This module holds the law itself, the exact solution of a single contact, and the paper's fixed
-point for several.
-:mod:`contactid.tossing.simulate.contact_newton` solves several at once.
+point for several. :mod:`contactid.tossing.simulate.contact_newton` solves several at once.
 
 The data of a step are one row per closed contact in a table with the columns below; what belongs to
 the body as a whole are tuples: twists (6), symmetric tensors (xx, xy, xz, yy, yz, zz). Compiled
@@ -86,6 +85,7 @@ def set_scale(inverse_mass, inverse_inertia, contacts, i):
     """Fill the scales of contact i."""
     x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
     xx, xy, xz, yy, yz, zz = inverse_inertia
+    # diagonal of [r]x^T I^-1 [r]x; the whole block is only needed for a single contact
     g_x = yy * z * z - 2.0 * yz * y * z + zz * y * y
     g_y = xx * z * z - 2.0 * xz * x * z + zz * x * x
     contacts[i, SCALE_N] = inverse_mass + xx * y * y - 2.0 * xy * x * y + yy * x * x
@@ -123,6 +123,7 @@ def contact_residual(n, inverse_mass, inverse_inertia, mu, free, contacts):
             g_t * mu * max(contacts[i, IMPULSE + 2], 0.0),
         )
         t0, t1 = g_t * contacts[i, IMPULSE], g_t * contacts[i, IMPULSE + 1]
+        # prox of eq. 10, times G: cut to the disk's radius
         y0, y1 = t0 - x0, t1 - x1
         square = y0 * y0 + y1 * y1
         if square > limit * limit:
@@ -152,6 +153,7 @@ def set_block(inverse_mass, inverse_inertia, contacts, i):
         contacts[i, BLOCK + 6 + k] = wx * y - wy * x
         contacts[i, BLOCK + 4 * k] += inverse_mass
     g00, g01, g02, g11, g12, g22 = block_of(contacts, i)
+    # the inverse by cofactors; it is symmetric
     c00, c01, c02 = g11 * g22 - g12 * g12, g02 * g12 - g01 * g22, g01 * g12 - g02 * g11
     scale = 1.0 / (g00 * c00 + g01 * c01 + g02 * c02)
     contacts[i, INVERSE] = c00 * scale
@@ -199,9 +201,12 @@ def _slip_direction(block, b0, b1, b2, mu, d0, d1):
     g00, g01, g02, g11, g12, g22 = block
     for _ in range(_MAX_ANGLE_STEPS):
         denominator, normal, x0, x1 = _sliding(block, b0, b1, b2, mu, d0, d1)
+        # friction jams the corner: no normal impulse closes it while it slides along d
         if denominator <= 0.0:
             return False, d0, d1, 0.0
+        # d is a solution where xi_T is parallel to it, cross being 0
         cross, along = d0 * x1 - d1 * x0, d0 * x0 + d1 * x1
+        # dN / d angle, and d xi_T / d angle with it
         change = normal * mu * (g12 * d0 - g02 * d1) / denominator
         s0 = change * (g02 - mu * (g00 * d0 + g01 * d1)) + mu * normal * (g00 * d1 - g01 * d0)
         s1 = change * (g12 - mu * (g01 * d0 + g11 * d1)) + mu * normal * (g01 * d1 - g11 * d0)
@@ -214,6 +219,7 @@ def _slip_direction(block, b0, b1, b2, mu, d0, d1):
         d0, d1 = e0 * size, e1 * size
         if abs(step) < _PRECISION:
             denominator = g22 - mu * (g02 * d0 + g12 * d1)
+            # antiparallel to its own slip, friction would push it
             return along > 0.0 and denominator > 0.0, d0, d1, -b2 / denominator
     return False, d0, d1, 0.0
 
@@ -244,8 +250,10 @@ def solve_contact(contacts, i, b0, b1, b2, mu, start0, start1):
 
     Sticking is a linear system; sliding is one equation for the direction, begun at ``start``.
     """
+    # it opens by itself
     if b2 >= 0.0:
         return 0.0, 0.0, 0.0
+    # sticking: P = -G^-1 b leaves xi = 0
     t0 = -(
         contacts[i, INVERSE] * b0 + contacts[i, INVERSE + 1] * b1 + contacts[i, INVERSE + 2] * b2
     )
@@ -259,6 +267,7 @@ def solve_contact(contacts, i, b0, b1, b2, mu, start0, start1):
         + contacts[i, INVERSE + 7] * b1
         + contacts[i, INVERSE + 8] * b2
     )
+    # within the disk of eq. 11
     if n >= 0.0 and t0 * t0 + t1 * t1 <= mu * mu * n * n:
         return t0, t1, n
     block = block_of(contacts, i)
@@ -267,9 +276,11 @@ def solve_contact(contacts, i, b0, b1, b2, mu, start0, start1):
         found, d0, d1, normal = _slip_direction(block, b0, b1, b2, mu, start0 / size, start1 / size)
         if found:
             return -mu * normal * d0, -mu * normal * d1, normal
+    # Newton's method began too far away, or there was no slip to begin from
     best0, best1 = _scan_directions(block, b0, b1, b2, mu)
     found, d0, d1, normal = _slip_direction(block, b0, b1, b2, mu, best0, best1)
     if not found:
+        # the nearest there is; of a jammed corner the normal impulse is that of a frictionless one
         d0, d1 = best0, best1
         denominator, normal, _, _ = _sliding(block, b0, b1, b2, mu, d0, d1)
         if denominator <= 0.0:
@@ -293,6 +304,7 @@ def solve_prox(
         for i in range(n):
             x0, x1, x2 = xi_of(contacts, i, twist)
             p0, p1, p2 = contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2]
+            # eq. 8 first: the radius of eq. 10's disk is mu times the new N
             normal = max(0.0, p2 - step * x2)
             t0, t1 = p0 - step * x0, p1 - step * x1
             size, limit = np.sqrt(t0 * t0 + t1 * t1), mu * normal

@@ -54,7 +54,9 @@ from contactid.tossing.simulate.contact_kernel import (
 )
 
 FAILED = 1e-9  # m/s: a step whose contact law is violated by more has failed
+# one step leaves about 1 / (k G_NN) of xi_N
 _STIFFNESS = 1e8  # k G_NN
+# far below FAILED, so that s is |xi_T| for every slip that counts
 _EPSILON = 1e-15  # m/s
 # Newton steps after which half of FAILED is good enough: slip of 1e-9 m/s has directions good to
 # 1e-8
@@ -70,8 +72,7 @@ def violation_of(n, inverse_mass, inertia, mu, sticking, free, twist, contacts):
 
     ``|T| <= mu N`` is presumed; then the violation bounds that of
     :func:`contactid.tossing.simulate.contact_kernel.contact_residual` up to the unexplained
-        momentum. With
-    ``sticking`` every closed contact must stick, whatever friction that takes.
+    momentum. With ``sticking`` every closed contact must stick, whatever friction that takes.
     """
     worst = 0.0
     v0, v1, v2, w0, w1, w2 = twist
@@ -79,6 +80,7 @@ def violation_of(n, inverse_mass, inertia, mu, sticking, free, twist, contacts):
     xx, xy, xz, yy, yz, zz = inertia
     mass = 1.0 / inverse_mass
     d0, d1, d2 = w0 - a3, w1 - a4, w2 - a5
+    # momentum (6) that no impulse explains: M (u - u_free) less all W_i^T P_i
     f0, f1, f2 = mass * (v0 - a0), mass * (v1 - a1), mass * (v2 - a2)
     m0, m1, m2 = (
         xx * d0 + xy * d1 + xz * d2,
@@ -98,15 +100,19 @@ def violation_of(n, inverse_mass, inertia, mu, sticking, free, twist, contacts):
         contacts[i, XI], contacts[i, XI + 1], contacts[i, XI + 2] = x0, x1, x2
         scaled, slip = contacts[i, SCALE_N] * p2, x0 * x0 + x1 * x1
         normal = min(scaled, x2)
+        # open by the argument of eq. 8: any impulse left over violates the law, whatever the slip
         if scaled <= x2:
             e0, e1, slip = p0, p1, np.inf
         elif sticking:
+            # any slip does
             e0 = e1 = np.inf
         else:
             inverse = 1.0 / np.sqrt(slip + _EPSILON * _EPSILON)
+            # T s + mu N xi_T = 0, over s
             radius = mu * max(p2, 0.0) * inverse
             e0, e1 = p0 + radius * x0, p1 + radius * x1
             contacts[i, INVERSE_SPEED] = inverse
+        # the trace of the tangential block, which bounds its eigenvalues: impulse to velocity
         g = 2.0 * contacts[i, SCALE_T]
         worst = max(worst, normal * normal, min(slip, g * g * (e0 * e0 + e1 * e1)))
     return np.sqrt(worst), (f0, f1, f2, m0, m1, m2)
@@ -122,6 +128,7 @@ def _velocity_of(inverse_mass, inverse_inertia, momentum, contacts):
         xy * m0 + yy * m1 + yz * m2,
         xz * m0 + yz * m1 + zz * m2,
     )
+    # the arm's length is at most the sum of its coordinates' sizes
     reach = abs(contacts[0, ARM]) + abs(contacts[0, ARM + 1]) + abs(contacts[0, ARM + 2])
     return max(abs(f0), abs(f1), abs(f2)) * inverse_mass + max(abs(w0), abs(w1), abs(w2)) * reach
 
@@ -134,6 +141,7 @@ def _linearise(mu, sticking, contacts, i):
     p0, p1, p2 = contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2]
     x0, x1, x2 = contacts[i, XI], contacts[i, XI + 1], contacts[i, XI + 2]
     if contacts[i, SCALE_N] * p2 <= x2:
+        # open: no impulse, however the twist changes
         q0 = q1 = q2 = k00 = k01 = k11 = k02 = k12 = stiff = 0.0
     else:
         stiff = _STIFFNESS / contacts[i, SCALE_N]
@@ -145,7 +153,9 @@ def _linearise(mu, sticking, contacts, i):
             inverse = contacts[i, INVERSE_SPEED]
             h0, h1, radius = x0 * inverse, x1 * inverse, mu * max(p2, 0.0)
             k00, k11 = (radius + p0 * h0) * inverse, (radius + p1 * h1) * inverse
+            # sym(T h^T) of A
             k01 = 0.5 * (p0 * h1 + p1 * h0) * inverse
+            # T follows the new N, which is q2 - k xi_N,new
             k02, k12 = -mu * h0 * stiff, -mu * h1 * stiff
             q0, q1 = -mu * h0 * q2, -mu * h1 * q2
     contacts[i, AFFINE], contacts[i, AFFINE + 1], contacts[i, AFFINE + 2] = q0, q1, q2
@@ -171,6 +181,7 @@ def _assemble(n, inverse_mass, inertia, mu, sticking, momentum, contacts):
     b00 = b01 = b02 = b10 = b11 = b12 = b20 = b21 = 0.0
     c00 = c01 = c02 = c10 = c11 = c12 = c20 = c21 = c22 = 0.0
     f0, f1, f2, m0, m1, m2 = momentum
+    # the right-hand side begins with the unexplained momentum, taken back
     f0, f1, f2, m0, m1, m2 = -f0, -f1, -f2, -m0, -m1, -m2
     for i in range(n):
         x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
@@ -201,6 +212,7 @@ def _assemble(n, inverse_mass, inertia, mu, sticking, momentum, contacts):
             b12 + r12,
         )
         b20, b21 = b20 + r20, b21 + r21
+        # [r]x K
         c00, c01, c02 = c00 - z * k01, c01 - z * k11, c02 + (y * k22 - z * k12)
         c10, c11, c12 = c10 + z * k00, c11 + z * k01, c12 + (z * k02 - x * k22)
         c20, c21, c22 = (
@@ -208,6 +220,7 @@ def _assemble(n, inverse_mass, inertia, mu, sticking, momentum, contacts):
             c21 + (x * k11 - y * k01),
             c22 + (x * k12 - y * k02),
         )
+        # [r]x K [r]x^T
         d00, d01, d02 = d00 + (y * r20 - z * r10), d01 + (y * r21 - z * r11), d02 - z * r12
         d10, d11, d12 = d10 + (z * r00 - x * r20), d11 + (z * r01 - x * r21), d12 + z * r02
         d20, d21, d22 = (
@@ -215,6 +228,7 @@ def _assemble(n, inverse_mass, inertia, mu, sticking, momentum, contacts):
             d21 + (x * r11 - y * r01),
             d22 + (x * r12 - y * r02),
         )
+        # W^T (p - P)
         f0, f1, f2 = f0 + q0, f1 + q1, f2 + q2
         m0, m1, m2 = m0 + (y * q2 - z * q1), m1 + (z * q0 - x * q2), m2 + (x * q1 - y * q0)
     return (
@@ -237,6 +251,7 @@ def _solve_linear(blocks):
     c00, c01, c02, c10, c11, c12, c20, c21, c22 = c
     d00, d01, d02, d10, d11, d12, d20, d21, d22 = d
     f0, f1, f2, m0, m1, m2 = right
+    # A is a 2 x 2 block and a22, but for the coupling a02, a12: cheap to invert
     i2, det = 1.0 / a22, 1.0 / (a00 * a11 - a01 * a01)
     e00, e01, e11 = a11 * det, -a01 * det, a00 * det
     # X = A^-1 B and x = A^-1 f, third row first
@@ -260,6 +275,7 @@ def _solve_linear(blocks):
     m0 -= c00 * x0 + c01 * x1 + c02 * x2
     m1 -= c10 * x0 + c11 * x1 + c12 * x2
     m2 -= c20 * x0 + c21 * x1 + c22 * x2
+    # eliminate w0, then w1 and w2 by Cramer's rule
     pivot = 1.0 / d00
     l1, l2 = d10 * pivot, d20 * pivot
     d11, d12, m1 = d11 - l1 * d01, d12 - l1 * d02, m1 - l1 * m0
@@ -268,6 +284,7 @@ def _solve_linear(blocks):
     w1, w2 = (d22 * m1 - d12 * m2) * scale, (d11 * m2 - d21 * m1) * scale
     w0 = (m0 - d01 * w1 - d02 * w2) * pivot
     return (
+        # v = x - X w
         x0 - (x00 * w0 + x01 * w1 + x02 * w2),
         x1 - (x10 * w0 + x11 * w1 + x12 * w2),
         x2 - (x20 * w0 + x21 * w1),
@@ -301,12 +318,14 @@ def newton_step(n, inverse_mass, inertia, mu, sticking, momentum, twist, contact
     )
     for i in range(n):
         x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
+        # W_i du, without the offset: it is a change
         x0, x1, x2 = v0 + w1 * z - w2 * y, v1 + w2 * x - w0 * z, v2 + w0 * y - w1 * x
         k00, k01, k11 = contacts[i, STIFF], contacts[i, STIFF + 1], contacts[i, STIFF + 2]
         k02, k12, k22 = contacts[i, STIFF + 3], contacts[i, STIFF + 4], contacts[i, STIFF + 5]
         contacts[i, IMPULSE] = contacts[i, AFFINE] - (k00 * x0 + k01 * x1 + k02 * x2)
         contacts[i, IMPULSE + 1] = contacts[i, AFFINE + 1] - (k01 * x0 + k11 * x1 + k12 * x2)
         contacts[i, IMPULSE + 2] = contacts[i, AFFINE + 2] - k22 * x2
+        # while sticking is tried, friction may be whatever it takes
         if not sticking:
             _clip(mu, contacts, i)
     a0, a1, a2, a3, a4, a5 = twist
@@ -323,6 +342,7 @@ def friction_needed(n, contacts):
         p0, p1, p2 = contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2]
         tangential = p0 * p0 + p1 * p1
         if p2 > 0.0:
+            # compared crosswise: no root and no division for each contact
             if tangential * normal > square * p2 * p2:
                 square, normal = tangential, p2 * p2
         elif tangential > 0.0 or p2 < 0.0:
@@ -341,6 +361,7 @@ def _solve_single(inverse_mass, inverse_inertia, mu, free, contacts):
     contacts[0, IMPULSE], contacts[0, IMPULSE + 1], contacts[0, IMPULSE + 2] = p0, p1, p2
     needed = friction_needed(1, contacts)
     twist = twist_of(1, inverse_mass, inverse_inertia, free, contacts)
+    # on the rim of the disk, but for rounding, it slides
     return twist, (needed if needed < mu * (1.0 - 1e-12) else np.inf)
 
 
@@ -353,6 +374,7 @@ def _restart(n, inverse_mass, inverse_inertia, mu, steps, free, contacts):
     for i in range(n):
         contacts[i, IMPULSE] = contacts[i, IMPULSE + 1] = contacts[i, IMPULSE + 2] = 0.0
         total += contacts[i, SCALE_N] + 2.0 * contacts[i, SCALE_T]
+    # tolerance 0: all of the steps are taken
     solve_prox(n, inverse_mass, inverse_inertia, mu, 1.0 / total, 0.0, steps, free, contacts)
     return twist_of(n, inverse_mass, inverse_inertia, free, contacts)
 
@@ -373,14 +395,17 @@ def solve_contacts(
     for i in range(n):
         set_scale(inverse_mass, inverse_inertia, contacts, i)
     iterations, before = 0, np.inf
+    # impulses of the last step on the rim, but for rounding, say that the body slides
     sticking = friction_needed(n, contacts) < mu * (1.0 - 1e-9)
     twist = twist_of(n, inverse_mass, inverse_inertia, free, contacts)
     while True:
         violation, momentum = violation_of(
             n, inverse_mass, inertia, mu, sticking, free, twist, contacts
         )
+        # see _ENOUGH
         limit = tolerance if iterations < _ENOUGH else max(tolerance, 0.5 * FAILED)
         if violation <= limit:
+            # the unexplained momentum counts, too, once the law itself holds
             violation = max(
                 violation, _velocity_of(inverse_mass, inverse_inertia, momentum, contacts)
             )
@@ -389,17 +414,22 @@ def solve_contacts(
             needed = friction_needed(n, contacts)
             if solved and needed <= mu:
                 return iterations, violation, needed, twist
+            # Newton's steps don't shrink the violation tenfold, or they have all but solved it with
+            # more friction than there is
             hopeless = violation > 0.1 * before or (violation < 1e-6 and needed > 1.01 * mu)
+            # what the start violates says nothing of how fast Newton's method converges
             before = violation if iterations > 0 else np.inf
             if solved or hopeless or iterations >= _STICKING_STEPS:
                 sticking = False
                 for i in range(n):
+                    # sliding begins within the disk
                     _clip(mu, contacts, i)
                 continue
         elif solved or iterations >= max_iterations:
             return iterations, violation, np.inf, twist
         iterations += 1
         if iterations % _PATIENCE == 0:
+            # each restart goes further than the one before
             twist = _restart(
                 n, inverse_mass, inverse_inertia, mu, iterations * iterations, free, contacts
             )

@@ -72,10 +72,12 @@ def friction_of_part(block, slip0, slip1, mu, dp):
     stop0 = -scale * (g_yy * end0 - g_xy * end1)
     stop1 = -scale * (g_xx * end1 - g_xy * end0)
     size = np.sqrt(stop0 * stop0 + stop1 * stop1)
+    # friction enough to stop the slip: it sticks
     if size <= limit:
         return stop0, stop1, size / dp
     speed = np.sqrt(slip0 * slip0 + slip1 * slip1)
     if speed <= _TURNING * limit * max(g_xx, g_yy):
+        # the direction of a vanishing slip means nothing, so friction goes along what would stop it
         return stop0 * limit / size, stop1 * limit / size, np.inf
     # slip: friction of the direction that the slip has half way (the midpoint rule)
     push = 0.5 * limit / speed
@@ -145,6 +147,7 @@ def _compress(n, inverse_mass, inverse_inertia, mu, contacts, twist):
     while normal < -RESTING and parts < _MOST_PARTS:
         block = block_of(contacts, corner)
         slip0, slip1, _ = xi_of(contacts, corner, twist)
+        # a part of what would stop the first corner without friction
         dp = approach / (PARTS * block[5])
         q0, q1, asked = friction_of_part(block, slip0, slip1, mu, dp)
         gain = block[2] * q0 + block[4] * q1 + block[5] * dp
@@ -174,6 +177,7 @@ def _expand(n, inverse_mass, inverse_inertia, mu, e, approach, work, contacts, t
     while parts < _MOST_PARTS:
         corner, most = 0, 0.0
         for i in range(n):
+            # in m/s, so that corners can be compared
             speed = contacts[i, _OWED] * contacts[i, SCALE_N]
             if speed > most:
                 corner, most = i, speed
@@ -187,6 +191,7 @@ def _expand(n, inverse_mass, inverse_inertia, mu, e, approach, work, contacts, t
         if work > most_work:
             break
         twist = _pushed(inverse_mass, inverse_inertia, contacts, corner, q0, q1, dp, twist)
+        # a corner is in debt by its normal impulse alone: Poisson's restitution
         contacts[corner, _OWED] -= dp
         needed = max(needed, asked)
         parts += 1
@@ -203,6 +208,7 @@ def collide(n, inverse_mass, inverse_inertia, mu, e, free, contacts):
     slips: then the result would have come out the same for every larger friction coefficient.
     """
     for i in range(n):
+        # impulses begin at 0: the law follows them as they grow, so it has no warm start
         set_scale(inverse_mass, inverse_inertia, contacts, i)
         set_block(inverse_mass, inverse_inertia, contacts, i)
         for k in range(3):
@@ -215,6 +221,9 @@ def collide(n, inverse_mass, inverse_inertia, mu, e, free, contacts):
     )
     parts, needed = parts + more, max(needed, asked)
     corner, normal = _fastest(n, contacts, twist)
+    # restitution of one corner may push another one in: this is stopped without friction and gives
+    # nothing back
+    # turns may push another corner in: this is stopped without friction and gives nothing back
     while normal < -RESTING and parts < _MOST_PARTS:
         push = -normal / contacts[corner, SCALE_N]
         twist = _pushed(inverse_mass, inverse_inertia, contacts, corner, 0.0, 0.0, push, twist)

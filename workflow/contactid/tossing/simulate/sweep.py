@@ -82,6 +82,8 @@ def _add_errors(body, state, position, orientation, row, errors):
     x, y, z = origin_of(body, state)
     x, y, z = x - position[row, 0], y - position[row, 1], z - position[row, 2]
     errors[_POSITION] += np.sqrt(x * x + y * y + z * z)
+    # |log(R^-1 R~)| = 4 asin(|q - q~| / 2), of q~ and -q~ the nearer one: exact for small angles,
+    # where an arc cosine isn't
     near = far = 0.0
     for k in range(4):
         near += (state[3 + k] - orientation[row, k]) ** 2
@@ -149,15 +151,18 @@ def _sweep_toss(
     for pair in range(mus.shape[0]):
         mu, e_n = mus[pair], e_ns[pair]
         begin = flown
+        # a sample that needs no more friction than this pair has comes out the same
         if share and pair > 0 and e_ns[pair - 1] == e_n and mus[pair - 1] >= mu:
             while begin < n - 1 and history.needed[begin + 1] <= mu:
                 begin += 1
         requirement = _restore(history, begin, state, contacts, errors)
         parameters = with_values(law, mu, e_n, law.surface_velocity)
+        # behind the flight that all pairs share
         touched = begin > flown
         asleep = rested = False
         closed = 0
         for sample in range(begin + 1, n):
+            # a body that sleeps repeats its state, so only its errors are still added
             if not asleep:
                 for _ in range(substeps):
                     closed, iterations, needed, _ = advance(
@@ -172,6 +177,7 @@ def _sweep_toss(
                 asleep = rests and rested
                 rested = rests
             _add_errors(body, state, position, orientation, first + sample, errors)
+            # for the next pair, which may begin here
             if share:
                 _store(history, sample, state, contacts, errors, requirement)
                 if not touched:
@@ -242,9 +248,11 @@ def sweep(
     if not tosses:
         raise ContactIdError("no toss is left to simulate", "Look at the reasons in tosses.csv")
     (
+        # made for their checks alone
         ContactParameters(float(mus.min()), float(e_ns.min())),
         ContactParameters(float(mus.max()), float(e_ns.max())),
     )
+    # by e_N, then by descending mu, as steps are shared
     order = np.lexsort((-mus, e_ns))
     starts = pack_states(body, [toss.start for toss in tosses])
     sizes = np.array([len(toss.position) for toss in tosses])
@@ -253,6 +261,7 @@ def sweep(
             "the initial state of a simulation holds a NaN", "Check the measured start of the toss"
         )
     out = np.empty((len(tosses), mus.size, 3))
+    # every pair has its own values, see with_values
     law = contact_law(ContactParameters(0.0, 0.0), options)
     _sweep(
         body_arrays(body),
@@ -270,7 +279,9 @@ def sweep(
         out,
     )
     unsorted = np.empty_like(out)
+    # back to the caller's order
     unsorted[:, order] = out
+    # 1 / N_i of eq. 18
     mean = unsorted / sizes[:, None, None]
     return SweepResult(
         position_error=mean[:, :, _POSITION] / (body.length if length is None else length),
@@ -294,6 +305,7 @@ def _end_twists(body, law, h, starts, n_steps, mus, e_ns, out):
             advance(body, parameters, h, state, contacts, False)
         w0, w1, w2 = turn(rotation_of(state), state[10], state[11], state[12])
         x0, x1, x2 = origin_of(body, state)
+        # the velocity of B's origin is v + omega x (origin - centre)
         a0, a1, a2 = x0 - state[0], x1 - state[1], x2 - state[2]
         out[pair, 0] = state[7] + w1 * a2 - w2 * a1
         out[pair, 1] = state[8] + w2 * a0 - w0 * a2

@@ -163,6 +163,7 @@ def toss(
     own = read_own(tosses, body, convention, object_name)
     source = str(own.motion.attrs["source"])
     meant = explained_motion(own.motion, own.convention, placed=own.placed, length=own.length)
+    # every toss is to identify on; blocks of them take turns as test part below
     prepared = preprocess(
         meant, share=1.0, seed=0, exclude_tumbling=False, require_usable=True, events=EVENTS
     )
@@ -226,6 +227,7 @@ def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
     by_data = inertia_by_data(calibration, body)
     problem = problem_of(calibration.apply(prepared), law, IDENTIFICATION)
     mu, e_n, _ = best_point(mean_loss(sweep_grid(problem, Grid(_COARSE, _COARSE))))
+    # e_N has the wider range, as trajectories tell it poorly
     low, high = max(e_n - _E_REACH, 0.0), min(e_n + _E_REACH, 1.0)
     losses = sweep_grid(problem, Grid(values_near(mu, 1.0), grid_values(low, high, _E_STEP)))
     draws = bootstrap_draws(total_loss(losses), _DRAWS, _SEED)
@@ -247,10 +249,12 @@ def _predicted_by_others(
     # of six tosses each is a block by itself, so that the others calibrate the body
     n_blocks = len(usable) if len(usable) <= FEWEST_TOSSES + 1 else _BLOCKS
     for number, block in enumerate(np.array_split(usable, n_blocks), start=1):
+        # neighbours may share a camera's drift, so they are left out together
         split = np.full(prepared.sizes["recording"], "unused", dtype=object)
         split[usable] = IDENTIFICATION
         split[block] = TEST
         parted = prepared.assign(split=prepared["split"].copy(data=split))
+        # the body, too, is fitted without the block
         fit = _fitted(parted, law)
         answers.append([fit.parameters.friction_mu, fit.parameters.restitution_e_n])
         unseen = problem_of(fit.calibration.apply(parted), law, TEST)
@@ -267,12 +271,14 @@ def _other_law(fit: TossFit, law: str) -> float:
     other = next(name for name in LAWS if name != law)
     problem = replace(fit.problem, options=replace(fit.problem.options, law=other))
     grid = Grid(fit.losses[MU].values, fit.losses[E_N].values)
+    # toss by toss: both laws have the same tosses
     differences = _at_best(fit.losses) - _at_best(sweep_grid(problem, grid))
     return float(differences.mean() / (differences.std(ddof=1) / np.sqrt(len(differences))))
 
 
 def _at_best(losses: xr.Dataset) -> np.ndarray:
     mu, e_n, _ = best_point(mean_loss(losses))
+    # by nearest: values of a grid are rounded
     chosen = losses.sel({MU: mu, E_N: e_n}, method="nearest")
     return total_loss(chosen).values
 
@@ -292,9 +298,11 @@ def _contact_rows(fit: TossFit, blocks: np.ndarray) -> Iterator[dict[str, Any]]:
     Resampling keeps the body as it is, and the jackknife makes it anew.
     """
     values = {MU: fit.parameters.friction_mu, E_N: fit.parameters.restitution_e_n}
+    # friction has no largest value, restitution none above 1
     largest = {MU: np.inf, E_N: 1.0}
     n = len(blocks)
     squares = ((blocks - blocks.mean(axis=0)) ** 2).sum(axis=0)
+    # delete-a-block jackknife
     jackknife = dict(zip((MU, E_N), np.sqrt((n - 1) / n * squares), strict=True))
     for name, value in values.items():
         low, high = fit.interval(name)
@@ -312,6 +320,7 @@ def _body_rows(fit: TossFit, mass_known: bool) -> Iterator[dict[str, Any]]:
         "xyz", calibration.center_of_mass, calibration.center_of_mass_se, strict=True
     ):
         yield parameter_row(f"center_{axis}", value, error, "m", "data")
+    # without a mass an inertia is known per mass alone
     mass = 1.0 if mass_known else fit.problem.body.mass
     unit = "kg m2" if mass_known else "m2"
     told_by = "data" if fit.by_data > 0.5 else "prior"
@@ -344,6 +353,7 @@ def _residuals(fit: TossFit) -> xr.Dataset:
             frames,
             measured.surface_velocity,
         )
+        # a turn in C: measured = exp(turn) simulated
         turned = (
             rotations.as_rotation(measured.orientation)
             * rotations.as_rotation(run.orientation).inv()
@@ -368,6 +378,7 @@ def _reasons(fit: TossFit, predictions: pd.DataFrame) -> list[str]:
     reasons = []
     gain = (predictions["naive_loss"] - predictions["loss"]).to_numpy()
     error = gain.std(ddof=1) / np.sqrt(len(gain))
+    # toss by toss, with the error of the mean gain
     if gain.mean() < _SURELY * error:
         reasons.append(
             "tosses are predicted no better than by a box that stays where it first touches"
@@ -404,6 +415,7 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
         warnings.append(
             "Too few impacts of single corners: the inertia is a uniform box's, more or less."
         )
+    # the interval ends at the grid's last value
     if fit.interval(MU)[1] >= fit.losses[MU].values[-1]:
         warnings.append("Friction is bounded from below alone: hardly anything slides.")
     return warnings

@@ -126,10 +126,12 @@ def regions_by_others(
         kernels.append(kernel)
         drawn = [draw_poses(cloud, kernel, DRAWN, random) for cloud in block]
         pairs = zip(block, drawn, strict=True)
+        # regions are of face and place, whatever the yaw
         scores.append([score(cloud, kernel, poses, yaw=False)[0] for cloud, poses in pairs])
     predictions = []
     for number, block in enumerate(blocks):
         held_out = np.array(_without(scores, number))
+        # the block's own scores don't say how far its regions reach
         known = Scores(pd.DataFrame(), kernels[number], np.zeros(0), held_out)
         predictions += [predict_rest(cloud, known, random) for cloud in block]
     return predictions
