@@ -21,6 +21,7 @@ from scipy.spatial.transform import Rotation
 
 from contactid.core import rotations
 
+# 35 x^4 - 84 x^5 + 70 x^6 - 20 x^7: three derivatives vanish at 0 and at 1
 _RAMP = np.polynomial.Polynomial([0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0])
 
 
@@ -73,11 +74,13 @@ class SineMotion:
 
     def coordinates(self, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates (n, 6) and their first and second derivatives at times (n,) in s."""
+        # rad/s, (K,)
         rate = 2.0 * np.pi * np.asarray(self.frequencies)
         angle = np.asarray(time)[:, None, None] * rate + self.phases
         sine, cosine = self.amplitudes * np.sin(angle), self.amplitudes * np.cos(angle)
         wave, slope, curve = sine.sum(-1), (rate * cosine).sum(-1), -(rate**2 * sine).sum(-1)
         r0, r1, r2 = (values[:, None] for values in _ramp(np.asarray(time), self.ramp))
+        # product rule of ramp and wave
         return r0 * wave, r1 * wave + r0 * slope, r2 * wave + 2.0 * r1 * slope + r0 * curve
 
     def evaluate(self, time: np.ndarray) -> PoseTrajectory:
@@ -107,6 +110,7 @@ def random_motion(limits: Mapping[str, Any], random: np.random.Generator) -> Sin
     and ramp (s).
     """
     shape = (6, len(limits["frequencies"]))
+    # concentration 3: no sine takes nearly all of a coordinate's range
     share = random.dirichlet(np.full(shape[1], 3.0), size=6)
     return SineMotion(
         amplitudes=coordinate_limits(limits)[:, None] * share,
@@ -134,6 +138,7 @@ def _body_rates(
     """Angular velocity and acceleration (n, 3) in B from yaw, pitch, roll (n, 3) and their
     derivatives.
     """
+    # E(yaw, pitch, roll) rates of R_z R_y R_x in body axes
     (yaw1, pitch1, roll1), (yaw2, pitch2, roll2) = first.T, second.T
     sp, cp, sr, cr = (
         np.sin(angle[:, 1]),
@@ -141,6 +146,7 @@ def _body_rates(
         np.sin(angle[:, 2]),
         np.cos(angle[:, 2]),
     )
+    # yaw's axis in B is (-sin p, sin r cos p, cos r cos p)
     across, along = sr * cp, cr * cp
     across1 = roll1 * cr * cp - pitch1 * sr * sp
     along1 = -roll1 * sr * cp - pitch1 * cr * sp
