@@ -232,7 +232,7 @@ def detect_slip(
     position, tangential = contact_point @ sliding, force @ sliding
     error = np.sqrt(2.0 / _STICKING)
     falls, noise = -steps(tangential, 0), error * noise_sd(tangential)
-    # beyond noise, and by a share: small falls are the finger's control
+    # beyond noise, and by a share of the force itself
     fell = falls > np.maximum(_STEP_ERRORS * noise, _FALL_SHARE * np.abs(tangential))
     # past the fall's own five samples
     jumped = steps(position, _STICKING) > _STEP_ERRORS * error * max(
@@ -249,7 +249,7 @@ def detect_slip(
         both_fall(tangential, force @ normal),
         _CREEP_NOISE * noise_sd(blocks.mean(axis=1)),
     )
-    # at the edge creep has nearly ended, so a tenth of the travel is a slide
+    # a skin creeps only where the ratio of the forces grows: at the edge less travel is a slide
     away = np.flatnonzero(beyond > np.maximum(np.where(at_edge, _CREEP_AT_EDGE, _CREEP), seen))[:1]
     if len(jumps) and (not len(away) or jumps[0] <= away[0]):
         # the largest fall within the jump dates it

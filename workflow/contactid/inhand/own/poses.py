@@ -37,6 +37,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
     ContactIdError
         Where the poses are too few, or too much alike to tell the weight from a constant force.
     """
+    # world's z in B at each pose
     vertical = signals.to_body(signals.rotations)[:, :, 2]
     turned = float(np.sqrt(np.mean(np.sum((vertical - vertical.mean(axis=0)) ** 2, axis=1))))
     if signals.samples < _FEWEST or turned < _TURNED:
@@ -45,18 +46,22 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
             f"Give {_FEWEST} poses or more that are turned well against the vertical, or a time",
         )
     numbers, information, misfit, degrees = weight_and_zero(signals)
+    # residuals larger than stated widen the errors; smaller ones don't narrow them
     information = information / max(misfit, 1.0)
     covariance = np.linalg.inv(information)
+    # m and m c are what is fitted
     mass, center = float(numbers[0]), numbers[1:_MOMENTS] / numbers[0]
     if mass <= 0.0:
         raise ContactIdError(
             "the forces pull the object down", "Give the forces that act on the object"
         )
     uniform = uniform_body(mass, signals.hull)
+    # the uniform body's tensor, carried along
     body = moved_to(uniform, center)
     untold = np.full(
         PARAMETERS + WRENCH, np.trace(body.inertia)
     )  # of the tensor: no still pose tells it
+    # slopes of (m, c) by (m, m c)
     by_moments = np.eye(_MOMENTS) / mass
     by_moments[0, 0], by_moments[1:, 0] = 1.0, -center / mass
     fit_errors = untold.copy()
@@ -64,6 +69,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
         np.diag(by_moments @ covariance[:_MOMENTS, :_MOMENTS] @ by_moments.T)
     )
     errors, vector_errors = fit_errors.copy(), untold[:PARAMETERS].copy()
+    # a calibration's factor moves the mass, and not the centre
     errors[0] = np.hypot(fit_errors[0], gain_sd * mass)
     vector_errors[:_MOMENTS] = np.hypot(
         np.sqrt(np.diag(covariance)[:_MOMENTS]), gain_sd * body.vector[:_MOMENTS]
@@ -77,6 +83,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
         errors=errors,
         fit_errors=fit_errors,
         vector_errors=vector_errors,
+        # forces by their misfit; poses as stated
         levels=np.array([misfit, 1.0, 1.0] + [0.0] * (len(LEVELS) - 3)),
         answer=answer,
         residuals=[signals.wrench - still_wrench(signals, numbers)],
@@ -102,6 +109,7 @@ def weight_and_zero(signals: RecordedSignals) -> tuple[np.ndarray, np.ndarray, f
     white_wrench = np.linalg.solve(roots, signals.wrench[..., None]).ravel()
     slope = white_columns.reshape(len(white_wrench), -1)
     information = slope.T @ slope
+    # normal equations: ten unknowns, well told by poses that turn
     numbers = np.linalg.solve(information, slope.T @ white_wrench)
     degrees = len(white_wrench) - len(numbers)
     misfit = float(np.sum((white_wrench - slope @ numbers) ** 2)) / degrees
@@ -119,6 +127,7 @@ def _columns(signals: RecordedSignals) -> np.ndarray:
     """(n, 6, 10) by mass, first moment and constant wrench."""
     vertical = signals.to_body(signals.rotations)[:, :, 2]
     still = np.zeros_like(vertical)
+    # at rest the specific force is g along the vertical
     weight = regressor(BodyMotion.alone(still, still, signals.gravity * vertical))[:, :, :_MOMENTS]
     constant = np.broadcast_to(-np.eye(WRENCH), (signals.samples, WRENCH, WRENCH))
     return np.concatenate([weight, constant], axis=2)

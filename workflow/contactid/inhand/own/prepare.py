@@ -104,22 +104,27 @@ def _prepared(
     table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], name: str
 ) -> OwnRecording:
     notes, warnings = [], []
+    # before rows are judged: an open contact has no place to be missed
     point, force = _points_of_broken_contacts(table)
     norm = np.linalg.norm(table.orientation, axis=1)
     bad = (norm < _NORMS[0]) | (norm > _NORMS[1])
+    # single bad rows are lost; if most are, the columns mean something else
     if np.count_nonzero(bad) > 0.5 * len(norm):
         raise ContactIdError(
             f"object_orientation has lengths around {np.nanmedian(norm):.3g}",
             "Give unit quaternions, real part first",
         )
     still = table.time is None
+    # of still poses the row's number
     row_time = np.arange(float(len(norm))) if table.time is None else table.time
+    # a row counts only with all of these
     values = [row_time, table.position, table.orientation, force, point]
     values += [extra for extra in (table.force_sd, table.torque) if extra is not None]
     complete = (
         np.all([np.isfinite(one).reshape(len(norm), -1).all(axis=1) for one in values], axis=0)
         & ~bad
     )
+    # still poses may be alike
     held = np.zeros_like(complete) if still else _held(table, complete)
     good = complete & ~held
     lost = len(good) - int(good.sum())
@@ -140,7 +145,9 @@ def _prepared(
     time = row_time[good]
     if not still:
         _check_time(time, np.flatnonzero(good))
+    # within the norms, rounding alone
     rotations = matrices(table.orientation[good] / norm[good, None])
+    # before anything is averaged or fitted
     _check_units(time, table.position[good], point[good], hull)
     sd = force_deviations(table, dict(noise))[good]
     signals = RecordedSignals(
@@ -172,6 +179,7 @@ def _prepared(
         notes.append(f"{len(stretches)} stretches are estimated from jointly.")
     if count > 1:
         notes.append(f"{count} rows at a time are averaged.")
+    # by all good rows, not by averages
     warnings += _pull(stretches) + _outside(table.contacts, force[good], point[good], hull, noise)
     return OwnRecording(
         name, table.contacts, tuple(stretches), still, noise["force_gain_sd"], noise["unsensed_share"], len(good), lost,
@@ -183,11 +191,13 @@ def _points_of_broken_contacts(table: OwnTable) -> tuple[np.ndarray, np.ndarray]
     """Contact points (n, c, 3) and forces: a contact without force has its mean place where none is
     told.
     """
+    # no force and no place: open, and not lost
     broken = np.all((table.force == 0.0) | np.isnan(table.force), axis=2) & np.isnan(
         table.point
     ).any(axis=2)
     with np.errstate(invalid="ignore"):
         seen = np.isfinite(table.point)
+        # (c, 3) over the rows that have a place
         mean = np.where(seen, table.point, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
     return np.where(broken[..., None], mean, table.point), np.where(
         broken[..., None], 0.0, table.force
@@ -199,8 +209,10 @@ def _held(table: OwnTable, complete: np.ndarray) -> np.ndarray:
     all do.
     """
     pose = np.column_stack([table.position, table.orientation])
+    # equal to the last digit: noise never repeats
     same = np.concatenate([[False], np.all(pose[1:] == pose[:-1], axis=1)]) & complete
     return (
+        # if nearly all rows repeat, the object is still and all are kept
         same if np.count_nonzero(~same & complete) > _FEW_HELD * len(same) else np.zeros_like(same)
     )
 
@@ -224,6 +236,7 @@ def _check_units(
     time: np.ndarray, position: np.ndarray, point: np.ndarray, hull: np.ndarray
 ) -> None:
     speed = np.linalg.norm(np.diff(position, axis=0), axis=1) / np.diff(time)
+    # a quantile: single jumps of a tracker are no unit
     fast = float(np.quantile(speed, 0.9)) if len(speed) else 0.0
     far = float(np.abs(position).max())
     if fast > _FASTEST or far > _FARTHEST:
@@ -231,7 +244,9 @@ def _check_units(
             f"object_position reaches {far:.3g} m and {fast:.3g} m/s", "Give it in metres"
         )
     size, middle = float(np.ptp(hull, axis=0).max()), hull.mean(axis=0)
+    # median over rows and contacts
     away = float(np.median(np.linalg.norm(point - middle, axis=2)))
+    # five hulls away: another unit or another frame
     if away > 5.0 * size:
         raise ContactIdError(
             f"contacts lie {away:.3g} m from the middle of a hull of {size:.3g} m",
@@ -248,15 +263,18 @@ def _pull(stretches: list[RecordedSignals]) -> list[str]:
     if not stretches[0].gravity:
         return []
     force = np.concatenate([one.wrench[:, :3] for one in stretches])
+    # (n, 3) world's z in B: the last row of R
     vertical = np.concatenate([one.rotations[:, 2] for one in stretches])
     if np.linalg.norm(force, axis=1).max() < 1e-9:
         raise ContactIdError(
             "all forces add up to nothing, so nothing holds the object", "Check the force columns"
         )
+    # parts that change: a zero in the body has none
     turning = vertical - vertical.mean(axis=0)
     by_mean = _cosine(force.mean(axis=0), vertical.mean(axis=0))
     turned = float(np.sqrt(np.mean(np.sum(turning**2, axis=1)))) > _TURNED
     upright = _cosine(force - force.mean(axis=0), turning) if turned else by_mean
+    # a turned force sensor with a large zero isn't refused by its mean
     if upright < -_UPRIGHT and (turned or stretches[0].torques is None):
         raise ContactIdError(
             "the forces pull the object down"
@@ -289,6 +307,7 @@ def _outside(
     for i, contact in enumerate(contacts):
         touching = np.any(force[:, i] != 0.0, axis=1)
         if touching.any():
+            # beyond the nearest face, of the median place
             out = float(np.max(normals @ np.median(point[touching, i], axis=0) - offsets))
             if out > allowed:
                 told.append(f"{contact or 'the only one'} by {1e3 * out:.0f} mm")
@@ -302,5 +321,7 @@ def _outside(
 def turning(recording: OwnRecording) -> float:
     """Largest angle (rad) between two orientations of a recording."""
     rotations = from_matrices(np.concatenate([one.rotations for one in recording.stretches]))
+    # each against each: few enough to compare
     rotations = rotations[:: -(-len(rotations) // _SHOWN)]
+    # angle between quaternions is 2 arccos |q . p|
     return float(2.0 * np.arccos(np.clip(np.abs(rotations @ rotations.T), 0.0, 1.0)).max())

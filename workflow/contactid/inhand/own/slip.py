@@ -143,6 +143,7 @@ def estimate_slip(
     for trial in read:
         try:
             estimates.append(estimate_friction(trial.force, trial.point, trial.normal, sd))
+        # the trial's name in front, as several are read at once
         except ContactIdError as error:
             raise ContactIdError(f"{trial.name}: {error.problem}", error.remedy) from None
     slipped = [one for one in estimates if one.slipped]
@@ -150,6 +151,7 @@ def estimate_slip(
         np.array([getattr(one, name) for one in slipped])
         for name in ("friction", "standard_error", "normal_force")
     )
+    # at least one slip is needed
     surface = surface_friction(friction, errors, load, sd) if slipped else None
     return OwnFriction(tuple(read), tuple(estimates), surface, sd, time.perf_counter() - begin)
 
@@ -214,6 +216,7 @@ def _read_trial(name: str, source: Source, convention: Convention) -> OwnTrial:
     ]
     table.refuse_without(wanted, FORM)
     rows = table.values(wanted)
+    # a row that lacks a number is left out
     rows = rows[np.isfinite(rows).all(axis=1)]
     try:
         return _averaged(name, *np.split(rows, [1, 4, 7], axis=1))
@@ -225,6 +228,7 @@ def _averaged(
     name: str, clock: np.ndarray, force: np.ndarray, point: np.ndarray, normals: np.ndarray
 ) -> OwnTrial:
     """A trial from its rows, checked, at 100 samples a second at most."""
+    # s, (n,) and (n - 1,)
     clock, step = clock[:, 0], np.diff(clock[:, 0])
     if not len(step):
         raise ContactIdError(f"{len(clock)} rows with all numbers", "Correct the recording")
@@ -241,6 +245,7 @@ def _averaged(
             f"contact_position goes {np.ptp(point, axis=0).max():.3g} m far", "Give it in metres"
         )
     directions = unit_normal(normals)
+    # one normal a trial: the mean direction
     normal = unit_normal(directions.mean(axis=0))
     if (directions @ normal).min() < _ROLLS:
         raise ContactIdError(
@@ -252,8 +257,11 @@ def _averaged(
             f"the finger presses into the object in {100.0 * pressing:.0f} % of the rows only",
             "Give the finger's force on the object, and a normal into it",
         )
+    # slower rows are taken as they are
     fast = np.median(step) < _FAST * _STEP
+    # rounded up a little: a time on an edge isn't put a bin too early
     bins = np.floor((clock - clock[0]) / _STEP + _ROUNDING) if fast else np.arange(len(clock))
+    # first row of each bin; empty bins have none
     starts = np.flatnonzero(np.diff(bins, prepend=-1))
     counts = np.diff(np.append(starts, len(bins)))[:, None]
     clock, force, point = (
@@ -296,10 +304,12 @@ def _params(found: OwnFriction) -> tuple[pd.DataFrame, pd.DataFrame]:
     if surface is None:
         return parameter_table([_bound("apparent_bound", found.held)]), pd.DataFrame()
     name = "friction" if surface.line else "apparent"
+    # an interval of the angle, whose ends' tangents are those of mu
     reach = NORMAL_95 * np.sqrt(surface.covariance[0, 0])
     low, high = np.tan(surface.angle[0] + np.array([-reach, reach]))
     mu, error = surface.friction, surface.standard_error
     rows = [parameter_row(f"{name}_mu", mu, error, "1", ends=(low, high))]
+    # d tan(a) / da = 1 + tan^2 a
     slopes = [1.0 + mu**2]  # of mu by the angle
     if surface.line:
         warp, error = np.degrees([surface.warp, surface.warp_error])
@@ -321,6 +331,7 @@ def _residuals(found: OwnFriction) -> xr.Dataset:
     slipped, surface = found.slipped, found.surface
     load = np.array([one.normal_force for one in slipped])
     friction = np.array([one.friction for one in slipped])
+    # without a line its slope is zero
     line = 0.0 if surface is None else surface.angle[0] + surface.angle[1] * load
     names = [t.name for t, one in zip(found.trials, found.estimates, strict=True) if one.slipped]
     noise = {"units": "degrees", "noise": float(np.degrees(found.direction_sd))}
@@ -381,6 +392,7 @@ def _warnings(found: OwnFriction) -> Iterator[str]:
             "with another tangential force, twice as large or half."
         )
     if surface is not None and surface.line:
+        # two standard errors below zero
         if surface.warp < -2.0 * surface.warp_error:
             yield (
                 "The angle falls with the load, as no warp does: friction itself depends on the load here."

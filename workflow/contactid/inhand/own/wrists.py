@@ -89,13 +89,16 @@ def own_table(recorded: xr.Dataset, aligned: bool) -> pd.DataFrame:
     wrench = recorded["wrench"].values
     if not aligned:
         vertical = to_world.as_matrix()[:, 2]
+        # one in twenty rows is plenty for three angles
         turn = sensor_turn(vertical[::_TURNED_BY], wrench[::_TURNED_BY, :3])
+        # sensor to hand, then hand to world
         to_world = to_world * Rotation.from_matrix(turn.T)
     parts = {
         "object_position_": ("xyz", recorded["position"].values),
         "object_orientation_": ("wxyz", to_world.as_quat(scalar_first=True)),
         "contact_force_wrist_": ("xyz", wrench[:, :3]),
         "contact_torque_wrist_": ("xyz", wrench[:, 3:]),
+        # the wrench is about the sensor's origin, which is B's
         "contact_position_wrist_": ("xyz", np.zeros((len(wrench), 3))),
     }
     table = pd.DataFrame(
@@ -117,9 +120,11 @@ def sensor_turn(vertical: np.ndarray, force: np.ndarray) -> np.ndarray:
     A force is the weight along the turned vertical, and a constant: the nearest rotation to the
     slope (Kabsch 1976).
     """
+    # (n, 4): vertical and constant
     columns = np.column_stack([vertical, np.ones(len(vertical))])
     slope = np.linalg.lstsq(columns, force, rcond=None)[0][:3].T
     left, _, right = np.linalg.svd(slope)
+    # determinant 1: a rotation and no mirror
     return np.asarray(left @ np.diag([1.0, 1.0, np.linalg.det(left @ right)]) @ right)
 
 
@@ -151,11 +156,13 @@ def linear_mass(stretches: Sequence[RecordedSignals]) -> tuple[float, float]:
     Residuals go together over seconds, so errors are a jackknife's over blocks of neighbours.
     """
     signals = _longest(stretches)
+    # ten blocks of neighbours
     block = np.arange(signals.samples) * _FOLDS // signals.samples
     every = [
         weight_and_zero(_some(signals, block != left_out))[0][0] for left_out in np.unique(block)
     ]
     spread = np.sum((every - np.mean(every)) ** 2)
+    # (k - 1) / k times the sum of squares about the mean
     error = float(np.sqrt((len(every) - 1) / len(every) * spread))
     return float(weight_and_zero(signals)[0][0]), error
 
@@ -182,6 +189,7 @@ def _parts(count: int, still: bool) -> Iterator[tuple[str, np.ndarray]]:
         return
     folds = min(_FOLDS, count)
     for fold in range(folds):
+        # every tenth, so that each part sees all orientations
         yield f"{fold + 1} of {folds}", row % folds == fold
 
 
@@ -194,6 +202,7 @@ def _predicted(given: pd.DataFrame, left_out: pd.DataFrame) -> dict[str, Any]:
     # the sensor's origin
     unsensed = np.zeros_like(signals.wrench)
     unsensed[:, :3] = signals.to_body(signals.rotations) @ fit.answer[PLACES[WORLD]]
+    # accelerations left out, as for the linear fit beside
     still = np.concatenate([fit.body.vector[:4], fit.wrench])
     wrenches = {
         "": still_wrench(signals, still) - unsensed,

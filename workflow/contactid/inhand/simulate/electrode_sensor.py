@@ -133,7 +133,7 @@ def simulate_sessions(sessions: int, block: Mapping[str, Any]) -> TactileSession
     along, across = (reach * _smooth(time, sessions, random) for reach in (0.7, 0.7))
     place = surface_point(along, across)
     normal = outward_normal(place)
-    # log-normal: always pressing, 1.5 N in the median
+    # an exponential never pulls; N, 1.5 in the middle
     pressing = 1.5 * np.exp(0.6 * _smooth(time, sessions, random, slowest=0.2, fastest=1.0))
     pull = np.stack(
         [_smooth(time, sessions, random, slowest=0.2, fastest=1.0) for _ in range(3)], axis=-1

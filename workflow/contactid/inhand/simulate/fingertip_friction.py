@@ -164,7 +164,7 @@ def _tangential_motion(
     for k in range(samples):
         kept[:, :, k] = force, slip, creep
         pressing = normal_force[:, k]
-        # of the undeformed normal, with this load's warp
+        # N, largest tangential forces; with this load's warp in them
         static = apparent_friction(friction_mu, warp * pressing) * pressing
         kinetic = apparent_friction(kinetic_mu, warp * pressing) * pressing
         target = block["tangential_force"] * min(1.0, k / (SAMPLE_RATE * rise))

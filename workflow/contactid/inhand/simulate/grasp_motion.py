@@ -138,7 +138,7 @@ def _body_rates(
     """Angular velocity and acceleration (n, 3) in B from yaw, pitch, roll (n, 3) and their
     derivatives.
     """
-    # E(yaw, pitch, roll) rates of R_z R_y R_x in body axes
+    # rates in B's axes of R_z(yaw) R_y(pitch) R_x(roll)
     (yaw1, pitch1, roll1), (yaw2, pitch2, roll2) = first.T, second.T
     sp, cp, sr, cr = (
         np.sin(angle[:, 1]),
