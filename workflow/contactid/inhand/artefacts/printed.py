@@ -137,9 +137,8 @@ def consistency_table(printed: pd.DataFrame, objects: Mapping[str, InHandObject]
     ground truth.
 
     Columns block, source, object, method, off_diagonals, ``as_shown`` (:func:`off_diagonals_of`),
-    the parts of
-    :class:`contactid.core.inertia.Consistency`, ``consistent``, ``mass_error_pct``, ``margin``
-    (:func:`consistency_margin`), ``margin_under_rounding`` (:func:`rounding_margin`),
+    the parts of :class:`contactid.core.inertia.Consistency`, ``consistent``, ``mass_error_pct``,
+    ``margin`` (:func:`consistency_margin`), ``margin_under_rounding`` (:func:`rounding_margin`),
     ``unphysical_beyond_rounding`` where that is negative, and ``geodesic_error``.
     """
     truths, rows = ground_truths(printed), []

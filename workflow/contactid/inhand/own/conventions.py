@@ -263,8 +263,8 @@ def _trial(
     """
     turn, frame = quaternion_matrix(convention.frame), position_matrix(convention.frame)
     size = np.linalg.norm(splines.quaternion, axis=1, keepdims=True)
+    # derivatives divided by the same length: the part along q drops out of the rate
     quaternion, first, second = (
-        # derivatives divided by the same length: the part along q drops out of the rate
         one / size @ turn.T for one in (splines.quaternion, splines.rate, splines.change)
     )
     acceleration = splines.acceleration @ (frame @ _of_columns(convention, stated)).T

@@ -109,7 +109,6 @@ def weight_and_zero(signals: RecordedSignals) -> tuple[np.ndarray, np.ndarray, f
     white_wrench = np.linalg.solve(roots, signals.wrench[..., None]).ravel()
     slope = white_columns.reshape(len(white_wrench), -1)
     information = slope.T @ slope
-    # normal equations: ten unknowns, well told by poses that turn
     numbers = np.linalg.solve(information, slope.T @ white_wrench)
     degrees = len(white_wrench) - len(numbers)
     misfit = float(np.sum((white_wrench - slope @ numbers) ** 2)) / degrees

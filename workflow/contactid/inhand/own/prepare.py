@@ -209,7 +209,7 @@ def _held(table: OwnTable, complete: np.ndarray) -> np.ndarray:
     all do.
     """
     pose = np.column_stack([table.position, table.orientation])
-    # equal to the last digit: noise never repeats
+    # equal to the last digit, as noise hardly ever is
     same = np.concatenate([[False], np.all(pose[1:] == pose[:-1], axis=1)]) & complete
     return (
         # if nearly all rows repeat, the object is still and all are kept

@@ -89,7 +89,6 @@ def own_table(recorded: xr.Dataset, aligned: bool) -> pd.DataFrame:
     wrench = recorded["wrench"].values
     if not aligned:
         vertical = to_world.as_matrix()[:, 2]
-        # one in twenty rows is plenty for three angles
         turn = sensor_turn(vertical[::_TURNED_BY], wrench[::_TURNED_BY, :3])
         # sensor to hand, then hand to world
         to_world = to_world * Rotation.from_matrix(turn.T)
@@ -189,7 +188,6 @@ def _parts(count: int, still: bool) -> Iterator[tuple[str, np.ndarray]]:
         return
     folds = min(_FOLDS, count)
     for fold in range(folds):
-        # every tenth, so that each part sees all orientations
         yield f"{fold + 1} of {folds}", row % folds == fold
 
 

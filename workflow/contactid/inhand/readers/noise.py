@@ -129,8 +129,8 @@ def _transients(
 ) -> np.ndarray:
     total = np.zeros((len(time), k, 3))
     for contact in range(k):
+        # a Poisson process: number first, then places
         for start in random.uniform(
-            # a Poisson process: number first, then places
             time[0], time[-1], random.poisson(strengths["transient_rate"] * np.ptp(time))
         ):
             direction = random.standard_normal(3)
