@@ -155,7 +155,6 @@ def solve_impact(
     normal, tangent = contacts.normal, contacts.tangent
     # all normals first, then the tangents contact by contact
     rows = np.vstack([normal, tangent.reshape(-1, len(mass))])
-    # W = J M^-1 J^T of all rows
     w = mobility(mass, rows)
     before = rows @ velocity
     m = len(normal)
@@ -218,7 +217,7 @@ def _solve(
             drawn = attempt >= len(_CONTINUATIONS) and variable.lb is not None
             variable.set_value(float(draw.uniform()) if drawn else value)
         if attempt:
-            # a reformulation leaves its block and objective in the model
+            # the last reformulation's block goes, and the objective that it put aside comes back
             model.del_component(attached.block)
             attached.objective.activate()
             attached = attach(model, pairs, continuation.reformulation)
@@ -254,8 +253,8 @@ def _problem(
     d = directions(k, law.facets)
     impulses: list[Any] = [model.normal[i] for i in range(m)]
     if frictional:
+        # half of the friction limit, spread over the facets
         model.facet = pyo.Var(
-            # half of the friction limit, spread over the facets
             range(m), range(len(d)), bounds=(0.0, None), initialize=1.0 / (2 * len(d))
         )
         model.slip = pyo.Var(range(m), bounds=(0.0, None), initialize=1.0)

@@ -301,8 +301,8 @@ def read_manifest(path: str | Path) -> dict[str, Entry]:
         return {}
     head = text.partition("\n")[0]
     try:
+        # spreadsheets of many countries write semicolons
         rows = csv.reader(
-            # spreadsheets of many countries write semicolons
             io.StringIO(text), delimiter=";" if ";" in head else ",", skipinitialspace=True
         )
         columns = [name.strip().lower() for name in next(rows, [])]

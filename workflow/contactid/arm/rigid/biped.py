@@ -85,7 +85,6 @@ class Biped:
     """Cassie, from its URDF."""
 
     def __init__(self, urdf: str | Path) -> None:
-        # a floating base
         self.model = pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
         self.data = self.model.createData()
 

@@ -53,7 +53,6 @@ def heading(robot: Robot, joint_position: np.ndarray) -> Heading:
     flat, tip = moved[:, :2], moved[-1]
     # in one vertical plane all horizontal motions have one direction
     along, across = np.linalg.svd(flat, compute_uv=False)
-    # a nearly vertical fall's own horizontal direction is mostly error
     oblique = np.hypot(tip[0], tip[1]) > max(_OBLIQUE * abs(tip[2]), _AT_REST)
     if not oblique and along < _AT_REST:
         return _facing(

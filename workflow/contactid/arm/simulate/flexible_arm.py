@@ -297,7 +297,6 @@ class _Simulation:
         q, before = state[: self.n], state[2 * self.n : 3 * self.n]
         mass, row = self.arm.robot.mass_matrix(q), self.arm.robot.tip_jacobian(q)[2]
         after = impact_map(mass, row, before)
-        # J, of the links
         lost = 0.5 * (before @ mass @ before - after @ mass @ after)
         self.events.append(
             ContactEvent(now, IMPACT, float(normal_impulse(mass, row, before)[0]), float(lost))
@@ -337,7 +336,7 @@ class _Simulation:
         def pushing_or_height(_: float, state: np.ndarray) -> float:
             return self._force(state) if touching else self.arm.gap(state[: self.n])
 
-        # from above only: at the phase's start both are zero or rising
+        # only a fall through zero ends a phase
         pushing_or_height.terminal, pushing_or_height.direction = True, -1  # type: ignore[attr-defined]
         return pushing_or_height
 

@@ -272,7 +272,7 @@ def simulate(system: TwoMass, model: str, duration: float) -> TwoMassMotion:
             if model != COMPLIANT:
                 y[1] = 0.0
             if model == FLEXIBLE:
-                # the impact changes v1 alone, and with it the strain's rate
+                # of the strain's two ends only m1 is hit: r' changes as v1 does
                 y[3] -= system.lost_share * rate
         if len(events) >= _MOST_EVENTS:
             raise ContactIdError(
@@ -320,7 +320,6 @@ def _integrate(
         strain_rate, bending = _rates(system, model, closed, y)[2:]
         return system.k_rob * strain_rate + system.d_rob * bending if closed else float(y[1])
 
-    # ends the phase
     events = [_event(watch, -1.0, terminal=True)]
     if not compliant and model != RIGID:
         # lowest points of gap or force, to look for dips within a step

@@ -91,6 +91,5 @@ def surface_friction(
         angle=whole,
         covariance=spread,
         scatter=float(scatter),
-        # one in a thousand
         unlikely=bool(degrees and chdtrc(degrees, chi2) < 1e-3),
     )

@@ -187,7 +187,6 @@ def steps(signal: np.ndarray, gap: int) -> np.ndarray:
     width, sums = _STICKING, np.concatenate([[0.0], np.cumsum(signal)])
     k = np.arange(width, len(signal) - width - gap + 1)
     found = np.zeros(len(signal))
-    # means by differences of running sums
     found[k] = (sums[k + gap + width] - sums[k + gap] - sums[k] + sums[k - width]) / width
     return found
 
@@ -361,7 +360,6 @@ def _check(force: np.ndarray, contact_point: np.ndarray) -> None:
             f"a slip trial has forces {force.shape} and contact points {contact_point.shape}",
             "Both have to be (samples, 3)",
         )
-    # two windows
     least = 2 * _SMOOTHED
     if len(force) < least:
         raise ContactIdError(f"a slip trial has {len(force)} samples", f"It needs at least {least}")

@@ -123,7 +123,6 @@ def simulate_and_estimate(
     trials = pd.DataFrame(rows)
     trials["slope_truth"] = np.repeat(slope_truth(angles), count)
     trials["error"] = trials["friction_mu"] - trials["slope_truth"]
-    # a row per slope measurement
     named = cases[["object", "region"]].loc[cases.index.repeat(repetitions)].reset_index(drop=True)
     return trials, named.assign(angle_rad=angles.ravel(), friction_mu=np.tan(angles).ravel())
 
@@ -173,7 +172,6 @@ def sweep_table(
     for value, block in blocks.items():
         seeds = range(block["seed"], block["seed"] + block["sweep_seeds"])
         runs = [simulate_and_estimate(cases, {**block, "seed": seed})[0] for seed in seeds]
-        # medians over seeds of the pooled rows
         pooled = pd.concat([friction_table(trials) for trials in runs])
         for name, part in pooled[pooled["object"] == "all"].groupby("region", sort=False):
             medians = {str(column): found for column, found in part[columns].median().items()}

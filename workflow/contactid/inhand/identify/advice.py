@@ -160,7 +160,6 @@ def told_sentence(body: InertialParameters, covariance: np.ndarray, hull: np.nda
     errors, size = np.sqrt(np.diag(covariance)), float(np.ptp(hull, axis=0).max())
     certain: dict[bool, list[str]] = {True: [], False: []}
     share = errors[0] / values[0]
-    # keyed by whether it is told
     certain[bool(share <= _TOLD)].append(f"mass to {_percent(share)}")
     for axis, error in zip("xyz", errors[1:4], strict=True):
         certain[bool(error <= _TOLD_CENTER * size)].append(f"c_{axis} to {1e3 * error:.2g} mm")

@@ -38,7 +38,6 @@ def averaged_stretches(signals: RecordedSignals) -> tuple[list[RecordedSignals],
     count = max(1, round(STEP / step))
     short = _stretches(signals, count, step)
     if short:
-        # rounded, not cut
         most = int(_LONGEST / (count * step) + 0.5)
         longer = count * _steps_of_motion(short, most)
         stretches = _stretches(signals, longer, step)

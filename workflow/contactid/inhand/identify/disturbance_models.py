@@ -20,7 +20,6 @@ import numpy as np
 from contactid.inhand.identify.linearised import AXES, LAG, PLACES, WORLD
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 
-# the order in which answers name them
 DISTURBANCES = (WORLD, LAG, AXES)
 # noise that isn't quite as modelled feigns a few; a lag of 50 ms or a cable brings a hundred
 PENALTY = 10.0
@@ -32,7 +31,6 @@ _LAG = 0.05  # s
 # of M's entries: accelerations wrong by their own size
 _AXES = 1.0
 # relative eigenvalue of an information; below it, what is lost to rounding is taken to be so large
-# of a matrix with unit diagonal
 _FLAT = 1e-13
 
 
@@ -123,7 +121,6 @@ def models(
         for name in names:
             kept[PLACES[name]] = True
         every.append(_model(names, information, score, kept, deviations, middle))
-    # the likeliest is the first
     return sorted(every, key=lambda one: -one.log_likelihood)
 
 

@@ -193,7 +193,6 @@ def summed(every: Sequence[Evidence]) -> Summed:
 
 def _inverse(matrix: np.ndarray) -> np.ndarray:
     """Of a positive matrix whose entries have different units."""
-    # unit diagonal before inverting
     scale = np.sqrt(np.diag(matrix))
     return np.linalg.inv(matrix / np.outer(scale, scale)) / np.outer(scale, scale)
 

@@ -137,7 +137,6 @@ def _polynomial(
 ) -> BodyMotion:
     """Derivatives of the polynomial through the samples k - reach to k + reach, at k."""
     count, points = len(time) - 2 * reach, 2 * reach + 1
-    # (m, points) weights
     first, second = _difference_weights(time, reach)
     to_body = np.swapaxes(rotations[reach : reach + count], 1, 2)
     rate, change, world = np.zeros((3, count, 3))

@@ -208,7 +208,6 @@ class LatentErrors:
 
     def draw_pose_errors(self, count: int, random: np.random.Generator) -> np.ndarray:
         """(n, 6, count) samples of what is left of the poses' errors, in stated deviations."""
-        # whole blocks, the filling ones included
         shape = (-(-self._samples // _GROUP), _GROUP * self._size, count)
         drawn = self._chain.draw(random.standard_normal(shape))
         return drawn.reshape(-1, self._size, count)[: self._samples, self._error]

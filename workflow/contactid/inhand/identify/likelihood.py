@@ -402,7 +402,6 @@ def _slope(vector: np.ndarray) -> np.ndarray:
     steps = 1e-6 * np.maximum(
         np.abs(vector), 1e-3 * np.abs(vector).max() * np.array([1.0] * 4 + [0.01] * 6)
     )
-    # central differences
     return np.column_stack(
         [
             (told_parameters(vector + step) - told_parameters(vector - step)) / (2.0 * size)

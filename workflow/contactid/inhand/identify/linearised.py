@@ -187,7 +187,7 @@ def linearised(recording: PresentRecording, vector: np.ndarray) -> Linearised:
         for one in recording.parts
     ]
     motion = _blurred(recording, BodyMotion(*_together(motions, (*_MOTION, *_SLOPES))))
-    # measured pose less present one enters the value, so that errors count from the measurement
+    # the present poses' errors are added back, so that errors count from the measurements
     by_pose, present = wrench_slope(motion, vector), recording.pose_errors()
     # (m, 30): errors of the five poses around each sample
     around = np.concatenate([present[rows - _REACH + i] for i in range(2 * _REACH + 1)], axis=1)

@@ -41,7 +41,6 @@ def pose_levels(stretches: Sequence[RecordedSignals]) -> np.ndarray:
     correlated.
     """
     found = []
-    # a quaternion's components stand for the rotation
     for sd, values in (
         (stretches[0].position_sd, [one.positions for one in stretches]),
         (
@@ -53,7 +52,6 @@ def pose_levels(stretches: Sequence[RecordedSignals]) -> np.ndarray:
         for one, rows in zip(stretches, values, strict=True):
             for piece in _pieces(np.arange(one.samples)):
                 time = one.time[piece]
-                # (n, n) s
                 lag = np.abs(time[:, None] - time)
                 # white, a tracker's jitter, and the smooth motion itself
                 kernels = np.array([np.eye(len(lag)), np.exp(-lag / SHORT), _integrated_walk(time)])
@@ -102,7 +100,6 @@ def _pieces(rows: np.ndarray) -> list[np.ndarray]:
     """Rows in pieces of equal length, which bound the work of a signal; none of too few rows."""
     return [
         piece
-        # at least one piece; a remainder goes round evenly
         for piece in np.array_split(rows, -(-len(rows) // _LONGEST) or 1)
         if len(piece) >= _FEWEST
     ]

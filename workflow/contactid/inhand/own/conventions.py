@@ -157,7 +157,6 @@ def _units_by_size(table: OwnTable, hull: np.ndarray, stated: Convention) -> lis
     if time is None:
         return [units]
     steps = np.diff(time)
-    # what is faster than a hand, mostly, in the stated unit
     speed = float(
         np.nanquantile(np.linalg.norm(np.diff(table.position, axis=0), axis=1) / steps, 0.9)
     )
@@ -212,7 +211,6 @@ def _splined(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float]) -> _
         orientation_sd=noise["orientation_sd"] / np.sqrt(count), point_sd=noise["contact_position_sd"],
         torque_sd=noise["contact_torque_sd"], hull=hull,
     )  # fmt: skip
-    # evenly spread over the recording
     rows = np.unique(np.linspace(0, len(time) - 1, min(len(time), _MOST_ROWS)).astype(int))
     none = np.zeros((len(rows), 4))
     rate, change, acceleration = none, none, none[:, :3]
@@ -222,7 +220,6 @@ def _splined(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float]) -> _
             time, quaternion, 0.5 * WIDER * signals.orientation_sd
         )
         rate, change, acceleration = first[rows], change[rows], second[rows]
-    # (m, 6, 6)
     root = np.linalg.cholesky(wrench_covariance(signals)[rows] + _FLOOR)
     return _Splines(
         quaternion[rows], rate, change, acceleration, signals.wrench[rows], root, signals.gravity
@@ -296,7 +293,6 @@ def _trial(
 
 def _other_positions(convention: Convention, stated: Convention) -> Iterator[Convention]:
     """Positions in axes that the orientations aren't in, and in another unit of length."""
-    # columns that stand for x, y and z in the stated convention
     names = {quantity: stated.columns.get(quantity, f"object_{quantity}") for quantity in _AXES}
     for order, signs in itertools.product(
         itertools.permutations(_AXES), itertools.product(("", "-"), repeat=3)

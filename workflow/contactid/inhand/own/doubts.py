@@ -188,7 +188,6 @@ def _unsensed(fit: RecordingFit, gravity: float) -> list[str]:
             "the load can't be."
         )
     sentences = _disturbances(fit)
-    # those that the likeliest model has
     warnings += [sentences[name] for name in _DISTURBED if name in fit.models[0].names]
     # variances of both spans add up
     slow = float(np.sqrt(fit.levels[list(COMING)].sum()))

@@ -130,7 +130,6 @@ class OwnEstimate:
         mass, alone = model.mass
         # what the fit's errors have more with calibration than alone; rounding may make it negative
         calibration = max(float(self.fit.errors[0] ** 2 - self.fit.fit_errors[0] ** 2), 0.0)
-        # the model's own error, with the same calibration
         error = INTERVAL * float(np.hypot(alone, np.sqrt(calibration)))
         return mass - error, (mass + error) / (1.0 - self.recording.unsensed_share)
 
@@ -266,7 +265,6 @@ def result_of_several(every: Sequence[OwnEstimate]) -> Result:
             )
     joint = fit_jointly([one.stretches for one in recordings], fits, recordings[0].gain_sd)
     names = " and ".join(one.name for one in recordings)
-    # the model that all recordings were estimated under
     model = next(one for one in fits[0].models if one.names == joint.disturbances)
     fit = replace(
         fits[0], body=joint.body, uniform=joint.uniform, errors=joint.errors, models=(model,),

@@ -115,9 +115,7 @@ def _prepared(
             "Give unit quaternions, real part first",
         )
     still = table.time is None
-    # of still poses the row's number
     row_time = np.arange(float(len(norm))) if table.time is None else table.time
-    # a row counts only with all of these
     values = [row_time, table.position, table.orientation, force, point]
     values += [extra for extra in (table.force_sd, table.torque) if extra is not None]
     complete = (
@@ -145,9 +143,7 @@ def _prepared(
     time = row_time[good]
     if not still:
         _check_time(time, np.flatnonzero(good))
-    # within the norms, rounding alone
     rotations = matrices(table.orientation[good] / norm[good, None])
-    # before anything is averaged or fitted
     _check_units(time, table.position[good], point[good], hull)
     sd = force_deviations(table, dict(noise))[good]
     signals = RecordedSignals(
@@ -179,7 +175,6 @@ def _prepared(
         notes.append(f"{len(stretches)} stretches are estimated from jointly.")
     if count > 1:
         notes.append(f"{count} rows at a time are averaged.")
-    # by all good rows, not by averages
     warnings += _pull(stretches) + _outside(table.contacts, force[good], point[good], hull, noise)
     return OwnRecording(
         name, table.contacts, tuple(stretches), still, noise["force_gain_sd"], noise["unsensed_share"], len(good), lost,
@@ -244,7 +239,6 @@ def _check_units(
             f"object_position reaches {far:.3g} m and {fast:.3g} m/s", "Give it in metres"
         )
     size, middle = float(np.ptp(hull, axis=0).max()), hull.mean(axis=0)
-    # median over rows and contacts
     away = float(np.median(np.linalg.norm(point - middle, axis=2)))
     # five hulls away: another unit or another frame
     if away > 5.0 * size:

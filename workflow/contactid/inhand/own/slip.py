@@ -151,7 +151,6 @@ def estimate_slip(
         np.array([getattr(one, name) for one in slipped])
         for name in ("friction", "standard_error", "normal_force")
     )
-    # at least one slip is needed
     surface = surface_friction(friction, errors, load, sd) if slipped else None
     return OwnFriction(tuple(read), tuple(estimates), surface, sd, time.perf_counter() - begin)
 
@@ -216,7 +215,6 @@ def _read_trial(name: str, source: Source, convention: Convention) -> OwnTrial:
     ]
     table.refuse_without(wanted, FORM)
     rows = table.values(wanted)
-    # a row that lacks a number is left out
     rows = rows[np.isfinite(rows).all(axis=1)]
     try:
         return _averaged(name, *np.split(rows, [1, 4, 7], axis=1))
@@ -228,7 +226,6 @@ def _averaged(
     name: str, clock: np.ndarray, force: np.ndarray, point: np.ndarray, normals: np.ndarray
 ) -> OwnTrial:
     """A trial from its rows, checked, at 100 samples a second at most."""
-    # s, (n,) and (n - 1,)
     clock, step = clock[:, 0], np.diff(clock[:, 0])
     if not len(step):
         raise ContactIdError(f"{len(clock)} rows with all numbers", "Correct the recording")
@@ -331,7 +328,6 @@ def _residuals(found: OwnFriction) -> xr.Dataset:
     slipped, surface = found.slipped, found.surface
     load = np.array([one.normal_force for one in slipped])
     friction = np.array([one.friction for one in slipped])
-    # without a line its slope is zero
     line = 0.0 if surface is None else surface.angle[0] + surface.angle[1] * load
     names = [t.name for t, one in zip(found.trials, found.estimates, strict=True) if one.slipped]
     noise = {"units": "degrees", "noise": float(np.degrees(found.direction_sd))}
@@ -392,7 +388,6 @@ def _warnings(found: OwnFriction) -> Iterator[str]:
             "with another tangential force, twice as large or half."
         )
     if surface is not None and surface.line:
-        # two standard errors below zero
         if surface.warp < -2.0 * surface.warp_error:
             yield (
                 "The angle falls with the load, as no warp does: friction itself depends on the load here."

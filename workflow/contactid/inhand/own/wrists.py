@@ -155,13 +155,11 @@ def linear_mass(stretches: Sequence[RecordedSignals]) -> tuple[float, float]:
     Residuals go together over seconds, so errors are a jackknife's over blocks of neighbours.
     """
     signals = _longest(stretches)
-    # ten blocks of neighbours
     block = np.arange(signals.samples) * _FOLDS // signals.samples
     every = [
         weight_and_zero(_some(signals, block != left_out))[0][0] for left_out in np.unique(block)
     ]
     spread = np.sum((every - np.mean(every)) ** 2)
-    # (k - 1) / k times the sum of squares about the mean
     error = float(np.sqrt((len(every) - 1) / len(every) * spread))
     return float(weight_and_zero(signals)[0][0]), error
 

@@ -34,7 +34,6 @@ def _grows(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> n
 
 
 def _jumps(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    # number of the half second
     half_seconds = (2.0 * (held.trajectory.time - held.trajectory.time[0])).astype(int)
     shares = random.uniform(0.2, 1.2, (half_seconds[-1] + 1, load.shape[1]))
     # constant in B between jumps, each finger on its own
@@ -65,7 +64,6 @@ def _cable(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> n
     # fixed in the world, upwards
     weight = _PRELOAD * held.body.parameters.mass * GRAVITY * np.array([0.0, 0.0, 1.0])
     in_body = rotations.as_rotation(held.trajectory.orientation).inv().apply(weight)
-    # shared evenly by the contacts
     return np.broadcast_to(in_body[:, None] / load.shape[1], load.shape)
 
 

@@ -78,7 +78,6 @@ def stated_pose_deviation(noise: Mapping[str, Any], time_step: float) -> tuple[f
     differences.
     """
     kept = np.exp(-time_step / noise["jitter_time"])
-    # correlation of neighbouring samples
     smoothness = np.exp(-((time_step / noise["drift_time"]) ** 2))
     position, orientation = (
         # half the variance of a change: white noise has all of it, correlated noise what it doesn't
@@ -116,7 +115,6 @@ def residual_forces(
     contact would carry without squeezing, at times (n,) s.
     """
     k = load.shape[1]
-    # of the preload's shares, and of the load's
     scatter = 1.0 + strengths["spread"] * random.standard_normal((2, k))
     # the first sample's load, constant in B
     preload = np.clip(strengths["preload_share"] * scatter[0], *_SHARE_LIMITS)[:, None] * load[:1]
@@ -137,7 +135,6 @@ def _transients(
             # exponential sizes in random directions
             size = strengths["transient_force"] * random.exponential() / np.linalg.norm(direction)
             since = np.maximum(time - start, 0.0)
-            # at once, then fading
             fading = np.where(time >= start, np.exp(-since / strengths["transient_time"]), 0.0)
             total[:, contact] += size * fading[:, None] * direction
     return total

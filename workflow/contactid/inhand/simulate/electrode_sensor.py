@@ -138,7 +138,6 @@ def simulate_sessions(sessions: int, block: Mapping[str, Any]) -> TactileSession
     pull = np.stack(
         [_smooth(time, sessions, random, slowest=0.2, fastest=1.0) for _ in range(3)], axis=-1
     )
-    # tangential part
     pull -= np.sum(pull * normal, axis=-1, keepdims=True) * normal
     size = np.linalg.norm(pull, axis=-1, keepdims=True)
     # within a cone of 0.7: tanh saturates

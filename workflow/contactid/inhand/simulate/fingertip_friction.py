@@ -82,7 +82,6 @@ def simulate_trials(
             f"the normal force goes from {start:g} to {end:g} N",
             "It has to fall to a positive value",
         )
-    # hold, then a linear fall
     duration = HOLD + (start - end) / block["normal_rate"]
     # the last sample included
     time = np.arange(round(duration * SAMPLE_RATE) + 1) / SAMPLE_RATE
@@ -133,7 +132,6 @@ def _normal_force(
     time: np.ndarray, count: int, block: Mapping[str, Any], random: np.random.Generator
 ) -> np.ndarray:
     start, end = block["normal_force"]
-    # N, held and then falling
     ramp = start - block["normal_rate"] * np.clip(time - HOLD, 0.0, None)
     # first-order process: what a sample keeps of the one before
     kept = np.exp(-1.0 / (SAMPLE_RATE * _WOBBLE_TIME))

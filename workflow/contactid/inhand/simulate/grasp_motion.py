@@ -74,7 +74,6 @@ class SineMotion:
 
     def coordinates(self, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates (n, 6) and their first and second derivatives at times (n,) in s."""
-        # rad/s, (K,)
         rate = 2.0 * np.pi * np.asarray(self.frequencies)
         angle = np.asarray(time)[:, None, None] * rate + self.phases
         sine, cosine = self.amplitudes * np.sin(angle), self.amplitudes * np.cos(angle)

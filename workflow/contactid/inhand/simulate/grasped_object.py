@@ -60,7 +60,6 @@ def specific_force(trajectory: PoseTrajectory) -> np.ndarray:
 
 def required_wrench(body: InertialParameters, trajectory: PoseTrajectory) -> np.ndarray:
     """(n, 6) N and N m: force and torque about B's origin, in B, that the motion takes."""
-    # as an accelerometer at the origin would read it
     a = specific_force(trajectory)
     rate, growth = trajectory.angular_velocity, trajectory.angular_acceleration
     # acceleration of the centre against the origin
@@ -97,7 +96,6 @@ def squeeze(contacts: ContactSet) -> np.ndarray:
         squeezing.
     """
     k = len(contacts.positions)
-    # of the pyramid's sides
     turns = 2.0 * np.pi * (np.arange(_FACETS) + 0.5) / _FACETS
     # sides at the cosine of half a facet: the pyramid lies within the cone
     inside = contacts.friction * np.cos(np.pi / _FACETS)

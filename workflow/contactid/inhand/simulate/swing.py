@@ -47,7 +47,6 @@ class Swing:
 
     def evaluate(self, time: np.ndarray) -> PoseTrajectory:
         """The motion at times (n,) in s, between 0 and :attr:`seconds`."""
-        # of the swings about one axis
         span = self.swings * self.period
         # the last moment belongs to the last axis
         number = np.minimum((time / span).astype(int), len(self.axes) - 1)
