@@ -241,7 +241,7 @@ def _recorded(
     last = len(motion) - 2
     positions = []
     for k, later in enumerate(all_of.later):
-        # before the shifted impact everything moves on at v-
+        # steps since the shifted impact; none before it
         steps = np.maximum((since - later) / _STEP, 0.0)
         before = np.minimum(steps.astype(int), last)
         part = (steps - before)[:, None]

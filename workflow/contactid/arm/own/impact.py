@@ -202,7 +202,6 @@ def _approach_noise(one: OwnImpact) -> np.ndarray:
     # as far back as the window reaches; the last sample may hold a part of the impact
     near = (since >= -window.time[-1]) & (since < -window.step)
     line = np.polynomial.polynomial.polyfit(since[near], motion.velocity[near], 1)
-    # about a line: the approach may accelerate a little
     off = motion.velocity[near] - np.polynomial.polynomial.polyval(since[near], line).T
     # two degrees go to the line
     spread: np.ndarray = off.std(axis=0, ddof=2)

@@ -163,5 +163,5 @@ def _placed(
 
 
 def _roughness(position: np.ndarray) -> float:
-    # third differences: a smooth motion has next to none; ends left out, where a spline bends
+    # third differences: a smooth motion has next to none
     return float((np.diff(position, 3, axis=0)[1:-1] ** 2).sum())

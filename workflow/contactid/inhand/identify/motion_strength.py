@@ -41,10 +41,9 @@ def write_strengths(objects: str, study: Mapping[str, Any], strengths: str) -> N
     Columns: ``source, motion, object, seed, disturbance``, those of :func:`.ablation.errors`,
     ``naive_at_center_error`` (of the uniform body at the estimate's centre of mass),
     ``central_error, central_naive_error`` (of the estimate and of the uniform body where both have
-    the true centre of mass, so that mass and central tensor alone count),
-    ``decided_by``, ``entries_by_data`` (of the six of the tensor about the centre of mass), and
-    ``mass_held, center_held, tensor_held``, how many of 1, 3 and 6 intervals of 95 % hold the
-    truth.
+    the true centre of mass, so that mass and central tensor alone count), ``decided_by``,
+    ``entries_by_data`` (of the six of the tensor about the centre of mass), and ``mass_held,
+    center_held, tensor_held``, how many of 1, 3 and 6 intervals of 95 % hold the truth.
     """
     block, rows = study["strength"], []
     for source in block["sources"]:

@@ -84,9 +84,9 @@ def estimate(
         value by less than a standard error from a uniform body in the hull. ``residuals``: of
         force, torque, position and orientation, (frame, xyz) in N, N m, m and rad. Tables:
         ``advice``, the errors to expect once another motion is recorded, too; ``naive``, the
-        uniform body beside; ``disturbances``, the mass under each model of what
-        disturbs; ``origin``, the tensor about B's origin; ``noise``, what the recording shows over
-        what is stated.
+        uniform body beside; ``disturbances``, the mass under each model of what disturbs;
+        ``origin``, the tensor about B's origin; ``noise``, what the recording shows over what is
+        stated.
 
     Raises
     ------

@@ -1,5 +1,4 @@
-"""Force models: Bayesian linear regression on random features, and plain linear
-regression.
+"""Force models: Bayesian linear regression on random features, and plain linear regression.
 
 Random features: h hidden units tanh(W x + b) with drawn W and b (a network of one layer whose first
 weights are not trained), besides the signals themselves and a constant. The last layer is a
