@@ -320,7 +320,6 @@ def estimate_friction(
             False, np.nan, np.nan, bound, np.nan, onset, "the finger did not press before it moved"
         )
     kept = force[last][pressing]
-    # of the sticking part alone
     sd = np.mean([noise_sd(force[:end, axis]) for axis in range(3)])
     error = (
         friction_standard_error(np.mean(kept, axis=0), normal, float(sd))

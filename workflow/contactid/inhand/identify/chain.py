@@ -37,7 +37,6 @@ class BlockTridiagonal:
             # L_jj^-1: later every product is with it
             inverse, _ = dtrtri(np.linalg.cholesky(diagonal[j] - carried), lower=1)
             self._inverse_roots[j] = inverse
-            # the last block carries nothing on
             if j < blocks - 1:
                 self._below[j] = below[j] @ inverse.T
                 carried = self._below[j] @ self._below[j].T

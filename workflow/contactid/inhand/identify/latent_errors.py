@@ -321,5 +321,4 @@ def _blocks(band: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             else:
                 below[:, row - _GROUP, :, column] = grouped[:, column, offset]
     whole = (samples // _GROUP, _GROUP * size, _GROUP * size)
-    # the last block has nothing below it
     return on.reshape(whole), below.reshape(whole)[:-1]

@@ -162,7 +162,6 @@ def estimate_with_graph(
     # only the method that is told a prior starts there
     start = graph.start(prior if GEODESIC in features else plain_start(signals))
     optimum = minimise(graph, start, block["iterations"])
-    # from the chart's coordinates to the ten parameters
     slope = optimum.state.chart.slope
     covariance = (
         slope

@@ -75,7 +75,6 @@ def words(model: Model) -> str:
 
 
 def _too_noisy(fit: RecordingFit) -> list[str]:
-    # more noise than motion in the wrenches
     if fit.pose_share <= 1.0:
         return []
     return [
@@ -201,7 +200,6 @@ def _unsensed(fit: RecordingFit, gravity: float) -> list[str]:
 
 def _disturbances(fit: RecordingFit) -> dict[str, str]:
     """A sentence on each disturbance that may have been taken out."""
-    # N and ms
     force, late = np.linalg.norm(fit.answer[PLACES[WORLD]]), 1e3 * fit.answer[PLACES[LAG]][0]
     return {
         WORLD: f"A force of {force:.2g} N that isn't sensed is fixed in the world, as of a cable. It is taken out; the "

@@ -181,7 +181,6 @@ def _points(data: bytes) -> np.ndarray:
     ]
     first = [word.strip('"').lower() for word in lines[0]]
     order = [first.index(axis) for axis in _AXES] if set(_AXES) <= set(first) else [0, 1, 2]
-    # a header is what isn't numbers
     rows = lines if _numeric(first) else lines[1:]
     return np.array([[float(row[place]) for place in order] for row in rows])
 

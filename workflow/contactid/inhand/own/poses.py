@@ -49,14 +49,12 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
     # residuals larger than stated widen the errors; smaller ones don't narrow them
     information = information / max(misfit, 1.0)
     covariance = np.linalg.inv(information)
-    # m and m c are what is fitted
     mass, center = float(numbers[0]), numbers[1:_MOMENTS] / numbers[0]
     if mass <= 0.0:
         raise ContactIdError(
             "the forces pull the object down", "Give the forces that act on the object"
         )
     uniform = uniform_body(mass, signals.hull)
-    # the uniform body's tensor, carried along
     body = moved_to(uniform, center)
     untold = np.full(
         PARAMETERS + WRENCH, np.trace(body.inertia)

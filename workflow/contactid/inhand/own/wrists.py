@@ -32,8 +32,9 @@ POSES = "poses"
 # Neither laboratory states its payload's size: a box that holds either one's centre with room to
 # spare. It counts where the data say little, which is the tensor alone.
 _HULL = [[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.15, 0.25)]
-# Nor their noise. The poses' are of a robot's joints; forces and torques are a sensor's of this size
-# (residuals of linear fits: 0.2 to 0.3 N and 15 mN m); 1 % of calibration, as data sheets have it.
+# Nor their noise. The poses' are of a robot's joints; forces and torques are a sensor's of this
+# size (residuals of linear fits: 0.2 to 0.3 N and 15 mN m); 1 % of calibration, as data sheets have
+# it.
 _NOISE = {
     "position_sd": 5e-4,
     "orientation_sd": 2e-3,

@@ -61,7 +61,6 @@ def _lag(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> np.
 
 
 def _cable(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    # fixed in the world, upwards
     weight = _PRELOAD * held.body.parameters.mass * GRAVITY * np.array([0.0, 0.0, 1.0])
     in_body = rotations.as_rotation(held.trajectory.orientation).inv().apply(weight)
     return np.broadcast_to(in_body[:, None] / load.shape[1], load.shape)

@@ -100,7 +100,6 @@ def engagement(time: np.ndarray, breaks: Mapping[str, Any]) -> np.ndarray:
     )
     away = np.abs(time[:, None] - centers).min(axis=1) - 0.5 * breaks["length"]
     share = np.clip(away / breaks["blend"], 0.0, 1.0)
-    # smooth step: slope zero at both ends
     return share**2 * (3.0 - 2.0 * share)
 
 

@@ -250,7 +250,6 @@ def _sensed(
     )
     # an open contact reports exactly zero
     touching = np.linalg.norm(held.force, axis=-1, keepdims=True) > 0.0
-    # grows with the size of the sensed force
     deviation = np.hypot(
         force["floor"], force["relative"] * np.linalg.norm(sensed, axis=-1, keepdims=True)
     )

@@ -56,7 +56,6 @@ def read_wrist(path: str | Path, *, source: str, licence: str) -> xr.Dataset:
     """
     moved = sorted(Path(path).rglob(f"{_MOVED}*.txt"))
     still = sorted(Path(path).rglob(f"{_STILL}*.txt"))
-    # exactly one of the two layouts
     if bool(moved) == bool(still):
         raise ContactIdError(
             f"{path}: neither {_MOVED}*.txt alone nor {_STILL}*.txt alone",

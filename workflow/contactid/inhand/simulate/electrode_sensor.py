@@ -103,10 +103,8 @@ def clean_signals(place: np.ndarray, force: np.ndarray) -> np.ndarray:
     heading = tangential / np.where(size > 0.0, size, 1.0)
     # the bulge, carried along the shear, which saturates at s_0
     carried = place + _SHEAR * np.tanh(size / _SHEAR_FORCE) * heading
-    # Hertz: the power 2/3
     depth = _DEPTH * (pressing / _DEPTH_FORCE) ** (2.0 / 3.0)
     layout, wide = electrode_layout(), 2.0 * _WIDTH
-    # (..., 19) squared distances
     to_place = np.sum((place[..., None, :] - layout) ** 2, axis=-1)
     to_bulge = np.sum((carried[..., None, :] - layout) ** 2, axis=-1)
     # the displaced fluid widens the gap around, over twice the width
@@ -149,7 +147,6 @@ def simulate_sessions(sessions: int, block: Mapping[str, Any]) -> TactileSession
         / np.sqrt(sample_rate)
         * random.normal(size=(sessions, samples, N_ELECTRODES))
     )
-    # tared at the start
     steps[:, 0] = 0.0
     noise = block["noise"] * random.normal(size=steps.shape)
     signals = gains * clean_signals(place, force) + np.cumsum(steps, axis=1) + noise

@@ -83,7 +83,6 @@ def simulate_trials(
             "It has to fall to a positive value",
         )
     duration = HOLD + (start - end) / block["normal_rate"]
-    # the last sample included
     time = np.arange(round(duration * SAMPLE_RATE) + 1) / SAMPLE_RATE
     normal_force = _normal_force(time, count, block, random)
     # along one direction of the surface, (t, n) each

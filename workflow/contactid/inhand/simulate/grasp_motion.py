@@ -79,7 +79,6 @@ class SineMotion:
         sine, cosine = self.amplitudes * np.sin(angle), self.amplitudes * np.cos(angle)
         wave, slope, curve = sine.sum(-1), (rate * cosine).sum(-1), -(rate**2 * sine).sum(-1)
         r0, r1, r2 = (values[:, None] for values in _ramp(np.asarray(time), self.ramp))
-        # product rule of ramp and wave
         return r0 * wave, r1 * wave + r0 * slope, r2 * wave + 2.0 * r1 * slope + r0 * curve
 
     def evaluate(self, time: np.ndarray) -> PoseTrajectory:

@@ -116,7 +116,6 @@ def squeeze(contacts: ContactSet) -> np.ndarray:
         A_eq=np.vstack([balance, mean_normal]), b_eq=np.append(np.zeros(6), 1.0),
         bounds=(None, None), method="highs",
     )  # fmt: skip
-    # no margin, no grip
     if answer.x is None or answer.x[-1] <= _LEAST_MARGIN:
         raise ContactIdError(
             f"{k} contacts can't hold the object by squeezing it with a coefficient of friction of"
@@ -142,7 +141,6 @@ def share_wrench(wrench: np.ndarray, contacts: ContactSet, grip: Mapping[str, fl
     shortest = shortest_forces(wrench, contacts.positions)
     held = squeeze(contacts)
     needed = _needed_strength(shortest, held, contacts.normals, contacts.friction / grip["safety"])
-    # one strength for all samples
     return shortest + max(grip["least_force"], needed) * held
 
 

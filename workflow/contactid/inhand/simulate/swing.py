@@ -82,7 +82,6 @@ class Swing:
         slope = np.where(rising, 0.25 * sign * pace * np.sin(0.5 * pace * edge), 0.0)
         curve = np.where(rising, 0.125 * pace**2 * np.cos(0.5 * pace * edge), 0.0)
         sine, cosine = self.angle * np.sin(pace * since), self.angle * np.cos(pace * since)
-        # product rule of window and sine
         rate = slope * sine + pace * window * cosine
         change = (curve - pace**2 * window) * sine + 2.0 * pace * slope * cosine
         return window * sine, rate, change
