@@ -80,7 +80,6 @@ class Place:
 
     def mobility(self, share: float) -> np.ndarray:
         """W (3, 3), 1/kg, with a share of the motors; NaN stands for locked joints."""
-        # links without masses have no composite body: their nan stays
         if np.isnan(share) and self.one_body is not None:
             return self.one_body
         return mobility(self.mass + share * self.motors, self.jacobian)

@@ -139,7 +139,7 @@ def decomposition_table(
     """
     time, fit = decompose(motion, window, sample_interval)
     impact, step = motion.impact_time, sample_interval
-    # a little more than the window, for the eye
+    # from 50 ms before the impact to a little beyond the window
     around = step * np.arange(-round(0.05 / step), round(1.3 * time[-1] / step) + 1)
     around = around[(impact + around >= 0.0) & (impact + around <= motion.duration)]
     origin = np.zeros(1)
