@@ -87,6 +87,7 @@ def _key(source: str, quantity: str, name: str, method: str) -> Key:
 def _as_printed(source: str, method: str, values: Mapping[Any, Any]) -> dict[str, float]:
     """The ten numbers with the off-diagonals' sign of the method's printed row."""
     sign = SIGNS[off_diagonals_of(source, method)]
+    # the tensor's off-diagonals, the last three
     turned = set(PARAMETER_COLUMNS[7:])
     return {
         name: float(values[name]) * (sign if name in turned else 1.0) for name in PARAMETER_COLUMNS
@@ -108,6 +109,7 @@ def _estimates(source: str, table: pd.DataFrame, objects: Objects) -> dict[Key, 
     for (name, method), part in estimates.groupby(["object", "method"], sort=False):
         as_printed = partial(_as_printed, source, str(method))
         rows = {row["origin"]: row for row in part.to_dict("records")}
+        # the paper's own way of solving; the baseline has least squares only
         solver = FACTOR_GRAPH if FACTOR_GRAPH in rows else LEAST_SQUARES
         if PRINTED not in rows or solver not in rows:
             continue
@@ -133,6 +135,7 @@ def _estimates(source: str, table: pd.DataFrame, objects: Objects) -> dict[Key, 
 
 def _force_model(table: pd.DataFrame) -> dict[Key, Reproduced]:
     """Section V-A: how much better the force model is than the one before it."""
+    # models with a reference
     rows = table[np.isfinite(table["magnitude_improvement"])]
     if rows.empty:
         return {}

@@ -84,6 +84,7 @@ def _cells(runs: pd.DataFrame, appendix: pd.DataFrame) -> list[str]:
     count = f"{int(is_true(done['physically_consistent']).sum())} of {len(runs)}"
     if done.empty:
         return [count, "-", "-"]
+    # an estimate that is no body has no distance: counted as infinite
     error = float(np.median(done["geodesic_error"].fillna(np.inf)))
     mass = (done["mass_kg"] / done["object"].map(_true_masses(appendix)) - 1.0).abs().median()
     return [count, f"{error:.3g}", f"{100.0 * mass:.2g}"]

@@ -93,6 +93,7 @@ def accuracy_table(samples: pd.DataFrame) -> pd.DataFrame:
             "mean_error": error.mean(), "mean_abs_error": error.abs().mean(), "largest_error": error.abs().max(),
         }  # fmt: skip
         row |= {
+            # fit less reference, both counted from the truth
             f"mean_abs_from_{r}": (error - good[r]).abs().mean()
             for r in ("bent", "clean", "described", "links")
         }
@@ -115,6 +116,7 @@ def accuracy_points(samples: pd.DataFrame) -> pd.DataFrame:
     fit: the map of the links alone, whose coverage is NaN.
     """
     samples = samples[samples["twin"].isin(_GROUPS)].dropna(subset=["error"])
+    # the map is the same beside every method
     first = samples[samples["method"] == samples["method"].iloc[0]]
     alone = first.assign(method=_MAP, error=first["links"], se=np.nan)
     points = []

@@ -88,6 +88,7 @@ def sweep_runs(models: Mapping[str, Any]) -> list[Run]:
         (f"d_env={value:g}", COMPLIANT, replace(system, d_env=float(value)))
         for value in sweep["d_env"]
     ]
+    # the same setting may be in both sweeps
     distinct = dict.fromkeys((model, system) for _, model, system in chosen)
     motions = {
         (model, system): simulate(system, model, float(sweep["duration"]))
@@ -136,6 +137,7 @@ def sweep_table(
     v_plus_rigid_m_s, v_plus_fit_m_s, fit_error_pct : at the impact
     fit_rms_m_s, fit_frequency_hz, fit_decay_1_s, fit_at_bound, converged, status : of the fit
     """
+    # model A is held against B of the same coupling
     hard = {motion.system.d_rob: motion for _, motion in runs if motion.model == FLEXIBLE}
     rows: list[dict[str, Any]] = []
     for run, (name, motion) in enumerate(runs):
@@ -152,6 +154,7 @@ def sweep_table(
 def _contact_columns(motion: TwoMassMotion, hard: Mapping[float, TwoMassMotion]) -> dict[str, Any]:
     """``hard`` are the motions of model B by d_rob."""
     impact, opened = motion.impact_time, motion.times_of(SEPARATION)
+    # bouncing is over within the longest impact; what opens later is the spring's doing
     late = opened[opened - impact > EARLY]
     compliant = motion.model == COMPLIANT
     settled, departure = settling(motion)
@@ -178,10 +181,12 @@ def _contact_columns(motion: TwoMassMotion, hard: Mapping[float, TwoMassMotion])
 
 
 def _fit_columns(motion: TwoMassMotion, window: float, sample_interval: float) -> dict[str, Any]:
+    # no model of contact in it: momentum over mass
     rigid = float(rigid_velocity(motion, np.array([motion.impact_time]))[0])
     found: dict[str, Any] = {"window_s": window, "v_plus_rigid_m_s": rigid}
     try:
         fit = decompose(motion, window, sample_interval)[1]
+    # a fit that isn't possible is a row with its reason
     except ContactIdError as error:
         blank = dict.fromkeys(
             ("v_plus_fit_m_s", "fit_error_pct", "fit_rms_m_s", "fit_frequency_hz", "fit_decay_1_s"),
@@ -215,8 +220,10 @@ def settling(motion: TwoMassMotion) -> tuple[float, float]:
         without such times
     """
     times = np.arange(motion.impact_time, motion.duration, _LOOKED_AT)
+    # relative to the rigid velocity, which grows with time
     departure = np.abs(motion.states(times)[:, 5] / rigid_velocity(motion, times) - 1.0)
     late = departure[round(CONVERGED_AFTER / _LOOKED_AT) :]
+    # the last time outside decides, not the first inside
     outside = np.flatnonzero(departure > SETTLED)
     settled = 0.0
     if len(outside):
@@ -232,6 +239,7 @@ def distance_between(one: TwoMassMotion, other: TwoMassMotion, span: float) -> n
     The mean is by the midpoint rule, since at the impact itself a hard contact has jumped and a
     compliant one hasn't.
     """
+    # from the later of both impacts
     times = max(one.impact_time, other.impact_time) + np.arange(0.5 * FINE, span, FINE)
     difference = one.states(times)[:, 3:] - other.states(times)[:, 3:]
     return np.asarray(np.sqrt((difference**2).mean(axis=0)))

@@ -97,6 +97,8 @@ def sticking_friction(
     That impulse has ``w+ = (0, 0, -e w_N-)``.
     """
     before = jacobian @ velocity
+    # change of velocity that stops the slide and meets restitution
     wanted = np.array([0.0, 0.0, -restitution * before[2]]) - before
+    # W^-1 of all three directions
     impulse = np.linalg.solve(jacobian @ np.linalg.solve(mass, jacobian.T), wanted)
     return float(np.hypot(impulse[0], impulse[1]) / impulse[2]) if impulse[2] > 0.0 else np.inf

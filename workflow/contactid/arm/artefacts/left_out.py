@@ -65,6 +65,7 @@ def left_out_table(
     rows = list(_left_out(printed))
     found = []
     for name, robot in robots.items():
+        # postures are geometry, r depends on the robot's masses
         ratio = np.array([ratio_at(robot, q) for q in upright.joint_position])
         family = UprightPostures(upright.x, upright.joint_position, ratio)
         for k, row in rows:
@@ -95,6 +96,7 @@ def _left_out(printed: pd.DataFrame) -> Iterator[tuple[int, dict[str, Any]]]:
         once = members[~copied[members]]
         of_all = fitted_ratio(before[once], fall[once], after[once])
         for k in members:
+            # neither the row itself nor what it copies
             others = once[once != original[k]]
             if not len(others):
                 continue
@@ -123,6 +125,7 @@ def _rounding(fall: np.ndarray, row: int, used: np.ndarray, ratio: float) -> flo
     A printed row obeys ``vx+ = vx- + r |vz-|`` up to ``e = (2 + r) half a digit``. Least squares
     over the rows ``used`` brings their ``e`` into r, and r brings it into the row.
     """
+    # m/s, both velocities and the fall rounded
     off = HALF_DIGIT * (2.0 + abs(ratio))
     return float(off * (1.0 + fall[row] * fall[used].sum() / (fall[used] @ fall[used])))
 
@@ -134,6 +137,7 @@ def ratio_intervals(printed: pd.DataFrame) -> pd.DataFrame:
     For rows in which the tip gets faster by more than their rounding.
     """
     fall, gain = printed["vz_minus"].abs(), printed["vx_plus_map"] - printed["vx_minus"]
+    # gain is the difference of two rounded numbers, the fall is one
     least = (gain - 2.0 * HALF_DIGIT) / (fall + HALF_DIGIT)
     most = (gain + 2.0 * HALF_DIGIT) / (fall - HALF_DIGIT)
     return pd.DataFrame({"ratio_least": least, "ratio_most": most})

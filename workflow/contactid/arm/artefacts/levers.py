@@ -69,6 +69,7 @@ def levers(links: str, corrections: str, robot: Mapping[str, Any], published: st
             )
             for length in _PROBES
         }
+        # the study's own probe on its own table is known already
         probes[robot["probe_length"]] = heights[TABLE_HEIGHT]
         for lever, found in zip(_LEVERS, (tilts, heights, probes), strict=True):
             rows += [

@@ -174,6 +174,7 @@ def _posture_row(
     values = [np.nan] * len(names)
     if q is not None:
         tip = robot.tip_position(q)
+        # kg, 1 / (J M^-1 J^T)
         effective = 1.0 / mobility(robot.mass_matrix(q), robot.tip_jacobian(q)[2])[0, 0]
         changes = (ratio_change(robot, q, _ELBOW, sign * _TURNED) for sign in (1.0, -1.0))
         values = [

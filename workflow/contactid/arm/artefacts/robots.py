@@ -50,6 +50,7 @@ _MARKS = {
     ONE_BODY: ("^", style.MEASURED),
 }  # fmt: skip
 _JOINT_3 = 2
+# even in the logarithm, and zero for links alone
 _SHARES = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 161)])  # of B, that 1 / (1 + K) may be
 _CONFIDENCE = 0.95
 
@@ -99,6 +100,7 @@ class Place:
             "joint_3_share": np.nan,
         }
         if not np.isnan(share):
+            # eq. 5's jump of the joints for each m/s that the tip loses
             jump = np.abs(
                 np.linalg.solve(self.mass + share * self.motors, self.jacobian[2]) / w[2, 2]
             )
@@ -184,6 +186,7 @@ def fitted_share(places: Mapping[int, Place], rows: pd.DataFrame) -> tuple[float
     """1 / (1 + K) that meets the printed fits of v_x+ best, and the ends of its interval of 95 % (F
     test), 0 to 1.
     """
+    # (shares, rows) m/s
     errors = np.zeros((len(_SHARES), len(rows)))
     for direction, place in places.items():
         here = (rows["direction_deg"] == direction).to_numpy()
@@ -192,7 +195,9 @@ def fitted_share(places: Mapping[int, Place], rows: pd.DataFrame) -> tuple[float
             predicted(rows[here], ratios[:, None]) - rows.loc[here, "vx_plus_fit"].to_numpy()
         )
     squares = (errors**2).sum(axis=1)
+    # one number is fitted
     freedom = len(rows) - 1
+    # shares whose squares an F test doesn't tell from the least
     held = squares <= squares.min() * (1.0 + f_distribution.ppf(_CONFIDENCE, 1, freedom) / freedom)
     return float(_SHARES[squares.argmin()]), float(_SHARES[held].min()), float(_SHARES[held].max())
 
@@ -208,6 +213,7 @@ def row_tolerances(table: pd.DataFrame, rows: pd.DataFrame) -> dict[int, float]:
     The stated postures were fitted with that arm, one a direction, so this is what no posture
     explains.
     """
+    # the described links may stand there twice, with a fitted share of zero
     own = (
         table[_is_the_paper_s(table)]
         .drop_duplicates("direction_deg")
@@ -247,6 +253,7 @@ def upright_ranges(
     """Least and largest r in any upright posture on the table, by links and motors of the rows of
     ``ext_robots``.
     """
+    # postures are geometry: the same for all models
     upright = upright_postures(robot).joint_position
     ranges = {}
     for model, parameters in models.items():
@@ -279,6 +286,7 @@ def row_table(
         here = others[others["direction_deg"] == direction]
         off = np.abs(row["vx_minus"] + here["ratio"] * abs(row["vz_minus"]) - row["vx_plus_map"])
         spans = [ranges[key] for key in zip(here["links"], here["motors"], strict=True)]
+        # the range of r in upright postures meets the row's interval
         could = [low <= row["ratio_most"] and high >= row["ratio_least"] for low, high in spans]
         found.append(
             {name: row[name] for name in LABELS}

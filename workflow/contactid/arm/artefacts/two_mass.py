@@ -86,6 +86,7 @@ def motions(models: Mapping[str, Any]) -> pd.DataFrame:
             np.arange(first, last, FINE),
         )
         events = np.array([event.time for event in motion.events])
+        # an event has rows of its own, before and after
         grid = np.setdiff1d(grid, events)
         times = np.concatenate([grid, events, events])
         states = np.vstack(
@@ -113,6 +114,7 @@ def decompose(
         Where the motion is shorter than the window, or the fit refuses the signal.
     """
     impact = motion.impact_time
+    # a window of whole samples keeps its last one
     count = int(np.floor(window / sample_interval * (1.0 + 1e-9))) + 1
     time = sample_interval * np.arange(count)
     if impact + time[-1] > motion.duration:
@@ -137,6 +139,7 @@ def decomposition_table(
     """
     time, fit = decompose(motion, window, sample_interval)
     impact, step = motion.impact_time, sample_interval
+    # from 50 ms before the impact to a little beyond the window
     around = step * np.arange(-round(0.05 / step), round(1.3 * time[-1] / step) + 1)
     around = around[(impact + around >= 0.0) & (impact + around <= motion.duration)]
     origin = np.zeros(1)

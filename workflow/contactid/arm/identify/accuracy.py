@@ -62,8 +62,10 @@ class SensorNoise:
         """What a sample (1, 2, ...) adds to clean joint positions, rad; nothing for sample 0."""
         if sample == CLEAN:
             return np.zeros_like(clean)
+        # a key of its own for each experiment and sample: any of them can be made alone
         key = (zlib.crc32(experiment.encode()), sample)
         random = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
+        # noise and rounding as the twin reports them, less the clean positions
         return reported(clean, self.noise, self.resolution, random) - clean
 
 
@@ -105,16 +107,19 @@ def known_impact(
     knows: the same joints, maybe other links.
     """
     q, before, drives = one.q_impact, one.velocity_pre, block["drives"]
+    # N, in proportion to the speed as the twin presses
     force = block["pressing"] * float(np.linalg.norm(one.tip_velocity_pre))
     motors, stiffness = np.array(drives["motor_inertia"]), np.array(drives["stiffness"])
     return KnownImpact(
         name=one.setting.name,
         joint_position=one.clean,
         motion=tip_motion(described, one.time, one.clean),
+        # (n, 2, joints), for the noise's way to the tip
         jacobians=np.array([described.tip_jacobian(row)[list(AXES)] for row in one.clean]),
         at_impact=described.tip_jacobian(q)[list(AXES)],
         impact_time=one.impact_time,
         truth=one.tip_velocity_post_map,
+        # all without a recording: what the fits must be better than
         references={
             "bent": one.tip_velocity_post_map
             + bending_velocity(made_with, q, before, motors, stiffness, force),
@@ -156,8 +161,10 @@ def bending_velocity(
 
     def offset(time: float) -> np.ndarray:
         jacobian = robot.tip_jacobian(q + time * after)
+        # K^-1 J_z^T F of the joints, seen at the tip
         return -force * (jacobian[list(AXES)] / stiffness) @ jacobian[2]
 
+    # central difference along q+
     return (offset(_STEP) - offset(-_STEP)) / (2.0 * _STEP)
 
 
@@ -182,6 +189,7 @@ def fit_samples(
     ContactIdError
         Where the twin has no experiment of a name.
     """
+    # what differs from the study's own twin
     changes = dict(block["accuracy"]["twins"][twin])
     corrected = changes.pop("corrected_links", False)
     described, changed = load_robot(links, **robot), {**settings, **changes}
@@ -207,7 +215,9 @@ def sample_window(twin: KnownImpact, sample: int, block: Mapping[str, Any]) -> W
     """
     motion = twin.noisy(sample)
     moment, moment_se = twin.impact_time, 0.0
+    # the clean recording keeps its true impact time, so that what is left is the method's
     if sample != CLEAN:
+        # of white joint noise, at the tip
         covariance = twin.at_impact @ twin.at_impact.T
         impact = detect_impact(
             motion.time,
@@ -235,6 +245,7 @@ def sample_rows(
         for k, c in enumerate(COMPONENTS)
     }
     rows, clean = [], {}
+    # the clean sample first: its errors stand beside all others
     for sample in (CLEAN, *samples):
         try:
             window: Window | str = sample_window(twin, sample, block)

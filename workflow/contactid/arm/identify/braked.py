@@ -132,16 +132,19 @@ class _Mechanisms:
 
 def _start(approach: Approach, *, dry: bool) -> np.ndarray:
     """Where a search begins, as :func:`_mechanisms` reads it: friction is dry, or viscous."""
+    # mass matrix of unit diagonal, as a triangular factor; links' sizes come back in _mechanisms
     size = np.sqrt(np.diag(approach.mass))
     factor = np.linalg.cholesky(approach.mass / np.outer(size, size))
     motor = _MOTOR_SHARE * np.diag(approach.mass)
     shares = (1.0, _OTHER_FRICTION) if dry else (_OTHER_FRICTION, 1.0)
     # gears have friction of one size, whatever the inertia
+    # N m s/rad: a motor alone would stop within _BRAKED
     brake = np.full(len(motor), np.median(motor) / _BRAKED)
     joints = len(motor)
     lower = np.tril_indices(joints, -1)
     return np.concatenate(
         [
+            # logarithms keep inertias, springs and friction positive; K = B omega^2
             factor[lower], np.log(np.diag(factor)[1:]), np.log(motor), np.log(motor * _FREQUENCY**2),
             np.log(shares[0] * brake * np.abs(approach.velocity).max()), np.log(shares[1] * brake),
             [np.log(_DAMPING_TIME), 0.0, 0.0, _LITTLE],
@@ -151,8 +154,10 @@ def _start(approach: Approach, *, dry: bool) -> np.ndarray:
 
 def _spread(joints: int) -> np.ndarray:
     """Standard deviation of every number of :func:`_start`."""
+    # the factor's first entry is fixed: it sets the scale
     of_mass, of_drives = joints * (joints + 1) // 2 - 1, 2 * joints
     vague = np.log(_VAGUE)
+    # factor, motors and springs; both frictions; damping time, force, shift, rebound
     return np.concatenate(
         [
             np.full(of_mass + of_drives, vague), np.full(2 * joints, _VAGUE_FRICTION),
@@ -165,11 +170,13 @@ def _mechanisms(points: np.ndarray, approach: Approach) -> _Mechanisms:
     """Of points (p, m); the first joint's inertia is the link table's, which sets the scale."""
     joints = len(approach.velocity)
     of_lower = joints * (joints - 1) // 2
+    # in the order of _start
     ends = np.cumsum([of_lower, joints - 1, joints, joints, joints, joints, 1, 1, 1])
     below, diagonal, motor, stiffness, dry, viscous, damping_time, pressing, later, rebound = (
         np.split(points, ends, axis=1)
     )
     factor = np.zeros((len(points), joints, joints))
+    # positions don't show a common scale of M, B, K, D and friction
     factor[:, 0, 0] = 1.0
     rows, columns = np.tril_indices(joints, -1)
     factor[:, rows, columns] = below
@@ -178,6 +185,7 @@ def _mechanisms(points: np.ndarray, approach: Approach) -> _Mechanisms:
     factor *= np.sqrt(np.diag(approach.mass))[:, None]
     return _Mechanisms(
         mass=factor @ np.swapaxes(factor, 1, 2), motor=np.exp(motor), stiffness=np.exp(stiffness),
+        # D is K times one time
         damping=np.exp(damping_time + stiffness), dry=np.exp(dry), viscous=np.exp(viscous),
         pressing=pressing, later=later[:, 0], rebound=rebound,
     )  # fmt: skip
@@ -187,16 +195,21 @@ def _simulated(
     all_of: _Mechanisms, approach: Approach, duration: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """(n, p, k) positions of links and motors since the impact, rad, every :data:`_STEP`."""
+    # (k,) of the tip's height
     normal = approach.jacobian[1]
     inverse = np.linalg.inv(all_of.mass)
     blow = inverse @ normal  # (p, k) change of the links' velocity by a unit impulse
+    # J_N M^-1 J_N^T, 1/kg
     mobility = blow @ normal
     motors = np.tile(approach.velocity, (len(blow), 1))
+    # eq. 3 with a rebound: the links alone are stopped
     lost = (1.0 + all_of.rebound) * (motors @ normal / mobility)[:, None]
     links = motors - lost * blow
+    # implicit in the viscous friction, for any step
     per_motor = _STEP / all_of.motor
     held, slowed = per_motor * all_of.dry, 1.0 + per_motor * all_of.viscous
     pressed = per_motor * all_of.pressing * normal
+    # the tip starts on the table
     gap = np.zeros(len(blow))
     place = np.zeros((2, *links.shape))
     places = [place]
@@ -204,9 +217,13 @@ def _simulated(
         torque = all_of.stiffness * (place[0] - place[1]) + all_of.damping * (links - motors)
         links = links - _STEP * (inverse @ torque[:, :, None])[:, :, 0]
         links = links.clip(-_FASTEST, _FASTEST)
+        # normal velocity that would just close the gap within a step; the table pushes and never
+        # pulls
         closing = -gap / _STEP - links @ normal
         links = links + np.maximum(closing / mobility, 0.0)[:, None] * blow
+        # springs and damper against the pressing force
         motors = (motors + per_motor * torque - pressed).clip(-_FASTEST, _FASTEST)
+        # proximal map of dry friction: a motor slower than it stops at exactly zero
         motors = np.sign(motors) * np.maximum(np.abs(motors) - held, 0.0) / slowed
         gap = gap + _STEP * (links @ normal)
         place = place + _STEP * np.stack([links, motors])
@@ -220,13 +237,17 @@ def _recorded(
 ) -> np.ndarray:
     """(p, n, k) positions that encoders report at times (n,) since the detected impact, rad."""
     motion = _simulated(all_of, approach, duration)[approach.at_motors]
+    # so that the sample behind exists
     last = len(motion) - 2
     positions = []
     for k, later in enumerate(all_of.later):
+        # steps since the shifted impact; none before it
         steps = np.maximum((since - later) / _STEP, 0.0)
         before = np.minimum(steps.astype(int), last)
         part = (steps - before)[:, None]
+        # linear between steps
         moved = (1.0 - part) * motion[before, k] + part * motion[before + 1, k]
+        # what passed at v- before the impact
         positions.append(moved + later * approach.velocity)
     return np.array(positions)
 
@@ -261,27 +282,33 @@ def _search(
 
     From the point ``start``; ``centre`` is what is preferred.
     """
+    # while the contact gives way, and at the window's end, nothing is compared
     inside = (since > _SETTLED) & (since < duration - _SETTLED)
     time, wanted = since[inside], position[inside]
     spread = _spread(position.shape[1])
 
     def rest(point: np.ndarray) -> np.ndarray:
         found = _recorded(_mechanisms(point[None], approach), approach, time, duration)[0]
+        # whitened positions, and distance from what is preferred
         return np.concatenate([((found - wanted) / _PRECISION).ravel(), (point - centre) / spread])
 
     def slopes(point: np.ndarray) -> np.ndarray:
+        # forward differences, all sets in one simulation
         points = point + _DIFFERENCE * np.vstack([np.zeros(len(point)), np.eye(len(point))])
         found = _recorded(_mechanisms(points, approach), approach, time, duration)
         by_point = (found[1:] - found[0]) / _DIFFERENCE / _PRECISION
         return np.vstack([by_point.reshape(len(point), -1).T, np.diag(1.0 / spread)])
 
     low, high = centre - _BOUND * spread, centre + _BOUND * spread
+    # shift and rebound have bounds of their own
     low[-2], high[-2] = -_LATEST, _LATEST
     low[-1], high[-1] = 0.0, 1.0
+    # a start on a bound has no way in
     inner = low + 1e-6 * (high - low), high - 1e-6 * (high - low)
     end: OptimizeResult = least_squares(rest, np.clip(start, *inner), slopes, (low, high), x_scale="jac",
                         ftol=_CONVERGED, max_nfev=_EVALUATIONS)  # fmt: skip
     left = end.fun[: wanted.size] * _PRECISION
+    # rad, without the preference's part
     rms = float(np.sqrt((left**2).mean()))
     return _Found(end.x, np.linalg.inv(end.jac.T @ end.jac), float(end.cost), rms)
 
@@ -290,6 +317,7 @@ def _rigid_velocity(points: np.ndarray, approach: Approach) -> np.ndarray:
     """(p,) v_x+ of the tip by eq. 5 for links and motors of mechanisms (p, m), m/s."""
     along, normal = approach.jacobian
     mechanisms = _mechanisms(points, approach)
+    # links and motors move as one: M + B
     motors = mechanisms.motor[:, :, None] * np.eye(len(normal))
     blow = np.linalg.inv(mechanisms.mass + motors) @ normal
     impulse = (normal @ approach.velocity) / (blow @ normal)
@@ -300,6 +328,7 @@ def _standard_error(found: _Found, approach: Approach) -> float:
     """Of :func:`_rigid_velocity`, to first order, m/s."""
     steps = _DIFFERENCE * np.vstack([np.zeros(len(found.point)), np.eye(len(found.point))])
     velocities = _rigid_velocity(found.point + steps, approach)
+    # the common scale cancels in v+
     slope = (velocities[1:] - velocities[0]) / _DIFFERENCE
     return float(np.sqrt(slope @ found.covariance @ slope))
 
@@ -311,20 +340,27 @@ def _approach(
     (m, k) since the impact; the rest as :func:`braked`.
     """
     polynomial = np.polynomial.polynomial
+    # joints that turn the tip out of its plane have next to no lever in it
     levers = np.linalg.norm(jacobian, axis=0)
     plane = np.flatnonzero(levers > _LEVER * levers.max())
     position = position[:, plane]
     height = position @ jacobian[1, plane]
+    # samples of the spans before and behind a jump
     part = round(_JUMP * (len(since) - 1) / (since[-1] - since[0]))
     rate = (height[part:] - height[:-part]) / (since[part] - since[0])
+    # m/s, by a line through the whole approach
     falls = polynomial.polyfit(since[since < 0.0], height[since < 0.0], 1)[1]
+    # share of the approach's normal velocity that goes within two spans
     lost = (rate[part:] - rate[:-part]) / -falls
+    # only around the detected impact
     lost[np.abs(since[part:-part]) > _NEAR] = 0.0
     jump = int(np.argmax(lost))
+    # links jump at an impact, motors behind springs don't
     at_motors = bool(lost[jump] < _JUMPS)
     later = 0.0 if at_motors else float(since[jump + part])
     since = since - later
     before = since < 0.0
+    # a parabola: its place and slope at the impact are the posture and v-
     place, velocity, _ = polynomial.polyfit(since[before], position[before], 2)
     approach = Approach(jacobian[:, plane], mass[np.ix_(plane, plane)], velocity, at_motors, later)
     return approach, since, position - place
@@ -353,9 +389,11 @@ def braked(
         Where no mechanism explains the motion, or those that do disagree.
     """
     approach, since, position = _approach(jacobian, mass, since, position)
+    # two starts, as either kind of friction may be the one
     starts = [_start(approach, dry=dry) for dry in (True, False)]
     ends = list(starts)
     counted: list[_Found] = []
+    # each search starts where the shorter window's ended, and prefers the start
     for duration in (_FIRST, *_WINDOWS):
         found = [
             _search(approach, since, position, duration, end, start)
@@ -364,12 +402,14 @@ def braked(
         ends = [one.point for one in found]
         best = min(one.cost for one in found)
         if duration in _WINDOWS:
+            # the longer windows' minima, without those that are clearly worse
             counted += [one for one in found if one.cost <= _LIKELY * best]
     speed = float(np.linalg.norm(approach.jacobian @ approach.velocity))
     # what the impact changes: positions less those of a motion that goes on as before
     whole = (since > 0.0) & (since <= _WINDOWS[-1])
     changed = position[whole] - np.outer(since[whole], approach.velocity)
     explained = _EXPLAINED * float(np.sqrt((changed**2).mean()))
+    # of each v+, to first order
     errors = [_standard_error(one, approach) for one in counted]
     sure = [
         one.rest <= explained and error <= _SURE * speed
@@ -386,6 +426,7 @@ def braked(
     value = float(np.median(along))
     missed = _MISSED * speed
     noise = NORMAL * min(errors)  # the surest one's: what others don't know is in the range
+    # independent causes: range, noise, and what all miss
     half = float(np.sqrt(np.ptp(along) ** 2 + noise**2 + missed**2))
     if half > WIDEST * speed:
         raise ContactIdError(
@@ -394,7 +435,9 @@ def braked(
             f" +- {100.0 * half / speed:.0f} % of the approach's speed, where {100.0 * WIDEST:.0f} % is the most",
             _REMEDY,
         )
+    # drawn: the one nearest to the median
     nearest = counted[int(np.argmin(np.abs(along - value)))]
+    # eq. 5 leaves no normal velocity
     velocity = np.array([value, 0.0])
     se = np.array([half, missed]) / NORMAL
     return Answer(velocity, se, _fits(nearest, approach, velocity, se))
@@ -406,6 +449,7 @@ def _fits(
     """The tip's motion along the table and normal to it, with v+ (2,) and its standard error, m/s."""
     mechanism = _mechanisms(found.point[None], approach)
     simulated = _simulated(mechanism, approach, _LONGEST)[approach.at_motors][:, 0]
+    # means over the steps, at their middles
     rates = np.diff(simulated, axis=0) / _STEP @ approach.jacobian.T
     time = approach.later + mechanism.later[0] + _STEP * (np.arange(len(rates)) + 0.5)
     before = approach.jacobian @ approach.velocity
@@ -425,10 +469,12 @@ def _slowest_pole(mechanism: _Mechanisms, normal: np.ndarray) -> complex:
     """Of the vibration on the table without friction, 1/s; ``normal`` (k,) of the tip's height."""
     inverse = np.linalg.inv(mechanism.mass[0])
     blow = inverse @ normal
+    # mobility of the links with the tip held at the table's height
     on_table = inverse - np.outer(blow, blow) / (blow @ normal)
     # modes of links against motors; damping is stiffness times one time
     springs = np.diag(mechanism.stiffness[0])
     squares = np.linalg.eigvals((on_table + np.diag(1.0 / mechanism.motor[0])) @ springs).real
     damping_time = mechanism.damping[0, 0] / mechanism.stiffness[0, 0]
+    # s^2 + t w^2 s + w^2 = 0 with damping K t
     poles = np.roots([1.0, damping_time * squares.min(), squares.min()])
     return complex(poles[np.argmax(poles.imag)])

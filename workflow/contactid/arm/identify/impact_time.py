@@ -76,12 +76,14 @@ def fit_impact(
     d), up to a factor, is that of the positions at one instant.
     """
     channels = position.shape[1]
+    # channels made independent, of equal noise; (y - y_0) against cancellation
     mixing = np.linalg.cholesky(np.eye(channels) if noise_covariance is None else noise_covariance)
     white = np.linalg.solve(mixing, (position - position[0]).T).T
     problem = _Problem(time, white, near)
     low = np.array([-np.inf, *np.tile(LOW, modes)])
     high = np.array([np.inf, *np.tile(HIGH, modes)])
     found: list[OptimizeResult] = []
+    # three starts: a mode's phase imitates a shift, so there are several minima
     for moment in (near - shift, near, near + shift):
         start = np.clip(_start(problem, moment, modes), low, high)
         found.append(least_squares(problem.rest, start, jac=problem.slopes, bounds=(low, high), x_scale="jac",
@@ -101,18 +103,22 @@ class _Problem:
 
     def design(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Columns (n, p), time since impact (n,), ``e^{s s}`` and its integral (n, m)."""
+        # s since the impact, negative before it
         lag = self.time - self.near - _TIME * point[0]
         since = np.maximum(lag, 0.0)[:, None]
         s = poles_of(point[1:])
         wave = np.exp(since * s)
         integral = (wave - 1.0) / s
+        # integrals of eq. 7's modes less their part at the impact, cosine and sine
         modal = np.stack([integral.real - since, -integral.imag], axis=-1).reshape(len(lag), -1)
+        # y_i, v- and a
         lead = np.column_stack([np.ones_like(lag), lag, 0.5 * since[:, 0] ** 2])
         return np.column_stack([lead, modal]), since, wave, integral
 
     def solved(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Orthonormal columns (n, p), coefficients (p, d), rest (n, d)."""
         columns = self.design(point)[0]
+        # unit columns: they have other units
         scale = np.linalg.norm(columns, axis=0)
         basis, _ = np.linalg.qr(columns / scale)
         beta = np.linalg.lstsq(columns / scale, self.target, rcond=None)[0] / scale[:, None]
@@ -127,6 +133,7 @@ class _Problem:
         basis, beta, _ = self.solved(point)
         full = self.full_slopes(point, beta)
         flat = full.reshape(len(self.time), -1)
+        # Kaufman: what the columns can't take up themselves
         return -(flat - basis @ (basis.T @ flat)).reshape(-1, len(point))
 
     def full_slopes(self, point: np.ndarray, beta: np.ndarray) -> np.ndarray:
@@ -135,6 +142,7 @@ class _Problem:
         s = poles_of(point[1:])
         z = (beta[_LEAD::2] + 1j * beta[_LEAD + 1 :: 2]).T[None]  # (1, d, m)
         by_pole = z * ((since * wave - integral) / s)[:, None, :]
+        # m/s: by the impact time everything moves by minus the velocity
         rate = beta[1] + since * beta[2] + ((wave - 1.0)[:, None, :] * z).real.sum(axis=-1)
         poles = np.stack([by_pole.real, -by_pole.imag], axis=-1).reshape(*by_pole.shape[:2], -1)
         return np.concatenate([-_TIME * rate[..., None], poles], axis=-1)
@@ -144,9 +152,11 @@ def _start(problem: _Problem, moment: float, modes: int) -> np.ndarray:
     """A line before ``moment`` and the tied fit behind it."""
     time, y = problem.time, problem.target
     earlier = time < moment
+    # v- from the samples before
     line = np.polynomial.polynomial.polyfit(time[earlier] - moment, y[earlier], 1)
     behind = np.flatnonzero(~earlier)
     step = float(time[-1] - time[0]) / (len(time) - 1)
+    # differences belong to the middles of intervals
     middle = 0.5 * (time[behind[1:]] + time[behind[:-1]]) - moment
     velocity = np.diff(y[behind], axis=0) / step
     poles = fit_modes_jointly(
@@ -161,7 +171,9 @@ def _described(problem: _Problem, point: np.ndarray) -> ImpactFit:
     channels = np.eye(beta.shape[1])
     by_point = problem.full_slopes(point, beta).reshape(-1, len(point))
     jacobian = np.column_stack([np.kron(columns, channels), by_point])
+    # row of the pseudo-inverse: the impact time by each sample
     of_time = _TIME * scaled_inverse(jacobian)[beta.size]  # by every sample
+    # of the samples, by the residuals
     variance = float((rest**2).sum()) / max(rest.size - jacobian.shape[1], 1)
     return ImpactFit(
         time=problem.near + _TIME * float(point[0]),
@@ -193,6 +205,7 @@ def detect_impact(
         For a recording without impact, too short, or with gaps; it begins with ``name``.
     """
     steps = np.diff(time)
+    # the scan counts samples, so they must be even
     if np.abs(steps - np.median(steps)).max() > _UNEVEN * abs(np.median(steps)):
         raise ContactIdError(
             f"{name}: samples are missing or uneven in time", "Cut or resample the recording"
@@ -211,6 +224,7 @@ def detect_impact(
             f"{name}: the recording ends {time[-1] - time[index]:.3g} s after the impact",
             f"Record {lengths[-1]:g} s",
         )
+    # the first impact alone, with its approach
     window = slice(index - before, index + after + 1)
     return fit_impact(
         time[window], position[window], float(time[index]), _SHIFT * step, modes=int(block["modes"]),
@@ -222,18 +236,25 @@ def _scan(
     t: np.ndarray, z: np.ndarray, before: int, bend: int, block: Mapping[str, float], name: str
 ) -> int:
     """Sample nearest to the first impact."""
+    # in lengths of the bend, zero at the candidate
     s = np.arange(-before, bend + 1) / bend
     powers = np.array(_DEGREES)
+    # (samples, 5): line, and a bend of three powers from zero on
     bent = np.column_stack([np.ones_like(s), s, np.maximum(s, 0.0)[:, None] ** powers])
+    # as many coefficients without a bend; Legendre's, for their condition
     smooth = np.polynomial.legendre.legvander(s / np.abs(s).max(), bent.shape[1] - 1)
     windows = sliding_window_view(z, len(s))
     windows = windows - windows[:, :1]  # less cancellation
+    # one pseudo-inverse for all windows, which are alike
     coefficients = windows @ np.linalg.pinv(bent).T
     left = ((windows - coefficients @ bent.T) ** 2).sum(axis=1)
     left_smooth = ((windows - windows @ np.linalg.pinv(smooth).T @ smooth.T) ** 2).sum(axis=1)
+    # a noise-free motion leaves rounding only
     floor = (np.finfo(float).eps * np.abs(z).max()) ** 2 * len(s) + np.finfo(float).tiny
+    # F-like: what the bend explains over what is left per degree of freedom
     ratio = (left_smooth - left) / np.maximum(left, floor) * (len(s) - bent.shape[1])
     speed = coefficients[:, 1] / (bend * (t[1] - t[0]))
+    # share of the approach speed at the window's end
     kept = 1.0 + (coefficients[:, 2:] @ powers) / np.where(
         coefficients[:, 1] == 0.0, np.inf, coefficients[:, 1]
     )
@@ -245,5 +266,6 @@ def _scan(
             f" (fastest approach {max(0.0, -float(speed.min())):.3g} m/s)",
             "Check the recording and the direction of the height",
         )
+    # of the hits within two bends of the first one the clearest
     first = hits[hits <= hits[0] + 2 * bend]
     return int(first[np.argmax(ratio[first])]) + before

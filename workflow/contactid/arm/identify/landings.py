@@ -2,12 +2,10 @@
 motors count.
 
 Joint rates are derivatives of recorded positions: the recorded rates of the unactuated joints lag
-them (see
-:mod:`contactid.arm.readers.landings`). v- is that of some samples before the first foot touches, v+
-    that of some
-milliseconds behind the second's touch, when the feet's normal velocity has gone. An error is ``|v+
-- predicted|`` in the norm of the kinetic energy, over that of the measured jump ``v+ - v-``: no
-impact has 1.
+them (see :mod:`contactid.arm.readers.landings`). v- is that of some samples before the first foot
+touches, v+ that of some milliseconds behind the second's touch, when the feet's normal velocity has
+gone. An error is ``|v+ - predicted|`` in the norm of the kinetic energy, over that of the measured
+jump ``v+ - v-``: no impact has 1.
 """
 
 from __future__ import annotations
@@ -86,8 +84,10 @@ def touches(vertical: np.ndarray) -> np.ndarray:
     """
     found = []
     for ends in (slice(0, 2), slice(2, 4)):
+        # of the two ends the one that falls faster
         foot = vertical[:, ends].min(axis=1)
         falling = np.median(foot[:_FALLING])
+        # the first sample that is slower by a share of the approach
         slower = np.flatnonzero(foot > falling + _SLOWED * abs(falling))
         if not len(slower):
             raise ContactIdError("a foot never touches the ground", "Leave the landing out")
@@ -102,11 +102,14 @@ def law_errors(biped: Biped, one: Landing, step: float) -> list[dict[str, object
     on the ground.
     """
     touch = touches(one.vertical)
+    # v- before either foot, v+ behind both
     start = max(touch.min() - _BEFORE, 1)
     rows: list[dict[str, object]] = []
     for wait in WAITS:
         end = min(touch.max() + round(1e-3 * wait / step), len(one.q) - _SPARE)
+        # heights count from the lowest end
         touching = one.height[end] - one.height[end].min() < _ON_GROUND
+        # all laws at the posture behind, where the feet are
         stance, before, after = biped.stance(one.q[end]), one.v[start], one.v[end]
         jump = after - before
         for law in LAWS:
@@ -121,6 +124,7 @@ def law_errors(biped: Biped, one: Landing, step: float) -> list[dict[str, object
 
 
 def _norm(biped: Biped, stance: Stance, v: np.ndarray) -> float:
+    # rotors count in the norm of all laws alike
     return float(np.sqrt(v @ biped.with_rotors(stance) @ v))
 
 

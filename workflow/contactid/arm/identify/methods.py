@@ -132,6 +132,7 @@ def z_first(window: Window, modes: int, noise: str) -> tuple[ModalFit, ModalFit]
     """Fits of x and z: z alone with its offset tied to v-, and x with z's poles, as the paper does."""
     time, (x, z) = window.time, window.velocity.T
     (x_before, z_before), (x_se, z_se) = window.pre_velocity, window.pre_velocity_se
+    # as the paper: v+ is tied to v- by the modes' phases
     how = _how(window) | {"noise": noise, "offset": TIED}
     of_z = fit_modes(time, z, z_before, pre_velocity_se=z_se, modes=modes, **how)
     given = {"poles": of_z.poles, "pole_covariance": of_z.pole_covariance}
@@ -141,6 +142,7 @@ def z_first(window: Window, modes: int, noise: str) -> tuple[ModalFit, ModalFit]
 def at_once(window: Window, modes: int) -> tuple[ModalFit, ...]:
     """Fits of all velocities with shared poles, positions having the white noise."""
     return fit_modes_jointly(
+        # offset free of v-: the rebound may leave a normal velocity
         window.time, window.velocity, window.pre_velocity, modes=modes, offset=FREE, noise=DIFFERENCED,
         noise_covariance=window.noise_covariance, pre_velocity_se=window.pre_velocity_se, **_how(window),
     )  # fmt: skip
@@ -177,6 +179,7 @@ def without_normal_velocity(
         Where the velocities don't differ enough along the normal: the line doesn't get there.
     """
     lost = normal @ (before - after)
+    # how far along the line from v- to the fit; beyond twice it extrapolates too far
     stopped = normal @ before / lost if lost else np.inf
     if not 0.0 < stopped < 2.0:
         raise ContactIdError(
@@ -217,9 +220,11 @@ def agreement(window: Window, normal: np.ndarray, asked: int) -> Agreement:
     ContactIdError
         Where too few models are admissible, or they disagree.
     """
+    # a fit of the time with a vague vibration states too much
     window = replace(window, impact_time_se=min(window.impact_time_se, _TIMING * window.step))
     models: list[tuple[ModalFit, ...]] = []
     points: list[np.ndarray] = []
+    # each window's first parts, with one mode and with two
     for part in _PARTS:
         beginning = window.until(part * window.time[-1])
         for modes in _MODES:
@@ -230,6 +235,7 @@ def agreement(window: Window, normal: np.ndarray, asked: int) -> Agreement:
                 velocity = without_normal_velocity(
                     window.pre_velocity, _velocities(fits)[0], normal
                 )
+            # a model without a fit isn't admissible, and no failure of the method
             except (ContactIdError, np.linalg.LinAlgError):
                 continue
             models.append(fits)
@@ -262,7 +268,9 @@ def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], speed: fl
     noise = NORMAL * errors.min(axis=0)
     missed = _MISSED * speed
     slopes = np.array([[fit.slope for fit in fits] for fits in models])
+    # what the slope does within the first swing
     braking = _FIRST_SWING * np.median(slopes, axis=0)
+    # independent causes add up in squares
     return np.sqrt(np.ptp(found, axis=0) ** 2 + noise**2 + missed**2 + braking**2)
 
 
@@ -276,6 +284,7 @@ def _is_admissible(fits: tuple[ModalFit, ...], window: Window) -> bool:
     poles = fits[0].poles
     ended = all(fit.converged for fit in fits)
     decays = poles.real.max() < _UNDAMPED
+    # the last interval's end
     length = window.time[-1] + 0.5 * window.step
     has_period = poles.imag.min() >= 2.0 * np.pi / length
     largest = max(fit.amplitude.max() for fit in fits)
@@ -294,10 +303,12 @@ def admissible(window: Window) -> Answer:
         As :func:`agreement`.
     """
     found = agreement(window, np.array([0.0, 1.0]), asked=1)
+    # of the normal velocity as it is: the rebound's
     as_fitted = np.array([_velocities(fits)[0] for fits in found.models])
     of_normal = _half_width(as_fitted, found.models, window.speed)[1]
     velocity = np.array([found.velocity[0], np.median(as_fitted[:, 1])])
     half = np.array([found.half_width[0], of_normal])
+    # drawn: the model nearest to the median
     nearest = int(np.argmin(np.abs(found.each[:, 0] - velocity[0])))
     return Answer(velocity, half / NORMAL, found.models[nearest])
 

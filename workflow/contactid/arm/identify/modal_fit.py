@@ -58,6 +58,7 @@ def linearise(
     columns = problem.whiten(problem.columns(waves))
     slopes = pole_slopes(problem, derivatives, coefficients)
     q = slopes.shape[-1]
+    # coefficients channel by channel: (r d, p d)
     linear = np.kron(columns, np.eye(channels))
     by_poles = slopes.reshape(-1, q)
     jacobian = np.column_stack([linear, by_poles]) if fitted_poles else linear
@@ -65,13 +66,16 @@ def linearise(
     tied = problem.offset == TIED
     post = np.zeros((1, p))  # v+ (less v- where tied) from one channel's coefficients
     if tied:
+        # v+ - v- = -sum of the cosine coefficients
         post[0, problem.leading :: 2] = -1.0
     else:
+        # a free offset is v+ itself
         post[0, 1] = 1.0
     wanted = np.zeros((channels, jacobian.shape[1]))
     wanted[:, : p * channels] = np.kron(post, np.eye(channels))
     response = wanted @ inverse  # (d, r d): of v+ to changes of the target
     ones = np.kron(problem.whiten(np.ones((len(problem.time), 1))), np.eye(channels))
+    # df/dt: a later impact is a target changed by it
     rate = problem.whiten(
         coefficients[0] + (waves @ (problem.amplitudes(coefficients) * poles[:, None])).real
     )
@@ -208,15 +212,18 @@ def fit_modes_jointly(
     t, y = np.asarray(time, dtype=float), np.asarray(velocities, dtype=float)
     before = np.asarray(pre_velocities, dtype=float)
     _check(t, y, before, modes if poles is None else len(poles))
+    # channels made independent, of equal noise
     mixing = np.linalg.cholesky(
         np.eye(y.shape[1]) if noise_covariance is None else np.asarray(noise_covariance)
     )
+    # tied fits leave v- out of the target
     unmixed = np.linalg.solve(mixing, (y - before if offset == TIED else y).T).T
     problem = ModalProblem(t, unmixed, offset, **kind)
     fitted, best, converged = poles is None, poles, True
     if best is None:
         found = search(problem, modes)
         best, converged = found.poles[0], bool(found.converged[0])
+    # by frequency, so that covariances have one order
     best = best[np.argsort(best.imag, kind="stable")]
     columns = problem.columns(problem.modes(best)[0])
     white = problem.whiten(columns)
@@ -225,12 +232,15 @@ def fit_modes_jointly(
     cost = float(((problem.target - white @ beta) ** 2).sum())
     samples = len(t) * channels
     parameters = beta.size + (2 * len(best) if fitted else 0)
+    # by degrees of freedom, poles counted where they are fitted
     variance = cost / max(samples - parameters, 1)
     per_variance, by_pre, by_time, by_poles, pole_per_variance = linearise(
         problem, best, beta, fitted_poles=fitted
     )
+    # given poles bring the covariance of the fit that they come from
     own = variance * pole_per_variance if fitted else pole_covariance
     of_poles = np.zeros((2 * len(best),) * 2) if own is None else own
+    # back to the velocities' own units
     by_poles = mixing @ by_poles
     noise = variance * mixing @ per_variance @ mixing.T + by_poles @ of_poles @ by_poles.T
     by_pre, by_time = mixing @ by_pre @ np.linalg.inv(mixing), mixing @ by_time
@@ -278,6 +288,7 @@ def _check(t: np.ndarray, y: np.ndarray, before: np.ndarray, modes: int) -> None
             "modal fit: the signal has values that aren't finite",
             "Cut the window to what is recorded",
         )
+    # two coefficients and two numbers of a pole each, slope, offset, and one to spare
     needed = 4 * modes + 3
     if len(t) < needed:
         raise ContactIdError(

@@ -50,6 +50,7 @@ class Found:
 def search(problem: ModalProblem, modes: int) -> Found:
     """The local minima that the grid leads to."""
     grid = grid_poles(problem)
+    # recursion: the best sets of one pole fewer
     fewer = search(problem, modes - 1).poles[:_KEPT] if modes > 1 else np.empty((1, 0))
     starts = _added_starts(problem, grid, fewer)
     if modes == 2:
@@ -61,6 +62,7 @@ def grid_poles(problem: ModalProblem) -> np.ndarray:
     """(decays, frequencies) complex poles of the grid."""
     length = float(problem.time[-1] - problem.time[0])
     step = 2.0 * np.pi * _SPACING / length
+    # finer than the width of a valley in frequency, 1 / length
     omega = np.linspace(LOW[1], HIGH[1], max(2, int(np.ceil((HIGH[1] - LOW[1]) / step)) + 1))
     gamma = -np.geomspace(-HIGH[0], -LOW[0], _DECAYS)
     return gamma[:, None] + 1j * omega[None, :]
@@ -111,6 +113,7 @@ class _Projected(NamedTuple):
 
 def _project(problem: ModalProblem, poles: np.ndarray) -> _Projected:
     waves, derivatives = problem.modes(poles)
+    # QR and not normal equations: columns of close modes are nearly dependent
     basis, upper = np.linalg.qr(problem.whiten(problem.columns(waves)))
     seen = np.swapaxes(basis, -1, -2) @ problem.target
     rest = problem.target - basis @ seen
@@ -155,6 +158,7 @@ def _back_substituted(upper: np.ndarray, seen: np.ndarray) -> np.ndarray:
 def _pair_starts(problem: ModalProblem, grid: np.ndarray) -> np.ndarray:
     """Lowest local minima over all unordered pairs of grid poles."""
     poles = grid.ravel()
+    # every pair's normal equations are parts of this one Gram matrix
     columns = problem.whiten(problem.columns(problem.modes(poles)[0]))
     columns = columns / np.linalg.norm(columns, axis=0)
     gram, seen = columns.T @ columns, columns.T @ problem.target
@@ -166,9 +170,12 @@ def _pair_starts(problem: ModalProblem, grid: np.ndarray) -> np.ndarray:
     right = seen[picked]
     explained = (right * np.linalg.solve(matrix, right)).sum(axis=(1, 2))
     costs = np.full((len(poles), len(poles)), np.inf)
+    # whole squares less those explained
     costs[first, second] = float((problem.target**2).sum()) - explained
     costs = np.minimum(costs, costs.T)
+    # four dimensions: decay and frequency of both poles
     image = costs.reshape(*grid.shape, *grid.shape)
+    # minima against all neighbours on the grid
     lowest = (image == minimum_filter(image, size=3, mode="nearest")).reshape(
         costs.shape
     ) & np.isfinite(costs)
@@ -181,6 +188,7 @@ def _added_starts(problem: ModalProblem, grid: np.ndarray, sets: np.ndarray) -> 
     """Every set of poles (k, m) with the grid poles that are local minima as its next pole."""
     starts, costs = [], []
     for poles in sets:
+        # a set with each grid pole added
         full = np.column_stack([np.tile(poles, (grid.size, 1)), grid.ravel()])
         image = cost_at(problem, full).reshape(grid.shape)
         lowest = np.flatnonzero((image == minimum_filter(image, size=3, mode="nearest")).ravel())

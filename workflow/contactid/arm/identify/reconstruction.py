@@ -120,6 +120,7 @@ def evaluate_experiment(
         Where there is no impact or too little of the recording around it.
     """
     time, joint_position, name = recording.time, recording.joint_position, recording.name
+    # first look: towards where the tip is
     place = robot.tip_position(joint_position[len(time) // 2])
     found = (
         Heading(0.0)
@@ -128,6 +129,7 @@ def evaluate_experiment(
     )
     motion, impact = _impact(turned(robot, found.angle), recording, block)
     approach = joint_position[_before(time, impact.time, block)]
+    # second look: along the motion, if that is another direction
     if len(approach) > 1:
         first, found = found, heading(robot, approach)
         if abs(found.angle - first.angle) > _ASIDE:
@@ -139,6 +141,7 @@ def evaluate_experiment(
             f"{near.sum()} samples before the impact don't give a velocity",
             "Record more before the impact",
         )
+    # a parabola: its first two coefficients are posture and rates at the impact
     joints = np.polynomial.polynomial.polyfit(
         time[near] - impact.time, joint_position[near], _POSTURE_DEGREE
     )
@@ -190,6 +193,7 @@ def joint_velocities(
     window = fit_window(
         motion, impact.impact_time, impact.impact_time_se, every_joint, block, recording.name
     )
+    # v- of the joints that agree with the tip's
     window = replace(window, pre_velocity=found.velocity)
     return joints(window, robot.tip_jacobian(found.q)[2])
 
@@ -200,6 +204,7 @@ def _impact(
     """The tip's motion in the robot's plane x-z, and when it hits the table."""
     time, joint_position = recording.time, recording.joint_position
     motion = tip_motion(robot, time, joint_position)
+    # covariance of the tip's noise, for joints of equal noise
     middle = robot.tip_jacobian(joint_position[len(time) // 2])[list(AXES)]
     impact = detect_impact(
         time,
@@ -255,12 +260,14 @@ def fit_window(
     """Sampling intervals behind an impact at the time ``moment`` (s); ``jacobian`` (d, joints) of
     the motion there.
     """
+    # a sample on the edge counts, whatever rounding did to its time
     begin, end = moment - _ON_SAMPLE, moment + block["window"] + _ON_SAMPLE
     if motion.time[-1] < end - 2.0 * _ON_SAMPLE:
         raise ContactIdError(
             f"{name}: the recording ends {motion.time[-1] - moment:.3g} s after the impact",
             f"Record {block['window']:g} s",
         )
+    # whole intervals behind the impact
     inside = (motion.time[:-1] >= begin) & (motion.time[1:] <= end)
     near = _before(motion.time, moment, block)
     pre, pre_se = pre_impact_velocity(motion.time[near] - moment, motion.position[near])
@@ -284,11 +291,13 @@ def first_stop(
     mean rate behind the impact times ``along`` (joints,), m, its column of the tip's Jacobian, is a
     tenth of the approach's ``speed``, m/s, or more. The mean is taken over what a vibration swings.
     """
+    # samples over which a vibration averages out
     swing = round(_SWING * (len(since) - 1) / float(since[-1] - since[0]))
     if len(since) <= swing:
         return np.inf
     rate = (joint_position[swing:] - joint_position[:-swing]) / _SWING
     moves = np.abs(along * rate[0]) >= _MOVES * speed
+    # stopped or turned back, against the rate right behind the impact
     stopped = (moves & (rate * np.sign(rate[0]) <= 0.0)).any(axis=1)
     middle = 0.5 * (since[swing:] + since[:-swing])
     return float(middle[np.argmax(stopped)]) if stopped.any() else np.inf
@@ -299,6 +308,7 @@ def map_velocity(
 ) -> np.ndarray:
     """(2,) the impact map's v+ of the tip, x and z, m/s (eq. 5)."""
     mass = robot.mass_matrix(q)
+    # motors as one with the links
     if len(motor_inertia):
         mass = mass + np.diag(motor_inertia)
     jacobian = robot.tip_jacobian(q)

@@ -95,12 +95,14 @@ def nearest_impacts(
     """
     chosen: list[str] = []
     for angle in angles_deg:
+        # down at this angle against the table
         wanted = speed * np.array([np.cos(np.deg2rad(angle)), -np.sin(np.deg2rad(angle))])
         rest = {
             name: float(np.linalg.norm(fit.window.pre_velocity - wanted))
             for name, fit in fits.items()
             if name not in chosen
         }
+        # each impact once
         chosen += [min(rest, key=rest.__getitem__)] if rest else []
     return chosen
 
@@ -187,6 +189,7 @@ def joint_rows(
         answer = joint_velocities(arm, one, fit, block)
         after, half = answer.velocity, NORMAL * answer.se
         if ADMISSIBLE in fit.answers:
+            # in the plane that the fit at the tip has
             tip_off = (turned(arm, fit.heading.angle).tip_jacobian(fit.q) @ after)[0]
             tip_off -= fit.answers[ADMISSIBLE].velocity[0]
     except ContactIdError as error:
@@ -224,7 +227,9 @@ def curves_of(label: Row, fit: ExperimentFit, method: str) -> pd.DataFrame:
         if method in fit.answers:
             modal = fit.answers[method].fits[k]
             curves |= {"fit": (time, modal.evaluate(time)), "affine": (time, modal.affine(time))}
+        # a point at the impact
         curves["map"] = (np.zeros(1), fit.map_velocity[k : k + 1])
+        # without motors both are one point
         if not np.array_equal(fit.map_links, fit.map_velocity):
             curves["map_links"] = (np.zeros(1), fit.map_links[k : k + 1])
         parts += [

@@ -153,6 +153,7 @@ def solve_impact(
         For a posture where a contact's normal can't be moved.
     """
     normal, tangent = contacts.normal, contacts.tangent
+    # all normals first, then the tangents contact by contact
     rows = np.vstack([normal, tangent.reshape(-1, len(mass))])
     w = mobility(mass, rows)
     before = rows @ velocity
@@ -168,6 +169,7 @@ def solve_impact(
         return ImpactSolution(
             velocity.copy(), np.zeros(m), nothing, (OPEN,) * m, 0.0, True, 0.0, 0, 0.0
         )
+    # the largest impulse that one contact by itself would need
     unit = (1.0 + law.restitution_e_n) * float(np.max(-before[:m] / np.diag(w)[:m]))
     model, pairs = _problem(w, before, tangent.shape[1], law, speed, unit)
     attached, settled, iterations, seconds = _solve(model, pairs)
@@ -178,7 +180,9 @@ def solve_impact(
         if law.friction_mu
         else None
     )
+    # without friction there are no tangential variables
     impulse_t = np.zeros((m, tangent.shape[1])) if along is None else unit * along.reshape(m, -1)
+    # M (q+ - q-) = J^T Lambda
     change = np.linalg.solve(mass, rows.T @ np.concatenate([impulse_n, impulse_t.ravel()]))
     after = velocity + change
     return ImpactSolution(
@@ -186,6 +190,7 @@ def solve_impact(
         impulse_n=impulse_n,
         impulse_t=impulse_t,
         states=_states(impulse_n, tangent @ after, unit, speed),
+        # T- - T+ = -dq^T M (q- + dq / 2)
         energy_lost=-float(change @ mass @ (velocity + 0.5 * change)),
         converged=settled and residual <= _TOLERANCE,
         residual=residual,
@@ -201,15 +206,18 @@ def _solve(
     the point.
     """
     draw = np.random.default_rng(_SEED)
+    # every attempt begins at the same point
     neutral = [(variable, variable.value) for variable in model.component_data_objects(pyo.Var)]
     attached = attach(model, pairs, _CONTINUATIONS[0].reformulation)
     iterations, seconds = 0, 0.0
     for attempt in range(len(_CONTINUATIONS) + _FURTHER_STARTS):
         continuation = _CONTINUATIONS[min(attempt, len(_CONTINUATIONS) - 1)]
         for variable, value in neutral:
+            # only bounded variables are drawn: impulses and slips; velocities follow
             drawn = attempt >= len(_CONTINUATIONS) and variable.lb is not None
             variable.set_value(float(draw.uniform()) if drawn else value)
         if attempt:
+            # the last reformulation's block goes, and the objective that it put aside comes back
             model.del_component(attached.block)
             attached.objective.activate()
             attached = attach(model, pairs, continuation.reformulation)
@@ -223,6 +231,7 @@ def _solve(
 
 def directions(k: int, facets: int) -> np.ndarray:
     """(j, k) unit directions of the polygon in k tangential axes; the first is the first axis."""
+    # on a line two directions are the whole disk
     if k < 2:
         return np.array([[1.0], [-1.0]])[:, :k]
     angles = 2.0 * np.pi * np.arange(facets) / facets
@@ -238,11 +247,13 @@ def _problem(
     m = len(w) // (1 + k)
     model = pyo.ConcreteModel(name="arm impact")
     model.normal = pyo.Var(range(m), bounds=(0.0, None), initialize=1.0)
+    # a complementarity problem has no objective of its own
     model.nothing = pyo.Objective(expr=0.0 * model.normal[0])
     frictional = law.friction_mu > 0.0 and k > 0
     d = directions(k, law.facets)
     impulses: list[Any] = [model.normal[i] for i in range(m)]
     if frictional:
+        # half of the friction limit, spread over the facets
         model.facet = pyo.Var(
             range(m), range(len(d)), bounds=(0.0, None), initialize=1.0 / (2 * len(d))
         )
@@ -259,6 +270,7 @@ def _problem(
     model.after = pyo.Var(
         range(len(impulses)), initialize=lambda _, row: float(before[row]) / speed
     )
+    # w+ = w- + W Lambda, in scaled units
     model.impact = pyo.Constraint(
         range(len(impulses)),
         rule=lambda md, row: (
@@ -267,14 +279,17 @@ def _problem(
             + sum(float(w[row, c]) * unit / speed * p for c, p in enumerate(impulses))
         ),
     )
+    # Newton: 0 <= Lambda_N perp w_N+ + e w_N- >= 0
     pairs: list[Pair] = [
         (model.normal[i], model.after[i] + law.restitution_e_n * float(before[i]) / speed)
         for i in range(m)
     ]
     for i in range(m) if frictional else ():
         for j in range(len(d)):
+            # Coulomb by facets: a facet pushes where the slip against it is largest
             sliding = sum(float(d[j, axis]) * model.after[m + i * k + axis] for axis in range(k))
             pairs.append((model.facet[i, j], sliding + model.slip[i]))
+        # slip only with the whole friction spent; mu is in the facets' unit
         pairs.append(
             (model.slip[i], model.normal[i] - sum(model.facet[i, j] for j in range(len(d))))
         )

@@ -69,10 +69,12 @@ class ModalProblem:
         """(..., r, k) from (..., n, k): samples in the metric of their noise."""
         if self.noise == WHITE:
             return values
+        # running integral of the velocities: positions, whose noise is white
         integral = (
             np.concatenate([np.zeros_like(values[..., :1, :]), np.cumsum(values, axis=-2)], axis=-2)
             * self.step
         )
+        # a free origin
         return integral - integral.mean(axis=-2, keepdims=True)
 
     def modes(self, poles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -80,6 +82,7 @@ class ModalProblem:
         (..., m).
         """
         t, s = self.time[:, None], np.asarray(poles)[..., None, :]
+        # mean of e^(s t) over an interval: times sinh(s h / 2) / (s h / 2)
         half = 0.5 * self.averaging
         mean, slope = _mean_factor(s * half)
         wave = np.exp(s * t)
@@ -91,6 +94,7 @@ class ModalProblem:
         affine = [np.broadcast_to(self.time[:, None], shape)]
         if self.offset == FREE:
             affine.append(np.ones(shape))
+        # tied: e^(s t) - 1, which vanishes at the impact
         shift = 1.0 if self.offset == TIED else 0.0
         pairs = np.stack([waves.real - shift, -waves.imag], axis=-1)
         return np.concatenate([*affine, pairs.reshape(*waves.shape[:-1], -1)], axis=-1)
@@ -98,11 +102,13 @@ class ModalProblem:
     def amplitudes(self, coefficients: np.ndarray) -> np.ndarray:
         """(..., m, d) complex ``A e^{i phi}`` from coefficients (..., p, d)."""
         modal = coefficients[..., self.leading :, :]
+        # Re z and Im z stand side by side
         return modal[..., 0::2, :] + 1j * modal[..., 1::2, :]
 
 
 def _mean_factor(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """sinh(x) / x and its derivative, for complex x."""
+    # no division by zero where the series is taken
     safe = np.where(np.abs(x) < _SMALL, 1.0, x)
     value = np.where(np.abs(x) < _SMALL, 1.0 + x * x / 6.0, np.sinh(safe) / safe)
     slope = np.where(np.abs(x) < _SMALL, x / 3.0, (np.cosh(safe) - np.sinh(safe) / safe) / safe)
@@ -122,5 +128,6 @@ def poles_of(point: np.ndarray) -> np.ndarray:
 def scaled_inverse(jacobian: np.ndarray) -> np.ndarray:
     """Pseudoinverse (q, r) of a Jacobian (r, q), columns first brought to length one."""
     scale = np.linalg.norm(jacobian, axis=0)
+    # a column of zeros stays one
     scale[scale == 0.0] = 1.0
     return np.linalg.pinv(jacobian / scale) / scale[:, None]

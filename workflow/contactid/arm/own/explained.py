@@ -29,10 +29,12 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
     """
     try:
         found = own_impact(robot, recording, file)
+    # a joint of the wrong sign may lift the tip where it falls
     except NoImpact as error:
         joints = _turned_joints(robot, recording)
         raise NoImpact(f"{error.problem}: {joints}" if joints else error.problem) from None
     into = _into_the_table(found)
+    # standard errors; REFUTED is of their squares
     if into <= np.sqrt(REFUTED):
         return found
     joints = _turned_joints(robot, recording)
@@ -53,6 +55,7 @@ def _turned_joints(robot: Robot, recording: ArmRecording) -> str:
     where none does.
     """
     joints = range(recording.joint_position.shape[1])
+    # each joint alone: two wrong signs aren't looked for
     return " or ".join(
         f"joint {k + 1} has the other sign (give --columns q{k + 1}=-q{k + 1})"
         for k in joints
@@ -68,5 +71,6 @@ def _explains(robot: Robot, recording: ArmRecording, joint: int) -> bool:
         found = own_impact(robot, replace(recording, joint_position=position))
     except ContactIdError:
         return False
+    # the right signs keep the tip in its plane, too
     aside = max(abs(value) for value in found.evaluated.lateral) / found.speed
     return bool(abs(found.velocity[1]) <= found.half_width[1] and aside < _ASIDE)

@@ -203,6 +203,7 @@ def _approach_noise(one: OwnImpact) -> np.ndarray:
     near = (since >= -window.time[-1]) & (since < -window.step)
     line = np.polynomial.polynomial.polyfit(since[near], motion.velocity[near], 1)
     off = motion.velocity[near] - np.polynomial.polynomial.polyval(since[near], line).T
+    # two degrees go to the line
     spread: np.ndarray = off.std(axis=0, ddof=2)
     return spread
 

@@ -95,6 +95,7 @@ class OwnImpact:
         """
         along, normal = self.velocity
         along_error, normal_error = self.half_width
+        # in this order: a tip in the air neither slides nor sticks
         if normal > normal_error:
             return "lifts off"
         if abs(along) > along_error:
@@ -155,8 +156,10 @@ def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpa
         found = evaluate_experiment(robot, recording, SETTINGS)
     except ContactIdError as error:
         raise NoImpact(error.problem, error.remedy) from None
+    # an impact, but no v+: another kind of refusal
     if ADMISSIBLE not in found.answers:
         raise ContactIdError(found.failures[ADMISSIBLE].removesuffix("."))
+    # the ratio is that of the plane of motion
     facing = turned(robot, found.heading.angle)
     ratio = sliding_ratio(facing.mass_matrix(found.q), facing.tip_jacobian(found.q))
     remarks = dict.fromkeys((*recording.remarks, *found.heading.remarks))

@@ -72,6 +72,7 @@ def read_own_table(source: Source, convention: Convention = STATED) -> _Variable
         Where it is no table, or lacks a joint.
     """
     table = RecordedTable.read(source, convention, free_body=False)
+    # joints may count from 0
     first = 0 if "joint_0" in table.places else 1
     joints = [f"joint_{first + k}" for k in range(len(JOINTS))]
     if not set(joints) <= set(table.places):
@@ -99,8 +100,10 @@ def _sources(
             kinds = ", ".join((*_MATLAB, *_TABLES))
             raise ContactIdError(f"{path}: none of {kinds}", "Give recordings, or a folder of them")
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        # a list of recordings is a table, and none itself
         tables = [one for one in files if _is(one, _TABLES) and one.name != _LISTED]
         yield from _of_tables(tables, path, left_out, convention)
+        # a folder may hold both kinds
         if not tables or any(_is(one, _MATLAB) for one in files):
             yield from _of_matlab(path, left_out)
 
@@ -116,6 +119,7 @@ def _of_tables(
         try:
             yield str(table), read_own_table(table, convention), None
         except ContactIdError as error:
+            # a file that was named alone is refused, one of a folder left out
             if table == path:
                 raise
             left_out[str(table)] = error.problem

@@ -18,6 +18,7 @@ def arm_signals(impacts: xr.Dataset) -> Signals:
         series(first.time, moved[:, number], str(name))
         for number, name in enumerate(impacts["joint"].values)
     ]
+    # the joint that moves most shows the impact best
     farthest = int(np.argmax(np.ptp(moved, axis=0)))
     some = [recordings[index] for index in spread(len(recordings))]
     of_one = [

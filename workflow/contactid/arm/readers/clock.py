@@ -52,13 +52,16 @@ def even_steps(stamps: np.ndarray | None, position: np.ndarray, problems: list[s
             f"NaN in {np.count_nonzero(missing)} samples of the time, the first at sample {np.argmax(missing)}"
         )
         return None
+    # what the stamps' type can tell apart at their size
     finest = float(np.spacing(np.abs(stamps).max())) if stamps.dtype.kind == "f" else 1.0
+    # differences first, in their own type: an epoch in ns has no room in a float
     since = (
         stamps - stamps[0] if stamps.dtype.kind in "if" else stamps.astype("int64") - int(stamps[0])
     ).astype(float)
     steps = np.diff(since)
     typical = float(np.median(steps))
     if (
+        # stamps too coarse to tell a step, over a span that 1 ms would fill
         typical < 2.0 * finest
         and finest > 1.0
         and abs(since).max() <= len(since) * LONGEST + 2.0 * finest
@@ -67,14 +70,18 @@ def even_steps(stamps: np.ndarray | None, position: np.ndarray, problems: list[s
             position,
             f"time in steps of {finest:g} s ({stamps.dtype}): samples are taken to be 1 ms apart",
         )
+    # single steps say nothing: rounding, or scatter, of a tenth of a step
     coarse = typical < 5.0 * finest or float(np.median(np.abs(steps - typical))) > _REGULAR * abs(
         typical
     )
+    # then the mean over all
     typical = since[-1] / len(steps) if coarse else typical
+    # the first unit that makes the step one of an arm's recording
     factor = next(
         (factor for _, factor in _UNITS if 0.95 * SHORTEST <= typical * factor <= 1.05 * LONGEST),
         None,
     )
+    # rounded stamps may stand still, and go back by a rounding step
     backward = steps < -finest if coarse and typical > 0.0 else steps <= 0.0
     if backward.any():
         problems.append(f"time does not increase at sample {np.argmax(backward) + 1}")
@@ -86,6 +93,7 @@ def even_steps(stamps: np.ndarray | None, position: np.ndarray, problems: list[s
         )
         return None
     since, typical = since * factor, typical * factor
+    # where single steps say nothing, none is missing
     counts = np.ones(len(steps), dtype=int) if coarse else _counts(steps * factor, typical)
     if counts.max() > 1 + _MOST_MISSING or counts.min() < 1:
         wrong = (counts > 1) | (counts < 1)
@@ -96,7 +104,9 @@ def even_steps(stamps: np.ndarray | None, position: np.ndarray, problems: list[s
         )
         return None
     number = np.concatenate([[0], np.cumsum(counts)])
+    # line through stamps against numbers: scatter averages out
     interval, start = np.polyfit(number, since, 1)
+    # a rate is set in round numbers
     round_ = float(f"{interval:.2g}")
     if abs(interval / round_ - 1.0) < _NOMINAL:
         interval, start = round_, float(np.mean(since - round_ * number))
@@ -116,6 +126,7 @@ def _counts(steps: np.ndarray, typical: float) -> np.ndarray:
     span one each.
     """
     counts = np.rint(steps / typical).astype(int)
+    # a late stamp makes its step long and the next one short
     for k in np.flatnonzero(counts[:-1] != 1):
         if abs(steps[k] + steps[k + 1] - 2.0 * typical) < 0.5 * typical:
             counts[k : k + 2] = 1
@@ -132,14 +143,17 @@ def _placed(
     missing = len(grid) - len(number)
     notes = [f"{missing} missing sample{'s' if missing > 1 else ''} bridged"] if missing else []
     scatter = float(np.sqrt(np.mean(off**2)))
+    # a missing sample is bridged by a spline
     even = CubicSpline(number, position)(grid) if missing else position
     if np.abs(off).max() > EVEN:
         told = (
             f"time stamps scatter by {1e6 * scatter:.3g} us about steps of {1e3 * interval:.4g} ms"
         )
+        # stamps that stand still can't be interpolated at
         at_stamps = (
             CubicSpline(since, position)(interval * grid) if (np.diff(since) > 0.0).all() else None
         )
+        # taken at the stamps only if that is clearly smoother
         if at_stamps is not None and _roughness(at_stamps) < _SMOOTHER * _roughness(even):
             even = at_stamps
             notes.insert(0, f"{told}: resampled to even ones")
@@ -149,4 +163,5 @@ def _placed(
 
 
 def _roughness(position: np.ndarray) -> float:
+    # third differences: a smooth motion has next to none
     return float((np.diff(position, 3, axis=0)[1:-1] ** 2).sum())

@@ -121,6 +121,7 @@ def _time_problems(time: np.ndarray) -> list[str]:
             f"NaN in {np.count_nonzero(missing)} samples of the time, the first at sample {np.argmax(missing)}"
         )
     elif len(time) > 1:
+        # against a line between first and last stamp
         off = time - np.linspace(time[0], time[-1], len(time))
         if time[-1] <= time[0] or np.abs(off).max() > EVEN:
             problems.append(f"time isn't in even steps: up to {1e3 * np.abs(off).max():.3g} ms off")
@@ -194,6 +195,7 @@ def build_arm_impacts(
 
 
 def _order(one: ArmRecording) -> tuple[float, ...]:
+    # what isn't told comes last
     setting = one.setting
     told = (setting.set_number or np.inf, setting.velocity, setting.angle_deg)
     return tuple(value if np.isfinite(value) else 1e9 for value in told)
@@ -244,6 +246,7 @@ def arm_recording(impacts: xr.Dataset, experiment: str) -> ArmRecording:
     if experiment not in names:
         raise ContactIdError(f"no experiment {experiment}", f"There are {', '.join(names)}")
     part = impacts.isel(experiment=names.index(experiment))
+    # times are NaN after a recording's end
     n_samples = int(np.count_nonzero(np.isfinite(part["time"].values)))
     setting = Setting(
         int(part["set"]), float(part["nominal_velocity"]), float(part["nominal_angle_deg"])

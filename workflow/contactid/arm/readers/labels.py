@@ -40,6 +40,7 @@ class Label:
 
 def label_of(name: str) -> Label:
     """The label in a path."""
+    # a structure in a file is one more part of the path
     stem = re.sub(r"\.(mat|csv)$", "", name.lower().replace(".mat:", "/"))
     remarks: list[str] = []
     number, angle = _last(_SET, stem), _last(_ANGLE, stem)
@@ -48,6 +49,7 @@ def label_of(name: str) -> Label:
         _velocity(stem, remarks),
         _number(angle) if angle else np.nan,
     )
+    # a number out of range wasn't meant as a label
     problems = in_range(setting)
     if problems:
         return Label(
@@ -86,6 +88,7 @@ def _velocity(stem: str, remarks: list[str]) -> float:
     found = list(re.finditer(_VELOCITY, stem))
     if not found:
         return np.nan
+    # the last one: the file's own name, and not its folders'
     match = found[-1]
     if match["number"]:
         return _number(match["number"]) / (100.0 if match["unit"] == "cm" else 1.0)
@@ -93,7 +96,9 @@ def _velocity(stem: str, remarks: list[str]) -> float:
     value = _number(digits)
     velocity = value / 100.0 if value >= _CENTIMETRES_FROM else value
     if digits.isdigit() and digits.startswith("0"):
+        # 02 may be 0.2 with its point left out
         other = float(f"0.{digits[1:] or 0}")
+        # if only one reading is a setting of the archive's, it is that
         possible = [one for one in {velocity, other} if _VELOCITIES[0] <= one <= _VELOCITIES[1]]
         if len(possible) == 1:
             return possible[0]

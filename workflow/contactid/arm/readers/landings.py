@@ -74,6 +74,7 @@ def read_landings(path: str | Path, *, source: str, licence: str) -> xr.Dataset:
             f"{path}: no x_<number>.npy", "Name the folder of the published arrays"
         )
     log_left_out(left_out)
+    # all as long as the shortest
     samples = min(len(time) for time, _ in landings.values())
     time = np.array([time[:samples] - time[0] for time, _ in landings.values()])
     state = np.array([state[:samples] for _, state in landings.values()])
@@ -121,6 +122,7 @@ def _landing(file: Path) -> tuple[np.ndarray, np.ndarray]:
 def _array(file: Path) -> np.ndarray:
     """An array of numbers; a pickled one is refused."""
     try:
+        # no pickle: it could run code
         found = np.load(io.BytesIO(content_of(file, _LARGEST)), allow_pickle=False)
         return np.asarray(found, dtype=float)
     except (ValueError, TypeError, EOFError, OSError) as error:

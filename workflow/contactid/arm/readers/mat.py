@@ -141,8 +141,10 @@ def parts_of(
         name.rpartition(".")[0] for name in variables if _plain(name.rpartition(".")[2]) in names
     }
     listed = {key.partition(":")[2] for key in manifest if key.startswith(f"{file}:")}
+    # one recording, unless several structures hold positions
     if file in manifest or (len(holders) < 2 and not listed):
         return {file: variables}
+    # a time outside the structures belongs to all
     common = {name: value for name, value in variables.items() if "." not in name}
     return {
         f"{file}:{holder}" if holder else file: common | _bare(variables, holder)
@@ -178,12 +180,15 @@ def read_recording(
     remarks = list(label.remarks)
     position = _positions(variables, entry.position, problems, remarks)
     if position is None:
+        # so that the reader of the message can name the right one
         problems.append(f"it holds {described(variables)}")
         return None
     position = _in_radians(position)
     stamps = _times(variables, entry.time, len(position), problems, remarks)
+    # steps of time are judged by the clock
     problems += recording_problems(np.arange(len(position), dtype=float), position, limits)
     even = (
+        # NaN are reported already; the clock must not stumble over them
         even_steps(stamps, np.nan_to_num(position), problems)
         if len(position) >= LEAST_SAMPLES
         else None
@@ -211,8 +216,10 @@ def named_apart(recordings: list[ArmRecording]) -> list[ArmRecording]:
 
 def _with_plane(recording: ArmRecording, robot: Robot) -> ArmRecording:
     """The same with a remark where the arm doesn't move along x of its base, by the LWR 4+'s links."""
+    # m, in the base frame
     height = np.array([robot.tip_position(q)[2] for q in recording.joint_position])
     fallen = height[0] - height
+    # up to most of the fall: the motion behind the impact has another direction
     approach = recording.joint_position[: int(np.argmax(fallen >= _LANDED * fallen.max()))]
     if len(approach) < LEAST_SAMPLES:
         return recording
@@ -244,11 +251,13 @@ def _positions(
             f"{name} has shape {values.shape} instead of (n, {N_JOINTS}) or ({N_JOINTS}, n)"
         )
         return None
+    # one row a sample
     return values if values.shape[1] == N_JOINTS else values.T
 
 
 def _in_radians(position: np.ndarray) -> np.ndarray:
     finite = position[np.isfinite(position)]
+    # one value is enough: no joint turns that far in rad
     degrees = len(finite) and np.abs(finite).max() > _DEGREES_FROM
     return np.deg2rad(position) if degrees else position
 
@@ -292,6 +301,7 @@ def read_manifest(path: str | Path) -> dict[str, Entry]:
         return {}
     head = text.partition("\n")[0]
     try:
+        # spreadsheets of many countries write semicolons
         rows = csv.reader(
             io.StringIO(text), delimiter=";" if ";" in head else ",", skipinitialspace=True
         )
@@ -339,6 +349,7 @@ def _entry_of(row: Mapping[str, str], problems: list[str]) -> Entry:
 def _pick(variables: dict[str, np.ndarray], names: tuple[str, ...]) -> str | None:
     """The variable of the first of these names, at any depth; a shallower one before a deeper one."""
     for wanted in names:
+        # at equal names the variable nearest to the top
         for name in sorted(variables, key=lambda key: key.count(".")):
             if _plain(name) == _plain(wanted) or _plain(name.rpartition(".")[2]) == _plain(wanted):
                 return name

@@ -120,18 +120,24 @@ def simulate_experiment(
     random = _stream(setting, block, 0)
     velocity = np.array(fall)
     speed = float(np.linalg.norm(velocity))
+    # one of three postures, by the direction of the fall
     near = stated_posture(int(nearest_direction(*fall)))
+    # so that no two recordings of a fall are alike
     x = robot.tip_position(near)[0] + block["tip_scatter"] * random.normal()
     q_impact = posture_at(robot, near, np.array([x, TABLE_HEIGHT]))
     arm = FlexibleArm(robot, block["drives"], TABLE_HEIGHT, block["pressing"] * speed)
     n_before = round(block["before"] / SAMPLE_INTERVAL)
     time = SAMPLE_INTERVAL * np.arange(n_before + round(block["after"] / SAMPLE_INTERVAL))
+    # between two samples, and not next to one
     impact_time = float(time[n_before - 1] + SAMPLE_INTERVAL * random.uniform(0.05, 0.95))
+    # before the impact by inverse kinematics, behind it by simulation
     earlier = approach(arm, q_impact, velocity, time[:n_before] - impact_time)
     state = approach(arm, q_impact, velocity, np.zeros(1)).at(0)
     motion = simulate_impact(arm, state, time[n_before:] - impact_time)
+    # encoders are at the motors
     theta = np.concatenate([earlier.theta, motion.theta])
     jacobian = robot.tip_jacobian(q_impact)
+    # truth: links and motors move as one
     after = impact_map(arm.total_inertia(q_impact), jacobian[2], state.q_velocity)
     links_after = impact_map(robot.mass_matrix(q_impact), jacobian[2], state.q_velocity)
     return TwinExperiment(
@@ -161,6 +167,7 @@ def reported(
     ``noise`` is the standard deviation of white noise, ``resolution`` the steps that positions are
     rounded to (0 leaves them unrounded), rad.
     """
+    # noise before rounding, as an encoder does
     noisy = clean + noise * random.normal(size=clean.shape)
     return resolution * np.round(noisy / resolution) if resolution > 0.0 else noisy
 
@@ -202,6 +209,7 @@ def write_mat(path: str | Path, variables: Mapping[str, np.ndarray]) -> None:
             partial, dict(variables), do_compression=True, oned_as="column", appendmat=False
         )
         with partial.open("r+b") as file:
+            # scipy writes the date into the header
             file.write(b"MATLAB 5.0 MAT-file, synthetic data of contactid".ljust(_HEADER_LENGTH))
 
 
@@ -275,6 +283,7 @@ def truth_dataset(experiments: list[TwinExperiment], block: Mapping[str, Any]) -
 
 
 def _stream(setting: Setting, block: Mapping[str, Any], number: int) -> np.random.Generator:
+    # of the labels and not of a count: an experiment is the same among any others
     key = (setting.set_number, round(1e4 * setting.velocity), round(setting.angle_deg), number)
     return np.random.default_rng(np.random.SeedSequence(block["seed"], spawn_key=key))
 

@@ -99,6 +99,7 @@ class Biped:
         """(22,) kg m2 that rotors add to M's diagonal."""
         added = np.zeros(self.model.nv)
         for name, place in zip(JOINTS, self.joint_places[1], strict=True):
+            # seen through the gear: ratio squared
             inertia, ratio = _ROTORS.get(name.rsplit("_", 1)[0], (0.0, 0.0))
             added[place] = inertia * ratio**2
         return added
@@ -111,6 +112,7 @@ class Biped:
         """
         q = pin.neutral(self.model)
         q[:3] = position
+        # pinocchio has the real part last
         q[3:7] = orientation[[1, 2, 3, 0]] / np.linalg.norm(orientation)
         q[self.joint_places[0]] = joints
         return q
@@ -122,6 +124,7 @@ class Biped:
         (16,), rad/s.
         """
         x, y, z, w = q[3:7]
+        # pinocchio's velocities of a free base are in its own axes
         to_pelvis = pin.Quaternion(w, x, y, z).toRotationMatrix().T
         v = np.zeros(self.model.nv)
         v[:3], v[3:6] = to_pelvis @ linear, to_pelvis @ angular
@@ -132,6 +135,7 @@ class Biped:
         """Mass, loops and feet at a posture q (23,)."""
         pin.computeJointJacobians(self.model, self.data, q)
         pin.updateFramePlacements(self.model, self.data)
+        # crba fills the upper triangle alone
         upper = np.triu(pin.crba(self.model, self.data, q))
         loops, rods = [], []
         for side in _SIDES:
@@ -139,6 +143,7 @@ class Biped:
             thigh, of_thigh = self._point(f"thigh_{side}", _ROD_THIGH[side])
             along = heel - thigh
             rods.append(np.linalg.norm(along))
+            # rate of the rod's length: along it, the difference of its ends' velocities
             loops.append(along / rods[-1] @ (of_heel - of_thigh))
         feet = [self._point(f"toe_{side}", end) for side in _SIDES for end in _TOE_ENDS]
         place, jacobian = (np.array(part) for part in zip(*feet, strict=True))
@@ -153,11 +158,13 @@ class Biped:
         if law == NONE:
             return before
         rows = [stance.loops]
+        # frictionless: vertical rows; sticking: all three of each end
         if law in (FRICTIONLESS, FRICTIONLESS_LINKS):
             rows.append(stance.jacobian[touching, 2])
         else:
             rows.append(stance.jacobian[touching].reshape(-1, self.model.nv))
         if law == LOCKED:
+            # a locked spring's joint has no rate after the impact
             springs = [k for k, name in enumerate(JOINTS) if name.rsplit("_", 1)[0] in _SPRINGS]
             rows.append(np.eye(self.model.nv)[self.joint_places[1][springs]])
         links_alone = law in (FRICTIONLESS_LINKS, STICKING_LINKS)
@@ -176,4 +183,5 @@ class Biped:
         jacobian = pin.getFrameJacobian(self.model, self.data, frame, pin.LOCAL_WORLD_ALIGNED)
         origin = self.data.oMf[frame]
         arm = origin.rotation @ at
+        # velocity of a point off the frame's origin: v - [r]x w
         return origin.translation + arm, jacobian[:3] - pin.skew(arm) @ jacobian[3:]

@@ -44,12 +44,14 @@ def heading(robot: Robot, joint_position: np.ndarray) -> Heading:
     origins = np.array([robot.joint_placements(q) for q in joint_position])  # (n, joints, 3)
     tips = np.array([robot.tip_position(q) for q in joint_position])
     points = np.concatenate([origins, tips[:, None]], axis=1)
+    # slope of a line through even steps, with the sum of squares below
     share = np.linspace(-0.5, 0.5, len(points))
     moved = np.tensordot(share, points, axes=1) / (
         share @ share
     )  # (joints + 1, 3) m, by the best straight line
     outward = tips.mean(axis=0)[:2]
     flat, tip = moved[:, :2], moved[-1]
+    # in one vertical plane all horizontal motions have one direction
     along, across = np.linalg.svd(flat, compute_uv=False)
     oblique = np.hypot(tip[0], tip[1]) > max(_OBLIQUE * abs(tip[2]), _AT_REST)
     if not oblique and along < _AT_REST:
@@ -76,6 +78,7 @@ def _facing(direction: np.ndarray, outward: np.ndarray, remarks: tuple[str, ...]
     if direction @ outward < 0.0:
         direction = -direction
     angle = float(np.arctan2(direction[1], direction[0]))
+    # within half a degree it is x itself
     return Heading(angle if abs(angle) > _ALONG_X else 0.0, remarks)
 
 
@@ -86,8 +89,10 @@ def turned(robot: Robot, angle: float) -> Robot:
     if angle == 0.0:
         return robot
     model = pin.Model(robot.model)
+    # the base turns the other way, so that the motion is along x
     turn = pin.SE3(pin.rpy.rpyToMatrix(0.0, 0.0, -angle), np.zeros(3))
     for joint in range(1, model.njoints):
+        # joints at the base carry all others
         if model.parents[joint] == 0:
             model.jointPlacements[joint] = turn * model.jointPlacements[joint]
     return Robot(model, robot.tip, robot.links, model.createData())

@@ -23,8 +23,7 @@ def impact_map(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray) -
 
     ``mass`` M (n, n) is positive definite, kg m^2; ``velocity`` q- (n,), rad/s; ``jacobian_n`` (n,)
     or (m, n) the Jacobian of the gap's or gaps' rate, m. Several rows all stay closed; where some
-    may open instead, see
-    :mod:`contactid.arm.models.impact`.
+    may open instead, see :mod:`contactid.arm.models.impact`.
 
     Raises
     ------
@@ -33,6 +32,7 @@ def impact_map(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray) -
     """
     factor, basis = _factors(mass, jacobian_n)
     velocity = np.asarray(velocity, dtype=float)
+    # projection in the metric of M: L^T q, less its part along the rows
     weighted = factor.T @ velocity
     lost = basis @ (basis.T @ weighted)
     lost += basis @ (basis.T @ (weighted - lost))  # a second pass removes the first one's rounding
@@ -51,6 +51,7 @@ def normal_impulse(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarra
 def mobility(mass: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
     """W = J M^-1 J^T (m, m), 1/kg: change of the contact point's velocity per impulse."""
     rows = np.atleast_2d(jacobian)
+    # W = (L^-1 J^T)^T (L^-1 J^T)
     half = solve_triangular(cholesky(mass, lower=True), rows.T, lower=True)
     return half.T @ half
 
@@ -79,6 +80,7 @@ def _factors(mass: np.ndarray, jacobian_n: np.ndarray) -> tuple[np.ndarray, np.n
     rows = np.atleast_2d(np.asarray(jacobian_n, dtype=float))
     factor = cholesky(np.asarray(mass, dtype=float), lower=True)
     half = solve_triangular(factor, rows.T, lower=True)
+    # smallest eigenvalue of W; more rows than joints always depend on each other
     smallest = np.linalg.svd(half, compute_uv=False)[-1] ** 2 if len(rows) <= len(factor) else 0.0
     if not smallest >= SMALLEST_MOBILITY:
         raise ContactIdError(

@@ -55,6 +55,7 @@ def nearest_direction(v_x: ArrayLike, v_z: ArrayLike) -> np.ndarray:
 def fitted_ratio(vx_minus: np.ndarray, vz_minus: np.ndarray, vx_plus: np.ndarray) -> float:
     """r that minimises ``sum (vx_plus - vx_minus - r |vz_minus|)^2`` over rows (k,), m/s."""
     fall, gain = np.abs(vz_minus), np.asarray(vx_plus) - vx_minus
+    # least squares through the origin
     return float(fall @ gain / (fall @ fall))
 
 
@@ -75,6 +76,7 @@ def joint_velocity(robot: Robot, q: np.ndarray, v_x: float, v_z: float) -> np.nd
         Where the posture can't do that.
     """
     joints = list(PLANE_JOINTS)
+    # (2, 3) of x and z, and the row of the tilt
     linear = robot.tip_jacobian(q)[[0, 2]][:, joints]
     turning = _tilt_gradient(robot, q)[joints]
     rows = np.vstack([linear, turning])
@@ -134,6 +136,7 @@ def upright_posture(
     def misfit(angles: np.ndarray) -> np.ndarray:
         q = in_plane(angles, robot.model.nq)
         position = robot.tip_position(q)
+        # m, m and rad: of one size for an arm of a metre
         return np.array([position[0] - x, position[2] - height, _tilt(robot, q) - tilt])
 
     found = least_squares(misfit, np.clip(first[joints], *limits.T), bounds=(limits[:, 0], limits[:, 1]), xtol=1e-15,
@@ -151,6 +154,7 @@ def upright_postures(robot: Robot, height: float = TABLE_HEIGHT) -> UprightPostu
     of 5 mm of x.
     """
     rows: list[tuple[float, np.ndarray]] = []
+    # from the start outwards, each solution the next one's start
     for sign in (-1.0, 1.0):
         q = stated_posture(90, robot.model.nq)
         for k in range(0 if sign > 0.0 else 1, 200):
@@ -182,6 +186,7 @@ def posture_of_ratio(robot: Robot, ratio: float, postures: UprightPostures) -> n
             f"no upright posture has r = {ratio:.3f}: this arm's are {low:.3f} to {high:.3f}",
             "Use the described inertias, another height of the table, or another probe",
         )
+    # the interval of the scan that holds the ratio; r rises with x there
     k = int(np.searchsorted(postures.ratio[: top + 1], ratio).clip(1, top))
     start = postures.joint_position[k]
     x = brentq(
@@ -200,6 +205,7 @@ def nearest_posture(postures: UprightPostures, ratio: float) -> np.ndarray:
     Between two neighbours, 5 mm apart, joints are interpolated, by which r is 1e-5 off.
     """
     off = postures.ratio - ratio
+    # a change of sign between neighbours
     crossed = np.flatnonzero(off[1:] * off[:-1] <= 0.0)
     if not len(crossed):
         return postures.joint_position[np.abs(off).argmin()]
@@ -223,6 +229,7 @@ def ratio_change(robot: Robot, q: np.ndarray, joint: int, change_deg: float) -> 
 def _tilt(robot: Robot, q: np.ndarray) -> float:
     """Angle in rad of the probe against straight down, in the plane x-z."""
     probe = robot.tip_orientation(q)[:, 2]
+    # zero where the probe's z points straight down
     return float(np.arctan2(probe[0], -probe[2]))
 
 

@@ -87,7 +87,9 @@ def original_rows(printed: pd.DataFrame) -> np.ndarray:
     original = np.arange(len(printed))
     speed = np.hypot(printed["vx_minus"].to_numpy(), printed["vz_minus"].to_numpy())
     off = np.abs(speed - printed["velocity_m_s"].to_numpy())
+    # rows with the same eight numbers in one set
     for _, rows in printed.groupby(["dataset", *CELLS]).groups.items():
+        # the label that the speed fits best is the original's
         original[rows] = min(rows, key=lambda k: off[k])
     return original
 
@@ -128,6 +130,7 @@ def _exchange_labels(printed: pd.DataFrame, found: pd.DataFrame, reasons: list[l
             angle: float(found.loc[label.index[label == angle], "direction_deg"].mean())
             for angle in (_FLAT, _STEEP)
         }
+        # rows labelled flat must fall flatter
         if not mean[_FLAT] > mean[_STEEP]:
             continue
         for k in label.index[label.isin([_FLAT, _STEEP])]:
@@ -153,6 +156,7 @@ def _mend_errors(printed: pd.DataFrame, found: pd.DataFrame, reasons: list[list[
         difference = (
             (printed[f"v{axis}_plus_map"] - printed[f"v{axis}_plus_fit"]).abs().round(_DIGITS)
         )
+        # beyond half a unit of the last digit
         wrong = (difference - printed[f"eta_{axis}"]).abs() > 0.5 * 10.0**-_DIGITS
         for k in np.flatnonzero(wrong).tolist():
             was, now = float(printed[f"eta_{axis}"].iloc[k]), float(difference.iloc[k])

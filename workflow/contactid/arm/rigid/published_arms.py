@@ -5,10 +5,9 @@ All models have the kinematics of the laboratory's description, so a model is te
 which M(q) is linear. They are taken in the described link frames: mass, kg, first moment, kg m, and
 inertia about the frame's origin, kg m2. Sources of ``lwr4_published.csv``: kjyv/FloBaRoID 9c06804,
 five files in ``model/``, of which ``gaz`` (Gaz, Flacco, De Luca 2014) and ``flobarobid`` were
-identified from measurements; ``jubien`` (Jubien, Gautier, Janot
-2014) by ISIR-SYROCO/kukaKDL. The identified ones are sums that torques depend on, so a single link
-      needn't be a body;
-``jubien`` has no masses at all.
+identified from measurements; ``jubien`` (Jubien, Gautier, Janot 2014) by ISIR-SYROCO/kukaKDL. The
+identified ones are sums that torques depend on, so a single link needn't be a body; ``jubien`` has
+no masses at all.
 """
 
 from __future__ import annotations
@@ -60,6 +59,7 @@ def motors_of(model: str) -> np.ndarray:
     """(n,) inertia of the motors to add to a model's links, kg m2."""
     motors = MOTORS.copy()
     if model == JUBIEN:
+        # its identification has the first two motors in the links
         motors[_WITHIN_LINKS] = 0.0
     return motors
 
@@ -77,6 +77,7 @@ def mass_matrix(robot: Robot, parameters: np.ndarray, q: np.ndarray) -> np.ndarr
             @ parameters.ravel()
         )
 
+    # at zero rates and acceleration the torque is gravity's
     gravity = torque(still)
     return np.column_stack([torque(unit) - gravity for unit in np.eye(robot.model.nv)])
 
@@ -92,6 +93,8 @@ def rigid_body_mobility(robot: Robot, parameters: np.ndarray, q: np.ndarray) -> 
         data.oMi[k + 1].act(pin.Inertia.FromDynamicParameters(link))
         for k, link in enumerate(parameters)
     ]
+    # composite rigid body in the base frame
     body = sum(placed[1:], placed[0])
     lever = pin.skew(robot.tip_position(q) - body.lever)
+    # 1/m - [r]x I^-1 [r]x
     return np.eye(3) / body.mass - lever @ np.linalg.solve(body.inertia, lever)

@@ -86,6 +86,7 @@ def read_links(path: str | Path) -> tuple[Link, ...]:
         )
     if table.empty:
         raise ContactIdError(f"{path}: holds no link", "Add a row per link")
+    # the first row's parent is the base
     known = {str(table["parent"].iloc[0])}
     links = []
     for row in table.to_dict("records"):
@@ -129,6 +130,7 @@ def _link(row: dict, where: str) -> Link:
         if limits[0] >= limits[1]:
             raise ContactIdError(f"{where} has q_lower above q_upper", "Exchange them")
         axis = axis / np.linalg.norm(axis)
+    # inertia frames are turned against the link's, as URDF has it
     turn = Rotation.from_euler("xyz", _numbers(row, "i_roll", "i_pitch", "i_yaw")).as_matrix()
     xx, xy, xz, yy, yz, zz = _numbers(row, "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     return Link(
@@ -188,6 +190,7 @@ def ellipsoid_axes(link: Link) -> np.ndarray:
     inequality fails.
     """
     moments = np.linalg.eigvalsh(link.inertia)
+    # I_i = m (a_j^2 + a_k^2) / 5, solved for the axes
     squares = 2.5 * (moments.sum() - 2.0 * moments) / link.mass
     return np.sort(np.sqrt(np.where(squares >= 0.0, squares, np.nan)))
 
@@ -254,6 +257,7 @@ class Robot:
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         """M(q) (n, n) in kg m^2 of the rigid arm, without motors, for joint positions (n,) in rad."""
+        # crba fills the upper triangle alone
         upper = np.triu(pin.crba(self.model, self._data, np.asarray(q, dtype=float)))
         return upper + np.triu(upper, 1).T
 
@@ -274,6 +278,7 @@ class Robot:
         accelerates, in base axes.
         """
         pin.forwardKinematics(self.model, self._data, q, velocity, np.zeros(self.model.nv))
+        # classical acceleration of the point, with the centripetal part
         drift = pin.getFrameClassicalAcceleration(
             self.model, self._data, self.tip, pin.LOCAL_WORLD_ALIGNED
         )
@@ -305,6 +310,7 @@ class Robot:
 
 def random_inertias(links: tuple[Link, ...], seed: int) -> tuple[Link, ...]:
     """The same links, each with its mass and its tensor times random factors of a third to three."""
+    # even in the logarithm: as often larger as smaller
     factors = np.exp(
         np.random.default_rng(seed).uniform(-np.log(3.0), np.log(3.0), (len(links), 2))
     )
@@ -358,19 +364,23 @@ def build_robot(
         raise ContactIdError(
             f"robot {name!r} has no link that moves", "Give at least one revolute joint"
         )
+    # what the last moving link carries is the sensor
     tool = _carried(used, moving[-1])
     model = pin.Model()
     model.name = name
     unbounded = np.array([np.inf])
+    # of each link: the joint that moves it, and its place behind that joint
     frames: dict[str, tuple[int, Any]] = {used[0].parent: (0, pin.SE3.Identity())}
     for link in used:
         joint, at = frames[link.parent]
         at = at * pin.SE3(link.orientation, link.origin)
+        # a fixed link stays behind the joint before it
         if link.joint_type == "revolute":
             turning = pin.JointModelRevoluteUnaligned(link.axis)
             low, high = (np.array([limit]) for limit in link.limits)
             joint = model.addJoint(joint, turning, at, link.joint, unbounded, unbounded, low, high)
             at = pin.SE3.Identity()
+        # masses of the tool only if the sensor is kept
         if force_sensor or link.name not in tool:
             model.appendBodyToJoint(joint, pin.Inertia(link.mass, link.centre, link.inertia), at)
         frames[link.name] = (joint, at)
@@ -378,6 +388,7 @@ def build_robot(
     at = at * pin.SE3(np.eye(3), np.array([0.0, 0.0, probe_length]))
     tip = model.addFrame(pin.Frame("tip", joint, 0, at, pin.FrameType.OP_FRAME))
     robot = Robot(model, tip, used, model.createData())
+    # no M^-1 for a joint without inertia
     if np.linalg.eigvalsh(robot.mass_matrix(np.zeros(model.nq)))[0] <= 0.0:
         raise ContactIdError(
             f"robot {name!r} has a joint that moves no inertia", "Check masses and inertias"

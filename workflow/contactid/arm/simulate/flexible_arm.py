@@ -151,6 +151,7 @@ class FlexibleArm:
         ContactIdError
             Where joints are too soft to carry the arm.
         """
+        # fixed point of K (theta - q) = g(q): stiff joints settle in a few steps
         q = theta - self.robot.gravity_torque(theta) / self.stiffness
         for _ in range(_MOST_STATIC_STEPS):
             previous, q = q, theta - self.robot.gravity_torque(q) / self.stiffness
@@ -161,6 +162,7 @@ class FlexibleArm:
     def motor_torque(self, theta: np.ndarray) -> np.ndarray:
         """tau (n,) after the impact, N m: gravity compensation and pressing."""
         q = self.reported_position(theta)
+        # compensation at the position that the arm reports, and the pressing force through J^T
         return self.robot.gravity_torque(q) - self.robot.tip_jacobian(q)[2] * self.pressing_force
 
     def total_inertia(self, q: np.ndarray) -> np.ndarray:
@@ -181,6 +183,7 @@ class FlexibleArm:
         ``torque`` is that of the motors, :meth:`motor_torque`.
         """
         stretch = state.theta - state.q
+        # K d + D d', with D = K T
         spring = self.stiffness * (
             stretch + self.damping_time * (state.theta_velocity - state.q_velocity)
         )
@@ -191,6 +194,7 @@ class FlexibleArm:
             return np.linalg.solve(mass, net), theta_acceleration, 0.0
         row = self.robot.tip_jacobian(state.q)[2]
         free, response = np.linalg.solve(mass, np.column_stack([net, row])).T
+        # tip's normal acceleration is zero: J (free + response force) + J' q' = 0
         force = -(row @ free + self.robot.tip_drift(state.q, state.q_velocity)[2]) / (
             row @ response
         )
@@ -231,6 +235,7 @@ class _Simulation:
         )
         state = self._impact(0.0, state)
         now, end = 0.0, float(time[-1])
+        # right after the impact, by the sign of the contact force
         touching = self._pushes(state)
         rows, forces = [], []
         pending = time
@@ -241,6 +246,7 @@ class _Simulation:
             )  # an event may come before a sample
             rows.append(found)
             forces += [self._force(row) if touching else 0.0 for row in found]
+            # samples behind the event belong to the next phase
             pending = pending[len(found) :]
             if solution.status == 0:
                 break
@@ -256,6 +262,7 @@ class _Simulation:
         self, now: float, state: np.ndarray, end: float, pending: np.ndarray, touching: bool
     ) -> Any:
         solution = solve_ivp(
+            # an event may leave no time to go: the span stays positive
             self._rates(touching), (now, max(end, now + 1e-12)), state, method="DOP853", t_eval=pending,
             events=self._end(touching), rtol=_RTOL, atol=_ATOL, max_step=_LONGEST_STEP,
         )  # fmt: skip
@@ -278,6 +285,7 @@ class _Simulation:
         approach = -float(
             self.arm.robot.tip_jacobian(state[: self.n])[2] @ state[2 * self.n : 3 * self.n]
         )
+        # a slower touch is no impact: the tip just rests again
         if approach > _SLOWEST_IMPACT:
             state = self._impact(now, state)
         else:
@@ -313,6 +321,7 @@ class _Simulation:
             torque = self.arm.motor_torque(parts.theta)
             links, motors, _force = self.arm.accelerations(parts, torque, touching=touching)
             slip = parts.theta_velocity - parts.q_velocity
+            # D d'^2 = T K d'^2
             dissipation = self.arm.damping_time * (self.arm.stiffness @ slip**2)
             power = torque @ parts.theta_velocity
             return np.concatenate(
@@ -327,6 +336,7 @@ class _Simulation:
         def pushing_or_height(_: float, state: np.ndarray) -> float:
             return self._force(state) if touching else self.arm.gap(state[: self.n])
 
+        # only a fall through zero ends a phase
         pushing_or_height.terminal, pushing_or_height.direction = True, -1  # type: ignore[attr-defined]
         return pushing_or_height
 
@@ -348,6 +358,7 @@ def posture_at(robot: Robot, near: np.ndarray, tip: np.ndarray) -> np.ndarray:
         missing = np.array([tip[0] - x, tip[1] - z, -np.arctan2(-down[0], -down[2])])
         if np.abs(missing).max() < _TOLERANCE:
             return q
+        # Newton's step in the three planar joints
         q[list(PLANE_JOINTS)] += _solve(robot, q, missing)
     raise ContactIdError(
         f"the arm cannot put its tip at x = {tip[0]:.3f} m, z = {tip[1]:.3f} m with a vertical probe",
@@ -367,8 +378,10 @@ def approach(
     place = np.array([x, z])
     q, q_velocity, theta, theta_velocity = [], [], [], []
     near = q_impact
+    # backwards from the impact, each posture the next one's start
     for now in time[::-1]:
         near = posture_at(arm.robot, near, place + velocity * now)
+        # u at the neighbours, for its derivatives
         ahead, behind = (
             _stretch(arm, posture_at(arm.robot, near, place + velocity * (now + step)), velocity)
             for step in (_DIFFERENCE, -_DIFFERENCE)
@@ -380,6 +393,7 @@ def approach(
         links = _velocity(arm.robot, near, velocity)
         q.append(near)
         q_velocity.append(links)
+        # theta = q + u - T u', the module's series; the rate likewise
         theta.append(near + here - lag * rate)
         theta_velocity.append(links + rate - lag * curvature)
     return FlexibleState(*(np.array(rows[::-1]) for rows in (q, theta, q_velocity, theta_velocity)))
@@ -389,6 +403,7 @@ def _stretch(arm: FlexibleArm, q: np.ndarray, velocity: np.ndarray) -> np.ndarra
     """K^-1 (M q'' + n) (n,), rad, where the tip moves at constant velocity."""
     rate = _velocity(arm.robot, q, velocity)
     drift = arm.robot.tip_drift(q, rate)
+    # so that the tip doesn't accelerate: J q'' = -J' q'
     acceleration = in_plane(_solve(arm.robot, q, -drift[list(_TIP_ROWS)]), len(q))
     return (
         pin.rnea(arm.robot.model, arm.robot.model.createData(), q, rate, acceleration)

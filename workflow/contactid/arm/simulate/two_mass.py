@@ -145,6 +145,7 @@ class Phase:
         ) * system.initial_gap / system.total_mass + 0.5 * acceleration * times**2
         columns = []
         for middle, gap, strain in ((centre, y[0], y[2]), (acceleration * times, y[1], y[3])):
+            # from centre of mass, gap and strain
             x1 = middle + (system.m0 * gap + system.m2 * strain) / system.total_mass
             columns += [x1 - gap, x1, x1 - strain]
         return np.column_stack(columns)
@@ -203,6 +204,7 @@ class TwoMassMotion:
                 f"The motion is from 0 to {self.duration:g} s",
             )
         starts = np.array([phase.start for phase in self.phases])
+        # the phase that holds a time; at an event the later or the earlier one
         owner = np.maximum(
             np.searchsorted(starts, times, side="left" if before else "right") - 1, 0
         )
@@ -253,9 +255,11 @@ def simulate(system: TwoMass, model: str, duration: float) -> TwoMassMotion:
         if not phase.ended:
             return TwoMassMotion(model, system, tuple(phases), tuple(events), duration)
         time, y = phase.end, phase.solution(np.array([phase.end]))[:, 0]
+        # the root is found to rounding: no penetration is carried on
         y[0] = 0.0
         rate = float(y[1])
         if closed:
+            # a compliant contact may open for any time
             held = None if model == COMPLIANT else _held(phase, y, duration)
             if held is not None:
                 phases.append(held)
@@ -264,9 +268,11 @@ def simulate(system: TwoMass, model: str, duration: float) -> TwoMassMotion:
         else:
             closed = True
             kind = IMPACT if not events else RE_IMPACT if -rate > _SLOWEST_IMPACT else GRAZING
+            # hard and inelastic: the gap's rate is gone
             if model != COMPLIANT:
                 y[1] = 0.0
             if model == FLEXIBLE:
+                # of the strain's two ends only m1 is hit: r' changes as v1 does
                 y[3] -= system.lost_share * rate
         if len(events) >= _MOST_EVENTS:
             raise ContactIdError(
@@ -316,7 +322,9 @@ def _integrate(
 
     events = [_event(watch, -1.0, terminal=True)]
     if not compliant and model != RIGID:
+        # lowest points of gap or force, to look for dips within a step
         events.append(_event(slope, 1.0, terminal=False))
+    # a hard contact that is tensile from the start lasts no time
     if watched and closed and watch(start, y) < 0.0:
         return Phase(
             system, model, closed, start, start, True, lambda times: np.tile(y[:, None], len(times))
@@ -376,13 +384,16 @@ def _forces(system: TwoMass, model: str, closed: bool, y: np.ndarray) -> tuple[A
     hard = closed and model != COMPLIANT
     if model == RIGID:
         pushed = system.m1 + (system.m0 if hard else 0.0)
+        # rigid: the coupling carries the share of the push that moves m1 (and m0)
         pull = system.pushing_force * pushed / (pushed + system.m2)
     else:
         pull = system.k_rob * strain + system.d_rob * strain_rate
     if not closed:
         return 0.0, pull
     if hard:
+        # m0 and m1 move as one: the contact moves m0's share
         return system.lost_share * pull, pull
+    # eq. 6, with the penetration -gap
     return np.maximum(-gap, 0.0) ** system.hertz_exponent_c * (
         system.k_env - system.d_env * gap_rate
     ), pull
@@ -390,6 +401,7 @@ def _forces(system: TwoMass, model: str, closed: bool, y: np.ndarray) -> tuple[A
 
 def _rates(system: TwoMass, model: str, closed: bool, y: np.ndarray) -> np.ndarray:
     force, pull = _forces(system, model, closed, y)
+    # accelerations of m1 and, in the strain, of m2
     at_contact = (force - pull) / system.m1
     bending = at_contact - (pull - system.pushing_force) / system.m2
     return np.array([y[1], at_contact + force / system.m0, y[3], bending])

@@ -137,9 +137,8 @@ def consistency_table(printed: pd.DataFrame, objects: Mapping[str, InHandObject]
     ground truth.
 
     Columns block, source, object, method, off_diagonals, ``as_shown`` (:func:`off_diagonals_of`),
-    the parts of
-    :class:`contactid.core.inertia.Consistency`, ``consistent``, ``mass_error_pct``, ``margin``
-    (:func:`consistency_margin`), ``margin_under_rounding`` (:func:`rounding_margin`),
+    the parts of :class:`contactid.core.inertia.Consistency`, ``consistent``, ``mass_error_pct``,
+    ``margin`` (:func:`consistency_margin`), ``margin_under_rounding`` (:func:`rounding_margin`),
     ``unphysical_beyond_rounding`` where that is negative, and ``geodesic_error``.
     """
     truths, rows = ground_truths(printed), []
@@ -213,26 +212,32 @@ def rounding_margin(row: Mapping[Any, Any], off_diagonals: str) -> float:
         for kind in ("", "tolerance_")
     )
     numbers[7:] *= SIGNS[off_diagonals]
+    # (2, 10) lowest and highest numbers that round to the printed ones
     ends = np.stack([numbers - half, numbers + half])
     if ends[1, 0] <= 0.0:
         return -np.inf
+    # m c over the box: its extremes are at corners
     firsts = ends[:, None, 1:4] * ends[None, :, :1]
     ends[:, 1:4] = firsts.min(axis=(0, 1)), firsts.max(axis=(0, 1))
     middle, reach = ends.mean(axis=0), 0.5 * np.ptp(ends, axis=0) * (1.0 + _ARITHMETIC)
 
     unit = _moment_of_center(printed_body(row, off_diagonals))
+    # P about the row's own centre, in units of its mass and m |c|^2
     frame = np.eye(4)
     frame[:3, 3] = -numbers[1:4]
     frame /= np.sqrt(np.repeat([max(unit, half[4:].max()), ends[1, 0]], [3, 1]))[:, None]
+    # P is linear in the ten parameters
     basis = np.array([frame @ pseudo_inertia(one) @ frame.T for one in np.eye(10)])
     sizes = [
         np.linalg.norm(np.abs(frame) @ np.abs(pseudo_inertia(one)) @ np.abs(frame.T))
         for one in np.eye(10)
     ]
+    # rounding of the products, at most
     error = _ARITHMETIC * float((np.abs(middle) + reach) @ sizes)
 
     cuts, best, bound, point = np.empty((0, 10)), -np.inf, np.inf, middle
     for _ in range(_ROUNDS):
+        # where P(x) is smallest: its eigenvectors are the next cuts
         values, vectors = eigh(np.tensordot(point, basis, 1))
         best = max(best, float(values[0]))
         if best >= 0.0 or bound < _CLOSE * best:
@@ -245,7 +250,9 @@ def rounding_margin(row: Mapping[Any, Any], off_diagonals: str) -> float:
         )  # fmt: skip
         point = middle + reach * np.asarray(solved.x)[:10]
         weights = np.clip(-solved.ineqlin.marginals, 0.0, None)
+        # sum of w v v^T against P(x), as a linear function of x
         proof = weights @ cuts
+        # its largest value over the box: middle, reach and rounding
         bound = float(proof @ middle + np.abs(proof) @ reach + error * weights.sum())
     return bound if bound < 0.0 else best
 

@@ -126,6 +126,7 @@ def _scaled(tensor: float, share: float) -> Convention:
 
 def _turned(mass: np.ndarray, center: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Least is lost where the centre lies along the axis of the largest second moment."""
+    # ascending
     moments = np.linalg.eigvalsh(second_moments(columns))
     moments[:, -1] -= mass * np.sum(center**2, axis=1)
     return moments[:, :, None] * np.eye(3)

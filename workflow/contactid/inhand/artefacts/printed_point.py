@@ -90,6 +90,7 @@ def likeness(bodies: Sequence[InertialParameters], tensors: Sequence[np.ndarray]
     parts = np.array([parallel_axis(body.mass, body.center_of_mass) for body in bodies])
     random = np.random.default_rng(0)
     pairings = [np.median(_cosines(given, random.permutation(parts))) for _ in range(_PAIRINGS)]
+    # 95 % of random pairings
     low, high = np.quantile(pairings, [0.025, 0.975])
     off_diagonal = _cosines(given * _OFF_DIAGONAL, parts * _OFF_DIAGONAL)
     return {

@@ -63,22 +63,28 @@ def surface_friction(
     load : (k,), N, the normal force at slip
     direction_sd : rad, of the force model's error of direction, one of each trial
     """
+    # d atan(mu) = d mu / (1 + mu^2)
     angles, deviations = np.arctan(friction), np.hypot(direction_sd, errors / (1.0 + friction**2))
+    # loads that are nearly alike leave slope and intercept untold
     line = len(load) >= _FEWEST and bool(load.max() >= _SPREAD * load.min())
+    # (k, 2) or (k, 1), whitened
     columns = np.column_stack([np.ones_like(load), load])[:, : 1 + line] / deviations[:, None]
     covariance = np.linalg.inv(columns.T @ columns)
     answer = covariance @ columns.T @ (angles / deviations)
     chi2 = float(np.sum((angles / deviations - columns @ answer) ** 2))
     degrees = len(load) - len(answer)
     scatter = np.sqrt(chi2 / degrees) if degrees else 1.0
+    # a larger scatter widens the errors, a smaller one doesn't narrow them
     covariance = covariance * max(scatter, 1.0) ** 2
     mu, error = np.tan(answer[0]), np.sqrt(covariance[0, 0])
+    # without a line the slope is zero, and so is its variance
     whole, spread = np.zeros(2), np.zeros((2, 2))
     whole[: len(answer)], spread[: len(answer), : len(answer)] = answer, covariance
     return SurfaceFriction(
         line=line,
         friction=float(mu),
         standard_error=float((1.0 + mu**2) * error),
+        # bound of the angle, then its tangent: friction isn't negative
         lower_bound=float(max(0.0, np.tan(answer[0] - _BOUND_ERRORS * error))),
         warp=float(whole[1]) if line else np.nan,
         warp_error=float(np.sqrt(spread[1, 1])) if line else np.nan,

@@ -70,6 +70,7 @@ _PROPORTION = 0.5
 _RESOLUTION = 1e-5  # m, of the contact point; noise below it isn't believed
 UNSEEN = "the finger lets go, or is so stiff that its slide isn't seen"
 _MAD_TO_SD = 1.4826  # of a normal distribution
+# sqrt(pi / 2), of normal errors
 _MEDIAN_TO_MEAN_SE = 1.2533
 
 
@@ -105,6 +106,7 @@ def friction_coefficient(force: np.ndarray, normal: np.ndarray) -> np.ndarray:
         0).
     """
     force, normal = np.asarray(force, dtype=float), unit_normal(normal)
+    # |f x n| keeps its digits near phi = 0, where cos phi is flat
     pressing = np.sum(force * normal, axis=-1)
     tangential = np.linalg.norm(np.cross(force, normal), axis=-1)
     positive = pressing > 0.0
@@ -151,6 +153,7 @@ def noise_sd(signal: np.ndarray) -> float:
     """Standard deviation of a slow signal's white noise, robust against jumps, from its first
     differences (n,).
     """
+    # a difference of two samples has twice the variance
     return float(_MAD_TO_SD * np.median(np.abs(np.diff(signal))) / np.sqrt(2.0))
 
 
@@ -161,14 +164,18 @@ def travel(position: np.ndarray) -> np.ndarray:
     ``position`` (n,) in m.
     """
     count, time = len(position), np.arange(len(position))
+    # running sums, so that every line through the first k samples costs one step
     sums = [
         np.concatenate([[0.0], np.cumsum(x)]) for x in (position, time, time**2, time * position)
     ]
+    # samples that the judged mean ends before
     ends = np.arange(_SHORTEST + _SMOOTHED, count + 1)
     x, t, tt, tx = (total[ends - _SMOOTHED] / (ends - _SMOOTHED) for total in sums)
+    # least squares through all samples before the mean: cov(t, x) / var(t)
     slope = (tx - t * x) / (tt - t**2)
     mean = (sums[0][ends] - sums[0][ends - _SMOOTHED]) / _SMOOTHED
     beyond = np.zeros(count)
+    # line's value at the middle of the judged samples
     beyond[ends - 1] = mean - (x + slope * (ends - 0.5 * (_SMOOTHED + 1) - t))
     return beyond
 
@@ -192,12 +199,16 @@ def both_fall(tangential: np.ndarray, pressing: np.ndarray) -> np.ndarray:
     if len(pressing) < _EDGE:
         return found
     sums = [np.concatenate([[0.0], np.cumsum(force)]) for force in (tangential, pressing)]
+    # logarithms follow, so a force that vanishes is kept off zero
     means = np.maximum(
         [(one[_SMOOTHED:] - one[:-_SMOOTHED]) / _SMOOTHED for one in sums], np.finfo(float).tiny
     )
+    # means at the end and at the start of each window
     late, early = means[:, _EDGE - _SMOOTHED :], means[:, : _SMOOTHED - _EDGE]
     fell, unloaded = np.log(early / late)
+    # of log(early / late), first order
     error = _STEP_ERRORS * np.sqrt(2.0 / _SMOOTHED) * noise_sd(tangential) / late[0]
+    # the normal force falls by a share, and the tangential one with it beyond noise
     found[_EDGE - 1 :] = (unloaded > _UNLOADED) & (fell > np.maximum(_PROPORTION * unloaded, error))
     return found
 
@@ -213,16 +224,20 @@ def detect_slip(
     force, contact_point : (n, 3), N and m, in the object's frame
     normal : (3,), of the undeformed surface, into the object
     """
+    # the skin creeps and slides along the tangential force
     sliding = _tangential_direction(force, normal)
     if sliding is None:
         return -1, 0, "no tangential force, so nothing could slip"
     position, tangential = contact_point @ sliding, force @ sliding
     error = np.sqrt(2.0 / _STICKING)
     falls, noise = -steps(tangential, 0), error * noise_sd(tangential)
+    # beyond noise, and by a share of the force itself
     fell = falls > np.maximum(_STEP_ERRORS * noise, _FALL_SHARE * np.abs(tangential))
+    # past the fall's own five samples
     jumped = steps(position, _STICKING) > _STEP_ERRORS * error * max(
         noise_sd(position), _RESOLUTION
     )
+    # first sample only: later slips aren't asked
     jumps = np.flatnonzero(fell & jumped)[:1]
 
     beyond, blocks = (
@@ -233,8 +248,10 @@ def detect_slip(
         both_fall(tangential, force @ normal),
         _CREEP_NOISE * noise_sd(blocks.mean(axis=1)),
     )
+    # a skin creeps only where the ratio of the forces grows: at the edge less travel is a slide
     away = np.flatnonzero(beyond > np.maximum(np.where(at_edge, _CREEP_AT_EDGE, _CREEP), seen))[:1]
     if len(jumps) and (not len(away) or jumps[0] <= away[0]):
+        # the largest fall within the jump dates it
         onset = int(jumps[0]) + int(np.argmax(falls[jumps[0] : jumps[0] + _STICKING]))
         return onset, _STICKING, "slip: the contact point jumped and the tangential force fell"
     if not len(away):
@@ -246,13 +263,16 @@ def detect_slip(
         unseen = f", though both forces fell: {UNSEEN}, below {least:.1g} mm" * bool(at_edge.any())
         return -1, 0, (moved if jumped.any() else "no slip") + unseen + short
 
+    # last sample on the course, and the first one off it
     on_course, last = np.flatnonzero(beyond[: away[0]] <= 0.0)[-1], int(away[0])
     far = beyond[last] > _CREEP
     message = "slip: the contact point " + (
         "ran away" if far else "moved on while both forces fell"
     )
+    # the mean that left the course began so many samples earlier
     first = max(0, int(on_course) - _SMOOTHED)
     largest = first + int(np.argmax(falls[first:last]))
+    # no fall: kinetic friction equals static, and the whole slide is at the edge
     if falls[largest] < _DATING_ERRORS * noise:
         return last, _SMOOTHED, message
     # of many falls the largest has high noise before it, so the samples that tell of it aren't
@@ -285,6 +305,7 @@ def estimate_friction(
     _check(force, contact_point)
     normal = unit_normal(normal)
     onset, width, message = detect_slip(force, contact_point, normal)
+    # without a slip all samples held
     end = onset - _GUARD if onset >= 0 else len(force)
     ratios = friction_coefficient(force[:end], normal)
     bound = _held(ratios, direction_sd)
@@ -310,6 +331,7 @@ def estimate_friction(
 
 
 def _tangential_direction(force: np.ndarray, normal: np.ndarray) -> np.ndarray | None:
+    # median over samples: a jump or a spike doesn't turn it
     tangential = np.median(force - (force @ normal)[:, None] * normal, axis=0)
     length = np.linalg.norm(tangential)
     return tangential / length if length > 0.0 else None
@@ -325,7 +347,9 @@ def _held(ratios: np.ndarray, direction_sd: float) -> float:
     windows = windows[np.isfinite(windows).all(axis=1)]
     if not len(windows):
         return float("nan")
+    # a decile that held for a whole window; the largest of all windows
     held = np.quantile(windows, _HELD_QUANTILE, axis=1).max()
+    # the direction's error turns the angle, whose tangent is the bound
     return float(max(0.0, np.tan(np.arctan(held) - _BOUND_ERRORS * direction_sd)))
 
 

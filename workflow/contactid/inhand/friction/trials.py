@@ -93,6 +93,7 @@ def simulate_and_estimate(
         block["slope_repetitions"],
         block["friction_scatter"],
     )
+    # one generator, so the order of draws is part of the result
     random, slope_sd = np.random.default_rng(block["seed"]), block["noise"]["slope_angle_sd_deg"]
     truth = cases["friction_mu"].to_numpy(dtype=float)
     warp, stated = (
@@ -102,6 +103,7 @@ def simulate_and_estimate(
     angles = slope_angles(
         _scattered(truth, repetitions, scatter, random), float(np.deg2rad(slope_sd)), random
     )
+    # each trial has a coefficient of its own
     drawn = _scattered(truth, count, scatter, random).ravel()
     simulated = simulate_trials(drawn, np.repeat(warp, count), block, random)
     rows: list[dict[str, object]] = []
@@ -181,12 +183,14 @@ def _scattered(
     truth: np.ndarray, count: int, relative: float, random: np.random.Generator
 ) -> np.ndarray:
     """Coefficients (cases, count), none below a tenth of the true one."""
+    # scatter never makes a coefficient negative
     factors = np.maximum(1.0 + relative * random.normal(size=(len(truth), count)), 0.1)
     return truth[:, None] * factors
 
 
 def _case_row(part: pd.DataFrame) -> dict[str, Any]:
     first, found = part.iloc[0], part.loc[part["slipped"], "friction_mu"]
+    # bounds of all trials, errors of those that slipped
     errors, bounds = part.loc[part["slipped"], "error"], part["lower_bound"] / part["slope_truth"]
     return {
         "object": first["object"], "region": first["region"], "warped": bool(first["warped"]), "n_trials": len(part),

@@ -81,6 +81,7 @@ def write_disturbances(objects: str, study: Mapping[str, Any], disturbances: str
 def _recordings(
     block: Mapping[str, Any], options: Mapping[str, Any], change: Any
 ) -> Iterator[tuple[xr.Dataset, InertialParameters]]:
+    # a callable draws the unsensed forces itself; a mapping changes the twin's own settings
     source, residual = block["source"], None
     if callable(change):
         residual = change
@@ -107,7 +108,9 @@ def _combinations(
             differences, weights = FOURTH_ORDER if fine else FIRST_ORDER, STATED if own else FIXED
             yield FACTOR_GRAPH, _parts(bias, constraint, False, differences, weights), found
     if LIKELIHOOD in solvers:
+        # a prior needs a body that can exist, so it doesn't stand alone
         levels = ((False, False), (True, False), (True, True))  # constraint, and prior besides
+        # stated noise with every other part only
         for bias, (constraint, prior), shown in (
             *product((False, True), levels, (True,)),
             (True, levels[2], False),

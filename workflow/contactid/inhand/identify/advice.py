@@ -123,8 +123,10 @@ def advise(stretches: Sequence[RecordedSignals], fit: RecordingFit) -> Advice:
     present, limits = FittedRecording.of(stretches, fit), limits_of(stretches)
     recording, seconds = present.recording, limits.more
     (evidence,) = followed([present], fit.body.vector)
+    # every motion that is compared lasts equally long
     longer = seconds / limits.seconds
     others: dict[str, list[Evidence]] = {PRESENT: [], "the same motion": [evidence.times(longer)]}
+    # so that twice the angle is half a turn at most
     if limits.angle <= _FURTHEST:
         others[TWICE] = [_evidence(_turned_twice(recording, limits), fit).times(longer)]
     swings = swings_within(limits, recording)
@@ -138,6 +140,7 @@ def advise(stretches: Sequence[RecordedSignals], fit: RecordingFit) -> Advice:
         row = {"motion": motion, "seconds": duration}
         rows.append(row | _predicted([evidence, *more], fit.body, prior, pull))
     table = pd.DataFrame(rows).set_index("motion", drop=False)
+    # tilts beyond what was recorded are shown, and not advised
     within = [motion for motion in swings if motion != ANYWHERE]
     best = min(within, key=lambda motion: table["expected_distance"][motion], default="")
     sentences = [told_sentence(fit.body, alone.covariance, recording.signals.hull)]
@@ -174,11 +177,14 @@ def _pairs(moments: np.ndarray, covariance: np.ndarray) -> list[str]:
     for one, other in ((0, 1), (0, 2), (1, 2)):
         both = [one, other]
         total = moments[both].sum()
+        # each is told, so no combination need be named
         if np.all(errors[both] <= _TOLD * moments[both]):
             continue
         for sign, name in ((1.0, "+"), (-1.0, "-")):
             combined = np.array([1.0, sign])
+            # sd of the sum or difference, with the covariance of both
             error = float(np.sqrt(combined @ covariance[np.ix_(both, both)] @ combined))
+            # worth a word only if it is known clearly better than either
             if error <= min(_TOLD * total, _BETTER * errors[both].min()):
                 axes = f"I_{2 * 'xyz'[one]} {name} I_{2 * 'xyz'[other]}"
                 words.append(f"{axes} to {_percent(error / total)} of the sum")
@@ -235,15 +241,19 @@ class Prior:
         M_i)``, times the weight. The curvature is the metric's: right to second order in the
         distance.
         """
+        # P^-1 dP/dtheta_i, (10, 4, 4)
         relative = _relative_slopes(body)
         along_mass = 0.25 * np.trace(relative, axis1=1, axis2=2)
+        # d log m = dm / m, deviation one: the mass within a factor of e
         by_mass = np.eye(PARAMETERS)[0] / body.mass
         curvature = PRIOR_WEIGHT * (distance_metric(body) - np.outer(along_mass, along_mass))
         before, now = pseudo_inertia(uniform.vector), pseudo_inertia(body.vector)
         log = np.real(logm(np.linalg.solve(before, now)))
+        # trace zero: without the mass, which scales all of P
         log -= 0.25 * np.trace(log) * np.eye(len(log))
         slope = 0.25 * PRIOR_WEIGHT * np.einsum("ij,aji->a", log, relative)
         squared = 0.25 * PRIOR_WEIGHT * float(np.trace(log @ log))
+        # expectation of the squared distance: nine directions of variance one over the weight
         return cls(curvature + np.outer(by_mass, by_mass), slope, max(1.0, squared / _SHAPE))
 
     def pull(self, information: np.ndarray) -> np.ndarray:
@@ -252,6 +262,7 @@ class Prior:
         The truth is about the answer under a prior of this width, which is a step from the present
         one.
         """
+        # the prior's own width lowers its curvature
         spread = np.linalg.inv(information + self.information / self.width)
         step = spread @ self.slope * (1.0 - 1.0 / self.width)
         at_truth = self.slope + self.information @ step
@@ -263,9 +274,11 @@ def _predicted(
 ) -> dict[str, float]:
     """A row of the table, of evidence that is added up and the prior's pull (10, 10)."""
     total, vector = summed(every), body.vector
+    # gain of the posterior, then what noise and the prior's pull leave after it
     answer = np.linalg.inv(total.information + prior.information)
     by_noise = total.information @ total.covariance @ total.information
     expected = answer @ (by_noise + pull) @ answer
+    # root of the mean of d^2 = e^T M e
     distance = float(np.sqrt(np.vdot(distance_metric(body), expected)))
     return {"expected_distance": distance} | {
         f"{kind}_{name}": error
@@ -318,9 +331,11 @@ def swings_within(limits: Limits, recording: PresentRecording) -> dict[str, Swin
     pivot = recording.signals.points.mean(axis=(0, 1))
 
     def swing(axes: list[int], period: float, furthest: float = limits.angle) -> Swing:
+        # whole swings about each axis that fill the time
         count = max(LEAST_SWINGS, round(limits.more / (len(axes) * period)))
         unit = Swing(np.eye(3)[axes], 1.0, period, count, limits.middle, pivot)
         rate, change = unit.peaks()
+        # rate and angular acceleration are linear in the angle, so the tightest limit decides
         angle = min(limits.rate / rate, limits.change / change, furthest)
         return replace(unit, angle=angle)
 
@@ -328,6 +343,7 @@ def swings_within(limits: Limits, recording: PresentRecording) -> dict[str, Swin
     for words, period in (("turns", limits.period), ("quick shakes", limits.period / _QUICK)):
         found |= {f"{words} about {about}": swing(axes, period) for about, axes in AXES.items()}
     found["slow tilts"] = swing(ALL, _SLOW * limits.period)
+    # a swing of this angle in this period has about the recorded rate
     slow = max(_SLOW * limits.period, 2.0 * np.pi * _FURTHEST / limits.rate)
     found[ANYWHERE] = swing(ALL, slow, _FURTHEST)
     return found
@@ -348,6 +364,7 @@ def _turned_twice(recording: PresentRecording, limits: Limits) -> PresentRecordi
     """The same poses, turned twice as far from the mean orientation about the contacts' middle."""
     pivot, middle = recording.signals.points.mean(axis=(0, 1)), rotations.matrices(limits.middle)
     turned = middle @ rotation_exp(2.0 * rotation_log(middle.T @ recording.rotations))
+    # the pivot stays where it was: p' + R' c = p + R c
     position = recording.positions + (recording.rotations - turned) @ pivot
     return _simulated(recording, recording.signals.time, turned, position, recording.parts)
 
@@ -368,5 +385,6 @@ def _simulated(
 
     series = ("forces", "force_sd", "points", "torques")
     usual: dict[str, Any] = {name: mean(getattr(signals, name)) for name in series}
+    # poses without noise: the information is that of the true motion
     exact = replace(signals, time=time, rotations=turned, positions=position, blur=None, **usual)
     return PresentRecording(exact, parts, turned, position)

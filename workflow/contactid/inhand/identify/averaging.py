@@ -33,6 +33,7 @@ def averaged_stretches(signals: RecordedSignals) -> tuple[list[RecordedSignals],
     """Averaged signals between gaps, and how many rows make an average; stated deviations are a
     row's.
     """
+    # median: rows that are lost don't change it
     step = float(np.median(np.diff(signals.time))) if signals.samples > 1 else STEP
     count = max(1, round(STEP / step))
     short = _stretches(signals, count, step)
@@ -40,6 +41,7 @@ def averaged_stretches(signals: RecordedSignals) -> tuple[list[RecordedSignals],
         most = int(_LONGEST / (count * step) + 0.5)
         longer = count * _steps_of_motion(short, most)
         stretches = _stretches(signals, longer, step)
+        # averages so long that a stretch has too few of them aren't worth it
         if len(stretches) == len(short):
             return stretches, longer
     return short, count
@@ -52,6 +54,7 @@ def _stretches(signals: RecordedSignals, count: int, step: float) -> list[Record
     for run in np.split(
         np.arange(len(time)), np.flatnonzero(np.diff(time) > _GAP * max(STEP, step)) + 1
     ):
+        # 1e-6: a time on a bin's edge isn't put a bin too early by rounding
         bins = (
             np.floor((time[run] - time[run[0]]) / (count * step) + 1e-6).astype(int)
             if count > 1
@@ -71,6 +74,7 @@ def _steps_of_motion(stretches: list[RecordedSignals], most: int) -> int:
     or vibration, averages out.
     """
     hull = stretches[0].hull
+    # torques over half the hull's length, so that both are forces
     scale = np.repeat([1.0, 2.0 / float(np.ptp(hull, axis=0).max())], 3)
     body = uniform_body(1.0, hull).vector
     taken = [scale * (regressor(smoothed_motion(one, WIDER)[2]) @ body) for one in stretches]
@@ -81,9 +85,11 @@ def _steps_of_motion(stretches: list[RecordedSignals], most: int) -> int:
         products = [
             (one[steps:] - one[:-steps]) * (other[steps:] - other[:-steps]) for one, other in pairs
         ]
+        # half the mean squared difference: a variogram, of the two signals together
         return 0.5 * float(np.concatenate(products).mean(axis=0).sum())
 
     whole = np.concatenate(taken), np.concatenate(sensed)
+    # covariance of both over the whole recording
     together = float(
         np.sum((whole[0] - whole[0].mean(axis=0)) * (whole[1] - whole[1].mean(axis=0)))
     ) / len(whole[0])
@@ -101,13 +107,16 @@ def _averaged(
             -1, *[1] * (values.ndim - 1)
         )
 
+    # mean quaternion on the sphere again; turns within an average are small
     turned = mean(orientation)
     rotations = matrices(turned / np.linalg.norm(turned, axis=1, keepdims=True))
+    # white noise of the mean of count rows
     share = count**-0.5
     return replace(
         signals,
         time=mean(signals.time - signals.time[0]),
         rotations=rotations,
+        # mean turn against the turn of the mean
         blur=np.swapaxes(mean(signals.rotations), 1, 2) @ rotations,
         positions=mean(signals.positions),
         forces=mean(signals.forces),
@@ -116,6 +125,7 @@ def _averaged(
         torques=None if signals.torques is None else mean(signals.torques),
         position_sd=signals.position_sd * share,
         orientation_sd=signals.orientation_sd * share,
+        # 1 um: a stated zero would be divided by
         point_sd=max(signals.point_sd, 1e-6) * share,
         torque_sd=signals.torque_sd * share,
     )

@@ -41,6 +41,7 @@ def estimate_baseline(recording: xr.Dataset, block: Mapping[str, Any]) -> Estima
         Where the recording is shorter than the filter's window.
     """
     begin = time.process_time()
+    # forces alone are filtered: the paper's baseline differences the poses as they are
     signals = filtered(recorded_signals(recording), block["window"], block["degree"])
     amiss = unidentifiable(recording)
     if amiss:
@@ -91,15 +92,19 @@ def _least_squares(
     Force and torque rows are weighted by their own residuals' spread after a first solution with
     equal weights.
     """
+    # equal weights first, then each by the residuals' spread
     weight = np.ones(6)
     for _ in range(2):
         matrix = (rows * weight[:, None]).reshape(-1, PARAMETERS)
         right = (wrench * weight).ravel()
+        # columns of unit length: mass, first moments and tensor have other units
         scale = 1.0 / np.maximum(np.linalg.norm(matrix, axis=0), np.finfo(float).tiny)
         scaled, _, rank, _ = np.linalg.lstsq(matrix * scale, right, rcond=_RANK)
         vector = scaled * scale
         residual = wrench - rows @ vector
+        # one for the three forces and one for the three torques
         spread = np.repeat(np.sqrt(np.mean(residual.reshape(-1, 2, 3) ** 2, axis=(0, 2))), 3)
+        # without noise the spread is rounding, which is no weight
         floor = 1e-9 * max(float(np.abs(wrench).max()), 1.0)
         weight = 1.0 / np.maximum(spread, floor)
     cost = 0.5 * float(np.sum((right - matrix @ vector) ** 2))

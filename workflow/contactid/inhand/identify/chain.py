@@ -34,6 +34,7 @@ class BlockTridiagonal:
         self._below = np.empty_like(below)
         carried = np.zeros((size, size))
         for j in range(blocks):
+            # L_jj^-1: later every product is with it
             inverse, _ = dtrtri(np.linalg.cholesky(diagonal[j] - carried), lower=1)
             self._inverse_roots[j] = inverse
             if j < blocks - 1:
@@ -67,7 +68,9 @@ class BlockTridiagonal:
         on, under = np.empty_like(self._inverse_roots), np.empty_like(self._below)
         on[-1] = self._inverse_roots[-1].T @ self._inverse_roots[-1]
         for j in range(len(on) - 2, -1, -1):
+            # L_j+1,j L_jj^-1
             gain = self._below[j] @ self._inverse_roots[j]
             under[j] = -on[j + 1] @ gain
+            # backward: what later blocks know of this one comes on top of its own
             on[j] = self._inverse_roots[j].T @ self._inverse_roots[j] - gain.T @ under[j]
         return on, under

@@ -28,6 +28,7 @@ _LARGEST = (
 )
 _WORLD = 1.0  # deviation of a force fixed in the world, in weights
 _LAG = 0.05  # s
+# of M's entries: accelerations wrong by their own size
 _AXES = 1.0
 # relative eigenvalue of an information; below it, what is lost to rounding is taken to be so large
 _FLAT = 1e-13
@@ -60,6 +61,7 @@ class Model:
 
     def given(self, body: np.ndarray) -> np.ndarray:
         """(p,) the answer where the parameters are those (10,) of a body."""
+        # conditional mean of the rest, given the body
         moved, rest = body - self.answer[:PARAMETERS], self.information[PARAMETERS:, PARAMETERS:]
         answer = np.concatenate([body, self.answer[PARAMETERS:]])
         answer[self.columns[PARAMETERS:]] -= np.linalg.solve(
@@ -73,8 +75,10 @@ def thinkable(mass: float, size: float, gravity: float) -> np.ndarray:
     for the wrench.
     """
     deviations = np.empty(max(place.stop for place in PLACES.values()))
+    # mass, first moments, tensor: m, m L, m L^2
     deviations[:PARAMETERS] = _LARGEST * mass * np.repeat([1.0, size, size**2], [1, 3, 6])
     deviations[PARAMETERS : PARAMETERS + WRENCH] = np.inf
+    # a tiny or absent gravity still leaves a scale
     deviations[PLACES[WORLD]] = _WORLD * mass * max(gravity, 1.0)
     deviations[PLACES[LAG]], deviations[PLACES[AXES]] = _LAG, _AXES
     return deviations
@@ -105,6 +109,7 @@ def models(
         Whether a constant wrench is unknown, too.
     """
     middle = np.zeros(len(score))
+    # zero lag, seen from the shifted forces
     middle[PLACES[LAG]] = -lag
     subsets = [names for size in range(len(offered) + 1) for names in combinations(offered, size)]
     every = []
@@ -126,18 +131,24 @@ def _model(
     """Normal unknowns about ``middle`` where they are kept, and fixed there where not: evidence and
     answer.
     """
+    # infinite deviations have precision zero: no prior
     columns, precision = np.flatnonzero(kept), deviations[kept] ** -2.0
     fixed = np.where(kept, 0.0, middle)
+    # normal prior times linear likelihood: precisions add up
     own = information[np.ix_(columns, columns)] + np.diag(precision)
     right = (score - information @ fixed)[columns] + precision * middle[columns]
     scale = np.sqrt(np.diag(own))
     values, vectors = np.linalg.eigh(own / np.outer(scale, scale))
+    # what rounding loses must not look like evidence
     values = np.maximum(values, _FLAT * values[-1])
     answer = fixed.copy()
     answer[columns] = vectors @ ((vectors.T @ (right / scale)) / values) / scale
+    # quadratic form at the optimum, with the prior's and the fixed unknowns' parts
     explained = right @ answer[columns] - precision @ middle[columns] ** 2
     explained += 2.0 * score @ fixed - fixed @ information @ fixed
+    # a flat prior has no volume; all models share those of the wrench
     finite = precision > 0.0
+    # Occam's factor: posterior precision over prior precision
     log_volume = np.log(values).sum() + 2.0 * np.log(scale).sum() - np.log(precision[finite]).sum()
     return Model(
         names, float(0.5 * (explained - log_volume)) - PENALTY * len(names), columns, own, answer

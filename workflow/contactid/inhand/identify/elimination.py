@@ -22,6 +22,7 @@ from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded
 
 from contactid.inhand.identify.kinematics import POSE
 
+# a little above what rounding leaves of a zero eigenvalue beside a unit diagonal
 _LEAST_CURVATURE = 1e-13  # of the scaled Schur complement; directions below it don't move
 
 
@@ -69,6 +70,7 @@ class Linearization:
     @property
     def inner(self) -> slice:
         """The samples that have a dynamics factor."""
+        # a scheme loses as many samples at either end, so half of the difference is its reach
         reach = (len(self.at.pose) - len(self.at.dynamics)) // 2
         return slice(reach, len(self.at.pose) - reach)
 
@@ -118,22 +120,28 @@ def reduce_graph(graph: Linearization) -> ReducedGraph:
     """Eliminate what acts at each sample, and gather the normal equations of poses and parameters."""
     count = len(graph.at.pose)
     residual, weight = _eliminated(graph)
+    # S^-1 J_p, (m, 6, s), and J_p^T S^-1 J_p, (m, s, s)
     weighted_poses = weight @ graph.by_pose
     blocks = np.swapaxes(graph.by_pose, 1, 2) @ weighted_poses
     size, unknowns = graph.by_pose.shape[2], graph.by_parameters.shape[2]
+    # only lower diagonals are kept: LAPACK's banded solver reads no others
     band = np.zeros((size, POSE * count))
     border = np.zeros((POSE * count, unknowns))
     gradient = np.zeros(POSE * count)
     _add_blocks(band, blocks)
+    # the pose factors are whitened and touch one pose each: blocks (n, 6, 6)
     _add_blocks(band, np.swapaxes(graph.at.pose_rows, 1, 2) @ graph.at.pose_rows)
+    # (m, s, q) and (m, s): poses against parameters, and against the residual
     crossed = np.swapaxes(weighted_poses, 1, 2)
     cross, pull = crossed @ graph.by_parameters, np.einsum("kij,kj->ki", crossed, residual)
+    # neighbours' stencils overlap, so each of their poses is added at its own shift
     for part in range(size // POSE):
         own = slice(POSE * part, POSE * (part + 1))
         rows = slice(POSE * part, POSE * (part + len(residual)))
         border[rows] += cross[:, own].reshape(-1, unknowns)
         gradient[rows] += pull[:, own].ravel()
     gradient += np.einsum("kij,ki->kj", graph.at.pose_rows, graph.at.pose).ravel()
+    # S^-1 J_theta, (m, 6, q)
     weighted = weight @ graph.by_parameters
     corner = (
         np.einsum("kia,kib->ab", graph.by_parameters, weighted)
@@ -151,19 +159,24 @@ def solve_step(graph: Linearization, reduced: ReducedGraph, damping: float) -> S
     them. What acts at a sample isn't damped: it enters linearly but for the lever arms, and follows
     the other unknowns.
     """
+    # the first row of lower band storage is the diagonal
     band = reduced.band.copy()
     band[0] *= 1.0 + damping
     try:
         factor = cholesky_banded(band, lower=True, check_finite=False)
     except (LinAlgError, ValueError):
         return None
+    # one back substitution serves border and gradient: (6 n, q + 1)
     right = np.column_stack([reduced.border, reduced.pose_gradient])
     solved = cho_solve_banded((factor, True), right, check_finite=False)
+    # C - B^T A^-1 B; rounding leaves it a little unsymmetric
     schur = reduced.corner - reduced.border.T @ solved[:, :-1]
     schur = 0.5 * (schur + schur.T)
     slope = reduced.corner_gradient - reduced.border.T @ solved[:, -1]
     parameters = -_scaled_solve(schur, slope, damping)
+    # back substitution: A dp = -(g + B dtheta)
     poses = -solved[:, -1] - solved[:, :-1] @ parameters
+    # half of minus gradient times step: for an undamped step the whole decrease
     expected = -0.5 * float(reduced.pose_gradient @ poses + reduced.corner_gradient @ parameters)
     poses = poses.reshape(-1, POSE)
     return Step(poses, parameters, expected + _local_decrease(graph, reduced), schur)
@@ -178,8 +191,10 @@ def local_step(graph: Linearization, reduced: ReducedGraph, dynamics: np.ndarray
     the measurements of forces.
     """
     gap = graph.at.local
+    # dynamics residual (m, 6) where the sample's unknowns are at their measurements
     model = dynamics - np.einsum("kid,kd->ki", graph.by_local, gap[graph.inner])
     multiplier = np.einsum("kij,kj->ki", reduced.weight, model)
+    # without a dynamics factor, as at both ends, a measurement is met exactly
     step = -gap
     step[graph.inner] -= (
         np.einsum("kid,ki->kd", graph.by_local, multiplier) / graph.local_precision[graph.inner]
@@ -189,6 +204,7 @@ def local_step(graph: Linearization, reduced: ReducedGraph, dynamics: np.ndarray
 
 def _eliminated(graph: Linearization) -> tuple[np.ndarray, np.ndarray]:
     precision, gap = graph.local_precision[graph.inner], graph.at.local[graph.inner]
+    # S = Omega + J D^-1 J^T, (m, 6, 6)
     covariance = (graph.by_local / precision[:, None, :]) @ np.swapaxes(graph.by_local, 1, 2)
     covariance += np.diag(graph.dynamics_variance)
     return graph.at.dynamics - np.einsum("kid,kd->ki", graph.by_local, gap), np.linalg.inv(
@@ -201,6 +217,7 @@ def _local_decrease(graph: Linearization, reduced: ReducedGraph) -> float:
     before = np.sum(graph.at.dynamics**2 / graph.dynamics_variance) + np.sum(
         graph.local_precision * graph.at.local**2
     )
+    # with the sample's unknowns at their best the cost is r^T S^-1 r / 2
     after = np.einsum(
         "ki,ki->", np.einsum("kij,kj->ki", reduced.weight, reduced.residual), reduced.residual
     )
@@ -210,6 +227,7 @@ def _local_decrease(graph: Linearization, reduced: ReducedGraph) -> float:
 def _add_blocks(band: np.ndarray, blocks: np.ndarray) -> None:
     """Add symmetric blocks (m, s, s) along the diagonal, one pose apart, to lower diagonals."""
     count, size, _ = blocks.shape
+    # a scalar entry of all blocks at a time: 6 apart in the band, as the poses are
     for column in range(size):
         places = slice(column, column + POSE * count, POSE)
         for row in range(column, size):
@@ -218,6 +236,7 @@ def _add_blocks(band: np.ndarray, blocks: np.ndarray) -> None:
 
 def _scaled_solve(matrix: np.ndarray, right: np.ndarray, damping: float) -> np.ndarray:
     """Damped solution with a unit diagonal; directions without curvature stay where they are."""
+    # kg, kg m and kg m2 differ by decades: one threshold needs a common scale
     scale = _unit_scale(matrix)
     values, vectors = np.linalg.eigh(matrix * np.outer(scale, scale))
     inverse = np.where(
@@ -235,6 +254,7 @@ def parameter_covariance(curvature: np.ndarray) -> np.ndarray:
     flat = values <= _LEAST_CURVATURE
     inverse = np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, values))
     covariance = (vectors * inverse) @ vectors.T * np.outer(scale, scale)
+    # an entry below 1e-6 of a unit vector counts as rounding
     unknown = np.any(np.abs(vectors[:, flat]) > 1e-6, axis=1)
     covariance[unknown] = covariance[:, unknown] = np.nan
     return covariance
@@ -242,4 +262,5 @@ def parameter_covariance(curvature: np.ndarray) -> np.ndarray:
 
 def _unit_scale(matrix: np.ndarray) -> np.ndarray:
     diagonal = np.diag(matrix)
+    # a parameter without curvature keeps its zero row instead of becoming nan
     return 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))

@@ -72,6 +72,7 @@ def estimates(
                 found.append(our_estimate(recording))
             else:
                 found.append(estimate_with_graph(recording, method, prior, study["graph"]))
+        # a failed solve is a row, never dropped
         except ContactIdError as error:
             found.append(failed_estimate(method, solver, str(error)))
     return found
@@ -118,6 +119,7 @@ def _naive(recording: xr.Dataset, found: Sequence[Estimate]) -> list[Estimate]:
             message="the mass is the estimate's",
             decided_by=PRIOR,
         )
+        # beside ours alone: the paper's masses may be negative
         for one in found
         if one.solver == LIKELIHOOD and one.parameters.mass > 0.0
     ]

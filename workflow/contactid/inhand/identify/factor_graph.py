@@ -115,6 +115,7 @@ class FactorGraph:
         """Everything as measured."""
         signals = self.signals
         principal = PRINCIPAL in self.method
+        # the principal form is the paper's manifold; the others add to the ten parameters
         chart = (
             PrincipalChart(parameters.principal_form)
             if principal
@@ -138,6 +139,7 @@ class FactorGraph:
         by_pose, by_local, by_vector = dynamics_slopes(
             at.motion, state.acting[self._inner], state.chart.vector
         )
+        # the bias is taken off the dynamics residual
         by_bias = np.broadcast_to(
             -np.eye(WRENCH, len(state.bias)), (len(by_vector), WRENCH, len(state.bias))
         )
@@ -158,6 +160,8 @@ class FactorGraph:
         """
         state = self.moved(at.state, step)
         motion = self._motion(state)
+        # after the poses have moved, so that forces take up the residual as it is and not its
+        # linear model
         acting = local_step(linear, reduced, self._dynamics(state, motion))
         return self._evaluated(self.with_local(state, acting), motion)
 
@@ -165,6 +169,7 @@ class FactorGraph:
         """The state with poses and parameters a step away."""
         return replace(
             state,
+            # increments are in B, so they multiply from the right
             rotations=state.rotations @ rotation_exp(step.poses[:, :3]),
             positions=state.positions + step.poses[:, 3:],
             chart=state.chart.plus(step.parameters[:PARAMETERS]),
@@ -222,6 +227,7 @@ class FactorGraph:
     def local_precision(self) -> np.ndarray:
         """(n, d) of the measured forces, contact points and torques."""
         signals, weights = self.signals, self.weights
+        # a floor keeps a force that states next to no noise from outweighing everything
         force = np.maximum(signals.force_sd, weights["least_force"]).reshape(signals.samples, -1)
         deviations = [force, np.full_like(force, weights["contact_position"])]
         if signals.torques is not None:
@@ -235,6 +241,7 @@ class FactorGraph:
 
     @property
     def _dynamics_variance(self) -> np.ndarray:
+        # three of force, N, then three of torque, N m
         return np.repeat([self.weights["dynamics_force"], self.weights["dynamics_torque"]], 3) ** 2
 
     def _motion(self, state: GraphState) -> BodyMotion:
@@ -245,6 +252,7 @@ class FactorGraph:
 
     def _dynamics(self, state: GraphState, motion: BodyMotion) -> np.ndarray:
         missed = dynamics_residual(motion, state.acting[self._inner], state.chart.vector)
+        # sensed is what acts less the bias
         return missed - state.bias if len(state.bias) else missed
 
     def _evaluated(self, state: GraphState, motion: BodyMotion) -> Evaluation:
@@ -258,6 +266,7 @@ class FactorGraph:
             + np.sum(dynamics**2 / self._dynamics_variance)
             + np.sum(own**2)
         )
+        # the parameters' own factors say nothing of the bias
         own_rows = np.pad(own_rows, ((0, 0), (0, len(state.bias))))
         residuals = Residuals(pose, pose_rows, local, dynamics, own, own_rows)
         return Evaluation(state, motion, residuals, 0.5 * float(squares))
@@ -276,6 +285,7 @@ class FactorGraph:
         if CONSISTENCY in self.method and isinstance(chart, PrincipalChart):
             violation, slope = consistency_residual(chart.form, *self._hull)
             of_each = [weights["mass"], weights["second_moment"], weights["center_of_mass"]]
+            # mass, three second moments, then the hull's faces
             deviation = np.repeat(of_each, [1, 3, len(violation) - 4])
             residuals.append(violation / deviation)
             rows.append(slope / deviation[:, None])

@@ -71,15 +71,19 @@ class PrincipalChart:
         """(10, 10): derivative of the vector by an increment."""
         mass, center = self.form.mass, self.form.center_of_mass
         axes, moments = self.form.rotation, self.form.second_moments
+        # principal tensor: each moment of inertia is the sum of the other two second moments
         principal = np.diag(moments.sum() - moments)
         slope = np.zeros((10, 10))
         slope[0, MASS], slope[1:4, MASS] = 1.0, center
+        # Steiner's part m (c.c 1 - c c^T), by the mass and by each coordinate of c
         slope[4:, MASS] = tensor_entries(center @ center * np.eye(3) - np.outer(center, center))
         slope[1:4, CENTER] = mass * np.eye(3)
         for i, unit in enumerate(np.eye(3)):
             moved = 2.0 * center[i] * np.eye(3) - np.outer(unit, center) - np.outer(center, unit)
             slope[4:, 1 + i] = mass * tensor_entries(moved)
+            # a second moment counts in the two moments of inertia across it
             slope[4:, 4 + i] = tensor_entries(axes @ (np.eye(3) - np.outer(unit, unit)) @ axes.T)
+            # R exp(d) D exp(-d) R^T to first order in d
             turned = skew(unit) @ principal - principal @ skew(unit)
             slope[4:, 7 + i] = tensor_entries(axes @ turned @ axes.T)
         return slope
@@ -92,6 +96,7 @@ class PrincipalChart:
                 form.mass + float(increment[MASS]),
                 form.center_of_mass + increment[CENTER],
                 form.second_moments + increment[MOMENTS],
+                # from the right: the increment is in the principal axes
                 form.rotation @ rotation_exp(increment[AXES]),
             )
         )
@@ -113,6 +118,7 @@ def pose_residual(
     """
     phi = rotation_log(np.swapaxes(measured_rotations, 1, 2) @ rotations)
     slope = np.zeros((len(phi), 6, 6))
+    # inverse right Jacobian, as the increment multiplies from the right
     slope[:, :3, :3] = np.swapaxes(inverse_jacobian(phi), 1, 2)
     slope[:, 3:, 3:] = np.eye(3)
     return np.concatenate([phi, positions - measured_positions], axis=1), slope
@@ -150,6 +156,7 @@ def dynamics_slopes(
     """
     count, kinds, contacts, _ = acting.shape
     slopes = np.zeros((count, WRENCH, kinds, contacts, 3))
+    # exerted is subtracted: -1 by a force, -[r]x by its torque, +[f]x by its point
     slopes[:, :3, 0] = -np.eye(3)[:, None, :]
     slopes[:, 3:, 0] = -np.swapaxes(skew(acting[:, 1]), 1, 2)
     slopes[:, 3:, 1] = np.swapaxes(skew(acting[:, 0]), 1, 2)
@@ -180,6 +187,7 @@ def consistency_residual(
         Negative mass in kg, negative second moments in kg m2, distances of the centre of mass
         outside each face in m.
     """
+    # positive where violated: eq. 35, eq. 36, eq. 37
     limits = np.concatenate(
         [[-form.mass], -form.second_moments, normals @ form.center_of_mass - offsets]
     )
@@ -187,6 +195,7 @@ def consistency_residual(
     slope[0, 0] = -1.0
     slope[1:4, 4:7] = -np.eye(3)
     slope[4:, 1:4] = normals
+    # a one-sided cost: it and its slope vanish within the limits
     violated = limits > 0.0
     return np.where(violated, limits, 0.0), slope * violated[:, None]
 
@@ -205,11 +214,14 @@ def geodesic_residual(
     may be. Below a share of 1e-4 of the prior, the logarithm of an eigenvalue goes on as its
     tangent.
     """
+    # W with W P_prior W^T = 1: the distance is that to the identity
     frame = np.linalg.inv(np.linalg.cholesky(prior.pseudo_inertia))
     basis = np.stack([pseudo_inertia(unit) for unit in np.eye(PARAMETERS)])
+    # P is linear in the parameters, so W P W^T has constant slopes (10, 4, 4)
     values, turn = np.linalg.eigh(frame @ np.tensordot(vector, basis, axes=1) @ frame.T)
     logarithm, slopes = _extended_log(values)
     gap = values[:, None] - values[None, :]
+    # divided differences lose their digits there: the mean of both slopes is their limit
     near = np.abs(gap) <= 1e-6 * np.maximum(np.abs(values[:, None]), np.abs(values[None, :]))
     divided = (logarithm[:, None] - logarithm[None, :]) / np.where(near, 1.0, gap)
     divided = np.where(near, 0.5 * (slopes[:, None] + slopes[None, :]), divided)
@@ -222,6 +234,7 @@ def _extended_log(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Logarithm and its derivative, continued as a line below the least eigenvalue."""
     low = values < _LEAST_EIGENVALUE
     held = np.maximum(values, _LEAST_EIGENVALUE)
+    # slope 1 / least at the joint: value and slope go over steadily
     beyond = np.where(low, (values - _LEAST_EIGENVALUE) / _LEAST_EIGENVALUE, 0.0)
     return np.log(held) + beyond, 1.0 / held
 

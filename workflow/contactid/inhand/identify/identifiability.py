@@ -45,8 +45,10 @@ def unidentifiable(recording: xr.Dataset) -> list[str]:
         ]
     motion = visible_motion(signals)
     kept, sensing = _balanced(signals)
+    # information in units of the parameters' natural sizes: 1 is the size itself
     matrix, size = _projected_information(signals, motion, kept), _natural_sizes(signals)
     values, vectors = np.linalg.eigh(matrix * np.outer(size, size))
+    # standard error above the natural size
     lost = vectors[:, values < 1.0]
     return [*_motion_statements(motion), *sensing, _lost_statement(lost)] if lost.size else []
 
@@ -59,6 +61,7 @@ def visible_motion(signals: RecordedSignals) -> BodyMotion:
     poses are left out.
     """
     n, step = len(signals.time), float(np.median(np.diff(signals.time)))
+    # odd, within the recording, and longer than the polynomial's degree
     window = min(2 * round(0.5 * _WINDOW / step) + 1, n - 1 + n % 2)
     window = max(window, _DEGREE + 2 - _DEGREE % 2)
     options: dict[str, Any] = {
@@ -68,6 +71,7 @@ def visible_motion(signals: RecordedSignals) -> BodyMotion:
         "axis": 0,
     }
     quaternion = rotations.from_matrices(signals.rotations)
+    # white noise of deviation 1 comes out of the filter with these deviations
     noise = [
         np.linalg.norm(scipy.signal.savgol_coeffs(window, _DEGREE, deriv=order, delta=step))
         for order in (0, 1, 2)
@@ -75,6 +79,7 @@ def visible_motion(signals: RecordedSignals) -> BodyMotion:
     rate = quaternion_rate(quaternion, scipy.signal.savgol_filter(quaternion, deriv=1, **options))
     change = quaternion_rate(quaternion, scipy.signal.savgol_filter(quaternion, deriv=2, **options))
     acceleration = scipy.signal.savgol_filter(signals.positions, deriv=2, **options)
+    # gravity is added after shrinking: it isn't motion
     apparent = _shrunk(acceleration, noise[2] * signals.position_sd) + np.array(
         [0.0, 0.0, signals.gravity]
     )
@@ -90,6 +95,7 @@ def _shrunk(values: np.ndarray, deviation: np.floating) -> np.ndarray:
     nothing if all.
     """
     power = np.mean(values**2, axis=0)
+    # noise adds its variance to the power, so that much is taken off
     share = 1.0 - (_NOISE_FACTOR * deviation) ** 2 / np.maximum(power, np.finfo(float).tiny)
     return values * np.sqrt(np.maximum(share, 0.0))
 
@@ -110,6 +116,7 @@ def _balanced(signals: RecordedSignals) -> tuple[list[np.ndarray], list[str]]:
     """
     if signals.torques is not None:
         return [np.eye(WRENCH)] * len(signals.time), []
+    # a contact that is open measures nothing at that sample
     places, engaged = signals.points.mean(axis=0), np.any(signals.forces != 0.0, axis=2)
     patterns, which = np.unique(engaged, axis=0, return_inverse=True)
     bases = [_measured_combinations(places[pattern]) for pattern in patterns]
@@ -129,11 +136,14 @@ def _measured_combinations(places: np.ndarray) -> np.ndarray:
     """
     if not len(places):
         return np.eye(WRENCH)
+    # no spread: one point; one direction: a line; two: all torques are measured
     centered = places - places.mean(axis=0)
     _, lengths, directions = np.linalg.svd(centered)
+    # scatter of the contact points counts against their distance from the origin
     size = max(float(np.linalg.norm(places, axis=1).max()), np.finfo(float).tiny)
     spanned = int(np.count_nonzero(lengths > _SPANNED * size))
     lost = {0: np.eye(3), 1: directions[:1]}.get(spanned, np.zeros((0, 3)))
+    # right singular vectors of what is lost; the rest spans what is measured
     kept = np.linalg.svd(np.hstack([np.zeros((len(lost), 3)), lost]))[2][len(lost) :]
     return kept.T
 
@@ -148,6 +158,7 @@ def _projected_information(
     ):
         if basis.shape[1]:
             seen = basis.T @ equations
+            # sum of Y^T B (B^T S B)^-1 B^T Y
             total += seen.T @ np.linalg.solve(basis.T @ variance @ basis, seen)
     return total
 
@@ -155,6 +166,7 @@ def _projected_information(
 def _natural_sizes(signals: RecordedSignals) -> np.ndarray:
     """(10,) sizes that the parameters of an object of this extent and weight may have."""
     mass = float(np.median(np.linalg.norm(signals.forces.sum(axis=1), axis=1))) / signals.gravity
+    # forces that cancel weigh nothing; the largest one still gives a scale
     mass = mass or float(np.abs(signals.forces).max()) / signals.gravity
     length = float(np.linalg.norm(signals.hull, axis=1).mean())
     return mass * np.array([1.0] + [length] * 3 + [length**2] * 6)

@@ -105,6 +105,7 @@ class FittedRecording:
         recording = self.recording
         present = linearised(recording, vector)
         errors = LatentErrors(present.equations, self._levels)
+        # all subsets are weighed, but the one that the fit settled on is taken
         every = models(
             errors.information,
             errors.score,
@@ -116,6 +117,7 @@ class FittedRecording:
         model = next(one for one in every if one.names == self._disturbances)
         slope = present.equations.slope[:, :, model.columns]
         size, each = slope.shape[2], gains(recording, present)
+        # (q, c): columns S^-1 wrench of each contact
         by_gain = errors.inner(np.concatenate([slope, each], axis=2))[:size, size:]
         return Evidence(
             model, noise_information(present, recording.stated, errors), by_gain, errors, present
@@ -161,6 +163,7 @@ class Summed:
 
 def summed(every: Sequence[Evidence]) -> Summed:
     """The body's ten parameters with all else integrated out."""
+    # body first, then the wrench and disturbances of each recording in turn
     sizes = [len(one.model.columns) - PARAMETERS for one in every]
     ends = PARAMETERS + np.cumsum([0, *sizes])
     contacts = max(one.by_gain.shape[1] for one in every)
@@ -170,15 +173,20 @@ def summed(every: Sequence[Evidence]) -> Summed:
         places = np.concatenate([np.arange(PARAMETERS), np.arange(start, end)])
         own = one.model.information
         information[np.ix_(places, places)] += own
+        # information times answer is the score again, with what is thinkable beforehand in it
         score[places] += own @ one.model.answer[one.model.columns]
+        # contacts of all recordings are the same fingers: their factors add up
         by_gain[places, : one.by_gain.shape[1]] += one.by_gain
     noise[:PARAMETERS, :PARAMETERS] = sum(one.noise for one in every)
     body = slice(0, PARAMETERS)
     without, covariance = without_noise(information, noise)
     return Summed(
+        # the score is zero on average at the truth, so its zero is the answer, the noise left in A
         answer=(_inverse(information) @ score)[body],
+        # the marginal of the body: inverse of its block of the covariance
         information=_inverse(_inverse(without)[body, body]),
         covariance=covariance[body, body],
+        # one contact's factor is the common one
         by_gain=(_inverse(without) @ by_gain)[body] * (contacts > 1),
     )
 
@@ -192,6 +200,7 @@ def _inverse(matrix: np.ndarray) -> np.ndarray:
 def told_covariance(covariance: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """(16, 16) of :func:`.likelihood.told_parameters`, of that (10, 10) of a vector (10,)."""
     size = _STEP * float(np.abs(vector).max())
+    # one step for all: told parameters are smooth on the scale of the largest entry
     up, down = (
         np.array([told_parameters(vector + step) for step in sign * size * np.eye(PARAMETERS)])
         for sign in (1.0, -1.0)
@@ -269,6 +278,7 @@ def fit_jointly(
     sensors.
     """
     weighed: dict[tuple[str, ...], float] = {}
+    # models by name; log likelihoods of independent recordings add up
     for model in (one for fit in fits for one in fit.models):
         weighed[model.names] = weighed.get(model.names, 0.0) + model.log_likelihood
     likeliest = max(weighed, key=lambda names: weighed[names])
@@ -277,7 +287,9 @@ def fit_jointly(
         for stretches, fit in zip(every, fits, strict=True)
     ]
     hull = recordings[0].recording.signals.hull
+    # the soft prior's mass; it is known within a factor of e only
     mass = float(np.mean([one.body.mass for one in fits]))
+    # start from the recording that knows the mass best
     body = min(fits, key=lambda one: one.fit_errors[0] / one.body.mass).body
     for turn in range(_ROUNDS):
         near = body.vector
@@ -289,6 +301,7 @@ def fit_jointly(
         for recording, one in zip(recordings, found, strict=True):
             recording.follow(one, body.vector)
         steps = np.abs(body.vector - near) / np.sqrt(np.diag(total.covariance))
+        # poses start smoothed, and have followed the answer by then
         if turn >= _LEAST_ROUNDS and steps.max() <= _ARRIVED:
             break
     return JointFit(

@@ -69,6 +69,7 @@ def rotation_exp(phi: np.ndarray) -> np.ndarray:
     """Rotations (..., 3, 3) of rotation vectors (..., 3)."""
     angle = np.linalg.norm(phi, axis=-1)[..., None, None]
     cross = skew(phi)
+    # sin(a)/a and (1 - cos a)/a^2 = sinc(a/2)^2 / 2, exact at zero, too (Rodrigues)
     half = np.sinc(0.5 * angle / np.pi)  # numpy's sinc holds a pi
     return np.eye(3) + np.sinc(angle / np.pi) * cross + 0.5 * half**2 * (cross @ cross)
 
@@ -82,6 +83,7 @@ def rotation_log(rotations: np.ndarray) -> np.ndarray:
     reach.
     """
     transposed = np.swapaxes(rotations, -1, -2)
+    # (R - R^T) at (2, 1), (0, 2), (1, 0)
     twice_sine_axis = (rotations - transposed)[..., [2, 0, 1], [1, 2, 0]]
     sine = 0.5 * np.linalg.norm(twice_sine_axis, axis=-1)
     angle = np.arctan2(sine, 0.5 * (np.trace(rotations, axis1=-2, axis2=-1) - 1.0))
@@ -139,12 +141,16 @@ def _polynomial(
     to_body = np.swapaxes(rotations[reach : reach + count], 1, 2)
     rate, change, world = np.zeros((3, count, 3))
     d_rate, d_change, d_force = np.zeros((3, count, 3, POSE * points))
+    # columns of the middle pose's turn, against which all others are measured
     own = slice(POSE * reach, POSE * reach + 3)
     for j in range(points):
         there = slice(j, j + count)
         one, two = first[:, j, None], second[:, j, None]
+        # second derivative of the position in W
         world += two * positions[there]
+        # s = R^T (p'' - g) is linear in the positions
         d_force[:, :, POSE * j + 3 : POSE * (j + 1)] = two[..., None] * to_body
+        # log(R_k^T R_k) = 0: the middle sample adds nothing
         if j == reach:
             continue
         phi = rotation_log(to_body @ rotations[there])
@@ -152,9 +158,12 @@ def _polynomial(
         other = slice(POSE * j, POSE * j + 3)
         for value, slope, weight in ((rate, d_rate, one), (change, d_change, two)):
             value += weight * phi
+            # by the other pose's turn the inverse right Jacobian, by the middle one's minus the
+            # left one
             slope[:, :, other] = weight[..., None] * np.swapaxes(left, 1, 2)
             slope[:, :, own] -= weight[..., None] * left
     force = np.einsum("kij,kj->ki", to_body, world - g)
+    # turning R by d turns R^T v by -d x: its slope is skew(R^T v)
     d_force[:, :, own] += skew(force)
     return BodyMotion(rate, change, force, d_rate, d_change, d_force)
 
@@ -165,8 +174,10 @@ def _difference_weights(time: np.ndarray, reach: int) -> tuple[np.ndarray, np.nd
     """
     points = 2 * reach + 1
     around = np.lib.stride_tricks.sliding_window_view(time, points)
+    # offsets in mean steps, so that the Vandermonde matrix is well conditioned
     step = (around[:, -1] - around[:, 0])[:, None] / (points - 1)
     offsets = (around - around[:, reach, None]) / step
+    # (m, points, points): sum_j w_j offset_j^i is the derivative of t^i at 0
     powers = offsets[:, None, :] ** np.arange(points)[:, None]
     wanted = np.zeros((points, 2))
     wanted[1, 0], wanted[2, 1] = 1.0, 2.0
@@ -187,17 +198,21 @@ def _paper(
     )  # phi's derivative by the later rotation is left^T, by the earlier one -left
     right = np.swapaxes(left, 1, 2)
     count = len(before)
+    # rates of V- and V+, (n - 2, 3)
     minus, plus = phi[:-1] / before, phi[1:] / after
     d_minus, d_plus, d_force = np.zeros((3, count, 3, 3 * POSE))
     d_minus[:, :, 0:3], d_minus[:, :, 6:9] = -left[:-1] / b, right[:-1] / b
     d_plus[:, :, 6:9], d_plus[:, :, 12:15] = -left[1:] / a, right[1:] / a
     linear, d_early, d_late = _linear_parts(phi, left, rotations, positions)
+    # eq. 14: the linear part of V- in the axes at k
     relative = np.swapaxes(rotations[1:-1], 1, 2) @ rotations[:-2]  # B at k - 1 to B at k
     turned = np.einsum("kij,kj->ki", relative, linear[:-1])
     gravity = np.einsum("kji,j->ki", rotations[1:-1], g)
+    # by the poses k - 1, k and k + 1 in turn
     d_force[:, :, 0:6] = -relative @ d_early[:-1] / (a * b)
     d_force[:, :, 0:3] += relative @ skew(linear[:-1]) / (a * b)
     d_force[:, :, 6:12] = d_early[1:] / a**2 - relative @ d_late[:-1] / (a * b)
+    # the pose at k also turns both frames and gravity
     d_force[:, :, 6:9] -= skew(turned) / (a * b) + skew(gravity)
     d_force[:, :, 12:18] = d_late[1:] / a**2
     return BodyMotion(
@@ -218,7 +233,9 @@ def _linear_parts(
     pose."""
     to_body = np.swapaxes(rotations[:-1], 1, 2)
     shift = np.einsum("kij,kj->ki", to_body, np.diff(positions, axis=0))
+    # product rule: J(phi) shift
     by_phi = _derivative_of_inverse_jacobian(phi, shift)
+    # the earlier pose turns phi and the frame of the shift, and moves its start
     early = np.concatenate([by_phi @ -left + left @ skew(shift), -left @ to_body], axis=2)
     late = np.concatenate([by_phi @ np.swapaxes(left, 1, 2), left @ to_body], axis=2)
     return np.einsum("kij,kj->ki", left, shift), early, late
@@ -232,6 +249,7 @@ def _derivative_of_inverse_jacobian(phi: np.ndarray, vector: np.ndarray) -> np.n
     dot = np.einsum("ki,ki->k", phi, vector)[:, None, None]
     column, row = phi[:, :, None], phi[:, None, :]
     squared = column * vector[:, None, :] + dot * np.eye(3) - 2.0 * vector[:, :, None] * row
+    # phi x (phi x v), (n, 3, 1)
     twice_crossed = column * dot - np.sum(phi**2, axis=1)[:, None, None] * vector[:, :, None]
     return 0.5 * skew(vector) + coefficient * squared + slope * twice_crossed * row
 
@@ -239,11 +257,13 @@ def _derivative_of_inverse_jacobian(phi: np.ndarray, vector: np.ndarray) -> np.n
 def _cotangent_coefficient(angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``c = (1 - (t/2) cot(t/2)) / t^2`` and ``c'(t) / t``, by series near zero."""
     small = angle < _SMALL
+    # any angle but zero: these entries are replaced by the series
     t = np.where(small, 1.0, angle)
     half_cotangent = 0.5 * t / np.tan(0.5 * t)
     value = (1.0 - half_cotangent) / t**2
     slope = (0.25 * t**2 / np.sin(0.5 * t) ** 2 + half_cotangent - 2.0) / t**4
     square = angle**2
     series = 1.0 / 12.0 + square / 720.0 + square**2 / 30240.0
+    # term by term the derivative of the series above over t
     slope_series = 1.0 / 360.0 + square / 7560.0 + square**2 / 201600.0
     return np.where(small, series, value), np.where(small, slope_series, slope)

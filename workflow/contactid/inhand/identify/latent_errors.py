@@ -70,10 +70,12 @@ class LatentErrors:
         starts = 2 * POSE + rank * np.arange(len(UNSENSED))
         self._forces = [slice(start, start + rank) for start in starts]
         self._samples = len(equations.time)
+        # rounded up to whole blocks
         padded = -(-self._samples // _GROUP) * _GROUP
         band = np.zeros(
             (padded, _SPAN, self._size, self._size)
         )  # band[k, o] is the block of samples k + o and k
+        # samples that only fill the last block: unit precision, tied to nothing
         band[self._samples :, 0] = np.eye(self._size)
         self._add_priors(band[: self._samples])
         self._add_data(band)
@@ -94,6 +96,7 @@ class LatentErrors:
         """Add the errors' own precision."""
         white, _ = self._pose_levels()
         error, slow = np.arange(POSE), np.arange(POSE, 2 * POSE)
+        # (e - slow)^2 / white: e is its correlated part plus white noise
         for first, second, sign in (
             (error, error, 1),
             (slow, slow, 1),
@@ -107,6 +110,7 @@ class LatentErrors:
                 np.arange(place.start, place.stop),
                 np.broadcast_to(level, place.stop - place.start),
             )
+            # (u_k - kept u_k-1)^2 / fresh: diagonal, its neighbour's share, and the tie of both
             band[:, 0, own, own] += 1.0 / (fresh[:, None] * along)
             band[:-1, 0, own, own] += kept[1:, None] ** 2 / (fresh[1:, None] * along)
             band[:-1, 1, own, own] -= kept[1:, None] / (fresh[1:, None] * along)
@@ -115,25 +119,32 @@ class LatentErrors:
         """(n,) share that a process keeps from the sample before, and the variance that is fresh,
         for unit variance.
         """
+        # infinitely long before the first sample: the process starts from its stationary state
         step = np.diff(self._equations.time, prepend=-np.inf)
+        # expm1 keeps the digits where steps are short beside the span
         return np.exp(-step / span), -np.expm1(-2.0 * step / span)
 
     def _add_data(self, band: np.ndarray) -> None:
         equations, rank = self._equations, self._equations.by_force.shape[2]
         rows, middle = equations.rows, _SPAN // 2
         both = np.concatenate([equations.by_pose, equations.by_force], axis=2)
+        # (m, 30 + r, 30 + r) information of the errors that an equation touches
         square = np.swapaxes(both, 1, 2) @ both / self.levels[0]
         forces = slice(POSE * _SPAN, POSE * _SPAN + rank)
         poses = [slice(POSE * i, POSE * i + POSE) for i in range(_SPAN)]
         for i in range(_SPAN):
             start = rows - middle + i
+            # lower blocks only: pose j is the later one
             for j in range(i, _SPAN):
                 band[start, j - i, self._error, self._error] += square[:, poses[j], poses[i]]
             for place in self._forces:
+                # a force acts at the middle sample, and which of the two comes later says whose
+                # block it is
                 if i >= middle:
                     band[rows, i - middle, self._error, place] += square[:, poses[i], forces]
                 if i <= middle:
                     band[start, middle - i, place, self._error] += square[:, forces, poses[i]]
+        # fast and slow forces have the same slope, so every pair is tied alike
         for one in self._forces:
             for other in self._forces:
                 band[rows, 0, one, other] += square[:, forces, forces]
@@ -141,9 +152,12 @@ class LatentErrors:
     def _project(self) -> None:
         """Least squares of the errors on value and slopes, and what is left of the squares."""
         equations = self._equations
+        # value and slopes at once, (m, 6, 1 + p): one solve serves them all
         columns = np.concatenate([equations.value[..., None], equations.slope], axis=2)
         right = self._transposed(columns)
+        # (n, d, 1 + p): likeliest errors for the value and for each column
         self._response = self._solved(right) / self.levels[0]
+        # Woodbury: columns^T S^-1 columns without S
         flat, error = columns.reshape(-1, columns.shape[2]), right.reshape(-1, columns.shape[2])
         self._gram = (flat.T @ flat - error.T @ self._response.reshape(error.shape)) / self.levels[
             0
@@ -215,23 +229,29 @@ class LatentErrors:
         """
         levels, equations = self.levels, self._equations
         errors, blocks = self.errors(answer), self._chain.inverse_blocks()
+        # a root of the answer's covariance spreads it over the errors: (n, d, p)
         values, vectors = np.linalg.eigh(covariance)
         free = self._response[:, :, 1:] @ (vectors * np.sqrt(np.maximum(values, 0.0)))
         own, other, before = self._variances(blocks, free)
         shown, expected = np.zeros(len(levels)), np.zeros(len(levels))
         white, _ = self._pose_levels()
+        # white part is e less its correlated part: what is seen of it, and how well it is known
         square = ((errors[:, self._error] - errors[:, self._slow]) ** 2).sum(axis=0)
         spread = (own[:, self._error] + own[:, self._slow] - 2.0 * other).sum(axis=0)
         np.add.at(shown, 1 + _AXES, square / white**2)
+        # samples less what the posterior variance takes: degrees of freedom of this level
         np.add.at(expected, 1 + _AXES, (self._samples - spread / white) / white)
         for number, (place, level, span) in enumerate(self._processes()):
             kept, fresh = (values[:, None] for values in self._decay(span))
             moved = errors[:, place].copy()
+            # innovations of the process, whose variances are fresh times the level
             moved[1:] -= kept[1:] * errors[:-1, place]
             square = (moved**2 / fresh).sum(axis=0)
             spread = own[:, place].copy()
+            # posterior variance of an innovation, from those of neighbours and their covariance
             spread[1:] += kept[1:] ** 2 * own[:-1, place] - 2.0 * kept[1:] * before[:, place]
             spread = (spread / fresh).sum(axis=0)
+            # the first process is the poses', with a level for positions and one for orientations
             places = 3 + _AXES if number == 0 else np.full(len(square), COMING[number - 1])
             np.add.at(shown, places, square / level**2)
             np.add.at(expected, places, (self._samples - spread / level) / level)
@@ -239,8 +259,10 @@ class LatentErrors:
         columns = np.concatenate([equations.value[..., None], equations.slope], axis=2)
         noise = columns @ whole - self._fitted(errors)
         shown[0] = (noise**2).sum() / levels[0] ** 2
+        # tr(P S) is values less parameters: what no other kernel takes is the forces'
         count = equations.value.size - len(answer)
         expected[0] = (count - levels[1:] @ expected[1:]) / levels[0]
+        # rounding may bring what is expected below zero
         return shown, np.maximum(expected, 1e-12)
 
     def _fitted(self, errors: np.ndarray) -> np.ndarray:
@@ -268,6 +290,7 @@ class LatentErrors:
         count, size, n = len(on), self._size, self._samples
         on, under = (one.reshape(-1, _GROUP, size, _GROUP, size) for one in (on, under))
         each = np.arange(_GROUP)
+        # advanced indices on both sides move to the front
         inside = on[:, each, :, each, :]  # (4, b, d, d)
         inside = np.moveaxis(inside, 0, 1).reshape(count * _GROUP, size, size)
         error, slow = np.arange(POSE), np.arange(POSE, 2 * POSE)
@@ -275,6 +298,8 @@ class LatentErrors:
         other = inside[:n, error, slow] + (free[:, error] * free[:, slow]).sum(axis=2)
         before = np.empty((count * _GROUP - 1, size))
         for i in range(_GROUP - 1):
+            # neighbours within a block; the last of a block and the first of the next lie in the
+            # block below
             before[i::_GROUP] = np.diagonal(on[:, i + 1, :, i, :], axis1=1, axis2=2)
         before[_GROUP - 1 :: _GROUP] = np.diagonal(under[:, 0, :, -1, :], axis1=1, axis2=2)
         before = before[: n - 1] + (free[1:] * free[:-1]).sum(axis=2)

@@ -27,7 +27,9 @@ from contactid.inhand.identify.methods import (
 from contactid.inhand.identify.wrench import PARAMETERS
 from contactid.inhand.readers.recordings import RecordedSignals, recorded_signals
 
+# in shares of the matrices' own diagonals, so without a unit
 _FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-3, 1e-12, 1e10
+# Nielsen's: a step that does as expected divides the damping by three
 _FASTEST_DECAY = 1.0 / 3.0
 _GENTLE = 1e-1  # damping up to which a small expected decrease means a minimum
 
@@ -55,6 +57,7 @@ def minimise(graph: FactorGraph, start: GraphState, limits: Mapping[str, float])
     """
     best, damping, growth = graph.evaluate(start), _FIRST_DAMPING, 2.0
     linear = graph.linearize(best)
+    # what acts at samples is eliminated once for each point, not for each damping
     reduced = reduce_graph(linear)
     message, converged = "iteration limit", False
     iterations = 0
@@ -63,7 +66,9 @@ def minimise(graph: FactorGraph, start: GraphState, limits: Mapping[str, float])
         step = solve_step(linear, reduced, damping)
         gain = -np.inf
         if step is not None:
+            # absolute besides, as the cost of noise-free recordings goes to zero
             limit = limits["relative_decrease"] * best.cost + limits["absolute_decrease"]
+            # under strong damping every step is short, so a small decrease says nothing
             if damping <= _GENTLE and step.expected_decrease <= limit:
                 message, converged = "minimum", True
                 break
@@ -71,16 +76,19 @@ def minimise(graph: FactorGraph, start: GraphState, limits: Mapping[str, float])
             gain = (best.cost - trial.cost) / max(step.expected_decrease, np.finfo(float).tiny)
         if gain > 0.0:
             best, growth = trial, 2.0
+            # Nielsen: 1 - (2 gain - 1)^3, so a gain of one half leaves it
             damping = max(
                 damping * max(_FASTEST_DECAY, 1.0 - (2.0 * gain - 1.0) ** 3), _LEAST_DAMPING
             )
             linear = graph.linearize(best)
             reduced = reduce_graph(linear)
         else:
+            # each failure in a row grows it twice as fast
             damping, growth = damping * growth, 2.0 * growth
             if damping > _MOST_DAMPING:
                 message = "no step lowers the cost"
                 break
+    # covariance from the undamped curvature
     free = solve_step(linear, reduced, 0.0)
     curvature = np.full_like(reduced.corner, np.nan) if free is None else free.parameter_curvature
     return Optimum(best.state, best.cost, curvature, iterations, converged, message)
@@ -96,13 +104,17 @@ def plain_start(signals: RecordedSignals) -> InertialParameters:
     The mean is taken in W: over a motion that comes and goes, accelerations average out and gravity
     stays.
     """
+    # (n, 3) sum of the contacts' forces in W
     net = np.einsum("kij,kj->ki", signals.rotations, signals.forces.sum(axis=1))
+    # a mean that points down would be no mass
     mass = max(float(net[:, 2].mean()) / signals.gravity, 1e-3)
     touching = signals.points.reshape(-1, 3)
+    # median over samples: contacts that break or slide move single samples
     extent = np.maximum(
         np.median(signals.points.max(axis=1) - signals.points.min(axis=1), axis=0), _LEAST_EXTENT
     )
     # different moments keep the principal axes defined where the contact points span equal ranges
+    # uniform box: second moment m L^2 / 12 along an edge L
     moments = mass * extent**2 / 12.0 * np.array([0.8, 1.0, 1.2])
     return PrincipalForm(mass, np.median(touching, axis=0), moments, np.eye(3)).parameters()
 
@@ -147,6 +159,7 @@ def estimate_with_graph(
         return failed_estimate(method, FACTOR_GRAPH, "; ".join(amiss), time.process_time() - begin)
     features, signals = (*GRAPH_METHODS[method], *([BIAS] * bias)), recorded_signals(recording)
     graph = FactorGraph(signals, features, block["weights"], block["scheme"], prior)
+    # only the method that is told a prior starts there
     start = graph.start(prior if GEODESIC in features else plain_start(signals))
     optimum = minimise(graph, start, block["iterations"])
     slope = optimum.state.chart.slope

@@ -58,9 +58,12 @@ _FIRST = 3
 _ARRIVED = 0.1  # standard errors that the answer moves in the last round
 _SETTLED = 0.02  # relative change of every level that still counts, from which on the steps end
 _SETTLING = 0.5  # the same, from which on the answer isn't called settled
+# unsensed forces start at 0.01 N: the search multiplies, so it can't leave zero
 _START = np.array([1.0] * 5 + [1e-4] * len(COMING))  # factors; those of unsensed forces in N2
+# forces and points, positions, orientations: white and as stated; all else absent
 _AS_STATED = np.array([1.0, 1.0, 1.0] + [0.0] * (len(LEVELS) - 3))
 _STATED = STATED * _AS_STATED  # degrees of freedom that a stated level counts for
+# of noise over signal; a still body has no signal, and the ratio no bound
 _LARGEST_SHARE = 100.0
 _LEAST = 1e-8  # of a level
 _LATEST = 0.15  # s, by which forces are shifted at most
@@ -140,6 +143,7 @@ class RecordingFit:
         """Kg, of 95 %: calibration included, and upwards a share of the load that is stated to
         bypass the sensors.
         """
+        # sensed is (1 - share) of the load at least, so the mass is at most that much larger
         error = INTERVAL * float(self.errors[0])
         return self.body.mass - error, (self.body.mass + error) / (1.0 - share)
 
@@ -160,6 +164,7 @@ class RecordingFit:
             np.abs(told_parameters(self.body.vector) - told_parameters(self.uniform.vector))
             >= self.fit_errors
         )
+        # the uniform body takes the estimate's own mass, so its distance tells nothing of it
         moved[0] = self.fit_errors[0] < self.body.mass
         return moved
 
@@ -172,6 +177,7 @@ def told_parameters(vector: np.ndarray) -> np.ndarray:
     yz), of a (10,).
     """
     center = vector[1:4] / vector[0]
+    # Steiner: the tensor about the origin holds the mass's at its centre, too
     at_center = vector[4:] - tensor_entries(parallel_axis(vector[0], center))
     return np.concatenate([vector[:1], center, at_center, vector[4:]])
 
@@ -191,12 +197,16 @@ def fit_recording(
     uses
         What the estimate makes use of.
     """
+    # the first body is fitted to smoothed poses, before any noise level is known
     recording, start = started(stretches)
     hull, mass = stretches[0].hull, _weighed(stretches)
     weight = PRIOR_WEIGHT if uses.prior else 0.0
     body = _first_body(start, hull, weight, mass)
+    # white noise as stated where the recording isn't asked for its levels
     levels, least = _AS_STATED, np.full(len(LEVELS), _LEAST)
     if uses.noise:
+        # no less noise of the poses than they show by themselves: a body that is too light would
+        # hide it
         levels, least[list(POSES)] = _START, np.maximum(pose_levels(stretches), _LEAST)
     levels = np.maximum(levels, least)
     deviations = thinkable(mass, float(np.abs(hull).max()), stretches[0].gravity)
@@ -208,19 +218,23 @@ def fit_recording(
         )
 
     for turn in range(_ROUNDS):
+        # poses follow the last answer, so the equations are taken anew there
         near = body.vector
         present = linearised(recording, near)
         if uses.noise:
+            # more steps in the first rounds, which come from the stated levels
             levels = _noise_levels(
                 present.equations, levels, _STEPS if turn < _FIRST else _FEW, weighed, least
             )
         errors = LatentErrors(present.equations, levels)
         candidates = weighed(errors)
         model = candidates[0]
+        # the poses' noise enters the ten parameters' columns only: those hold the motion
         noise = np.zeros_like(model.information)
         noise[:PARAMETERS, :PARAMETERS] = noise_information(present, recording.stated, errors)
         information, covariance = without_noise(model.information, noise)
         if uses.body:
+            # with the wrench and the disturbances integrated out
             known = _of_parameters(information)
             body, solved = likeliest_body(
                 model.answer[:PARAMETERS], known, hull, weight, body, mass
@@ -229,9 +243,12 @@ def fit_recording(
             body, solved = InertialParameters.from_vector(model.answer[:PARAMETERS]), True
         step, sizes = np.abs(body.vector - near), np.sqrt(np.diag(covariance)[:PARAMETERS])
         answer = model.given(body.vector)
+        # the poses for the next round: the likeliest ones of this body, not of the free answer
         recording.follow(errors.pose_errors(answer))
+        # not before the levels had their longer steps
         if turn >= _FIRST and np.all(step <= _ARRIVED * sizes):
             break
+        # lag columns are slopes, so the forces are shifted by what they say, and sloped again
         recording.lag = float(np.clip(recording.lag + answer[PLACES[LAG]][0], -_LATEST, _LATEST))
     by_gain = _by_gains(recording, present, errors, model, information)
     fit = _fit_of(recording, present, levels, candidates, covariance, by_gain, body, gain_sd)
@@ -246,6 +263,7 @@ def _first_body(
     columns, value = start[:, :-1], start[:, -1]
     information = columns.T @ columns
     answer = _inverse(information) @ columns.T @ value
+    # one variance for all rows, by what the fit leaves: stated noise isn't trusted yet
     misfit = float(np.mean((value - columns @ answer) ** 2))
     known = _of_parameters(information / misfit)
     return likeliest_body(answer[:PARAMETERS], known, hull, weight, uniform_body(mass, hull), mass)[
@@ -264,6 +282,7 @@ def _weighed(stretches: Sequence[RecordedSignals]) -> float:
     """
     force = np.concatenate([one.wrench[:, :3] for one in stretches])
     mean = float(np.median(np.linalg.norm(force, axis=1))) / max(stretches[0].gravity, 1.0)
+    # without force the search still needs a positive mass to start from
     return mean if mean > 1e-4 else 0.1
 
 
@@ -277,12 +296,16 @@ def _noise_levels(
     for _ in range(steps):
         errors = LatentErrors(equations, levels)
         model = weighed(errors)[0]
+        # of all columns; a disturbance that the model leaves out has no error
         covariance = np.zeros_like(errors.information)
         covariance[np.ix_(model.columns, model.columns)] = _inverse(model.information)
         shown, expected = errors.shown_and_expected(model.answer, covariance)
+        # a stated level counts as _STATED residuals that show exactly what it says; a step of at
+        # most ten keeps a bad start from running away
         change = np.clip((shown + _STATED / levels**2) / (expected + _STATED / levels), 0.1, 10.0)
         counts = levels * expected > 1.0  # degrees of freedom that a level explains
         levels = np.maximum(levels * change, least)
+        # levels that explain less than one degree of freedom may wander: nothing depends on them
         if not counts.any() or np.all(np.abs(change[counts] - 1.0) < _SETTLED):
             break
     return levels
@@ -292,6 +315,7 @@ def _inverse(matrix: np.ndarray) -> np.ndarray:
     """Of a symmetric positive matrix whose entries have different units; what is lost to rounding
     is left large.
     """
+    # unit diagonal first, so that the threshold doesn't depend on units
     scale = np.sqrt(np.maximum(np.diag(matrix), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
     return (vectors / np.maximum(values, 1e-13 * values[-1])) @ vectors.T / np.outer(scale, scale)
@@ -307,7 +331,9 @@ def _by_gains(
     """(10, c) change of the answer by every contact's factor, apart from the others; of one contact
     there is none.
     """
+    # sensed wrench of each contact (m, 6, c), and the equations' columns that are in
     each, slope = gains(recording, present), present.equations.slope[:, :, model.columns]
+    # its factor is the common one, which is counted with the body's own vector
     if each.shape[2] == 1:
         return np.zeros((PARAMETERS, 1))
     size = len(information)
@@ -320,12 +346,15 @@ def _fit_of(
     covariance: np.ndarray, by_gain: np.ndarray, body: InertialParameters, gain_sd: float,
 ) -> RecordingFit:  # fmt: skip
     model, equations = candidates[0], present.equations
+    # a factor common to all forces scales all ten parameters: the vector is its derivative
     kept, slope = covariance[:PARAMETERS, :PARAMETERS], _slope(body.vector)
     calibrated = kept + gain_sd**2 * (by_gain @ by_gain.T + np.outer(body.vector, body.vector))
     deviations, alone = (np.sqrt(np.diag(slope @ one @ slope.T)) for one in (calibrated, kept))
     answer = model.given(body.vector)
+    # the roots undo the whitening: N and N m
     residuals = (present.roots @ (equations.value - equations.slope @ answer)[..., None])[..., 0]
     degrees = max(equations.value.size - len(model.columns), 1)
+    # by the stated white noise alone, whatever levels were found
     misfit = LatentErrors(equations, np.maximum(_AS_STATED, _LEAST)).misfit(answer) / degrees
     wrench = np.arange(PARAMETERS, PARAMETERS + WRENCH)
     return RecordingFit(
@@ -335,6 +364,7 @@ def _fit_of(
         fit_errors=alone,
         vector_errors=np.sqrt(np.diag(calibrated)),
         levels=levels,
+        # the columns' lag is what remains after the shift: the sum is the whole lag
         answer=answer + np.where(np.arange(len(answer)) == PLACES[LAG].start, recording.lag, 0.0),
         residuals=recording.split(residuals),
         times=recording.split(recording.signals.time[recording.rows]),
@@ -355,8 +385,11 @@ def _pose_share(present: Linearised, levels: np.ndarray, vector: np.ndarray) -> 
     components.
     """
     equations, coordinates = present.equations, np.repeat([1, 0], 3)
+    # positions are before orientations in the levels and behind them in an increment; white and
+    # correlated parts add up, (30,)
     each = np.tile(levels[1 + coordinates] + levels[3 + coordinates], 2 * REACH[FOURTH_ORDER] + 1)
     noise = ((present.roots @ equations.by_pose) ** 2 @ each).mean(axis=0)
+    # wrench that the motion asks for, (m, 6); what is constant of it isn't signal
     moved = (present.roots @ (equations.slope[:, :, :PARAMETERS] @ vector)[..., None])[..., 0]
     signal = np.maximum(moved.var(axis=0), np.finfo(float).tiny)
     return min(float(np.median(noise / signal)), _LARGEST_SHARE)
@@ -364,6 +397,8 @@ def _pose_share(present: Linearised, levels: np.ndarray, vector: np.ndarray) -> 
 
 def _slope(vector: np.ndarray) -> np.ndarray:
     """(16, 10) of :func:`told_parameters`."""
+    # relative steps, with a floor for entries near zero: 1e-3 of the largest, a tensor's a
+    # hundredth of it
     steps = 1e-6 * np.maximum(
         np.abs(vector), 1e-3 * np.abs(vector).max() * np.array([1.0] * 4 + [0.01] * 6)
     )

@@ -46,6 +46,7 @@ from contactid.inhand.readers.recordings import RecordedSignals
 
 WORLD, LAG, AXES = "world", "lag", "axes"
 _REACH = REACH[FOURTH_ORDER]
+# keeps a covariance definite where next to no noise is stated
 _FLOOR = np.diag(np.repeat([1e-5, 1e-6], 3) ** 2)  # N and N m, least deviations of a wrench
 # of the hull's length, by which slow errors of a sensor's torques go with those of its forces
 _LEVER = 0.25
@@ -86,6 +87,7 @@ class PresentRecording:
     @property
     def rows(self) -> np.ndarray:
         """(m,) samples that have the neighbours that differences need."""
+        # ends of each stretch, not of the joined series: differences don't reach over a gap
         return np.concatenate(
             [np.arange(one.start + _REACH, one.stop - _REACH) for one in self.parts]
         )
@@ -122,6 +124,7 @@ def started(stretches: Sequence[RecordedSignals]) -> tuple[PresentRecording, np.
     smoothed = [smoothed_motion(one, WIDER) for one in stretches]
     signals = steady_points(_joined(stretches))
     seen = BodyMotion.alone(*_together([motion for _, _, motion in smoothed], _MOTION))
+    # sensed is what acts less the unsensed wrench, hence the sign
     constant = np.broadcast_to(-np.eye(WRENCH), (signals.samples, WRENCH, WRENCH))
     rows = np.concatenate([regressor(seen), constant, signals.wrench[..., None]], axis=2)
     ends = np.cumsum([0] + [one.samples for one in stretches])
@@ -140,6 +143,7 @@ def _together(motions: Sequence[BodyMotion], names: Sequence[str]) -> list[np.nd
 
 def _joined(stretches: Sequence[RecordedSignals]) -> RecordedSignals:
     series = ["time", "rotations", "positions", "forces", "force_sd", "points"]
+    # rows of what a sensor hasn't aren't joined
     series += [name for name in ("torques", "blur") if getattr(stretches[0], name) is not None]
     joined: dict[str, Any] = {
         name: np.concatenate([getattr(one, name) for one in stretches]) for name in series
@@ -183,7 +187,9 @@ def linearised(recording: PresentRecording, vector: np.ndarray) -> Linearised:
         for one in recording.parts
     ]
     motion = _blurred(recording, BodyMotion(*_together(motions, (*_MOTION, *_SLOPES))))
+    # the present poses' errors are added back, so that errors count from the measurements
     by_pose, present = wrench_slope(motion, vector), recording.pose_errors()
+    # (m, 30): errors of the five poses around each sample
     around = np.concatenate([present[rows - _REACH + i] for i in range(2 * _REACH + 1)], axis=1)
     value = signals.wrench[rows] + np.einsum("kij,kj->ki", by_pose, around)
     own = regressor(motion)
@@ -193,10 +199,13 @@ def linearised(recording: PresentRecording, vector: np.ndarray) -> Linearised:
     blocks = (
         value[..., None],
         np.concatenate([own, constant, disturbed], axis=2),
+        # in stated deviations, as the levels of noise are factors of these
         by_pose * np.tile(recording.stated, 2 * _REACH + 1),
         np.broadcast_to(force, (len(rows), *force.shape)),
     )
+    # forces past the end of a stretch are guessed: their equations stay, without weight
     roots = _noise_roots(signals)[rows] * np.where(beyond[rows], _BEYOND, 1.0)[:, None, None]
+    # one solve whitens value, slopes, poses' errors and unsensed forces
     white = np.linalg.solve(roots, np.concatenate(blocks, axis=2))
     value, slope, by_pose, by_force = np.split(
         white, np.cumsum([one.shape[2] for one in blocks])[:-1], axis=2
@@ -232,6 +241,7 @@ def _shifted(recording: PresentRecording) -> tuple[RecordedSignals, np.ndarray]:
     }
     for part in recording.parts:
         time = signals.time[part]
+        # a late force belongs to an earlier motion: read it a lag later, within the stretch
         wanted = np.clip(time + lag, time[0], time[-1])
         beyond[part] = wanted != time + lag
         for name, values in moved.items():
@@ -248,17 +258,24 @@ def _disturbances(
 ) -> np.ndarray:
     """(m, 6, q) columns of :data:`PLACES`; of the wrench (m, 6) that the parameters (10,) ask for."""
     rows = recording.rows
+    # (m, 3, 3) world to body
     to_body = signals.to_body(recording.rotations)[rows]
     points = signals.points[rows]
+    # force and torque about the origin; unsensed, hence negative as the constant wrench
     world = -np.concatenate([to_body, skew(points.mean(axis=1)) @ to_body], axis=1)
     time = recording.split(signals.time[rows])
+    # differences within each stretch
     changes = [
         np.gradient(one, t, axis=0) for one, t in zip(recording.split(wrench), time, strict=True)
     ]
+    # forces late by dt read f - f' dt
     late = -np.concatenate(changes)[..., None]
+    # of the origin in B: specific force plus gravity turned into B
     acceleration = motion.specific_force + to_body @ np.array([0.0, 0.0, -signals.gravity])
     in_world = np.einsum("kji,kj->ki", to_body, acceleration)
+    # R^T (M a), (m, 3, 9): M's nine entries row by row
     turned = (to_body[:, :, :, None] * in_world[:, None, None, :]).reshape(len(rows), 3, 9)
+    # what another acceleration adds: m a to the force, m c x a to the torque
     accelerated = np.concatenate([vector[0] * turned, skew(vector[1:4]) @ turned], axis=1)
     return np.concatenate([world, late, accelerated], axis=2)
 
@@ -278,12 +295,15 @@ def _unsensed_root(signals: RecordedSignals) -> np.ndarray:
     """(6, r) wrench of independent forces of unit size at the contacts; a sensor's torques err like
     its forces.
     """
+    # one place per contact: G is the same at all samples
     points = signals.points.mean(axis=0)
     each = np.concatenate([np.broadcast_to(np.eye(3), (len(points), 3, 3)), skew(points)], axis=1)
+    # mean over contacts: the level is the variance of the whole force, however many they are
     covariance = np.einsum("kij,klj->il", each, each) / len(points)
     if signals.torques is not None:
         lever = _LEVER * float(np.ptp(signals.hull, axis=0).max())
         covariance[3:, 3:] += lever**2 * np.eye(3)
     values, vectors = np.linalg.eigh(covariance)
+    # two contacts exert no torque about their line: that direction has no force
     kept = values > 1e-12 * values[-1]
     return vectors[:, kept] * np.sqrt(values[kept])

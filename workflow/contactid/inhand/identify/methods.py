@@ -2,9 +2,8 @@
 what it returns.
 
 Every estimator takes a recording, a method's name, a prior and its block of the configuration, and
-returns an
-:class:`Estimate`; one that fails returns an estimate with ``converged`` false and a message that
-    says why.
+returns an :class:`Estimate`; one that fails returns an estimate with ``converged`` false and a
+message that says why.
 """
 
 from __future__ import annotations

@@ -41,10 +41,9 @@ def write_strengths(objects: str, study: Mapping[str, Any], strengths: str) -> N
     Columns: ``source, motion, object, seed, disturbance``, those of :func:`.ablation.errors`,
     ``naive_at_center_error`` (of the uniform body at the estimate's centre of mass),
     ``central_error, central_naive_error`` (of the estimate and of the uniform body where both have
-    the true centre of mass, so that mass and central tensor alone count),
-    ``decided_by``, ``entries_by_data`` (of the six of the tensor about the centre of mass), and
-    ``mass_held, center_held, tensor_held``, how many of 1, 3 and 6 intervals of 95 % hold the
-    truth.
+    the true centre of mass, so that mass and central tensor alone count), ``decided_by``,
+    ``entries_by_data`` (of the six of the tensor about the centre of mass), and ``mass_held,
+    center_held, tensor_held``, how many of 1, 3 and 6 intervals of 95 % hold the truth.
     """
     block, rows = study["strength"], []
     for source in block["sources"]:
@@ -61,8 +60,10 @@ def _moved(
 ) -> tuple[xr.Dataset, xr.Dataset, str]:
     """A recording, its truth, and what isn't sensed in it."""
     settings = twin["sources"][source]
+    # frequencies stay: range alone makes the motion strong
     range_ = {name: MOTIONS[motion] * settings["motion"][name] for name in ("displacement", "turn")}
     settings = {**settings, "motion": {**settings["motion"], **range_}}
+    # changes every five seeds, as boxes change with each: all pairs within twenty
     kind = KINDS[seed // len(BOXES) % len(KINDS)] if source in IN_HAND else NONE
     change: Any = DISTURBANCES.get(kind, {})
     residual = None
@@ -81,12 +82,14 @@ def _judged(recording: xr.Dataset, truth: xr.Dataset) -> dict[str, Any]:
     true, fit = true_parameters(truth), our_fit(recording)
     found = estimate_of(fit)
     center = fit.body.center_of_mass
+    # naive floor that knows where the centre is
     at_center = moved_to(fit.uniform, center)
     # what the tensors about the centres of mass alone differ by: all bodies at one place
     at_truth = [moved_to(one, true.center_of_mass) for one in (fit.body, fit.uniform)]
     central, central_uniform = (geodesic_distance(true, one) for one in at_truth)
     off = np.abs(told_parameters(fit.body.vector) - told_parameters(true.vector))
     held = off <= _WITHIN * fit.errors
+    # intervals with calibration, as an estimate states them
     return errors(recording, true, found) | {
         "naive_at_center_error": geodesic_distance(true, at_center),
         "central_error": central,

@@ -51,6 +51,7 @@ def our_estimate(recording: xr.Dataset, uses: Uses = ALL) -> Estimate:
     begin = time.process_time()
     lost = unidentifiable(recording)
     message = "not identifiable: " + "; ".join(lost) if lost else ""
+    # what is partly lost is the prior's, and said
     if any("none of the ten" in statement for statement in lost):
         return failed_estimate(CONSTRAINED, LIKELIHOOD, message, time.process_time() - begin)
     found = estimate_of(our_fit(recording, uses))
@@ -69,6 +70,7 @@ def estimate_of(fit: RecordingFit) -> Estimate:
         converged=fit.converged,
         parameters=fit.body,
         iterations=fit.iterations,
+        # the caller sets it
         seconds=float("nan"),
         objective=0.5 * fit.misfit * fit.degrees,
         standard_errors=fit.vector_errors,

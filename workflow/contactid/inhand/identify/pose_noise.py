@@ -35,13 +35,17 @@ def noise_information(present: Linearised, stated: np.ndarray, errors: LatentErr
     errors' precision.
     """
     motion, rows = present.motion, present.equations.rows
+    # (m, 9, 30) by the poses around
     blocks = np.concatenate([motion.d_rate, motion.d_rate_change, motion.d_specific_force], axis=1)
     reach = blocks.shape[2] // POSE
+    # whitened, (m, 6, 9, 10)
     slopes = np.linalg.solve(present.roots[:, None], np.moveaxis(_slopes(motion), 2, 1))
     drawn = errors.draw_pose_errors(_DRAWS, np.random.default_rng(_SEED)) * stated[:, None]
+    # (m, 30, draws)
     around = np.concatenate([drawn[rows - reach // 2 + i] for i in range(reach)], axis=1)
     seen, total = blocks @ around, np.zeros((PARAMETERS, PARAMETERS))
     for k in range(_DRAWS):
+        # B_i times one draw, and its product with W
         total += errors.inner(np.einsum("mpcj,mj->mcp", slopes, seen[:, :, k])) / _DRAWS
     return total
 
@@ -55,10 +59,13 @@ def without_noise(information: np.ndarray, noise: np.ndarray) -> tuple[np.ndarra
     scale = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
     size = np.sqrt(np.maximum(values, _FLAT * values[-1]))
+    # A = root root^T
     root, inverse = scale[:, None] * vectors * size, (vectors / size).T / scale
     inner = inverse @ noise @ inverse.T
     values, vectors = np.linalg.eigh(0.5 * (inner + inner.T))
+    # eigenvalues of A^-1/2 N A^-1/2 are the noise's share of each direction
     left = np.clip(1.0 - values, _LEAST_LEFT, 1.0)
+    # (A - N)^-1 A (A - N)^-1 = spread spread^T
     axes, spread = root @ vectors, inverse.T @ vectors / left
     return (axes * left) @ axes.T, spread @ spread.T
 
@@ -74,5 +81,6 @@ def _slopes(motion: BodyMotion) -> np.ndarray:
             regressor(BodyMotion.alone(*np.split(one, 3, axis=1)))
             for one in (seen + step, seen - step)
         )
+        # quadratic, so central differences with a step of 1 are exact
         slopes[..., i] = 0.5 * (up - down)
     return slopes

@@ -110,8 +110,10 @@ def error_columns(recording: xr.Dataset, truth: xr.Dataset) -> dict[str, float]:
     """
     vector = true_parameters(truth).vector
     information = recording_information(recording, truth)
+    # of mass, centre, tensor: first moments alone are hard to read
     errors = told_errors(np.linalg.inv(information), vector)[_OF_TABLE]
     scale = np.sqrt(np.diag(information))
+    # of the regressor, whose square the information is
     condition_number = np.sqrt(np.linalg.cond(information / np.outer(scale, scale)))
     relative = errors / parameter_sizes(truth)
     return {
@@ -131,6 +133,7 @@ def recording_information(recording: xr.Dataset, truth: xr.Dataset) -> np.ndarra
     exact = PresentRecording(
         signals, [slice(0, signals.samples)], turned, truth["object_position"].values
     )
+    # true poses: no noise in the regressor
     equations = linearised(exact, true_parameters(truth).vector).equations
     return LatentErrors(equations, _STATED).information[:PARAMETERS, :PARAMETERS]
 

@@ -53,11 +53,14 @@ def pose_levels(stretches: Sequence[RecordedSignals]) -> np.ndarray:
             for piece in _pieces(np.arange(one.samples)):
                 time = one.time[piece]
                 lag = np.abs(time[:, None] - time)
+                # white, a tracker's jitter, and the smooth motion itself
                 kernels = np.array([np.eye(len(lag)), np.exp(-lag / SHORT), _integrated_walk(time)])
                 parts.append(
+                    # position, speed and acceleration at the start are free
                     (kernels, np.vander((time - time[0]) / np.ptp(time), 3), rows[piece] / sd)
                 )
         found.append(_levels(_spread(parts)))
+    # the motion's own level isn't handed on
     return np.array([found[0][0], found[1][0], found[0][1], found[1][1]])
 
 
@@ -69,6 +72,7 @@ def steady_points(signals: RecordedSignals) -> RecordedSignals:
     for contact in range(signals.contacts):
         for piece in _pieces(np.flatnonzero(touching[:, contact])):
             since = signals.time[piece] - signals.time[piece[0]]
+            # white noise, and a walk from the first sample: min(t, t')
             kernels = np.array([np.eye(len(since)), np.minimum(since[:, None], since)])
             parts.append(
                 (
@@ -83,7 +87,9 @@ def steady_points(signals: RecordedSignals) -> RecordedSignals:
     levels, points, variances = _levels(_spread(parts)), signals.points.copy(), []
     for place, part in zip(places, parts, strict=True):
         weights = _weights(part, levels)
+        # best linear prediction: the white part is taken off
         points[place] -= signals.point_sd * levels[0] * (weights @ part[2])
+        # posterior variance of that white part
         variances.append(np.mean(levels[0] - levels[0] ** 2 * np.diag(weights)))
     return replace(
         signals, points=points, point_sd=signals.point_sd * float(np.sqrt(np.mean(variances)))
@@ -117,6 +123,8 @@ def _levels(parts: Sequence[Part]) -> np.ndarray:
             for i, kernel in enumerate(part[0]):
                 shown[i] += np.vdot(left, kernel @ left)
                 expected[i] += part[2].shape[1] * np.vdot(weights, kernel)
+        # as for the levels of the wrenches: stated counts like so many values; a factor of ten at
+        # most
         change = np.clip((shown + stated / levels**2) / (expected + stated / levels), 0.1, 10.0)
         counts = levels * expected > 1.0
         levels = np.maximum(levels * change, _LEAST)
@@ -139,4 +147,5 @@ def _integrated_walk(time: np.ndarray) -> np.ndarray:
     """
     since = (time - time[0]) * (len(time) - 1) / np.ptp(time)
     low, apart = np.minimum(since[:, None], since), np.abs(since[:, None] - since)
+    # integral of (t - u)^2 (t' - u)^2 / 4 du up to the earlier time
     return low**5 / 20.0 + apart * low**4 / 8.0 + apart**2 * low**3 / 12.0

@@ -30,6 +30,7 @@ def smoothed_motion(
         signals.time, signals.positions, wider * signals.position_sd
     )
     quaternions = continuous(from_matrices(signals.rotations))
+    # a quaternion's component moves by half the angle
     quaternion, first, second = _smoothed(
         signals.time, quaternions, 0.5 * wider * signals.orientation_sd
     )
@@ -46,6 +47,7 @@ def _smoothed(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Spline and its first two derivatives, (n, d) each."""
     weights = np.full(len(time), 1.0 / sd)
+    # expected sum of squared whitened misfits: the number of samples
     splines = [UnivariateSpline(time, column, w=weights, k=5, s=len(time)) for column in values.T]
     each = [
         np.column_stack([spline.derivative(order)(time) for spline in splines]) for order in (1, 2)

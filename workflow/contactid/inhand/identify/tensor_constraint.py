@@ -46,10 +46,12 @@ def with_constrained_tensor(estimate: np.ndarray, information: np.ndarray) -> np
     Sigma = F F^T with a triangular F has none; mass and first moments follow freely, as the linear
     fit has them for a given tensor.
     """
+    # minimised over mass and first moments: Schur complement of the tensor
     free, tensor = information[:4, :4], information[4:, 4:]
     coupling = np.linalg.solve(free, information[:4, 4:])
     of_tensor = tensor - information[4:, :4] @ coupling
     root = np.linalg.cholesky(of_tensor).T
+    # factors of about one, whatever the object
     unit = max(np.abs(estimate[4:]).max(), np.finfo(float).tiny)  # kg m2
 
     def entries(factor: np.ndarray) -> np.ndarray:
@@ -58,6 +60,7 @@ def with_constrained_tensor(estimate: np.ndarray, information: np.ndarray) -> np
         second_moments = unit * matrix @ matrix.T
         return tensor_entries(np.trace(second_moments) * np.eye(3) - second_moments)
 
+    # well inside; zero would have no slope
     start = 0.5 * np.eye(3)[_LOWER]
     size = float(np.linalg.norm(root @ estimate[4:]))
 

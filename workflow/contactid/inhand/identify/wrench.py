@@ -24,11 +24,9 @@ errors, ``dr x df``, is left out: smaller than what is kept by the ratio of a co
 to its lever arm. The optimum is that of the full problem to second order in the errors.
 
 *Not sensed*: a fingertip's mounting frame touches the object too (section VI). The equations then
-read ``Y theta = W_m
-+ beta``, beta a wrench that is constant in the body frame. Gravity turns in that frame as the
-    object turns, a constant
-doesn't, so the two are told apart by reorientation. Constant forces at fixed contact points, one
-per finger, add up to nothing but these six numbers.
+read ``Y theta = W_m + beta``, beta a wrench that is constant in the body frame. Gravity turns in
+that frame as the object turns, a constant doesn't, so the two are told apart by reorientation.
+Constant forces at fixed contact points, one per finger, add up to nothing but these six numbers.
 
 What can't be told apart is a share of the load that all fingertips miss: it is another mass at
 every motion. Unknown gains ``f = (1 + beta_c) f_m`` aren't offered for that reason; gains towards
@@ -53,6 +51,7 @@ def regressor(motion: BodyMotion) -> np.ndarray:
     """(m, 6, 10): force and torque by the parameters' vector; force in the first three rows."""
     rate, change, force = motion.rate, motion.rate_change, motion.specific_force
     rows = np.zeros((len(rate), WRENCH, PARAMETERS))
+    # w x (w x h) = [w]x [w]x h
     turning = skew(rate)
     rows[:, :3, 0] = force
     rows[:, :3, 1:4] = skew(change) + turning @ turning
@@ -67,8 +66,10 @@ def wrench_slope(motion: BodyMotion, vector: np.ndarray) -> np.ndarray:
     """
     mass, first, inertia = vector[0], vector[1:4], tensor(vector[4:])
     crossing, turning = skew(first), skew(motion.rate)
+    # slopes of m s + w' x h + w x (w x h), by s, w' and w in turn
     force = mass * motion.d_specific_force - crossing @ motion.d_rate_change
     force -= (skew(np.cross(motion.rate, first)) + turning @ crossing) @ motion.d_rate
+    # the same of I w' + w x (I w) + h x s
     torque = inertia @ motion.d_rate_change + crossing @ motion.d_specific_force
     torque += (turning @ inertia - skew(motion.rate @ inertia)) @ motion.d_rate
     return np.concatenate([force, torque], axis=1)
@@ -94,10 +95,13 @@ def wrench_covariance(signals: RecordedSignals) -> np.ndarray:
     for i in range(k):
         by_force[:, :3, 3 * i : 3 * i + 3] = np.eye(3)
         by_force[:, 3:, 3 * i : 3 * i + 3] = skew(signals.points[:, i])
+    # columns scaled by deviations: the covariance is the product with itself
     by_force *= signals.force_sd.reshape(n, 1, 3 * k)
     total = by_force @ np.swapaxes(by_force, 1, 2)
+    # a point off by dr changes the torque by dr x f
     levers = signals.point_sd * skew(signals.forces)
     total[:, 3:, 3:] += np.einsum("nkij,nklj->nil", levers, levers)
     if signals.torques is not None:
+        # one sensor's noise for each contact
         total[:, 3:, 3:] += k * signals.torque_sd**2 * np.eye(3)
     return total

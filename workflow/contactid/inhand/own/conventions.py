@@ -47,6 +47,7 @@ _AXES = ("position_x", "position_y", "position_z")
 
 def in_frame(table: OwnTable, convention: Convention) -> OwnTable:
     """A table with the poses and forces that a convention means."""
+    # forces on the finger are the opposite of those on the object
     sign = -1.0 if convention.frame.get(FORCE) == "on-finger" else 1.0
     return replace(
         table,
@@ -78,12 +79,14 @@ def likelier(
         splines = _splined(_in_units(table, units, stated), hull, noise)
         if splines is None:
             continue
+        # the stated convention's own squares set what is clearly better
         if units == stated:
             limit = _CLEARLY * _trial(splines, stated, stated, turned=False).squares
         of_frames = [
             _trial(splines, units.with_frame(**frame), stated)
             for frame in frames_in_space(stated.frame)
         ]
+        # positions in other axes are tried with the stated frame and with the best one
         first = min(of_frames, key=lambda one: (one.squares, one.changes)).convention
         positions = (
             ()
@@ -94,6 +97,7 @@ def likelier(
     trials = [one for one in trials if one.squares < limit]
     least = min((one.squares for one in trials), default=0.0)
     alike = [one for one in trials if one.squares <= _ALIKE * least]
+    # alike in squares: those that change least come first, each once
     named = {one.convention.options(): one.convention for one in sorted(alike, key=_rank)}
     yield from named.values()
 
@@ -114,9 +118,11 @@ def _in_units(table: OwnTable, units: Convention, stated: Convention) -> OwnTabl
 
 def refuse_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> None:
     """Refuse a body denser than lead where forces in another unit make it a usual one."""
+    # over the hull, so the object's own is at least that
     density = mass / float(ConvexHull(hull).volume)
     if density <= _DENSEST or stated.states("N"):
         return
+    # as if the numbers had been in this unit
     lighter = {unit: density * UNITS["N"][unit.lower()] for unit in ("gf", "mN", "lbf", "kgf")}
     usual = {unit: value for unit, value in lighter.items() if _USUAL[0] <= value <= _USUAL[1]}
     if usual:
@@ -135,6 +141,7 @@ def _units_by_size(table: OwnTable, hull: np.ndarray, stated: Convention) -> lis
     """The stated units, with others of time and contact points where theirs have a size that can't
     be; and others of the positions where these are quick."""
     found = dict(stated.units)
+    # a step that can't be seconds between rows
     step = np.nanmedian(np.diff(table.time)) if table.time is not None else 0.0
     if step > _SLOWEST:
         found["time"] = fitting_unit("s", step / stated.unit("time"), _FASTEST, _SLOWEST)
@@ -185,12 +192,14 @@ def _splined(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float]) -> _
     values = [time, table.position, table.orientation, table.force, table.point, sd]
     values += [] if table.torque is None else [table.torque]
     good = np.all([np.isfinite(one).reshape(len(time), -1).all(axis=1) for one in values], axis=0)
+    # 6 equations a row for 16 unknowns, with room to spare
     if good.sum() < 3 * WRENCH or (np.diff(time[good]) <= 0.0).any():
         return None
     still = table.time is None
     count = 1 if still else max(1, round(_STEP / float(np.median(np.diff(time[good])))))
     averaged = [
         _averaged(one[good], count)
+        # quaternions first: their signs must agree before they are averaged
         for one in (_continuous_rows(values[2], good), *values[:2], *values[3:])
     ]
     quaternion, time, position, force, point, sd = averaged[:6]
@@ -219,6 +228,7 @@ def _splined(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float]) -> _
 
 def _with_derivatives(time: np.ndarray, values: np.ndarray, sd: float) -> list[np.ndarray]:
     """Smoothing splines through values (m, d) with a deviation, and their first two derivatives."""
+    # a spline's misfit is one deviation a value
     weights = np.full(len(time), 1.0 / sd)
     splines = [UnivariateSpline(time, column, w=weights, k=5, s=len(time)) for column in values.T]
     return [
@@ -250,15 +260,18 @@ def _trial(
     """
     turn, frame = quaternion_matrix(convention.frame), position_matrix(convention.frame)
     size = np.linalg.norm(splines.quaternion, axis=1, keepdims=True)
+    # derivatives divided by the same length: the part along q drops out of the rate
     quaternion, first, second = (
         one / size @ turn.T for one in (splines.quaternion, splines.rate, splines.change)
     )
     acceleration = splines.acceleration @ (frame @ _of_columns(convention, stated)).T
+    # acceleration less gravity, z upwards
     upwards = acceleration + np.array([0.0, 0.0, splines.gravity])
     force = as_rotation(quaternion).inv().apply(upwards)
     motion = BodyMotion.alone(
         quaternion_rate(quaternion, first), quaternion_rate(quaternion, second), force
     )
+    # the sign is free here: the wrench is only a nuisance
     constant = np.broadcast_to(np.eye(WRENCH), (len(quaternion), WRENCH, WRENCH))
     columns = np.concatenate([regressor(motion), constant], axis=2)
     slope = np.linalg.solve(splines.root, columns).reshape(-1, columns.shape[2])
@@ -270,9 +283,11 @@ def _trial(
     if pulls and turned:
         frame_parts[FORCE] = "on-object" if stated.frame.get(FORCE) == "on-finger" else "on-finger"
         convention, pulls = replace(convention, frame=frame_parts), False
+    # how many things a user would have to change
     number = changes(frame_parts, stated.frame)
     number += sum(stated.columns.get(name) != column for name, column in convention.columns.items())
     number += sum(stated.units.get(name) != unit for name, unit in convention.units.items())
+    # a negative mass explains nothing
     return _Trial(convention, np.inf if pulls else squares, number)
 
 
@@ -283,6 +298,7 @@ def _other_positions(convention: Convention, stated: Convention) -> Iterator[Con
         itertools.permutations(_AXES), itertools.product(("", "-"), repeat=3)
     ):
         columns = {
+            # a column that is stated with a sign may get a second one: they cancel
             axis: f"{sign}{names[other]}".replace("--", "")
             for axis, other, sign in zip(_AXES, order, signs, strict=True)
         }
@@ -299,5 +315,6 @@ def _of_columns(convention: Convention, stated: Convention) -> np.ndarray:
         column = convention.columns.get(quantity, names[row])
         bare = [name.removeprefix("-") for name in names]
         place = bare.index(column.removeprefix("-"))
+        # equal signs: the same direction
         matrix[row, place] = 1.0 if column.startswith("-") == names[place].startswith("-") else -1.0
     return matrix

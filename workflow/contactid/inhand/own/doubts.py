@@ -92,6 +92,7 @@ def _impossible(fit: RecordingFit, hull: np.ndarray) -> list[str]:
             f"{fit.body.mass:.3g} kg in this hull are {density:.3g} kg/m3: check the units of forces, positions, hull."
         )
     normals, offsets = solid.equations[:, :3], solid.equations[:, 3]
+    # distances to the faces, inwards
     room = -(normals @ fit.body.center_of_mass + offsets)
     if room.min() < _EDGE * np.ptp(hull, axis=0).max():
         warnings.append(
@@ -102,6 +103,7 @@ def _impossible(fit: RecordingFit, hull: np.ndarray) -> list[str]:
 
 def _misfit(fit: RecordingFit) -> list[str]:
     squares = fit.misfit * fit.degrees
+    # by size and by chance: in long recordings a tiny excess is unlikely, too
     if fit.misfit <= _EXCESS or chdtrc(fit.degrees, squares) >= _UNLIKELY:
         return []
     return [
@@ -112,6 +114,7 @@ def _misfit(fit: RecordingFit) -> list[str]:
 
 def _weak_motion(fit: RecordingFit, recording: OwnRecording) -> list[str]:
     warnings = []
+    # smoothed, with what the poses' noise explains taken away
     rates = np.concatenate([visible_motion(one).rate for one in recording.stretches])
     rate = np.sqrt(np.mean(rates**2, axis=0))
     still = [axis for axis, size in zip("xyz", rate, strict=True) if size < _STILL]
@@ -132,6 +135,7 @@ def _weak_motion(fit: RecordingFit, recording: OwnRecording) -> list[str]:
 def _free_torque(recording: OwnRecording) -> list[str]:
     """Contacts on one line, with no sensor of a torque about it."""
     places = np.concatenate([one.points for one in recording.stretches]).mean(axis=0)
+    # singular values of the contacts about their middle: two are needed to span a plane
     spread = np.linalg.svd(places - places.mean(axis=0), compute_uv=False)
     spanned = np.count_nonzero(spread > _SPANNED * np.ptp(recording.hull, axis=0).max())
     if spanned >= 2 or recording.stretches[0].torques is not None:
@@ -144,6 +148,7 @@ def _free_torque(recording: OwnRecording) -> list[str]:
 
 def _weak_answer(fit: RecordingFit, hull: np.ndarray) -> list[str]:
     warnings = []
+    # without calibration, which no better recording mends
     share = fit.fit_errors[0] / fit.body.mass
     if share > _WEAK:
         warnings.append(f"The mass is known to {100.0 * share:.0f} % only.")
@@ -171,8 +176,10 @@ def _stated_noise(fit: RecordingFit) -> list[str]:
 def _unsensed(fit: RecordingFit, gravity: float) -> list[str]:
     """Forces that aren't sensed: constant ones, those taken out, and those that come and go."""
     weight = fit.body.mass * gravity
+    # first three of the wrench: its force
     force, error = (float(np.linalg.norm(one[:3])) for one in (fit.wrench, fit.wrench_errors))
     warnings = []
+    # both: told from nothing, and large enough to matter
     if weight and force > _UNSENSED * error and force > _OF_WEIGHT * weight:
         warnings.append(
             f"A force of {force:.2g} N that isn't sensed is constant in the body ({100.0 * force / weight:.0f} % of "
@@ -181,7 +188,9 @@ def _unsensed(fit: RecordingFit, gravity: float) -> list[str]:
         )
     sentences = _disturbances(fit)
     warnings += [sentences[name] for name in _DISTURBED if name in fit.models[0].names]
+    # variances of both spans add up
     slow = float(np.sqrt(fit.levels[list(COMING)].sum()))
+    # without gravity the mass stands for the weight
     if slow > _COMING * max(weight, fit.body.mass):
         warnings.append(
             f"Forces of about {slow:.2g} N come and go that aren't sensed; they widen the standard errors."

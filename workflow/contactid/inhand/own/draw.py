@@ -73,6 +73,7 @@ def draw_parameters(params: pd.DataFrame, naive: pd.DataFrame) -> Figure:
         axes.set_xlim(-0.5, 2.5)
         axes.set_title(title, loc="left")
         shown = np.concatenate([estimate, uniform])
+        # at least a fifth of the largest, so that nearly equal values aren't torn apart
         around = max(float(np.ptp(shown)), 0.2 * float(np.abs(shown).max()), 1e-9)
         low, high = axes.get_ylim()  # an interval that says nothing would hide the rest
         axes.set_ylim(max(low, shown.min() - 3.0 * around), min(high, shown.max() + 3.0 * around))
@@ -91,6 +92,7 @@ def draw_slip(table: pd.DataFrame, surface: SurfaceFriction | None) -> Figure:
     angle = np.degrees(np.arctan(slipped["apparent_friction"]))
     axes.plot(slipped["normal_force"], angle, "o", ms=3.5, color=style.MEASURED, label="a trial")
     if surface is not None:
+        # to zero load, where the line shows atan(mu)
         load = np.linspace(
             0.0 if surface.line else slipped["normal_force"].min(), slipped["normal_force"].max()
         )

@@ -84,9 +84,9 @@ def estimate(
         value by less than a standard error from a uniform body in the hull. ``residuals``: of
         force, torque, position and orientation, (frame, xyz) in N, N m, m and rad. Tables:
         ``advice``, the errors to expect once another motion is recorded, too; ``naive``, the
-        uniform body beside; ``disturbances``, the mass under each model of what
-        disturbs; ``origin``, the tensor about B's origin; ``noise``, what the recording shows over
-        what is stated.
+        uniform body beside; ``disturbances``, the mass under each model of what disturbs;
+        ``origin``, the tensor about B's origin; ``noise``, what the recording shows over what is
+        stated.
 
     Raises
     ------
@@ -128,6 +128,7 @@ class OwnEstimate:
     def interval_under(self, model: Model) -> tuple[float, float]:
         """The same under another model of what disturbs, the body's shape left free."""
         mass, alone = model.mass
+        # what the fit's errors have more with calibration than alone; rounding may make it negative
         calibration = max(float(self.fit.errors[0] ** 2 - self.fit.fit_errors[0] ** 2), 0.0)
         error = INTERVAL * float(np.hypot(alone, np.sqrt(calibration)))
         return mass - error, (mass + error) / (1.0 - self.recording.unsensed_share)
@@ -172,6 +173,7 @@ def explained_recording(
         found = estimate_own(read)
         fit = found.fit
         values = told_parameters(fit.body.vector)[:_COMPARED]
+        # calibration included: conventions that differ by less aren't told apart
         squares, errors = fit.misfit * fit.degrees, fit.errors[:_COMPARED]
         return Judged(found, squares, fit.degrees, values, errors, read.averaged)
 
@@ -179,6 +181,7 @@ def explained_recording(
         return likelier(read_table(recording, stated), read_hull(hull), read_noise(noise), stated)
 
     found, ambiguous = explained(name_of(recording), stated, attempt, others)
+    # no residual shows the forces' unit, so the density is asked last
     refuse_unit_of_forces(found.fit.body.mass, found.recording.hull, stated)
     return replace(found, ambiguous=tuple(ambiguous))
 
@@ -210,6 +213,7 @@ def result_of(found: OwnEstimate) -> Result:
     named = list(params.index[: len(covariance)])
     # made anew at the answer, its errors are the fit's to a few percent: from there are the errors,
     # and from here how they go together
+    # each error that of the fit; correlations those made anew
     scale = fit.errors[: len(named)] / np.sqrt(np.diag(covariance))
     covariance = covariance * np.outer(scale, scale)
     tables = {
@@ -319,6 +323,7 @@ def _params(found: OwnEstimate) -> pd.DataFrame:
         parameter_row(name, values[k], errors[k], _UNITS[k], found.told_by[name])
         for k, name in enumerate(NAMES)
     ]
+    # the mass's interval counts the share that bypasses the sensors
     rows[0]["low"], rows[0]["high"] = found.mass_interval
     return parameter_table(rows)
 
@@ -333,6 +338,7 @@ def _disturbances(found: OwnEstimate) -> pd.DataFrame:
     rows = []
     for model in found.fit.models:
         low, high = found.interval_under(model)
+        # only differences of log likelihoods mean something
         gained = model.log_likelihood - likeliest
         rows.append(
             {"taken_out": words(model), "log_likelihood": gained, "low_kg": low, "high_kg": high}
@@ -415,6 +421,7 @@ def _notes(found: OwnEstimate, advice: Advice | None) -> tuple[str, ...]:
 def _simulator_body(found: OwnEstimate) -> IdentifiedBody | None:
     """The body with the hull as its shape; neither friction nor restitution is estimated."""
     body = found.fit.body
+    # no simulator takes a body that can't exist
     if not consistency(body).positive_definite:
         return None
     inertia, hull = body.inertia_at_center, found.recording.hull

@@ -129,6 +129,7 @@ def read_hull(hull: Hull) -> np.ndarray:
     name = str(hull) if isinstance(hull, str | Path) else "the hull"
     try:
         points = _points_of(Path(hull)) if isinstance(hull, str | Path) else np.array(hull, float)
+        # a flat list of numbers is three a row, too
         points = points.reshape(-1, 3)
     except (OSError, ValueError, IndexError) as error:
         raise ContactIdError(
@@ -137,6 +138,7 @@ def read_hull(hull: Hull) -> np.ndarray:
         ) from None
     points = points[np.isfinite(points).all(axis=1)]
     try:
+        # refuses points that span no volume
         hull_halfspaces(points)
     except ContactIdError as error:
         raise ContactIdError(f"{name}: {error.problem}", error.remedy) from None
@@ -145,6 +147,7 @@ def read_hull(hull: Hull) -> np.ndarray:
         raise ContactIdError(
             f"{name}: the hull is {size:g} m long", "Give it in metres, in the body frame"
         )
+    # corners alone: every later step costs by their number
     return points[ConvexHull(points).vertices]
 
 
@@ -242,6 +245,7 @@ def contacts_of(table: RecordedTable) -> tuple[str, ...]:
 def force_deviations(table: OwnTable, noise: dict[str, Any]) -> np.ndarray:
     """(n, c, 3) N: the file's own, else of the noise file, at least a millinewton."""
     if table.force_sd is not None:
+        # a deviation of zero would be divided by
         return np.maximum(table.force_sd, _LEAST_FORCE_SD)
     size = np.linalg.norm(table.force, axis=2, keepdims=True)
     stated = np.hypot(noise["force_sd"], noise["force_relative_sd"] * size)

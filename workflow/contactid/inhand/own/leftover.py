@@ -47,7 +47,9 @@ def residuals_and_covariance(
     fitted = FittedRecording.of(recording.stretches, fit)
     (evidence,) = followed([fitted], fit.body.vector)
     present = fitted.recording
+    # measured less present
     left = -present.pose_errors()[present.rows]
+    # white and correlated variances add up
     shown = present.stated * np.sqrt(_pose_levels(fit.levels).sum(axis=0))
     pose_noise = np.broadcast_to(shown, left.shape)
     wrench_noise = _wrench_noise(evidence.present, fit.levels)
@@ -63,11 +65,14 @@ def residuals_and_covariance(
 
 def _of_still_poses(recording: OwnRecording, fit: RecordingFit) -> tuple[xr.Dataset, np.ndarray]:
     stated = np.diagonal(wrench_covariance(recording.stretches[0]), axis1=1, axis2=2)
+    # never less than stated
     noise = np.sqrt(np.maximum(fit.misfit, 1.0) * stated)
     by_fit = np.zeros((PARAMETERS, PARAMETERS))
     told = slice(0, _BY_WEIGHT)
+    # of mass and first moment; the tensor isn't told
     by_fit[told, told] = np.linalg.inv(fit.models[0].information)[told, told]
     vector = fit.body.vector
+    # a common factor of all forces is one of all parameters
     calibrated = by_fit + recording.gain_sd**2 * np.outer(vector, vector)
     channels = _wrench_channels(np.concatenate(fit.residuals), noise)
     return _dataset(channels, fit), told_covariance(calibrated, vector)[told, told]
@@ -81,15 +86,18 @@ def _pose_levels(levels: np.ndarray) -> np.ndarray:
 def _wrench_noise(present: Linearised, levels: np.ndarray) -> np.ndarray:
     """(m, 6) N and N m: deviations of the wrenches by sensors, poses and unsensed forces."""
     equations = present.equations
+    # (m, 6, poses, 6)
     by_pose = equations.by_pose.reshape(len(equations.rows), WRENCH, -1, POSE)
     white, slow = _pose_levels(levels)
     of_white = np.einsum("mwpc,c,mvpc->mwv", by_pose, white, by_pose)
+    # the slow errors of neighbouring poses go together
     of_slow = np.einsum(
         "mwpc,c,mpq,mvqc->mwv", by_pose, slow, _correlation(equations), by_pose, optimize=True
     )
     unsensed = (
         levels[list(COMING)].sum() * equations.by_force @ np.swapaxes(equations.by_force, 1, 2)
     )
+    # covariance of the whitened wrenches; the roots bring back N and N m
     white_units = levels[0] * np.eye(WRENCH) + of_white + of_slow + unsensed
     covariance = present.roots @ white_units @ np.swapaxes(present.roots, 1, 2)
     return np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))

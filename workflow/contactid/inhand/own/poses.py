@@ -37,6 +37,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
     ContactIdError
         Where the poses are too few, or too much alike to tell the weight from a constant force.
     """
+    # world's z in B at each pose
     vertical = signals.to_body(signals.rotations)[:, :, 2]
     turned = float(np.sqrt(np.mean(np.sum((vertical - vertical.mean(axis=0)) ** 2, axis=1))))
     if signals.samples < _FEWEST or turned < _TURNED:
@@ -45,6 +46,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
             f"Give {_FEWEST} poses or more that are turned well against the vertical, or a time",
         )
     numbers, information, misfit, degrees = weight_and_zero(signals)
+    # residuals larger than stated widen the errors; smaller ones don't narrow them
     information = information / max(misfit, 1.0)
     covariance = np.linalg.inv(information)
     mass, center = float(numbers[0]), numbers[1:_MOMENTS] / numbers[0]
@@ -57,6 +59,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
     untold = np.full(
         PARAMETERS + WRENCH, np.trace(body.inertia)
     )  # of the tensor: no still pose tells it
+    # slopes of (m, c) by (m, m c)
     by_moments = np.eye(_MOMENTS) / mass
     by_moments[0, 0], by_moments[1:, 0] = 1.0, -center / mass
     fit_errors = untold.copy()
@@ -64,6 +67,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
         np.diag(by_moments @ covariance[:_MOMENTS, :_MOMENTS] @ by_moments.T)
     )
     errors, vector_errors = fit_errors.copy(), untold[:PARAMETERS].copy()
+    # a calibration's factor moves the mass, and not the centre
     errors[0] = np.hypot(fit_errors[0], gain_sd * mass)
     vector_errors[:_MOMENTS] = np.hypot(
         np.sqrt(np.diag(covariance)[:_MOMENTS]), gain_sd * body.vector[:_MOMENTS]
@@ -77,6 +81,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
         errors=errors,
         fit_errors=fit_errors,
         vector_errors=vector_errors,
+        # forces by their misfit; poses as stated
         levels=np.array([misfit, 1.0, 1.0] + [0.0] * (len(LEVELS) - 3)),
         answer=answer,
         residuals=[signals.wrench - still_wrench(signals, numbers)],
@@ -119,6 +124,7 @@ def _columns(signals: RecordedSignals) -> np.ndarray:
     """(n, 6, 10) by mass, first moment and constant wrench."""
     vertical = signals.to_body(signals.rotations)[:, :, 2]
     still = np.zeros_like(vertical)
+    # at rest the specific force is g along the vertical
     weight = regressor(BodyMotion.alone(still, still, signals.gravity * vertical))[:, :, :_MOMENTS]
     constant = np.broadcast_to(-np.eye(WRENCH), (signals.samples, WRENCH, WRENCH))
     return np.concatenate([weight, constant], axis=2)

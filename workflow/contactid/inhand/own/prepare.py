@@ -104,9 +104,11 @@ def _prepared(
     table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], name: str
 ) -> OwnRecording:
     notes, warnings = [], []
+    # before rows are judged: an open contact has no place to be missed
     point, force = _points_of_broken_contacts(table)
     norm = np.linalg.norm(table.orientation, axis=1)
     bad = (norm < _NORMS[0]) | (norm > _NORMS[1])
+    # single bad rows are lost; if most are, the columns mean something else
     if np.count_nonzero(bad) > 0.5 * len(norm):
         raise ContactIdError(
             f"object_orientation has lengths around {np.nanmedian(norm):.3g}",
@@ -120,6 +122,7 @@ def _prepared(
         np.all([np.isfinite(one).reshape(len(norm), -1).all(axis=1) for one in values], axis=0)
         & ~bad
     )
+    # still poses may be alike
     held = np.zeros_like(complete) if still else _held(table, complete)
     good = complete & ~held
     lost = len(good) - int(good.sum())
@@ -183,11 +186,13 @@ def _points_of_broken_contacts(table: OwnTable) -> tuple[np.ndarray, np.ndarray]
     """Contact points (n, c, 3) and forces: a contact without force has its mean place where none is
     told.
     """
+    # no force and no place: open, and not lost
     broken = np.all((table.force == 0.0) | np.isnan(table.force), axis=2) & np.isnan(
         table.point
     ).any(axis=2)
     with np.errstate(invalid="ignore"):
         seen = np.isfinite(table.point)
+        # (c, 3) over the rows that have a place
         mean = np.where(seen, table.point, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
     return np.where(broken[..., None], mean, table.point), np.where(
         broken[..., None], 0.0, table.force
@@ -199,8 +204,10 @@ def _held(table: OwnTable, complete: np.ndarray) -> np.ndarray:
     all do.
     """
     pose = np.column_stack([table.position, table.orientation])
+    # equal to the last digit, as noise hardly ever is
     same = np.concatenate([[False], np.all(pose[1:] == pose[:-1], axis=1)]) & complete
     return (
+        # if nearly all rows repeat, the object is still and all are kept
         same if np.count_nonzero(~same & complete) > _FEW_HELD * len(same) else np.zeros_like(same)
     )
 
@@ -224,6 +231,7 @@ def _check_units(
     time: np.ndarray, position: np.ndarray, point: np.ndarray, hull: np.ndarray
 ) -> None:
     speed = np.linalg.norm(np.diff(position, axis=0), axis=1) / np.diff(time)
+    # a quantile: single jumps of a tracker are no unit
     fast = float(np.quantile(speed, 0.9)) if len(speed) else 0.0
     far = float(np.abs(position).max())
     if fast > _FASTEST or far > _FARTHEST:
@@ -232,6 +240,7 @@ def _check_units(
         )
     size, middle = float(np.ptp(hull, axis=0).max()), hull.mean(axis=0)
     away = float(np.median(np.linalg.norm(point - middle, axis=2)))
+    # five hulls away: another unit or another frame
     if away > 5.0 * size:
         raise ContactIdError(
             f"contacts lie {away:.3g} m from the middle of a hull of {size:.3g} m",
@@ -248,15 +257,18 @@ def _pull(stretches: list[RecordedSignals]) -> list[str]:
     if not stretches[0].gravity:
         return []
     force = np.concatenate([one.wrench[:, :3] for one in stretches])
+    # (n, 3) world's z in B: the last row of R
     vertical = np.concatenate([one.rotations[:, 2] for one in stretches])
     if np.linalg.norm(force, axis=1).max() < 1e-9:
         raise ContactIdError(
             "all forces add up to nothing, so nothing holds the object", "Check the force columns"
         )
+    # parts that change: a zero in the body has none
     turning = vertical - vertical.mean(axis=0)
     by_mean = _cosine(force.mean(axis=0), vertical.mean(axis=0))
     turned = float(np.sqrt(np.mean(np.sum(turning**2, axis=1)))) > _TURNED
     upright = _cosine(force - force.mean(axis=0), turning) if turned else by_mean
+    # a turned force sensor with a large zero isn't refused by its mean
     if upright < -_UPRIGHT and (turned or stretches[0].torques is None):
         raise ContactIdError(
             "the forces pull the object down"
@@ -289,6 +301,7 @@ def _outside(
     for i, contact in enumerate(contacts):
         touching = np.any(force[:, i] != 0.0, axis=1)
         if touching.any():
+            # beyond the nearest face, of the median place
             out = float(np.max(normals @ np.median(point[touching, i], axis=0) - offsets))
             if out > allowed:
                 told.append(f"{contact or 'the only one'} by {1e3 * out:.0f} mm")
@@ -302,5 +315,7 @@ def _outside(
 def turning(recording: OwnRecording) -> float:
     """Largest angle (rad) between two orientations of a recording."""
     rotations = from_matrices(np.concatenate([one.rotations for one in recording.stretches]))
+    # each against each: few enough to compare
     rotations = rotations[:: -(-len(rotations) // _SHOWN)]
+    # angle between quaternions is 2 arccos |q . p|
     return float(2.0 * np.arccos(np.clip(np.abs(rotations @ rotations.T), 0.0, 1.0)).max())

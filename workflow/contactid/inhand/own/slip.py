@@ -143,6 +143,7 @@ def estimate_slip(
     for trial in read:
         try:
             estimates.append(estimate_friction(trial.force, trial.point, trial.normal, sd))
+        # the trial's name in front, as several are read at once
         except ContactIdError as error:
             raise ContactIdError(f"{trial.name}: {error.problem}", error.remedy) from None
     slipped = [one for one in estimates if one.slipped]
@@ -241,6 +242,7 @@ def _averaged(
             f"contact_position goes {np.ptp(point, axis=0).max():.3g} m far", "Give it in metres"
         )
     directions = unit_normal(normals)
+    # one normal a trial: the mean direction
     normal = unit_normal(directions.mean(axis=0))
     if (directions @ normal).min() < _ROLLS:
         raise ContactIdError(
@@ -252,8 +254,11 @@ def _averaged(
             f"the finger presses into the object in {100.0 * pressing:.0f} % of the rows only",
             "Give the finger's force on the object, and a normal into it",
         )
+    # slower rows are taken as they are
     fast = np.median(step) < _FAST * _STEP
+    # rounded up a little: a time on an edge isn't put a bin too early
     bins = np.floor((clock - clock[0]) / _STEP + _ROUNDING) if fast else np.arange(len(clock))
+    # first row of each bin; empty bins have none
     starts = np.flatnonzero(np.diff(bins, prepend=-1))
     counts = np.diff(np.append(starts, len(bins)))[:, None]
     clock, force, point = (
@@ -296,10 +301,12 @@ def _params(found: OwnFriction) -> tuple[pd.DataFrame, pd.DataFrame]:
     if surface is None:
         return parameter_table([_bound("apparent_bound", found.held)]), pd.DataFrame()
     name = "friction" if surface.line else "apparent"
+    # an interval of the angle, whose ends' tangents are those of mu
     reach = NORMAL_95 * np.sqrt(surface.covariance[0, 0])
     low, high = np.tan(surface.angle[0] + np.array([-reach, reach]))
     mu, error = surface.friction, surface.standard_error
     rows = [parameter_row(f"{name}_mu", mu, error, "1", ends=(low, high))]
+    # d tan(a) / da = 1 + tan^2 a
     slopes = [1.0 + mu**2]  # of mu by the angle
     if surface.line:
         warp, error = np.degrees([surface.warp, surface.warp_error])

@@ -32,8 +32,9 @@ POSES = "poses"
 # Neither laboratory states its payload's size: a box that holds either one's centre with room to
 # spare. It counts where the data say little, which is the tensor alone.
 _HULL = [[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.15, 0.25)]
-# Nor their noise. The poses' are of a robot's joints; forces and torques are a sensor's of this size
-# (residuals of linear fits: 0.2 to 0.3 N and 15 mN m); 1 % of calibration, as data sheets have it.
+# Nor their noise. The poses' are of a robot's joints; forces and torques are a sensor's of this
+# size (residuals of linear fits: 0.2 to 0.3 N and 15 mN m); 1 % of calibration, as data sheets have
+# it.
 _NOISE = {
     "position_sd": 5e-4,
     "orientation_sd": 2e-3,
@@ -90,12 +91,14 @@ def own_table(recorded: xr.Dataset, aligned: bool) -> pd.DataFrame:
     if not aligned:
         vertical = to_world.as_matrix()[:, 2]
         turn = sensor_turn(vertical[::_TURNED_BY], wrench[::_TURNED_BY, :3])
+        # sensor to hand, then hand to world
         to_world = to_world * Rotation.from_matrix(turn.T)
     parts = {
         "object_position_": ("xyz", recorded["position"].values),
         "object_orientation_": ("wxyz", to_world.as_quat(scalar_first=True)),
         "contact_force_wrist_": ("xyz", wrench[:, :3]),
         "contact_torque_wrist_": ("xyz", wrench[:, 3:]),
+        # the wrench is about the sensor's origin, which is B's
         "contact_position_wrist_": ("xyz", np.zeros((len(wrench), 3))),
     }
     table = pd.DataFrame(
@@ -117,9 +120,11 @@ def sensor_turn(vertical: np.ndarray, force: np.ndarray) -> np.ndarray:
     A force is the weight along the turned vertical, and a constant: the nearest rotation to the
     slope (Kabsch 1976).
     """
+    # (n, 4): vertical and constant
     columns = np.column_stack([vertical, np.ones(len(vertical))])
     slope = np.linalg.lstsq(columns, force, rcond=None)[0][:3].T
     left, _, right = np.linalg.svd(slope)
+    # determinant 1: a rotation and no mirror
     return np.asarray(left @ np.diag([1.0, 1.0, np.linalg.det(left @ right)]) @ right)
 
 
@@ -194,6 +199,7 @@ def _predicted(given: pd.DataFrame, left_out: pd.DataFrame) -> dict[str, Any]:
     # the sensor's origin
     unsensed = np.zeros_like(signals.wrench)
     unsensed[:, :3] = signals.to_body(signals.rotations) @ fit.answer[PLACES[WORLD]]
+    # accelerations left out, as for the linear fit beside
     still = np.concatenate([fit.body.vector[:4], fit.wrench])
     wrenches = {
         "": still_wrench(signals, still) - unsensed,

@@ -18,25 +18,30 @@ from contactid.inhand.simulate.grasped_object import GRAVITY
 
 Residual = Callable[[HeldObject, np.ndarray, np.random.Generator], np.ndarray]
 _PRELOAD = 0.7  # of the load at the start, as in the twins
+# of the twins' residuals the load share alone
 _ALONE = {"preload_share": 0.0, "spread": 0.0, "transient_force": 0.0}
 
 
 def _relaxes(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    # N in B: the first sample's load, fading with 1 s
     return _PRELOAD * load[:1] * np.exp(-held.trajectory.time)[:, None, None]
 
 
 def _grows(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> np.ndarray:
     time = held.trajectory.time
+    # from 0.5 to 1.5 of the preload: threefold
     return _PRELOAD * load[:1] * (0.5 + time / time[-1])[:, None, None]
 
 
 def _jumps(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> np.ndarray:
     half_seconds = (2.0 * (held.trajectory.time - held.trajectory.time[0])).astype(int)
     shares = random.uniform(0.2, 1.2, (half_seconds[-1] + 1, load.shape[1]))
+    # constant in B between jumps, each finger on its own
     return load[:1] * shares[half_seconds][:, :, None]
 
 
 def _gains(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    # a gain error is unsensed force in proportion
     return held.force * (0.1 * random.standard_normal(load.shape[1]))[:, None]  # type: ignore[index]
 
 
@@ -50,6 +55,7 @@ def _all_low(held: HeldObject, load: np.ndarray, random: np.random.Generator) ->
 
 def _lag(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> np.ndarray:
     time = held.trajectory.time
+    # first sample not before t - 0.05 s; held at the start
     late = np.searchsorted(time, time - 0.05)
     return held.force - held.force[late]
 

@@ -17,6 +17,7 @@ import numpy as np
 import scipy
 from scipy.ndimage import gaussian_filter1d
 
+# a finger neither pushes back nor loses all of its load
 _SHARE_LIMITS = (0.0, 0.95)
 QUIET: Mapping[str, Any] = {  # a source's noise where there is none
     "pose": {"white": (0.0, 0.0), "jitter": (0.0, 0.0), "jitter_time": 0.1, "drift": (0.0, 0.0), "drift_time": 1.0},
@@ -51,6 +52,7 @@ def first_order(white: np.ndarray, length: float) -> np.ndarray:
     noise (n, d).
     """
     kept = np.exp(-1.0 / length)
+    # keeps the variance at one
     driven = np.sqrt(1.0 - kept**2) * white
     driven[0] = white[0]  # starts in its stationary distribution
     return scipy.signal.lfilter([1.0], [1.0, -kept], driven, axis=0)
@@ -60,6 +62,7 @@ def smooth(white: np.ndarray, length: float) -> np.ndarray:
     """Unit-variance smooth process (n, d) with correlation ``exp(-(lag / length)^2)`` in samples,
     from white noise.
     """
+    # white noise through a Gaussian of width s has correlation exp(-lag^2 / 4 s^2): s = length / 2
     width = length / 2.0
     kernel_energy = 1.0 / (
         2.0 * np.sqrt(np.pi) * width
@@ -77,6 +80,8 @@ def stated_pose_deviation(noise: Mapping[str, Any], time_step: float) -> tuple[f
     kept = np.exp(-time_step / noise["jitter_time"])
     smoothness = np.exp(-((time_step / noise["drift_time"]) ** 2))
     position, orientation = (
+        # half the variance of a change: white noise has all of it, correlated noise what it doesn't
+        # keep
         float(np.sqrt(white**2 + jitter**2 * (1 - kept) + drift**2 * (1 - smoothness)))
         for white, jitter, drift in zip(
             noise["white"], noise["jitter"], noise["drift"], strict=True
@@ -89,6 +94,7 @@ def engagement(time: np.ndarray, breaks: Mapping[str, Any]) -> np.ndarray:
     """(n,) share from 0 to 1 by which a contact that breaks several times carries: 0 within every
     break.
     """
+    # evenly spread, away from both ends
     centers = time[0] + (np.arange(breaks["count"]) + 1.0) * (time[-1] - time[0]) / (
         breaks["count"] + 1.0
     )
@@ -109,6 +115,7 @@ def residual_forces(
     """
     k = load.shape[1]
     scatter = 1.0 + strengths["spread"] * random.standard_normal((2, k))
+    # the first sample's load, constant in B
     preload = np.clip(strengths["preload_share"] * scatter[0], *_SHARE_LIMITS)[:, None] * load[:1]
     carried = np.clip(strengths["load_share"] * scatter[1], *_SHARE_LIMITS)[:, None] * load
     return preload + carried + _transients(time, k, strengths, random)
@@ -119,10 +126,12 @@ def _transients(
 ) -> np.ndarray:
     total = np.zeros((len(time), k, 3))
     for contact in range(k):
+        # a Poisson process: number first, then places
         for start in random.uniform(
             time[0], time[-1], random.poisson(strengths["transient_rate"] * np.ptp(time))
         ):
             direction = random.standard_normal(3)
+            # exponential sizes in random directions
             size = strengths["transient_force"] * random.exponential() / np.linalg.norm(direction)
             since = np.maximum(time - start, 0.0)
             fading = np.where(time >= start, np.exp(-since / strengths["transient_time"]), 0.0)

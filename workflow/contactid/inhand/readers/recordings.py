@@ -92,6 +92,7 @@ def validate_recording(recording: xr.Dataset, where: str) -> None:
 def recording_problems(recording: xr.Dataset) -> list[str]:
     """Everything that makes a recording ill-formed, a phrase each; empty where it is well-formed."""
     problems = _shape_problems(recording)
+    # values are judged only where the form allows it
     readable = [
         name
         for name, (dimensions, _) in FORM.items()
@@ -225,6 +226,7 @@ class RecordedSignals:
         """(n, 6): sum of the forces and of their torques about B's origin, in B (left sides of eqs.
         8 and 9).
         """
+        # r x f of each contact, about B's origin
         torque = np.cross(self.points, self.forces).sum(axis=1)
         if self.torques is not None:
             torque = torque + self.torques.sum(axis=1)

@@ -132,6 +132,7 @@ def hold_object(
     trajectory = motion.evaluate(options["time_step"] * np.arange(options["samples"]))
     wrench = required_wrench(body.parameters, trajectory)
     if source == WRIST:
+        # one contact carries it all, with the torque about its own place
         force = wrench[:, None, :3]
         torque = wrench[:, None, 3:] - np.cross(body.wrist, force)
         return HeldObject(
@@ -150,8 +151,10 @@ def hold_object(
         breaking = np.array([name == breaks["contact"] for name in body.contact_names])
         share = engagement(trajectory.time, breaks)
         force = broken_contact_forces(wrench, contacts, settings["grip"], breaking, share)
+        # what isn't sensed ends with the contact
         engaged[:, breaking] = share[:, None]
     random = _stream("residual", source, object_name, seed, options)
+    # without the squeeze, which balances itself
     load = shortest_forces(wrench, contacts.positions)
     residual = (
         residual_forces(load, trajectory.time, settings["residual"], random) * engaged[..., None]
@@ -210,6 +213,7 @@ def simulate_recording(
         "seed": seed,
         "synthetic": 1,
         "gravity": GRAVITY,
+        # an exact sensor still states a little, since estimators divide by it
         "position_sd": max(position, least["position"]),
         "orientation_sd": max(orientation, least["orientation"]),
         "contact_position_sd": max(force["contact"], least["contact"]),
@@ -237,11 +241,14 @@ def _sensed(
     streams: Mapping[str, np.random.Generator],
 ) -> dict[str, np.ndarray]:
     """The values of a recording's variables."""
+    # sensed is what acts less what isn't sensed
     motion, sensed, random = held.trajectory, held.force - held.residual, streams["force"]
     shift, turn = pose_errors(pose, options["samples"], options["time_step"], streams["pose"])
+    # from the right: the error is a rotation vector in B
     orientation = rotations.as_rotation(motion.orientation) * rotations.as_rotation(
         rotations.exp(turn)
     )
+    # an open contact reports exactly zero
     touching = np.linalg.norm(held.force, axis=-1, keepdims=True) > 0.0
     deviation = np.hypot(
         force["floor"], force["relative"] * np.linalg.norm(sensed, axis=-1, keepdims=True)
@@ -307,12 +314,15 @@ def _stream(
 ) -> np.random.Generator:
     """A generator of its own for each kind of randomness; see the module for what shares one."""
     place = SOURCES.index(source)
+    # two trackings of the same recordings: all but the poses' noise is shared
     if source in _HAND and kind != "pose":
         place = SOURCES.index(_HAND[0])
+    # noise levels share a stream, and with no object given all boxes do
     number = (
         0 if source == SIMULATION or not object_name else 1 + int(object_name.rpartition("_")[2])
     )
     key = (_STREAMS.index(kind), place, number, seed)
+    # a key and not a sum of numbers: streams never meet
     return np.random.default_rng(np.random.SeedSequence(options["seed"], spawn_key=key))
 
 

@@ -70,9 +70,11 @@ def read_wrist(path: str | Path, *, source: str, licence: str) -> xr.Dataset:
 
 def _in_motion(file: Path) -> xr.Dataset:
     lines = content_of(file, _LARGEST).decode("utf-8", "replace").splitlines()[1:]
+    # rows that lack numbers are left out, and the clock counts the rest
     rows = _numbers(file, [words for line in lines if len(words := line.split()) == _COLUMNS])
     time = np.arange(len(rows)) / RATE
     name = file.stem.removeprefix(_MOVED)
+    # sign turned: published is what acts on the sensor
     return _recording(name, file, time, rows[:, :3], rows[:, 6:10], -rows[:, 13:])
 
 
@@ -86,7 +88,9 @@ def _held_still(file: Path) -> xr.Dataset:
         raise ContactIdError(
             f"{file}: {pose.shape} numbers beside {wrench.shape}", "Take the published files"
         )
+    # real part last in these files, as scipy has it
     to_base = Rotation.from_quat(pose[:, 3:])
+    # from the base's axes to the hand's, and the sign turned
     on_payload = np.column_stack([-to_base.inv().apply(wrench[:, part]) for part in _PARTS])
     orientation = to_base.as_quat(scalar_first=True)
     time = np.full(len(pose), np.nan)

@@ -60,6 +60,7 @@ def electrode_layout() -> np.ndarray:
     """Electrodes (19, 3), m, on the pad's side of the ellipsoid: rows of 3, 5, 3, 5, 3 across the
     finger.
     """
+    # degrees along the finger, and how many across
     rows = ((-60.0, 3), (-30.0, 5), (0.0, 3), (30.0, 5), (60.0, 3))
     angles = [
         (along, across) for along, count in rows for across in np.linspace(-70.0, 70.0, count)
@@ -72,6 +73,7 @@ def surface_point(along: np.ndarray, across: np.ndarray) -> np.ndarray:
     pad's middle is at 0.
     """
     a, b, c = HALF_AXES
+    # height of the ellipse of this row
     level = np.cos(along)
     return np.stack(
         [a * np.sin(along), b * level * np.sin(across), c * level * np.cos(across)], axis=-1
@@ -80,6 +82,7 @@ def surface_point(along: np.ndarray, across: np.ndarray) -> np.ndarray:
 
 def outward_normal(point: np.ndarray) -> np.ndarray:
     """Unit normals (..., 3) of the ellipsoid at its points."""
+    # of x^2/a^2 + y^2/b^2 + z^2/c^2
     gradient = point / np.square(HALF_AXES)
     return gradient / np.linalg.norm(gradient, axis=-1, keepdims=True)
 
@@ -92,16 +95,21 @@ def clean_signals(place: np.ndarray, force: np.ndarray) -> np.ndarray:
     place, force : (..., 3), m and N; a force that pulls leaves the skin undented
     """
     normal = outward_normal(place)
+    # the object pushes against the outward normal; skin isn't pulled off
     pressing = np.maximum(-np.sum(force * normal, axis=-1), 0.0)
     tangential = force - np.sum(force * normal, axis=-1, keepdims=True) * normal
     size = np.linalg.norm(tangential, axis=-1, keepdims=True)
+    # no direction without shear
     heading = tangential / np.where(size > 0.0, size, 1.0)
+    # the bulge, carried along the shear, which saturates at s_0
     carried = place + _SHEAR * np.tanh(size / _SHEAR_FORCE) * heading
     depth = _DEPTH * (pressing / _DEPTH_FORCE) ** (2.0 / 3.0)
     layout, wide = electrode_layout(), 2.0 * _WIDTH
     to_place = np.sum((place[..., None, :] - layout) ** 2, axis=-1)
     to_bulge = np.sum((carried[..., None, :] - layout) ** 2, axis=-1)
+    # the displaced fluid widens the gap around, over twice the width
     dent = np.exp(-to_place / (2.0 * _WIDTH**2)) - _BULGE * np.exp(-to_bulge / (2.0 * wide**2))
+    # (g_0 / gap)^p - 1 with the gap of the module's formula put in
     return np.exp(_POWER * depth[..., None] / _GAP * dent) - 1.0
 
 
@@ -115,20 +123,25 @@ def simulate_sessions(sessions: int, block: Mapping[str, Any]) -> TactileSession
     of sessions are the same sensor.
     """
     samples, sample_rate, seed = block["samples"], block["sample_rate"], block["seed"]
+    # a generator of their own, so that other numbers of sessions leave them
     gains = 1.0 + _GAIN_SCATTER * np.random.default_rng(seed).normal(size=N_ELECTRODES)
     random = np.random.default_rng([seed, 1])
     time = np.arange(samples) / sample_rate
+    # rad; two deviations are 80 degrees off the pad's middle
     along, across = (reach * _smooth(time, sessions, random) for reach in (0.7, 0.7))
     place = surface_point(along, across)
     normal = outward_normal(place)
+    # an exponential never pulls; N, 1.5 in the middle
     pressing = 1.5 * np.exp(0.6 * _smooth(time, sessions, random, slowest=0.2, fastest=1.0))
     pull = np.stack(
         [_smooth(time, sessions, random, slowest=0.2, fastest=1.0) for _ in range(3)], axis=-1
     )
     pull -= np.sum(pull * normal, axis=-1, keepdims=True) * normal
     size = np.linalg.norm(pull, axis=-1, keepdims=True)
+    # within a cone of 0.7: tanh saturates
     shear = 0.7 * pressing[..., None] * np.tanh(size) * pull / np.where(size > 0.0, size, 1.0)
     force = shear - pressing[..., None] * normal
+    # a random walk of the stated size after one second
     steps = (
         block["drift"]
         / np.sqrt(sample_rate)
@@ -152,6 +165,7 @@ def _smooth(
     """
     frequency = random.uniform(slowest, fastest, (count, 1, 5))
     phase = random.uniform(0.0, 2.0 * np.pi, (count, 1, 5))
+    # five sines of variance 1/2 each
     return np.sqrt(2.0 / 5.0) * np.sum(
         np.sin(2.0 * np.pi * frequency * time[:, None] + phase), axis=-1
     )

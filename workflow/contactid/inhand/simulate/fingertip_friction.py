@@ -85,12 +85,14 @@ def simulate_trials(
     duration = HOLD + (start - end) / block["normal_rate"]
     time = np.arange(round(duration * SAMPLE_RATE) + 1) / SAMPLE_RATE
     normal_force = _normal_force(time, count, block, random)
+    # along one direction of the surface, (t, n) each
     tangential, slip, creep = _tangential_motion(friction_mu, warp, normal_force, block)
     heading = random.uniform(0.0, 2.0 * np.pi, count)
     direction = np.column_stack([np.cos(heading), np.sin(heading), np.zeros(count)])
     normal = np.array([0.0, 0.0, 1.0])
     true_force = tangential[..., None] * direction[:, None] + normal_force[..., None] * normal
     moved = (slip + creep)[..., None] * direction[:, None]
+    # the force model's bias: one rotation a trial, before white noise
     turned = _turned(true_force, float(np.deg2rad(noise["direction_sd_deg"])), random)
     force = turned + noise["force_sd"] * random.normal(size=true_force.shape)
     contact_point = moved + noise["contact_point_sd"] * random.normal(size=moved.shape)
@@ -130,8 +132,10 @@ def _normal_force(
 ) -> np.ndarray:
     start, end = block["normal_force"]
     ramp = start - block["normal_rate"] * np.clip(time - HOLD, 0.0, None)
+    # first-order process: what a sample keeps of the one before
     kept = np.exp(-1.0 / (SAMPLE_RATE * _WOBBLE_TIME))
     shocks = (
+        # so that the process has the stated deviation
         block["noise"]["wobble_sd"]
         * np.sqrt(1.0 - kept**2)
         * random.normal(size=(count, len(time)))
@@ -139,6 +143,7 @@ def _normal_force(
     wobble = np.zeros_like(shocks)
     for k in range(1, len(time)):
         wobble[:, k] = kept * wobble[:, k - 1] + shocks[:, k]
+    # noise never lifts the finger off
     return np.maximum(ramp + wobble, 0.1 * end)
 
 
@@ -147,6 +152,7 @@ def _tangential_motion(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Tangential force, slip and creep, each (t, n), by semi-implicit Euler steps."""
     count, samples = normal_force.shape
+    # the force rises over half of the hold, so that it is steady when the normal force falls
     step, rise = 1.0 / (SAMPLE_RATE * _SUBSTEPS), 0.5 * HOLD
     finger, speed, slip, creep, spring = (np.zeros(count) for _ in range(5))
     force, sliding = np.zeros(count), np.zeros(count, dtype=bool)
@@ -155,20 +161,27 @@ def _tangential_motion(
     for k in range(samples):
         kept[:, :, k] = force, slip, creep
         pressing = normal_force[:, k]
+        # N, largest tangential forces; with this load's warp in them
         static = apparent_friction(friction_mu, warp * pressing) * pressing
         kinetic = apparent_friction(kinetic_mu, warp * pressing) * pressing
         target = block["tangential_force"] * min(1.0, k / (SAMPLE_RATE * rise))
         for _ in range(_SUBSTEPS):
+            # virtual spring that brings the force back to its target, against the finger's speed
             spring += step * ((target - force) / _FORCE_RECOVERY - _IMPEDANCE * speed)
+            # semi-implicit: the new speed moves the finger
             speed += step * (spring - _DAMPING * speed - force) / _MASS
             finger += step * speed
+            # of the friction cone; creep ends at its edge
             share = np.minimum(force / static, 1.0)
             creep += (
+                # Mindlin's 1 - (1 - F / mu N)^(2/3), reached with a lag
                 step * (_CREEP_LENGTH * (1.0 - np.cbrt(1.0 - share) ** 2) - creep) / _CREEP_TIME
             )
             trial = _PAD_STIFFNESS * (finger - slip - creep)
+            # once it slides, kinetic friction decides whether it still does
             sliding = trial > np.where(sliding, kinetic, static)
             force = np.where(sliding, kinetic, trial)
+            # the skin has no mass: it slips until the pad's spring balances kinetic friction
             slip += (trial - force) / _PAD_STIFFNESS
     return kept[0], kept[1], kept[2]
 
@@ -178,6 +191,7 @@ def _turned(force: np.ndarray, sd: float, random: np.random.Generator) -> np.nda
     kept).
     """
     axis = sd * random.normal(size=(len(force), 1, 3))
+    # f + a x f, first order; the length is restored below
     turned = force + np.cross(np.broadcast_to(axis, force.shape), force)
     length = np.linalg.norm(turned, axis=-1, keepdims=True)
     return (

@@ -21,6 +21,7 @@ from scipy.spatial.transform import Rotation
 
 from contactid.core import rotations
 
+# 35 x^4 - 84 x^5 + 70 x^6 - 20 x^7: three derivatives vanish at 0 and at 1
 _RAMP = np.polynomial.Polynomial([0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0])
 
 
@@ -107,6 +108,7 @@ def random_motion(limits: Mapping[str, Any], random: np.random.Generator) -> Sin
     and ramp (s).
     """
     shape = (6, len(limits["frequencies"]))
+    # concentration 3: no sine takes nearly all of a coordinate's range
     share = random.dirichlet(np.full(shape[1], 3.0), size=6)
     return SineMotion(
         amplitudes=coordinate_limits(limits)[:, None] * share,
@@ -134,6 +136,7 @@ def _body_rates(
     """Angular velocity and acceleration (n, 3) in B from yaw, pitch, roll (n, 3) and their
     derivatives.
     """
+    # rates in B's axes of R_z(yaw) R_y(pitch) R_x(roll)
     (yaw1, pitch1, roll1), (yaw2, pitch2, roll2) = first.T, second.T
     sp, cp, sr, cr = (
         np.sin(angle[:, 1]),
@@ -141,6 +144,7 @@ def _body_rates(
         np.sin(angle[:, 2]),
         np.cos(angle[:, 2]),
     )
+    # yaw's axis in B is (-sin p, sin r cos p, cos r cos p)
     across, along = sr * cp, cr * cp
     across1 = roll1 * cr * cp - pitch1 * sr * sp
     along1 = -roll1 * sr * cp - pitch1 * cr * sp

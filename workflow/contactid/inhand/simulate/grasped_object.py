@@ -62,6 +62,7 @@ def required_wrench(body: InertialParameters, trajectory: PoseTrajectory) -> np.
     """(n, 6) N and N m: force and torque about B's origin, in B, that the motion takes."""
     a = specific_force(trajectory)
     rate, growth = trajectory.angular_velocity, trajectory.angular_acceleration
+    # acceleration of the centre against the origin
     lever = np.cross(growth, body.center_of_mass) + np.cross(
         rate, np.cross(rate, body.center_of_mass)
     )
@@ -96,13 +97,18 @@ def squeeze(contacts: ContactSet) -> np.ndarray:
     """
     k = len(contacts.positions)
     turns = 2.0 * np.pi * (np.arange(_FACETS) + 0.5) / _FACETS
+    # sides at the cosine of half a facet: the pyramid lies within the cone
     inside = contacts.friction * np.cos(np.pi / _FACETS)
     sides = np.zeros((k, _FACETS, 3 * k + 1))
     for i, (normal, first, second) in enumerate(_frames(contacts.normals)):
+        # each side: t . d - mu' n . f + margin <= 0
         side = np.cos(turns)[:, None] * first + np.sin(turns)[:, None] * second - inside * normal
         sides[i, :, 3 * i : 3 * i + 3] = side
+    # the last unknown is the margin to the nearest side
     sides[:, :, -1] = 1.0
+    # fixes the size: normal components of mean 1
     mean_normal = np.append(contacts.normals.ravel() / k, 0.0)
+    # forces cancel: G h = 0
     balance = np.column_stack([grasp_matrix(contacts.positions), np.zeros(6)])
     answer = linprog(
         np.append(np.zeros(3 * k), -1.0),
@@ -121,6 +127,7 @@ def squeeze(contacts: ContactSet) -> np.ndarray:
 
 def shortest_forces(wrench: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """Shortest forces (n, k, 3) N at positions (k, 3) m that give the wrench (n, 6); they may pull."""
+    # pseudo-inverse: least norm
     return (wrench @ np.linalg.pinv(grasp_matrix(positions)).T).reshape(len(wrench), -1, 3)
 
 
@@ -167,8 +174,10 @@ def _needed_strength(
     two roots, because the squeeze lies within the cone: a line in its direction leaves the opposite
     cone before it enters this one.
     """
+    # normal and tangential parts of both, |t + g s|^2 - mu^2 (a + g b)^2 = 0
     a, b = np.einsum("nki,ki->nk", shortest, normals), np.einsum("ki,ki->k", held, normals)
     t, s = shortest - a[..., None] * normals, held - b[:, None] * normals
+    # negative, as the squeeze lies within the cone
     lead = (s**2).sum(-1) - friction**2 * b**2
     if np.any(lead >= 0.0) or np.any(b <= 0.0):
         raise ContactIdError(
@@ -176,6 +185,7 @@ def _needed_strength(
         )
     middle = np.einsum("nki,ki->nk", t, s) - friction**2 * a * b
     last = (t**2).sum(-1) - friction**2 * a**2
+    # the larger root, since the leading factor is negative
     root = (-middle - np.sqrt(np.maximum(middle**2 - lead * last, 0.0))) / lead
     return float(max(0.0, root.max()))
 
@@ -184,6 +194,7 @@ def _frames(normals: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarra
     """Each normal (3,) with two tangents that are orthogonal to it and to each other."""
     frames = []
     for normal in normals:
+        # against the axis that is furthest from the normal
         first = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
         first /= np.linalg.norm(first)
         frames.append((normal, first, np.cross(normal, first)))

@@ -48,16 +48,19 @@ class Swing:
     def evaluate(self, time: np.ndarray) -> PoseTrajectory:
         """The motion at times (n,) in s, between 0 and :attr:`seconds`."""
         span = self.swings * self.period
+        # the last moment belongs to the last axis
         number = np.minimum((time / span).astype(int), len(self.axes) - 1)
         axis = self.axes[number]
         angle, rate, change = (
             values[:, None] * axis for values in self._angle(time - span * number)
         )
+        # about a body axis: multiplies from the right
         turned = rotations.as_rotation(self.start) * rotations.as_rotation(rotations.exp(angle))
         velocity = np.cross(rate, self.pivot)
         acceleration = np.cross(change, self.pivot) + np.cross(rate, velocity)
         return PoseTrajectory(
             time=time,
+            # R c stays at zero: p = -R c, so velocity and acceleration follow with the sign
             position=-turned.apply(self.pivot),
             orientation=rotations.continuous(rotations.as_quaternions(turned)),
             velocity=-turned.apply(velocity),
@@ -71,8 +74,10 @@ class Swing:
         began.
         """
         pace, left = 2.0 * np.pi / self.period, self.swings * self.period - since
+        # the window falls as it rises: time from the nearer end
         edge, sign = np.minimum(since, left), np.where(since < left, 1.0, -1.0)
         rising = edge < self.period
+        # sin^2 of a quarter turn over a period: pace / 4 times the time
         window = np.where(rising, np.sin(0.25 * pace * edge) ** 2, 1.0)
         slope = np.where(rising, 0.25 * sign * pace * np.sin(0.5 * pace * edge), 0.0)
         curve = np.where(rising, 0.125 * pace**2 * np.cos(0.5 * pace * edge), 0.0)

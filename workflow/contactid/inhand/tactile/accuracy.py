@@ -31,6 +31,7 @@ def share_within(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray, factor: fl
 def calibration_curve(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
     """Shares of components inside the central Gaussian intervals of :data:`LEVELS`."""
     return np.array(
+        # a central interval of a level reaches sqrt(2) erfinv(level) deviations
         [share_within(truth, mean, sd, np.sqrt(2.0) * erfinv(level)) for level in LEVELS]
     )
 
@@ -40,6 +41,7 @@ def scale_of(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> float:
     variable, 0.6745.
     """
     _check(sd)
+    # median of |x| of a normal variable is 0.6745
     return float(np.median(np.abs(truth - mean) / sd) / (np.sqrt(2.0) * erfinv(0.5)))
 
 
@@ -57,6 +59,7 @@ def magnitude_and_angle(
         raise ContactIdError(f"no test force reaches {least_force:g} N", "Lower least_force")
     true, found, size = truth[loaded], mean[loaded], size[loaded]
     error = np.abs(np.linalg.norm(found, axis=1) - size)
+    # arctan2 keeps its digits where the angle is small
     angle = np.arctan2(np.linalg.norm(np.cross(found, true), axis=1), np.sum(found * true, axis=1))
     return {
         "magnitude_error_n": float(np.median(error)),

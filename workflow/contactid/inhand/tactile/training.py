@@ -57,6 +57,7 @@ def train_models(samples: Mapping[str, np.ndarray], block: Mapping[str, Any]) ->
     runs = [
         (model, seed, *_predictions(model, seed, samples, block))
         for model in block["models"]
+        # least squares has nothing to draw
         for seed in block["training_seeds"][: 1 if model == "linear" else None]
     ]
     models, seeds, *predicted = (list(column) for column in zip(*runs, strict=True))
