@@ -247,8 +247,9 @@ def _recorded(
         part = (steps - before)[:, None]
         # linear between steps
         moved = (1.0 - part) * motion[before, k] + part * motion[before + 1, k]
-        # what passed at v- before the impact
-        positions.append(moved + later * approach.velocity)
+        # what passed at v- before the impact, or until now where it is still to come
+        fallen = np.minimum(since, later)[:, None] * approach.velocity
+        positions.append(moved + fallen)
     return np.array(positions)
 
 
