@@ -84,6 +84,22 @@ def test_a_run_below_a_modules_prefix_is_held_against_its_logs_too(tmp_path, mon
     assert changed(folder) == [(str(folder / "table.csv"), "one")]
 
 
+def test_of_two_jobs_that_wrote_a_file_the_newer_one_counts(tmp_path, monkeypatch, capsys):
+    """A rule that an update renamed leaves its log behind."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / RUN
+    (folder / "logs").mkdir(parents=True)
+    for age, (rule, text) in enumerate((("b_old", "1"), ("a_new", "2"))):
+        (folder / "table.csv").write_text(text)
+        tell_end([f"{RUN}/table.csv"])
+        log = folder / f"logs/{rule}.log"
+        log.write_text(capsys.readouterr().out)
+        os.utime(log, (age, age))
+    assert changed(folder) == []
+    (folder / "table.csv").write_text("3")
+    assert changed(folder) == [(str(folder / "table.csv"), "a_new")]
+
+
 def test_what_is_as_it_was_written_is_not_named(run):
     (run / "a/fit.json").unlink()  # Snakemake makes it again
     assert changed(run) == [] and refuse_changed(run) is None

@@ -55,14 +55,19 @@ def tell_end(outputs: Iterable[str]) -> None:
 def changed(results: str | Path) -> list[tuple[str, str]]:
     """Every output that is there and isn't what its job wrote, with the job's rule."""
     folder = Path(results)
-    changes = []
-    for log in sorted((folder / "logs").rglob("*.log")):
+    logs = sorted((folder / "logs").rglob("*.log"), key=lambda log: log.stat().st_mtime_ns)
+    # of a rule that an update renamed the old log is still there: the newest one counts
+    records: dict[str, tuple[int, str, str]] = {}
+    for log in logs:
         rule = log.relative_to(folder / "logs").with_suffix("").parts[0]
         for name, size, digest in written(log.read_text(encoding="utf-8", errors="replace")):
-            file = folder / name
-            # the size first: a checksum reads the whole file
-            if file.is_file() and (file.stat().st_size != size or _digest(file) != digest):
-                changes.append((str(file), rule))
+            records[name] = size, digest, rule
+    changes = []
+    for name, (size, digest, rule) in sorted(records.items()):
+        file = folder / name
+        # the size first: a checksum reads the whole file
+        if file.is_file() and (file.stat().st_size != size or _digest(file) != digest):
+            changes.append((str(file), rule))
     return changes
 
 
