@@ -172,18 +172,15 @@ def test_sensitivities_are_derivatives():
             for shift in (1e-5, -1e-5)
         )
         assert fit.by_impact_time == pytest.approx((later - earlier) / 2e-5, rel=0.02, abs=1e-4)
-        more, less = (
-            fit_modes(TIME, y, pre + change, offset=offset, noise=DIFFERENCED).post_velocity
-            for change in (1e-5, -1e-5)
-        )
-        assert fit.by_pre_velocity == pytest.approx((more - less) / 2e-5, rel=0.02, abs=1e-6)
 
 
 def test_an_unsure_impact_time_and_v_minus_widen_the_interval():
     y, pre = velocity(TIME, ONE, ONE_Z, 0.0), before(ONE_Z, 0.0)
     fit = fit_modes(TIME, y, pre, pre_velocity_se=1e-3, impact_time_se=1e-3)
-    expected = np.hypot(fit.by_pre_velocity * 1e-3, fit.by_impact_time * 1e-3)
-    assert fit.post_velocity_se == pytest.approx(expected, rel=1e-6)
+    more, less = (fit_modes(TIME, y, pre + change).post_velocity for change in (1e-5, -1e-5))
+    by_pre_velocity = (more - less) / 2e-5
+    expected = np.hypot(by_pre_velocity * 1e-3, fit.by_impact_time * 1e-3)
+    assert fit.post_velocity_se == pytest.approx(expected, rel=1e-4)
     assert fit.post_velocity_se > 1e-4
 
 

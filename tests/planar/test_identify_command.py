@@ -381,7 +381,8 @@ def test_smoothed_poses_are_noticed(tmp_path):
     smooth = sum(white[i : i + len(q)] for i in range(5)) / 5**0.5
     body = body_of(ELLIPSE, None)
     throws = read_own_throws_of(body, [throw_file(tmp_path / "a.csv", q + smooth)])
-    assert any("not independent from frame to frame" in warning for warning in throws.warnings)
+    warnings = throws.noise.warnings
+    assert any("not independent from frame to frame" in warning for warning in warnings)
 
 
 def test_rest_is_cut_and_told(tmp_path):

@@ -207,7 +207,6 @@ rule inhand_tables:
         runtime=5,
     params:
         **compute("inhand_tables"),
-        speed=INHAND["speed"],
         force_sensing=INHAND["force_sensing"],
     script:
         "../call.py"
