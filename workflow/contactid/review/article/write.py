@@ -16,14 +16,13 @@ from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
 from contactid.output.recordings import run_had
-from contactid.output.statements import read_statements
 from contactid.output.tables import read_csv
 from contactid.output.typesetting import as_printed
 from contactid.review.article import content
 from contactid.review.article.metadata import write_metadata
 from contactid.review.article.prose import Prose, parted, read_prose, read_values, require_true
 from contactid.review.crate import UNCITED, read_citation
-from contactid.review.report.digest import all_names, check_rows, claim_rows
+from contactid.review.report.digest import all_names, asked_by, check_rows, claim_rows
 
 _DATA, _STYLE = "article.json", "report.css"
 # what a reader's program asks of a pdf that everybody can read: tags, a title, alternative texts
@@ -79,13 +78,7 @@ def write_articles(
     words = yaml.safe_load(Path(wording).read_text(encoding="utf-8"))
     why = yaml.safe_load(Path(reasons).read_text(encoding="utf-8"))
     names = all_names(table, {study: about.get("words", {}) for study, about in words.items()})
-    asked: dict[tuple[str, ...], str] = {}
-    for file in ledgers:
-        study = Path(file).stem.removesuffix("_claims")
-        for statement in read_statements(file):
-            key = (study, statement.artefact, statement.name, statement.condition)
-            asked[key] = statement.asks
-    rows = check_rows(table, asked, why, names)
+    rows = check_rows(table, asked_by(ledgers), why, names)
     sentences = claim_rows(pd.read_csv(claims, dtype=str, keep_default_na=False), rows, names)
     printed = {Path(file).stem: read_csv(file) for file in published}
     listed = read_json(artefacts)["studies"]

@@ -14,11 +14,17 @@ import yaml
 from contactid.output.comparison import INPUTS
 from contactid.output.fits import read_json
 from contactid.output.grids import grid_of, plain
-from contactid.output.statements import read_statements
 from contactid.output.tables import read_csv
 from contactid.review.held import tell_stored
 from contactid.review.report.artefacts import ROOT
-from contactid.review.report.digest import all_names, check_rows, claim_rows, digest, what_holds
+from contactid.review.report.digest import (
+    all_names,
+    asked_by,
+    check_rows,
+    claim_rows,
+    digest,
+    what_holds,
+)
 from contactid.review.report.model import Artefact, Input, Report, Study
 from contactid.review.report.solves import MOST_LISTED, group_solves, solves_of
 from contactid.run.records import JobRecord, read_benchmarks, read_jobs, upstream
@@ -77,7 +83,7 @@ def collect(
     )
     table = read_csv(checks)
     names = all_names(table, {study: about.get("words", {}) for study, about in words.items()})
-    rows = check_rows(table, _asked(ledgers), differences, names)
+    rows = check_rows(table, asked_by(ledgers), differences, names)
     sentences = claim_rows(pd.read_csv(claims, dtype=str, keep_default_na=False), rows, names)
     printed = {Path(file).stem: read_csv(file) for file in published}
     run_files = {Path(file).relative_to(folder).as_posix() for file in files}
@@ -381,17 +387,6 @@ def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, A
     rules = rules.reset_index().sort_values(["seconds", "rule"], ascending=[False, True])
     shown = jobs.assign(log=[log if (results / log).exists() else "" for log in logs])
     return rules.to_dict("records"), shown.to_dict("records")
-
-
-def _asked(ledgers: Sequence[str]) -> dict[tuple[str, ...], str]:
-    """What statements ask, by study, artefact, name and condition."""
-    asked: dict[tuple[str, ...], str] = {}
-    for file in ledgers:
-        study = Path(file).stem.removesuffix("_claims")
-        for statement in read_statements(file):
-            key = (study, statement.artefact, statement.name, statement.condition)
-            asked[key] = statement.asks
-    return asked
 
 
 def _as_printed(checks: Sequence[Any], printed: Iterable[Mapping[Any, Any]]) -> list[Any]:

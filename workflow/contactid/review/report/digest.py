@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ import pandas as pd
 from contactid.output.claims import ABSTRACT, NO_RESULT, WEAKEST_FIRST
 from contactid.output.comparison import COLUMNS, INPUTS, STATEMENT, counted, tried_answers
 from contactid.output.grids import plain, rounded_alike
+from contactid.output.statements import read_statements
 from contactid.output.summary import missing_datasets, missing_of
 from contactid.output.verdicts import (
     BETTER,
@@ -66,6 +68,17 @@ _COME_TO = {
 }
 #: What statements ask, in plain words, by study, artefact, name and condition.
 Asked = Mapping[tuple[str, ...], str]
+
+
+def asked_by(ledgers: Sequence[str | Path]) -> dict[tuple[str, ...], str]:
+    """What statements ask, by study, artefact, name and condition."""
+    asked: dict[tuple[str, ...], str] = {}
+    for file in ledgers:
+        study = Path(file).stem.removesuffix("_claims")
+        for statement in read_statements(file):
+            key = (study, statement.artefact, statement.name, statement.condition)
+            asked[key] = statement.asks
+    return asked
 
 
 def check_rows(
