@@ -8,6 +8,7 @@ import pytest
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
+from contactid.tossing.identify import body as body_module
 from contactid.tossing.identify.body import block_jackknife, calibrate, inertia_by_data
 from contactid.tossing.prepare.calibration import Calibration
 from contactid.tossing.prepare.flight import central_difference_state, fit_flight
@@ -55,6 +56,14 @@ def test_too_few_tosses_are_refused():
     body = box()
     prepared = prepare_tosses(motion(recordings(body, 4, seed=1), body))
     with pytest.raises(ContactIdError, match="4 usable tosses are too few"):
+        calibrate(prepared)
+
+
+def test_a_search_for_the_inertia_that_ends_too_early_is_refused(monkeypatch):
+    search = body_module.least_squares
+    monkeypatch.setattr(body_module, "least_squares", lambda *given: search(*given, max_nfev=1))
+    prepared = prepare_tosses(motion(recordings(box(CENTER, INERTIA), 8, seed=1), box()))
+    with pytest.raises(ContactIdError, match="the inertia isn't to be had by [0-9]+ impacts"):
         calibrate(prepared)
 
 
