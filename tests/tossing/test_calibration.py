@@ -63,7 +63,7 @@ def test_a_search_for_the_inertia_that_ends_too_early_is_refused(monkeypatch):
     search = body_module.least_squares
     monkeypatch.setattr(body_module, "least_squares", lambda *given: search(*given, max_nfev=1))
     prepared = prepare_tosses(motion(recordings(box(CENTER, INERTIA), 8, seed=1), box()))
-    with pytest.raises(ContactIdError, match="the inertia isn't to be had by [0-9]+ impacts"):
+    with pytest.raises(ContactIdError, match=r"the inertia isn't to be had by [0-9]+ impacts"):
         calibrate(prepared)
 
 
