@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from contactid.arm.identify import braked as module
 from contactid.arm.identify.braked import braked
 from contactid.arm.identify.methods import WIDEST
 from contactid.core.errors import ContactIdError
@@ -75,3 +76,10 @@ def test_a_motion_that_no_friction_explains_has_no_answer() -> None:
     led = position + 0.02 * np.sin(2.0 * np.pi * np.array([9.0, 14.0, 33.0]) * behind)
     with pytest.raises(ContactIdError, match="v\\+ isn't found: a joint stops 50 ms"):
         braked(JACOBIAN, MASS, since, led, 0.05)
+
+
+def test_searches_that_have_not_ended_are_no_answer(monkeypatch) -> None:
+    monkeypatch.setattr(module, "_EVALUATIONS", 10)  # after which the motion is explained
+    since, position = recorded(np.array([1.2, 1.0, 0.5]), np.zeros(3), 1)
+    with pytest.raises(ContactIdError, match="0 mechanisms with friction both explain"):
+        braked(JACOBIAN, MASS, since, position, 0.05)

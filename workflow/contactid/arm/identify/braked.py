@@ -63,7 +63,8 @@ _FEWEST = 2
 # mechanism of the tests it is 0.06, on MuJoCo's arms up to 0.095.
 _MISSED = 0.08
 _MILLI = 1e-3
-_EVALUATIONS = 60  # of a search
+# of a search: with 60 half of them stopped on their way, and one that has not ended is no answer
+_EVALUATIONS = 200
 _CONVERGED = 1e-4  # relative, of the cost
 _DIFFERENCE = 1e-5  # of a parameter, for derivatives
 _BOUND = 6.0  # standard deviations about the start that a search may go
@@ -263,12 +264,14 @@ class _Found:
     covariance : (m, m) of it, to first order
     cost : half the sum of squares
     rest : what it leaves of the positions, rad rms
+    converged : whether the search ended at a minimum, and not at its most evaluations
     """
 
     point: np.ndarray
     covariance: np.ndarray
     cost: float
     rest: float
+    converged: bool
 
 
 def _search(
@@ -311,7 +314,7 @@ def _search(
     left = end.fun[: wanted.size] * _PRECISION
     # rad, without the preference's part
     rms = float(np.sqrt((left**2).mean()))
-    return _Found(end.x, np.linalg.inv(end.jac.T @ end.jac), float(end.cost), rms)
+    return _Found(end.x, np.linalg.inv(end.jac.T @ end.jac), float(end.cost), rms, end.success)
 
 
 def _rigid_velocity(points: np.ndarray, approach: Approach) -> np.ndarray:
@@ -404,7 +407,8 @@ def braked(
         best = min(one.cost for one in found)
         if duration in _WINDOWS:
             # the longer windows' minima, without those that are clearly worse
-            counted += [one for one in found if one.cost <= _LIKELY * best]
+            near = [one for one in found if one.cost <= _LIKELY * best]
+            counted += [one for one in near if one.converged]
     speed = float(np.linalg.norm(approach.jacobian @ approach.velocity))
     # what the impact changes: positions less those of a motion that goes on as before
     whole = (since > 0.0) & (since <= _WINDOWS[-1])
