@@ -32,7 +32,7 @@ from contactid.arm.identify.mechanism import (
     rigid_velocity,
     simulated,
 )
-from contactid.arm.identify.methods import NORMAL, WIDEST, Answer
+from contactid.arm.identify.methods import MISSED, NORMAL, WIDEST, Answer
 from contactid.arm.identify.modal_fit import ModalFit
 from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
@@ -58,9 +58,6 @@ _EXPLAINED = 2.0
 # stop, and stop again, tell more than the first swing does, so short windows often fail this.
 _SURE = WIDEST / NORMAL
 _FEWEST = 2
-# Of the approach speed: what all mechanisms miss by, probably as v- is taken as known. On an exact
-# mechanism of the tests it is 0.06, on MuJoCo's arms up to 0.095.
-_MISSED = 0.08
 _MILLI = 1e-3
 # of a search: with 60 half of them stopped on their way, and one that has not ended is no answer
 _EVALUATIONS = 200
@@ -317,11 +314,19 @@ def braked(robot: Robot, since: np.ndarray, position: np.ndarray, stop: float) -
             _search(approach, since, position, duration, end, start)
             for end, start in zip(ends, starts, strict=True)
         ]
+        # both astray: anew, as a shorter window's minimum may lead to none of a longer one
+        if not any(_explains(one, approach) for one in found):
+            found += [
+                _search(approach, since, position, duration, start, start) for start in starts
+            ]
         best = min(found, key=lambda one: one.cost)
         # one that went astray follows the other
-        ends = [(one if _explains(one, approach) else best).point for one in found]
+        ends = [(one if _explains(one, approach) else best).point for one in found[-2:]]
         if duration in _WINDOWS:
             counted += [one for one in found if one.converged and _explains(one, approach)]
+    # a mechanism that a longer window refutes is none
+    if not any(_explains(one, approach) for one in found):
+        counted.clear()
     speed = float(np.linalg.norm(approach.jacobian @ approach.velocity))
     # of each v+, to first order
     errors = np.array([_standard_error(one, approach) for one in counted])
@@ -339,7 +344,7 @@ def braked(robot: Robot, since: np.ndarray, position: np.ndarray, stop: float) -
     weights = errors**-2.0
     value = float(np.average(along, weights=weights))
     differ = NORMAL * float(np.sqrt(np.average((along - value) ** 2, weights=weights)))
-    missed = _MISSED * speed
+    missed = MISSED * speed
     noise = NORMAL * errors.min()  # the surest one's: what others don't know is in how they differ
     # independent causes: how they differ, noise, and what all miss
     half = float(np.sqrt(differ**2 + noise**2 + missed**2))
