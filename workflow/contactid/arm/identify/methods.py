@@ -47,12 +47,11 @@ NORMAL = 1.959964
 _PARTS = (2.0 / 3.0, 5.0 / 6.0, 1.0)
 _MODES = (1, 2)
 _FEWEST = 3  # admissible models, of six: two may agree by chance
-#: Of the approach speed: what models miss by together. The posture's change bends the rigid
-#: response, and a controller that switches up to 8 ms late pushes on (by up to 0.05 on MuJoCo's
-#: arms): v_x+. A force that presses the tip down bends the joints, which encoders at the motors see
-#: as sinking: v_z+. Mechanisms with friction have minima beside the right one that explain a motion
-#: nearly as well.
-MISSED = 0.05
+# Of the approach speed: what admissible models miss by together. The posture's change bends the
+# rigid response, and a controller that switches up to 8 ms late pushes on (by up to 0.05 on
+# MuJoCo's arms): v_x+. A force that presses the tip down bends the joints, which encoders at the
+# motors see as sinking: v_z+.
+_MISSED = 0.05
 # Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up
 # to about that speed.
 _LARGEST_MODE = 3.0
@@ -267,7 +266,7 @@ def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], speed: fl
     errors = np.array([_velocities(fits)[1] for fits in models])
     # the surest model's: what the others don't know is in the range
     noise = NORMAL * errors.min(axis=0)
-    missed = MISSED * speed
+    missed = _MISSED * speed
     slopes = np.array([[fit.slope for fit in fits] for fits in models])
     # what the slope does within the first swing
     braking = _FIRST_SWING * np.median(slopes, axis=0)
