@@ -265,9 +265,9 @@ def _approach(
     since = since - later
     before = since < 0.0
     # a parabola: its place and slope at the impact are the posture and v-
-    parabola = polynomial.polyfit(since[before], position[before], 2)
-    posture, velocity, _ = parabola
-    rest = position[before] - polynomial.polyval(since[before], parabola).T
+    posture, velocity, _ = polynomial.polyfit(since[before], position[before], 2)
+    # a smooth approach has next to no third differences, and white noise's variance is 20-fold there
+    third = np.diff(position[since < -_NEAR][:, plane], 3, axis=0)
     # central differences of what changes with the posture
     turns = _TURN * np.eye(len(posture))[plane]
     levers_by_joint, masses_by_joint = (
@@ -280,7 +280,7 @@ def _approach(
         mass=robot.mass_matrix(posture)[np.ix_(plane, plane)],
         mass_slope=masses_by_joint[:, plane[:, None], plane],
         velocity=velocity[plane],
-        noise=float(np.sqrt((rest[:, plane] ** 2).mean())),
+        noise=float(np.sqrt((third**2).mean() / 20.0)),
         at_motors=at_motors,
         later=later,
     )

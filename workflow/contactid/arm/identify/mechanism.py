@@ -40,7 +40,7 @@ class Approach:
     mass : (k, k) of the links, by the link table, kg m2
     mass_slope : (k, k, k) its derivative by every joint, the first axis, kg m2/rad
     velocity : (k,) before the impact, rad/s
-    noise : of the positions about a parabola, rad rms
+    noise : of the positions, rad rms
     at_motors : whether encoders sit at the motors, which don't jump
     later : s, by which links jump later than the impact was detected
     """
