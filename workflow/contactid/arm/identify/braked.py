@@ -2,26 +2,17 @@
 without the friction.
 
 Dry friction stops one motor after the other. The rigid response is no line then, and the vibration
-changes with every stop, so no sum of modes (eq. 7) holds for long. What does hold is the mechanism:
-the joints that move the tip in its plane, each a motor (inertia B) behind a spring (K) and a damper
-(K times one time), friction at the motors (dry and viscous), links with a mass matrix M, a table:
-
-``M v' = -(K (q - theta) + D (v - w)) + J_N^T lambda``, ``0 <= lambda`` and ``0 <= gap`` with one
-of them zero,
-
-``B w' = K (q - theta) + D (v - w) - F J_N^T - dry sign(w) - viscous w``,
-
-q and v of the links, theta and w of the motors, F a force that presses the tip down. Before the
-impact both move at v-; the impact changes the links alone (eq. 3, with a rebound). All of M, B, K,
-D, friction, F, the rebound and a shift of the impact time are fitted to the recorded positions, up
-to a common scale that positions don't show. Then v+ is the answer of links and motors that move as
-one (eq. 5 with M + B): what the affine part of eq. 7 is where there is no friction.
+changes with every stop, so no sum of modes (eq. 7) holds for long. What does hold is the mechanism
+(:mod:`contactid.arm.identify.mechanism`): links, motors on springs, friction, a table. Before the
+impact links and motors move at v-, which a parabola through the approach gives within
+:data:`_AROUND`; where friction brakes, motors may lag behind the links. All of the links' M, B, K,
+D, friction, F, the rebound, a shift of the impact time and both v- are fitted to the recorded
+positions, up to a common scale that positions don't show. Then v+ is the answer of links and motors
+that move as one (eq. 5 with M + B): what the affine part of eq. 7 is where there is no friction.
 
 The given link table says where the search for M begins and, within a factor of :data:`_VAGUE`, what
-it prefers; the recording overrules it (a test has a table that is off by a fifth).
-
-Steps are semi-implicit: velocities first, friction as the proximal map of ``|w|``. All sets of
-parameters that a Jacobian needs are simulated at once.
+it prefers; the recording overrules it (a test has a table that is off by a fifth). How M changes
+with the posture is the table's.
 """
 
 from __future__ import annotations
@@ -33,17 +24,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, least_squares
 
+from contactid.arm.identify.mechanism import (
+    STEP,
+    Approach,
+    Mechanisms,
+    recorded,
+    rigid_velocity,
+    simulated,
+)
 from contactid.arm.identify.methods import NORMAL, WIDEST, Answer
 from contactid.arm.identify.modal_fit import ModalFit
+from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
-_STEP = 2.5e-4  # s, a hundredth of the fastest swing's period
-# s after the impact. The first leads the searches near, as it has few stops to be missed; the
-# others' answers count.
-_FIRST, _WINDOWS = 0.03, (0.06, 0.09, 0.12)
+# s after the impact. Windows grow by little, so that stops come into a search one after the other:
+# a start that misses one ends in another minimum. The last ones' answers count.
+_GROWING = np.linspace(0.03, 0.12, 10)
+_WINDOWS = _GROWING[3::3]
 _LONGEST = 0.15  # s, that a motion is drawn for
-# rad/s, so that a mechanism too stiff for the steps stays finite, and is no answer
-_FASTEST = 1e3
 _SETTLED = 5e-4  # s after the impact, while the contact gives way
 _FREQUENCY = 2.0 * np.pi * 20.0  # rad/s, near the paper's oscillation, of a motor on its spring
 _DAMPING_TIME = 4e-3  # s, of a vibration that lasts some periods
@@ -53,15 +51,16 @@ _OTHER_FRICTION = 0.05  # of the kind that a start doesn't mean
 _VAGUE = np.e  # factor, one standard deviation of a parameter about its start
 _VAGUE_FRICTION = 3.0  # in its logarithm: it may be absent
 _PRECISION = 1e-5  # rad, near what encoders resolve: the weight of positions against the start
-_LIKELY = 1.5  # a start whose cost is this many times the best one's is another minimum
-_EXPLAINED = 0.02  # of the motion's change by the impact: what a mechanism may leave of it
+# Of the approach's noise: what a mechanism may leave of the motion. The right minimum leaves 1 to
+# 1.5 times it on MuJoCo's arms, others several times.
+_EXPLAINED = 2.0
 # Of the approach speed: a mechanism whose own interval of v+ would be no answer. Joints that
 # stop, and stop again, tell more than the first swing does, so short windows often fail this.
 _SURE = WIDEST / NORMAL
 _FEWEST = 2
-# Of the approach speed: what all mechanisms miss by, probably as v- is taken as known. On an exact
-# mechanism of the tests it is 0.06, on MuJoCo's arms up to 0.095.
-_MISSED = 0.08
+# Of the approach speed: what all mechanisms miss by. Beside the right minimum others explain a motion
+# nearly as well; on an exact motion of the tests the answer is within 0.01.
+_MISSED = 0.05
 _MILLI = 1e-3
 # of a search: with 60 half of them stopped on their way, and one that has not ended is no answer
 _EVALUATIONS = 200
@@ -75,6 +74,11 @@ _LITTLE = 0.05  # of a table that gives way, a rebound to start from
 # s before and behind a link's jump, over which its rate is known and a motor's hardly changes; how
 # long after the detected impact it may be; and the share of the normal velocity that is a jump
 _JUMP, _NEAR, _JUMPS = 3e-3, 0.02, 0.5
+# rad/s, one standard deviation of links' and of motors' v- about a parabola's slope: on MuJoCo's arms
+# the former is off by up to 3e-3, and a motor with friction lags by up to 7e-3
+_AROUND = 5e-3
+_TURN = 1e-4  # rad, of a posture for derivatives
+_PLANE = np.array([0, 2])  # x and z of a tip
 _LEVER = 0.05  # of the longest: a joint with less moves the tip out of its plane
 _REMEDY = "Compensate the joints' friction, or record links and not motors"
 
@@ -96,41 +100,6 @@ class BrakedFit(ModalFit):
         return np.interp(np.asarray(time, dtype=float), self.time, self.velocity)
 
 
-@dataclass(frozen=True)
-class Approach:
-    """What is known of the k joints that move the tip in its plane, at the impact.
-
-    Attributes
-    ----------
-    jacobian : (2, k) of the tip's x and z, m
-    mass : (k, k) of the links, by the link table, kg m2
-    velocity : (k,) before the impact, rad/s
-    at_motors : whether encoders sit at the motors, which don't jump
-    later : s, by which links jump later than the impact was detected
-    """
-
-    jacobian: np.ndarray
-    mass: np.ndarray
-    velocity: np.ndarray
-    at_motors: bool
-    later: float
-
-
-@dataclass(frozen=True)
-class _Mechanisms:
-    """Parameters of p mechanisms with k joints, in units of the text above."""
-
-    mass: np.ndarray  # (p, k, k)
-    motor: np.ndarray  # (p, k)
-    stiffness: np.ndarray  # (p, k)
-    damping: np.ndarray  # (p, k)
-    dry: np.ndarray  # (p, k)
-    viscous: np.ndarray  # (p, k)
-    pressing: np.ndarray  # (p, 1) N
-    later: np.ndarray  # (p,) s, by which the impact is later than detected
-    rebound: np.ndarray  # (p, 1) share of the normal velocity
-
-
 def _start(approach: Approach, *, dry: bool) -> np.ndarray:
     """Where a search begins, as :func:`_mechanisms` reads it: friction is dry, or viscous."""
     # mass matrix of unit diagonal, as a triangular factor; links' sizes come back in _mechanisms
@@ -148,7 +117,7 @@ def _start(approach: Approach, *, dry: bool) -> np.ndarray:
             # logarithms keep inertias, springs and friction positive; K = B omega^2
             factor[lower], np.log(np.diag(factor)[1:]), np.log(motor), np.log(motor * _FREQUENCY**2),
             np.log(shares[0] * brake * np.abs(approach.velocity).max()), np.log(shares[1] * brake),
-            [np.log(_DAMPING_TIME), 0.0, 0.0, _LITTLE],
+            [np.log(_DAMPING_TIME), 0.0, 0.0, _LITTLE], np.zeros(2 * joints),
         ]
     )  # fmt: skip
 
@@ -158,24 +127,25 @@ def _spread(joints: int) -> np.ndarray:
     # the factor's first entry is fixed: it sets the scale
     of_mass, of_drives = joints * (joints + 1) // 2 - 1, 2 * joints
     vague = np.log(_VAGUE)
-    # factor, motors and springs; both frictions; damping time, force, shift, rebound
+    # factor, motors and springs; both frictions; damping time, force, shift, rebound; both v-
     return np.concatenate(
         [
             np.full(of_mass + of_drives, vague), np.full(2 * joints, _VAGUE_FRICTION),
-            [vague, _PRESSING, _LATER, _REBOUND],
+            [vague, _PRESSING, _LATER, _REBOUND], np.full(2 * joints, _AROUND),
         ]
     )  # fmt: skip
 
 
-def _mechanisms(points: np.ndarray, approach: Approach) -> _Mechanisms:
+def _mechanisms(points: np.ndarray, approach: Approach) -> Mechanisms:
     """Of points (p, m); the first joint's inertia is the link table's, which sets the scale."""
     joints = len(approach.velocity)
     of_lower = joints * (joints - 1) // 2
     # in the order of _start
-    ends = np.cumsum([of_lower, joints - 1, joints, joints, joints, joints, 1, 1, 1])
-    below, diagonal, motor, stiffness, dry, viscous, damping_time, pressing, later, rebound = (
-        np.split(points, ends, axis=1)
-    )
+    ends = np.cumsum([of_lower, joints - 1, joints, joints, joints, joints, 1, 1, 1, 1, joints])
+    (
+        below, diagonal, motor, stiffness, dry, viscous, damping_time, pressing, later, rebound,
+        of_links, of_motors,
+    ) = np.split(points, ends, axis=1)  # fmt: skip
     factor = np.zeros((len(points), joints, joints))
     # positions don't show a common scale of M, B, K, D and friction
     factor[:, 0, 0] = 1.0
@@ -184,74 +154,13 @@ def _mechanisms(points: np.ndarray, approach: Approach) -> _Mechanisms:
     inner = np.arange(1, joints)
     factor[:, inner, inner] = np.exp(diagonal)
     factor *= np.sqrt(np.diag(approach.mass))[:, None]
-    return _Mechanisms(
+    return Mechanisms(
         mass=factor @ np.swapaxes(factor, 1, 2), motor=np.exp(motor), stiffness=np.exp(stiffness),
         # D is K times one time
         damping=np.exp(damping_time + stiffness), dry=np.exp(dry), viscous=np.exp(viscous),
         pressing=pressing, later=later[:, 0], rebound=rebound,
+        links_before=approach.velocity + of_links, motors_before=approach.velocity + of_motors,
     )  # fmt: skip
-
-
-def _simulated(
-    all_of: _Mechanisms, approach: Approach, duration: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """(n, p, k) positions of links and motors since the impact, rad, every :data:`_STEP`."""
-    # (k,) of the tip's height
-    normal = approach.jacobian[1]
-    inverse = np.linalg.inv(all_of.mass)
-    blow = inverse @ normal  # (p, k) change of the links' velocity by a unit impulse
-    # J_N M^-1 J_N^T, 1/kg
-    mobility = blow @ normal
-    motors = np.tile(approach.velocity, (len(blow), 1))
-    # eq. 3 with a rebound: the links alone are stopped
-    lost = (1.0 + all_of.rebound) * (motors @ normal / mobility)[:, None]
-    links = motors - lost * blow
-    # implicit in the viscous friction, for any step
-    per_motor = _STEP / all_of.motor
-    held, slowed = per_motor * all_of.dry, 1.0 + per_motor * all_of.viscous
-    pressed = per_motor * all_of.pressing * normal
-    # the tip starts on the table
-    gap = np.zeros(len(blow))
-    place = np.zeros((2, *links.shape))
-    places = [place]
-    for _ in range(round(duration / _STEP)):
-        torque = all_of.stiffness * (place[0] - place[1]) + all_of.damping * (links - motors)
-        links = links - _STEP * (inverse @ torque[:, :, None])[:, :, 0]
-        links = links.clip(-_FASTEST, _FASTEST)
-        # normal velocity that would just close the gap within a step; the table pushes and never
-        # pulls
-        closing = -gap / _STEP - links @ normal
-        links = links + np.maximum(closing / mobility, 0.0)[:, None] * blow
-        # springs and damper against the pressing force
-        motors = (motors + per_motor * torque - pressed).clip(-_FASTEST, _FASTEST)
-        # proximal map of dry friction: a motor slower than it stops at exactly zero
-        motors = np.sign(motors) * np.maximum(np.abs(motors) - held, 0.0) / slowed
-        gap = gap + _STEP * (links @ normal)
-        place = place + _STEP * np.stack([links, motors])
-        places.append(place)
-    motion = np.array(places)
-    return motion[:, 0], motion[:, 1]
-
-
-def _recorded(
-    all_of: _Mechanisms, approach: Approach, since: np.ndarray, duration: float
-) -> np.ndarray:
-    """(p, n, k) positions that encoders report at times (n,) since the detected impact, rad."""
-    motion = _simulated(all_of, approach, duration)[approach.at_motors]
-    # so that the sample behind exists
-    last = len(motion) - 2
-    positions = []
-    for k, later in enumerate(all_of.later):
-        # steps since the shifted impact; none before it
-        steps = np.maximum((since - later) / _STEP, 0.0)
-        before = np.minimum(steps.astype(int), last)
-        part = (steps - before)[:, None]
-        # linear between steps
-        moved = (1.0 - part) * motion[before, k] + part * motion[before + 1, k]
-        # what passed at v- before the impact, or until now where it is still to come
-        fallen = np.minimum(since, later)[:, None] * approach.velocity
-        positions.append(moved + fallen)
-    return np.array(positions)
 
 
 @dataclass(frozen=True)
@@ -292,21 +201,22 @@ def _search(
     spread = _spread(position.shape[1])
 
     def rest(point: np.ndarray) -> np.ndarray:
-        found = _recorded(_mechanisms(point[None], approach), approach, time, duration)[0]
+        found = recorded(_mechanisms(point[None], approach), approach, time, duration)[0]
         # whitened positions, and distance from what is preferred
         return np.concatenate([((found - wanted) / _PRECISION).ravel(), (point - centre) / spread])
 
     def slopes(point: np.ndarray) -> np.ndarray:
         # forward differences, all sets in one simulation
         points = point + _DIFFERENCE * np.vstack([np.zeros(len(point)), np.eye(len(point))])
-        found = _recorded(_mechanisms(points, approach), approach, time, duration)
+        found = recorded(_mechanisms(points, approach), approach, time, duration)
         by_point = (found[1:] - found[0]) / _DIFFERENCE / _PRECISION
         return np.vstack([by_point.reshape(len(point), -1).T, np.diag(1.0 / spread)])
 
     low, high = centre - _BOUND * spread, centre + _BOUND * spread
     # shift and rebound have bounds of their own
-    low[-2], high[-2] = -_LATEST, _LATEST
-    low[-1], high[-1] = 0.0, 1.0
+    later, rebound = (len(start) - 2 * position.shape[1] - back for back in (2, 1))
+    low[later], high[later] = -_LATEST, _LATEST
+    low[rebound], high[rebound] = 0.0, 1.0
     # a start on a bound has no way in
     inner = low + 1e-6 * (high - low), high - 1e-6 * (high - low)
     end: OptimizeResult = least_squares(rest, np.clip(start, *inner), slopes, (low, high), x_scale="jac",
@@ -317,43 +227,33 @@ def _search(
     return _Found(end.x, np.linalg.inv(end.jac.T @ end.jac), float(end.cost), rms, end.success)
 
 
-def _rigid_velocity(points: np.ndarray, approach: Approach) -> np.ndarray:
-    """(p,) v_x+ of the tip by eq. 5 for links and motors of mechanisms (p, m), m/s."""
-    along, normal = approach.jacobian
-    mechanisms = _mechanisms(points, approach)
-    # links and motors move as one: M + B
-    motors = mechanisms.motor[:, :, None] * np.eye(len(normal))
-    blow = np.linalg.inv(mechanisms.mass + motors) @ normal
-    impulse = (normal @ approach.velocity) / (blow @ normal)
-    return along @ approach.velocity - impulse * (blow @ along)
-
-
 def _standard_error(found: _Found, approach: Approach) -> float:
-    """Of :func:`_rigid_velocity`, to first order, m/s."""
+    """Of v_x+ by eq. 5, to first order, m/s."""
     steps = _DIFFERENCE * np.vstack([np.zeros(len(found.point)), np.eye(len(found.point))])
-    velocities = _rigid_velocity(found.point + steps, approach)
+    velocities = rigid_velocity(_mechanisms(found.point + steps, approach), approach.jacobian)
     # the common scale cancels in v+
     slope = (velocities[1:] - velocities[0]) / _DIFFERENCE
     return float(np.sqrt(slope @ found.covariance @ slope))
 
 
 def _approach(
-    jacobian: np.ndarray, mass: np.ndarray, since: np.ndarray, position: np.ndarray
+    robot: Robot, since: np.ndarray, position: np.ndarray
 ) -> tuple[Approach, np.ndarray, np.ndarray]:
-    """The approach of the joints that move the tip in its plane, and times (m,) and their positions
-    (m, k) since the impact; the rest as :func:`braked`.
+    """The approach of the k joints that move the tip in its plane, and times (m,) and their
+    positions (m, k) since the impact; the rest as :func:`braked`.
     """
     polynomial = np.polynomial.polynomial
+    falling = since < 0.0
+    jacobian = robot.tip_jacobian(position[falling][-1])[_PLANE]
     # joints that turn the tip out of its plane have next to no lever in it
     levers = np.linalg.norm(jacobian, axis=0)
     plane = np.flatnonzero(levers > _LEVER * levers.max())
-    position = position[:, plane]
-    height = position @ jacobian[1, plane]
+    height = position[:, plane] @ jacobian[1, plane]
     # samples of the spans before and behind a jump
     part = round(_JUMP * (len(since) - 1) / (since[-1] - since[0]))
     rate = (height[part:] - height[:-part]) / (since[part] - since[0])
     # m/s, by a line through the whole approach
-    falls = polynomial.polyfit(since[since < 0.0], height[since < 0.0], 1)[1]
+    falls = polynomial.polyfit(since[falling], height[falling], 1)[1]
     # share of the approach's normal velocity that goes within two spans
     lost = (rate[part:] - rate[:-part]) / -falls
     # only around the detected impact
@@ -365,22 +265,36 @@ def _approach(
     since = since - later
     before = since < 0.0
     # a parabola: its place and slope at the impact are the posture and v-
-    place, velocity, _ = polynomial.polyfit(since[before], position[before], 2)
-    approach = Approach(jacobian[:, plane], mass[np.ix_(plane, plane)], velocity, at_motors, later)
-    return approach, since, position - place
+    posture, velocity, _ = polynomial.polyfit(since[before], position[before], 2)
+    # a smooth approach has next to no third differences, and white noise's variance is 20-fold there
+    third = np.diff(position[since < -_NEAR][:, plane], 3, axis=0)
+    # central differences of what changes with the posture
+    turns = _TURN * np.eye(len(posture))[plane]
+    levers_by_joint, masses_by_joint = (
+        np.array([(of(posture + turn) - of(posture - turn)) / (2.0 * _TURN) for turn in turns])
+        for of in (robot.tip_jacobian, robot.mass_matrix)
+    )
+    approach = Approach(
+        jacobian=robot.tip_jacobian(posture)[np.ix_(_PLANE, plane)],
+        bend=levers_by_joint[:, _PLANE[1], plane],
+        mass=robot.mass_matrix(posture)[np.ix_(plane, plane)],
+        mass_slope=masses_by_joint[:, plane[:, None], plane],
+        velocity=velocity[plane],
+        noise=float(np.sqrt((third**2).mean() / 20.0)),
+        at_motors=at_motors,
+        later=later,
+    )
+    return approach, since, (position - posture)[:, plane]
 
 
-def braked(
-    jacobian: np.ndarray, mass: np.ndarray, since: np.ndarray, position: np.ndarray, stop: float
-) -> Answer:
+def braked(robot: Robot, since: np.ndarray, position: np.ndarray, stop: float) -> Answer:
     """v+ of the tip without friction, and as its interval how far mechanisms differ that explain
     the motion.
 
     Parameters
     ----------
-    jacobian, mass
-        (2, n) m, of the tip's x and z, and (n, n) kg m2, of the links by their table, at the
-        impact.
+    robot
+        With its tip's motion in the plane of x and z; its mass matrix is where searches begin.
     since, position
         (m,) s since the impact, and (m, n) rad, from the approach on. Encoders sit at the motors
         where the tip's normal velocity doesn't jump.
@@ -392,55 +306,59 @@ def braked(
     ContactIdError
         Where no mechanism explains the motion, or those that do disagree.
     """
-    approach, since, position = _approach(jacobian, mass, since, position)
+    approach, since, position = _approach(robot, since, position)
     # two starts, as either kind of friction may be the one
     starts = [_start(approach, dry=dry) for dry in (True, False)]
     ends = list(starts)
     counted: list[_Found] = []
     # each search starts where the shorter window's ended, and prefers the start
-    for duration in (_FIRST, *_WINDOWS):
+    for duration in _GROWING:
         found = [
             _search(approach, since, position, duration, end, start)
             for end, start in zip(ends, starts, strict=True)
         ]
-        ends = [one.point for one in found]
-        best = min(one.cost for one in found)
+        # both astray: anew, as a shorter window's minimum may lead to none of a longer one
+        if not any(_explains(one, approach) for one in found):
+            found += [
+                _search(approach, since, position, duration, start, start) for start in starts
+            ]
+        best = min(found, key=lambda one: one.cost)
+        # one that went astray follows the other
+        ends = [(one if _explains(one, approach) else best).point for one in found[-2:]]
         if duration in _WINDOWS:
-            # the longer windows' minima, without those that are clearly worse
-            near = [one for one in found if one.cost <= _LIKELY * best]
-            counted += [one for one in near if one.converged]
+            counted += [one for one in found if one.converged and _explains(one, approach)]
+    # a mechanism that a longer window refutes is none
+    if not any(_explains(one, approach) for one in found):
+        counted.clear()
     speed = float(np.linalg.norm(approach.jacobian @ approach.velocity))
-    # what the impact changes: positions less those of a motion that goes on as before
-    whole = (since > 0.0) & (since <= _WINDOWS[-1])
-    changed = position[whole] - np.outer(since[whole], approach.velocity)
-    explained = _EXPLAINED * float(np.sqrt((changed**2).mean()))
     # of each v+, to first order
-    errors = [_standard_error(one, approach) for one in counted]
-    sure = [
-        one.rest <= explained and error <= _SURE * speed
-        for one, error in zip(counted, errors, strict=True)
-    ]
-    counted, errors = list(compress(counted, sure)), list(compress(errors, sure))
+    errors = np.array([_standard_error(one, approach) for one in counted])
+    sure = errors <= _SURE * speed
+    counted, errors = list(compress(counted, sure)), errors[sure]
     if len(counted) < _FEWEST:
         raise ContactIdError(
-            f"v+ isn't found: a joint stops {stop / _MILLI:.0f} ms after the impact, and {len(counted)} mechanisms"
-            " with friction both explain the motion and are sure of v+",
+            f"v+ isn't found: a joint stops {stop / _MILLI:.0f} ms after the impact, and {_number(counted)} with"
+            " friction both explain the motion and are sure of v+",
             _REMEDY,
         )
-    along = _rigid_velocity(np.array([one.point for one in counted]), approach)
-    value = float(np.median(along))
+    points = np.array([one.point for one in counted])
+    along = rigid_velocity(_mechanisms(points, approach), approach.jacobian)
+    # long windows know v+ several times better than short ones
+    weights = errors**-2.0
+    value = float(np.average(along, weights=weights))
+    differ = NORMAL * float(np.sqrt(np.average((along - value) ** 2, weights=weights)))
     missed = _MISSED * speed
-    noise = NORMAL * min(errors)  # the surest one's: what others don't know is in the range
-    # independent causes: range, noise, and what all miss
-    half = float(np.sqrt(np.ptp(along) ** 2 + noise**2 + missed**2))
+    noise = NORMAL * errors.min()  # the surest one's: what others don't know is in how they differ
+    # independent causes: how they differ, noise, and what all miss
+    half = float(np.sqrt(differ**2 + noise**2 + missed**2))
     if half > WIDEST * speed:
         raise ContactIdError(
-            f"v+ isn't found: a joint stops {stop / _MILLI:.0f} ms after the impact, and {len(counted)} mechanisms"
-            " with friction that explain the motion leave it open by"
+            f"v+ isn't found: a joint stops {stop / _MILLI:.0f} ms after the impact, and {_number(counted)} with"
+            " friction that explain the motion leave it open by"
             f" +- {100.0 * half / speed:.0f} % of the approach's speed, where {100.0 * WIDEST:.0f} % is the most",
             _REMEDY,
         )
-    # drawn: the one nearest to the median
+    # drawn: the one nearest to the answer
     nearest = counted[int(np.argmin(np.abs(along - value)))]
     # eq. 5 leaves no normal velocity
     velocity = np.array([value, 0.0])
@@ -448,15 +366,23 @@ def braked(
     return Answer(velocity, se, _fits(nearest, approach, velocity, se))
 
 
+def _explains(found: _Found, approach: Approach) -> bool:
+    return found.rest <= _EXPLAINED * approach.noise
+
+
+def _number(counted: list[_Found]) -> str:
+    return "1 mechanism" if len(counted) == 1 else f"{len(counted)} mechanisms"
+
+
 def _fits(
     found: _Found, approach: Approach, velocity: np.ndarray, se: np.ndarray
 ) -> tuple[BrakedFit, ...]:
     """The tip's motion along the table and normal to it, with v+ (2,) and its standard error, m/s."""
     mechanism = _mechanisms(found.point[None], approach)
-    simulated = _simulated(mechanism, approach, _LONGEST)[approach.at_motors][:, 0]
+    motion = simulated(mechanism, approach, _LONGEST)[0, :, int(approach.at_motors)]
     # means over the steps, at their middles
-    rates = np.diff(simulated, axis=0) / _STEP @ approach.jacobian.T
-    time = approach.later + mechanism.later[0] + _STEP * (np.arange(len(rates)) + 0.5)
+    rates = np.diff(motion, axis=0) / STEP @ approach.jacobian.T
+    time = approach.later + mechanism.later[0] + STEP * (np.arange(len(rates)) + 0.5)
     before = approach.jacobian @ approach.velocity
     pole = np.array([_slowest_pole(mechanism, approach.jacobian[1])])
     return tuple(
@@ -470,7 +396,7 @@ def _fits(
     )  # fmt: skip
 
 
-def _slowest_pole(mechanism: _Mechanisms, normal: np.ndarray) -> complex:
+def _slowest_pole(mechanism: Mechanisms, normal: np.ndarray) -> complex:
     """Of the vibration on the table without friction, 1/s; ``normal`` (k,) of the tip's height."""
     inverse = np.linalg.inv(mechanism.mass[0])
     blow = inverse @ normal

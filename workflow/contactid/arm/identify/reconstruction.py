@@ -158,8 +158,8 @@ def evaluate_experiment(
     for method in methods:
         try:
             if method == ADMISSIBLE and stop <= window.time[-1]:
-                mass, since = robot.mass_matrix(joints[0]), time[around] - impact.time
-                answers[method] = braked(jacobian, mass, since, joint_position[around], stop)
+                since = time[around] - impact.time
+                answers[method] = braked(robot, since, joint_position[around], stop)
             else:
                 answers[method] = METHODS[method](window)
         except (ContactIdError, np.linalg.LinAlgError) as error:

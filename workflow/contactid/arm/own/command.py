@@ -16,8 +16,8 @@ has a row per recording (parameters.json the same, and the posture q_impact_rad)
   vx_minus, vz_minus, .._se   v-, m/s; x along the arm's motion, z up, normal to the table
   vx_plus                     v_x+, m/s, where the normal velocity is zero, as the map has it: a tip
                               that lifts off has got a longer blow, and this part of it is taken out
-  vz_plus                     v_z+ of the arm's motion under the vibration, m/s; zero where friction
-                              stops a joint
+  vz_plus                     v_z+ of the arm's motion under the vibration, which links and motors
+                              have in common, m/s; zero where friction stops a joint
   vx_plus_low, .._high        95 % interval: how far models that explain the vibration differ;
                               vz_plus_ likewise
   vx_plus_map, vz_plus_map    the impact map's v+ at the measured posture, m/s: rigid links without
