@@ -48,7 +48,7 @@ def law_table(
 
     Columns dataset, velocity_m_s, angle_deg, friction_mu, restitution_e_n, state, vx_plus, vy_plus,
     vz_plus (m/s), impulse_n_ns, impulse_x_ns, impulse_y_ns, energy_before_j, energy_lost_j,
-    sticking_mu (friction from which the tip sticks), converged, residual, pivots;
+    sticking_mu (friction from which the tip sticks), converged, residual, iterations, seconds;
     columns of an impact that wasn't solved are its last point's.
     """
     groups = row_postures(robot, printed, PER_ANGLE, upright_postures(robot))
@@ -74,7 +74,8 @@ def law_table(
                 "sticking_mu": sticking_friction(mass, jacobian, before, e),
                 "converged": found.converged,
                 "residual": found.residual,
-                "pivots": found.pivots,
+                "iterations": found.iterations,
+                "seconds": found.seconds,
             }
             rows.append(labels | law)
     return pd.DataFrame(rows).sort_values(

@@ -17,13 +17,12 @@ With a single tangential row there are two directions, and the law is exact.
 
 Impulses are multiples of the largest one that a contact by itself would need, velocities of the
 largest closing velocity, ``b`` of mu times the impulses: all pairs are of the order of one, and no
-mu is left in the last one. The pairs are linear, ``0 <= z`` perp ``A z + q >= 0``, and Lemke's
-pivots (Cottle, Pang and Stone, *The Linear Complementarity Problem*, 4.4) end at a solution to
-rounding.
+mu is left in the last one. Interior-point iterations end near a solution, which is then settled
+(:func:`contactid.core.complementarity.settle`).
 
-Without restitution the problem always has a solution, and the pivots reach it. With restitution and
-steep friction (mu of 1) at several contacts that depend on each other it may have none, or one that
-isn't found; such an impact is reported as not converged.
+Without restitution the problem always has a solution. With restitution and steep friction (mu of 1)
+at several contacts that depend on each other it may have none, or one that isn't found; such an
+impact is reported as not converged.
 
 Restitution by Newton's law together with friction may raise the kinetic energy; without restitution
 it can't.
@@ -32,20 +31,50 @@ it can't.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pyomo.environ as pyo  # type: ignore[import-untyped]
 
 from contactid.arm.rigid.impact_map import SMALLEST_MOBILITY, mobility
+from contactid.core.complementarity import (
+    Complementarities,
+    Continuation,
+    Pair,
+    Reformulation,
+    attach,
+    settle,
+    solve_mpec,
+)
 from contactid.core.errors import ContactIdError
+from contactid.core.solve import SolverOptions
 
 OPEN, STICKING, SLIDING = "open", "sticking", "sliding"
 _AT_REST = 1e-9  # of the closing velocity, below which a contact's point doesn't slide
 _LEAST_SPEED = 1e-12  # m/s, below which nothing closes
+_SOLVER = SolverOptions(tolerance=1e-9, max_iterations=300)
+# for what is left when one side of every pair is zero: IPOPT must bear dependent equations, to
+# which settling leads, as do several contacts whose rows depend on each other
+_SETTLING_SOLVER = SolverOptions(
+    tolerance=1e-12,
+    max_iterations=100,
+    others={
+        "constr_viol_tol": 1e-13,
+        "perturb_always_cd": "yes",
+        "jacobian_regularization_value": 1e-13,
+    },
+)
+# tried in order, each from the neutral start, until a point settles: one weight of the products is
+# quick and nearly always enough; Fischer and Burmeister's curves find more of the rest
+_CONTINUATIONS = (
+    Continuation(Reformulation.L1_PENALTY, (1.0,), settle=False),
+    Continuation(Reformulation.FISCHER_BURMEISTER, settle=False),
+)
+_FURTHER_STARTS = (
+    4  # drawn ones of the last continuation; steep friction at several contacts needs some
+)
+_SEED = 1  # of their draw
 _TOLERANCE = 1e-9  # complementarity residual up to which an impact counts as converged
-_PIVOT = 1e-11  # below it an entry of the scaled tableau is rounding, and no pivot
-_MOST_PIVOTS = 1000
-_COVERS = 20  # tried; steep friction and restitution at several contacts need some
-_SEED = 1  # of all but the first
 
 
 @dataclass(frozen=True)
@@ -95,9 +124,9 @@ class ImpactSolution:
     impulse_n, impulse_t : (m,) and (m, k) N s
     states : per contact ``open``, ``sticking`` or ``sliding``
     energy_lost : J
-    converged : the residual is within the tolerance
+    converged : settled, and the residual within the tolerance
     residual : largest ``|min(a, b)|`` of the scaled pairs
-    pivots : until the solution
+    iterations, seconds : of all solves
     """
 
     velocity: np.ndarray
@@ -107,7 +136,8 @@ class ImpactSolution:
     energy_lost: float
     converged: bool
     residual: float
-    pivots: int
+    iterations: int
+    seconds: float
 
 
 def solve_impact(
@@ -136,50 +166,24 @@ def solve_impact(
     speed = float(np.max(-before[:m], initial=0.0))
     if speed <= _LEAST_SPEED:  # no contact closes
         nothing = np.zeros((m, tangent.shape[1]))
-        return ImpactSolution(velocity.copy(), np.zeros(m), nothing, (OPEN,) * m, 0.0, True, 0.0, 0)
+        return ImpactSolution(
+            velocity.copy(), np.zeros(m), nothing, (OPEN,) * m, 0.0, True, 0.0, 0, 0.0
+        )
     # the largest impulse that one contact by itself would need
     unit = (1.0 + law.restitution_e_n) * float(np.max(-before[:m] / np.diag(w)[:m]))
-    # tangential impulses by facets: none without friction
-    d = (
-        directions(tangent.shape[1], law.facets)
+    model, pairs = _problem(w, before, tangent.shape[1], law, speed, unit)
+    attached, settled, iterations, seconds = _solve(model, pairs)
+    residual = attached.residual()
+    impulse_n = unit * np.array([model.normal[i].value for i in range(m)])
+    along = (
+        np.array([pyo.value(model.along[row]) for row in range(m * tangent.shape[1])])
         if law.friction_mu
-        else np.empty((0, tangent.shape[1]))
+        else None
     )
-    facets = np.kron(np.eye(m), d)
-    # one impulse of each normal and facet
-    pushes = np.zeros((len(rows), m + len(facets)))
-    pushes[:m, :m] = np.eye(m)
-    pushes[m:, m:] = law.friction_mu * facets.T
-    slips = np.kron(np.eye(m), np.ones((len(d), 1)))
-    # rates of the normals and along the facets, by the impulses
-    along = np.block(
-        [[np.eye(m), np.zeros((m, len(rows) - m))], [np.zeros((len(facets), m)), facets]]
-    )
-    matrix = np.block(
-        [
-            [unit / speed * along @ w @ pushes, np.vstack([np.zeros((m, m)), slips])],
-            # slip only with the whole friction spent; mu is in the facets' unit
-            [np.eye(m), -slips.T, np.zeros((m, m))],
-        ]
-    )
-    rates = along @ before / speed
-    # Newton: 0 <= Lambda_N perp w_N+ + e w_N- >= 0
-    rates[:m] *= 1.0 + law.restitution_e_n
-    offset = np.concatenate([rates, np.zeros(m)])
-    draw = np.random.default_rng(_SEED)
-    residual, pivots, cover = np.inf, 0, np.ones(len(offset))
-    # from another side where pivots end on a ray
-    for _ in range(_COVERS):
-        solution, more = lemke(matrix, offset, cover)
-        residual = float(np.abs(np.minimum(solution, matrix @ solution + offset)).max())
-        pivots += more
-        if residual <= _TOLERANCE:
-            break
-        cover = draw.uniform(0.1, 1.0, len(offset))
-    impulses = unit * pushes @ solution[: pushes.shape[1]]
-    impulse_n, impulse_t = impulses[:m], impulses[m:].reshape(m, -1)
+    # without friction there are no tangential variables
+    impulse_t = np.zeros((m, tangent.shape[1])) if along is None else unit * along.reshape(m, -1)
     # M (q+ - q-) = J^T Lambda
-    change = np.linalg.solve(mass, rows.T @ impulses)
+    change = np.linalg.solve(mass, rows.T @ np.concatenate([impulse_n, impulse_t.ravel()]))
     after = velocity + change
     return ImpactSolution(
         velocity=after,
@@ -188,48 +192,41 @@ def solve_impact(
         states=_states(impulse_n, tangent @ after, unit, speed),
         # T- - T+ = -dq^T M (q- + dq / 2)
         energy_lost=-float(change @ mass @ (velocity + 0.5 * change)),
-        converged=residual <= _TOLERANCE,
+        converged=settled and residual <= _TOLERANCE,
         residual=residual,
-        pivots=pivots,
+        iterations=iterations,
+        seconds=seconds,
     )
 
 
-def lemke(matrix: np.ndarray, offset: np.ndarray, cover: np.ndarray) -> tuple[np.ndarray, int]:
-    """z (n,) with ``0 <= z`` perp ``A z + q >= 0`` by Lemke's pivots, and their number.
-
-    ``matrix`` A (n, n), ``offset`` q (n,), ``cover`` (n,) positive, of the artificial variable.
-    Where the pivots end on a ray, z isn't a solution. Ties are broken lexicographically, so that no
-    basis comes twice.
+def _solve(
+    model: pyo.ConcreteModel, pairs: list[Pair]
+) -> tuple[Complementarities, bool, int, float]:
+    """The pairs as last attached, whether they are settled, iterations and seconds; the model holds
+    the point.
     """
-    n = len(offset)
-    if offset.min() >= 0.0:
-        return np.zeros(n), 0
-    # columns: w, z, the artificial variable, q; rows w - A z - cover z0 = q
-    columns = np.column_stack([np.eye(n), -matrix, -cover, offset])
-    tableau, basis = columns.copy(), np.arange(n)
-    artificial = entering = 2 * n
-    row = int(np.argmin(offset / cover))
-    pivots = 0
-    while pivots < _MOST_PIVOTS:
-        pivots += 1
-        tableau[row] /= tableau[row, entering]
-        others = np.arange(n) != row
-        tableau[others] -= np.outer(tableau[others, entering], tableau[row])
-        leaving, basis[row] = int(basis[row]), entering
-        if leaving == artificial:
-            break
-        # the other one of the pair
-        entering = (leaving + n) % (2 * n)
-        able = np.flatnonzero(tableau[:, entering] > _PIVOT)
-        if not len(able):
-            break
-        # q first, then the inverse basis, which stands where w's columns were
-        ratios = tableau[able][:, [-1, *range(n)]] / tableau[able, entering][:, None]
-        row = int(able[np.lexsort(ratios.T[::-1])[0]])
-    # anew from the first columns: pivots gather rounding
-    values = np.zeros(2 * n + 1)
-    values[basis] = np.linalg.solve(columns[:, basis], offset)
-    return np.maximum(values[n : 2 * n], 0.0), pivots
+    draw = np.random.default_rng(_SEED)
+    # every attempt begins at the same point
+    neutral = [(variable, variable.value) for variable in model.component_data_objects(pyo.Var)]
+    attached = attach(model, pairs, _CONTINUATIONS[0].reformulation)
+    iterations, seconds = 0, 0.0
+    for attempt in range(len(_CONTINUATIONS) + _FURTHER_STARTS):
+        continuation = _CONTINUATIONS[min(attempt, len(_CONTINUATIONS) - 1)]
+        for variable, value in neutral:
+            # only bounded variables are drawn: impulses and slips; velocities follow
+            drawn = attempt >= len(_CONTINUATIONS) and variable.lb is not None
+            variable.set_value(float(draw.uniform()) if drawn else value)
+        if attempt:
+            # the last reformulation's block goes, and the objective that it put aside comes back
+            model.del_component(attached.block)
+            attached.objective.activate()
+            attached = attach(model, pairs, continuation.reformulation)
+        found = solve_mpec(attached, continuation, _SOLVER)
+        ended = settle(attached, _SETTLING_SOLVER)
+        iterations, seconds = iterations + found.iterations, seconds + found.seconds
+        if ended is not None:
+            return attached, True, iterations + ended.iterations, seconds + ended.seconds
+    return attached, False, iterations, seconds
 
 
 def directions(k: int, facets: int) -> np.ndarray:
@@ -239,6 +236,64 @@ def directions(k: int, facets: int) -> np.ndarray:
         return np.array([[1.0], [-1.0]])[:, :k]
     angles = 2.0 * np.pi * np.arange(facets) / facets
     return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def _problem(
+    w: np.ndarray, before: np.ndarray, k: int, law: ImpactLaw, speed: float, unit: float
+) -> tuple[pyo.ConcreteModel, list[Pair]]:
+    """Model with scaled ``normal`` impulses, ``along`` (expressions, the tangential impulses), and
+    its pairs.
+    """
+    m = len(w) // (1 + k)
+    model = pyo.ConcreteModel(name="arm impact")
+    model.normal = pyo.Var(range(m), bounds=(0.0, None), initialize=1.0)
+    # a complementarity problem has no objective of its own
+    model.nothing = pyo.Objective(expr=0.0 * model.normal[0])
+    frictional = law.friction_mu > 0.0 and k > 0
+    d = directions(k, law.facets)
+    impulses: list[Any] = [model.normal[i] for i in range(m)]
+    if frictional:
+        # half of the friction limit, spread over the facets
+        model.facet = pyo.Var(
+            range(m), range(len(d)), bounds=(0.0, None), initialize=1.0 / (2 * len(d))
+        )
+        model.slip = pyo.Var(range(m), bounds=(0.0, None), initialize=1.0)
+        model.along = pyo.Expression(range(m * k))
+        for row in range(m * k):
+            i, axis = divmod(row, k)
+            model.along[row] = law.friction_mu * sum(
+                float(d[j, axis]) * model.facet[i, j] for j in range(len(d))
+            )
+        impulses += [model.along[row] for row in range(m * k)]
+    # velocities are variables: expressions of all impulses in every pair would make the products
+    # dense
+    model.after = pyo.Var(
+        range(len(impulses)), initialize=lambda _, row: float(before[row]) / speed
+    )
+    # w+ = w- + W Lambda, in scaled units
+    model.impact = pyo.Constraint(
+        range(len(impulses)),
+        rule=lambda md, row: (
+            md.after[row]
+            == float(before[row]) / speed
+            + sum(float(w[row, c]) * unit / speed * p for c, p in enumerate(impulses))
+        ),
+    )
+    # Newton: 0 <= Lambda_N perp w_N+ + e w_N- >= 0
+    pairs: list[Pair] = [
+        (model.normal[i], model.after[i] + law.restitution_e_n * float(before[i]) / speed)
+        for i in range(m)
+    ]
+    for i in range(m) if frictional else ():
+        for j in range(len(d)):
+            # Coulomb by facets: a facet pushes where the slip against it is largest
+            sliding = sum(float(d[j, axis]) * model.after[m + i * k + axis] for axis in range(k))
+            pairs.append((model.facet[i, j], sliding + model.slip[i]))
+        # slip only with the whole friction spent; mu is in the facets' unit
+        pairs.append(
+            (model.slip[i], model.normal[i] - sum(model.facet[i, j] for j in range(len(d))))
+        )
+    return model, pairs
 
 
 def _states(
