@@ -55,10 +55,8 @@ _SCHEMA = Path(__file__).with_name("box.schema.yaml")
 _FEWEST_FRAMES = 12  # a flight, an impact and a rest
 _UNEVEN = 0.05  # of the interval between frames; jitter of a clock is less, a lost frame more
 _NORM = 0.01  # of a quaternion: digits that a file has left off
-_FASTEST, _SLOWEST = (
-    1e4,
-    20.0,
-)  # frames/s; others mean another unit of time, or no impact can be seen
+# frames/s; others mean another unit of time, or no impact can be seen
+_FASTEST, _SLOWEST = 1e4, 20.0
 
 Tosses = Source | Sequence[str | Path]
 Box = str | Path | Mapping[str, Any] | None
@@ -95,9 +93,8 @@ def read_box(box: Box) -> tuple[BodyProperties | None, bool]:
     check(content, _SCHEMA, name)
     size = np.array(content["size"], dtype=float)
     stated = content.get("mass") is not None
-    mass = (
-        float(content["mass"]) if stated else 1.0
-    )  # friction and restitution are the same for any
+    # friction and restitution are the same for any
+    mass = float(content["mass"]) if stated else 1.0
     # of a uniform box about its axes
     uniform = mass / 12.0 * (np.sum(size**2) - size**2)
     moments = np.array(content.get("inertia") or uniform, dtype=float)

@@ -163,9 +163,8 @@ class PeerSession:
 
     def _crash(self, what: str) -> ContactIdError:
         assert self._process is not None
-        with suppress(
-            subprocess.TimeoutExpired
-        ):  # its last words may come after it closed its output
+        # its last words may come after it closed its output
+        with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5.0)
         self._errors.seek(0)
         lines = [line.strip() for line in self._errors.read().splitlines() if line.strip()]

@@ -60,16 +60,13 @@ class RestPrediction:
     """Prediction of one toss."""
 
     cloud: Cloud  # the simulated rest poses that it is made from
-    faces: dict[
-        int, float
-    ]  # probability by face, which is the body axis that looks up, with its sign
+    # probability by face, which is the body axis that looks up, with its sign
+    faces: dict[int, float]
     outlines: list[list[Outline]]  # by level, closed; anticlockwise, and clockwise around holes
-    areas: list[
-        float
-    ]  # by level, m2 over all faces; infinite where the run had too few tosses for the level
-    covers: list[
-        bool | None
-    ]  # by level, whether the measured rest pose is inside; None where it is unknown
+    # by level, m2 over all faces; infinite where the run had too few tosses for the level
+    areas: list[float]
+    # by level, whether the measured rest pose is inside; None where it is unknown
+    covers: list[bool | None]
     naive_score: float  # of that pose by uncertain parameters and release alone; NaN where unknown
 
     @property
@@ -227,9 +224,8 @@ def region_table(predictions: Sequence[RestPrediction], vertices: np.ndarray) ->
         likely, measured, central = one.likely_face, one.cloud.measured, one.cloud.central
         shapes = [
             (f"region_{100 * level:.0f}", face, corners)
-            for level, outlines in reversed(
-                [*zip(LEVELS, one.outlines, strict=True)]
-            )  # the widest lies below
+            # the widest lies below
+            for level, outlines in reversed([*zip(LEVELS, one.outlines, strict=True)])
             for face, corners in outlines
         ]
         shapes.append(("predicted", int(central.face[0]), central.pose[:, :2]))

@@ -44,10 +44,8 @@ _TRAVEL = (
     0.01  # m along the plane: its markers move with a belt; the drift of a standing one is a tenth
 )
 _TURNS = 0.1  # rad about its mean; a body that turns more is no plane
-_SIDE, _KINK = (
-    4,
-    0.7,
-)  # frames on either side of an impact, and m/s of change in a vertex's upward speed
+# frames on either side of an impact, and m/s of change in a vertex's upward speed
+_SIDE, _KINK = 4, 0.7
 _COMPARABLE = 1.0  # between scores: a metre farther, or a centimetre off in height
 
 
