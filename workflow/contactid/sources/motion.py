@@ -126,6 +126,14 @@ class MotionStream:
     attributes: dict[str, str] = field(default_factory=dict)
 
 
+def uniform_box(size: Sequence[float] | np.ndarray, mass: float) -> BodyProperties:
+    """A homogeneous box with sides (3,) m along the axes of B, whose origin is its middle."""
+    sides = np.asarray(size, dtype=float)
+    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    moments = mass / 12.0 * (np.sum(sides**2) - sides**2)
+    return BodyProperties(corners * sides, mass, np.diag(moments))
+
+
 def without_samples(
     recordings: Sequence[Recording], sizes: Sequence[int], stream: MotionStream
 ) -> xr.Dataset:

@@ -38,6 +38,7 @@ from contactid.sources.motion import (
     BodyProperties,
     MotionStream,
     Recording,
+    uniform_box,
     without_samples,
 )
 from contactid.sources.recorded_table import SUFFIXES, RecordedTable, Source, name_of, table_parts
@@ -91,15 +92,13 @@ def read_box(box: Box) -> tuple[BodyProperties | None, bool]:
     name = "box" if isinstance(box, Mapping) else str(box)
     content = restore_numbers(dict(box) if isinstance(box, Mapping) else read_yaml(box))
     check(content, _SCHEMA, name)
-    size = np.array(content["size"], dtype=float)
     stated = content.get("mass") is not None
     # friction and restitution are the same for any
     mass = float(content["mass"]) if stated else 1.0
-    # of a uniform box about its axes
-    uniform = mass / 12.0 * (np.sum(size**2) - size**2)
-    moments = np.array(content.get("inertia") or uniform, dtype=float)
-    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-    return BodyProperties(corners * size, mass, np.diag(moments)), stated
+    body = uniform_box(content["size"], mass)
+    if content.get("inertia"):
+        body = replace(body, inertia=np.diag(np.array(content["inertia"], dtype=float)))
+    return body, stated
 
 
 def has_tables(tosses: Tosses) -> bool:

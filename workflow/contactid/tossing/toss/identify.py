@@ -44,8 +44,8 @@ from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, si
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
 from contactid.tossing.prepare.metrics import mean_loss
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, toss_table
-from contactid.tossing.prepare.tosses import Problem
-from contactid.tossing.simulate.box import ContactParameters, simulate
+from contactid.tossing.prepare.tosses import Problem, simulated
+from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.toss import draw
 from contactid.tossing.toss.regions import TossRegions
 
@@ -342,14 +342,7 @@ def _residuals(fit: TossFit) -> xr.Dataset:
     for item in problem.tosses:
         measured = item.toss
         frames = len(measured.position)
-        run = simulate(
-            problem.body,
-            measured.start,
-            fit.parameters,
-            problem.options,
-            frames,
-            measured.surface_velocity,
-        )
+        run = simulated(problem, measured, fit.parameters)
         # a turn in C: measured = exp(turn) simulated
         turned = (
             rotations.as_rotation(measured.orientation)
