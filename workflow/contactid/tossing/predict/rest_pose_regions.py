@@ -176,17 +176,22 @@ def _grid(
     """
     scales = kernel.scales[:2]
     low, high = places.min(axis=0) - 2.0 * scales.max(), places.max(axis=0) + 2.0 * scales.max()
+
+    def density_at(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        poses = FlatPoses(np.full(x.size, face), np.column_stack([x, y, np.zeros(x.size)]))
+        return density(cloud, kernel, poses, yaw=False)
+
     while True:
         # the density has no detail finer than its kernel
         counts = np.clip(np.ceil((high - low) / (0.5 * scales.min())), *_CELLS).astype(int)
         ends = zip(low, high, counts, strict=True)
         axes = [np.linspace(first, last, int(count)) for first, last, count in ends]
-        x, y = (values.ravel() for values in np.meshgrid(*axes))
-        poses = FlatPoses(np.full(x.size, face), np.column_stack([x, y, np.zeros(x.size)]))
-        values = density(cloud, kernel, poses, yaw=False).reshape(counts[::-1])
-        # no outline crosses the edge, so all of them close
-        if max(values[[0, -1]].max(), values[:, [0, -1]].max()) < lowest:
-            return [*axes, values]
+        x, y = np.meshgrid(*axes)
+        edge = np.ones(x.shape, dtype=bool)
+        edge[1:-1, 1:-1] = False
+        # no outline crosses the edge, so all of them close; a grid that is to grow isn't filled
+        if density_at(x[edge], y[edge]).max() < lowest:
+            return [*axes, density_at(x.ravel(), y.ravel()).reshape(x.shape)]
         middle, half = 0.5 * (low + high), 0.5 * _WIDER * (high - low)
         low, high = middle - half, middle + half
 
