@@ -178,6 +178,25 @@ def without_samples(
     return part
 
 
+def motion_in_memory(stream: MotionStream) -> xr.Dataset:
+    """The canonical dataset of a stream that is read to its end, unchecked."""
+    recordings = list(stream.recordings)
+    sizes = [len(recording.position) for recording in recordings]
+    times = [np.arange(size) / stream.sample_frequency for size in sizes]
+    samples = {
+        "time": times,
+        "position": [recording.position for recording in recordings],
+        "orientation": [recording.orientation for recording in recordings],
+    }
+    motion = without_samples(recordings, sizes, stream)
+    return motion.assign(
+        {
+            name: (("sample", *_COMPONENTS[name]), np.concatenate(parts), {"units": UNITS[name]})
+            for name, parts in samples.items()
+        }
+    )
+
+
 def body_problems(body: BodyProperties) -> list[str]:
     """Everything that no rigid body in SI units can have, one sentence each."""
     problems = []

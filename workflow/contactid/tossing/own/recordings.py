@@ -34,12 +34,11 @@ from contactid.core.reading import read_yaml
 from contactid.sources.conventions import Convention
 from contactid.sources.left_out import joined, nothing_usable
 from contactid.sources.motion import (
-    SAMPLE_VARIABLES,
     BodyProperties,
     MotionStream,
     Recording,
+    motion_in_memory,
     uniform_box,
-    without_samples,
 )
 from contactid.sources.recorded_table import SUFFIXES, RecordedTable, Source, name_of, table_parts
 from contactid.tossing.own.files import ARCHIVES, read_motion
@@ -197,7 +196,8 @@ def _from_tables(tosses: Tosses, box: BodyProperties | None, convention: Convent
         for name, one in others.items()
     }
     kept = [recording for recording in recordings if recording.name not in others]
-    motion = _dataset(kept, box, step, source, left_out)
+    stream = MotionStream(box, "the box", 1.0 / step, source, "", False, iter(kept))
+    motion = motion_in_memory(stream).assign_attrs(left_out=json.dumps(left_out))
     # a table's columns and units were applied as it was read; the frame is still to be
     return OwnMotion(motion, replace(convention, columns={}, units={}))
 
@@ -235,28 +235,3 @@ def _recording(name: str, table: RecordedTable) -> tuple[Recording, float]:
     if problems:
         raise ContactIdError(joined(problems), "Leave it out")
     return Recording(name, position, rotations.continuous(orientation / norm[:, None])), step
-
-
-def _dataset(
-    recordings: Sequence[Recording],
-    box: BodyProperties,
-    step: float,
-    source: str,
-    left_out: Mapping[str, str],
-) -> xr.Dataset:
-    sizes = [len(recording.position) for recording in recordings]
-    stream = MotionStream(box, "the box", 1.0 / step, source, "", False, iter(()))
-    samples = {
-        "time": ("sample", np.concatenate([step * np.arange(size) for size in sizes])),
-        "position": (
-            ("sample", "xyz"),
-            np.concatenate([recording.position for recording in recordings]),
-        ),
-        "orientation": (
-            ("sample", "wxyz"),
-            np.concatenate([recording.orientation for recording in recordings]),
-        ),
-    }
-    assert set(samples) == set(SAMPLE_VARIABLES)
-    motion = without_samples(recordings, sizes, stream).assign(samples)
-    return motion.assign_attrs(left_out=json.dumps(dict(left_out)))
