@@ -40,9 +40,8 @@ from contactid.tossing.peers.catalogue import (
 from contactid.tossing.peers.exchange import ERRORS, Answer, Problem, Request
 from contactid.tossing.peers.sessions import OwnSession, PeerSession
 
-FAILED_LOSS = (
-    100.0  # of a toss whose simulation failed: far above what a finite motion of the study reaches
-)
+# of a toss whose simulation failed: far above what a finite motion of the study reaches
+FAILED_LOSS = 100.0
 # first steps of the Nelder-Mead searches that compete and that refine, shares of the ranges
 _WIDE, _NARROW = 0.1, 0.04
 _APART = 0.15  # starts of competing searches differ by this share of the range in some parameter

@@ -28,9 +28,8 @@ from contactid.tossing.prepare.tosses import Problem as TossingProblem
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 from contactid.tossing.simulate.sweep import MeasuredToss, sweep
 
-_PROGRAM = (
-    "contactid.tossing.peers.run:main"  # a reference, so that fingerprints know of the peers' code
-)
+# a reference, so that fingerprints know of the peers' code
+_PROGRAM = "contactid.tossing.peers.run:main"
 _WORKFLOW = Path(__file__).resolve().parents[3]
 _REMEDY = "Run make peers"
 

@@ -79,9 +79,8 @@ class InputSpread:
     inertia: float = 0.05  # half-width of the uniform relative spread of each principal moment
     center_of_mass: float = 1e-3  # m, standard deviation of each coordinate
     tilt: float = 1e-3  # rad, standard deviation of each slope of the surface
-    release: float = (
-        1.0  # factor on the standard deviations that the flight fit gives the start state
-    )
+    # factor on the standard deviations that the flight fit gives the start state
+    release: float = 1.0
 
 
 def runs_from_unit(

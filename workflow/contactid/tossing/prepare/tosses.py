@@ -20,12 +20,7 @@ from contactid.sources.motion import BodyProperties, body_of, iterate_recordings
 from contactid.tossing.prepare.calibration import Calibration
 from contactid.tossing.prepare.flight import central_difference_state, fit_flight
 from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses
-from contactid.tossing.simulate.box import (
-    ContactParameters,
-    SteppingOptions,
-    Trajectory,
-    simulate,
-)
+from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, Trajectory, simulate
 from contactid.tossing.simulate.sweep import MeasuredToss
 
 
@@ -113,9 +108,8 @@ class Variant:
     name: str  # used in file names and in the column ``scheme``
     start: str  # ``central_difference`` (the paper) or ``flight_fit``
     substeps: int  # simulation steps per sample; 1 in the paper
-    law: (
-        str  # of impacts, ``newton`` (the paper's) or ``incremental``; see :class:`SteppingOptions`
-    )
+    # of impacts, ``newton`` (the paper's) or ``incremental``; see :class:`SteppingOptions`
+    law: str
     # ``newton`` (converged) or ``prox`` (the paper's fixed point with the authors' r and tolerance)
     solver: str
     refine: bool  # refine the grid's optimum continuously

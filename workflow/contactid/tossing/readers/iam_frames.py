@@ -38,9 +38,8 @@ KINDS = (
     "marker error",
 )
 _NAN, _PLACEHOLDER, _HELD, _STEP, _MARKERS = range(1, 6)
-_RIGIDITY_TOLERANCE = (
-    1e-2  # on the entries of R^T R - I; float32 rounding is near 1e-7, a wrong axis near 1
-)
+# on the entries of R^T R - I; float32 rounding is near 1e-7, a wrong axis near 1
+_RIGIDITY_TOLERANCE = 1e-2
 _LARGEST_PLAUSIBLE_POSITION = 100.0  # m; motion capture volumes are smaller, millimetres are larger
 _BLOCK = 8192  # frames, a megabyte of float64 matrices
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
