@@ -69,7 +69,9 @@ def draw_trajectory(scene: pd.DataFrame) -> Figure:
     grid.update(**fixed_room(width, height, grid.nrows, grid.ncols, _BETWEEN))
     for panel, axes in panels.items():
         # plain text: a formula's first one builds a parser, which takes a tenth of the page's time
-        axes.set(xlabel=axes.get_xlabel().replace("$", ""), ylabel=axes.get_ylabel().replace("$", ""))
+        axes.set(
+            xlabel=axes.get_xlabel().replace("$", ""), ylabel=axes.get_ylabel().replace("$", "")
+        )
         _draw_panel(axes, scene[scene["panel"] == panel])
     name_lines(figure, next(iter(panels.values())))
     return figure
