@@ -20,23 +20,17 @@ import yaml
 
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
-from contactid.planar.engine.problem import Point
-from contactid.planar.engine.steering import STEERING
-from contactid.planar.own.body import OwnBody, OwnThrows, read_own_body, read_own_throws_of
-from contactid.planar.own.identify import identify_own, stated_geometry
-from contactid.planar.own.wild import problem_of
+from contactid.planar.own.body import read_own_body, read_own_throws_of
+from contactid.planar.own.identify import identify_own
 from contactid.planar.simulate.geometry import Shape, contacts
-from contactid.planar.simulate.motion import N_RESTITUTIONS
 from contactid.planar.simulate.throws import MeasuredThrow
-from rounded_twins import CORNERS, GRAVITY, LARGEST_E_N, Twin, drawn_twin
+from rounded_twins import CORNERS, GRAVITY, Twin, drawn_twin
 
 KINDS = (
     "stated radius", "unknown radius", "misaligned", "two throws", "ellipse", "rectangle",
     "ellipse, e_N varies", "square, e_N varies",
 )  # fmt: skip
-# Nothing was chosen on these. The table's rows of a stated radius, two throws and ellipses are those
-# of 220 to 239 (two throws: to 236), before an interval's ends looked for other orders of contacts.
-SCORED = range(260, 280)
+SCORED = range(220, 240)  # nothing was chosen on these
 TABLE = Path(__file__).parents[2] / "workflow/resources/own_throws.csv"
 _SECONDS = 0.35
 _VIDEO, _FRICTIONS = (
@@ -149,9 +143,6 @@ def identified(kind: str, seed: int, folder: Path) -> dict[str, Any]:
         "warnings": len(found.warnings),
         "seconds": round(time.process_time() - begin, 1),
     }  # fmt: skip
-    if truth.varying is not None:
-        from_truth = squares_from_truth(body, throws, truth)
-        row["fits_like_truth"] = bool(fit.squares <= from_truth + STEERING.new)
     if not body.radius_given:
         radius, error = fit.corner_radius, fit.corner_radius_se
         row |= {
@@ -161,23 +152,6 @@ def identified(kind: str, seed: int, folder: Path) -> dict[str, Any]:
         }
         row["radius_held"] = bool(abs(radius - truth.radius) <= 1.96 * error)
     return row
-
-
-def squares_from_truth(body: OwnBody, throws: OwnThrows, truth: Twin) -> float:
-    """Squared residuals of a fit that begins at the true motion, with the restitutions that were
-    drawn. Where they are no fewer than the answer's, a better search would not be nearer to the
-    truth.
-    """
-    problem = problem_of(stated_geometry(body, throws), throws, STEERING)
-    drawn = np.random.default_rng([truth.varying, 31]).uniform(0.0, LARGEST_E_N, N_RESTITUTIONS)
-    common = np.array([truth.ratio, truth.mu, 0.0, 0.0, 0.0, truth.radius, truth.slope, 0.0])
-    start = Point(common, np.array([[*truth.start, *drawn]]))
-    # the cost has kinks: a floor of the noise gets over those that lie beside the truth
-    floor = STEERING.floor * np.array([1.0, 1.0, 20.0])
-    starts = [start, problem.fit(start, problem.whole, floor)]
-    fits = [problem.fit(one, problem.whole, iterations=40) for one in starts]
-    best = min(fits, key=lambda fit: fit.cost)
-    return problem.misfit(best)[0]
 
 
 def impact_ratio(shape: Shape, throw: MeasuredThrow) -> float:

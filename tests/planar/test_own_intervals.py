@@ -273,14 +273,6 @@ def test_a_motion_is_found_whose_first_impact_tells_another_ratio(seed, tmp_path
     assert found.point.common[RATIO] == pytest.approx(truth.ratio, rel=0.1)
 
 
-def test_an_interval_reaches_into_another_order_of_contacts(tmp_path):
-    """Whose first fits of a walk stay in the order that they begin in, and end three errors short."""
-    problem, throws, truth = problem_of(tmp_path, "misaligned", 235)
-    found = identify(problem, noise_stated=throws.sigma_given)
-    assert abs(found.point.common[RATIO] - truth.ratio) < DEVIATIONS * found.errors[RATIO]
-    assert found.errors[RATIO] < 0.1 * truth.ratio
-
-
 def test_the_warning_about_the_radius_says_how_often_its_interval_held():
     held = pd.read_csv(TABLE)["radius_held"].dropna().astype(bool)
     words = {7: "seven", 8: "eight", 9: "nine"}

@@ -52,7 +52,7 @@ COMMANDS = {
 }
 
 #: Objects that are made between two searches for garbage, 700 by default. Imports make hundreds of
-#: thousands that stay, and to go through them took an eighth of a short command's time.
+#: thousands that stay, and to go through them again and again takes a short command's time.
 _BETWEEN_SEARCHES = 100_000
 
 

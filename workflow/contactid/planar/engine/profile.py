@@ -16,8 +16,6 @@ import numpy as np
 from contactid.planar.engine.problem import Point, Problem
 
 DEVIATIONS = 1.96  # standard deviations of an interval that holds the truth 95 times of 100
-# rad/m of the last: the noise's floor of theta by that of a position, as in the search
-_TURNING = np.array([1.0, 1.0, 20.0])
 
 
 @dataclass(frozen=True)
@@ -97,16 +95,12 @@ def _side(
             held.fit(start, problem.whole, 0.0, steering.profile_iterations) for start in starts
         ]
         point = min(fits, key=lambda fit: fit.cost)
-        at = _root_of_rise(point, best)
+        # of a parabola it would grow in proportion to the distance
+        at = float(np.sqrt(max(point.cost - best.cost, 0.0)))
         if at > steering.overshoot * limit and step > shortest:
             value, at = former, former_at  # far beyond the end: the same with a shorter step
             step *= steering.shortening
             continue
-        if at > limit:
-            # a walk stays in its order of contacts, and another one may fit better by now
-            others = [_smoothed(held, start, unknown, value) for start in (point, points[-1])]
-            point = min((point, *others), key=lambda fit: fit.cost)
-            at = _root_of_rise(point, best)
         points.append(point)
         if may_restart and point.cost < best.cost - steering.better:
             return _Side(points, value, False)
@@ -118,21 +112,6 @@ def _side(
         wanted = steering.profile_step * limit / DEVIATIONS / max(at - former_at, 1e-3)
         step *= float(np.clip(wanted, 0.5, 3.0))
     return _Side(points, bound, True)
-
-
-def _root_of_rise(point: Point, best: Point) -> float:
-    """Root of how much more a point costs than the best; of a parabola it grows with the distance."""
-    return float(np.sqrt(max(point.cost - best.cost, 0.0)))
-
-
-def _smoothed(held: Problem, start: Point, unknown: int, value: float) -> Point:
-    """The fit at a value that first takes the cost which a floor of the noise has smoothed: it gets
-    over the kinks between one order of contacts and the next.
-    """
-    steering = held.steering
-    floor = steering.floor * _TURNING
-    smooth = held.fit(_moved(start, unknown, value), held.whole, floor, steering.growing_iterations)
-    return held.fit(smooth, held.whole, 0.0, steering.profile_iterations)
 
 
 def _moved(point: Point, unknown: int, value: float) -> Point:

@@ -68,7 +68,7 @@ def draw_trajectory(scene: pd.DataFrame) -> Figure:
     width, height = figure.get_size_inches()
     grid.update(**fixed_room(width, height, grid.nrows, grid.ncols, _BETWEEN))
     for panel, axes in panels.items():
-        # plain text: a formula's first one builds a parser, which takes a tenth of the page's time
+        # plain text: a first formula builds a parser, which takes long
         axes.set(
             xlabel=axes.get_xlabel().replace("$", ""), ylabel=axes.get_ylabel().replace("$", "")
         )
