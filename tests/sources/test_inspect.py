@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import sys
 from pathlib import Path
 
 import h5py
@@ -138,3 +140,16 @@ def test_what_cannot_be_read_is_one_line_without_a_path(
     assert main(["inspect", str(tmp_path / name)]) == 1
     error = capsys.readouterr().err
     assert error.startswith("ERROR ") and error.count("\n") == 1 and str(tmp_path) not in error
+
+
+def test_a_commands_own_process_seldom_searches_for_garbage_and_a_callers_as_before(
+    tmp_path, monkeypatch
+):
+    usual = gc.get_threshold()
+    words = ["inspect", str(tmp_path / "none.csv")]
+    try:
+        assert main(words) == 1 and gc.get_threshold() == usual
+        monkeypatch.setattr(sys, "argv", ["contactid", *words])
+        assert main() == 1 and gc.get_threshold()[0] > 100 * usual[0]
+    finally:
+        gc.set_threshold(*usual)

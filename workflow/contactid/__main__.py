@@ -8,6 +8,7 @@ Snakemake or a finished run, but ``predict``, which takes the parameters of one.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import sys
@@ -50,12 +51,18 @@ COMMANDS = {
     ),
 }
 
+#: Objects that are made between two searches for garbage, 700 by default. Imports make hundreds of
+#: thousands that stay, and to go through them again and again takes a short command's time.
+_BETWEEN_SEARCHES = 100_000
+
 
 def main(given: Sequence[str] | None = None) -> int:
     """Run a command; 0 on success, 1 with one ``ERROR`` line where its input is wrong, 2 where its
     arguments are.
     """
     os.environ.setdefault("MPLBACKEND", "Agg")  # a command draws into files, and opens no window
+    if given is None:  # else the process is a caller's
+        gc.set_threshold(_BETWEEN_SEARCHES)
     words = sys.argv[1:] if given is None else list(given)
     parser = argparse.ArgumentParser(
         prog="contactid", description="Identify bodies from impacts: your own recordings."

@@ -126,6 +126,14 @@ class MotionStream:
     attributes: dict[str, str] = field(default_factory=dict)
 
 
+def uniform_box(size: Sequence[float] | np.ndarray, mass: float) -> BodyProperties:
+    """A homogeneous box with sides (3,) m along the axes of B, whose origin is its middle."""
+    sides = np.asarray(size, dtype=float)
+    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    moments = mass / 12.0 * (np.sum(sides**2) - sides**2)
+    return BodyProperties(corners * sides, mass, np.diag(moments))
+
+
 def without_samples(
     recordings: Sequence[Recording], sizes: Sequence[int], stream: MotionStream
 ) -> xr.Dataset:
@@ -168,6 +176,25 @@ def without_samples(
     for name in set(UNITS) - set(SAMPLE_VARIABLES):
         part[name].attrs["units"] = UNITS[name]
     return part
+
+
+def motion_in_memory(stream: MotionStream) -> xr.Dataset:
+    """The canonical dataset of a stream that is read to its end, unchecked."""
+    recordings = list(stream.recordings)
+    sizes = [len(recording.position) for recording in recordings]
+    times = [np.arange(size) / stream.sample_frequency for size in sizes]
+    samples = {
+        "time": times,
+        "position": [recording.position for recording in recordings],
+        "orientation": [recording.orientation for recording in recordings],
+    }
+    motion = without_samples(recordings, sizes, stream)
+    return motion.assign(
+        {
+            name: (("sample", *_COMPONENTS[name]), np.concatenate(parts), {"units": UNITS[name]})
+            for name, parts in samples.items()
+        }
+    )
 
 
 def body_problems(body: BodyProperties) -> list[str]:

@@ -38,11 +38,8 @@ _BY_IMPACTS, _BY_TOSSES = (
     condition_of("{box}", kind, "matlab") for kind in ("velocity", "trajectory")
 )
 _UNPUBLISHED = "whose models of the boxes aren't published"
-_PLOTTED_BOXES = {
-    "tab02": (_EXAMPLE,),
-    "text": (_EXAMPLE,),
-    "tab03": ("Box005", _EXAMPLE),
-}  # Algoryx's, too
+# Algoryx's, too
+_PLOTTED_BOXES = {"tab02": (_EXAMPLE,), "text": (_EXAMPLE,), "tab03": ("Box005", _EXAMPLE)}
 _PLOTTED_AS = "object={object};parameters={parameters};simulator={simulator}"
 #: What columns of the run's tables answer to: table, kind of its scheme; artefact, condition,
 #: quantities; columns.

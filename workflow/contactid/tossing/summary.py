@@ -60,38 +60,26 @@ def _used(tosses: pd.DataFrame) -> str:
 
 
 def _errors(identification: pd.DataFrame) -> str:
-    names = [
-        "dataset", "scheme", "subset", "n_tosses", "friction_mu", "restitution_e_n", "mean_loss", "sem_loss",
-        "position_error_pct", "rotation_error_deg", "rest_position_error_cm", "rest_rotation_error_deg",
-    ]  # fmt: skip
-    titles = [
-        "dataset",
-        "scheme",
-        "subset",
-        "n",
-        "mu",
-        "e_N",
-        "loss",
-        "+-",
-        "pos %",
-        "rot deg",
-        "rest cm",
-        "rest deg",
-    ]
+    titles = {
+        "dataset": "dataset", "scheme": "scheme", "subset": "subset", "n_tosses": "n",
+        "friction_mu": "mu", "restitution_e_n": "e_N", "mean_loss": "loss", "sem_loss": "+-",
+        "position_error_pct": "pos %", "rotation_error_deg": "rot deg",
+        "rest_position_error_cm": "rest cm", "rest_rotation_error_deg": "rest deg",
+    }  # fmt: skip
     digits = {"friction_mu": 3, "restitution_e_n": 2, "mean_loss": 3, "sem_loss": 3}
     rows = [
         [
             f"{row[name]:.{digits.get(name, 1)}f}"
             if isinstance(row[name], float)
             else str(row[name])
-            for name in names
+            for name in titles
         ]
         # a subset that is all tosses anyway has no row of its own
         for row in identification.drop_duplicates(
             ["dataset", "identified_on", "scheme", "n_tosses"]
         ).to_dict("records")
     ]
-    return "Errors on the test tosses:\n\n" + text_table(titles, rows)
+    return "Errors on the test tosses:\n\n" + text_table([*titles.values()], rows)
 
 
 def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:

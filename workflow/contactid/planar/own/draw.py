@@ -68,6 +68,10 @@ def draw_trajectory(scene: pd.DataFrame) -> Figure:
     width, height = figure.get_size_inches()
     grid.update(**fixed_room(width, height, grid.nrows, grid.ncols, _BETWEEN))
     for panel, axes in panels.items():
+        # plain text: a first formula builds a parser, which takes long
+        axes.set(
+            xlabel=axes.get_xlabel().replace("$", ""), ylabel=axes.get_ylabel().replace("$", "")
+        )
         _draw_panel(axes, scene[scene["panel"] == panel])
     name_lines(figure, next(iter(panels.values())))
     return figure

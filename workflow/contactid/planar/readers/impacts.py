@@ -7,8 +7,8 @@ velocities predicted by six models. They have no written conventions; these are 
 and the tests on the real files hold them:
 
 * *Handedness.* theta and x don't belong to one right-handed frame. With x as it is, eq. 31 gives
-  J/m = 854 mm2 and the contact point leaves at a median of 1.14 m/s along the ground; with x
-  reversed it gives 367 mm2 and a median of 0.17 m/s. So here x and every v_x change sign; then
+  J/m = 861 mm2 and the contact point leaves at a median of 1.14 m/s along the ground; with x
+  reversed it gives 371 mm2 and a median of 0.17 m/s. So here x and every v_x change sign; then
   theta is counter-clockwise from x and the rows are right as they stand: N = (0, 1, r_t), T = (1,
   0, height).
 * *Height.* y is twice the support function ``H(theta)``, to 0.02 mm: impacts were moved onto the

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from contactid.output.fits import read_json
-from contactid.sources.motion import body_of
+from contactid.sources.motion import body_of, uniform_box
 from contactid.tossing.artefacts.data import Case, by_name, data_label, identified
 
 _CALIBRATION = [
@@ -46,7 +46,7 @@ def properties_table(prepared: Sequence[xr.Dataset]) -> pd.DataFrame:
     for dataset in prepared:
         body = body_of(dataset)
         size = np.ptp(body.vertices, axis=0)
-        homogeneous = body.mass * (np.sum(size**2) - size**2) / 12.0
+        homogeneous = np.diag(uniform_box(size, body.mass).inertia)
         rows[str(dataset.attrs["object"])] = {
             "object": dataset.attrs["object"],
             **{

@@ -19,8 +19,15 @@ from contactid.core.atomic import write_text
 from contactid.output.fits import compact_json, read_json
 from contactid.output.tables import read_csv
 from contactid.tossing.prepare.preprocess import TEST
-from contactid.tossing.prepare.tosses import PreparedToss, Problem, Variant, load_dataset, set_up
-from contactid.tossing.simulate.box import ContactParameters, simulate
+from contactid.tossing.prepare.tosses import (
+    PreparedToss,
+    Problem,
+    Variant,
+    load_dataset,
+    set_up,
+    simulated,
+)
+from contactid.tossing.simulate.box import ContactParameters
 
 LONGEST = 1500  # frames in all, about 100 bytes each
 SMOOTH = 120.0  # Hz, more than a screen shows
@@ -119,10 +126,8 @@ def played_toss(
     ``position_error_mm`` and ``angle_error_deg``; ``mean_position_error_mm`` and
     ``mean_angle_error_deg`` over all samples.
     """
-    toss, options = item.toss, problem.options
-    run = simulate(
-        problem.body, toss.start, parameters, options, len(toss.position), toss.surface_velocity
-    )
+    toss = item.toss
+    run = simulated(problem, toss, parameters)
     position_error = _MM * np.linalg.norm(toss.position - run.position, axis=1)
     angle_error = np.degrees(rotations.angle_between(toss.orientation, run.orientation))
     last = len(toss.position) - 1
@@ -133,7 +138,7 @@ def played_toss(
         "vertices": np.round(_MM * problem.body.vertices, _LENGTH).tolist(),
         "faces": faces(problem.body.vertices),
         "surface_velocity": np.round(_MM * np.asarray(toss.surface_velocity), _POSITION).tolist(),
-        "time_ms": np.round(1e3 * options.time_step * shown, 1).tolist(),
+        "time_ms": np.round(1e3 * problem.options.time_step * shown, 1).tolist(),
         "measured": _poses(toss.position, toss.orientation, shown),
         "predicted": _poses(run.position, run.orientation, shown),
         "position_error_mm": np.round(position_error[shown], _ERROR).tolist(),

@@ -42,10 +42,8 @@ COLUMNS = (
 )  # fmt: skip
 _XYZ = ["x_m", "y_m", "z_m"]
 _FEWEST_INSTANTS, _MOST_INSTANTS = 4, 7  # in the time lapse
-_SAME_PLACE, _SAME_DIRECTION = (
-    5e-3,
-    np.radians(1.0),
-)  # closer than this (m, rad), two frames can't be drawn apart
+# closer than this (m, rad), two frames can't be drawn apart
+_SAME_PLACE, _SAME_DIRECTION = (5e-3, np.radians(1.0))
 _YAW_ON_SHELF = np.radians(30.0)  # figure 4: turned, so that three faces are seen from the front
 _SHELF_GAP = 0.09  # m between neighbouring boxes' outlines, for the dimensions
 _BELT_SECONDS = 0.3  # the belt's arrow is as long as its way in this time

@@ -34,10 +34,8 @@ from contactid.tossing.prepare.poses import vertex_positions
 
 # m: a face lies on the surface where four corners are this low, ten times what resting ones scatter
 _LYING = 0.005
-_BEFORE, _AFTER = (
-    3,
-    5,
-)  # samples from the first contact that surely are before it, and that it may take
+# samples from the first contact that surely are before it, and that it may take
+_BEFORE, _AFTER = 3, 5
 _RELEASE = 4  # samples that the velocity of release is the mean of
 _LOOKS: dict[str, dict[str, Any]] = {
     "measured": {"facecolor": (style.MEASURED, 0.5), "edgecolor": "black", "lw": 0.6},

@@ -120,9 +120,8 @@ def _of_solver(runs: Sequence[Run], best: Run, options: ImpactModelOptions) -> d
     """What a record says of the program, its solver and its starts."""
     solution, last = best.solution, best.solution.last
     friction = f"polyhedron of {options.facets} facets" if options.facets else "disk"
-    first = (
-        0 if _sliding(best) else 1
-    )  # where nothing slides, mu may be anything from some value on
+    # where nothing slides, mu may be anything from some value on
+    first = 0 if _sliding(best) else 1
     ends = np.array([run.end for run in runs])[:, first:]
     same = np.abs(ends - best.end[first:]).max(axis=1) <= _AGREES
     converged = np.array([run.solution.converged for run in runs])

@@ -18,9 +18,8 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties, body_of, read_dataset, write_dataset
 from contactid.tossing.simulate.box import State, SteppingOptions
 
-WEIGHTS = np.array(
-    [1.0, 1.0, 1.0, 0.1, 0.1, 0.1]
-)  # diagonal of W in eq. 17: 1 for m/s, 0.1 m for rad/s
+# diagonal of W in eq. 17: 1 for m/s, 0.1 m for rad/s
+WEIGHTS = np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])
 
 
 @dataclass(frozen=True)

@@ -161,9 +161,8 @@ def _flight_noise(recordings: list[Recording], noise: PoseNoise, window: int) ->
                     recording.gravity,
                 )
                 misfits.append(motion.misfit(noise))
-    lowest = np.sort(misfits)[
-        : max(len(misfits) // 2, 1)
-    ]  # a hand that carries the body off the surface isn't flight
+    # a hand that carries the body off the surface isn't flight
+    lowest = np.sort(misfits)[: max(len(misfits) // 2, 1)]
     # never below third differences' own noise
     scale = np.sqrt(max(float(np.median(lowest)) if len(misfits) else 1.0, 1.0))
     return PoseNoise(noise.position * scale, noise.rotation * scale)

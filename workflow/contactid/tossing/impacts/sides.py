@@ -150,9 +150,8 @@ class Sides:
         position, turned = others.poses(np.array([time]))
         row = self.sample + nearest
         measured = rotations.as_rotation(self.recording.orientation[row])
-        spread = np.sqrt(
-            1.0 + 1.0 / (n - 1) + time**2 / others.spread
-        )  # of a prediction beyond the fitted samples
+        # of a prediction beyond the fitted samples
+        spread = np.sqrt(1.0 + 1.0 / (n - 1) + time**2 / others.spread)
         shift = np.abs(self.recording.position[row] - position[0]).max() / self.noise.position
         turn = np.abs((turned[0].inv() * measured).as_rotvec()).max() / self.noise.rotation
         return bool(max(shift, turn) > _ODD * spread)

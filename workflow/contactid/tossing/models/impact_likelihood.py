@@ -59,9 +59,8 @@ class Likelihood:
     start: np.ndarray  # (n, 9) r0: 6 rows of twist change, 3 of contact velocity
     change: np.ndarray  # (n, 6, 3) d(first six rows)/dP
     contact: np.ndarray  # (n, 3, 3) whitening of the contact rows
-    through: (
-        np.ndarray
-    )  # (n, 3, 3) d(unwhitened contact rows)/dP that doesn't depend on restitution
+    # (n, 3, 3) d(unwhitened contact rows)/dP that doesn't depend on restitution
+    through: np.ndarray
 
     def rows(self, e_n: float, e_t: float) -> np.ndarray:
         """A(e): (n, 9, 5) derivative of the rows with respect to (T_x, T_y, N, xi_x, xi_y)."""

@@ -42,9 +42,8 @@ from contactid.tossing.models.impact_likelihood import Likelihood, Point
 _ENOUGH = 10  # tosses for a sandwich
 # the median impact's chi-square by measured noise alone, over its own, up to which the law fits
 _LARGEST_NOISE = 4.0
-_MEDIAN = float(
-    chdtri(6, 0.5)
-)  # of the chi-square of an impact: 12 measured, 6 unknown; the law fixes the impulse
+# of the chi-square of an impact: 12 measured, 6 unknown; the law fixes the impulse
+_MEDIAN = float(chdtri(6, 0.5))
 _NO_LIMIT = 1e3  # a mu that no impact of a convex body can need
 _SIGNIFICANT = 0.5 * float(chdtri(1, 0.05))  # of F, two-sided
 _ONE_SIDED = 0.5 * float(ndtri(0.95)) ** 2
@@ -93,9 +92,8 @@ def uncertainty(
     np.add.at(shares, toss, problem.curvatures(at, free))
     np.add.at(scores, toss, problem.scores(at, free))
     inverse, seen = _inverse(shares.sum(axis=0))
-    freedom = max(
-        6 * len(problem.table) - k, 1
-    )  # 12 measured, 6 unknown; the law fixes the impulse
+    # 12 measured, 6 unknown; the law fixes the impulse
+    freedom = max(6 * len(problem.table) - k, 1)
     misfit = 2.0 * problem.objective(*at) / freedom
     parts = np.diagonal(shares, axis1=1, axis2=2)
     effective = parts.sum(axis=0) ** 2 / np.maximum((parts**2).sum(axis=0), np.finfo(float).tiny)
@@ -132,9 +130,8 @@ def sandwich(shares: np.ndarray, scores: np.ndarray, inverse: np.ndarray) -> np.
     Hessian's inverse.
     """
     m, k = scores.shape
-    scores = scores - scores.mean(
-        axis=0
-    )  # their sum is zero already, but for parameters at a bound
+    # their sum is zero already, but for parameters at a bound
+    scores = scores - scores.mean(axis=0)
     freed = [
         # (1 - H_c H^-1)^-1 g_c; singular where one toss alone tells a parameter, hence least
         # squares

@@ -74,13 +74,6 @@ class ImpactModel:
         """(n,) s, m/s: |xi_T| at the model's present point."""
         return _values(self.model.slip, len(self.table)) * self.speed_scale
 
-    def pre_twists(self) -> np.ndarray:
-        """(n, 6) at the model's present point."""
-        z = _values(self.model.z, len(self.table), 6)
-        return self.table.pre_twist + np.einsum(
-            "nij,nj->ni", np.linalg.cholesky(self.table.pre_covariance), z
-        )
-
     def start_at(self, mu: float, e_n: float, e_t: float = 0.0) -> None:
         """Set every variable to a feasible point: the law's exact answer for the measured
         pre-impact twists.

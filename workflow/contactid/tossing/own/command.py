@@ -58,9 +58,7 @@ def run(given: Namespace) -> Sequence[str]:
         answer = predict(
             given.run,
             given.tosses,
-            columns=stated.columns,
-            units=stated.units,
-            frame=stated.frame,
+            **vars(stated),
             object_name=given.object,
             surface=given.surface,
             progress=say,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from contactid.tossing.artefacts.rest_poses import draw_regions
 from contactid.tossing.own.predict import NAIVE, label
 
 _HEIGHT, _LEAST = 0.24, 2.2  # inches: of a scheme's row, of the figure
+_MEAN: dict[str, Any] = {"fmt": "d", "color": "black", "ms": 3.5, "lw": 0.9, "capsize": 2}
 
 
 def draw_rest(shown: pd.DataFrame, said: str) -> Figure:
@@ -45,17 +48,7 @@ def draw_losses(predictions: pd.DataFrame, means: pd.DataFrame, said: str) -> Fi
             zorder=2,
         )
         error = row["sem_loss"] if np.isfinite(row["sem_loss"]) else 0.0
-        axes.errorbar(
-            row["mean_loss"],
-            place,
-            xerr=error,
-            fmt="d",
-            color="black",
-            ms=3.5,
-            lw=0.9,
-            capsize=2,
-            zorder=4,
-        )
+        axes.errorbar(row["mean_loss"], place, xerr=error, zorder=4, **_MEAN)
         if np.isfinite(row["run_mean_loss"]):
             axes.plot(
                 row["run_mean_loss"], place, "|", color=style.RELEASE, ms=9, mew=1.4, zorder=3
@@ -65,17 +58,7 @@ def draw_losses(predictions: pd.DataFrame, means: pd.DataFrame, said: str) -> Fi
     axes.set_xlim(left=0.0)
     axes.set_xlabel("loss of a toss (eq. 18)")
     axes.plot([], [], ".", color=style.LINE, ms=4, mew=0, label="toss")
-    axes.errorbar(
-        [],
-        [],
-        xerr=[],
-        fmt="d",
-        color="black",
-        ms=3.5,
-        lw=0.9,
-        capsize=2,
-        label="mean, standard error",
-    )
+    axes.errorbar([], [], xerr=[], label="mean, standard error", **_MEAN)
     axes.plot([], [], "|", color=style.RELEASE, ms=7, mew=1.4, label="the run's own test tosses")
     axes.legend(
         loc="lower center",

@@ -28,6 +28,10 @@ _SUBSTEPS = 16  # per frame: mu and e_N hardly move with more, at the cube's 148
 _STEP = 1.0 / 148.0 / _SUBSTEPS  # s, of which other rates take as many as are needed
 NO_IMPACT = "no_impact"  # the body stays where it first touches the surface
 NAIVE, STATED = "naive", "stated"  # kinds of parameters, beside those of a run
+# columns that name a scheme
+_OF_SCHEME = [
+    "scheme", "parameters", "identified_on", "calibrated", "friction_mu", "restitution_e_n",
+]  # fmt: skip
 _KINDS = {NAIVE: "naive: stays where it first touches", STATED: "stated parameters"}
 _WORSE = 3.0  # standard errors
 _FEW = 5  # tosses
@@ -80,16 +84,7 @@ def predict_own(
     table = table.assign(
         seen=table["toss"].isin(tosses.seen), identified_on=table["identified_on"].fillna("")
     )
-    first = [
-        "toss",
-        "scheme",
-        "parameters",
-        "identified_on",
-        "calibrated",
-        "friction_mu",
-        "restitution_e_n",
-        "seen",
-    ]
+    first = ["toss", *_OF_SCHEME, "seen"]
     return table[[*first, *(name for name in table if name not in first)]]
 
 
@@ -191,15 +186,7 @@ def means_of(predictions: pd.DataFrame) -> pd.DataFrame:
     scheme, ``n_tosses``, ``mean_loss``, ``sem_loss`` (NaN for one toss), the mean rest-pose errors,
     and ``same_face`` (how many).
     """
-    names = [
-        "scheme",
-        "parameters",
-        "identified_on",
-        "calibrated",
-        "friction_mu",
-        "restitution_e_n",
-    ]
-    schemes = counted(predictions).groupby(names, sort=False, dropna=False)
+    schemes = counted(predictions).groupby(_OF_SCHEME, sort=False, dropna=False)
     return schemes.agg(
         n_tosses=("loss", "size"),
         mean_loss=("loss", "mean"),

@@ -34,11 +34,11 @@ from contactid.core.reading import read_yaml
 from contactid.sources.conventions import Convention
 from contactid.sources.left_out import joined, nothing_usable
 from contactid.sources.motion import (
-    SAMPLE_VARIABLES,
     BodyProperties,
     MotionStream,
     Recording,
-    without_samples,
+    motion_in_memory,
+    uniform_box,
 )
 from contactid.sources.recorded_table import SUFFIXES, RecordedTable, Source, name_of, table_parts
 from contactid.tossing.own.files import ARCHIVES, read_motion
@@ -55,10 +55,8 @@ _SCHEMA = Path(__file__).with_name("box.schema.yaml")
 _FEWEST_FRAMES = 12  # a flight, an impact and a rest
 _UNEVEN = 0.05  # of the interval between frames; jitter of a clock is less, a lost frame more
 _NORM = 0.01  # of a quaternion: digits that a file has left off
-_FASTEST, _SLOWEST = (
-    1e4,
-    20.0,
-)  # frames/s; others mean another unit of time, or no impact can be seen
+# frames/s; others mean another unit of time, or no impact can be seen
+_FASTEST, _SLOWEST = 1e4, 20.0
 
 Tosses = Source | Sequence[str | Path]
 Box = str | Path | Mapping[str, Any] | None
@@ -93,16 +91,13 @@ def read_box(box: Box) -> tuple[BodyProperties | None, bool]:
     name = "box" if isinstance(box, Mapping) else str(box)
     content = restore_numbers(dict(box) if isinstance(box, Mapping) else read_yaml(box))
     check(content, _SCHEMA, name)
-    size = np.array(content["size"], dtype=float)
     stated = content.get("mass") is not None
-    mass = (
-        float(content["mass"]) if stated else 1.0
-    )  # friction and restitution are the same for any
-    # of a uniform box about its axes
-    uniform = mass / 12.0 * (np.sum(size**2) - size**2)
-    moments = np.array(content.get("inertia") or uniform, dtype=float)
-    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-    return BodyProperties(corners * size, mass, np.diag(moments)), stated
+    # friction and restitution are the same for any
+    mass = float(content["mass"]) if stated else 1.0
+    body = uniform_box(content["size"], mass)
+    if content.get("inertia"):
+        body = replace(body, inertia=np.diag(np.array(content["inertia"], dtype=float)))
+    return body, stated
 
 
 def has_tables(tosses: Tosses) -> bool:
@@ -201,7 +196,8 @@ def _from_tables(tosses: Tosses, box: BodyProperties | None, convention: Convent
         for name, one in others.items()
     }
     kept = [recording for recording in recordings if recording.name not in others]
-    motion = _dataset(kept, box, step, source, left_out)
+    stream = MotionStream(box, "the box", 1.0 / step, source, "", False, iter(kept))
+    motion = motion_in_memory(stream).assign_attrs(left_out=json.dumps(left_out))
     # a table's columns and units were applied as it was read; the frame is still to be
     return OwnMotion(motion, replace(convention, columns={}, units={}))
 
@@ -239,28 +235,3 @@ def _recording(name: str, table: RecordedTable) -> tuple[Recording, float]:
     if problems:
         raise ContactIdError(joined(problems), "Leave it out")
     return Recording(name, position, rotations.continuous(orientation / norm[:, None])), step
-
-
-def _dataset(
-    recordings: Sequence[Recording],
-    box: BodyProperties,
-    step: float,
-    source: str,
-    left_out: Mapping[str, str],
-) -> xr.Dataset:
-    sizes = [len(recording.position) for recording in recordings]
-    stream = MotionStream(box, "the box", 1.0 / step, source, "", False, iter(()))
-    samples = {
-        "time": ("sample", np.concatenate([step * np.arange(size) for size in sizes])),
-        "position": (
-            ("sample", "xyz"),
-            np.concatenate([recording.position for recording in recordings]),
-        ),
-        "orientation": (
-            ("sample", "wxyz"),
-            np.concatenate([recording.orientation for recording in recordings]),
-        ),
-    }
-    assert set(samples) == set(SAMPLE_VARIABLES)
-    motion = without_samples(recordings, sizes, stream).assign(samples)
-    return motion.assign_attrs(left_out=json.dumps(dict(left_out)))

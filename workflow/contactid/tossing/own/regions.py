@@ -46,9 +46,8 @@ _ABOUT = {
     "covers": "whether the measured rest pose is inside; null where it is unknown",
 }
 _SHOWN = 6  # tosses in the figure
-_SURELY_OFF = (
-    0.01  # chance that right regions hold so few or many tosses, below which it is a warning
-)
+# chance that right regions hold so few or many tosses, below which it is a warning
+_SURELY_OFF = 0.01
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,8 @@ import numpy as np
 
 from contactid.core.errors import ContactIdError
 
-OWN, OWN_INCREMENTAL = (
-    "contactid",
-    "contactid_incremental",
-)  # this package's own, by the law of impacts
+# this package's own, by the law of impacts
+OWN, OWN_INCREMENTAL = "contactid", "contactid_incremental"
 
 
 @dataclass(frozen=True)

@@ -43,9 +43,8 @@ class Drake:
         self, body: PrincipalBody, gravity: np.ndarray, step: float, parameters: Mapping[str, float]
     ) -> None:
         self.seconds = 0.0
-        logging.getLogger("drake").setLevel(
-            logging.ERROR
-        )  # it warns that half spaces can't touch deformable bodies
+        # it warns that half spaces can't touch deformable bodies
+        logging.getLogger("drake").setLevel(logging.ERROR)
         builder = DiagramBuilder()
         config = MultibodyPlantConfig(
             time_step=step,

@@ -55,9 +55,8 @@ class Problem(_Archive):
     # first
     position: np.ndarray
     orientation: np.ndarray
-    starts: (
-        np.ndarray
-    )  # (t, 13) position, quaternion, velocity of B's origin in C, angular velocity in C
+    # (t, 13) position, quaternion, velocity of B's origin in C, angular velocity in C
+    starts: np.ndarray
     surface_velocity: np.ndarray  # (t, 3) m/s in C
     names: np.ndarray  # (t,) names of the recordings
 

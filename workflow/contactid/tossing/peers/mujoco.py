@@ -55,9 +55,8 @@ class MuJoCo:
         mujoco.mj_resetData(self._model, self._data)
         self._data.qpos[:] = start[:7]
         self._data.qvel[:3] = start[7:10]
-        self._data.qvel[3:] = (
-            matrices_of(start[3:7]).T @ start[10:13]
-        )  # a free joint's spin is given in the body
+        # a free joint's spin is given in the body
+        self._data.qvel[3:] = matrices_of(start[3:7]).T @ start[10:13]
         mujoco.mj_getState(
             self._model, self._data, self._state, mujoco.mjtState.mjSTATE_FULLPHYSICS
         )
@@ -66,9 +65,8 @@ class MuJoCo:
             self._model, self._data, self._state[None], nstep=(n_samples - 1) * substeps
         )
         self.seconds += time.process_time() - begin
-        if any(
-            self._data.warning[kind].number for kind in _DIVERGED
-        ):  # the loop then stops and repeats its last state
+        # the loop then stops and repeats its last state
+        if any(self._data.warning[kind].number for kind in _DIVERGED):
             raise RuntimeError("the motion diverged")
         poses = states[0, substeps - 1 :: substeps, 1:8]  # a state's first number is the time
         return poses[:, :3], poses[:, 3:]

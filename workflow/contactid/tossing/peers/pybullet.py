@@ -89,10 +89,8 @@ class PyBullet:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Poses of P, (n_samples - 1, 3) and (n_samples - 1, 4)."""
         box, client = self._box, self._client
-        step, pose = (
-            pybullet.stepSimulation,
-            pybullet.getBasePositionAndOrientation,
-        )  # looked up once
+        # looked up once
+        step, pose = pybullet.stepSimulation, pybullet.getBasePositionAndOrientation
         pybullet.resetBasePositionAndOrientation(
             box, list(start[:3]), _real_part_last(start[3:7]), **self._call
         )

@@ -101,9 +101,8 @@ def _measured_frame(
 def serve(name: str, problem: Problem) -> None:
     """Answer requests from standard input until it ends."""
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as replies:
-        os.dup2(
-            2, 1
-        )  # what a simulator prints, even while it is imported, must not be taken for a reply
+        # what a simulator prints, even while it is imported, must not be taken for a reply
+        os.dup2(2, 1)
         module, _, of_module = _CLASSES[name].partition(":")
         kind: Any = getattr(importlib.import_module(module), of_module)
         print("ready", file=replies, flush=True)

@@ -40,13 +40,10 @@ from contactid.tossing.peers.catalogue import (
 from contactid.tossing.peers.exchange import ERRORS, Answer, Problem, Request
 from contactid.tossing.peers.sessions import OwnSession, PeerSession
 
-FAILED_LOSS = (
-    100.0  # of a toss whose simulation failed: far above what a finite motion of the study reaches
-)
-_WIDE, _NARROW = (
-    0.1,
-    0.04,
-)  # first steps of the Nelder-Mead searches that compete and that refine, shares of the ranges
+# of a toss whose simulation failed: far above what a finite motion of the study reaches
+FAILED_LOSS = 100.0
+# first steps of the Nelder-Mead searches that compete and that refine, shares of the ranges
+_WIDE, _NARROW = 0.1, 0.04
 _APART = 0.15  # starts of competing searches differ by this share of the range in some parameter
 _AT_BOUND = 0.01  # share of the range that counts as lying at its end
 

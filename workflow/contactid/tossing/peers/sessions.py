@@ -28,9 +28,8 @@ from contactid.tossing.prepare.tosses import Problem as TossingProblem
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 from contactid.tossing.simulate.sweep import MeasuredToss, sweep
 
-_PROGRAM = (
-    "contactid.tossing.peers.run:main"  # a reference, so that fingerprints know of the peers' code
-)
+# a reference, so that fingerprints know of the peers' code
+_PROGRAM = "contactid.tossing.peers.run:main"
 _WORKFLOW = Path(__file__).resolve().parents[3]
 _REMEDY = "Run make peers"
 
@@ -163,9 +162,8 @@ class PeerSession:
 
     def _crash(self, what: str) -> ContactIdError:
         assert self._process is not None
-        with suppress(
-            subprocess.TimeoutExpired
-        ):  # its last words may come after it closed its output
+        # its last words may come after it closed its output
+        with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5.0)
         self._errors.seek(0)
         lines = [line.strip() for line in self._errors.read().splitlines() if line.strip()]

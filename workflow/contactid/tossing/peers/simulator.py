@@ -115,9 +115,8 @@ def principal_body(problem: Problem) -> PrincipalBody:
     inertia = np.asarray(problem.inertia, dtype=float)
     rotation = np.eye(3)
     moments = np.diag(inertia).copy()
-    if (
-        np.abs(inertia - np.diag(moments)).max() > 0.0
-    ):  # axes of a diagonal tensor stay in their order
+    # axes of a diagonal tensor stay in their order
+    if np.abs(inertia - np.diag(moments)).max() > 0.0:
         moments, rotation = np.linalg.eigh(inertia)
         # a right-handed frame
         rotation[:, 0] *= np.sign(np.linalg.det(rotation))

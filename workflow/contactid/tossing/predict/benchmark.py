@@ -45,9 +45,8 @@ STAYS, NOMINAL, SYSID = "stays", "nominal", "mujoco_sysid"
 FILE, FLIGHT = "file", "flight"
 # friction and restitution of the cube as measured by the authors of the data (Acosta et al.)
 _MEASURED = {"friction_mu": 0.18, "restitution_e_n": 0.125}
-_REPEATS = (
-    5  # of a simulation whose time is taken: the fastest counts, as other jobs share the machine
-)
+# of a simulation whose time is taken: the fastest counts, as other jobs share the machine
+_REPEATS = 5
 _SYSID = "contactid.tossing.peers.sysid:main"  # a reference, so that fingerprints know of it
 
 

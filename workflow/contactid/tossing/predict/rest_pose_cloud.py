@@ -16,8 +16,8 @@ import xarray as xr
 from contactid.core import rotations
 from contactid.tossing.identify.trajectories import bootstrap_draws
 from contactid.tossing.prepare.preprocess import upper_face
-from contactid.tossing.prepare.tosses import PreparedToss, Problem
-from contactid.tossing.simulate.batch import Runs, rest_poses, symmetric_root
+from contactid.tossing.prepare.tosses import PreparedToss, Problem, simulated_rests
+from contactid.tossing.simulate.batch import Runs, symmetric_root
 from contactid.tossing.simulate.box import ContactParameters
 
 FACES = np.array([-3, -2, -1, 1, 2, 3])
@@ -138,14 +138,7 @@ def simulate_clouds(
         center = [parameters.friction_mu, parameters.restitution_e_n]
         every = np.vstack([center, draws])
         runs = Runs.of(every[:, 0], every[:, 1], state)
-        poses = rest_poses(
-            problem.body,
-            toss.start,
-            runs,
-            problem.options,
-            len(toss.position),
-            toss.surface_velocity,
-        )
+        poses = simulated_rests(problem, toss, runs)
         flat = FlatPoses.of(poses.position, poses.orientation)
         # relative to the belt's material
         velocity = (toss.start.linear_velocity - toss.surface_velocity)[:2]

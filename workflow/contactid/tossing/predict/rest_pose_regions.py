@@ -60,16 +60,13 @@ class RestPrediction:
     """Prediction of one toss."""
 
     cloud: Cloud  # the simulated rest poses that it is made from
-    faces: dict[
-        int, float
-    ]  # probability by face, which is the body axis that looks up, with its sign
+    # probability by face, which is the body axis that looks up, with its sign
+    faces: dict[int, float]
     outlines: list[list[Outline]]  # by level, closed; anticlockwise, and clockwise around holes
-    areas: list[
-        float
-    ]  # by level, m2 over all faces; infinite where the run had too few tosses for the level
-    covers: list[
-        bool | None
-    ]  # by level, whether the measured rest pose is inside; None where it is unknown
+    # by level, m2 over all faces; infinite where the run had too few tosses for the level
+    areas: list[float]
+    # by level, whether the measured rest pose is inside; None where it is unknown
+    covers: list[bool | None]
     naive_score: float  # of that pose by uncertain parameters and release alone; NaN where unknown
 
     @property
@@ -179,17 +176,22 @@ def _grid(
     """
     scales = kernel.scales[:2]
     low, high = places.min(axis=0) - 2.0 * scales.max(), places.max(axis=0) + 2.0 * scales.max()
+
+    def density_at(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        poses = FlatPoses(np.full(x.size, face), np.column_stack([x, y, np.zeros(x.size)]))
+        return density(cloud, kernel, poses, yaw=False)
+
     while True:
         # the density has no detail finer than its kernel
         counts = np.clip(np.ceil((high - low) / (0.5 * scales.min())), *_CELLS).astype(int)
         ends = zip(low, high, counts, strict=True)
         axes = [np.linspace(first, last, int(count)) for first, last, count in ends]
-        x, y = (values.ravel() for values in np.meshgrid(*axes))
-        poses = FlatPoses(np.full(x.size, face), np.column_stack([x, y, np.zeros(x.size)]))
-        values = density(cloud, kernel, poses, yaw=False).reshape(counts[::-1])
-        # no outline crosses the edge, so all of them close
-        if max(values[[0, -1]].max(), values[:, [0, -1]].max()) < lowest:
-            return [*axes, values]
+        x, y = np.meshgrid(*axes)
+        edge = np.ones(x.shape, dtype=bool)
+        edge[1:-1, 1:-1] = False
+        # no outline crosses the edge, so all of them close; a grid that is to grow isn't filled
+        if density_at(x[edge], y[edge]).max() < lowest:
+            return [*axes, density_at(x.ravel(), y.ravel()).reshape(x.shape)]
         middle, half = 0.5 * (low + high), 0.5 * _WIDER * (high - low)
         low, high = middle - half, middle + half
 
@@ -227,9 +229,8 @@ def region_table(predictions: Sequence[RestPrediction], vertices: np.ndarray) ->
         likely, measured, central = one.likely_face, one.cloud.measured, one.cloud.central
         shapes = [
             (f"region_{100 * level:.0f}", face, corners)
-            for level, outlines in reversed(
-                [*zip(LEVELS, one.outlines, strict=True)]
-            )  # the widest lies below
+            # the widest lies below
+            for level, outlines in reversed([*zip(LEVELS, one.outlines, strict=True)])
             for face, corners in outlines
         ]
         shapes.append(("predicted", int(central.face[0]), central.pose[:, :2]))

@@ -22,8 +22,14 @@ from contactid.output.tables import write_csv
 from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.prepare.metrics import rest_position_error
 from contactid.tossing.prepare.preprocess import TEST, upper_face
-from contactid.tossing.prepare.tosses import PreparedToss, Problem, Variant, load_problem
-from contactid.tossing.simulate.batch import Runs, rest_poses
+from contactid.tossing.prepare.tosses import (
+    PreparedToss,
+    Problem,
+    Variant,
+    load_problem,
+    simulated_rests,
+)
+from contactid.tossing.simulate.batch import Runs
 from contactid.tossing.simulate.box import ContactParameters
 
 FRICTION, RESTITUTION = "friction_mu", "restitution_e_n"
@@ -82,10 +88,7 @@ def _runs(parameters: ContactParameters, varied: str, values: np.ndarray) -> Run
 
 def _compared(problem: Problem, item: PreparedToss, runs: Runs, center: int) -> pd.DataFrame:
     """Rest poses of one toss beside its measured one and beside run ``center``."""
-    toss = item.toss
-    poses = rest_poses(
-        problem.body, toss.start, runs, problem.options, len(toss.position), toss.surface_velocity
-    )
+    poses = simulated_rests(problem, item.toss, runs)
     faces = upper_face(poses.orientation)
     simulated = np.column_stack([poses.position, poses.orientation]).T
     measured = [*item.rest_position, *item.rest_orientation]

@@ -34,8 +34,14 @@ from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
 from contactid.output.tables import write_csv
 from contactid.tossing.prepare.preprocess import TEST, upper_face
-from contactid.tossing.prepare.tosses import PreparedToss, Problem, Variant, load_problem
-from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses, symmetric_root
+from contactid.tossing.prepare.tosses import (
+    PreparedToss,
+    Problem,
+    Variant,
+    load_problem,
+    simulated_rests,
+)
+from contactid.tossing.simulate.batch import RestPoses, Runs, symmetric_root
 from contactid.tossing.simulate.box import ContactParameters
 
 # groups of inputs and how many numbers each has
@@ -73,9 +79,8 @@ class InputSpread:
     inertia: float = 0.05  # half-width of the uniform relative spread of each principal moment
     center_of_mass: float = 1e-3  # m, standard deviation of each coordinate
     tilt: float = 1e-3  # rad, standard deviation of each slope of the surface
-    release: float = (
-        1.0  # factor on the standard deviations that the flight fit gives the start state
-    )
+    # factor on the standard deviations that the flight fit gives the start state
+    release: float = 1.0
 
 
 def runs_from_unit(
@@ -180,19 +185,9 @@ def toss_sensitivity(
     # of the first sample, one group at a time from the second
     mixed = [np.where(group_of == group, b, a) for group in range(len(GROUPS))]
     runs = runs_from_unit(np.concatenate([a, b, *mixed]), parameters, covariance, spread)
-    toss = item.toss
     # the surface tilts about where the body rests, so that a tilt isn't a shift of height there
     pivot = np.array([*item.rest_position[:2], 0.0])
-    poses = rest_poses(
-        problem.body,
-        toss.start,
-        runs,
-        problem.options,
-        len(toss.position),
-        toss.surface_velocity,
-        pivot,
-    )
-    outputs = _outputs(poses)
+    outputs = _outputs(simulated_rests(problem, item.toss, runs, pivot))
     terms = []
     for values in outputs:
         # (2 + g, c, n)

@@ -211,16 +211,14 @@ def _release(
     tolerance: float,
 ) -> int:
     """First sample of the free fall that ends just before sample ``contact``."""
-    flight = mass_center[
-        :contact
-    ]  # the jump in velocity lies between samples contact - 1 and contact + 1
+    # the jump in velocity lies between samples contact - 1 and contact + 1
+    flight = mass_center[:contact]
     if len(flight) < 2 * half + 1:
         return 0 if len(flight) >= _FEWEST_FLIGHT_SAMPLES else contact
     width = 2 * half + 1
     times = (np.arange(width) - half) * time_step
-    quadratic = np.linalg.pinv(np.vander(times, 3, increasing=True))[
-        2
-    ]  # weights of a parabola's t^2 coefficient
+    # weights of a parabola's t^2 coefficient
+    quadratic = np.linalg.pinv(np.vander(times, 3, increasing=True))[2]
     windows = np.lib.stride_tricks.sliding_window_view(flight, width, axis=0)  # (n, 3, width)
     deviation = np.linalg.norm(2.0 * windows @ quadratic - gravity, axis=1)
     # just before the contact it surely flies, whatever the hand did before

@@ -19,9 +19,8 @@ from contactid.tossing.simulate.box import ContactParameters, State, SteppingOpt
 
 _HIGH_ABOVE = 1e3  # m: flies without ever meeting the surface
 _ITERATIONS = 6
-_MOST_CORRELATED = (
-    0.9  # of neighbouring residuals; more can't be told from a wrong model in a short flight
-)
+# of neighbouring residuals; more can't be told from a wrong model in a short flight
+_MOST_CORRELATED = 0.9
 
 
 @dataclass(frozen=True)

@@ -77,15 +77,13 @@ def touching_corners(heights: np.ndarray, margin: float) -> np.ndarray:
     first, second = heights[:-1], heights[1:]
     # (n - 1, v) m per sample
     step = np.diff(heights, axis=0)
-    before = np.vstack(
-        [step[:1], step[:-1]]
-    )  # a sample's way to the next one, as the last one says
+    # a sample's way to the next one, as the last one says
+    before = np.vstack([step[:1], step[:-1]])
     after = np.vstack([step[1:], step[-1:]])
     bend = before - after
     with np.errstate(divide="ignore", invalid="ignore"):
-        meeting = np.where(
-            bend < 0.0, (second - after - first) / bend, -1.0
-        )  # where both paths cross, in samples
+        # where both paths cross, in samples
+        meeting = np.where(bend < 0.0, (second - after - first) / bend, -1.0)
     # both paths cross between the samples: that is the lowest point of an impact
     lowest = np.where((meeting >= 0.0) & (meeting <= 1.0), first + meeting * before, np.inf)
     # of a path that is the higher one of two lines the ends are the higher ones, too
@@ -166,9 +164,8 @@ def local_velocity(position: np.ndarray, time_step: float, half_window: int) -> 
     inside = (reached >= 0) & (reached < n)
     # sums of offsets^0, ^1 and ^2 within the recording, for the slope's closed form
     count, first, second = ((inside * offsets**power).sum(axis=1)[:, None] for power in range(3))
-    weights = (
-        inside * (count * offsets - first) / np.maximum(count * second - first**2, 1)
-    )  # 0 of a single sample
+    # 0 of a single sample
+    weights = inside * (count * offsets - first) / np.maximum(count * second - first**2, 1)
     terms = (
         weights[:, [k]] * position[np.clip(reached[:, k], 0, n - 1)] for k in range(len(offsets))
     )

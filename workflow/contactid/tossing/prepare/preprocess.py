@@ -339,9 +339,8 @@ def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
     where one isn't used.
     """
     reasons = prepared["reason"].values.astype(object)
-    remarks = json.loads(
-        prepared.attrs.get("remarks", "{}")
-    )  # of the reader: what it cut off may be behind the reason
+    # of the reader: what it cut off may be behind the reason
+    remarks = json.loads(prepared.attrs.get("remarks", "{}"))
     for index, name in enumerate(prepared["recording"].values.astype(str)):
         if reasons[index] and "cut off" in remarks.get(name, ""):
             reasons[index] = f"{reasons[index]} ({remarks[name]})"

@@ -19,7 +19,8 @@ from contactid.output.fits import read_json
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset
 from contactid.tossing.prepare.calibration import Calibration
 from contactid.tossing.prepare.flight import central_difference_state, fit_flight
-from contactid.tossing.simulate.box import SteppingOptions
+from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses
+from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, Trajectory, simulate
 from contactid.tossing.simulate.sweep import MeasuredToss
 
 
@@ -107,9 +108,8 @@ class Variant:
     name: str  # used in file names and in the column ``scheme``
     start: str  # ``central_difference`` (the paper) or ``flight_fit``
     substeps: int  # simulation steps per sample; 1 in the paper
-    law: (
-        str  # of impacts, ``newton`` (the paper's) or ``incremental``; see :class:`SteppingOptions`
-    )
+    # of impacts, ``newton`` (the paper's) or ``incremental``; see :class:`SteppingOptions`
+    law: str
     # ``newton`` (converged) or ``prox`` (the paper's fixed point with the authors' r and tolerance)
     solver: str
     refine: bool  # refine the grid's optimum continuously
@@ -146,6 +146,22 @@ class Problem:
         # the drawn ones in their own order
         chosen = np.random.default_rng(seed).permutation(len(self.tosses))[:n_tosses]
         return replace(self, tosses=[self.tosses[k] for k in sorted(chosen.tolist())])
+
+
+def simulated(problem: Problem, toss: MeasuredToss, parameters: ContactParameters) -> Trajectory:
+    """A toss from its start, as long as it was measured."""
+    length, belt = len(toss.position), toss.surface_velocity
+    return simulate(problem.body, toss.start, parameters, problem.options, length, belt)
+
+
+def simulated_rests(
+    problem: Problem, toss: MeasuredToss, runs: Runs, pivot: np.ndarray | None = None
+) -> RestPoses:
+    """Rest poses of a toss's runs at the moment at which it was measured at rest; ``pivot`` as
+    :func:`contactid.tossing.simulate.batch.rest_poses` takes it.
+    """
+    length, belt = len(toss.position), toss.surface_velocity
+    return rest_poses(problem.body, toss.start, runs, problem.options, length, belt, pivot)
 
 
 def load_problem(

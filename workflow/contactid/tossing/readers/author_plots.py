@@ -33,10 +33,8 @@ from contactid.sources.left_out import log_left_out, nothing_usable
 from contactid.sources.matlab_files import mat_files, read_variables
 
 OBJECT, BOXES = "Box006", ("Box005", "Box006")  # of costs and impact; of rest poses
-KINDS = {
-    "velocity": ("", "Vel"),
-    "trajectory": ("traj", "Traj"),
-}  # ends of the names of surfaces and of Val
+# ends of the names of surfaces and of Val
+KINDS = {"velocity": ("", "Vel"), "trajectory": ("traj", "Traj")}
 SIMULATORS = {
     "matlab": ("SUMMATLAB", "BCV_MB_M", "optMATLAB_idx", "MH_B_restM"),
     "algoryx": ("SUMAGX", "BCV_MB_AGX", "optAGX_idx", "MH_B_restAGX"),

@@ -31,11 +31,8 @@ _COLUMNS = 19
 _LARGEST_POSITION = 100.0  # half-widths; beyond it the file is in another unit
 _FEWEST_FRAMES = 8
 _LARGEST_EXPERIMENT = 1 << 20  # bytes
-_PLAUSIBLE = {
-    "dt": (1e-5, 1.0),
-    "mass": (1e-3, 100.0),
-    "inertia": (1e-4, 1e3),
-}  # s, kg, kg half-widths^2
+# s, kg, kg half-widths^2
+_PLAUSIBLE = {"dt": (1e-5, 1.0), "mass": (1e-3, 100.0), "inertia": (1e-4, 1e3)}
 _NORM_TOLERANCE = 1e-3  # of quaternions written in double precision
 
 

@@ -174,9 +174,8 @@ def _surveyed(path: Path, request: Request) -> _Survey:
             # alone it is the error, among others of a folder it is left out
             if file == path:
                 raise
-            left_out[file.name] = error.problem.removeprefix(
-                f"{file}: "
-            )  # one bad file of a folder
+            # one bad file of a folder
+            left_out[file.name] = error.problem.removeprefix(f"{file}: ")
     return _Survey(tuple(recordings.values()), left_out, frozenset(objects), synthetic)
 
 

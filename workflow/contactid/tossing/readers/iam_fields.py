@@ -20,19 +20,11 @@ from contactid.core.reading import require_plain
 from contactid.sources.hdf5_files import outside, size_problem, stored_values
 from contactid.sources.left_out import reason_of
 
-_DAMAGE = (
-    OSError,
-    RuntimeError,
-    KeyError,
-    ValueError,
-    TypeError,
-    OverflowError,
-)  # all seen from h5py on damaged files
+# all seen from h5py on damaged files
+_DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, OverflowError)
 _STEP_TOLERANCE = 0.5  # relative to the sample period; a dropped frame doubles the step
-_OF_BODIES = (
-    "OBJECT",
-    "POSTPROCESSING",
-)  # groups whose members a message names: one of them may be what is meant
+# groups whose members a message names: one of them may be what is meant
+_OF_BODIES = ("OBJECT", "POSTPROCESSING")
 _LARGEST_ATTRIBUTE = 1 << 16  # bytes; larger ones are damaged, or meant to exhaust memory
 
 

@@ -38,29 +38,22 @@ KINDS = (
     "marker error",
 )
 _NAN, _PLACEHOLDER, _HELD, _STEP, _MARKERS = range(1, 6)
-_RIGIDITY_TOLERANCE = (
-    1e-2  # on the entries of R^T R - I; float32 rounding is near 1e-7, a wrong axis near 1
-)
+# on the entries of R^T R - I; float32 rounding is near 1e-7, a wrong axis near 1
+_RIGIDITY_TOLERANCE = 1e-2
 _LARGEST_PLAUSIBLE_POSITION = 100.0  # m; motion capture volumes are smaller, millimetres are larger
 _BLOCK = 8192  # frames, a megabyte of float64 matrices
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 _ORIGIN = 1e-9  # m; a tracked body is never so near to the origin, a pose without translation is
 # m; a turn is weighed by the way of a point so far from the origin, as far as a box's corner
 _REACH = 0.15
-_STILL, _STILL_IN_ALL = (
-    1e-4,
-    2e-3,
-)  # m per frame and m: a pose held while the body moves less does no harm
+# m per frame and m: a pose held while the body moves less does no harm
+_STILL, _STILL_IN_ALL = 1e-4, 2e-3
 _FASTEST = 10.0  # m/s of a point of the body; a drop from a metre ends with 4.4 m/s
-_ASIDE, _ASIDE_OF_FIT = (
-    3e-3,
-    20.0,
-)  # m, and times the misfit of the neighbours; an impact has 7 times theirs
+# m, and times the misfit of the neighbours; an impact has 7 times theirs
+_ASIDE, _ASIDE_OF_FIT = 3e-3, 20.0
 _MARKER_ERROR, _MARKER_QUALITY = 10.0, 0.5  # times the recording's median
-_SIDE, _SIDE_WITHIN = (
-    3,
-    6,
-)  # frames on either side of a gap that say what was in it, and how near they must be
+# frames on either side of a gap that say what was in it, and how near they must be
+_SIDE, _SIDE_WITHIN = 3, 6
 _KINK = 1e-3  # m between what both sides say; more is an impact within the gap
 _CROOKED = 3e-4  # m off a straight line: an impact among the frames of that side
 
@@ -73,9 +66,8 @@ class Track:
     # frames hold what lies between their neighbours
     position: np.ndarray
     orientation: np.ndarray
-    flaw: (
-        np.ndarray
-    )  # (n,) what is wrong with each frame as it was stored, an index of :data:`KINDS`
+    # (n,) what is wrong with each frame as it was stored, an index of :data:`KINDS`
+    flaw: np.ndarray
     lost: np.ndarray  # (n,) frames that can't be used: flawed ones, but for those that were bridged
 
     @property
@@ -206,9 +198,8 @@ def _flaws(matrices: np.ndarray) -> _Flaws:
         with np.errstate(over="ignore", invalid="ignore"):
             gram = np.einsum("kji,kjl->kil", turns, turns) - np.eye(3)
             # R^T R is the identity
-            rigid = (
-                np.abs(gram).max(axis=(1, 2)) <= _RIGIDITY_TOLERANCE
-            )  # False where the product overflowed
+            # False where the product overflowed
+            rigid = np.abs(gram).max(axis=(1, 2)) <= _RIGIDITY_TOLERANCE
             framed = np.abs(poses[:, 3] - _LAST_ROW).max(axis=1) <= _RIGIDITY_TOLERANCE
             reflected = rigid & (np.linalg.det(turns) < 0.0)
         flaws.unseen[block] = ~seen
@@ -373,9 +364,8 @@ def _find_aside(track: Track) -> None:
     measured = track.measured
     for block in _blocks(n_frames - 2 * _SIDE):
         reach = slice(block.start, block.stop + 2 * _SIDE)
-        windows = np.lib.stride_tricks.sliding_window_view(
-            points[reach], 2 * _SIDE + 1, axis=0
-        )  # (m, 9, 7)
+        # (m, 9, 7)
+        windows = np.lib.stride_tricks.sliding_window_view(points[reach], 2 * _SIDE + 1, axis=0)
         around = windows[:, :, offsets + _SIDE]
         fitted = around @ inverse.T  # (m, 9, 4)
         misfit = np.abs(around - fitted @ powers.T).max(axis=(1, 2))

@@ -19,7 +19,7 @@ import h5py
 import numpy as np
 
 from contactid.core import rotations
-from contactid.sources.motion import BodyProperties, Recording, body_problems
+from contactid.sources.motion import BodyProperties, Recording, body_problems, uniform_box
 from contactid.tossing.prepare.events import FALL_TOLERANCE, REST_SPEED, find_events
 from contactid.tossing.prepare.poses import in_surface_frame, vertex_positions
 from contactid.tossing.readers.iam_fields import (
@@ -112,14 +112,8 @@ def read_body(
         node = child(group, "OBJECT", problems, h5py.Group)
         box = None if node is None else child(node, object_name, problems, h5py.Group)
         body = None if box is None else _body_of(box, problems)
-        return _uniform_box(body.mass, size) if body is not None and size else body
+        return uniform_box(size, body.mass) if body is not None and size else body
     return None
-
-
-def _uniform_box(mass: float, size: tuple[float, ...]) -> BodyProperties:
-    squares = np.square(size)
-    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-    return BodyProperties(corners * size, mass, np.diag(mass / 12.0 * (squares.sum() - squares)))
 
 
 def read_frequency(group: h5py.Group, problems: list[str]) -> float | None:

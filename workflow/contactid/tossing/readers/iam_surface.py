@@ -37,17 +37,13 @@ _SLOW = 0.03  # m/s relative to the surface
 _STEADY = 0.03  # m/s of change within the long window; sliding at mu = 0.05 loses 0.05 m/s
 _CARRIED = 0.05  # m/s; slower, a belt isn't told from a settling box
 _LEAST_REST, _LEAST_CARRY = 0.1, 0.15  # s
-_LEAST_REST_TRAVELLING = (
-    0.03  # s; a box that slides to rest on a belt passes through its speed in half of that
-)
-_TRAVEL = (
-    0.01  # m along the plane: its markers move with a belt; the drift of a standing one is a tenth
-)
+# s; a box that slides to rest on a belt passes through its speed in half of that
+_LEAST_REST_TRAVELLING = 0.03
+# m along the plane: its markers move with a belt; the drift of a standing one is a tenth
+_TRAVEL = 0.01
 _TURNS = 0.1  # rad about its mean; a body that turns more is no plane
-_SIDE, _KINK = (
-    4,
-    0.7,
-)  # frames on either side of an impact, and m/s of change in a vertex's upward speed
+# frames on either side of an impact, and m/s of change in a vertex's upward speed
+_SIDE, _KINK = 4, 0.7
 _COMPARABLE = 1.0  # between scores: a metre farther, or a centimetre off in height
 
 
@@ -61,9 +57,8 @@ class Surface:
     orientation: np.ndarray
     velocity: np.ndarray  # (3,) m/s of the surface's material in C
     height: float = 0.0  # m, of the lying box's lowest face above C; 0 where it isn't known
-    rest: tuple[int, int] | None = (
-        None  # first and last frame of lying still on it; None where it doesn't
-    )
+    # first and last frame of lying still on it; None where it doesn't
+    rest: tuple[int, int] | None = None
     steady: int | None = None  # last frame to which the velocity holds
     remarks: tuple[str, ...] = ()  # how this came about, as sentences
 

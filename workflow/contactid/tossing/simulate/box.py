@@ -55,9 +55,8 @@ class SteppingOptions:
     # ``newton`` (converged, see :mod:`contactid.tossing.simulate.contact_newton`) or ``prox`` (the
     # paper's fixed point)
     solver: str = "newton"
-    tolerance: float = (
-        1e-11  # newton: violation of the contact law, m/s. Prox: change of the impulses, N s.
-    )
+    # newton: violation of the contact law, m/s. Prox: change of the impulses, N s.
+    tolerance: float = 1e-11
     # where the solver gives up. Newton: the step has failed if the law is then violated by more
     # than 1e-9 m/s. Prox: the step has failed. A failed step reports ``max_iterations + 1``
     # iterations.

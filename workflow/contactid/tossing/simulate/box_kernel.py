@@ -46,9 +46,8 @@ from contactid.tossing.simulate.incremental import RESTING, SLOWEST, collide
 STATE_SIZE = 14
 TOUCHING = 13  # the entry of the state that counts contacts
 NEWTON, PROX = 0, 1
-_REST_SPEED = (
-    1e-9  # m/s: a body slower than this before and after a step repeats that step for ever
-)
+# m/s: a body slower than this before and after a step repeats that step for ever
+_REST_SPEED = 1e-9
 
 
 class BodyArrays(NamedTuple):
@@ -207,9 +206,8 @@ def find_contacts(body, state, contacts):
     r0, r1, r2 = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
     n = 0
     for i in range(body.vertices.shape[0]):
-        contacts[n, VERTEX] = (
-            i  # overwritten by the next one unless it counts: branches would cost more
-        )
+        # overwritten by the next one unless it counts: branches would cost more
+        contacts[n, VERTEX] = i
         height = (
             state[2]
             + r0 * body.vertices[i, 0]

@@ -61,9 +61,7 @@ def run(given: Namespace) -> Sequence[str]:
             given.tosses,
             given.box or None,
             law=given.law,
-            columns=stated.columns,
-            units=stated.units,
-            frame=stated.frame,
+            **vars(stated),
             object_name=given.object,
             progress=say,
         )

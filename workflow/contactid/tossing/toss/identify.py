@@ -44,8 +44,8 @@ from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, si
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
 from contactid.tossing.prepare.metrics import mean_loss
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, toss_table
-from contactid.tossing.prepare.tosses import Problem
-from contactid.tossing.simulate.box import ContactParameters, simulate
+from contactid.tossing.prepare.tosses import Problem, simulated
+from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.toss import draw
 from contactid.tossing.toss.regions import TossRegions
 
@@ -55,16 +55,13 @@ _ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibratio
 _FEWEST = 5  # tosses: fewer blocks than that say nothing of how far answers differ
 _FEW = 10  # tosses: intervals of fewer are themselves uncertain
 _BLOCKS = 5  # of neighbouring tosses; a quarter more of the work buys each further one
-_COARSE = grid_values(
-    0.0, 1.0, 0.1
-)  # of both parameters: the loss has one valley, some tenths wide
+# of both parameters: the loss has one valley, some tenths wide
+_COARSE = grid_values(0.0, 1.0, 0.1)
 # of the fine grid about the coarse one's optimum. The cube's losses have their least value between
 # steps of .05: all tosses' mean of resampled optima is .009 lower with half of that
 _E_REACH, _E_STEP = 0.3, 0.025
-_DRAWS, _SEED = (
-    1000,
-    20230206,
-)  # of tosses with replacement: the ends of 95 % then move by a tenth of a grid's step
+# of tosses with replacement: the ends of 95 % then move by a tenth of a grid's step
+_DRAWS, _SEED = 1000, 20230206
 _OUTCOMES = 120  # simulated rest poses of a toss, as in config/default.yaml
 _JACKKNIFE = 2.0  # standard errors by blocks that an interval reaches at least
 _OFF_SCALE = 0.05  # cameras are up to 2 % off; more means another unit, or another size of the box
@@ -345,14 +342,7 @@ def _residuals(fit: TossFit) -> xr.Dataset:
     for item in problem.tosses:
         measured = item.toss
         frames = len(measured.position)
-        run = simulate(
-            problem.body,
-            measured.start,
-            fit.parameters,
-            problem.options,
-            frames,
-            measured.surface_velocity,
-        )
+        run = simulated(problem, measured, fit.parameters)
         # a turn in C: measured = exp(turn) simulated
         turned = (
             rotations.as_rotation(measured.orientation)

@@ -20,12 +20,7 @@ from matplotlib.figure import Figure
 from contactid.core.errors import ContactIdError
 from contactid.tossing.artefacts.rest_poses import draw_regions
 from contactid.tossing.predict.rest_pose_cloud import Cloud
-from contactid.tossing.predict.rest_pose_distribution import (
-    Scores,
-    draw_poses,
-    fit_kernel,
-    score,
-)
+from contactid.tossing.predict.rest_pose_distribution import Scores, draw_poses, fit_kernel, score
 from contactid.tossing.predict.rest_pose_regions import (
     DRAWN,
     RestPrediction,
