@@ -78,7 +78,7 @@ _JUMP, _NEAR, _JUMPS = 3e-3, 0.02, 0.5
 # the former is off by up to 3e-3, and a motor with friction lags by up to 7e-3
 _AROUND = 5e-3
 _TURN = 1e-4  # rad, of a posture for derivatives
-_PLANE = [0, 2]  # x and z of a tip
+_PLANE = np.array([0, 2])  # x and z of a tip
 _LEVER = 0.05  # of the longest: a joint with less moves the tip out of its plane
 _REMEDY = "Compensate the joints' friction, or record links and not motors"
 
