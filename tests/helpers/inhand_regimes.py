@@ -32,7 +32,7 @@ SEEDS = (400, 401)
 MOTIONS = (1.0, 0.3, 0.1, 0.03)
 #: What isn't sensed loses most of the mass in hand, so sane masses need a grasp without it.
 NOTHING_UNSENSED = {"residual": 0.0}
-OTHER_NOISE = ({"force": 3.0}, {"pose": 0.1}, {"pose": 3.0})
+OTHER_NOISE = ({"force": 3.0}, {"pose": 0.1}, {"pose": 3.0}, {"pose": 0.3})
 #: Beside the factors: rate, differences, filter and weights, each alone.
 OTHERS: tuple[dict[str, Any], ...] = (
     {"time_step": 0.005}, {"time_step": 0.02}, {"scheme": "fourth_order"}, {"filter": 1},
@@ -43,6 +43,7 @@ TRIED: tuple[dict[str, Any], ...] = (
     *({"motion": motion, **NOTHING_UNSENSED} for motion in MOTIONS),
     *({"motion": motion, **NOTHING_UNSENSED, **noise} for noise, motion in product(OTHER_NOISE, MOTIONS)),
     *({"motion": 0.3, **NOTHING_UNSENSED, **other} for other in OTHERS),
+    *({"motion": 0.01, **NOTHING_UNSENSED, "force": force} for force in (1.0, 3.0, 10.0)),
 )  # fmt: skip
 GRAPH_WEIGHTS = {
     "dynamics": ("dynamics_force", "dynamics_torque"),
@@ -69,7 +70,9 @@ def moments(body: Any) -> np.ndarray:
 
 def tried(source: str, setting: Mapping[str, Any]) -> dict[str, Any]:
     """A row of the table."""
-    factors = {name: setting[name] for name in ("motion", "residual", "force", "pose") if name in setting}
+    factors = {
+        name: setting[name] for name in ("motion", "residual", "force", "pose") if name in setting
+    }
     twin = scaled_twin(STUDY["twin"], source, factors)
     twin["time_step"] = setting.get("time_step", twin["time_step"])
     options = twin_options(twin, OBJECTS_FILE)
@@ -87,7 +90,7 @@ def tried(source: str, setting: Mapping[str, Any]) -> dict[str, Any]:
     medians = rows.median()
     return {
         "source": source,
-        **{name: setting.get(name, "") for name in COLUMNS},
+        **{name: setting.get(name) for name in COLUMNS},
         "twins": len(rows),
         "answered": int(rows["least_moment"].notna().sum()),
         "impossible": int((rows["least_moment"] < 0.0).sum()),
@@ -105,7 +108,8 @@ def _judged(recording: Any, truth: Any, graph: Mapping[str, Any]) -> dict[str, f
     return {
         "least_moment": moments(free)[0] / largest,
         "mass_error_pct": 100.0 * abs(free.mass / truth.mass - 1.0),
-        "center_error_share": float(np.linalg.norm(free.center_of_mass - truth.center_of_mass)) / length,
+        "center_error_share": float(np.linalg.norm(free.center_of_mass - truth.center_of_mass))
+        / length,
     }
 
 
@@ -122,7 +126,7 @@ if __name__ == "__main__":
     rows = pd.DataFrame([tried(source, one) for source in chosen for one in settings_of(source)])
     rows["has_power"] = [has_power(row) for row in rows.to_dict("records")]
     if TABLE.exists():
-        kept = pd.read_csv(TABLE, keep_default_na=False)
+        kept = pd.read_csv(TABLE)
         rows = pd.concat([kept[~kept["source"].isin(chosen)], rows])
     rows = pd.concat([rows[rows["source"] == source] for source in SOURCES])
     rows.to_csv(TABLE, index=False, float_format="%.4g", lineterminator="\n")

@@ -49,16 +49,16 @@ def judged_runs(rows: pd.DataFrame, objects: Mapping[str, InHandObject]) -> pd.D
     pairs = list(zip(bodies, true, strict=True))
     off = {
         "mass": [100.0 * abs(one.mass / truth.mass - 1.0) for one, truth in pairs],
-        "center": [1e3 * _length(one.center_of_mass - truth.center_of_mass) for one, truth in pairs],
+        "center": [
+            1e3 * _length(one.center_of_mass - truth.center_of_mass) for one, truth in pairs
+        ],
         "tensor": [
             100.0 * _length(one.inertia - truth.inertia) / _length(truth.inertia)
             for one, truth in pairs
         ],
     }
     converged = is_true(rows["converged"])
-    errors = {
-        name: np.where(converged, off[part], np.inf) for part, name in _ERRORS.items()
-    }
+    errors = {name: np.where(converged, off[part], np.inf) for part, name in _ERRORS.items()}
     names = rows[_RECORDING].astype(str).agg("_".join, axis=1)
     judged = rows.assign(
         recording=names,
@@ -161,5 +161,13 @@ def tuned_weights(runs: pd.DataFrame) -> pd.DataFrame:
                     "tuned_others": np.exp(np.log(errors[best, others]).mean()),
                 }
             )
-    columns = [*_RECORDING, "parameter", "weights", "error", "tuned_error", "others", "tuned_others"]
+    columns = [
+        *_RECORDING,
+        "parameter",
+        "weights",
+        "error",
+        "tuned_error",
+        "others",
+        "tuned_others",
+    ]
     return pd.DataFrame(rows, columns=columns)

@@ -75,8 +75,9 @@ def write_active_constraint(objects: str, study: Mapping[str, Any], estimates: s
     the naive answer.
     """
     block, rows = study["active_constraint"], []
-    for source, factors in block["factors"].items():
-        options = twin_options(scaled_twin(study["twin"], source, factors), objects)
+    for source in block["sources"]:
+        twin = scaled_twin(study["twin"], source, block["factors"][source])
+        options = twin_options(twin, objects)
         for number, seed in product(block["objects"], block["seeds"]):
             name = OBJECTS[source][number]
             recording, simulated = simulate_recording(source, name, seed, options)

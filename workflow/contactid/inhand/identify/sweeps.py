@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contactid.inhand.identify.active_constraint import write_active_constraint
 from contactid.inhand.identify.ablation import write_ablation, write_disturbances
+from contactid.inhand.identify.active_constraint import write_active_constraint
 from contactid.inhand.identify.cost import write_differences, write_speed
 from contactid.inhand.identify.motion_strength import write_strengths
 from contactid.inhand.identify.recorded_information import write_identifiability
