@@ -2,9 +2,10 @@
 workflow/resources/inhand_regimes.csv, with sources as arguments these alone.
 
 Every setting is tried on ten twins of every source, and said as what it multiplies the configured
-sizes by. The constraint isn't tried, so that nothing is chosen by what it does. A setting has power where most free estimates are no body's, and clearly so, while mass and
-centre of mass stay sane (:func:`has_power`). The regime of a source is the first such setting of
-:data:`TRIED`, whose order goes away from the study's own.
+sizes by. The constraint isn't tried, so that nothing is chosen by what it does. A setting has power
+where most free estimates are no body's, and clearly so, while mass and centre of mass stay sane
+(:func:`has_power`). The regime of a source is the first such setting of :data:`TRIED`, whose order
+goes away from the study's own.
 """
 
 from __future__ import annotations
