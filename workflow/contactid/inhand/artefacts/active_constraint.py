@@ -39,7 +39,10 @@ def active_constraint(
 def judged_runs(rows: pd.DataFrame, objects: Mapping[str, InHandObject]) -> pd.DataFrame:
     """The estimates' rows with ``recording``, ``margin`` (:func:`.printed.consistency_margin`),
     ``acts`` (the recording's free estimate is no body's), and errors of mass (%), centre of mass
-    (mm) and tensor about the origin (%), infinite of what didn't converge.
+    (mm) and tensor about the origin (%).
+
+    An estimate that reached the limit of iterations counts where it ended, as GTSAM's would; one
+    without an answer is infinitely far.
 
     The ten parameters are errors then: absolute, in their own units.
     """
@@ -57,12 +60,11 @@ def judged_runs(rows: pd.DataFrame, objects: Mapping[str, InHandObject]) -> pd.D
             for one, truth in pairs
         ],
     }
-    converged = is_true(rows["converged"])
-    errors = {name: np.where(converged, off[part], np.inf) for part, name in _ERRORS.items()}
+    errors = {name: np.nan_to_num(off[part], nan=np.inf) for part, name in _ERRORS.items()}
     names = rows[_RECORDING].astype(str).agg("_".join, axis=1)
     judged = rows.assign(
         recording=names,
-        converged=converged.astype(int),
+        converged=is_true(rows["converged"]).astype(int),
         margin=[consistency_margin(one) for one in bodies],
         **errors,
         **dict(zip(PARAMETER_COLUMNS, _off_each(pairs).T, strict=True)),
@@ -102,7 +104,7 @@ def summary_of_runs(runs: pd.DataFrame) -> pd.DataFrame:
     free = rows[(rows["method"] == FREE)].set_index("recording")["tensor_error_pct"]
     against = rows["tensor_error_pct"] / rows["recording"].map(free)
     rows = rows.assign(
-        body=(rows["margin"] > 0.0) & (rows["converged"] == 1),
+        body=rows["margin"] > 0.0,
         nearer=against < 1.0 - SAME,
         further=against > 1.0 + SAME,
         lower=rows["tensor_error_pct"],
@@ -136,7 +138,6 @@ def tuned_weights(runs: pd.DataFrame) -> pd.DataFrame:
     """
     held = runs[
         (runs["method"] == CONSTRAINED) & (runs["forces"] == SENSED) & (runs["acts"] == 1)
-        & (runs["converged"] == 1)
     ]  # fmt: skip
     rows = []
     for recording, tried in held.groupby(_RECORDING, sort=False):
@@ -170,4 +171,5 @@ def tuned_weights(runs: pd.DataFrame) -> pd.DataFrame:
         "others",
         "tuned_others",
     ]
-    return pd.DataFrame(rows, columns=columns)
+    table = pd.DataFrame(rows, columns=columns)
+    return table.astype(dict.fromkeys(columns[5:], float))
