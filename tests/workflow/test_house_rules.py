@@ -276,6 +276,27 @@ def test_starting_snakemake_loads_no_solver_and_no_drawing():
     assert ended.stdout.split() == []
 
 
+@pytest.mark.parametrize(
+    "module, heavy",
+    [
+        ("planar.artefacts.real_bodies", ["pyomo", "casadi", "numba", "seaborn"]),
+        ("planar.artefacts.noisy_throws", ["scipy.stats", "seaborn"]),
+        ("inhand.artefacts.friction", ["scipy.stats", "seaborn"]),
+        ("review.report.page", ["numba"]),
+    ],
+)
+def test_tables_and_pages_load_no_more_than_they_use(module, heavy):
+    """Each is a job of its own, and so much was half of some."""
+    program = (
+        f"import sys, contactid.{module}; print(*(name for name in {heavy} if name in sys.modules))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ended.stdout.split() == []
+
+
 def _imports_of(rules):
     """The top-level imports of the package in a rule file, which isn't quite Python."""
     text = re.findall(r"^from contactid[\w.]* import (?:\([^)]*\)|.+)$", rules, re.M)

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg  # noqa: F401  # loads SciPy's BLAS, which is another one than NumPy's
-from numba.core.registry import cpu_target
 
 from contactid.core.errors import ContactIdError
 
@@ -41,6 +40,8 @@ def describe_arithmetic() -> dict[str, Any]:
         ``numpy``: the instructions beyond its least that its loops use. ``libm``: a checksum of
         values of sin, cos, tan, atan and exp.
     """
+    from numba.core.registry import cpu_target  # a third of a second that only this needs
+
     _, processor, features = cpu_target.target_context.codegen().magic_tuple()
     used = set(features.split(","))
     return {

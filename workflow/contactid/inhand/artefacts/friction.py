@@ -7,7 +7,6 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns  # type: ignore[import-untyped]
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -64,6 +63,8 @@ def draw_friction(data: pd.DataFrame) -> Figure:
     Boxes as in the paper: first to third quartile, line at the median, whiskers at the last value
     within 1.5 interquartile ranges.
     """
+    import seaborn as sns  # type: ignore[import-untyped]  # half a second that only drawing needs
+
     data = data.assign(
         case=[_case_label(*case) for case in zip(data["object"], data["region"], strict=True)]
     )

@@ -9,7 +9,6 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns  # type: ignore[import-untyped]
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
@@ -392,6 +391,8 @@ def _draw_grid(axes: Axes, data: pd.DataFrame, column: str) -> None:
     """Errors of the cells of one noise model by friction and frame rate, and in the last row their
     means.
     """
+    import seaborn as sns  # type: ignore[import-untyped]  # half a second that only drawing needs
+
     cells = data[data["series"] == "cell"].pivot_table(
         index="mu", columns="fps", values=column, dropna=False
     )

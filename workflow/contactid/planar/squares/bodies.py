@@ -30,7 +30,6 @@ from contactid.output.tables import read_exact, write_exact
 from contactid.planar.readers.throws import SQUARE_SIDE
 from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.squares.flight import STRETCH, flight_report, flight_stretches
-from contactid.planar.squares.identification import median_error
 from contactid.planar.squares.impacts import (
     FREE,
     LAGGED,
@@ -61,6 +60,7 @@ _QUARTERS = 4
 # stretches of nine frames: with fewer a rate of braking is hardly known to a tenth
 _FEWEST_FLIGHTS = 500
 _FLIGHT_DRAWS = 40  # of the bootstrap of braking over throws
+_MEDIAN_DRAWS = 400  # of the bootstrap of a median
 # mm or ms, sizes of rivals: none is larger than a fifth of the square
 _TRIED = np.array([1.0, 1.8, 3.3, 6.0, 12.0])
 _SIZED = 1e-3  # mm or ms, to which a rival's size is found
@@ -356,7 +356,7 @@ def _square_rows(throws: xr.Dataset, by_eq27: np.ndarray) -> pd.DataFrame:
     plate = prepared.shape.uniform_inertia_ratio
     median = {
         "inertia_ratio_mm2": float(np.median(by_eq27)),
-        "inertia_ratio_se_mm2": median_error(by_eq27),
+        "inertia_ratio_se_mm2": _median_error(by_eq27),
     }
     rows = [
         *flight_rows(prepared, plate),
@@ -409,6 +409,12 @@ def _ellipse_rows(published: xr.Dataset) -> pd.DataFrame:
     ]
     by_eq31 = eq31_rows(ELLIPSE, impacts, LeverGeometry(), error, plate)
     return pd.concat([by_eq31, pd.DataFrame(stated).assign(body=ELLIPSE)], ignore_index=True)
+
+
+def _median_error(values: np.ndarray) -> float:
+    """Standard error of the median of n values, by a bootstrap."""
+    drawn = np.random.default_rng(1).choice(values, (_MEDIAN_DRAWS, len(values)))
+    return float(np.median(drawn, axis=1).std())
 
 
 def _value(ratio: float, error: float = float("nan")) -> dict[str, float]:

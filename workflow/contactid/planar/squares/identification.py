@@ -26,7 +26,6 @@ from contactid.sources.motion import read_dataset
 FITTED = 24  # impacts, a second each; their median is then known to a percent
 _SHOWN = 3  # whose states are kept
 _LONGEST_STEP = 2.1e-3  # s, of the identified motion: two to a frame
-_DRAWS = 400  # of a bootstrap
 _MM2 = 1e6  # per m2
 SYNTHETIC, PUBLIC = "synthetic data: throws of a square", "public data: throws of a square"
 _OF_A_FIT = (
@@ -46,12 +45,6 @@ def largest_turns(windows: Iterable[SquareWindow]) -> list[SquareWindow]:
     for window in sorted(recorded, key=lambda one: -abs(one.spin)):
         largest.setdefault(window.name, window)
     return list(largest.values())[:FITTED]
-
-
-def median_error(values: np.ndarray) -> float:
-    """Standard error of the median of n values, by a bootstrap."""
-    drawn = np.random.default_rng(1).choice(values, (_DRAWS, len(values)))
-    return float(np.median(drawn, axis=1).std())
 
 
 def write_squares(data: str, table: str, fits: str) -> None:

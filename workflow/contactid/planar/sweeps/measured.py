@@ -4,10 +4,25 @@ long to import.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pandas as pd
 
 STATED, UNIFORM = "stated", "uniform"
 IDENTIFICATION = "identification"  # stands for section 6.1's throw among the scenes
+
+
+class Measure(NamedTuple):
+    """A value of a quantity.
+
+    ``at`` is the time step (ms), duration (s), mu, e_N, noise (mm), weight or impact (s) that it
+    belongs to; ``scene`` is what it depends on.
+    """
+
+    scene: str
+    quantity: str
+    at: float
+    value: float
 
 
 class Measured:

@@ -9,7 +9,7 @@ statements ask about is of the stated body alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,22 +23,30 @@ from contactid.planar.simulate.geometry import Ground, Shape, contacts
 from contactid.planar.simulate.motions import simulate_scene
 from contactid.planar.simulate.scenes import Scene, body_of, scene_of
 from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion
+from contactid.planar.sweeps.contact_phases import (
+    FIRST_PORTION,
+    contact_measures,
+    penetrations,
+    phase_measures,
+    restitution_residuals,
+)
 from contactid.planar.sweeps.gap_motion import gap_motion
 from contactid.planar.sweeps.liftoff import liftoff_threshold
-from contactid.planar.sweeps.measured import IDENTIFICATION, STATED, UNIFORM
+from contactid.planar.sweeps.measured import IDENTIFICATION, STATED, UNIFORM, Measure
 from contactid.planar.sweeps.peaks import SHOWN_STEPS, first_impact
 from contactid.planar.sweeps.penalty import fit_with_one_weight, spread_share
 
 _SHOWN = (1.0, 2.0, 5.0)  # ms: time steps of figures 7 and 10
 _WAITED = 1.0  # s: how long lift-off is waited for, to figure 12's end
 _CLEARANCE = 0.01  # m: from which gap on a body has left the ground
-_FIRST_PORTION = 0.05  # s: of figure 12, in which every friction still slides
 _FRICTIONS = tuple(np.round(np.linspace(0.1, 0.9, 9), 1))  # of table 1
 _RESTITUTIONS = (0.0, 0.2, 0.4, 0.6, 0.8)
 _REPEATED_FRICTION = 0.2  # under which restitution is varied, that of figures 17 and 18
 # s, friction: the motion whose matrix A of eq. 29 is looked at; it has many steps with contact
 _STEPPED = (1e-3, 0.3)
 _NOISE = 1e-3  # m and rad: of section 6.1
+_RANDOM_THROWS = 20
+_RANDOM_SPEEDS = (3.0, 5.0, 20.0)  # m/s, m/s, rad/s: as section 6.1's throw, and turning
 _DIGITS = 9  # of a share of velocities: what is left of a gap's root is rounding
 _LIMIT_STEP = 1e-5  # s: the motion that stands for the limit of small time steps
 _OTHER_RESTITUTION = 0.2  # e_N, the next that figure 13 shows
@@ -49,19 +57,6 @@ _FRAMES_PER_SECOND = 240.0  # of figure 18
 _WEIGHTS = (1e3, 1e5)
 
 
-class Measure(NamedTuple):
-    """A value of a quantity.
-
-    ``at`` is the time step (ms), duration (s), mu, e_N, noise (mm), weight or impact (s) that it
-    belongs to; ``scene`` is what it depends on.
-    """
-
-    scene: str
-    quantity: str
-    at: float
-    value: float
-
-
 def write_measures(block: Mapping[str, Any], table: str) -> None:
     """Measure the paper's scenes and section 6.1's throw: ``body, scene, quantity, at, value``.
 
@@ -69,7 +64,13 @@ def write_measures(block: Mapping[str, Any], table: str) -> None:
     """
     bodies = {STATED: block, UNIFORM: with_uniform_bodies(block)}
     rows = [(body, *one) for body, scenes in bodies.items() for one in measures(scenes)]
-    rows += [(STATED, *one) for one in [*_gap_motions(block), *penalty_measures(block)]]
+    of_statements = (
+        *_phases(block),
+        *identifiability_measures(block),
+        *_gap_motions(block),
+        *penalty_measures(block),
+    )
+    rows += [(STATED, *one) for one in of_statements]
     write_csv(pd.DataFrame(rows, columns=["body", *Measure._fields]), table)
 
 
@@ -119,7 +120,7 @@ def sliding_measures(motions: xr.Dataset) -> Iterator[Measure]:
     time = motions["time"].values
     total = (motions["kinetic"] + motions["potential"]).values
     lost = (motions["friction"] + motions["restitution"]).values
-    early, shown = time <= _FIRST_PORTION + 1e-12, time <= _WAITED + 1e-12
+    early, shown = time <= FIRST_PORTION + 1e-12, time <= _WAITED + 1e-12
     for place, mu in enumerate(motions["friction_mu"].values):
         # (steps,) in which nothing is lost
         kept = np.diff(lost[place, shown]) <= 0.0
@@ -191,6 +192,55 @@ def needed_friction(motion: PlanarMotion) -> float:
     """
     pushed = motion.impulse_n > 0.0
     return float((np.abs(motion.impulse_t[pushed]) / motion.impulse_n[pushed]).max())
+
+
+def _phases(block: Mapping[str, Any]) -> Iterator[Measure]:
+    """Penetration, sliding, losses and flights of the paper's motions, restitution at points."""
+    yield from penetrations(block)
+    for name, along in (("sliding", "friction_mu"), ("restitution", "restitution_e_n")):
+        scene = scene_of(block, name)
+        yield from contact_measures(scene, simulate_scene(scene), along)
+    body, ground = body_and_ground(block)
+    for mu in _FRICTIONS:
+        yield from phase_measures(body, ground, true_motion(block, float(mu)), float(mu))
+    yield from restitution_residuals(body)
+
+
+def identifiability_measures(block: Mapping[str, Any]) -> Iterator[Measure]:
+    """Free directions of eq. 29 in flight, and of throws from random states by their number."""
+    h, mu = _STEPPED
+    gravity = float(block["gravity"])
+    options = {**block["identification"], "time_step": h}
+    body, ground = body_and_ground(block)
+    random = np.random.default_rng(1)
+    for number in range(_RANDOM_THROWS):
+        angle = float(random.uniform(-np.pi, np.pi))
+        x, y, spin = random.normal(size=3) * _RANDOM_SPEEDS
+        start = {
+            "position": [0.0, options["position"][1], angle],
+            "velocity": [float(x), -abs(float(y)), float(spin)],
+        }
+        motion = true_motion({**block, "identification": {**options, **start}}, mu)
+        pushed = motion.impulse_n[1:] > 0.0
+        v = motion.velocity
+        if number == 0:
+            fallen = int(pushed.any(axis=1).argmax())
+            flying = _zero_columns(v[: fallen + 1], h, gravity, body.shape)
+            yield Measure(IDENTIFICATION, "flight_free_directions", 0.0, flying)
+        free = free_directions(body.shape, ground, motion.position[:-1], v, pushed, h, gravity)
+        yield Measure(IDENTIFICATION, "random_free_directions", number, free)
+
+
+def _zero_columns(v: np.ndarray, h: float, gravity: float, shape: Shape) -> int:
+    """How many of m and J have a column of zeros in eq. 29, of velocities v (n, 3) in flight."""
+    unit = np.array([1.0, 1.0, np.sqrt(shape.uniform_inertia_ratio)])
+    without_gravity = np.diff(v, axis=0) + np.array([0.0, h * gravity, 0.0])
+    change = np.abs(without_gravity * unit)
+    # what rounding leaves of velocities that size
+    rounding = 1e-12 * np.abs(v * unit).max()
+    of_mass = change[:, :2].max()
+    of_inertia = change[:, 2].max()
+    return int(of_mass <= rounding) + int(of_inertia <= rounding)
 
 
 def _free_directions(block: Mapping[str, Any]) -> Iterator[Measure]:
