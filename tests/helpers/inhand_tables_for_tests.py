@@ -117,7 +117,25 @@ FORCES = pd.DataFrame(
         "reported_n": [0.0, 3.0, 6.0, 4.0, 4.1, 4.2],
     }
 )
+_METHODS = (
+    ("no_constraint_no_geodesic", "sensed", 3.0), ("constraint_no_geodesic", "sensed", 2.0),
+    ("constraint_geodesic", "sensed", 1.9), ("constraint_no_geodesic", "filtered", 4.0),
+)  # fmt: skip
+ACTIVE = pd.DataFrame(
+    [
+        {"source": source, "recording": f"{source}_{seed}", "method": method, "forces": forces, "weights": "configured",
+         "acts": 1, "tensor_error_pct": error, "com_error_mm": 5.0}
+        for source in SOURCES[1:]
+        for seed in range(2)
+        for method, forces, error in _METHODS
+    ]
+)  # fmt: skip
+TUNED = pd.DataFrame(
+    {"error": 1.0, "tuned_error": [0.1, 0.2, 0.9], "others": 1.0, "tuned_others": [2.0, 1.5, 0.5]}
+)
 MADE_UP = {
+    "ext_active_constraint_runs": ACTIVE,
+    "ext_tuned_weights": TUNED,
     "ext_force_sensing": FORCE,
     "ext_friction": FRICTION,
     "ext_differences": DIFFERENCES,

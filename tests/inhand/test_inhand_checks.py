@@ -150,7 +150,8 @@ def test_every_printed_number_has_its_row_or_is_counted_among_what_the_run_start
         zip(PUBLISHED["artefact"], PUBLISHED["quantity"], PUBLISHED["condition"], strict=True)
     )
     checks = read_csv(folder / "checks.csv")
-    assert len(PUBLISHED) == 1051 and len(checks) <= 906
+    # nine of them are statements asked again where the constraint acts
+    assert len(PUBLISHED) == 1051 and len(checks) <= 915
     assert (checks["note"] != "").all() and not checks.duplicated(
         ["artefact", "quantity", "condition"]
     ).any()

@@ -17,6 +17,7 @@ from contactid.sources.motion import write_dataset
 MASS, CENTER, GRAVITY = 1.3, np.array([0.01, -0.02, 0.1]), 9.81
 ZERO = np.array([1.5, -2.0, 17.0, 0.1, -0.2, 0.05])  # of the sensor, as large as a real one
 TURN = Rotation.from_euler("zyx", [130.0, 4.0, -3.0], degrees=True)  # hand to sensor
+LOST = 49  # row of a moved recording
 HERE = {"source": "here", "licence": "none"}
 
 
@@ -37,7 +38,7 @@ def write_motion(folder, samples=16000, name="one") -> None:
     none = np.zeros((samples, 3))
     rows = np.column_stack([place, none, hand.as_quat(scalar_first=True), none, wrench])
     lines = ["position\taccelerometer", *(" ".join(f"{x:.9g}" for x in row) for row in rows)]
-    lines.insert(50, "0.1 0.2")  # a row that lacks numbers
+    lines[LOST + 1] = "0.1 0.2"  # a row that lacks numbers, below the header
     (folder / f"data_file_{name}.txt").write_text("\n".join(lines) + "\n")
 
 
@@ -68,8 +69,14 @@ def test_rows_that_lack_numbers_are_left_out_and_recordings_keep_apart(tmp_path)
     write_motion(tmp_path, 300, "a")
     write_motion(tmp_path, 200, "b")
     found = recordings_of(read_wrist(tmp_path, **HERE))
-    assert {name: one.sizes["sample"] for name, one in found.items()} == {"a": 300, "b": 200}
+    assert {name: one.sizes["sample"] for name, one in found.items()} == {"a": 299, "b": 199}
     assert all(one["time"].values[0] == 0.0 for one in found.values())
+
+
+def test_a_row_that_is_left_out_took_its_time(tmp_path):
+    write_motion(tmp_path, 300)
+    rows = read_wrist(tmp_path, **HERE)["time"].values * RATE
+    assert rows == pytest.approx(np.delete(np.arange(300.0), LOST))
 
 
 @pytest.mark.parametrize(

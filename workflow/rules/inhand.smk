@@ -72,6 +72,7 @@ rule inhand_sweeps:
         errors="<results>/inhand/sweeps/differences.csv",
         choices="<results>/inhand/sweeps/choices.csv",
         identifiability="<results>/inhand/sweeps/identifiability.csv",
+        active_constraint="<results>/inhand/sweeps/active_constraint.csv",
     log:
         "<logs>/inhand_sweeps.log",
     benchmark:
@@ -88,6 +89,7 @@ rule inhand_sweeps:
             for name in (
                 *("twin", "baseline", "graph", "ablation", "disturbances"),
                 *("strength", "speed", "differences", "identifiability"),
+                "active_constraint",
             )
         },
     script:
@@ -194,6 +196,8 @@ rule inhand_tables:
         stored_ablation=stored_files("inhand_ablation"),
         stored_disturbances=stored_files("inhand_disturbances"),
         stored_strength=stored_files("inhand_strength"),
+        stored_active_constraint=stored_files("inhand_active_constraint"),
+        objects=INHAND_OBJECTS,
     output:
         artefacts=computed_by("inhand_tables"),
     log:

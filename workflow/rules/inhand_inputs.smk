@@ -20,6 +20,7 @@ INHAND_FOUND = [*APPENDIX_TABLES.values(), "ext_force_sensing", "ext_friction"]
 INHAND_JUDGED = [
     *INHAND_FOUND,
     "ext_ablation",
+    "ext_active_constraint_runs",
     "ext_choices",
     "ext_differences",
     "ext_disturbances",
@@ -27,6 +28,7 @@ INHAND_JUDGED = [
     "ext_identifiability",
     "ext_motion_strength",
     "ext_printed_consistency",
+    "ext_tuned_weights",
     *(["ext_wrist"] if INHAND["wrist"] else []),
 ]
 INHAND_SCALE = "fig09_force_scale"  # a figure, whose data are judged as well
@@ -74,6 +76,18 @@ STORED["inhand_strength"] = {
     "value": "geodesic_error",
     "tolerance": 1e-2,
     "samples": ["<results>/inhand/sweeps/strength.csv"],
+}
+STORED["inhand_active_constraint"] = {
+    "function": "contactid.inhand.identify.active_constraint:write_active_constraint",
+    "settings": {
+        **_ESTIMATORS,
+        "baseline": INHAND["baseline"],
+        "factors": INHAND["active_constraint"]["factors"],
+    },
+    "key": ["source", "object", "seed", "method", "forces", "weights"],
+    "value": "mass_kg",
+    "tolerance": 1e-4,
+    "samples": ["<results>/inhand/sweeps/active_constraint.csv"],
 }
 
 ARTEFACTS["inhand"] = inhand_artefacts.declare(INHAND)

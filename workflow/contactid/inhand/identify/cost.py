@@ -123,7 +123,7 @@ def _choices(
 ) -> dict[tuple[str, float], Estimate]:
     """Estimates by name and share of the prior's standard deviation."""
     baseline, graph = study["baseline"], study["graph"]
-    smooth, weights = _smooth(recording, baseline), graph["weights"]
+    smooth, weights = with_filter(recording, baseline), graph["weights"]
     found = {
         (FILTERED, np.nan): estimate_baseline(recording, baseline),
         (PLAIN, np.nan): estimate_baseline(recording, {**baseline, "window": 0}),
@@ -137,8 +137,8 @@ def _choices(
     return found
 
 
-def _smooth(recording: xr.Dataset, block: Mapping[str, Any]) -> xr.Dataset:
-    """The recording with forces and torques through the baseline's filter."""
+def with_filter(recording: xr.Dataset, block: Mapping[str, Any]) -> xr.Dataset:
+    """The recording with forces and torques through the filter of ``inhand: baseline``."""
     signals = filtered(recorded_signals(recording), block["window"], block["degree"])
     smooth = {"contact_force": signals.forces, "contact_torque": signals.torques}
     return recording.assign(

@@ -20,7 +20,7 @@ from contactid.core.inertia import InertialParameters, uniform_body
 from contactid.inhand.identify.disturbance_models import Model, models, thinkable
 from contactid.inhand.identify.latent_errors import LatentErrors
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
-from contactid.inhand.identify.likelihood import RecordingFit, told_parameters
+from contactid.inhand.identify.likelihood import RecordingFit, pulled, told_parameters
 from contactid.inhand.identify.linearised import (
     LAG,
     PLACES,
@@ -230,7 +230,8 @@ class JointFit:
     Attributes
     ----------
     body, uniform : the estimate, and the body of uniform density in the hull with its mass
-    covariance, calibrated : (10, 10) of ``body.vector``, of the fit alone and with calibration
+    covariance, calibrated : (10, 10) of ``body.vector``, of the data alone, and with calibration and
+        what the prior moved
     disturbances : that are taken out of every recording
     residuals : of each recording, times (m,) s, and (m, 6) N and N m, sensed less asked for
     iterations : rounds of linearisation
@@ -308,7 +309,7 @@ def fit_jointly(
         body=body,
         uniform=uniform_body(body.mass, hull),
         covariance=total.covariance,
-        calibrated=total.calibrated(body.vector, gain_sd),
+        calibrated=total.calibrated(body.vector, gain_sd) + pulled(body, total.answer),
         disturbances=likeliest,
         residuals=[
             recording.residuals(one, body.vector)

@@ -100,9 +100,10 @@ class RecordingFit:
     ----------
     body : the estimate
     uniform : the body of uniform density in the hull with the estimate's mass
-    errors : (16,) standard errors of :func:`told_parameters`, calibration included
-    fit_errors : (16,) the same of the fit alone
-    vector_errors : (10,) standard errors of ``body.vector``, calibration included
+    errors : (16,) standard errors of :func:`told_parameters`, with calibration and what the prior
+        moved
+    fit_errors : (16,) the same of the data alone
+    vector_errors : (10,) standard errors of ``body.vector``, as ``errors``
     levels : (k,) factors of the noise, in the order of :data:`LEVELS`; those of unsensed forces in
         N2
     answer : (p,) all unknowns: the body, a constant unsensed wrench in B about its origin (N and N
@@ -348,7 +349,8 @@ def _fit_of(
     model, equations = candidates[0], present.equations
     # a factor common to all forces scales all ten parameters: the vector is its derivative
     kept, slope = covariance[:PARAMETERS, :PARAMETERS], _slope(body.vector)
-    calibrated = kept + gain_sd**2 * (by_gain @ by_gain.T + np.outer(body.vector, body.vector))
+    gains_alone = gain_sd**2 * (by_gain @ by_gain.T + np.outer(body.vector, body.vector))
+    calibrated = kept + gains_alone + pulled(body, model.answer)
     deviations, alone = (np.sqrt(np.diag(slope @ one @ slope.T)) for one in (calibrated, kept))
     answer = model.given(body.vector)
     # the roots undo the whitening: N and N m
@@ -378,6 +380,17 @@ def _fit_of(
         iterations=0,
         converged=False,
     )
+
+
+def pulled(body: InertialParameters, answer: np.ndarray) -> np.ndarray:
+    """(10, 10) what the prior adds to the square of an error: how far it moved the answer of the data
+    alone, ``answer`` (10 or more,).
+
+    A body that is far from the uniform one (a tool in a wide box) is drawn away from the truth, in
+    what the data half know by several of their standard errors.
+    """
+    moved = body.vector - answer[:PARAMETERS]
+    return np.outer(moved, moved)
 
 
 def _pose_share(present: Linearised, levels: np.ndarray, vector: np.ndarray) -> float:

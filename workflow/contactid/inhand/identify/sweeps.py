@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contactid.inhand.identify.ablation import write_ablation, write_disturbances
+from contactid.inhand.identify.active_constraint import write_active_constraint
 from contactid.inhand.identify.cost import write_differences, write_speed
 from contactid.inhand.identify.motion_strength import write_strengths
 from contactid.inhand.identify.recorded_information import write_identifiability
@@ -23,6 +24,7 @@ def write_sweeps(
     errors: str,
     choices: str,
     identifiability: str,
+    active_constraint: str,
 ) -> None:
     """Write each sweep's csv; what is in it stands at the function that is called here.
 
@@ -30,7 +32,7 @@ def write_sweeps(
     ----------
     objects : the file of the objects in hand
     study : the blocks of the study's configuration
-    ablation, disturbances, strengths, times, errors, choices, identifiability : to write
+    ablation, disturbances, strengths, times, errors, choices, identifiability, active_constraint : to write
     """
     write_ablation(objects, study, ablation)
     write_disturbances(objects, study, disturbances)
@@ -39,3 +41,4 @@ def write_sweeps(
     write_differences(objects, study, errors, choices)
     seed = study["identifiability"]["seed"]
     write_identifiability(objects, study["twin"], seed, identifiability)
+    write_active_constraint(objects, study, active_constraint)

@@ -70,9 +70,11 @@ def read_wrist(path: str | Path, *, source: str, licence: str) -> xr.Dataset:
 
 def _in_motion(file: Path) -> xr.Dataset:
     lines = content_of(file, _LARGEST).decode("utf-8", "replace").splitlines()[1:]
-    # rows that lack numbers are left out, and the clock counts the rest
-    rows = _numbers(file, [words for line in lines if len(words := line.split()) == _COLUMNS])
-    time = np.arange(len(rows)) / RATE
+    # rows that lack numbers are left out; each of them took its time
+    words = [line.split() for line in lines]
+    whole = [place for place, row in enumerate(words) if len(row) == _COLUMNS]
+    rows = _numbers(file, [words[place] for place in whole])
+    time = np.array(whole, dtype=float) / RATE
     name = file.stem.removeprefix(_MOVED)
     # sign turned: published is what acts on the sensor
     return _recording(name, file, time, rows[:, :3], rows[:, 6:10], -rows[:, 13:])
