@@ -309,3 +309,20 @@ def test_printed_numbers_alone() -> None:
     outside = stated("friction_within_literature", {"published": published})
     np.testing.assert_allclose(outside.given, [0.0, 0.1])
     assert outside.basis == "print"
+
+
+def test_statements_by_time_step_are_of_the_steps_that_figures_show() -> None:
+    """Other measures of the same scenes are at other time steps, where these have no value."""
+    steps = dict.fromkeys(STEPS, 1.0)
+    throw = measures(
+        throw_models_apart_m=steps,
+        throw_no_friction_apart_m=steps,
+        throw_other_restitution_apart_m=steps,
+        throw_restitution_error_m=steps,
+        throw_gap_error_m=steps,
+        throw_peak_ns=steps,
+        throw_gap_peak_ns=steps,
+        throw_least_gap_mm={0.1: -1.0, **steps},
+    )
+    for name in ("motion_similar", "gap_spoils_motion", "peaks_nearly_equal"):
+        assert np.isfinite(np.ravel(stated(name, throw).given)).all(), name
