@@ -115,7 +115,8 @@ def test_a_bad_description_is_named_with_a_remedy(tmp_path, text, message):
 def test_hardly_a_scored_throw_is_refused():
     every = pd.read_csv(TABLE)
     scored = every[every["answered"]]
-    assert len(scored) >= 0.98 * len(every)
+    # on seeds that nothing was chosen on: refused are those whose interval is open
+    assert len(scored) >= 0.95 * len(every)
 
 
 def decimated(folder, every):

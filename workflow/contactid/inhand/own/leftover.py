@@ -15,7 +15,7 @@ import xarray as xr
 from contactid.inhand.identify.joint import FittedRecording, followed, summed, told_covariance
 from contactid.inhand.identify.kinematics import POSE
 from contactid.inhand.identify.latent_errors import COMING, SHORT, Equations
-from contactid.inhand.identify.likelihood import RecordingFit
+from contactid.inhand.identify.likelihood import RecordingFit, pulled
 from contactid.inhand.identify.linearised import Linearised
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, wrench_covariance
 from contactid.inhand.own.prepare import OwnRecording
@@ -28,7 +28,8 @@ Channel = tuple[np.ndarray, np.ndarray, str]
 def residuals_and_covariance(
     recording: OwnRecording, fit: RecordingFit
 ) -> tuple[xr.Dataset, np.ndarray]:
-    """Residuals of a recording, and the covariance of its parameters, calibration included.
+    """Residuals of a recording, and the covariance of its parameters, with calibration and what the
+    prior moved.
 
     Returns
     -------
@@ -58,7 +59,8 @@ def residuals_and_covariance(
         "orientation": (left[:, :3], pose_noise[:, :3], "rad"),
     }
     vector = fit.body.vector
-    calibrated = summed([evidence]).calibrated(vector, recording.gain_sd)
+    total = summed([evidence])
+    calibrated = total.calibrated(vector, recording.gain_sd) + pulled(fit.body, total.answer)
     told = told_covariance(calibrated, vector)[:PARAMETERS, :PARAMETERS]
     return _dataset(channels, fit), told
 
