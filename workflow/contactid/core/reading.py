@@ -73,13 +73,22 @@ def content_of(path: str | Path, most: int = LARGEST_FILE) -> bytes:
 class _WithoutAliases(yaml.SafeLoader):
     """Plain YAML: a value that stands for another could stand for itself, or for billions."""
 
+    # nodes that are open
+    depth = 0
+
     def compose_node(self, parent: Any, index: Any) -> Any:
+        self.depth += 1
+        # far beyond what is allowed: thousands of levels take seconds before anything refuses them
+        if self.depth > 2 * _DEEPEST:
+            raise RecursionError
         if self.check_event(yaml.AliasEvent):
             event = self.peek_event()
             raise yaml.MarkedYAMLError(
                 problem=f"*{event.anchor} stands for another value", problem_mark=event.start_mark
             )
-        return super().compose_node(parent, index)
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
 
 def read_yaml(path: str | Path, remedy: str = "Correct it") -> Any:
