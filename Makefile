@@ -137,7 +137,7 @@ env: $(VENV)/.ready ## install the pinned environment into .venv
 peers: $(foreach name,$(PEERS),$(VENV)-$(name)/.ready) ## MuJoCo, Drake and PyBullet, each in its own environment
 
 test: lint ## all checks and tests that need no real data
-	OMP_NUM_THREADS=1 $(WORDS) $(BIN)/python -m pytest --numprocesses={WORKERS} --dist loadfile --no-loadscope-reorder
+	$(WORDS) $(BIN)/python -m pytest --numprocesses={WORKERS} --dist loadfile --no-loadscope-reorder
 
 clean: ## remove what runs here made, and nothing else in results/; keep the environments
 	@for lock in .snakemake/runs/*.lock; do rm -rf "results/$$(basename "$$lock" .lock)"; done
@@ -164,28 +164,28 @@ nightly: env ## what make test leaves out, and make test: hours; closes with a t
 	$(WORDS) $(BIN)/python tools/parts.py $(if $(PARTS),{PARTS:words},nightly)
 
 test-public: env ## the long tests on real data (DATA_MIRROR)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m public tests/public
+	$(BIN)/python -m pytest -m public tests/public
 
 test-server: env ## downloads from a real 4TU server on this machine (FOURTU_SERVER names its tool; Debian, root)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m server tests/server
+	$(BIN)/python -m pytest -m server tests/server
 
 test-slurm: env ## runs through a real Slurm on this machine (SLURM_TOOL names its tool; Debian, root); SLURM_STUDIES="arm planar"
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slurm tests/slurm
+	$(BIN)/python -m pytest -m slurm tests/slurm
 
 test-bundle: env $(VENV)-crate/.ready ## a small run, bundled, tampered with, verified, and validated as an RO-Crate
-	CRATE_VALIDATOR=$(VENV)-crate/bin/rocrate-validator OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m bundle tests/bundle
+	CRATE_VALIDATOR=$(VENV)-crate/bin/rocrate-validator $(BIN)/python -m pytest -m bundle tests/bundle
 
 test-robustness: env ## kills, full disks, two runs at once: the same results in the end (Linux; some parts root)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m robustness tests/robustness
+	$(BIN)/python -m pytest -m robustness tests/robustness
 
 test-lineage: env ## numbers change with a dataset if, and only if, their Data line names it: a run, and all that follows again
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m lineage tests/workflow/test_lineage.py
+	$(BIN)/python -m pytest -m lineage tests/workflow/test_lineage.py
 
 test-package: env ## wheel and source archive, built and installed into a new environment, and what their commands print
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m package tests/package
+	$(BIN)/python -m pytest -m package tests/package
 
 test-container: env ## the containers' recipes, built by docker, podman or apptainer, and a command in each
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m container tests/package
+	$(BIN)/python -m pytest -m container tests/package
 
 test-report: env $(VENV)-browser/.ready ## a report in headless Chromium (PAGE=file, CHROMIUM=program); by default the default run's
 	$(if $(PAGE)$(wildcard results/default/report.html results/test/report.html),,$(SNAKEMAKE) --configfile config/test.yaml \

@@ -2,10 +2,15 @@
 new ones.
 """
 
+import os
 import sys
 
 import pytest
 from hypothesis import settings
+
+# before anything loads NumPy: with two threads of linear algebra in each of two workers, threads wait
+# for each other. Jobs of a run have one, too.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile(
     "repeatable", derandomize=True, deadline=None

@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[2]
 BLOCK = yaml.safe_load((ROOT / "config/default.yaml").read_text(encoding="utf-8"))["planar"]
 BALL = PlanarBody(Ellipse(1.0, 1.0), 2.0, 1.0)
 GRAVITY = 9.81
+SQUARE = ((-0.03, -0.03), (0.03, -0.03), (0.03, 0.03), (-0.03, 0.03))
 
 
 def by_quantity(measures: list[Measure]) -> dict[tuple[str, float], float]:
@@ -93,9 +94,6 @@ def test_two_points_can_have_their_restitution_and_three_one_in_common() -> None
     assert found["residual_one_restitution", 3] == 0.0
     # three demands on a normal velocity and a spin
     assert found["residual_own_restitution", 3] > 0.01
-
-
-SQUARE = ((-0.03, -0.03), (0.03, -0.03), (0.03, 0.03), (-0.03, 0.03))
 
 
 def test_flight_leaves_mass_and_inertia_free_and_contact_their_ratio() -> None:

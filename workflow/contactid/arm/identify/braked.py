@@ -323,7 +323,7 @@ def braked(robot: Robot, since: np.ndarray, position: np.ndarray, stop: float) -
                 _search(approach, since, position, duration, start, start) for start in starts
             ]
         best = min(found, key=lambda one: one.cost)
-        # one that went astray follows the other
+        # of the searches begun last, one that went astray follows the best
         ends = [(one if _explains(one, approach) else best).point for one in found[-2:]]
         if duration in _WINDOWS:
             counted += [one for one in found if one.converged and _explains(one, approach)]

@@ -107,8 +107,6 @@ def summary_of_runs(runs: pd.DataFrame) -> pd.DataFrame:
         body=rows["margin"] > 0.0,
         nearer=against < 1.0 - SAME,
         further=against > 1.0 + SAME,
-        lower=rows["tensor_error_pct"],
-        upper=rows["tensor_error_pct"],
     )
     columns: dict[str, Any] = {
         "runs": ("body", "size"),
@@ -119,8 +117,8 @@ def summary_of_runs(runs: pd.DataFrame) -> pd.DataFrame:
         "mass_error_pct": ("mass_error_pct", "median"),
         "com_error_mm": ("com_error_mm", "median"),
         "tensor_error_pct": ("tensor_error_pct", "median"),
-        "first_quartile": ("lower", lambda values: values.quantile(0.25)),
-        "third_quartile": ("upper", lambda values: values.quantile(0.75)),
+        "first_quartile": ("tensor_error_pct", lambda values: values.quantile(0.25)),
+        "third_quartile": ("tensor_error_pct", lambda values: values.quantile(0.75)),
         "geodesic_error": ("geodesic_error", "median"),
     }
     by = ["source", "method", "forces"]
@@ -162,14 +160,6 @@ def tuned_weights(runs: pd.DataFrame) -> pd.DataFrame:
                     "tuned_others": np.exp(np.log(errors[best, others]).mean()),
                 }
             )
-    columns = [
-        *_RECORDING,
-        "parameter",
-        "weights",
-        "error",
-        "tuned_error",
-        "others",
-        "tuned_others",
-    ]
-    table = pd.DataFrame(rows, columns=columns)
-    return table.astype(dict.fromkeys(columns[5:], float))
+    errors_of = ["error", "tuned_error", "others", "tuned_others"]
+    table = pd.DataFrame(rows, columns=[*_RECORDING, "parameter", "weights", *errors_of])
+    return table.astype(dict.fromkeys(errors_of, float))

@@ -3,7 +3,7 @@ of a uniform one.
 
 The uniform body, a homogeneous ellipse with ``J/m = (a^2 + b^2)/4``, is the answer of a simulator
 that never heard of J: a check that would take its number as well shows nothing. What only
-statements ask about is of the stated body alone.
+statements ask about, of motions of its own, is of the stated body alone.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def write_measures(block: Mapping[str, Any], table: str) -> None:
     bodies = {STATED: block, UNIFORM: with_uniform_bodies(block)}
     rows = [(body, *one) for body, scenes in bodies.items() for one in measures(scenes)]
     of_statements = (
-        *_phases(block),
+        *penetrations(block),
+        *restitution_residuals(body_and_ground(block)[0]),
         *identifiability_measures(block),
         *_gap_motions(block),
         *penalty_measures(block),
@@ -85,11 +86,15 @@ def with_uniform_bodies(block: Mapping[str, Any]) -> dict[str, Any]:
 
 def measures(block: Mapping[str, Any]) -> list[Measure]:
     """Everything that is measured, with the block's bodies."""
+    sliding, bouncing = (scene_of(block, name) for name in ("sliding", "restitution"))
+    slid, bounced = simulate_scene(sliding), simulate_scene(bouncing)
     return [
         *_first_impacts(block),
         _liftoff(block),
-        *sliding_measures(simulate_scene(scene_of(block, "sliding"))),
-        *bounce_measures(simulate_scene(scene_of(block, "restitution"))),
+        *sliding_measures(slid),
+        *contact_measures(sliding, slid, "friction_mu"),
+        *bounce_measures(bounced),
+        *contact_measures(bouncing, bounced, "restitution_e_n"),
         *_throws(block),
         *_free_directions(block),
     ]
@@ -168,12 +173,14 @@ def _throws(block: Mapping[str, Any]) -> Iterator[Measure]:
     """Section 6.1's throw: which frictions give one motion, what rolling needs, steps with contact
     by restitution.
     """
+    body, ground = body_and_ground(block)
     motions = {float(mu): true_motion(block, float(mu)) for mu in _FRICTIONS}
     for mu, motion in motions.items():
         same = min(
             other for other, its in motions.items() if np.array_equal(its.position, motion.position)
         )
         yield Measure(IDENTIFICATION, "throw_same_as_mu", mu, same)
+        yield from phase_measures(body, ground, motion, mu)
     # with the most friction nothing slides, so ratios are what sticking needs
     rolling = needed_friction(motions[max(motions)])
     e_n = float(block["identification"]["restitution_e_n"])
@@ -192,18 +199,6 @@ def needed_friction(motion: PlanarMotion) -> float:
     """
     pushed = motion.impulse_n > 0.0
     return float((np.abs(motion.impulse_t[pushed]) / motion.impulse_n[pushed]).max())
-
-
-def _phases(block: Mapping[str, Any]) -> Iterator[Measure]:
-    """Penetration, sliding, losses and flights of the paper's motions, restitution at points."""
-    yield from penetrations(block)
-    for name, along in (("sliding", "friction_mu"), ("restitution", "restitution_e_n")):
-        scene = scene_of(block, name)
-        yield from contact_measures(scene, simulate_scene(scene), along)
-    body, ground = body_and_ground(block)
-    for mu in _FRICTIONS:
-        yield from phase_measures(body, ground, true_motion(block, float(mu)), float(mu))
-    yield from restitution_residuals(body)
 
 
 def identifiability_measures(block: Mapping[str, Any]) -> Iterator[Measure]:

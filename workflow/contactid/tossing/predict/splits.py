@@ -43,8 +43,8 @@ def score_split(
 
     Written is a row per law and draw: of all identification tosses (draw 0), and of each number in
     ``tosses`` as many draws as ``settings`` say. Everything that is fitted is fitted to the drawn
-    tosses, but for the surface on which events are found: that is of all identification tosses, and
-    moves a contact by a sample in three tosses at most. Nothing is chosen on the test part. Too few
+    tosses, but for the surface on which events are found: that is of all identification tosses.
+    Nothing is chosen on the test part. Too few
     tosses to calibrate keep the nominal body.
 
     ``folder`` has the files (:func:`whole_files`). ``settings`` are the configuration's ``grid``,
