@@ -99,6 +99,9 @@ def test_v_plus_is_that_of_links_and_motors_without_friction(dry, viscous, side:
     tip = JACOBIAN @ np.gradient(position, since, axis=0)[behind].T
     drawn = np.array([fit.evaluate(since[behind]) for fit in answer.fits])
     assert np.abs(drawn - tip).max() < 0.1 * speed
+    # nothing is drawn, and no residual stated, of what wasn't fitted
+    beyond = module._WINDOWS[-1] + 0.02
+    assert all(np.isnan(fit.evaluate(beyond)) for fit in answer.fits)
 
 
 def test_a_motion_that_no_friction_explains_has_no_answer(monkeypatch) -> None:

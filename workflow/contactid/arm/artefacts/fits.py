@@ -16,7 +16,7 @@ from contactid.output.tables import read_csv
 
 _SERIES: dict[str, tuple[str, dict[str, Any]]] = {
     "recording": ("recording", {"color": style.MEASURED, "lw": 1.0}),
-    "fit": ("fit, eq. 7", {"color": style.LINE, "lw": 1.0, "ls": "--"}),
+    "fit": ("fit", {"color": style.LINE, "lw": 1.0, "ls": "--"}),
     "affine": ("rigid response", {"color": style.RELEASE, "lw": 1.2}),
     "map": (
         "impact map",

@@ -41,7 +41,6 @@ from contactid.core.errors import ContactIdError
 # a start that misses one ends in another minimum. The last ones' answers count.
 _GROWING = np.linspace(0.03, 0.12, 10)
 _WINDOWS = _GROWING[3::3]
-_LONGEST = 0.15  # s, that a motion is drawn for
 _SETTLED = 5e-4  # s after the impact, while the contact gives way
 _FREQUENCY = 2.0 * np.pi * 20.0  # rad/s, near the paper's oscillation, of a motor on its spring
 _DAMPING_TIME = 4e-3  # s, of a vibration that lasts some periods
@@ -96,8 +95,8 @@ class BrakedFit(ModalFit):
     velocity: np.ndarray
 
     def evaluate(self, time: ArrayLike) -> np.ndarray:
-        """The simulated velocity at times since impact (s), m/s."""
-        return np.interp(np.asarray(time, dtype=float), self.time, self.velocity)
+        """The simulated velocity at times since impact (s), m/s; NaN beyond the fitted window."""
+        return np.interp(np.asarray(time, dtype=float), self.time, self.velocity, right=np.nan)
 
 
 def _start(approach: Approach, *, dry: bool) -> np.ndarray:
@@ -379,7 +378,7 @@ def _fits(
 ) -> tuple[BrakedFit, ...]:
     """The tip's motion along the table and normal to it, with v+ (2,) and its standard error, m/s."""
     mechanism = _mechanisms(found.point[None], approach)
-    motion = simulated(mechanism, approach, _LONGEST)[0, :, int(approach.at_motors)]
+    motion = simulated(mechanism, approach, _WINDOWS[-1])[0, :, int(approach.at_motors)]
     # means over the steps, at their middles
     rates = np.diff(motion, axis=0) / STEP @ approach.jacobian.T
     time = approach.later + mechanism.later[0] + STEP * (np.arange(len(rates)) + 0.5)
