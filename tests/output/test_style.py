@@ -1,10 +1,14 @@
 """Equal figures are equal files, although the layout's solver rounds otherwise from run to run."""
 
+import copy
 import itertools
+import shutil
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
 from fontTools import subset
+from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
@@ -59,6 +63,24 @@ def test_pdfs_leave_out_the_tables_by_which_fonts_lay_text_out(tmp_path):
     assert {"GDEF", "GPOS", "GSUB", "MATH"} <= set(dropped)
     drawn(tmp_path, "another")
     assert subset.Options().drop_tables == dropped
+
+
+@pytest.mark.parametrize("own_are_listed", [True, False])
+def test_figures_have_fonts_of_matplotlib_whatever_else_its_cache_lists(
+    monkeypatch, tmp_path, own_are_listed
+):
+    own = style.mpl.get_data_path() + "/fonts/ttf/DejaVuSans.ttf"
+    fonts = copy.copy(font_manager.fontManager)
+    of_matplotlib = fonts.ttflist if own_are_listed else []
+    fonts.ttflist = []
+    fonts.addfont(shutil.copy(own, tmp_path))
+    fonts.ttflist += of_matplotlib
+    assert fonts.findfont("DejaVu Sans") == str(tmp_path / "DejaVuSans.ttf")
+    monkeypatch.setattr(font_manager, "fontManager", fonts)
+    fonts._findfont_cached.cache_clear()
+    style._prefer_fonts_of_matplotlib.__wrapped__()
+    assert fonts.findfont("DejaVu Sans") == own
+    assert {Path(font.fname).name for font in fonts.ttflist} >= {"STIXGeneral.ttf", "cmr10.ttf"}
 
 
 @pytest.mark.parametrize("layout", ["none", "constrained"])

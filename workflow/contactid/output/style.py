@@ -11,6 +11,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
@@ -61,6 +62,7 @@ _SETTINGS: Any = {
 def styled() -> Iterator[None]:
     """Draw inside this context, into files alone."""
     mpl.use("Agg")
+    _prefer_fonts_of_matplotlib()
     with mpl.rc_context(_SETTINGS):
         yield
 
@@ -68,6 +70,7 @@ def styled() -> Iterator[None]:
 @contextmanager
 def styled_for_a_caller() -> Iterator[None]:
     """Draw inside this context and leave alone where the caller's figures are shown."""
+    _prefer_fonts_of_matplotlib()
     with mpl.rc_context(_SETTINGS):
         yield
 
@@ -117,6 +120,23 @@ def svg(figure: Figure) -> str:
         figure.savefig(text, format="svg", metadata={"Date": None})
     drawn = text.getvalue()
     return drawn[drawn.index("<svg") :]
+
+
+@cache
+def _prefer_fonts_of_matplotlib() -> None:
+    """Draw with Matplotlib's own fonts, whatever fonts of the same name the system has.
+
+    Of fonts that fit alike Matplotlib takes the first of its list. The list comes from a cache in
+    the user's home, in any order, and without Matplotlib's own fonts where another installation,
+    since removed, wrote it. Figures were others then.
+    """
+    fonts = font_manager.fontManager
+    own = Path(mpl.get_data_path(), "fonts/ttf")
+    listed = {font.fname for font in fonts.ttflist}
+    for path in sorted(own.glob("*.ttf")):
+        if str(path) not in listed:
+            fonts.addfont(path)
+    fonts.ttflist.sort(key=lambda font: Path(font.fname).parent != own)
 
 
 @cache
