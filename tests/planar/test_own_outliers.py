@@ -24,6 +24,7 @@ from contactid.planar.readers.throws import PlanarThrow, iterate_throws
 from contactid.planar.simulate.geometry import Ground, Polygon
 from contactid.planar.simulate.kernel import outline_of
 from identify_example import SIGMA, tracked
+from own_throws import write_case
 from rounded_twins import CORNERS, GRAVITY, drawn_twin
 from stepped_motion import event_motion
 
@@ -321,3 +322,13 @@ def test_a_lost_frame_before_an_early_impact_is_no_end(tmp_path):
     )
     assert any("those before it are cut" in note for note in found.notes)
     assert abs(found.fit.inertia_ratio - RATIO) < 3.0 * found.fit.inertia_ratio_se
+
+
+def test_a_throw_whose_motion_the_first_search_drops_is_identified_with_all_its_poses(tmp_path):
+    """Its beginning is fitted better by other motions, of which a search follows eight."""
+    (_, file), described, truth = write_case(tmp_path, "two throws", 270)
+    body = read_own_body(described)
+    answer = identify_own(body, read_own_throws_of(body, [file]))
+    assert not answer.fit.by_impacts and not answer.warnings
+    departure = abs(answer.fit.inertia_ratio - truth.ratio)
+    assert departure < 2.0 * answer.fit.inertia_ratio_se < 0.05 * truth.ratio

@@ -6,7 +6,6 @@ whose misfit nothing explains, is refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +13,6 @@ from scipy.special import chdtr, chdtrc
 
 from contactid.output.result import with_error
 from contactid.planar.engine.answer import DEVIATIONS, Answer, identify, inverse_of
-from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.search import Say, search
 from contactid.planar.engine.steering import STEERING, Steering
 from contactid.planar.engine.unknowns import (
@@ -34,6 +32,12 @@ from contactid.planar.identify.states import ThrowStates
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.impacts import OwnImpacts, identify_impacts
 from contactid.planar.own.noise import FEWEST_IN_FLIGHT
+from contactid.planar.own.searches import (
+    UNLIKELY,
+    refitted,
+    searched_finer,
+    searched_with_wider_beam,
+)
 from contactid.planar.own.wild import problem_of, without_wild_poses
 from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
@@ -41,7 +45,6 @@ from contactid.planar.squares.events import Alignment
 from contactid.sources.conventions import Refuted
 
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
-_UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
 _WIDEST = 0.5  # of all J/m that the outline allows: an interval that holds more of it is no answer
 _NEAR_BOUND = 0.98  # of the largest friction
 _WEAK = 0.2  # relative standard error
@@ -202,12 +205,12 @@ def identify_own(
     """
     geometry = stated_geometry(body, throws, steering)
     problem = problem_of(geometry, throws, steering)
-    minima = search(problem, say)
+    minima = searched_with_wider_beam(problem, search(problem, say), say)
     # a first motion must be there before a pose can be far from it
     throws, wild = without_wild_poses(body, throws, problem, minima[0])
     if wild:
         problem = problem_of(geometry, throws, steering)
-        minima = _refitted(problem, minima, say)
+        minima = refitted(problem, minima, say)
     squares, degrees = problem.misfit(minima[0])
     # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
     impacts = identify_impacts(geometry, throws) if squares > steering.not_whole * degrees else None
@@ -217,7 +220,7 @@ def identify_own(
         body = replace(body, shape=impacts.shape)
     else:
         # only where whole throws are the answer: a finer grid doesn't make a real body rigid
-        minima = _searched_finer(problem, minima, say)
+        minima = searched_finer(problem, minima, say)
         answer = identify(problem, minima, noise_stated=throws.sigma_given, say=say)
         fit, names = _of_whole(answer), throws.names
         measured = _aligned(answer, fit)
@@ -234,57 +237,6 @@ def identify_own(
             *_warnings(draft),
         ),
     )
-
-
-def _refitted(problem: Problem, minima: Sequence[Point], say: Say | None) -> list[Point]:
-    """Motions, best first, of throws that have lost the poses which the ``minima`` followed; where
-    these are good, with those of another search, as wild poses may have misled the first one.
-    """
-    fits = sorted(
-        (problem.fit(point, problem.whole) for point in minima), key=lambda point: point.cost
-    )
-    squares, degrees = problem.misfit(fits[0])
-    # above it impacts are taken by themselves, and no motion is asked for
-    if not _can_search(problem) or squares > problem.steering.not_whole * degrees:
-        return fits
-    return sorted([*fits, *search(problem, say)], key=lambda point: point.cost)
-
-
-def _searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> list[Point]:
-    """Motions, best first, with those of a finer grid of restitutions where no frame lies between
-    two impacts.
-
-    Poses hardly tell such impacts' restitutions, but what comes after depends on both, so a coarse
-    grid may have no motion near the throw's.
-    """
-    if not _can_search(problem) or not _has_unseen_flight(problem, minima[0]):
-        return minima
-    if say:
-        say("no frame lies between two impacts: the search again, with more restitutions")
-    steering = problem.steering
-    # 343 combinations of three impacts in place of 64
-    finer = replace(steering, restitutions=steering.fine_restitutions)
-    others = search(Problem(problem.geometry, problem.throws, finer))
-    return sorted([*minima, *others], key=lambda point: point.cost)
-
-
-def _can_search(problem: Problem) -> bool:
-    """Whether each throw begins with two poses: a search begins with a line through them."""
-    return all(bool(throw.seen[:2].all()) for throw in problem.throws)
-
-
-def _has_unseen_flight(problem: Problem, point: Point) -> bool:
-    """Whether two impacts follow each other within the time from one frame to the next."""
-    for k, throw in enumerate(problem.throws):
-        row = np.concatenate([point.common, point.own[k]])
-        impacts = problem.impacts(k, row, throw.n_frames)
-        # s, from impact to impact
-        between = np.diff(impacts[np.isfinite(impacts)])
-        # two impacts may be closer than a frame and still have one between them: searched again all
-        # the same
-        if (between < throw.measured.frame_interval).any():
-            return True
-    return False
 
 
 def _of_whole(answer: Answer) -> OwnFit:
@@ -424,7 +376,7 @@ def _notes(found: OwnIdentification) -> list[str]:
     fit = found.fit
     notes = [f"Impacts in the identified motion: {sum(states.n_impacts for states in fit.states)}."]
     # too small a misfit is no harm to the answer, so it is a note
-    if chdtr(fit.degrees, fit.squares) < _UNLIKELY:
+    if chdtr(fit.degrees, fit.squares) < UNLIKELY:
         notes.append(
             f"Poses are fitted better than the noise lets expect (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): it is smaller than stated, and standard errors are on the safe side."
@@ -436,7 +388,7 @@ def _warnings(found: OwnIdentification) -> list[str]:
     fit, warnings = found.fit, []
     if not fit.converged:
         warnings.append("The identification did not converge: don't use these numbers.")
-    if not fit.by_impacts and chdtrc(fit.degrees, fit.squares) < _UNLIKELY:
+    if not fit.by_impacts and chdtrc(fit.degrees, fit.squares) < UNLIKELY:
         warnings.append(
             f"Poses are fitted worse than their noise explains (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): the body departs from the model or the noise is larger. Standard errors are enlarged "
