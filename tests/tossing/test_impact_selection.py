@@ -277,7 +277,7 @@ def test_each_reason_is_one_that_the_candidate_shows(twins):
         )
         for one in candidates:
             seen.add(one.reason)
-            near_an_end = one.sample - WINDOW < 2 or one.sample + WINDOW > lengths[one.toss] - 2
+            near_an_end = one.sample - WINDOW < 1 or one.sample + WINDOW > lengths[one.toss] - 2
             assert (one.reason == "too near an end of the recording") == near_an_end
             if one.reason == "slower than 0.3 m/s":
                 assert one.normal_speed < OPTIONS.slowest
@@ -291,25 +291,27 @@ def test_each_reason_is_one_that_the_candidate_shows(twins):
 
 
 def test_a_recording_cut_at_an_impact_says_so(still_frame):
+    """A window needs one sample more on either side, before the impact and after it alike."""
     drops, candidates = still_frame
     one = kept(candidates)[0]
     first, _ = _rows(drops.prepared, one.toss)
-    for cut in (
-        slice(first, first + one.sample + WINDOW + 1),
-        slice(first + one.sample - WINDOW - 1, None),
-    ):
-        begin, end = _rows(drops.prepared, one.toss)
-        rows = slice(max(cut.start, begin), min(cut.stop or end, end))
-        index = [list(map(str, drops.prepared["recording"].values)).index(one.toss)]
-        short = drops.prepared.isel(sample=rows, recording=index).copy()
-        short["row_size"] = ("recording", np.array([rows.stop - rows.start]))
-        sample = one.sample - (rows.start - begin)
-        again = [
-            item
-            for item in find_impacts(short)
-            if (item.sample, item.vertex) == (sample, one.vertex)
-        ]
-        assert [item.reason for item in again] == ["too near an end of the recording"]
+    index = [list(map(str, drops.prepared["recording"].values)).index(one.toss)]
+    for more, near_an_end in ((0, True), (1, False)):
+        for cut in (
+            slice(first, first + one.sample + WINDOW + 1 + more),
+            slice(first + one.sample - WINDOW - more, None),
+        ):
+            begin, end = _rows(drops.prepared, one.toss)
+            rows = slice(max(cut.start, begin), min(cut.stop or end, end))
+            short = drops.prepared.isel(sample=rows, recording=index).copy()
+            short["row_size"] = ("recording", np.array([rows.stop - rows.start]))
+            sample = one.sample - (rows.start - begin)
+            again = [
+                item.reason == "too near an end of the recording"
+                for item in find_impacts(short)
+                if (item.sample, item.vertex) == (sample, one.vertex)
+            ]
+            assert again == [near_an_end]
 
 
 def test_stricter_thresholds_keep_fewer(still_frame):

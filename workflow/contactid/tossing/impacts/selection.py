@@ -220,7 +220,8 @@ def _judge(
     """Apply the conditions in turn; ``level`` and ``tolerance`` as in :func:`_crowded`."""
     bare = Candidate(recording.name, sample, vertex, normal_speed=speed)
     window = options.window
-    if sample - window < 2 or sample + window > len(recording.position) - 2:
+    # a sample more on either side: a corner's path and a central difference need their neighbours
+    if sample - window < 1 or sample + window > len(recording.position) - 2:
         return replace(bare, reason="too near an end of the recording")
     # before the fits, as it needs none
     if _crowded(recording, sample, vertex, level, tolerance, window):
