@@ -19,6 +19,7 @@ from contactid.tossing.impacts.selection import (
     pose_noise,
 )
 from contactid.tossing.prepare.poses import vertex_positions
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 from iam_twins import MocapNoise, write_twin
 from tosses_for_tests import RATE, box, motion, prepare_tosses, recordings
@@ -342,6 +343,24 @@ def test_the_noise_of_a_twin_with_more_noise_is_recovered(tmp_path):
     found = pose_noise(load_drops(tmp_path / "drops.h5").prepared)
     assert found.position == pytest.approx(6e-5, rel=0.1)
     assert found.rotation == pytest.approx(5e-4, rel=0.1)
+
+
+def test_what_is_tested_on_shapes_no_selection(still_frame):
+    """Ten times the noise in the test part leaves the other part's candidates as they are."""
+    prepared = still_frame[0].prepared
+    split = prepared["split"].copy(
+        data=np.where(np.arange(prepared.sizes["recording"]) % 3, IDENTIFICATION, TEST)
+    )
+    tested = np.repeat(split.values == TEST, prepared["row_size"].values)
+    position = prepared["position"].values
+    shaken = np.random.default_rng(2).normal(0.0, 5e-4, position.shape) * tested[:, None]
+    plain = prepared.assign(split=split)
+    other = plain.assign(position=prepared["position"].copy(data=position + shaken))
+    known = set(prepared["recording"].values[split.values == IDENTIFICATION])
+    tables = [candidate_table(find_impacts(one), "drops") for one in (plain, other)]
+    first, second = (one[one["toss"].isin(known)].reset_index(drop=True) for one in tables)
+    pd.testing.assert_frame_equal(first, second)
+    assert first["kept"].any()
 
 
 # refusals
