@@ -19,6 +19,7 @@ from contactid.tossing.impacts.selection import (
     pose_noise,
 )
 from contactid.tossing.prepare.poses import vertex_positions
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 from iam_twins import MocapNoise, write_twin
 from tosses_for_tests import RATE, box, motion, prepare_tosses, recordings
@@ -277,7 +278,7 @@ def test_each_reason_is_one_that_the_candidate_shows(twins):
         )
         for one in candidates:
             seen.add(one.reason)
-            near_an_end = one.sample - WINDOW < 2 or one.sample + WINDOW > lengths[one.toss] - 2
+            near_an_end = one.sample - WINDOW < 1 or one.sample + WINDOW > lengths[one.toss] - 2
             assert (one.reason == "too near an end of the recording") == near_an_end
             if one.reason == "slower than 0.3 m/s":
                 assert one.normal_speed < OPTIONS.slowest
@@ -291,25 +292,27 @@ def test_each_reason_is_one_that_the_candidate_shows(twins):
 
 
 def test_a_recording_cut_at_an_impact_says_so(still_frame):
+    """A window needs one sample more on either side, before the impact and after it alike."""
     drops, candidates = still_frame
     one = kept(candidates)[0]
     first, _ = _rows(drops.prepared, one.toss)
-    for cut in (
-        slice(first, first + one.sample + WINDOW + 1),
-        slice(first + one.sample - WINDOW - 1, None),
-    ):
-        begin, end = _rows(drops.prepared, one.toss)
-        rows = slice(max(cut.start, begin), min(cut.stop or end, end))
-        index = [list(map(str, drops.prepared["recording"].values)).index(one.toss)]
-        short = drops.prepared.isel(sample=rows, recording=index).copy()
-        short["row_size"] = ("recording", np.array([rows.stop - rows.start]))
-        sample = one.sample - (rows.start - begin)
-        again = [
-            item
-            for item in find_impacts(short)
-            if (item.sample, item.vertex) == (sample, one.vertex)
-        ]
-        assert [item.reason for item in again] == ["too near an end of the recording"]
+    index = [list(map(str, drops.prepared["recording"].values)).index(one.toss)]
+    for more, near_an_end in ((0, True), (1, False)):
+        for cut in (
+            slice(first, first + one.sample + WINDOW + 1 + more),
+            slice(first + one.sample - WINDOW - more, None),
+        ):
+            begin, end = _rows(drops.prepared, one.toss)
+            rows = slice(max(cut.start, begin), min(cut.stop or end, end))
+            short = drops.prepared.isel(sample=rows, recording=index).copy()
+            short["row_size"] = ("recording", np.array([rows.stop - rows.start]))
+            sample = one.sample - (rows.start - begin)
+            again = [
+                item.reason == "too near an end of the recording"
+                for item in find_impacts(short)
+                if (item.sample, item.vertex) == (sample, one.vertex)
+            ]
+            assert again == [near_an_end]
 
 
 def test_stricter_thresholds_keep_fewer(still_frame):
@@ -340,6 +343,24 @@ def test_the_noise_of_a_twin_with_more_noise_is_recovered(tmp_path):
     found = pose_noise(load_drops(tmp_path / "drops.h5").prepared)
     assert found.position == pytest.approx(6e-5, rel=0.1)
     assert found.rotation == pytest.approx(5e-4, rel=0.1)
+
+
+def test_what_is_tested_on_shapes_no_selection(still_frame):
+    """Ten times the noise in the test part leaves the other part's candidates as they are."""
+    prepared = still_frame[0].prepared
+    split = prepared["split"].copy(
+        data=np.where(np.arange(prepared.sizes["recording"]) % 3, IDENTIFICATION, TEST)
+    )
+    tested = np.repeat(split.values == TEST, prepared["row_size"].values)
+    position = prepared["position"].values
+    shaken = np.random.default_rng(2).normal(0.0, 5e-4, position.shape) * tested[:, None]
+    plain = prepared.assign(split=split)
+    other = plain.assign(position=prepared["position"].copy(data=position + shaken))
+    known = set(prepared["recording"].values[split.values == IDENTIFICATION])
+    tables = [candidate_table(find_impacts(one), "drops") for one in (plain, other)]
+    first, second = (one[one["toss"].isin(known)].reset_index(drop=True) for one in tables)
+    pd.testing.assert_frame_equal(first, second)
+    assert first["kept"].any()
 
 
 # refusals

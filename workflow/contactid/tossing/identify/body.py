@@ -26,8 +26,14 @@ from scipy.optimize import least_squares
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_json
-from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset
-from contactid.tossing.impacts.impact import Impact, cross_matrix
+from contactid.sources.motion import (
+    BodyProperties,
+    body_of,
+    iterate_recordings,
+    read_dataset,
+    some_recordings,
+)
+from contactid.tossing.impacts.impact import Impact
 from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
@@ -159,7 +165,7 @@ def _inertia_spread(stated: BodyProperties) -> np.ndarray:
 
 def _identification(prepared: xr.Dataset) -> xr.Dataset:
     usable = prepared["reason"].values == ""
-    return _chosen(prepared, usable & (prepared["split"].values == IDENTIFICATION))
+    return some_recordings(prepared, usable & (prepared["split"].values == IDENTIFICATION))
 
 
 def _some(part: xr.Dataset, number: int) -> xr.Dataset:
@@ -167,13 +173,7 @@ def _some(part: xr.Dataset, number: int) -> xr.Dataset:
     n = part.sizes["recording"]
     chosen = np.zeros(n, dtype=bool)
     chosen[np.linspace(0, n - 1, min(number, n)).round().astype(int)] = True
-    return _chosen(part, chosen)
-
-
-def _chosen(prepared: xr.Dataset, chosen: np.ndarray) -> xr.Dataset:
-    """The recordings (n,) that are true."""
-    samples = np.repeat(chosen, prepared["row_size"].values)
-    return prepared.isel(recording=np.flatnonzero(chosen), sample=np.flatnonzero(samples))
+    return some_recordings(part, chosen)
 
 
 # Flights
@@ -345,9 +345,9 @@ def _whitening(impact: Impact, body: BodyProperties) -> np.ndarray:
     turned = rotations.matrices(impact.orientation)
     covariance = impact.pre_covariance + impact.post_covariance
     to_center = turned @ body.center_of_mass
-    of_center = np.hstack([np.eye(3), -cross_matrix(to_center)])
+    of_center = np.hstack([np.eye(3), -rotations.skew(to_center)])
     arm = turned @ body.vertices[impact.vertex] - to_center
-    lever = body.mass * turned.T @ cross_matrix(arm)
+    lever = body.mass * turned.T @ rotations.skew(arm)
     # a weight need not have the whole tensor
     inertia = float(np.trace(body.inertia)) / 3.0
     of_moment = lever @ of_center @ covariance @ of_center.T @ lever.T

@@ -82,19 +82,13 @@ def impact_geometry(body: BodyProperties, impact: Impact) -> ImpactGeometry:
     to_center = rotation @ body.center_of_mass
     arm = to_vertex - to_center
     # eq. 5: v + omega x r, r from B's origin
-    jacobian = np.hstack([np.eye(3), -cross_matrix(to_vertex)])
+    jacobian = np.hstack([np.eye(3), -rotations.skew(to_vertex)])
     # (3, 3) I^-1 [arm]x in C, with the body's inertia in B
-    spin = rotation @ np.linalg.solve(body.inertia, rotation.T @ cross_matrix(arm))
+    spin = rotation @ np.linalg.solve(body.inertia, rotation.T @ rotations.skew(arm))
     # the impulse changes the centre of mass's velocity; B's origin moves with it, less omega x
     # (centre - origin)
-    response = np.vstack([np.eye(3) / body.mass + cross_matrix(to_center) @ spin, spin])
+    response = np.vstack([np.eye(3) / body.mass + rotations.skew(to_center) @ spin, spin])
     return ImpactGeometry(jacobian, response, jacobian @ response)
-
-
-def cross_matrix(vector: np.ndarray) -> np.ndarray:
-    """(3, 3) matrix of the cross product with a vector (3,)."""
-    x, y, z = vector
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:

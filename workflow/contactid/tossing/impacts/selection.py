@@ -29,7 +29,7 @@ import xarray as xr
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
-from contactid.sources.motion import body_of, iterate_recordings
+from contactid.sources.motion import body_of, iterate_recordings, some_recordings
 from contactid.tossing.impacts.free_motion import PoseNoise, fit_free_motion
 from contactid.tossing.impacts.impact import ImpactWindow, write_impacts
 from contactid.tossing.impacts.sides import Candidate, Recording, Sides
@@ -110,11 +110,13 @@ def find_impacts(prepared: xr.Dataset, options: SelectionOptions | None = None) 
         )
     # a dataset that is only tested on has none
     known = [item for item in recordings if item.split == IDENTIFICATION] or recordings
-    noise = _flight_noise(known, pose_noise(prepared), options.window)
+    names = {item.name for item in known}
+    of_known = prepared["recording"].isin([*names]).values
+    raw = pose_noise(some_recordings(prepared, of_known))
+    noise = _flight_noise(known, raw, options.window)
     # first pass: the surface is where the bodies at rest put it
     level, tolerance = 0.0, max(recordings[0].plane_scatter, 3.0 * noise.position)
     found = [_judge(*place, noise, level, tolerance, options) for place in places]
-    names = {item.name for item in known}
     heights = np.array(
         [item.contact_height for item in found if item.impact is not None and item.toss in names]
     )
@@ -220,7 +222,8 @@ def _judge(
     """Apply the conditions in turn; ``level`` and ``tolerance`` as in :func:`_crowded`."""
     bare = Candidate(recording.name, sample, vertex, normal_speed=speed)
     window = options.window
-    if sample - window < 2 or sample + window > len(recording.position) - 2:
+    # a sample more on either side: a corner's path and a central difference need their neighbours
+    if sample - window < 1 or sample + window > len(recording.position) - 2:
         return replace(bare, reason="too near an end of the recording")
     # before the fits, as it needs none
     if _crowded(recording, sample, vertex, level, tolerance, window):

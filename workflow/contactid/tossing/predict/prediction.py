@@ -21,8 +21,8 @@ from contactid.tossing.prepare.metrics import (
     trajectory_errors,
 )
 from contactid.tossing.prepare.preprocess import TEST, upper_face
-from contactid.tossing.prepare.tosses import Problem, Variant, load_problem
-from contactid.tossing.simulate.box import ContactParameters, simulate
+from contactid.tossing.prepare.tosses import Problem, Variant, load_problem, simulated
+from contactid.tossing.simulate.box import ContactParameters
 
 SOLVED = 1e-9  # m/s: a contact step whose law is violated by more counts as unsolved
 POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
@@ -40,16 +40,9 @@ def predict(problem: Problem, parameters: ContactParameters) -> pd.DataFrame:
     rows = []
     for item in problem.tosses:
         toss, measured = item.toss, (item.rest_position, item.rest_orientation)
-        run = simulate(
-            problem.body,
-            toss.start,
-            parameters,
-            problem.options,
-            len(toss.position),
-            toss.surface_velocity,
-        )
+        run = simulated(problem, toss, parameters)
         # at the moment at which the measured body came to rest
-        simulated = run.position[-1], run.orientation[-1]
+        predicted = run.position[-1], run.orientation[-1]
         rows.append(
             {
                 "toss": toss.name,
@@ -58,14 +51,14 @@ def predict(problem: Problem, parameters: ContactParameters) -> pd.DataFrame:
                 **trajectory_errors(
                     toss.position, toss.orientation, run.position, run.orientation, problem.length
                 ),
-                **rest_errors(*measured, *simulated),
+                **rest_errors(*measured, *predicted),
                 "contact_steps": int((run.contacts > 0).sum()),
                 "hyperstatic_steps": int((run.contacts > 1).sum()),
                 "unsolved_steps": int((run.residual > SOLVED).sum()),
                 "largest_residual": float(run.residual.max(initial=0.0)),
                 **dict(zip((f"measured_{k}" for k in POSE), np.concatenate(measured), strict=True)),
                 **dict(
-                    zip((f"simulated_{k}" for k in POSE), np.concatenate(simulated), strict=True)
+                    zip((f"simulated_{k}" for k in POSE), np.concatenate(predicted), strict=True)
                 ),
             }
         )

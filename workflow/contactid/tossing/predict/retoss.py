@@ -8,21 +8,14 @@ identification doesn't know of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
 
 from contactid.core import rotations
-from contactid.sources.motion import (
-    SAMPLE_VARIABLES,
-    UNITS,
-    BodyProperties,
-    MotionStream,
-    Recording,
-    without_samples,
-)
+from contactid.sources.motion import BodyProperties, MotionStream, Recording, motion_in_memory
 from contactid.tossing.impacts.impact import ImpactWindow
 from contactid.tossing.prepare.tosses import PreparedToss
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
@@ -133,50 +126,29 @@ def _motion(
     """The canonical dataset of simulated recordings, in the surface's frame, with noise and the
     nominal body.
     """
-    recordings = list(
-        _recordings(starts, truth.body(nominal), truth.law, parameters, frequency, seed)
-    )
-    sizes = [len(recording.position) for recording in recordings]
+    body, random = truth.body(nominal), np.random.default_rng(seed)
+
+    def recordings() -> Iterator[Recording]:
+        for name, start, n_samples, gravity in starts:
+            options = _stepping(frequency, truth.law, gravity)
+            run = simulate(body, start, parameters, options, n_samples)
+            shift = _POSITION_NOISE * random.normal(size=run.position.shape)
+            turn = rotations.exp(_ROTATION_NOISE * random.normal(size=run.position.shape))
+            # noise turns in B, from the right
+            turned = rotations.as_rotation(run.orientation) * rotations.as_rotation(turn)
+            # gravity is vertical in the reference frame, so that the surface leans as it was
+            # recorded
+            lean = _lean(gravity)
+            yield Recording(
+                name=name,
+                position=lean.apply(run.position + shift),
+                orientation=rotations.continuous(rotations.as_quaternions(lean * turned)),
+                surface_orientation=rotations.as_quaternions(lean),
+            )
+
     # the identification is told the nominal body, whatever the truth's is
-    stream = MotionStream(nominal, "", frequency, "another truth", "", True, iter(recordings))
-    motion = without_samples(recordings, sizes, stream)
-    columns: Mapping[str, tuple[tuple[str, ...], np.ndarray]] = {
-        "time": (("sample",), np.concatenate([np.arange(size) / frequency for size in sizes])),
-        "position": (("sample", "xyz"), np.concatenate([one.position for one in recordings])),
-        "orientation": (
-            ("sample", "wxyz"),
-            np.concatenate([one.orientation for one in recordings]),
-        ),
-    }
-    motion = motion.assign(columns)
-    for name in SAMPLE_VARIABLES:
-        motion[name].attrs["units"] = UNITS[name]
-    return motion
-
-
-def _recordings(
-    starts: Sequence[tuple[str, State, int, np.ndarray]],
-    body: BodyProperties,
-    law: str,
-    parameters: ContactParameters,
-    frequency: float,
-    seed: int,
-) -> Iterator[Recording]:
-    random = np.random.default_rng(seed)
-    for name, start, n_samples, gravity in starts:
-        run = simulate(body, start, parameters, _stepping(frequency, law, gravity), n_samples)
-        shift = _POSITION_NOISE * random.normal(size=run.position.shape)
-        turn = rotations.exp(_ROTATION_NOISE * random.normal(size=run.position.shape))
-        # noise turns in B, from the right
-        turned = rotations.as_rotation(run.orientation) * rotations.as_rotation(turn)
-        # gravity is vertical in the reference frame, so that the surface leans as it was recorded
-        lean = _lean(gravity)
-        yield Recording(
-            name=name,
-            position=lean.apply(run.position + shift),
-            orientation=rotations.continuous(rotations.as_quaternions(lean * turned)),
-            surface_orientation=rotations.as_quaternions(lean),
-        )
+    stream = MotionStream(nominal, "", frequency, "another truth", "", True, recordings())
+    return motion_in_memory(stream)
 
 
 def _lean(gravity: np.ndarray) -> rotations.Rotation:

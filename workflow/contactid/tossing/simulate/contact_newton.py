@@ -45,6 +45,7 @@ from contactid.tossing.simulate.contact_kernel import (
     SCALE_T,
     STIFF,
     XI,
+    contact_residual,
     set_block,
     set_scale,
     solve_contact,
@@ -391,7 +392,11 @@ def solve_contacts(
     """
     if n == 1:
         twist, needed = _solve_single(inverse_mass, inverse_inertia, mu, free, contacts)
-        return 1, 0.0, needed, twist
+        violation = contact_residual(1, inverse_mass, inverse_inertia, mu, free, contacts)
+        # of a jammed corner the search for a direction may find none: Newton's method goes on from
+        # the nearest there is
+        if violation <= FAILED:
+            return 1, violation, needed, twist
     for i in range(n):
         set_scale(inverse_mass, inverse_inertia, contacts, i)
     iterations, before = 0, np.inf
