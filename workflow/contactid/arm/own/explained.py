@@ -35,7 +35,7 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
     # a joint of the wrong sign may lift the tip where it falls
     except NoImpact as error:
         joints = _turned_joints(robot, recording)
-        raise NoImpact(f"{error.problem}: {joints}" if joints else error.problem) from None
+        raise NoImpact(f"{joints}: {error.problem}" if joints else error.problem) from None
     # standard errors by which v_z+ points up; REFUTED is of their squares
     upwards = float(found.velocity[1] / found.half_width[1] * NORMAL)
     if abs(upwards) <= np.sqrt(REFUTED):
