@@ -9,6 +9,7 @@ every motion: their unit is told by the density.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -48,6 +49,9 @@ _DENSEST = (
     1.2e4  # kg/m3, lead's; over it forces have another unit, if that gives a density between these:
 )
 _USUAL = (100.0, 9000.0)
+_LIGHTEST = (
+    20.0  # kg/m3, of foams; a hollow body may be lighter over its hull, so it is only warned
+)
 
 
 def in_frame(table: OwnTable, convention: Convention) -> OwnTable:
@@ -121,21 +125,29 @@ def _in_units(table: OwnTable, units: Convention, stated: Convention) -> OwnTabl
     )
 
 
-def refuse_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> None:
-    """Refuse a body denser than lead where forces in another unit make it a usual one."""
+def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> list[str]:
+    """A warning of a body lighter than foam where forces in another unit make it a usual one.
+
+    Raises
+    ------
+    ContactIdError
+        Where it is denser than lead.
+    """
     # over the hull, so the object's own is at least that
     density = mass / float(ConvexHull(hull).volume)
-    if density <= _DENSEST or stated.states("N"):
-        return
+    if _LIGHTEST <= density <= _DENSEST or stated.states("N"):
+        return []
     # as if the numbers had been in this unit
-    lighter = {unit: density * UNITS["N"][unit.lower()] for unit in ("gf", "mN", "lbf", "kgf")}
-    usual = {unit: value for unit, value in lighter.items() if _USUAL[0] <= value <= _USUAL[1]}
-    if usual:
-        told = " or ".join(f"{unit} ({value:.3g} kg/m3)" for unit, value in usual.items())
-        raise ContactIdError(
-            f"{mass:.3g} kg in this hull are {density:.3g} kg/m3, denser than lead: the forces are in {told}",
-            f"Give --units {next(iter(usual))}",
-        )
+    other = {unit: density * UNITS["N"][unit.lower()] for unit in ("gf", "mN", "lbf", "kgf")}
+    usual = {unit: value for unit, value in other.items() if _USUAL[0] <= value <= _USUAL[1]}
+    if not usual:
+        return []
+    told = " or ".join(f"{unit} ({value:.3g} kg/m3)" for unit, value in usual.items())
+    found = f"{mass:.3g} kg in this hull are {density:.3g} kg/m3"
+    option = f"--units {next(iter(usual))}"
+    if density < _LIGHTEST:
+        return [f"{found}, lighter than foam: are the forces in {told}? Then give {option}."]
+    raise ContactIdError(f"{found}, denser than lead: the forces are in {told}", f"Give {option}")
 
 
 def _ratio(units: Convention, stated: Convention, quantity: str) -> float:
@@ -235,7 +247,12 @@ def _with_derivatives(time: np.ndarray, values: np.ndarray, sd: float) -> list[n
     """Smoothing splines through values (m, d) with a deviation, and their first two derivatives."""
     # a spline's misfit is one deviation a value
     weights = np.full(len(time), 1.0 / sd)
-    splines = [UnivariateSpline(time, column, w=weights, k=5, s=len(time)) for column in values.T]
+    # under a wrong unit no spline may be near enough: that convention then explains nothing
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        splines = [
+            UnivariateSpline(time, column, w=weights, k=5, s=len(time)) for column in values.T
+        ]
     return [
         np.column_stack([spline.derivative(order)(time) for spline in splines])
         for order in range(3)

@@ -64,10 +64,15 @@ def explained_motion(
         return Judged(meant, float(np.sum(residuals**2)), len(residuals), no_answer, its_error)
 
     def likelier() -> Iterator[Convention]:
+        frames = [stated.with_frame(**frame) for frame in frames_in_space(stated.frame)]
         # without the first one, the stated frame itself
-        tried = [stated.with_frame(**frame) for frame in frames_in_space(stated.frame)][1:]
-        tried += [stated.with_units(m=unit) for unit in _LENGTHS]
-        misfits = {convention.options(): attempt(convention).misfit for convention in tried}
+        tried = [*frames[1:], *(stated.with_units(m=unit) for unit in _LENGTHS)]
+        misfits = {one.options(): attempt(one).misfit for one in tried}
+        # both at once where neither alone explains them
+        if min(misfits.values()) > SURE:
+            both = [one.with_units(m=unit) for unit in _LENGTHS for one in frames[1:]]
+            misfits |= {one.options(): attempt(one).misfit for one in both}
+            tried += both
         least = min(misfits.values())
         alike = [one for one in tried if misfits[one.options()] <= max(_ALIKE * least, SURE)]
         # of alike ones the least change from what is stated

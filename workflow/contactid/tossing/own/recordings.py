@@ -222,11 +222,14 @@ def _recording(name: str, table: RecordedTable) -> tuple[Recording, float]:
     steps = np.diff(time)
     # the median, as a lost frame doubles a step
     step = float(np.median(steps)) if len(steps) else np.nan
-    if not step > 0.0 or np.abs(steps / step - 1.0).max() > _UNEVEN:
+    if (steps < 0.0).any():
+        problems.append(f"time goes back (frame {np.argmax(steps < 0.0) + 1}): sort its frames")
+    elif not step > 0.0 or np.abs(steps / step - 1.0).max() > _UNEVEN:
         problems.append("frames that aren't evenly spaced in time")
     elif not _SLOWEST <= 1.0 / step <= _FASTEST:
         problems.append(
-            f"{1.0 / step:.4g} frames/s, not between {_SLOWEST:g} and {_FASTEST:g}: time is in s"
+            f"{1.0 / step:.4g} frames/s, not between {_SLOWEST:g} and {_FASTEST:g}: time is in s "
+            "(--units t=ms, if it is in ms)"
         )
     norm = np.linalg.norm(orientation, axis=1)
     if np.abs(norm - 1.0).max() > _NORM:
