@@ -16,6 +16,8 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import REFUTED
 
 _ASIDE = 0.1  # of the speed: velocity across the plane of motion that the right signs don't have
+# standard errors of v_z+ of a tip that stays on the table; REFUTED is of their squares
+_FARTHEST = np.sqrt(REFUTED)
 # of the stated signs' v_z+: the right ones' is less, where the tip does lift off a little
 _LESS = 1.0 / 3.0
 
@@ -36,9 +38,8 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
     except NoImpact as error:
         joints = _turned_joints(robot, recording)
         raise NoImpact(f"{joints}: {error.problem}" if joints else error.problem) from None
-    # standard errors by which v_z+ points up; REFUTED is of their squares
-    upwards = float(found.velocity[1] / found.half_width[1] * NORMAL)
-    if abs(upwards) <= np.sqrt(REFUTED):
+    upwards = _upwards(found)
+    if abs(upwards) <= _FARTHEST:
         return found
     joints = _turned_joints(robot, recording, _LESS * abs(found.velocity[1]))
     # a tip may lift off, unless another sign leaves it on the table
@@ -50,6 +51,11 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
         f"the tip would go {way} the table with {speed:.0f} mm/s, {abs(upwards):.2g} standard errors: "
         + (joints or "joints, their signs or the link table are others")
     )
+
+
+def _upwards(found: OwnImpact) -> float:
+    """Standard errors by which v_z+ points up."""
+    return float(found.velocity[1] / found.half_width[1] * NORMAL)
 
 
 def _turned_joints(robot: Robot, recording: ArmRecording, less: float = 0.0) -> str:
@@ -75,5 +81,5 @@ def _explains(robot: Robot, recording: ArmRecording, joint: int, less: float) ->
         return False
     # the right signs keep the tip in its plane, too
     aside = max(abs(value) for value in found.evaluated.lateral) / found.speed
-    stays = abs(found.velocity[1]) <= max(found.half_width[1], less)
+    stays = abs(_upwards(found)) <= _FARTHEST or abs(found.velocity[1]) <= less
     return bool(stays and aside < _ASIDE)

@@ -26,6 +26,9 @@ _FARTHEST = 20.0  # m that a throw goes
 # s and frames of parabolas: flights between impacts are as short
 _WINDOWS, _FEWEST = (0.03, 0.06), 6
 _NEAR = 2.0  # m/s2 from free fall, or three standard errors
+# times a uniform body's J/m, half or twice: a hollow frame has twice. By few frames a wrong sense of
+# theta explains a throw, too, but with any J/m.
+_USUAL = 2.0
 # of the likeliest up and unit: the next one is tried, too, where it explains as much of the flights
 _ALIKE = 0.5
 # rad/s: faster than most throws, and than all: angles may be, and are, degrees
@@ -56,7 +59,11 @@ def explained_throws(
         found = identify_own(body, throws, say)
         fit, (squares, degrees) = found.fit, found.whole
         values, errors = np.array([fit.inertia_ratio]), np.array([fit.inertia_ratio_se])
-        return Judged(found, squares, degrees, values, errors, own_misfit=fit.misfit_per_degree)
+        off = abs(np.log(fit.inertia_ratio / found.body.shape.uniform_inertia_ratio))
+        return Judged(
+            found, squares, degrees, values, errors,
+            own_misfit=fit.misfit_per_degree, odd=bool(off > np.log(_USUAL)),
+        )  # fmt: skip
 
     found, warnings = explained(
         ", ".join(map(str, sources)),
