@@ -232,3 +232,24 @@ def test_a_unit_that_can_t_be_is_said_with_the_option(tmp_path, quantity, factor
     table.assign(**{quantity: factor * table[quantity]}).to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(ContactIdError, match=option):
         read_own_throw(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(("share", "odd"), [(0.4, True), (0.6, False), (1.9, False), (2.1, True)])
+def test_few_bodies_are_far_from_a_uniform_one(monkeypatch, tmp_path, share, odd) -> None:
+    """By a wrong sense of theta few frames tell any J/m, so other conventions are tried there."""
+    judged = []
+
+    def judge(name, stated, attempt, likelier):
+        judged.append(attempt(stated))
+        raise ContactIdError("judged", "")
+
+    shape = SimpleNamespace(uniform_inertia_ratio=6e-4)
+    fit = SimpleNamespace(inertia_ratio=share * 6e-4, inertia_ratio_se=1e-5, misfit_per_degree=1.0)
+    found = SimpleNamespace(fit=fit, whole=(100.0, 100), body=SimpleNamespace(shape=shape))
+    monkeypatch.setattr(explained, "explained", judge)
+    monkeypatch.setattr(explained, "identify_own", lambda body, throws, say: found)
+    throws = SimpleNamespace(throws=(), seen=())
+    monkeypatch.setattr(explained, "read_own_throws_of", lambda body, sources, convention: throws)
+    with pytest.raises(ContactIdError, match="judged"):
+        explained.explained_throws(None, [tmp_path / "throw.csv"])
+    assert judged[0].odd == odd
