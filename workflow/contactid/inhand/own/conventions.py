@@ -126,7 +126,8 @@ def _in_units(table: OwnTable, units: Convention, stated: Convention) -> OwnTabl
 
 
 def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> list[str]:
-    """A warning of a body lighter than foam where forces in another unit make it a usual one.
+    """A warning of a body lighter than foam, or denser than copper, where forces in another unit
+    make it a usual one.
 
     Raises
     ------
@@ -135,7 +136,7 @@ def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> l
     """
     # over the hull, so the object's own is at least that
     density = mass / float(ConvexHull(hull).volume)
-    if _LIGHTEST <= density <= _DENSEST or stated.states("N"):
+    if _LIGHTEST <= density <= _USUAL[1] or stated.states("N"):
         return []
     # as if the numbers had been in this unit
     other = {unit: density * UNITS["N"][unit.lower()] for unit in ("gf", "mN", "lbf", "kgf")}
@@ -145,8 +146,9 @@ def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> l
     told = " or ".join(f"{unit} ({value:.3g} kg/m3)" for unit, value in usual.items())
     found = f"{mass:.3g} kg in this hull are {density:.3g} kg/m3"
     option = f"--units {next(iter(usual))}"
-    if density < _LIGHTEST:
-        return [f"{found}, lighter than foam: are the forces in {told}? Then give {option}."]
+    if density <= _DENSEST:
+        rare = "lighter than foam" if density < _LIGHTEST else "denser than copper"
+        return [f"{found}, {rare}: are the forces in {told}? Then give {option}."]
     raise ContactIdError(f"{found}, denser than lead: the forces are in {told}", f"Give {option}")
 
 
