@@ -7,8 +7,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -21,10 +23,12 @@ import contactid
 from arm_for_tests import CONFIG, ROOT, lwr4
 from contactid.__main__ import main
 from contactid.arm.identify.methods import ADMISSIBLE
-from contactid.arm.own.impacts import LWR4, SETTINGS, own_impact, own_robot
+from contactid.arm.own import explained
+from contactid.arm.own.impacts import LWR4, SETTINGS, NoImpact, own_impact, own_robot
 from contactid.arm.own.recordings import read_own, read_own_table
 from contactid.arm.readers.impacts import ArmRecording, Setting
 from contactid.arm.readers.twins import record
+from contactid.core.errors import ContactIdError
 from documented import differing, printed_by, shown
 from odd_names import ODD
 
@@ -290,3 +294,76 @@ def test_a_label_that_the_recording_contradicts_is_warned_about(experiments) -> 
     ]
     impact = own_impact(lwr4(), ArmRecording(first.setting, first.time, tilted))
     assert any("level table" in text for text in impact.warnings)
+
+
+# signs of joints
+
+
+class Imitated:
+    """An answer whose tip goes normal to the table, m/s, by which joints have the right sign."""
+
+    half_width = np.array([0.01, 0.01])
+    speed = 0.15
+
+    def __init__(self, normal: float, across: float = 0.0) -> None:
+        self.velocity = np.array([0.1, normal])
+        self.evaluated = SimpleNamespace(lateral=(0.0, across))
+
+
+def imitate(monkeypatch, answers):
+    """Answers, or refusals, by the signs of joints 2 and 6."""
+
+    def own(robot, recording, file=""):
+        answer = answers[tuple(np.sign(recording.joint_position[0, [1, 5]]))]
+        if isinstance(answer, ContactIdError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(explained, "own_impact", own)
+
+
+NO_MODELS = NoImpact("v+ isn't found: 0 of 6 models")
+STOPPED = ContactIdError("v+ isn't found: a joint stops")
+
+
+@pytest.mark.parametrize(
+    ("stated", "other", "said"),
+    [
+        (Imitated(0.001), Imitated(0.0), None),
+        # more than three standard errors either way, which another sign takes away
+        (Imitated(-0.05), Imitated(0.001), "on into the table.*--columns q6=-q6"),
+        (Imitated(0.05), Imitated(0.001), "up from the table.*--columns q6=-q6"),
+        # it lifts off a little by the right signs, too
+        (Imitated(0.08), Imitated(0.02), "up from the table.*--columns q6=-q6"),
+        # a tip that lifts off by either sign does; one that goes into the table can't
+        (Imitated(0.05), Imitated(0.03), None),
+        (Imitated(-0.05), Imitated(-0.04), "their signs or the link table are others"),
+        # another sign that moves the tip out of its plane explains nothing
+        (Imitated(0.05), Imitated(0.001, across=0.05), None),
+        (NO_MODELS, Imitated(0.001), "joint 6 has the other sign .*--columns q6=-q6.*0 of 6"),
+        (NO_MODELS, NO_MODELS, "^v. isn't found: 0 of 6 models"),
+        # friction is the reason, and no sign
+        (STOPPED, Imitated(0.001), "^v. isn't found: a joint stops"),
+    ],
+)
+def test_a_joint_s_wrong_sign_is_named_where_it_alone_explains(
+    monkeypatch, experiments, stated, other, said
+) -> None:
+    recording = record(experiments[0], arm_examples.BLOCK)
+    # both are negative there
+    signs = np.sign(recording.joint_position[0, [1, 5]])
+    others = {tuple(signs * (-1.0, 1.0)): NO_MODELS, tuple(-signs): NO_MODELS}
+    imitate(monkeypatch, {tuple(signs): stated, tuple(signs * (1.0, -1.0)): other, **others})
+    if said is None:
+        assert explained.explained_impact(lwr4(), recording) is stated
+        return
+    with pytest.raises(ContactIdError, match=said):
+        explained.explained_impact(lwr4(), recording)
+
+
+def test_a_tip_that_flies_off_by_a_wrong_sign_alone_is_refused(experiments) -> None:
+    """By the wrong sign of joint 6 the answer along the table is off, too."""
+    recording = record(experiments[1], arm_examples.BLOCK)
+    position = recording.joint_position * [1.0, 1.0, 1.0, 1.0, 1.0, -1.0, 1.0]
+    with pytest.raises(ContactIdError, match=r"up from the table.*give --columns q6=-q6"):
+        explained.explained_impact(lwr4(), replace(recording, joint_position=position))

@@ -18,9 +18,11 @@ from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import consistency, geodesic_distance, tensor_entries, uniform_body
 from contactid.inhand.identify.likelihood import ALL, fit_recording, told_parameters
+from contactid.inhand.own.conventions import doubt_unit_of_forces
 from contactid.inhand.own.estimate import NAMES, estimate_own, result_of
 from contactid.inhand.own.files import read_hull, read_noise, read_table
 from contactid.inhand.own.prepare import read_own_recording
+from contactid.sources.conventions import Convention
 from grasp_for_tests import BODY, HULL, recording
 from odd_names import ODD
 from own_recordings import example_truth, moved, write_example, write_own
@@ -52,6 +54,50 @@ def changed(folder, target, edit):
 
 def vector(found):
     return told_parameters(found.fit.body.vector)
+
+
+# which unit forces have
+
+
+@pytest.mark.parametrize(
+    ("density", "units", "said"),
+    [
+        (
+            12.0,
+            {},
+            r"lighter than foam: are the forces in kgf \(118 kg/m3\)\? Then give --units kgf",
+        ),
+        (12.0, {"N": "n"}, ""),
+        (120.0, {}, ""),
+        (9000.0, {}, ""),
+        (11000.0, {}, r"denser than copper: are the forces in gf \(108 kg/m3\)\?"),
+    ],
+)
+def test_a_body_lighter_than_foam_or_denser_than_copper_is_doubted(density, units, said):
+    litre = 0.1 * np.array([[i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)], dtype=float)
+    warned = doubt_unit_of_forces(1e-3 * density, litre, Convention(units=units))
+    assert len(warned) == bool(said)
+    assert re.search(said, " ".join(warned))
+
+
+def test_a_body_denser_than_lead_is_refused():
+    litre = 0.1 * np.array([[i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)], dtype=float)
+    with pytest.raises(ContactIdError, match="denser than lead: the forces are in gf"):
+        doubt_unit_of_forces(15.0, litre, Convention())
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_counted_as_time_are_one_plain_line(tmp_path, capsys):
+    def count(table):
+        return table.assign(time=np.arange(len(table)))
+
+    recording_, hull, noise = changed(EXAMPLE, tmp_path / "own", count)
+    options = ["--hull", str(hull), "--noise", str(noise), "--report", str(tmp_path / "report")]
+    assert main(["estimate", str(recording_), *options]) == 1
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert "time has 1 s between rows. Give it in seconds" in printed
+    assert not (tmp_path / "report").exists()
 
 
 # what is found

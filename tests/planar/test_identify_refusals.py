@@ -5,6 +5,7 @@ J/m.
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,12 @@ import pytest
 from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
 from contactid.output.own_report import cpu_seconds
-from contactid.planar.own import command
+from contactid.planar.own import body as own_body
+from contactid.planar.own import command, explained
 from contactid.planar.own.body import read_own_body, read_own_throws_of
 from contactid.planar.own.identify import identify_own
+from contactid.planar.readers.csv_throws import read_own_throw
+from contactid.sources.conventions import STATED
 from identify_example import RATIO, tracked
 from own_throws import TABLE
 
@@ -162,3 +166,90 @@ def test_at_60_frames_per_second_the_example_is_an_answer(tmp_path):
     assert (
         abs(found.fit.inertia_ratio - RATIO) < 2.0 * found.fit.inertia_ratio_se < 0.2 * RATIO
     )  # two frames of flight
+
+
+@pytest.mark.parametrize(
+    ("accelerations", "refused"),
+    [
+        ((9.8, 9.9, 9.7), True),
+        ((-9.8, -9.9, -9.7), False),
+        # impacts in them: within four standard errors of rising freely, and far from it
+        ((-0.9, 3.1, 7.1), False),
+    ],
+)
+def test_flights_that_scatter_don_t_tell_which_way_is_up(
+    monkeypatch, tmp_path, accelerations, refused
+) -> None:
+    """Rightly stated throws of which few frames fly aren't refused as if y pointed down."""
+    interval, frames = 0.005, 8
+    time = interval * np.arange(frames)
+    flights = [
+        (np.column_stack([time, 0.5 * value * time**2, time]), interval) for value in accelerations
+    ]
+    monkeypatch.setattr(own_body, "stretches", lambda body, throws: flights)
+    (tmp_path / "body.yaml").write_text("shape: {ellipse: {a: 0.05, b: 0.025}}\n")
+    body, throw = read_own_body(tmp_path / "body.yaml"), SimpleNamespace(name="throw0")
+    if not refused:
+        own_body._gravity_warning(body, [throw])
+        return
+    with pytest.raises(ContactIdError, match=r"throw0: y accelerates by 9\.8 m/s2"):
+        own_body._gravity_warning(body, [throw])
+
+
+def test_a_parabola_over_an_impact_tells_little_of_which_way_bodies_fall() -> None:
+    """Two short flights with y upwards outweigh six windows over impacts that fall upwards."""
+    flights = [[0.2, -9.7, 0.4], [-0.3, -9.9, 0.5]]
+    over_impacts = [[0.5, 9.0 + 0.3 * k, 3.0 + 0.2 * k] for k in range(6)]
+    windows = np.array([*flights, *over_impacts])
+    falling = {up: explained._falling(windows, up, 1.0, 9.81) for up in ("y", "-y", "x", "-x")}
+    assert max(falling, key=lambda up: falling[up]) == "y"
+    # nothing to go by
+    assert explained._falling(windows[:0], "y", 1.0, 9.81) == 0.0
+
+
+def test_the_next_likely_up_is_tried_where_flights_hardly_tell(tmp_path) -> None:
+    """As many windows fall by y as by -x: both are tried, the stated one first."""
+    windows = np.array([[0.0, -9.8, 0.5], [9.5, 0.0, 0.5]])
+    time = 0.004 * np.arange(12.0)
+    table = pd.DataFrame({"t": time, "x": time, "y": time, "theta": time})
+    table.to_csv(tmp_path / "throw.csv", index=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explained, "_accelerations", lambda tables, scale: windows)
+        tried = [
+            convention.options()
+            for convention in explained._likelier([tmp_path / "throw.csv"], STATED, 9.81)
+        ]
+    assert tried == ["--frame theta=clockwise", "--frame up=-x", "--frame up=-x,theta=clockwise"]
+
+
+@pytest.mark.parametrize(
+    ("quantity", "factor", "option"),
+    [("t", 1e3, "--units time=ms"), ("x", 1e4, "position=mm"), ("theta", 180.0, "theta=deg")],
+)
+def test_a_unit_that_can_t_be_is_said_with_the_option(tmp_path, quantity, factor, option) -> None:
+    time = 0.004 * np.arange(12.0)
+    table = pd.DataFrame({"t": time, "x": time, "y": time, "theta": 10.0 * time})
+    table.assign(**{quantity: factor * table[quantity]}).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(ContactIdError, match=option):
+        read_own_throw(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(("share", "odd"), [(0.4, True), (0.6, False), (1.9, False), (2.1, True)])
+def test_few_bodies_are_far_from_a_uniform_one(monkeypatch, tmp_path, share, odd) -> None:
+    """By a wrong sense of theta few frames tell any J/m, so other conventions are tried there."""
+    judged = []
+
+    def judge(name, stated, attempt, likelier):
+        judged.append(attempt(stated))
+        raise ContactIdError("judged", "")
+
+    shape = SimpleNamespace(uniform_inertia_ratio=6e-4)
+    fit = SimpleNamespace(inertia_ratio=share * 6e-4, inertia_ratio_se=1e-5, misfit_per_degree=1.0)
+    found = SimpleNamespace(fit=fit, whole=(100.0, 100), body=SimpleNamespace(shape=shape))
+    monkeypatch.setattr(explained, "explained", judge)
+    monkeypatch.setattr(explained, "identify_own", lambda body, throws, say: found)
+    throws = SimpleNamespace(throws=(), seen=())
+    monkeypatch.setattr(explained, "read_own_throws_of", lambda body, sources, convention: throws)
+    with pytest.raises(ContactIdError, match="judged"):
+        explained.explained_throws(None, [tmp_path / "throw.csv"])
+    assert judged[0].odd == odd

@@ -200,3 +200,30 @@ def test_conventions_that_explain_alike_warn_where_their_answers_differ():
     assert held(4.0, 4.1, value=0.1) == (STATED, [])
     _, [warning] = held(4.0, 4.1, value=1.0)
     assert "The data don't tell whether theta is clockwise" in warning
+
+
+def test_an_odd_answer_is_questioned_however_well_it_fits():
+    """It stays the answer, with a warning where another convention explains the data as well."""
+
+    def odd(convention):
+        value = 0.0 if convention == STATED else 1.0
+        return Judged(convention, 100.0, 100, np.array([value]), np.array([0.1]), odd=True)
+
+    answer, [warning] = explained("a.csv", STATED, odd, lambda: [OTHER])
+    assert answer == STATED
+    assert "The data don't tell whether theta is clockwise" in warning
+
+
+def test_an_odd_answer_doesn_t_end_the_search_and_is_named_last():
+    """Both explain data that what is stated doesn't; the likelier one is odd."""
+    unusual = Convention(frame={UP: "-y"})
+
+    def attempt(convention):
+        if convention == STATED:
+            raise ContactIdError("no answer", "")
+        one = np.ones(1)
+        return Judged(convention, 100.0, 100, one, one, odd=convention == unusual)
+
+    named = r"theta is clockwise.*or y points downwards.*Give --frame theta=clockwise"
+    with pytest.raises(ContactIdError, match=named):
+        explained("a.csv", STATED, attempt, lambda: [unusual, OTHER])

@@ -14,7 +14,7 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import STATED, Convention
 from contactid.tossing.identify.body import calibrate
-from contactid.tossing.own.conventions import in_frame
+from contactid.tossing.own.conventions import explained_motion, in_frame
 from contactid.tossing.own.recordings import read_box, read_own
 from tosses_for_tests import RATE, TRUTH, box, motion, prepare_tosses, recordings
 
@@ -44,6 +44,10 @@ def y_upwards(table):
     )
     poses = np.column_stack([turned.apply(table[["x", "y", "z"]].to_numpy(copy=True)), orientation])
     return table.assign(**dict(zip(POSES[1:], poses.T, strict=True)))
+
+
+def in_millimetres(table):
+    return table.assign(x=1e3 * table["x"], y=1e3 * table["y"], z=1e3 * table["z"])
 
 
 @pytest.fixture(scope="module")
@@ -189,21 +193,51 @@ def test_few_tosses_know_less_of_the_inertia(made):
     [
         (lambda t: t[t["toss"] < "toss004"], "4 tosses can be used"),
         (lambda t: t.drop(columns="qz"), "no column for orientation_z"),
-        (lambda t: t.assign(t=1e3 * t["t"]), "time is in s"),
+        (lambda t: t.assign(t=1e3 * t["t"]), r"time is in s \(--units t=ms, if it is in ms\)"),
         (lambda t: t.assign(qw=2.0 * t["qw"]), "unit length"),
         (lambda t: t.assign(x=np.nan), "no number in"),
-        (lambda t: t.assign(x=1e3 * t["x"], y=1e3 * t["y"], z=1e3 * t["z"]), "mm"),
+        (lambda t: in_millimetres(t), "mm"),
         (
             lambda t: t.rename(columns={"qw": "qx", "qx": "qy", "qy": "qz", "qz": "qw"}),
             "quaternion=xyzw",
         ),
         (lambda t: y_upwards(t), "up=y"),
+        (
+            lambda t: in_millimetres(t).rename(
+                columns={"qw": "qx", "qx": "qy", "qy": "qz", "qz": "qw"}
+            ),
+            "quaternion=xyzw --units mm",
+        ),
+        (lambda t: t.assign(y=-t["y"]), "--columns position_y=-object_position_y"),
+        (lambda t: t.assign(x=t["y"], y=t["x"]), "position_x=object_position_y,position_y=object_"),
+        (lambda t: t[::-1], r"time goes back \(frame 1\): sort its frames"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(table, change, said):
     with pytest.raises(ContactIdError, match=said) as raised:
         contactid.toss(change(table), SIZE)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"y": "-y"}, None),
+        # a second sign cancels the first
+        ({}, r"--columns position_y=-object_position_y"),
+        ({"x": "-x", "y": "-y"}, r"--columns position_x=x,position_y=-y"),
+    ],
+)
+def test_friction_tells_positions_that_are_mirrored_against_orientations(table, columns, said):
+    body, _ = read_box(SIZE)
+    convention = Convention(columns=columns)
+    read = read_own(table.assign(y=-table["y"]), body, convention)
+    how = {"placed": read.placed, "length": read.length}
+    if said is None:
+        assert explained_motion(read.motion, read.convention, **how) is not None
+        return
+    with pytest.raises(ContactIdError, match=said):
+        explained_motion(read.motion, read.convention, **how)
 
 
 @pytest.mark.parametrize(

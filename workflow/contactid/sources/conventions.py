@@ -340,6 +340,7 @@ class Judged(Generic[Result]):
         then an average is no better than a row.
     own_misfit : per degree, of the answer, where it is by a part of the data alone; ``squares`` are
         of all
+    odd : few objects are like that, so other conventions are tried, whatever the misfit
     """
 
     answer: Result
@@ -349,6 +350,7 @@ class Judged(Generic[Result]):
     errors: np.ndarray
     rows: int = 1
     own_misfit: float | None = None
+    odd: bool = False
 
     @property
     def misfit(self) -> float:
@@ -388,7 +390,7 @@ def explained(
         refusal = error
     except ContactIdError as error:
         refusal = error
-    if own is not None and own.misfit <= FINE:
+    if own is not None and own.misfit <= FINE and not own.odd:
         return own.answer, []
     others = _answers(attempt, likelier())
     best = min((judged.misfit for _, judged in others), default=np.inf)
@@ -397,7 +399,7 @@ def explained(
         better = best <= REFUTED and best < _BETTER * own.misfit
     if better:
         as_good = [pair for pair in others if pair[1].misfit <= _AS_GOOD * best]
-        raise _named(name, stated, own, as_good)
+        raise _named(name, stated, own, sorted(as_good, key=lambda pair: pair[1].odd))
     if own is None:
         assert refusal is not None
         raise refusal
@@ -420,7 +422,7 @@ def _answers(
         with suppress(ContactIdError):
             judged = attempt(convention)
             answers.append((convention, judged))
-            if judged.misfit <= SURE:
+            if judged.misfit <= SURE and not judged.odd:
                 break
     return answers
 

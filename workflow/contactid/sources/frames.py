@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import product
+from dataclasses import replace
+from itertools import permutations, product
 
 import numpy as np
 
-from contactid.sources.conventions import FRAMES, MIRROR, QUATERNION, THETA, UP
+from contactid.sources.conventions import FRAMES, MIRROR, QUATERNION, THETA, UP, Convention
+
+_AXES = ("position_x", "position_y", "position_z")
 
 #: (3, 3) the proper rotation that takes the axis which points up to z.
 _TO_Z_UP = {
@@ -95,3 +98,30 @@ def changes(frame: Mapping[str, str], stated: Mapping[str, str]) -> int:
         part for part, value in frame.items() if value != stated.get(part, FRAMES[part][0])
     ]
     return len(differing) + sum("-inverse" in frame[part] for part in differing)
+
+
+def other_positions(convention: Convention, stated: Convention) -> Iterator[Convention]:
+    """Positions in axes that the orientations aren't in."""
+    names = {quantity: stated.columns.get(quantity, f"object_{quantity}") for quantity in _AXES}
+    for order, signs in product(permutations(_AXES), product(("", "-"), repeat=3)):
+        columns = {
+            # a column that is stated with a sign may get a second one: they cancel
+            axis: f"{sign}{names[other]}".replace("--", "")
+            for axis, other, sign in zip(_AXES, order, signs, strict=True)
+        }
+        changed = {axis: column for axis, column in columns.items() if column != names[axis]}
+        if changed:
+            yield replace(convention, columns={**convention.columns, **changed})
+
+
+def columns_matrix(convention: Convention, stated: Convention) -> np.ndarray:
+    """(3, 3): positions as the stated convention's columns give them to those of another one's."""
+    names = [stated.columns.get(quantity, f"object_{quantity}") for quantity in _AXES]
+    matrix = np.zeros((3, 3))
+    for row, quantity in enumerate(_AXES):
+        column = convention.columns.get(quantity, names[row])
+        bare = [name.removeprefix("-") for name in names]
+        place = bare.index(column.removeprefix("-"))
+        # equal signs: the same direction
+        matrix[row, place] = 1.0 if column.startswith("-") == names[place].startswith("-") else -1.0
+    return matrix

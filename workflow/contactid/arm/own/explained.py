@@ -1,5 +1,5 @@
-"""An impact that the table allows: no tip goes on into it. Where one does, a joint may have the
-other sign.
+"""An impact that the table allows: no tip goes on into it. Where one does, or flies off, a joint
+may have the other sign.
 """
 
 from __future__ import annotations
@@ -16,54 +16,62 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import REFUTED
 
 _ASIDE = 0.1  # of the speed: velocity across the plane of motion that the right signs don't have
+# standard errors of v_z+ of a tip that stays on the table; REFUTED is of their squares
+_FARTHEST = np.sqrt(REFUTED)
+# of the stated signs' v_z+: the right ones' is less, where the tip does lift off a little
+_LESS = 1.0 / 3.0
 
 
 def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpact:
-    """Evaluate a recording whose tip stays on the table.
+    """Evaluate a recording whose tip stays on the table, or lifts off by every joint's sign.
 
     Raises
     ------
     ContactIdError
-        As :func:`.impacts.own_impact`, and where the tip would go on into the table; it names the
-        joint whose other sign explains the recording, where one does.
+        As :func:`.impacts.own_impact`, where the tip would go on into the table, and where it flies
+        off by the stated signs alone; it names the joint whose other sign explains the recording,
+        where one does.
     """
     try:
         found = own_impact(robot, recording, file)
     # a joint of the wrong sign may lift the tip where it falls
     except NoImpact as error:
         joints = _turned_joints(robot, recording)
-        raise NoImpact(f"{error.problem}: {joints}" if joints else error.problem) from None
-    into = _into_the_table(found)
-    # standard errors; REFUTED is of their squares
-    if into <= np.sqrt(REFUTED):
+        raise NoImpact(f"{joints}: {error.problem}" if joints else error.problem) from None
+    upwards = _upwards(found)
+    if abs(upwards) <= _FARTHEST:
         return found
-    joints = _turned_joints(robot, recording)
-    speed = -1e3 * found.velocity[1]
+    joints = _turned_joints(robot, recording, _LESS * abs(found.velocity[1]))
+    # a tip may lift off, unless another sign leaves it on the table
+    if upwards > 0.0 and not joints:
+        return found
+    way = "up from" if upwards > 0.0 else "on into"
+    speed = 1e3 * abs(found.velocity[1])
     raise ContactIdError(
-        f"the tip would go on into the table with {speed:.0f} mm/s, {into:.2g} standard errors: "
+        f"the tip would go {way} the table with {speed:.0f} mm/s, {abs(upwards):.2g} standard errors: "
         + (joints or "joints, their signs or the link table are others")
     )
 
 
-def _into_the_table(found: OwnImpact) -> float:
-    """Standard errors by which v_z+ points down."""
-    return float(-found.velocity[1] / found.half_width[1] * NORMAL)
+def _upwards(found: OwnImpact) -> float:
+    """Standard errors by which v_z+ points up."""
+    return float(found.velocity[1] / found.half_width[1] * NORMAL)
 
 
-def _turned_joints(robot: Robot, recording: ArmRecording) -> str:
+def _turned_joints(robot: Robot, recording: ArmRecording, less: float = 0.0) -> str:
     """The joints whose other sign explains a recording, each with the option that states it; empty
-    where none does.
+    where none does. ``less``: m/s, a v_z+ that counts as none.
     """
     joints = range(recording.joint_position.shape[1])
     # each joint alone: two wrong signs aren't looked for
     return " or ".join(
         f"joint {k + 1} has the other sign (give --columns q{k + 1}=-q{k + 1})"
         for k in joints
-        if _explains(robot, recording, k)
+        if _explains(robot, recording, k, less)
     )
 
 
-def _explains(robot: Robot, recording: ArmRecording, joint: int) -> bool:
+def _explains(robot: Robot, recording: ArmRecording, joint: int, less: float) -> bool:
     """Whether with a joint's other sign the tip stays on the table and in its plane."""
     position = recording.joint_position.copy()
     position[:, joint] = -position[:, joint]
@@ -73,4 +81,5 @@ def _explains(robot: Robot, recording: ArmRecording, joint: int) -> bool:
         return False
     # the right signs keep the tip in its plane, too
     aside = max(abs(value) for value in found.evaluated.lateral) / found.speed
-    return bool(abs(found.velocity[1]) <= found.half_width[1] and aside < _ASIDE)
+    stays = abs(_upwards(found)) <= _FARTHEST or abs(found.velocity[1]) <= less
+    return bool(stays and aside < _ASIDE)

@@ -96,7 +96,8 @@ def impact(
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
         raise ContactIdError(
             f"no velocity after an impact is found: {reasons}",
-            "Record an arm whose tip comes down on a table and stays there",
+            "Record an arm whose tip comes down on a table and stays there; if it does, say which columns are the "
+            "joints' positions, and their signs (--columns q2=-q4)",
         )
     return _result(impacts, left_out, str(robot) or _LWR4, probe)
 

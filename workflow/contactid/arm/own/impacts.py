@@ -139,7 +139,9 @@ class OwnImpact:
 
 
 class NoImpact(ContactIdError):
-    """No impact in a recording, or too little of the recording around it."""
+    """No impact in a recording, none that any model explains, or too little of the recording
+    around it.
+    """
 
 
 def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpact:
@@ -148,17 +150,20 @@ def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpa
     Raises
     ------
     NoImpact
-        Where the tip doesn't come down onto a table, or not within the recording.
+        Where the tip doesn't come down onto a table, or not within the recording, or where no models
+        agree on v+.
     ContactIdError
-        Where no models agree on v+.
+        Where none do because a joint stops.
     """
     try:
         found = evaluate_experiment(robot, recording, SETTINGS)
     except ContactIdError as error:
         raise NoImpact(error.problem, error.remedy) from None
-    # an impact, but no v+: another kind of refusal
     if ADMISSIBLE not in found.answers:
-        raise ContactIdError(found.failures[ADMISSIBLE].removesuffix("."))
+        # the joint's friction is why, and no sign
+        stops = found.window.stop <= found.window.time[-1]
+        kind = ContactIdError if stops else NoImpact
+        raise kind(found.failures[ADMISSIBLE].removesuffix("."))
     # the ratio is that of the plane of motion
     facing = turned(robot, found.heading.angle)
     ratio = sliding_ratio(facing.mass_matrix(found.q), facing.tip_jacobian(found.q))

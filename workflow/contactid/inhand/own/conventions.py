@@ -9,7 +9,7 @@ every motion: their unit is told by the density.
 
 from __future__ import annotations
 
-import itertools
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -27,7 +27,14 @@ from contactid.inhand.own.files import OwnTable, force_deviations
 from contactid.inhand.readers.recordings import RecordedSignals
 from contactid.sources.columns import UNITS, fitting_unit
 from contactid.sources.conventions import FORCE, Convention
-from contactid.sources.frames import changes, frames_in_space, position_matrix, quaternion_matrix
+from contactid.sources.frames import (
+    changes,
+    columns_matrix,
+    frames_in_space,
+    other_positions,
+    position_matrix,
+    quaternion_matrix,
+)
 
 _SLOWEST, _FASTEST = 0.2, 1e-4  # s between rows
 _STEP = 0.02  # s over which rows are averaged: a hand's motion lasts longer
@@ -42,7 +49,9 @@ _DENSEST = (
     1.2e4  # kg/m3, lead's; over it forces have another unit, if that gives a density between these:
 )
 _USUAL = (100.0, 9000.0)
-_AXES = ("position_x", "position_y", "position_z")
+_LIGHTEST = (
+    20.0  # kg/m3, of foams; a hollow body may be lighter over its hull, so it is only warned
+)
 
 
 def in_frame(table: OwnTable, convention: Convention) -> OwnTable:
@@ -91,7 +100,7 @@ def likelier(
         positions = (
             ()
             if table.time is None
-            else (*_other_positions(units, stated), *_other_positions(first, stated))
+            else (*other_positions(units, stated), *other_positions(first, stated))
         )
         trials += [*of_frames, *(_trial(splines, other, stated) for other in positions)]
     trials = [one for one in trials if one.squares < limit]
@@ -116,21 +125,31 @@ def _in_units(table: OwnTable, units: Convention, stated: Convention) -> OwnTabl
     )
 
 
-def refuse_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> None:
-    """Refuse a body denser than lead where forces in another unit make it a usual one."""
+def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> list[str]:
+    """A warning of a body lighter than foam, or denser than copper, where forces in another unit
+    make it a usual one.
+
+    Raises
+    ------
+    ContactIdError
+        Where it is denser than lead.
+    """
     # over the hull, so the object's own is at least that
     density = mass / float(ConvexHull(hull).volume)
-    if density <= _DENSEST or stated.states("N"):
-        return
+    if _LIGHTEST <= density <= _USUAL[1] or stated.states("N"):
+        return []
     # as if the numbers had been in this unit
-    lighter = {unit: density * UNITS["N"][unit.lower()] for unit in ("gf", "mN", "lbf", "kgf")}
-    usual = {unit: value for unit, value in lighter.items() if _USUAL[0] <= value <= _USUAL[1]}
-    if usual:
-        told = " or ".join(f"{unit} ({value:.3g} kg/m3)" for unit, value in usual.items())
-        raise ContactIdError(
-            f"{mass:.3g} kg in this hull are {density:.3g} kg/m3, denser than lead: the forces are in {told}",
-            f"Give --units {next(iter(usual))}",
-        )
+    other = {unit: density * UNITS["N"][unit.lower()] for unit in ("gf", "mN", "lbf", "kgf")}
+    usual = {unit: value for unit, value in other.items() if _USUAL[0] <= value <= _USUAL[1]}
+    if not usual:
+        return []
+    told = " or ".join(f"{unit} ({value:.3g} kg/m3)" for unit, value in usual.items())
+    found = f"{mass:.3g} kg in this hull are {density:.3g} kg/m3"
+    option = f"--units {next(iter(usual))}"
+    if density <= _DENSEST:
+        rare = "lighter than foam" if density < _LIGHTEST else "denser than copper"
+        return [f"{found}, {rare}: are the forces in {told}? Then give {option}."]
+    raise ContactIdError(f"{found}, denser than lead: the forces are in {told}", f"Give {option}")
 
 
 def _ratio(units: Convention, stated: Convention, quantity: str) -> float:
@@ -230,7 +249,12 @@ def _with_derivatives(time: np.ndarray, values: np.ndarray, sd: float) -> list[n
     """Smoothing splines through values (m, d) with a deviation, and their first two derivatives."""
     # a spline's misfit is one deviation a value
     weights = np.full(len(time), 1.0 / sd)
-    splines = [UnivariateSpline(time, column, w=weights, k=5, s=len(time)) for column in values.T]
+    # under a wrong unit no spline may be near enough: that convention then explains nothing
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        splines = [
+            UnivariateSpline(time, column, w=weights, k=5, s=len(time)) for column in values.T
+        ]
     return [
         np.column_stack([spline.derivative(order)(time) for spline in splines])
         for order in range(3)
@@ -264,7 +288,7 @@ def _trial(
     quaternion, first, second = (
         one / size @ turn.T for one in (splines.quaternion, splines.rate, splines.change)
     )
-    acceleration = splines.acceleration @ (frame @ _of_columns(convention, stated)).T
+    acceleration = splines.acceleration @ (frame @ columns_matrix(convention, stated)).T
     # acceleration less gravity, z upwards
     upwards = acceleration + np.array([0.0, 0.0, splines.gravity])
     force = as_rotation(quaternion).inv().apply(upwards)
@@ -289,32 +313,3 @@ def _trial(
     number += sum(stated.units.get(name) != unit for name, unit in convention.units.items())
     # a negative mass explains nothing
     return _Trial(convention, np.inf if pulls else squares, number)
-
-
-def _other_positions(convention: Convention, stated: Convention) -> Iterator[Convention]:
-    """Positions in axes that the orientations aren't in, and in another unit of length."""
-    names = {quantity: stated.columns.get(quantity, f"object_{quantity}") for quantity in _AXES}
-    for order, signs in itertools.product(
-        itertools.permutations(_AXES), itertools.product(("", "-"), repeat=3)
-    ):
-        columns = {
-            # a column that is stated with a sign may get a second one: they cancel
-            axis: f"{sign}{names[other]}".replace("--", "")
-            for axis, other, sign in zip(_AXES, order, signs, strict=True)
-        }
-        changed = {axis: column for axis, column in columns.items() if column != names[axis]}
-        if changed:
-            yield replace(convention, columns={**convention.columns, **changed})
-
-
-def _of_columns(convention: Convention, stated: Convention) -> np.ndarray:
-    """(3, 3): positions as the stated convention's columns give them to those of another one's."""
-    names = [stated.columns.get(quantity, f"object_{quantity}") for quantity in _AXES]
-    matrix = np.zeros((3, 3))
-    for row, quantity in enumerate(_AXES):
-        column = convention.columns.get(quantity, names[row])
-        bare = [name.removeprefix("-") for name in names]
-        place = bare.index(column.removeprefix("-"))
-        # equal signs: the same direction
-        matrix[row, place] = 1.0 if column.startswith("-") == names[place].startswith("-") else -1.0
-    return matrix

@@ -27,7 +27,7 @@ from contactid.inhand.identify.likelihood import (
 )
 from contactid.inhand.identify.methods import DATA, PRIOR
 from contactid.inhand.own import draw
-from contactid.inhand.own.conventions import likelier, refuse_unit_of_forces
+from contactid.inhand.own.conventions import doubt_unit_of_forces, likelier
 from contactid.inhand.own.doubts import doubts, limits, words
 from contactid.inhand.own.files import Hull, Noise, read_hull, read_noise, read_table
 from contactid.inhand.own.leftover import residuals_and_covariance
@@ -182,7 +182,7 @@ def explained_recording(
 
     found, ambiguous = explained(name_of(recording), stated, attempt, others)
     # no residual shows the forces' unit, so the density is asked last
-    refuse_unit_of_forces(found.fit.body.mass, found.recording.hull, stated)
+    ambiguous += doubt_unit_of_forces(found.fit.body.mass, found.recording.hull, stated)
     return replace(found, ambiguous=tuple(ambiguous))
 
 

@@ -381,8 +381,8 @@ def _gravity_warning(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
     tolerance = max(4.0 * error, _WRONG_GRAVITY * max(body.gravity, 1.0))
     if abs(mean + body.gravity) <= tolerance:
         return []
-    # the right size with the wrong sign: y points down
-    if abs(mean - body.gravity) <= tolerance:
+    # the right size with the wrong sign: y points down; flights that leave it open by more tell no sign
+    if abs(mean - body.gravity) <= min(tolerance, 0.5 * body.gravity):
         raise ContactIdError(
             f"{throws[0].name}: y accelerates by {mean:.3g} m/s2 in flight",
             "Give y upwards: change the sign of y and theta",

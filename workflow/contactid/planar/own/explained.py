@@ -26,6 +26,11 @@ _FARTHEST = 20.0  # m that a throw goes
 # s and frames of parabolas: flights between impacts are as short
 _WINDOWS, _FEWEST = (0.03, 0.06), 6
 _NEAR = 2.0  # m/s2 from free fall, or three standard errors
+# times a uniform body's J/m, half or twice: a hollow frame has twice. By few frames a wrong sense of
+# theta explains a throw, too, but with any J/m.
+_USUAL = 2.0
+# of the likeliest up and unit: the next one is tried, too, where it explains as much of the flights
+_ALIKE = 0.5
 # rad/s: faster than most throws, and than all: angles may be, and are, degrees
 _TURNS, _SPINS = 15.0, 150.0
 
@@ -54,7 +59,11 @@ def explained_throws(
         found = identify_own(body, throws, say)
         fit, (squares, degrees) = found.fit, found.whole
         values, errors = np.array([fit.inertia_ratio]), np.array([fit.inertia_ratio_se])
-        return Judged(found, squares, degrees, values, errors, own_misfit=fit.misfit_per_degree)
+        off = abs(np.log(fit.inertia_ratio / found.body.shape.uniform_inertia_ratio))
+        return Judged(
+            found, squares, degrees, values, errors,
+            own_misfit=fit.misfit_per_degree, odd=bool(off > np.log(_USUAL)),
+        )  # fmt: skip
 
     found, warnings = explained(
         ", ".join(map(str, sources)),
@@ -83,15 +92,16 @@ def _likelier(
         for table in tables
     )
     lengths = {"": length, "mm": 1e-3, "cm": 1e-2, "in": 0.0254}
-    # of all ups and units in which throws stay within reach, how many windows fall freely
-    share = {
+    # of all ups and units in which throws stay within reach, how freely bodies fall
+    falling = {
         (up, unit): _falling(falls, up, metres / length, gravity)
         for unit, metres in lengths.items()
         if reach * metres / length <= _FARTHEST
         for up in _UPS
     }
     # the stated one wins a tie
-    up, unit = max(share, key=lambda one: (share[one], one == (own_up, "")))
+    ranked = sorted(falling, key=lambda one: (-falling[one], one != (own_up, "")))
+    alike = [one for one in ranked[:2] if falling[one] >= _ALIKE * falling[ranked[0]]]
     spins = [
         np.abs(np.diff(np.unwrap(table[:, 3]))) / np.diff(table[:, 0]) / scale for table in tables
     ]
@@ -99,13 +109,13 @@ def _likelier(
     spin = float(np.nanquantile(np.concatenate(spins), 0.9))
     own_theta = stated.frame.get(THETA, FRAMES[THETA][0])
     other_theta = FRAMES[THETA][1 - FRAMES[THETA].index(own_theta)]
-    units |= {"position": unit} if unit else {}
-    frame = {**stated.frame, **({UP: up} if up != own_up else {})}
     in_degrees = {"theta": "deg"}
     # some spins are possible in both units, so both are tried
     angles = [in_degrees] if spin > _SPINS else [{}, in_degrees] if spin > _TURNS else [{}]
-    for angle, theta in itertools.product(angles, ({}, {THETA: other_theta})):
-        other = replace(stated, units={**stated.units, **units, **angle}, frame={**frame, **theta})
+    for (up, unit), angle, theta in itertools.product(alike, angles, ({}, {THETA: other_theta})):
+        others = units | ({"position": unit} if unit else {}) | angle
+        frame = ({UP: up} if up != own_up else {}) | theta
+        other = replace(stated, units={**stated.units, **others}, frame={**stated.frame, **frame})
         if other != stated:
             yield other
 
@@ -134,14 +144,14 @@ def _accelerations(tables: Sequence[np.ndarray], scale: float) -> np.ndarray:
 
 
 def _falling(windows: np.ndarray, up: str, factor: float, gravity: float) -> float:
-    """Share of the windows in which a body falls freely."""
-    if not len(windows):
-        return 0.0
+    """How many of the windows a body falls freely in, those that tell it best for most."""
     axis = "xy".index(up[-1])
     sign = -1.0 if up.startswith("-") else 1.0
-    # never so wide that rest counts as a fall
-    allowed = np.minimum(_NEAR + 3.0 * factor * windows[:, 2], 0.5 * gravity)
-    along = np.abs(sign * factor * windows[:, axis] + gravity) < allowed
+    # a parabola over an impact fits badly, and allows much
+    allowed = _NEAR + 3.0 * factor * windows[:, 2]
+    along = np.abs(sign * factor * windows[:, axis] + gravity)
     # nothing accelerates sideways in free fall
-    across = np.abs(factor * windows[:, 1 - axis]) < allowed
-    return float(np.mean(along & across))
+    off = np.maximum(along, np.abs(factor * windows[:, 1 - axis]))
+    # never so wide that rest counts as a fall
+    falls = off < np.minimum(allowed, 0.5 * gravity)
+    return float(np.sum((1.0 - (off / allowed) ** 2)[falls] / allowed[falls] ** 2))

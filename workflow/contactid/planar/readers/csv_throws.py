@@ -476,7 +476,9 @@ def _unit_problems(interval: float, position: np.ndarray) -> list[str]:
     """Where t, x, y or theta can't be in s, m and rad."""
     problems = []
     if interval > _LONGEST_INTERVAL:
-        problems.append(f"t has {interval:g} s between frames: give t in seconds")
+        problems.append(
+            f"t has {interval:g} s between frames: give t in seconds, or its unit (--units time=ms)"
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.abs(np.diff(position, axis=0))
         # nine tenths of the steps: single wild poses aren't a wrong unit
@@ -485,11 +487,13 @@ def _unit_problems(interval: float, position: np.ndarray) -> list[str]:
         turn = float(np.quantile(np.abs(np.diff(np.unwrap(position[:, 2]))), 0.9)) / interval
     if not (farthest <= _LARGEST_POSITION and speed <= _FASTEST):
         problems.append(
-            f"positions of {farthest:g} m and speeds of {speed:g} m/s: give x and y in metres"
+            f"positions of {farthest:g} m and speeds of {speed:g} m/s: give x and y in metres, or their unit "
+            "(--units position=mm)"
         )
     if not (turn <= _FASTEST_TURN and steps[:, 2].max() <= _LARGEST_TURN):
         problems.append(
-            f"theta turns by {turn:g} rad/s and jumps by {steps[:, 2].max():g} rad: give theta in radians"
+            f"theta turns by {turn:g} rad/s and jumps by {steps[:, 2].max():g} rad: give theta in radians, or its unit "
+            "(--units theta=deg)"
         )
     return problems
 

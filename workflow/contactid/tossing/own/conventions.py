@@ -4,6 +4,9 @@ ground.
 Each of the three is a squared residual of every toss, in units of what a calibrated camera may be
 off by. Quaternions in another order turn a body so that it lies on nothing; another axis upwards
 makes it fall aside.
+
+None of them tells positions that are mirrored or turned about the vertical, and orientations that
+aren't. Friction does: it pushes a body against the way in which its lowest corner slides.
 """
 
 from __future__ import annotations
@@ -14,8 +17,16 @@ import numpy as np
 import xarray as xr
 
 from contactid.core import rotations
+from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import SURE, Convention, Judged, explained
-from contactid.sources.frames import changes, frames_in_space, position_matrix, quaternion_matrix
+from contactid.sources.frames import (
+    changes,
+    columns_matrix,
+    frames_in_space,
+    other_positions,
+    position_matrix,
+    quaternion_matrix,
+)
 from contactid.sources.motion import iterate_recordings
 from contactid.tossing.prepare.poses import in_surface_frame, vertex_positions
 
@@ -26,6 +37,9 @@ _SIZE = 0.02  # of the body's length: heights are off by no more than that
 _RESTING, _STILL = 5, 0.01  # last frames, and of the body's length that they move
 _LENGTHS = ("m", "mm", "cm")
 _ALIKE = 1.2  # times the least misfit
+_TOUCHES = 0.05  # of the body's length: a corner this low may touch between two frames
+# tosses, and standard errors of their mean: fewer, or less, name no other columns
+_FEWEST_TOSSES, _CLEARLY = 4, 2.0
 
 
 def explained_motion(
@@ -50,16 +64,77 @@ def explained_motion(
         return Judged(meant, float(np.sum(residuals**2)), len(residuals), no_answer, its_error)
 
     def likelier() -> Iterator[Convention]:
+        frames = [stated.with_frame(**frame) for frame in frames_in_space(stated.frame)]
         # without the first one, the stated frame itself
-        tried = [stated.with_frame(**frame) for frame in frames_in_space(stated.frame)][1:]
-        tried += [stated.with_units(m=unit) for unit in _LENGTHS]
-        misfits = {convention.options(): attempt(convention).misfit for convention in tried}
+        tried = [*frames[1:], *(stated.with_units(m=unit) for unit in _LENGTHS)]
+        misfits = {one.options(): attempt(one).misfit for one in tried}
+        # both at once where neither alone explains them
+        if min(misfits.values()) > SURE:
+            both = [one.with_units(m=unit) for unit in _LENGTHS for one in frames[1:]]
+            misfits |= {one.options(): attempt(one).misfit for one in both}
+            tried += both
         least = min(misfits.values())
         alike = [one for one in tried if misfits[one.options()] <= max(_ALIKE * least, SURE)]
         # of alike ones the least change from what is stated
         yield from sorted(alike, key=lambda one: changes(one.frame, stated.frame))
 
-    return explained(str(motion.attrs["source"]), stated, attempt, likelier)[0]
+    name = str(motion.attrs["source"])
+    meant = explained(name, stated, attempt, likelier)[0]
+    # a surface that the file places would have to be moved with the positions
+    if not placed:
+        _refuse_other_positions(name, meant, stated)
+    return meant
+
+
+def _refuse_other_positions(name: str, motion: xr.Dataset, stated: Convention) -> None:
+    """Refuse positions in other horizontal axes than the orientations, naming the columns."""
+    own = _along_sliding(motion)
+    frame = position_matrix(stated.frame)
+    upwards = np.array([0.0, 0.0, 1.0])
+    best, most = stated, 0.0
+    for other in other_positions(stated, stated):
+        turn = frame @ columns_matrix(other, stated) @ frame.T
+        # heights are told already
+        if not np.allclose(turn[2], upwards):
+            continue
+        position = motion["position"].dims, motion["position"].values @ turn.T
+        less = own - _along_sliding(motion.assign(position=position))
+        less = less[np.isfinite(less)]
+        if len(less) < _FEWEST_TOSSES:
+            continue
+        errors = float(less.mean() / (less.std(ddof=1) / np.sqrt(len(less))))
+        if errors > _CLEARLY and less.mean() > most:
+            best, most = other, float(less.mean())
+    if best is not stated:
+        raise ContactIdError(
+            f"{name}: {best.words(stated)}: friction would push bodies the way they slide otherwise",
+            f"Give {best.options()}, or write the positions so",
+        )
+
+
+def _along_sliding(motion: xr.Dataset) -> np.ndarray:
+    """(tosses,) -1 to 1: how far bodies near the surface accelerate along the way in which their
+    lowest corners slide; NaN of a toss that never does.
+    """
+    vertices = motion["vertices"].values
+    near = _TOUCHES * float(np.ptp(vertices, axis=0).max())
+    rate = float(motion.attrs["sample_frequency"])
+    found = []
+    for _, samples in iterate_recordings(motion):
+        position = samples["position"].values
+        corners = vertex_positions(position, samples["orientation"].values, vertices)
+        heights = corners[..., 2].min(axis=1)
+        lowest = corners[..., 2].argmin(axis=1)
+        # of a frame's own lowest corner, from the frame before to the one behind
+        frames = np.arange(1, len(position) - 1)
+        ways = corners[2:] - corners[:-2]
+        sliding = 0.5 * rate * ways[frames - 1, lowest[frames], :2]
+        pushed = rate**2 * np.diff(position[:, :2], 2, axis=0)
+        touches = heights[frames] - heights.min() < near
+        along = (sliding * pushed).sum(axis=1)[touches].sum()
+        size = (np.linalg.norm(sliding, axis=1) * np.linalg.norm(pushed, axis=1))[touches].sum()
+        found.append(along / size if size > 0.0 else np.nan)
+    return np.array(found)
 
 
 def in_frame(motion: xr.Dataset, convention: Convention, placed: bool, length: float) -> xr.Dataset:

@@ -69,8 +69,8 @@ class OwnMotion:
     Attributes
     ----------
     motion : a canonical dataset, but for frame and units
-    convention : what of the stated one is still to be applied; a table's columns and units were, as
-        it was read
+    convention : the stated one, without a table's units; these and its columns were applied, as it
+        was read
     length : unit of its lengths where none is stated, m
     placed : the file places the surface, too
     """
@@ -198,8 +198,9 @@ def _from_tables(tosses: Tosses, box: BodyProperties | None, convention: Convent
     kept = [recording for recording in recordings if recording.name not in others]
     stream = MotionStream(box, "the box", 1.0 / step, source, "", False, iter(kept))
     motion = motion_in_memory(stream).assign_attrs(left_out=json.dumps(left_out))
-    # a table's columns and units were applied as it was read; the frame is still to be
-    return OwnMotion(motion, replace(convention, columns={}, units={}))
+    # a table's columns and units were applied as it was read; the frame is still to be, and a
+    # refusal says its columns anew
+    return OwnMotion(motion, replace(convention, units={}))
 
 
 def _recording(name: str, table: RecordedTable) -> tuple[Recording, float]:
@@ -221,11 +222,14 @@ def _recording(name: str, table: RecordedTable) -> tuple[Recording, float]:
     steps = np.diff(time)
     # the median, as a lost frame doubles a step
     step = float(np.median(steps)) if len(steps) else np.nan
-    if not step > 0.0 or np.abs(steps / step - 1.0).max() > _UNEVEN:
+    if (steps < 0.0).any():
+        problems.append(f"time goes back (frame {np.argmax(steps < 0.0) + 1}): sort its frames")
+    elif not step > 0.0 or np.abs(steps / step - 1.0).max() > _UNEVEN:
         problems.append("frames that aren't evenly spaced in time")
     elif not _SLOWEST <= 1.0 / step <= _FASTEST:
         problems.append(
-            f"{1.0 / step:.4g} frames/s, not between {_SLOWEST:g} and {_FASTEST:g}: time is in s"
+            f"{1.0 / step:.4g} frames/s, not between {_SLOWEST:g} and {_FASTEST:g}: time is in s "
+            "(--units t=ms, if it is in ms)"
         )
     norm = np.linalg.norm(orientation, axis=1)
     if np.abs(norm - 1.0).max() > _NORM:
