@@ -26,7 +26,8 @@ import pinocchio as pin
 from arm_for_tests import CONFIG, ROOT, lwr4
 from contactid.arm.identify.methods import PAPER
 from contactid.arm.identify.reconstruction import evaluate_experiment
-from contactid.arm.own.impacts import SETTINGS, OwnImpact, own_impact
+from contactid.arm.own.explained import explained_impact
+from contactid.arm.own.impacts import SETTINGS, OwnImpact
 from contactid.arm.readers.impacts import ArmRecording, Setting
 from contactid.arm.readers.twins import reported
 from contactid.arm.rigid.impact_map import impact_map
@@ -261,7 +262,7 @@ def row_of(kind: str, seed: int) -> dict[str, Any]:
 
 def _answer(robot: Robot, recording: ArmRecording) -> OwnImpact | ContactIdError:
     try:
-        return own_impact(robot, recording)
+        return explained_impact(robot, recording)
     except ContactIdError as error:
         return error
 
