@@ -118,8 +118,14 @@ class Advice:
     best: Swing | None
 
 
-def advise(stretches: Sequence[RecordedSignals], fit: RecordingFit) -> Advice:
-    """What the stretches of one recording tell, and what to record next, of their estimate."""
+def advise(
+    stretches: Sequence[RecordedSignals], fit: RecordingFit, drift: np.ndarray | float = 0.0
+) -> Advice:
+    """What the stretches of one recording tell, and what to record next, of their estimate.
+
+    ``drift`` (10, 10) is what a drift of the unsensed wrench adds to the covariance of the body's
+    vector: it counts in what the data tell. Of what to record next no drift is foreseen.
+    """
     present, limits = FittedRecording.of(stretches, fit), limits_of(stretches)
     recording, seconds = present.recording, limits.more
     (evidence,) = followed([present], fit.body.vector)
@@ -143,7 +149,7 @@ def advise(stretches: Sequence[RecordedSignals], fit: RecordingFit) -> Advice:
     # tilts beyond what was recorded are shown, and not advised
     within = [motion for motion in swings if motion != ANYWHERE]
     best = min(within, key=lambda motion: table["expected_distance"][motion], default="")
-    sentences = [told_sentence(fit.body, alone.covariance, recording.signals.hull)]
+    sentences = [told_sentence(fit.body, alone.covariance + drift, recording.signals.hull)]
     if best:
         sentences.append(_next_sentence(table, best, swings[best], fit.body))
     return Advice(table.reset_index(drop=True), tuple(sentences), best, swings.get(best))

@@ -182,16 +182,16 @@ def summed(every: Sequence[Evidence]) -> Summed:
     without, covariance = without_noise(information, noise)
     return Summed(
         # the score is zero on average at the truth, so its zero is the answer, the noise left in A
-        answer=(_inverse(information) @ score)[body],
+        answer=(inverse(information) @ score)[body],
         # the marginal of the body: inverse of its block of the covariance
-        information=_inverse(_inverse(without)[body, body]),
+        information=inverse(inverse(without)[body, body]),
         covariance=covariance[body, body],
         # one contact's factor is the common one
-        by_gain=(_inverse(without) @ by_gain)[body] * (contacts > 1),
+        by_gain=(inverse(without) @ by_gain)[body] * (contacts > 1),
     )
 
 
-def _inverse(matrix: np.ndarray) -> np.ndarray:
+def inverse(matrix: np.ndarray) -> np.ndarray:
     """Of a positive matrix whose entries have different units."""
     scale = np.sqrt(np.diag(matrix))
     return np.linalg.inv(matrix / np.outer(scale, scale)) / np.outer(scale, scale)

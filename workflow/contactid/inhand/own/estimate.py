@@ -26,9 +26,11 @@ from contactid.inhand.identify.likelihood import (
     told_parameters,
 )
 from contactid.inhand.identify.methods import DATA, PRIOR
+from contactid.inhand.identify.wrench import PARAMETERS
 from contactid.inhand.own import draw
 from contactid.inhand.own.conventions import likelier, refuse_unit_of_forces
 from contactid.inhand.own.doubts import doubts, limits, words
+from contactid.inhand.own.drift import AtAnswer, joint_with_drift, with_drift
 from contactid.inhand.own.files import Hull, Noise, read_hull, read_noise, read_table
 from contactid.inhand.own.leftover import residuals_and_covariance
 from contactid.inhand.own.poses import fit_poses
@@ -109,12 +111,15 @@ class OwnEstimate:
     ----------
     recording : what it was estimated from
     fit : the answer
+    at_answer : its equations made anew there, and the drift that its errors count; None of still
+        poses
     seconds : that it took
     ambiguous : sentences on conventions that the data don't tell apart
     """
 
     recording: OwnRecording
     fit: RecordingFit
+    at_answer: AtAnswer | None
     seconds: float
     ambiguous: tuple[str, ...] = ()
 
@@ -130,8 +135,16 @@ class OwnEstimate:
         mass, alone = model.mass
         # what the fit's errors have more with calibration than alone; rounding may make it negative
         calibration = max(float(self.fit.errors[0] ** 2 - self.fit.fit_errors[0] ** 2), 0.0)
-        error = INTERVAL * float(np.hypot(alone, np.sqrt(calibration)))
+        drift = float(self.drift_covariance[0, 0])
+        error = INTERVAL * float(np.sqrt(alone**2 + calibration + drift))
         return mass - error, (mass + error) / (1.0 - self.recording.unsensed_share)
+
+    @property
+    def drift_covariance(self) -> np.ndarray:
+        """(10, 10) of the body's vector, that a drift of the unsensed wrench adds."""
+        if self.at_answer is None:
+            return np.zeros((PARAMETERS, PARAMETERS))
+        return self.at_answer.drift.covariance[:PARAMETERS, :PARAMETERS]
 
     @property
     def told_by(self) -> dict[str, str]:
@@ -195,10 +208,12 @@ def estimate_own(recording: OwnRecording) -> OwnEstimate:
     """Estimate an object from its recording."""
     begin = time.perf_counter()
     if recording.still:
-        fit = fit_poses(recording.stretches[0], recording.gain_sd)
+        fit, there = fit_poses(recording.stretches[0], recording.gain_sd), None
     else:
         fit = fit_recording(recording.stretches, recording.gain_sd)
-    return OwnEstimate(recording, fit, time.perf_counter() - begin)
+        there = AtAnswer.of(recording.stretches, fit)
+        fit = with_drift(fit, there.drift)
+    return OwnEstimate(recording, fit, there, time.perf_counter() - begin)
 
 
 # What it says
@@ -207,9 +222,9 @@ def estimate_own(recording: OwnRecording) -> OwnEstimate:
 def result_of(found: OwnEstimate) -> Result:
     """An estimate as a :class:`Result`."""
     fit, recording = found.fit, found.recording
-    advice = None if recording.still else advise(recording.stretches, fit)
+    advice = None if recording.still else advise(recording.stretches, fit, found.drift_covariance)
     params = _params(found)
-    residuals, covariance = residuals_and_covariance(recording, fit)
+    residuals, covariance = residuals_and_covariance(found)
     named = list(params.index[: len(covariance)])
     # made anew at the answer, its errors are the fit's to a few percent: from there are the errors,
     # and from here how they go together
@@ -264,6 +279,8 @@ def result_of_several(every: Sequence[OwnEstimate]) -> Result:
                 f"{one.name} has no time, so it is still poses", "Estimate from it alone"
             )
     joint = fit_jointly([one.stretches for one in recordings], fits, recordings[0].gain_sd)
+    drifts = [one.at_answer.drift for one in every if one.at_answer is not None]
+    joint = joint_with_drift(joint, drifts)
     names = " and ".join(one.name for one in recordings)
     model = next(one for one in fits[0].models if one.names == joint.disturbances)
     fit = replace(
