@@ -33,7 +33,7 @@ _OF_WEIGHT = 0.1  # and its least share of the weight
 _COMING = 0.05  # of the weight, the same of forces that come and go
 # of the data's logarithm of likelihood, from which on a warning names a drift: twins whose zero
 # stays gained so much in 1 of 100 at most
-_DRIFTS = 3.0
+DRIFTS = 3.0
 _EDGE = 0.02  # of the hull's length
 _DISTURBED = {
     WORLD: "a force fixed in the world",
@@ -203,7 +203,7 @@ def _unsensed(fit: RecordingFit, gravity: float) -> list[str]:
 
 
 def _drift(found: OwnEstimate) -> list[str]:
-    if found.at_answer is None or found.at_answer.drift.gain < _DRIFTS:
+    if found.at_answer is None or found.at_answer.drift.gain < DRIFTS:
         return []
     drift, error = found.at_answer.drift, float(found.fit.fit_errors[0])
     without = float(np.sqrt(max(error**2 - found.drift_covariance[0, 0], 0.0)))

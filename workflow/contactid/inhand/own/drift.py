@@ -131,8 +131,8 @@ def with_drift(fit: RecordingFit, drift: Drift) -> RecordingFit:
 def joint_with_drift(joint: JointFit, drifts: Sequence[Drift]) -> JointFit:
     """One body from several recordings, its covariances with the drift of each."""
     # the joint answer weighs each recording's own by its information
-    moved = np.hstack([one.information @ one.moved[:PARAMETERS] for one in drifts])
-    root = joint.covariance @ moved
+    together = inverse(np.sum([one.information for one in drifts], axis=0))
+    root = together @ np.hstack([one.information @ one.moved[:PARAMETERS] for one in drifts])
     added = root @ root.T
     return replace(joint, covariance=joint.covariance + added, calibrated=joint.calibrated + added)
 

@@ -17,8 +17,11 @@ import pandas as pd
 import xarray as xr
 from scipy.spatial.transform import Rotation
 
+from contactid.inhand.identify.joint import inverse
+from contactid.inhand.identify.likelihood import INTERVAL
 from contactid.inhand.identify.linearised import PLACES, WORLD
-from contactid.inhand.own.estimate import estimate_own
+from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
+from contactid.inhand.own.estimate import OwnEstimate, estimate_own
 from contactid.inhand.own.poses import still_wrench, weight_and_zero
 from contactid.inhand.own.prepare import OwnRecording, read_own_recording, turning
 from contactid.inhand.readers.recordings import RecordedSignals
@@ -57,7 +60,8 @@ def write_wrists(data: Sequence[str], estimates: str, predictions: str) -> None:
     that was left out, half of a motion or a tenth of the poses: ``recording, part, mass_kg,
     linear_kg``, and root mean squares over samples and axes of what is left of the part's wrench,
     ``force_n, torque_nm`` by the estimate from the rest, ``linear_force_n, linear_torque_nm`` by
-    its linear fit.
+    its linear fit. ``force_inside`` is the share of the part's force samples within the estimate's
+    interval of 95 %.
     """
     rows: list[dict[str, Any]] = []
     predicted: list[dict[str, Any]] = []
@@ -192,22 +196,54 @@ def _parts(count: int, still: bool) -> Iterator[tuple[str, np.ndarray]]:
 
 def _predicted(given: pd.DataFrame, left_out: pd.DataFrame) -> dict[str, Any]:
     recording = _read(given)
-    fit = estimate_own(recording).fit
+    own = estimate_own(recording)
     linear = weight_and_zero(_longest(recording.stretches))[0]
     signals = _longest(_read(left_out).stretches)
-    # of the disturbances one acts on a still object, too: a force that is fixed in the world, at
-    # the sensor's origin
-    unsensed = np.zeros_like(signals.wrench)
-    unsensed[:, :3] = signals.to_body(signals.rotations) @ fit.answer[PLACES[WORLD]]
-    # accelerations left out, as for the linear fit beside
-    still = np.concatenate([fit.body.vector[:4], fit.wrench])
+    by_answer = _still_columns(signals)
     wrenches = {
-        "": still_wrench(signals, still) - unsensed,
+        "": by_answer @ own.fit.answer,
         "linear_": still_wrench(signals, linear),
     }
-    found: dict[str, Any] = {"mass_kg": fit.body.mass, "linear_kg": linear[0]}
+    found: dict[str, Any] = {"mass_kg": own.fit.body.mass, "linear_kg": linear[0]}
     for prefix, wrench in wrenches.items():
         rest = signals.wrench - wrench
         found[f"{prefix}force_n"] = np.sqrt(np.mean(rest[:, :3] ** 2))
         found[f"{prefix}torque_nm"] = np.sqrt(np.mean(rest[:, 3:] ** 2))
+    off = np.abs(signals.wrench - wrenches[""])
+    inside = off <= INTERVAL * np.sqrt(_variances(by_answer, own))
+    found["force_inside"] = inside[:, :3].mean()
     return found
+
+
+def _still_columns(signals: RecordedSignals) -> np.ndarray:
+    """(n, 6, p) sensed wrench without accelerations, as for the linear fit beside, by all unknowns
+    of an estimate.
+    """
+    unknowns = max(place.stop for place in PLACES.values())
+    columns = np.zeros((*signals.wrench.shape, unknowns))
+    places = np.concatenate([np.arange(4), np.arange(PARAMETERS, PARAMETERS + WRENCH)])
+    units = np.eye(len(places))
+    columns[:, :, places] = np.stack([still_wrench(signals, one) for one in units], axis=2)
+    # of the disturbances one acts on a still object, too: a force that is fixed in the world, at
+    # the sensor's origin
+    columns[:, :3, PLACES[WORLD]] = -signals.to_body(signals.rotations)
+    return columns
+
+
+def _variances(by_answer: np.ndarray, found: OwnEstimate) -> np.ndarray:
+    """(n, 6) N2 and N2 m2, of predictions by columns (n, 6, p): the answer's own, calibration
+    apart, which moves predictions and sensors alike; what the prior moved; and what is left.
+    """
+    fit, model = found.fit, found.fit.models[0]
+    covariance = inverse(model.information)
+    walk = np.zeros(2)
+    if found.at_answer is not None:
+        drift = found.at_answer.drift
+        covariance = covariance + drift.covariance
+        walk = np.array([drift.force, drift.torque])
+    columns = by_answer[:, :, model.columns]
+    of_answer = np.einsum("nwi,ij,nwj->nw", columns, covariance, columns)
+    pulled = by_answer[:, :, :PARAMETERS] @ (fit.body.vector - model.answer[:PARAMETERS])
+    left = np.mean(np.concatenate(fit.residuals) ** 2, axis=0)
+    # means of a walk over two halves, one after the other, differ by 2/3 of its variance over one
+    return np.asarray(of_answer + pulled**2 + left + np.repeat(2.0 / 3.0 * walk**2, 3))
