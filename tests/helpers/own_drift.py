@@ -87,13 +87,14 @@ KINDS: dict[str, tuple[Drifting, float, float]] = {
     "0.2 N over 3 s": (returning(0.2, 3.0), 18.0, 0.4),
     "warms by 0.5 N": (warming(0.5), 18.0, 0.4),
 }
+RELAXING = "in hand, a preload that relaxes"
 #: Of the study, beside one of another make in hand.
 TWINS = {
     "wrist, as in the study": ("wrist_ft", "load share 0.08, as in the twins"),
     "in hand, as in the study": ("in_hand_kinematic", "load share 0.08, as in the twins"),
     "in hand, tracked by vision": ("in_hand_vision", "load share 0.08, as in the twins"),
     "in hand, gains differ": ("in_hand_kinematic", "gains differ by 10 % per finger"),
-    "in hand, a preload that relaxes": ("in_hand_kinematic", "preload relaxes in 1 s"),
+    RELAXING: ("in_hand_kinematic", "preload relaxes in 1 s"),
 }
 
 
@@ -176,7 +177,12 @@ def measured(case: str, seeds: Iterable[int]) -> dict[str, Any]:
     """A row of the table."""
     every = [estimated(case, seed) for seed in seeds]
     of = {name: np.array([one[name] for one in every]) for name in every[0] if name != "drift"}
-    row: dict[str, Any] = {"case": case, "twins": len(every)}
+    zero = "stays"
+    if case in KINDS and KINDS[case][0] is not steady:
+        zero = "drifts"
+    elif case == RELAXING:
+        zero = "relaxes"
+    row: dict[str, Any] = {"case": case, "zero": zero, "twins": len(every)}
     for group, places in GROUPS.items():
         for errors in ("without", "with"):
             within = of["off"][:, places] <= INTERVAL * of[errors][:, places]

@@ -18,10 +18,11 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 
 from contactid.inhand.identify.joint import inverse
-from contactid.inhand.identify.likelihood import INTERVAL
+from contactid.inhand.identify.likelihood import INTERVAL, RecordingFit
 from contactid.inhand.identify.linearised import PLACES, WORLD
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
-from contactid.inhand.own.estimate import OwnEstimate, estimate_own
+from contactid.inhand.own.drift import Drift
+from contactid.inhand.own.estimate import estimate_own
 from contactid.inhand.own.poses import still_wrench, weight_and_zero
 from contactid.inhand.own.prepare import OwnRecording, read_own_recording, turning
 from contactid.inhand.readers.recordings import RecordedSignals
@@ -61,7 +62,7 @@ def write_wrists(data: Sequence[str], estimates: str, predictions: str) -> None:
     linear_kg``, and root mean squares over samples and axes of what is left of the part's wrench,
     ``force_n, torque_nm`` by the estimate from the rest, ``linear_force_n, linear_torque_nm`` by
     its linear fit. ``force_inside`` is the share of the part's force samples within the estimate's
-    interval of 95 %.
+    interval of 95 %, ``steady_force_inside`` the same as if nothing drifted.
     """
     rows: list[dict[str, Any]] = []
     predicted: list[dict[str, Any]] = []
@@ -210,8 +211,10 @@ def _predicted(given: pd.DataFrame, left_out: pd.DataFrame) -> dict[str, Any]:
         found[f"{prefix}force_n"] = np.sqrt(np.mean(rest[:, :3] ** 2))
         found[f"{prefix}torque_nm"] = np.sqrt(np.mean(rest[:, 3:] ** 2))
     off = np.abs(signals.wrench - wrenches[""])
-    inside = off <= INTERVAL * np.sqrt(_variances(by_answer, own))
-    found["force_inside"] = inside[:, :3].mean()
+    there = own.at_answer
+    for prefix, drift in (("", there and there.drift), ("steady_", None)):
+        inside = off <= INTERVAL * np.sqrt(_variances(by_answer, own.fit, drift))
+        found[f"{prefix}force_inside"] = inside[:, :3].mean()
     return found
 
 
@@ -230,15 +233,13 @@ def _still_columns(signals: RecordedSignals) -> np.ndarray:
     return columns
 
 
-def _variances(by_answer: np.ndarray, found: OwnEstimate) -> np.ndarray:
+def _variances(by_answer: np.ndarray, fit: RecordingFit, drift: Drift | None) -> np.ndarray:
     """(n, 6) N2 and N2 m2, of predictions by columns (n, 6, p): the answer's own, calibration
     apart, which moves predictions and sensors alike; what the prior moved; and what is left.
     """
-    fit, model = found.fit, found.fit.models[0]
+    model, walk = fit.models[0], np.zeros(2)
     covariance = inverse(model.information)
-    walk = np.zeros(2)
-    if found.at_answer is not None:
-        drift = found.at_answer.drift
+    if drift is not None:
         covariance = covariance + drift.covariance
         walk = np.array([drift.force, drift.torque])
     columns = by_answer[:, :, model.columns]
