@@ -212,7 +212,7 @@ def _predicted(given: pd.DataFrame, left_out: pd.DataFrame) -> dict[str, Any]:
         found[f"{prefix}torque_nm"] = np.sqrt(np.mean(rest[:, 3:] ** 2))
     off = np.abs(signals.wrench - wrenches[""])
     there = own.at_answer
-    for prefix, drift in (("", there and there.drift), ("steady_", None)):
+    for prefix, drift in (("", None if there is None else there.drift), ("steady_", None)):
         inside = off <= INTERVAL * np.sqrt(_variances(by_answer, own.fit, drift))
         found[f"{prefix}force_inside"] = inside[:, :3].mean()
     return found
