@@ -20,7 +20,7 @@ from contactid.core.inertia import InertialParameters
 from contactid.inhand.identify.averaging import averaged_stretches
 from contactid.inhand.identify.likelihood import INTERVAL, fit_recording, told_parameters
 from contactid.inhand.own.doubts import DRIFTS
-from contactid.inhand.own.drift import AtAnswer, with_drift
+from contactid.inhand.own.drift import with_drift
 from contactid.inhand.own.poses import weight_and_zero
 from contactid.inhand.readers.recordings import RecordedSignals
 from own_advice import OTHER_MAKE, other_twin, study_twin
@@ -156,21 +156,18 @@ def made(case: str, seed: int) -> Made:
 
 
 def estimated(case: str, seed: int) -> dict[str, Any]:
-    """Errors of an estimate, stated without and with the drift, calibration apart."""
+    """An estimate without and with the drift, and its errors, calibration apart."""
     truth, signals = made(case, seed)
     stretches, _ = averaged_stretches(signals)
-    fit = fit_recording(stretches, gain_sd=0.0)
-    drift = AtAnswer.of(stretches, fit).drift
-    off = np.abs(told_parameters(fit.body.vector) - told_parameters(truth.vector))
+    steady = fit_recording(stretches, gain_sd=0.0)
+    fit, there = with_drift(stretches, steady, 0.0)
+    row: dict[str, Any] = {"drift": there.drift}
+    for name, one in (("without", steady), ("with", fit)):
+        off = told_parameters(one.body.vector) - told_parameters(truth.vector)
+        row |= {name: one.errors[:10], f"off_{name}": np.abs(off[:10])}
+        row[f"mass_error_{name}"] = one.body.mass / truth.mass - 1.0
     linear = float(weight_and_zero(stretches[0])[0][0])
-    return {
-        "off": off[:10],
-        "without": fit.errors[:10],
-        "with": with_drift(fit, drift).errors[:10],
-        "drift": drift,
-        "mass_error": fit.body.mass / truth.mass - 1.0,
-        "linear_error": linear / truth.mass - 1.0,
-    }
+    return row | {"linear_error": linear / truth.mass - 1.0}
 
 
 def measured(case: str, seeds: Iterable[int]) -> dict[str, Any]:
@@ -185,7 +182,7 @@ def measured(case: str, seeds: Iterable[int]) -> dict[str, Any]:
     row: dict[str, Any] = {"case": case, "zero": zero, "twins": len(every)}
     for group, places in GROUPS.items():
         for errors in ("without", "with"):
-            within = of["off"][:, places] <= INTERVAL * of[errors][:, places]
+            within = of[f"off_{errors}"][:, places] <= INTERVAL * of[errors][:, places]
             row[f"held_{errors}_{group}"] = within.mean()
         row[f"growth_{group}"] = np.median(of["with"][:, places] / of["without"][:, places])
     drifts = [one["drift"] for one in every]
@@ -193,8 +190,10 @@ def measured(case: str, seeds: Iterable[int]) -> dict[str, Any]:
         "warned": np.mean([one.gain >= DRIFTS for one in drifts]),
         "drift_n": np.median([one.force for one in drifts]),
         "drift_nm": np.median([one.torque for one in drifts]),
-        "mass_error_pct": 100.0 * np.median(np.abs(of["mass_error"])),
-        "linear_error_pct": 100.0 * np.median(np.abs(of["linear_error"])),
+        **{
+            f"{name}_pct": 100.0 * np.median(np.abs(of[name]))
+            for name in ("mass_error_without", "mass_error_with", "linear_error")
+        },
     }
 
 

@@ -205,12 +205,13 @@ def _unsensed(fit: RecordingFit, gravity: float) -> list[str]:
 def _drift(found: OwnEstimate) -> list[str]:
     if found.at_answer is None or found.at_answer.drift.gain < DRIFTS:
         return []
-    drift, error = found.at_answer.drift, float(found.fit.fit_errors[0])
-    without = float(np.sqrt(max(error**2 - found.drift_covariance[0, 0], 0.0)))
+    drift, steady = found.at_answer.drift, found.at_answer.steady
+    error, without = (float(one.fit_errors[0]) for one in (found.fit, steady))
     return [
         f"What isn't sensed drifts by about {drift.force:.2g} N and {drift.torque:.2g} N m over the recording, as a "
-        "sensor's zero, a cable or the hand's own pose may, so its parts contradict each other. The standard errors "
-        f"count it: the mass's, calibration apart, is {error:.2g} kg and would be {without:.2g} kg."
+        "sensor's zero, a cable or the hand's own pose may, so its parts contradict each other. The answer and its "
+        f"errors count it: the mass's, calibration apart, is {error:.2g} kg. As if nothing drifted it would be "
+        f"{steady.body.mass:.4g} +- {without:.2g} kg."
     ]
 
 

@@ -26,11 +26,10 @@ from contactid.inhand.identify.likelihood import (
     told_parameters,
 )
 from contactid.inhand.identify.methods import DATA, PRIOR
-from contactid.inhand.identify.wrench import PARAMETERS
 from contactid.inhand.own import draw
 from contactid.inhand.own.conventions import likelier, refuse_unit_of_forces
 from contactid.inhand.own.doubts import doubts, limits, words
-from contactid.inhand.own.drift import AtAnswer, joint_with_drift, with_drift
+from contactid.inhand.own.drift import AtAnswer, with_drift
 from contactid.inhand.own.files import Hull, Noise, read_hull, read_noise, read_table
 from contactid.inhand.own.leftover import residuals_and_covariance
 from contactid.inhand.own.poses import fit_poses
@@ -111,8 +110,7 @@ class OwnEstimate:
     ----------
     recording : what it was estimated from
     fit : the answer
-    at_answer : its equations made anew there, and the drift that its errors count; None of still
-        poses
+    at_answer : its equations made anew there, with the drift; None of still poses
     seconds : that it took
     ambiguous : sentences on conventions that the data don't tell apart
     """
@@ -135,16 +133,8 @@ class OwnEstimate:
         mass, alone = model.mass
         # what the fit's errors have more with calibration than alone; rounding may make it negative
         calibration = max(float(self.fit.errors[0] ** 2 - self.fit.fit_errors[0] ** 2), 0.0)
-        drift = float(self.drift_covariance[0, 0])
-        error = INTERVAL * float(np.sqrt(alone**2 + calibration + drift))
+        error = INTERVAL * float(np.hypot(alone, np.sqrt(calibration)))
         return mass - error, (mass + error) / (1.0 - self.recording.unsensed_share)
-
-    @property
-    def drift_covariance(self) -> np.ndarray:
-        """(10, 10) of the body's vector, that a drift of the unsensed wrench adds."""
-        if self.at_answer is None:
-            return np.zeros((PARAMETERS, PARAMETERS))
-        return self.at_answer.drift.covariance[:PARAMETERS, :PARAMETERS]
 
     @property
     def told_by(self) -> dict[str, str]:
@@ -211,8 +201,7 @@ def estimate_own(recording: OwnRecording) -> OwnEstimate:
         fit, there = fit_poses(recording.stretches[0], recording.gain_sd), None
     else:
         fit = fit_recording(recording.stretches, recording.gain_sd)
-        there = AtAnswer.of(recording.stretches, fit)
-        fit = with_drift(fit, there.drift)
+        fit, there = with_drift(recording.stretches, fit, recording.gain_sd)
     return OwnEstimate(recording, fit, there, time.perf_counter() - begin)
 
 
@@ -221,8 +210,8 @@ def estimate_own(recording: OwnRecording) -> OwnEstimate:
 
 def result_of(found: OwnEstimate) -> Result:
     """An estimate as a :class:`Result`."""
-    fit, recording = found.fit, found.recording
-    advice = None if recording.still else advise(recording.stretches, fit, found.drift_covariance)
+    fit, recording, there = found.fit, found.recording, found.at_answer
+    advice = None if there is None else advise(recording.stretches, fit, there.drift)
     params = _params(found)
     residuals, covariance = residuals_and_covariance(found)
     named = list(params.index[: len(covariance)])
@@ -278,9 +267,8 @@ def result_of_several(every: Sequence[OwnEstimate]) -> Result:
             raise ContactIdError(
                 f"{one.name} has no time, so it is still poses", "Estimate from it alone"
             )
-    joint = fit_jointly([one.stretches for one in recordings], fits, recordings[0].gain_sd)
     drifts = [one.at_answer.drift for one in every if one.at_answer is not None]
-    joint = joint_with_drift(joint, drifts)
+    joint = fit_jointly([one.stretches for one in recordings], fits, recordings[0].gain_sd, drifts)
     names = " and ".join(one.name for one in recordings)
     model = next(one for one in fits[0].models if one.names == joint.disturbances)
     fit = replace(

@@ -62,7 +62,6 @@ def residuals_and_covariance(found: OwnEstimate) -> tuple[xr.Dataset, np.ndarray
     vector = fit.body.vector
     total = summed([evidence])
     calibrated = total.calibrated(vector, recording.gain_sd) + pulled(fit.body, total.answer)
-    calibrated += there.drift.covariance[:PARAMETERS, :PARAMETERS]
     told = told_covariance(calibrated, vector)[:PARAMETERS, :PARAMETERS]
     return _dataset(channels, fit), told
 

@@ -17,11 +17,11 @@ import pandas as pd
 import xarray as xr
 from scipy.spatial.transform import Rotation
 
+from contactid.inhand.identify.drift import STEADY, Drift
 from contactid.inhand.identify.joint import inverse
 from contactid.inhand.identify.likelihood import INTERVAL, RecordingFit
 from contactid.inhand.identify.linearised import PLACES, WORLD
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
-from contactid.inhand.own.drift import Drift
 from contactid.inhand.own.estimate import estimate_own
 from contactid.inhand.own.poses import still_wrench, weight_and_zero
 from contactid.inhand.own.prepare import OwnRecording, read_own_recording, turning
@@ -200,7 +200,8 @@ def _predicted(given: pd.DataFrame, left_out: pd.DataFrame) -> dict[str, Any]:
     own = estimate_own(recording)
     linear = weight_and_zero(_longest(recording.stretches))[0]
     signals = _longest(_read(left_out).stretches)
-    by_answer = _still_columns(signals)
+    by_answer, there = _still_columns(signals), own.at_answer
+    drift, steady = (STEADY, own.fit) if there is None else (there.drift, there.steady)
     wrenches = {
         "": by_answer @ own.fit.answer,
         "linear_": still_wrench(signals, linear),
@@ -210,10 +211,11 @@ def _predicted(given: pd.DataFrame, left_out: pd.DataFrame) -> dict[str, Any]:
         rest = signals.wrench - wrench
         found[f"{prefix}force_n"] = np.sqrt(np.mean(rest[:, :3] ** 2))
         found[f"{prefix}torque_nm"] = np.sqrt(np.mean(rest[:, 3:] ** 2))
-    off = np.abs(signals.wrench - wrenches[""])
-    there = own.at_answer
-    for prefix, drift in (("", None if there is None else there.drift), ("steady_", None)):
-        inside = off <= INTERVAL * np.sqrt(_variances(by_answer, own.fit, drift))
+    after = bool(left_out.index[0] > given.index[0])
+    walked = _walked(drift, recording.stretches, signals, after) if drift.walks else 0.0
+    for prefix, fit, walk in (("", own.fit, walked), ("steady_", steady, 0.0)):
+        off = np.abs(signals.wrench - by_answer @ fit.answer)
+        inside = off <= INTERVAL * np.sqrt(_variances(by_answer, fit) + walk)
         found[f"{prefix}force_inside"] = inside[:, :3].mean()
     return found
 
@@ -233,18 +235,28 @@ def _still_columns(signals: RecordedSignals) -> np.ndarray:
     return columns
 
 
-def _variances(by_answer: np.ndarray, fit: RecordingFit, drift: Drift | None) -> np.ndarray:
+def _walked(
+    drift: Drift, given: Sequence[RecordedSignals], signals: RecordedSignals, after: bool
+) -> np.ndarray:
+    """(n, 6) N2 and N2 m2, variances of a walk at samples after the given part, or before it, about
+    its mean over that part; what is left of the given part itself has a sixth of it already.
+    """
+    time = signals.time - signals.time[0]
+    begin, end = given[0].time[0], given[-1].time[-1]
+    # from the nearer end of the given part, in its lengths
+    away = (time if after else time[-1] - time) / (end - begin)
+    # the end of a walk is a third of its variance off its mean, and a sample of it a sixth
+    return np.outer(1.0 / 3.0 - 1.0 / 6.0 + away, np.repeat([drift.force, drift.torque], 3) ** 2)
+
+
+def _variances(by_answer: np.ndarray, fit: RecordingFit) -> np.ndarray:
     """(n, 6) N2 and N2 m2, of predictions by columns (n, 6, p): the answer's own, calibration
     apart, which moves predictions and sensors alike; what the prior moved; and what is left.
     """
-    model, walk = fit.models[0], np.zeros(2)
+    model = fit.models[0]
     covariance = inverse(model.information)
-    if drift is not None:
-        covariance = covariance + drift.covariance
-        walk = np.array([drift.force, drift.torque])
     columns = by_answer[:, :, model.columns]
     of_answer = np.einsum("nwi,ij,nwj->nw", columns, covariance, columns)
     pulled = by_answer[:, :, :PARAMETERS] @ (fit.body.vector - model.answer[:PARAMETERS])
     left = np.mean(np.concatenate(fit.residuals) ** 2, axis=0)
-    # means of a walk over two halves, one after the other, differ by 2/3 of its variance over one
-    return np.asarray(of_answer + pulled**2 + left + np.repeat(2.0 / 3.0 * walk**2, 3))
+    return np.asarray(of_answer + pulled**2 + left)
