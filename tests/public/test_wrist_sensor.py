@@ -64,6 +64,7 @@ def test_short_all_rows_and_few_give_the_mass_of_a_linear_fit(tables):
     found = tables["tables/ext_wrist"]
     moved = found[found["rows"] != "poses"]
     assert len(moved) == 2 * 3 and moved["off_pct"].abs().max() < 3.0
+    # 1 % of calibration, and a drift that slow turns don't average away
     assert (moved["mass_se_kg"] < 0.03 * moved["mass_kg"]).all()
     assert (moved["turned_deg"] > 50.0).all() and (moved["seconds"] < 10.0).all()
     for _, one in moved.groupby("recording"):
@@ -85,6 +86,14 @@ def test_short_half_a_recording_predicts_the_other_where_it_turns_enough(tables)
         best = pair.sort_values("force_n").iloc[0]
         assert best["force_n"] < 0.30 and best["torque_nm"] < 0.021
         assert best["mass_kg"] == pytest.approx(best["linear_kg"], rel=0.03)
+
+
+def test_short_half_a_recording_predicts_the_other_within_its_interval(tables):
+    """What isn't sensed drifts: as if it stayed, intervals hold too few of the other half."""
+    found = tables["tables/ext_wrist_predictions"]
+    halves = found[found["part"].str.contains("half")]
+    assert (halves["force_inside"] >= 0.93).all()
+    assert (halves.groupby("recording")["steady_force_inside"].min() < 0.9).all()
 
 
 def test_short_no_warning_speaks_of_a_stretch_for_the_whole():

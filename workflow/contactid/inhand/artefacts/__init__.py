@@ -315,7 +315,8 @@ def _wrists() -> list[Artefact]:
         table(
             "ext_wrist_predictions", rule, compute,
             "Root mean square, over samples and axes, of what is left of the wrench of a part that was left out, by "
-            "the estimate from the rest and by its linear fit, without accelerations.",
+            "the estimate from the rest and by its linear fit, without accelerations; and the share of force samples "
+            "within the estimate's interval of 95 %, with drift and as if nothing drifted.",
             title="Real recordings of a wrist's sensor: a part from the rest",
         ),
         figure(

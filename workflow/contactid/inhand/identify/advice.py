@@ -30,6 +30,7 @@ from scipy.linalg import logm
 
 from contactid.core import rotations
 from contactid.core.inertia import InertialParameters, pseudo_inertia
+from contactid.inhand.identify.drift import STEADY, Drift
 from contactid.inhand.identify.joint import (
     Evidence,
     FittedRecording,
@@ -118,9 +119,14 @@ class Advice:
     best: Swing | None
 
 
-def advise(stretches: Sequence[RecordedSignals], fit: RecordingFit) -> Advice:
-    """What the stretches of one recording tell, and what to record next, of their estimate."""
-    present, limits = FittedRecording.of(stretches, fit), limits_of(stretches)
+def advise(
+    stretches: Sequence[RecordedSignals], fit: RecordingFit, drift: Drift = STEADY
+) -> Advice:
+    """What the stretches of one recording tell, and what to record next, of their estimate.
+
+    The unsensed wrench drifts by ``drift`` in that recording, and as far in the next one.
+    """
+    present, limits = FittedRecording.of(stretches, fit, drift=drift), limits_of(stretches)
     recording, seconds = present.recording, limits.more
     (evidence,) = followed([present], fit.body.vector)
     # every motion that is compared lasts equally long
@@ -128,10 +134,10 @@ def advise(stretches: Sequence[RecordedSignals], fit: RecordingFit) -> Advice:
     others: dict[str, list[Evidence]] = {PRESENT: [], "the same motion": [evidence.times(longer)]}
     # so that twice the angle is half a turn at most
     if limits.angle <= _FURTHEST:
-        others[TWICE] = [_evidence(_turned_twice(recording, limits), fit).times(longer)]
+        others[TWICE] = [_evidence(_turned_twice(recording, limits), fit, drift).times(longer)]
     swings = swings_within(limits, recording)
     for motion, swing in swings.items():
-        others[motion] = [_evidence(swung(recording, swing), fit)]
+        others[motion] = [_evidence(swung(recording, swing), fit, drift)]
     prior, rows = Prior.near(fit.body, fit.uniform), []
     alone = summed([evidence])
     pull = prior.pull(alone.information)
@@ -212,8 +218,8 @@ def _percent(share: float) -> str:
     return f"{100.0 * share:.2g} %" if share < 1.0 else "100 % or more"
 
 
-def _evidence(recording: PresentRecording, fit: RecordingFit) -> Evidence:
-    same = FittedRecording(recording, fit, fit.models[0].names)
+def _evidence(recording: PresentRecording, fit: RecordingFit, drift: Drift) -> Evidence:
+    same = FittedRecording(recording, fit, fit.models[0].names, drift)
     return same.evidence(fit.body.vector)
 
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from contactid.core.inertia import InertialParameters, uniform_body
-from contactid.inhand.identify.disturbance_models import Model, models, thinkable
+from contactid.inhand.identify.disturbance_models import DISTURBANCES, Model, models, thinkable
+from contactid.inhand.identify.drift import STEADY, Drift, errors_with
 from contactid.inhand.identify.latent_errors import LatentErrors
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
 from contactid.inhand.identify.likelihood import RecordingFit, pulled, told_parameters
@@ -38,6 +39,9 @@ _ROUNDS = 10  # of linearisation, at most; each recording is near its own answer
 _LEAST_ROUNDS = 3  # poses start smoothed, and follow the answer within these
 _ARRIVED = 0.1  # standard errors that the answer moves in the last round, as for one recording
 _SETTLED = 0.5  # the same, from which on the answer isn't called settled
+# relative standard error up to which the data know a mass, as :mod:`.advice` names it
+_KNOWN = 0.1
+_FIXED = 1e4  # by which the mass's information grows so that nothing else moves it
 _STEP = 1e-6  # relative, of the parameters' slopes by differences
 
 
@@ -47,23 +51,30 @@ class Evidence:
 
     Attributes
     ----------
-    model : information and answer; the body's ten parameters come first
+    models : information and answer under each; that of the recording's disturbances is first, and
+        the body's ten parameters come first in it
     noise : (10, 10) of the information, what the poses' noise feigns
     by_gain : (q, c) score of every contact's factor
     errors : at these equations, for the poses to follow an answer
     present : the equations
     """
 
-    model: Model
+    models: tuple[Model, ...]
     noise: np.ndarray
     by_gain: np.ndarray
     errors: LatentErrors
     present: Linearised
 
+    @property
+    def model(self) -> Model:
+        """With the recording's disturbances."""
+        return self.models[0]
+
     def times(self, share: float) -> Evidence:
         """Of a recording of the same motion that is longer by a factor."""
         model = replace(self.model, information=share * self.model.information)
-        return replace(self, model=model, noise=share * self.noise, by_gain=share * self.by_gain)
+        noise, by_gain = share * self.noise, share * self.by_gain
+        return replace(self, models=(model,), noise=noise, by_gain=by_gain)
 
 
 class FittedRecording:
@@ -77,12 +88,19 @@ class FittedRecording:
         Of the same recording, or of another one with the same sensors.
     disturbances
         That are taken out.
+    drift
+        Of the unsensed wrench, in this recording.
     """
 
     def __init__(
-        self, recording: PresentRecording, fit: RecordingFit, disturbances: tuple[str, ...]
+        self,
+        recording: PresentRecording,
+        fit: RecordingFit,
+        disturbances: tuple[str, ...],
+        drift: Drift = STEADY,
     ) -> None:
         self.recording, self._levels, self._disturbances = recording, fit.levels, disturbances
+        self._drift = drift
         size = float(np.abs(recording.signals.hull).max())
         self._thinkable = thinkable(fit.body.mass, size, recording.signals.gravity)
 
@@ -92,36 +110,37 @@ class FittedRecording:
         stretches: Sequence[RecordedSignals],
         fit: RecordingFit,
         disturbances: tuple[str, ...] | None = None,
+        drift: Drift = STEADY,
     ) -> FittedRecording:
         """At smoothed poses, and forces shifted by the lag that was found; the fit's own
         disturbances by default.
         """
         recording, _ = started(stretches)
         recording.lag = float(fit.answer[PLACES[LAG]][0])
-        return cls(recording, fit, fit.models[0].names if disturbances is None else disturbances)
+        names = fit.models[0].names if disturbances is None else disturbances
+        return cls(recording, fit, names, drift)
 
     def evidence(self, vector: np.ndarray) -> Evidence:
         """At the present poses, for parameters (10,) near which their errors count."""
         recording = self.recording
         present = linearised(recording, vector)
-        errors = LatentErrors(present.equations, self._levels)
-        # all subsets are weighed, but the one that the fit settled on is taken
+        errors = errors_with(present, self._levels, self._drift)
+        # all subsets are weighed, and the one that the fit settled on is taken
         every = models(
             errors.information,
             errors.score,
             self._thinkable,
             recording.lag,
-            self._disturbances,
+            DISTURBANCES,
             True,
         )
-        model = next(one for one in every if one.names == self._disturbances)
-        slope = present.equations.slope[:, :, model.columns]
+        every.sort(key=lambda one: one.names != self._disturbances)
+        slope = present.equations.slope[:, :, every[0].columns]
         size, each = slope.shape[2], gains(recording, present)
         # (q, c): columns S^-1 wrench of each contact
         by_gain = errors.inner(np.concatenate([slope, each], axis=2))[:size, size:]
-        return Evidence(
-            model, noise_information(present, recording.stated, errors), by_gain, errors, present
-        )
+        noise = noise_information(present, recording.stated, errors)
+        return Evidence(tuple(every), noise, by_gain, errors, present)
 
     def residuals(self, evidence: Evidence, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Times (m,) s, and (m, 6) N and N m, sensed wrench less what a body (10,) asks for."""
@@ -182,16 +201,16 @@ def summed(every: Sequence[Evidence]) -> Summed:
     without, covariance = without_noise(information, noise)
     return Summed(
         # the score is zero on average at the truth, so its zero is the answer, the noise left in A
-        answer=(_inverse(information) @ score)[body],
+        answer=(inverse(information) @ score)[body],
         # the marginal of the body: inverse of its block of the covariance
-        information=_inverse(_inverse(without)[body, body]),
+        information=inverse(inverse(without)[body, body]),
         covariance=covariance[body, body],
         # one contact's factor is the common one
-        by_gain=(_inverse(without) @ by_gain)[body] * (contacts > 1),
+        by_gain=(inverse(without) @ by_gain)[body] * (contacts > 1),
     )
 
 
-def _inverse(matrix: np.ndarray) -> np.ndarray:
+def inverse(matrix: np.ndarray) -> np.ndarray:
     """Of a positive matrix whose entries have different units."""
     scale = np.sqrt(np.diag(matrix))
     return np.linalg.inv(matrix / np.outer(scale, scale)) / np.outer(scale, scale)
@@ -233,7 +252,7 @@ class JointFit:
     covariance, calibrated : (10, 10) of ``body.vector``, of the data alone, and with calibration and
         what the prior moved
     disturbances : that are taken out of every recording
-    residuals : of each recording, times (m,) s, and (m, 6) N and N m, sensed less asked for
+    recordings, evidence : of each, what it says at the answer
     iterations : rounds of linearisation
     converged : whether the last one moved the answer by less than half a standard error, and its
         search ended
@@ -244,9 +263,18 @@ class JointFit:
     covariance: np.ndarray
     calibrated: np.ndarray
     disturbances: tuple[str, ...]
-    residuals: list[tuple[np.ndarray, np.ndarray]]
+    recordings: list[FittedRecording]
+    evidence: list[Evidence]
     iterations: int
     converged: bool
+
+    @property
+    def residuals(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each recording, times (m,) s, and (m, 6) N and N m, sensed less asked for."""
+        return [
+            recording.residuals(one, self.body.vector)
+            for recording, one in zip(self.recordings, self.evidence, strict=True)
+        ]
 
     @property
     def errors(self) -> np.ndarray:
@@ -270,13 +298,16 @@ class JointFit:
 
 
 def fit_jointly(
-    every: Sequence[Sequence[RecordedSignals]], fits: Sequence[RecordingFit], gain_sd: float
+    every: Sequence[Sequence[RecordedSignals]],
+    fits: Sequence[RecordingFit],
+    gain_sd: float,
+    drifts: Sequence[Drift] = (),
 ) -> JointFit:
     """One body from the stretches of several recordings with fits of their own.
 
     All have the disturbances that are likeliest by the sum of their evidence: a cable that a small
     turn doesn't show carries weight there, too. gain_sd is as for one recording, of the same
-    sensors.
+    sensors. drifts are those of the recordings' unsensed wrenches, none by default.
     """
     weighed: dict[tuple[str, ...], float] = {}
     # models by name; log likelihoods of independent recordings add up
@@ -284,8 +315,8 @@ def fit_jointly(
         weighed[model.names] = weighed.get(model.names, 0.0) + model.log_likelihood
     likeliest = max(weighed, key=lambda names: weighed[names])
     recordings = [
-        FittedRecording.of(stretches, fit, likeliest)
-        for stretches, fit in zip(every, fits, strict=True)
+        FittedRecording.of(stretches, fit, likeliest, drift)
+        for stretches, fit, drift in zip(every, fits, drifts or [STEADY] * len(fits), strict=True)
     ]
     hull = recordings[0].recording.signals.hull
     # the soft prior's mass; it is known within a factor of e only
@@ -296,9 +327,14 @@ def fit_jointly(
         near = body.vector
         found = [one.evidence(near) for one in recordings]
         total = summed(found)
-        body, solved = likeliest_body(
-            total.answer, total.information, hull, PRIOR_WEIGHT, body, mass
-        )
+        known = total.information.copy()
+        # a drift makes the data's mass less sure, so that the prior, which knows the shape alone,
+        # would draw it by way of the centre: where the data know the mass, it stays theirs, and the
+        # rest is likeliest beside it
+        sure = np.sqrt(total.covariance[0, 0]) < _KNOWN * total.answer[0]
+        if sure and any(drift.walks for drift in drifts):
+            known[0, 0] *= _FIXED
+        body, solved = likeliest_body(total.answer, known, hull, PRIOR_WEIGHT, body, mass)
         for recording, one in zip(recordings, found, strict=True):
             recording.follow(one, body.vector)
         steps = np.abs(body.vector - near) / np.sqrt(np.diag(total.covariance))
@@ -311,10 +347,8 @@ def fit_jointly(
         covariance=total.covariance,
         calibrated=total.calibrated(body.vector, gain_sd) + pulled(body, total.answer),
         disturbances=likeliest,
-        residuals=[
-            recording.residuals(one, body.vector)
-            for recording, one in zip(recordings, found, strict=True)
-        ],
+        recordings=recordings,
+        evidence=found,
         iterations=turn + 1,
         converged=solved and bool(steps.max() <= _SETTLED),
     )

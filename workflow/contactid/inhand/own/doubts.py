@@ -31,6 +31,9 @@ _DENSITIES = (5.0, 2.3e4)  # kg/m3 over the hull: below foam's in a box, and abo
 _UNSENSED = 3.0  # standard errors from which on a warning names a constant force
 _OF_WEIGHT = 0.1  # and its least share of the weight
 _COMING = 0.05  # of the weight, the same of forces that come and go
+# of the data's logarithm of likelihood, from which on a warning names a drift: twins whose zero
+# stays gained so much in 1 of 100 at most
+DRIFTS = 3.0
 _EDGE = 0.02  # of the hull's length
 _DISTURBED = {
     WORLD: "a force fixed in the world",
@@ -51,6 +54,7 @@ def doubts(found: OwnEstimate) -> tuple[str, ...]:
         *weak_motion,
         *_weak_answer(fit, recording.hull),
         *_unsensed(fit, recording.stretches[0].gravity),
+        *_drift(found),
         *_stated_noise(fit),
         *_by_prior(found),
     )
@@ -196,6 +200,19 @@ def _unsensed(fit: RecordingFit, gravity: float) -> list[str]:
             f"Forces of about {slow:.2g} N come and go that aren't sensed; they widen the standard errors."
         )
     return warnings
+
+
+def _drift(found: OwnEstimate) -> list[str]:
+    if found.at_answer is None or found.at_answer.drift.gain < DRIFTS:
+        return []
+    drift, steady = found.at_answer.drift, found.at_answer.steady
+    error, without = (float(one.fit_errors[0]) for one in (found.fit, steady))
+    return [
+        f"What isn't sensed drifts by about {drift.force:.2g} N and {drift.torque:.2g} N m over the recording, as a "
+        "sensor's zero, a cable or the hand's own pose may, so its parts contradict each other. The answer and its "
+        f"errors count it: the mass's, calibration apart, is {error:.2g} kg. As if nothing drifted it would be "
+        f"{steady.body.mass:.4g} +- {without:.2g} kg."
+    ]
 
 
 def _disturbances(fit: RecordingFit) -> dict[str, str]:

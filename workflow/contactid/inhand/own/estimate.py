@@ -29,6 +29,7 @@ from contactid.inhand.identify.methods import DATA, PRIOR
 from contactid.inhand.own import draw
 from contactid.inhand.own.conventions import doubt_unit_of_forces, likelier
 from contactid.inhand.own.doubts import doubts, limits, words
+from contactid.inhand.own.drift import AtAnswer, with_drift
 from contactid.inhand.own.files import Hull, Noise, read_hull, read_noise, read_table
 from contactid.inhand.own.leftover import residuals_and_covariance
 from contactid.inhand.own.poses import fit_poses
@@ -109,12 +110,14 @@ class OwnEstimate:
     ----------
     recording : what it was estimated from
     fit : the answer
+    at_answer : its equations made anew there, with the drift; None of still poses
     seconds : that it took
     ambiguous : sentences on conventions that the data don't tell apart
     """
 
     recording: OwnRecording
     fit: RecordingFit
+    at_answer: AtAnswer | None
     seconds: float
     ambiguous: tuple[str, ...] = ()
 
@@ -195,10 +198,11 @@ def estimate_own(recording: OwnRecording) -> OwnEstimate:
     """Estimate an object from its recording."""
     begin = time.perf_counter()
     if recording.still:
-        fit = fit_poses(recording.stretches[0], recording.gain_sd)
+        fit, there = fit_poses(recording.stretches[0], recording.gain_sd), None
     else:
         fit = fit_recording(recording.stretches, recording.gain_sd)
-    return OwnEstimate(recording, fit, time.perf_counter() - begin)
+        fit, there = with_drift(recording.stretches, fit, recording.gain_sd)
+    return OwnEstimate(recording, fit, there, time.perf_counter() - begin)
 
 
 # What it says
@@ -206,10 +210,10 @@ def estimate_own(recording: OwnRecording) -> OwnEstimate:
 
 def result_of(found: OwnEstimate) -> Result:
     """An estimate as a :class:`Result`."""
-    fit, recording = found.fit, found.recording
-    advice = None if recording.still else advise(recording.stretches, fit)
+    fit, recording, there = found.fit, found.recording, found.at_answer
+    advice = None if there is None else advise(recording.stretches, fit, there.drift)
     params = _params(found)
-    residuals, covariance = residuals_and_covariance(recording, fit)
+    residuals, covariance = residuals_and_covariance(found)
     named = list(params.index[: len(covariance)])
     # made anew at the answer, its errors are the fit's to a few percent: from there are the errors,
     # and from here how they go together
@@ -263,7 +267,8 @@ def result_of_several(every: Sequence[OwnEstimate]) -> Result:
             raise ContactIdError(
                 f"{one.name} has no time, so it is still poses", "Estimate from it alone"
             )
-    joint = fit_jointly([one.stretches for one in recordings], fits, recordings[0].gain_sd)
+    drifts = [one.at_answer.drift for one in every if one.at_answer is not None]
+    joint = fit_jointly([one.stretches for one in recordings], fits, recordings[0].gain_sd, drifts)
     names = " and ".join(one.name for one in recordings)
     model = next(one for one in fits[0].models if one.names == joint.disturbances)
     fit = replace(

@@ -8,11 +8,12 @@ the recording shows it (:mod:`contactid.inhand.identify.likelihood`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
-from contactid.inhand.identify.joint import FittedRecording, followed, summed, told_covariance
+from contactid.inhand.identify.joint import summed, told_covariance
 from contactid.inhand.identify.kinematics import POSE
 from contactid.inhand.identify.latent_errors import COMING, SHORT, Equations
 from contactid.inhand.identify.likelihood import RecordingFit, pulled
@@ -20,16 +21,17 @@ from contactid.inhand.identify.linearised import Linearised
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, wrench_covariance
 from contactid.inhand.own.prepare import OwnRecording
 
+if TYPE_CHECKING:
+    from contactid.inhand.own.estimate import OwnEstimate
+
 _BY_WEIGHT = 4  # parameters that still poses tell: mass and centre
 
 Channel = tuple[np.ndarray, np.ndarray, str]
 
 
-def residuals_and_covariance(
-    recording: OwnRecording, fit: RecordingFit
-) -> tuple[xr.Dataset, np.ndarray]:
-    """Residuals of a recording, and the covariance of its parameters, with calibration and what the
-    prior moved.
+def residuals_and_covariance(found: OwnEstimate) -> tuple[xr.Dataset, np.ndarray]:
+    """Residuals of a recording, and the covariance of its parameters, with calibration, drift and
+    what the prior moved.
 
     Returns
     -------
@@ -43,11 +45,10 @@ def residuals_and_covariance(
         (d, d) of the first d of :func:`.likelihood.told_parameters`: all ten about the centre, or
         of still poses mass and centre.
     """
-    if recording.still:
+    recording, fit, there = found.recording, found.fit, found.at_answer
+    if there is None:
         return _of_still_poses(recording, fit)
-    fitted = FittedRecording.of(recording.stretches, fit)
-    (evidence,) = followed([fitted], fit.body.vector)
-    present = fitted.recording
+    present, evidence = there.fitted.recording, there.evidence
     # measured less present
     left = -present.pose_errors()[present.rows]
     # white and correlated variances add up

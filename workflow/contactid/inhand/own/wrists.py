@@ -17,7 +17,11 @@ import pandas as pd
 import xarray as xr
 from scipy.spatial.transform import Rotation
 
+from contactid.inhand.identify.drift import STEADY, Drift
+from contactid.inhand.identify.joint import inverse
+from contactid.inhand.identify.likelihood import INTERVAL, RecordingFit
 from contactid.inhand.identify.linearised import PLACES, WORLD
+from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 from contactid.inhand.own.estimate import estimate_own
 from contactid.inhand.own.poses import still_wrench, weight_and_zero
 from contactid.inhand.own.prepare import OwnRecording, read_own_recording, turning
@@ -57,7 +61,8 @@ def write_wrists(data: Sequence[str], estimates: str, predictions: str) -> None:
     that was left out, half of a motion or a tenth of the poses: ``recording, part, mass_kg,
     linear_kg``, and root mean squares over samples and axes of what is left of the part's wrench,
     ``force_n, torque_nm`` by the estimate from the rest, ``linear_force_n, linear_torque_nm`` by
-    its linear fit.
+    its linear fit. ``force_inside`` is the share of the part's force samples within the estimate's
+    interval of 95 %, ``steady_force_inside`` the same as if nothing drifted.
     """
     rows: list[dict[str, Any]] = []
     predicted: list[dict[str, Any]] = []
@@ -192,22 +197,66 @@ def _parts(count: int, still: bool) -> Iterator[tuple[str, np.ndarray]]:
 
 def _predicted(given: pd.DataFrame, left_out: pd.DataFrame) -> dict[str, Any]:
     recording = _read(given)
-    fit = estimate_own(recording).fit
+    own = estimate_own(recording)
     linear = weight_and_zero(_longest(recording.stretches))[0]
     signals = _longest(_read(left_out).stretches)
-    # of the disturbances one acts on a still object, too: a force that is fixed in the world, at
-    # the sensor's origin
-    unsensed = np.zeros_like(signals.wrench)
-    unsensed[:, :3] = signals.to_body(signals.rotations) @ fit.answer[PLACES[WORLD]]
-    # accelerations left out, as for the linear fit beside
-    still = np.concatenate([fit.body.vector[:4], fit.wrench])
+    by_answer, there = _still_columns(signals), own.at_answer
+    drift, steady = (STEADY, own.fit) if there is None else (there.drift, there.steady)
     wrenches = {
-        "": still_wrench(signals, still) - unsensed,
+        "": by_answer @ own.fit.answer,
         "linear_": still_wrench(signals, linear),
     }
-    found: dict[str, Any] = {"mass_kg": fit.body.mass, "linear_kg": linear[0]}
+    found: dict[str, Any] = {"mass_kg": own.fit.body.mass, "linear_kg": linear[0]}
     for prefix, wrench in wrenches.items():
         rest = signals.wrench - wrench
         found[f"{prefix}force_n"] = np.sqrt(np.mean(rest[:, :3] ** 2))
         found[f"{prefix}torque_nm"] = np.sqrt(np.mean(rest[:, 3:] ** 2))
+    after = bool(left_out.index[0] > given.index[0])
+    walked = _walked(drift, recording.stretches, signals, after) if drift.walks else 0.0
+    for prefix, fit, walk in (("", own.fit, walked), ("steady_", steady, 0.0)):
+        off = np.abs(signals.wrench - by_answer @ fit.answer)
+        inside = off <= INTERVAL * np.sqrt(_variances(by_answer, fit) + walk)
+        found[f"{prefix}force_inside"] = inside[:, :3].mean()
     return found
+
+
+def _still_columns(signals: RecordedSignals) -> np.ndarray:
+    """(n, 6, p) sensed wrench without accelerations, as for the linear fit beside, by all unknowns
+    of an estimate.
+    """
+    unknowns = max(place.stop for place in PLACES.values())
+    columns = np.zeros((*signals.wrench.shape, unknowns))
+    places = np.concatenate([np.arange(4), np.arange(PARAMETERS, PARAMETERS + WRENCH)])
+    units = np.eye(len(places))
+    columns[:, :, places] = np.stack([still_wrench(signals, one) for one in units], axis=2)
+    # of the disturbances one acts on a still object, too: a force that is fixed in the world, at
+    # the sensor's origin
+    columns[:, :3, PLACES[WORLD]] = -signals.to_body(signals.rotations)
+    return columns
+
+
+def _walked(
+    drift: Drift, given: Sequence[RecordedSignals], signals: RecordedSignals, after: bool
+) -> np.ndarray:
+    """(n, 6) N2 and N2 m2, variances of a walk at samples after the given part, or before it, about
+    its mean over that part; what is left of the given part itself has a sixth of it already.
+    """
+    time = signals.time - signals.time[0]
+    begin, end = given[0].time[0], given[-1].time[-1]
+    # from the nearer end of the given part, in its lengths
+    away = (time if after else time[-1] - time) / (end - begin)
+    # the end of a walk is a third of its variance off its mean, and a sample of it a sixth
+    return np.outer(1.0 / 3.0 - 1.0 / 6.0 + away, np.repeat([drift.force, drift.torque], 3) ** 2)
+
+
+def _variances(by_answer: np.ndarray, fit: RecordingFit) -> np.ndarray:
+    """(n, 6) N2 and N2 m2, of predictions by columns (n, 6, p): the answer's own, calibration
+    apart, which moves predictions and sensors alike; what the prior moved; and what is left.
+    """
+    model = fit.models[0]
+    covariance = inverse(model.information)
+    columns = by_answer[:, :, model.columns]
+    of_answer = np.einsum("nwi,ij,nwj->nw", columns, covariance, columns)
+    pulled = by_answer[:, :, :PARAMETERS] @ (fit.body.vector - model.answer[:PARAMETERS])
+    left = np.mean(np.concatenate(fit.residuals) ** 2, axis=0)
+    return np.asarray(of_answer + pulled**2 + left)
