@@ -49,9 +49,6 @@ _DENSEST = (
     1.2e4  # kg/m3, lead's; over it forces have another unit, if that gives a density between these:
 )
 _USUAL = (100.0, 9000.0)
-_LIGHTEST = (
-    20.0  # kg/m3, of foams; a hollow body may be lighter over its hull, so it is only warned
-)
 
 
 def in_frame(table: OwnTable, convention: Convention) -> OwnTable:
@@ -126,8 +123,9 @@ def _in_units(table: OwnTable, units: Convention, stated: Convention) -> OwnTabl
 
 
 def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> list[str]:
-    """A warning of a body lighter than foam, or denser than copper, where forces in another unit
-    make it a usual one.
+    """A warning of a body denser than copper, where forces in another unit make it a usual one.
+
+    A body may be as light as it likes: hollow ones are lighter over their hull than any solid.
 
     Raises
     ------
@@ -136,10 +134,10 @@ def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> l
     """
     # over the hull, so the object's own is at least that
     density = mass / float(ConvexHull(hull).volume)
-    if _LIGHTEST <= density <= _USUAL[1] or stated.states("N"):
+    if density <= _USUAL[1] or stated.states("N"):
         return []
     # as if the numbers had been in this unit
-    other = {unit: density * UNITS["N"][unit.lower()] for unit in ("gf", "mN", "lbf", "kgf")}
+    other = {unit: density * UNITS["N"][unit.lower()] for unit in ("gf", "mN")}
     usual = {unit: value for unit, value in other.items() if _USUAL[0] <= value <= _USUAL[1]}
     if not usual:
         return []
@@ -147,8 +145,7 @@ def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> l
     found = f"{mass:.3g} kg in this hull are {density:.3g} kg/m3"
     option = f"--units {next(iter(usual))}"
     if density <= _DENSEST:
-        rare = "lighter than foam" if density < _LIGHTEST else "denser than copper"
-        return [f"{found}, {rare}: are the forces in {told}? Then give {option}."]
+        return [f"{found}, denser than copper: are the forces in {told}? Then give {option}."]
     raise ContactIdError(f"{found}, denser than lead: the forces are in {told}", f"Give {option}")
 
 
