@@ -326,9 +326,9 @@ def test_a_lost_frame_before_an_early_impact_is_no_end(tmp_path):
 
 def test_a_throw_whose_motion_the_first_search_drops_is_identified_with_all_its_poses(tmp_path):
     """Its beginning is fitted better by other motions, of which a search follows eight."""
-    (_, file), described, truth = write_case(tmp_path, "two throws", 270)
+    files, described, truth = write_case(tmp_path, "two throws", 270)
     body = read_own_body(described)
-    answer = identify_own(body, read_own_throws_of(body, [file]))
+    answer = identify_own(body, read_own_throws_of(body, files))
     assert not answer.fit.by_impacts and not answer.warnings
     departure = abs(answer.fit.inertia_ratio - truth.ratio)
     assert departure < 2.0 * answer.fit.inertia_ratio_se < 0.05 * truth.ratio

@@ -41,7 +41,10 @@ def searched_with_wider_beam(problem: Problem, minima: list[Point], say: Say | N
     Poses that contradict the one that stayed would be taken for wild.
     """
     squares, degrees = problem.misfit(minima[0])
-    if not _can_search(problem) or chdtrc(degrees, squares) > UNLIKELY:
+    explained = chdtrc(degrees, squares) > UNLIKELY
+    # far from any motion are mostly poses of no rigid body, and no search makes them one's
+    hopeless = squares > problem.steering.not_whole * degrees
+    if explained or hopeless or not _can_search(problem):
         return minima
     if say:
         say("noise doesn't explain this motion: the search again, with more motions at once")
