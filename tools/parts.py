@@ -107,7 +107,9 @@ PARTS = {
         "every dataset moved, and what follows from it made again", "make test-lineage"
     ),
     "bundle": Part(
-        "bundles, attacks on them, RO-Crate", "make test-bundle", slice="not made_again and not hostile"
+        "bundles, attacks on them, RO-Crate",
+        "make test-bundle",
+        slice="not made_again and not hostile",
     ),
     "package": Part(
         "wheel and source archive in a new environment", "make test-package", slice="not identify"
