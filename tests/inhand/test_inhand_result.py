@@ -71,7 +71,7 @@ def test_other_units_are_stated_as_for_the_command(answer):
 def test_the_covariance_is_the_estimator_s_own(answer):
     """It is computed anew from the answer, and its diagonal has to come out as the fit's errors."""
     found = explained_recording(white(), HULL, NOISE)
-    _, anew = residuals_and_covariance(found)
+    _, anew = residuals_and_covariance(found.recording, found.fit, found.at_answer)
     assert np.sqrt(np.diag(anew)) == pytest.approx(found.fit.errors[: len(NAMES)], rel=1e-2)
     assert list(answer.covariance) == list(NAMES)
     assert np.sqrt(np.diag(answer.covariance)) == pytest.approx(answer.params["error"])

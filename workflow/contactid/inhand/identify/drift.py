@@ -79,8 +79,8 @@ class DriftingErrors(LatentErrors):
         self._own, self._terms = slice(1, 1 + unknowns), slice(1 + unknowns, None)
         # value and parameters, by the terms
         self._by_terms = self._gram[: 1 + unknowns, self._terms]
-        known = np.eye(len(drift.sizes)) + self._gram[self._terms, self._terms]
-        self._covariance = np.linalg.inv(known)
+        precision = np.eye(len(drift.sizes)) + self._gram[self._terms, self._terms]
+        self._covariance = np.linalg.inv(precision)
 
     @property
     def information(self) -> np.ndarray:
@@ -123,8 +123,8 @@ def errors_with(present: Linearised, levels: np.ndarray, drift: Drift) -> Latent
 def drift_of(present: Linearised, errors: LatentErrors, model: Model) -> Drift:
     """The walk that equations and their errors without a drift show beside a model's answer."""
     slope, walk = present.equations.slope[:, :, model.columns], _walk(present)
-    left = present.equations.value - present.equations.slope @ model.answer
-    products = errors.inner(np.concatenate([left[..., None], slope, walk], axis=2))
+    residual = present.equations.value - present.equations.slope @ model.answer
+    products = errors.inner(np.concatenate([residual[..., None], slope, walk], axis=2))
     of_slope = slice(1, 1 + slope.shape[2])
     of_walk = slice(of_slope.stop, None)
     by_walk = products[of_slope, of_walk]
@@ -160,11 +160,12 @@ def _variances(information: np.ndarray, score: np.ndarray) -> np.ndarray:
     variances = start
     for _ in range(_STEPS):
         covariance = np.linalg.inv(information + np.diag(1.0 / variances[kinds]))
-        known = np.bincount(kinds, np.diag(covariance)) / variances
-        shown = np.bincount(kinds, (covariance @ score) ** 2) / variances
-        # multiplied by what the terms show over what they should show, as levels of noise are
-        change = shown / np.maximum(counts - known, np.finfo(float).tiny)
+        uncertain = np.bincount(kinds, np.diag(covariance)) / variances
+        squares = np.bincount(kinds, (covariance @ score) ** 2) / variances
+        # multiplied by the terms' squares over what is expected of them, as levels of noise are
+        change = squares / np.maximum(counts - uncertain, np.finfo(float).tiny)
         variances = np.maximum(variances * np.clip(change, 0.1, 10.0), _LEAST * start)
+        # a variance at the least has no such end: its search takes all steps
         if np.all(np.abs(change - 1.0) < _SETTLED):
             break
     # at the least the search has found none

@@ -327,14 +327,14 @@ def fit_jointly(
         near = body.vector
         found = [one.evidence(near) for one in recordings]
         total = summed(found)
-        known = total.information.copy()
+        information = total.information.copy()
         # a drift makes the data's mass less sure, so that the prior, which knows the shape alone,
         # would draw it by way of the centre: where the data know the mass, it stays theirs, and the
         # rest is likeliest beside it
-        sure = np.sqrt(total.covariance[0, 0]) < _KNOWN * total.answer[0]
-        if sure and any(drift.walks for drift in drifts):
-            known[0, 0] *= _FIXED
-        body, solved = likeliest_body(total.answer, known, hull, PRIOR_WEIGHT, body, mass)
+        by_data = np.sqrt(total.covariance[0, 0]) < _KNOWN * total.answer[0]
+        if by_data and any(drift.walks for drift in drifts):
+            information[0, 0] *= _FIXED
+        body, solved = likeliest_body(total.answer, information, hull, PRIOR_WEIGHT, body, mass)
         for recording, one in zip(recordings, found, strict=True):
             recording.follow(one, body.vector)
         steps = np.abs(body.vector - near) / np.sqrt(np.diag(total.covariance))

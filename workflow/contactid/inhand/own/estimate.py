@@ -213,7 +213,7 @@ def result_of(found: OwnEstimate) -> Result:
     fit, recording, there = found.fit, found.recording, found.at_answer
     advice = None if there is None else advise(recording.stretches, fit, there.drift)
     params = _params(found)
-    residuals, covariance = residuals_and_covariance(found)
+    residuals, covariance = residuals_and_covariance(recording, fit, there)
     named = list(params.index[: len(covariance)])
     # made anew at the answer, its errors are the fit's to a few percent: from there are the errors,
     # and from here how they go together

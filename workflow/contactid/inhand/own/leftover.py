@@ -8,7 +8,6 @@ the recording shows it (:mod:`contactid.inhand.identify.likelihood`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -19,19 +18,19 @@ from contactid.inhand.identify.latent_errors import COMING, SHORT, Equations
 from contactid.inhand.identify.likelihood import RecordingFit, pulled
 from contactid.inhand.identify.linearised import Linearised
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, wrench_covariance
+from contactid.inhand.own.drift import AtAnswer
 from contactid.inhand.own.prepare import OwnRecording
-
-if TYPE_CHECKING:
-    from contactid.inhand.own.estimate import OwnEstimate
 
 _BY_WEIGHT = 4  # parameters that still poses tell: mass and centre
 
 Channel = tuple[np.ndarray, np.ndarray, str]
 
 
-def residuals_and_covariance(found: OwnEstimate) -> tuple[xr.Dataset, np.ndarray]:
+def residuals_and_covariance(
+    recording: OwnRecording, fit: RecordingFit, there: AtAnswer | None
+) -> tuple[xr.Dataset, np.ndarray]:
     """Residuals of a recording, and the covariance of its parameters, with calibration, drift and
-    what the prior moved.
+    what the prior moved; ``there``: its equations at the answer, None of still poses.
 
     Returns
     -------
@@ -45,7 +44,6 @@ def residuals_and_covariance(found: OwnEstimate) -> tuple[xr.Dataset, np.ndarray
         (d, d) of the first d of :func:`.likelihood.told_parameters`: all ten about the centre, or
         of still poses mass and centre.
     """
-    recording, fit, there = found.recording, found.fit, found.at_answer
     if there is None:
         return _of_still_poses(recording, fit)
     present, evidence = there.fitted.recording, there.evidence

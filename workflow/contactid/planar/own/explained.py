@@ -154,4 +154,6 @@ def _falling(windows: np.ndarray, up: str, factor: float, gravity: float) -> flo
     off = np.maximum(along, np.abs(factor * windows[:, 1 - axis]))
     # never so wide that rest counts as a fall
     falls = off < np.minimum(allowed, 0.5 * gravity)
-    return float(np.sum((1.0 - (off / allowed) ** 2)[falls] / allowed[falls] ** 2))
+    # the nearer to free fall, and the more precise, the more a window counts
+    nearness = 1.0 - (off / allowed) ** 2
+    return float(np.sum(nearness[falls] / allowed[falls] ** 2))

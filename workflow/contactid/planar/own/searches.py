@@ -15,7 +15,7 @@ from contactid.planar.engine.search import Say, search
 from contactid.planar.engine.steering import Steering
 
 UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
-# times as many motions at once: the least widening that finds the throws of which this was learnt
+# times as many motions at once: enough for the throw that this was learnt from; more wasn't tried
 _WIDENED = 2
 
 
@@ -30,7 +30,7 @@ def refitted(problem: Problem, minima: Sequence[Point], say: Say | None) -> list
     # above it impacts are taken by themselves, and no motion is asked for
     if not _can_search(problem) or squares > problem.steering.not_whole * degrees:
         return fits
-    return sorted([*fits, *search(problem, say)], key=lambda point: point.cost)
+    return _with_another_search(problem, fits, problem.steering, say)
 
 
 def searched_with_wider_beam(problem: Problem, minima: list[Point], say: Say | None) -> list[Point]:
@@ -50,7 +50,7 @@ def searched_with_wider_beam(problem: Problem, minima: list[Point], say: Say | N
         say("noise doesn't explain this motion: the search again, with more motions at once")
     steering = problem.steering
     wider = replace(steering, beam=_WIDENED * steering.beam, final=_WIDENED * steering.final)
-    return _with_another_search(problem, minima, wider)
+    return _with_another_search(problem, minima, wider, say)
 
 
 def searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> list[Point]:
@@ -66,14 +66,14 @@ def searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> li
         say("no frame lies between two impacts: the search again, with more restitutions")
     # 343 combinations of three impacts in place of 64
     finer = replace(problem.steering, restitutions=problem.steering.fine_restitutions)
-    return _with_another_search(problem, minima, finer)
+    return _with_another_search(problem, minima, finer, say)
 
 
 def _with_another_search(
-    problem: Problem, minima: Sequence[Point], steering: Steering
+    problem: Problem, minima: Sequence[Point], steering: Steering, say: Say | None
 ) -> list[Point]:
-    """Motions, best first, with those of a search that is steered otherwise."""
-    others = search(Problem(problem.geometry, problem.throws, steering))
+    """Motions, best first, with those of a search with its own steering."""
+    others = search(Problem(problem.geometry, problem.throws, steering), say)
     return sorted([*minima, *others], key=lambda point: point.cost)
 
 

@@ -42,6 +42,7 @@ def contact_measures(scene: Scene, motions: xr.Dataset, along: str) -> Iterator[
     share of a motion that loses nothing is NaN.
     """
     time = motions["time"].values
+    # a multiple of the time step is rounded
     early = time <= FIRST_PORTION + 1e-12
     weight = scene.body.mass * float(motions.attrs["gravity"]) * float(time[1] - time[0])
     lost = (motions["friction"] + motions["restitution"]).values
