@@ -46,14 +46,37 @@ _TURNING = np.array([1.0, 1.0, 20.0])
 
 
 def search(problem: Problem, say: Say | None = None) -> list[Point]:
-    """Fitted motions of all throws that differ, best first."""
+    """Fitted motions of all throws that differ, best first; where noise doesn't explain the best
+    one, with those of :func:`search_widely`.
+    """
+    minima = _by_throws(problem, _search_one, say)
+    # one throw has been searched widely then; of several each may follow another body's motion
+    if len(problem.throws) == 1 or not _needs_more(problem, minima[0]):
+        return minima
+    if say:
+        say("noise doesn't explain the throws together: the search again, with more motions")
+    wide = search_widely(problem, say)
+    return _best_distinct(problem, [*minima, *wide], problem.steering.final)
+
+
+def search_widely(problem: Problem, say: Say | None = None) -> list[Point]:
+    """The same by searches that follow more motions: a throw's own may have been dropped, as others
+    fitted its beginning better.
+    """
+    return _by_throws(problem, _search_one_widely, say)
+
+
+def _by_throws(
+    problem: Problem, search_one: Callable[[Problem], list[Point]], say: Say | None
+) -> list[Point]:
+    """Motions of all throws, from those of each by itself."""
     if len(problem.throws) == 1:
-        return _search_one(problem)
+        return search_one(problem)
     alone = []
     for k in range(len(problem.throws)):
         if say:
             say(f"throw {k + 1} of {len(problem.throws)} by itself")
-        alone.append(_search_one(problem.of_throw(k)))
+        alone.append(search_one(problem.of_throw(k)))
     if say:
         say("all throws together")
     return _joined(problem, alone)
@@ -77,7 +100,7 @@ def _joined(problem: Problem, alone: Sequence[Sequence[Point]]) -> list[Point]:
         # first with the floor, which smooths the cost, then with the noise alone
         smoothed = problem.fit(start, problem.whole, floor, steering.first_iterations)
         fits.append(problem.fit(smoothed, problem.whole, 0.0, steering.final_iterations))
-    return _distinct(problem, sorted(fits, key=lambda point: point.cost), steering.final)
+    return _best_distinct(problem, fits, steering.final)
 
 
 def _nearest(points: Sequence[Point], common: np.ndarray, near: float) -> Point:
@@ -100,17 +123,34 @@ def _search_one(problem: Problem) -> list[Point]:
     if _flight_frames(problem) < steering.slow_flight:
         grown += _met(Problem(close, problem.throws, steering))[:final]
     points = _settled(problem, grown)
-    # a good motion needs no more, and a body that isn't as modelled gains nothing by more
-    if problem.plausible(points[0]) or _is_beyond(problem, points[0]):
-        return points
-    # twice as many motions, first near the stated geometry, then with all the room it has
-    wider = replace(steering, first=2 * steering.first, beam=2 * steering.beam)
-    for geometry in (close, problem.geometry):
-        more = _grown(Problem(geometry, problem.throws, wider))[:final]
-        points = _settled(problem, [*points[:final], *more])
-        if problem.plausible(points[0]):
+    return _search_one_widely(problem, points) if _needs_more(problem, points[0]) else points
+
+
+def _search_one_widely(problem: Problem, points: Sequence[Point] = ()) -> list[Point]:
+    """Motions of one throw, the ``points`` among them, by a search that follows more: first near the
+    stated geometry, then with all the room it has.
+    """
+    steering = problem.steering
+    wider = replace(
+        steering,
+        first=2 * steering.first,
+        beam=steering.wide * steering.beam,
+        final=2 * steering.final,
+    )
+    minima = list(points)
+    for geometry in (_close_geometry(problem.geometry, steering), problem.geometry):
+        grown = _grown(Problem(geometry, problem.throws, wider))[: wider.final]
+        minima = _settled(problem, [*minima[: steering.final], *grown])
+        if problem.plausible(minima[0]):
             break
-    return points
+    return minima
+
+
+def _needs_more(problem: Problem, point: Point) -> bool:
+    """Whether other starts may lead to a better motion: not where noise explains this one, and not
+    where the body isn't as modelled.
+    """
+    return not problem.plausible(point) and not _is_beyond(problem, point)
 
 
 def _is_beyond(problem: Problem, point: Point) -> bool:
@@ -297,8 +337,7 @@ def _fitted(
     problem: Problem, points: Sequence[Point], horizon: int, floor: np.ndarray, iterations: int
 ) -> list[Point]:
     fits = [problem.fit(point, [horizon], floor, iterations) for point in points]
-    fits.sort(key=lambda point: point.cost)
-    return _distinct(problem, fits, problem.steering.beam)
+    return _best_distinct(problem, fits, problem.steering.beam)
 
 
 def _extended(problem: Problem, points: Sequence[Point], before: int, horizon: int) -> list[Point]:
@@ -395,13 +434,13 @@ def _settled(problem: Problem, points: Sequence[Point]) -> list[Point]:
         minima += fits
         if min(point.cost for point in fits) > best.cost - steering.new:
             break
-    return _distinct(problem, sorted(minima, key=lambda point: point.cost), 2 * steering.final)
+    return _best_distinct(problem, minima, 2 * steering.final)
 
 
-def _distinct(problem: Problem, points: Sequence[Point], number: int) -> list[Point]:
-    """The first ones that aren't another one again."""
+def _best_distinct(problem: Problem, points: Sequence[Point], number: int) -> list[Point]:
+    """The cheapest points that differ, best first."""
     kept: list[Point] = []
-    for point in points:
+    for point in sorted(points, key=lambda point: point.cost):
         if not any(_alike(problem, point, other) for other in kept):
             kept.append(point)
     return kept[:number]

@@ -117,6 +117,9 @@ class Steering:
     met_floor: float = _number(1e-3, "m", "the same on their way")
     # --- the search: the motions that go on
     beam: int = _number(8, "motions", "that go on from horizon to horizon")
+    wide: int = _number(
+        4, "beams", "of motions that go on where noise doesn't explain the best one"
+    )
     final: int = _number(4, "motions", "fitted to the end")
     growth: float = _number(0.25, "horizon", "by which it grows at a time")
     least_growth: int = _number(5, "frames", "by which it grows at least")

@@ -33,10 +33,9 @@ from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.impacts import OwnImpacts, identify_impacts
 from contactid.planar.own.noise import FEWEST_IN_FLIGHT
 from contactid.planar.own.searches import (
-    UNLIKELY,
     refitted,
     searched_finer,
-    searched_with_wider_beam,
+    searched_without_wild_poses,
 )
 from contactid.planar.own.wild import problem_of, without_wild_poses
 from contactid.planar.simulate.geometry import Polygon, contacts
@@ -44,6 +43,7 @@ from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
 from contactid.sources.conventions import Refuted
 
+_UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
 _WIDEST = 0.5  # of all J/m that the outline allows: an interval that holds more of it is no answer
 _NEAR_BOUND = 0.98  # of the largest friction
@@ -205,12 +205,16 @@ def identify_own(
     """
     geometry = stated_geometry(body, throws, steering)
     problem = problem_of(geometry, throws, steering)
-    minima = searched_with_wider_beam(problem, search(problem, say), say)
+    minima = search(problem, say)
     # a first motion must be there before a pose can be far from it
-    throws, wild = without_wild_poses(body, throws, problem, minima[0])
+    kept, wild = without_wild_poses(body, throws, problem, minima[0])
     if wild:
+        more = searched_without_wild_poses(problem_of(geometry, kept, steering), minima, say)
+        # the best motion of all poses says which of them are wild
+        minima = refitted(problem, more)
+        throws, wild = without_wild_poses(body, throws, problem, minima[0])
         problem = problem_of(geometry, throws, steering)
-        minima = refitted(problem, minima, say)
+        minima = refitted(problem, minima)
     squares, degrees = problem.misfit(minima[0])
     # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
     impacts = identify_impacts(geometry, throws) if squares > steering.not_whole * degrees else None
@@ -376,7 +380,7 @@ def _notes(found: OwnIdentification) -> list[str]:
     fit = found.fit
     notes = [f"Impacts in the identified motion: {sum(states.n_impacts for states in fit.states)}."]
     # too small a misfit is no harm to the answer, so it is a note
-    if chdtr(fit.degrees, fit.squares) < UNLIKELY:
+    if chdtr(fit.degrees, fit.squares) < _UNLIKELY:
         notes.append(
             f"Poses are fitted better than the noise lets expect (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): it is smaller than stated, and standard errors are on the safe side."
@@ -388,7 +392,7 @@ def _warnings(found: OwnIdentification) -> list[str]:
     fit, warnings = found.fit, []
     if not fit.converged:
         warnings.append("The identification did not converge: don't use these numbers.")
-    if not fit.by_impacts and chdtrc(fit.degrees, fit.squares) < UNLIKELY:
+    if not fit.by_impacts and chdtrc(fit.degrees, fit.squares) < _UNLIKELY:
         warnings.append(
             f"Poses are fitted worse than their noise explains (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): the body departs from the model or the noise is larger. Standard errors are enlarged "

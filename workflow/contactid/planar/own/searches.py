@@ -1,5 +1,5 @@
-"""Searches of a user's throws after the first: for motions that it dropped, for those of throws
-whose wild poses are out, and for impacts that no frame parts.
+"""Searches of a user's throws after the first: where poses contradict its motion, and for impacts
+that no frame parts.
 """
 
 from __future__ import annotations
@@ -8,49 +8,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import chdtrc
 
 from contactid.planar.engine.problem import Point, Problem
-from contactid.planar.engine.search import Say, search
-from contactid.planar.engine.steering import Steering
-
-UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
-# times as many motions at once: enough for the throw that this was learnt from; more wasn't tried
-_WIDENED = 2
+from contactid.planar.engine.search import Say, search, search_widely
 
 
-def refitted(problem: Problem, minima: Sequence[Point], say: Say | None) -> list[Point]:
-    """Motions, best first, of throws that have lost the poses which the ``minima`` followed; where
-    these are good, with those of another search, as wild poses may have misled the first one.
+def searched_without_wild_poses(
+    problem: Problem, minima: Sequence[Point], say: Say | None
+) -> list[Point]:
+    """Motions with those of a wider search in which the poses that contradict the ``minima`` don't
+    count: wild ones misled the first search, or good ones contradict a wrong motion.
+
+    ``problem`` is that without the wild poses.
     """
-    fits = sorted(
-        (problem.fit(point, problem.whole) for point in minima), key=lambda point: point.cost
-    )
-    squares, degrees = problem.misfit(fits[0])
+    squares, degrees = problem.misfit(problem.fit(minima[0], problem.whole))
     # above it impacts are taken by themselves, and no motion is asked for
-    if not _can_search(problem) or squares > problem.steering.not_whole * degrees:
-        return fits
-    return _with_another_search(problem, fits, problem.steering, say)
-
-
-def searched_with_wider_beam(problem: Problem, minima: list[Point], say: Say | None) -> list[Point]:
-    """Motions, best first, with those of a search that follows more of them, where noise doesn't
-    explain the best one.
-
-    The throw's own motion may have been dropped on the way, as others fitted its beginning better.
-    Poses that contradict the one that stayed would be taken for wild.
-    """
-    squares, degrees = problem.misfit(minima[0])
-    explained = chdtrc(degrees, squares) > UNLIKELY
-    # far from any motion are mostly poses of no rigid body, and no search makes them one's
     hopeless = squares > problem.steering.not_whole * degrees
-    if explained or hopeless or not _can_search(problem):
-        return minima
+    if hopeless or not _can_search(problem):
+        return list(minima)
     if say:
-        say("noise doesn't explain this motion: the search again, with more motions at once")
-    steering = problem.steering
-    wider = replace(steering, beam=_WIDENED * steering.beam, final=_WIDENED * steering.final)
-    return _with_another_search(problem, minima, wider, say)
+        say("poses contradict this motion: the search again without them, with more motions")
+    return [*minima, *search_widely(problem, say)]
 
 
 def searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> list[Point]:
@@ -66,15 +44,14 @@ def searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> li
         say("no frame lies between two impacts: the search again, with more restitutions")
     # 343 combinations of three impacts in place of 64
     finer = replace(problem.steering, restitutions=problem.steering.fine_restitutions)
-    return _with_another_search(problem, minima, finer, say)
-
-
-def _with_another_search(
-    problem: Problem, minima: Sequence[Point], steering: Steering, say: Say | None
-) -> list[Point]:
-    """Motions, best first, with those of a search with its own steering."""
-    others = search(Problem(problem.geometry, problem.throws, steering), say)
+    others = search(Problem(problem.geometry, problem.throws, finer), say)
     return sorted([*minima, *others], key=lambda point: point.cost)
+
+
+def refitted(problem: Problem, minima: Sequence[Point]) -> list[Point]:
+    """Motions fitted to other poses of the same throws, best first."""
+    fits = [problem.fit(point, problem.whole) for point in minima]
+    return sorted(fits, key=lambda point: point.cost)
 
 
 def _can_search(problem: Problem) -> bool:
