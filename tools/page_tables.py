@@ -42,6 +42,7 @@ MISSING = "workflow/resources/missing.csv"
 OWN_THROWS = "workflow/resources/own_throws.csv"
 _HALF_WITHIN = 0.674  # standard deviations within which half of all normal departures lie
 OWN_IMPACTS = "workflow/resources/own_impacts.csv"
+OWN_REAL_THROWS = "workflow/resources/own_real_throws.csv"
 OWN_CONVENTIONS = "workflow/resources/own_conventions.csv"
 OWN_REGIONS = "workflow/resources/own_regions.csv"
 MOVES = "workflow/resources/verdict_moves.csv"
@@ -90,6 +91,7 @@ def all_tables(root: Path) -> dict[str, str]:
         ),
         "table_of_own_throws": own_throws(pd.read_csv(root / OWN_THROWS)),
         "table_of_own_impacts": own_impacts(pd.read_csv(root / OWN_IMPACTS)),
+        "table_of_own_real_throws": own_real_throws(pd.read_csv(root / OWN_REAL_THROWS)),
         "table_of_own_conventions": own_conventions(pd.read_csv(root / OWN_CONVENTIONS)),
         "table_of_benchmark": benchmark(benchmark_table(stored(root, "tossing_benchmark"))),
         "table_of_few_tosses": few_tosses(learning_table(stored(root, "tossing_splits"))),
@@ -153,6 +155,29 @@ def own_throws(scored: pd.DataFrame) -> str:
         "that of the radius",
     ]
     return _table([*head, "a uniform body is off by", "one impact (eq. 31) by"], rows)
+
+
+def own_real_throws(scored: pd.DataFrame) -> str:
+    """How far ``contactid identify``'s answers to single real throws are from eq. 31 on all throws,
+    by what the description states.
+    """
+    rows = []
+    for stated, of in scored.groupby("stated", sort=False):
+        answered = of[of["answered"].astype(bool)]
+        off = answered["off_pct"].abs()
+        expected = 100.0 * _HALF_WITHIN * (answered["error_mm2"] / answered["ratio_mm2"]).median()
+        rows.append(
+            [
+                str(stated),
+                f"{len(answered)} of {len(of)}",
+                f"{off.median():.1f} %",
+                f"{expected:.1f} %",
+                f"{int((off < 5.0).sum())} of {len(of)}",
+                _held(answered["held"]),
+            ]
+        )
+    head = ["stated", "answered", "J/m is off by", "its errors let expect", "within 5 %"]
+    return _table([*head, "its interval holds"], rows)
 
 
 def own_conventions(scored: pd.DataFrame) -> str:

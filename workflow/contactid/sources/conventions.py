@@ -327,6 +327,16 @@ class Refuted(ContactIdError):
         self.misfit = misfit
 
 
+def refuted_by_misfit(name: str, squares: float, degrees: int) -> Refuted:
+    """No answer, as its own squared residuals (in units of their noise) are far too many."""
+    return Refuted(
+        f"{name}: the answer is refuted by its own misfit (chi-square {_thousands(squares)}, expected "
+        f"{_thousands(degrees)}), and no other convention of units, axes or signs explains the data",
+        "Correct what is described, or the noise",
+        squares / degrees,
+    )
+
+
 @dataclass(frozen=True)
 class Judged(Generic[Result]):
     """An answer under a convention, and how well it explains the data.
@@ -405,11 +415,7 @@ def explained(
         raise refusal
     misfit = own.misfit if own.own_misfit is None else own.own_misfit
     if misfit > REFUTED:
-        raise ContactIdError(
-            f"{name}: the answer is refuted by its own misfit (chi-square {_count(own)}), and no other convention of "
-            "units, axes or signs explains the data",
-            "Correct what is described, or the noise",
-        )
+        raise refuted_by_misfit(name, own.squares, own.degrees)
     return own.answer, _ambiguous(stated, own, others)
 
 
@@ -458,10 +464,6 @@ def _ambiguous(
                 f"the answer would then be another ({convention.options()})."
             )
     return warnings
-
-
-def _count(judged: Judged[Any]) -> str:
-    return f"{_thousands(judged.squares)}, expected {_thousands(judged.degrees)}"
 
 
 def _thousands(value: float) -> str:

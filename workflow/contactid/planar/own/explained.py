@@ -59,10 +59,11 @@ def explained_throws(
         found = identify_own(body, throws, say)
         fit, (squares, degrees) = found.fit, found.whole
         values, errors = np.array([fit.inertia_ratio]), np.array([fit.inertia_ratio_se])
-        off = abs(np.log(fit.inertia_ratio / found.body.shape.uniform_inertia_ratio))
+        times_uniform = fit.inertia_ratio / found.body.shape.uniform_inertia_ratio
+        is_odd = not 1.0 / _USUAL <= times_uniform <= _USUAL
         return Judged(
             found, squares, degrees, values, errors,
-            own_misfit=fit.misfit_per_degree, odd=bool(off > np.log(_USUAL)),
+            own_misfit=fit.misfit_per_degree, odd=is_odd,
         )  # fmt: skip
 
     found, warnings = explained(

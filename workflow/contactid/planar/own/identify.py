@@ -41,7 +41,7 @@ from contactid.planar.own.wild import problem_of, without_wild_poses
 from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
-from contactid.sources.conventions import Refuted
+from contactid.sources.conventions import Refuted, refuted_by_misfit
 
 _UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
@@ -201,7 +201,7 @@ def identify_own(
     Raises
     ------
     ContactIdError
-        Where the throws don't determine J/m.
+        Where the throws don't determine J/m, or neither a motion nor impacts explain them.
     """
     geometry = stated_geometry(body, throws, steering)
     problem = problem_of(geometry, throws, steering)
@@ -217,8 +217,10 @@ def identify_own(
         minima = refitted(problem, minima)
     squares, degrees = problem.misfit(minima[0])
     # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
-    impacts = identify_impacts(geometry, throws) if squares > steering.not_whole * degrees else None
-    if impacts is not None:
+    if squares > steering.not_whole * degrees:
+        impacts = identify_impacts(geometry, throws)
+        if impacts is None:
+            raise refuted_by_misfit(", ".join(throws.names), squares, degrees)
         fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
         fit = replace(fit, whole_squares=squares, whole_degrees=degrees)
         body = replace(body, shape=impacts.shape)
