@@ -6,6 +6,7 @@ whose misfit nothing explains, is refused.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.special import chdtr, chdtrc
 
 from contactid.output.result import with_error
 from contactid.planar.engine.answer import DEVIATIONS, Answer, identify, inverse_of
+from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.search import Say, search
 from contactid.planar.engine.steering import STEERING, Steering
 from contactid.planar.engine.unknowns import (
@@ -39,6 +41,7 @@ from contactid.planar.own.searches import (
 )
 from contactid.planar.own.wild import problem_of, without_wild_poses
 from contactid.planar.simulate.geometry import Polygon, contacts
+from contactid.planar.simulate.motion import EventMotion
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
 from contactid.sources.conventions import Refuted, refuted_by_misfit
@@ -220,7 +223,7 @@ def identify_own(
     if squares > steering.not_whole * degrees:
         impacts = identify_impacts(geometry, throws)
         if impacts is None:
-            raise refuted_by_misfit(", ".join(throws.names), squares, degrees)
+            raise _refuted(throws, problem, minima[0])
         fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
         fit = replace(fit, whole_squares=squares, whole_degrees=degrees)
         body = replace(body, shape=impacts.shape)
@@ -358,7 +361,7 @@ def refuse_undetermined(found: OwnIdentification) -> None:
         )
     else:
         return
-    few, remedy = _few_frames(found), _MORE
+    few, remedy = _few_frames(found.each), _MORE
     if few:
         problem += f"; {few[0]}"
     elif not _spin_changes(found):
@@ -421,21 +424,34 @@ def _warnings(found: OwnIdentification) -> list[str]:
     relative = fit.inertia_ratio_se / fit.inertia_ratio
     if relative > _WEAK:
         warnings.append(f"J/m is known to {100.0 * relative:.0f} % only.")
-    return [*warnings, *(f"{text}." for text in _few_frames(found))]
+    return [*warnings, *(f"{text}." for text in _few_frames(found.each))]
 
 
-def _few_frames(found: OwnIdentification) -> list[str]:
-    """Throws with few frames on either side of their first contact, or without one, fewest first."""
+def _refuted(throws: OwnThrows, problem: Problem, point: Point) -> Refuted:
+    """No answer, as neither a motion nor impacts explain the throws, with what they lack."""
+    refuted = refuted_by_misfit(", ".join(throws.names), *problem.misfit(point))
+    motions = [problem.motion(point, k) for k in range(len(throws.throws))]
+    few = _few_frames(zip(throws.names, throws.throws, motions, strict=True))
+    return Refuted(f"{refuted.problem}; {few[0]}", _MORE, refuted.misfit) if few else refuted
+
+
+def _few_frames(
+    each: Iterable[tuple[str, MeasuredThrow, ThrowStates | EventMotion]],
+) -> list[str]:
+    """Throws (name, poses, motion) with few frames on either side of their first contact, or without
+    one, fewest first.
+    """
     few: list[tuple[int, str]] = []
-    for name, throw, states in found.each:
-        pushes = np.flatnonzero((states.impulse_n > _PUSHES).any(axis=1))
+    for name, throw, motion in each:
+        pushes = np.flatnonzero((motion.impulse_n > _PUSHES).any(axis=1))
         if not len(pushes):
             few.append(
                 (0, f"{name}: the identified motion has no contact, so the throw says nothing")
             )
             continue
         # frames up to the first impulse, which belongs to the step that begins there
-        before = int((throw.time - throw.time[0] <= states.time[pushes[0]] - states.time[0]).sum())
+        until_contact = motion.time[pushes[0]] - motion.time[0]
+        before = int((throw.time - throw.time[0] <= until_contact).sum())
         after = len(throw.time) - before
         side, frames = ("before", before) if before <= after else ("after", after)
         if frames < _FEW_FRAMES:
