@@ -121,6 +121,30 @@ def test_scaled_forces_are_another_mass_at_every_motion(clean, tmp_path):
     assert masses[1] / masses[0] == pytest.approx(1.1, rel=2e-3)
 
 
+def test_a_share_that_is_stated_is_in_the_intervals_of_mass_and_tensor(clean, tmp_path):
+    """Forces that lack it are answered by a body that is so much lighter."""
+    share = 0.6
+
+    def lacking(table):
+        table.loc[:, table.columns.str.match("contact_force_[0-9]")] *= 1.0 - share
+        return table
+
+    recording_file, hull, noise = changed(clean, tmp_path, lacking)
+    answers = {
+        stated: result_of(
+            estimate_own(read_own_recording(recording_file, hull, read_noise(noise) | stated_as))
+        ).params
+        for stated, stated_as in ((False, {}), (True, {"unsensed_share": share}))
+    }
+    truth = pd.Series(told_parameters(BODY.vector)[: len(NAMES)], NAMES)
+    moments = ["mass", "inertia_xx", "inertia_yy", "inertia_zz"]
+    for stated, params in answers.items():
+        held = (params["low"] <= truth) & (truth <= params["high"])
+        assert held[moments].all() == stated
+        # a scale of the forces is no other centre
+        assert held[["center_x", "center_y", "center_z"]].all()
+
+
 def test_calibration_that_is_uncertain_widens_the_mass(clean):
     stretches = read_own_recording(*files(clean)).stretches
     exact, loose = (fit_recording(stretches, gain) for gain in (0.0, 0.05))

@@ -60,15 +60,32 @@ def doubts(found: OwnEstimate) -> tuple[str, ...]:
     )
 
 
-def limits(recording: OwnRecording) -> tuple[str, ...]:
-    """Sentences on what no recording tells."""
+def limits(found: OwnEstimate) -> tuple[str, ...]:
+    """Sentences on what no recording tells, or no motion like this one."""
+    recording = found.recording
     share = recording.unsensed_share
     counted = f"the interval counts up to {100 * share:.2g} %" if share else "none is counted"
     return (
         "A common factor of all forces is another mass at every motion: standard errors count "
         f"{100 * recording.gain_sd:.2g} % for the sensors' calibration (force_gain_sd).",
         f"So is a share of the load that bypasses the sensors, and {counted} (unsensed_share).",
+        # beside a drift, which may be a cable's, it is a warning
+        *([] if _drift(found) else _held_from_outside(found)),
     )
+
+
+def _held_from_outside(found: OwnEstimate) -> list[str]:
+    """That a cable isn't told from weight, where accelerations alone hardly tell the mass."""
+    fit = found.fit
+    pulled = next((one for one in fit.models if WORLD in one.names), None)
+    # one that the data show is taken out and named
+    if pulled is None or WORLD in fit.models[0].names or pulled.mass[1] <= _WEAK * fit.body.mass:
+        return []
+    low, high = found.interval_under(pulled)
+    return [
+        "In so slow a motion a force fixed in the world, as of a cable, isn't told from weight, and none is counted: "
+        f"with one, the mass is within {max(low, 0.0):.2g} to {high:.2g} kg."
+    ]
 
 
 def words(model: Model) -> str:
@@ -211,7 +228,8 @@ def _drift(found: OwnEstimate) -> list[str]:
         f"What isn't sensed drifts by about {drift.force:.2g} N and {drift.torque:.2g} N m over the recording, as a "
         "sensor's zero, a cable or the hand's own pose may, so its parts contradict each other. The answer and its "
         f"errors count it: the mass's, calibration apart, is {error:.2g} kg. As if nothing drifted it would be "
-        f"{steady.body.mass:.4g} +- {without:.2g} kg."
+        f"{steady.body.mass:.4g} +- {without:.2g} kg.",
+        *_held_from_outside(found),
     ]
 
 
