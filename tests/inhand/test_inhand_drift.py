@@ -152,7 +152,7 @@ def test_the_answer_says_what_drifts_and_what_it_does_to_the_mass():
 def test_a_slow_motion_is_told_not_to_tell_weight_from_a_cable():
     """Beside a drift, which may be the cable's, as a warning; else with what no motion tells."""
     walks, stays = (estimate_of(slow_wrist(kind, 2)[1]) for kind in (WALKS, "none"))
-    said = [["with one, the mass is within" in line for line in one] for one in (
+    said = [["accelerations alone tell the mass" in line for line in one] for one in (
         walks.warnings, walks.limits, stays.warnings, stays.limits
     )]  # fmt: skip
     assert [any(one) for one in said] == [True, False, False, True]

@@ -91,7 +91,7 @@ def _a_cable_instead(found: OwnEstimate) -> list[str]:
     if pulled is None:
         return []
     mass, alone = pulled.mass
-    # what the data say, without what each disturbance has to bring
+    # without what each disturbance has to bring to be taken
     penalties = PENALTY * (len(pulled.names) - len(fit.models[0].names))
     against = fit.models[0].log_likelihood - pulled.log_likelihood - penalties
     both = float(np.hypot(alone, fit.fit_errors[0]))
@@ -106,13 +106,16 @@ def _a_cable_instead(found: OwnEstimate) -> list[str]:
 
 def _slow_beside_a_cable(found: OwnEstimate) -> list[str]:
     """That a cable isn't told from weight, where accelerations alone hardly tell the mass."""
-    pulled = _pulled(found.fit)
-    if pulled is None or pulled.mass[1] <= _WEAK * found.fit.body.mass or _a_cable_instead(found):
+    fit, pulled = found.fit, _pulled(found.fit)
+    # accelerations that don't fit tell nothing
+    if pulled is None or AXES in fit.models[0].names or _a_cable_instead(found):
         return []
-    low, high = found.interval_under(pulled)
+    error = pulled.mass[1]
+    if error <= _WEAK * fit.body.mass:
+        return []
     return [
         "In so slow a motion a force fixed in the world, as of a cable, isn't told from weight, and none is counted: "
-        f"with one, the mass is within {max(low, 0.0):.2g} to {high:.2g} kg."
+        f"with one, accelerations alone tell the mass, to +- {error:.2g} kg."
     ]
 
 
