@@ -42,7 +42,7 @@ from contactid.inhand.simulate.swing import Swing
 from twins_for_tests import OBJECTS_FILE, ROOT, STUDY
 
 TABLE = ROOT / "workflow/resources/own_advice.csv"
-SEEDS, ANOTHER = range(12000, 12030), 1000  # of the second recording's noise, from the first's
+SEEDS, ANOTHER = range(12000, 12020), 1000  # of the second recording's noise, from the first's
 Recorded = tuple[list[RecordedSignals], RecordingFit, Drift]
 GROUPS = {"mass": slice(0, 1), "center": slice(1, 4), "tensor": slice(4, 10)}
 CASES = {
