@@ -1,11 +1,11 @@
 """What comes of following ``contactid estimate``'s advice, on twins: ``python
 tests/helpers/own_advice.py`` writes workflow/resources/own_advice.csv, with names of cases these alone.
 
-Each twin is recorded and estimated, moves as advised (the best swings), is recorded again with
-other noise, and estimated from both; and, as the naive answer, from as long a recording of the same
-kind of motion. Twins are the study's (:data:`CASES`), and of another make: a
-body of forty point masses, whose forces are the sum of their own accelerations, taken by differences
-of their places; other sensors, rate and noise. Seeds are from 5000 on, where nothing was chosen.
+Each twin is recorded and estimated, moves as advised, is recorded again with other noise, and
+estimated from both; and, as the naive answer, from as long a recording of the same kind of motion.
+Twins are the study's (:data:`CASES`), and of another make: a body of forty point masses, whose
+forces are the sum of their own accelerations, taken by differences of their places; other sensors,
+rate and noise. Seeds are from 12000 on, where nothing was chosen.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ from scipy.spatial.transform import Rotation
 from contactid.core.inertia import InertialParameters, geodesic_distance
 from contactid.inhand.identify.advice import NAMES, advise
 from contactid.inhand.identify.averaging import averaged_stretches
+from contactid.inhand.identify.drift import Drift
 from contactid.inhand.identify.joint import JointFit, fit_jointly
 from contactid.inhand.identify.likelihood import (
     GAIN_SD,
     INTERVAL,
     TENSOR,
+    RecordingFit,
     fit_recording,
     told_parameters,
 )
+from contactid.inhand.own.drift import with_drift
 from contactid.inhand.readers.disturbances import DISTURBANCES
 from contactid.inhand.readers.recordings import RecordedSignals, recorded_signals, true_parameters
 from contactid.inhand.readers.sources import BOXES
@@ -39,7 +42,8 @@ from contactid.inhand.simulate.swing import Swing
 from twins_for_tests import OBJECTS_FILE, ROOT, STUDY
 
 TABLE = ROOT / "workflow/resources/own_advice.csv"
-SEEDS, ANOTHER = range(5000, 5020), 1000  # of the second recording's noise, from the first's
+SEEDS, ANOTHER = range(12000, 12020), 1000  # of the second recording's noise, from the first's
+Recorded = tuple[list[RecordedSignals], RecordingFit, Drift]
 GROUPS = {"mass": slice(0, 1), "center": slice(1, 4), "tensor": slice(4, 10)}
 CASES = {
     "in hand, nothing unsensed that varies": ("in_hand_kinematic", "load share 0"),
@@ -158,20 +162,28 @@ def other_twin(seed: int) -> Twin:
 
 def followed_by(twin: Twin, seed: int) -> dict[str, np.ndarray]:
     """Predicted and actual errors of a twin that does as it is told, and the answers' distances."""
-    first, _ = averaged_stretches(twin.record(None, seed, None))
-    fit = fit_recording(first)
-    advice = advise(first, fit)
+
+    def recorded(motion: Swing | None, noise: int, seconds: float | None) -> Recorded:
+        stretches, _ = averaged_stretches(twin.record(motion, noise, seconds))
+        fit, there = with_drift(stretches, fit_recording(stretches), GAIN_SD)
+        return stretches, fit, there.drift
+
+    first = recorded(None, seed, None)
+    advice = advise(*first)
     row = advice.table.set_index("motion").loc[advice.advised]
 
     def with_another(motion: Swing | None) -> JointFit:
-        longer = twin.record(motion, seed + ANOTHER, advice.best.seconds)
-        second, _ = averaged_stretches(longer)
-        return fit_jointly([first, second], [fit, fit_recording(second)], GAIN_SD)
+        both = (first, recorded(motion, seed + ANOTHER, row["seconds"]))
+        stretches, fits, drifts = zip(*both, strict=True)
+        return fit_jointly(stretches, fits, GAIN_SD, drifts)
 
-    joint, naive = with_another(advice.best), with_another(None)
+    naive = with_another(None)
+    joint = naive if advice.best is None else with_another(advice.best)
+    fit = first[1]
     truth = told_parameters(twin.truth.vector)
     off = told_parameters(joint.body.vector) - truth
     return {
+        "same_advised": np.array(advice.best is None),
         "off": off[: len(NAMES)],
         "expected": row[[f"expected_{name}" for name in NAMES]].to_numpy(float),
         "stated_before": row[[f"stated_{name}" for name in NAMES]].to_numpy(float),
@@ -201,6 +213,7 @@ def measured(case: str, twins: Sequence[dict[str, np.ndarray]]) -> dict[str, Any
     """A row of the table: of all twins, predicted errors over actual ones and over stated ones."""
     of = {name: np.array([one[name] for one in twins]) for name in twins[0]}
     row: dict[str, Any] = {"case": case, "twins": len(twins)}
+    row["advised_same"] = int(of["same_advised"].sum())
     for group, places in GROUPS.items():
         relative = of["off"][:, places] / of["expected"][:, places]
         row[f"expected_over_error_{group}"] = 1.0 / np.sqrt(np.mean(relative**2))

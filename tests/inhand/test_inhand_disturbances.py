@@ -1,13 +1,20 @@
 """Disturbances by evidence: each is named and taken out where it is, none where there is none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from contactid.inhand.identify.disturbance_models import DISTURBANCES, models, thinkable
+from contactid.inhand.identify.disturbance_models import DISTURBANCES, PENALTY, models, thinkable
 from contactid.inhand.identify.linearised import AXES, LAG, PLACES, WORLD
 from contactid.inhand.identify.ours import our_fit
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
-from grasp_for_tests import BODY, recording
+from contactid.inhand.own.doubts import doubts
+from contactid.inhand.own.estimate import estimate_own
+from contactid.inhand.own.prepare import read_own_recording
+from grasp_for_tests import BODY, HULL, recording
+from own_recordings import NOISE as RECORDED_NOISE
+from own_recordings import table_of
 
 NOISY = {"force_sd": 0.02, "position_sd": 5e-5, "orientation_sd": 2e-4}
 PULL = np.array([1.0, 0.5, 4.0])  # N in the world
@@ -85,3 +92,25 @@ def test_the_evidence_is_the_likelihood_with_the_unknowns_integrated_out():
     expected = [log_density(one.names) for one in every]
     assert np.diff(penalised) == pytest.approx(np.diff(expected), abs=1e-6)
     assert not any({WORLD, AXES} <= set(one.names) for one in every)
+
+
+def test_a_cable_that_explains_as_much_and_means_another_mass_is_a_doubt():
+    data = recording(160, 0.01, **NOISY)
+    noise = {name: data.attrs[name] for name in RECORDED_NOISE}
+    found = estimate_own(read_own_recording(table_of(data), HULL, noise))
+    best = found.fit.models[0]
+    pulled = next(one for one in found.fit.models if one.names == (WORLD,))
+    assert best.names == () and not any("cable" in one for one in found.warnings)
+
+    def doubted(against, heavier):
+        answer = pulled.answer * np.where(np.arange(len(pulled.answer)) == 0, heavier, 1.0)
+        # a disturbance has to bring as much as its penalty to be taken
+        likelihood = best.log_likelihood - PENALTY - against
+        other = replace(pulled, answer=answer, log_likelihood=likelihood)
+        fit = replace(found.fit, models=(best, other))
+        return any(
+            "explains the data about as well" in one for one in doubts(replace(found, fit=fit))
+        )
+
+    assert doubted(2.0, 1.3)
+    assert not doubted(2.0, 1.0) and not doubted(8.0, 1.3)

@@ -149,6 +149,15 @@ def test_the_answer_says_what_drifts_and_what_it_does_to_the_mass():
     assert half > 0.9 * INTERVAL * walks.params.loc["mass", "error"]
 
 
+def test_a_slow_motion_is_told_not_to_tell_weight_from_a_cable():
+    """Beside a drift, which may be the cable's, as a warning; else with what no motion tells."""
+    walks, stays = (estimate_of(slow_wrist(kind, 2)[1]) for kind in (WALKS, "none"))
+    said = [["accelerations alone tell the mass" in line for line in one] for one in (
+        walks.warnings, walks.limits, stays.warnings, stays.limits
+    )]  # fmt: skip
+    assert [any(one) for one in said] == [True, False, False, True]
+
+
 def test_of_twenty_seeds_of_each_kind_the_intervals_hold():
     table = pd.read_csv(TABLE, index_col="case")
     drifting, steady = (table[table["zero"] == zero] for zero in ("drifts", "stays"))

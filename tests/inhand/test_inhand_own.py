@@ -22,6 +22,8 @@ from contactid.inhand.own.conventions import doubt_unit_of_forces
 from contactid.inhand.own.estimate import NAMES, estimate_own, result_of
 from contactid.inhand.own.files import read_hull, read_noise, read_table
 from contactid.inhand.own.prepare import read_own_recording
+from contactid.inhand.simulate.grasped_object import required_wrench
+from contactid.inhand.simulate.swing import Swing
 from contactid.sources.conventions import Convention
 from grasp_for_tests import BODY, HULL, recording
 from odd_names import ODD
@@ -121,6 +123,30 @@ def test_scaled_forces_are_another_mass_at_every_motion(clean, tmp_path):
     assert masses[1] / masses[0] == pytest.approx(1.1, rel=2e-3)
 
 
+def test_a_share_that_is_stated_is_in_the_intervals_of_mass_and_tensor(clean, tmp_path):
+    """Forces that lack it are answered by a body that is so much lighter."""
+    share = 0.6
+
+    def lacking(table):
+        table.loc[:, table.columns.str.match("contact_force_[0-9]")] *= 1.0 - share
+        return table
+
+    recording_file, hull, noise = changed(clean, tmp_path, lacking)
+    answers = {
+        stated: result_of(
+            estimate_own(read_own_recording(recording_file, hull, read_noise(noise) | stated_as))
+        ).params
+        for stated, stated_as in ((False, {}), (True, {"unsensed_share": share}))
+    }
+    truth = pd.Series(told_parameters(BODY.vector)[: len(NAMES)], NAMES)
+    moments = ["mass", "inertia_xx", "inertia_yy", "inertia_zz"]
+    for stated, params in answers.items():
+        held = (params["low"] <= truth) & (truth <= params["high"])
+        assert held[moments].all() == stated
+        # a scale of the forces is no other centre
+        assert held[["center_x", "center_y", "center_z"]].all()
+
+
 def test_calibration_that_is_uncertain_widens_the_mass(clean):
     stretches = read_own_recording(*files(clean)).stretches
     exact, loose = (fit_recording(stretches, gain) for gain in (0.0, 0.05))
@@ -162,6 +188,24 @@ def test_a_mass_whose_interval_holds_zero_is_no_answer(clean):
     errors[0] = 0.6 * found.fit.body.mass
     refused = result_of(replace(found, fit=replace(found.fit, errors=errors)))
     assert not refused.valid and "holds zero" in refused.reasons[0]
+
+
+def test_exact_poses_about_one_axis_are_one_plain_line(tmp_path, capsys):
+    swing = Swing(np.eye(3)[:1], 0.4, 0.8, 2, np.eye(4)[0], np.zeros(3))
+    path = swing.evaluate(np.arange(0.0, swing.seconds, 0.01))
+    data = recording(len(path.time), wrist=True)
+    wrench, points = required_wrench(BODY, path), data["contact_position"].values
+    sensed = {
+        "contact_force": wrench[:, None, :3],
+        "contact_torque": wrench[:, None, 3:] - np.cross(points, wrench[:, None, :3]),
+        "object_position": path.position,
+        "object_orientation": path.orientation,
+    }
+    exact = data.assign({name: (data[name].dims, values) for name, values in sensed.items()})
+    given = write_own(exact, tmp_path)
+    assert main(["estimate", *given, "--report", str(tmp_path / "report")]) == 1
+    assert "Turn it about other axes, too" in capsys.readouterr().err
+    assert not (tmp_path / "report").exists()
 
 
 def test_what_the_data_do_not_move_is_the_priors():

@@ -8,14 +8,14 @@ motion, twice the turn, or swings about the body's axes. Swings are no faster th
 motion (95 % of its moments), in turning and in angular acceleration, and turn no further from its
 mean orientation. What such a recording would say is the estimator's own information of a simulated
 motion (:class:`.joint.FittedRecording`), at the noise levels and with the disturbances that the
-present recording shows, with a zero of its own. It is added to the present one. Best are the swings
-with the least expected geodesic distance (eq. 20) from the truth (A-optimal in the metric of that
-distance: Atkinson, Donev, Tobias, *Optimum Experimental Designs*, 2007).
+present recording shows, with a zero of its own. It is added to the present one. Best is the same
+motion or the swings with the least expected geodesic distance (eq. 20) from the truth (A-optimal in
+the metric of that distance: Atkinson, Donev, Tobias, *Optimum Experimental Designs*, 2007).
 
 *Two errors* are predicted. The stated error is that of the data, as an estimate states it. The
 expected error is that of the answer, which knows the object's hull, too: of the information with
-the prior's curvature added (:func:`prior_information`). Both leave calibration out, which no motion
-mends.
+the prior's curvature added (:class:`Prior`), and of levels of the poses' noise that are estimates.
+Both leave calibration out, which no motion mends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import pandas as pd
 from scipy.linalg import logm
 
 from contactid.core import rotations
-from contactid.core.inertia import InertialParameters, pseudo_inertia
+from contactid.core.inertia import InertialParameters, moved_to, pseudo_inertia
 from contactid.inhand.identify.drift import STEADY, Drift
 from contactid.inhand.identify.joint import (
     Evidence,
@@ -54,7 +54,8 @@ NAMES = (
 )  # fmt: skip
 #: Columns of the table that a page has room for.
 SHOWN = ("motion", "seconds", "expected_distance", *(f"expected_{name}" for name in NAMES[:7]))
-PRESENT, TWICE, ANYWHERE = "as recorded", "twice the turn", "slow tilts of 90 degrees"
+PRESENT, SAME = "as recorded", "the same motion"
+TWICE, ANYWHERE = "twice the turn", "slow tilts of 90 degrees"
 _USUAL = (
     0.95  # share of the moments of a recording that are as fast as its fastest swing, or slower
 )
@@ -66,7 +67,10 @@ _QUICK, _SLOW = 2.0, 2.0  # by which quick shakes and slow tilts are faster and 
 ALL = [0, 1, 2]
 AXES = {"x": [0], "y": [1], "z": [2], "x, y and z in turn": ALL}
 _MOMENTS = slice(4, 7)  # of told parameters
-_SHAPE = 9  # directions in which bodies of one mass differ
+# relative error of the levels that a recording shows of its poses' noise: twins' scatter by 0.04 to
+# 0.35, half of them by less than 0.2
+_LEVELS_OFF = 0.15
+_CENTER, _SHAPE = 3, 6  # directions in which bodies of one mass differ: the centre's, and others
 _BETTER = 0.5  # of the better one's error of two moments, at which their sum or difference is named
 
 
@@ -110,7 +114,7 @@ class Advice:
         ``stated_<name>``, standard errors of :data:`NAMES` in kg, m and kg m2
     sentences : on what is told, what isn't, and what to record next
     advised : the motion of the table that brings most; empty where the recording hardly moves
-    best : its swings
+    best : its swings, where it is swings
     """
 
     table: pd.DataFrame
@@ -131,7 +135,7 @@ def advise(
     (evidence,) = followed([present], fit.body.vector)
     # every motion that is compared lasts equally long
     longer = seconds / limits.seconds
-    others: dict[str, list[Evidence]] = {PRESENT: [], "the same motion": [evidence.times(longer)]}
+    others: dict[str, list[Evidence]] = {PRESENT: [], SAME: [evidence.times(longer)]}
     # so that twice the angle is half a turn at most
     if limits.angle <= _FURTHEST:
         others[TWICE] = [_evidence(_turned_twice(recording, limits), fit, drift).times(longer)]
@@ -146,12 +150,13 @@ def advise(
         row = {"motion": motion, "seconds": duration}
         rows.append(row | _predicted([evidence, *more], fit.body, prior, pull))
     table = pd.DataFrame(rows).set_index("motion", drop=False)
-    # tilts beyond what was recorded are shown, and not advised
-    within = [motion for motion in swings if motion != ANYWHERE]
+    # of what hardly moves nothing more is asked; tilts and turns beyond what was recorded are shown,
+    # and not advised
+    within = [SAME, *(motion for motion in swings if motion != ANYWHERE)] if swings else []
     best = min(within, key=lambda motion: table["expected_distance"][motion], default="")
     sentences = [told_sentence(fit.body, alone.covariance, recording.signals.hull)]
     if best:
-        sentences.append(_next_sentence(table, best, swings[best], fit.body))
+        sentences.append(_next_sentence(table, best, swings.get(best), fit.body))
     return Advice(table.reset_index(drop=True), tuple(sentences), best, swings.get(best))
 
 
@@ -197,12 +202,22 @@ def _pairs(moments: np.ndarray, covariance: np.ndarray) -> list[str]:
     return words
 
 
-def _next_sentence(table: pd.DataFrame, best: str, swing: Swing, body: InertialParameters) -> str:
+def _next_sentence(
+    table: pd.DataFrame, best: str, swing: Swing | None, body: InertialParameters
+) -> str:
     """What to record next, and what it is expected to bring."""
-    how = (
-        f"{swing.swings} swings of {np.degrees(swing.angle):.0f} degrees to either side in "
-        f"{swing.period:.2g} s each"
-    )
+    distance = table["expected_distance"]
+    if distance[best] >= distance[PRESENT]:
+        return (
+            "No other recording as quick and as wide as this one is expected to bring the answer nearer, for the "
+            "poses' noise goes on: turn the object further or faster, or track it better."
+        )
+    how = f"{best} again ({table['seconds'][best]:.2g} s)"
+    if swing is not None:
+        how = (
+            f"{best}: {swing.swings} swings of {np.degrees(swing.angle):.0f} degrees to either side in "
+            f"{swing.period:.2g} s each ({swing.seconds:.2g} s)"
+        )
     moments = np.diag(body.inertia_at_center)
     scales = {"mass": (100.0 / body.mass, "%")} | dict.fromkeys(NAMES[1:4], (1000.0, "mm"))
     scales |= {name: (100.0 / one, "%") for name, one in zip(NAMES[4:7], moments, strict=True)}
@@ -211,7 +226,7 @@ def _next_sentence(table: pd.DataFrame, best: str, swing: Swing, body: InertialP
         f"{scale * table[f'expected_{name}'][best]:.2g} {unit}"
         for name, (scale, unit) in scales.items()
     )
-    return f"Next, record {best}: {how} ({swing.seconds:.2g} s). Expected errors: {brought}."
+    return f"Next, record {how}. Expected errors: {brought}."
 
 
 def _percent(share: float) -> str:
@@ -219,8 +234,12 @@ def _percent(share: float) -> str:
 
 
 def _evidence(recording: PresentRecording, fit: RecordingFit, drift: Drift) -> Evidence:
-    same = FittedRecording(recording, fit, fit.models[0].names, drift)
-    return same.evidence(fit.body.vector)
+    """Of a simulated recording, whose poses are exact."""
+    evidence = FittedRecording(recording, fit, fit.models[0].names, drift).evidence(fit.body.vector)
+    information = evidence.model.information.copy()
+    # recorded poses will show their noise as information, and so much is taken off of all evidence
+    information[:PARAMETERS, :PARAMETERS] += evidence.noise
+    return replace(evidence, models=(replace(evidence.model, information=information),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,13 +251,15 @@ class Prior:
     ----------
     information : (10, 10) its curvature; the mass's logarithm has a deviation of one
     slope : (10,)
-    width : variance of such bodies over what the weight says, 1 or more: the body's own squared
-        distance over its expectation
+    wide, wide_slope : the same of the distribution that the object is from, which is wider where
+        the body is further from the uniform one than expected: in its centre, or in its shape
+        about it
     """
 
     information: np.ndarray
     slope: np.ndarray
-    width: float
+    wide: np.ndarray
+    wide_slope: np.ndarray
 
     @classmethod
     def near(cls, body: InertialParameters, uniform: InertialParameters) -> Prior:
@@ -251,7 +272,8 @@ class Prior:
         relative = _relative_slopes(body)
         along_mass = 0.25 * np.trace(relative, axis1=1, axis2=2)
         # d log m = dm / m, deviation one: the mass within a factor of e
-        by_mass = np.eye(PARAMETERS)[0] / body.mass
+        unit = np.eye(PARAMETERS)[0] / body.mass
+        by_mass = np.outer(unit, unit)
         curvature = PRIOR_WEIGHT * (distance_metric(body) - np.outer(along_mass, along_mass))
         before, now = pseudo_inertia(uniform.vector), pseudo_inertia(body.vector)
         log = np.real(logm(np.linalg.solve(before, now)))
@@ -259,20 +281,43 @@ class Prior:
         log -= 0.25 * np.trace(log) * np.eye(len(log))
         slope = 0.25 * PRIOR_WEIGHT * np.einsum("ij,aji->a", log, relative)
         squared = 0.25 * PRIOR_WEIGHT * float(np.trace(log @ log))
-        # expectation of the squared distance: nine directions of variance one over the weight
-        return cls(curvature + np.outer(by_mass, by_mass), slope, max(1.0, squared / _SHAPE))
+        # in the metric a move of the centre is orthogonal to every change of the tensor about it
+        by_center, moved = _center_moved(body)
+        along, stiff = by_center.T @ slope, by_center.T @ curvature @ by_center
+        # squared distances over their expectations: each direction's is one
+        squared_center = float(along @ np.linalg.solve(stiff, along))
+        of_center = max(1.0, squared_center / _CENTER)
+        of_shape = max(1.0, (squared - squared_center) / _SHAPE)
+        center, along_center = moved.T @ stiff @ moved, moved.T @ along
+        return cls(
+            information=curvature + by_mass,
+            slope=slope,
+            wide=by_mass + center / of_center + (curvature - center) / of_shape,
+            wide_slope=along_center / of_center + (slope - along_center) / of_shape,
+        )
 
     def pull(self, information: np.ndarray) -> np.ndarray:
         """(10, 10) mean square of its slope at the truth, of an information (10, 10) that knows it.
 
-        The truth is about the answer under a prior of this width, which is a step from the present
-        one.
+        The truth is about the answer under the wide prior, which is a step from the present one.
         """
-        # the prior's own width lowers its curvature
-        spread = np.linalg.inv(information + self.information / self.width)
-        step = spread @ self.slope * (1.0 - 1.0 / self.width)
-        at_truth = self.slope + self.information @ step
+        spread = np.linalg.inv(information + self.wide)
+        at_truth = self.slope + self.information @ spread @ (self.slope - self.wide_slope)
         return np.outer(at_truth, at_truth) + self.information @ spread @ self.information
+
+
+def _center_moved(body: InertialParameters) -> tuple[np.ndarray, np.ndarray]:
+    """(10, 3) change of the parameters by the centre of mass, mass and tensor about it as they are,
+    and (3, 10) of the centre by the parameters.
+    """
+    center = body.center_of_mass
+    up, down = (
+        np.column_stack([moved_to(body, center + step).vector for step in sign * np.eye(3)])
+        for sign in (1.0, -1.0)
+    )
+    moved = np.hstack([-center[:, None], np.eye(3), np.zeros((3, 6))]) / body.mass
+    # quadratic in the centre, so central differences with a step of 1 are exact
+    return 0.5 * (up - down), moved
 
 
 def _predicted(
@@ -283,7 +328,9 @@ def _predicted(
     # gain of the posterior, then what noise and the prior's pull leave after it
     answer = np.linalg.inv(total.information + prior.information)
     by_noise = total.information @ total.covariance @ total.information
-    expected = answer @ (by_noise + pull) @ answer
+    # what is taken off for the poses' noise is off by a share of it, the same in all recordings
+    by_levels = _LEVELS_OFF * sum(one.noise for one in every) @ vector
+    expected = answer @ (by_noise + np.outer(by_levels, by_levels) + pull) @ answer
     # root of the mean of d^2 = e^T M e
     distance = float(np.sqrt(np.vdot(distance_metric(body), expected)))
     return {"expected_distance": distance} | {

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.special import chdtrc
 
-from contactid.inhand.identify.disturbance_models import Model
+from contactid.inhand.identify.disturbance_models import PENALTY, Model
 from contactid.inhand.identify.identifiability import visible_motion
 from contactid.inhand.identify.latent_errors import COMING
-from contactid.inhand.identify.likelihood import RecordingFit
+from contactid.inhand.identify.likelihood import INTERVAL, RecordingFit
 from contactid.inhand.identify.linearised import AXES, LAG, PLACES, WORLD
 from contactid.inhand.identify.methods import PRIOR
 from contactid.inhand.own.prepare import OwnRecording, turning
@@ -34,6 +34,9 @@ _COMING = 0.05  # of the weight, the same of forces that come and go
 # of the data's logarithm of likelihood, from which on a warning names a drift: twins whose zero
 # stays gained so much in 1 of 100 at most
 DRIFTS = 3.0
+# of the same, from which on the data speak against a disturbance: very strong evidence (Kass,
+# Raftery, J. Am. Stat. Assoc. 90, 1995)
+_AGAINST = 5.0
 _EDGE = 0.02  # of the hull's length
 _DISTURBED = {
     WORLD: "a force fixed in the world",
@@ -50,6 +53,7 @@ def doubts(found: OwnEstimate) -> tuple[str, ...]:
         *_too_noisy(fit),
         *_impossible(fit, recording.hull),
         *recording.warnings,
+        *_a_cable_instead(found),
         *_misfit(fit),
         *weak_motion,
         *_weak_answer(fit, recording.hull),
@@ -60,15 +64,59 @@ def doubts(found: OwnEstimate) -> tuple[str, ...]:
     )
 
 
-def limits(recording: OwnRecording) -> tuple[str, ...]:
-    """Sentences on what no recording tells."""
+def limits(found: OwnEstimate) -> tuple[str, ...]:
+    """Sentences on what no recording tells, or no motion like this one."""
+    recording = found.recording
     share = recording.unsensed_share
     counted = f"the interval counts up to {100 * share:.2g} %" if share else "none is counted"
     return (
         "A common factor of all forces is another mass at every motion: standard errors count "
         f"{100 * recording.gain_sd:.2g} % for the sensors' calibration (force_gain_sd).",
         f"So is a share of the load that bypasses the sensors, and {counted} (unsensed_share).",
+        # beside a drift, which may be a cable's, it is a warning
+        *([] if _drift(found) else _slow_beside_a_cable(found)),
     )
+
+
+def _pulled(fit: RecordingFit) -> Model | None:
+    """The likeliest model with a force fixed in the world; none where it is the answer's own."""
+    if WORLD in fit.models[0].names:
+        return None
+    return next((one for one in fit.models if WORLD in one.names), None)
+
+
+def _a_cable_instead(found: OwnEstimate) -> list[str]:
+    """That a cable explains the data about as well, and makes another mass of them."""
+    fit, pulled = found.fit, _pulled(found.fit)
+    if pulled is None:
+        return []
+    mass, alone = pulled.mass
+    # without what each disturbance has to bring to be taken
+    penalties = PENALTY * (len(pulled.names) - len(fit.models[0].names))
+    against = fit.models[0].log_likelihood - pulled.log_likelihood - penalties
+    both = float(np.hypot(alone, fit.fit_errors[0]))
+    if against > _AGAINST or abs(mass - fit.body.mass) <= INTERVAL * both:
+        return []
+    low, high = found.interval_under(pulled)
+    return [
+        "A force fixed in the world, as of a cable, explains the data about as well: with one, the mass is within "
+        f"{max(low, 0.0):.2g} to {high:.2g} kg."
+    ]
+
+
+def _slow_beside_a_cable(found: OwnEstimate) -> list[str]:
+    """That a cable isn't told from weight, where accelerations alone hardly tell the mass."""
+    fit, pulled = found.fit, _pulled(found.fit)
+    # accelerations that don't fit tell nothing
+    if pulled is None or AXES in fit.models[0].names or _a_cable_instead(found):
+        return []
+    error = pulled.mass[1]
+    if error <= _WEAK * fit.body.mass:
+        return []
+    return [
+        "In so slow a motion a force fixed in the world, as of a cable, isn't told from weight, and none is counted: "
+        f"with one, accelerations alone tell the mass, to +- {error:.2g} kg."
+    ]
 
 
 def words(model: Model) -> str:
@@ -211,7 +259,8 @@ def _drift(found: OwnEstimate) -> list[str]:
         f"What isn't sensed drifts by about {drift.force:.2g} N and {drift.torque:.2g} N m over the recording, as a "
         "sensor's zero, a cable or the hand's own pose may, so its parts contradict each other. The answer and its "
         f"errors count it: the mass's, calibration apart, is {error:.2g} kg. As if nothing drifted it would be "
-        f"{steady.body.mass:.4g} +- {without:.2g} kg."
+        f"{steady.body.mass:.4g} +- {without:.2g} kg.",
+        *_slow_beside_a_cable(found),
     ]
 
 

@@ -195,12 +195,26 @@ def _read(recording: OwnRecording) -> str:
 
 
 def estimate_own(recording: OwnRecording) -> OwnEstimate:
-    """Estimate an object from its recording."""
+    """Estimate an object from its recording.
+
+    Raises
+    ------
+    ContactIdError
+        Where it says nothing at all of a parameter.
+    """
     begin = time.perf_counter()
     if recording.still:
         fit, there = fit_poses(recording.stretches[0], recording.gain_sd), None
     else:
-        fit = fit_recording(recording.stretches, recording.gain_sd)
+        try:
+            fit = fit_recording(recording.stretches, recording.gain_sd)
+        # columns that are zero to the last digit: simulated poses about one axis have them
+        except np.linalg.LinAlgError:
+            raise ContactIdError(
+                f"{recording.name}: poses without noise move the object in so few directions that some of its "
+                "parameters have no part in the forces",
+                "Turn it about other axes, too, or add a tracker's noise to simulated poses",
+            ) from None
         fit, there = with_drift(recording.stretches, fit, recording.gain_sd)
     return OwnEstimate(recording, fit, there, time.perf_counter() - begin)
 
@@ -247,7 +261,7 @@ def result_of(found: OwnEstimate) -> Result:
         },
         body=_simulator_body(found),
         headline=_headline(found),
-        limits=limits(recording),
+        limits=limits(found),
         shown=("disturbances", "naive", "noise", *(["advice"] if advice is not None else [])),
         remedy="Move the object more strongly, or record it longer",
     )
@@ -298,7 +312,7 @@ def result_of_several(every: Sequence[OwnEstimate]) -> Result:
         tables={"alone": pd.DataFrame(alone), "naive": _naive(found, params)},
         body=_simulator_body(found),
         headline=_headline(found),
-        limits=limits(recordings[0]),
+        limits=limits(found),
         shown=("alone", "naive"),
         remedy="Move the object more strongly, or record it longer",
     )
@@ -328,8 +342,12 @@ def _params(found: OwnEstimate) -> pd.DataFrame:
         parameter_row(name, values[k], errors[k], _UNITS[k], found.told_by[name])
         for k, name in enumerate(NAMES)
     ]
-    # the mass's interval counts the share that bypasses the sensors
+    # intervals count the share that bypasses the sensors: the load goes with mass and tensor
     rows[0]["low"], rows[0]["high"] = found.mass_interval
+    scale = 1.0 / (1.0 - found.recording.unsensed_share)
+    for row in rows[TENSOR]:
+        low, high = row["low"], row["high"]
+        row["low"], row["high"] = min(low, scale * low), max(high, scale * high)
     return parameter_table(rows)
 
 

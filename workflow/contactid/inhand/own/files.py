@@ -34,7 +34,7 @@ are the same.
     force_gain_sd: 0.05          # of calibration, of each contact's and of all in common: no motion tells
                                  # the latter, so it widens the standard errors
     unsensed_share: 0.0          # of the load, at most, that bypasses the sensors at every moment: no motion tells
-                                 # that either; it widens the mass's interval upwards
+                                 # that either; it widens the intervals of mass and tensor upwards
     contact_torque_sd: 1.0e-3    # N m
     gravity: 9.81                # m/s2, along -z of the world
 """
