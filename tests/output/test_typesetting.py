@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contactid.output import typesetting as module
+from contactid.output import latex, typesetting
 from contactid.output.artefacts import Spread, table, typesettings
 from contactid.output.comparison import INPUTS
 from contactid.output.grids import parts_of
@@ -79,7 +79,7 @@ def cells_of(text):
 
 
 def test_the_examples_of_the_docstrings():
-    assert doctest.testmod(module).failed == 0
+    assert doctest.testmod(typesetting).failed == doctest.testmod(latex).failed == 0
 
 
 def test_every_verdict_has_a_mark_of_its_own():

@@ -127,12 +127,14 @@ def missing_datasets(missing: Iterable[str]) -> list[str]:
 
 def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table whose columns line up as text too; users' names are given as Markdown."""
-    rows = [[_BAR.sub(r"\1\\|", one_line(cell)) for cell in row] for row in rows]
-    widths = [max(len(row[k]) for row in [titles, *rows]) for k in range(len(titles))]
-
-    def line(cells: Sequence[str]) -> str:
-        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        return f"| {' | '.join(padded)} |"
-
-    rule = ["-" * width for width in widths]
-    return "\n".join(map(line, [titles, rule, *rows]))
+    cells = [list(titles)]
+    for row in rows:
+        cells.append([_BAR.sub(r"\1\\|", one_line(cell)) for cell in row])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    # the rule below the titles
+    cells.insert(1, ["-" * width for width in widths])
+    lines = []
+    for row in cells:
+        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append(f"| {' | '.join(padded)} |")
+    return "\n".join(lines)
