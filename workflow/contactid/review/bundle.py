@@ -24,7 +24,7 @@ from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.fits import read_json
 from contactid.review.contents import NAME, opened, write_manifest
-from contactid.review.crate import FILE_NAME, describe, read_citation
+from contactid.review.crate import FILE_NAME, describe, entries_of, read_citation
 from contactid.review.looks import results_in, unrecorded
 from contactid.review.provenance import describe_code, git
 from contactid.run.records import FOLDER, path_of_record
@@ -222,10 +222,7 @@ def _is_unfinished(root: Path, configuration: str) -> bool:
 def _results_of(crate: Mapping[str, Any]) -> list[str]:
     """Files that the run's own description lists as its results."""
     action = next(entity for entity in crate["@graph"] if entity["@type"] == "CreateAction")
-    results = action.get("result", [])
-    # JSON-LD writes a list of one as the one
-    entries = results if isinstance(results, list) else [results]
-    return [entry["@id"] for entry in entries]
+    return [entry["@id"] for entry in entries_of(action.get("result", []))]
 
 
 @told_plainly()
