@@ -19,6 +19,7 @@ from contactid.review.article import content
 from contactid.review.article.metadata import write_metadata
 from contactid.review.article.prose import Prose, parted, read_prose, read_values, require_true
 from contactid.review.crate import UNCITED, read_citation
+from contactid.review.report.digest import counts_of
 from contactid.review.report.judged import read_judged
 
 _DATA, _STYLE = "article.json", "report.css"
@@ -165,7 +166,7 @@ def article_of(
         "sections": content.by_section(claims),
         "datasets": content.datasets(sources),
         "abstract": content.abstract(claims),
-        "counts": content.counts(sources.claims),
+        "counts": list(counts_of(sources.claims).items()),
         "against": content.against(sources),
         "lacking": content.lacking(sources),
         "verdicts": content.verdict_words(),

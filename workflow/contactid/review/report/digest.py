@@ -385,6 +385,12 @@ def section_words(section: str, title: str = "") -> str:
     return f"{words}, {title}" if title else words
 
 
+def counts_of(claims: Iterable[Claim]) -> dict[str, int]:
+    """How many sentences have which verdict, in the order in which verdicts are told."""
+    counts = Counter(claim.verdict for claim in claims)
+    return {verdict: counts[verdict] for verdict in (*VERDICTS, NO_RESULT) if counts[verdict]}
+
+
 def abstract_of(claims: Iterable[Claim]) -> list[Claim]:
     """The sentences of an abstract."""
     return [claim for claim in claims if claim.section == section_words(ABSTRACT)]
