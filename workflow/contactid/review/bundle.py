@@ -80,8 +80,8 @@ def write_zip(path: str | Path, files: Mapping[str, Path | bytes]) -> None:
 
 def code_files(root: Path) -> dict[str, Path]:
     """Everything that git knows or would ask about, by path."""
-    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard") or b""
-    names = sorted(name.decode() for name in listed.split(b"\0") if name)
+    listing = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard") or b""
+    names = sorted(name.decode() for name in listing.split(b"\0") if name)
     return {name: root / name for name in names if (root / name).is_file()}
 
 

@@ -212,10 +212,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="name of a run, or its folder: the one before, the one after",
     )
     parser.add_argument("--csv", default="", metavar="file", help="write all of it as a table")
-    given = parser.parse_args(arguments)
-    text, table = compare_runs(*map(_folder, given.runs))
-    if given.csv:
-        write_csv(table, given.csv)
+    options = parser.parse_args(arguments)
+    text, table = compare_runs(*map(_folder, options.runs))
+    if options.csv:
+        write_csv(table, options.csv)
     try:
         print(text, flush=True)
     # the reader, for instance head, has seen enough

@@ -265,12 +265,17 @@ def differences(bundle: Contents, sums: Mapping[str, str]) -> list[str]:
 
     Raises :class:`ContactIdError` where it has no manifest.
     """
-    expected, there = read_manifest(bundle.text(NAME)), set(sums) - {NAME}
-    problems = [f"{name}: missing" for name in expected if name not in there]
-    problems += [f"{name}: not in the manifest" for name in there - set(expected)]
-    shared = there & set(expected)
-    problems += [f"{name}: changed" for name in shared if sums[name] != expected[name]]
-    return sorted([*problems, *bundle.problems])
+    expected = read_manifest(bundle.text(NAME))
+    problems = list(bundle.problems)
+    for name, checksum in expected.items():
+        if name == NAME or name not in sums:
+            problems.append(f"{name}: missing")
+        elif sums[name] != checksum:
+            problems.append(f"{name}: changed")
+    for name in sums:
+        if name not in expected and name != NAME:
+            problems.append(f"{name}: not in the manifest")
+    return sorted(problems)
 
 
 def unpack(bundle: Contents, folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> None:

@@ -396,35 +396,20 @@ def _verify(bundle: Contents, chosen: argparse.Namespace) -> int:
         print(plain(f"Not looked at, as made by using the folder: {', '.join(bundle.passed_over)}"))
     run = run_of(bundle)
     results = f"results/{run}"
-    problems, described = wrong_descriptions(bundle, "", sums)
-    of_run, in_run = wrong_descriptions(bundle, f"{results}/", sums)
+    of_bundle, described = wrong_descriptions(bundle, "", sums)
+    of_run, described_in_run = wrong_descriptions(bundle, f"{results}/", sums)
     of_data = wrong_data(bundle, results, sums)
-    wrong = _tell([*problems, *of_run, *of_data])
-    if not wrong:
-        print(
-            f"Descriptions: {len(described)} files of the bundle and {len(in_run)} of the run are as described."
-        )
+    is_wrong = _tell([*of_bundle, *of_run, *of_data])
+    if not is_wrong:
+        n_files = f"{len(described)} files of the bundle and {len(described_in_run)} of the run"
+        print(f"Descriptions: {n_files} are as described.")
     checks = read_checks(bundle, f"{results}/checks.csv")
-    bad = wrong_verdicts(checks)
-    print(
-        f"Verdicts: {len(checks) - len(bad)} of {len(checks)} in checks.csv follow from the columns beside them."
-    )
-    other = wrong_tables(bundle, results, checks)
-    if not other:
-        print(
-            f"Tables: checks.csv is that of the studies {', '.join(map(str, checks['study'].unique()))}."
-        )
-    of_logs, of_settings = wrong_logs(bundle, results, sums), wrong_configuration(bundle, results)
-    if not of_logs:
-        print(
-            f"Logs: {len(results_in(bundle, results))} results are what the logs of their jobs say."
-        )
-    wrong = _tell([*bad, *other, *of_logs, *of_settings]) or wrong
+    is_wrong |= _tell(_wrong_results(bundle, results, sums, checks))
     code = compare_code(bundle, results, described, _ROOT)
     print(plain(code.text))
     if code.commit:
-        wrong = _tell(_compare_with_accepted(bundle, run, checks, code.commit)) or wrong
-        wrong = _tell(wrong_sentences(bundle, results, checks, _ROOT, code.commit)) or wrong
+        is_wrong |= _tell(_compare_with_accepted(bundle, run, checks, code.commit))
+        is_wrong |= _tell(wrong_sentences(bundle, results, checks, _ROOT, code.commit))
     without = unrecorded(bundle.sizes, results_in(bundle, results))
     if without:
         print(
@@ -434,7 +419,7 @@ def _verify(bundle: Contents, chosen: argparse.Namespace) -> int:
         print(
             "Looked only: nothing was executed. RECOMPUTE=5 makes report, figures and five files of numbers again."
         )
-        return int(wrong)
+        return int(is_wrong)
     if not code.commit:
         print(
             "WARNING Looked only: to recompute, fetch that commit into a checkout and verify from there."
@@ -443,7 +428,29 @@ def _verify(bundle: Contents, chosen: argparse.Namespace) -> int:
     choice = Choice(
         chosen.recompute, chosen.seed, chosen.longest, chosen.tolerance, not chosen.unsandboxed
     )
-    return 1 if make_again(bundle, run, code.commit, _ROOT, choice) or wrong else 0
+    n_differing = make_again(bundle, run, code.commit, _ROOT, choice)
+    return 1 if n_differing or is_wrong else 0
+
+
+def _wrong_results(
+    bundle: Contents, results: str, sums: Mapping[str, str], checks: pd.DataFrame
+) -> list[str]:
+    """Say what of verdicts, tables, logs and configuration agrees; a line for all that doesn't."""
+    of_verdicts = wrong_verdicts(checks)
+    n_sound = len(checks) - len(of_verdicts)
+    print(
+        f"Verdicts: {n_sound} of {len(checks)} in checks.csv follow from the columns beside them."
+    )
+    of_tables = wrong_tables(bundle, results, checks)
+    if not of_tables:
+        studies = ", ".join(map(str, checks["study"].unique()))
+        print(f"Tables: checks.csv is that of the studies {studies}.")
+    of_logs = wrong_logs(bundle, results, sums)
+    of_settings = wrong_configuration(bundle, results)
+    if not of_logs:
+        n_results = len(results_in(bundle, results))
+        print(f"Logs: {n_results} results are what the logs of their jobs say.")
+    return [*of_verdicts, *of_tables, *of_logs, *of_settings]
 
 
 def _compare_with_accepted(
