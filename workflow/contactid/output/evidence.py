@@ -121,8 +121,10 @@ def _pivoted(table: pd.DataFrame, columns: Sequence[str], value: str, index: str
     if not index:
         table = table.assign(**{index: 0})
     wide = table[[index, *columns, *number_columns]].pivot_table(index=index, columns=list(columns))
+    # each (number's column, part, part ...)
+    headings: list[Any] = list(wide.columns)
     names = []
-    for number_column, *parts in wide.columns:
+    for number_column, *parts in headings:
         # pandas puts the number's column first; in an expression it reads better last
         name = parts if value else [*parts, number_column]
         names.append("_".join(map(str, name)))
