@@ -50,18 +50,17 @@ def conclude(
     # a run without a paper's ledger has the table all the same, without rows
     sentences = pd.concat([pd.DataFrame(columns=list(COLUMNS)), *conclusions], ignore_index=True)
     write_csv(sentences, claims)
-    texts = [Path(section).read_text(encoding="utf-8").strip() for section in sections]
-    verdicts = [
-        f"* {study}: {verdict_line(rows)}" for study, rows in table.groupby("study", sort=False)
-    ]
+    parts = [f"# Run {run}"]
     had = run_had("This run", map(read_json, cards))
-    parts = [f"# Run {run}", *filter(None, [had])]
+    if had:
+        parts.append(had)
     for name, rows in sentences.groupby("study", sort=False):
-        parts += [
-            f"## What the {name} paper's abstract says (claims.csv)",
-            "\n".join(abstract_lines(rows)),
-        ]
-    parts += ["## Printed numbers (checks.csv)", "\n".join(verdicts), *texts]
+        parts.append(f"## What the {name} paper's abstract says (claims.csv)")
+        parts.append("\n".join(abstract_lines(rows)))
+    parts.append("## Printed numbers (checks.csv)")
+    by_study = table.groupby("study", sort=False)
+    parts.append("\n".join(f"* {study}: {verdict_line(rows)}" for study, rows in by_study))
+    parts += [Path(section).read_text(encoding="utf-8").strip() for section in sections]
     write_text(summary, "\n\n".join(parts) + "\n")
 
 

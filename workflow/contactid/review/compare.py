@@ -58,18 +58,26 @@ def _file_lines(differing: Mapping[str, Difference]) -> list[str]:
 def _compared(a: Path, b: Path) -> dict[str, Difference]:
     """Every file of two results folders, the least alike first, drawings after their data."""
     in_a, in_b = _files(a), _files(b)
-    compared = {path: other_than(f"only in {a if path in in_a else b}") for path in in_a ^ in_b}
-    for path in in_a & in_b:
-        before, now = (a / path).read_bytes(), (b / path).read_bytes()
-        if before == now or _draws_times(a / path):
-            compared[path] = Difference(identical=True)
+    compared = {}
+    for path in in_a | in_b:
+        if path not in in_b:
+            compared[path] = other_than(f"only in {a}")
+        elif path not in in_a:
+            compared[path] = other_than(f"only in {b}")
         else:
-            compared[path] = compare(path, before, now)
+            compared[path] = _compared_file(a / path, b / path, path)
 
     def rank(path: str) -> tuple[bool, float, str]:
         return Path(path).suffix in _DRAWINGS, -compared[path].largest, path
 
     return {path: compared[path] for path in sorted(compared, key=rank)}
+
+
+def _compared_file(file_a: Path, file_b: Path, name: str) -> Difference:
+    before, now = file_a.read_bytes(), file_b.read_bytes()
+    if before == now or _draws_times(file_a):
+        return Difference(identical=True)
+    return compare(name, before, now)
 
 
 def _draws_times(path: Path) -> bool:
