@@ -402,8 +402,7 @@ def _checks(run: str, results: str | Path, study: str = "") -> pd.DataFrame:
     folder = Path(results)
     if not (folder / run).is_dir():
         remedy = "Make it first (make, for the default run)"
-        runs = runs_in(folder)
-        if runs:
+        if runs := runs_in(folder):
             remedy += f"; there are: {runs}"
         raise ContactIdError(f"there is no run {run} in {folder}/", remedy)
     remedy = "Let the run finish: make, or snakemake with its configuration"
