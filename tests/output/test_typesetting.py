@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contactid.output import typesetting as module
+from contactid.output import latex, typesetting
 from contactid.output.artefacts import Spread, table, typesettings
 from contactid.output.comparison import INPUTS
 from contactid.output.grids import parts_of
@@ -79,7 +79,7 @@ def cells_of(text):
 
 
 def test_the_examples_of_the_docstrings():
-    assert doctest.testmod(module).failed == 0
+    assert doctest.testmod(typesetting).failed == doctest.testmod(latex).failed == 0
 
 
 def test_every_verdict_has_a_mark_of_its_own():
@@ -158,7 +158,7 @@ def test_digits_are_as_fine_as_the_error_and_no_finer_than_a_twentieth_of_it(err
 )
 def test_an_error_gives_a_printed_number_one_digit_more_at_most(half, ours, ends):
     check = SimpleNamespace(printed="0.06", ours="0.06", reproduced=0.0638248, ends=(half,))
-    assert module._ours(check) == (ours, ends)
+    assert typesetting._ours(check) == (ours, ends)
 
 
 def test_a_table_beyond_the_paper_has_its_columns_in_words_and_its_data_in_the_caption():

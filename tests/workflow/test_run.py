@@ -401,7 +401,7 @@ EDITS = {
     "a message of the job": (
         "contactid/run/job.py", "not enough memory. Free some", "too little memory. Free some", set(),
     ),
-    "a rule in a table": ("contactid/output/typesetting.py", r'\bottomrule"', r'\hline"', {*TYPESET, *END}),
+    "a rule in a table": ("contactid/output/latex.py", r'\bottomrule"', r'\hline"', {*TYPESET, *END}),
     "a number in the link table": (
         "contactid/arm/robots/lwr4.csv", "\n", "\n", {"arm_twin", "arm_fit", "arm_tables", "arm_impact_laws"},
     ),

@@ -105,22 +105,28 @@ def _explain(error: ValidationError, name: str, example: str) -> ContactIdError:
     where = ".".join(map(str, error.absolute_path)) or "top level"
     if error.validator == "additionalProperties":
         properties = list(schema.get("properties", {}))
-        unknown = sorted(set(instance) - set(properties), key=str)[0]
+        unknown = min(set(instance) - set(properties), key=str)
         path = f"{where}.{unknown}" if error.absolute_path else unknown
         # YAML reads {a: 0,05} as two entries, the second of which has a number as its key
         remedy = _COMMA if isinstance(unknown, int) else _suggest(unknown, properties)
         return ContactIdError(f"{name}: unknown key {path}", remedy)
     if error.validator == "required":
-        missing = sorted(set(allowed) - set(instance))
-        return ContactIdError(f"{name}: {where} lacks {', '.join(missing)}", f"Add it{example}")
-    described = schema.get("description", "") if isinstance(schema, Mapping) else ""
-    remedy = described.rstrip(".") or "See the schema"
+        missing = ", ".join(sorted(set(allowed) - set(instance)))
+        return ContactIdError(f"{name}: {where} lacks {missing}", f"Add it{example}")
+    remedy = _described(schema)
     if isinstance(instance, str) and re.fullmatch(r"[-+]?\d+,\d+", instance):
         remedy = _COMMA
     elif error.validator == "enum":
         near = difflib.get_close_matches(str(instance), map(str, allowed), n=1)
-        remedy = f"Did you mean {near[0]}" if near else remedy
-    return ContactIdError(f"{name}: {where} is {error.instance!r}, but {_rule(error)}", remedy)
+        if near:
+            remedy = f"Did you mean {near[0]}"
+    return ContactIdError(f"{name}: {where} is {instance!r}, but {_rule(error)}", remedy)
+
+
+def _described(schema: Any) -> str:
+    """What the schema says of a value."""
+    description = schema.get("description", "") if isinstance(schema, Mapping) else ""
+    return description.rstrip(".") or "See the schema"
 
 
 def _rule(error: ValidationError) -> str:

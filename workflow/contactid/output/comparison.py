@@ -130,20 +130,21 @@ def compare(
     rows = []
     inputs: dict[str, list[tuple[Mapping[Any, Any], Reproduced]]] = {}
     for printed in published.to_dict("records"):
-        key = (printed["artefact"], printed["quantity"], printed["condition"])
-        ours = reproduced.get(key)
+        artefact, quantity = printed["artefact"], printed["quantity"]
+        ours = reproduced.get((artefact, quantity, printed["condition"]))
         if ours is None:
-            not_computed = Lack(NOT_DONE, f"{printed['quantity']} isn't computed by this run")
-            lack = (reasons or {}).get(printed["artefact"]) or not_computed
+            lack = (reasons or {}).get(artefact)
+            if not lack:
+                lack = Lack(NOT_DONE, f"{quantity} isn't computed by this run")
             ours = Reproduced(np.nan, basis="", lack=lack)
         # a table of inputs says one thing, that they were written down right: hundreds of rows of
         # its numbers would hide those that could fail
         if ours.basis == INPUT and not ours.data:
-            inputs.setdefault(printed["artefact"], []).append((printed, ours))
+            inputs.setdefault(artefact, []).append((printed, ours))
         else:
-            rows.append({"study": study, **_row(printed, ours, origins or {})})
-    rows += [{"study": study, **_inputs_row(artefact, pairs)} for artefact, pairs in inputs.items()]
-    return as_table(rows)
+            rows.append(_row(printed, ours, origins or {}))
+    rows += [_inputs_row(artefact, pairs) for artefact, pairs in inputs.items()]
+    return as_table([{"study": study, **row} for row in rows])
 
 
 def as_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -154,12 +155,13 @@ def as_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 def _row(printed: Mapping[Any, Any], ours: Reproduced, origins: Origins) -> dict[str, Any]:
     """The row of a printed number, without its study."""
-    published, unit = float(printed["value"]), str(printed["unit"])
+    published = float(printed["value"])
     own = Tolerance(float(printed["tolerance"]), str(printed["tolerance_from"]))
     tolerance = ours.tolerance or own
     # whichever function computed it: what is made from a printed number can't confirm it
     basis = INPUT if rests_on_print(printed, ours.data, origins) else ours.basis
-    row = {name: printed[name] for name in (*KEY, "unit", "where")} | {
+    row = {name: printed[name] for name in (*KEY, "unit", "where")}
+    row |= {
         "published": printed["value"],
         "reproduced": ours.value,
         "tolerance": tolerance.value,
@@ -168,10 +170,11 @@ def _row(printed: Mapping[Any, Any], ours: Reproduced, origins: Origins) -> dict
     }
     tried: dict[str, float] = {}
     if not np.isnan(ours.value):
-        tried = wrong_answers(published, unit, ours.naive, ours.signed)
-        refused = [
-            name for name, value in tried.items() if not agrees(value, published, tolerance.value)
-        ]
+        tried = wrong_answers(published, str(printed["unit"]), ours.naive, ours.signed)
+        refused = []
+        for name, value in tried.items():
+            if not agrees(value, published, tolerance.value):
+                refused.append(name)
         row |= {
             "basis": basis,
             "origin": origin_of(basis, ours.data, origins),
@@ -179,7 +182,8 @@ def _row(printed: Mapping[Any, Any], ours: Reproduced, origins: Origins) -> dict
             "rejects": ";".join(refused),
         }
     if ours.lack:
-        row["verdict"], notes = ours.lack.kind, (ours.lack.words, ours.note)
+        row["verdict"] = ours.lack.kind
+        notes = (ours.lack.words, ours.note)
     else:
         row["verdict"] = judge_number(
             ours.value, published, tolerance.value, basis, tried.values(), ours.is_error
@@ -213,34 +217,31 @@ def _inputs_row(
     artefact: str, pairs: Sequence[tuple[Mapping[Any, Any], Reproduced]]
 ) -> dict[str, Any]:
     """One row for a table's numbers that the run starts from: how many are used as printed."""
-    used = [
-        agrees(ours.value, float(printed["value"]), float(printed["tolerance"]))
-        for printed, ours in pairs
-    ]
-    lines = [
-        f"{printed['quantity']},{printed['condition']},{printed['value']:.9g}"
-        for printed, _ in pairs
-    ]
+    lines, changed = [], []
+    for printed, ours in pairs:
+        value, quantity = float(printed["value"]), printed["quantity"]
+        lines.append(f"{quantity},{printed['condition']},{value:.9g}")
+        if not agrees(ours.value, value, float(printed["tolerance"])):
+            changed.append(quantity)
     # so that an edit of a printed number shows in a comparison of two runs, though it has no row
     checksum = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
     note = f"numbers of the table that the run starts from; sha256 of them as printed: {checksum}"
-    wrong = [
-        printed["quantity"] for (printed, _), same in zip(pairs, used, strict=True) if not same
-    ]
-    if wrong:
-        note = f"not as printed: {', '.join(wrong)}; {note}"
+    if changed:
+        note = f"not as printed: {', '.join(changed)}; {note}"
+    n_numbers = len(pairs)
+    n_as_printed = n_numbers - len(changed)
     return {
         "artefact": artefact,
         "quantity": INPUTS,
         "condition": "",
-        "published": len(used),
-        "reproduced": sum(used),
+        "published": n_numbers,
+        "reproduced": n_as_printed,
         "unit": "numbers",
         "tolerance": 0.0,
         "basis": INPUT,
         "origin": PRINTED,
-        "cases": f"{sum(used)} of {len(used)}",
-        "verdict": judge_number(sum(used), len(used), 0.0, INPUT, (), is_error=False),
+        "cases": f"{n_as_printed} of {n_numbers}",
+        "verdict": judge_number(n_as_printed, n_numbers, 0.0, INPUT, (), is_error=False),
         "note": note,
         "where": pairs[0][0]["where"],
     }

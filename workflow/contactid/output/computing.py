@@ -48,25 +48,34 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
         made from, where the rule has one. A function returns its one artefact, or several by place
         (``"tables/ext_headline"``), each a table or a :class:`Shown`.
     """
-    files, sources = files_by_place(declared, named["artefacts"]), {}
+    files = files_by_place(declared, named["artefacts"])
     # one function may make several artefacts, and shares what it computes for them
-    for reference in dict.fromkeys(row["compute"] for row in declared):
-        rows = {row["place"]: row for row in declared if row["compute"] == reference}
+    places_of: dict[str, list[str]] = {}
+    for row in declared:
+        places_of.setdefault(row["compute"], []).append(row["place"])
+    sources = {}
+    for reference, places in places_of.items():
         function = resolve(reference)
         result = function(**arguments(function, named))
-        by_place = isinstance(result, Mapping)
-        results = result if by_place else dict.fromkeys(rows, result)
-        if set(results) != set(rows) or (not by_place and len(rows) > 1):
-            raise ValueError(
-                f"{reference} makes {', '.join(results)}, but {', '.join(rows)} are declared for it"
-            )
-        for place, content in results.items():
-            shown = content if isinstance(content, Shown) else Shown(content)
+        for place, shown in _by_place(reference, places, result).items():
             _write(shown, files[place])
             sources[place] = {"said": shown.data, "datasets": [*shown.datasets]}
     if "sources" in named:
         by_name = {Path(row["place"]).name: sources[row["place"]] for row in declared}
         write_json(named["sources"], by_name)
+
+
+def _by_place(reference: str, places: Sequence[str], result: Any) -> dict[str, Shown]:
+    """What a function returned for the artefacts that are declared for it."""
+    results = result if isinstance(result, Mapping) else {places[0]: result}
+    if set(results) != set(places):
+        raise ValueError(
+            f"{reference} makes {', '.join(results)}, but {', '.join(places)} are declared for it"
+        )
+    return {
+        place: content if isinstance(content, Shown) else Shown(content)
+        for place, content in results.items()
+    }
 
 
 def _write(shown: Shown, files: Sequence[str]) -> None:

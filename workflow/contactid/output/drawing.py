@@ -46,36 +46,42 @@ def draw(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> Non
     labels: dict[str, str] = {}
     for file in named["sources"]:
         labels |= {name: source["said"] for name, source in read_json(file).items()}
-    drawn = files_by_place(declared, named["drawn"])
-    kept, failed = {}, []
+    pictures_of = files_by_place(declared, named["drawn"])
+    drawn: dict[Path, list[Path]] = {}
+    failed = []
     for row, file in zip(declared, named["data"], strict=True):
         row = {**row, "data": row["data"] or labels.get(row["name"], "")}
-        # all that decides a picture: a drawing that was put aside is taken only where none of it
-        # has changed since
-        settings = repr((row, named["code"])).encode()
-        digest = hashlib.sha256(Path(file).read_bytes() + settings).hexdigest()
-        folder = Path(named["kept"]) / digest[:16]
-        pictures = [Path(name) for name in drawn[row["place"]]]
+        pictures = [Path(name) for name in pictures_of[row["place"]]]
+        aside = Path(named["kept"]) / _fingerprint(row, named["code"], Path(file))
         try:
-            if folder.is_dir():
-                _copy([folder / picture.name for picture in pictures], pictures)
+            if aside.is_dir():
+                _copy([aside / picture.name for picture in pictures], pictures)
             else:
                 _draw(row, read_csv(file), pictures)
-            kept[folder] = pictures
+            drawn[aside] = pictures
         # a figure may fail in any way, and its fault must not cost the others
         except Exception:
             print(f"{row['place']}:", traceback.format_exc(), sep="\n", file=sys.stderr)
             failed.append(row["place"])
-    for folder, pictures in kept.items():
+    for aside, pictures in drawn.items():
         if failed:
-            folder.mkdir(parents=True, exist_ok=True)
-            _copy(pictures, [folder / picture.name for picture in pictures])
+            aside.mkdir(parents=True, exist_ok=True)
+            _copy(pictures, [aside / picture.name for picture in pictures])
         else:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(aside, ignore_errors=True)
     if failed:
         raise ContactIdError(
             f"{', '.join(failed)}: can't be drawn", "The other drawings are kept for the next try"
         )
+
+
+def _fingerprint(row: Mapping[str, Any], code: str, data: Path) -> str:
+    """Of all that decides a picture.
+
+    A drawing that was put aside is taken only where none of it has changed since.
+    """
+    settings = repr((row, code)).encode()
+    return hashlib.sha256(data.read_bytes() + settings).hexdigest()[:16]
 
 
 def _draw(row: Mapping[str, Any], data: pd.DataFrame, pictures: Sequence[Path]) -> None:

@@ -58,7 +58,9 @@ def calculated(
 
     # numexpr, which pandas would take where it is installed, knows fewer functions
     def selected(query: str) -> pd.DataFrame:
-        table = whole.query(query, local_dict=names, engine="python") if query else whole
+        table = whole
+        if query:
+            table = table.query(query, local_dict=names, engine="python")
         if columns:
             table = _pivoted(table, columns, value, index)
         for name, expression in (new or {}).items():
@@ -67,46 +69,66 @@ def calculated(
         return table
 
     def answer(expressions: Sequence[str], query: str) -> Any:
-        """What is given; None where there is nothing."""
+        """Our numbers, with the second row of them where there is one; None where one is empty."""
         table = selected(query)
-        cases = [case for _, case in table.groupby(list(by), sort=False)] if by else [table]
-        given = _values(cases, expressions, pairs)
+        cases = [table]
+        if by:
+            cases = [case for _, case in table.groupby(list(by), sort=False)]
+        ours = _values(cases, expressions, pairs)
         if not against:
-            return given if len(given) else None
-        other = _values(cases, against, pairs)
-        return (given, other) if len(given) and len(other) else None
+            return ours if len(ours) else None
+        second = _values(cases, against, pairs)
+        return (ours, second) if len(ours) and len(second) else None
 
+    naive_answers: dict[str, Any] = {}
     try:
-        given = answer(numbers, rows)
-        wrong = {name: answer(expressions, rows) for name, expressions in (naive or {}).items()}
-        wrong |= {name: answer(numbers, query) for name, query in (naive_rows or {}).items()}
+        result = answer(numbers, rows)
+        for name, expressions in (naive or {}).items():
+            naive_answers[name] = answer(expressions, rows)
+        for name, query in (naive_rows or {}).items():
+            naive_answers[name] = answer(numbers, query)
     # a configuration may leave out what has a column
     except pd.errors.UndefinedVariableError:
-        given = None
-    if given is None:
+        result = None
+    if result is None:
         return missing(NOT_DONE, absent or f"{words}, of which this run has none")
-    sides = given
+    sides = result
     if not against:
-        sides = np.transpose(given) if pairs else [given]
+        sides = np.transpose(result) if pairs else [result]
     note = f"{words}: {' against '.join(map(_in_words, sides))}"
-    used = selected(rows)
-    datasets = [name for column in named_by if column in used for name in used[column]]
-    data = dataset or ", ".join(dict.fromkeys(datasets))
+    if not dataset:
+        dataset = ", ".join(_datasets(selected(rows), named_by))
     # a naive answer that a run has no rows of is none that could be refused
-    answers = {name: numbers_of for name, numbers_of in wrong.items() if numbers_of is not None}
-    return Evidence(given, note, basis, data, answers)
+    naive_answers = {
+        name: numbers_of for name, numbers_of in naive_answers.items() if numbers_of is not None
+    }
+    return Evidence(result, note, basis, dataset, naive_answers)
+
+
+def _datasets(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """The datasets that a table's columns name, each once; a column may be absent."""
+    names = [name for column in columns if column in table for name in table[column]]
+    return list(dict.fromkeys(names))
 
 
 def _pivoted(table: pd.DataFrame, columns: Sequence[str], value: str, index: str) -> pd.DataFrame:
     """Numbers side by side, by the values of some columns."""
-    numeric = table.select_dtypes("number").columns.difference([*columns, index])
-    used = [value] if value else list(numeric)
+    number_columns = [value]
+    if not value:
+        numeric = table.select_dtypes("number").columns
+        number_columns = list(numeric.difference([*columns, index]))
     # without an index all rows are one, of a column with an empty name
-    table = table.assign(**{index: table[index] if index else 0})
-    wide = table[[index, *columns, *used]].pivot_table(index=index, columns=list(columns))
-    # pandas puts the number's column first; in an expression it reads better last
-    names = [name[1:] if value else (*name[1:], name[0]) for name in wide.columns]
-    wide.columns = pd.Index(["_".join(map(str, name)) for name in names])
+    if not index:
+        table = table.assign(**{index: 0})
+    wide = table[[index, *columns, *number_columns]].pivot_table(index=index, columns=list(columns))
+    # each (number's column, part, part ...)
+    headings: list[Any] = list(wide.columns)
+    names = []
+    for number_column, *parts in headings:
+        # pandas puts the number's column first; in an expression it reads better last
+        name = parts if value else [*parts, number_column]
+        names.append("_".join(map(str, name)))
+    wide.columns = pd.Index(names)
     return wide.reset_index()
 
 

@@ -47,14 +47,17 @@ def grid_of(
     without a place in it.
     """
     row_keys, column_keys = spec["rows"], spec["columns"]
-    names: Mapping[str, str] = {**words, **spec["quantities"]}
+    quantities = spec["quantities"]
+    names: Mapping[str, str] = {**words, **quantities}
     sizes = spec.get("sizes", {})
+    heads = spec.get("heads", {})
+    # by the headings of row and column, then by quantity
     cells: dict[tuple[Any, Any], dict[str, Any]] = {}
     others = []
     for check in checks:
         conditions = {**parts_of(check.condition), _QUANTITY: check.quantity}
-        has_place = {*row_keys, *column_keys} <= conditions.keys()
-        if check.quantity not in spec["quantities"] or not has_place:
+        has_place = conditions.keys() >= {*row_keys, *column_keys}
+        if check.quantity not in quantities or not has_place:
             others.append(check)
             continue
         row = _named(row_keys, conditions, names)
@@ -73,9 +76,9 @@ def grid_of(
     columns = _together(list(dict.fromkeys(column for _, column in cells)))
     filled = []
     for k, row in enumerate(rows):
-        in_row = (cells.get((row, column), {}) for column in columns)
-        filled.append((_headings(rows, k), tuple(tuple(cell.values()) for cell in in_row)))
-    heads = spec.get("heads", {})
+        cells_in_row = [cells.get((row, column), {}) for column in columns]
+        numbers_in_row = tuple(tuple(cell.values()) for cell in cells_in_row)
+        filled.append((_headings(rows, k), numbers_in_row))
     grid = Grid(
         corner=tuple(_corner(key, heads) for key in row_keys),
         heads=_column_heads(columns, column_keys, heads),
@@ -94,22 +97,30 @@ def _named(
 
 def _corner(key: str, heads: Mapping[str, str]) -> str:
     """What stands over a level of the rows' headings."""
-    return heads.get(key, "" if key in _WITHOUT_HEADING else plain(key))
+    if key in heads:
+        return heads[key]
+    return "" if key in _WITHOUT_HEADING else plain(key)
 
 
 def _column_heads(
     columns: Sequence[tuple[str, ...]], keys: Sequence[str], heads: Mapping[str, str]
 ) -> tuple[tuple[Heading, ...], ...]:
     """The headings of columns, level by level; those side by side that are the same are one."""
+    # a table whose rows alone have conditions
+    if not keys:
+        return ((Heading("printed and ours", 1),),)
     levels = []
     for level, key in enumerate(keys):
+        starts = [column[: level + 1] for column in columns]
         level_heads = []
-        for start, members in groupby(column[: level + 1] for column in columns):
-            text = f"{heads[key]} {start[-1]}" if key in heads else start[-1]
-            level_heads.append(Heading(text, len(list(members))))
+        for start, members in groupby(starts):
+            text = start[-1]
+            if key in heads:
+                text = f"{heads[key]} {text}"
+            n_columns = len(list(members))
+            level_heads.append(Heading(text, n_columns))
         levels.append(tuple(level_heads))
-    # a table whose rows alone have conditions
-    return tuple(levels) or ((Heading("printed and ours", 1),),)
+    return tuple(levels)
 
 
 def parts_of(condition: str) -> dict[str, str]:
@@ -119,20 +130,31 @@ def parts_of(condition: str) -> dict[str, str]:
 
 def _together(keys: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Keys in the order of the first that begins as they do, level by level."""
-    starts = {key[: level + 1]: 0 for key in keys for level in range(len(key))}
-    first = {start: k for k, start in enumerate(starts)}
-    return sorted(keys, key=lambda key: [first[key[: level + 1]] for level in range(len(key))])
+    ranks: dict[tuple[str, ...], int] = {}
+    for key in keys:
+        for start in _starts(key):
+            ranks.setdefault(start, len(ranks))
+
+    def rank(key: tuple[str, ...]) -> list[int]:
+        return [ranks[start] for start in _starts(key)]
+
+    return sorted(keys, key=rank)
+
+
+def _starts(key: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """A key's first level, its first two, and so on to all of it."""
+    return [key[: level + 1] for level in range(len(key))]
 
 
 def _headings(rows: Sequence[tuple[str, ...]], k: int) -> tuple[Heading | None, ...]:
     """Of each level row k's heading, and for how many rows; None where an earlier row has it."""
     headings: list[Heading | None] = []
-    for level, text in enumerate(rows[k]):
-        start = rows[k][: level + 1]
-        if k and rows[k - 1][: level + 1] == start:
+    for level, start in enumerate(_starts(rows[k])):
+        starts_of_rows = [row[: level + 1] for row in rows]
+        if k and starts_of_rows[k - 1] == start:
             headings.append(None)
         else:
-            headings.append(Heading(text, sum(row[: level + 1] == start for row in rows)))
+            headings.append(Heading(start[-1], starts_of_rows.count(start)))
     return tuple(headings)
 
 

@@ -42,17 +42,19 @@ def view(azimuth: float, elevation: float) -> np.ndarray:
 
 def page(width: float, boxes: Sequence[Box], head: float = 0.05) -> tuple[Figure, list[Axes]]:
     """Panels side by side, of equal scales, with the views ((x, y), (x, y)); sizes in inches."""
+    # (panels, 2): the views' lower left and upper right corners
     low = np.array([corner for corner, _ in boxes], dtype=float)
     high = np.array([corner for _, corner in boxes], dtype=float)
     widths, heights = (high - low).T
     # of one scale: the widths share the page, and the highest panel decides its height
     height = width * float(heights.max() / widths.sum()) + head
     shares: dict[str, Any] = {"width_ratios": widths.tolist(), "squeeze": False}
-    figure, panels = plt.subplots(1, len(boxes), figsize=(width, height), **shares)
-    for axes, start, end in zip(panels[0], low, high, strict=True):
-        axes.set(xlim=(start[0], end[0]), ylim=(start[1], end[1]), aspect="equal")
+    figure, grid = plt.subplots(1, len(boxes), figsize=(width, height), **shares)
+    panels = list(grid[0])
+    for axes, (left, bottom), (right, top) in zip(panels, low, high, strict=True):
+        axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
         axes.set_axis_off()
-    return figure, list(panels[0])
+    return figure, panels
 
 
 def halo(width: float) -> list[Any]:

@@ -50,18 +50,17 @@ def conclude(
     # a run without a paper's ledger has the table all the same, without rows
     sentences = pd.concat([pd.DataFrame(columns=list(COLUMNS)), *conclusions], ignore_index=True)
     write_csv(sentences, claims)
-    texts = [Path(section).read_text(encoding="utf-8").strip() for section in sections]
-    verdicts = [
-        f"* {study}: {verdict_line(rows)}" for study, rows in table.groupby("study", sort=False)
-    ]
+    parts = [f"# Run {run}"]
     had = run_had("This run", map(read_json, cards))
-    parts = [f"# Run {run}", *filter(None, [had])]
+    if had:
+        parts.append(had)
     for name, rows in sentences.groupby("study", sort=False):
-        parts += [
-            f"## What the {name} paper's abstract says (claims.csv)",
-            "\n".join(abstract_lines(rows)),
-        ]
-    parts += ["## Printed numbers (checks.csv)", "\n".join(verdicts), *texts]
+        parts.append(f"## What the {name} paper's abstract says (claims.csv)")
+        parts.append("\n".join(abstract_lines(rows)))
+    parts.append("## Printed numbers (checks.csv)")
+    by_study = table.groupby("study", sort=False)
+    parts.append("\n".join(f"* {study}: {verdict_line(rows)}" for study, rows in by_study))
+    parts += [Path(section).read_text(encoding="utf-8").strip() for section in sections]
     write_text(summary, "\n\n".join(parts) + "\n")
 
 
@@ -127,12 +126,14 @@ def missing_datasets(missing: Iterable[str]) -> list[str]:
 
 def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table whose columns line up as text too; users' names are given as Markdown."""
-    rows = [[_BAR.sub(r"\1\\|", one_line(cell)) for cell in row] for row in rows]
-    widths = [max(len(row[k]) for row in [titles, *rows]) for k in range(len(titles))]
-
-    def line(cells: Sequence[str]) -> str:
-        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        return f"| {' | '.join(padded)} |"
-
-    rule = ["-" * width for width in widths]
-    return "\n".join(map(line, [titles, rule, *rows]))
+    cells = [list(titles)]
+    for row in rows:
+        cells.append([_BAR.sub(r"\1\\|", one_line(cell)) for cell in row])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    # the rule below the titles
+    cells.insert(1, ["-" * width for width in widths])
+    lines = []
+    for row in cells:
+        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append(f"| {' | '.join(padded)} |")
+    return "\n".join(lines)

@@ -10,10 +10,8 @@ a caption or a heading reruns this short job alone.
 from __future__ import annotations
 
 import math
-import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +23,7 @@ from contactid.output import verdicts
 from contactid.output.comparison import INPUTS, KEY
 from contactid.output.escape import tex
 from contactid.output.grids import Grid, Heading, grid_of, parts_of, plain
+from contactid.output.latex import Line, caption_of, in_math, joined, pretty, table_float
 from contactid.output.tables import read_csv
 
 #: The verdicts' marks; a caption says those that its table has.
@@ -51,8 +50,6 @@ _SAME = 1e-5
 _LONG = 40
 # characters of a heading's line, at least, so that not each of its words has a line of its own
 _SHORTEST = 8
-# columns that fit into one of two columns of a page
-_NARROW = 5
 # endings of columns' names and the units that they are, the longest first
 _UNITS = {
     "_m_s": "m/s",
@@ -68,9 +65,6 @@ _UNITS = {
     "_j": "J",
 }
 _SYMBOLS = {"friction_mu": r"$\mu$", "restitution_e_n": r"$e_N$"}
-_GREEK = {"μ": r"\mu", "η": r"\eta"}
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-Line = Sequence[str]
 
 
 def typeset(
@@ -162,12 +156,15 @@ def printed_table(
     """LaTeX of :func:`printed_parts`: two floats where a table is in two halves."""
     floats: list[str] = []
     for part in printed_parts(rows, table, spec, words, described):
-        caption = "Continued." if floats else _sentences(part.caption)
-        marks = (
-            rf"$^{{\mathrm{{{MARKS[verdict]}}}}}$~{plain(verdict)}" for verdict in part.verdicts
-        )
-        caption += f" Marks: {', '.join(marks)}."
-        floats.append(_float(*_grid_lines(part), caption, again=bool(floats)))
+        is_second = bool(floats)
+        marks = []
+        for verdict in part.verdicts:
+            mark = rf"$^{{\mathrm{{{MARKS[verdict]}}}}}$"
+            marks.append(f"{mark}~{plain(verdict)}")
+        caption = "Continued." if is_second else caption_of(part.caption)
+        caption = f"{caption} Marks: {', '.join(marks)}."
+        alignments, heads, blocks = _grid_lines(part)
+        floats.append(table_float(alignments, heads, blocks, caption, again=is_second))
     return "".join(floats)
 
 
@@ -193,20 +190,17 @@ def printed_parts(
         grid, _ = grid_of(spec, words, half.itertuples(index=False, name="Check"))
         if grid is None:
             continue
-        shown = [check for _, cells in grid.rows for cell in cells for check in cell]
-        has_ends = any(check.ends for check in shown)
-        caption = (
-            described["caption"],
-            "In each cell the printed number, ours below it",
-            f"In brackets: {spread['words']}" if has_ends else "",
-            grid.note,
-            _origins(shown),
-        )
-        present = {check.verdict for check in shown}
+        cells = [cells_in_row for _, cells_in_row in grid.rows]
+        checks = [check for cells_in_row in cells for cell in cells_in_row for check in cell]
+        sentences = [described["caption"], "In each cell the printed number, ours below it"]
+        if any(check.ends for check in checks):
+            sentences.append(f"In brackets: {spread['words']}")
+        sentences += [grid.note, _origins(checks)]
+        present = {check.verdict for check in checks}
         part = PrintedPart(
             grid=grid,
-            cells=tuple(tuple(map(_cell, cells)) for _, cells in grid.rows),
-            caption=tuple(filter(None, caption)),
+            cells=tuple(tuple(map(_cell, cells_in_row)) for cells_in_row in cells),
+            caption=tuple(filter(None, sentences)),
             verdicts=tuple(verdict for verdict in MARKS if verdict in present),
         )
         parts.append(part)
@@ -233,15 +227,19 @@ def _ends(
     Of the table's rows with the number's keys it is the first with our value, as both files have
     six digits.
     """
-    names = (spread["value"], *spread["ends"])
-    value, *columns = (name.format(quantity=row["quantity"]) for name in names)
+    quantity = row["quantity"]
+    value_column = spread["value"].format(quantity=quantity)
+    end_columns = [name.format(quantity=quantity) for name in spread["ends"]]
+    column_of_key = spread["keys"]
     condition = parts_of(row["condition"])
-    if not {value, *columns} <= set(table) or not set(spread["keys"]) <= set(condition):
+    has_columns = {value_column, *end_columns} <= set(table)
+    if not has_columns or not condition.keys() >= set(column_of_key):
         return ()
-    same = (table[value] - row["reproduced"]).abs() <= _SAME * abs(row["reproduced"])
-    for key, column in spread["keys"].items():
+    ours = row["reproduced"]
+    same = (table[value_column] - ours).abs() <= _SAME * abs(ours)
+    for key, column in column_of_key.items():
         same &= table[column].map(_as_condition) == condition[key]
-    matching = table.loc[same, columns].dropna()
+    matching = table.loc[same, end_columns].dropna()
     return tuple(matching.iloc[0]) if len(matching) else ()
 
 
@@ -268,15 +266,23 @@ def _ours(check: Any) -> tuple[str, tuple[str, ...]]:
     """
     if not check.ends or check.ours == "-":
         return check.ours, ()
-    half = check.ends[0] if len(check.ends) == 1 else 0.5 * (check.ends[1] - check.ends[0])
+    if len(check.ends) == 1:
+        error = check.ends[0]
+    else:
+        low, high = check.ends
+        error = 0.5 * (high - low)
     printed_digits = len(check.printed.partition(".")[2])
-    digits = max(printed_digits, min(error_digits(half), printed_digits + 1))
-    if half < 0.5 / 10.0**digits:
+    digits = max(printed_digits, min(error_digits(error), printed_digits + 1))
+    if error < 0.5 / 10.0**digits:
         return check.ours, ()
+    ours = _fixed(check.reproduced, digits)
+    return ours, tuple(_fixed(end, digits) for end in check.ends)
+
+
+def _fixed(value: float, digits: int) -> str:
     # adding zero leaves no "-0"
-    numbers = (round(value, digits) + 0.0 for value in (check.reproduced, *check.ends))
-    ours, *ends = (f"{value:.{digits}f}" for value in numbers)
-    return ours, tuple(ends)
+    rounded = round(value, digits) + 0.0
+    return f"{rounded:.{digits}f}"
 
 
 def error_digits(error: float) -> int:
@@ -297,33 +303,34 @@ def _origins(checks: Sequence[Any]) -> str:
     """What our numbers are made from."""
     # not a number: this run has none of ours
     present = {check.origin for check in checks if not math.isnan(check.reproduced)}
-    kinds = [
-        words.removeprefix("no data: ")
-        for kind, words in verdicts.ORIGINS.items()
-        if kind in present
-    ]
-    return f"Ours from {'; '.join(kinds)}" if kinds else ""
+    if not present & verdicts.ORIGINS.keys():
+        return ""
+    kinds = [words for kind, words in verdicts.ORIGINS.items() if kind in present]
+    return f"Ours from {'; '.join(kind.removeprefix('no data: ') for kind in kinds)}"
 
 
 def own_table(table: pd.DataFrame, words: Mapping[str, str], described: Mapping[str, Any]) -> str:
     """A table with a csv's columns; what it comes from, in its column ``data``, ends the caption."""
     alignments, heads, columns = [], [], []
-    for name in (str(name) for name in table if name != "data"):
-        cells = _own_cells(table[name], words)
+    for name in table.columns.drop("data", errors="ignore"):
+        column = table[name]
+        cells = _own_cells(column, words)
         columns.append(cells)
         longest = max(map(len, cells), default=0)
-        side = "r" if pd.api.types.is_numeric_dtype(table[name]) else "l"
+        side = "r" if pd.api.types.is_numeric_dtype(column) else "l"
         alignments.append(side if longest <= _LONG else "p{6cm}")
         # a heading is broken, so that it makes its column no wider than the cells do
         width = max(_SHORTEST, min(longest, _LONG))
-        lines = textwrap.wrap(heading_of(name), width, break_long_words=False)
+        lines = textwrap.wrap(heading_of(str(name)), width, break_long_words=False)
         stacked = r" \\ ".join(lines)
         heads.append(Heading(rf"\shortstack[{side}]{{{stacked}}}", 1))
-    data = dict.fromkeys(table["data"]) if "data" in table else []
-    origin = f"Data: {tex('; '.join(data))}" if data else ""
-    caption = _sentences([described["caption"], origin])
+    sentences = [described["caption"]]
+    if "data" in table:
+        data = "; ".join(dict.fromkeys(table["data"]))
+        if data:
+            sentences.append(f"Data: {tex(data)}")
     rows = list(zip(*columns, strict=True))
-    return _float(alignments, [heads], [rows], caption)
+    return table_float(alignments, [heads], [rows], caption_of(sentences))
 
 
 def heading_of(column: str) -> str:
@@ -343,7 +350,7 @@ def _own_cells(column: pd.Series, words: Mapping[str, str]) -> list[str]:
     if pd.api.types.is_bool_dtype(column):
         return ["yes" if value else "no" for value in column]
     if not pd.api.types.is_numeric_dtype(column):
-        return [_pretty(_worded(text, words)) for text in map(str, column)]
+        return [pretty(_worded(text, words)) for text in map(str, column)]
     least = _ROUNDING * column.abs().replace(math.inf, 0.0).max()
     whole = bool((column.dropna() % 1.0 == 0.0).all())
     return [
@@ -370,10 +377,7 @@ def _own_number(value: float, least: float, whole: bool) -> str:
         return f"{value:.0f}"
     text = f"{value:#.3g}".rstrip(".")
     # three digits of these would be written with an exponent, which takes more room than zeros
-    return f"{float(text):.0f}" if 1e3 <= abs(value) < 1e6 else _math(text)
-
-
-# LaTeX
+    return f"{float(text):.0f}" if 1e3 <= abs(value) < 1e6 else in_math(text)
 
 
 def _grid_lines(part: PrintedPart) -> tuple[list[str], list[list[Heading]], list[list[Line]]]:
@@ -381,29 +385,36 @@ def _grid_lines(part: PrintedPart) -> tuple[list[str], list[list[Heading]], list
     grid = part.grid
     blocks: list[list[Line]] = []
     for (headings, _), cells in zip(grid.rows, part.cells, strict=True):
-        labels = [_pretty(head.text) if head else "" for head in headings]
-        below = ["" for _ in labels]
-        printed, ours, ends = zip(*map(_cell_lines, cells), strict=True)
-        blocks.append([[*labels, *printed], [*below[1:], r"\textit{ours}", *ours]])
-        if any(ends):
-            blocks[-1].append([*below, *ends])
+        labels = [pretty(head.text) if head else "" for head in headings]
+        blocks.append(_block(labels, cells))
     levels = []
     for level in grid.heads:
         # what the rows' headings tell stands beside the lowest of the columns'
-        lowest = level is grid.heads[-1]
-        corner = [Heading(_pretty(text) if lowest else "", 1) for text in grid.corner]
-        levels.append([*corner, *(Heading(_pretty(head.text), head.span) for head in level)])
-    n_columns = len(grid.rows[0][1])
-    alignments = ["l"] * len(grid.corner) + ["r"] * n_columns
+        is_lowest = level is grid.heads[-1]
+        corner = [pretty(text) if is_lowest else "" for text in grid.corner]
+        heads = [Heading(pretty(head.text), head.span) for head in level]
+        levels.append([*(Heading(text, 1) for text in corner), *heads])
+    _, first_cells = grid.rows[0]
+    alignments = ["l"] * len(grid.corner) + ["r"] * len(first_cells)
     return alignments, levels, blocks
+
+
+def _block(labels: Sequence[str], cells: Sequence[Cell]) -> list[Line]:
+    """A printed row's lines: the printed numbers, ours, and where one has them the ends."""
+    blank = [""] * len(labels)
+    printed, ours, ends = zip(*map(_cell_lines, cells), strict=True)
+    lines: list[Line] = [[*labels, *printed], [*blank[1:], r"\textit{ours}", *ours]]
+    if any(ends):
+        lines.append([*blank, *ends])
+    return lines
 
 
 def _cell_lines(cell: Cell) -> tuple[str, str, str]:
     """Printed, ours with its marks, and how far ours may be off."""
     if not cell.printed:
         return _NONE, "", ""
-    printed = f"${_joined(cell.printed)}$"
-    ours = f"${_joined(cell.ours)}$" if cell.ours else _NONE
+    printed = f"${joined(cell.printed)}$"
+    ours = f"${joined(cell.ours)}$" if cell.ours else _NONE
     marks = ",".join(MARKS[verdict] for verdict in cell.verdicts)
     marked = rf"{ours}$^{{\mathrm{{{marks}}}}}$"
     return printed, marked, "".join(map(_bracketed, cell.ends))
@@ -411,95 +422,3 @@ def _cell_lines(cell: Cell) -> tuple[str, str, str]:
 
 def _bracketed(ends: Sequence[str]) -> str:
     return f"[${', '.join(ends)}$]" if len(ends) > 1 else rf"[$\pm {ends[0]}$]"
-
-
-def _float(
-    alignments: Sequence[str],
-    heads: Sequence[Sequence[Heading]],
-    blocks: Sequence[Sequence[Line]],
-    caption: str,
-    again: bool = False,
-) -> str:
-    """A table of lines of headings and blocks of lines, with a little space below each block.
-
-    ``alignments`` are the columns'; ``again`` goes on with the table before.
-    """
-    lines = [rf"\begin{{tabular}}{{@{{}}{''.join(alignments)}@{{}}}}", r"\toprule"]
-    for level in heads:
-        cells, rules = [], []
-        last_columns = accumulate(head.span for head in level)
-        for (text, span), last in zip(level, last_columns, strict=True):
-            if span > 1:
-                text = rf"\multicolumn{{{span}}}{{c}}{{{text}}}"
-                rules.append(rf"\cmidrule(lr){{{last - span + 1}-{last}}}")
-            cells.append(text)
-        lines += [_line(cells), *rules]
-    lines.append(r"\midrule")
-    for block in blocks:
-        lines += [_line(line) for line in block]
-        lines[-1] += "[2pt]"
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    environment = "table" if len(alignments) <= _NARROW else "table*"
-    style = r"\centering\footnotesize\setlength{\tabcolsep}{3pt}\setlength{\belowcaptionskip}{4pt}"
-    # the second half of a table has the first one's number
-    number = [r"\addtocounter{table}{-1}"] if again else []
-    whole = [
-        rf"\begin{{{environment}}}",
-        style,
-        *number,
-        rf"\caption{{{caption}}}",
-        *lines,
-        rf"\end{{{environment}}}",
-        "",
-    ]
-    return "\n".join(whole)
-
-
-def _line(cells: Iterable[str]) -> str:
-    line = " & ".join(cells) + r" \\"
-    # what ends the line before would take these for its own
-    return f"{{}}{line}" if line.startswith(("[", "*")) else line
-
-
-def _joined(numbers: Sequence[str]) -> str:
-    return r" \pm ".join(map(_math, numbers))
-
-
-def _math(text: str) -> str:
-    """A number's text within math.
-
-    >>> [_math(text) for text in ("-0.5", "1e+08", "inf")]
-    ['-0.5', '1 \\\\times 10^{8}', '\\\\infty']
-    """
-    number, _, exponent = text.replace("inf", r"\infty").partition("e")
-    return rf"{number} \times 10^{{{int(exponent)}}}" if exponent else number
-
-
-def _pretty(text: str) -> str:
-    r"""A heading or a label, its indices and exponents in math.
-
-    >>> [_pretty(text) for text in ("I_xx (kg mm²)", "v_z⁺ map", "μ", "50 %")]
-    ['$I_{\\mathrm{xx}}$ (kg mm$^{2}$)', '$v_{\\mathrm{z}}^{+}$ map', '$\\mu$', '50 \\%']
-    """
-    indexed = re.sub(r"([A-Za-zμη]+)\\_([A-Za-z0-9]+)([⁻⁺]?)", _indexed, tex(text))
-    power = r"\\textasciicircum\{\}([A-Za-z0-9]|\([A-Za-z0-9+-]+\))"
-    raised = re.sub(power, lambda match: f"$^{{{match[1].strip('()')}}}$", indexed)
-    for sign, name in _GREEK.items():
-        raised = raised.replace(sign, f"${name}$")
-    return _raise(raised)
-
-
-def _indexed(match: re.Match[str]) -> str:
-    base, index, sign = match.groups()
-    top = f"^{{{sign.translate(_RAISED)}}}" if sign else ""
-    return f"${_GREEK.get(base, base)}_{{\\mathrm{{{index}}}}}{top}$"
-
-
-def _raise(text: str) -> str:
-    return re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+", lambda match: f"$^{{{match[0].translate(_RAISED)}}}$", text)
-
-
-def _sentences(texts: Sequence[str]) -> str:
-    """A caption of these parts, which may hold math without indices."""
-    shown = " ".join(f"{text.rstrip('.')}." for text in texts if text)
-    return _raise(re.sub(r"(?<!\\)([_%&])", r"\\\1", shown).replace("+-", r"$\pm$"))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,17 +74,16 @@ def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choi
     configuration = record.get("configuration") if isinstance(record, dict) else None
     if not isinstance(configuration, dict) or configuration.get("run") != run:
         raise ContactIdError(f"{results}/provenance.json is of another run", AGAIN)
+    # bytes of the run's files, by name
+    sizes = {name: size for name, size in bundle.sizes.items() if name.startswith(f"{results}/")}
     with tempfile.TemporaryDirectory(prefix="contactid-verify-") as temporary:
         folder = Path(temporary).resolve()
         code = folder / "code"
         lay_out(bundle, run, root, commit, code)
-        sizes = {
-            name: size for name, size in bundle.sizes.items() if name.startswith(f"{results}/")
-        }
         jobs = records(code, results, sizes)
         choices = candidates(code, results, jobs, choice.longest)
-        paths = draw(choices, choice.number, choice.seed)
-        if not paths:
+        sample = draw(choices, choice.number, choice.seed)
+        if not sample:
             raise _nothing(choices, choice.longest)
         place = prepare(folder, configuration, choice.sandbox)
         arithmetic = keep(record.get("arithmetic"), place.environment)
@@ -94,13 +94,15 @@ def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choi
         verdict = report.verdict(0.0)
         line = f"Report: set again from the bundle's files, {verdict}. {report.where}"
         print(plain(line), flush=True)
-        sample = sorted({choices.maker[path] for path in paths}, key=lambda job: job.outputs)
-        shown = showing(code, jobs)
-        _tell_sample(choices, paths, sample, choice.seed)
-        drawings = [name for job in shown for name in job.outputs if name in sizes]
-        targets, remade = [*paths, *drawings], [*sample, *shown]
-        compared = _compared(place, targets, remade, sizes, arithmetic, choice.tolerance)
-    n_differing = _tell(compared, results, paths, shown, choice.tolerance)
+        sample_jobs = {choices.maker[path] for path in sample}
+        in_order = sorted(sample_jobs, key=lambda job: job.outputs)
+        _tell_sample(choices, sample, in_order, choice.seed)
+        drawing_jobs = showing(code, jobs)
+        drawings = [name for job in drawing_jobs for name in job.outputs]
+        targets = [*sample, *(name for name in drawings if name in sizes)]
+        remade_jobs = [*in_order, *drawing_jobs]
+        compared = _compared(place, targets, remade_jobs, sizes, arithmetic, choice.tolerance)
+    n_differing = _tell(compared, results, sample, drawings, choice.tolerance)
     return n_differing + (verdict == DIFFERS)
 
 
@@ -145,22 +147,28 @@ def _compared(
     """
     published = take_away(place.code, names, jobs)
     recompute(place, targets, jobs, arithmetic.variables)
-    versions = [_contents(place.code, published)]
     # a picture of times that were measured again is another one
-    timed = {name for name in published if _shows_new_times(place.code, name, published)}
-    compared = _all_compared(published, versions, timed)
+    kept = {
+        name: content
+        for name, content in sorted(published.items())
+        if not _shows_new_times(place.code, name, published)
+    }
+    versions = {name: [_content(place.code / name)] for name in kept}
+    compared = {name: compare(name, kept[name], *versions[name]) for name in kept}
     differs = any(difference.verdict(tolerance) == DIFFERS for difference in compared.values())
-    if arithmetic.other and differs:
-        for variables in other_kernels(arithmetic, place.environment, _OTHER_KERNELS):
-            take_away(place.code, names, jobs)
-            recompute(place, targets, jobs, variables)
-            versions.append(_contents(place.code, published))
-        compared = _all_compared(published, versions, timed)
-    return compared
+    if not (arithmetic.other and differs):
+        return compared
+    for variables in other_kernels(arithmetic, place.environment, _OTHER_KERNELS):
+        take_away(place.code, names, jobs)
+        recompute(place, targets, jobs, variables)
+        for name in kept:
+            versions[name].append(_content(place.code / name))
+    return {name: compare(name, kept[name], *versions[name]) for name in kept}
 
 
-def _contents(code: Path, names: Iterable[str]) -> dict[str, bytes]:
-    return {name: (code / name).read_bytes() if (code / name).is_file() else b"" for name in names}
+def _content(file: Path) -> bytes:
+    """A file's bytes; none where a job didn't write it."""
+    return file.read_bytes() if file.is_file() else b""
 
 
 def _shows_new_times(code: Path, picture: str, remade: Mapping[str, bytes]) -> bool:
@@ -169,45 +177,33 @@ def _shows_new_times(code: Path, picture: str, remade: Mapping[str, bytes]) -> b
     return picture.endswith(KINDS) and data in remade and shows_times(code / data)
 
 
-def _all_compared(
-    published: Mapping[str, bytes],
-    versions: Sequence[Mapping[str, bytes]],
-    without: Collection[str],
-) -> dict[str, Difference]:
-    return {
-        name: compare(name, content, *(version[name] for version in versions))
-        for name, content in sorted(published.items())
-        if name not in without
-    }
-
-
 def _tell(
     compared: Mapping[str, Difference],
     results: str,
-    paths: Sequence[str],
-    shown: Sequence[JobRecord],
+    sample: Sequence[str],
+    drawings: Collection[str],
     tolerance: float,
 ) -> int:
     """Print a row for each file of the sample, and for what differs of the others; how many differ."""
-    drawings = {name for job in shown for name in job.outputs}
     verdicts = {name: difference.verdict(tolerance) for name, difference in compared.items()}
     rows = []
     for name, difference in compared.items():
         verdict = verdicts[name]
-        if name not in drawings or verdict in (DIFFERS, UNDETERMINED):
-            short = name.removeprefix(f"{results}/") + (" *" if name in paths else "")
-            where = plain(difference.where)[:_LONGEST_PLACE]
-            numbers, largest = str(difference.numbers), f"{difference.largest:.1g}"
-            rows.append([short, numbers, largest, verdict, where])
+        if name in drawings and verdict not in (DIFFERS, UNDETERMINED):
+            continue
+        short = name.removeprefix(f"{results}/")
+        if name in sample:
+            short += " *"
+        where = plain(difference.where)[:_LONGEST_PLACE]
+        rows.append([short, str(difference.numbers), f"{difference.largest:.1g}", verdict, where])
     print(text_table(["file (* drawn)", "numbers", "largest difference", "verdict", "where"], rows))
-    n_drawings = len(drawings & set(compared))
+    n_drawings = len(compared.keys() & set(drawings))
     print(f"Figures and typeset tables: {n_drawings} files were made again from their data.")
-    n_undetermined = list(verdicts.values()).count(UNDETERMINED)
-    if n_undetermined:
+    counts = Counter(verdicts.values())
+    if counts[UNDETERMINED]:
         print(
-            f"{n_undetermined} files hold numbers on which this machine's own kernels don't agree."
+            f"{counts[UNDETERMINED]} files hold numbers on which this machine's own kernels don't agree."
         )
-    n_differing = list(verdicts.values()).count(DIFFERS)
-    n_agreeing = len(compared) - n_differing
+    n_agreeing = len(compared) - counts[DIFFERS]
     print(f"{n_agreeing} of {len(compared)} files agree within {tolerance:g} (relative).")
-    return n_differing
+    return counts[DIFFERS]

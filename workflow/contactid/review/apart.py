@@ -140,20 +140,19 @@ def compare(name: str, published: bytes, *again: bytes) -> Difference:
         return other_than(_sizes(published, again[0]))
     # what libraries raise of files that somebody may have tampered with
     try:
-        versions = [_parts(name, content, again[0]) for content in (published, *again)]
+        old, *versions = [_parts(name, content, again[0]) for content in (published, *again)]
     except (ValueError, OSError, EOFError, KeyError, RuntimeError, TypeError) as error:
         return other_than(f"not readable ({error})")
-    old = versions[0]
-    new = [version for version in versions[1:] if list(version) == list(old)]
-    if not new:
-        names = sorted(set(old) ^ set(versions[1]))[:_NAMED]
+    alike = [version for version in versions if list(version) == list(old)]
+    if not alike:
+        names = sorted(set(old) ^ set(versions[0]))[:_NAMED]
         return other_than(f"other columns: {', '.join(names) or 'another order'}")
     quantities = _quantities(old) if kind == "csv" else None
-    columns = [
-        _apart(key, old[key], [version[key] for version in new], quantities)
-        for key in old
-        if not _is_timed(key)
-    ]
+    columns = []
+    for key, values in old.items():
+        if not _is_timed(key):
+            values_again = [version[key] for version in alike]
+            columns.append(_column(key, values, values_again, quantities))
     return Difference(tuple(columns), published in again)
 
 
@@ -236,12 +235,33 @@ def _variables(content: bytes) -> dict[str, np.ndarray]:
         for name, variable in data.variables.items():
             values[str(name)] = np.asarray(variable.to_numpy())
             attributes |= {f"{name}.{key}": value for key, value in variable.attrs.items()}
-    leaves = [
-        leaf
-        for key, value in attributes.items()
-        for leaf in _leaves(_attribute(value), f"attribute {key}")
-    ]
+    leaves: list[tuple[str, Any]] = []
+    for key, value in attributes.items():
+        leaves += _leaves(_attribute(value), f"attribute {key}")
     return values | _gathered(leaves)
+
+
+def _column(
+    key: str, old: np.ndarray, versions: Sequence[np.ndarray], quantities: np.ndarray | None
+) -> Column:
+    """How far a column's published values are from those that were made again."""
+    shaped = [new for new in versions if new.shape == old.shape]
+    if not shaped:
+        return Column(0, np.inf, f"{key}: {old.shape} became {versions[0].shape}")
+    first, *others = shaped
+    numbers = _numbers(old)
+    floor = _floor(key, numbers, quantities)
+    # of the ways that it was made again, the one whose number is nearest
+    nearest = np.min([_distance(old, new, floor) for new in shaped], axis=0)
+    spread = 0.0
+    for new in others:
+        spread = max(spread, float(_distance(first, new, floor).max(initial=0.0)))
+    n_numbers = int((~np.isnan(numbers)).sum())
+    if not nearest.max(initial=0.0) > 0.0:
+        return Column(n_numbers, 0.0, spread=spread)
+    worst = np.unravel_index(int(np.argmax(nearest)), nearest.shape)
+    where = f"{key}: {old[worst]!s} became {first[worst]!s}"
+    return Column(n_numbers, float(nearest[worst]), where, spread)
 
 
 def _attribute(value: Any) -> Any:
@@ -310,25 +330,6 @@ def _quantities(columns: Mapping[str, np.ndarray]) -> np.ndarray | None:
     return np.unique(labels, return_inverse=True)[1]
 
 
-def _apart(
-    key: str, old: np.ndarray, versions: Sequence[np.ndarray], quantities: np.ndarray | None
-) -> Column:
-    shaped = [new for new in versions if new.shape == old.shape]
-    if not shaped:
-        return Column(0, np.inf, f"{key}: {old.shape} became {versions[0].shape}")
-    floor = _floor(key, _numbers(old), quantities)
-    # of the ways that it was made again, the one whose number is nearest
-    nearest = np.array([_distance(old, new, floor) for new in shaped]).min(axis=0)
-    spreads = [_distance(shaped[0], new, floor).max(initial=0.0) for new in shaped[1:]]
-    spread = float(max(spreads, default=0.0))
-    n_numbers = int((~np.isnan(_numbers(old))).sum())
-    if not nearest.max(initial=0.0) > 0.0:
-        return Column(n_numbers, 0.0, spread=spread)
-    worst = np.unravel_index(int(np.argmax(nearest)), nearest.shape)
-    where = f"{key}: {old[worst]!s} became {shaped[0][worst]!s}"
-    return Column(n_numbers, float(nearest[worst]), where, spread)
-
-
 def _floor(key: str, published: np.ndarray, quantities: np.ndarray | None) -> np.ndarray:
     """What rounding alone makes of each number."""
     floor_by_name = next((floor for name, floor in FLOORS if name.search(key)), 0.0)
@@ -346,16 +347,17 @@ def _floor(key: str, published: np.ndarray, quantities: np.ndarray | None) -> np
 def _distance(old: np.ndarray, new: np.ndarray, floor: np.ndarray) -> np.ndarray:
     """How far values are from the others, relative; infinite for other words or one infinity."""
     a, b = _numbers(old), _numbers(new)
-    # words, empty cells, NaN: equal or not
-    is_word = np.isnan(a) | np.isnan(b)
     with np.errstate(invalid="ignore"):
         difference = np.abs(a - b)
         equal = (a == b) | (difference <= floor)
+        larger = np.maximum(np.abs(a), np.abs(b))
         # one in place of two zeros, which are equal
-        size = np.where(equal, 1.0, np.maximum(np.abs(a), np.abs(b)))
-        distance = np.where(equal, 0.0, difference / size)
+        relative = difference / np.where(equal, 1.0, larger)
+    distance = np.where(equal, 0.0, relative)
     # one of two is infinite, or both are, with other signs
     distance = np.where(np.isnan(distance), np.inf, distance)
+    # words, empty cells, NaN: equal or not
+    is_word = np.isnan(a) | np.isnan(b)
     pairs = zip(old[is_word], new[is_word], strict=True)
     distance[is_word] = [0.0 if str(before) == str(now) else np.inf for before, now in pairs]
     return distance

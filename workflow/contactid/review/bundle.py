@@ -24,7 +24,7 @@ from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.fits import read_json
 from contactid.review.contents import NAME, opened, write_manifest
-from contactid.review.crate import FILE_NAME, describe, read_citation
+from contactid.review.crate import FILE_NAME, describe, entries_of, read_citation
 from contactid.review.looks import results_in, unrecorded
 from contactid.review.provenance import describe_code, git
 from contactid.run.records import FOLDER, path_of_record
@@ -80,8 +80,8 @@ def write_zip(path: str | Path, files: Mapping[str, Path | bytes]) -> None:
 
 def code_files(root: Path) -> dict[str, Path]:
     """Everything that git knows or would ask about, by path."""
-    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard") or b""
-    names = sorted(name.decode() for name in listed.split(b"\0") if name)
+    listing = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard") or b""
+    names = sorted(name.decode() for name in listing.split(b"\0") if name)
     return {name: root / name for name in names if (root / name).is_file()}
 
 
@@ -126,9 +126,11 @@ def result_files(
 
 def job_files(root: Path, results: Mapping[str, Path]) -> dict[str, Path]:
     """Snakemake's records of the jobs that made these files or their folders."""
-    names = set(results) | {str(parent) for name in results for parent in Path(name).parents}
-    records = {name: root / FOLDER / path_of_record(name) for name in sorted(names)}
-    return {file.relative_to(root).as_posix(): file for file in records.values() if file.is_file()}
+    names = set(results)
+    for name in results:
+        names.update(map(str, Path(name).parents))
+    paths = [FOLDER / path_of_record(name) for name in sorted(names)]
+    return {path.as_posix(): root / path for path in paths if (root / path).is_file()}
 
 
 def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = None) -> Path:
@@ -147,31 +149,19 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
         committed
     """
     results = f"results/{run}"
-    remedy = f"Finish the run {run} first, or give FORCE=1"
     if not (root / results / FILE_NAME).is_file():
         raise ContactIdError(
             f"{results} has no {FILE_NAME}, so it is no finished run", f"Finish the run {run} first"
         )
     refuse_changed(root / results)
     record = read_json(root / results / "provenance.json")
-    crate = read_json(root / results / FILE_NAME)
     code = describe_code(root)
     if code["git_commit"] is None:
         raise ContactIdError(
             f"{root} is not a git checkout", "Run make bundle where the run was made"
         )
     if not force:
-        if code["git_dirty"]:
-            raise ContactIdError(
-                "the checkout has changes that aren't committed", "Commit them, or give FORCE=1"
-            )
-        if record["git_dirty"] or record["git_dirty"] is None:
-            raise ContactIdError(
-                f"{results} was recorded with changes that weren't committed",
-                f"Delete {results}/provenance.json and run it again, or give FORCE=1",
-            )
-        if _is_unfinished(root, f"{results}/crate/configuration.yaml"):
-            raise ContactIdError(f"{results} is unfinished or older than the code", remedy)
+        _require_committed_and_finished(root, run, code, record)
     own_files, left_out = result_files(root, results, record)
     jobs = job_files(root, own_files)
     files: dict[str, Path | bytes] = {**code_files(root), **own_files, **jobs}
@@ -182,7 +172,8 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
         manifest=NAME,
         left_out=", ".join(left_out) or "nothing",
     ).encode()
-    listed = (f"{results}/{name}" for name in _results_of(crate))
+    results_of_run = _results_of(read_json(root / results / FILE_NAME))
+    listed = [f"{results}/{name}" for name in results_of_run]
     described = describe(
         root,
         {**record, "git_commit": code["git_commit"]},
@@ -193,15 +184,38 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
         folders={**_FOLDERS, results: "Everything that the run made"},
     )
     files[FILE_NAME] = (json.dumps(described, indent=2) + "\n").encode()
-    sums = {
-        name: hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else digest(content)
-        for name, content in files.items()
-    }
+    sums = {name: _checksum(content) for name, content in files.items()}
     files[NAME] = write_manifest(sums).encode()
     dirty = "-dirty" if code["git_dirty"] else ""
     path = (into or root) / f"contactid-{run}-{code['git_commit'][:8]}{dirty}.zip"
     write_zip(path, files)
     return path
+
+
+def _require_committed_and_finished(
+    root: Path, run: str, code: Mapping[str, Any], record: Mapping[str, Any]
+) -> None:
+    """Refuse a run that no commit is known to make as it is."""
+    results = f"results/{run}"
+    if code["git_dirty"]:
+        raise ContactIdError(
+            "the checkout has changes that aren't committed", "Commit them, or give FORCE=1"
+        )
+    if record["git_dirty"] or record["git_dirty"] is None:
+        raise ContactIdError(
+            f"{results} was recorded with changes that weren't committed",
+            f"Delete {results}/provenance.json and run it again, or give FORCE=1",
+        )
+    if _is_unfinished(root, f"{results}/crate/configuration.yaml"):
+        raise ContactIdError(
+            f"{results} is unfinished or older than the code",
+            f"Finish the run {run} first, or give FORCE=1",
+        )
+
+
+def _checksum(content: Path | bytes) -> str:
+    """The SHA-256 of a file, or of what is written into the archive."""
+    return digest(content) if isinstance(content, Path) else hashlib.sha256(content).hexdigest()
 
 
 def _is_unfinished(root: Path, configuration: str) -> bool:
@@ -222,10 +236,7 @@ def _is_unfinished(root: Path, configuration: str) -> bool:
 def _results_of(crate: Mapping[str, Any]) -> list[str]:
     """Files that the run's own description lists as its results."""
     action = next(entity for entity in crate["@graph"] if entity["@type"] == "CreateAction")
-    results = action.get("result", [])
-    # JSON-LD writes a list of one as the one
-    entries = results if isinstance(results, list) else [results]
-    return [entry["@id"] for entry in entries]
+    return [entry["@id"] for entry in entries_of(action.get("result", []))]
 
 
 @told_plainly()

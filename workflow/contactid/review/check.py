@@ -228,19 +228,19 @@ def check_run(
     ContactIdError : where there is no such run or nothing accepted for it
     """
     # a study's own verdicts may be newer than the run's, which wait for all studies
-    checks, file = _checks(run, results, study), Path(accepted) / f"{against or run}.csv"
-    before = read_verdicts(
-        file, ACCEPTED_COLUMNS, f"Accept the verdicts that there are: make baseline RUN={run}"
-    )
+    checks = _checks(run, results, study)
+    accepted_file = Path(accepted) / f"{against or run}.csv"
+    remedy = f"Accept the verdicts that there are: make baseline RUN={run}"
+    before = read_verdicts(accepted_file, ACCEPTED_COLUMNS, remedy)
     if study:
-        checks, before = checks[checks["study"] == study], before[before["study"] == study]
+        checks = checks[checks["study"] == study]
+        before = before[before["study"] == study]
         if checks.empty:
             raise ContactIdError(
                 f"run {run} has no checks of the study {study!r}", f"Run it: make STUDY={study}"
             )
-    accepted_by, now = _read_made(file.with_suffix(".json")), made_with(_record(run, results))
-    folder = Path(results) / run
-    held = folder / "stored.csv"
+    accepted_by = _read_made(accepted_file.with_suffix(".json"))
+    now = made_with(_record(run, results))
     elsewhere = chose_otherwise(accepted_by, now)
     changes = compare_verdicts(checks, before, elsewhere)
     parts = [
@@ -249,11 +249,8 @@ def check_run(
         Part(_tell_made(accepted_by, now)),
         Part(_tell_moves(count_moves(checks, before))),
         *_changes(changes, elsewhere),
+        *_about_files(Path(results) / run, study),
     ]
-    if held.is_file():
-        parts += [Part(text, problem) for text, problem in tell_stored(held, study)]
-    for name, rule in changed(folder):
-        parts.append(Part(f"{name} isn't what its job ({rule}) wrote.", f"{name} changed"))
     absent = ", ".join(sorted(set(before["study"]) - set(checks["study"])))
     if absent:
         remedy = "make check STUDY=... compares one that it has"
@@ -262,6 +259,17 @@ def check_run(
     if not problems:
         parts.append(Part("No check is worse than accepted."))
     return "\n\n".join(part.text for part in parts), problems
+
+
+def _about_files(folder: Path, study: str) -> list[Part]:
+    """What a run's folder says of stored results, and which files were changed since."""
+    parts = []
+    held = folder / "stored.csv"
+    if held.is_file():
+        parts += [Part(text, problem) for text, problem in tell_stored(held, study)]
+    for name, rule in changed(folder):
+        parts.append(Part(f"{name} isn't what its job ({rule}) wrote.", f"{name} changed"))
+    return parts
 
 
 def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
@@ -325,17 +333,16 @@ def _tell_made(made: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         commit += " and uncommitted changes"
     lines = [f"Accepted numbers: made {made['made']} at commit {commit}, {_machine(made)}"]
     if not now:
-        return "\n".join(
-            [*lines, "Where this run was made isn't known: it has no provenance.json."]
-        )
+        lines.append("Where this run was made isn't known: it has no provenance.json.")
+        return "\n".join(lines)
     lines.append(f"This run:         made {now['made']}, {_machine(now)}")
-    changed = [
-        f"{name} {version} -> {now['packages'].get(name)}"
-        for name, version in made["packages"].items()
-        if now["packages"].get(name) != version
-    ]
-    if changed:
-        lines.append(f"Other packages: {', '.join(changed)}")
+    other_packages = []
+    for name, version in made["packages"].items():
+        version_now = now["packages"].get(name)
+        if version_now != version:
+            other_packages.append(f"{name} {version} -> {version_now}")
+    if other_packages:
+        lines.append(f"Other packages: {', '.join(other_packages)}")
     if chose_otherwise(made, now):
         lines.append(
             "The libraries chose other functions for this processor, so numbers that moved don't fail."
@@ -353,9 +360,14 @@ def count_moves(checks: pd.DataFrame, accepted: pd.DataFrame) -> dict[str, int]:
     """How many numbers of a run are as accepted, moved by rounding, and further (:func:`moved`)."""
     both = checks.merge(accepted[list(ACCEPTED_COLUMNS)], on=list(KEY), suffixes=("", "_was"))
     both = both[both["reproduced"].notna() & both["reproduced_was"].notna()]
-    changed, far = (both["reproduced"] != both["reproduced_was"]), moved(both)
-    same, rounded, further = (int(part.sum()) for part in (~changed, changed & ~far, far))
-    return {"numbers": len(both), "same": same, "rounded": rounded, "further": further}
+    changed = both["reproduced"] != both["reproduced_was"]
+    moved_far = moved(both)
+    return {
+        "numbers": len(both),
+        "same": int((~changed).sum()),
+        "rounded": int((changed & ~moved_far).sum()),
+        "further": int(moved_far.sum()),
+    }
 
 
 def _tell_moves(count: Mapping[str, int]) -> str:
@@ -369,16 +381,14 @@ def _tell_moves(count: Mapping[str, int]) -> str:
 def count_table(checks: pd.DataFrame) -> str:
     """How many numbers of each study have which verdict; of repetitions the first counts."""
     rows = counted(checks)
-    counts = pd.crosstab(rows["study"], rows["verdict"]).reindex(
-        columns=list(VERDICTS), fill_value=0
-    )
-    counts = counts.loc[list(dict.fromkeys(rows["study"]))]
-    lines = [
-        [str(study), *(str(count) for count in row)]
-        for study, row in zip(counts.index, counts.values, strict=True)
-    ]
-    lines.append(["all", *(str(count) for count in counts.sum())])
-    table, repeats = text_table(["study", *VERDICTS], lines), len(checks) - len(rows)
+    counts = pd.crosstab(rows["study"], rows["verdict"])
+    counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
+    lines = []
+    for study in dict.fromkeys(rows["study"]):
+        lines.append([str(study), *map(str, counts.loc[study])])
+    lines.append(["all", *map(str, counts.sum())])
+    table = text_table(["study", *VERDICTS], lines)
+    repeats = len(checks) - len(rows)
     if repeats:
         table += f"\n\nNot counted: {repeats} rows that repeat another row's experiment."
     return table
@@ -391,14 +401,18 @@ def _checks(run: str, results: str | Path, study: str = "") -> pd.DataFrame:
         )
     folder = Path(results)
     if not (folder / run).is_dir():
-        runs = ", ".join(sorted(file.parent.name for file in folder.glob("*/checks.csv")))
-        remedy = "Make it first (make, for the default run)" + (
-            f"; there are: {runs}" if runs else ""
-        )
+        remedy = "Make it first (make, for the default run)"
+        if runs := runs_in(folder):
+            remedy += f"; there are: {runs}"
         raise ContactIdError(f"there is no run {run} in {folder}/", remedy)
     remedy = "Let the run finish: make, or snakemake with its configuration"
     own = folder / run / study / "checks.csv"
     return read_verdicts(own if own.is_file() else folder / run / "checks.csv", COLUMNS, remedy)
+
+
+def runs_in(results: Path) -> str:
+    """The names of the runs in a folder that have verdicts, after each other."""
+    return ", ".join(sorted(file.parent.name for file in results.glob("*/checks.csv")))
 
 
 def _record(run: str, results: str | Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,14 @@ from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.comparison import COLUMNS, comparable
 from contactid.output.tables import write_csv
 from contactid.review.apart import Difference, compare, other_than
-from contactid.review.check import beside, loss_of_worth, read_verdicts, row_name, tell_row
+from contactid.review.check import (
+    beside,
+    loss_of_worth,
+    read_verdicts,
+    row_name,
+    runs_in,
+    tell_row,
+)
 from contactid.review.contents import plain
 from contactid.review.one_run import ABOUT_THE_RUN, shows_times
 
@@ -33,28 +40,44 @@ _UNFINISHED = "Let the run finish: make, or snakemake with its configuration"
 
 def differences(a: Path, b: Path) -> list[str]:
     """A line for each file that two results folders don't share, or not alike, the worst first."""
+    return _file_lines(_differing(_compared(a, b)))
+
+
+def _differing(compared: Mapping[str, Difference]) -> dict[str, Difference]:
+    """The files whose numbers or words differ."""
+    return {path: difference for path, difference in compared.items() if difference.largest}
+
+
+def _file_lines(differing: Mapping[str, Difference]) -> list[str]:
     return [
         f"{path}: {difference.where}{_size(difference.largest)}"
-        for path, difference in _compared(a, b).items()
-        if difference.largest
+        for path, difference in differing.items()
     ]
 
 
 def _compared(a: Path, b: Path) -> dict[str, Difference]:
     """Every file of two results folders, the least alike first, drawings after their data."""
     in_a, in_b = _files(a), _files(b)
-    compared = {path: other_than(f"only in {a if path in in_a else b}") for path in in_a ^ in_b}
-    for path in in_a & in_b:
-        before, now = (a / path).read_bytes(), (b / path).read_bytes()
-        if before == now or _draws_times(a / path):
-            compared[path] = Difference(identical=True)
+    compared = {}
+    for path in in_a | in_b:
+        if path not in in_b:
+            compared[path] = other_than(f"only in {a}")
+        elif path not in in_a:
+            compared[path] = other_than(f"only in {b}")
         else:
-            compared[path] = compare(path, before, now)
+            compared[path] = _compared_file(a / path, b / path, path)
 
     def rank(path: str) -> tuple[bool, float, str]:
         return Path(path).suffix in _DRAWINGS, -compared[path].largest, path
 
     return {path: compared[path] for path in sorted(compared, key=rank)}
+
+
+def _compared_file(file_a: Path, file_b: Path, name: str) -> Difference:
+    before, now = file_a.read_bytes(), file_b.read_bytes()
+    if before == now or _draws_times(file_a):
+        return Difference(identical=True)
+    return compare(name, before, now)
 
 
 def _draws_times(path: Path) -> bool:
@@ -111,22 +134,25 @@ def compare_runs(a: Path, b: Path) -> tuple[str, pd.DataFrame]:
     ------
     ContactIdError : where a run isn't finished
     """
-    was, now = (read_verdicts(folder / "checks.csv", COLUMNS, _UNFINISHED) for folder in (a, b))
-    rows, files = moved_rows(was, now), _compared(a, b)
-    changed = {path: difference for path, difference in files.items() if difference.largest}
-    row_lines = [
-        f"  {_by(row['relative'], row['tolerances'])}: {tell_row(row)}"
-        for _, row in rows.iterrows()
-    ]
-    file_lines = [
-        plain(f"  {path}: {difference.where}{_size(difference.largest)}")
-        for path, difference in changed.items()
-    ]
+    was = read_verdicts(a / "checks.csv", COLUMNS, _UNFINISHED)
+    now = read_verdicts(b / "checks.csv", COLUMNS, _UNFINISHED)
+    rows = moved_rows(was, now)
+    files = _compared(a, b)
+    differing = _differing(files)
+    row_lines = []
+    for _, row in rows.iterrows():
+        row_lines.append(f"  {_by(row['relative'], row['tolerances'])}: {tell_row(row)}")
+    file_lines = [plain(f"  {line}") for line in _file_lines(differing)]
     text = [
         f"# From {a} to {b}",
         _listed(f"Verdicts and numbers: {len(rows)} of {len(now)} moved", row_lines),
-        _listed(f"Files: {len(changed)} of {len(files)} differ", file_lines),
+        _listed(f"Files: {len(differing)} of {len(files)} differ", file_lines),
     ]
+    return "\n\n".join(text), _moved_table(rows, differing)
+
+
+def _moved_table(rows: pd.DataFrame, differing: Mapping[str, Difference]) -> pd.DataFrame:
+    """The table of :func:`compare_runs`: rows of :func:`moved_rows`, then files."""
     table = pd.DataFrame(
         {
             "kind": np.where(rows["other"], "verdict", "number"),
@@ -140,12 +166,12 @@ def compare_runs(a: Path, b: Path) -> tuple[str, pd.DataFrame]:
             "tolerances": rows["tolerances"],
         }
     )
-    file_rows = [
-        {"kind": "file", "name": path, "relative": difference.largest, "where": difference.where}
-        for path, difference in changed.items()
-    ]
+    file_rows = []
+    for path, difference in differing.items():
+        size, where = difference.largest, difference.where
+        file_rows.append({"kind": "file", "name": path, "relative": size, "where": where})
     all_rows = [*table.to_dict("records"), *file_rows]
-    return "\n\n".join(text), pd.DataFrame(all_rows, columns=[*table.columns, "where"])
+    return pd.DataFrame(all_rows, columns=[*table.columns, "where"])
 
 
 def _listed(title: str, lines: Sequence[str]) -> str:
@@ -168,11 +194,14 @@ def _size(largest: float) -> str:
 
 
 def _folder(named: str) -> Path:
-    for folder in (Path(named), Path("results", named)):
+    results = Path("results")
+    for folder in (Path(named), results / named):
         if folder.is_dir():
             return folder
-    runs = ", ".join(sorted(file.parent.name for file in Path("results").glob("*/checks.csv")))
-    remedy = 'Name two: make compare RUNS="a b"' + (f"; there are {runs}" if runs else "")
+    remedy = 'Name two: make compare RUNS="a b"'
+    runs = runs_in(results)
+    if runs:
+        remedy += f"; there are {runs}"
     raise ContactIdError(f"there is no run {named}", remedy)
 
 
@@ -191,10 +220,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="name of a run, or its folder: the one before, the one after",
     )
     parser.add_argument("--csv", default="", metavar="file", help="write all of it as a table")
-    given = parser.parse_args(arguments)
-    text, table = compare_runs(*map(_folder, given.runs))
-    if given.csv:
-        write_csv(table, given.csv)
+    options = parser.parse_args(arguments)
+    text, table = compare_runs(*map(_folder, options.runs))
+    if options.csv:
+        write_csv(table, options.csv)
     try:
         print(text, flush=True)
     # the reader, for instance head, has seen enough

@@ -163,17 +163,17 @@ def _of_archive(path: Path, archive: zipfile.ZipFile) -> Contents:
                 f"{path}: {entry.orig_filename} would be unpacked elsewhere", BEWARE
             )
         # Unix's kind of file is in the upper half; other systems write none
-        expected = stat.S_IFDIR if entry.is_dir() else stat.S_IFREG
-        if stat.S_IFMT(entry.external_attr >> 16) not in (0, expected):
+        kind = stat.S_IFMT(entry.external_attr >> 16)
+        if kind not in (0, stat.S_IFDIR if entry.is_dir() else stat.S_IFREG):
             raise ContactIdError(f"{path}: {name} is no plain file", BEWARE)
         if name in entries:
             raise ContactIdError(f"{path}: a file is in it twice ({name})", AGAIN)
         entries[name] = entry
     files = {name: entry for name, entry in entries.items() if not entry.is_dir()}
-    sizes = {name: entry.file_size for name, entry in files.items()}
     for name in entries:
-        if any(parent in sizes for parent in _parents(name)):
+        if any(parent in files for parent in _parents(name)):
             raise ContactIdError(f"{path}: {name} lies in a file", BEWARE)
+    sizes = {name: entry.file_size for name, entry in files.items()}
     _bound(path, sizes)
     _refuse_equal_names(path, sizes)
     return Contents(path, sizes, lambda name: archive.open(files[name]))
@@ -265,12 +265,17 @@ def differences(bundle: Contents, sums: Mapping[str, str]) -> list[str]:
 
     Raises :class:`ContactIdError` where it has no manifest.
     """
-    expected, there = read_manifest(bundle.text(NAME)), set(sums) - {NAME}
-    problems = [f"{name}: missing" for name in expected if name not in there]
-    problems += [f"{name}: not in the manifest" for name in there - set(expected)]
-    shared = there & set(expected)
-    problems += [f"{name}: changed" for name in shared if sums[name] != expected[name]]
-    return sorted([*problems, *bundle.problems])
+    expected = read_manifest(bundle.text(NAME))
+    problems = list(bundle.problems)
+    for name, checksum in expected.items():
+        if name == NAME or name not in sums:
+            problems.append(f"{name}: missing")
+        elif sums[name] != checksum:
+            problems.append(f"{name}: changed")
+    for name in sums:
+        if name not in expected and name != NAME:
+            problems.append(f"{name}: not in the manifest")
+    return sorted(problems)
 
 
 def unpack(bundle: Contents, folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> None:

@@ -254,6 +254,11 @@ def _paper(crate: ROCrate, paper: Mapping[str, Any]) -> Any:
     )
 
 
+def entries_of(value: Any) -> list[Any]:
+    """A description's list: JSON-LD writes a list of one as the one."""
+    return value if isinstance(value, list) else [value]
+
+
 def _is_listed(path: Path) -> bool:
     return path.suffix in _LISTED or path.name == _ARTICLE
 

@@ -37,14 +37,17 @@ def hold(
     ``results`` are as the module says, by name. Each takes two files of ``stored`` and as many of
     ``samples``, the run's tables, as it says under this name, in order.
     """
-    ours, files, here, rows = iter(samples), iter(stored), describe_arithmetic(), []
+    arithmetic = describe_arithmetic()
+    stored_files, sample_files = iter(stored), iter(samples)
+    rows = []
     for name, result in results.items():
-        tables = [read_csv(file) for file in islice(ours, result["samples"])]
-        table, record = read_stored(list(islice(files, 2)))
-        sampled = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
-        rows.append({"name": name, **compare_samples(table, record, sampled, result, here)})
+        table, record = read_stored(list(islice(stored_files, 2)))
+        tables = [read_csv(file) for file in islice(sample_files, result["samples"])]
+        ours = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+        rows.append({"name": name, **compare_samples(table, record, ours, result, arithmetic)})
     # a run may have no stored result
-    write_csv(pd.DataFrame(rows) if rows else pd.DataFrame(columns=["name"]), held)
+    table_held = pd.DataFrame(rows) if rows else pd.DataFrame(columns=["name"])
+    write_csv(table_held, held)
 
 
 def compare_samples(
@@ -68,30 +71,27 @@ def compare_samples(
         for the stored result, no sample may have moved. Where they choose others, a solve may end
         at another local optimum, and half of the samples may. A number on one side alone has moved.
     """
-    key, value = list(result["key"]), str(result["value"])
-    deviation = np.array([])
+    deviations = np.array([])
     # stored settings were JSON, in which a tuple is a list and every key a text
     if len(ours) and made["settings"] == json.loads(json.dumps(result["settings"])):
-        both = stored.merge(ours, on=key, suffixes=("", "_ours"))
-        deviation = np.array((both[value] - both[f"{value}_ours"]).abs(), dtype=float)
-        absent = both[[value, f"{value}_ours"]].isna().to_numpy()
-        # a solve that failed on one side alone is as far away as can be
-        deviation[absent.any(axis=1)] = np.inf
-        deviation[absent.all(axis=1)] = 0.0
-    same_code, same_arithmetic = made["code"] == result["code"], made["arithmetic"] == arithmetic
-    n, moved = len(deviation), int((deviation > result["tolerance"]).sum())
-    may_move = 0 if same_arithmetic else n // 2
-    verdict = DIFFERS if moved > may_move else HOLDS
-    if not n:
-        verdict = NOT_COMPARED
+        deviations = _deviations(stored, ours, list(result["key"]), str(result["value"]))
+    same_code = made["code"] == result["code"]
+    same_arithmetic = made["arithmetic"] == arithmetic
+    n_compared = len(deviations)
+    n_moved = int((deviations > result["tolerance"]).sum())
+    n_may_move = 0 if same_arithmetic else n_compared // 2
     if not same_code:
         verdict = OLDER
+    elif not n_compared:
+        verdict = NOT_COMPARED
+    else:
+        verdict = DIFFERS if n_moved > n_may_move else HOLDS
     return {
         "samples": len(stored),
-        "compared": n,
-        "moved": moved,
-        "value": value,
-        "largest_deviation": deviation.max() if n else np.nan,
+        "compared": n_compared,
+        "moved": n_moved,
+        "value": str(result["value"]),
+        "largest_deviation": deviations.max() if n_compared else np.nan,
         "tolerance": result["tolerance"],
         "same_code": "yes" if same_code else "no",
         "made_on": f"{made['processor']} ({made['arithmetic']['numba']})",
@@ -99,6 +99,18 @@ def compare_samples(
         "same_arithmetic": "yes" if same_arithmetic else "no",
         "verdict": verdict,
     }
+
+
+def _deviations(stored: pd.DataFrame, ours: pd.DataFrame, key: list[str], value: str) -> np.ndarray:
+    """How far our values are from the stored ones, of the samples that both have."""
+    both = stored.merge(ours, on=key, suffixes=("", "_ours"))
+    value_ours = f"{value}_ours"
+    deviations = np.array((both[value] - both[value_ours]).abs(), dtype=float)
+    absent = both[[value, value_ours]].isna().to_numpy()
+    # a solve that failed on one side alone is as far away as can be
+    deviations[absent.any(axis=1)] = np.inf
+    deviations[absent.all(axis=1)] = 0.0
+    return deviations
 
 
 def tell_stored(held: str | Path, study: str = "") -> list[tuple[str, str]]:

@@ -38,18 +38,17 @@ _LEDGERS = "workflow/resources/published"
 
 def wrong_logs(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[str]:
     """A line for every result that isn't what the log of its job says, or that no log names."""
-    problems, named = [], set()
+    problems = []
+    logged = set()
     for log in sorted(name for name in bundle.sizes if name.startswith(f"{results}/logs/")):
         for within, size, digest in written(bundle.text(log)):
             name = f"{results}/{within}"
-            named.add(name)
+            logged.add(name)
             if name in sums and (size, digest) != (bundle.sizes[name], sums[name]):
                 problems.append(f"{name}: isn't what its job wrote ({log})")
-    problems += [
-        f"{name}: no log says that a job wrote it"
-        for name in results_in(bundle, results)
-        if name not in named
-    ]
+    for name in results_in(bundle, results):
+        if name not in logged:
+            problems.append(f"{name}: no log says that a job wrote it")
     return problems
 
 
@@ -64,13 +63,16 @@ def unrecorded(names: Mapping[str, Any], results: list[str]) -> list[str]:
     """The results of which neither file nor folder has a record of its job among these names."""
 
     def is_recorded(path: PurePosixPath) -> bool:
-        return f"{FOLDER.as_posix()}/{path_of_record(str(path)).as_posix()}" in names
+        record = FOLDER / path_of_record(str(path))
+        return record.as_posix() in names
 
-    # a job's output may be a folder that the file is in
-    paths = {name: PurePosixPath(name) for name in results}
-    return [
-        name for name, path in paths.items() if not any(map(is_recorded, (path, *path.parents)))
-    ]
+    without = []
+    for name in results:
+        path = PurePosixPath(name)
+        # a job's output may be a folder that the file is in
+        if not any(map(is_recorded, (path, *path.parents))):
+            without.append(name)
+    return without
 
 
 def wrong_configuration(bundle: Contents, results: str) -> list[str]:

@@ -61,8 +61,8 @@ def describe_code(root: str | Path) -> dict[str, Any]:
 def _digest(root: Path) -> str:
     """Of the difference to the commit, and of name and content of every file that git doesn't know."""
     checksum = hashlib.sha256(git(root, "diff", "HEAD", "--binary") or b"")
-    listed = git(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
-    for name in sorted(part for part in listed.split(b"\0") if part):
+    listing = git(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
+    for name in sorted(part for part in listing.split(b"\0") if part):
         path = root / name.decode()
         content = path.read_bytes() if path.is_file() else b""
         checksum.update(name + b"\0" + hashlib.sha256(content).digest())

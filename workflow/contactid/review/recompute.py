@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -74,23 +75,24 @@ def candidates(folder: Path, results: str, jobs: Sequence[JobRecord], longest: f
     """Everything numeric whose job took at most ``longest`` s and whose inputs are there."""
     job_of = {output: job for job in jobs for output in job.outputs}
     by_study: dict[str, list[str]] = {}
-    maker, left_out = {}, dict[str, int]()
+    maker: dict[str, JobRecord] = {}
+    left_out: Counter[str] = Counter()
     for file in sorted((folder / results).rglob("*")):
-        path = file.relative_to(folder).as_posix()
-        top = PurePosixPath(path).relative_to(results).parts[0]
         is_numeric = file.suffix in NUMERIC and file.name != "ro-crate-metadata.json"
         if not (is_numeric and file.is_file()):
             continue
+        path = file.relative_to(folder).as_posix()
         # a job's output may be the folder that the file is in
         outputs = (path, *map(str, Path(path).parents))
         job = next((job_of[output] for output in outputs if output in job_of), None)
         reason = _reason(folder, job, longest)
-        if reason:
-            left_out[reason] = left_out.get(reason, 0) + 1
-        elif job is not None:
-            is_study = (folder / results / top / "tables").is_dir()
-            by_study.setdefault(top if is_study else _SHARED, []).append(path)
-            maker[path] = job
+        if job is None or reason:
+            left_out[reason] += 1
+            continue
+        top = PurePosixPath(path).relative_to(results).parts[0]
+        is_study = (folder / results / top / "tables").is_dir()
+        by_study.setdefault(top if is_study else _SHARED, []).append(path)
+        maker[path] = job
     return Candidates(by_study, maker, dict(sorted(left_out.items())))
 
 

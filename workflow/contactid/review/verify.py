@@ -45,7 +45,7 @@ from contactid.output.verdicts import (
 from contactid.review.again import Choice, make_again
 from contactid.review.check import read_verdicts, row_name
 from contactid.review.contents import AGAIN, NAME, Contents, differences, opened, plain
-from contactid.review.crate import FILE_NAME
+from contactid.review.crate import FILE_NAME, entries_of
 from contactid.review.looks import (
     other_settings,
     results_in,
@@ -93,19 +93,19 @@ def _problem(row: Mapping[Any, Any]) -> str:
 
 def _statement_problem(row: Mapping[Any, Any]) -> str:
     """What doesn't follow in a statement's row."""
-    wrong, moved = (_answers(row[column]) for column in ("wrong_answers", "moved"))
+    wrong, moved = _answers(row["wrong_answers"]), _answers(row["moved"])
     refused = [name for name, answer in wrong.items() if not answer]
     if row["rejects"] != ";".join(refused):
         return f"rejects {row['rejects'] or 'nothing'}, which doesn't follow from {row['wrong_answers']}"
-    agree, cases = (int(count) for count in row["cases"].split(" of "))
+    agree, cases = map(int, row["cases"].split(" of "))
     if not 0 <= agree <= cases:
         return f"is so in {row['cases']} cases"
     if row["verdict"] in LACKS:
         is_wrong = row["verdict"] == UNDEFINED and cases
         return f"undefined, but has {cases} cases" if is_wrong else ""
     holds = bool(row["reproduced"])
-    follows = judge_statement(holds, row["basis"], row["origin"], wrong, moved)
-    return "" if row["verdict"] == follows else f"says {row['verdict']}, where {follows} follows"
+    verdict = judge_statement(holds, row["basis"], row["origin"], wrong, moved)
+    return "" if row["verdict"] == verdict else f"says {row['verdict']}, where {verdict} follows"
 
 
 def _answers(written: str) -> dict[str, bool]:
@@ -115,21 +115,18 @@ def _answers(written: str) -> dict[str, bool]:
 
 def _number_problem(row: Mapping[Any, Any]) -> str:
     """What doesn't follow in a number's row."""
-    published, reproduced, tolerance = (
-        float(row[name]) for name in ("published", "reproduced", "tolerance")
-    )
-    tried, refused = tried_answers(row["wrong_answers"]), set(row["rejects"].split(";")) - {""}
-    by_rule = {} if row["quantity"] == INPUTS else wrong_answers(published, row["unit"], {})
+    published = float(row["published"])
+    reproduced = float(row["reproduced"])
+    tolerance = float(row["tolerance"])
+    tried = tried_answers(row["wrong_answers"])
+    by_rule = {}
+    if row["quantity"] != INPUTS:
+        by_rule = wrong_answers(published, row["unit"], {})
     for name, value in by_rule.items():
         if not abs(tried.get(name, np.inf) - value) <= 2.0 * _edge(value, published):
             return f"{name} is {value:g}, which wasn't tried"
-    # in either way where the file's rounding hides on which side of the limit it was
-    wrong = [
-        name
-        for name, value in tried.items()
-        if (name not in refused) not in _possible(agrees, value, published, tolerance)
-    ]
-    if wrong or refused - set(tried):
+    refused = set(row["rejects"].split(";")) - {""}
+    if not refused <= set(tried) or not _follows(refused, tried, published, tolerance):
         return f"rejects {row['rejects'] or 'nothing'}, which doesn't follow from {row['wrong_answers']}"
     if row["verdict"] in LACKS:
         return ""
@@ -142,6 +139,20 @@ def _number_problem(row: Mapping[Any, Any]) -> str:
         return ""
     distance = abs(reproduced - published)
     return f"says {row['verdict']}, but {reproduced:g} is {distance:g} from {published:g}"
+
+
+def _follows(
+    refused: set[str], tried: Mapping[str, float], published: float, tolerance: float
+) -> bool:
+    """Whether these of the wrong answers are refused, and the others aren't.
+
+    Either is so where the file's rounding hides on which side of the limit an answer was.
+    """
+    for name, value in tried.items():
+        agreed = name not in refused
+        if agreed not in _possible(agrees, value, published, tolerance):
+            return False
+    return True
 
 
 def _possible(
@@ -232,22 +243,20 @@ def wrong_descriptions(
     try:
         entities = {str(entity["@id"]): entity for entity in bundle.json(name)["@graph"]}
         files = {path: entity for path, entity in entities.items() if "File" in entity["@type"]}
-        made = next(
-            entity["result"] for entity in entities.values() if "CreateAction" in entity["@type"]
-        )
-        results = [entry["@id"] for entry in (made if isinstance(made, list) else [made])]
-        absent = [path for path in results if path not in files]
+        runs = (entity for entity in entities.values() if "CreateAction" in entity["@type"])
+        results = entries_of(next(runs)["result"])
+        absent = [entry["@id"] for entry in results if entry["@id"] not in files]
     except (KeyError, TypeError, StopIteration) as error:
         raise ContactIdError(
             f"{name} is no description of a run ({type(error).__name__}: {error})", AGAIN
         ) from None
     problems = [f"{name}: names the result {path} and doesn't describe it" for path in absent]
     for path, entity in files.items():
-        listed = folder + path
-        if listed not in sums:
-            problems.append(f"{name}: describes {listed}, which isn't there")
-        elif entity.get("sha256") != sums[listed]:
-            problems.append(f"{name}: {listed} isn't what it describes")
+        within = folder + path
+        if within not in sums:
+            problems.append(f"{name}: describes {within}, which isn't there")
+        elif entity.get("sha256") != sums[within]:
+            problems.append(f"{name}: {within} isn't what it describes")
     return problems, files
 
 
@@ -256,18 +265,16 @@ def wrong_data(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[
 
     Raises :class:`ContactIdError` where they can't be read.
     """
-    name, problems = f"{results}/provenance.json", []
+    name = f"{results}/provenance.json"
+    problems = []
     try:
         for entry in bundle.json(name)["data"]:
             if entry["kind"] != GENERATED:
                 continue
             folder = f"{results}/data/{entry['name']}"
             raw = f"{folder}/raw/"
-            actual = {
-                path.removeprefix(raw): (sums[path], bundle.sizes[path])
-                for path in sums
-                if path.startswith(raw)
-            }
+            own = [path for path in sums if path.startswith(raw)]
+            actual = {path.removeprefix(raw): (sums[path], bundle.sizes[path]) for path in own}
             described = {file["name"]: (file["sha256"], file["size"]) for file in entry["files"]}
             if described != actual:
                 problems.append(
@@ -300,39 +307,43 @@ class Code:
 def compare_code(bundle: Contents, results: str, described: Mapping[str, Any], root: Path) -> Code:
     """Hold the bundle's code against the commit that it names, by git's own checksums."""
     commit = str((described.get("Snakefile") or {}).get("version"))
-    where = f"The code can't be held against commit {commit[:8]}, which isn't in the checkout of this command"
-    top = git(root, "rev-parse", "--show-toplevel") if _COMMIT.fullmatch(commit) else None
-    listed = git(root, "ls-tree", "-r", "-z", f"{commit}^{{commit}}") if top else None
+    short = commit[:8]
+    blobs = _blobs(root, commit) if _COMMIT.fullmatch(commit) else None
+    if blobs is None:
+        text = f"The code can't be held against commit {short}, which isn't in the checkout of this command"
+        return Code("", text)
+    added = (NAME, FILE_NAME, "README.txt")
+    ours = (f"{results}/", f"{FOLDER.as_posix()}/")
+    code = {name for name in bundle.sizes if not name.startswith(ours) and name not in added}
+    algorithm = "sha1" if len(commit) == 40 else "sha256"
+    other = [
+        name
+        for name in sorted(code | set(blobs))
+        if name not in code or bundle.blob(name, algorithm) != blobs.get(name)
+    ]
+    if other:
+        problem = f"{len(other)} files of code aren't those of commit {short}: {', '.join(other)}"
+        return Code(commit, f"WARNING {problem}")
+    return Code(commit, f"Code: {len(blobs)} files are those of commit {short} in this checkout.")
+
+
+def _blobs(root: Path, commit: str) -> dict[str, str] | None:
+    """Git's checksum of every plain file of a commit; None where it isn't in a checkout's own."""
+    top = git(root, "rev-parse", "--show-toplevel")
     # an unpacked archive may lie inside somebody else's checkout, whose commits say nothing
-    if top is None or listed is None or Path(top.decode().strip()).resolve() != root.resolve():
-        return Code("", where)
+    if top is None or Path(top.decode().strip()).resolve() != root.resolve():
+        return None
+    listing = git(root, "ls-tree", "-r", "-z", f"{commit}^{{commit}}")
+    if listing is None:
+        return None
     blobs = {}
-    for line in filter(None, listed.split(b"\0")):
+    for line in filter(None, listing.split(b"\0")):
         about, _, name = line.partition(b"\t")
         mode, _, checksum = about.split()
         # plain files; links and other repositories have modes of their own
         if mode.startswith(b"100"):
             blobs[name.decode()] = checksum.decode()
-    ours = (f"{results}/", f"{FOLDER.as_posix()}/")
-    code = {name for name in bundle.sizes if not name.startswith(ours)} - {
-        NAME,
-        FILE_NAME,
-        "README.txt",
-    }
-    algorithm = "sha1" if len(commit) == 40 else "sha256"
-    other = sorted(
-        name
-        for name in code | set(blobs)
-        if name not in code or bundle.blob(name, algorithm) != blobs.get(name)
-    )
-    if other:
-        return Code(
-            commit,
-            f"WARNING {len(other)} files of code aren't those of commit {commit[:8]}: {', '.join(other)}",
-        )
-    return Code(
-        commit, f"Code: {len(blobs)} files are those of commit {commit[:8]} in this checkout."
-    )
+    return blobs
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -385,35 +396,20 @@ def _verify(bundle: Contents, chosen: argparse.Namespace) -> int:
         print(plain(f"Not looked at, as made by using the folder: {', '.join(bundle.passed_over)}"))
     run = run_of(bundle)
     results = f"results/{run}"
-    problems, described = wrong_descriptions(bundle, "", sums)
-    of_run, in_run = wrong_descriptions(bundle, f"{results}/", sums)
+    of_bundle, described = wrong_descriptions(bundle, "", sums)
+    of_run, described_in_run = wrong_descriptions(bundle, f"{results}/", sums)
     of_data = wrong_data(bundle, results, sums)
-    wrong = _tell([*problems, *of_run, *of_data])
-    if not wrong:
-        print(
-            f"Descriptions: {len(described)} files of the bundle and {len(in_run)} of the run are as described."
-        )
+    is_wrong = _tell([*of_bundle, *of_run, *of_data])
+    if not is_wrong:
+        n_files = f"{len(described)} files of the bundle and {len(described_in_run)} of the run"
+        print(f"Descriptions: {n_files} are as described.")
     checks = read_checks(bundle, f"{results}/checks.csv")
-    bad = wrong_verdicts(checks)
-    print(
-        f"Verdicts: {len(checks) - len(bad)} of {len(checks)} in checks.csv follow from the columns beside them."
-    )
-    other = wrong_tables(bundle, results, checks)
-    if not other:
-        print(
-            f"Tables: checks.csv is that of the studies {', '.join(map(str, checks['study'].unique()))}."
-        )
-    of_logs, of_settings = wrong_logs(bundle, results, sums), wrong_configuration(bundle, results)
-    if not of_logs:
-        print(
-            f"Logs: {len(results_in(bundle, results))} results are what the logs of their jobs say."
-        )
-    wrong = _tell([*bad, *other, *of_logs, *of_settings]) or wrong
+    is_wrong |= _tell(_wrong_results(bundle, results, sums, checks))
     code = compare_code(bundle, results, described, _ROOT)
     print(plain(code.text))
     if code.commit:
-        wrong = _tell(_compare_with_accepted(bundle, run, checks, code.commit)) or wrong
-        wrong = _tell(wrong_sentences(bundle, results, checks, _ROOT, code.commit)) or wrong
+        is_wrong |= _tell(_compare_with_accepted(bundle, run, checks, code.commit))
+        is_wrong |= _tell(wrong_sentences(bundle, results, checks, _ROOT, code.commit))
     without = unrecorded(bundle.sizes, results_in(bundle, results))
     if without:
         print(
@@ -423,7 +419,7 @@ def _verify(bundle: Contents, chosen: argparse.Namespace) -> int:
         print(
             "Looked only: nothing was executed. RECOMPUTE=5 makes report, figures and five files of numbers again."
         )
-        return int(wrong)
+        return int(is_wrong)
     if not code.commit:
         print(
             "WARNING Looked only: to recompute, fetch that commit into a checkout and verify from there."
@@ -432,7 +428,29 @@ def _verify(bundle: Contents, chosen: argparse.Namespace) -> int:
     choice = Choice(
         chosen.recompute, chosen.seed, chosen.longest, chosen.tolerance, not chosen.unsandboxed
     )
-    return 1 if make_again(bundle, run, code.commit, _ROOT, choice) or wrong else 0
+    n_differing = make_again(bundle, run, code.commit, _ROOT, choice)
+    return 1 if n_differing or is_wrong else 0
+
+
+def _wrong_results(
+    bundle: Contents, results: str, sums: Mapping[str, str], checks: pd.DataFrame
+) -> list[str]:
+    """Say what of verdicts, tables, logs and configuration agrees; a line for all that doesn't."""
+    of_verdicts = wrong_verdicts(checks)
+    n_sound = len(checks) - len(of_verdicts)
+    print(
+        f"Verdicts: {n_sound} of {len(checks)} in checks.csv follow from the columns beside them."
+    )
+    of_tables = wrong_tables(bundle, results, checks)
+    if not of_tables:
+        studies = ", ".join(map(str, checks["study"].unique()))
+        print(f"Tables: checks.csv is that of the studies {studies}.")
+    of_logs = wrong_logs(bundle, results, sums)
+    of_settings = wrong_configuration(bundle, results)
+    if not of_logs:
+        n_results = len(results_in(bundle, results))
+        print(f"Logs: {n_results} results are what the logs of their jobs say.")
+    return [*of_verdicts, *of_tables, *of_logs, *of_settings]
 
 
 def _compare_with_accepted(

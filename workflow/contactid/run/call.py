@@ -31,15 +31,16 @@ def call_rule(
     around: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Call the function that ``params["call"]`` names; Snakemake's own objects will do."""
+    named: dict[str, Any] = {}
     # ``around`` are the job's own: its configuration, and the terminal's descriptor
-    parts = (around, wildcards, files_in, files_out, params)
-    named = {key: _plain(value) for part in parts for key, value in part.items()}
+    for part in (around, wildcards, files_in, files_out, params):
+        named |= {name: _plain(value) for name, value in part.items()}
     function = resolve(params["call"])
     if DECLARED in named:
         function(named.pop(DECLARED), named)
-    else:
-        for given in _calls(named):
-            function(**arguments(function, given))
+        return
+    for named_of_call in _calls(named):
+        function(**arguments(function, named_of_call))
 
 
 def _calls(named: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -116,8 +116,10 @@ def read_jobs(working_directory: str | Path, under: str) -> list[JobRecord]:
     -------
     list : empty where there are no records (they can be dropped without harm to the results)
     """
-    root, prefix = Path(working_directory), f"{under.rstrip('/')}/"
-    merged: dict[tuple[Any, ...], tuple[dict[str, Any], list[str]]] = {}
+    root = Path(working_directory)
+    prefix = f"{under.rstrip('/')}/"
+    record_of_job: dict[tuple[Any, ...], dict[str, Any]] = {}
+    outputs_of_job: dict[tuple[Any, ...], list[str]] = {}
     for file in sorted((root / FOLDER).rglob("*")):
         path = _output_of(file.relative_to(root / FOLDER)) if file.is_file() else None
         # records of files that were removed since stay there
@@ -128,9 +130,12 @@ def read_jobs(working_directory: str | Path, under: str) -> list[JobRecord]:
             continue
         # a rule's jobs have logs of their own; without one, a job's outputs share their inputs and
         # parameters
-        key = (record["rule"], *(record.get("log") or ()), record.get("job_hash"))
-        merged.setdefault(key, (record, []))[1].append(path)
-    jobs = [_job(record, outputs, f"{prefix}logs/") for record, outputs in merged.values()]
+        job = (record["rule"], *(record.get("log") or ()), record.get("job_hash"))
+        record_of_job.setdefault(job, record)
+        outputs_of_job.setdefault(job, []).append(path)
+    jobs = []
+    for job, record in record_of_job.items():
+        jobs.append(_job(record, outputs_of_job[job], f"{prefix}logs/"))
     return sorted(jobs, key=lambda job: (job.end, job.rule, job.outputs))
 
 

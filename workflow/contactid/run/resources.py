@@ -60,12 +60,12 @@ def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
         text = file.read_text(encoding="utf-8")
         for block in re.split(r"^(?= *rule(?: \w+)?:$)", text, flags=re.M)[1:]:
             name = re.match(r" *rule (\w+):", block) or re.search(r'name:\n +f"([^"]+)"', block)
-            memory, runtime = (
-                re.search(rf"^ +{key}=(\d+),$", block, re.M) for key in ("mem_mb", "runtime")
-            )
+            memory = re.search(r"^ +mem_mb=(\d+),$", block, re.M)
+            runtime = re.search(r"^ +runtime=(\d+),$", block, re.M)
             is_local = re.search(r"^ +localrule: True$", block, re.M)
             if name and memory and runtime and not is_local:
-                requests[re.sub(r"\{.*?\}", "*", name[1])] = Asked(int(memory[1]), int(runtime[1]))
+                pattern = re.sub(r"\{.*?\}", "*", name[1])
+                requests[pattern] = Asked(int(memory[1]), int(runtime[1]))
     return requests
 
 

@@ -69,11 +69,9 @@ def _planned(*words: str) -> tuple[int, str]:
 
 def nearest(file: str, planned: str) -> str:
     """A question after the file of a plan that is named most like this one; nothing where none is."""
-    outputs = [
-        name
-        for names in re.findall(r"^    output: (.*)$", planned, re.M)
-        for name in names.split(", ")
-    ]
+    outputs: list[str] = []
+    for names in re.findall(r"^    output: (.*)$", planned, re.M):
+        outputs += names.split(", ")
     matches = get_close_matches(file, outputs, n=1)
     return f"Did you mean {matches[0]}" if matches else ""
 
@@ -110,10 +108,8 @@ def _values(text: str) -> list[Any]:
 
 def _definitions(before: str, now: str, lists: Path) -> list[str]:
     try:
-        old, new = (
-            json.loads((lists / f"{name}.json").read_text(encoding="utf-8"))
-            for name in (before, now)
-        )
+        old = json.loads((lists / f"{before}.json").read_text(encoding="utf-8"))
+        new = json.loads((lists / f"{now}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return [f"code: fingerprint {before} is now {now}; what was behind it isn't kept any more"]
     lines = []
@@ -131,24 +127,27 @@ def _changes(old: Any, new: Any, where: str = "") -> list[str]:
     """A line for each innermost value that differs, and for each part that is new or gone."""
     if old == new:
         return []
+    setting = f"setting {where}" if where else "setting"
     if type(old) is not type(new) or not isinstance(old, dict | list):
         return [f"setting {where or 'value'}: {_cut(repr(old))} is now {_cut(repr(new))}"]
-    are_artefacts = isinstance(old, list) and all(
-        isinstance(part, dict) and "place" in part for part in old + new
-    )
+    are_artefacts = isinstance(old, list) and all(map(_is_artefact, old + new))
     # one artefact more would otherwise move all that follow it, and each would be named
     keep_places = not are_artefacts and len(old) == len(new)
-    before, now = (_parts(value, keep_places) for value in (old, new))
+    before = _parts(old, keep_places)
+    now = _parts(new, keep_places)
     lines = []
     for key in dict.fromkeys([*before, *now]):
         if key in before and key in now:
             lines += _changes(before[key], now[key], f"{where}.{key}".lstrip("."))
         else:
-            what = "declared" if are_artefacts else "setting"
-            if where:
-                what = f"setting {where}"
-            lines.append(f"{what}: {'new' if key in now else 'gone'} {_cut(str(key))}")
+            what = "declared" if are_artefacts and not where else setting
+            change = "new" if key in now else "gone"
+            lines.append(f"{what}: {change} {_cut(str(key))}")
     return lines or [f"setting {where or 'value'}: in another order"]
+
+
+def _is_artefact(part: Any) -> bool:
+    return isinstance(part, dict) and "place" in part
 
 
 def _parts(value: dict[str, Any] | list[Any], keep_places: bool) -> dict[Any, Any]:
@@ -157,11 +156,7 @@ def _parts(value: dict[str, Any] | list[Any], keep_places: bool) -> dict[Any, An
         return value
     if keep_places:
         return dict(enumerate(value))
-    parts = {}
-    for part in value:
-        is_artefact = isinstance(part, dict) and "place" in part
-        parts[part["place"] if is_artefact else repr(part)] = part
-    return parts
+    return {part["place"] if _is_artefact(part) else repr(part): part for part in value}
 
 
 def _cut(text: str) -> str:

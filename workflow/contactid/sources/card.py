@@ -221,14 +221,18 @@ def make_card(
 
 def headline(card: Mapping[str, Any]) -> str:
     """How much there is, in one line."""
-    duration = "" if card["duration_s"] is None else f", {card['duration_s']:.4g} s"
-    frequency = card["sample_frequency_hz"]
-    rate = "" if frequency is None else f" at {frequency:.4g} Hz"
-    left_out = f", {len(card['left_out'])} left out" if card["left_out"] else ""
+    duration, frequency = card["duration_s"], card["sample_frequency_hz"]
     n_bridged = sum(card.get("frames", {}).values())
-    bridged = f", {n_bridged} frames bridged" if n_bridged else ""
-    amount = f"{card['recordings']} recordings, {card['samples']} samples"
-    return f"{amount}{duration}{rate}{left_out}{bridged}"
+    amounts = [f"{card['recordings']} recordings", f"{card['samples']} samples"]
+    if duration is not None:
+        amounts.append(f"{duration:.4g} s")
+    if frequency is not None:
+        amounts[-1] += f" at {frequency:.4g} Hz"
+    if card["left_out"]:
+        amounts.append(f"{len(card['left_out'])} left out")
+    if n_bridged:
+        amounts.append(f"{n_bridged} frames bridged")
+    return ", ".join(amounts)
 
 
 def _medians(noise: dict[str, list[float]]) -> dict[str, float]:
@@ -250,9 +254,12 @@ def _listed(raw: Path) -> list[dict[str, Any]]:
 
 def files_of(files: Sequence[Mapping[str, Any]], in_folder: bool = True) -> dict[str, Any]:
     """Number, size and checksum of listed files."""
-    # a folder's checksum is that of the list ``checksum  name``, sorted
-    listed = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
-    checksum = hashlib.sha256(listed.encode()).hexdigest() if in_folder else files[0]["sha256"]
+    if in_folder:
+        # a folder's checksum is that of the list ``checksum  name``, sorted
+        listed = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
+        checksum = hashlib.sha256(listed.encode()).hexdigest()
+    else:
+        checksum = files[0]["sha256"]
     return {"files": len(files), "bytes": sum(file["size"] for file in files), "sha256": checksum}
 
 

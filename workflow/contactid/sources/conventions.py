@@ -296,17 +296,28 @@ def _quantity(name: str) -> str:
 
 def _units(text: str) -> Iterable[tuple[str, str]]:
     """Pairs of a quantity, or a dimension, and its unit."""
-    for part in filter(None, (part.strip() for part in text.split(","))):
+    for part in text.split(","):
+        if not part.strip():
+            continue
         name, mark, unit = (word.strip() for word in part.partition("="))
-        kinds = [kind for kind, units in UNITS.items() if name.lower() in units]
-        yield (name, unit) if mark else (kinds[0] if kinds else "", name)
+        if mark:
+            yield name, unit
+        else:
+            # a unit alone: the dimension that has it
+            kind = next((kind for kind, units in UNITS.items() if name.lower() in units), "")
+            yield kind, name
 
 
 def _known_unit(name: str, unit: str) -> tuple[str, str]:
     """A quantity or dimension by its own name, and its unit."""
-    column = None if name in UNITS else meaning(name)
-    quantity = column.quantity if column is not None else name
-    kind = name if name in UNITS else dimension(quantity)
+    quantity = name
+    if name in UNITS:
+        kind = name
+    else:
+        column = meaning(name)
+        if column is not None:
+            quantity = column.quantity
+        kind = dimension(quantity)
     if unit.lower() not in UNITS[kind]:
         known = ", ".join(unit for units in UNITS.values() for unit in units)
         stated = f"{name}={unit}" if name else unit

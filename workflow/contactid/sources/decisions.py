@@ -106,11 +106,12 @@ def lines_of(reader: str, path: str | Path, **fields: Any) -> Iterator[str]:
 
 
 def _of_tosses(tosses: xr.Dataset, stream: MotionStream, reader: str, wanted: str) -> Decisions:
-    left_out, surfaces, remarks, bridged = (
-        json.loads(tosses.attrs.get(key, "{}"))
-        for key in ("left_out", "surfaces", "remarks", "frames")
-    )
-    lines, used = {}, 0
+    left_out = _attribute(tosses, "left_out")
+    surfaces = _attribute(tosses, "surfaces")
+    remarks = _attribute(tosses, "remarks")
+    bridged = _attribute(tosses, "frames")
+    lines = {}
+    n_used = 0
     parts = (tosses[part].values for part in ("recording", "row_size", "reason", "tumbled"))
     for name, frames, reason, tumbled in zip(*parts, strict=True):
         if reason:
@@ -120,14 +121,14 @@ def _of_tosses(tosses: xr.Dataset, stream: MotionStream, reader: str, wanted: st
             use = f"no toss of a run but with {setting} (tumbles onto another face)"
         else:
             use = "used"
-            used += 1
+            n_used += 1
         where = f" on {surfaces[name]}" if name in surfaces else ""
         remark = f"; {remarks[name]}" if name in remarks else ""
         lines[name] = f"{use}{where}, {frames} frames{remark}"
     # a recording that is no toss may have impacts, of which velocities are identified
-    counts = [f"{used} used"]
-    if used < len(lines):
-        counts.append(f"{len(lines) - used} for their impacts alone")
+    counts = [f"{n_used} used"]
+    if n_used < len(lines):
+        counts.append(f"{len(lines) - n_used} for their impacts alone")
     counts += [f"{len(left_out)} left out", f"{stream.sample_frequency:g} Hz"]
     head = [
         ", ".join(counts),
@@ -141,6 +142,12 @@ def _of_tosses(tosses: xr.Dataset, stream: MotionStream, reader: str, wanted: st
         head.append(f"frames bridged: {kinds}")
     lines |= {name: f"left out: {reason}" for name, reason in left_out.items()}
     return Decisions(_warnings_first(head), _sorted(lines))
+
+
+def _attribute(data: xr.Dataset, name: str) -> dict[str, Any]:
+    """A mapping that a dataset's attribute holds as JSON; empty where it has none."""
+    mapping: dict[str, Any] = json.loads(data.attrs.get(name, "{}"))
+    return mapping
 
 
 def _sorted(lines: Mapping[str, str]) -> list[str]:
@@ -211,41 +218,42 @@ def _planes(surfaces: Mapping[str, str], wanted: str) -> list[str]:
     if not surfaces:
         return []
     counts = Counter(surfaces.values())
-    listed = ", ".join(f"{name} ({count})" for name, count in counts.most_common())
-    lines = [f"surfaces: {listed}"]
+    counts_shown = ", ".join(f"{name} ({count})" for name, count in counts.most_common())
+    lines = [f"surfaces: {counts_shown}"]
     named = tuple(name.strip() for name in wanted.split(",") if name.strip())
+    if not named:
+        return lines
+    any_named = " or ".join(named)
     level = str(resolve("contactid.tossing.readers.iam_surface:REFERENCE_FRAME"))
-    others = {
-        name: count
-        for name, count in counts.items()
-        if not name.endswith(named) and not name.startswith(level)
-    }
-    if named and others:
-        counted = ", ".join(
-            f"{count} of {len(surfaces)} on {name}" for name, count in others.items()
-        )
-        lines.append(
-            f"{WARNING} recordings are on another plane than {' or '.join(named)}: {counted}"
-        )
-    elif named and not any(name.endswith(named) for name in counts):
-        lines.append(f"{WARNING} no recording is on {' or '.join(named)}")
+    others = []
+    for name, count in counts.items():
+        if not name.endswith(named) and not name.startswith(level):
+            others.append(f"{count} of {len(surfaces)} on {name}")
+    if others:
+        elsewhere = ", ".join(others)
+        lines.append(f"{WARNING} recordings are on another plane than {any_named}: {elsewhere}")
+    elif not any(name.endswith(named) for name in counts):
+        lines.append(f"{WARNING} no recording is on {any_named}")
     return lines
 
 
 def _of_others(data: xr.Dataset, file: str) -> Decisions:
     """What a reader of a whole source says of its parts."""
-    left_out = json.loads(data.attrs.get("left_out", "{}"))
-    remarks = json.loads(data.attrs.get("remarks", "{}"))
+    left_out = _attribute(data, "left_out")
+    remarks = _attribute(data, "remarks")
     # what each study calls a part of a source
     dimensions = [name for name in ("experiment", "throw", "impact", "part") if name in data.dims]
-    count, parts = 0, []
+    n_used = 0
+    names: list[Any] = []
     if dimensions:
-        count = data.sizes[dimensions[0]]
-        parts = list(data[dimensions[0]].values) if dimensions[0] in data.coords else []
+        dimension = dimensions[0]
+        n_used = data.sizes[dimension]
+        if dimension in data.coords:
+            names = list(data[dimension].values)
     lines = {}
-    for name in parts:
+    for name in names:
         remark = f"; {remarks[name]}" if name in remarks else ""
         lines[name if isinstance(name, str) else file] = f"used{remark}"
     lines |= {name: f"left out: {reason}" for name, reason in left_out.items()}
-    head = [f"{count} used, {len(left_out)} left out", *_reasons(left_out)]
+    head = [f"{n_used} used, {len(left_out)} left out", *_reasons(left_out)]
     return Decisions(head, _sorted(lines))

@@ -58,13 +58,14 @@ def fetch_dataset(
         same files ask for no new download.
     terminal : file descriptor of the terminal, for the progress bar
     """
-    entry, kept = entry_of(lock, archive, pinned), Store(Path(store))
+    entry = entry_of(lock, archive, pinned)
+    downloads = Store(Path(store))
     with os.fdopen(os.dup(terminal), "w") as shown:
         sources = Sources(
             config["data_mirror"], config["offline"], config["fourtu_url"], terminal=shown
         )
-        fetch(entry, kept, sources)
-    write_receipt(entry, kept, receipt)
+        fetch(entry, downloads, sources)
+    write_receipt(entry, downloads, receipt)
 
 
 def fetch(archive: LockedArchive, store: Store, sources: Sources) -> None:

@@ -94,22 +94,23 @@ def frames_in_space(stated: Mapping[str, str]) -> Iterator[dict[str, str]]:
 
 def changes(frame: Mapping[str, str], stated: Mapping[str, str]) -> int:
     """In how many parts two frames differ, an inverse counted for itself."""
-    differing = [
-        part for part, value in frame.items() if value != stated.get(part, FRAMES[part][0])
-    ]
-    return len(differing) + sum("-inverse" in frame[part] for part in differing)
+    count = 0
+    for part, value in frame.items():
+        if value != stated.get(part, FRAMES[part][0]):
+            count += 2 if "-inverse" in value else 1
+    return count
 
 
 def other_positions(convention: Convention, stated: Convention) -> Iterator[Convention]:
     """Positions in axes that the orientations aren't in."""
     names = {quantity: stated.columns.get(quantity, f"object_{quantity}") for quantity in _AXES}
     for order, signs in product(permutations(_AXES), product(("", "-"), repeat=3)):
-        columns = {
+        changed = {}
+        for axis, other, sign in zip(_AXES, order, signs, strict=True):
             # a column that is stated with a sign may get a second one: they cancel
-            axis: f"{sign}{names[other]}".replace("--", "")
-            for axis, other, sign in zip(_AXES, order, signs, strict=True)
-        }
-        changed = {axis: column for axis, column in columns.items() if column != names[axis]}
+            column = f"{sign}{names[other]}".replace("--", "")
+            if column != names[axis]:
+                changed[axis] = column
         if changed:
             yield replace(convention, columns={**convention.columns, **changed})
 

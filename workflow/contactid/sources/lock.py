@@ -118,23 +118,30 @@ def report_archive(entry: LockedArchive, datasets: Iterable[Dataset], store: Sto
     folder = store.folder(entry)
     if not all((folder / file.name).is_file() for file in entry.wanted):
         return
-    report = folder.with_name("report.txt")
     lines = [f"{entry.name}: {entry.source}, {len(entry.files)} files"]
     for dataset in datasets:
-        fields = {**vars(dataset), "synthetic": dataset.synthetic}
-        fields.pop("path", None)
-        with silent_readers():
-            result = decisions(path=folder, **fields)
-        surface = f" on {dataset.surface}" if dataset.surface else ""
-        title = f"{dataset.name} ({dataset.object}{surface}):"
-        # no path of this machine: the report may be sent to somebody
-        head_lines = [one_line(line.replace(f"{folder}/", "")) for line in result.head]
-        head = [line if line.startswith(WARNING) else f"  {line}" for line in head_lines]
-        head = [line.replace(WARNING, f"{WARNING} {dataset.name}:", 1) for line in head]
-        print(f"  {title}", *(f"  {line}" for line in head), sep="\n")
-        lines += [title, *head, *(one_line(f"    {line}") for line in result.recordings)]
+        about, of_recordings = _report_dataset(dataset, folder)
+        print(*(f"  {line}" for line in about), sep="\n")
+        lines += [*about, *of_recordings]
+    report = folder.with_name("report.txt")
     write_text(report, "\n".join(lines) + "\n")
     print(f"  recording by recording: {report}")
+
+
+def _report_dataset(dataset: Dataset, folder: Path) -> tuple[list[str], list[str]]:
+    """Lines about a dataset as a whole, its title first, and about its recordings."""
+    fields = {**vars(dataset), "synthetic": dataset.synthetic}
+    fields.pop("path", None)
+    with silent_readers():
+        result = decisions(path=folder, **fields)
+    surface = f" on {dataset.surface}" if dataset.surface else ""
+    about = [f"{dataset.name} ({dataset.object}{surface}):"]
+    for text in result.head:
+        # no path of this machine: the report may be sent to somebody
+        line = one_line(text.replace(f"{folder}/", ""))
+        indent = "" if line.startswith(WARNING) else "  "
+        about.append(indent + line.replace(WARNING, f"{WARNING} {dataset.name}:", 1))
+    return about, [one_line(f"    {line}") for line in result.recordings]
 
 
 @dataclass(frozen=True)
@@ -281,22 +288,27 @@ def _compared(old: LockedArchive, new: LockedArchive) -> LockedArchive:
     problems = [f"{name} is gone" for name in before if name not in after]
     problems += [f"{name} is new" for name in after if name not in before]
     for name in before.keys() & after.keys():
-        ours, theirs = before[name], after[name]
-        if ours.size != theirs.size:
-            problems.append(f"{name} has {theirs.size} bytes, locked {ours.size}")
-        # a server may state no checksum
-        if ours.md5 and theirs.md5 and ours.md5 != theirs.md5:
-            problems.append(f"{name} has the checksum {theirs.md5} (md5), locked {ours.md5}")
+        problems += _changed(before[name], after[name])
     if problems:
         listed = "; ".join(sorted(problems))
         raise ContactIdError(
             f"{old.name}: {old.source} has changed since it was locked on {old.locked_on}: {listed}",
             f"Accept that with make lock UPDATE={old.name}",
         )
-    files = tuple(replace(before[file.name], url=file.url, uuid=file.uuid) for file in new.files)
-    if files == old.files and (new.base, new.licence) == (old.base, old.licence):
-        return old
-    return replace(old, files=files, base=new.base, licence=new.licence)
+    files = [replace(before[file.name], url=file.url, uuid=file.uuid) for file in new.files]
+    updated = replace(old, files=tuple(files), base=new.base, licence=new.licence)
+    return old if updated == old else updated
+
+
+def _changed(old: LockedFile, new: LockedFile) -> list[str]:
+    """How the server's file departs from the locked one of its name."""
+    problems = []
+    if old.size != new.size:
+        problems.append(f"{old.name} has {new.size} bytes, locked {old.size}")
+    # a server may state no checksum
+    if old.md5 and new.md5 and old.md5 != new.md5:
+        problems.append(f"{old.name} has the checksum {new.md5} (md5), locked {old.md5}")
+    return problems
 
 
 def _with_checksums(entry: LockedArchive, how: Locking) -> LockedArchive:

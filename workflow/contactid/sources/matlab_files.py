@@ -345,17 +345,14 @@ class _Hdf5Walk:
 
     def _visit_structure(self, name: str, node: h5py.Group, depth: int) -> None:
         fields = {key: node.get(key) for key in node}
-        lists = [
-            one
-            for one in fields.values()
-            if isinstance(one, h5py.Dataset) and one.dtype == h5py.ref_dtype
+        # references that each field has; of several structures all fields have as many
+        n_references = [
+            field.size
+            for field in fields.values()
+            if isinstance(field, h5py.Dataset) and field.dtype == h5py.ref_dtype
         ]
-        many = (
-            bool(lists)
-            and len(lists) == len(fields)
-            and len({one.size for one in lists}) == 1
-            and lists[0].size > 1
-        )
+        are_all_lists = len(n_references) == len(fields)
+        many = are_all_lists and len(set(n_references)) == 1 and n_references[0] > 1
         for key, field in fields.items():
             if not many:
                 self.visit(f"{name}.{key}", field, depth + 1)

@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,8 +130,10 @@ class MotionStream:
 def uniform_box(size: Sequence[float] | np.ndarray, mass: float) -> BodyProperties:
     """A homogeneous box with sides (3,) m along the axes of B, whose origin is its middle."""
     sides = np.asarray(size, dtype=float)
-    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-    moments = mass / 12.0 * (np.sum(sides**2) - sides**2)
+    # (8, 3), in half sides
+    corners = np.array(list(product((-0.5, 0.5), repeat=3)))
+    squares = sides**2
+    moments = mass / 12.0 * (np.sum(squares) - squares)
     return BodyProperties(corners * sides, mass, np.diag(moments))
 
 

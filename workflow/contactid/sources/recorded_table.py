@@ -299,22 +299,23 @@ def _labelled(
 
 def _of_arrays(arrays: Mapping[str, np.ndarray], name: str, free_body: bool) -> pd.DataFrame:
     """The arrays that are as long as most are, column by column; they may lie in either order."""
-    numeric = {
-        key: np.atleast_1d(np.squeeze(values))
-        for key, values in arrays.items()
-        if np.issubdtype(values.dtype, np.number) and values.size > 1
-    }
-    lengths = Counter(max(values.shape) for values in numeric.values() if values.ndim < 3)
-    if not lengths:
+    numeric = {}
+    for key, values in arrays.items():
+        if np.issubdtype(values.dtype, np.number) and values.size > 1:
+            array = np.atleast_1d(np.squeeze(values))
+            if array.ndim < 3:
+                numeric[key] = array
+    counts = Counter(max(array.shape) for array in numeric.values())
+    if not counts:
         kept = ", ".join(arrays)[:_MOST_SHOWN] or "nothing"
         raise ContactIdError(f"{name}: no arrays of numbers (it holds {kept})", "Give a table")
     # where as many arrays have one length as another, the longer are the recording
-    length = max(lengths, key=lambda n: (lengths[n], n))
+    length = max(counts, key=lambda n: (counts[n], n))
     columns: dict[str, np.ndarray] = {}
-    for key, values in numeric.items():
-        is_transposed = values.ndim == 2 and values.shape[0] != length
-        in_rows = values.T if is_transposed else values
-        if in_rows.ndim < 3 and in_rows.shape[0] == length:
+    for key, array in numeric.items():
+        is_transposed = array.ndim == 2 and array.shape[0] != length
+        in_rows = array.T if is_transposed else array
+        if in_rows.shape[0] == length:
             # of a structure's field the field's name
             columns |= _columns_of(key.rsplit(".", 1)[-1], in_rows, free_body)
     return pd.DataFrame(columns)

@@ -106,10 +106,11 @@ def verify_data(
     The arguments are those of :func:`contactid.sources.fetch.fetch_dataset`; another receipt asks
     for another verification.
     """
-    entry, kept = entry_of(lock, archive, pinned), Store(Path(store))
+    entry = entry_of(lock, archive, pinned)
+    downloads = Store(Path(store))
     _LOG.info("%s: where its files came from is in %s", archive, receipt)
-    verify(entry, kept)
-    link(entry, kept, folder)
+    verify(entry, downloads)
+    link(entry, downloads, folder)
 
 
 def verify(archive: LockedArchive, store: Store) -> None:

@@ -15,7 +15,7 @@ from contactid.output.claims import ABSTRACT, NO_RESULT
 from contactid.output.grids import Heading, plain
 from contactid.output.tables import read_csv
 from contactid.output.typesetting import MARKS, Cell, PrintedPart, printed_parts
-from contactid.output.verdicts import MEANINGS, NEEDS_ARCHIVE, VERDICTS
+from contactid.output.verdicts import MEANINGS, NEEDS_ARCHIVE
 from contactid.review.article import prose as writing
 from contactid.review.article.spans import Span, number, of_markup, of_text
 from contactid.review.report.collect import key_of, label_of, plain_caption
@@ -97,27 +97,33 @@ def _tables(
     sources: Sources, row: Mapping[str, Any], described: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     key, about = key_of(row["name"]), sources.about
+    layout, words = about["grids"][key], about.get("words", {})
     own = sources.judged[sources.judged["artefact"] == key]
     table = read_csv(sources.folder / row["files"][0])
-    parts = printed_parts(own, table, about["grids"][key], about.get("words", {}), described)
-    return [_table(sources.label(key), key, k, part) for k, part in enumerate(parts)]
+    parts = printed_parts(own, table, layout, words, described)
+    label = sources.label(key)
+    return [_table(label, key, k, part) for k, part in enumerate(parts)]
 
 
 def _table(label: str, key: str, number: int, part: PrintedPart) -> dict[str, Any]:
     grid = part.grid
-    caption = " ".join(plain_caption(text.replace("+-", "±")) for text in part.caption)
     rows = []
     for (headings, _), cells in zip(grid.rows, part.cells, strict=True):
         labels = [of_text(head.text) if head else [] for head in headings]
         rows.append({"labels": labels, "cells": [_cell(cell) for cell in cells]})
-    # a second half has the first one's caption
+    if number:
+        # a second half has the first one's caption
+        place, title, caption = f"{key}-{number}", f"{label}, continued", ""
+    else:
+        place, title = key, label
+        caption = " ".join(plain_caption(text.replace("+-", "±")) for text in part.caption)
     return {
         "kind": "table",
-        "id": f"{key}-{number}" if number else key,
-        "label": f"{label}, continued" if number else label,
-        "caption": of_text("" if number else caption),
+        "id": place,
+        "label": title,
+        "caption": of_text(caption),
         "corner": [of_text(text) for text in grid.corner],
-        "heads": [[_heading(head) for head in level] for level in grid.heads],
+        "heads": [list(map(_heading, level)) for level in grid.heads],
         "rows": rows,
         "marks": [[MARKS[verdict], verdict] for verdict in part.verdicts],
     }
@@ -182,13 +188,6 @@ def datasets(sources: Sources) -> list[str]:
     return [f"https://doi.org/{doi}" for doi in digest(sources.checks).missing_datasets]
 
 
-def counts(claims: Sequence[Claim]) -> list[list[Any]]:
-    """How many sentences have which verdict, in the order in which verdicts are told."""
-    by_verdict = Counter(claim.verdict for claim in claims)
-    present = (verdict for verdict in (*VERDICTS, NO_RESULT) if by_verdict[verdict])
-    return [[verdict, by_verdict[verdict]] for verdict in present]
-
-
 def verdict_words() -> dict[str, dict[str, str]]:
     """Each verdict's words and meaning."""
     meanings = {**MEANINGS, NO_RESULT: "about other work, or an opinion: nothing could be computed"}
@@ -251,7 +250,7 @@ def text_blocks(
     sources: Sources,
 ) -> list[dict[str, Any]]:
     """The prose's blocks, with the verdicts of the sentences that it names behind its own."""
-    by_name = {claim["name"]: claim for claim in claims}
+    chips = {claim["name"]: _chip(claim) for claim in claims}
     links = sources.links()
     placed: list[dict[str, Any]] = []
     for block in blocks:
@@ -263,9 +262,18 @@ def text_blocks(
         for sentence in block.sentences:
             text = writing.filled(prose, sentence.text, values)
             body += [*of_text(text, links), " "]
-            for claim in (by_name[name] for name, _ in sentence.claims):
-                chip = {"kind": "chip", "verdict": claim["verdict"], "to": claim["id"]}
-                body += [chip | {"body": [f"sentence {claim['number']}"]}, " "]
+            for name, _ in sentence.claims:
+                body += [chips[name], " "]
         # without the last space
         placed.append({"kind": block.kind, "body": body[:-1]})
     return placed
+
+
+def _chip(claim: Mapping[str, Any]) -> Span:
+    """The mark that says what came of a sentence, and leads there."""
+    return {
+        "kind": "chip",
+        "verdict": claim["verdict"],
+        "to": claim["id"],
+        "body": [f"sentence {claim['number']}"],
+    }

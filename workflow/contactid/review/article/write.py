@@ -7,22 +7,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import typst
-import yaml
 
 from contactid import __version__
 from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
 from contactid.output.recordings import run_had
-from contactid.output.tables import read_csv
 from contactid.output.typesetting import as_printed
 from contactid.review.article import content
 from contactid.review.article.metadata import write_metadata
 from contactid.review.article.prose import Prose, parted, read_prose, read_values, require_true
 from contactid.review.crate import UNCITED, read_citation
-from contactid.review.report.digest import all_names, asked_by, check_rows, claim_rows
+from contactid.review.report.digest import counts_of
+from contactid.review.report.judged import read_judged
 
 _DATA, _STYLE = "article.json", "report.css"
 # what a reader's program asks of a pdf that everybody can read: tags, a title, alternative texts
@@ -74,47 +72,51 @@ def write_articles(
     ------
     ContactIdError : where a sentence of the prose doesn't hold
     """
-    folder, table = Path(checks).parent, read_csv(checks)
-    words = yaml.safe_load(Path(wording).read_text(encoding="utf-8"))
-    why = yaml.safe_load(Path(reasons).read_text(encoding="utf-8"))
-    names = all_names(table, {study: about.get("words", {}) for study, about in words.items()})
-    rows = check_rows(table, asked_by(ledgers), why, names)
-    sentences = claim_rows(pd.read_csv(claims, dtype=str, keep_default_na=False), rows, names)
-    printed = {Path(file).stem: read_csv(file) for file in published}
+    folder = Path(checks).parent
+    judged = read_judged(checks, claims, wording, published, ledgers, reasons)
     listed = read_json(artefacts)["studies"]
     # a card is a picture too
     dataset_cards = [read_json(card) for card in cards if card.endswith(".json")]
     cited = read_citation(citation[0]) if citation else UNCITED
-    texts, remaining = {}, iter(quoted)
-    for file in prose:
-        text = read_prose(file)
-        # the files of the texts come one text after the other
-        texts[Path(file).stem] = text, dict(zip(text.files, remaining, strict=False))
-    outputs = zip(pdf, html, metadata, codecheck, strict=True)
-    for study, (page, html_page, described_by, manifest) in zip(studies, outputs, strict=True):
-        own = table[table["study"] == study]
+    texts = _read_texts(prose, quoted)
+    for k, study in enumerate(studies):
+        about = judged.wording.get(study, {})
+        own_table = judged.table[judged.table["study"] == study]
+        own_cards = [card for card in dataset_cards if card["study"] == study]
         sources = content.Sources(
-            about=words.get(study, {}),
-            checks=[row for row in rows if row.study == study],
-            claims=[claim for claim in sentences if claim.study == study],
+            about=about,
+            checks=judged.checks_of(study),
+            claims=judged.claims_of(study),
             declared=listed[study],
             described=described[study],
-            judged=as_printed(own, printed[study]),
+            judged=as_printed(own_table, judged.printed[study]),
             folder=folder,
         )
-        data = article_of(sources, *texts.get(study, (None, {})))
+        text, files_of_text = texts.get(study, (None, {}))
+        data = article_of(sources, text, files_of_text)
         data |= {
             "study": study,
             "run": run,
             "version": __version__,
             "authors": cited["authors"],
-            "paper": paper_of(study, sources.about, cited),
-            "had": run_had(
-                "This study", [card for card in dataset_cards if card["study"] == study]
-            ),
+            "paper": paper_of(study, about, cited),
+            "had": run_had("This study", own_cards),
         }
-        typeset(data, folder, layout, style, page, html_page)
-        write_metadata(data, listed[study], described_by, manifest)
+        typeset(data, folder, layout, style, pdf[k], html[k])
+        write_metadata(data, listed[study], metadata[k], codecheck[k])
+
+
+def _read_texts(
+    prose: Sequence[str], quoted: Sequence[str]
+) -> dict[str, tuple[Prose, dict[str, str]]]:
+    """Each study's prose, and where its csv files are, by their short names."""
+    texts = {}
+    # the files of the texts come one text after the other
+    remaining = iter(quoted)
+    for file in prose:
+        text = read_prose(file)
+        texts[Path(file).stem] = text, dict(zip(text.files, remaining, strict=False))
+    return texts
 
 
 def paper_of(study: str, about: Mapping[str, Any], cited: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,7 +166,7 @@ def article_of(
         "sections": content.by_section(claims),
         "datasets": content.datasets(sources),
         "abstract": content.abstract(claims),
-        "counts": content.counts(sources.claims),
+        "counts": list(counts_of(sources.claims).items()),
         "against": content.against(sources),
         "lacking": content.lacking(sources),
         "verdicts": content.verdict_words(),

@@ -37,14 +37,11 @@ def listed(study: str, artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
 
 def functions_of(studies: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
     """Every function that is named there, once."""
-    named = [
-        row[step]
-        for rows in studies.values()
-        for row in rows
-        for step in ("compute", "draw")
-        if row[step]
-    ]
-    return list(dict.fromkeys(named))
+    references: list[str] = []
+    for rows in studies.values():
+        for row in rows:
+            references += filter(None, (row["compute"], row["draw"]))
+    return list(dict.fromkeys(references))
 
 
 def write_list(studies: Mapping[str, Sequence[Mapping[str, Any]]], artefacts: str) -> None:

@@ -5,26 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from contactid.output.comparison import INPUTS
 from contactid.output.fits import read_json
-from contactid.output.grids import grid_of, plain
+from contactid.output.grids import Grid, grid_of, plain
 from contactid.output.tables import read_csv
 from contactid.review.held import tell_stored
 from contactid.review.report.artefacts import ROOT
-from contactid.review.report.digest import (
-    all_names,
-    asked_by,
-    check_rows,
-    claim_rows,
-    digest,
-    what_holds,
-)
+from contactid.review.report.digest import digest, what_holds
+from contactid.review.report.judged import read_judged, read_own_yaml
 from contactid.review.report.model import Artefact, Input, Report, Study
 from contactid.review.report.solves import MOST_LISTED, group_solves, solves_of
 from contactid.run.records import JobRecord, read_benchmarks, read_jobs, upstream
@@ -76,86 +70,79 @@ def collect(
     published, ledgers : the printed numbers of each study, and its sentences and statements
     said, reasons : what the papers say of their figures and tables, and why numbers differ
     """
-    folder, record = Path(checks).parent, read_json(provenance)
+    folder = Path(checks).parent
+    record = read_json(provenance)
     declared = read_json(artefacts)
-    words, quoted, differences = (
-        yaml.safe_load(Path(file).read_text(encoding="utf-8")) for file in (wording, said, reasons)
-    )
-    table = read_csv(checks)
-    names = all_names(table, {study: about.get("words", {}) for study, about in words.items()})
-    rows = check_rows(table, asked_by(ledgers), differences, names)
-    sentences = claim_rows(pd.read_csv(claims, dtype=str, keep_default_na=False), rows, names)
-    printed = {Path(file).stem: read_csv(file) for file in published}
-    run_files = {Path(file).relative_to(folder).as_posix() for file in files}
-    jobs = [job for job in read_jobs(Path(), folder.as_posix()) if job.rule not in _LATER]
-    makers = {output: job for job in jobs for output in job.outputs}
+    quoted = read_own_yaml(said)
+    judged = read_judged(checks, claims, wording, published, ledgers, reasons)
     configuration = record.get("configuration", {})
-    settings_of = _Settings()
-    functions = {
-        name: {**entry, "path": os.path.relpath(ROOT / entry["file"], folder)}
-        for name, entry in declared["functions"].items()
-    }
+    jobs = [job for job in read_jobs(Path(), folder.as_posix()) if job.rule not in _LATER]
+    run = _Run(
+        folder=folder,
+        makers={output: job for job in jobs for output in job.outputs},
+        functions=_functions(declared["functions"], folder),
+    )
     studies = []
-    for name in dict.fromkeys(check.study for check in rows):
-        own = [check for check in rows if check.study == name]
-        own_claims = tuple(claim for claim in sentences if claim.study == name)
+    for name in dict.fromkeys(check.study for check in judged.checks):
+        about = judged.wording.get(name, {})
+        own_checks = judged.checks_of(name)
+        own_claims = tuple(judged.claims_of(name))
+        own_sources = sources.get(name, {})
+        listed = [_with_sources(row, own_sources) for row in declared["studies"].get(name, [])]
         solves = solves_of(folder / name)
-        about = words.get(name, {})
-        listed = [
-            _with_sources(row, sources.get(name, {})) for row in declared["studies"].get(name, [])
-        ]
-        studies.append(
-            Study(
-                name=name,
-                title=about.get("title", name),
-                paper=about.get("paper", ""),
-                link=about.get("link", ""),
-                artefacts=artefacts_of(
-                    name,
-                    folder,
-                    listed,
-                    own,
-                    makers,
-                    functions,
-                    about,
-                    quoted.get(name, {}),
-                    settings_of,
-                    printed[name],
-                ),
-                claims=own_claims,
-                holds=what_holds(own_claims),
-                digest=digest(own),
-                solve_groups=group_solves(solves),
-                solves=solves.head(MOST_LISTED).to_dict("records"),
-                solves_in_all=len(solves),
-                settings=configuration.get(name, {}),
-            )
+        study = Study(
+            name=name,
+            title=about.get("title", name),
+            paper=about.get("paper", ""),
+            link=about.get("link", ""),
+            artefacts=artefacts_of(
+                name, run, listed, own_checks, about, quoted.get(name, {}), judged.printed[name]
+            ),
+            claims=own_claims,
+            holds=what_holds(own_claims),
+            digest=digest(own_checks),
+            solve_groups=group_solves(solves),
+            solves=solves.head(MOST_LISTED).to_dict("records"),
+            solves_in_all=len(solves),
+            settings=configuration.get(name, {}),
         )
+        studies.append(study)
     rules, times = read_runtimes(folder)
+    run_files = {Path(file).relative_to(folder).as_posix() for file in files}
+    card_files = [Path(file) for file in sorted(cards) if file.endswith(".json")]
+    shared = {key: value for key, value in configuration.items() if key not in judged.wording}
     return Report(
         run=str(configuration.get("run", folder.name)),
         studies=tuple(studies),
-        cards=tuple(_card(folder, Path(file)) for file in sorted(cards) if file.endswith(".json")),
+        cards=tuple(_card(folder, file) for file in card_files),
         playback={kind: folder / file for kind, file in _PLAYERS.items() if file in run_files},
         rules=rules,
         jobs=times,
         provenance=record,
-        checks=rows,
-        shared_settings={key: value for key, value in configuration.items() if key not in words},
+        checks=judged.checks,
+        shared_settings=shared,
         stored=tell_stored(stored),
     )
 
 
+def _functions(
+    declared: Mapping[str, Mapping[str, Any]], folder: Path
+) -> dict[str, dict[str, Any]]:
+    """The functions that make artefacts, by name, with their files' paths from the run's folder."""
+    functions = {}
+    for name, entry in declared.items():
+        path = os.path.relpath(ROOT / entry["file"], folder)
+        functions[name] = {**entry, "path": path}
+    return functions
+
+
 def artefacts_of(
     study: str,
-    folder: Path,
+    run: _Run,
     declared: Sequence[Mapping[str, Any]],
     checks: Sequence[Any],
-    makers: Mapping[str, JobRecord],
-    functions: Mapping[str, Mapping[str, Any]],
     about: Mapping[str, Any],
     quoted: Mapping[str, dict[str, str]],
-    settings_of: _Settings,
     published: pd.DataFrame,
 ) -> tuple[Artefact, ...]:
     """A study's artefacts as the paper has them: tables, numbers in text, figures, and beyond it.
@@ -166,63 +153,97 @@ def artefacts_of(
         key: rows.to_dict("records")
         for key, rows in published.fillna({"condition": ""}).groupby("artefact")
     }
-    tables, figures = (
-        {row["name"]: row for row in declared if row["kind"] == kind}
-        for kind in ("table", "figure")
-    )
-    by_key: dict[str, list[Any]] = {}
+    tables = {row["name"]: row for row in declared if row["kind"] == "table"}
+    figures = {row["name"]: row for row in declared if row["kind"] == "figure"}
+    checks_by_key: dict[str, list[Any]] = {}
     for check in checks:
-        by_key.setdefault(check.artefact, []).append(check)
+        checks_by_key.setdefault(check.artefact, []).append(check)
     names = {key_of(name): name for name in (*tables, *figures)}
-    names |= {key: key for key in by_key if key not in names}
+    names |= {key: key for key in checks_by_key if key not in names}
     artefacts = []
     for key, name in names.items():
-        rows = [row[name] for row in (tables, figures) if name in row]
-        table = tables[name]["files"][0] if name in tables else None
-        data, figure = _drawn(figures[name]) if name in figures else (None, None)
-        # numbers without a table of their own are made by the study's checks
-        file = table or (f"{study}/checks.csv" if figure is None else None)
-        own = tuple(by_key.get(key, ()))
-        grid, others = None, list(own)
-        if spec := about.get("grids", {}).get(key):
-            in_print = _as_printed(own, printed.get(key, []))
-            grid, others = grid_of(spec, about.get("words", {}), in_print)
-        # a file of a table without columns is a line's end alone
-        has_cells = table is not None and (folder / table).stat().st_size > 1
-        steps = (("compute", "computed"), ("draw", "drawn"))
-        named_functions = tuple(
-            {"what": f"{row['kind']}, {done}", **functions[row[step]]}
-            for row in rows
-            for step, done in steps
-            if row[step]
+        own = tuple(checks_by_key.get(key, ()))
+        grid, others = _in_grid(key, about, own, printed.get(key, []))
+        rows = [by_name[name] for by_name in (tables, figures) if name in by_name]
+        artefact = Artefact(
+            study=study,
+            name=name,
+            key=key,
+            label=label_of(key, about.get("numerals", "arabic")),
+            title=title_of(key, rows, own),
+            about=tuple(plain_caption(row["caption"]) for row in rows if row["caption"]),
+            functions=_named_functions(rows, run.functions),
+            datasets=_datasets(rows, own),
+            checks=own,
+            digest=digest(own) if own else None,
+            said=quoted.get(key, {}),
+            grid=grid,
+            others=tuple(others),
+            **_table_fields(run, study, tables.get(name), has_figure=name in figures),
+            **_figure_fields(run, figures.get(name)),
         )
-        artefacts.append(
-            Artefact(
-                study=study,
-                name=name,
-                key=key,
-                label=label_of(key, about.get("numerals", "arabic")),
-                title=title_of(key, rows, own),
-                about=tuple(plain_caption(row["caption"]) for row in rows if row["caption"]),
-                table=read_csv(folder / table) if table and has_cells else None,
-                table_path=file,
-                table_making=making_of(file, folder, makers, settings_of) if file else None,
-                figure=folder / figure if figure else None,
-                figure_path=figure,
-                data_path=data,
-                figure_source=(figures[name]["data"] or _source(folder / data)) if data else "",
-                data_making=making_of(data, folder, makers, settings_of) if data else None,
-                figure_making=making_of(figure, folder, makers, settings_of) if figure else None,
-                functions=named_functions,
-                datasets=_datasets(rows, own),
-                checks=own,
-                digest=digest(own) if own else None,
-                said=quoted.get(key, {}),
-                grid=grid,
-                others=tuple(others),
-            )
-        )
+        artefacts.append(artefact)
     return tuple(sorted(artefacts, key=_place))
+
+
+def _in_grid(
+    key: str,
+    about: Mapping[str, Any],
+    checks: Sequence[Any],
+    printed: Iterable[Mapping[Any, Any]],
+) -> tuple[Grid | None, list[Any]]:
+    """An artefact's checks in the paper's rows and columns, and those without a place there."""
+    layout = about.get("grids", {}).get(key)
+    if not layout:
+        return None, list(checks)
+    return grid_of(layout, about.get("words", {}), _as_printed(checks, printed))
+
+
+def _table_fields(
+    run: _Run, study: str, row: Mapping[str, Any] | None, has_figure: bool
+) -> dict[str, Any]:
+    """What an :class:`Artefact` has of its table."""
+    if row is None:
+        # numbers without a table of their own are made by the study's checks
+        path = None if has_figure else f"{study}/checks.csv"
+        return {"table_path": path, "table_making": run.making_of(path)}
+    path = row["files"][0]
+    file = run.folder / path
+    # a file of a table without columns is a line's end alone
+    has_cells = file.stat().st_size > 1
+    return {
+        "table": read_csv(file) if has_cells else None,
+        "table_path": path,
+        "table_making": run.making_of(path),
+    }
+
+
+def _figure_fields(run: _Run, row: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What an :class:`Artefact` has of its figure: the drawing for the web, and its data."""
+    if row is None:
+        return {}
+    data, *drawings = row["files"]
+    drawing = next(file for file in drawings if file.endswith(".svg"))
+    return {
+        "figure": run.folder / drawing,
+        "figure_path": drawing,
+        "figure_making": run.making_of(drawing),
+        "figure_source": row["data"] or _source(run.folder / data),
+        "data_path": data,
+        "data_making": run.making_of(data),
+    }
+
+
+def _named_functions(
+    rows: Iterable[Mapping[str, Any]], functions: Mapping[str, Mapping[str, Any]]
+) -> tuple[dict[str, Any], ...]:
+    """The functions that compute and draw an artefact, with what they do."""
+    named = []
+    for row in rows:
+        for step, done in (("compute", "computed"), ("draw", "drawn")):
+            if row[step]:
+                named.append({"what": f"{row['kind']}, {done}", **functions[row[step]]})
+    return tuple(named)
 
 
 def _with_sources(
@@ -248,12 +269,6 @@ def _datasets(rows: Iterable[Mapping[str, Any]], checks: Iterable[Any]) -> tuple
     """
     listed = [row["datasets"] for row in rows] or [check.datasets for check in checks]
     return tuple(dict.fromkeys(name for names in listed for name in names))
-
-
-def _drawn(row: Mapping[str, Any]) -> tuple[str, str]:
-    """A figure's data and its drawing for the web."""
-    data, *drawings = row["files"]
-    return data, next(file for file in drawings if file.endswith(".svg"))
 
 
 def _source(data: Path) -> str:
@@ -348,35 +363,54 @@ def making_of(
         ``settings``; ``sources``: files that no job of the run made.
     """
     results = f"{folder.as_posix()}/"
-    behind = upstream(makers, results + path)
-    if not behind:
+    jobs_behind = upstream(makers, results + path)
+    if not jobs_behind:
         return None
-    steps: dict[str, list[JobRecord]] = {}
-    for job in behind:
-        steps.setdefault(job.rule, []).append(job)
+    jobs_by_rule: dict[str, list[JobRecord]] = {}
+    sources = set()
+    for job in jobs_behind:
+        jobs_by_rule.setdefault(job.rule, []).append(job)
+        sources |= {file for file in job.inputs if file not in makers}
+    steps = []
+    for rule, jobs in jobs_by_rule.items():
+        seconds = sum(job.seconds for job in jobs)
+        settings = settings_of.of(jobs)
+        steps.append({"rule": rule, "jobs": len(jobs), "seconds": seconds, "settings": settings})
+    own = jobs_behind[0]
     return {
-        "rule": behind[0].rule,
-        "seconds": behind[0].seconds,
-        "log": behind[0].log.removeprefix(results) if behind[0].log else None,
-        "steps": [
-            {
-                "rule": rule,
-                "jobs": len(jobs),
-                "seconds": sum(job.seconds for job in jobs),
-                "settings": settings_of.of(jobs),
-            }
-            for rule, jobs in steps.items()
-        ],
-        "sources": sorted({file for job in behind for file in job.inputs if file not in makers}),
+        "rule": own.rule,
+        "seconds": own.seconds,
+        "log": own.log.removeprefix(results) if own.log else None,
+        "steps": steps,
+        "sources": sorted(sources),
     }
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What all artefacts of a run share.
+
+    Attributes
+    ----------
+    folder : the run's
+    makers : the job that wrote a file
+    functions : those that make artefacts, by name (:func:`_functions`)
+    """
+
+    folder: Path
+    makers: Mapping[str, JobRecord]
+    functions: Mapping[str, Mapping[str, Any]]
+    _settings: _Settings = field(default_factory=_Settings)
+
+    def making_of(self, path: str | None) -> dict[str, Any] | None:
+        """How a file of the run was made; None where it has none, or no record."""
+        return making_of(path, self.folder, self.makers, self._settings) if path else None
 
 
 def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, Any]]]:
     """Times and memory by rule, the most expensive first, and of every job, with its log."""
     jobs = read_benchmarks(results, damaged="skip")
     jobs = jobs[~jobs["rule"].isin(_LATER)]
-    named = zip(jobs["rule"], jobs["job"], strict=True)
-    logs = [f"logs/{rule}/{job}.log" if job else f"logs/{rule}.log" for rule, job in named]
     rules = jobs.groupby("rule", sort=False).agg(
         jobs=("job", "size"),
         seconds=("seconds", "sum"),
@@ -385,8 +419,18 @@ def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, A
         memory_mb=("memory_mb", "max"),
     )
     rules = rules.reset_index().sort_values(["seconds", "rule"], ascending=[False, True])
-    shown = jobs.assign(log=[log if (results / log).exists() else "" for log in logs])
-    return rules.to_dict("records"), shown.to_dict("records")
+    jobs_with_logs = jobs.assign(
+        log=[
+            _log_of(results, rule, job) for rule, job in zip(jobs["rule"], jobs["job"], strict=True)
+        ]
+    )
+    return rules.to_dict("records"), jobs_with_logs.to_dict("records")
+
+
+def _log_of(results: Path, rule: str, job: str) -> str:
+    """A job's log, relative to the run's folder; empty where there is none."""
+    log = f"logs/{rule}/{job}.log" if job else f"logs/{rule}.log"
+    return log if (results / log).exists() else ""
 
 
 def _as_printed(checks: Sequence[Any], printed: Iterable[Mapping[Any, Any]]) -> list[Any]:

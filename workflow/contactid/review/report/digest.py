@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -36,6 +36,8 @@ from contactid.review.report.model import Claim, Digest
 
 _NUMBERS = ("published", "reproduced", "tolerance")
 KEY = ("study", "artefact", "quantity", "condition")
+# attributes of a row that its other ones decide (check_rows)
+_FILLED_IN = ("datasets", "tried", "why", "name", "words", "printed", "ours")
 # endings of quantities' names that say the unit, which has a column of its own
 _UNITS = (
     *("_pct", "_cm", "_mm", "_mm2", "_deg", "_ms", "_ns", "_kg", "_m", "_s"),
@@ -108,12 +110,7 @@ def check_rows(
     rows = table[list(COLUMNS)].copy()
     for column in set(COLUMNS).difference(_NUMBERS):
         rows[column] = rows[column].astype(object).where(rows[column].notna(), "")
-    rows["note"] = [
-        in_words(note, names.get(study, {}))
-        for note, study in zip(rows["note"], rows["study"], strict=True)
-    ]
     deviation = rows["reproduced"] - rows["published"]
-    tried = list(map(_tried, rows["wrong_answers"], rows["rejects"]))
     rows = rows.assign(
         number=range(1, len(rows) + 1),
         counted=rows.index.isin(counted(rows).index),
@@ -121,27 +118,27 @@ def check_rows(
         deviation=deviation,
         # zero tolerances of an exact number, whose tolerance may be zero
         in_tolerances=(deviation.abs() / rows["tolerance"]).where(deviation != 0.0, 0.0),
-        datasets=rows["data"].map(lambda names: tuple(filter(None, names.split(", ")))),
-        # a list of tuples would be taken for several columns
-        tried=pd.Series(tried, index=rows.index, dtype=object),
-    )
-    keys = list(rows[list(KEY)].itertuples(index=False, name=None))
-    differs = rows["verdict"].isin(AGAINST)
-    rows = rows.assign(
-        why=[
-            _why(key, reasons) if row_differs else ""
-            for key, row_differs in zip(keys, differs, strict=True)
-        ],
-        name=[_name(key, asked, names.get(key[0], {})) for key in keys],
-        words="",
-        printed="",
-        ours="",
+        **dict.fromkeys(_FILLED_IN, ""),
     )
     checks: Iterable[Any] = rows.itertuples(index=False, name="Check")
-    return tuple(
-        row._replace(words=_with_condition(row, names.get(row.study, {})), **_both(row))
-        for row in checks
+    return tuple(_filled_in(row, asked, reasons, names.get(row.study, {})) for row in checks)
+
+
+def _filled_in(
+    row: Any, asked: Asked, reasons: Sequence[Mapping[str, str]], names: Mapping[str, str]
+) -> Any:
+    """A row with its attributes :data:`_FILLED_IN`, and its note in words."""
+    key = tuple(getattr(row, column) for column in KEY)
+    name = _name(key, asked, names)
+    row = row._replace(
+        note=in_words(row.note, names),
+        datasets=tuple(filter(None, row.data.split(", "))),
+        tried=_tried(row.wrong_answers, row.rejects),
+        why=_why(key, reasons) if row.verdict in AGAINST else "",
+        name=name,
+        words=f"{name} ({spoken(row.condition, names)})" if row.condition else name,
     )
+    return row._replace(**_both(row))
 
 
 def _why(key: tuple[str, ...], reasons: Sequence[Mapping[str, str]]) -> str:
@@ -195,10 +192,6 @@ def in_words(text: str, names: Mapping[str, str]) -> str:
     return re.sub(quantity, lambda name: names.get(name[0], name[0]), text.replace("+-", "±"))
 
 
-def _with_condition(check: Any, names: Mapping[str, str]) -> str:
-    return f"{check.name} ({spoken(check.condition, names)})" if check.condition else check.name
-
-
 def _both(check: Any) -> dict[str, str]:
     if check.quantity == INPUTS:
         return {"printed": f"{check.published:.0f}", "ours": f"{check.cases} as printed"}
@@ -238,18 +231,21 @@ def moved_thresholds(moved: str) -> str:
 def digest(checks: Sequence[Any]) -> Digest:
     """How many have which verdict, what is furthest off, what the run lacks; no repetitions."""
     own = [check for check in checks if check.counted]
-    members = {
-        verdict: [check for check in own if check.verdict == verdict] for verdict in VERDICTS
-    }
-    sentences = [*_furthest_within(members[REPRODUCED]), *_furthest_off(members[DIFFERS])]
-    if repeats := len(checks) - len(own):
+    by_verdict: defaultdict[str, list[Any]] = defaultdict(list)
+    for check in own:
+        by_verdict[check.verdict].append(check)
+    sentences = [*_furthest_within(by_verdict[REPRODUCED]), *_furthest_off(by_verdict[DIFFERS])]
+    repeats = len(checks) - len(own)
+    if repeats:
         rows = "row repeats" if repeats == 1 else "rows repeat"
         sentences.append(f"{repeats} more {rows} an experiment that is counted already.")
-    missing = Counter((kind, missing_of(check.note)) for kind in LACKS for check in members[kind])
+    missing: Counter[tuple[str, str]] = Counter()
+    for kind in LACKS:
+        missing.update((kind, missing_of(check.note)) for check in by_verdict[kind])
     # by the alphabet where as many rows lack it
     most_frequent_first = sorted(missing.items(), key=lambda item: (-item[1], item[0]))
     return Digest(
-        counts={verdict: len(rows) for verdict, rows in members.items()},
+        counts={verdict: len(by_verdict[verdict]) for verdict in VERDICTS},
         sentences=tuple(sentences),
         missing=tuple((kind, words, count) for (kind, words), count in most_frequent_first),
         missing_datasets=tuple(missing_datasets(words for _, words in missing)),
@@ -387,6 +383,12 @@ def section_words(section: str, title: str = "") -> str:
     named = section.lower().startswith(("abstract", "figure", "table"))
     words = section[:1].upper() + section[1:] if named else f"Section {section}"
     return f"{words}, {title}" if title else words
+
+
+def counts_of(claims: Iterable[Claim]) -> dict[str, int]:
+    """How many sentences have which verdict, in the order in which verdicts are told."""
+    counts = Counter(claim.verdict for claim in claims)
+    return {verdict: counts[verdict] for verdict in (*VERDICTS, NO_RESULT) if counts[verdict]}
 
 
 def abstract_of(claims: Iterable[Claim]) -> list[Claim]:

@@ -30,7 +30,13 @@ from contactid.output.verdicts import BASES, LACKS, MEANINGS, ORIGINS, VERDICTS
 from contactid.review.one_run import ONCE, is_time, shows_times
 from contactid.review.report import plots
 from contactid.review.report.collect import collect
-from contactid.review.report.digest import abstract_of, differences, moved_thresholds, spoken
+from contactid.review.report.digest import (
+    abstract_of,
+    counts_of,
+    differences,
+    moved_thresholds,
+    spoken,
+)
 from contactid.review.report.model import Artefact, Claim, Report
 from contactid.review.report.playback import playback_section
 from contactid.review.report.quotes import typeset
@@ -302,12 +308,6 @@ def by_section(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
     for claim in claims:
         sections.setdefault(claim.section, []).append(claim)
     return sections
-
-
-def counts_of(claims: Sequence[Claim]) -> dict[str, int]:
-    """How many sentences have which verdict."""
-    counts = Counter(claim.verdict for claim in claims)
-    return {verdict: counts[verdict] for verdict in (*VERDICTS, NO_RESULT) if counts[verdict]}
 
 
 def alike(names: Sequence[str], cards: Mapping[str, Mapping[str, Any]]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,25 +75,26 @@ def _of_fits(folder: Path) -> Iterator[dict[str, Any]]:
         if not isinstance(fit, dict) or "converged" not in fit:
             continue
         data = fit.get("data")
-        case = data.get("dataset", "") if isinstance(data, dict) else str(data or "")
-        residuals = fit.get("residuals")
-        numbers = (
-            [_number(value) for value in residuals.values()] if isinstance(residuals, dict) else []
-        )
+        dataset = data.get("dataset", "") if isinstance(data, dict) else str(data or "")
+        names_dataset = not dataset or file.stem.startswith(dataset)
         yield {
             "group": "fits",
-            "case": f"{case}: {file.stem}"
-            if case and not file.stem.startswith(case)
-            else file.stem,
+            "case": file.stem if names_dataset else f"{dataset}: {file.stem}",
             "method": str(fit.get("reformulation") or fit.get("model") or ""),
             "status": str(fit.get("status", "")),
             "iterations": _number(fit.get("iterations")),
-            "residual": max(
-                (abs(value) for value in numbers if not math.isnan(value)), default=math.nan
-            ),
+            "residual": _largest_residual(fit.get("residuals")),
             "seconds": _number(fit.get("seconds")),
             "standing": "good" if fit["converged"] else "failed",
         }
+
+
+def _largest_residual(residuals: object) -> float:
+    """The largest magnitude of a fit's residuals; NaN where it has none."""
+    if not isinstance(residuals, dict):
+        return math.nan
+    sizes = [abs(_number(value)) for value in residuals.values()]
+    return max((size for size in sizes if not math.isnan(size)), default=math.nan)
 
 
 def _of_tables(folder: Path) -> Iterator[dict[str, Any]]:
@@ -109,23 +110,31 @@ def _of_tables(folder: Path) -> Iterator[dict[str, Any]]:
 
 def _of_row(group: str, file: Path, row: dict[str, Any]) -> dict[str, Any]:
     filled = {name: value for name, value in row.items() if value != "" and not pd.isna(value)}
-    plausible = next((_true(filled[name]) for name in _PLAUSIBLE if name in filled), True)
+    case = ", ".join(f"{name} {_short(filled[name])}" for name in _CASE if name in filled)
+    method = ", ".join(str(filled[name]) for name in _METHOD if name in filled)
+    # of fits.rest.csv or rest_fits.csv, the file's first word
+    first_word = file.stem.split(".")[0].split("_")[0]
     return {
         "group": group,
-        "case": ", ".join(f"{name} {_short(filled[name])}" for name in _CASE if name in filled)
-        or file.stem,
-        "method": ", ".join(str(filled[name]) for name in _METHOD if name in filled)
-        or file.stem.split(".")[0].split("_")[0],
-        "status": next((str(filled[name]) for name in _STATUS if name in filled), ""),
+        "case": case or file.stem,
+        "method": method or first_word,
+        "status": str(_first(filled, _STATUS, "")),
         "iterations": _number(row.get("iterations")),
-        "residual": next((_number(row[name]) for name in _RESIDUAL if name in row), math.nan),
+        "residual": _number(_first(row, _RESIDUAL, None)),
         "seconds": _number(row.get("seconds")),
-        "standing": "failed"
-        if not _true(row["converged"])
-        else "good"
-        if plausible
-        else "implausible",
+        "standing": _standing(row["converged"], _first(filled, _PLAUSIBLE, True)),
     }
+
+
+def _first(row: Mapping[str, Any], names: Sequence[str], default: Any) -> Any:
+    """The value of the first of these columns that a row has."""
+    return next((row[name] for name in names if name in row), default)
+
+
+def _standing(converged: object, plausible: object) -> str:
+    if not _true(converged):
+        return "failed"
+    return "good" if _true(plausible) else "implausible"
 
 
 def _short(value: object) -> str:
