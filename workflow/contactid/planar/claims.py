@@ -7,6 +7,7 @@ complementarity, noisy poses as they are, and the law that a simulator is given,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -125,7 +126,7 @@ def paths(tables: Tables, at_frames: bool) -> Evidence:
 
     Of all of the fitted path; or of its places at the frames, and of the measured ones.
     """
-    by_rate = {}
+    by_rate: dict[Any, list[float]] = {}
     for fps, rows in tables["fig17_identified_trajectories"].dropna(subset="x_mm").groupby("fps"):
         times = rows.loc[rows["kind"] == ("measured" if at_frames else "identified"), "time_ms"]
         places = {kind: _places_at(times, path) for kind, path in rows.groupby("kind")}

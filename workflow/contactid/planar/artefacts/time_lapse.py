@@ -309,9 +309,10 @@ def _draw_motion(axes: Axes, data: pd.DataFrame) -> None:
     places = [outline[["x_m", "y_m"]] for _, outline in outlines]
     draw_outlines(axes, places, min(0.10, _OPACITY / len(places)))
     com, reference = (data[data["kind"] == kind] for kind in ("com", "reference"))
-    axes.plot("x_m", "y_m", data=com, color=style.LINE, lw=1.2, zorder=3, label=COM)
+    axes.plot(com["x_m"], com["y_m"], color=style.LINE, lw=1.2, zorder=3, label=COM)
     red: dict[str, Any] = {"color": style.RELEASE}
-    axes.plot("x_m", "y_m", "--", data=reference, lw=0.8, zorder=4, label=REFERENCE, **red)
+    path = reference["x_m"], reference["y_m"]
+    axes.plot(*path, "--", lw=0.8, zorder=4, label=REFERENCE, **red)
     instants = outlines["time_s"].first()
     x, y = (np.interp(instants, reference["time_s"], reference[name]) for name in ("x_m", "y_m"))
     axes.plot(x, y, "o", ms=2.0, mew=0.0, zorder=5, **red)
