@@ -41,6 +41,25 @@ def test_every_artefact_is_declared_once_with_all_that_follows_from_it(study):
         assert printed or row.spread is None, row.name
 
 
+def test_rows_name_the_functions_of_their_folders_files():
+    rows = declared.Rows("contactid.arm.artefacts", "arm_tables", "drawing", ("mine",))
+    figure = rows.figure("fig01_c", "levers:levers", "draw_levers", "C.", settings={"wide": True})
+    assert figure == declared.figure(
+        "fig01_c",
+        "arm_tables",
+        "contactid.arm.artefacts.levers:levers",
+        "contactid.arm.artefacts.levers:draw_levers",
+        "C.",
+        data="drawing",
+        datasets=("mine",),
+        settings={"wide": True},
+    )
+    other = rows.figure("fig01_c", "levers:levers", "two_mass:draw_motions", "C.", data="made up")
+    assert other.draw == "contactid.arm.artefacts.two_mass:draw_motions"
+    assert other.data == "made up"
+    assert rows.table("ext_a", "levers:levers", "A.", datasets=["b", "b"]).datasets == ("b",)
+
+
 def test_files_are_handed_out_one_artefact_after_the_other():
     some = [
         declared.table("tab01_a", "r", "m:f", "A."),

@@ -91,10 +91,10 @@ def test_a_figure_is_a_row_and_a_file(copy):
     add(copy / "workflow/contactid/arm/artefacts/masses.py", FIGURE)
     edit(
         copy / "workflow/contactid/arm/artefacts/__init__.py",
-        "    return [\n",
-        "    return [\n"
-        '        figure("ext_masses", "arm_masses", "contactid.arm.artefacts.masses:masses",\n'
-        '               "contactid.arm.artefacts.masses:draw_masses", "Masses of the links.", data="link table"),\n',
+        "    artefacts = [\n",
+        "    artefacts = [\n"
+        '        Rows(__name__, "arm_masses").figure("ext_masses", "masses:masses", "draw_masses",\n'
+        '            "Masses of the links.", data="link table"),\n',
     )
     # a rule of its own here, so that the test solves nothing; arm_tables would serve
     rules = copy / "workflow/rules/arm.smk"

@@ -7,6 +7,7 @@ twins those of the paper's own way of solving; both are against the truths of ta
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -44,6 +45,11 @@ from contactid.output.verdicts import COMPUTED, FITTED, NOT_DONE, PRINT
 
 Tables = Mapping[str, pd.DataFrame]
 Objects = Mapping[str, InHandObject]
+#: Of an error: source, method, object, measure.
+Key = tuple[str, str, str, str]
+_SIGNS_DECIDE = (
+    "; cases that hang on the sign of the off-diagonals, which isn't stated, don't count"
+)
 RECORDINGS = "the paper's recordings (sites.google.com/view/tactile-obj-dynamics, without a DOI)"
 #: Of an estimate: eq. 38, relative error of the mass, distance of the centres of mass (m), relative
 #: error of the tensor about the origin.
@@ -177,65 +183,77 @@ def errors(
     tuned : why the twins aren't independent of print; empty where they are
     uniform : whether the uniform body is tried in the estimates' place
     """
-    cases = [
-        [(*(*row, name)[:3], measure) for row in one["rows"]]
-        for measure in measures
-        for one in compared
-        for name in one.get("objects", OBJECTS[one["rows"][0][0]])
-    ]
-    every = _in_each_reading(tables, objects, origin)
-    readings = _rows(cases, every)
-    by_measure = pd.DataFrame(zip(*readings[0], strict=True)).groupby(
-        [case[0][3] for case in cases], sort=False
-    )
-    medians = (
-        f"{measure} {' / '.join(f'{number:.3g}' for number in row)}"
-        for measure, *row in by_measure.median().itertuples()
-    )
-    note = f"medians {order}: {', '.join(medians)}"
+    cases = _cases(compared, measures)
+    errors_by_signs = _in_each_reading(tables, objects, origin)
+    readings = _rows(cases, errors_by_signs)
+    note = f"medians {order}: {_medians(cases, readings[0])}"
     if origin == PRINT:
-        hangs = any(one != readings[0] for one in readings)
-        signs = (
-            "; cases that hang on the sign of the off-diagonals, which isn't stated, don't count"
-            if hangs
-            else ""
-        )
-        return Evidence(readings, f"printed rows against printed truths; {note}{signs}", PRINT)
+        note = f"printed rows against printed truths; {note}"
+        if any(reading != readings[0] for reading in readings):
+            note += _SIGNS_DECIDE
+        return Evidence(readings, note, PRINT)
     data = twins_of(*(source for source, name in APPENDIX_TABLES.items() if name in tables))
     if np.isnan(readings[0]).any():
         return missing(NOT_DONE, f"estimates of all objects and methods ({note})", data=data)
     naive = {}
-    if uniform:  # in place of a mass it has the estimate's: no hull says one
-        instead = [
-            [(a, b if measure == MASS else UNIFORM, c, measure) for a, b, c, measure in case]
-            for case in cases
-        ]
-        naive["uniform body"] = _rows(instead, every)
-    note = "; ".join(filter(None, (f"on twins, constraint as a cost; {note}", tuned)))
-    return Evidence(readings, note, FITTED if tuned else COMPUTED, data, naive)
+    if uniform:
+        bodies = [[_uniform_instead(key) for key in case] for case in cases]
+        naive["uniform body"] = _rows(bodies, errors_by_signs)
+    note = f"on twins, constraint as a cost; {note}"
+    if tuned:
+        return Evidence(readings, f"{note}; {tuned}", FITTED, data, naive)
+    return Evidence(readings, note, COMPUTED, data, naive)
+
+
+def _cases(compared: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> list[list[Key]]:
+    """Of every measure, comparison and object the keys (source, method, object, measure) that are
+    compared; a row that names its object keeps it.
+    """
+    cases = []
+    for measure, comparison in product(measures, compared):
+        rows = comparison["rows"]
+        first_source = rows[0][0]
+        for name in comparison.get("objects", OBJECTS[first_source]):
+            cases.append([(*(*row, name)[:3], measure) for row in rows])
+    return cases
+
+
+def _uniform_instead(key: Key) -> Key:
+    """The uniform body in an estimate's place; no hull says a mass, so that is the estimate's."""
+    source, method, name, measure = key
+    return source, method if measure == MASS else UNIFORM, name, measure
 
 
 def _rows(
-    cases: Sequence[Any], every: Sequence[Mapping[Any, float]]
+    cases: Sequence[Sequence[Key]], errors_by_signs: Sequence[Mapping[Key, float]]
 ) -> list[list[tuple[float, ...]]]:
     """In each reading the cases' errors, a row of each; nan for an estimate that the run hasn't."""
+    compared = list(zip(*cases, strict=True))
     return [
-        [tuple(found.get(key, np.nan) for key in row) for row in zip(*cases, strict=True)]
-        for found in every
+        [tuple(errors.get(key, np.nan) for key in row) for row in compared]
+        for errors in errors_by_signs
     ]
 
 
-def _in_each_reading(tables: Tables, objects: Objects, origin: str) -> list[dict[Any, float]]:
+def _medians(cases: Sequence[Sequence[Key]], reading: Sequence[Sequence[float]]) -> str:
+    """Each measure's medians over objects, one for every row that is compared."""
+    errors = pd.DataFrame(zip(*reading, strict=True))
+    by_measure = errors.groupby([case[0][3] for case in cases], sort=False).median()
+    words = []
+    for measure, *medians in by_measure.itertuples():
+        words.append(f"{measure} {' / '.join(f'{median:.3g}' for median in medians)}")
+    return ", ".join(words)
+
+
+def _in_each_reading(tables: Tables, objects: Objects, origin: str) -> list[dict[Key, float]]:
     """Errors by source, method, object and measure, with every choice of the printed tables' signs."""
     signs = tuple(SIGNS.values()) if origin == PRINT else (1.0,)
-    each = [
+    by_table = [
         [_errors(source, tables[name], objects, origin, sign) for sign in signs]
         for source, name in APPENDIX_TABLES.items()
         if name in tables
     ]
-    return [
-        {key: error for one in chosen for key, error in one.items()} for chosen in product(*each)
-    ]
+    return [dict(ChainMap(*chosen)) for chosen in product(*by_table)]
 
 
 def _errors(
@@ -381,27 +399,28 @@ def units(objects: Objects) -> Evidence:
     """Relative change of eq. 38 from kg and m to g and mm, of the boxes and the uniform bodies in
     their hulls.
     """
-    measures: dict[str, Callable[[Any, Any], Any]] = {
-        "eq. 38": geodesic_distance,
-        "difference of the ten numbers": lambda one, other: np.linalg.norm(
-            one.vector - other.vector
+    boxes = [object_of(objects, name) for name in BOXES]
+
+    def changes(distance: Callable[[InertialParameters, InertialParameters], float]) -> list[float]:
+        ratios = []
+        for box in boxes:
+            body, uniform = box.parameters, box.uniform_body
+            in_kg_and_m = distance(body, uniform)
+            in_g_and_mm = distance(_in_g_and_mm(body), _in_g_and_mm(uniform))
+            ratios.append(float(in_g_and_mm / in_kg_and_m))
+        return [ratio - 1.0 for ratio in ratios]
+
+    geodesic = changes(geodesic_distance)
+    naive = {
+        "difference of the ten numbers": changes(
+            lambda one, other: float(np.linalg.norm(one.vector - other.vector))
         ),
-        "difference of P": lambda one, other: np.linalg.norm(
-            pseudo_inertia(one.vector - other.vector)
+        "difference of P": changes(
+            lambda one, other: float(np.linalg.norm(pseudo_inertia(one.vector - other.vector)))
         ),
     }
-    things = [object_of(objects, box) for box in BOXES]
-    pairs = [(thing.parameters, thing.uniform_body) for thing in things]
-    small = [[_in_g_and_mm(one) for one in pair] for pair in pairs]
-    changes = {
-        name: [
-            float(measure(*new) / measure(*old) - 1.0)
-            for new, old in zip(small, pairs, strict=True)
-        ]
-        for name, measure in measures.items()
-    }
-    given = changes.pop("eq. 38")
-    return Evidence(given, f"changes by {np.abs(given).max():.1g} at most", COMPUTED, naive=changes)
+    note = f"changes by {np.abs(geodesic).max():.1g} at most"
+    return Evidence(geodesic, note, COMPUTED, naive=naive)
 
 
 def _in_g_and_mm(body: InertialParameters) -> InertialParameters:

@@ -117,6 +117,45 @@ def table(
 figure, animation = partial(Artefact, "figure"), partial(Artefact, "animation")
 
 
+@dataclass(frozen=True)
+class Rows:
+    """What the rows of a study's declarations share: each names a table, figure or animation.
+
+    Functions are ``"file:function"`` below ``folder``; one that draws may stand without its file
+    where it is in the file of the one that computes.
+
+    Attributes
+    ----------
+    folder : the package of the files, as ``contactid.arm.artefacts``
+    rule : the rule that computes the data
+    data : what figures say that they were made from, unless a row says otherwise
+    datasets : the datasets of the run that all were made from, unless a row says otherwise
+    """
+
+    folder: str
+    rule: str
+    data: str = ""
+    datasets: tuple[str, ...] = ()
+
+    def table(self, name: str, compute: str, caption: str, **more: Any) -> Artefact:
+        """A table; ``more`` is what :func:`table` takes by name."""
+        more = {"datasets": self.datasets, **more}
+        return table(name, self.rule, f"{self.folder}.{compute}", caption, **more)
+
+    def figure(self, name: str, compute: str, draw: str, caption: str, **more: Any) -> Artefact:
+        """A figure; ``more`` are attributes of the :class:`Artefact`."""
+        file = compute.partition(":")[0]
+        drawn_by = draw if ":" in draw else f"{file}:{draw}"
+        functions = f"{self.folder}.{compute}", f"{self.folder}.{drawn_by}"
+        more = {"data": self.data, "datasets": self.datasets, **more}
+        return figure(name, self.rule, *functions, caption, **more)
+
+    def animation(self, name: str, compute: str, draw: str) -> Artefact:
+        """An animation, which the caption of the figure of its name explains."""
+        functions = f"{self.folder}.{compute}", f"{self.folder}.{draw}"
+        return animation(name, self.rule, *functions, data=self.data, datasets=self.datasets)
+
+
 def computed(artefacts: Iterable[Artefact], folder: str) -> list[str]:
     """The files that rules compute, below a study's folder of results."""
     return [

@@ -113,12 +113,6 @@ def dimension(axes: Axes, ends: np.ndarray, text: str, aside: float = 0.0) -> No
     say(axes, ends.mean(axis=0), text, distance * normal, "black", **turned)
 
 
-def dot(axes: Axes, at: Place, text: str = "", shift: Place = (0, 0)) -> None:
-    """A point and its name."""
-    axes.plot(*at, "o", color=DARK, ms=2.6, zorder=5)
-    say(axes, at, text, shift)
-
-
 def ground(axes: Axes, line: np.ndarray, depth: float) -> None:
     """The ground's surface, and its solid side, so deep, to the right of the line's direction."""
     length = line[-1] - line[0]

@@ -7,6 +7,7 @@ complementarity, noisy poses as they are, and the law that a simulator is given,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -91,14 +92,16 @@ def error_trends(tables: Tables, along: Sequence[str], of: Sequence[str]) -> Evi
     """Sizes of errors of J/m or their standard errors, as printed or ours, by frame rate or
     friction.
     """
-    printed = "published" in tables
-    cells = printed_cells(tables["published"]) if printed else _cells(tables)
-    cells = cells.assign(size=cells["printed"].abs()) if printed else cells
+    if "published" in tables:
+        cells = printed_cells(tables["published"])
+        cells, origin = cells.assign(size=cells["printed"].abs()), PRINT
+    else:
+        cells, origin = _cells(tables), COMPUTED
     pairs = [(cells[x], cells[y]) for x in along for y in of]
     taus = [f"{kendalltau(x, y).statistic:.2f} ({y.name} along {x.name})" for x, y in pairs]
     note = f"Kendall's tau over {len(cells)} cells: {', '.join(taus)}"
     given = [np.column_stack(pair).tolist() for pair in pairs]
-    return Evidence(given, note, PRINT if printed else COMPUTED)
+    return Evidence(given, note, origin)
 
 
 def found_friction(tables: Tables) -> Evidence:
@@ -123,22 +126,31 @@ def paths(tables: Tables, at_frames: bool) -> Evidence:
 
     Of all of the fitted path; or of its places at the frames, and of the measured ones.
     """
-    rows = {}
-    for fps, part in tables["fig17_identified_trajectories"].dropna(subset="x_mm").groupby("fps"):
-        times = part.query(f"kind == '{'measured' if at_frames else 'identified'}'")["time_ms"]
-        path = {kind: one.set_index("time_ms") for kind, one in part.groupby("kind")}
-        at = {
-            kind: np.array([np.interp(times, one.index, one[axis]) for axis in ("x_mm", "y_mm")])
-            for kind, one in path.items()
-        }
-        away = [at[kind] - at["simulated"] for kind in ("identified", "measured")]
-        rows[fps] = [float(np.sqrt((one**2).sum(axis=0).mean())) for one in away]
-    fitted, noisy = np.transpose([*rows.values()])
-    told = ", ".join(f"{one[0]:.2g} mm at {fps:g} frames/s" for fps, one in rows.items())
-    note = f"one noise sample, root mean squares: {told}"
+    by_rate: dict[Any, list[float]] = {}
+    for fps, rows in tables["fig17_identified_trajectories"].dropna(subset="x_mm").groupby("fps"):
+        times = rows.loc[rows["kind"] == ("measured" if at_frames else "identified"), "time_ms"]
+        places = {kind: _places_at(times, path) for kind, path in rows.groupby("kind")}
+        by_rate[fps] = [
+            _rms_distance(places[kind], places["simulated"]) for kind in ("identified", "measured")
+        ]
+    fitted, noisy = np.transpose([*by_rate.values()])
+    distances = (
+        f"{rms:.2g} mm at {fps:g} frames/s" for fps, rms in zip(by_rate, fitted, strict=True)
+    )
+    note = f"one noise sample, root mean squares: {', '.join(distances)}"
     if not at_frames:
         return Evidence(fitted, note)
     return Evidence((fitted, noisy), f"{note}; measured poses {noisy.min():.2g} mm and more")
+
+
+def _places_at(times: pd.Series, path: pd.DataFrame) -> np.ndarray:
+    """(2, n) places (mm) on a path of figure 17 at times (ms)."""
+    return np.array([np.interp(times, path["time_ms"], path[axis]) for axis in ("x_mm", "y_mm")])
+
+
+def _rms_distance(places: np.ndarray, others: np.ndarray) -> float:
+    squares = ((places - others) ** 2).sum(axis=0)
+    return float(np.sqrt(squares.mean()))
 
 
 def fitted_impulses(tables: Tables) -> Evidence:

@@ -265,47 +265,59 @@ def _ranges(errors: pd.DataFrame, largest: pd.Series) -> Iterator[tuple[Key, flo
 
 def _from_print(printed: Mapping[Key, float]) -> Numbers:
     """What printed numbers alone give."""
-    sizes = {
-        box: np.array([printed["tab01", name, f"object={box}"] for name in _SIZE]) for box in BOXES
-    }
-    # mm, mean over the boxes
-    largest = float(np.mean([size.max() for size in sizes.values()]))
-    for box, size in sizes.items():
+    largest = {}
+    for box in BOXES:
+        size = np.array([printed["tab01", name, f"object={box}"] for name in _SIZE])
         yield from _body(box, size, printed["tab01", "mass_kg", f"object={box}"])
+        largest[box] = size.max()
+    # mm
+    mean_largest = float(np.mean([*largest.values()]))
     yield (
         ("text", "largest_dimension_cm", f"section=VII;{_FROM_PRINT}"),
-        _print(0.1 * largest, "mean of Table I"),
+        _print(0.1 * mean_largest, "mean of Table I"),
     )
     for simulator, kind, name in product(SIMULATORS, ("velocity", "trajectory"), PARAMETERS):
         section = "IV-A" if kind == "velocity" else "IV-B"
         condition = f"section={section};object={_EXAMPLE};simulator={simulator};{_FROM_PRINT}"
         value = printed["tab02", name, condition_of(_EXAMPLE, kind, simulator)]
         yield ("text", f"{kind}_{name}_in_text", condition), _print(value, "Table II")
-    of_boxes = [
-        (box, condition_of(box, "trajectory", simulator))
-        for box, simulator in product(BOXES, SIMULATORS)
-    ]
-    errors = pd.DataFrame(
-        [{name: printed["tab03", name, of] for name in ERRORS} for _, of in of_boxes]
-    )
-    for key, value in _ranges(errors, pd.Series([sizes[box].max() for box, _ in of_boxes])):
-        yield (
-            (key[0], key[1], f"{key[2]};{_FROM_PRINT}"),
-            _print(value, "Table III, both simulators"),
-        )
+    yield from _ranges_in_print(printed, largest)
     for name in PARAMETERS:
         condition = f"section=VI;changed={name};by=0.05"
-        change = 100.0 * printed["fig14", "rest_position_change_mm", condition] / largest
-        step = 100.0 * _STEP / float(np.mean([printed["tab02", name, of] for _, of in of_boxes]))
-        for quantity, value, note in (
-            (
-                "rest_position_change_pct",
-                change,
+        change = printed["fig14", "rest_position_change_mm", condition]
+        identified = [
+            printed["tab02", name, condition_of(box, "trajectory", simulator)]
+            for box, simulator in product(BOXES, SIMULATORS)
+        ]
+        from_print = f"{condition};{_FROM_PRINT}"
+        yield (
+            ("fig14", "rest_position_change_pct", from_print),
+            _print(
+                100.0 * change / mean_largest,
                 "the printed change over the mean largest dimension of Table I",
             ),
-            ("relative_variation_pct", step, "of the mean of Table II's trajectory-based values"),
-        ):
-            yield ("fig14", quantity, f"{condition};{_FROM_PRINT}"), _print(value, note)
+        )
+        yield (
+            ("fig14", "relative_variation_pct", from_print),
+            _print(
+                100.0 * _STEP / float(np.mean(identified)),
+                "of the mean of Table II's trajectory-based values",
+            ),
+        )
+
+
+def _ranges_in_print(printed: Mapping[Key, float], largest: Mapping[str, float]) -> Numbers:
+    """Least and largest errors of Table III, by the boxes' largest dimensions (mm)."""
+    errors, dimensions = [], []
+    for box, simulator in product(BOXES, SIMULATORS):
+        condition = condition_of(box, "trajectory", simulator)
+        errors.append({name: printed["tab03", name, condition] for name in ERRORS})
+        dimensions.append(largest[box])
+    for (artefact, quantity, condition), value in _ranges(
+        pd.DataFrame(errors), pd.Series(dimensions)
+    ):
+        key = artefact, quantity, f"{condition};{_FROM_PRINT}"
+        yield key, _print(value, "Table III, both simulators")
 
 
 def _body(box: str, size: np.ndarray, mass: float) -> Numbers:

@@ -84,33 +84,39 @@ def _errors(identification: pd.DataFrame) -> str:
 
 def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:
     """For every calibrated object, whether it is the body it is taken for."""
-    found = []
-    for dataset, part in calibration.groupby("dataset", sort=False):
-        rows = part.set_index("quantity")
-        value, error = rows["calibrated"], rows["standard_error"]
-        off, name = rows["difference_in_standard_errors"], str(part["object"].iloc[0])
-        offsets = [f"center_of_mass_{axis}" for axis in "xyz"]
-        moments = [f"inertia_{axis}" for axis in ("xx", "yy", "zz")]
-        unusual = bool((off[[*moments, *offsets]].abs() > _SURE).any())
-        as_taken = f"{name} is the body it is taken for, within {_SURE:g} standard errors:"
-        scale, rest = (
-            f"{value[of]:.4f} +- {error[of]:.4f}"
-            for of in ("scale_from_free_flight", "scale_from_rest_height")
+    paragraphs = []
+    for dataset, rows in calibration.groupby("dataset", sort=False):
+        lines = _calibrated(str(rows["object"].iloc[0]), rows.set_index("quantity"))
+        paragraphs.append("\n".join([*lines, *_gain(identification, str(dataset))]))
+    return paragraphs
+
+
+def _calibrated(name: str, rows: pd.DataFrame) -> list[str]:
+    """What one object's calibration says, by its rows of ``ext_calibration``."""
+    offsets = [f"center_of_mass_{axis}" for axis in "xyz"]
+    moments = [f"inertia_{axis}" for axis in ("xx", "yy", "zz")]
+    differences = rows["difference_in_standard_errors"].abs()
+
+    def values(quantities: Sequence[str], digits: int) -> str:
+        both = rows.loc[[*quantities], ["calibrated", "standard_error"]]
+        return ", ".join(
+            f"{value:.{digits}f} +- {error:.{digits}f}" for _, value, error in both.itertuples()
         )
-        lines = [
-            f"{name} is not the homogeneous body it is taken for:" if unusual else as_taken,
-            "* centre of mass off the geometric centre by "
-            + ", ".join(f"{value[of]:.2f} +- {error[of]:.2f}" for of in offsets)
-            + " mm (x, y, z)",
-            "* moments of inertia "
-            + ", ".join(f"{value[of]:.0f} +- {error[of]:.0f}" for of in moments)
-            + " kg mm2 instead of "
-            + ", ".join(f"{rows['nominal'][of]:.0f}" for of in moments),
-            f"* it falls with {abs(value['gravity_z']):.3f} m/s2 in the data's lengths; true ones are these times "
-            f"{scale} (the height at rest says {rest}, {abs(off['scale_by_flight_less_rest']):.1f} joint errors apart)",
-        ]
-        found.append("\n".join([*lines, *_gain(identification, str(dataset))]))
-    return found
+
+    verdict = f"{name} is the body it is taken for, within {_SURE:g} standard errors:"
+    if (differences[[*moments, *offsets]] > _SURE).any():
+        verdict = f"{name} is not the homogeneous body it is taken for:"
+    nominal = ", ".join(f"{moment:.0f}" for moment in rows.loc[moments, "nominal"])
+    gravity = abs(rows["calibrated"]["gravity_z"])
+    in_flight, at_rest = (values([f"scale_from_{of}"], 4) for of in ("free_flight", "rest_height"))
+    gap = differences["scale_by_flight_less_rest"]
+    return [
+        verdict,
+        f"* centre of mass off the geometric centre by {values(offsets, 2)} mm (x, y, z)",
+        f"* moments of inertia {values(moments, 0)} kg mm2 instead of {nominal}",
+        f"* it falls with {gravity:.3f} m/s2 in the data's lengths; true ones are these times "
+        f"{in_flight} (the height at rest says {at_rest}, {gap:.1f} joint errors apart)",
+    ]
 
 
 def _gain(identification: pd.DataFrame, dataset: str) -> list[str]:

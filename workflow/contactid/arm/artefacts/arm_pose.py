@@ -10,7 +10,7 @@ velocity of the impact map takes it within half a second.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -49,41 +49,48 @@ def arm_figure(links: str, robot: Mapping[str, Any]) -> pd.DataFrame:
     jacobian = arm.tip_jacobian(q)
     before = joint_velocity(arm, q, 0.0, -SPEED)
     after = impact_map(arm.mass_matrix(q), jacobian[2], before)
-    for pose, (posture, time, lift) in _poses(arm, q, float(jacobian[0] @ after)).items():
-        rows += _chain(arm, pose, posture, time, lift)
-    for pose, velocity in (("impact", before), ("sliding", after)):
+    for pose in _poses(arm, q, float(jacobian[0] @ after)):
+        rows += _chain(arm, pose)
+    for name, velocity in (("impact", before), ("sliding", after)):
         tip = jacobian @ velocity
-        rows.append((pose, "velocity", 0, *np.round(tip[[0, 2]], 9), np.nan, "", 0.0, 0.0))
+        rows.append((name, "velocity", 0, *np.round(tip[[0, 2]], 9), np.nan, "", 0.0, 0.0))
     columns = ["pose", "kind", "order", "x_m", "z_m", "half_width_m", "label", "time_s", "lift_m"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _poses(
-    robot: Robot, at: np.ndarray, slide: float
-) -> Mapping[str, tuple[np.ndarray, float, float]]:
-    """Joint positions (n,) in rad, time since the impact in s, and the tip's height in m, by pose."""
-    tip = robot.tip_position(at)
-    poses = {}
-    for pose, lift in _LIFTED:
-        poses[pose] = (upright_posture(robot, tip[0], TABLE_HEIGHT + lift, at), -lift / SPEED, lift)
-    poses["impact"] = (at, 0.0, 0.0)
-    poses["sliding"] = (
-        upright_posture(robot, tip[0] + _SLID * slide, TABLE_HEIGHT, at),
-        _SLID,
-        0.0,
-    )
-    return poses
+class _Pose(NamedTuple):
+    """A moment of figure 1: joint positions (n,) in rad, time since the impact in s, and the tip's
+    height over the table in m.
+    """
+
+    name: str
+    q: np.ndarray
+    time: float
+    lift: float
 
 
-def _chain(robot: Robot, pose: str, q: np.ndarray, time: float, lift: float) -> list[tuple]:
-    joints = robot.joint_placements(q)
-    points = [np.zeros(3), *joints, robot.tip_position(q)]
+def _poses(robot: Robot, q: np.ndarray, sliding_velocity: float) -> list[_Pose]:
+    """The four moments round an impact at ``q``, after which the tip slides (m/s)."""
+    x = robot.tip_position(q)[0]
+    poses = []
+    for name, lift in _LIFTED:
+        lifted = upright_posture(robot, x, TABLE_HEIGHT + lift, q)
+        poses.append(_Pose(name, lifted, -lift / SPEED, lift))
+    slid = upright_posture(robot, x + _SLID * sliding_velocity, TABLE_HEIGHT, q)
+    return [*poses, _Pose("impact", q, 0.0, 0.0), _Pose("sliding", slid, _SLID, 0.0)]
+
+
+def _chain(robot: Robot, pose: _Pose) -> list[tuple]:
+    """The rows of a pose's chain, from the base to the tip."""
+    joints = robot.joint_placements(pose.q)
+    points = [np.zeros(3), *joints, robot.tip_position(pose.q)]
     widths = [np.nan, *_WIDTHS[: len(joints)], _PROBE_WIDTH]
     labels = ["base", *(f"joint {k}" for k in range(1, len(joints) + 1)), "tip"]
-    return [
-        (pose, "link", k, *np.round(point[[0, 2]], 9), width, label, time, lift)
-        for k, (point, width, label) in enumerate(zip(points, widths, labels, strict=True))
-    ]
+    rows = []
+    for k, (point, width, label) in enumerate(zip(points, widths, labels, strict=True)):
+        x, _, z = np.round(point, 9)
+        rows.append((pose.name, "link", k, x, z, width, label, pose.time, pose.lift))
+    return rows
 
 
 _TITLES = {
@@ -163,11 +170,12 @@ def _draw_links(axes: Axes, chain: pd.DataFrame, **look: Any) -> None:
 def _draw_velocity(axes: Axes, tip: pd.Series, velocity: pd.Series) -> None:
     """The tip's velocity: it ends at the tip before the impact, and starts there after it."""
     vector = _ARROW * np.array([velocity["x_m"], velocity["z_m"]])
-    incoming = velocity["z_m"] < 0.0
-    start = np.array([tip["x_m"] + 0.06, tip["z_m"]]) - vector
-    text = rf"$|v_z^-|$ = {-velocity['z_m']:.2f} m/s"
-    if not incoming:
-        start = np.array([tip["x_m"] + 0.04, tip["z_m"] + 0.02])
+    at = np.array([tip["x_m"], tip["z_m"]])
+    if velocity["z_m"] < 0.0:
+        start, shift = at + np.array([0.06, 0.0]) - vector, (2, 0)
+        text = rf"$|v_z^-|$ = {-velocity['z_m']:.2f} m/s"
+    else:
+        start, shift = at + np.array([0.04, 0.02]), (3, 3)
         text = rf"$v_x^+$ = {velocity['x_m']:.2f} m/s"
     pen.arrow(axes, start, start + vector, style.LINE, 1.2)
-    pen.say(axes, start, text, (2, 0) if incoming else (3, 3), style.LINE, **_LEFT)
+    pen.say(axes, start, text, shift, style.LINE, **_LEFT)

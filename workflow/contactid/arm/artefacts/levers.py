@@ -59,24 +59,23 @@ def levers(links: str, corrections: str, robot: Mapping[str, Any], published: st
     for inertia, divisors in (("described", None), ("corrected", corrections)):
         arm = load_robot(links, **robot, corrections=divisors)
         tilts = {tilt: tilted_ratio(arm, tilt) for tilt in _TILTS}
-        meets = brentq(
-            lambda tilt, arm=arm: tilted_ratio(arm, tilt) - asked[-1], -_MOST_TILT, _MOST_TILT
-        )
         heights = {height: _largest(arm, height) for height in _HEIGHTS}
-        probes = {
-            length: _largest(
-                load_robot(links, **{**robot, "probe_length": length}, corrections=divisors)
-            )
-            for length in _PROBES
-        }
-        # the study's own probe on its own table is known already
-        probes[robot["probe_length"]] = heights[TABLE_HEIGHT]
-        for lever, found in zip(_LEVERS, (tilts, heights, probes), strict=True):
-            rows += [
-                (inertia, lever, CURVE, value, ratio) for value, ratio in sorted(found.items())
-            ]
+        # the study's own probe on its own table, and others
+        probes = {robot["probe_length"]: heights[TABLE_HEIGHT]}
+        for length in _PROBES:
+            other = {**robot, "probe_length": length}
+            probes[length] = _largest(load_robot(links, **other, corrections=divisors))
+        for lever, ratios in zip(_LEVERS, (tilts, heights, probes), strict=True):
+            for value in sorted(ratios):
+                rows.append((inertia, lever, CURVE, value, ratios[value]))
+        meets = _tilt_of(arm, asked[-1])
         rows.append((inertia, "tilt_deg", MEETS, meets, tilted_ratio(arm, meets)))
     return pd.DataFrame(rows, columns=["inertia", "lever", "series", "value", "ratio"])
+
+
+def _tilt_of(robot: Robot, ratio: float) -> float:
+    """The tilt (deg) at which r is as large as asked."""
+    return brentq(lambda tilt: tilted_ratio(robot, tilt) - ratio, -_MOST_TILT, _MOST_TILT)
 
 
 def tilted_ratio(robot: Robot, tilt_deg: float) -> float:

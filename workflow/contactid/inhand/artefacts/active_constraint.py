@@ -21,7 +21,7 @@ from contactid.output.stored import read_stored
 #: An error that is smaller or larger by less is the same, as in the ledger of claims.
 SAME = 0.05
 _RECORDING = ["source", "object", "seed"]
-_ERRORS = {"mass": "mass_error_pct", "center": "com_error_mm", "tensor": "tensor_error_pct"}
+_ERRORS = ["mass_error_pct", "com_error_mm", "tensor_error_pct"]
 
 
 def active_constraint(
@@ -47,46 +47,46 @@ def judged_runs(rows: pd.DataFrame, objects: Mapping[str, InHandObject]) -> pd.D
     The ten parameters are errors then: absolute, in their own units.
     """
     values = rows[list(PARAMETER_COLUMNS)].to_numpy(dtype=float)
-    bodies = [InertialParameters(one[0], one[1:4], tensor(one[4:])) for one in values]
-    true = [object_of(objects, str(name)).parameters for name in rows["object"]]
-    pairs = list(zip(bodies, true, strict=True))
-    off = {
-        "mass": [100.0 * abs(one.mass / truth.mass - 1.0) for one, truth in pairs],
-        "center": [
-            1e3 * _length(one.center_of_mass - truth.center_of_mass) for one, truth in pairs
-        ],
-        "tensor": [
-            100.0 * _length(one.inertia - truth.inertia) / _length(truth.inertia)
-            for one, truth in pairs
-        ],
-    }
-    errors = {name: np.nan_to_num(off[part], nan=np.inf) for part, name in _ERRORS.items()}
+    bodies = [InertialParameters(row[0], row[1:4], tensor(row[4:])) for row in values]
+    truths = [object_of(objects, str(name)).parameters for name in rows["object"]]
+    pairs = list(zip(bodies, truths, strict=True))
+    errors = pd.DataFrame([_errors(body, truth) for body, truth in pairs], columns=_ERRORS)
+    errors = errors.set_axis(rows.index).fillna(np.inf)
     names = rows[_RECORDING].astype(str).agg("_".join, axis=1)
     judged = rows.assign(
         recording=names,
         converged=is_true(rows["converged"]).astype(int),
-        margin=[consistency_margin(one) for one in bodies],
-        **errors,
-        **dict(zip(PARAMETER_COLUMNS, _off_each(pairs).T, strict=True)),
+        margin=[consistency_margin(body) for body in bodies],
+        **{name: errors[name] for name in _ERRORS},
+        **dict(zip(PARAMETER_COLUMNS, _parameter_errors(pairs).T, strict=True)),
     )
     free = judged[_as_configured(judged) & (judged["method"] == FREE)]
     outside = free.set_index("recording")["margin"] < 0.0
     return judged.assign(acts=names.map(outside).to_numpy(dtype=int))
 
 
+def _errors(body: InertialParameters, truth: InertialParameters) -> tuple[float, float, float]:
+    """:data:`_ERRORS` of an estimate."""
+    shift = _length(body.center_of_mass - truth.center_of_mass)
+    turned = _length(body.inertia - truth.inertia) / _length(truth.inertia)
+    return 100.0 * abs(body.mass / truth.mass - 1.0), 1e3 * shift, 100.0 * turned
+
+
 def _length(values: np.ndarray) -> float:
     return float(np.linalg.norm(values))
 
 
-def _off_each(pairs: Sequence[tuple[InertialParameters, InertialParameters]]) -> np.ndarray:
+def _parameter_errors(
+    pairs: Sequence[tuple[InertialParameters, InertialParameters]],
+) -> np.ndarray:
     """(n, 10) absolute errors of the numbers that the appendix prints."""
-    # the centre of mass and not its first moment
-    numbers = [
-        np.concatenate([[one.mass], one.center_of_mass, one.vector[4:]])
-        - np.concatenate([[truth.mass], truth.center_of_mass, truth.vector[4:]])
-        for one, truth in pairs
-    ]
-    return np.abs(np.reshape(numbers, (-1, len(PARAMETER_COLUMNS))))
+    errors = [_printed_numbers(body) - _printed_numbers(truth) for body, truth in pairs]
+    return np.abs(np.reshape(errors, (-1, len(PARAMETER_COLUMNS))))
+
+
+def _printed_numbers(body: InertialParameters) -> np.ndarray:
+    """(10,): the appendix has the centre of mass and not its first moment."""
+    return np.concatenate([[body.mass], body.center_of_mass, body.vector[4:]])
 
 
 def _as_configured(rows: pd.DataFrame) -> pd.Series:

@@ -131,18 +131,29 @@ def draw_errors(data: pd.DataFrame) -> Figure:
 def _draw_runs(above: Axes, axes: Axes, rows: pd.DataFrame, place: float, colour: str) -> None:
     """The runs and the printed row of one method on one object, a mark each."""
     runs = rows[rows["kind"] == RUN]
-    beside = place + _SPREAD * (np.linspace(-0.5, 0.5, len(runs)) if len(runs) > 1 else np.zeros(1))
-    for at, row in zip(beside, runs.to_dict("records"), strict=False):
-        settled, body = (
-            str(row[name]).lower() == "true" for name in ("converged", "physically_consistent")
-        )
-        finite = settled and np.isfinite(row["value"])
-        height = row["value"] if finite else _NO_BODY if settled else _NOT_SETTLED
-        face = colour if body or not finite else "none"
-        (axes if finite else above).plot(at, height, "o", ms=2.8, mew=0.7, mec=colour, mfc=face)
+    settled = is_true(runs["converged"])
+    errors = runs["value"].where(settled & np.isfinite(runs["value"].astype(float)))
+    no_error = np.where(settled, _NO_BODY, _NOT_SETTLED)
+    hollow = ~is_true(runs["physically_consistent"]) & errors.notna()
+    beside = place + _SPREAD * np.linspace(-0.5, 0.5, len(runs))
+    # one run stands in the middle
+    beside = beside if len(runs) > 1 else np.full(len(runs), place)
+    for at, error, height, is_hollow in zip(beside, errors, no_error, hollow, strict=True):
+        look = {"ms": 2.8, "mew": 0.7, "mec": colour, "mfc": "none" if is_hollow else colour}
+        _mark(above, axes, at, error, height, "o", **look)
     for value in rows.loc[rows["kind"] == PRINTED, "value"]:
-        target, height = (axes, value) if np.isfinite(value) else (above, _NO_BODY)
-        target.plot(place, height, "x", ms=4.2, color="black", mew=0.8, zorder=4)
+        error = value if np.isfinite(value) else np.nan
+        _mark(above, axes, place, error, _NO_BODY, "x", ms=4.2, color="black", mew=0.8, zorder=4)
+
+
+def _mark(
+    above: Axes, axes: Axes, at: float, error: float, height: float, mark: str, **look: Any
+) -> None:
+    """A mark at an error, or in the row above at a height where there is none."""
+    if np.isnan(error):
+        above.plot(at, height, mark, **look)
+    else:
+        axes.plot(at, error, mark, **look)
 
 
 def _limits(data: pd.DataFrame) -> tuple[float, float]:

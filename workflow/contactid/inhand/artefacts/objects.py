@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 
 from contactid.core import rotations
 from contactid.inhand.artefacts.contact_forces import FINGER_COLOURS, held_object
-from contactid.inhand.readers.objects import SIMULATED, InHandObject, Part, load_objects
+from contactid.inhand.readers.objects import SIMULATED, InHandObject, load_objects
 from contactid.inhand.simulate.grasped_object import GRAVITY
 from contactid.output import pen, sketch, style
 from contactid.output.pen import QUIET, THIN
@@ -30,29 +30,30 @@ _FRAME = 0.035  # m, length of a drawn axis
 _CONTACT_SIZE = 5.0  # points
 _PAD = 0.009  # m, radius of a fingertip on a face
 _AROUND = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)  # its rim
+# pairs of a box's corners, which are numbered so that one binary digit changes along an edge
+_BOX_EDGES = [(i, j) for i, j in combinations(range(8), 2) if (i ^ j).bit_count() == 1]
 _BARS = {SIMULATED: 0.2}  # m of a bar that shows the scale
 _BAR = 0.05
 _ROOM = np.array([0.035, 0.012])  # m beside and over figure 1's drawing, for its texts
-_EDGES = {"printed": pen.DARK, "solid": pen.DARK, "wood": "#a8622b"}
+_FAINT, _WOOD = "#c9c9c9", "#a8622b"
 _LOOKS = {
     **sketch.LOOKS,
-    **{material: Look(colour) for material, colour in _EDGES.items()},
-    **{f"{material}, hidden": Look("#c9c9c9", THIN, ":") for material in ("printed", "solid")},
-    "wood, hidden": Look(_EDGES["wood"], THIN, ":"),
-    **{finger: Look(colour, 1.6, ink=colour) for finger, colour in FINGER_COLOURS.items()},
-    **{
-        f"{finger} on a face": Look(colour, THIN, face=colour, opacity=0.45)
-        for finger, colour in FINGER_COLOURS.items()
-    },
-    **{
-        f"{finger} behind": Look(colour, 0.8, (0, (1.5, 1.0)))
-        for finger, colour in FINGER_COLOURS.items()
-    },
-    **{axis: Look(c, 1.1) for axis, c in zip("xyz", pen.AXIS_COLOURS, strict=True)},
+    "printed": Look(),
+    "printed, hidden": Look(_FAINT, THIN, ":"),
+    "solid": Look(),
+    "solid, hidden": Look(_FAINT, THIN, ":"),
+    "wood": Look(_WOOD),
+    "wood, hidden": Look(_WOOD, THIN, ":"),
     "weight": Look(QUIET, 1.6, ink=QUIET),
     "contact": Look(style.LINE),
     "bar": Look(width=1.4),
 }
+for _finger, _colour in FINGER_COLOURS.items():
+    _LOOKS[_finger] = Look(_colour, 1.6, ink=_colour)
+    _LOOKS[f"{_finger} on a face"] = Look(_colour, THIN, face=_colour, opacity=0.45)
+    _LOOKS[f"{_finger} behind"] = Look(_colour, 0.8, (0, (1.5, 1.0)))
+for _axis, _colour in zip("xyz", pen.AXIS_COLOURS, strict=True):
+    _LOOKS[_axis] = Look(_colour, 1.1)
 
 
 def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]) -> pd.DataFrame:
@@ -62,7 +63,7 @@ def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, An
     origin = held.trajectory.position[index]
     seen = _VIEW[:2] @ turn  # from B to the drawing
     middle = _VIEW[:2] @ origin
-    rows = [row for part in held.body.parts for row in _part_edges(part, turn, middle)]
+    rows = _edges(held.body, turn, middle)
     contacts = zip(
         held.contact_names,
         held.contact_positions,
@@ -110,27 +111,25 @@ def _pad(
 
 def _frame(name: str, origin: np.ndarray, seen: np.ndarray, length: float) -> Rows:
     """The axes of a frame, whose directions are seen as the columns of a matrix (2, 3)."""
-    axes = zip("xyz", seen.T, strict=True)
-    return [
-        row
-        for axis, along in axes
-        for row in sketch.arrow(f"{axis} {name}", origin, along, axis, length)
-    ]
+    rows = []
+    for axis, along in zip("xyz", seen.T, strict=True):
+        rows += sketch.arrow(f"{axis} {name}", origin, along, axis, length)
+    return rows
 
 
 def _center(at: np.ndarray) -> Rows:
     return sketch.point("centre of mass", at, r"$\oplus$", look="bar")
 
 
-def _part_edges(part: Part, turn: np.ndarray, origin: np.ndarray) -> Rows:
-    """A part's twelve edges, seen turned and moved; those at its farthest corner are hidden."""
-    corners = part.vertices @ turn.T @ _VIEW.T
-    farthest, rows = int(np.argmin(corners[:, 2])), []
-    for i, j in combinations(range(8), 2):
-        if (i ^ j).bit_count() == 1:
-            look = part.material + (", hidden" if farthest in (i, j) else "")
-            ends = origin + corners[[i, j], :2]
-            rows += sketch.line(f"{part.name} {i}{j}", ends, look=look)
+def _edges(body: InHandObject, turn: np.ndarray, origin: np.ndarray) -> Rows:
+    """Its parts' edges, seen turned and moved; those at a part's farthest corner are hidden."""
+    rows = []
+    for part in body.parts:
+        corners = part.vertices @ turn.T @ _VIEW.T
+        farthest = int(np.argmin(corners[:, 2]))
+        for i, j in _BOX_EDGES:
+            look = f"{part.material}, hidden" if farthest in (i, j) else part.material
+            rows += sketch.line(f"{part.name} {i}{j}", origin + corners[[i, j], :2], look=look)
     return rows
 
 
@@ -140,16 +139,15 @@ def all_objects(objects: str, surfaces: str) -> pd.DataFrame:
     """
     loaded = load_objects(objects)
     names = [*(name for name in loaded if name != SIMULATED), SIMULATED]
-    friction = [
-        row
-        for entry in pd.read_csv(surfaces).to_dict("records")
-        for row in sketch.number(f"{entry['object']}/{entry['region']}", entry["friction_mu"], "1")
-    ]
+    friction: Rows = []
+    for surface in pd.read_csv(surfaces).to_dict("records"):
+        item = f"{surface['object']}/{surface['region']}"
+        friction += sketch.number(item, surface["friction_mu"], "1")
     return sketch.table(*(_object_rows(loaded[name]) for name in names), friction)
 
 
 def _object_rows(body: InHandObject) -> Rows:
-    rows = [row for part in body.parts for row in _part_edges(part, np.eye(3), np.zeros(2))]
+    rows = _edges(body, np.eye(3), np.zeros(2))
     size = float(np.ptp(body.hull_vertices, axis=0).max())
     rows += _frame("B", np.zeros(2), _VIEW[:2], 0.25 * size)
     for name, at in zip(body.contact_names, body.contact_positions @ _VIEW[:2].T, strict=True):
@@ -197,8 +195,8 @@ def _object_legend(axes: Axes) -> None:
     mark: dict[str, Any] = {"color": pen.DARK, "ls": "none", "ms": 7.0, "mew": 0.1}
     contact: dict[str, Any] = {"color": style.LINE, "marker": "o", "ls": "none", "ms": 3.0}
     handles = [
-        Line2D([], [], color=_EDGES["printed"], lw=0.9, label="outline"),
-        Line2D([], [], color=_EDGES["wood"], lw=0.9, label="wooden block inside"),
+        Line2D([], [], color=pen.DARK, lw=0.9, label="outline"),
+        Line2D([], [], color=_WOOD, lw=0.9, label="wooden block inside"),
         Line2D([], [], marker=r"$\oplus$", label="centre of mass", **mark),
         Line2D([], [], label="contact point", **contact),
     ]

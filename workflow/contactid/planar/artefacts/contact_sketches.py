@@ -130,29 +130,39 @@ def contact_states(ellipse: Ellipse = SMALL_ELLIPSE) -> pd.DataFrame:
 
     There's no friction, so that impulses are along the normal.
     """
-    ground, law, panels = Ground(), PlanarLaw(0.0, 0.5), []
-    for case, (gap, u_n) in enumerate(_CASES, start=1):
-        q = posture(ellipse, ground, _LEANING, gap)
-        at = contacts(ellipse, ground, q)
-        v = _velocity(at, 0.4 if u_n == 0.0 else 0.2, u_n, omega=1.0)
-        motion = simulate(ellipse_body(ellipse), ground, law, q, v, time_step=_STEP, steps=1)
-        foot, rate, impulse = at.point[0], at.normal[0] @ v, motion.impulse_n[1, 0]
-        part = _over_ground(ellipse, q, 1.3 * ellipse.a)
-        below, velocity = (foot[0], foot[1] - at.gap[0]), (at.tangent[0] @ v, rate)
-        part += sketch.arrow("velocity", foot, velocity, "blue", 0.046, unit="m/s")
-        pushed, closed = impulse > 0.0, sketch.sign(at.gap[0]) == "="
-        if not closed:
-            part += sketch.length("gap", [foot, below], "$g_n$", (-9, -1))
-        drawn = 1.6 if pushed else np.nan
-        part += sketch.arrow("impulse", foot, (0.0, impulse), "red", drawn, unit="N s")
-        part += sketch.point("Q_E", below) + sketch.point("Q", foot, "$Q$", (-8, 6))
-        moving = rf",\ \dot{{g}}_n {sketch.sign(rate)} 0" if closed else ""
-        what = f"Case {case}: {'impulse' if pushed else 'no impulse'}"
-        part += sketch.heading(what, f"$g_n {sketch.sign(at.gap[0])} 0{moving}$")
-        for item, value, unit in (("g_n", at.gap[0], "m"), ("gdot", rate, "m/s")):
-            part += sketch.number(item, value, unit)
-        panels.append(part + sketch.number("c_n", impulse, "N s"))
+    panels = [_state(ellipse, case, *_CASES[case - 1]) for case in range(1, len(_CASES) + 1)]
     return sketch.table(*panels)
+
+
+def _state(ellipse: Ellipse, case: int, gap: float, normal_velocity: float) -> Rows:
+    """One panel of figure 2: one step of the simulator from a gap (m) and its rate (m/s)."""
+    ground, law = Ground(), PlanarLaw(0.0, 0.5)
+    q = posture(ellipse, ground, _LEANING, gap)
+    at = contacts(ellipse, ground, q)
+    # slower where the arrow points up or down, too
+    along = 0.4 if normal_velocity == 0.0 else 0.2
+    v = _velocity(at, along, normal_velocity, omega=1.0)
+    motion = simulate(ellipse_body(ellipse), ground, law, q, v, time_step=_STEP, steps=1)
+    foot, gap, rate = at.point[0], at.gap[0], at.normal[0] @ v
+    impulse = motion.impulse_n[1, 0]
+    pushed, closed = impulse > 0.0, sketch.sign(gap) == "="
+    below = foot[0], foot[1] - gap
+
+    rows = _over_ground(ellipse, q, 1.3 * ellipse.a)
+    rows += sketch.arrow("velocity", foot, (at.tangent[0] @ v, rate), "blue", 0.046, unit="m/s")
+    heading = f"$g_n {sketch.sign(gap)} 0$"
+    if closed:
+        heading = rf"$g_n = 0,\ \dot{{g}}_n {sketch.sign(rate)} 0$"
+    else:
+        rows += sketch.length("gap", [foot, below], "$g_n$", (-9, -1))
+    scale = 1.6 if pushed else np.nan
+    rows += sketch.arrow("impulse", foot, (0.0, impulse), "red", scale, unit="N s")
+    rows += sketch.point("Q_E", below)
+    rows += sketch.point("Q", foot, "$Q$", (-8, 6))
+    rows += sketch.heading(f"Case {case}: {'impulse' if pushed else 'no impulse'}", heading)
+    rows += sketch.number("g_n", gap, "m")
+    rows += sketch.number("gdot", rate, "m/s")
+    return rows + sketch.number("c_n", impulse, "N s")
 
 
 def draw_contact_states(data: pd.DataFrame) -> Figure:
@@ -309,31 +319,46 @@ def normal_gap(ellipse: Ellipse = SMALL_ELLIPSE, ground: Ground | None = None) -
         level = np.array([radius + 0.009, 0.0])
         rows += sketch.line(f"level {item}", [apex, apex + level], look="dashed")
         rows += sketch.angle(item, apex, (1.0, 0.0), value, radius, rf"$\{item}$", shift)
-    own_axis, out = (np.cos(theta), np.sin(theta)), contacts(ellipse, ground, q).point[0] - center
+    out = contacts(ellipse, ground, q).point[0] - center
     # the angle of the contact point in the body's axes, beta* of section 4.1
-    beta_star = (np.arctan2(out[1], out[0]) - theta) % (2.0 * np.pi)
-    for star, beta, radius, look, gap, shifts in (
-        ("*", beta_star, 0.021, "thin red", r"$g_n = l(\beta^*)$", ((-7, 5), (-13, 7), (25, 0))),
-        ("", beta_star + 1.45, 0.010, "red dashed", r"$l(\beta)$", ((-7, 0), (-13, -5), (13, 0))),
-    ):
-        named = r"\beta^*" if star else r"\beta"
-        # the local radius of section 4.1
-        rho = ellipse.a * ellipse.b / np.hypot(ellipse.b * np.cos(beta), ellipse.a * np.sin(beta))
-        edge = center + rho * np.array([np.cos(theta + beta), np.sin(theta + beta)])
-        distance = (edge - start) @ ground.normal
-        below = edge - distance * ground.normal
-        rows += sketch.angle(f"beta{star}", center, own_axis, beta, radius, f"${named}$", shifts[0])
-        rows += sketch.line(f"rho{star}", [center, edge], look=look)
-        at = 0.35 * center + 0.65 * edge
-        rows += sketch.point(f"rho{star}", at, rf"$\rho({named})$", shifts[1], look=look)
-        ink = "thin blue" if star else "faint"
-        rows += sketch.length(f"l{star}", [edge, below], gap, shifts[2], ink)
-        rows += sketch.point(f"Q{star}", edge, "$Q$" if star else "", (-8, -5))
-        rows += sketch.point(f"Q_E{star}", below, "$Q_E$" if star else "", (-3, -17))
-        rows += sketch.number(f"l{star}", distance, "m")
+    nearest = (np.arctan2(out[1], out[0]) - theta) % (2.0 * np.pi)
+    rows += _outline_point(ellipse, ground, q, nearest, nearest=True)
+    rows += _outline_point(ellipse, ground, q, nearest + 1.45, nearest=False)
     rows += sketch.point("O", (0.0, 0.0), r"$O\ \{S\}$", (0, -9))
     rows += sketch.point("P_0", start, r"$P_0\ \{S_p\}$", (-22, 0))
     return sketch.table(rows + sketch.point("G", center, r"$G\ \{S_l\}$", (24, -8)))
+
+
+def _outline_point(
+    ellipse: Ellipse, ground: Ground, q: np.ndarray, beta: float, *, nearest: bool
+) -> Rows:
+    """The point of figure 5's outline at an angle beta (rad), and its distance from the ground.
+
+    The nearest one is the contact point, drawn in full and with a star to its symbols.
+    """
+    star, symbol, gap = "", r"\beta", r"$l(\beta)$"
+    radius, look, ink = 0.010, "red dashed", "faint"
+    beside_angle, beside_radius, beside_gap = (-7, 0), (-13, -5), (13, 0)
+    if nearest:
+        star, symbol, gap = "*", r"\beta^*", r"$g_n = l(\beta^*)$"
+        radius, look, ink = 0.021, "thin red", "thin blue"
+        beside_angle, beside_radius, beside_gap = (-7, 5), (-13, 7), (25, 0)
+    center, theta = q[:2], q[2]
+    own_axis = np.cos(theta), np.sin(theta)
+    # the local radius of section 4.1
+    rho = ellipse.a * ellipse.b / np.hypot(ellipse.b * np.cos(beta), ellipse.a * np.sin(beta))
+    edge = center + rho * np.array([np.cos(theta + beta), np.sin(theta + beta)])
+    distance = (edge - ground.origin) @ ground.normal
+    below = edge - distance * ground.normal
+    at = 0.35 * center + 0.65 * edge
+
+    rows = sketch.angle(f"beta{star}", center, own_axis, beta, radius, f"${symbol}$", beside_angle)
+    rows += sketch.line(f"rho{star}", [center, edge], look=look)
+    rows += sketch.point(f"rho{star}", at, rf"$\rho({symbol})$", beside_radius, look=look)
+    rows += sketch.length(f"l{star}", [edge, below], gap, beside_gap, ink)
+    rows += sketch.point(f"Q{star}", edge, "$Q$" if nearest else "", (-8, -5))
+    rows += sketch.point(f"Q_E{star}", below, "$Q_E$" if nearest else "", (-3, -17))
+    return rows + sketch.number(f"l{star}", distance, "m")
 
 
 def draw_normal_gap(data: pd.DataFrame) -> Figure:

@@ -41,12 +41,9 @@ def fitted_trajectory(seed: int = 15) -> pd.DataFrame:
     qualitative in the paper too.
     """
     ground, body, law = Ground(), ellipse_body(SMALL_ELLIPSE), PlanarLaw(0.3, 0.7)
-    q0, v0, steps = (
-        posture(SMALL_ELLIPSE, ground, 0.6, 0.12),
-        (2.3, 0.0, -3.0),
-        _EVERY * (_COUNT - 1),
-    )
-    fitted = simulate(body, ground, law, q0, v0, time_step=STEP, steps=steps).position
+    start = posture(SMALL_ELLIPSE, ground, 0.6, 0.12), (2.3, 0.0, -3.0)
+    steps = _EVERY * (_COUNT - 1)
+    fitted = simulate(body, ground, law, *start, time_step=STEP, steps=steps).position
     noise = np.random.default_rng(seed).standard_normal((_COUNT, 3))
     captured = fitted[::_EVERY] + _SCATTER * noise
     instants = range(0, steps + 1, _EVERY)
@@ -58,8 +55,8 @@ def fitted_trajectory(seed: int = 15) -> pd.DataFrame:
         rows += sketch.line(f"{kind} {k}", [q[:2]], "point", **said)
         if k % _EVERY == 0:
             rows += sketch.line(f"{kind} {k}", outline_at(SMALL_ELLIPSE, q), look=kind)
-    left, right = (f(row["x"] for row in rows) for f in (min, max))
-    level = [(left - 0.02, 0.0), (right + 0.02, 0.0)]
+    places = [row["x"] for row in rows]
+    level = [(min(places) - 0.02, 0.0), (max(places) + 0.02, 0.0)]
     return sketch.table(sketch.line("ground", level, "ground", scale=0.008) + rows)
 
 
@@ -97,8 +94,8 @@ def time_instants() -> pd.DataFrame:
     for place, name in enumerate(("i", "i+1", "i+2")):
         at = place * interval, 0.3
         rows += sketch.point(f"t_{name}", at, f"$t^{{{name}}}$", (1, 8), "red")
-    for k in range(parts + 1):
-        name = "k" if k == 0 else "k+n_s" if k == parts else f"k+{k}"
+    names = ["k", *(f"k+{k}" for k in range(1, parts)), "k+n_s"]
+    for k, name in enumerate(names):
         rows += sketch.point(f"t_{name}", (k * step, -0.3), f"$t^{{{name}}}$", (1, -7), "thin blue")
     inner = (parts + 2) * step
     for first, last, height, text, shift in (

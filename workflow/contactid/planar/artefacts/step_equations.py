@@ -90,7 +90,7 @@ def _rows_of(exact: ContactSteps, noise: float) -> pd.DataFrame:
     covariance = np.diag(deviation**2) if noise > 0.0 else None
     # the same draws for each noise, so that rows differ by its size alone
     rng = np.random.default_rng(1)
-    found: dict[str, list[float]] = {kind: [] for kind in _KINDS}
+    ratios: dict[str, list[float]] = {kind: [] for kind in _KINDS}
     singular = []
     for _ in range(_DRAWS if noise > 0.0 else 1):
         errors = deviation * rng.normal(size=exact.change.shape)
@@ -99,65 +99,44 @@ def _rows_of(exact: ContactSteps, noise: float) -> pd.DataFrame:
         turns = turning_steps(steps, equations, noise > 0.0)
         moment, spin = equations.moment, equations.spin
         singular.append((values.smallest, values.margin))
-        found["null_vector"].append(values.per_mass[1])
-        found["single_steps"] += (moment[turns] / spin[turns]).tolist()
+        ratios["null_vector"].append(values.per_mass[1])
+        ratios["single_steps"] += (moment[turns] / spin[turns]).tolist()
         # spin taken as exact: biased towards 0, whatever the number of steps
-        found["least_squares"].append(moment @ spin / (spin @ spin))
-        found["total_least_squares"].append(total_least_squares(equations))
+        ratios["least_squares"].append(moment @ spin / (spin @ spin))
+        ratios["total_least_squares"].append(total_least_squares(equations))
     smallest, margin = np.median(singular, axis=0)
-    quartiles = {
-        kind: 1e6 * np.quantile(values, [0.25, 0.5, 0.75]) for kind, values in found.items()
-    }
-    return pd.DataFrame(
-        {
-            "noise_m_s": noise,
-            "n_steps": len(exact),
-            "smallest_singular": smallest,
-            "margin": margin,
-            "estimate": list(quartiles),
-            "ratio_median_mm2": [values[1] for values in quartiles.values()],
-            "ratio_q25_mm2": [values[0] for values in quartiles.values()],
-            "ratio_q75_mm2": [values[2] for values in quartiles.values()],
-        }
-    )
+    rows = []
+    for kind, values_m2 in ratios.items():
+        low, median, high = 1e6 * np.quantile(values_m2, [0.25, 0.5, 0.75])
+        rows.append((kind, median, low, high))
+    columns = ["estimate", "ratio_median_mm2", "ratio_q25_mm2", "ratio_q75_mm2"]
+    table = pd.DataFrame(rows, columns=columns)
+    table.insert(0, "noise_m_s", noise)
+    table.insert(1, "n_steps", len(exact))
+    table.insert(2, "smallest_singular", smallest)
+    table.insert(3, "margin", margin)
+    return table
 
 
 def draw_step_equations(data: pd.DataFrame) -> Figure:
     """Singular values of A (a), and J/m by each way (b), against the noise of a velocity change."""
     noisy = data[data["noise_m_s"] > 0.0]
-    figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 2.7), sharex=True)
-    once = noisy.drop_duplicates("noise_m_s")
-    panels[0].loglog(
-        once["noise_m_s"],
-        once["smallest_singular"],
-        "o-",
-        color=style.LINE,
-        ms=3.0,
-        label="smallest",
-    )
-    panels[0].loglog(
-        once["noise_m_s"], once["margin"], "s--", color=style.RELEASE, ms=3.0, label="the next"
-    )
-    panels[0].set(ylabel="singular value of $A_{N_I}$ (relative)")
-    panels[0].set_title("(a) no null vector is left", loc="left")
+    figure, (singular, ratios) = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 2.7), sharex=True)
+    once = noisy.drop_duplicates("noise_m_s").set_index("noise_m_s")
+    singular.loglog(once["smallest_singular"], "o-", color=style.LINE, ms=3.0, label="smallest")
+    singular.loglog(once["margin"], "s--", color=style.RELEASE, ms=3.0, label="the next")
+    singular.set(ylabel="singular value of $A_{N_I}$ (relative)")
+    singular.set_title("(a) no null vector is left", loc="left")
     for kind, (label, colour) in _KINDS.items():
-        rows = noisy[noisy["estimate"] == kind]
-        panels[1].plot(
-            rows["noise_m_s"], rows["ratio_median_mm2"], "o-", color=colour, ms=3.0, label=label
-        )
-        panels[1].fill_between(
-            rows["noise_m_s"],
-            rows["ratio_q25_mm2"],
-            rows["ratio_q75_mm2"],
-            color=colour,
-            alpha=0.2,
-            lw=0.0,
-        )
+        rows = noisy[noisy["estimate"] == kind].set_index("noise_m_s")
+        ratios.plot(rows["ratio_median_mm2"], "o-", color=colour, ms=3.0, label=label)
+        low, high = rows["ratio_q25_mm2"], rows["ratio_q75_mm2"]
+        ratios.fill_between(rows.index, low, high, color=colour, alpha=0.2, lw=0.0)
     truth = float(data["true_mm2"].iloc[0])
-    panels[1].axhline(truth, color="black", ls="--", lw=0.7, label="true")
-    panels[1].set(ylabel="$J/m$, median and quartiles (mm²)", ylim=(0.0, 2.0 * truth))
-    panels[1].set_title("(b) what the steps say", loc="left")
-    for axes in panels:
+    ratios.axhline(truth, color="black", ls="--", lw=0.7, label="true")
+    ratios.set(ylabel="$J/m$, median and quartiles (mm²)", ylim=(0.0, 2.0 * truth))
+    ratios.set_title("(b) what the steps say", loc="left")
+    for axes in (singular, ratios):
         _mark_differences(axes, float(data["differenced_noise_m_s"].iloc[0]))
         axes.set_xlabel("noise of a velocity change (m/s)")
         axes.legend(loc="best", fontsize=6)

@@ -260,19 +260,24 @@ def scene_panels(
     names = [int(panel) for panel in dict.fromkeys(data["panel"])]
     letters = string.ascii_lowercase if 1 < len(names) <= len(string.ascii_lowercase) else ""
     views = {panel: view_of(data if shared else data[data["panel"] == panel]) for panel in names}
-    columns = columns or _fewest_columns(
-        len(names), min(view.aspect for view in views.values()), width
-    )
+    aspects = [view.aspect for view in views.values()]
+    columns = columns or _fewest_columns(len(names), min(aspects), width)
     rows = -(-len(names) // columns)
     heights = _row_heights(list(views.values()), columns, width / columns - _BESIDE)
-    used = columns * (
-        max(view.aspect * heights[k // columns] for k, view in enumerate(views.values())) + _BESIDE
-    )
+    widest = max(aspect * heights[k // columns] for k, aspect in enumerate(aspects))
+    used = float(np.clip(columns * (widest + _BESIDE), style.SINGLE_COLUMN, width))
+    # panels of their own scales have numbers on every axis
+    between = _BETWEEN if shared else 2.0 * _BETWEEN
     figure, grid = plt.subplots(
-        rows, columns, sharex=shared, sharey=shared, squeeze=False, height_ratios=heights,
-        layout=ConstrainedLayoutEngine(compress=True, h_pad=_BETWEEN if shared else 2.0 * _BETWEEN),
-        figsize=(float(np.clip(used, style.SINGLE_COLUMN, width)), sum(heights) + rows * _ABOVE + _AROUND),
-    )  # fmt: skip
+        rows,
+        columns,
+        sharex=shared,
+        sharey=shared,
+        squeeze=False,
+        height_ratios=heights,
+        layout=ConstrainedLayoutEngine(compress=True, h_pad=between),
+        figsize=(used, sum(heights) + rows * _ABOVE + _AROUND),
+    )
     for axes in grid.flat[len(names) :]:
         axes.set_visible(False)
     panels: dict[int, Axes] = dict(zip(names, grid.flat, strict=False))
@@ -300,24 +305,17 @@ def name_lines(figure: Figure, axes: Axes, names: Mapping[str, str] | None = Non
 
 def _draw_motion(axes: Axes, data: pd.DataFrame) -> None:
     """Outlines that darken with time, both paths, and the reference point on every outline."""
-    outlines = [part for _, part in data[data["kind"] == "outline"].groupby("item")]
-    draw_outlines(
-        axes, [part[["x_m", "y_m"]] for part in outlines], min(0.10, _OPACITY / len(outlines))
-    )
+    outlines = data[data["kind"] == "outline"].groupby("item")
+    places = [outline[["x_m", "y_m"]] for _, outline in outlines]
+    draw_outlines(axes, places, min(0.10, _OPACITY / len(places)))
     com, reference = (data[data["kind"] == kind] for kind in ("com", "reference"))
     axes.plot(com["x_m"], com["y_m"], color=style.LINE, lw=1.2, zorder=3, label=COM)
-    axes.plot(
-        reference["x_m"],
-        reference["y_m"],
-        "--",
-        color=style.RELEASE,
-        lw=0.8,
-        zorder=4,
-        label=REFERENCE,
-    )
-    instants = [float(outline["time_s"].iloc[0]) for outline in outlines]
+    red: dict[str, Any] = {"color": style.RELEASE}
+    path = reference["x_m"], reference["y_m"]
+    axes.plot(*path, "--", lw=0.8, zorder=4, label=REFERENCE, **red)
+    instants = outlines["time_s"].first()
     x, y = (np.interp(instants, reference["time_s"], reference[name]) for name in ("x_m", "y_m"))
-    axes.plot(x, y, "o", color=style.RELEASE, ms=2.0, mew=0.0, zorder=5)
+    axes.plot(x, y, "o", ms=2.0, mew=0.0, zorder=5, **red)
 
 
 def draw_outlines(axes: Axes, outlines: Sequence[pd.DataFrame], opacity: float) -> None:

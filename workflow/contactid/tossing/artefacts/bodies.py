@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,9 @@ from contactid.output.fits import read_json
 from contactid.sources.motion import body_of, uniform_box
 from contactid.tossing.artefacts.data import Case, by_name, data_label, identified
 
+#: Of a calibration: quantity, unit, calibrated, standard error, nominal.
+_Row = tuple[str, str, float, float, float]
+_MOMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 _CALIBRATION = [
     "dataset", "object", "quantity", "unit", "calibrated", "standard_error", "nominal",
     "difference_in_standard_errors", "n_tosses", "n_impacts", "data",
@@ -68,43 +71,55 @@ def properties_table(prepared: Sequence[xr.Dataset]) -> pd.DataFrame:
 def calibration_table(calibrations: Sequence[tuple[xr.Dataset, dict[str, Any]]]) -> pd.DataFrame:
     """``ext_calibration``: calibrated quantities with standard errors, beside the nominal values."""
     tables = [pd.DataFrame(columns=_CALIBRATION)]
-    for dataset, found in calibrations:
+    for dataset, calibration in calibrations:
         body = body_of(dataset)
-        scales, errors = (
-            [found[f"{name}{end}"] for name in ("scale", "scale_from_rest")] for end in ("", "_se")
-        )
-        rows = [
-            ("scale_from_free_flight", "1", scales[0], errors[0], 1.0),
-            ("scale_from_rest_height", "1", scales[1], errors[1], 1.0),
-            (
-                "scale_by_flight_less_rest",
-                "1",
-                scales[0] - scales[1],
-                float(np.hypot(*errors)),
-                0.0,
-            ),
-        ]
         moments = [body.inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
-        for name, axes, unit, factor, nominal in (
-            ("gravity", "xyz", "m/s2", 1.0, (0.0, 0.0, -9.81)),
-            ("center_of_mass", "xyz", "mm", 1e3, body.center_of_mass),
-            ("inertia", ("xx", "yy", "zz", "xy", "xz", "yz"), "kg mm2", 1e6, moments),
-        ):
-            rows += [
-                (f"{name}_{axis}", unit, factor * value, factor * error, factor * float(expected))
-                for axis, value, error, expected in zip(
-                    axes, found[name], found[f"{name}_se"], nominal, strict=True
-                )
-            ]
+        rows = [
+            *_scales(calibration),
+            *_components(calibration, "gravity", "xyz", "m/s2", 1.0, (0.0, 0.0, -9.81)),
+            *_components(calibration, "center_of_mass", "xyz", "mm", 1e3, body.center_of_mass),
+            *_components(calibration, "inertia", _MOMENTS, "kg mm2", 1e6, moments),
+        ]
         table = pd.DataFrame(
             rows, columns=["quantity", "unit", "calibrated", "standard_error", "nominal"]
         )
         # infinite or NaN without an error, so left out
-        off = (table["calibrated"] - table["nominal"]) / table["standard_error"]
-        table["difference_in_standard_errors"] = off.where(table["standard_error"] > 0)
-        about = {name: dataset.attrs[name] for name in ("dataset", "object")} | {
-            "data": data_label(dataset)
-        }
-        counts = {name: found[name] for name in ("n_tosses", "n_impacts")}
-        tables.append(table.assign(**about, **counts)[_CALIBRATION])
+        differences = (table["calibrated"] - table["nominal"]) / table["standard_error"]
+        table = table.assign(
+            difference_in_standard_errors=differences.where(table["standard_error"] > 0),
+            dataset=dataset.attrs["dataset"],
+            object=dataset.attrs["object"],
+            data=data_label(dataset),
+            n_tosses=calibration["n_tosses"],
+            n_impacts=calibration["n_impacts"],
+        )
+        tables.append(table[_CALIBRATION])
     return pd.concat(tables[-len(calibrations) :], ignore_index=True)
+
+
+def _scales(calibration: Mapping[str, Any]) -> list[_Row]:
+    """The length scale by free flight and by the height at rest, and their difference."""
+    by_flight, flight_error = calibration["scale"], calibration["scale_se"]
+    by_rest, rest_error = calibration["scale_from_rest"], calibration["scale_from_rest_se"]
+    joint_error = float(np.hypot(flight_error, rest_error))
+    return [
+        ("scale_from_free_flight", "1", by_flight, flight_error, 1.0),
+        ("scale_from_rest_height", "1", by_rest, rest_error, 1.0),
+        ("scale_by_flight_less_rest", "1", by_flight - by_rest, joint_error, 0.0),
+    ]
+
+
+def _components(
+    calibration: Mapping[str, Any],
+    name: str,
+    axes: Iterable[str],
+    unit: str,
+    factor: float,
+    nominal: Iterable[float],
+) -> list[_Row]:
+    """A vector or tensor of SI units, a row per component in units that are ``factor`` smaller."""
+    values, errors = calibration[name], calibration[f"{name}_se"]
+    return [
+        (f"{name}_{axis}", unit, factor * value, factor * error, factor * float(expected))
+        for axis, value, error, expected in zip(axes, values, errors, nominal, strict=True)
+    ]

@@ -10,6 +10,7 @@ no texts that keep a distance.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -157,24 +158,27 @@ class Picture:
         """
         point = self.axes.figure.dpi / 72.0
         around = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
-        ways = np.column_stack([np.cos(around), np.sin(around)])
+        directions = np.column_stack([np.cos(around), np.sin(around)])
+        distances = np.linspace(_NEAREST, _FARTHEST, 4)
         for flat, text, colour, wish in self._names:
             pen.say(self.axes, flat, text, colour=colour, fontsize=8.0)
-            made, start = self.axes.texts[-1], self.axes.transData.transform(flat)
+            label, start = self.axes.texts[-1], self.axes.transData.transform(flat)
             # half of the name's own size, and a point of room
-            half = 0.5 * made.get_window_extent().size + point
+            half = 0.5 * label.get_window_extent().size + point
             least = np.inf
-            for away in np.linspace(_NEAREST, _FARTHEST, 4):
-                for way in ways:
-                    shift = way * (np.min(half / np.maximum(np.abs(way), 1e-9)) + away * point)
-                    low, high = np.maximum(start + shift + np.outer([-1, 1], half), 0.0).astype(int)
-                    under = slice(low[1], high[1]), slice(low[0], high[0])
-                    covered = float(ink[under].mean()) if ink[under].size else 1.0
-                    # hiding weighs most
-                    cost = 20.0 * covered + 0.1 * away + 1.0 - float(way @ wish)
-                    if cost < least:
-                        least, best, taken = cost, shift / point, under
-            made.xyann = best
+            for distance, direction in product(distances, directions):
+                # from the middle of the name to its edge, and on to what it names
+                to_edge = np.min(half / np.maximum(np.abs(direction), 1e-9))
+                shift = direction * (to_edge + distance * point)
+                low, high = np.maximum(start + shift + np.outer([-1, 1], half), 0.0).astype(int)
+                under = slice(low[1], high[1]), slice(low[0], high[0])
+                # off the page
+                covered = float(ink[under].mean()) if ink[under].size else 1.0
+                # hiding weighs most
+                cost = 20.0 * covered + 0.1 * distance + 1.0 - float(direction @ wish)
+                if cost < least:
+                    least, best, taken = cost, shift / point, under
+            label.xyann = best
             # later names keep off this one
             ink[taken] = True
 
