@@ -18,6 +18,7 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
+from contactid.sources.card import white_noise
 from contactid.sources.conventions import SURE, Convention, Judged, explained
 from contactid.sources.frames import (
     changes,
@@ -35,6 +36,7 @@ _FALL = 1.0  # m/s2: a tenth of gravity, twice what an uncalibrated camera is of
 _WINDOW, _FEWEST = 0.06, 7  # s and frames of a parabola
 _SIZE = 0.02  # of the body's length: heights are off by no more than that
 _RESTING, _STILL = 5, 0.01  # last frames, and of the body's length that they move
+_SHAKEN = 4.0  # of their noise, which five frames seldom span
 _LENGTHS = ("m", "mm", "cm")
 _ALIKE = 1.2  # times the least misfit
 _TOUCHES = 0.05  # of the body's length: a corner this low may touch between two frames
@@ -161,6 +163,7 @@ def _residuals(motion: xr.Dataset) -> np.ndarray:
     or less.
     """
     found: list[float] = []
+    lowest, levels = [], []
     vertices = motion["vertices"].values
     size = float(np.ptp(vertices, axis=0).max())
     step = 1.0 / float(motion.attrs["sample_frequency"])
@@ -171,17 +174,23 @@ def _residuals(motion: xr.Dataset) -> np.ndarray:
         )
         gravity = rotations.as_rotation(surface[1]).inv().apply([0.0, 0.0, -_GRAVITY])
         heights = np.sort(vertex_positions(position, orientation, vertices)[..., 2], axis=1)
-        level = 0.0
+        level = np.nan
+        noise = white_noise(position)
         # a recording that ends in motion says nothing of flatness
-        if np.ptp(position[-_RESTING:], axis=0).max() < _STILL * size:
+        if np.ptp(position[-_RESTING:], axis=0).max() < _STILL * size + _SHAKEN * noise:
             # a box that lies has four corners at one height
             lying = heights[-_RESTING:, :4].mean(axis=0)
             level = float(lying.mean())
             found.append(float(np.ptp(lying)) / (_SIZE * size))
+        levels.append(level)
         # the lowest twentieth: single frames may be off
-        deepest = float(np.quantile(np.minimum(heights[:, 0] - level, 0.0), 0.05))
-        found += [deepest / (_SIZE * size), _off_the_fall(position, step, gravity) / _FALL]
-    return np.array(found)
+        lowest.append(float(np.quantile(heights[:, 0], 0.05)))
+        found.append(_off_the_fall(position, step, gravity) / _FALL)
+    # a body that doesn't come to rest says nothing of the surface's height, but others do
+    of_others = np.nanmedian(levels) if np.isfinite(levels).any() else np.inf
+    surface = np.where(np.isfinite(levels), levels, of_others)
+    depths = np.where(np.isfinite(surface), np.minimum(np.array(lowest) - surface, 0.0), 0.0)
+    return np.array([*found, *depths / (_SIZE * size)])
 
 
 def _off_the_fall(position: np.ndarray, step: float, gravity: np.ndarray) -> float:

@@ -5,19 +5,47 @@ print says of a box.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from contactid.output.tables import read_csv
-from contactid.sources.motion import MotionStream, read_dataset, write_motion
+from contactid.sources.card import white_noise
+from contactid.sources.motion import MotionStream, iterate_recordings, read_dataset, write_motion
 from contactid.tossing.prepare.events import FALL_TOLERANCE, REST_SPEED
+from contactid.tossing.prepare.poses import vertex_positions
 from contactid.tossing.prepare.preprocess import preprocess
 
 EVENTS = {"rule": "data_driven", "rest_speed": REST_SPEED, "fall_tolerance": FALL_TOLERANCE}
+# s on one side of the speed at a recording's end, which is the least sure one
+_END = 0.025
+# standard deviations of a speed's component: the length of three of them is beyond in 1 of 150
+_BEYOND = 3.5
 
 _PUBLISHED = Path(__file__).parents[3] / "resources/published/tossing.csv"
 _TABLE_I = ("length_mm", "width_mm", "height_mm", "mass_kg")
+
+
+def events_of(motion: xr.Dataset) -> Mapping[str, Any]:
+    """``EVENTS`` of tosses (a canonical dataset), whose rest is as fast as their camera's noise.
+
+    At noise of 0.3 mm and 150 frames/s a body at rest seems to move with 2 cm/s and more.
+    """
+    rate, vertices = float(motion.attrs["sample_frequency"]), motion["vertices"].values
+    noise = []
+    for _, samples in iterate_recordings(motion):
+        position = samples["position"].values
+        corners = vertex_positions(position, samples["orientation"].values, vertices)
+        # a body at rest is one whose corners move at most twice as fast as it may
+        turning = [0.5 * white_noise(corners[:, k]) for k in range(len(vertices))]
+        noise.append(max(white_noise(position), *turning))
+    frames = max(3, round(_END * rate) + 1)
+    # of a straight line's slope through so many frames
+    speed = float(np.nanmedian(noise)) * rate * np.sqrt(12.0 / (frames * (frames**2 - 1)))
+    return {**EVENTS, "rest_speed": float(np.nanmax([REST_SPEED, _BEYOND * speed]))}
 
 
 def printed_box(name: str) -> list[float] | None:

@@ -38,7 +38,7 @@ from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.result import simulator_body
-from contactid.tossing.own.usable import EVENTS
+from contactid.tossing.own.usable import events_of
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -162,7 +162,7 @@ def toss(
     meant = explained_motion(own.motion, own.convention, placed=own.placed, length=own.length)
     # every toss is to identify on; blocks of them take turns as test part below
     prepared = preprocess(
-        meant, share=1.0, seed=0, exclude_tumbling=False, require_usable=True, events=EVENTS
+        meant, share=1.0, seed=0, exclude_tumbling=False, require_usable=True, events=events_of(meant)
     )
     table = toss_table(prepared, "").drop(columns=["dataset", "split", "events"])
     usable = np.flatnonzero(prepared["reason"].values == "")
@@ -223,12 +223,16 @@ def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
     calibration = calibrate(prepared) if count >= FEWEST_TOSSES else uncalibrated(body)
     by_data = inertia_by_data(calibration, body)
     problem = problem_of(calibration.apply(prepared), law, IDENTIFICATION)
+    return TossFit(calibration, by_data, problem, *searched(problem))
+
+
+def searched(problem: Problem) -> tuple[xr.Dataset, np.ndarray]:
+    """Losses and draws, as :class:`TossFit` has them, of a problem's tosses."""
     mu, e_n, _ = best_point(mean_loss(sweep_grid(problem, Grid(_COARSE, _COARSE))))
     # e_N has the wider range, as trajectories tell it poorly
     low, high = max(e_n - _E_REACH, 0.0), min(e_n + _E_REACH, 1.0)
     losses = sweep_grid(problem, Grid(values_near(mu, 1.0), grid_values(low, high, _E_STEP)))
-    draws = bootstrap_draws(total_loss(losses), _DRAWS, _SEED)
-    return TossFit(calibration, by_data, problem, losses, draws)
+    return losses, bootstrap_draws(total_loss(losses), _DRAWS, _SEED)
 
 
 def total_loss(losses: xr.Dataset) -> xr.DataArray:
