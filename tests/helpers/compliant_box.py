@@ -18,6 +18,7 @@ STIFFNESS, STEP = 2e6, 5e-6  # N/m per kg of the box, s
 _GRAVITY = 9.81
 _DAMPING = 0.02  # of critical, of the friction spring alone
 _STILL, _LONG = 1e-4, 0.05  # m/s and rad/s, s: slower for so long, a box stays where it is
+_DRAWN = 1000  # restitutions, in turn
 _SLIPPING = 0.3  # m/s: slip speed at which friction that falls with it is halfway
 
 
@@ -70,7 +71,7 @@ def tossed(
     """
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
     spheres = signs * (0.5 * body.size - contact.radius) - body.center
-    per_frame = int(round(1.0 / rate / STEP))
+    per_frame, random = round(1.0 / rate / STEP), np.random.default_rng(seed)
     law = np.array(
         [
             contact.mu,
@@ -83,7 +84,7 @@ def tossed(
     )
     place, turn = _stepped(
         body.mass, body.moments, spheres, law, *map(np.array, start), np.array(gravity, dtype=float),
-        1.0 / rate / per_frame, per_frame, frames, seed,
+        1.0 / rate / per_frame, per_frame, frames, random.random(_DRAWN),
     )  # fmt: skip
     return place - turn @ body.center, turn
 
@@ -101,9 +102,21 @@ def _turned(turn, vector):
 
 @numba.njit(cache=True)
 def _stepped(
-    mass, moments, spheres, law, place, turn, velocity, spin, gravity, step, per_frame, frames, seed
+    mass,
+    moments,
+    spheres,
+    law,
+    place,
+    turn,
+    velocity,
+    spin,
+    gravity,
+    step,
+    per_frame,
+    frames,
+    drawn,
 ):
-    np.random.seed(seed)
+    impacts = 0
     mu, mu_fast, across, e_low, e_high, radius = law
     stiffness = STIFFNESS * mass
     damping = 2.0 * _DAMPING * np.sqrt(stiffness * mass)
@@ -136,7 +149,8 @@ def _stepped(
                     touching[k] = True
                     deepest[k], returned[k] = 0.0, 0.0
                     sheared[k] = 0.0
-                    e_n[k] = e_low + (e_high - e_low) * np.random.random()
+                    e_n[k] = e_low + (e_high - e_low) * drawn[impacts % len(drawn)]
+                    impacts += 1
                 deepest[k] = max(deepest[k], depth)
                 back = e_n[k] ** 2
                 # loaded along one line, unloaded along a steeper one

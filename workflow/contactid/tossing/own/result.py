@@ -257,7 +257,12 @@ def simulator_body(
 
 def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: str) -> Result:
     prepared = preprocess(
-        motion, share=0.0, seed=0, exclude_tumbling=False, require_usable=True, events=events_of(motion)
+        motion,
+        share=0.0,
+        seed=0,
+        exclude_tumbling=False,
+        require_usable=True,
+        events=events_of(motion),
     )
     values = _values_of(by, body_of(prepared))
     contact = ContactParameters(values[_MU], values[_E_N])

@@ -22,6 +22,8 @@ from contactid.tossing.prepare.preprocess import preprocess
 EVENTS = {"rule": "data_driven", "rest_speed": REST_SPEED, "fall_tolerance": FALL_TOLERANCE}
 # s on one side of the speed at a recording's end, which is the least sure one
 _END = 0.025
+# of a box's length: heights at rest are off by no more than that, of a box with bent sides, too
+_SAME_HEIGHT = 0.05
 # standard deviations of a speed's component: the length of three of them is beyond in 1 of 150
 _BEYOND = 3.5
 
@@ -46,6 +48,30 @@ def events_of(motion: xr.Dataset) -> Mapping[str, Any]:
     # of a straight line's slope through so many frames
     speed = float(np.nanmedian(noise)) * rate * np.sqrt(12.0 / (frames * (frames**2 - 1)))
     return {**EVENTS, "rest_speed": float(np.nanmax([REST_SPEED, _BEYOND * speed]))}
+
+
+def on_one_surface(prepared: xr.Dataset) -> xr.Dataset:
+    """Prepared tosses, without those that rest at another height than most.
+
+    They are of another box, on another face than a wrong size lets it be, or on another surface.
+    """
+    reason = prepared["reason"].values.astype(object)
+    usable, vertices = np.flatnonzero(reason == ""), prepared["vertices"].values
+    if not len(usable):
+        return prepared
+    rest = prepared.isel(recording=usable)
+    corners = vertex_positions(
+        rest["rest_position"].values, rest["rest_orientation"].values, vertices
+    )
+    # of the face that it lies on
+    heights = np.sort(corners[..., 2], axis=1)[:, :4].mean(axis=1)
+    for index, off in zip(usable, heights - np.median(heights), strict=True):
+        if abs(off) > _SAME_HEIGHT * float(np.ptp(vertices, axis=0).max()):
+            way = "above" if off > 0.0 else "below"
+            reason[index] = (
+                f"rests {1e3 * abs(off):.0f} mm {way} most others: another box, size or surface"
+            )
+    return prepared.assign(reason=prepared["reason"].copy(data=reason))
 
 
 def printed_box(name: str) -> list[float] | None:

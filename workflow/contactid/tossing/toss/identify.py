@@ -23,9 +23,11 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.sources.conventions import Convention
+from contactid.sources.left_out import summary
 from contactid.sources.motion import body_of
 from contactid.tossing.identify.body import FEWEST_TOSSES, calibrate, inertia_by_data
 from contactid.tossing.identify.trajectories import (
+    FINE_STEP,
     Grid,
     best_point,
     bootstrap_draws,
@@ -38,7 +40,7 @@ from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.result import simulator_body
-from contactid.tossing.own.usable import events_of
+from contactid.tossing.own.usable import events_of, on_one_surface
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -60,6 +62,8 @@ _COARSE = grid_values(0.0, 1.0, 0.1)
 # of the fine grid about the coarse one's optimum. The cube's losses have their least value between
 # steps of .05: all tosses' mean of resampled optima is .009 lower with half of that
 _E_REACH, _E_STEP = 0.3, 0.025
+# times that the grid of friction may grow: to .24 from where the coarse one has its optimum
+_FURTHER = 3
 # of tosses with replacement: the ends of 95 % then move by a tenth of a grid's step
 _DRAWS, _SEED = 1000, 20230206
 _OUTCOMES = 120  # simulated rest poses of a toss, as in config/default.yaml
@@ -162,15 +166,22 @@ def toss(
     meant = explained_motion(own.motion, own.convention, placed=own.placed, length=own.length)
     # every toss is to identify on; blocks of them take turns as test part below
     prepared = preprocess(
-        meant, share=1.0, seed=0, exclude_tumbling=False, require_usable=True, events=events_of(meant)
+        meant,
+        share=1.0,
+        seed=0,
+        exclude_tumbling=False,
+        require_usable=False,
+        events=events_of(meant),
     )
+    prepared = on_one_surface(prepared)
     table = toss_table(prepared, "").drop(columns=["dataset", "split", "events"])
     usable = np.flatnonzero(prepared["reason"].values == "")
     if len(usable) < _FEWEST:
-        reason = next(iter(table.loc[~table["used"], "reason"]), "there are no more")
+        others = dict(table.loc[~table["used"], ["toss", "reason"]].itertuples(index=False))
+        said = f"; {summary(others)}" if others else ""
         raise ContactIdError(
-            f"{source}: {len(usable)} tosses can be used, of others: {reason}",
-            f"Give {_FEWEST} or more",
+            f"{source}: {len(usable)} of {len(table)} tosses can be used{said}",
+            f"Give {_FEWEST} or more that begin in flight and end at rest",
         )
     progress(f"{len(usable)} of {len(table)} tosses can be used")
     whole = _fitted(prepared, law)
@@ -231,8 +242,27 @@ def searched(problem: Problem) -> tuple[xr.Dataset, np.ndarray]:
     mu, e_n, _ = best_point(mean_loss(sweep_grid(problem, Grid(_COARSE, _COARSE))))
     # e_N has the wider range, as trajectories tell it poorly
     low, high = max(e_n - _E_REACH, 0.0), min(e_n + _E_REACH, 1.0)
-    losses = sweep_grid(problem, Grid(values_near(mu, 1.0), grid_values(low, high, _E_STEP)))
-    return losses, bootstrap_draws(total_loss(losses), _DRAWS, _SEED)
+    e_values = grid_values(low, high, _E_STEP)
+    losses = sweep_grid(problem, Grid(values_near(mu, 1.0), e_values))
+    draws = bootstrap_draws(total_loss(losses), _DRAWS, _SEED)
+    for _ in range(_FURTHER):
+        # the coarse optimum may be off by nearly as much as the fine grid reaches
+        beyond = _beyond(losses[MU].values, draws[:, 0])
+        if not len(beyond):
+            break
+        wider = [losses, sweep_grid(problem, Grid(beyond, e_values))]
+        losses = xr.concat(wider, MU).sortby(MU)
+        draws = bootstrap_draws(total_loss(losses), _DRAWS, _SEED)
+    return losses, draws
+
+
+def _beyond(values: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """Further values on a side of a grid of friction where the drawn ones' 95 % reach its end."""
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    near = np.concatenate([values_near(values[0], 1.0), values_near(values[-1], 1.0)])
+    below = near[near < values[0] - 0.5 * FINE_STEP] if low <= values[0] else []
+    above = near[near > values[-1] + 0.5 * FINE_STEP] if high >= values[-1] else []
+    return np.concatenate([below, above])
 
 
 def total_loss(losses: xr.Dataset) -> xr.DataArray:
@@ -370,7 +400,9 @@ def _residuals(fit: TossFit) -> xr.Dataset:
 
 def _reasons(fit: TossFit, predictions: pd.DataFrame) -> list[str]:
     reasons = []
-    gain = (predictions["naive_loss"] - predictions["loss"]).to_numpy()
+    loss, naive = predictions["loss"].to_numpy(), predictions["naive_loss"].to_numpy()
+    # in shares of both, as tosses that tumble have losses several times the others'
+    gain = (naive - loss) / (naive + loss)
     error = gain.std(ddof=1) / np.sqrt(len(gain))
     # toss by toss, with the error of the mean gain
     if gain.mean() < _SURELY * error:
