@@ -12,7 +12,7 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import STATED
 from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.recordings import read_box, read_own
-from contactid.tossing.own.usable import EVENTS, events_of, on_one_surface
+from contactid.tossing.own.usable import EVENTS, events_of, on_one_surface, turning_height
 from contactid.tossing.prepare.preprocess import preprocess
 from contactid.tossing.toss.identify import _beyond, _reasons
 from tosses_for_tests import RATE, SETTINGS, box, recordings
@@ -114,6 +114,21 @@ def test_a_toss_that_rests_at_another_height_is_left_out(table):
     higher = table.assign(z=table["z"] + 0.008 * (table["toss"] == "toss001"))
     count, reasons = usable(read(higher), EVENTS)
     assert count == 5 and "rests 8 mm above most others" in reasons[1]
+
+
+def test_tosses_that_move_nowhere_are_none(table):
+    own = read_own(table[table["t"] > 1.2], read_box(SIZE)[0], STATED)
+    with pytest.raises(ContactIdError, match="stays where it is"):
+        explained_motion(own.motion, own.convention, placed=False, length=1.0)
+
+
+@pytest.mark.parametrize(("side", "over"), [(0.1, False), (0.08, True)])
+def test_corners_that_turn_round_over_the_surface_are_of_a_larger_box(table, side, over):
+    motion = read_own(table, read_box({"size": [side] * 3})[0], STATED).motion
+    height, error = turning_height(preprocess(motion, **{**SETTINGS, "events": EVENTS}))
+    assert (height > 2.0 * error + 1e-3) == over
+    # sharp and hard corners turn round at the surface, as far as 200 frames/s tell
+    assert over or abs(height) < 1e-3
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ _FALL = 1.0  # m/s2: a tenth of gravity, twice what an uncalibrated camera is of
 _WINDOW, _FEWEST = 0.06, 7  # s and frames of a parabola
 _SIZE = 0.02  # of the body's length: heights are off by no more than that
 _RESTING, _STILL = 5, 0.01  # last frames, and of the body's length that they move
+_MOVES = 0.1  # of the body's length, at least: a toss
 _SHAKEN = 4.0  # of their noise, which five frames seldom span
 _LENGTHS = ("m", "mm", "cm")
 _ALIKE = 1.2  # times the least misfit
@@ -81,6 +82,14 @@ def explained_motion(
         yield from sorted(alike, key=lambda one: changes(one.frame, stated.frame))
 
     name = str(motion.attrs["source"])
+    tosses = [one["position"].values for _, one in iterate_recordings(motion)]
+    reach = max(float(np.ptp(positions, axis=0).max()) for positions in tosses)
+    # in whatever unit: mm have larger numbers
+    if reach < _MOVES * float(np.ptp(motion["vertices"].values, axis=0).max()):
+        raise ContactIdError(
+            f"{name}: the body stays where it is in all recordings",
+            "Record tosses from free flight to rest",
+        )
     meant = explained(name, stated, attempt, likelier)[0]
     # a surface that the file places would have to be moved with the positions
     if not placed:

@@ -24,6 +24,7 @@ EVENTS = {"rule": "data_driven", "rest_speed": REST_SPEED, "fall_tolerance": FAL
 _END = 0.025
 # of a box's length: heights at rest are off by no more than that, of a box with bent sides, too
 _SAME_HEIGHT = 0.05
+_SIDE, _FEWEST_HEIGHTS = 3, 4  # frames of a straight line on either side of an impact; tosses
 # standard deviations of a speed's component: the length of three of them is beyond in 1 of 150
 _BEYOND = 3.5
 
@@ -72,6 +73,37 @@ def on_one_surface(prepared: xr.Dataset) -> xr.Dataset:
                 f"rests {1e3 * abs(off):.0f} mm {way} most others: another box, size or surface"
             )
     return prepared.assign(reason=prepared["reason"].copy(data=reason))
+
+
+def turning_height(prepared: xr.Dataset) -> tuple[float, float]:
+    """Height over the surface (m) at which corners turn round in a toss's first impact, median of
+    usable tosses, and its standard error; NaN of fewer than four.
+
+    A corner can't turn round over the surface, so that a height of more than 0 is of a box that is
+    larger than stated. Rounded corners and soft ones turn round below.
+    """
+    heights = []
+    for _, samples in iterate_recordings(prepared):
+        contact = int(samples["contact"])
+        turned = samples["orientation"].values, prepared["vertices"].values
+        corners = vertex_positions(samples["position"].values, *turned)[..., 2]
+        if str(samples["reason"].values) or not _SIDE < contact < len(corners) - _SIDE:
+            continue
+        corner = int(corners[contact - 1 : contact + 2].min(axis=0).argmin())
+        # the contact's own frame and the one before may be on either side of the impact
+        frames = np.arange(_SIDE)
+        before = np.polyfit(frames, corners[contact - 1 - _SIDE : contact - 1, corner], 1)
+        after = np.polyfit(frames, corners[contact + 1 : contact + 1 + _SIDE, corner], 1)
+        # in frames from the first one before
+        meeting = (before[1] - after[1] + (_SIDE + 2) * after[0]) / (after[0] - before[0])
+        if after[0] > before[0] and _SIDE - 1 <= meeting <= _SIDE + 2:
+            heights.append(float(np.polyval(before, meeting)))
+    if len(heights) < _FEWEST_HEIGHTS:
+        return np.nan, np.nan
+    middle = float(np.median(heights))
+    # a median's error is 1.25 times a mean's, and 1.48 takes a median deviation to a standard one
+    spread = 1.4826 * float(np.median(np.abs(np.array(heights) - middle)))
+    return middle, 1.25 * spread / np.sqrt(len(heights))
 
 
 def printed_box(name: str) -> list[float] | None:

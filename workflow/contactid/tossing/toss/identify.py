@@ -40,7 +40,7 @@ from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.result import simulator_body
-from contactid.tossing.own.usable import events_of, on_one_surface
+from contactid.tossing.own.usable import events_of, on_one_surface, turning_height
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -69,6 +69,7 @@ _DRAWS, _SEED = 1000, 20230206
 _OUTCOMES = 120  # simulated rest poses of a toss, as in config/default.yaml
 _JACKKNIFE = 2.0  # standard errors by blocks that an interval reaches at least
 _OFF_SCALE = 0.05  # cameras are up to 2 % off; more means another unit, or another size of the box
+_LIFTED = 5e-3  # of the box's length
 _SURELY = 2.0  # standard errors
 
 
@@ -207,7 +208,11 @@ def toss(
         covariance=_covariance(params, whole),
         residuals=_residuals(whole),
         reasons=tuple(_reasons(whole, predictions)),
-        warnings=(*_warnings(whole, table, law, other), *regions.warnings()),
+        warnings=(
+            *_warnings(whole, table, law, other),
+            *_of_the_size(prepared),
+            *regions.warnings(),
+        ),
         notes=(*_notes(predictions, whole, law), *regions.notes()),
         record=_record(whole, source, law, time.process_time() - begin),
         tables={"predictions": regions.beside(predictions), "tosses": table, **regions.tables()},
@@ -445,6 +450,18 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
     if fit.interval(MU)[1] >= fit.losses[MU].values[-1]:
         warnings.append("Friction is bounded from below alone: hardly anything slides.")
     return warnings
+
+
+def _of_the_size(prepared: xr.Dataset) -> list[str]:
+    height, error = turning_height(prepared)
+    # noise lifts what counts as the lowest corner by a little
+    surely = _SURELY * error + _LIFTED * body_of(prepared).length
+    if not height > surely:
+        return []
+    return [
+        f"Corners turn round {1e3 * height:.1f} +- {1e3 * error:.1f} mm over the surface: the box is "
+        "larger than stated, and friction is off with it."
+    ]
 
 
 def _notes(predictions: pd.DataFrame, fit: TossFit, law: str) -> list[str]:
