@@ -196,7 +196,10 @@ def row_of(kind: str, seed: int) -> dict[str, Any]:
     for held in answer.tables.get("regions", pd.DataFrame()).itertuples():
         row |= {f"held_{100 * held.level:.0f}": held.covered}
     unseen = tosses_of(truth, case, seed + 10**6, UNSEEN)
-    predicted = contactid.predict(answer, unseen, box)
+    try:
+        predicted = contactid.predict(answer, unseen, box)
+    except ContactIdError as error:
+        return row | {"note": f"unseen tosses: {error}"}
     row |= {
         "unseen_loss": predicted.params.loc["loss_incremental", "value"],
         "unseen_naive_loss": predicted.params.loc["loss_no_impact", "value"],

@@ -4,7 +4,7 @@ datasets.
 *Tables* (any that :mod:`contactid.sources.recorded_table` reads, but for HDF5): a row per frame
 with time, position of the box's middle and quaternion, ``t,x,y,z,qw,qx,qy,qz`` (s, m, real part
 first, from the body to a frame whose z is up), and a column ``toss`` where there are several in one
-table. A file of its own is a toss.
+table. A file of its own is a toss. One or two lost frames in a row, missing or empty, are bridged.
 
 *Files*: ContactNets' ``.pt`` tosses and I.AM. archives (:mod:`contactid.tossing.own.files`).
 

@@ -126,7 +126,7 @@ def toss(
     ----------
     tosses
         Poses in m and unit quaternions (real part first, body to a frame with z upwards), evenly
-        spaced in time: a DataFrame, csv files or a folder of them, as
+        spaced in time but for frames that are lost: a DataFrame, csv files or a folder of them, as
         :mod:`contactid.tossing.own.recordings` describes; .pt files and .h5 archives; or a dataset
         of :mod:`contactid.sources.motion`.
     box
