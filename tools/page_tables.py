@@ -171,7 +171,7 @@ def own_boxes(scored: pd.DataFrame) -> str:
             f"{(found['restitution_e_n'] - e_n).abs().median():.2f}",
         ]
         several = ("center_x", "center_y", "center_z"), ("inertia_xx", "inertia_yy", "inertia_zz")
-        body = [_held(found[[f"{name}_held" for name in names]].stack()) for names in several]
+        body = [_held(pd.concat([found[f"{name}_held"] for name in names])) for names in several]
         regions = [f"{found[f'held_{level}'].sum():.0f}" for level in (50, 80, 90)]
         rows.append(
             [

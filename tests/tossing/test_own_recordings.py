@@ -80,6 +80,8 @@ def test_the_same_row_twice_is_one_frame(table):
         (lambda t: t[(t.index % 100 < 40) | (t.index % 100 > 44)], "too long to bridge"),
         (lambda t: t.assign(t=t["t"] + 0.3 / RATE * (t.index % 7 == 3)), "evenly spaced in time"),
         (lambda t: t.assign(t=(t["t"] * RATE // 2) * 2 / RATE), "two poses at one time"),
+        (lambda t: t.assign(t=t["t"] + 1e6 * (t.index % 280 > 200)), r"280 of \d+ frames"),
+        (lambda t: t.assign(t=0.0), "0 frames/s"),
         (lambda t: t.iloc[:0], "a pose in 0 of 0 frames"),
         (lambda t: t.assign(t=t["t"].where(t.index % 50 > 0)), "no time in frame"),
     ],

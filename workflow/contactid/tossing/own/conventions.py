@@ -177,7 +177,8 @@ def _residuals(motion: xr.Dataset) -> np.ndarray:
     or less.
     """
     found: list[float] = []
-    lowest, levels = [], []
+    lowest: list[float] = []
+    levels: list[float] = []
     vertices = motion["vertices"].values
     size = float(np.ptp(vertices, axis=0).max())
     step = 1.0 / float(motion.attrs["sample_frequency"])
@@ -202,8 +203,8 @@ def _residuals(motion: xr.Dataset) -> np.ndarray:
         found.append(_off_the_fall(position, step, gravity) / _FALL)
     # a body that doesn't come to rest says nothing of the surface's height, but others do
     of_others = np.nanmedian(levels) if np.isfinite(levels).any() else np.inf
-    surface = np.where(np.isfinite(levels), levels, of_others)
-    depths = np.where(np.isfinite(surface), np.minimum(np.array(lowest) - surface, 0.0), 0.0)
+    grounds = np.where(np.isfinite(levels), levels, of_others)
+    depths = np.where(np.isfinite(grounds), np.minimum(np.array(lowest) - grounds, 0.0), 0.0)
     return np.array([*found, *depths / (_SIZE * size)])
 
 

@@ -57,6 +57,7 @@ _FEWEST_FRAMES = 12  # a flight, an impact and a rest
 # of the interval between frames: times in whole ms are off by less, even at 360 frames/s. At 1 m/s and
 # 150 frames/s it is a millimetre
 _UNEVEN = 0.2
+_MOST_FRAMES = 2.0  # times those that were seen
 _SAME_RATE = 0.05  # of the interval; of most tosses
 _LEAD = 1.2e4  # kg/m3
 _NORM = 0.01  # of a quaternion: digits that a file has left off
@@ -265,7 +266,7 @@ def _frames_of(time: np.ndarray, problems: list[str]) -> tuple[np.ndarray, float
         problems.append(f"time goes back (frame {np.argmax(steps < 0.0) + 1}): sort its frames")
         return np.arange(len(time)), np.nan
     # the median, as a lost frame doubles a step, and a row that is there twice has none
-    step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.nan
+    step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.inf
     if not _SLOWEST <= 1.0 / step <= _FASTEST:
         problems.append(
             f"{1.0 / step:.4g} frames/s, not between {_SLOWEST:g} and {_FASTEST:g}: time is in s "
@@ -274,9 +275,12 @@ def _frames_of(time: np.ndarray, problems: list[str]) -> tuple[np.ndarray, float
         return np.arange(len(time)), step
     # from row to row first: a few rows don't tell the interval to a part of a frame in a thousand
     frames = np.concatenate([[0.0], np.cumsum(np.round(steps / step))])
-    step, start = np.polyfit(frames, time, 1)
-    off = np.abs(time - start - step * frames) / step
-    if off.max() > _UNEVEN:
+    since = time - time[0]
+    step, start = np.polyfit(frames, since, 1)
+    off = np.abs(since - start - step * frames) / step
+    if frames[-1] + 1.0 > _MOST_FRAMES * len(frames):
+        problems.append(f"{len(frames)} of {frames[-1] + 1.0:.0f} frames")
+    elif off.max() > _UNEVEN:
         problems.append(
             f"frames that aren't evenly spaced in time (frame {np.argmax(off)}, by {off.max():.2g} "
             "of their interval)"
@@ -302,4 +306,4 @@ def _bridged(name: str, frames: np.ndarray, poses: np.ndarray) -> Recording:
             f"to bridge (first: {first})",
             "Leave it out",
         )
-    return Recording(name, track.position, rotations.continuous(track.orientation))
+    return Recording(name, track.position, track.orientation)

@@ -94,9 +94,10 @@ def turning_height(prepared: xr.Dataset) -> tuple[float, float]:
         frames = np.arange(_SIDE)
         before = np.polyfit(frames, corners[contact - 1 - _SIDE : contact - 1, corner], 1)
         after = np.polyfit(frames, corners[contact + 1 : contact + 1 + _SIDE, corner], 1)
+        bend = after[0] - before[0]
         # in frames from the first one before
-        meeting = (before[1] - after[1] + (_SIDE + 2) * after[0]) / (after[0] - before[0])
-        if after[0] > before[0] and _SIDE - 1 <= meeting <= _SIDE + 2:
+        meeting = (before[1] - after[1] + (_SIDE + 2) * after[0]) / bend if bend > 0.0 else np.nan
+        if _SIDE - 1 <= meeting <= _SIDE + 2:
             heights.append(float(np.polyval(before, meeting)))
     if len(heights) < _FEWEST_HEIGHTS:
         return np.nan, np.nan

@@ -178,8 +178,9 @@ def toss(
     table = toss_table(prepared, "").drop(columns=["dataset", "split", "events"])
     usable = np.flatnonzero(prepared["reason"].values == "")
     if len(usable) < _FEWEST:
-        others = dict(table.loc[~table["used"], ["toss", "reason"]].itertuples(index=False))
-        said = f"; {summary(others)}" if others else ""
+        others = table[~table["used"]]
+        reasons = dict(zip(map(str, others["toss"]), map(str, others["reason"]), strict=True))
+        said = f"; {summary(reasons)}" if reasons else ""
         raise ContactIdError(
             f"{source}: {len(usable)} of {len(table)} tosses can be used{said}",
             f"Give {_FEWEST} or more that begin in flight and end at rest",
