@@ -118,6 +118,15 @@ def test_a_toss_that_rests_at_another_height_is_left_out(table):
     assert count == 5 and "rests 8 mm above most others" in reasons[1]
 
 
+def test_mirrored_positions_are_told_at_a_camera_s_noise():
+    """Of which a frame has ten times what friction does: right ones aren't refused."""
+    noisy = table_of(recordings(box(), 10, seed=3, noise=3e-4))
+    how = {"placed": False, "length": 1.0}
+    explained_motion(read(noisy), STATED, **how)
+    with pytest.raises(ContactIdError, match="position_y=-object_position_y"):
+        explained_motion(read(noisy.assign(y=-noisy["y"])), STATED, **how)
+
+
 def test_tosses_that_move_nowhere_are_none(table):
     own = read_own(table[table["t"] > 1.2], read_box(SIZE)[0], STATED)
     with pytest.raises(ContactIdError, match="stays where it is"):

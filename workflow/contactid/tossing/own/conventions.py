@@ -36,7 +36,7 @@ _FALL = 1.0  # m/s2: a tenth of gravity, twice what an uncalibrated camera is of
 _WINDOW, _FEWEST = 0.06, 7  # s and frames of a parabola
 _SIZE = 0.02  # of the body's length: heights are off by no more than that
 _RESTING, _STILL = 5, 0.01  # last frames, and of the body's length that they move
-_MOVES = 0.1  # of the body's length, at least: a toss
+_MOVES = 0.1  # of the body's length, and rad: less is no toss
 _SHAKEN = 4.0  # of their noise, which five frames seldom span
 _LENGTHS = ("m", "mm", "cm")
 _ALIKE = 1.2  # times the least misfit
@@ -85,10 +85,9 @@ def explained_motion(
         yield from sorted(alike, key=lambda one: changes(one.frame, stated.frame))
 
     name = str(motion.attrs["source"])
-    tosses = [one["position"].values for _, one in iterate_recordings(motion)]
-    reach = max(float(np.ptp(positions, axis=0).max()) for positions in tosses)
-    # in whatever unit: mm have larger numbers
-    if reach < _MOVES * float(np.ptp(motion["vertices"].values, axis=0).max()):
+    if not any(
+        _moves(samples, motion["vertices"].values) for _, samples in iterate_recordings(motion)
+    ):
         raise ContactIdError(
             f"{name}: the body stays where it is in all recordings",
             "Record tosses from free flight to rest",
@@ -98,6 +97,15 @@ def explained_motion(
     if not placed:
         _refuse_other_positions(name, meant, stated)
     return meant
+
+
+def _moves(samples: xr.Dataset, vertices: np.ndarray) -> bool:
+    """Whether a body goes somewhere, or turns: of lengths in a wrong unit the latter is told."""
+    turned = rotations.angle_between(
+        samples["orientation"].values, samples["orientation"].values[:1]
+    )
+    way = float(np.ptp(samples["position"].values, axis=0).max())
+    return way > _MOVES * float(np.ptp(vertices, axis=0).max()) or float(turned.max()) > _MOVES
 
 
 def _refuse_other_positions(name: str, motion: xr.Dataset, stated: Convention) -> None:
