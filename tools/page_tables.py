@@ -172,7 +172,9 @@ def own_boxes(scored: pd.DataFrame) -> str:
         ]
         several = ("center_x", "center_y", "center_z"), ("inertia_xx", "inertia_yy", "inertia_zz")
         body = [_held(pd.concat([found[f"{name}_held"] for name in names])) for names in several]
-        regions = [f"{found[f'held_{level}'].sum():.0f}" for level in (50, 80, 90)]
+        # few tosses have none
+        within = found.dropna(subset="held_50")
+        regions = [f"{within[f'held_{level}'].sum():.0f}" for level in (50, 80, 90)]
         rows.append(
             [
                 str(kind),
@@ -182,7 +184,7 @@ def own_boxes(scored: pd.DataFrame) -> str:
                 off[2],
                 _held(found["restitution_e_n_held"]),
                 *body,
-                f"{', '.join(regions)} of {found['n_used'].sum():.0f}",
+                f"{', '.join(regions)} of {within['n_used'].sum():.0f}" if len(within) else "",
             ]
         )
     head = [
