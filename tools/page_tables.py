@@ -44,6 +44,7 @@ _HALF_WITHIN = 0.674  # standard deviations within which half of all normal depa
 OWN_IMPACTS = "workflow/resources/own_impacts.csv"
 OWN_REAL_THROWS = "workflow/resources/own_real_throws.csv"
 OWN_CONVENTIONS = "workflow/resources/own_conventions.csv"
+OWN_BOXES = "workflow/resources/own_boxes.csv"
 OWN_REGIONS = "workflow/resources/own_regions.csv"
 MOVES = "workflow/resources/verdict_moves.csv"
 DIFFERENCES = "workflow/resources/published/differences.yaml"
@@ -95,6 +96,7 @@ def all_tables(root: Path) -> dict[str, str]:
         "table_of_own_conventions": own_conventions(pd.read_csv(root / OWN_CONVENTIONS)),
         "table_of_benchmark": benchmark(benchmark_table(stored(root, "tossing_benchmark"))),
         "table_of_few_tosses": few_tosses(learning_table(stored(root, "tossing_splits"))),
+        "table_of_own_boxes": own_boxes(pd.read_csv(root / OWN_BOXES)),
         "table_of_own_regions": own_regions(pd.read_csv(root / OWN_REGIONS)),
     }
 
@@ -178,6 +180,51 @@ def own_real_throws(scored: pd.DataFrame) -> str:
         )
     head = ["stated", "answered", "J/m is off by", "its errors let expect", "within 5 %"]
     return _table([*head, "its interval holds"], rows)
+
+
+def own_boxes(scored: pd.DataFrame) -> str:
+    """How far off ``contactid toss`` is on boxes of another simulator, and how often its intervals
+    hold, beside the same search with the box as stated.
+    """
+    rows = []
+    for kind, of in scored.groupby("kind", sort=False):
+        found = of[of["answered"].astype(bool)]
+        mu, e_n = found["friction_mu_true"], found["restitution_e_n_true"]
+        off = [
+            f"{100.0 * (found['friction_mu'] / mu - 1.0).abs().median():.0f} %",
+            f"{100.0 * (found['naive_mu'] / mu - 1.0).abs().median():.0f} %",
+            f"{(found['restitution_e_n'] - e_n).abs().median():.2f}",
+        ]
+        several = ("center_x", "center_y", "center_z"), ("inertia_xx", "inertia_yy", "inertia_zz")
+        body = [_held(pd.concat([found[f"{name}_held"] for name in names])) for names in several]
+        # few tosses have none
+        within = found.dropna(subset="held_50")
+        regions = [f"{within[f'held_{level}'].sum():.0f}" for level in (50, 80, 90)]
+        rows.append(
+            [
+                str(kind),
+                f"{len(found)} of {len(of)}",
+                *off[:2],
+                _held(found["friction_mu_held"]),
+                off[2],
+                _held(found["restitution_e_n_held"]),
+                *body,
+                f"{', '.join(regions)} of {within['n_used'].sum():.0f}" if len(within) else "",
+            ]
+        )
+    head = [
+        "tosses",
+        "answered",
+        "mu is off by",
+        "without calibration by",
+        "its interval holds",
+        "e_N is off by",
+        "its interval holds",
+        "those of the centre",
+        "of the moments",
+        "regions of 50, 80, 90 % hold",
+    ]
+    return _table(head, rows)
 
 
 def own_conventions(scored: pd.DataFrame) -> str:

@@ -191,11 +191,11 @@ def test_few_tosses_know_less_of_the_inertia(made):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda t: t[t["toss"] < "toss004"], "4 tosses can be used"),
+        (lambda t: t[t["toss"] < "toss004"], "4 of 4 tosses can be used"),
         (lambda t: t.drop(columns="qz"), "no column for orientation_z"),
         (lambda t: t.assign(t=1e3 * t["t"]), r"time is in s \(--units t=ms, if it is in ms\)"),
         (lambda t: t.assign(qw=2.0 * t["qw"]), "unit length"),
-        (lambda t: t.assign(x=np.nan), "no number in"),
+        (lambda t: t.assign(x=np.nan), "a pose in 0 of"),
         (lambda t: in_millimetres(t), "mm"),
         (
             lambda t: t.rename(columns={"qw": "qx", "qx": "qy", "qy": "qz", "qz": "qw"}),

@@ -18,6 +18,7 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
+from contactid.sources.card import white_noise
 from contactid.sources.conventions import SURE, Convention, Judged, explained
 from contactid.sources.frames import (
     changes,
@@ -35,11 +36,16 @@ _FALL = 1.0  # m/s2: a tenth of gravity, twice what an uncalibrated camera is of
 _WINDOW, _FEWEST = 0.06, 7  # s and frames of a parabola
 _SIZE = 0.02  # of the body's length: heights are off by no more than that
 _RESTING, _STILL = 5, 0.01  # last frames, and of the body's length that they move
+_MOVES = 0.1  # of the body's length, and rad: less is no toss
+_SHAKEN = 4.0  # of their noise, which five frames seldom span
 _LENGTHS = ("m", "mm", "cm")
 _ALIKE = 1.2  # times the least misfit
 _TOUCHES = 0.05  # of the body's length: a corner this low may touch between two frames
 # tosses, and standard errors of their mean: fewer, or less, name no other columns
 _FEWEST_TOSSES, _CLEARLY = 4, 2.0
+_PUSHED = 0.01  # s: friction turns a body's way by as much as a camera's noise within it
+# what is pushed along sliding less, from -1 to 1: .1 to .2 in mirrored tosses, .02 in noise
+_ALONG = 0.05
 
 
 def explained_motion(
@@ -79,11 +85,27 @@ def explained_motion(
         yield from sorted(alike, key=lambda one: changes(one.frame, stated.frame))
 
     name = str(motion.attrs["source"])
+    if not any(
+        _moves(samples, motion["vertices"].values) for _, samples in iterate_recordings(motion)
+    ):
+        raise ContactIdError(
+            f"{name}: the body stays where it is in all recordings",
+            "Record tosses from free flight to rest",
+        )
     meant = explained(name, stated, attempt, likelier)[0]
     # a surface that the file places would have to be moved with the positions
     if not placed:
         _refuse_other_positions(name, meant, stated)
     return meant
+
+
+def _moves(samples: xr.Dataset, vertices: np.ndarray) -> bool:
+    """Whether a body goes somewhere, or turns: of lengths in a wrong unit the latter is told."""
+    turned = rotations.angle_between(
+        samples["orientation"].values, samples["orientation"].values[:1]
+    )
+    way = float(np.ptp(samples["position"].values, axis=0).max())
+    return way > _MOVES * float(np.ptp(vertices, axis=0).max()) or float(turned.max()) > _MOVES
 
 
 def _refuse_other_positions(name: str, motion: xr.Dataset, stated: Convention) -> None:
@@ -103,7 +125,7 @@ def _refuse_other_positions(name: str, motion: xr.Dataset, stated: Convention) -
         if len(less) < _FEWEST_TOSSES:
             continue
         errors = float(less.mean() / (less.std(ddof=1) / np.sqrt(len(less))))
-        if errors > _CLEARLY and less.mean() > most:
+        if errors > _CLEARLY and less.mean() > max(most, _ALONG):
             best, most = other, float(less.mean())
     if best is not stated:
         raise ContactIdError(
@@ -118,18 +140,20 @@ def _along_sliding(motion: xr.Dataset) -> np.ndarray:
     """
     vertices = motion["vertices"].values
     near = _TOUCHES * float(np.ptp(vertices, axis=0).max())
-    rate = float(motion.attrs["sample_frequency"])
+    # frames, as a camera's noise is larger than what friction does within a short time
+    reach = max(1, round(_PUSHED * float(motion.attrs["sample_frequency"])))
     found = []
     for _, samples in iterate_recordings(motion):
         position = samples["position"].values
         corners = vertex_positions(position, samples["orientation"].values, vertices)
         heights = corners[..., 2].min(axis=1)
         lowest = corners[..., 2].argmin(axis=1)
-        # of a frame's own lowest corner, from the frame before to the one behind
-        frames = np.arange(1, len(position) - 1)
-        ways = corners[2:] - corners[:-2]
-        sliding = 0.5 * rate * ways[frames - 1, lowest[frames], :2]
-        pushed = rate**2 * np.diff(position[:, :2], 2, axis=0)
+        # of a frame's own lowest corner, from frames before to frames behind
+        frames = np.arange(reach, len(position) - reach)
+        ways = corners[2 * reach :] - corners[: -2 * reach]
+        sliding = ways[frames - reach, lowest[frames], :2]
+        straight = position[2 * reach :] + position[: -2 * reach]
+        pushed = (straight - 2.0 * position[reach:-reach])[:, :2]
         touches = heights[frames] - heights.min() < near
         along = (sliding * pushed).sum(axis=1)[touches].sum()
         size = (np.linalg.norm(sliding, axis=1) * np.linalg.norm(pushed, axis=1))[touches].sum()
@@ -161,6 +185,8 @@ def _residuals(motion: xr.Dataset) -> np.ndarray:
     or less.
     """
     found: list[float] = []
+    lowest: list[float] = []
+    levels: list[float] = []
     vertices = motion["vertices"].values
     size = float(np.ptp(vertices, axis=0).max())
     step = 1.0 / float(motion.attrs["sample_frequency"])
@@ -171,17 +197,23 @@ def _residuals(motion: xr.Dataset) -> np.ndarray:
         )
         gravity = rotations.as_rotation(surface[1]).inv().apply([0.0, 0.0, -_GRAVITY])
         heights = np.sort(vertex_positions(position, orientation, vertices)[..., 2], axis=1)
-        level = 0.0
+        level = np.nan
+        noise = white_noise(position)
         # a recording that ends in motion says nothing of flatness
-        if np.ptp(position[-_RESTING:], axis=0).max() < _STILL * size:
+        if np.ptp(position[-_RESTING:], axis=0).max() < _STILL * size + _SHAKEN * noise:
             # a box that lies has four corners at one height
             lying = heights[-_RESTING:, :4].mean(axis=0)
             level = float(lying.mean())
             found.append(float(np.ptp(lying)) / (_SIZE * size))
+        levels.append(level)
         # the lowest twentieth: single frames may be off
-        deepest = float(np.quantile(np.minimum(heights[:, 0] - level, 0.0), 0.05))
-        found += [deepest / (_SIZE * size), _off_the_fall(position, step, gravity) / _FALL]
-    return np.array(found)
+        lowest.append(float(np.quantile(heights[:, 0], 0.05)))
+        found.append(_off_the_fall(position, step, gravity) / _FALL)
+    # a body that doesn't come to rest says nothing of the surface's height, but others do
+    of_others = np.nanmedian(levels) if np.isfinite(levels).any() else np.inf
+    grounds = np.where(np.isfinite(levels), levels, of_others)
+    depths = np.where(np.isfinite(grounds), np.minimum(np.array(lowest) - grounds, 0.0), 0.0)
+    return np.array([*found, *depths / (_SIZE * size)])
 
 
 def _off_the_fall(position: np.ndarray, step: float, gravity: np.ndarray) -> float:

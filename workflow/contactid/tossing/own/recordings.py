@@ -4,7 +4,7 @@ datasets.
 *Tables* (any that :mod:`contactid.sources.recorded_table` reads, but for HDF5): a row per frame
 with time, position of the box's middle and quaternion, ``t,x,y,z,qw,qx,qy,qz`` (s, m, real part
 first, from the body to a frame whose z is up), and a column ``toss`` where there are several in one
-table. A file of its own is a toss.
+table. A file of its own is a toss. One or two lost frames in a row, missing or empty, are bridged.
 
 *Files*: ContactNets' ``.pt`` tosses and I.AM. archives (:mod:`contactid.tossing.own.files`).
 
@@ -43,6 +43,7 @@ from contactid.sources.motion import (
 from contactid.sources.recorded_table import SUFFIXES, RecordedTable, Source, name_of, table_parts
 from contactid.tossing.own.files import ARCHIVES, read_motion
 from contactid.tossing.readers.contactnets import HALF_WIDTH
+from contactid.tossing.readers.iam_frames import Track, bridge
 
 QUANTITIES = (
     "time",
@@ -53,7 +54,12 @@ TOSS = "toss"
 _TABLES = tuple(suffix for suffix in SUFFIXES if suffix not in ARCHIVES)
 _SCHEMA = Path(__file__).with_name("box.schema.yaml")
 _FEWEST_FRAMES = 12  # a flight, an impact and a rest
-_UNEVEN = 0.05  # of the interval between frames; jitter of a clock is less, a lost frame more
+# of the interval between frames: times in whole ms are off by less, even at 360 frames/s. At 1 m/s and
+# 150 frames/s it is a millimetre
+_UNEVEN = 0.2
+_MOST_FRAMES = 2.0  # times those that were seen
+_SAME_RATE = 0.05  # of the interval; of most tosses
+_LEAD = 1.2e4  # kg/m3
 _NORM = 0.01  # of a quaternion: digits that a file has left off
 # frames/s; others mean another unit of time, or no impact can be seen
 _FASTEST, _SLOWEST = 1e4, 20.0
@@ -95,8 +101,25 @@ def read_box(box: Box) -> tuple[BodyProperties | None, bool]:
     # friction and restitution are the same for any
     mass = float(content["mass"]) if stated else 1.0
     body = uniform_box(content["size"], mass)
+    density = mass / float(np.prod(content["size"]))
+    if stated and density > _LEAD:
+        raise ContactIdError(
+            f"{name}: {mass:g} kg in this size are {density:.3g} kg/m3, denser than lead",
+            "Give mass in kg, and size in m",
+        )
     if content.get("inertia"):
-        body = replace(body, inertia=np.diag(np.array(content["inertia"], dtype=float)))
+        moments = np.array(content["inertia"], dtype=float)
+        if not stated:
+            raise ContactIdError(f"{name}: inertia without a mass", "Give the mass, too, in kg")
+        # of the mass along each axis; half of it at either end would have the most
+        second = 0.5 * moments.sum() - moments
+        most = mass * (0.5 * np.array(content["size"], dtype=float)) ** 2
+        if (second <= 0.0).any() or (second > most).any():
+            raise ContactIdError(
+                f"{name}: no body of this mass and size has the inertia {content['inertia']}",
+                "Give [xx, yy, zz] in kg m2 about the middle, or leave it out",
+            )
+        body = replace(body, inertia=np.diag(moments))
     return body, stated
 
 
@@ -189,7 +212,9 @@ def _from_tables(tosses: Tosses, box: BodyProperties | None, convention: Convent
     # the rate of most tosses; those of another rate are left out
     step = float(np.median(steps))
     others = {
-        r.name: s for r, s in zip(recordings, steps, strict=True) if abs(s / step - 1.0) > _UNEVEN
+        r.name: s
+        for r, s in zip(recordings, steps, strict=True)
+        if abs(s / step - 1.0) > _SAME_RATE
     }
     left_out |= {
         name: f"{1.0 / one:.4g} frames/s, where most have {1.0 / step:.4g}"
@@ -204,38 +229,81 @@ def _from_tables(tosses: Tosses, box: BodyProperties | None, convention: Convent
 
 
 def _recording(name: str, table: RecordedTable) -> tuple[Recording, float]:
-    """A toss and its interval between frames, s."""
+    """A toss and its interval between frames, s; short gaps are bridged."""
     missing = [quantity for quantity in QUANTITIES if quantity not in table.places]
     if missing:
         raise ContactIdError(f"no column for {', '.join(missing)}", "Name it: --columns")
     columns = table.values(QUANTITIES)
-    time, position, orientation = columns[:, 0], columns[:, 1:4], columns[:, 4:]
+    # a frame in which the body wasn't seen has a time alone
+    seen = columns[np.isfinite(columns).all(axis=1)]
     problems = []
-    if len(time) < _FEWEST_FRAMES:
-        problems.append(f"only {len(time)} frames (at least {_FEWEST_FRAMES} are needed)")
-    bad = np.asarray(~np.isfinite(columns).all(axis=1))
-    if bad.any():
+    if len(seen) < _FEWEST_FRAMES:
         problems.append(
-            f"no number in {np.count_nonzero(bad)} of {len(bad)} frames (first: {np.argmax(bad)})"
+            f"a pose in {len(seen)} of {len(columns)} frames (at least {_FEWEST_FRAMES} are needed)"
         )
+    if np.isnan(columns[:, 0]).any():
+        problems.append(f"no time in frame {np.argmax(np.isnan(columns[:, 0]))}")
+    if problems:
         raise ContactIdError(joined(problems), "Leave it out")
-    steps = np.diff(time)
-    # the median, as a lost frame doubles a step
-    step = float(np.median(steps)) if len(steps) else np.nan
-    if (steps < 0.0).any():
-        problems.append(f"time goes back (frame {np.argmax(steps < 0.0) + 1}): sort its frames")
-    elif not step > 0.0 or np.abs(steps / step - 1.0).max() > _UNEVEN:
-        problems.append("frames that aren't evenly spaced in time")
-    elif not _SLOWEST <= 1.0 / step <= _FASTEST:
-        problems.append(
-            f"{1.0 / step:.4g} frames/s, not between {_SLOWEST:g} and {_FASTEST:g}: time is in s "
-            "(--units t=ms, if it is in ms)"
-        )
-    norm = np.linalg.norm(orientation, axis=1)
+    frames, step = _frames_of(seen[:, 0], problems)
+    norm = np.linalg.norm(seen[:, 4:], axis=1)
     if np.abs(norm - 1.0).max() > _NORM:
         problems.append(
             f"quaternions that aren't of unit length (frame {np.argmax(np.abs(norm - 1.0))})"
         )
+    twice = np.flatnonzero(np.diff(frames) == 0)
+    if len(twice) and np.ptp([seen[twice, 1:], seen[twice + 1, 1:]], axis=0).max() > 0.0:
+        problems.append(f"two poses at one time ({seen[twice[0], 0]:g} s): of two bodies?")
     if problems:
         raise ContactIdError(joined(problems), "Leave it out")
-    return Recording(name, position, rotations.continuous(orientation / norm[:, None])), step
+    return _bridged(name, frames, seen), step
+
+
+def _frames_of(time: np.ndarray, problems: list[str]) -> tuple[np.ndarray, float]:
+    """Number of each row's frame (n,), and the interval between frames, s; adds to the problems."""
+    steps = np.diff(time)
+    if (steps < 0.0).any():
+        problems.append(f"time goes back (frame {np.argmax(steps < 0.0) + 1}): sort its frames")
+        return np.arange(len(time)), np.nan
+    # the median, as a lost frame doubles a step, and a row that is there twice has none
+    step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.inf
+    if not _SLOWEST <= 1.0 / step <= _FASTEST:
+        problems.append(
+            f"{1.0 / step:.4g} frames/s, not between {_SLOWEST:g} and {_FASTEST:g}: time is in s "
+            "(--units t=ms, if it is in ms)"
+        )
+        return np.arange(len(time)), step
+    # from row to row first: a few rows don't tell the interval to a part of a frame in a thousand
+    frames = np.concatenate([[0.0], np.cumsum(np.round(steps / step))])
+    since = time - time[0]
+    step, start = np.polyfit(frames, since, 1)
+    off = np.abs(since - start - step * frames) / step
+    if frames[-1] + 1.0 > _MOST_FRAMES * len(frames):
+        problems.append(f"{len(frames)} of {frames[-1] + 1.0:.0f} frames")
+    elif off.max() > _UNEVEN:
+        problems.append(
+            f"frames that aren't evenly spaced in time (frame {np.argmax(off)}, by {off.max():.2g} "
+            "of their interval)"
+        )
+    return frames.astype(int), float(step)
+
+
+def _bridged(name: str, frames: np.ndarray, poses: np.ndarray) -> Recording:
+    """A toss with a pose in every frame; ``poses`` (n, 8) are of those that were seen."""
+    frames = frames - frames[0]
+    orientation = poses[:, 4:] / np.linalg.norm(poses[:, 4:], axis=1, keepdims=True)
+    count = int(frames[-1]) + 1
+    flaw = np.ones(count, dtype=int)
+    flaw[frames] = 0
+    track = Track(np.zeros((count, 3)), np.zeros((count, 4)), flaw, flaw > 0)
+    track.position[frames] = poses[:, 1:4]
+    track.orientation[frames] = rotations.continuous(orientation)
+    bridge(track)
+    if track.lost.any():
+        first = int(np.argmax(track.lost))
+        raise ContactIdError(
+            f"{np.count_nonzero(track.lost)} of {count} frames are lost in gaps that are too long "
+            f"to bridge (first: {first})",
+            "Leave it out",
+        )
+    return Recording(name, track.position, track.orientation)

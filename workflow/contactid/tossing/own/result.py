@@ -41,7 +41,7 @@ from contactid.tossing.own.predict import (
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.regions import NO_REGIONS, OwnRegions, predict_regions
 from contactid.tossing.own.tosses import OwnTosses, read_tosses
-from contactid.tossing.own.usable import EVENTS
+from contactid.tossing.own.usable import events_of
 from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.predict.prediction import predict as predict_tosses
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -257,7 +257,12 @@ def simulator_body(
 
 def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: str) -> Result:
     prepared = preprocess(
-        motion, share=0.0, seed=0, exclude_tumbling=False, require_usable=True, events=EVENTS
+        motion,
+        share=0.0,
+        seed=0,
+        exclude_tumbling=False,
+        require_usable=True,
+        events=events_of(motion),
     )
     values = _values_of(by, body_of(prepared))
     contact = ContactParameters(values[_MU], values[_E_N])

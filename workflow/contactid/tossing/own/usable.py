@@ -5,19 +5,106 @@ print says of a box.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from contactid.output.tables import read_csv
-from contactid.sources.motion import MotionStream, read_dataset, write_motion
+from contactid.sources.card import white_noise
+from contactid.sources.motion import MotionStream, iterate_recordings, read_dataset, write_motion
 from contactid.tossing.prepare.events import FALL_TOLERANCE, REST_SPEED
+from contactid.tossing.prepare.poses import vertex_positions
 from contactid.tossing.prepare.preprocess import preprocess
 
 EVENTS = {"rule": "data_driven", "rest_speed": REST_SPEED, "fall_tolerance": FALL_TOLERANCE}
+# s on one side of the speed at a recording's end, which is the least sure one
+_END = 0.025
+# of a box's length: heights at rest are off by no more than that, of a box with bent sides, too
+_SAME_HEIGHT = 0.05
+_SIDE, _FEWEST_HEIGHTS = 3, 4  # frames of a straight line on either side of an impact; tosses
+# standard deviations of a speed's component: the length of three of them is beyond in 1 of 150
+_BEYOND = 3.5
 
 _PUBLISHED = Path(__file__).parents[3] / "resources/published/tossing.csv"
 _TABLE_I = ("length_mm", "width_mm", "height_mm", "mass_kg")
+
+
+def events_of(motion: xr.Dataset) -> Mapping[str, Any]:
+    """``EVENTS`` of tosses (a canonical dataset), whose rest is as fast as their camera's noise.
+
+    At noise of 0.3 mm and 150 frames/s a body at rest seems to move with 2 cm/s and more.
+    """
+    rate, vertices = float(motion.attrs["sample_frequency"]), motion["vertices"].values
+    noise = []
+    for _, samples in iterate_recordings(motion):
+        position = samples["position"].values
+        corners = vertex_positions(position, samples["orientation"].values, vertices)
+        # a body at rest is one whose corners move at most twice as fast as it may
+        turning = [0.5 * white_noise(corners[:, k]) for k in range(len(vertices))]
+        noise.append(max(white_noise(position), *turning))
+    frames = max(3, round(_END * rate) + 1)
+    # of a straight line's slope through so many frames
+    speed = float(np.nanmedian(noise)) * rate * np.sqrt(12.0 / (frames * (frames**2 - 1)))
+    return {**EVENTS, "rest_speed": float(np.nanmax([REST_SPEED, _BEYOND * speed]))}
+
+
+def on_one_surface(prepared: xr.Dataset) -> xr.Dataset:
+    """Prepared tosses, without those that rest at another height than most.
+
+    They are of another box, on another face than a wrong size lets it be, or on another surface.
+    """
+    reason = prepared["reason"].values.astype(object)
+    usable, vertices = np.flatnonzero(reason == ""), prepared["vertices"].values
+    if not len(usable):
+        return prepared
+    rest = prepared.isel(recording=usable)
+    corners = vertex_positions(
+        rest["rest_position"].values, rest["rest_orientation"].values, vertices
+    )
+    # of the face that it lies on
+    heights = np.sort(corners[..., 2], axis=1)[:, :4].mean(axis=1)
+    for index, off in zip(usable, heights - np.median(heights), strict=True):
+        if abs(off) > _SAME_HEIGHT * float(np.ptp(vertices, axis=0).max()):
+            way = "above" if off > 0.0 else "below"
+            reason[index] = (
+                f"rests {1e3 * abs(off):.0f} mm {way} most others: another box, size or surface"
+            )
+    return prepared.assign(reason=prepared["reason"].copy(data=reason))
+
+
+def turning_height(prepared: xr.Dataset) -> tuple[float, float]:
+    """Height over the surface (m) at which corners turn round in a toss's first impact, median of
+    usable tosses, and its standard error; NaN of fewer than four.
+
+    A corner can't turn round over the surface, so that a height of more than 0 is of a box that is
+    larger than stated. Rounded corners and soft ones turn round below.
+    """
+    heights = []
+    for _, samples in iterate_recordings(prepared):
+        contact = int(samples["contact"])
+        turned = samples["orientation"].values, prepared["vertices"].values
+        corners = vertex_positions(samples["position"].values, *turned)[..., 2]
+        if str(samples["reason"].values) or not _SIDE < contact < len(corners) - _SIDE:
+            continue
+        corner = int(corners[contact - 1 : contact + 2].min(axis=0).argmin())
+        # the contact's own frame and the one before may be on either side of the impact
+        frames = np.arange(_SIDE)
+        before = np.polyfit(frames, corners[contact - 1 - _SIDE : contact - 1, corner], 1)
+        after = np.polyfit(frames, corners[contact + 1 : contact + 1 + _SIDE, corner], 1)
+        bend = after[0] - before[0]
+        # in frames from the first one before
+        meeting = (before[1] - after[1] + (_SIDE + 2) * after[0]) / bend if bend > 0.0 else np.nan
+        if _SIDE - 1 <= meeting <= _SIDE + 2:
+            heights.append(float(np.polyval(before, meeting)))
+    if len(heights) < _FEWEST_HEIGHTS:
+        return np.nan, np.nan
+    middle = float(np.median(heights))
+    # a median's error is 1.25 times a mean's, and 1.48 takes a median deviation to a standard one
+    spread = 1.4826 * float(np.median(np.abs(np.array(heights) - middle)))
+    return middle, 1.25 * spread / np.sqrt(len(heights))
 
 
 def printed_box(name: str) -> list[float] | None:

@@ -116,7 +116,7 @@ def read_track(
     if time_step is not None:
         _find_aside(track)  # first: a single frame aside can look as if all before it were
         _find_steps(track, _FASTEST * time_step)
-    _bridge(track)
+    bridge(track)
     return track
 
 
@@ -375,8 +375,8 @@ def _find_aside(track: Track) -> None:
         track.flaw[block.start + _SIDE : block.stop + _SIDE][found] = _STEP
 
 
-def _bridge(track: Track) -> None:
-    """Fill gaps of one or two frames from both sides; a longer one stays lost."""
+def bridge(track: Track) -> None:
+    """Fill gaps of one or two flawed frames from both sides; a longer one stays lost."""
     flawed = ~track.measured
     track.lost[:] = flawed
     if not flawed.any():

@@ -23,9 +23,11 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.sources.conventions import Convention
+from contactid.sources.left_out import summary
 from contactid.sources.motion import body_of
 from contactid.tossing.identify.body import FEWEST_TOSSES, calibrate, inertia_by_data
 from contactid.tossing.identify.trajectories import (
+    FINE_STEP,
     Grid,
     best_point,
     bootstrap_draws,
@@ -38,7 +40,7 @@ from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.result import simulator_body
-from contactid.tossing.own.usable import EVENTS
+from contactid.tossing.own.usable import events_of, on_one_surface, turning_height
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -60,11 +62,14 @@ _COARSE = grid_values(0.0, 1.0, 0.1)
 # of the fine grid about the coarse one's optimum. The cube's losses have their least value between
 # steps of .05: all tosses' mean of resampled optima is .009 lower with half of that
 _E_REACH, _E_STEP = 0.3, 0.025
+# times that the grid of friction may grow: to .24 from where the coarse one has its optimum
+_FURTHER = 3
 # of tosses with replacement: the ends of 95 % then move by a tenth of a grid's step
 _DRAWS, _SEED = 1000, 20230206
 _OUTCOMES = 120  # simulated rest poses of a toss, as in config/default.yaml
 _JACKKNIFE = 2.0  # standard errors by blocks that an interval reaches at least
 _OFF_SCALE = 0.05  # cameras are up to 2 % off; more means another unit, or another size of the box
+_LIFTED = 5e-3  # of the box's length
 _SURELY = 2.0  # standard errors
 
 
@@ -121,7 +126,7 @@ def toss(
     ----------
     tosses
         Poses in m and unit quaternions (real part first, body to a frame with z upwards), evenly
-        spaced in time: a DataFrame, csv files or a folder of them, as
+        spaced in time but for frames that are lost: a DataFrame, csv files or a folder of them, as
         :mod:`contactid.tossing.own.recordings` describes; .pt files and .h5 archives; or a dataset
         of :mod:`contactid.sources.motion`.
     box
@@ -162,15 +167,23 @@ def toss(
     meant = explained_motion(own.motion, own.convention, placed=own.placed, length=own.length)
     # every toss is to identify on; blocks of them take turns as test part below
     prepared = preprocess(
-        meant, share=1.0, seed=0, exclude_tumbling=False, require_usable=True, events=EVENTS
+        meant,
+        share=1.0,
+        seed=0,
+        exclude_tumbling=False,
+        require_usable=False,
+        events=events_of(meant),
     )
+    prepared = on_one_surface(prepared)
     table = toss_table(prepared, "").drop(columns=["dataset", "split", "events"])
     usable = np.flatnonzero(prepared["reason"].values == "")
     if len(usable) < _FEWEST:
-        reason = next(iter(table.loc[~table["used"], "reason"]), "there are no more")
+        others = table[~table["used"]]
+        reasons = dict(zip(map(str, others["toss"]), map(str, others["reason"]), strict=True))
+        said = f"; {summary(reasons)}" if reasons else ""
         raise ContactIdError(
-            f"{source}: {len(usable)} tosses can be used, of others: {reason}",
-            f"Give {_FEWEST} or more",
+            f"{source}: {len(usable)} of {len(table)} tosses can be used{said}",
+            f"Give {_FEWEST} or more that begin in flight and end at rest",
         )
     progress(f"{len(usable)} of {len(table)} tosses can be used")
     whole = _fitted(prepared, law)
@@ -196,7 +209,11 @@ def toss(
         covariance=_covariance(params, whole),
         residuals=_residuals(whole),
         reasons=tuple(_reasons(whole, predictions)),
-        warnings=(*_warnings(whole, table, law, other), *regions.warnings()),
+        warnings=(
+            *_warnings(whole, table, law, other),
+            *_of_the_size(prepared),
+            *regions.warnings(),
+        ),
         notes=(*_notes(predictions, whole, law), *regions.notes()),
         record=_record(whole, source, law, time.process_time() - begin),
         tables={"predictions": regions.beside(predictions), "tosses": table, **regions.tables()},
@@ -223,12 +240,35 @@ def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
     calibration = calibrate(prepared) if count >= FEWEST_TOSSES else uncalibrated(body)
     by_data = inertia_by_data(calibration, body)
     problem = problem_of(calibration.apply(prepared), law, IDENTIFICATION)
+    return TossFit(calibration, by_data, problem, *searched(problem))
+
+
+def searched(problem: Problem) -> tuple[xr.Dataset, np.ndarray]:
+    """Losses and draws, as :class:`TossFit` has them, of a problem's tosses."""
     mu, e_n, _ = best_point(mean_loss(sweep_grid(problem, Grid(_COARSE, _COARSE))))
     # e_N has the wider range, as trajectories tell it poorly
     low, high = max(e_n - _E_REACH, 0.0), min(e_n + _E_REACH, 1.0)
-    losses = sweep_grid(problem, Grid(values_near(mu, 1.0), grid_values(low, high, _E_STEP)))
+    e_values = grid_values(low, high, _E_STEP)
+    losses = sweep_grid(problem, Grid(values_near(mu, 1.0), e_values))
     draws = bootstrap_draws(total_loss(losses), _DRAWS, _SEED)
-    return TossFit(calibration, by_data, problem, losses, draws)
+    for _ in range(_FURTHER):
+        # the coarse optimum may be off by nearly as much as the fine grid reaches
+        beyond = _beyond(losses[MU].values, draws[:, 0])
+        if not len(beyond):
+            break
+        wider = [losses, sweep_grid(problem, Grid(beyond, e_values))]
+        losses = xr.concat(wider, MU).sortby(MU)
+        draws = bootstrap_draws(total_loss(losses), _DRAWS, _SEED)
+    return losses, draws
+
+
+def _beyond(values: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """Further values on a side of a grid of friction where the drawn ones' 95 % reach its end."""
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    near = np.concatenate([values_near(values[0], 1.0), values_near(values[-1], 1.0)])
+    below = near[near < values[0] - 0.5 * FINE_STEP] if low <= values[0] else []
+    above = near[near > values[-1] + 0.5 * FINE_STEP] if high >= values[-1] else []
+    return np.concatenate([below, above])
 
 
 def total_loss(losses: xr.Dataset) -> xr.DataArray:
@@ -366,7 +406,9 @@ def _residuals(fit: TossFit) -> xr.Dataset:
 
 def _reasons(fit: TossFit, predictions: pd.DataFrame) -> list[str]:
     reasons = []
-    gain = (predictions["naive_loss"] - predictions["loss"]).to_numpy()
+    loss, naive = predictions["loss"].to_numpy(), predictions["naive_loss"].to_numpy()
+    # in shares of both, as tosses that tumble have losses several times the others'
+    gain = (naive - loss) / (naive + loss)
     error = gain.std(ddof=1) / np.sqrt(len(gain))
     # toss by toss, with the error of the mean gain
     if gain.mean() < _SURELY * error:
@@ -409,6 +451,18 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
     if fit.interval(MU)[1] >= fit.losses[MU].values[-1]:
         warnings.append("Friction is bounded from below alone: hardly anything slides.")
     return warnings
+
+
+def _of_the_size(prepared: xr.Dataset) -> list[str]:
+    height, error = turning_height(prepared)
+    # noise lifts what counts as the lowest corner by a little
+    surely = _SURELY * error + _LIFTED * body_of(prepared).length
+    if not height > surely:
+        return []
+    return [
+        f"Corners turn round {1e3 * height:.1f} +- {1e3 * error:.1f} mm over the surface: the box is "
+        "larger than stated, and friction is off with it."
+    ]
 
 
 def _notes(predictions: pd.DataFrame, fit: TossFit, law: str) -> list[str]:
