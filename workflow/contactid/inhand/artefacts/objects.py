@@ -47,13 +47,17 @@ _LOOKS = {
     "weight": Look(QUIET, 1.6, ink=QUIET),
     "contact": Look(style.LINE),
     "bar": Look(width=1.4),
+    **{finger: Look(colour, 1.6, ink=colour) for finger, colour in FINGER_COLOURS.items()},
+    **{
+        f"{finger} on a face": Look(colour, THIN, face=colour, opacity=0.45)
+        for finger, colour in FINGER_COLOURS.items()
+    },
+    **{
+        f"{finger} behind": Look(colour, 0.8, (0, (1.5, 1.0)))
+        for finger, colour in FINGER_COLOURS.items()
+    },
+    **{axis: Look(colour, 1.1) for axis, colour in zip("xyz", pen.AXIS_COLOURS, strict=True)},
 }
-for _finger, _colour in FINGER_COLOURS.items():
-    _LOOKS[_finger] = Look(_colour, 1.6, ink=_colour)
-    _LOOKS[f"{_finger} on a face"] = Look(_colour, THIN, face=_colour, opacity=0.45)
-    _LOOKS[f"{_finger} behind"] = Look(_colour, 0.8, (0, (1.5, 1.0)))
-for _axis, _colour in zip("xyz", pen.AXIS_COLOURS, strict=True):
-    _LOOKS[_axis] = Look(_colour, 1.1)
 
 
 def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]) -> pd.DataFrame:

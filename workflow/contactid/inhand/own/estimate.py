@@ -197,17 +197,15 @@ def _read(recording: OwnRecording) -> str:
 def estimate_own(recording: OwnRecording) -> OwnEstimate:
     """Estimate an object from its recording.
 
-    Raises
-    ------
-    ContactIdError
-        Where it says nothing at all of a parameter.
+    Raises :class:`ContactIdError` where it says nothing at all of a parameter.
     """
     begin = time.perf_counter()
     if recording.still:
         fit, there = fit_poses(recording.stretches[0], recording.gain_sd), None
     else:
         try:
-            fit = fit_recording(recording.stretches, recording.gain_sd)
+            with np.errstate(over="ignore", invalid="ignore"):  # zeros are refused below
+                fit = fit_recording(recording.stretches, recording.gain_sd)
         # columns that are zero to the last digit: simulated poses about one axis have them
         except np.linalg.LinAlgError:
             raise ContactIdError(
