@@ -11,6 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from numba.core.caching import _CacheLocator
+
+from contactid.core.compiled import compiling_sources
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
 TEST = ("config/test.yaml",)
@@ -25,7 +29,24 @@ def copy_of_the_repository(folder):
             shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(source, folder / part)
+    take_compiled(folder)
     return folder
+
+
+def take_compiled(copy):
+    """Give a copy what this checkout has compiled, which takes a minute: numba looks for it under a
+    name of the sources' folder.
+    """
+    names = {
+        _CacheLocator.get_suitable_cache_subpath(source): _CacheLocator.get_suitable_cache_subpath(
+            copy / source.relative_to(ROOT)
+        )
+        for source in compiling_sources()
+    }
+    for kept in ROOT.glob("workflow/contactid/__pycache__/compiled-*"):
+        for here, there in names.items():
+            if (kept / here).is_dir():
+                shutil.copytree(kept / here, copy / kept.relative_to(ROOT) / there)
 
 
 def snakemake(folder, *arguments, configfile=TEST):
