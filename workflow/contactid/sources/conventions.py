@@ -338,11 +338,13 @@ class Refuted(ContactIdError):
         self.misfit = misfit
 
 
-def refuted_by_misfit(name: str, squares: float, degrees: int) -> Refuted:
-    """No answer, as its own squared residuals (in units of their noise) are far too many."""
+def refuted_by_misfit(name: str, squares: float, degrees: int, more: str = "") -> Refuted:
+    """No answer, as its own squared residuals (in units of their noise) are far too many; ``more``
+    is what else there is to say of it.
+    """
     return Refuted(
         f"{name}: the answer is refuted by its own misfit (chi-square {_thousands(squares)}, expected "
-        f"{_thousands(degrees)}), and no other convention of units, axes or signs explains the data",
+        f"{_thousands(degrees)}){more}",
         "Correct what is described, or the noise",
         squares / degrees,
     )
@@ -426,7 +428,8 @@ def explained(
         raise refusal
     misfit = own.misfit if own.own_misfit is None else own.own_misfit
     if misfit > REFUTED:
-        raise refuted_by_misfit(name, own.squares, own.degrees)
+        tried = ", and no other convention of units, axes or signs explains the data"
+        raise refuted_by_misfit(name, own.squares, own.degrees, tried)
     return own.answer, _ambiguous(stated, own, others)
 
 

@@ -46,7 +46,6 @@ from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
 from contactid.sources.conventions import Refuted, refuted_by_misfit
 
-_UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
 _WIDEST = 0.5  # of all J/m that the outline allows: an interval that holds more of it is no answer
 _NEAR_BOUND = 0.98  # of the largest friction
@@ -217,6 +216,7 @@ def identify_own(
         minima = refitted(problem, more)
         throws, wild = without_wild_poses(body, throws, problem, minima[0])
         problem = problem_of(geometry, throws, steering)
+        # also where no pose is wild any more: a fit from another one's end may go further
         minima = refitted(problem, minima)
     squares, degrees = problem.misfit(minima[0])
     # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
@@ -385,7 +385,7 @@ def _notes(found: OwnIdentification) -> list[str]:
     fit = found.fit
     notes = [f"Impacts in the identified motion: {sum(states.n_impacts for states in fit.states)}."]
     # too small a misfit is no harm to the answer, so it is a note
-    if chdtr(fit.degrees, fit.squares) < _UNLIKELY:
+    if chdtr(fit.degrees, fit.squares) < STEERING.plausible_tail:
         notes.append(
             f"Poses are fitted better than the noise lets expect (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): it is smaller than stated, and standard errors are on the safe side."
@@ -397,7 +397,7 @@ def _warnings(found: OwnIdentification) -> list[str]:
     fit, warnings = found.fit, []
     if not fit.converged:
         warnings.append("The identification did not converge: don't use these numbers.")
-    if not fit.by_impacts and chdtrc(fit.degrees, fit.squares) < _UNLIKELY:
+    if not fit.by_impacts and chdtrc(fit.degrees, fit.squares) < STEERING.plausible_tail:
         warnings.append(
             f"Poses are fitted worse than their noise explains (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): the body departs from the model or the noise is larger. Standard errors are enlarged "
