@@ -14,7 +14,6 @@ from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.artefacts import computations, computed, drawings
 from contactid.output.ledger import named_in
 from contactid.run.fingerprint import LISTS, Fingerprints
-from contactid.run.renamed import refuse_old_names
 
 with told_plainly():
     require_bounded(config, "configuration")
@@ -22,8 +21,6 @@ for block in (*config["studies"], "offline"):
     if block in config:  # what is no study is told of below
         config[block] = restore_numbers(config[block])
 with told_plainly():
-    if IS_MAIN:  # else these words may be names of the host's
-        refuse_old_names(sys.argv[1:])
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
     DATASETS = with_sizes(
         load_registry(packaged("config/datasets.tsv"), config["datasets"]),
