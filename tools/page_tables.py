@@ -46,7 +46,6 @@ OWN_REAL_THROWS = "workflow/resources/own_real_throws.csv"
 OWN_CONVENTIONS = "workflow/resources/own_conventions.csv"
 OWN_BOXES = "workflow/resources/own_boxes.csv"
 OWN_REGIONS = "workflow/resources/own_regions.csv"
-MOVES = "workflow/resources/verdict_moves.csv"
 DIFFERENCES = "workflow/resources/published/differences.yaml"
 BENCHMARK = {
     "Drake_published": "Drake (Acosta et al.)",
@@ -84,7 +83,6 @@ def all_tables(root: Path) -> dict[str, str]:
         "table_of_counts": counts(_read(root / ACCEPTED)),
         "table_of_sentences": sentences(root),
         "table_of_papers": papers(root),
-        "table_of_moves": moves(pd.read_csv(root / MOVES, keep_default_na=False)),
         "table_of_differences": differences(entries(root), differing(root)),
         "table_of_missing": _table(
             ["study", "artefact", "verdict", "numbers", "what is missing"],
@@ -357,17 +355,6 @@ def papers(root: Path) -> str:
         counts = [str(claims["verdict"].isin(verdicts).sum()) for verdicts in _PLAINLY.values()]
         rows.append([study, str(len(claims)), *counts])
     return _table(["study", "sentences", *_PLAINLY], rows)
-
-
-def moves(rows: pd.DataFrame) -> str:
-    """What became of the rows that there were before these rules: study, before, after, how many,
-    and why.
-    """
-    lines = [
-        [row["study"], row["before"], row["after"], str(row["rows"]), row["why"]]
-        for row in rows.to_dict("records")
-    ]
-    return _table(["study", "before", "after", "rows", "why"], lines)
 
 
 def entries(root: Path) -> list[dict[str, str]]:
