@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
 CONFIGFILE = "config/test.yaml"
 RESULTS = "results/test"
-#: csv, netCDF, mat, tex and drawn files of every study, by some twenty jobs
+#: csv, netCDF, mat and drawn files of the studies, by some twenty jobs
 TARGETS = tuple(
     f"{RESULTS}/{target}"
     for target in (

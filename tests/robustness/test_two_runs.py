@@ -84,7 +84,6 @@ def test_these_runs_have_jobs_and_files_of_every_study(undisturbed):
         "nc",
         "csv",
         "mat",
-        "tex",
         "pdf",
         "png",
         "svg",
