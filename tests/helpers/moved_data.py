@@ -45,10 +45,8 @@ _WITHOUT = (
     "_draw_",
     "_typeset",
     "_playback",
-    "_summary",
     "data_cards",
     "artefacts",
-    "hold_stored",
     "provenance",
 )
 _AT_THE_END = ("checks", "report", "crate", "articles")

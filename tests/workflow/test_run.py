@@ -370,7 +370,7 @@ def test_a_run_of_one_study_keeps_what_the_run_of_all_has(finished):
         if line.endswith(" 1")
     }
     file.write_text(before)
-    assert rules == {"planar_summary", "all"}
+    assert rules == {"planar_checks", "all"}
 
 
 END = {"report", "articles", "crate", "all"}
@@ -384,7 +384,7 @@ EDITS = {
          "artefacts",
          "tossing_velocity_identify", "tossing_impact_mpec_1", "tossing_sensitivity",
          "tossing_sobol_1", "tossing_rest_poses_1", "tossing_tables", "tossing_figures", "tossing_draw_1",
-         "tossing_draw_2", "tossing_typeset", "tossing_playback", "tossing_checks", "tossing_summary", "hold_stored",
+         "tossing_draw_2", "tossing_typeset", "tossing_playback", "tossing_checks",
          *JUDGED},
     ),
     "the style": (

@@ -14,7 +14,6 @@ from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.artefacts import computations, computed, drawings
 from contactid.output.ledger import named_in
 from contactid.run.fingerprint import LISTS, Fingerprints
-from contactid.run.renamed import refuse_old_names
 
 with told_plainly():
     require_bounded(config, "configuration")
@@ -22,8 +21,6 @@ for block in (*config["studies"], "offline"):
     if block in config:  # what is no study is told of below
         config[block] = restore_numbers(config[block])
 with told_plainly():
-    if IS_MAIN:  # else these words may be names of the host's
-        refuse_old_names(sys.argv[1:])
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
     DATASETS = with_sizes(
         load_registry(packaged("config/datasets.tsv"), config["datasets"]),
@@ -64,9 +61,9 @@ def stored_files(name):
     ]
 
 
-def call(function, *named):
-    """Params that name the function to call, as "contactid.module:function", and its fingerprint with all it calls by name."""
-    return {"call": function, "code": CODE.of(function, *named)}
+def call(functions, *named):
+    """Params that name the function to call, as "contactid.module:function", or several with commas, and their fingerprint with all that is called by name."""
+    return {"call": functions, "code": CODE.of(*functions.split(", "), *named)}
 
 
 def ledger_of(study):
@@ -74,10 +71,12 @@ def ledger_of(study):
     return packaged(f"workflow/resources/published/{study}_claims.yaml")
 
 
-def judged(study, function):
-    """Params of what judges a study, with all that the ledger names for the statements of its paper."""
+def judged(study):
+    """Params of what judges a study, with all that the ledger names for the statements of its paper, and of what sums it up."""
     named = named_in(CHECKOUT / f"workflow/resources/published/{study}_claims.yaml")
-    return call(function, *named)
+    return call(
+        f"contactid.{study}.checks:check, contactid.{study}.summary:summarise", *named
+    )
 
 
 def compute(rule):
