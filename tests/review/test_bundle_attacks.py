@@ -14,7 +14,6 @@ import struct
 import subprocess
 import zipfile
 
-import pandas as pd
 import pytest
 import yaml
 
@@ -27,6 +26,7 @@ from contactid.review.crate import UNCITED, describe, write_crate
 from contactid.review.keep import Arithmetic
 from contactid.review.provenance import git
 from contactid.review.recompute import Place
+from printed_rows import printed_masses
 from sealed_bundles import sealed
 
 pytestmark = pytest.mark.filterwarnings(
@@ -62,19 +62,7 @@ def home(tmp_path_factory):
     commit = git(root, "rev-parse", "HEAD").decode().strip()
     folder = root / RUN
     (folder / "s/tables").mkdir(parents=True)
-    names = [
-        "artefact",
-        "quantity",
-        "condition",
-        "value",
-        "unit",
-        "tolerance",
-        "tolerance_from",
-        "where",
-    ]
-    printed = pd.DataFrame(
-        [("t", q, "", 1.0, "kg", 0.1, "rounding", "p. 1") for q in "ab"], columns=names
-    )
+    printed = printed_masses("ab")
     found = {("t", q, ""): Reproduced(1.05, naive={"mean": 3.0}) for q in "ab"}
     write_csv(compare("s", printed, found), folder / "s/checks.csv")
     (folder / "section.md").write_text("## s\n")

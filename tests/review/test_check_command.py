@@ -28,27 +28,16 @@ from contactid.output.verdicts import (
 )
 from contactid.review import check
 from contactid.sources.origin import SYNTHETIC, Origin
+from printed_rows import printed_rows
 
 RUN, STUDIES = "mine", ("one", "two")
 MASS = ("tab01", "mass", "object=b")
-PUBLISHED = pd.DataFrame(
-    [
-        ("tab01", "mass", "object=a", 1.0, "kg", 0.05, "rounding", ""),
-        ("tab01", "mass", "object=b", 2.0, "kg", 0.05, "rounding", ""),
-        ("tab01", "error", "object=a", 8.0, "%", 0.5, "rounding", ""),
-        ("text", "speed", "", 3.0, "m/s", 0.5, "rounding", ""),
-        ("text", "time", "", 4.0, "s", 0.5, "rounding", ""),
-    ],
-    columns=[
-        "artefact",
-        "quantity",
-        "condition",
-        "value",
-        "unit",
-        "tolerance",
-        "tolerance_from",
-        "where",
-    ],
+PUBLISHED = printed_rows(
+    ("tab01", "mass", "object=a", 1.0, "kg", 0.05, "rounding", ""),
+    ("tab01", "mass", "object=b", 2.0, "kg", 0.05, "rounding", ""),
+    ("tab01", "error", "object=a", 8.0, "%", 0.5, "rounding", ""),
+    ("text", "speed", "", 3.0, "m/s", 0.5, "rounding", ""),
+    ("text", "time", "", 4.0, "s", 0.5, "rounding", ""),
 )
 ORIGINS = {
     "twin": Origin(False, SYNTHETIC, ("tab01/mass/object=b",)),

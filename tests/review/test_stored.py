@@ -15,6 +15,7 @@ from contactid.output.stored import read_stored
 from contactid.output.tables import read_csv, write_csv
 from contactid.review.held import DIFFERS, HOLDS, NOT_COMPARED, OLDER, hold, tell_stored
 from contactid.review.stored import STORED, gather, store
+from printed_rows import printed_rows
 
 RESULT = {
     "function": "contactid.review.held:hold", "code": "0123", "settings": {"gravity": 9.81, "start": [0.0, 1.0]},
@@ -156,19 +157,7 @@ def test_make_check_and_the_report_tell_it(
     page = rendered(tmp_path)
     assert sentence in page and (f"errors: {verdict} (<a" in page) == bool(status)
 
-    printed = pd.DataFrame(
-        [("text", "mass", "", 1.0, "kg", 0.5, "rounding", "")],
-        columns=[
-            "artefact",
-            "quantity",
-            "condition",
-            "value",
-            "unit",
-            "tolerance",
-            "tolerance_from",
-            "where",
-        ],
-    )
+    printed = printed_rows(("text", "mass", "", 1.0, "kg", 0.5, "rounding", ""))
     key = ("text", "mass", "")
     write_csv(
         compare("planar", printed, {key: Reproduced(1.0, basis="input")}), RESULTS / "checks.csv"
