@@ -111,14 +111,6 @@ def test_everything_about_a_dataset_is_written_down(server, tmp_path):
     assert (file.md5, file.sha256) == (hashlib.md5(b"A1").hexdigest(), sha256(b"A1"))
 
 
-def test_without_downloading_our_checksum_stays_unknown(server, tmp_path):
-    entry = lock_archive(row(), None, locking(server, tmp_path, download=False))
-    assert entry.files[0].md5 and not entry.files[0].sha256
-    assert not (tmp_path / "data").exists()
-    later = lock_archive(row(), entry, locking(server, tmp_path))
-    assert later.files[0].sha256 == sha256(b"A1")
-
-
 def test_what_is_locked_stays(server, tmp_path, caplog):
     entry = lock_archive(row(), None, locking(server, tmp_path))
     server.datasets[77][1].append({"a.h5": b"A2", "b.h5": b"B"})

@@ -25,6 +25,7 @@ shows in a review.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -95,18 +96,26 @@ class Part(NamedTuple):
     problem: str = ""
 
 
-def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
-    """A run's checks or its accepted verdicts; text columns hold no missing values.
+def read_verdicts(
+    source: str | Path | bytes, columns: Sequence[str], remedy: str, path: str = ""
+) -> pd.DataFrame:
+    """A run's checks or its accepted verdicts, of a file or its content, which errors call ``path``.
+
+    Text columns hold no missing values.
 
     Raises
     ------
     ContactIdError : with the remedy, where there is no file, or one that isn't a table with these
         columns
     """
-    if not Path(path).is_file():
-        raise ContactIdError(f"{path} does not exist", remedy)
+    file: Any = source
+    if isinstance(source, bytes):
+        file = io.BytesIO(source)
+    elif not Path(source).is_file():
+        raise ContactIdError(f"{source} does not exist", remedy)
+    path = path or str(source)
     try:
-        table = read_csv(path)
+        table = read_csv(file)
     except (OSError, ValueError) as error:
         raise ContactIdError(f"{path} cannot be read ({error})", remedy) from None
     missing = [name for name in columns if name not in table]
