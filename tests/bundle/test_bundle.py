@@ -98,7 +98,7 @@ def archive(finished):
 def test_a_release_has_report_and_bundle_with_their_sums_and_is_refused_where_files_changed(
     finished, archive
 ):
-    code = "from contactid.review import release as one; print(one.release(one.ROOT, {runs}).name)"
+    code = "from contactid.review import bundle as one; print(one.release(one._ROOT, {runs}).name)"
     made = python_code(finished, code.format(runs=["small", "public"]))
     assert made.returncode == 0, made.stderr
     folder = finished / "release" / made.stdout.strip()
