@@ -86,11 +86,9 @@ def attack(home, tmp_path, monkeypatch, capsys):
 
 def test_an_honest_bundle_passes_and_says_that_it_only_looked(attack):
     status, errors, said = attack({})
-    assert (
-        (status, errors) == (0, [])
-        and "Code: 1 files are those of commit" in said
-        and "Looked only" in said
-    )
+    assert (status, errors) == (0, [])
+    assert "Code: 1 files are those of commit" in said
+    assert "Looked only" in said
 
 
 def header(offset, content):
@@ -372,11 +370,9 @@ def of_commit(commit):
 def test_a_commit_that_is_not_in_the_checkout_is_looking_only(attack, commit):
     for arguments, expected in (((), 0), (("--recompute", "5"), 1)):
         status, errors, said = attack(of_commit(commit)(attack.files), arguments=arguments)
-        assert (
-            (status, errors) == (expected, [])
-            and "Looked only" in said
-            and "can't be held against" in said
-        )
+        assert (status, errors) == (expected, [])
+        assert "Looked only" in said
+        assert "can't be held against" in said
 
 
 def test_code_that_the_commit_has_not_is_told_and_never_unpacked(attack, monkeypatch):
@@ -460,13 +456,12 @@ def test_a_bundle_without_records_of_jobs_says_that_and_asks_for_no_more_time(at
     assert (status, errors) == (
         0,
         [],
-    ) and "results have no record of the job that made them" in said
-    status, (error,), _ = attack({of_job(TABLE): None}, arguments=("--recompute", "5"))
-    assert (
-        status == 1
-        and "files without a record of the job that made it" in error
-        and "--longest" not in error
     )
+    assert "results have no record of the job that made them" in said
+    status, (error,), _ = attack({of_job(TABLE): None}, arguments=("--recompute", "5"))
+    assert status == 1
+    assert "files without a record of the job that made it" in error
+    assert "--longest" not in error
 
 
 def test_random_edits_end_in_lines(attack):

@@ -122,16 +122,12 @@ def test_a_table_that_is_not_its_records_is_refused(stored):
 
 def test_the_record_says_what_made_it(stored):
     made = read_json(stored[1])
-    assert (
-        made["code"] == "0123"
-        and made["settings"] == RESULT["settings"]
-        and list(made["inputs"]) == ["samples.csv"]
-    )
-    assert (
-        made["processor"]
-        and made["arithmetic"]["numba"]
-        and made["packages"]["numpy"] == np.__version__
-    )
+    assert made["code"] == "0123"
+    assert made["settings"] == RESULT["settings"]
+    assert list(made["inputs"]) == ["samples.csv"]
+    assert made["processor"]
+    assert made["arithmetic"]["numba"]
+    assert made["packages"]["numpy"] == np.__version__
 
 
 @pytest.mark.parametrize(
@@ -151,9 +147,8 @@ def test_make_check_and_the_report_tell_it(
     row = held(stored, ours, code=code)
     write_csv(row.to_frame().T, RESULTS / "stored.csv")
     (sentence, problem), *_ = tell_stored(RESULTS / "stored.csv")
-    assert sentence.startswith(f"Stored result errors: {verdict};") and bool(problem) == bool(
-        status
-    )
+    assert sentence.startswith(f"Stored result errors: {verdict};")
+    assert bool(problem) == bool(status)
     page = rendered(tmp_path)
     assert sentence in page and (f"errors: {verdict} (<a" in page) == bool(status)
 
@@ -222,10 +217,8 @@ def test_the_samples_of_other_overlays_are_those_of_the_run_that_the_last_one_na
 ):
     store("errors", ["config/public.yaml", "config/full.yaml"], checkout)
     asked = (tmp_path / "asked").read_text()
-    assert (
-        "--configfile config/public.yaml config/full.yaml" in asked
-        and "results/full/stored/errors" in asked
-    )
+    assert "--configfile config/public.yaml config/full.yaml" in asked
+    assert "results/full/stored/errors" in asked
 
 
 @pytest.mark.parametrize(

@@ -193,10 +193,8 @@ def test_make_numbers_takes_what_is_there_and_says_what_is_not(run, capsys):
     assert all(f"| `{name}` | {told} |" in text for name, told in BASES.items())
     assert list(quoted.read_quoted(run)["value"]) == ["0.3", "0.5"]
     said = capsys.readouterr().out
-    assert (
-        "one: new -> 0.3" in said
-        and "results/other isn't there: its 1 numbers stay as they are" in said
-    )
+    assert "one: new -> 0.3" in said
+    assert "results/other isn't there: its 1 numbers stay as they are" in said
     quoted.main(run)
     assert page.read_text() == text
 
@@ -350,7 +348,5 @@ def test_few_tosses_stand_beside_many_with_the_range_of_their_draws():
         }
     )  # fmt: skip
     lines = page_tables.few_tosses(curve).strip().splitlines()
-    assert (
-        lines[0] == "| law | 4 tosses | 329 tosses |"
-        and lines[2] == "| newton | 0.36 (0.35 to 0.54) | 0.20 |"
-    )
+    assert lines[0] == "| law | 4 tosses | 329 tosses |"
+    assert lines[2] == "| newton | 0.36 (0.35 to 0.54) | 0.20 |"

@@ -145,7 +145,8 @@ def test_two_instances_in_one_workflow_keep_apart(tmp_path):
     text = planned.stdout + planned.stderr
     assert "rule two_inhand_tables:" in text and "rule one_inhand_tables:" not in text
     outputs = [line.strip() for line in text.splitlines() if line.strip().startswith("output: ")]
-    assert outputs and all(
+    assert outputs
+    assert all(
         line.startswith(("output: first/results/", "output: second/results/")) for line in outputs
     )
     made = "first/results/mine/arm/sweeps/impact_laws.csv"
@@ -231,9 +232,8 @@ def test_a_module_named_by_a_commit_is_planned_and_run(tmp_path, repository):
         "one_planar_identify",
         "one_planar_checks",
     } <= set(jobs), "each once"
-    assert "one_report" not in jobs and all(
-        name == "all" or name.startswith("one_") for name in jobs
-    )
+    assert "one_report" not in jobs
+    assert all(name == "all" or name.startswith("one_") for name in jobs)
     made = "first/results/mine/planar/sweeps/liftoff.csv"
     run = snakemake(tmp_path, "--", made)
     assert run.returncode == 0, run.stdout + run.stderr
@@ -262,11 +262,9 @@ def test_a_module_of_github_is_planned_from_snakemake_s_own_clone(tmp_path, repo
     told = [
         line for line in (refused.stdout + refused.stderr).splitlines() if line.startswith("ERROR")
     ]
-    assert (
-        refused.returncode != 0
-        and len(told) == 1
-        and "Name workflow/Snakefile of github(...)" in told[0]
-    )
+    assert refused.returncode != 0
+    assert len(told) == 1
+    assert "Name workflow/Snakefile of github(...)" in told[0]
 
 
 def test_the_catalogue_s_snakefile_is_the_one_above_it(tmp_path):

@@ -226,9 +226,8 @@ def test_no_reason_serves_two_artefacts_and_every_number_rests_on_something(chec
     served = (rows["study"] + " " + rows["artefact"]).groupby(reasons).unique()
     assert served[served.map(len) > 1].to_dict() == {}
     there = checks["reproduced"].notna()
-    assert set(checks.loc[there, "basis"]) <= set(BASES) and set(checks.loc[~there, "basis"]) <= {
-        ""
-    }
+    assert set(checks.loc[there, "basis"]) <= set(BASES)
+    assert set(checks.loc[~there, "basis"]) <= {""}
 
 
 def test_the_numbers_are_the_accepted_ones_and_one_that_moved_is_found(finished, checks, tmp_path):
@@ -263,9 +262,8 @@ def test_the_laws_of_the_planar_study_hold(finished):
     energy = pd.read_csv(results / "tables/ext_energy.csv")
     assert (energy["closure"] < 1e-10).all() and len(energy) == 21
     steps = pd.read_csv(results / "tables/ext_nlp_step.csv")
-    assert (steps["converged"] == steps["steps"]).all() and (
-        steps["largest_position_difference_m"] < 1e-8
-    ).all()
+    assert (steps["converged"] == steps["steps"]).all()
+    assert (steps["largest_position_difference_m"] < 1e-8).all()
     assert (steps["speed_ratio"] > 1000).all()
 
 
@@ -474,9 +472,8 @@ def test_parameters_of_one_dataset_predict_another(finished):
     run = snakemake(finished, "--config", *settings, "--", *files)
     assert run.returncode == 0, run.stdout + run.stderr
     table = pd.read_csv(finished / files[0])
-    assert set(table["identified_on"]) == {"box006_trajectories", "box006_drops"} and set(
-        table["dataset"]
-    ) == {"mine"}
+    assert set(table["identified_on"]) == {"box006_trajectories", "box006_drops"}
+    assert set(table["dataset"]) == {"mine"}
     tosses = pd.read_csv(finished / files[1])
     assert (tosses.loc[tosses["dataset"] == "mine", "split"] == "test").all()
     assert (
