@@ -3,18 +3,14 @@ nothing else.
 """
 
 import json
-import os
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from contactid.run.failures import NEEDED
-from whole_run import copy_of_the_repository
+from whole_run import ROOT, copy_of_the_repository, start
 
-ROOT = Path(__file__).parents[2]
 # what Snakemake itself needs
 PLAIN = {"requests", "jinja2", "yaml", "jsonschema"}
 # an environment in which nothing else is installed
@@ -92,16 +88,8 @@ rule summary:
 """
 
 
-def snakemake(folder, *arguments, path="", cache=None):
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(path),
-        **({"XDG_CACHE_HOME": str(cache)} if cache else {}),
-    }
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
-    )
+def snakemake(folder, *arguments, path="", **environment):
+    return start(folder, "--cores", "1", *arguments, PYTHONPATH=str(path), **environment)
 
 
 @pytest.fixture
@@ -254,11 +242,11 @@ def test_a_module_of_github_is_planned_from_snakemake_s_own_clone(tmp_path, repo
     host.mkdir()
     named = 'github("somebody/contactid", path="workflow/Snakefile", tag="v1")'
     (host / "Snakefile").write_text(FROM_GIT.format(snakefile=named))
-    planned = snakemake(host, "--dry-run", cache=tmp_path / "cache")
+    planned = snakemake(host, "--dry-run", XDG_CACHE_HOME=str(tmp_path / "cache"))
     text = planned.stdout + planned.stderr
     assert planned.returncode == 0 and "one_planar_checks" in jobs_of(text), text
     (host / "Snakefile").write_text(FROM_GIT.format(snakefile=named.replace("workflow/", "")))
-    refused = snakemake(host, "--dry-run", cache=tmp_path / "cache")
+    refused = snakemake(host, "--dry-run", XDG_CACHE_HOME=str(tmp_path / "cache"))
     told = [
         line for line in (refused.stdout + refused.stderr).splitlines() if line.startswith("ERROR")
     ]

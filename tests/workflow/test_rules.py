@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from contactid.core.references import resolve
+from whole_run import ROOT, start
 
-ROOT = Path(__file__).parents[2]
 CONFIGURATIONS = [
     (), ("config/test.yaml",), ("config/public.yaml",), ("config/4tu.yaml",), ("config/full.yaml",),
     ("config/author_plots.yaml",), ("config/public.yaml", "config/benchmark.yaml"),
@@ -68,17 +68,8 @@ def test_what_is_submitted_together_waits_for_nothing_that_waits_for_it(files, t
     """Snakemake refuses such groups of the cluster's profile before it submits anything, in a dry
     run, too.
     """
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--workflow-profile",
-        ROOT / "profiles/slurm",
-        "--dry-run",
-    ]
-    options = ["--executor", "local", "--forceall", "--directory", tmp_path, "--configfile", *files]
-    ended = subprocess.run(
-        [*command, *options[: None if files else -1]], cwd=ROOT, capture_output=True, text=True
-    )
+    options = ["--dry-run", "--executor", "local", "--forceall", "--directory", tmp_path]
+    configured = ["--configfile", *files] if files else []
+    ended = start(ROOT, "--workflow-profile", ROOT / "profiles/slurm", *options, *configured)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "Group job run_report" in ended.stdout + ended.stderr
