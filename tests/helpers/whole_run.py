@@ -23,6 +23,7 @@ _NUMBERS = (".csv", ".json", ".md", ".nc", ".pickle", ".yaml")
 
 
 def copy_of_the_repository(folder):
+    folder.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         source = ROOT / part
         if source.is_dir():

@@ -11,10 +11,8 @@ import textwrap
 import pytest
 from small_runs import (
     RESULTS,
-    ROOT,
     TARGETS,
     command,
-    copy_of_the_repository,
     environment,
     errors,
     finish,
@@ -22,6 +20,7 @@ from small_runs import (
 )
 
 from contactid.review.compare import differences
+from whole_run import ROOT, copy_of_the_repository
 
 pytestmark = pytest.mark.robustness
 

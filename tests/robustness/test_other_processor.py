@@ -5,9 +5,10 @@ import subprocess
 import sys
 
 import pytest
-from small_runs import copy_of_the_repository, environment
+from small_runs import environment
 
 from contactid.review.arithmetic import describe_arithmetic
+from whole_run import copy_of_the_repository
 
 pytestmark = pytest.mark.robustness
 

@@ -51,16 +51,8 @@ def tracked():
 def test_every_rule_is_documented_logged_measured_and_tied_to_its_code(name):
     text = RULES[name]
     assert re.search(r'^ +"""[A-Z].*\.', text, re.M), "a docstring"
-    for directive in (
-        "output:",
-        "params:",
-        "log:",
-        "benchmark:",
-        "resources:",
-        "conda:",
-        "script:",
-    ):
-        assert re.search(rf"^\s+{directive}", text, re.M), f"no {directive}"
+    for directive in ("output", "params", "log", "benchmark", "resources", "conda", "script"):
+        assert re.search(rf"^\s+{directive}:", text, re.M), f"no {directive}"
     assert '"../call.py"' in text, "the script of all rules"
     assert re.search(r"\*\*(call|compute|draw|judged)\(|call=.*(\n.*)*code=", text), (
         "its function and fingerprint"
@@ -86,7 +78,7 @@ def test_the_script_of_all_rules_only_calls():
 
 
 def test_no_file_of_ours_is_too_long():
-    for folder, most in {"workflow": 510, "tests": 620}.items():
+    for folder, most in {"workflow": 510, "tests": 550}.items():
         for file in (ROOT / folder).rglob("*.py"):
             assert len(file.read_text().splitlines()) <= most, file
     for file in RULE_FILES:
