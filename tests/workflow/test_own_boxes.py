@@ -43,22 +43,10 @@ def planned(folder, configuration, *files):
 def mine(tmp_path):
     """A configuration of one box, whose few tosses are simulated."""
     write_twin(tmp_path / "box.h5", "Box006", "trajectories", 4, 1, lost_frames=False)
-    box = {
-        "reader": "iam",
-        "path": str(tmp_path / "box.h5"),
-        "object": "Box006",
-        "surface": SURFACES,
-    }
-    return {
-        "run": "mine",
-        "studies": ["tossing"],
-        "datasets": {"my_box": box},
-        "tossing": {
-            "identify_on": ["my_box"],
-            "predict_on": ["my_box"],
-            "velocity": {"identify_on": []},
-        },
-    }
+    path = str(tmp_path / "box.h5")
+    box = {"reader": "iam", "path": path, "object": "Box006", "surface": SURFACES}
+    on = {"identify_on": ["my_box"], "predict_on": ["my_box"], "velocity": {"identify_on": []}}
+    return {"run": "mine", "studies": ["tossing"], "datasets": {"my_box": box}, "tossing": on}
 
 
 def test_a_box_of_ones_own_is_identified_by_every_variant(mine, tmp_path):
