@@ -49,10 +49,10 @@ rule checks:
         stored=[file for name in STORED for file in stored_files(name)],
         samples=[file for result in STORED.values() for file in result["samples"]],
     output:
-        held=HELD,
         checks=report("<results>/checks.csv", category="verification"),
         claims=report("<results>/claims.csv", category="verification"),
         summary=report("<results>/summary.md", category="verification"),
+        held=HELD,
     log:
         "<logs>/checks.log",
     benchmark:
