@@ -14,13 +14,15 @@ BUNDLE ?= .
 RECOMPUTE ?= 0
 SEED ?= 1
 DIRECTION ?= 1
+HOURS ?= 10 1000 100000
+CORES ?= 48
 # processes that share the tests
 WORKERS ?= auto
 # what is installed into .venv: a run needs the first alone
 LOCKS ?= requirements development
 # What users name may hold any character: it goes to the commands as it was typed, by the environment, and tools/words.py
 # puts it into their words ({RUN}, {THROWS:words}). No recipe has its text.
-NAMED := ACCOUNT BODY BOX BUNDLE CHROMIUM CONFIG CSV DATA_MIRROR DIRECTION FILE FORCE FOURTU_URL HULL NAME NOISE OBJECT OFFLINE \
+NAMED := ACCOUNT BODY BOX BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR DIRECTION FILE FORCE FOURTU_URL HOURS HULL NAME NOISE OBJECT OFFLINE \
 	ONLY OPTIONS PAGE PARTITION PARTS RECOMPUTE RECORDING RECORDINGS REPORT ROBOT RUN RUNS SEED STUDY SURFACE THROWS TOSSES \
 	TRIALS UNSANDBOXED UPDATE WORKERS
 $(foreach name,$(NAMED),$(eval override $(name) := $$(value $(name))))
@@ -40,7 +42,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 	toss predict identify impact estimate slip inspect \
 	data lock \
 	check compare report bundle verify \
-	cluster \
+	cluster plan \
 	env peers test clean help help-dev \
 	lint nightly test-public test-server test-slurm test-bundle test-robustness test-lineage test-report \
 	test-package test-container \
@@ -124,6 +126,9 @@ verify: env ## look whether an archive is what it says; RECOMPUTE=5 makes files 
 cluster: env ## a run through Slurm: PARTITION= ACCOUNT= CONFIG=config/full.yaml (docs/cluster.md)
 	$(SNAKEMAKE) --workflow-profile profiles/slurm $(CONFIGURED) --config $(STUDIES) $(if $(PARTITION)$(ACCOUNT),--default-resources \
 		$(if $(PARTITION),'slurm_partition={PARTITION:json}') $(if $(ACCOUNT),'slurm_account={ACCOUNT:json}'))
+
+plan: env ## what node-hours buy, from a finished run's benchmark files: RUN=default HOURS="10 1000 100000" CORES=48
+	$(PACKAGE) contactid.run.plan --run=results/{RUN} --hours {HOURS:words} --cores={CORES}
 
 ##@ Keep house
 
