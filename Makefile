@@ -239,7 +239,7 @@ lock-env: ## pin envs/requirements.in, development.in, docs.in and build.in agai
 	$(PIN) envs/docs.in -c envs/requirements.lock -c envs/development.lock -o envs/docs.lock
 
 release: env ## reports and bundles of the finished default and public run in one folder with checksums, for a tag's page
-	@$(PACKAGE) contactid.review.release
+	@$(PACKAGE) contactid.review.bundle --release
 
 # targets with what they do, below the headings of users or below those of developers (##@dev)
 listed = awk -F ':.*\#\# ' -v kind=$(1) ' \

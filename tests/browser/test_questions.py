@@ -55,10 +55,8 @@ def test_table_three_is_answered_in_three_clicks(opened, size, report):
         heads = table.locator(".grid thead tr").first.locator("th").all_inner_texts()
         assert heads == [f"Box00{k}" for k in range(4, 8)][: len(heads)] and heads
         cells = table.locator(".grid td.cell")
-        assert (
-            cells.first.is_visible()
-            and cells.first.locator(".printed").inner_text() == "19.7 ± 3.5"
-        )
+        assert cells.first.is_visible()
+        assert cells.first.locator(".printed").inner_text() == "19.7 ± 3.5"
         cell = cells.filter(
             has=page.locator("a", has_text=re.compile(r"^\d+\.\d ± \d+\.\d$"))
         ).first
@@ -85,10 +83,8 @@ def test_table_three_is_answered_in_three_clicks(opened, size, report):
         told.wait_for(state="visible")
         page.wait_for_function("document.querySelector('#row dl')")
         text = told.inner_text()
-        assert (
-            all(f"{number} cm; Table III" in text for number in printed)
-            and "logs/tossing_tables.log" in text
-        )
+        assert all(f"{number} cm; Table III" in text for number in printed)
+        assert "logs/tossing_tables.log" in text
         lacking = re.compile("needs archive|never published|undefined|not done")
         assert ("Off by" in text) is not bool(
             lacking.search(told.locator(".chip").first.inner_text())
@@ -107,11 +103,9 @@ def test_figure_twelve_is_seen_beside_what_the_paper_says(opened, size):
             in figure.locator(".said").inner_text()
         )
         claims = figure.locator(".others tbody tr")
-        assert (
-            claims.count() == 4
-            and claims.first.is_visible()
-            and claims.first.locator(".chip").count() == 1
-        )
+        assert claims.count() == 4
+        assert claims.first.is_visible()
+        assert claims.first.locator(".chip").count() == 1
         image = figure.locator("img")
         page.wait_for_function(
             "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
@@ -137,10 +131,8 @@ def test_home_says_what_holds_and_a_tap_leads_to_what_is_behind_a_sentence(opene
         assert first.locator(".chip").is_visible() and first.locator("q").is_visible()
         first.get_by_role("link", name="behind it").click()
         sentence = page.locator("#tossing .claim").first
-        assert (
-            sentence.is_visible()
-            and sentence.locator("q").inner_text() == first.locator("q").text_content()
-        )
+        assert sentence.is_visible()
+        assert sentence.locator("q").inner_text() == first.locator("q").text_content()
         sentence.locator("summary").click()
         rows = sentence.locator("tbody tr")
         assert rows.count() > 1

@@ -74,9 +74,8 @@ def test_both_routes_give_the_same_answer(build) -> None:
         found = solve(model, SolverOptions(route=route))
         answers.append((found, [v.value for v in model.component_data_objects(pyo.Var)]))
     (first, x), (second, y) = answers
-    assert first.status == second.status and first.objective == pytest.approx(
-        second.objective, abs=1e-7
-    )
+    assert first.status == second.status
+    assert first.objective == pytest.approx(second.objective, abs=1e-7)
     assert np.allclose(x, y, atol=1e-6)
 
 
@@ -106,11 +105,9 @@ def test_an_infeasible_model_is_not_converged_and_its_violation_is_the_points() 
 def test_an_unfinished_solve_keeps_its_point_and_says_so() -> None:
     model = quadratic()
     found = solve(model, SolverOptions(max_iterations=2))
-    assert (
-        not found.converged
-        and found.status == "Maximum_Iterations_Exceeded"
-        and found.iterations == 2
-    )
+    assert not found.converged
+    assert found.status == "Maximum_Iterations_Exceeded"
+    assert found.iterations == 2
     assert found.objective == pytest.approx(pyo.value(model.objective), rel=1e-12)
     assert found.dual_infeasibility > 1e-6
 

@@ -45,10 +45,8 @@ _WITHOUT = (
     "_draw_",
     "_typeset",
     "_playback",
-    "_summary",
     "data_cards",
     "artefacts",
-    "hold_stored",
     "provenance",
 )
 _AT_THE_END = ("checks", "report", "crate", "articles")
@@ -214,14 +212,15 @@ def call_again(job, changed, simulators):
     before = {file: digest(file) for file in job["outputs"]}
     for one in [named] if DECLARED in named else _calls(named):
         if simulates or texts(one) & read:
-            for reference in (named["call"], *(row["compute"] for row in named.get(DECLARED, []))):
-                resolve(reference)
+            functions = [resolve(reference) for reference in named["call"].split(", ")]
+            for row in named.get(DECLARED, []):
+                resolve(row["compute"])
             simulators.put()
-            function = resolve(named["call"])
-            if DECLARED in named:
-                function(one.pop(DECLARED), one)
-            else:
-                function(**arguments(function, one))
+            for function in functions:
+                if DECLARED in named:
+                    function(one.pop(DECLARED), one)
+                else:
+                    function(**arguments(function, one))
     return {file for file, was in before.items() if digest(file) != was}
 
 

@@ -30,7 +30,7 @@ def rules_of(files, config):
                 "params": list(params),
                 "unnamed": len(rule.input) > sum(1 for _ in rule.input.items())
                 and not list(rule.input.items()),
-                "calls": [params["call"]] if isinstance(params.get("call"), str) else [],
+                "calls": params["call"].split(", ") if isinstance(params.get("call"), str) else [],
                 "functions": [
                     row.get("compute") or row["draw"] for row in params.get("declared", [])
                 ],

@@ -23,6 +23,7 @@ _NUMBERS = (".csv", ".json", ".md", ".nc", ".pickle", ".yaml")
 
 
 def copy_of_the_repository(folder):
+    folder.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         source = ROOT / part
         if source.is_dir():
@@ -49,22 +50,20 @@ def take_compiled(copy):
                 shutil.copytree(kept / here, copy / kept.relative_to(ROOT) / there)
 
 
+def start(folder, *words, **environment):
+    """Start Snakemake in a folder, with these variables beside those of the tests.
+
+    A job that dies must not be helped by a package path of the test process.
+    """
+    variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    command = [sys.executable, "-m", "snakemake", *words]
+    pipes = {"capture_output": True, "text": True, "timeout": 1800}
+    return subprocess.run(command, cwd=folder, env=variables | environment, **pipes)
+
+
 def snakemake(folder, *arguments, configfile=TEST):
-    # a job that dies must not be helped by a package path of the test process
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--cores",
-        "2",
-        "--configfile",
-        *configfile,
-        *arguments,
-    ]
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800
-    )
+    """Start it by configuration files."""
+    return start(folder, "--cores", "2", "--configfile", *configfile, *arguments)
 
 
 def record_run(folder, *overlays):

@@ -32,18 +32,9 @@ from contactid.output.verdicts import (
     Lack,
 )
 from contactid.sources.origin import SYNTHETIC, Origin
+from printed_rows import printed_rows
 
 PUBLISHED = Path(__file__).parents[2] / "workflow/resources/published"
-COLUMNS = [
-    "artefact",
-    "quantity",
-    "condition",
-    "value",
-    "unit",
-    "tolerance",
-    "tolerance_from",
-    "where",
-]
 ORIGINS = {
     "twin": Origin(False, SYNTHETIC),
     "twin_of_q": Origin(False, SYNTHETIC, ("t/q/*",)),
@@ -56,9 +47,7 @@ def one(
     value: float, ours: Reproduced | None, tolerance: float = 0.05, unit: str = "1"
 ) -> pd.Series:
     """The row of one printed number."""
-    printed = pd.DataFrame(
-        [("t", "q", "c", value, unit, tolerance, "rounding", "p. 1")], columns=COLUMNS
-    )
+    printed = printed_rows(("t", "q", "c", value, unit, tolerance, "rounding", "p. 1"))
     numbers = {} if ours is None else {("t", "q", "c"): ours}
     return compare(
         "s", printed, numbers, {"t": Lack(NEEDS_ARCHIVE, "the dataset d")}, ORIGINS
@@ -82,7 +71,7 @@ def test_a_row_tells_what_was_tried_and_what_was_refused() -> None:
 def test_what_a_number_lacks_is_its_verdict() -> None:
     lacking = one(1.0, Reproduced(1.0, lack=Lack(NOT_DONE, "a finer grid"), note="coarse"))
     assert (lacking["verdict"], lacking["note"]) == (NOT_DONE, "a finer grid; coarse")
-    nothing = pd.DataFrame([("t", "q", "c", 1.0, "1", 0.05, "rounding", "p. 1")], columns=COLUMNS)
+    nothing = printed_rows(("t", "q", "c", 1.0, "1", 0.05, "rounding", "p. 1"))
     assert compare("s", nothing, {}, {}, ORIGINS).iloc[0]["verdict"] == NOT_DONE
 
 
@@ -124,18 +113,14 @@ def test_what_is_made_from_a_printed_number_does_not_reproduce_it_whoever_comput
     ours = Reproduced(1.0, COMPUTED, "twin_of_q:part")
     row = one(1.0, ours)
     assert (row["basis"], row["origin"], row["verdict"]) == (INPUT, "twin_of_print", INPUT)
-    other = pd.DataFrame(
-        [("t", "another", "c", 1.0, "1", 0.05, "rounding", "p. 1")], columns=COLUMNS
-    )
+    other = printed_rows(("t", "another", "c", 1.0, "1", 0.05, "rounding", "p. 1"))
     row = compare("s", other, {("t", "another", "c"): ours}, {}, ORIGINS).iloc[0]
     assert (row["basis"], row["origin"]) == (COMPUTED, "twin_of_print")
 
 
 def test_what_a_run_starts_from_is_one_row_for_each_table() -> None:
     names = [("a", "m", ""), ("a", "k", ""), ("b", "m", "")]
-    printed = pd.DataFrame(
-        [(*key, 2.0, "kg", 0.0, "none", f"Table {key[0]}") for key in names], columns=COLUMNS
-    )
+    printed = printed_rows(*[(*key, 2.0, "kg", 0.0, "none", f"Table {key[0]}") for key in names])
     table = compare("s", printed, {key: Reproduced(2.0, INPUT) for key in names}, {}, {})
     assert list(table["quantity"]) == [INPUTS, INPUTS] and list(table["cases"]) == [
         "2 of 2",

@@ -119,11 +119,9 @@ def test_mujoco_slides_a_planar_body_as_its_friction_says():
         "plate", 0.04, np.zeros(3), inertia, friction=0.25, hull=corners, planar=True
     )
     told = asked_of_mujoco(PLANAR, mjcf(plate), -0.01, [[0.0, 0.0, 0.0], [0.8, 0.0, 0.0]])
-    assert (
-        told["joints"] == 3
-        and told["mass"] == pytest.approx(0.04)
-        and told["friction"] == pytest.approx(0.25)
-    )
+    assert told["joints"] == 3
+    assert told["mass"] == pytest.approx(0.04)
+    assert told["friction"] == pytest.approx(0.25)
     assert told["accelerations"] == pytest.approx(
         [0.0, -9.81, 2.0], abs=1e-9
     )  # a torque of 2 J, in flight

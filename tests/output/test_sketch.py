@@ -16,9 +16,8 @@ BOX = ((-2.0, -2.0), (2.0, 2.0))
 @given(angles, angles)
 def test_the_view_is_a_right_handed_frame_with_z_upright(azimuth, elevation):
     right, up, towards = axes = pen.view(np.degrees(azimuth), np.degrees(elevation / 2.1))
-    assert np.allclose(axes @ axes.T, np.eye(3), atol=1e-12) and np.allclose(
-        np.cross(right, up), towards
-    )
+    assert np.allclose(axes @ axes.T, np.eye(3), atol=1e-12)
+    assert np.allclose(np.cross(right, up), towards)
     assert right[2] == 0.0 and up[2] > 0.0
 
 

@@ -126,9 +126,8 @@ def test_numbers_that_the_run_starts_from_are_shown_in_printed_order_though_they
     rows = as_printed(checks, published)
     assert list(rows["condition"]) == list(published["condition"])
     assert list(rows["verdict"]) == [INPUT] * 3 + [DIFFERS] * 3
-    assert list(rows["reproduced"][:3]) == [2.5, 1.0, 3.0] and rows["reproduced"][
-        5
-    ] == pytest.approx(3.0402)
+    assert list(rows["reproduced"][:3]) == [2.5, 1.0, 3.0]
+    assert rows["reproduced"][5] == pytest.approx(3.0402)
     checks.loc[checks["quantity"] == INPUTS, "verdict"] = DIFFERS  # not all are used as printed
     assert as_printed(checks, published)["reproduced"][:3].isna().all()
 
@@ -171,12 +170,10 @@ def test_a_table_beyond_the_paper_has_its_columns_in_words_and_its_data_in_the_c
         }
     )
     text = own_table(run, {}, declared("ext_a"))
-    assert (
-        "{mass \\\\ error \\\\ (\\%)}" in text
-        and "tosses" in text
-        and "known" in text
-        and "mass\\_" not in text
-    )
+    assert "{mass \\\\ error \\\\ (\\%)}" in text
+    assert "tosses" in text
+    assert "known" in text
+    assert "mass\\_" not in text
     # what is left of a zero differs between machines
     assert cells_of(text) == [["$0.500$", "$3$", "yes"], ["$0$", "$4$", "no"]]
     assert r"\caption{A \& b. Data: twins.}" in text

@@ -62,9 +62,8 @@ def test_the_papers_are_the_same():
         paper["name"] for paper in CODEMETA["referencePublication"]
     ]
     for ours, theirs in zip(PAPERS, CODEMETA["referencePublication"], strict=True):
-        assert names(ours["authors"]) == names(theirs["author"]) and ours.get("url") == theirs.get(
-            "url"
-        )
+        assert names(ours["authors"]) == names(theirs["author"])
+        assert ours.get("url") == theirs.get("url")
         assert str(ours.get("year", "")) == theirs.get("datePublished", "")
     links = [paper["url"] for paper in PAPERS if "url" in paper]
     assert [link["identifier"] for link in ZENODO["related_identifiers"]] == links
@@ -116,9 +115,8 @@ def test_recipes_name_no_registry_and_no_package_beside_the_locks(text):
 
 def test_the_cluster_s_recipe_copies_what_is_there():
     copied = re.findall(r"^    (\S+) /opt/contactid/(\S+)$", APPTAINER, re.M)
-    assert copied and all(
-        source == target and (ROOT / source).exists() for source, target in copied
-    )
+    assert copied
+    assert all(source == target and (ROOT / source).exists() for source, target in copied)
     needed = {
         "Makefile",
         "Snakefile",

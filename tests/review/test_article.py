@@ -208,9 +208,8 @@ def test_a_table_that_is_wider_than_the_text_is_an_error(run):
 def test_metadata_name_the_paper_and_the_manifest_every_table_and_figure(run):
     made = written(run)
     told = yaml.safe_load(made["metadata"].read_text())
-    assert (
-        told["title"].startswith("[Re] Experimental Validation") and told["type"] == "Replication"
-    )
+    assert told["title"].startswith("[Re] Experimental Validation")
+    assert told["type"] == "Replication"
     assert told["replication"][2]["url"] == "https://hal.science/hal-03974604"
     assert "had no recordings" in told["abstract"]
     text = made["codecheck"].read_text()

@@ -5,7 +5,6 @@ their numbers.
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given
@@ -32,6 +31,7 @@ from contactid.review.recompute import candidates, draw
 from contactid.review.verify import wrong_verdicts
 from contactid.run.records import JobRecord
 from contactid.sources.origin import Origin
+from printed_rows import printed_rows
 
 NUMBERS = st.floats(-1e6, 1e6).filter(lambda value: abs(value) > 1e-6)
 
@@ -136,19 +136,7 @@ def test_what_takes_long_lacks_its_data_or_has_no_record_is_left_out_with_the_re
 
 def judged(value, ours, tolerance=0.1, unit="kg"):
     """The row of one number as a run judges and writes it."""
-    names = [
-        "artefact",
-        "quantity",
-        "condition",
-        "value",
-        "unit",
-        "tolerance",
-        "tolerance_from",
-        "where",
-    ]
-    published = pd.DataFrame(
-        [("t", "q", "", value, unit, tolerance, "rounding", "p. 1")], columns=names
-    )
+    published = printed_rows(("t", "q", "", value, unit, tolerance, "rounding", "p. 1"))
     return compare_numbers(
         "s", published, {("t", "q", ""): ours}, {}, {"d": Origin(True, "an archive")}
     )

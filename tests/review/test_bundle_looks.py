@@ -6,7 +6,6 @@ import hashlib
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 
@@ -28,6 +27,7 @@ from contactid.review.looks import (
 )
 from contactid.review.provenance import git
 from contactid.run.records import FOLDER, path_of_record
+from printed_rows import printed_masses
 from sealed_bundles import logged
 
 RUN = "results/r"
@@ -135,19 +135,7 @@ def committed(root, files):
 @pytest.fixture
 def accepted(tmp_path):
     """Checks of a run, and a checkout whose commit accepts them for the run r."""
-    names = [
-        "artefact",
-        "quantity",
-        "condition",
-        "value",
-        "unit",
-        "tolerance",
-        "tolerance_from",
-        "where",
-    ]
-    printed = pd.DataFrame(
-        [("t", q, "", 1.0, "kg", 0.1, "rounding", "p. 1") for q in "abc"], columns=names
-    )
+    printed = printed_masses("abc")
     ours = {
         ("t", q, ""): Reproduced(value, naive={"mean": 3.0})
         for q, value in zip("abc", (1.05, 1.5, 1.0799), strict=True)

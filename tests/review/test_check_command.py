@@ -28,27 +28,16 @@ from contactid.output.verdicts import (
 )
 from contactid.review import check
 from contactid.sources.origin import SYNTHETIC, Origin
+from printed_rows import printed_rows
 
 RUN, STUDIES = "mine", ("one", "two")
 MASS = ("tab01", "mass", "object=b")
-PUBLISHED = pd.DataFrame(
-    [
-        ("tab01", "mass", "object=a", 1.0, "kg", 0.05, "rounding", ""),
-        ("tab01", "mass", "object=b", 2.0, "kg", 0.05, "rounding", ""),
-        ("tab01", "error", "object=a", 8.0, "%", 0.5, "rounding", ""),
-        ("text", "speed", "", 3.0, "m/s", 0.5, "rounding", ""),
-        ("text", "time", "", 4.0, "s", 0.5, "rounding", ""),
-    ],
-    columns=[
-        "artefact",
-        "quantity",
-        "condition",
-        "value",
-        "unit",
-        "tolerance",
-        "tolerance_from",
-        "where",
-    ],
+PUBLISHED = printed_rows(
+    ("tab01", "mass", "object=a", 1.0, "kg", 0.05, "rounding", ""),
+    ("tab01", "mass", "object=b", 2.0, "kg", 0.05, "rounding", ""),
+    ("tab01", "error", "object=a", 8.0, "%", 0.5, "rounding", ""),
+    ("text", "speed", "", 3.0, "m/s", 0.5, "rounding", ""),
+    ("text", "time", "", 4.0, "s", 0.5, "rounding", ""),
 )
 ORIGINS = {
     "twin": Origin(False, SYNTHETIC, ("tab01/mass/object=b",)),
@@ -131,11 +120,9 @@ def test_an_unchanged_run_passes_and_is_counted_with_the_reproduced_first(make, 
 def test_a_row_that_repeats_anothers_experiment_is_not_counted(make, finish, accepted):
     finish({**OURS, MASS: Reproduced(2.0, repeats="object=a")})
     status, text, _ = make()
-    assert (
-        status == 0
-        and counts(text, "all")[REPRODUCED] == 2
-        and "Not counted: 2 rows that repeat" in text
-    )
+    assert status == 0
+    assert counts(text, "all")[REPRODUCED] == 2
+    assert "Not counted: 2 rows that repeat" in text
 
 
 @pytest.mark.parametrize(
@@ -226,10 +213,8 @@ def test_a_number_that_appears_or_vanishes_drifts_even_where_nothing_can_be_comp
         make("--accept")
         finish(now)
         status, text, _ = make()
-        assert (
-            status == 1
-            and f"tab01 mass object=b: needs_archive; printed 2, reproduced {told} kg" in text
-        )
+        assert status == 1
+        assert f"tab01 mass object=b: needs_archive; printed 2, reproduced {told} kg" in text
 
 
 def test_drift_is_told_and_passes_where_the_libraries_chose_other_functions(make, finish, accepted):
@@ -237,11 +222,9 @@ def test_drift_is_told_and_passes_where_the_libraries_chose_other_functions(make
     assert (
         (status, line) == (0, "") and "Drifted from" in text and "reproduced 2 -> 2.02 kg" in text
     )
-    assert (
-        "numba new; blas new" in text
-        and "numba old; blas old" in text
-        and "chose other functions" in text
-    )
+    assert "numba new; blas new" in text
+    assert "numba old; blas old" in text
+    assert "chose other functions" in text
     # a change that is more than drift still fails
     status, _, line = drifting(make, finish, 2.06, THERE)
     assert status == 1 and "checks got worse" in line
@@ -300,11 +283,9 @@ def test_accepting_keeps_a_line_for_each_row_and_what_it_was_made_with(
         read_csv(tmp_path / "results" / RUN / "checks.csv")[list(check.KEY)]
     )
     made = json.loads((tmp_path / "verdicts" / f"{RUN}.json").read_text())
-    assert (
-        made["arithmetic"] == HERE
-        and made["processor"] == "P"
-        and made["made"].startswith("2026-01-02")
-    )
+    assert made["arithmetic"] == HERE
+    assert made["processor"] == "P"
+    assert made["made"].startswith("2026-01-02")
     assert made["git_commit"] == "0123456789abcdef" and made["packages"]["numpy"] == "2.4"
     assert "made 2026-01-02T03:04:05+00:00 at commit 0123456789ab" in make()[1]
     (tmp_path / "results" / RUN / "provenance.json").unlink()
@@ -371,11 +352,9 @@ def test_a_run_of_one_study_is_compared_alone_and_cannot_be_accepted(make, finis
 
 def test_mistakes_are_one_line_with_the_remedy(make, finish, tmp_path):
     status, _, line = make()
-    assert (
-        status == 1
-        and line.startswith("ERROR there is no run mine in ")
-        and "Make it first" in line
-    )
+    assert status == 1
+    assert line.startswith("ERROR there is no run mine in ")
+    assert "Make it first" in line
     finish(OURS)
     assert make()[2].endswith(
         "mine.csv does not exist. Accept the verdicts that there are: make baseline RUN=mine."

@@ -18,6 +18,7 @@ from contactid.output.comparison import Reproduced
 from contactid.output.comparison import compare as judged
 from contactid.output.tables import write_csv
 from contactid.review.compare import compare_runs, differences, main
+from printed_rows import printed_rows
 from report_run import RESULTS, make_run, record_jobs, rendered
 
 _PART = re.compile('(<script type="application/octet-stream" id="part-[^"]*">)([^<]*)')
@@ -181,18 +182,8 @@ def packed(part, old, new):
     return part[0].replace(part[2], base64.b64encode(gzip.compress(text)).decode())
 
 
-PUBLISHED = pd.DataFrame(
-    [("tab01", f"q{number}", "", 1.0, "kg", 0.1, "rounding", "p. 1") for number in range(5)],
-    columns=[
-        "artefact",
-        "quantity",
-        "condition",
-        "value",
-        "unit",
-        "tolerance",
-        "tolerance_from",
-        "where",
-    ],
+PUBLISHED = printed_rows(
+    *(("tab01", f"q{number}", "", 1.0, "kg", 0.1, "rounding", "p. 1") for number in range(5))
 )
 
 

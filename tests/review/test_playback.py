@@ -54,9 +54,8 @@ def test_a_toss_starts_as_it_was_measured_and_ends_with_its_last_sample(problem)
     assert shown["time_ms"][-1] == pytest.approx(
         MM * problem.options.time_step * (len(item.toss.position) - 1), abs=0.1
     )
-    assert shown["position_error_mm"][0] == 0.0 and shown["angle_error_deg"][0] == pytest.approx(
-        0.0, abs=1e-3
-    )
+    assert shown["position_error_mm"][0] == 0.0
+    assert shown["angle_error_deg"][0] == pytest.approx(0.0, abs=1e-3)
 
 
 def test_errors_are_those_that_the_study_reports(problem, predicted):

@@ -42,11 +42,9 @@ def checkout(folder):
 def test_a_clean_checkout_is_its_commit_and_every_change_has_a_checksum_of_its_own(tmp_path):
     folder = checkout(tmp_path)
     clean = describe_code(folder)
-    assert (
-        len(clean["git_commit"]) == 40
-        and clean["git_dirty"] is False
-        and clean["git_diff_sha256"] is None
-    )
+    assert len(clean["git_commit"]) == 40
+    assert clean["git_dirty"] is False
+    assert clean["git_diff_sha256"] is None
     digests = set()
     for file, text in [
         ("code.py", "x = 2\n"),
@@ -105,11 +103,9 @@ def test_data_have_sizes_checksums_and_licences(tmp_path, monkeypatch):
     abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert box["files"] == [{"name": "box.h5", "size": 3, "sha256": abc}] and box["synthetic"]
     assert [file["name"] for file in twin["files"]] == ["a.mat", "b.mat"]
-    assert (
-        far_entry["doi"] == "10.4121/1.v2"
-        and far_entry["version"] == "2"
-        and not far_entry["synthetic"]
-    )
+    assert far_entry["doi"] == "10.4121/1.v2"
+    assert far_entry["version"] == "2"
+    assert not far_entry["synthetic"]
     assert far_entry["files"] == [{"name": "x.zip", "size": 7, "sha256": "00ff"}]
 
 
@@ -134,16 +130,12 @@ def test_the_whole_record_is_plain_json_and_the_same_twice(tmp_path, monkeypatch
     record = made()
     assert record == made()
     assert record["configuration"] == config and record["seeds"] == {"study.seed": 1}
-    assert (
-        record["packages"] == packages()
-        and record["packages"]["numpy"]
-        and record["packages"]["snakemake"]
-    )
+    assert record["packages"] == packages()
+    assert record["packages"]["numpy"]
+    assert record["packages"]["snakemake"]
     assert record["snakemake"]["arguments"] == "--cores 2"
-    assert (
-        record["solver"]["name"].startswith("IPOPT 3.")
-        and record["solver"]["default_options"]["tol"] == 1e-8
-    )
+    assert record["solver"]["name"].startswith("IPOPT 3.")
+    assert record["solver"]["default_options"]["tol"] == 1e-8
     assert record["environment_lock"]["jobs_made_with_another"] == {}
     assert record["jobs"]["begin"] is None and record["memory_bytes"] > 1e8 and record["cores"] >= 1
 

@@ -15,6 +15,7 @@ from contactid.output.stored import read_stored
 from contactid.output.tables import read_csv, write_csv
 from contactid.review.held import DIFFERS, HOLDS, NOT_COMPARED, OLDER, hold, tell_stored
 from contactid.review.stored import STORED, gather, store
+from printed_rows import printed_rows
 
 RESULT = {
     "function": "contactid.review.held:hold", "code": "0123", "settings": {"gravity": 9.81, "start": [0.0, 1.0]},
@@ -121,16 +122,12 @@ def test_a_table_that_is_not_its_records_is_refused(stored):
 
 def test_the_record_says_what_made_it(stored):
     made = read_json(stored[1])
-    assert (
-        made["code"] == "0123"
-        and made["settings"] == RESULT["settings"]
-        and list(made["inputs"]) == ["samples.csv"]
-    )
-    assert (
-        made["processor"]
-        and made["arithmetic"]["numba"]
-        and made["packages"]["numpy"] == np.__version__
-    )
+    assert made["code"] == "0123"
+    assert made["settings"] == RESULT["settings"]
+    assert list(made["inputs"]) == ["samples.csv"]
+    assert made["processor"]
+    assert made["arithmetic"]["numba"]
+    assert made["packages"]["numpy"] == np.__version__
 
 
 @pytest.mark.parametrize(
@@ -150,25 +147,12 @@ def test_make_check_and_the_report_tell_it(
     row = held(stored, ours, code=code)
     write_csv(row.to_frame().T, RESULTS / "stored.csv")
     (sentence, problem), *_ = tell_stored(RESULTS / "stored.csv")
-    assert sentence.startswith(f"Stored result errors: {verdict};") and bool(problem) == bool(
-        status
-    )
+    assert sentence.startswith(f"Stored result errors: {verdict};")
+    assert bool(problem) == bool(status)
     page = rendered(tmp_path)
     assert sentence in page and (f"errors: {verdict} (<a" in page) == bool(status)
 
-    printed = pd.DataFrame(
-        [("text", "mass", "", 1.0, "kg", 0.5, "rounding", "")],
-        columns=[
-            "artefact",
-            "quantity",
-            "condition",
-            "value",
-            "unit",
-            "tolerance",
-            "tolerance_from",
-            "where",
-        ],
-    )
+    printed = printed_rows(("text", "mass", "", 1.0, "kg", 0.5, "rounding", ""))
     key = ("text", "mass", "")
     write_csv(
         compare("planar", printed, {key: Reproduced(1.0, basis="input")}), RESULTS / "checks.csv"
@@ -233,10 +217,8 @@ def test_the_samples_of_other_overlays_are_those_of_the_run_that_the_last_one_na
 ):
     store("errors", ["config/public.yaml", "config/full.yaml"], checkout)
     asked = (tmp_path / "asked").read_text()
-    assert (
-        "--configfile config/public.yaml config/full.yaml" in asked
-        and "results/full/stored/errors" in asked
-    )
+    assert "--configfile config/public.yaml config/full.yaml" in asked
+    assert "results/full/stored/errors" in asked
 
 
 @pytest.mark.parametrize(

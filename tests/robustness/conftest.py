@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from small_runs import RESULTS, TARGETS, copy_of_the_repository, finish
+from small_runs import RESULTS, TARGETS, finish
+
+from whole_run import copy_of_the_repository
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,12 @@
 """Small runs with jobs of all four studies, and ways to stop them."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
 CONFIGFILE = "config/test.yaml"
 RESULTS = "results/test"
 #: csv, netCDF, mat and drawn files of the studies, by some twenty jobs
@@ -31,31 +28,10 @@ TARGETS = tuple(
 )
 
 
-def copy_of_the_repository(folder):
-    folder.mkdir(parents=True, exist_ok=True)
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            shutil.copytree(
-                ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__")
-            )
-        else:
-            shutil.copy2(ROOT / part, folder / part)
-    return folder
-
-
 def command(*targets, cores=2, options=()):
     """What a user types."""
-    words = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--cores",
-        str(cores),
-        "--configfile",
-        CONFIGFILE,
-        *options,
-    ]
-    return [*words, "--", *targets]
+    words = ["-m", "snakemake", "--cores", str(cores), "--configfile", CONFIGFILE]
+    return [sys.executable, *words, *options, "--", *targets]
 
 
 def environment(**changes):
@@ -74,9 +50,8 @@ def start(folder, *targets, log=subprocess.DEVNULL, cores=2, options=(), **chang
 
 
 def _heed_interrupts():
-    signal.signal(
-        signal.SIGINT, signal.SIG_DFL
-    )  # what a shell starts in the background ignores them
+    # what a shell starts in the background ignores them
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def finish(folder, *targets, cores=2, options=(), timeout=1800, **changes):

@@ -11,10 +11,8 @@ import textwrap
 import pytest
 from small_runs import (
     RESULTS,
-    ROOT,
     TARGETS,
     command,
-    copy_of_the_repository,
     environment,
     errors,
     finish,
@@ -22,6 +20,7 @@ from small_runs import (
 )
 
 from contactid.review.compare import differences
+from whole_run import ROOT, copy_of_the_repository
 
 pytestmark = pytest.mark.robustness
 
@@ -71,10 +70,8 @@ def test_a_disk_that_fills_up_ends_in_one_plain_line_and_is_resumed(undisturbed,
     first = (folder / "first.log").read_text()
     assert (folder / "first.status").read_text() == "1\n", first
     assert "ERROR" in first and first.rstrip().splitlines()[-1].startswith("ERROR"), first
-    assert (
-        "no space left" in errors(first)[-1].lower()
-        and "run the same command again" in errors(first)[-1]
-    )
+    assert "no space left" in errors(first)[-1].lower()
+    assert "run the same command again" in errors(first)[-1]
     wrong = [
         line
         for line in differences(undisturbed.results, folder / "before")
@@ -208,11 +205,9 @@ def test_a_read_only_results_folder_is_one_line_and_nothing_is_lost(tmp_path):
         folder, "mount --bind results results; mount -o remount,ro,bind results results; run"
     )
     said = errors(run.stderr)
-    assert (
-        run.returncode != 0
-        and len(said) == 1
-        and f"ERROR {RESULTS}: cannot be written (Read-only" in said[0]
-    )
+    assert run.returncode != 0
+    assert len(said) == 1
+    assert f"ERROR {RESULTS}: cannot be written (Read-only" in said[0]
     assert "Traceback" not in run.stderr and "Check space and permissions" in said[0]
     assert kept.read_text() == "kept"
 
@@ -222,7 +217,8 @@ def test_a_file_where_results_belong_is_one_line(tmp_path):
     (folder / "results").mkdir()
     (folder / RESULTS).write_text("mine")
     run = finish(folder, *SOME)
-    assert run.returncode != 0 and errors(run.stdout) == [
+    assert run.returncode != 0
+    assert errors(run.stdout) == [
         f"ERROR {RESULTS} is a file, not a folder. Move it away, or give the run another name with --config run=NAME."
     ]
     assert (folder / RESULTS).read_text() == "mine"

@@ -13,7 +13,6 @@ import pytest
 from small_runs import (
     RESULTS,
     TARGETS,
-    copy_of_the_repository,
     errors,
     finish,
     interrupt_like_a_terminal,
@@ -25,6 +24,7 @@ from small_runs import (
 )
 
 from contactid.review.compare import differences
+from whole_run import copy_of_the_repository
 
 pytestmark = pytest.mark.robustness
 

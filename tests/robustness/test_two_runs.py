@@ -6,7 +6,6 @@ import pytest
 from small_runs import (
     RESULTS,
     TARGETS,
-    copy_of_the_repository,
     errors,
     finish,
     jobs_of,
@@ -16,6 +15,7 @@ from small_runs import (
 )
 
 from contactid.review.compare import differences
+from whole_run import copy_of_the_repository
 
 pytestmark = pytest.mark.robustness
 

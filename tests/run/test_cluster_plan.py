@@ -2,7 +2,6 @@
 
 import json
 
-import pandas as pd
 import pytest
 
 from contactid.core.errors import ContactIdError
@@ -30,7 +29,6 @@ CONFIGURATION = {
         "boxes_per_job": 4,
     },
 }
-DAG = pd.DataFrame({"jobs": [100, 1000], "cpu_seconds": [5.0, 50.0], "memory_mb": [200.0, 400.0]})
 
 
 @pytest.fixture
@@ -81,13 +79,6 @@ def test_beyond_what_a_run_can_hold_jobs_get_longer_and_then_runs_more(results):
 def test_what_is_not_split_uses_no_more_than_its_jobs_can(results):
     row = rows(results, 1e5).loc["arm.fit.accuracy.samples"]
     assert (row["jobs"], row["core_hours"], row["units"]) == (1, 24.0, 24 * 3600 / 2.0)
-
-
-def test_start_up_goes_through_the_measured_sizes():
-    assert cluster_plan.start_up(10, DAG) == pytest.approx((5.0, 200.0))
-    assert cluster_plan.start_up(100, DAG) == pytest.approx((5.0, 200.0))
-    assert cluster_plan.start_up(1_000, DAG) == pytest.approx((50.0, 400.0))
-    assert cluster_plan.start_up(10_000, DAG) == pytest.approx((500.0, 800.0))
 
 
 def test_an_unfinished_run_is_one_plain_line(tmp_path):

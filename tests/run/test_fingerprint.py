@@ -304,9 +304,8 @@ def test_no_file_is_one_plain_line():
         capture_output=True,
         text=True,
     )
-    assert ended.returncode == 1 and ended.stderr.startswith(
-        "ERROR no file is named. Name a result"
-    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("ERROR no file is named. Name a result")
 
 
 def test_a_fingerprint_is_the_same_under_every_python():

@@ -79,9 +79,8 @@ def test_only_what_would_kill_a_job_fails(tmp_path, capsys, seconds, status):
 
 def test_a_rule_s_own_name_goes_before_a_loop_s():
     asked = {"fit_*": Asked(1500, 10), "fit_stored": Asked(1000, 5)}
-    assert asked_by("fit_stored", asked) == Asked(1000, 5) and asked_by("fit_2", asked) == Asked(
-        1500, 10
-    )
+    assert asked_by("fit_stored", asked) == Asked(1000, 5)
+    assert asked_by("fit_2", asked) == Asked(1500, 10)
 
 
 def test_a_small_job_may_ask_for_the_floor(tmp_path):

@@ -1,15 +1,13 @@
 """What Slurm wrote into a submission's log becomes what to ask for, and no Slurm at all is told of."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from contactid.run.failures import slurm_reason
+from whole_run import ROOT, start
 
-ROOT = Path(__file__).parents[2]
 LOG = Path("results/test/logs/arm_pose.log")
 JOB = """rule arm_pose:
     output: results/test/arm/figures/fig01_arm.csv
@@ -60,24 +58,15 @@ def test_a_machine_without_slurm_is_one_line_at_once(tmp_path):
     programs.mkdir()
     for program in ("bash", "which"):  # of Snakemake's own
         (programs / program).symlink_to(shutil.which(program))
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        ROOT / "Snakefile",
-        "--directory",
-        tmp_path,
-    ]
-    command += [
+    where = ("--snakefile", ROOT / "Snakefile", "--directory", tmp_path)
+    chosen = (
         "--workflow-profile",
         ROOT / "profiles/slurm",
         "--config",
         "run=mine",
         'studies=["arm"]',
-    ]
-    environment = {"PATH": str(programs), "HOME": str(tmp_path)}
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    )
+    ended = start(tmp_path, *where, *chosen, PATH=str(programs), HOME=str(tmp_path))
     told = [
         line for line in (ended.stdout + ended.stderr).splitlines() if line.startswith("ERROR ")
     ]

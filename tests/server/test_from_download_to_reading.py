@@ -86,23 +86,19 @@ def test_before_anything_is_computed_every_archive_is_reported(repository, serve
         title = f"{row.name} ({row.object} on {row.surface}):"
         held = (repository / f"data/{row.archive}/report.txt").read_text()
         assert title in shown and title in held
-    assert (
-        "as in Table I" in shown
-        and "what is thrown falls at 9.8" in shown
-        and "WARNING" not in shown
-    )
+    assert "as in Table I" in shown
+    assert "what is thrown falls at 9.8" in shown
+    assert "WARNING" not in shown
 
 
 def test_every_archive_is_locked_with_both_checksums(repository, server):
     lock = read_lock(repository / "config/datasets.lock.json")
     for name in ARCHIVES:
         entry = lock[name]
-        assert (
-            entry.base == server.url
-            and entry.container
-            and entry.version
-            and entry.licence == "CC BY 4.0"
-        )
+        assert entry.base == server.url
+        assert entry.container
+        assert entry.version
+        assert entry.licence == "CC BY 4.0"
         for file in entry.wanted:
             assert file.size and file.uuid and len(file.sha256) == 64
             assert bool(file.md5) == (name != "4tu_17122553")
@@ -217,10 +213,8 @@ def test_an_unlocked_archive_is_named_and_nothing_is_resolved(repository, server
     unlocked = snakemake(folder, server, "results/fourtu/data/iam_box006_trajectories/motion.nc")
     said = unlocked.stdout + unlocked.stderr
     assert unlocked.returncode != 0
-    assert (
-        "4tu_21387510 (10.4121/21387510) is not in the lock file yet" in said
-        and "Run make lock once" in said
-    )
+    assert "4tu_21387510 (10.4121/21387510) is not in the lock file yet" in said
+    assert "Run make lock once" in said
 
 
 def test_a_small_run_is_compared_where_its_archives_are_the_papers_own(repository, server):
@@ -275,9 +269,8 @@ def test_the_arm_s_archive_is_read_and_fitted_like_the_file_itself(repository, s
         repository / f"data/4tu_14192429/files/{ARM_FILE}"
     ).read_bytes() == ARM_TWIN.read_bytes()
     fitted = pd.read_csv(repository / "results/small_arm/arm/fits/methods.csv")
-    assert (
-        set(fitted["experiment"]) == {ARM_FILE.removesuffix(".mat")} and fitted["converged"].all()
-    )
+    assert set(fitted["experiment"]) == {ARM_FILE.removesuffix(".mat")}
+    assert fitted["converged"].all()
     own = run(repository, "contactid", "impact", "--report", "own", ARM_TWIN)
     assert own.returncode == 0, own.stderr
     (predicted,) = pd.read_csv(repository / "own/predictions.csv").to_dict("records")

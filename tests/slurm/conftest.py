@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from whole_run import ROOT, copy_of_the_repository
+
 TOOL = Path(os.environ.get("SLURM_TOOL") or ROOT.parent / "shared/tools/slurm/start-slurm.sh")
-PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
 
 
 def call(*command, **options):
@@ -67,10 +67,4 @@ def slurm_that_kills(slurm):
 @pytest.fixture
 def repository(tmp_path):
     """A copy that a test may spoil."""
-    for part in PARTS:
-        source, copy = ROOT / part, tmp_path / part
-        if source.is_dir():
-            shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(source, copy)
-    return tmp_path
+    return copy_of_the_repository(tmp_path)

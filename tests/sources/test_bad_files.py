@@ -29,7 +29,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("name", bad_files.names())
+@pytest.mark.parametrize("name", bad_files.cases())
 def test_it_is_one_line_at_once(outcomes: dict[str, dict], name: str) -> None:
     told = outcomes[name]
     assert told["status"] == 1, told

@@ -47,9 +47,8 @@ def test_a_damaged_input_is_one_plain_line_and_leaves_nothing(
     assert outcome.status == 1, outcome.log
     assert outcome.files == ()
     assert outcome.terminal.startswith("ERROR read_data dataset=mine: ")
-    assert outcome.terminal.count("\n") == 1 and outcome.terminal.endswith(
-        f"Log: {tmp_path / 'reader.log'}\n"
-    )
+    assert outcome.terminal.count("\n") == 1
+    assert outcome.terminal.endswith(f"Log: {tmp_path / 'reader.log'}\n")
     assert said in outcome.terminal
     assert "unexpected" not in outcome.terminal
     assert outcome.log.endswith(outcome.terminal)

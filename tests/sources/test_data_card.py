@@ -59,9 +59,8 @@ def test_white_noise_is_found_whatever_smooth_motion_it_is_on(
 
 
 def test_too_few_frames_tell_no_noise() -> None:
-    assert np.isnan(white_noise(np.zeros((5, 3)))) and np.isnan(
-        rotation_noise(np.tile([1.0, 0, 0, 0], (5, 1)))
-    )
+    assert np.isnan(white_noise(np.zeros((5, 3))))
+    assert np.isnan(rotation_noise(np.tile([1.0, 0, 0, 0], (5, 1))))
 
 
 @pytest.mark.parametrize("reader", GOOD)
@@ -71,15 +70,12 @@ def test_every_reader_s_data_have_a_card_and_a_picture(tmp_path: Path, reader: s
     figures = [str(card.with_suffix(f".{extension}")) for extension in FORMATS]
     make_cards([asdict(dataset)], [None], [signals], [str(data)], [str(raw)], [str(card)], figures)
     content = json.loads(card.read_text())
-    assert (
-        content["licence"] == "CC0-1.0"
-        and content["citation"] == "A, B: C"
-        and content["left_out"] == {}
-    )
+    assert content["licence"] == "CC0-1.0"
+    assert content["citation"] == "A, B: C"
+    assert content["left_out"] == {}
     assert content["recordings"] >= 1 and content["gaps"] == 0 and not content["synthetic"]
-    assert len(content["panels"]) == (1 if reader == "author_plots" else 3) and all(
-        panel["series"] for panel in content["panels"]
-    )
+    assert len(content["panels"]) == (1 if reader == "author_plots" else 3)
+    assert all(panel["series"] for panel in content["panels"])
     for extension in FORMATS:
         assert card.with_suffix(f".{extension}").stat().st_size > 5000
     assert "mine: " + headline(content) in card.with_suffix(".svg").read_text().replace(

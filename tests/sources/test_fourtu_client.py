@@ -82,9 +82,8 @@ def test_a_versioned_doi_takes_one_request():
         "",
         False,
     )
-    assert [path for path, _ in requests] == [VERSION_2] and requests[0][1][
-        "Accept"
-    ] == "application/json"
+    assert [path for path, _ in requests] == [VERSION_2]
+    assert requests[0][1]["Accept"] == "application/json"
 
 
 def test_a_bare_doi_means_the_largest_version():

@@ -124,9 +124,8 @@ def test_a_recording_in_hand(tmp_path: Path) -> None:
             *(separator.join(map(str, [0.01 * k, *row])) for k in range(9)),
         ]
         path.write_text("\n".join(lines) + "\n")
-        assert "9 rows of time" in said(
-            path
-        ) and "as a recording of an object in hand:\n  used" in said(path)
+        assert "9 rows of time" in said(path)
+        assert "as a recording of an object in hand:\n  used" in said(path)
     path.write_text(path.read_text().replace("contact_force_tip_x", "fx"))
     assert "  left out: " in said(path) and "contact_force_tip_x" in said(path)
 

@@ -28,11 +28,9 @@ def test_only_the_archive_s_own_host_makes_recordings_the_paper_s(
     there = origin(REAL, locked("https://data.4tu.nl"), synthetic=False)
     assert there.of_the_paper and there.told == f"{DOI}.v1, resolved at data.4tu.nl on 2026-01-02"
     stand_in = origin(REAL, locked(LOCAL), synthetic=False)
-    assert (
-        not stand_in.of_the_paper
-        and "127.0.0.1" in stand_in.told
-        and "isn't data.4tu.nl" in stand_in.told
-    )
+    assert not stand_in.of_the_paper
+    assert "127.0.0.1" in stand_in.told
+    assert "isn't data.4tu.nl" in stand_in.told
     monkeypatch.setattr(fourtu_client, "BASE_URL", LOCAL)
     assert origin(REAL, locked(LOCAL), synthetic=False).of_the_paper
     assert not origin(REAL, locked(LOCAL), synthetic=True).of_the_paper

@@ -100,17 +100,8 @@ def test_no_number_is_typed(name):
 
 
 def row_of(**cells):
-    return pd.Series(
-        {
-            "name": "n",
-            "run": "a",
-            "file": "t.csv",
-            "rows": "",
-            "column": "x",
-            "format": ".1f",
-            **cells,
-        }
-    )
+    usual = {"name": "n", "run": "a", "file": "t.csv", "rows": "", "column": "x", "format": ".1f"}
+    return pd.Series(usual | cells)
 
 
 @pytest.fixture
@@ -165,15 +156,9 @@ def test_what_cannot_be_taken_is_said_in_one_line(run, cells, problem):
 
 
 def test_make_numbers_takes_what_is_there_and_says_what_is_not(run, capsys):
-    shutil.copytree(
-        quoted.ROOT / "workflow/resources/published", run / "workflow/resources/published"
-    )
-    shutil.copytree(
-        quoted.ROOT / "workflow/resources/verdicts", run / "workflow/resources/verdicts"
-    )
-    for name in ("tossing_benchmark", "tossing_splits"):
-        stored = f"workflow/resources/stored/{name}"
-        shutil.copytree(quoted.ROOT / stored, run / stored)
+    for name in ("published", "verdicts", "stored/tossing_benchmark", "stored/tossing_splits"):
+        folder = f"workflow/resources/{name}"
+        shutil.copytree(quoted.ROOT / folder, run / folder)
     measured = (
         page_tables.OWN_THROWS, page_tables.OWN_IMPACTS, page_tables.OWN_REGIONS, page_tables.OWN_CONVENTIONS,
             page_tables.OWN_BOXES, page_tables.OWN_REAL_THROWS,
@@ -193,10 +178,8 @@ def test_make_numbers_takes_what_is_there_and_says_what_is_not(run, capsys):
     assert all(f"| `{name}` | {told} |" in text for name, told in BASES.items())
     assert list(quoted.read_quoted(run)["value"]) == ["0.3", "0.5"]
     said = capsys.readouterr().out
-    assert (
-        "one: new -> 0.3" in said
-        and "results/other isn't there: its 1 numbers stay as they are" in said
-    )
+    assert "one: new -> 0.3" in said
+    assert "results/other isn't there: its 1 numbers stay as they are" in said
     quoted.main(run)
     assert page.read_text() == text
 
@@ -221,14 +204,8 @@ def differing(*conditions):
 
 
 def entry(condition, printed="a time"):
-    return {
-        "study": "planar",
-        "artefact": "fig*",
-        "quantity": "t_ms",
-        "condition": condition,
-        "printed": printed,
-        "why": "w",
-    }
+    key = dict(zip(page_tables.KEY, ("planar", "fig*", "t_ms", condition), strict=True))
+    return {**key, "printed": printed, "why": "w"}
 
 
 def test_differences_are_listed_with_their_reasons():
@@ -257,12 +234,8 @@ def test_a_difference_without_exactly_one_reason_is_an_error(told, problem):
 
 
 def test_counts_lead_with_what_could_have_failed():
-    rows = [
-        ("planar", "input", ""),
-        ("arm", "input", ""),
-        ("arm", "reproduced", ""),
-        ("arm", "reproduced", "other"),
-    ]
+    of_arm = (("input", ""), ("reproduced", ""), ("reproduced", "other"))
+    rows = [("planar", "input", ""), *(("arm", *row) for row in of_arm)]
     accepted = pd.DataFrame(rows, columns=["study", "verdict", "repeats"])
     lines = page_tables.counts(accepted).strip().splitlines()
     assert lines[0].split(" | ")[1:4] == ["reproduced", "print consistent", "fitted"]
@@ -322,17 +295,8 @@ def test_the_tables_name_everything_that_the_comparison_knows():
 
 def test_the_benchmark_s_table_has_what_starts_alike_together():
     errors = {"position_pct": 9.04, "position_sd": 5.0, "rotation_deg": 8.0, "rotation_sd": 9.0}
-    rows = [
-        {
-            "row": "mujoco",
-            "start": start,
-            "body": "calibrated",
-            **errors,
-            "loss": 0.2204,
-            "us_per_step": 6.31,
-        }
-        for start in ("file", "flight")
-    ]
+    mujoco = {"row": "mujoco", "body": "calibrated", **errors, "loss": 0.2204, "us_per_step": 6.31}
+    rows = [{**mujoco, "start": start} for start in ("file", "flight")]
     rows.append({"row": "Drake_published", "start": "file", "body": "nominal", **errors})
     lines = page_tables.benchmark(pd.DataFrame(rows)).strip().splitlines()[2:]
     assert lines == [
@@ -350,7 +314,5 @@ def test_few_tosses_stand_beside_many_with_the_range_of_their_draws():
         }
     )  # fmt: skip
     lines = page_tables.few_tosses(curve).strip().splitlines()
-    assert (
-        lines[0] == "| law | 4 tosses | 329 tosses |"
-        and lines[2] == "| newton | 0.36 (0.35 to 0.54) | 0.20 |"
-    )
+    assert lines[0] == "| law | 4 tosses | 329 tosses |"
+    assert lines[2] == "| newton | 0.36 (0.35 to 0.54) | 0.20 |"

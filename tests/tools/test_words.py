@@ -76,13 +76,8 @@ def test_a_text_that_is_a_files_name_is_that_file(here, name):
 def test_patterns_are_every_such_file_in_order(here):
     for name in ("b 2.csv", "b 1.csv", "c[1].csv", "c1.csv"):
         (here / name).touch()
-    assert words("b*.csv 'c[1].csv' c?.csv none*.csv") == [
-        "b 1.csv",
-        "b 2.csv",
-        "c[1].csv",
-        "c1.csv",
-        "none*.csv",
-    ]
+    every = ["b 1.csv", "b 2.csv", "c[1].csv", "c1.csv", "none*.csv"]
+    assert words("b*.csv 'c[1].csv' c?.csv none*.csv") == every
 
 
 def test_a_quote_that_is_not_closed_is_a_line_that_names_the_variable():
@@ -144,27 +139,11 @@ def make(tmp_path):
 @pytest.mark.parametrize("name", ODD)
 def test_every_command_gets_the_very_name(make, name):
     said = make("identify", f"THROWS={shlex.join([name, 'b c'])}", f"BODY={name}", f"REPORT={name}")
-    assert said == [
-        "-m",
-        "contactid",
-        "identify",
-        f"--body={name}",
-        f"--report={name}",
-        "--",
-        name,
-        "b c",
-    ]
+    options = [f"--body={name}", f"--report={name}"]
+    assert said == ["-m", "contactid", "identify", *options, "--", name, "b c"]
     said = make("estimate", f"RECORDING={name}", f"HULL={name}", f"NOISE={name}")
-    assert said == [
-        "-m",
-        "contactid",
-        "estimate",
-        f"--hull={name}",
-        f"--noise={name}",
-        "--report=report",
-        "--",
-        name,
-    ]
+    options = [f"--hull={name}", f"--noise={name}", "--report=report"]
+    assert said == ["-m", "contactid", "estimate", *options, "--", name]
     said = make("slip", f"TRIALS={name}")
     assert said == ["-m", "contactid", "slip", "--direction=1", "--report=report", "--", name]
     assert make("verify", f"BUNDLE={name}")[-2:] == ["--", name]
@@ -178,15 +157,8 @@ def test_data_beside_the_checkout_are_used(make, tmp_path):
 
 def test_names_from_the_environment_are_the_same(make):
     said = make("predict", TOSSES="'my tosses' $x", OBJECT="`date`")
-    assert said[3:] == [
-        "--run=results/default",
-        "--report=report",
-        "--object=`date`",
-        "--surface=",
-        "--",
-        "my tosses",
-        "$x",
-    ]
+    options = ["--run=results/default", "--report=report", "--object=`date`", "--surface="]
+    assert said[3:] == [*options, "--", "my tosses", "$x"]
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -216,20 +188,10 @@ def test_a_dry_run_is_of_the_study_that_is_named(make):
 
 
 def test_clean_removes_what_runs_made_and_nothing_else(make, tmp_path):
-    own = [
-        ".snakemake/runs/mine.lock",
-        ".snakemake/runs/other.lock",
-        "results/mine/a.csv",
-        "results/bench/bench.csv",
-    ]
-    kept = [
-        "results/README.md",
-        "results/mine copy/a.csv",
-        "results/theirs/a.csv",
-        "copy/a.csv",
-        "mine/a.csv",
-        "report/a.csv",
-    ]
+    own = [f".snakemake/runs/{name}.lock" for name in ("mine", "other")]
+    own += ["results/mine/a.csv", "results/bench/bench.csv"]
+    kept = ["results/README.md", "results/mine copy/a.csv", "results/theirs/a.csv"]
+    kept += ["copy/a.csv", "mine/a.csv", "report/a.csv"]
     for name in [*own, *kept]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
@@ -259,12 +221,5 @@ def test_help_is_a_user_s():
     _, users = helped("help")
     assert len(users) <= 30 and {"run", "identify", "test", "help-dev"} <= set(users)
     assert not [name for name in users if name.startswith(("bench-", "test-", "lock-"))]
-    assert not {
-        "store",
-        "baseline",
-        "numbers",
-        "equations",
-        "resources",
-        "other-processor",
-        "release",
-    } & set(users)
+    others = {"store", "baseline", "numbers", "equations", "resources", "release"}
+    assert not {*others, "other-processor"} & set(users)

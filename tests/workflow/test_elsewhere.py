@@ -3,18 +3,14 @@ nothing else.
 """
 
 import json
-import os
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from contactid.run.failures import NEEDED
-from whole_run import copy_of_the_repository
+from whole_run import ROOT, copy_of_the_repository, start
 
-ROOT = Path(__file__).parents[2]
 # what Snakemake itself needs
 PLAIN = {"requests", "jinja2", "yaml", "jsonschema"}
 # an environment in which nothing else is installed
@@ -64,21 +60,20 @@ rule all:
 # a workflow that names a repository's commit, not a folder here
 FROM_GIT = """
 rule all:
-    input: "first/results/mine/arm/checks.csv"
+    input: "first/results/mine/planar/checks.csv"
 
 module one:
     snakefile: {snakefile}
-    config: {{"run": "mine", "studies": ["arm"]}}
+    config: {{"run": "mine", "studies": ["planar"]}}
     prefix: "first"
 
 use rule * from one as one_*
 """
-# a workflow with a target of its own, before those of its module, and with a rule that is named as
-# one of ours once was
+# a workflow with a target of its own, before those of its module
 HOST = """
 module one:
     snakefile: {snakefile!r}
-    config: {{"run": "mine", "studies": ["arm"]}}
+    config: {{"run": "mine", "studies": ["planar"]}}
     prefix: "arms"
 
 rule all:
@@ -93,16 +88,8 @@ rule summary:
 """
 
 
-def snakemake(folder, *arguments, path="", cache=None):
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(path),
-        **({"XDG_CACHE_HOME": str(cache)} if cache else {}),
-    }
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
-    )
+def snakemake(folder, *arguments, path="", **environment):
+    return start(folder, "--cores", "1", *arguments, PYTHONPATH=str(path), **environment)
 
 
 @pytest.fixture
@@ -146,7 +133,8 @@ def test_two_instances_in_one_workflow_keep_apart(tmp_path):
     text = planned.stdout + planned.stderr
     assert "rule two_inhand_tables:" in text and "rule one_inhand_tables:" not in text
     outputs = [line.strip() for line in text.splitlines() if line.strip().startswith("output: ")]
-    assert outputs and all(
+    assert outputs
+    assert all(
         line.startswith(("output: first/results/", "output: second/results/")) for line in outputs
     )
     made = "first/results/mine/arm/sweeps/impact_laws.csv"
@@ -163,30 +151,26 @@ def host(tmp_path):
     return tmp_path
 
 
-def test_a_host_makes_its_own_target_and_only_that(host):
-    planned = snakemake(host, "--dry-run")
-    text = planned.stdout + planned.stderr
-    assert planned.returncode == 0, text
-    assert "rule summary:" in text and "rule arms_" not in text
-    assert "localrules directive specifies rules that are not present" not in text
-
-
 def test_a_module_that_is_all_there_is_makes_the_whole_run(host):
+    """What is downloaded is so where Snakemake runs; the rest may be submitted."""
     module = (host / "Snakefile").read_text().partition("rule all:")[0]
-    (host / "Snakefile").write_text(module + "use rule * from one as arms_*\n")
+    program = "import json; print(json.dumps(sorted(workflow._localrules)))"
+    (host / "Snakefile").write_text(f"{module}use rule * from one as arms_*\n{program}\n")
     planned = snakemake(host, "--dry-run")
     text = planned.stdout + planned.stderr
     assert planned.returncode == 0 and "rule arms_all:" in text and "rule arms_report:" in text, (
         text
     )
+    assert json.loads(planned.stdout.splitlines()[0]) == ["arms_fetch_dataset", "arms_verify_data"]
 
 
-def test_a_host_s_rules_keep_their_environment_and_snakemake_its_words(host):
-    made = snakemake(host, "--cores", "2", "--forcerun", "summary", path="/of/the/host")
+def test_a_host_makes_its_own_target_in_its_environment_and_snakemake_keeps_its_words(host):
+    made = snakemake(host, "--cores", "2", path="/of/the/host")
     text = made.stdout + made.stderr
     assert made.returncode == 0, text
     assert (host / "environment.txt").read_text() == "/of/the/host 2\n"
     assert "rule summary:" in text and "1 jobs to do" not in text
+    assert "rule arms_" not in text and "specifies rules that are not present" not in text
     # no run of ours was begun
     assert not (host / "arms").exists() and not (host / ".snakemake/runs").exists()
 
@@ -196,18 +180,10 @@ def test_a_host_s_environment_doesn_t_stop_our_jobs(host):
     other = host / "elsewhere"
     (other / "contactid").mkdir(parents=True)
     (other / "contactid/__init__.py").write_text("raise ImportError('the wrong one')\n")
-    made = "arms/results/mine/arm/sweeps/impact_laws.csv"
+    made = "arms/results/mine/planar/sweeps/liftoff.csv"
     run = snakemake(host, "--", made, path=other)
     assert run.returncode == 0, run.stdout + run.stderr
     assert (host / made).is_file()
-
-
-def test_a_module_downloads_where_snakemake_runs_and_submits_the_rest(host):
-    program = "import json; print(json.dumps(sorted(workflow._localrules)))"
-    (host / "Snakefile").write_text((host / "Snakefile").read_text() + f"\n{program}\n")
-    planned = snakemake(host, "--dry-run")
-    assert planned.returncode == 0, planned.stdout + planned.stderr
-    assert json.loads(planned.stdout.splitlines()[0]) == ["arms_fetch_dataset", "arms_verify_data"]
 
 
 def git(folder, *words):
@@ -239,13 +215,14 @@ def test_a_module_named_by_a_commit_is_planned_and_run(tmp_path, repository):
     text = planned.stdout + planned.stderr
     assert planned.returncode == 0, text
     jobs = jobs_of(text)
-    assert jobs.pop("total") == len(jobs) and {"all", "one_arm_fit", "one_arm_checks"} <= set(
-        jobs
-    ), "each once"
-    assert "one_report" not in jobs and all(
-        name == "all" or name.startswith("one_") for name in jobs
-    )
-    made = "first/results/mine/arm/sweeps/impact_laws.csv"
+    assert jobs.pop("total") == len(jobs) and {
+        "all",
+        "one_planar_identify",
+        "one_planar_checks",
+    } <= set(jobs), "each once"
+    assert "one_report" not in jobs
+    assert all(name == "all" or name.startswith("one_") for name in jobs)
+    made = "first/results/mine/planar/sweeps/liftoff.csv"
     run = snakemake(tmp_path, "--", made)
     assert run.returncode == 0, run.stdout + run.stderr
     copies = list((tmp_path / ".snakemake/contactid").iterdir())
@@ -265,19 +242,17 @@ def test_a_module_of_github_is_planned_from_snakemake_s_own_clone(tmp_path, repo
     host.mkdir()
     named = 'github("somebody/contactid", path="workflow/Snakefile", tag="v1")'
     (host / "Snakefile").write_text(FROM_GIT.format(snakefile=named))
-    planned = snakemake(host, "--dry-run", cache=tmp_path / "cache")
+    planned = snakemake(host, "--dry-run", XDG_CACHE_HOME=str(tmp_path / "cache"))
     text = planned.stdout + planned.stderr
-    assert planned.returncode == 0 and "one_arm_checks" in jobs_of(text), text
+    assert planned.returncode == 0 and "one_planar_checks" in jobs_of(text), text
     (host / "Snakefile").write_text(FROM_GIT.format(snakefile=named.replace("workflow/", "")))
-    refused = snakemake(host, "--dry-run", cache=tmp_path / "cache")
+    refused = snakemake(host, "--dry-run", XDG_CACHE_HOME=str(tmp_path / "cache"))
     told = [
         line for line in (refused.stdout + refused.stderr).splitlines() if line.startswith("ERROR")
     ]
-    assert (
-        refused.returncode != 0
-        and len(told) == 1
-        and "Name workflow/Snakefile of github(...)" in told[0]
-    )
+    assert refused.returncode != 0
+    assert len(told) == 1
+    assert "Name workflow/Snakefile of github(...)" in told[0]
 
 
 def test_the_catalogue_s_snakefile_is_the_one_above_it(tmp_path):
@@ -288,7 +263,7 @@ def test_the_catalogue_s_snakefile_is_the_one_above_it(tmp_path):
             str(ROOT / name),
             "--configfile",
             str(ROOT / "config/test.yaml"),
-            "--dry-run",
+            *("--dry-run", "--config", 'studies=["arm"]'),
         ]
         planned = snakemake(tmp_path, *chosen)
         assert planned.returncode == 0, planned.stdout + planned.stderr

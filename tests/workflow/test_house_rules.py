@@ -4,10 +4,8 @@ import ast
 import hashlib
 import importlib
 import itertools
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -53,16 +51,8 @@ def tracked():
 def test_every_rule_is_documented_logged_measured_and_tied_to_its_code(name):
     text = RULES[name]
     assert re.search(r'^ +"""[A-Z].*\.', text, re.M), "a docstring"
-    for directive in (
-        "output:",
-        "params:",
-        "log:",
-        "benchmark:",
-        "resources:",
-        "conda:",
-        "script:",
-    ):
-        assert re.search(rf"^\s+{directive}", text, re.M), f"no {directive}"
+    for directive in ("output", "params", "log", "benchmark", "resources", "conda", "script"):
+        assert re.search(rf"^\s+{directive}:", text, re.M), f"no {directive}"
     assert '"../call.py"' in text, "the script of all rules"
     assert re.search(r"\*\*(call|compute|draw|judged)\(|call=.*(\n.*)*code=", text), (
         "its function and fingerprint"
@@ -88,7 +78,7 @@ def test_the_script_of_all_rules_only_calls():
 
 
 def test_no_file_of_ours_is_too_long():
-    for folder, most in {"workflow": 510, "tests": 620}.items():
+    for folder, most in {"workflow": 510, "tests": 550}.items():
         for file in (ROOT / folder).rglob("*.py"):
             assert len(file.read_text().splitlines()) <= most, file
     for file in RULE_FILES:
@@ -249,58 +239,6 @@ def test_embedded_files_are_what_they_were():
     assert {file.name for file in folder.glob("*.h5")} == set(sums)
     for name, digest in sums.items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
-
-
-def test_starting_snakemake_loads_no_solver_and_no_drawing():
-    """Every job of a cluster starts by it."""
-    statements = "\n".join(
-        ast.unparse(node)
-        for file in sorted((ROOT / "workflow/rules").glob("*.smk"))
-        for node in _imports_of(file.read_text(encoding="utf-8"))
-    )
-    heavy = [
-        "pyomo",
-        "casadi",
-        "scipy.stats",
-        "scipy.optimize",
-        "xarray",
-        "matplotlib",
-        "pinocchio",
-        "sympy",
-    ]
-    program = f"import sys\n{statements}\nprint(*(name for name in {heavy} if name in sys.modules))"
-    ended = subprocess.run(
-        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert ended.stdout.split() == []
-
-
-@pytest.mark.parametrize(
-    "module, heavy",
-    [
-        ("planar.artefacts.real_bodies", ["pyomo", "casadi", "numba", "seaborn"]),
-        ("planar.artefacts.noisy_throws", ["scipy.stats", "seaborn"]),
-        ("inhand.artefacts.friction", ["scipy.stats", "seaborn"]),
-        ("review.report.page", ["numba"]),
-    ],
-)
-def test_tables_and_pages_load_no_more_than_they_use(module, heavy):
-    """Each is a job of its own, and so much was half of some."""
-    program = (
-        f"import sys, contactid.{module}; print(*(name for name in {heavy} if name in sys.modules))"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert ended.stdout.split() == []
-
-
-def _imports_of(rules):
-    """The top-level imports of the package in a rule file, which isn't quite Python."""
-    text = re.findall(r"^from contactid[\w.]* import (?:\([^)]*\)|.+)$", rules, re.M)
-    return [ast.parse(statement).body[0] for statement in text]
 
 
 def test_editing_the_simulator_changes_nothing_before_it_and_no_drawing():

@@ -3,20 +3,16 @@ them.
 """
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
 
 from contactid.tossing.configuration import stored_datasets
 from iam_twins import SURFACES, write_twin
+from whole_run import ROOT, start
 
-ROOT = Path(__file__).parents[2]
 PAPER = "results/mine/tossing/fits/{}.paper.json"
 BY = {"share": 0.7}
 
@@ -26,22 +22,9 @@ def snakemake(folder, configuration, *arguments, below=()):
     too.
     """
     (folder / "mine.yaml").write_text(yaml.safe_dump(configuration))
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        ROOT / "Snakefile",
-        "--directory",
-        folder,
-        "--cores",
-        "1",
-    ]
-    command += ["--configfile", *(ROOT / "config" / name for name in below), folder / "mine.yaml"]
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    ended = subprocess.run(
-        [*command, *arguments], env=environment, capture_output=True, text=True, timeout=600
-    )
+    files = [*(ROOT / "config" / name for name in below), folder / "mine.yaml"]
+    where = ("--snakefile", ROOT / "Snakefile", "--directory", folder, "--cores", "1")
+    ended = start(folder, *where, "--configfile", *files, *arguments)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout + ended.stderr
 
@@ -60,22 +43,10 @@ def planned(folder, configuration, *files):
 def mine(tmp_path):
     """A configuration of one box, whose few tosses are simulated."""
     write_twin(tmp_path / "box.h5", "Box006", "trajectories", 4, 1, lost_frames=False)
-    box = {
-        "reader": "iam",
-        "path": str(tmp_path / "box.h5"),
-        "object": "Box006",
-        "surface": SURFACES,
-    }
-    return {
-        "run": "mine",
-        "studies": ["tossing"],
-        "datasets": {"my_box": box},
-        "tossing": {
-            "identify_on": ["my_box"],
-            "predict_on": ["my_box"],
-            "velocity": {"identify_on": []},
-        },
-    }
+    path = str(tmp_path / "box.h5")
+    box = {"reader": "iam", "path": path, "object": "Box006", "surface": SURFACES}
+    on = {"identify_on": ["my_box"], "predict_on": ["my_box"], "velocity": {"identify_on": []}}
+    return {"run": "mine", "studies": ["tossing"], "datasets": {"my_box": box}, "tossing": on}
 
 
 def test_a_box_of_ones_own_is_identified_by_every_variant(mine, tmp_path):

@@ -3,17 +3,13 @@ there is to touch.
 """
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from whole_run import ROOT, TEST, copy_of_the_repository, snakemake
+
 RULE = """    log:
         "<logs>/{name}.log",
     benchmark:
@@ -32,13 +28,7 @@ RULE = """    log:
 
 @pytest.fixture
 def copy(tmp_path):
-    for part in ("Snakefile", "config", "envs", "profiles", "workflow"):
-        source = ROOT / part
-        if source.is_dir():
-            shutil.copytree(source, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(source, tmp_path / part)
-    return tmp_path
+    return copy_of_the_repository(tmp_path)
 
 
 def add(file, text):
@@ -52,12 +42,8 @@ def edit(file, old, new):
     file.write_text(text.replace(old, new, 1))
 
 
-def snakemake(folder, *arguments):
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
-    run = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
-    )
+def made(folder, *arguments, configfile=TEST):
+    run = snakemake(folder, *arguments, configfile=configfile)
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout + run.stderr
 
@@ -103,19 +89,7 @@ def test_a_figure_is_a_row_and_a_file(copy):
         name="arm_masses", params=""
     )
     rules.write_text(rules.read_text() + rule)
-    told = snakemake(
-        copy, "--dry-run", "--configfile", "config/test.yaml", "--config", 'studies=["arm"]'
-    )
-    assert "arm_masses" in told
-    snakemake(
-        copy,
-        "--configfile",
-        "config/test.yaml",
-        "--until",
-        "arm_masses",
-        "--config",
-        'studies=["arm"]',
-    )
+    made(copy, "--until", "arm_masses", "--config", 'studies=["arm"]')
     assert len(pd.read_csv(copy / "results/test/arm/figures/ext_masses.csv")) > 5
 
 
@@ -151,30 +125,21 @@ def test_a_reader_is_a_row_and_a_file_and_a_dataset_needs_no_code(copy):
     add(copy / "mine.txt", "\n".join(lines))
     datasets = json.dumps({"shed": {"reader": "mine", "path": "mine.txt"}})
     target = "results/test/data/shed/planar.nc"
-    snakemake(
-        copy,
-        "--configfile",
-        "config/test.yaml",
-        "--config",
-        f"datasets={datasets}",
-        'studies=["planar"]',
-        "--",
-        target,
-    )
+    made(copy, "--config", f"datasets={datasets}", 'studies=["planar"]', "--", target)
     assert (copy / target).stat().st_size > 1000
 
 
 def test_the_pages_example_of_own_planar_throws_is_a_dataset_like_any_other(copy):
-    page = (Path(__file__).parents[2] / "docs/extending.md").read_text()
+    page = (ROOT / "docs/extending.md").read_text()
     block = re.search(r"```yaml\n(# mine\.yaml.*?)```", page, re.DOTALL)
     assert block is not None
     add(copy / "mine.yaml", block[1])
     rows = [f"{k / 100.0},{0.01 * k},{0.5 - 0.001 * k},{0.02 * k}" for k in range(12)]
     for name in ("one", "two"):
         add(copy / f"my_throws/{name}.csv", "\n".join(["t,x,y,theta", *rows]))
-    both = ("--configfile", "config/test.yaml", "mine.yaml")
-    snakemake(copy, "--dry-run", *both)  # all rules of the study take it
-    snakemake(copy, *both, "--", "results/mine/data/my_plates/planar.nc")
+    both = (*TEST, "mine.yaml")
+    made(copy, "--dry-run", configfile=both)  # all rules of the study take it
+    made(copy, "--", "results/mine/data/my_plates/planar.nc", configfile=both)
     assert (copy / "results/mine/data/my_plates/planar.nc").stat().st_size > 1000
 
 
@@ -241,7 +206,7 @@ def test_a_study_is_its_own_files_and_two_shared_ones(copy):
     edit(schema, "\nproperties:\n", f"\nproperties:\n{block}")
     default = copy / "config/default.yaml"
     default.write_text(default.read_text() + "demo: {largest: 4}\n")
-    snakemake(copy, "--configfile", "config/test.yaml", "--config", 'studies=["demo"]')
+    made(copy, "--config", 'studies=["demo"]')
     results = copy / "results/test"
     assert pd.read_csv(results / "checks.csv")["verdict"].tolist() == ["reproduced"]
     assert "\\caption{Squares.}" in (results / "demo/tables/tab01_squares.tex").read_text()

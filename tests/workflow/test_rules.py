@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from contactid.core.references import resolve
+from whole_run import ROOT, start
 
-ROOT = Path(__file__).parents[2]
 CONFIGURATIONS = [
     (), ("config/test.yaml",), ("config/public.yaml",), ("config/4tu.yaml",), ("config/full.yaml",),
     ("config/author_plots.yaml",), ("config/public.yaml", "config/benchmark.yaml"),
@@ -49,24 +49,16 @@ def test_rules_fit_their_functions(files):
         assert len(set(names)) == len(names), (
             f"{rule['name']}: a name occurs twice among {sorted(names)}"
         )
-        for call in rule["calls"]:
-            told = TOLD.get(call, set())
-            # a drawing function is given its data and settings, not the rule's files
-            functions = (
-                [resolve(text) for text in rule["functions"] or [call]]
-                if "drawn" not in told
-                else []
-            )
-            wanted = [inspect.signature(function).parameters.values() for function in functions]
-            asked = {item.name for items in wanted for item in items}
-            needed = {item.name for items in wanted for item in items if item.default is item.empty}
-            given = (
-                set(rule["input"])
-                | set(rule["output"])
-                | set(rule["params"]) - {"call", "code", "each", "shares"} - told
-            )
-            assert needed <= {*names, *AROUND}, f"{rule['name']}: lacks {needed - set(names)}"
-            assert given - told <= asked, f"{rule['name']}: {given - told - asked} is left over"
+        told = set().union(*(TOLD.get(call, set()) for call in rule["calls"]))
+        # a drawing function is given its data and settings, not the rule's files
+        named = [] if "drawn" in told else rule["functions"] or rule["calls"]
+        wanted = [inspect.signature(resolve(text)).parameters.values() for text in named]
+        asked = {item.name for items in wanted for item in items}
+        needed = {item.name for items in wanted for item in items if item.default is item.empty}
+        own = set(rule["params"]) - {"call", "code", "each", "shares"}
+        given = {*rule["input"], *rule["output"], *own} - told
+        assert needed <= {*names, *AROUND}, f"{rule['name']}: lacks {needed - set(names)}"
+        assert not rule["calls"] or given <= asked, f"{rule['name']}: {given - asked} is left over"
 
 
 @pytest.mark.parametrize(
@@ -76,17 +68,8 @@ def test_what_is_submitted_together_waits_for_nothing_that_waits_for_it(files, t
     """Snakemake refuses such groups of the cluster's profile before it submits anything, in a dry
     run, too.
     """
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--workflow-profile",
-        ROOT / "profiles/slurm",
-        "--dry-run",
-    ]
-    options = ["--executor", "local", "--forceall", "--directory", tmp_path, "--configfile", *files]
-    ended = subprocess.run(
-        [*command, *options[: None if files else -1]], cwd=ROOT, capture_output=True, text=True
-    )
+    options = ["--dry-run", "--executor", "local", "--forceall", "--directory", tmp_path]
+    configured = ["--configfile", *files] if files else []
+    ended = start(ROOT, "--workflow-profile", ROOT / "profiles/slurm", *options, *configured)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "Group job run_report" in ended.stdout + ended.stderr

@@ -61,9 +61,9 @@ def stored_files(name):
     ]
 
 
-def call(function, *named):
-    """Params that name the function to call, as "contactid.module:function", and its fingerprint with all it calls by name."""
-    return {"call": function, "code": CODE.of(function, *named)}
+def call(functions, *named):
+    """Params that name the function to call, as "contactid.module:function", or several with commas, and their fingerprint with all that is called by name."""
+    return {"call": functions, "code": CODE.of(*functions.split(", "), *named)}
 
 
 def ledger_of(study):
@@ -71,10 +71,12 @@ def ledger_of(study):
     return packaged(f"workflow/resources/published/{study}_claims.yaml")
 
 
-def judged(study, function):
-    """Params of what judges a study, with all that the ledger names for the statements of its paper."""
+def judged(study):
+    """Params of what judges a study, with all that the ledger names for the statements of its paper, and of what sums it up."""
     named = named_in(CHECKOUT / f"workflow/resources/published/{study}_claims.yaml")
-    return call(function, *named)
+    return call(
+        f"contactid.{study}.checks:check, contactid.{study}.summary:summarise", *named
+    )
 
 
 def compute(rule):

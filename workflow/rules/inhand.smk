@@ -217,7 +217,7 @@ rule inhand_tables:
 
 
 rule inhand_checks:
-    """Hold every printed number and statement of the study against the run."""
+    """Hold every printed number and statement of the study against the run, and say in a section of text what it found."""
     input:
         published=INHAND_PUBLISHED,
         objects=INHAND_OBJECTS,
@@ -232,6 +232,7 @@ rule inhand_checks:
         ],
     output:
         checks="<results>/inhand/checks.csv",
+        summary="<results>/inhand/summary.md",
     log:
         "<logs>/inhand_checks.log",
     benchmark:
@@ -242,29 +243,7 @@ rule inhand_checks:
         mem_mb=1000,
         runtime=5,
     params:
-        **judged("inhand", "contactid.inhand.checks:check"),
+        **judged("inhand"),
         names=[*INHAND_JUDGED, INHAND_SCALE],
-    script:
-        "../call.py"
-
-
-rule inhand_summary:
-    """Say in a section of text what the study found."""
-    input:
-        tables=expand("<results>/inhand/tables/{table}.csv", table=INHAND_SUMMARISED),
-    output:
-        summary="<results>/inhand/summary.md",
-    log:
-        "<logs>/inhand_summary.log",
-    benchmark:
-        "<benchmarks>/inhand_summary.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=5,
-    params:
-        **call("contactid.inhand.summary:summarise"),
-        names=INHAND_SUMMARISED,
     script:
         "../call.py"

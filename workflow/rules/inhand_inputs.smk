@@ -16,9 +16,10 @@ INHAND_PUBLISHED = packaged("workflow/resources/published/inhand.csv")
 INHAND_CARD = "<results>/data/inhand_twin/card.json"
 INHAND_SEEDS = INHAND["estimates"]["seeds"]
 # the tables that a run is judged and summed up by
-INHAND_FOUND = [*APPENDIX_TABLES.values(), "ext_force_sensing", "ext_friction"]
 INHAND_JUDGED = [
-    *INHAND_FOUND,
+    *APPENDIX_TABLES.values(),
+    "ext_force_sensing",
+    "ext_friction",
     "ext_ablation",
     "ext_active_constraint_runs",
     "ext_choices",
@@ -28,11 +29,11 @@ INHAND_JUDGED = [
     "ext_identifiability",
     "ext_motion_strength",
     "ext_printed_consistency",
+    "ext_printed_verdicts",
     "ext_tuned_weights",
     *(["ext_wrist"] if INHAND["wrist"] else []),
 ]
 INHAND_SCALE = "fig09_force_scale"  # a figure, whose data are judged as well
-INHAND_SUMMARISED = [*INHAND_FOUND, "ext_printed_verdicts", "ext_estimates"]
 
 with told_plainly():
     for name in INHAND["wrist"]:

@@ -350,7 +350,7 @@ rule planar_playback:
 
 
 rule planar_checks:
-    """Hold every printed number and statement of the study against the run."""
+    """Hold every printed number and statement of the study against the run, and say in a section of text what it found."""
     input:
         published=packaged("workflow/resources/published/planar.csv"),
         ledger=ledger_of("planar"),
@@ -369,8 +369,17 @@ rule planar_checks:
             "<results>/planar/figures/fig18_identified_impulses.csv",
         ],
         stored=stored_files("planar_table1"),
+        convergence="<results>/planar/tables/ext_impulse_convergence.csv",
+        energy="<results>/planar/tables/ext_energy.csv",
+        tangential_impulses="<results>/planar/tables/ext_tangential_impulses.csv",
+        liftoff="<results>/planar/tables/ext_liftoff.csv",
+        nlp_step="<results>/planar/tables/ext_nlp_step.csv",
+        rates="<results>/planar/tables/ext_identification_by_rate.csv",
+        failed="<results>/planar/tables/ext_identification_failed.csv",
+        reformulations="<results>/planar/tables/ext_reformulations.csv",
     output:
         checks="<results>/planar/checks.csv",
+        summary="<results>/planar/summary.md",
     log:
         "<logs>/planar_checks.log",
     benchmark:
@@ -381,35 +390,7 @@ rule planar_checks:
         mem_mb=1000,
         runtime=5,
     params:
-        **judged("planar", "contactid.planar.checks:check"),
+        **judged("planar"),
         block=PLANAR,
-    script:
-        "../call.py"
-
-
-rule planar_summary:
-    """Say in a section of text what the study found."""
-    input:
-        convergence="<results>/planar/tables/ext_impulse_convergence.csv",
-        energy="<results>/planar/tables/ext_energy.csv",
-        tangential_impulses="<results>/planar/tables/ext_tangential_impulses.csv",
-        liftoff="<results>/planar/tables/ext_liftoff.csv",
-        nlp_step="<results>/planar/tables/ext_nlp_step.csv",
-        rates="<results>/planar/tables/ext_identification_by_rate.csv",
-        failed="<results>/planar/tables/ext_identification_failed.csv",
-        reformulations="<results>/planar/tables/ext_reformulations.csv",
-    output:
-        summary="<results>/planar/summary.md",
-    log:
-        "<logs>/planar_summary.log",
-    benchmark:
-        "<benchmarks>/planar_summary.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=5,
-    params:
-        **call("contactid.planar.summary:summarise"),
     script:
         "../call.py"

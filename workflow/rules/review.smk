@@ -40,16 +40,19 @@ LEDGERS = [
 
 
 rule checks:
-    """Gather every study's verdicts on its printed numbers, judge the papers' sentences, and say on one page what the run found."""
+    """Gather the studies' verdicts, judge the papers' sentences, say on one page what the run found, and hold it against what is stored."""
     input:
         studies=STUDY_CHECKS,
         sections=STUDY_SUMMARIES,
         cards=[*rules.data_cards.output.cards, *STUDY_CARDS],
         ledgers=LEDGERS,
+        stored=[file for name in STORED for file in stored_files(name)],
+        samples=[file for result in STORED.values() for file in result["samples"]],
     output:
         checks=report("<results>/checks.csv", category="verification"),
         claims=report("<results>/claims.csv", category="verification"),
         summary=report("<results>/summary.md", category="verification"),
+        held=HELD,
     log:
         "<logs>/checks.log",
     benchmark:
@@ -60,30 +63,8 @@ rule checks:
         mem_mb=1000,
         runtime=5,
     params:
-        **call("contactid.output.summary:conclude"),
+        **call("contactid.output.summary:conclude, contactid.review.held:hold"),
         run=config["run"],
-    script:
-        "../call.py"
-
-
-rule hold_stored:
-    """Hold the run's samples of every stored result against those that are stored, and say whether its code is still the same."""
-    input:
-        stored=[file for name in STORED for file in stored_files(name)],
-        samples=[file for result in STORED.values() for file in result["samples"]],
-    output:
-        held=HELD,
-    log:
-        "<logs>/hold_stored.log",
-    benchmark:
-        "<benchmarks>/hold_stored.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=5,
-    params:
-        **call("contactid.review.held:hold"),
         results=DESCRIBED,
     script:
         "../call.py"

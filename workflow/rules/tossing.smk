@@ -359,18 +359,20 @@ rule tossing_playback:
 
 
 rule tossing_checks:
-    """Hold every printed number of the study against the reproduced one."""
+    """Hold every printed number and statement of the study against the run, and say in a section of text what it found."""
     input:
         published=packaged("workflow/resources/published/tossing.csv"),
         ledger=ledger_of("tossing"),
         tables=expand("<results>/tossing/tables/{table}.csv", table=TOSSING_TABLES)
         + ["<results>/tossing/figures/fig12_trajectory_costs.csv"]
+        + ["<results>/tossing/tosses.csv"]
         + IMPACTS_TABLE,
         cards=expand(
             "<results>/data/{dataset}/card.json", dataset=TOSSING_PREPARED + PLOTTED
         ),
     output:
         checks="<results>/tossing/checks.csv",
+        summary="<results>/tossing/summary.md",
     log:
         "<logs>/tossing_checks.log",
     benchmark:
@@ -381,10 +383,11 @@ rule tossing_checks:
         mem_mb=1000,
         runtime=5,
     params:
-        **judged("tossing", "contactid.tossing.checks:check"),
+        **judged("tossing"),
         names=[
             *TOSSING_TABLES,
             "fig12_trajectory_costs",
+            "tosses",
             *(["impacts"] if IMPACTS_TABLE else []),
         ],
         archives={
@@ -401,28 +404,5 @@ rule tossing_checks:
             for name, scheme in TOSSING_SCHEMES.items()
             if scheme.paper
         },
-    script:
-        "../call.py"
-
-
-rule tossing_summary:
-    """Say in a section of text what the study found."""
-    input:
-        tables=["<results>/tossing/tosses.csv"]
-        + expand("<results>/tossing/tables/{table}.csv", table=SUMMARISED),
-    output:
-        summary="<results>/tossing/summary.md",
-    log:
-        "<logs>/tossing_summary.log",
-    benchmark:
-        "<benchmarks>/tossing_summary.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=5,
-    params:
-        **call("contactid.tossing.summary:summarise"),
-        names=["tosses", *SUMMARISED],
     script:
         "../call.py"

@@ -75,18 +75,6 @@ ARTEFACTS["tossing"] = tossing_artefacts.declare(TOSSING, bool(OF_BOXES))
 FIGURE_SOURCES["tossing"] = ["<results>/tossing/figures/sources.json"]
 IMPACTS_TABLE = ["<results>/tossing/impacts.csv"] if VELOCITY_IDENTIFIED else []
 TOSSING_TABLES = [one.name for one in ARTEFACTS["tossing"] if one.kind == "table"]
-SUMMARISED = [
-    name
-    for name in (
-        "ext_identification",
-        "ext_calibration",
-        "ext_velocity_identification",
-        "ext_velocity_against_trajectory",
-        "ext_rest_pose_coverage",
-        "ext_benchmark",
-    )
-    if name in TOSSING_TABLES
-]
 STUDY_TARGETS += [
     "<results>/tossing/tosses.csv",
     "<results>/tossing/playback.json",

@@ -251,13 +251,8 @@ class PreparedModel:
     ) -> Solution:
         """Solve from the variables' present values and load the answer into them.
 
-        Parameters
-        ----------
-        log : where the solver's own output goes; nowhere by default
-
-        Raises
-        ------
-        ContactIdError : a missing solver, an unknown option
+        The solver's own output goes into ``log``, or nowhere. Raises :class:`ContactIdError` for a
+        missing solver and for an unknown option.
         """
         options = options or SolverOptions()
         route = available_route(options.route)
@@ -337,15 +332,8 @@ def solve(
 ) -> Solution:
     """Solve a model with one active objective once, and load the answer into it.
 
-    Parameters
-    ----------
-    model : continuous; every variable needs an initial value (0 is taken where there is none)
-    log : where the solver's own output goes; nowhere by default
-
-    Raises
-    ------
-    ContactIdError : a missing solver, an unknown option, a model without variables or without
-        exactly one objective
+    A variable without a value starts at 0. Raises :class:`ContactIdError` as
+    :class:`PreparedModel` and its :meth:`~PreparedModel.solve` do.
     """
     available_route((options or SolverOptions()).route)
     return PreparedModel(model).solve(options, log=log)

@@ -12,15 +12,18 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from contactid.core.atomic import replacing
+from contactid import __version__
+from contactid.core.atomic import cannot_be_written, replacing
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.fits import read_json
 from contactid.review.contents import NAME, opened, write_manifest
@@ -192,6 +195,32 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
     return path
 
 
+def release(root: Path, runs: Sequence[str] = ("default", "public")) -> Path:
+    """Reports and bundles of finished runs in one folder, for the page of this version's tag.
+
+    ``SHA256SUMS`` has their sums as ``sha256sum`` writes them. The first run must be finished, as
+    :func:`assemble` has it; others that aren't are left out. An earlier folder is replaced.
+    """
+    folder = root / "release" / f"contactid-{__version__}"
+    finished = [run for run in runs[1:] if (root / "results" / run / FILE_NAME).is_file()]
+    try:
+        folder.parent.mkdir(exist_ok=True)
+        with TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as made:
+            partial = Path(made) / folder.name
+            partial.mkdir()
+            for run in (runs[0], *finished):
+                assemble(root, run, into=partial)
+                report = root / "results" / run / "report.html"
+                shutil.copyfile(report, partial / f"{run}-report.html")
+            sums = {file.name: digest(file) for file in partial.iterdir()}
+            (partial / "SHA256SUMS").write_text(write_manifest(sums), encoding="utf-8")
+            shutil.rmtree(folder, ignore_errors=True)
+            partial.rename(folder)
+    except OSError as error:
+        raise cannot_be_written(folder, error.errno) from error
+    return folder
+
+
 def _require_committed_and_finished(
     root: Path, run: str, code: Mapping[str, Any], record: Mapping[str, Any]
 ) -> None:
@@ -251,7 +280,15 @@ def main(arguments: list[str] | None = None) -> None:
         action="store_true",
         help="take an unfinished run, or one with uncommitted changes",
     )
+    parser.add_argument(
+        "--release", action="store_true", help="of all finished runs, with their reports"
+    )
     chosen = parser.parse_args(arguments)
+    if chosen.release:
+        folder = release(_ROOT)
+        names = ", ".join(sorted(file.name for file in folder.iterdir()))
+        print(f"{folder}: {names}. Put them beside the tag v{__version__} of this commit.")
+        return
     path = assemble(_ROOT, chosen.run, force=chosen.force)
     megabytes = path.stat().st_size / 1e6
     print(f"{path.name}: {megabytes:.1f} MB. To check it: make verify BUNDLE={path.name}")

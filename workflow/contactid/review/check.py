@@ -6,9 +6,8 @@
   or a row is gone;
 * a check asks less: its tolerance is wider, or it refuses a wrong answer no more;
 * a number drifted: its verdict is the accepted one, but it moved by more than rounding explains,
-  that is by more than a tenth of its row's tolerance and more than a thousandth of itself. A drift
-  of a tenth changes few verdicts, and ten of them change many; without this nobody would see the
-  first nine.
+  that is by more than a tenth of its row's tolerance and more than a thousandth of itself. Ten
+  such drifts change many verdicts, the first nine few.
 
 A number also moves where the libraries choose other functions for another processor
 (contactid.review.arithmetic). By how much depends on how well the data determine it, so no limit
@@ -25,6 +24,7 @@ shows in a review.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -95,18 +95,22 @@ class Part(NamedTuple):
     problem: str = ""
 
 
-def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
-    """A run's checks or its accepted verdicts; text columns hold no missing values.
+def read_verdicts(
+    source: str | Path | bytes, columns: Sequence[str], remedy: str, path: str = ""
+) -> pd.DataFrame:
+    """A run's checks or its accepted verdicts, of a file or its content, which errors call ``path``.
 
-    Raises
-    ------
-    ContactIdError : with the remedy, where there is no file, or one that isn't a table with these
-        columns
+    Text columns hold no missing values. Raises :class:`ContactIdError` with the remedy where there
+    is no file, or one that isn't a table with these columns.
     """
-    if not Path(path).is_file():
-        raise ContactIdError(f"{path} does not exist", remedy)
+    file: Any = source
+    if isinstance(source, bytes):
+        file = io.BytesIO(source)
+    elif not Path(source).is_file():
+        raise ContactIdError(f"{source} does not exist", remedy)
+    path = path or str(source)
     try:
-        table = read_csv(path)
+        table = read_csv(file)
     except (OSError, ValueError) as error:
         raise ContactIdError(f"{path} cannot be read ({error})", remedy) from None
     missing = [name for name in columns if name not in table]
@@ -240,7 +244,7 @@ def check_run(
                 f"run {run} has no checks of the study {study!r}", f"Run it: make STUDY={study}"
             )
     accepted_by = _read_made(accepted_file.with_suffix(".json"))
-    now = made_with(_record(run, results))
+    now = made_with(_read_made(Path(results) / run / "provenance.json"))
     elsewhere = chose_otherwise(accepted_by, now)
     changes = compare_verdicts(checks, before, elsewhere)
     parts = [
@@ -279,11 +283,10 @@ def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
     study that is accepted already.
     """
     checks, path = _checks(run, results), Path(accepted) / f"{run}.csv"
-    accepted_by = made_with(_record(run, results))
+    record = Path(results) / run / "provenance.json"
+    accepted_by = made_with(_read_made(record))
     if not accepted_by:
-        raise ContactIdError(
-            f"{results}/{run}/provenance.json does not exist", "Let the run finish, then accept"
-        )
+        raise ContactIdError(f"{record} does not exist", "Let the run finish, then accept")
     changes: list[Part] = []
     if path.is_file():
         before = read_verdicts(
@@ -336,11 +339,8 @@ def _tell_made(made: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         lines.append("Where this run was made isn't known: it has no provenance.json.")
         return "\n".join(lines)
     lines.append(f"This run:         made {now['made']}, {_machine(now)}")
-    other_packages = []
-    for name, version in made["packages"].items():
-        version_now = now["packages"].get(name)
-        if version_now != version:
-            other_packages.append(f"{name} {version} -> {version_now}")
+    versions = {name: (was, now["packages"].get(name)) for name, was in made["packages"].items()}
+    other_packages = [f"{name} {a} -> {b}" for name, (a, b) in versions.items() if a != b]
     if other_packages:
         lines.append(f"Other packages: {', '.join(other_packages)}")
     if chose_otherwise(made, now):
@@ -415,10 +415,6 @@ def runs_in(results: Path) -> str:
     return ", ".join(sorted(file.parent.name for file in results.glob("*/checks.csv")))
 
 
-def _record(run: str, results: str | Path) -> dict[str, Any]:
-    return _read_made(Path(results) / run / "provenance.json")
-
-
 def _read_made(path: Path) -> dict[str, Any]:
     return read_json(path) if path.is_file() else {}
 
@@ -478,20 +474,23 @@ def main() -> None:
         "--accept", action="store_true", help="accept the run's verdicts instead of comparing them"
     )
     arguments = parser.parse_args()
-    try:
-        if arguments.accept:
-            print(accept_run(arguments.run, arguments.results, arguments.verdicts))
-            return
-        text, problems = check_run(
-            arguments.run, arguments.results, arguments.verdicts, arguments.study
+    run, folders = arguments.run, (arguments.results, arguments.verdicts)
+    if arguments.accept:
+        tell(accept_run(run, *folders))
+        return
+    text, problems = check_run(run, *folders, arguments.study)
+    tell(text)
+    if problems:
+        raise ContactIdError(
+            f"run {run}: {problems} (listed above)",
+            f"Mend the cause; if the change is right, make baseline RUN={run} and commit it",
         )
+
+
+def tell(text: str) -> None:
+    """Print a text, whose reader, for instance head, may have seen enough."""
+    try:
         print(text, flush=True)
-        if problems:
-            raise ContactIdError(
-                f"run {arguments.run}: {problems} (listed above)",
-                f"Mend the cause; if the change is right, make baseline RUN={arguments.run} and commit it",
-            )
-    # the reader, for instance head, has seen enough
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 

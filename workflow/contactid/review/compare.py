@@ -10,7 +10,6 @@ are drawings of times.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from contactid.review.check import (
     read_verdicts,
     row_name,
     runs_in,
+    tell,
     tell_row,
 )
 from contactid.review.contents import plain
@@ -224,11 +224,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text, table = compare_runs(*map(_folder, options.runs))
     if options.csv:
         write_csv(table, options.csv)
-    try:
-        print(text, flush=True)
-    # the reader, for instance head, has seen enough
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    tell(text)
     return int(not table.empty)
 
 

@@ -7,6 +7,7 @@ bundle is executed or written.
 from __future__ import annotations
 
 import io
+import json
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -119,14 +120,9 @@ def unaccepted(
     table = git(root, "show", f"{commit}:{_VERDICTS}/{run}.csv")
     if table is None:
         return None
-    accepted = git(root, "show", f"{commit}:{_VERDICTS}/{run}.json")
-    with tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
-        file, record = Path(folder, "accepted.csv"), Path(folder, "accepted.json")
-        file.write_bytes(table)
-        record.write_bytes(accepted or b"{}")
-        before = read_verdicts(file, ACCEPTED_COLUMNS, "Check the checkout with git fsck")
-        # JSON, as the checkout has it
-        accepted_by = yaml.safe_load(record.read_text(encoding="utf-8"))
+    accepted_by = json.loads(git(root, "show", f"{commit}:{_VERDICTS}/{run}.json") or b"{}")
+    remedy = "Check the checkout with git fsck"
+    before = read_verdicts(table, ACCEPTED_COLUMNS, remedy, "the accepted table")
     try:
         now = made_with(bundle.json(f"results/{run}/provenance.json"))
         elsewhere = chose_otherwise(accepted_by, now)

@@ -14,7 +14,6 @@ import argparse
 import csv
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -192,15 +191,10 @@ def read_checks(bundle: Contents, name: str) -> pd.DataFrame:
 
     Raises :class:`ContactIdError` where it isn't such a table.
     """
-    with tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
-        file = Path(folder, "checks.csv")
-        file.write_bytes(bundle.read(name))
-        try:
-            table = read_verdicts(file, COLUMNS, "Name a bundle of a finished run")
-        except ContactIdError as error:
-            raise ContactIdError(error.problem.replace(str(file), name), error.remedy) from None
+    remedy = "Name a bundle of a finished run"
+    table = read_verdicts(bundle.read(name), COLUMNS, remedy, name)
     if table.empty:
-        raise ContactIdError(f"{name} has no rows", "Name a bundle of a finished run")
+        raise ContactIdError(f"{name} has no rows", remedy)
     return table
 
 

@@ -1,11 +1,12 @@
 """From a rule to the function that it names: files, wildcards and settings go by their names.
 
-A rule's ``params`` have ``call``, the function as ``"contactid.module:function"``, and ``code``,
-the fingerprint of what it reaches. Every other name of its inputs, outputs and params is an
-argument of the function, and occurs once among them; wildcards are there for functions that ask for
-them, and so are ``config``, the run's configuration, where a change of it must not ask for another
-job, and ``terminal``, a file descriptor. A rule with ``declared`` makes artefacts
-(:mod:`contactid.output.computing`): the functions of that list share the other arguments.
+A rule's ``params`` have ``call``, the function as ``"contactid.module:function"``, or several with
+commas between them, called in turn, and ``code``, the fingerprint of what they reach. Every other
+name of its inputs, outputs and params is an argument of a function, and occurs once among them;
+wildcards are there for functions that ask for them, and so are ``config``, the run's configuration,
+where a change of it must not ask for another job, and ``terminal``, a file descriptor. A rule with
+``declared`` makes artefacts (:mod:`contactid.output.computing`): the functions of that list share
+the other arguments.
 
 A rule that does the same for several things calls its function once for each of them: ``each``
 names the lists of which a call is given one entry, ``shares`` those of which it is given as many as
@@ -30,17 +31,19 @@ def call_rule(
     params: Mapping[str, Any],
     around: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Call the function that ``params["call"]`` names; Snakemake's own objects will do."""
+    """Call what ``params["call"]`` names; Snakemake's own objects will do."""
     named: dict[str, Any] = {}
     # ``around`` are the job's own: its configuration, and the terminal's descriptor
     for part in (around, wildcards, files_in, files_out, params):
         named |= {name: _plain(value) for name, value in part.items()}
-    function = resolve(params["call"])
+    functions = [resolve(reference) for reference in params["call"].split(", ")]
     if DECLARED in named:
+        [function] = functions
         function(named.pop(DECLARED), named)
         return
     for named_of_call in _calls(named):
-        function(**arguments(function, named_of_call))
+        for function in functions:
+            function(**arguments(function, named_of_call))
 
 
 def _calls(named: dict[str, Any]) -> Iterator[dict[str, Any]]:

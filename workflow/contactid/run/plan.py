@@ -17,12 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from contactid.core.errors import ContactIdError, told_plainly
-from contactid.output.tables import read_csv, write_csv
-from contactid.run.records import read_benchmarks, read_jobs
+from contactid.run.records import read_benchmarks
 
 MOST_JOBS = 25_000
 """Jobs of one run beyond which Snakemake itself becomes the slowest part (docs/cluster.md)."""
@@ -30,8 +28,8 @@ LONGEST_JOB = 24.0 * 60.0
 """Minutes; what most partitions allow, and more than a failure should cost."""
 SUBMISSIONS_PER_SECOND = 5.0
 """As in profiles/slurm."""
-DAG_COST = Path(__file__).resolve().parents[2] / "resources" / "dag_cost.csv"
-"""Measured costs of Snakemake's start: jobs, CPU seconds, MB (``python -m bench_dag``)."""
+# an output, its record, log and benchmark
+_FILES_PER_JOB = 4
 # recordings of one seed, which a job takes: the paper's, which no configuration changes
 _RECORDINGS = 20
 
@@ -55,7 +53,7 @@ class Axis:
     key: str
     units_per_job: float
     cells: int
-    splits: bool
+    splits: bool = True
 
 
 def axes_of(configuration: Mapping[str, Any]) -> list[Axis]:
@@ -66,61 +64,30 @@ def axes_of(configuration: Mapping[str, Any]) -> list[Axis]:
     n_rates = len(planar["frames_per_second"])
     # seeds are shared out evenly, so that a job may have fewer than it could
     planar_jobs = math.ceil(planar["seeds"] / planar["seeds_per_job"])
-    throws_per_job = planar["seeds"] / planar_jobs * n_rates
     n_frictions = sum(len(reading["friction_mu"]) for reading in planar["noise"].values())
     n_points = 1
     for values in tossing["grid"].values():
         n_points *= round((values["stop"] - values["start"]) / values["step"]) + 1
     n_boxes = len(tossing["identify_on"])
+    identified = planar["seeds"] / planar_jobs * n_rates
+    samples = arm["samples"] * len(arm["experiments"])
+    points = n_points * min(tossing["boxes_per_job"], n_boxes)
+    every = "by every method"
     return [
         Axis(
-            rule="planar_identify",
-            unit="noisy throw",
-            key="planar.identification.seeds",
-            units_per_job=throws_per_job,
-            cells=n_frictions * n_rates,
-            splits=True,
+            "planar_identify", "noisy throw", "planar.identification.seeds",
+            identified, n_frictions * n_rates,
         ),
         Axis(
-            rule="inhand_estimate",
-            unit="recording, by every method",
-            key="inhand.estimates.seeds",
-            units_per_job=_RECORDINGS,
-            cells=_RECORDINGS,
-            splits=True,
+            "inhand_estimate", f"recording, {every}", "inhand.estimates.seeds",
+            _RECORDINGS, _RECORDINGS,
         ),
         Axis(
-            rule="arm_fit_samples",
-            unit="noise sample of a recording, by every method",
-            key="arm.fit.accuracy.samples",
-            units_per_job=arm["samples"] * len(arm["experiments"]),
-            cells=len(arm["computed"]),
-            splits=False,
+            "arm_fit_samples", f"noise sample, {every}", "arm.fit.accuracy.samples",
+            samples, len(arm["computed"]), False,
         ),
-        Axis(
-            rule="tossing_identify_1",
-            unit="grid point, all tosses of a box",
-            key="tossing.grid",
-            units_per_job=n_points * min(tossing["boxes_per_job"], n_boxes),
-            cells=n_boxes,
-            splits=False,
-        ),
-    ]
-
-
-def start_up(jobs: float, measured: pd.DataFrame) -> tuple[float, float]:
-    """CPU seconds and MB that Snakemake takes to start: power laws between the measured sizes."""
-    measured = measured.sort_values("jobs")
-    sizes = measured["jobs"].to_numpy()
-    # beyond the largest, the last two go on; below the smallest, it counts
-    last = min(max(int(np.searchsorted(sizes, jobs)), 1), len(sizes) - 1)
-    low, high = measured.iloc[last - 1], measured.iloc[last]
-    jobs = max(jobs, sizes[0])
-    share = math.log(jobs / low["jobs"]) / math.log(high["jobs"] / low["jobs"])
-    seconds, memory = (
-        float(low[key] * (high[key] / low[key]) ** share) for key in ("cpu_seconds", "memory_mb")
-    )
-    return seconds, memory
+        Axis("tossing_identify_1", "grid point of a box", "tossing.grid", points, n_boxes, False),
+    ]  # fmt: skip
 
 
 def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: float) -> pd.DataFrame:
@@ -138,8 +105,6 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
         raise ContactIdError(f"{record}: missing", "Finish the run first (make)")
     configuration = json.loads(record.read_text(encoding="utf-8"))["configuration"]
     benchmarks = read_benchmarks(results)
-    files_kept = _files_kept(results)
-    dag_cost = read_csv(DAG_COST)
     rows = []
     for budget in node_hours:
         for axis in axes_of(configuration):
@@ -147,12 +112,9 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
             # a run of other studies has none
             if not len(jobs):
                 continue
-            # without records: output, its record, log and benchmark
-            files, kilobytes = files_kept.get(axis.rule, (4.0, 0.0))
             per_job = axis.units_per_job
             seconds = jobs["seconds"].mean() / per_job
             spent = _spend(3600.0 * cores * budget, axis, seconds, minutes)
-            start_seconds, start_memory = start_up(spent["jobs"] / spent["runs"], dag_cost)
             rows.append(
                 {
                     "node_hours": budget,
@@ -160,11 +122,8 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
                     "unit": axis.unit,
                     "seconds_per_unit": seconds,
                     **spent,
-                    "files": spent["jobs"] * files,
-                    "kept_GB": spent["units"] * kilobytes / per_job / 1e6,
+                    "files": spent["jobs"] * _FILES_PER_JOB,
                     "scratch_GB": spent["units"] * jobs["written_mb"].mean() / per_job / 1e3,
-                    "start_up_s_per_run": start_seconds,
-                    "start_up_MB_per_run": start_memory,
                     "submitting_hours": spent["jobs"] / SUBMISSIONS_PER_SECOND / 3600.0,
                 }
             )
@@ -196,25 +155,9 @@ def _spend(core_seconds: float, axis: Axis, seconds: float, minutes: float) -> d
     }
 
 
-def _files_kept(results: Path) -> dict[str, tuple[float, float]]:
-    """Files and kB that a job of each rule leaves: outputs, their records, log and benchmark."""
-    root = results.resolve().parents[1]
-    counted: dict[str, list[tuple[int, float]]] = {}
-    for job in read_jobs(root, f"results/{results.resolve().name}"):
-        files = [root / output for output in job.outputs]
-        bytes_kept = sum(file.stat().st_size for file in files if file.is_file())
-        counted.setdefault(job.rule, []).append((2 * len(files) + 2, bytes_kept / 1e3))
-    means = {}
-    for rule, jobs in counted.items():
-        n_files = sum(n for n, _ in jobs)
-        kilobytes = sum(size for _, size in jobs)
-        means[rule] = (n_files / len(jobs), kilobytes / len(jobs))
-    return means
-
-
 @told_plainly()
-def main(run: str, hours: list[float], cores: int, minutes: float, output: str | None) -> None:
-    """Print the plan, one block per budget, and write it as a table if asked to."""
+def main(run: str, hours: list[float], cores: int, minutes: float) -> None:
+    """Print the plan, one block per budget."""
     table = plan(Path(run), hours, cores=cores, minutes=minutes)
     for budget, rows in table.groupby("node_hours"):
         print(f"\n{budget:,.0f} node-hours of {cores} cores, jobs of {minutes:g} min:")
@@ -225,8 +168,6 @@ def main(run: str, hours: list[float], cores: int, minutes: float, output: str |
         "\nA number whose jobs aren't split uses no more core_hours than its jobs can in "
         f"{longest}."
     )
-    if output:
-        write_csv(table, output)
 
 
 if __name__ == "__main__":
@@ -239,5 +180,4 @@ if __name__ == "__main__":
     )
     parser.add_argument("--cores", type=int, default=48, help="of a node")
     parser.add_argument("--minutes", type=float, default=10.0, help="that a job should take")
-    parser.add_argument("--output", help="csv file")
     main(**vars(parser.parse_args()))

@@ -69,9 +69,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="take the newest version of these",
     )
     parser.add_argument(
-        "--metadata-only", action="store_true", help="download nothing; sha256 stays unknown"
-    )
-    parser.add_argument(
         "--attempts", type=int, default=Patience().attempts, help="tries of a request"
     )
     options = parser.parse_args(arguments)
@@ -91,7 +88,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         store=Store(options.store),
         sources=Sources(options.mirror, False, options.url, patience, sys.stderr),
         update=options.update,
-        download=not options.metadata_only,
     )
     failed = 0
     for name in dict.fromkeys(chosen):
@@ -154,14 +150,12 @@ class Locking:
     store : downloads go there, for their checksums
     sources : mirrors, patience, and the terminal for progress
     update : archives whose newest version is taken in place of the locked one
-    download : without it, checksums that aren't published stay unknown (4tu)
     """
 
     client: FourTuClient
     store: Store
     sources: Sources
     update: Collection[str] = ()
-    download: bool = True
 
 
 def lock_archive(dataset: Dataset, old: LockedArchive | None, how: Locking) -> LockedArchive:
@@ -211,7 +205,7 @@ def _lock_fourtu(dataset: Dataset, old: LockedArchive | None, how: Locking) -> L
                 entry.name,
             )
         entry = _compared(old, entry)
-    return _with_checksums(entry, how) if how.download else entry
+    return _with_checksums(entry, how)
 
 
 def _resolved(dataset: Dataset, client: FourTuClient) -> FourTuDoi:

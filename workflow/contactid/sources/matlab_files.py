@@ -89,21 +89,14 @@ class _Bounds:
 
 
 def _inflated(data: memoryview, bounds: _Bounds) -> bytearray:
-    for piece in _inflating(data):  # counted before anything is kept
+    inflater, packed, inflated = zlib.decompressobj(), bytes(data), bytearray()
+    while piece := inflater.decompress(packed, _PIECE):
+        packed = inflater.unconsumed_tail
         bounds.inflated -= len(piece)
         if bounds.inflated < 0:
             raise ValueError("its variables inflate to more than any recording has")
-    inflated = bytearray()
-    for piece in _inflating(data):
         inflated += piece
     return inflated
-
-
-def _inflating(data: memoryview) -> Iterator[bytes]:
-    inflater, packed = zlib.decompressobj(), bytes(data)
-    while piece := inflater.decompress(packed, _PIECE):
-        packed = inflater.unconsumed_tail
-        yield piece
 
 
 def _look_within(kind: int, data: memoryview, order: str, bounds: _Bounds) -> None:

@@ -122,15 +122,11 @@ def write_report(
     templates: Sequence[str],
     report: str,
 ) -> None:
-    """Set the page of a run: :func:`contactid.review.report.collect.collect` and :func:`render`.
+    """Set the page of a run.
 
-    Parameters
-    ----------
-    sources, sources_of : JSON files that say what figures were made from, and the studies that they
-        are of
-    published, ledgers : printed numbers, sentences and statements, by study
-    quoted, reasons : what the papers say of figures, why numbers differ
-    templates : the templates, styles and scripts of the page
+    ``sources`` are JSON files that say what figures were made from, and ``sources_of`` the studies
+    that they are of; ``templates`` are templates, styles and scripts of the page, the other files
+    those of :func:`contactid.review.report.collect.collect`.
     """
     sources_by_study: dict[str, dict[str, Any]] = {}
     for study, file in zip(sources_of, sources, strict=True):
