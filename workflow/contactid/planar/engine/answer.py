@@ -19,6 +19,14 @@ _ONE_SIDED = 1.645  # standard deviations of a bound that holds 95 times of 100
 _FEWEST_CLUSTERS = 3  # throws from which their scatter tells an error
 
 
+def ground_of(stated: Ground, point: Point) -> Ground:
+    """The stated ground with the slope and the height of a fitted point."""
+    slope, lift = float(point.common[SLOPE]), float(point.common[HEIGHT])
+    return Ground(
+        slope, stated.x0 - lift * float(np.sin(slope)), stated.y0 + lift * float(np.cos(slope))
+    )
+
+
 @dataclass(frozen=True)
 class Answer:
     """An identified body.
@@ -63,11 +71,7 @@ class Answer:
     @property
     def ground(self) -> Ground:
         """With the fitted slope and height."""
-        ground, slope = self.problem.geometry.ground, float(self.point.common[SLOPE])
-        lift = float(self.point.common[HEIGHT])
-        return Ground(
-            slope, ground.x0 - lift * float(np.sin(slope)), ground.y0 + lift * float(np.cos(slope))
-        )
+        return ground_of(self.problem.geometry.ground, self.point)
 
     @property
     def misfit_per_degree(self) -> float:
