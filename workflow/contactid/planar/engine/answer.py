@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from contactid.planar.engine.problem import Point, Problem, System
-from contactid.planar.engine.profile import DEVIATIONS, Profile, profile
+from contactid.planar.engine.profile import DEVIATIONS, Profile, lower_end, profile
 from contactid.planar.engine.search import Say, search
 from contactid.planar.engine.unknowns import HEIGHT, MU, N_COMMON, RADIUS, RATIO, SLOPE
 from contactid.planar.simulate.geometry import Ground, Polygon, Shape
@@ -118,7 +118,8 @@ def identify(
     is_bound = friction.high_open
     if is_bound:
         # open above, so the whole 5 % lie below the bound
-        friction = profile(problem, best, MU, (_ONE_SIDED**2 + orders) * excess)[0]
+        bound = lower_end(friction, best, MU, (rise, (_ONE_SIDED**2 + orders) * excess))
+        friction = replace(friction, low=bound)
     points = [
         point
         for point in (*ratio.points, *friction.points, *minima)
