@@ -84,7 +84,7 @@ def event_of(position: np.ndarray) -> ThrowEvents:
 def prepared_of(*events: ThrowEvents, shape: Polygon = SQUARE) -> PreparedThrows:
     """Throws with little noise on a level ground."""
     report = FlightReport(np.array([1e-4, 1e-4, 1e-2]), GRAVITY, 0.0)
-    alignment = Alignment(Ground(), 0.0, np.zeros(2), 0.0)
+    alignment = Alignment(Ground(), 0.0, np.zeros(2))
     return PreparedThrows(shape, 0.0, INTERVAL, alignment, events, report)
 
 

@@ -174,20 +174,12 @@ def _simulators() -> list[Artefact]:
             "Energy of the thrown ellipse over time, by restitution.",
             settings={"parameter": "restitution_e_n", "symbol": r"$e_N$"},
         ),
+        _SIMULATED.animation("fig09_throw_motion", "time_lapse:throw_motion", "animate:animate"),
         _SIMULATED.animation(
-            "fig09_throw_motion",
-            "time_lapse:throw_motion",
-            "animate:animate",
+            "fig11_sliding_motion", "time_lapse:sliding_motion", "animate:animate"
         ),
         _SIMULATED.animation(
-            "fig11_sliding_motion",
-            "time_lapse:sliding_motion",
-            "animate:animate",
-        ),
-        _SIMULATED.animation(
-            "fig13_restitution_motion",
-            "time_lapse:restitution_motion",
-            "animate:animate",
+            "fig13_restitution_motion", "time_lapse:restitution_motion", "animate:animate"
         ),
         _TABLES.table(
             "ext_energy",

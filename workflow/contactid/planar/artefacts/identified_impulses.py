@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -189,31 +191,17 @@ def _draw_stems(axes: Axes, part: pd.DataFrame, column: str) -> None:
     pushing = part[(part[column].abs() > _NONE * float(part[column].abs().max()))]
     simulated = pushing[pushing["kind"] == "simulated"]
     if len(simulated):
-        axes.vlines(
-            simulated["time_ms"], 0.0, simulated[column], color="black", ls="--", lw=0.8, zorder=4
-        )
-        axes.plot(
-            simulated["time_ms"],
-            simulated[column],
-            "o",
-            color="black",
-            mfc="none",
-            ms=4.5,
-            mew=0.8,
-            zorder=4,
-        )
-        axes.plot(
-            [],
-            [],
-            "o",
-            color="black",
-            mfc="none",
-            ms=4.5,
-            mew=0.8,
-            ls="--",
-            lw=0.8,
-            label="simulated",
-        )
+        look: dict[str, Any] = {
+            "marker": "o",
+            "color": "black",
+            "mfc": "none",
+            "ms": 4.5,
+            "mew": 0.8,
+        }
+        times, heights = simulated["time_ms"], simulated[column]
+        axes.vlines(times, 0.0, heights, color="black", ls="--", lw=0.8, zorder=4)
+        axes.plot(times, heights, ls="none", zorder=4, **look)
+        axes.plot([], [], ls="--", lw=0.8, label="simulated", **look)
     # how high stems stand already, by time and sign
     below: dict[tuple[float, bool], float] = {}
     identified = pushing[pushing["kind"] == "identified"]

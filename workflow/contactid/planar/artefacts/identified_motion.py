@@ -289,16 +289,8 @@ def _draw_lapse(axes: Axes, data: pd.DataFrame) -> None:
     outlines = data[data["kind"] == "outline"].groupby("item")[["x_mm", "y_mm"]]
     draw_outlines(axes, [outline for _, outline in outlines], _OPACITY)
     marks = data[data["kind"] == "mark"]
-    axes.plot(
-        marks["x_mm"],
-        marks["y_mm"],
-        "o",
-        color=style.RELEASE,
-        ms=2.4,
-        mew=0.0,
-        zorder=4,
-        label="mark",
-    )
+    look: dict[str, Any] = {"color": style.RELEASE, "ms": 2.4, "mew": 0.0, "zorder": 4}
+    axes.plot(marks["x_mm"], marks["y_mm"], "o", label="mark", **look)
     path = data[data["kind"] == "identified"]
     axes.plot(path["x_mm"], path["y_mm"], **_LOOKS["identified"])
 

@@ -7,6 +7,8 @@ The data are those of :mod:`contactid.planar.squares.bodies` and
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -75,12 +77,8 @@ def _draw_routes(axes: Axes, data: pd.DataFrame) -> None:
         plate = row["route"] == PLATE
         axes.errorbar(row[_VALUE], place, xerr=row[_ERROR], fmt="D" if plate else "o", ms=3.5, lw=1.0, color=colour,
                       mfc="none" if plate else colour)  # fmt: skip
-    names = (
-        routes["body"]
-        + ": "
-        + routes["route"]
-        + np.where(routes["case"] != "", ", " + routes["case"], "")
-    )
+    cases = np.where(routes["case"] != "", ", " + routes["case"], "")
+    names = routes["body"] + ": " + routes["route"] + cases
     axes.set_yticks(range(len(routes)), names, fontsize=6)
     axes.set(xlabel="$J/m$ (mm²), ± standard error", ylim=(-0.7, len(routes) - 0.3))
     axes.grid(axis="x", lw=0.3)
@@ -102,16 +100,8 @@ def _draw_subsets(axes: Axes, data: pd.DataFrame) -> None:
             at = np.insert(place, breaks, np.nan)
             values = np.insert(rival[_VALUE].to_numpy(), breaks, np.nan)
             axes.plot(at, values, ".-", color=colour, ms=4, lw=0.9, label=name)
-    axes.errorbar(
-        place,
-        real[_VALUE],
-        yerr=real[_ERROR],
-        fmt="o",
-        color="black",
-        ms=3.0,
-        zorder=4,
-        label="measured",
-    )
+    look: dict[str, Any] = {"color": "black", "ms": 3.0, "zorder": 4, "label": "measured"}
+    axes.errorbar(place, real[_VALUE], yerr=real[_ERROR], fmt="o", **look)
     axes.axhline(float(data.loc[data["route"] == PLATE, _VALUE].iloc[-1]), color="black", ls="--", lw=0.8,
                  label="uniform plate")  # fmt: skip
     axes.set_xticks(place, [_short(case) for case in real["case"]], fontsize=6)

@@ -108,19 +108,12 @@ def _draw_restitution(axes: Axes, data: pd.DataFrame, column: str, label: str) -
 
 def _draw_ratios(axes: Axes, data: pd.DataFrame) -> None:
     """Impulse ratios by the contact point's arm, measured and by both laws."""
-    axes.plot(
-        data["arm_mm"], data["impulse_ratio"], color=style.MEASURED, label="measured", **_DOTS
-    )
+    arm = data["arm_mm"]
+    axes.plot(arm, data["impulse_ratio"], color=style.MEASURED, label="measured", **_DOTS)
     for name, colour in _RATIOS.items():
-        if f"{name}: impulse_ratio" in data:
-            axes.plot(
-                data["arm_mm"],
-                data[f"{name}: impulse_ratio"],
-                color=colour,
-                alpha=0.7,
-                label=name,
-                **_DOTS,
-            )
+        column = f"{name}: impulse_ratio"
+        if column in data:
+            axes.plot(arm, data[column], color=colour, alpha=0.7, label=name, **_DOTS)
     axes.set(
         xlabel="contact point ahead of the centre of mass $r_t$ (mm)",
         ylabel="impulse ratio $c_t/c_n$",

@@ -108,14 +108,12 @@ def _rows_of(exact: ContactSteps, noise: float) -> pd.DataFrame:
     rows = []
     for kind, values_m2 in ratios.items():
         low, median, high = 1e6 * np.quantile(values_m2, [0.25, 0.5, 0.75])
-        rows.append((kind, median, low, high))
-    columns = ["estimate", "ratio_median_mm2", "ratio_q25_mm2", "ratio_q75_mm2"]
-    table = pd.DataFrame(rows, columns=columns)
-    table.insert(0, "noise_m_s", noise)
-    table.insert(1, "n_steps", len(exact))
-    table.insert(2, "smallest_singular", smallest)
-    table.insert(3, "margin", margin)
-    return table
+        rows.append((noise, len(exact), smallest, margin, kind, median, low, high))
+    columns = [
+        "noise_m_s", "n_steps", "smallest_singular", "margin",
+        "estimate", "ratio_median_mm2", "ratio_q25_mm2", "ratio_q75_mm2",
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
 
 
 def draw_step_equations(data: pd.DataFrame) -> Figure:

@@ -182,15 +182,8 @@ def _stems(axes: Axes, run: pd.DataFrame, place: int, named: float) -> None:
         ms=3.0 + 2.0 * place, mew=0.9, zorder=3 - 0.1 * place, label=_spelt_out(run, pushing),
     )  # fmt: skip
     small = run[run["impulse_ns"] <= named]
-    axes.plot(
-        small["time_ms"],
-        small["impulse_ns"],
-        marker,
-        color=colour,
-        ms=2.0,
-        mew=0.0,
-        zorder=3 - 0.1 * place,
-    )
+    at, impulse = small["time_ms"], small["impulse_ns"]
+    axes.plot(at, impulse, marker, color=colour, ms=2.0, mew=0.0, zorder=3 - 0.1 * place)
 
 
 def _spelt_out(run: pd.DataFrame, pushing: pd.DataFrame) -> str:

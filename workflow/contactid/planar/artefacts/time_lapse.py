@@ -177,15 +177,11 @@ def time_lapse(
             ("outline", item, time[k], body)
             for item, (k, body) in enumerate(zip(shown, bodies, strict=True))
         ]
+        ground = ground_below(scene.ground, np.concatenate(bodies), beyond)
         lines += [
             ("com", 0, time[path], position[path, :2]),
             ("reference", 0, time[path], reference_point(scene, position[path])),
-            (
-                "ground",
-                0,
-                time[inside[0]],
-                ground_below(scene.ground, np.concatenate(bodies), beyond),
-            ),
+            ("ground", 0, time[inside[0]], ground),
         ]
         parts += [
             polyline(points, panel=panel, label=label, kind=kind, item=item, time_s=moments)

@@ -237,14 +237,15 @@ def fixed_predictions(data: xr.Dataset) -> list[Prediction]:
     for name in (str(value) for value in data["model"].values):
         after = data["predicted"].sel(model=name).values
         rows.append(Prediction(name, "published", after, theirs, np.nan, none))
-    for name in _REPRODUCED:
-        fit = published_fit(data, name)
-        rows.append(
-            Prediction(
-                name, "recomputed", fit.predict(impacts), theirs, fit.mu, fit.restitution(impacts)
-            )
-        )
+    rows += [
+        _predicted(name, "recomputed", published_fit(data, name), impacts) for name in _REPRODUCED
+    ]
     return rows
+
+
+def _predicted(name: str, kind: str, fit: LawFit, impacts: PlanarImpacts) -> Prediction:
+    after, e_n = fit.predict(impacts), fit.restitution(impacts)
+    return Prediction(name, kind, after, fit.ratio, fit.mu, e_n, fit.converged)
 
 
 def trained_predictions(
@@ -260,15 +261,4 @@ def trained_predictions(
         "incremental law": fit_law(part, incremental_impulses, ratio),
         "incremental law, e_N by place": fit_law(part, incremental_impulses, ratio, knots),
     }
-    return [
-        Prediction(
-            name,
-            "identified",
-            fit.predict(impacts),
-            fit.ratio,
-            fit.mu,
-            fit.restitution(impacts),
-            fit.converged,
-        )
-        for name, fit in fits.items()
-    ]
+    return [_predicted(name, "identified", fit, impacts) for name, fit in fits.items()]

@@ -80,15 +80,8 @@ def draw_trajectory(scene: pd.DataFrame) -> Figure:
 def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
     for item, outline in data[data["kind"] == "outline"].groupby("item"):
         label = "identified body" if item == 0 else None
-        axes.plot(
-            outline["x_m"],
-            outline["y_m"],
-            color=style.REST_EDGE,
-            lw=0.6,
-            alpha=0.7,
-            zorder=2,
-            label=label,
-        )
+        x, y = outline["x_m"], outline["y_m"]
+        axes.plot(x, y, color=style.REST_EDGE, lw=0.6, alpha=0.7, zorder=2, label=label)
     measured, path = (data[data["kind"] == kind] for kind in ("measured", "com"))
     axes.plot(
         measured["x_m"], measured["y_m"], "o", color=style.MEASURED, mfc="none", ms=2.5, mew=0.6, zorder=3,
@@ -131,14 +124,6 @@ def draw_impulses(states: pd.DataFrame) -> Figure:
 
 def _stems(axes: Axes, time: pd.Series, impulse: pd.Series, colour: str, label: str) -> None:
     pushes = np.flatnonzero(np.abs(impulse.fillna(0.0)) > _NONE)
-    axes.vlines(time.iloc[pushes], 0.0, impulse.iloc[pushes], color=colour, lw=0.9, zorder=2)
-    axes.plot(
-        time.iloc[pushes],
-        impulse.iloc[pushes],
-        "o",
-        color=colour,
-        ms=2.5,
-        mew=0.0,
-        zorder=3,
-        label=label,
-    )
+    at, height = time.iloc[pushes], impulse.iloc[pushes]
+    axes.vlines(at, 0.0, height, color=colour, lw=0.9, zorder=2)
+    axes.plot(at, height, "o", color=colour, ms=2.5, mew=0.0, zorder=3, label=label)

@@ -251,7 +251,7 @@ def identify_own(
 def _of_whole(answer: Answer) -> OwnFit:
     common = answer.point.common
     turn, x, y = (float(common[place]) for place in (TURN, POINT_X, POINT_Y))
-    alignment = Alignment(answer.ground, turn, np.array([x, y]), 0.0)
+    alignment = Alignment(answer.ground, turn, np.array([x, y]))
     motions = [answer.problem.motion(answer.point, k) for k in range(len(answer.problem.throws))]
     states = []
     for motion in motions:
@@ -307,9 +307,7 @@ def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
         corner_radius_se=fit.geometry_se.radius,
         squares=fit.misfit**2 * n,
         degrees=n,
-        alignment=Alignment(
-            geometry.ground, turn, np.array(geometry.point) - fit.geometry.centre, 0.0
-        ),
+        alignment=Alignment(geometry.ground, turn, np.array(geometry.point) - fit.geometry.centre),
         correlation=np.eye(N_COMMON),  # eq. 31 gives errors alone
         # eq. 31 takes the slope as it is, and each impact has a height of its own: neither has an
         # error

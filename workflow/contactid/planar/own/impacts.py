@@ -117,7 +117,7 @@ def _prepared(geometry: Geometry, throws: OwnThrows) -> PreparedThrows:
     """
     shape, interval = geometry.shape, throws.throws[0].frame_interval
     assert isinstance(shape, Polygon)
-    alignment = Alignment(geometry.ground, geometry.turn, np.array(geometry.point), 0.0)
+    alignment = Alignment(geometry.ground, geometry.turn, np.array(geometry.point))
     # by the noise that is known already
     size = event_size(throws.sigma, interval)
     read = [

@@ -108,13 +108,13 @@ def columns_of(path: Path, columns: Sequence[str]) -> np.ndarray:
     with path.open("rb") as stream:
         start = stream.read(64).lstrip()
     if start[:1] == b"<":
-        raise _bad(path, ["a web page instead of numbers: the download failed"])
+        raise _bad(path, "a web page instead of numbers: the download failed")
     if start[:2] == b"PK":
-        raise _bad(path, ["a zip file instead of a table: unpack it"])
+        raise _bad(path, "a zip file instead of a table: unpack it")
     rows = rows_of(path)
     header = [name.strip().lower() for name in next(rows, [])]
     if not header:
-        raise _bad(path, ["an empty file"])
+        raise _bad(path, "an empty file")
     problems = []
     missing = [name for name in columns if name not in header]
     if missing:
@@ -127,7 +127,7 @@ def columns_of(path: Path, columns: Sequence[str]) -> np.ndarray:
     if twice:
         problems.append(f"column {', '.join(twice)} is there twice")
     if problems:
-        raise _bad(path, problems)
+        raise _bad(path, *problems)
     values, bad, first = array("d"), 0, ""
     for number, row in enumerate(rows, start=1):
         for column in columns:
@@ -142,7 +142,7 @@ def columns_of(path: Path, columns: Sequence[str]) -> np.ndarray:
     if bad:
         problems.append(_no_number(bad, first))
     if problems:
-        raise _bad(path, problems)
+        raise _bad(path, *problems)
     return table
 
 
@@ -155,7 +155,7 @@ def _no_number(bad: int, first: str) -> str:
     return f"{bad} of its values {'is' if bad == 1 else 'are'} no finite number: {first}"
 
 
-def _bad(source: ThrowSource, problems: Sequence[str]) -> ContactIdError:
+def _bad(source: ThrowSource, *problems: str) -> ContactIdError:
     return ContactIdError(f"{source}: {joined(problems)}", "Correct the file")
 
 
@@ -302,7 +302,7 @@ def _square_throw(path: Path) -> PlanarThrow:
         )
     problems += _unit_problems(1.0 / SQUARE_FREQUENCY, table[:, :3])
     if problems:
-        raise _bad(path, problems)
+        raise _bad(path, *problems)
     return PlanarThrow(
         path.stem, np.arange(len(table)) / SQUARE_FREQUENCY, _continuous(table[:, :3])
     )
@@ -337,23 +337,21 @@ def read_own_throw(
     if finite.sum() < FEWEST_ROWS:
         raise _bad(
             source,
-            [f"only {finite.sum()} frames with a pose, where at least {FEWEST_ROWS} are needed"],
+            f"only {finite.sum()} frames with a pose, where at least {FEWEST_ROWS} are needed",
         )
     step = np.diff(time)
     if (step < 0.0).any():
         row = int(np.argmax(step < 0.0))
         raise _bad(
             source,
-            [
-                f"t goes back from row {row + 1} to row {row + 2} ({time[row]:g} s, {time[row + 1]:g} s)"
-            ],
+            f"t goes back from row {row + 1} to row {row + 2} ({time[row]:g} s, {time[row + 1]:g} s)",
         )
     interval = float(np.median(step[step > 0.0])) if (step > 0.0).any() else 0.0
     if interval == 0.0:
-        raise _bad(source, ["t doesn't change"])
+        raise _bad(source, "t doesn't change")
     problems += _unit_problems(interval, position[finite])
     if problems:
-        raise _bad(source, problems)
+        raise _bad(source, *problems)
     return _even_throw(source, time, _continuous(position), interval)
 
 
@@ -390,7 +388,7 @@ def columns_in_si(
     if bad:
         problems.append(_no_number(bad, first))
     if problems:
-        raise _bad(source, problems)
+        raise _bad(source, *problems)
     return values
 
 
@@ -420,7 +418,7 @@ def _even_throw(
             f"t is not evenly spaced (row {worst + 1} is {1e3 * away.max() * slope:.3g} ms from an even time, the "
             f"median step is {1e3 * np.median(step):.3g} ms): give every frame its own time, or resample"
         )
-        raise _bad(source, [problem])
+        raise _bad(source, problem)
     frames = (places[good] - places[good][0]).astype(int)
     n = int(frames[-1]) + 1
     lost = np.ones(n, dtype=bool)
@@ -429,9 +427,7 @@ def _even_throw(
     if lost.mean() > _MOST_LOST or longest > _LONGEST_GAP:
         raise _bad(
             source,
-            [
-                f"{lost.sum()} of {n} frames are missing, up to {longest} in a row: cut the throw at the gap"
-            ],
+            f"{lost.sum()} of {n} frames are missing, up to {longest} in a row: cut the throw at the gap",
         )
     measured = position[good]
     if away.max() > _EVEN:

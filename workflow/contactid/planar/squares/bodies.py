@@ -275,15 +275,8 @@ def flight_rows(prepared: PreparedThrows, plate: float) -> list[dict[str, Any]]:
         found = ratio_of_moments(pivots, couple)
         # mm by which the weight would have to lie off the contact point
         lever = _MM * found.couple / GRAVITY
-        rows.append(
-            {
-                "route": TIPPING,
-                "case": case,
-                "impacts": len(pivots),
-                **_value(found.ratio, found.error),
-                "size": lever,
-            }
-        )
+        row = {"route": TIPPING, "case": case, "impacts": len(pivots), "size": lever}
+        rows.append(row | _value(found.ratio, found.error))
     random, events, drawn = np.random.default_rng(1), prepared.events, []
     flights = sum(1 for _ in flight_stretches(events))
     for _ in range(_FLIGHT_DRAWS if flights >= _FEWEST_FLIGHTS else 0):
@@ -358,16 +351,12 @@ def _square_rows(throws: xr.Dataset, by_eq27: np.ndarray) -> pd.DataFrame:
         "inertia_ratio_mm2": float(np.median(by_eq27)),
         "inertia_ratio_se_mm2": _median_error(by_eq27),
     }
+    radius = {"radius_mm": _MM * prepared.shape.radius}
     rows = [
         *flight_rows(prepared, plate),
         {"route": EQ27, "case": "", "impacts": len(by_eq27), **median},
         {"route": PLATE, "case": "sharp corners", **_value(SQUARE_SIDE**2 / 6.0)},
-        {
-            "route": PLATE,
-            "case": "rounded corners",
-            **_value(plate),
-            "radius_mm": _MM * prepared.shape.radius,
-        },
+        {"route": PLATE, "case": "rounded corners", **_value(plate), **radius},
     ]
     by_eq31 = eq31_rows(SQUARE, *_impacts_of(prepared), FREE, plate)
     return pd.concat([by_eq31, pd.DataFrame(rows).assign(body=SQUARE)], ignore_index=True)

@@ -51,13 +51,11 @@ class Alignment:
     ground : in S
     turn : the tracked theta minus the body's, rad
     point : (2,) tracked point in the body's axes, from the centre, m
-    gap_scatter : standard deviation of what the alignment leaves of heights at rest, m
     """
 
     ground: Ground
     turn: float
     point: np.ndarray
-    gap_scatter: float
 
     def body_position(self, position: np.ndarray) -> np.ndarray:
         """Position (n, 3) of the body's centre and axes, from that of the tracked point and axes."""
@@ -138,10 +136,10 @@ def align(data: xr.Dataset, shape: Polygon) -> Alignment:
     height = poses[:, 1] - distance[side]
     # places within 5 cm don't tell a slope
     sloped = len(poses) >= _FEWEST_AT_REST and np.ptp(poses[:, 0]) >= 0.05
-    ground, point, scatter = _fit_height(height, poses[:, 0], sloped, up if everywhere else None)
+    ground, point = _fit_height(height, poses[:, 0], sloped, up if everywhere else None)
     # a body that lies on a slope is tilted by it
     turn = float(np.median(tilt)) - ground.slope if everywhere else 0.0
-    return Alignment(ground, turn, point, scatter)
+    return Alignment(ground, turn, point)
 
 
 def side_angles(shape: Polygon) -> np.ndarray:
@@ -161,7 +159,7 @@ def lies_on(angles: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _fit_height(
     height: np.ndarray, x: np.ndarray, sloped: bool, up: np.ndarray | None
-) -> tuple[Ground, np.ndarray, float]:
+) -> tuple[Ground, np.ndarray]:
     """Least squares ``height = y0 + (x - x0) tan(slope) + up . point``, once more without outliers."""
     x0 = float(x.mean())
     columns = [np.ones(len(x))]
@@ -177,8 +175,7 @@ def _fit_height(
         # by the median, which outliers don't enlarge; not below rounding
         keep = np.abs(left) <= 5.0 * MAD * np.median(np.abs(left - np.median(left))) + 1e-9
     ground = Ground(float(np.arctan(found[1])) if sloped else 0.0, x0, float(found[0]))
-    point = found[-2:] if up is not None else np.zeros(2)
-    return ground, point, float(np.std(left[keep]))
+    return ground, found[-2:] if up is not None else np.zeros(2)
 
 
 def second_difference_noise(positions: Sequence[np.ndarray]) -> np.ndarray:

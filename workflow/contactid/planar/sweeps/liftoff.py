@@ -54,15 +54,11 @@ def write_liftoff(block: Mapping[str, Any], options: Mapping[str, Any], table: s
 
     ``options`` are ``planar.liftoff`` of the configuration.
     """
+    scene = scene_of(block, "sliding")
     rows = [
-        (
-            duration,
-            1e3 * clearance,
-            *liftoff_threshold(scene_of(block, "sliding"), duration, clearance),
-        )
+        (duration, 1e3 * clearance, *liftoff_threshold(scene, duration, clearance))
         for duration in options["durations"]
         for clearance in options["clearances"]
     ]
-    write_csv(
-        pd.DataFrame(rows, columns=["duration_s", "clearance_mm", "friction_mu", "monotone"]), table
-    )
+    columns = ["duration_s", "clearance_mm", "friction_mu", "monotone"]
+    write_csv(pd.DataFrame(rows, columns=columns), table)

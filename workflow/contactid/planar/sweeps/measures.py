@@ -298,15 +298,8 @@ def _gap_motions(block: Mapping[str, Any]) -> Iterator[Measure]:
             if scene is throw:
                 yield from _motions_apart(scene, motion, limit, h)
     fall, gravity = drop.run(drop.laws[0], time_step=_COARSE_STEP), drop.laws[0].gravity
-    free = free_directions(
-        drop.body.shape,
-        drop.ground,
-        fall.position[:-1],
-        fall.velocity,
-        fall.impulse_n[1:] > 0.0,
-        _COARSE_STEP,
-        gravity,
-    )
+    states = fall.position[:-1], fall.velocity, fall.impulse_n[1:] > 0.0
+    free = free_directions(drop.body.shape, drop.ground, *states, _COARSE_STEP, gravity)
     yield Measure(drop.name, "drop_free_directions", 0.0, free)
 
 

@@ -147,17 +147,10 @@ def convergence(scene: Scene, time_steps: Sequence[float]) -> pd.DataFrame:
                 scene.laws[0], time_step=step, duration=(np.ceil(moment / step) + 2) * step
             )
             errors.append(first_impact(motion)[1] - limit)
-        rows.append(
-            (
-                1e3 * h,
-                float(np.sqrt(np.mean(np.square(errors)))),
-                float(np.abs(errors).max()),
-                limit,
-            )
-        )
-    return pd.DataFrame(
-        rows, columns=["time_step_ms", "error_rms_ns", "error_largest_ns", "limit_ns"]
-    )
+        rms, largest = np.sqrt(np.mean(np.square(errors))), np.abs(errors).max()
+        rows.append((1e3 * h, float(rms), float(largest), limit))
+    columns = ["time_step_ms", "error_rms_ns", "error_largest_ns", "limit_ns"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def write_peaks(

@@ -31,13 +31,10 @@ class PenaltyFit:
 
     Attributes
     ----------
-    inertia_ratio, friction_mu : J/m (m2) and mu
     states : on the even grid
     residual : largest ``|min(a, b)|`` over the pairs of eq. 26, dimensionless
     """
 
-    inertia_ratio: float
-    friction_mu: float
     states: ThrowStates
     residual: float
 
@@ -65,7 +62,7 @@ def fit_with_one_weight(
     once = Continuation(pairs.reformulation, (weight,), settle=False)
     solution = solve_mpec(pairs, once, _SOLVER)
     states = read_states(built, shape, throw)
-    return PenaltyFit(built.inertia_ratio, built.friction_mu, states, solution.residual)
+    return PenaltyFit(states, solution.residual)
 
 
 def spread_share(states: ThrowStates, impacts: np.ndarray) -> np.ndarray:
