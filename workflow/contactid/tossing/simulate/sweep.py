@@ -276,11 +276,8 @@ def sweep(
         )
     if not tosses:
         raise ContactIdError("no toss is left to simulate", "Look at the reasons in tosses.csv")
-    (
-        # made for their checks alone
-        ContactParameters(float(mus.min()), float(e_ns.min())),
-        ContactParameters(float(mus.max()), float(e_ns.max())),
-    )
+    for extreme in (np.min, np.max):  # made for its checks alone
+        ContactParameters(float(extreme(mus)), float(extreme(e_ns)))
     # by e_N, then by descending mu, as steps are shared
     order = np.lexsort((-mus, e_ns))
     starts = pack_states(body, [toss.start for toss in tosses])
