@@ -373,12 +373,6 @@ def _distributions(data: _Datasets) -> list[Artefact]:
             "Coverage of the predicted regions of the rest pose on held-out tosses",
             datasets=data.tossed,
         ),
-        _TABLES.table(
-            "ext_rest_pose_errors",
-            "rest_poses:rest_pose_tables",
-            "Predicted and actual errors of every toss's rest pose",
-            datasets=data.tossed,
-        ),
     ]
 
 

@@ -41,11 +41,11 @@ from contactid.tossing.own.predict import (
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.regions import NO_REGIONS, OwnRegions, predict_regions
 from contactid.tossing.own.tosses import OwnTosses, read_tosses
-from contactid.tossing.own.usable import events_of
+from contactid.tossing.own.usable import prepared_own
 from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.predict.prediction import predict as predict_tosses
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
-from contactid.tossing.prepare.preprocess import TEST, preprocess
+from contactid.tossing.prepare.preprocess import TEST
 from contactid.tossing.simulate.box import ContactParameters
 
 _MU, _E_N = "friction_mu", "restitution_e_n"
@@ -256,14 +256,7 @@ def simulator_body(
 
 
 def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: str) -> Result:
-    prepared = preprocess(
-        motion,
-        share=0.0,
-        seed=0,
-        exclude_tumbling=False,
-        require_usable=True,
-        events=events_of(motion),
-    )
+    prepared = prepared_own(motion, share=0.0, require_usable=True)
     values = _values_of(by, body_of(prepared))
     contact = ContactParameters(values[_MU], values[_E_N])
     calibrated = _calibration(values, body_of(prepared)).apply(prepared)

@@ -40,12 +40,12 @@ from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.result import simulator_body
-from contactid.tossing.own.usable import events_of, on_one_surface, turning_height
+from contactid.tossing.own.usable import on_one_surface, prepared_own, turning_height
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
 from contactid.tossing.prepare.metrics import mean_loss
-from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, toss_table
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, toss_table
 from contactid.tossing.prepare.tosses import Problem, simulated
 from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.toss import draw
@@ -166,15 +166,7 @@ def toss(
     source = str(own.motion.attrs["source"])
     meant = explained_motion(own.motion, own.convention, placed=own.placed, length=own.length)
     # every toss is to identify on; blocks of them take turns as test part below
-    prepared = preprocess(
-        meant,
-        share=1.0,
-        seed=0,
-        exclude_tumbling=False,
-        require_usable=False,
-        events=events_of(meant),
-    )
-    prepared = on_one_surface(prepared)
+    prepared = on_one_surface(prepared_own(meant, share=1.0, require_usable=False))
     table = toss_table(prepared, "").drop(columns=["dataset", "split", "events"])
     usable = np.flatnonzero(prepared["reason"].values == "")
     if len(usable) < _FEWEST:
