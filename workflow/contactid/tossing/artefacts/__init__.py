@@ -49,14 +49,29 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
     data = _Datasets(identified, predicted, impacts)
     calibrated = any(variant["calibrated"] for variant in block["variants"])
     artefacts = [*_scenes(), *_tosses(), *_tables(data, calibrated)]
-    if printed:
-        artefacts += _printed_parameters(data)
+    if printed:  # what the paper's parameters predict of its boxes
+        artefacts.append(
+            _TABLES.table(
+                "ext_printed_parameters",
+                "predictions:prediction_tables",
+                "Errors of the rest pose predicted with the printed parameters, beside the printed "
+                "errors",
+                datasets=data.predicted,
+            )
+        )
     if block["velocity"]["identify_on"]:
         artefacts += _impacts(data)
         if printed:
             artefacts += _other_truths()
         if any(variant["mpec"] for variant in block["velocity"]["variants"]):
-            artefacts += _impact_mpec(data)
+            artefacts.append(
+                _TABLES.table(
+                    "ext_impact_mpec",
+                    "impacts:impact_tables",
+                    "The impact MPEC in several forms",
+                    datasets=data.impacts,
+                )
+            )
     if block["rest_poses"]["variants"]:
         artefacts += _distributions(data)
     if block["author_plots"]:
@@ -241,19 +256,6 @@ def _tables(data: _Datasets, calibrated: bool) -> list[Artefact]:
     ]
 
 
-def _printed_parameters(data: _Datasets) -> list[Artefact]:
-    """What the paper's parameters predict of its boxes."""
-    return [
-        _TABLES.table(
-            "ext_printed_parameters",
-            "predictions:prediction_tables",
-            "Errors of the rest pose predicted with the printed parameters, beside the printed "
-            "errors",
-            datasets=data.predicted,
-        ),
-    ]
-
-
 def _impacts(data: _Datasets) -> list[Artefact]:
     """Identification from the velocities round impacts."""
     return [
@@ -312,18 +314,6 @@ def _impacts(data: _Datasets) -> list[Artefact]:
             "predictions:prediction_tables",
             "Parameters from impacts less those from trajectories",
             datasets=data.impacts + data.identified,
-        ),
-    ]
-
-
-def _impact_mpec(data: _Datasets) -> list[Artefact]:
-    """The same as a nonlinear program."""
-    return [
-        _TABLES.table(
-            "ext_impact_mpec",
-            "impacts:impact_tables",
-            "The impact MPEC in several forms",
-            datasets=data.impacts,
         ),
     ]
 

@@ -372,8 +372,8 @@ def advance_together(body, law, h, mus, e_ns, states, tables, failed):
     """One step of k runs of one body by the paper's fixed point, each with its own friction and
     restitution (k,).
 
-    As :func:`advance`, run by run: ``states`` (k, 14) and ``tables`` (k, vertices, COLUMNS) are
-    updated, and ``failed`` (k,) counts contact steps at which the fixed point gave up.
+    As :func:`advance`, of ``states`` (k, 14) and ``tables`` (k, vertices, COLUMNS); ``failed`` (k,)
+    counts contact steps at which the fixed point gave up.
     """
     count, half = len(mus), 0.5 * h
     closed, iterations = np.zeros(count, np.int64), np.zeros(count, np.int64)

@@ -2,8 +2,7 @@
 
 The iterates are those of :func:`contactid.tossing.simulate.contact_kernel.solve_prox`, but for
 rounding. There every iteration waits for the last one's root and quotient; here eight problems with
-as many contacts go side by side, for which a processor has instructions that do all eight at once.
-A lane whose problem is solved takes the next one.
+as many contacts go side by side. A lane whose problem is solved takes the next one.
 """
 
 from __future__ import annotations
@@ -43,8 +42,7 @@ def six(row):
 def _iterate(n, inverse_mass, step, lanes):
     """One iteration of all lanes; returns how many of them end with it.
 
-    Rows lie at constant distances in one array, and nothing branches: otherwise a compiler doesn't
-    see that the lanes are independent.
+    Rows lie at constant distances in one array, and nothing branches: so a compiler sees lanes.
     """
     ended = 0
     for lane in range(LANES):
@@ -150,8 +148,7 @@ def solve_prox_together(
 
     ``inverses`` and ``frees`` (k, 6) are inverse inertias and twists without impulses, ``tables``
     (k, vertices, COLUMNS) have contacts with warm starts; the impulses are filled in, and ``out``
-    (k,) with iterations. Those without contacts are left as they are. Step, tolerance and most
-    iterations as of :func:`contactid.tossing.simulate.contact_kernel.solve_prox`.
+    (k,) with iterations. Step and tolerance are those of :func:`solve_prox`.
     """
     rest = (
         closed, inverse_mass, inverses, mus, step, tolerance, max_iterations, frees, tables, out,

@@ -9,8 +9,8 @@ is computed:
   the parameters are visited in descending friction and each run starts from the first step that the
   previous one could not share.
 
-The paper's fixed point needs another one: its iterations wait for one another, so that many pairs
-are solved at a time (:mod:`contactid.tossing.simulate.prox_lanes`), eight times as fast.
+By the paper's fixed point, many pairs go side by side
+(:mod:`contactid.tossing.simulate.prox_lanes`).
 
 Memory: one toss's states at a time, whatever the number of parameters. Of a window, the twist at
 its end is what eq. 17 takes.

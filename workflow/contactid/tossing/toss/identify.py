@@ -191,7 +191,7 @@ def toss(
     named = {"loss": "naive_loss", "rest_position_error_cm": "naive_rest_position_error_cm"}
     predictions = predictions.merge(naive[["toss", *named]].rename(columns=named), on="toss")
     mass_known = mass_stated or body is None
-    params = _params(whole, blocks, mass_known)
+    params = parameter_table([*_contact_rows(whole, blocks), *_body_rows(whole, mass_known)])
     other = _other_law(whole, law)
     identified_body = simulator_body("box", whole.problem.body, vars(whole.parameters))
     regions = TossRegions.by_others(clouds, whole.problem, _SEED)
@@ -315,14 +315,9 @@ def _at_best(losses: xr.Dataset) -> np.ndarray:
 # What it says
 
 
-def _params(fit: TossFit, blocks: np.ndarray, mass_known: bool) -> pd.DataFrame:
-    """``Result.params``; ``blocks`` (b, 2) are mu and e_N by all blocks but one."""
-    rows = [*_contact_rows(fit, blocks), *_body_rows(fit, mass_known)]
-    return parameter_table(rows)
-
-
 def _contact_rows(fit: TossFit, blocks: np.ndarray) -> Iterator[dict[str, Any]]:
-    """Friction and restitution: the wider one of resampled tosses and of a jackknife over blocks.
+    """Friction and restitution: the wider one of resampled tosses and of a jackknife over blocks,
+    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one.
 
     Resampling keeps the body as it is, and the jackknife makes it anew.
     """
