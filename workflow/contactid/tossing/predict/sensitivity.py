@@ -185,7 +185,7 @@ def restitution_profile(problem: Problem, parameters: ContactParameters) -> pd.D
     share (%) of runs that came to rest.
     """
     values = np.round(np.linspace(0.0, 1.0, _PROFILE), 10)
-    runs = Runs.of(parameters.friction_mu, values)
+    runs = Runs.of(np.array(parameters.friction_mu), values)
     tables = [_compared(problem, item, runs, 0).assign(value=values) for item in problem.tosses]
     every = pd.concat(tables, ignore_index=True)
     # a run that bounces on for ever has no rest pose

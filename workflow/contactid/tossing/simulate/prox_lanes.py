@@ -153,7 +153,7 @@ def solve_prox_together(
     rest = (
         closed, inverse_mass, inverses, mus, step, tolerance, max_iterations, frees, tables, out,
     )  # fmt: skip
-    # a number that the compiler knows, or it wouldn't unroll what lies inside of the lanes' loop
+    # a number that the compiler knows, so that it unrolls what lies inside of the lanes' loop
     _solve_those_of(1, *rest)
     _solve_those_of(2, *rest)
     _solve_those_of(3, *rest)

@@ -224,9 +224,7 @@ def _sweep_together(
     body, law, h, substeps, starts, rows, position, orientation, surface_velocity, mus, e_ns, share,
     out,
 ):  # fmt: skip
-    """As :func:`_sweep`, by the paper's fixed point: no steps are shared, but all pairs of a toss
-    go side by side.
-    """
+    """As :func:`_sweep`, by the paper's fixed point, all pairs of a toss side by side."""
     n_pairs = len(mus)
     states = np.empty((n_pairs, STATE_SIZE))
     for toss in range(starts.shape[0]):
