@@ -116,7 +116,7 @@ def write_rest_poses(folder, on, predicted, variant, options):
     (tossing / f"rest_poses/{on}").mkdir(parents=True, exist_ok=True)
     files = [
         str(tossing / f"rest_poses/{on}/{predicted}.{name}{end}")
-        for end in (".json", ".csv", ".outlines.csv")
+        for end in (".json", ".outlines.csv")
     ]
     predict_rest_poses(
         tested, data, calibration, fit, swept, variant, options["draws"], options["seed"], 3, *files

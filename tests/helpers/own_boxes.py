@@ -28,9 +28,9 @@ from contactid.sources.motion import body_of
 from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import LAWS, problem_of
 from contactid.tossing.own.recordings import read_box, read_own
-from contactid.tossing.own.usable import events_of
+from contactid.tossing.own.usable import prepared_own
 from contactid.tossing.prepare.calibration import uncalibrated
-from contactid.tossing.prepare.preprocess import IDENTIFICATION, preprocess
+from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.toss.identify import searched
 
 TABLE = Path(__file__).parents[2] / "workflow/resources/own_boxes.csv"
@@ -137,10 +137,7 @@ def without_calibration(table: pd.DataFrame, box: dict[str, Any]) -> tuple[float
     """Friction and restitution by the same search with the box as stated."""
     own = read_own(table, read_box(box)[0], STATED)
     meant = explained_motion(own.motion, own.convention, placed=False, length=1.0)
-    events = events_of(meant)
-    prepared = preprocess(
-        meant, share=1.0, seed=0, exclude_tumbling=False, require_usable=True, events=events
-    )
+    prepared = prepared_own(meant, share=1.0, require_usable=True)
     stated = uncalibrated(body_of(prepared))
     _, draws = searched(problem_of(stated.apply(prepared), LAWS[0], IDENTIFICATION))
     return tuple(map(float, draws.mean(axis=0)))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import Recording, iterate_recordings
+from contactid.tossing.prepare.events import find_events
 from contactid.tossing.prepare.poses import fit_plane
 from contactid.tossing.prepare.preprocess import (
     IDENTIFICATION,
@@ -127,3 +128,24 @@ def test_upper_face(face, wobble):
     rotation, _ = rotations.Rotation.align_vectors([[0, 0, 1]], [up])
     wobbled = rotations.as_rotation(rotations.exp(np.array(wobble))) * rotation
     assert upper_face(rotations.as_quaternions(wobbled)) == face
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_an_impact_between_two_noisy_samples_is_the_first_contact(seed):
+    """A flat box bounces half way between two frames: nothing is at the surface in any of them."""
+    body, step, first = box(), 1.0 / 148.0, 40
+    # s since the bounce; it comes and goes with half a metre per second, and lies after 14 frames
+    times = step * (np.arange(-first, 60) - 0.5)
+    height = 0.5 * np.abs(times) - 0.5 * 9.81 * times**2
+    height[first + 14 :] = 0.0
+    position = np.zeros((len(times), 3))
+    position[:, 2] = 0.05 + height
+    # five standard deviations of a second difference are half of what the bounce makes it
+    position += 1.5e-4 * np.random.default_rng(seed).normal(size=position.shape)
+    position[first + 15 :] = [0.0, 0.0, 0.05]
+    found = find_events(
+        position, np.tile([1.0, 0, 0, 0], (len(times), 1)), body.vertices, body.center_of_mass, step,
+        gravity=np.array([0.0, 0.0, -9.81]), surface_velocity=np.zeros(3), rest_speed=0.02,
+        fall_tolerance=2.0,
+    )  # fmt: skip
+    assert found.reason == "" and found.contact in (first, first + 1)

@@ -34,7 +34,6 @@ from contactid.tossing.predict.rest_pose_distribution import (
     coverage_table,
     density,
     draw_poses,
-    error_table,
     fit_kernel,
     region_size,
     score,
@@ -320,13 +319,3 @@ def test_the_whole_chain_covers_held_out_tosses():
     for level in (MODEL_ERROR, CONFORMAL):
         assert 82.0 <= covered[(level, 90.0)] <= 98.0
     assert covered[(RELEASE, 90.0)] < 70.0
-
-
-def test_error_intervals_hold_nine_errors_of_ten():
-    table = error_table(clouds(150, 21, n=40), TRUE_KERNEL, n=500)
-    assert 0.83 <= table["position_error_cm_inside"].mean() <= 0.97
-    assert 0.83 <= table["rotation_error_deg_inside"].mean() <= 0.97
-    assert (
-        table["predicted_position_error_cm_p05"] <= table["predicted_position_error_cm_median"]
-    ).all()
-    assert table["measured_face_pct"].max() <= 100.0

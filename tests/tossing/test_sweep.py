@@ -64,12 +64,18 @@ def same(first: SweepResult, second: SweepResult) -> bool:
 )
 @pytest.mark.parametrize("belt", [np.zeros(3), BELT], ids=["still", "belt"])
 @pytest.mark.parametrize("substeps", [1, 3])
-def test_a_sweep_is_the_loss_of_single_simulations(center, belt, substeps):
+@pytest.mark.parametrize("solver", ["newton", "prox"])
+def test_a_sweep_is_the_loss_of_single_simulations(center, belt, substeps, solver):
+    # the fixed point of many pairs goes side by side, that of more than four contacts one by one
     box = body(center)
+    if solver == "prox":
+        box = replace(box, vertices=np.vstack([box.vertices, box.vertices * [1.0, 0.0, 1.0]]))
     measured = tosses(3, 1, box, belt)
-    options = SteppingOptions(OPTIONS.time_step, substeps=substeps)
+    options = SteppingOptions(OPTIONS.time_step, substeps=substeps, solver=solver)
+    if solver == "prox":
+        options = replace(options, prox_step=0.02, tolerance=1e-9, max_iterations=60)
     mu, e_n = np.array([0.1, 0.3, 0.8, 0.3]), np.array([0.0, 0.15, 0.15, 0.6])
-    result = sweep(box, measured, mu, e_n, options)
+    result, most = sweep(box, measured, mu, e_n, options), 0
     for i, toss in enumerate(measured):
         for k in range(4):
             motion = simulate(
@@ -83,6 +89,10 @@ def test_a_sweep_is_the_loss_of_single_simulations(center, belt, substeps):
             assert result.position_error[i, k] == pytest.approx(distance, abs=1e-7)
             assert result.rotation_error[i, k] == pytest.approx(angle, abs=1e-7)
             assert result.loss[i, k] == result.position_error[i, k] + result.rotation_error[i, k]
+            failed = (motion.iterations > options.max_iterations).sum()
+            assert result.failed_steps[i, k] == failed
+            most = max(most, motion.contacts.max())
+    assert (most > 4) == (solver == "prox")
 
 
 def test_shared_steps_change_nothing():

@@ -188,6 +188,10 @@ def test_few_tosses_know_less_of_the_inertia(made):
         assert (np.array(getattr(few, name)) >= getattr(all_, name)).all()
 
 
+# columns as they are where the real part is last
+LAST = {"qw": "qx", "qx": "qy", "qy": "qz", "qz": "qw"}
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -197,17 +201,9 @@ def test_few_tosses_know_less_of_the_inertia(made):
         (lambda t: t.assign(qw=2.0 * t["qw"]), "unit length"),
         (lambda t: t.assign(x=np.nan), "a pose in 0 of"),
         (lambda t: in_millimetres(t), "mm"),
-        (
-            lambda t: t.rename(columns={"qw": "qx", "qx": "qy", "qy": "qz", "qz": "qw"}),
-            "quaternion=xyzw",
-        ),
+        (lambda t: t.rename(columns=LAST), "quaternion=xyzw"),
         (lambda t: y_upwards(t), "up=y"),
-        (
-            lambda t: in_millimetres(t).rename(
-                columns={"qw": "qx", "qx": "qy", "qy": "qz", "qz": "qw"}
-            ),
-            "quaternion=xyzw --units mm",
-        ),
+        (lambda t: in_millimetres(t).rename(columns=LAST), "quaternion=xyzw --units mm"),
         (lambda t: t.assign(y=-t["y"]), "--columns position_y=-object_position_y"),
         (lambda t: t.assign(x=t["y"], y=t["x"]), "position_x=object_position_y,position_y=object_"),
         (lambda t: t[::-1], r"time goes back \(frame 1\): sort its frames"),

@@ -224,7 +224,6 @@ rule tossing_tables:
         profiles=rules.tossing_sensitivity.output.profiles,
         sobol=of_cases("sensitivity/{0}/{1}.{2}.sobol.csv", SOBOL_CASES),
         scores=of_cases("rest_poses/{0}/{1}.{2}.json", REST_POSE_CASES),
-        errors=of_cases("rest_poses/{0}/{1}.{2}.csv", REST_POSE_CASES),
         with_printed=["<results>/tossing/predictions/printed.csv"] if OF_BOXES else [],
         published=packaged("workflow/resources/published/tossing.csv"),
     output:

@@ -204,7 +204,6 @@ for number, group in enumerate(sharing_a_job(TOSSING_CASES), 1):
             ),
         output:
             scores=of_cases("rest_poses/{0}/{1}.{{trajectory_variant}}.json", group),
-            errors=of_cases("rest_poses/{0}/{1}.{{trajectory_variant}}.csv", group),
             outlines=of_cases(
                 "rest_poses/{0}/{1}.{{trajectory_variant}}.outlines.csv", group
             ),
@@ -226,7 +225,6 @@ for number, group in enumerate(sharing_a_job(TOSSING_CASES), 1):
                 "fit",
                 "swept",
                 "scores",
-                "errors",
                 "outlines",
             ],
             variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],

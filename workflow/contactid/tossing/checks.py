@@ -165,10 +165,8 @@ def _compared(
             continue  # of an object that isn't the paper's
         # print needs no recordings
         if made.basis != PRINT:
-            lack, note = (
-                _lack(rows[key], made.data, recordings),
-                recordings.note(made.data, _NOTES.get(key[1], "")),
-            )
+            lack = _lack(rows[key], made.data, recordings)
+            note = recordings.note(made.data, _NOTES.get(key[1], ""))
             made = replace(made, lack=lack, note=note)
         if key not in ours or (ours[key].lack and not made.lack):  # of several, the paper's own
             ours[key] = made

@@ -23,12 +23,10 @@ from typing import Any
 
 from contactid.core.errors import ContactIdError
 
-TRAJECTORY, VELOCITY, IMPACT_MPEC, NO_RESTITUTION = (
-    "trajectory",
-    "velocity",
-    "impact_mpec",
-    "no_restitution",
-)
+TRAJECTORY = "trajectory"
+VELOCITY = "velocity"
+IMPACT_MPEC = "impact_mpec"
+NO_RESTITUTION = "no_restitution"
 BOXES = ("Box004", "Box005", "Box006", "Box007")  # of the paper's tables
 SIMULATOR = "contactid"  # our own, in the columns ``simulator``
 
@@ -147,10 +145,8 @@ def schemes_of(block: Mapping[str, Any]) -> dict[str, Scheme]:
     ]
     found.append(Scheme(NO_RESTITUTION, NO_RESTITUTION, "trajectory", first["name"], first, True))
     for variant in block["velocity"]["variants"] if block["velocity"]["identify_on"] else []:
-        name, stepping = (
-            variant["name"],
-            _named(variants, variant["predict_with"], "tossing.velocity.variants"),
-        )
+        name = variant["name"]
+        stepping = _named(variants, variant["predict_with"], "tossing.velocity.variants")
         if stepping["calibrated"] != variant["calibrated"]:
             raise ContactIdError(
                 f"configuration: tossing.velocity.variants: {name} and {stepping['name']} differ in calibrated",

@@ -24,11 +24,9 @@ def section(more: Mapping[str, pd.DataFrame]) -> str:
     """Markdown: tosses used, parameters and test errors per scheme, what the calibration says; from
     tables by name.
     """
-    identification, calibration, tosses = (
-        more["ext_identification"],
-        more["ext_calibration"],
-        more["tosses"],
-    )
+    identification = more["ext_identification"]
+    calibration = more["ext_calibration"]
+    tosses = more["tosses"]
     identification = identification[identification["simulator"] == SIMULATOR]
     parts = [
         "## tossing",
@@ -125,10 +123,8 @@ def _gain(identification: pd.DataFrame, dataset: str) -> list[str]:
         (identification["identified_on"] == dataset) & (identification["subset"] == "all")
     ]
     rows = rows[(rows["parameters"] == TRAJECTORY) & (rows["scheme"] != NO_RESTITUTION)]
-    plain, calibrated = (
-        rows[~rows["calibrated"].astype(bool)],
-        rows[rows["calibrated"].astype(bool)],
-    )
+    plain = rows[~rows["calibrated"].astype(bool)]
+    calibrated = rows[rows["calibrated"].astype(bool)]
     if plain.empty or calibrated.empty:
         return []
     before, after = float(plain["mean_loss"].iloc[-1]), float(calibrated["mean_loss"].iloc[-1])

@@ -11,7 +11,7 @@ import xarray as xr
 
 from contactid.output.fits import read_json
 from contactid.sources.motion import body_of, uniform_box
-from contactid.tossing.artefacts.data import Case, by_name, data_label, identified
+from contactid.tossing.artefacts.data import Case, by_name, data_label, identified, of_cases
 
 #: Of a calibration: quantity, unit, calibrated, standard error, nominal.
 _Row = tuple[str, str, float, float, float]
@@ -30,13 +30,14 @@ def body_tables(
 ) -> dict[str, pd.DataFrame]:
     """Table I and ``ext_calibration``; no ``calibrations`` where no variant is calibrated."""
     data = by_name(prepared, datasets)
-    tossed = dict.fromkeys(name for case in cases for name in case)
     calibrated = [
         (data[name], read_json(file))
         for name, file in zip(identified(cases), calibrations, strict=bool(calibrations))
     ]
     return {
-        "tables/tab01_object_properties": properties_table([data[name] for name in tossed]),
+        "tables/tab01_object_properties": properties_table(
+            [data[name] for name in of_cases(cases)]
+        ),
         "tables/ext_calibration": calibration_table(calibrated),
     }
 
@@ -52,10 +53,7 @@ def properties_table(prepared: Sequence[xr.Dataset]) -> pd.DataFrame:
         homogeneous = np.diag(uniform_box(size, body.mass).inertia)
         rows[str(dataset.attrs["object"])] = {
             "object": dataset.attrs["object"],
-            **{
-                name: 1e3 * value
-                for name, value in zip(("length_mm", "width_mm", "height_mm"), size, strict=True)
-            },
+            **dict(zip(("length_mm", "width_mm", "height_mm"), 1e3 * size, strict=True)),
             "mass_kg": body.mass,
             **{f"inertia_{k}{k}_kg_mm2": 1e6 * body.inertia[i, i] for i, k in enumerate("xyz")},
             **{

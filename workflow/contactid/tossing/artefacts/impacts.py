@@ -95,10 +95,8 @@ def vertex_heights(prepared: xr.Dataset, window: ImpactWindow) -> pd.DataFrame:
         .melt("sample", var_name="vertex", value_name="height_m")
     )
     table = table.sort_values(["sample", "vertex"], ignore_index=True)
-    table["impacting"], table["impact"] = (
-        table["vertex"] == impact.vertex,
-        table["sample"] == impact.sample,
-    )
+    table["impacting"] = table["vertex"] == impact.vertex
+    table["impact"] = table["sample"] == impact.sample
     table["vertex"] = table["vertex"].astype(int) + 1
     table.insert(0, "object", prepared.attrs["object"])
     table.insert(1, "toss", impact.toss)

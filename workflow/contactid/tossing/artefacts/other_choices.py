@@ -135,10 +135,8 @@ def _neighbours_kept(
     windows: Sequence[ImpactWindow], prepared: xr.Dataset, window: int
 ) -> list[ImpactWindow]:
     """The impacts with v+ as the central difference at the first sample after k_im."""
-    recorded, step = (
-        dict(iterate_recordings(prepared)),
-        1.0 / float(prepared.attrs["sample_frequency"]),
-    )
+    recorded = dict(iterate_recordings(prepared))
+    step = 1.0 / float(prepared.attrs["sample_frequency"])
     kept = []
     for one in windows:
         samples = recorded[one.impact.toss]

@@ -213,10 +213,8 @@ def with_printed_table(
     """
     found = []
     for (name, kind), table in predictions.groupby(["dataset", "parameters"], sort=False):
-        dataset, scheme = (
-            str(name),
-            Scheme("printed", "printed", str(kind), "", {"calibrated": False}, False),
-        )
+        dataset = str(name)
+        scheme = Scheme("printed", "printed", str(kind), "", {"calibrated": False}, False)
         of_data = prepared[dataset]
         found.append(
             Prediction(dataset, "", scheme, object_of(of_data), data_label(of_data), {}, table)

@@ -60,32 +60,17 @@ def rest_pose_tables(
     datasets: Sequence[str],
     rest_pose_cases: Sequence[tuple[str, str, str]],
     scores: Sequence[str],
-    errors: Sequence[str],
-) -> dict[str, pd.DataFrame]:
-    """``ext_rest_pose_coverage`` and ``ext_rest_pose_errors``.
-
-    ``scores`` and ``errors`` are files of (identified on, predicted on, variant), of which there
-    are several.
+) -> pd.DataFrame:
+    """``ext_rest_pose_coverage``; ``scores`` are files of (identified on, predicted on, variant), of
+    which there are several.
     """
-    data = by_name(prepared, datasets)
-    coverage, rows = [], []
+    data, coverage = by_name(prepared, datasets), []
     for variant in dict.fromkeys(variant for *_, variant in rest_pose_cases):
         places = [k for k, case in enumerate(rest_pose_cases) if case[2] == variant]
-        names = [rest_pose_cases[k][1] for k in places]
-        label = ", ".join(dict.fromkeys(data_label(data[name]) for name in names))
-        coverage.append(
-            coverage_table(dict(read_scores(scores[k]) for k in places)).assign(
-                scheme=variant, data=label
-            )
-        )
-        rows += [
-            read_csv(errors[k]).assign(dataset=name, scheme=variant, data=data_label(data[name]))
-            for k, name in zip(places, names, strict=True)
-        ]
-    return {
-        "tables/ext_rest_pose_coverage": pd.concat(coverage, ignore_index=True),
-        "tables/ext_rest_pose_errors": pd.concat(rows, ignore_index=True),
-    }
+        label = ", ".join(dict.fromkeys(data_label(data[rest_pose_cases[k][1]]) for k in places))
+        covered = coverage_table(dict(read_scores(scores[k]) for k in places))
+        coverage.append(covered.assign(scheme=variant, data=label))
+    return pd.concat(coverage, ignore_index=True)
 
 
 def draw_calibration_curve(data: pd.DataFrame) -> Figure:

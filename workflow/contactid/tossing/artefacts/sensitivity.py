@@ -305,10 +305,8 @@ def draw_sobol(data: pd.DataFrame) -> Figure:
                 if first["unit"] == "1"
                 else f", sd {first['standard_deviation']:.3g} {first['unit']}"
             )
-            count, counted = (
-                int(data.loc[data["object"] == name, "n_tosses"].max()),
-                first["n_tosses"],
-            )
+            count = int(data.loc[data["object"] == name, "n_tosses"].max())
+            counted = first["n_tosses"]
             tosses = (
                 f"{count} tosses" if counted == count else f"{counted} steady of {count} tosses"
             )

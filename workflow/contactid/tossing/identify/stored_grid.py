@@ -18,7 +18,7 @@ from contactid.output.fits import write_fit
 from contactid.output.stored import read_stored
 from contactid.output.tables import write_csv
 from contactid.sources.motion import read_dataset
-from contactid.tossing.identify.trajectories import FLAT, Grid, grid_values
+from contactid.tossing.identify.trajectories import FLAT, Grid
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.prepare.tosses import Variant, set_up
 from contactid.tossing.simulate.sweep import sweep
@@ -40,9 +40,7 @@ def mean_losses(
     ``failed_steps``, contact steps of all tosses at which the solver gave up.
     """
     random, tables = np.random.default_rng(seed), []
-    every = np.column_stack(
-        Grid(**{name: grid_values(**steps) for name, steps in grid.items()}).pairs()
-    )
+    every = np.column_stack(Grid.of(grid).pairs())
     for file, dataset in zip(prepared, datasets, strict=True):
         problem = set_up(read_dataset(file), Variant.from_config(variant), IDENTIFICATION)
         # in the grid's order, which lets the sweep share steps of equal e_N

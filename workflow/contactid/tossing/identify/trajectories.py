@@ -5,7 +5,7 @@ paper).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,11 @@ class Grid:
 
     friction_mu: np.ndarray
     restitution_e_n: np.ndarray
+
+    @classmethod
+    def of(cls, block: Mapping[str, Mapping[str, float]]) -> Grid:
+        """From the configuration's block: ``start``, ``stop`` and ``step`` of both parameters."""
+        return cls(**{name: grid_values(**steps) for name, steps in block.items()})
 
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """All pairs, flattened with e_N running fastest."""
@@ -262,9 +267,7 @@ def identify_dataset(
     """
     chosen = Variant.from_config(variant)
     problem = load_problem(prepared, calibration, chosen, IDENTIFICATION)
-    swept = sweep_grid(
-        problem, Grid(**{name: grid_values(**steps) for name, steps in grid.items()})
-    )
+    swept = sweep_grid(problem, Grid.of(grid))
     record, fine = identify(problem, swept, chosen, dataset=dataset, **bootstrap)
     write_dataset(swept, sweep)
     write_dataset(fine, finest)

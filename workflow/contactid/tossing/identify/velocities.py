@@ -21,7 +21,6 @@ from contactid.tossing.identify.trajectories import (
     Grid,
     best_point,
     bootstrap_intervals,
-    grid_values,
     polish,
     values_near,
 )
@@ -219,9 +218,7 @@ def identify_on_impacts(
     body, windows, options = read_impacts(impacts, substeps=variant["substeps"])
     options = replace(options, law=law)
     known = [window for window in windows if window.split == IDENTIFICATION]
-    swept = sweep_velocities(
-        body, known, Grid(**{name: grid_values(**grid[name]) for name in grid}), options
-    )
+    swept = sweep_velocities(body, known, Grid.of(grid), options)
     record = identify_velocities(body, known, swept, options, variant, dataset=dataset, **bootstrap)
     write_dataset(swept, sweep)
     write_fit(fit, record)

@@ -63,18 +63,10 @@ class FreeMotion:
         # back from the centre of mass to B's origin, which is what is measured
         return center - turned.apply(self.body.center_of_mass), turned
 
-    def _rotation_at(self, time: float) -> rotations.Rotation:
-        return (
-            self.rotation
-            * rotations.Rotation.from_rotvec(_turn(self.body.inertia, self.spin, np.array([time])))[
-                0
-            ]
-        )
-
     def twist(self, time: float) -> np.ndarray:
         """Hybrid twist (6,) B[C] at a time: velocity of B's origin and angular velocity, both in C."""
         # the spin is kept in B, a hybrid twist has it in C
-        turned = self._rotation_at(time)
+        turned = self.poses(np.array([time]))[1][0]
         omega = turned.apply(_spin_at(self.body.inertia, self.spin, time))
         velocity = self.center_velocity + time * self.gravity
         return np.concatenate(

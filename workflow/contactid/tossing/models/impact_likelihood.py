@@ -301,11 +301,9 @@ def _best_unknowns(rows, start, mu):
         if base + value < best:
             best = base + value
             c, s = np.cos(angle), np.sin(angle)
-            unknowns[i, 0], unknowns[i, 1], unknowns[i, 2] = (
-                -mu * normal * c,
-                -mu * normal * s,
-                normal,
-            )
+            unknowns[i, 0] = -mu * normal * c
+            unknowns[i, 1] = -mu * normal * s
+            unknowns[i, 2] = normal
             unknowns[i, 3], unknowns[i, 4] = slip * c, slip * s
         costs[i] = best
     return costs, unknowns

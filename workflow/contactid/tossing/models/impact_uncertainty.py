@@ -98,11 +98,9 @@ def uncertainty(
     parts = np.diagonal(shares, axis1=1, axis2=2)
     effective = parts.sum(axis=0) ** 2 / np.maximum((parts**2).sum(axis=0), np.finfo(float).tiny)
     if m >= _ENOUGH:
-        kind, degrees, covariance = (
-            "sandwich by toss",
-            effective - 1.0,
-            sandwich(shares, scores, inverse),
-        )
+        kind = "sandwich by toss"
+        degrees = effective - 1.0
+        covariance = sandwich(shares, scores, inverse)
     else:
         kind, degrees, covariance = "information", 2.0 * effective, inverse * max(1.0, misfit)
     if lasting is not None:

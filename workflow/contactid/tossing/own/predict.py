@@ -128,11 +128,9 @@ def no_impact(prepared: xr.Dataset) -> pd.DataFrame:
 
     On a belt the body is carried along from where it first touches it.
     """
-    length, time_step, rows = (
-        body_of(prepared).length,
-        1.0 / float(prepared.attrs["sample_frequency"]),
-        [],
-    )
+    length = body_of(prepared).length
+    time_step = 1.0 / float(prepared.attrs["sample_frequency"])
+    rows = []
     events = {name: prepared[name].to_series() for name in ("contact", "rest")}
     for item in usable_tosses(prepared, start="central_difference"):
         toss = item.toss
@@ -145,10 +143,8 @@ def no_impact(prepared: xr.Dataset) -> pd.DataFrame:
         held = np.arange(len(toss.position)) - since
         position = toss.position[held] + since[:, None] * time_step * toss.surface_velocity
         orientation = toss.orientation[held]
-        measured, stays = (
-            (item.rest_position, item.rest_orientation),
-            (position[-1], orientation[-1]),
-        )
+        measured = (item.rest_position, item.rest_orientation)
+        stays = (position[-1], orientation[-1])
         rows.append(
             {
                 "toss": toss.name,
@@ -203,18 +199,10 @@ def counted(predictions: pd.DataFrame) -> pd.DataFrame:
     return predictions if unseen.empty else unseen
 
 
-def warnings_on(
-    predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses
-) -> list[str]:
-    """Sentences on what not to trust, beside the tosses' own; ``summary`` is from :func:`means`."""
-    return [
-        *warnings_on_tosses(predictions, summary),
-        *_poor_schemes(predictions, summary, run, tosses),
-    ]
-
-
 def warnings_on_tosses(predictions: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
-    """The same as far as no run is asked; ``summary`` is from :func:`means_of`."""
+    """Sentences on what not to trust, as far as no run is asked; ``summary`` is from
+    :func:`means_of`.
+    """
     return [*_few_or_seen(predictions), *_no_better(predictions, summary)]
 
 
@@ -240,9 +228,10 @@ def _no_better(predictions: pd.DataFrame, summary: pd.DataFrame) -> Iterator[str
         yield f"No better than staying where it first touches the surface ({NO_IMPACT}): {names}"
 
 
-def _poor_schemes(
+def warnings_by_run(
     predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses
 ) -> Iterator[str]:
+    """Further ones, by what the run says; ``summary`` is from :func:`means`."""
     predicted = summary[summary["parameters"] != NAIVE]
     apart = predicted["mean_loss"] - predicted["run_mean_loss"]
     error = np.hypot(predicted["sem_loss"], predicted["run_sem_loss"])

@@ -35,17 +35,17 @@ from contactid.tossing.own.predict import (
     no_impact,
     predict_own,
     problem_of,
-    warnings_on,
+    warnings_by_run,
     warnings_on_tosses,
 )
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.regions import NO_REGIONS, OwnRegions, predict_regions
 from contactid.tossing.own.tosses import OwnTosses, read_tosses
-from contactid.tossing.own.usable import events_of
+from contactid.tossing.own.usable import prepared_own
 from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.predict.prediction import predict as predict_tosses
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
-from contactid.tossing.prepare.preprocess import TEST, preprocess
+from contactid.tossing.prepare.preprocess import TEST
 from contactid.tossing.simulate.box import ContactParameters
 
 _MU, _E_N = "friction_mu", "restitution_e_n"
@@ -141,13 +141,17 @@ def _by_run(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]
     if tosses.count(TEST):
         predictions = predict_own(run, tosses, progress)
         summary = means(predictions, run, tosses)
-        warnings += warnings_on(predictions, summary, run, tosses)
+        warnings += warnings_on_tosses(predictions, summary)
+        warnings += warnings_by_run(predictions, summary, run, tosses)
     regions = predict_regions(run, tosses)
     if regions is None and summary.empty:
         raise ContactIdError(
             f"{tosses.name}: all recordings end in motion, and {run.folder} keeps no regions of rest poses",
             "Record until the body rests, or name a run with tossing.rest_poses.variants",
         )
+    commit = f" (commit {run.commit[:12]})" if run.commit else ""
+    names = ", ".join(one.dataset for one in tosses.identified)
+    of_run = f"The run {run.name}{commit} identified on: {names}."
     synthetic = "SYNTHETIC " if tosses.prepared.attrs["synthetic"] else ""
     answer = _answer(predictions, summary, f"{synthetic}{tosses.name}, by the run {run.name}")
     tables, left_out = dict(answer.tables), tosses.left_out
@@ -159,7 +163,7 @@ def _by_run(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]
         shown=tuple(tables.keys() - {"predictions"}),
         warnings=tuple(f"{warning}." for warning in warnings),
         title=f"Predicted: {tosses.description()}",
-        notes=(*tosses.notes, *_notes_on(run, tosses)),
+        notes=(*tosses.notes, of_run),
         limits=(*_LIMITS, *_limits_of(summary)),
         record={
             "run": run.name,
@@ -200,12 +204,6 @@ def _with_regions(
         limits=(*answer.limits, _OF_REGIONS),
         files={**answer.files, "regions.json": regions.document(run.name)},
     )
-
-
-def _notes_on(run: FinishedRun, tosses: OwnTosses) -> Iterator[str]:
-    commit = f" (commit {run.commit[:12]})" if run.commit else ""
-    names = ", ".join(one.dataset for one in tosses.identified)
-    yield f"The run {run.name}{commit} identified on: {names}."
 
 
 def _limits_of(summary: pd.DataFrame) -> Iterator[str]:
@@ -256,14 +254,7 @@ def simulator_body(
 
 
 def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: str) -> Result:
-    prepared = preprocess(
-        motion,
-        share=0.0,
-        seed=0,
-        exclude_tumbling=False,
-        require_usable=True,
-        events=events_of(motion),
-    )
+    prepared = prepared_own(motion, share=0.0, require_usable=True)
     values = _values_of(by, body_of(prepared))
     contact = ContactParameters(values[_MU], values[_E_N])
     calibrated = _calibration(values, body_of(prepared)).apply(prepared)
@@ -326,7 +317,10 @@ def _answer(predictions: pd.DataFrame, summary: pd.DataFrame, said: str) -> Resu
         rows: list[dict[str, Any]] = []
         covariance, residuals, tables, figures = pd.DataFrame(), xr.Dataset(), {}, {}
     else:
-        rows = list(_loss_rows(summary))
+        rows = [
+            parameter_row(f"loss_{label(row, summary)}", row["mean_loss"], row["sem_loss"], "1")
+            for _, row in summary.iterrows()
+        ]
         covariance = _covariance(predictions, summary)
         residuals = _residuals(predictions)
         tables = {"schemes": summary[_SHOWN_SCHEMES]}
@@ -346,12 +340,6 @@ def _answer(predictions: pd.DataFrame, summary: pd.DataFrame, said: str) -> Resu
         limits=_LIMITS,
         shown=tuple(tables),
     )
-
-
-def _loss_rows(summary: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    for _, row in summary.iterrows():
-        name = f"loss_{label(row, summary)}"
-        yield parameter_row(name, row["mean_loss"], row["sem_loss"], "1")
 
 
 def _covariance(predictions: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:

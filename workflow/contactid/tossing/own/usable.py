@@ -51,6 +51,12 @@ def events_of(motion: xr.Dataset) -> Mapping[str, Any]:
     return {**EVENTS, "rest_speed": float(np.nanmax([REST_SPEED, _BEYOND * speed]))}
 
 
+def prepared_own(motion: xr.Dataset, *, share: float, require_usable: bool) -> xr.Dataset:
+    """Tosses prepared with :func:`events_of`; parameters as of :func:`preprocess`."""
+    settings: dict[str, Any] = {"share": share, "require_usable": require_usable}
+    return preprocess(motion, seed=0, exclude_tumbling=False, events=events_of(motion), **settings)
+
+
 def on_one_surface(prepared: xr.Dataset) -> xr.Dataset:
     """Prepared tosses, without those that rest at another height than most.
 

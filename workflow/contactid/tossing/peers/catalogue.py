@@ -19,76 +19,38 @@ class Parameter:
     """One parameter of a contact model."""
 
     name: str  # as the simulator's module takes it
-    documented: str  # where the simulator's documentation has it
-    unit: str  # 1 where dimensionless
     # low, high: the range searched
     low: float
     high: float
     start: float  # the first value tried
-    logarithmic: bool  # search evenly in its logarithm
+    logarithmic: bool = True  # search evenly in its logarithm
 
 
-def _friction(name: str, documented: str) -> Parameter:
-    return Parameter(name, documented, "1", 0.05, 0.65, 0.3, logarithmic=False)
+def _friction(name: str) -> Parameter:
+    return Parameter(name, 0.05, 0.65, 0.3, logarithmic=False)
 
 
-def _restitution(name: str, documented: str, start: float) -> Parameter:
-    return Parameter(name, documented, "1", 0.0, 0.8, start, logarithmic=False)
-
-
+_RESTITUTION = Parameter("restitution_e_n", 0.0, 0.8, 0.2, logarithmic=False)
 # stiffness: a contact of a body of 0.1 to 10 kg then lasts between one and some hundred steps of 1
 # to 2 ms
 _CATALOGUE: dict[str, tuple[Parameter, ...]] = {
-    OWN: (
-        _friction("friction_mu", "mu of eq. 11"),
-        _restitution("restitution_e_n", "e_N of eq. 7", 0.2),
-    ),
-    OWN_INCREMENTAL: (
-        _friction("friction_mu", "mu of eq. 11"),
-        _restitution("restitution_e_n", "Poisson's restitution", 0.2),
-    ),
+    OWN: (_friction("friction_mu"), _RESTITUTION),
+    OWN_INCREMENTAL: (_friction("friction_mu"), _RESTITUTION),
     "mujoco": (
-        _friction("friction", "geom/friction, first number"),
-        Parameter(
-            "timeconst", "geom/solref, first number", "s", 1e-3, 3e-2, 5e-3, logarithmic=True
-        ),
-        Parameter("dampratio", "geom/solref, second number", "1", 0.2, 2.0, 1.0, logarithmic=True),
+        _friction("friction"),  # geom/friction, first number
+        Parameter("timeconst", 1e-3, 3e-2, 5e-3),  # s, geom/solref, first number
+        Parameter("dampratio", 0.2, 2.0, 1.0),  # its second number
     ),
     "drake": (
-        _friction("mu_dynamic", "CoulombFriction, dynamic_friction"),
-        Parameter(
-            "point_contact_stiffness",
-            "material/point_contact_stiffness",
-            "N/m",
-            1e3,
-            1e6,
-            2e4,
-            True,
-        ),
-        Parameter(
-            "relaxation_time", "material/relaxation_time", "s", 1e-4, 3e-2, 3e-3, logarithmic=True
-        ),
+        _friction("mu_dynamic"),  # CoulombFriction, dynamic_friction
+        Parameter("point_contact_stiffness", 1e3, 1e6, 2e4),  # N/m, of the material
+        Parameter("relaxation_time", 1e-4, 3e-2, 3e-3),  # s, of the material
     ),
+    # of changeDynamics
     "pybullet": (
-        _friction("lateralFriction", "changeDynamics, lateralFriction"),
-        Parameter(
-            "contactStiffness",
-            "changeDynamics, contactStiffness",
-            "N/m",
-            1e3,
-            1e6,
-            2e4,
-            logarithmic=True,
-        ),
-        Parameter(
-            "contactDamping",
-            "changeDynamics, contactDamping",
-            "N s/m",
-            1.0,
-            1e3,
-            3e1,
-            logarithmic=True,
-        ),
+        _friction("lateralFriction"),
+        Parameter("contactStiffness", 1e3, 1e6, 2e4),  # N/m
+        Parameter("contactDamping", 1.0, 1e3, 3e1),  # N s/m
     ),
 }
 SIMULATORS: tuple[str, ...] = tuple(_CATALOGUE)

@@ -23,9 +23,9 @@ import numpy as np
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL, parameters_of
-from contactid.tossing.peers.exchange import ERRORS, Answer, Problem, Request, measured
+from contactid.tossing.peers.exchange import Answer, Problem, Request
 from contactid.tossing.prepare.tosses import Problem as TossingProblem
-from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
+from contactid.tossing.simulate.box import State, SteppingOptions
 from contactid.tossing.simulate.sweep import MeasuredToss, sweep
 
 # a reference, so that fingerprints know of the peers' code
@@ -224,26 +224,19 @@ class OwnSession:
         """Nothing is held open."""
 
     def ask(self, request: Request) -> Answer:
-        """The answer to a request; parameters ``friction_mu`` and ``restitution_e_n``."""
+        """The errors that a request asks for; parameters ``friction_mu`` and ``restitution_e_n``."""
         x, y, z = (float(value) for value in self.problem.gravity)
         law = "incremental" if self.name == OWN_INCREMENTAL else "newton"
         options = SteppingOptions(
             self.problem.time_step, int(request.substeps), law, gravity=(x, y, z)
         )
-        return (
-            self._errors(request, options)
-            if request.want == ERRORS
-            else self._poses(request, options)
-        )
-
-    def _errors(self, request: Request, options: SteppingOptions) -> Answer:
-        laws = _laws(request)
-        mu = np.array([law.friction_mu for law in laws])
-        e_n = np.array([law.restitution_e_n for law in laws])
+        sets = [request.parameters(row) for row in range(len(request.values))]
+        mu = np.array([one["friction_mu"] for one in sets])
+        e_n = np.array([one["restitution_e_n"] for one in sets])
         begin = time.process_time()
         result = sweep(self._body, self._tosses, mu, e_n, options, length=self.problem.length)
         # the sweep shares steps between parameter sets, so a set's time is its share
-        seconds = np.full(len(laws), (time.process_time() - begin) / len(laws))
+        seconds = np.full(len(sets), (time.process_time() - begin) / len(sets))
         position, rotation = result.position_error.T, result.rotation_error.T
         # any step that isn't solved, as a peer's simulation that threw
         failed = (result.failed_steps.T > 0) | ~np.isfinite(position + rotation)
@@ -260,38 +253,6 @@ class OwnSession:
             position=np.empty((0, n_samples, 3)),
             orientation=np.empty((0, n_samples, 4)),
         )
-
-    def _poses(self, request: Request, options: SteppingOptions) -> Answer:
-        def run(law: ContactParameters) -> tuple[np.ndarray, np.ndarray, str, float]:
-            position = np.empty_like(self.problem.position)
-            orientation = np.empty_like(self.problem.orientation)
-            unsolved = np.zeros(self.problem.n_tosses, dtype=bool)
-            begin = time.process_time()
-            for index, toss in enumerate(self._tosses):
-                rows = self.problem.samples(index)
-                motion = simulate(
-                    self._body,
-                    toss.start,
-                    law,
-                    options,
-                    rows.stop - rows.start,
-                    toss.surface_velocity,
-                )
-                unsolved[index] = bool((motion.iterations > options.max_iterations).any())
-                position[rows] = np.nan if unsolved[index] else motion.position
-                orientation[rows] = np.nan if unsolved[index] else motion.orientation
-            return (
-                position,
-                orientation,
-                _message(self.problem, unsolved),
-                time.process_time() - begin,
-            )
-
-        return measured(self.problem, request, self.name, map(run, _laws(request)))
-
-
-def _laws(request: Request) -> list[ContactParameters]:
-    return [ContactParameters(**request.parameters(row)) for row in range(len(request.values))]
 
 
 def _message(problem: Problem, failed: np.ndarray) -> str:

@@ -18,7 +18,7 @@ import xarray as xr
 
 from contactid.output.tables import read_csv, write_csv
 from contactid.sources.motion import body_of, read_dataset
-from contactid.tossing.identify.trajectories import Grid, grid_values, identify, sweep_grid
+from contactid.tossing.identify.trajectories import Grid, identify, sweep_grid
 from contactid.tossing.identify.velocities import identify_velocities, sweep_velocities
 from contactid.tossing.impacts.impact import read_impacts
 from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
@@ -119,15 +119,11 @@ def _preparation(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _grid(settings: Mapping[str, Any]) -> Grid:
-    return Grid(**{name: grid_values(**steps) for name, steps in settings["grid"].items()})
-
-
 def _from_trajectories(
     prepared: xr.Dataset, variant: Variant, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     problem = set_up(prepared, variant, IDENTIFICATION)
-    swept = sweep_grid(problem, _grid(settings))
+    swept = sweep_grid(problem, Grid.of(settings["grid"]))
     fit, _ = identify(problem, swept, variant, dataset="", **settings["bootstrap"])
     # the number of experiments behind the fit
     return fit | {"n": len(problem.tosses)}
@@ -145,7 +141,7 @@ def _from_impacts(prepared: xr.Dataset, law: str, settings: Mapping[str, Any]) -
     frequency = float(prepared.attrs["sample_frequency"])
     options = SteppingOptions(1.0 / frequency, velocity["substeps"], law)
     body = body_of(prepared)
-    swept = sweep_velocities(body, kept, _grid(settings), options)
+    swept = sweep_velocities(body, kept, Grid.of(settings["grid"]), options)
     fit = identify_velocities(
         body, kept, swept, options, velocity, dataset="", **settings["bootstrap"]
     )

@@ -34,10 +34,8 @@ import scipy
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
-from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses
-from contactid.tossing.prepare.metrics import rest_position_error
 
 PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL = "parameters", "release", "model_error", "conformal"
 LEVELS = (PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL)
@@ -355,48 +353,3 @@ def coverage_table(
             }
         )
     return pd.DataFrame(rows)
-
-
-def error_table(
-    clouds: Sequence[Cloud], kernel: Kernel, n: int = 2000, seed: int = 0
-) -> pd.DataFrame:
-    """Predicted distribution of every toss's rest-pose error beside its actual error.
-
-    The error is that of the central prediction: distance in the surface (cm, eq. 21) and geodesic
-    angle (deg) to the true rest pose, of which the predictive distribution says what it may be.
-
-    Returns one row per toss: ``position_error_cm``, ``rotation_error_deg``; for both
-    ``predicted_..._p05``, ``_median``, ``_p95`` and ``..._inside``; ``same_face``;
-    ``predicted_face_pct`` and ``measured_face_pct``, the probabilities of the faces centrally
-    predicted and measured.
-    """
-    random = np.random.default_rng(seed)
-    rows = []
-    for cloud in clouds:
-        drawn = draw_poses(cloud, kernel, n, random)
-        central, measured = cloud.central.face[0], cloud.measured.face[0]
-        row: dict[str, object] = {"toss": cloud.toss, "same_face": bool(measured == central)}
-        pairs = zip(
-            _errors(cloud.measured, cloud.central), _errors(drawn, cloud.central), strict=True
-        )
-        for name, (actual, possible) in zip(
-            ("position_error_cm", "rotation_error_deg"), pairs, strict=True
-        ):
-            low, median, high = np.percentile(possible, [5, 50, 95])
-            row |= {
-                name: float(actual[0]),
-                f"predicted_{name}_p05": low,
-                f"predicted_{name}_median": median,
-            }
-            row |= {f"predicted_{name}_p95": high, f"{name}_inside": bool(low <= actual[0] <= high)}
-        row["predicted_face_pct"] = 100.0 * float((drawn.face == central).mean())
-        row["measured_face_pct"] = 100.0 * float((drawn.face == measured).mean())
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _errors(poses: FlatPoses, central: FlatPoses) -> tuple[np.ndarray, np.ndarray]:
-    """Distances (cm) and angles (deg), (n,) each, of poses from one pose."""
-    center, turned = (rotations.Rotation.from_matrix(each.matrices()) for each in (central, poses))
-    angle = (center[0].inv() * turned).magnitude()
-    return 100.0 * rest_position_error(poses.pose[:, :2], central.pose[:, :2]), np.degrees(angle)

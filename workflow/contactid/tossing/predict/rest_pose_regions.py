@@ -38,7 +38,6 @@ from contactid.tossing.predict.rest_pose_distribution import (
     conformal_quantile,
     density,
     draw_poses,
-    error_table,
     score,
     score_tosses,
     smoothing_kernel,
@@ -261,11 +260,10 @@ def predict_rest_poses(
     seed: int,
     n_tosses: int,
     scores: str,
-    errors: str,
     outlines: str,
 ) -> None:
-    """Fit the model's error on identification tosses, score test tosses, and write scores, errors
-    and regions.
+    """Fit the model's error on identification tosses, score test tosses, and write scores and
+    regions.
 
     Parameters
     ----------
@@ -273,8 +271,7 @@ def predict_rest_poses(
     swept : losses of the identification tosses over the finest grid of their identification, which
         is bootstrapped: of a variant that doesn't refine, its coarse one
     draws, n_tosses : simulated outcomes per toss, and tosses in the figure
-    scores, errors, outlines : files to write: scores (json), predicted beside actual errors, and
-        :func:`region_table` of a few tosses (csv)
+    scores, outlines : files to write: scores (json), and :func:`region_table` of a few tosses (csv)
     """
     stepped = Variant.from_config(variant)
     parameters = ContactParameters(**read_json(fit)["parameters"])
@@ -293,7 +290,6 @@ def predict_rest_poses(
     name, predicted = str(test_data.attrs["object"]), clouds[RELEASE]
     # draws and seed are for further tosses (contactid.tossing.own.regions)
     write_json(scores, {"object": name, **scored.record(), "draws": drawn.tolist(), "seed": seed})
-    write_csv(error_table(predicted, scored.kernel, seed=seed), errors)
     random = np.random.default_rng(seed)
     faces = [face_probabilities(cloud, scored.kernel) for cloud in predicted]
     shown = [predict_rest(predicted[k], scored, random) for k in shown_tosses(faces, n_tosses)]

@@ -18,7 +18,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
 from contactid.sources.motion import body_of, read_dataset
 from contactid.tossing.identify.body import calibrate
-from contactid.tossing.identify.trajectories import Grid, grid_values, identify, sweep_grid
+from contactid.tossing.identify.trajectories import Grid, identify, sweep_grid
 from contactid.tossing.predict.benchmark import FILE, summarise, whole_files
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess
@@ -62,7 +62,7 @@ def score_split(
         require_usable=True,
         events=settings["events"],
     )
-    grid = Grid(**{name: grid_values(**steps) for name, steps in settings["grid"].items()})
+    grid = Grid.of(settings["grid"])
     variant = Variant(name="", law=LAWS[0], **settings["variant"])
     rows = []
     for draw, part in _parts(data, tosses, settings["draws"], int(seed)):

@@ -35,6 +35,7 @@ _TOUCH_HEIGHT = 1e-3  # m: twice the scatter of resting vertices
 REST_SPEED, FALL_TOLERANCE = 0.02, 2.0
 IN_MOTION = "not at rest at the end of the recording"
 _NO_IMPACT = "no impact between release and rest"
+_MEDIAN_LENGTH = 1.5382  # of a vector of three normal deviates
 _JUMP = 0.15  # m/s: a smaller jump in the velocity of the centre of mass is not told from noise
 
 
@@ -195,8 +196,8 @@ def _touches(
         heights[1:-1] < near, heights[2:] - 2.0 * heights[1:-1] + heights[:-2], 0.0
     ).max(axis=1)
     aloft = lowest[1:-1] > near
-    # of the same differences where no vertex is near the surface, as a normal deviation
-    noise = 1.4826 * float(np.median(fall[aloft])) if aloft.sum() > 8 else 0.0
+    # of the same differences where no vertex is near the surface, a component's normal deviation
+    noise = float(np.median(fall[aloft])) / _MEDIAN_LENGTH if aloft.sum() > 8 else 0.0
     jump = max(_JUMP * time_step, 5.0 * noise)
     touching[1:-1] |= (lowest[1:-1] < near) & ((fall > jump) | (turn > 2.0 * jump))
     return touching

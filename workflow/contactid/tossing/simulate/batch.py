@@ -97,10 +97,8 @@ def _lies_still(state, surface_velocity, slowest, turning):
     """
     fastest, spin = 0.0, 0.0
     for k in range(3):
-        fastest, spin = (
-            max(fastest, abs(state[7 + k] - surface_velocity[k])),
-            max(spin, abs(state[10 + k])),
-        )
+        fastest = max(fastest, abs(state[7 + k] - surface_velocity[k]))
+        spin = max(spin, abs(state[10 + k]))
     return fastest <= slowest and spin <= turning
 
 

@@ -42,6 +42,7 @@ from contactid.tossing.simulate.contact_kernel import (
 )
 from contactid.tossing.simulate.contact_newton import FAILED, solve_contacts
 from contactid.tossing.simulate.incremental import RESTING, SLOWEST, collide
+from contactid.tossing.simulate.prox_lanes import six, solve_prox_together
 
 STATE_SIZE = 14
 TOUCHING = 13  # the entry of the state that counts contacts
@@ -291,21 +292,29 @@ def _set_up(body, law, state, rotation, contacts, n):
 
 
 @numba.njit(**INLINE)
-def _touch(body, law, h, state, contacts, n, check):
-    """Solve the contact problem at the midpoint pose and put the new twist into the state."""
-    inverse_mass = body.inverse_mass
+def _fall_to(body, law, h, state, contacts, n):
+    """Fill the table with n contacts, and let gravity act.
+
+    Returns whether it is an incremental impact, inertia and inverse inertia in C, and the twist
+    without impulses.
+    """
     rotation = rotation_of(state)
     # before gravity acts: gamma^- is the velocity at the start of the step
     impact = _set_up(body, law, state, rotation, contacts, n)
     inertia, inverse_inertia = body.inertia, body.inverse_inertia
     if not body.spherical:
-        inertia, inverse_inertia = (
-            turn_tensor(rotation, inertia),
-            turn_tensor(rotation, inverse_inertia),
-        )
+        inertia = turn_tensor(rotation, inertia)
+        inverse_inertia = turn_tensor(rotation, inverse_inertia)
     _fly(body, law, h, state)
     w0, w1, w2 = turn(rotation, state[10], state[11], state[12])
-    free = state[7], state[8], state[9], w0, w1, w2
+    return impact, inertia, inverse_inertia, (state[7], state[8], state[9], w0, w1, w2)
+
+
+@numba.njit(**INLINE)
+def _touch(body, law, h, state, contacts, n, check):
+    """Solve the contact problem at the midpoint pose and put the new twist into the state."""
+    inverse_mass = body.inverse_mass
+    impact, inertia, inverse_inertia, free = _fall_to(body, law, h, state, contacts, n)
     residual = 0.0
     if impact:
         iterations, residual, needed, twist = collide(
@@ -334,6 +343,13 @@ def _touch(body, law, h, state, contacts, n, check):
         residual = contact_residual(
             n, inverse_mass, inverse_inertia, law.friction_mu, free, contacts
         )
+    _keep(state, contacts, n, twist)
+    return iterations, needed, residual
+
+
+@numba.njit(**INLINE)
+def _keep(state, contacts, n, twist):
+    """Put a step's twist into the state, and its impulses into the memory."""
     # kept by vertex, since the next step's contacts may be others
     for i in range(contacts.shape[0]):
         for k in range(3):
@@ -342,14 +358,54 @@ def _touch(body, law, h, state, contacts, n, check):
         j = int(contacts[i, VERTEX])
         for k in range(3):
             contacts[j, MEMORY + k] = contacts[i, IMPULSE + k]
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = rotation_of(state)
     v0, v1, v2, w0, w1, w2 = twist
     # R^T omega: the state's spin is in B
-    r00, r01, r02, r10, r11, r12, r20, r21, r22 = rotation
     state[7], state[8], state[9] = v0, v1, v2
     state[10] = r00 * w0 + r10 * w1 + r20 * w2
     state[11] = r01 * w0 + r11 * w1 + r21 * w2
     state[12] = r02 * w0 + r12 * w1 + r22 * w2
-    return iterations, needed, residual
+
+
+@numba.njit(**OPTIONS)
+def advance_together(body, law, h, mus, e_ns, states, tables, failed):
+    """One step of k runs of one body by the paper's fixed point, each with its own friction and
+    restitution (k,).
+
+    As :func:`advance`, of ``states`` (k, 14) and ``tables`` (k, vertices, COLUMNS); ``failed`` (k,)
+    counts contact steps at which the fixed point gave up.
+    """
+    count, half = len(mus), 0.5 * h
+    closed, iterations = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    # (k, 6) twists without impulses, and inverse inertias
+    frees, inverses = np.empty((count, 6)), np.empty((count, 6))
+    for run in range(count):
+        state, table = states[run], tables[run]
+        for k in range(3):
+            state[k] += half * state[7 + k]
+        rotate_by(state, half)
+        n = find_contacts(body, state, table) if state[2] <= body.radius else 0
+        if n > 0:
+            own = with_values(law, mus[run], e_ns[run], law.surface_velocity)
+            _, _, inverse, free = _fall_to(body, own, h, state, table, n)
+            for k in range(6):
+                frees[run, k], inverses[run, k] = free[k], inverse[k]
+        else:
+            _fly(body, law, h, state)
+        closed[run] = state[TOUCHING] = n
+    solve_prox_together(
+        closed, body.inverse_mass, inverses, mus, law.prox_step, law.tolerance, law.max_iterations,
+        frees, tables, iterations,
+    )  # fmt: skip
+    for run in range(count):
+        state, table, n = states[run], tables[run], closed[run]
+        if n > 0:
+            failed[run] += iterations[run] > law.max_iterations
+            inverse, free = six(inverses[run]), six(frees[run])
+            _keep(state, table, n, twist_of(n, body.inverse_mass, inverse, free, table))
+        rotate_by(state, half)
+        for k in range(3):
+            state[k] += half * state[7 + k]
 
 
 @numba.njit(**INLINE)

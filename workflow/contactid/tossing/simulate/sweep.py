@@ -9,6 +9,9 @@ is computed:
   the parameters are visited in descending friction and each run starts from the first step that the
   previous one could not share.
 
+By the paper's fixed point, many pairs go side by side
+(:mod:`contactid.tossing.simulate.prox_lanes`).
+
 Memory: one toss's states at a time, whatever the number of parameters. Of a window, the twist at
 its end is what eq. 17 takes.
 """
@@ -37,6 +40,7 @@ from contactid.tossing.simulate.box_kernel import (
     TOUCHING,
     ContactLaw,
     advance,
+    advance_together,
     at_rest,
     origin_of,
     rotation_of,
@@ -215,6 +219,29 @@ def _sweep(
         )  # fmt: skip
 
 
+@numba.njit(**OPTIONS)
+def _sweep_together(
+    body, law, h, substeps, starts, rows, position, orientation, surface_velocity, mus, e_ns, share,
+    out,
+):  # fmt: skip
+    """As :func:`_sweep`, by the paper's fixed point, all pairs of a toss side by side."""
+    n_pairs = len(mus)
+    states = np.empty((n_pairs, STATE_SIZE))
+    for toss in range(starts.shape[0]):
+        belt = surface_velocity[toss]
+        moving = with_values(law, 0.0, 0.0, (belt[0], belt[1], belt[2]))
+        tables = np.zeros((n_pairs, body.vertices.shape[0], COLUMNS))
+        failed = np.zeros(n_pairs)
+        states[:] = starts[toss]
+        out[toss] = 0.0
+        for row in range(rows[toss], rows[toss + 1]):
+            for _ in range(substeps if row > rows[toss] else 0):
+                advance_together(body, moving, h, mus, e_ns, states, tables, failed)
+            for pair in range(n_pairs):
+                _add_errors(body, states[pair], position, orientation, row, out[toss, pair])
+        out[toss, :, _FAILED] = failed
+
+
 def sweep(
     body: BodyProperties,
     tosses: Sequence[MeasuredToss],
@@ -247,11 +274,8 @@ def sweep(
         )
     if not tosses:
         raise ContactIdError("no toss is left to simulate", "Look at the reasons in tosses.csv")
-    (
-        # made for their checks alone
-        ContactParameters(float(mus.min()), float(e_ns.min())),
-        ContactParameters(float(mus.max()), float(e_ns.max())),
-    )
+    for extreme in (np.min, np.max):  # made for its checks alone
+        ContactParameters(float(extreme(mus)), float(extreme(e_ns)))
     # by e_N, then by descending mu, as steps are shared
     order = np.lexsort((-mus, e_ns))
     starts = pack_states(body, [toss.start for toss in tosses])
@@ -263,7 +287,8 @@ def sweep(
     out = np.empty((len(tosses), mus.size, 3))
     # every pair has its own values, see with_values
     law = contact_law(ContactParameters(0.0, 0.0), options)
-    _sweep(
+    run = _sweep_together if options.solver == "prox" else _sweep
+    run(
         body_arrays(body),
         law,
         options.step,

@@ -40,12 +40,12 @@ from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.result import simulator_body
-from contactid.tossing.own.usable import events_of, on_one_surface, turning_height
+from contactid.tossing.own.usable import on_one_surface, prepared_own, turning_height
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
 from contactid.tossing.prepare.metrics import mean_loss
-from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, toss_table
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, toss_table
 from contactid.tossing.prepare.tosses import Problem, simulated
 from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.toss import draw
@@ -166,15 +166,7 @@ def toss(
     source = str(own.motion.attrs["source"])
     meant = explained_motion(own.motion, own.convention, placed=own.placed, length=own.length)
     # every toss is to identify on; blocks of them take turns as test part below
-    prepared = preprocess(
-        meant,
-        share=1.0,
-        seed=0,
-        exclude_tumbling=False,
-        require_usable=False,
-        events=events_of(meant),
-    )
-    prepared = on_one_surface(prepared)
+    prepared = on_one_surface(prepared_own(meant, share=1.0, require_usable=False))
     table = toss_table(prepared, "").drop(columns=["dataset", "split", "events"])
     usable = np.flatnonzero(prepared["reason"].values == "")
     if len(usable) < _FEWEST:
@@ -199,7 +191,7 @@ def toss(
     named = {"loss": "naive_loss", "rest_position_error_cm": "naive_rest_position_error_cm"}
     predictions = predictions.merge(naive[["toss", *named]].rename(columns=named), on="toss")
     mass_known = mass_stated or body is None
-    params = _params(whole, blocks, mass_known)
+    params = parameter_table([*_contact_rows(whole, blocks), *_body_rows(whole, mass_known)])
     other = _other_law(whole, law)
     identified_body = simulator_body("box", whole.problem.body, vars(whole.parameters))
     regions = TossRegions.by_others(clouds, whole.problem, _SEED)
@@ -323,14 +315,9 @@ def _at_best(losses: xr.Dataset) -> np.ndarray:
 # What it says
 
 
-def _params(fit: TossFit, blocks: np.ndarray, mass_known: bool) -> pd.DataFrame:
-    """``Result.params``; ``blocks`` (b, 2) are mu and e_N by all blocks but one."""
-    rows = [*_contact_rows(fit, blocks), *_body_rows(fit, mass_known)]
-    return parameter_table(rows)
-
-
 def _contact_rows(fit: TossFit, blocks: np.ndarray) -> Iterator[dict[str, Any]]:
-    """Friction and restitution: the wider one of resampled tosses and of a jackknife over blocks.
+    """Friction and restitution: the wider one of resampled tosses and of a jackknife over blocks,
+    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one.
 
     Resampling keeps the body as it is, and the jackknife makes it anew.
     """
