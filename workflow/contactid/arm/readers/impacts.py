@@ -90,7 +90,7 @@ def recording_problems(
 ) -> list[str]:
     """Everything that makes a recording unusable, one sentence each; empty where it is usable.
 
-    ``time`` (n,) in s, ``joint_position`` (n, 7) in rad; ``limits`` (7, 2), lowest and highest
+    ``time`` (n,) in s, ``joint_position`` (n, joints) in rad; ``limits`` (joints, 2), lowest and highest
     positions, rad, None doesn't look.
     """
     problems = []
@@ -102,12 +102,12 @@ def recording_problems(
             f"NaN in {np.count_nonzero(missing)} samples, the first at sample {np.argmax(missing)}"
         )
     problems += _time_problems(time)
-    columns = () if limits is None else zip(JOINTS, joint_position.T, limits, strict=True)
-    for name, column, (low, high) in columns:
+    columns = () if limits is None else zip(joint_position.T, limits, strict=True)
+    for number, (column, (low, high)) in enumerate(columns):
         finite = column[np.isfinite(column)]
         if len(finite) and (finite.min() < low or finite.max() > high):
             problems.append(
-                f"{name} goes from {finite.min():.4g} to {finite.max():.4g} rad, "
+                f"joint_{number} goes from {finite.min():.4g} to {finite.max():.4g} rad, "
                 f"beyond its limits {low:.4g} and {high:.4g}"
             )
     return problems

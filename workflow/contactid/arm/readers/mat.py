@@ -26,7 +26,6 @@ import xarray as xr
 from contactid.arm.readers.clock import even_steps
 from contactid.arm.readers.impacts import (
     LEAST_SAMPLES,
-    N_JOINTS,
     ArmRecording,
     Setting,
     build_arm_impacts,
@@ -172,13 +171,13 @@ def read_recording(
     """A usable recording from variables; None, and every problem in ``problems``, where it isn't
     one.
 
-    ``name`` is its path, which may tell what was recorded; ``limits`` (7, 2) of the joint
-    positions, rad.
+    ``name`` is its path, which may tell what was recorded; ``limits`` (joints, 2) of
+    the joint positions, rad.
     """
     entry = entry or Entry()
     label = entry.label or label_of(name)
     remarks = list(label.remarks)
-    position = _positions(variables, entry.position, problems, remarks)
+    position = _positions(variables, entry.position, len(limits), problems, remarks)
     if position is None:
         # so that the reader of the message can name the right one
         problems.append(f"it holds {described(variables)}")
@@ -229,30 +228,34 @@ def _with_plane(recording: ArmRecording, robot: Robot) -> ArmRecording:
 
 
 def _positions(
-    variables: dict[str, np.ndarray], wanted: str, problems: list[str], remarks: list[str]
+    variables: dict[str, np.ndarray],
+    wanted: str,
+    joints: int,
+    problems: list[str],
+    remarks: list[str],
 ) -> np.ndarray | None:
-    """(n, 7) joint positions in the file's unit."""
+    """(n, joints) joint positions in the file's unit."""
     names = (wanted,) if wanted else _POSITION
     name = _pick(variables, names)
     shaped = [
-        one for one, value in variables.items() if value.ndim == 2 and N_JOINTS in value.shape
+        one for one, value in variables.items() if value.ndim == 2 and joints in value.shape
     ]
     if name is None and not wanted and len(shaped) == 1:
         [name] = shaped
         remarks.append(
-            f"{name}, the only variable of {N_JOINTS} columns or rows, is taken for joint positions"
+            f"{name}, the only variable of {joints} columns or rows, is taken for joint positions"
         )
     if name is None:
         problems.append(f"no joint positions: expected a variable named {' or '.join(names)}")
         return None
     values = np.asarray(variables[name], dtype=float)
-    if values.ndim != 2 or N_JOINTS not in values.shape:
+    if values.ndim != 2 or joints not in values.shape:
         problems.append(
-            f"{name} has shape {values.shape} instead of (n, {N_JOINTS}) or ({N_JOINTS}, n)"
+            f"{name} has shape {values.shape} instead of (n, {joints}) or ({joints}, n)"
         )
         return None
     # one row a sample
-    return values if values.shape[1] == N_JOINTS else values.T
+    return values if values.shape[1] == joints else values.T
 
 
 def _in_radians(position: np.ndarray) -> np.ndarray:
