@@ -184,8 +184,7 @@ def read_recording(
         return None
     position = _in_radians(position)
     stamps = _times(variables, entry.time, len(position), problems, remarks)
-    # steps of time are judged by the clock
-    problems += recording_problems(np.arange(len(position), dtype=float), position, limits)
+    problems += recording_problems(position, limits)
     even = (
         # NaN are reported already; the clock must not stumble over them
         even_steps(stamps, np.nan_to_num(position), problems)
@@ -237,9 +236,7 @@ def _positions(
     """(n, joints) joint positions in the file's unit."""
     names = (wanted,) if wanted else _POSITION
     name = _pick(variables, names)
-    shaped = [
-        one for one, value in variables.items() if value.ndim == 2 and joints in value.shape
-    ]
+    shaped = [one for one, value in variables.items() if value.ndim == 2 and joints in value.shape]
     if name is None and not wanted and len(shaped) == 1:
         [name] = shaped
         remarks.append(
