@@ -105,20 +105,15 @@ def twin_columns(printed: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
         raise ContactIdError(
             f"the table of fits lacks {', '.join(missing)}", "Make it anew with rule arm_fit"
         )
-    values, owner = fits[list(FITTED)].to_numpy(dtype=float), matched_rows(printed, fits)
-    names = [COUNT, *(f"twin_{name}" for name in FITTED), *(f"{SPREAD}{name}" for name in FITTED)]
-    rows = []
-    for k in original_rows(printed):
-        own = values[owner == k]
-        many = 0.5 * np.ptp(own, axis=0) if len(own) > 1 else np.full(len(FITTED), np.nan)
-        rows.append(
-            [
-                len(own),
-                *(np.median(own, axis=0) if len(own) else np.full(len(FITTED), np.nan)),
-                *many,
-            ]
-        )
-    return pd.DataFrame(rows, columns=names, index=printed.index).astype({COUNT: int})
+    of_row = fits[list(FITTED)].astype(float).groupby(matched_rows(printed, fits))
+    count = of_row.size()
+    half_range = (0.5 * (of_row.max() - of_row.min()))[count > 1]
+    found = pd.concat(
+        [count.rename(COUNT), of_row.median().add_prefix("twin_"), half_range.add_prefix(SPREAD)],
+        axis=1,
+    )
+    found = found.reindex(original_rows(printed)).set_axis(printed.index)
+    return found.fillna({COUNT: 0}).astype({COUNT: int})
 
 
 def matched_rows(printed: pd.DataFrame, fits: pd.DataFrame) -> np.ndarray:

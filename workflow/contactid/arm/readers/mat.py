@@ -14,13 +14,13 @@ variables).
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from contactid.arm.readers.clock import even_steps
@@ -299,25 +299,21 @@ def read_manifest(path: str | Path) -> dict[str, Entry]:
     text = beside(path, MANIFEST)
     if text is None:
         return {}
-    head = text.partition("\n")[0]
+    # spreadsheets of many countries write semicolons
+    separator = ";" if ";" in text.partition("\n")[0] else ","
     try:
-        # spreadsheets of many countries write semicolons
-        rows = csv.reader(
-            io.StringIO(text), delimiter=";" if ";" in head else ",", skipinitialspace=True
-        )
-        columns = [name.strip().lower() for name in next(rows, [])]
-        lines = [
-            dict(zip(columns, (cell.strip() for cell in row), strict=False)) for row in rows if row
-        ]
-    except csv.Error as error:
+        table = pd.read_csv(io.StringIO(text), sep=separator, dtype=str, skipinitialspace=True)
+    except ValueError as error:
         raise ContactIdError(
             f"{path}: {MANIFEST} is no table ({reason_of(error)})", "Correct it"
         ) from None
-    if "file" not in columns:
+    table = table.fillna("").apply(lambda column: column.str.strip())
+    table.columns = table.columns.str.strip().str.lower()
+    if "file" not in table:
         raise ContactIdError(f"{path}: {MANIFEST} has no column file", "Add it")
     problems: list[str] = []
     entries = {}
-    for line, row in enumerate(lines, start=2):
+    for line, row in enumerate(table.to_dict("records"), start=2):
         found: list[str] = []
         entries[row["file"]] = _entry_of(row, found)
         problems += [f"line {line}: {problem}" for problem in found]
