@@ -24,7 +24,6 @@ from contactid.arm.rigid.printed_table import (
     printed_table,
 )
 from contactid.arm.rigid.robot import Robot, load_robot
-from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv
 
 OURS, OURS_Z = "vx_plus_map_ours", "vz_plus_map_ours"
@@ -94,17 +93,7 @@ def twin_columns(printed: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
     ``twin_spread_<column>`` (half of the range of several), NaN where there is none. A recording
     belongs to the row of its set whose v- is nearest to its own, if they are within 10 mm/s. A row
     that is a copy of another has the other's.
-
-    Raises
-    ------
-    ContactIdError
-        Where the fits lack a column.
     """
-    missing = [name for name in ("set", *FITTED) if name not in fits]
-    if missing:
-        raise ContactIdError(
-            f"the table of fits lacks {', '.join(missing)}", "Make it anew with rule arm_fit"
-        )
     of_row = fits[list(FITTED)].astype(float).groupby(matched_rows(printed, fits))
     count = of_row.size()
     half_range = (0.5 * (of_row.max() - of_row.min()))[count > 1]
