@@ -91,16 +91,19 @@ def row_postures(
                 )
             )
             continue
-        used = printed.iloc[rows[~copied[rows]]]
-        ratio = fitted_ratio(
-            *(used[name].to_numpy() for name in ("vx_minus", "vz_minus", "vx_plus_map"))
-        )
+        ratio = ratio_of_rows(printed, rows[~copied[rows]])
         try:
             posture = posture_of_ratio(robot, ratio, upright)
         except ContactIdError:
             posture = None  # kept as a row without a posture
         found.append(RowPosture(rows, dataset, direction, ratio, posture))
     return found
+
+
+def ratio_of_rows(printed: pd.DataFrame, rows: np.ndarray) -> float:
+    """r that the printed predictions of some rows ask for."""
+    columns = ("vx_minus", "vz_minus", "vx_plus_map")
+    return fitted_ratio(*(printed[name].to_numpy()[rows] for name in columns))
 
 
 def row_impacts(
