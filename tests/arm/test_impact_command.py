@@ -212,6 +212,18 @@ def test_the_settings_are_the_study_s() -> None:
     )
 
 
+def test_an_arm_of_six_joints_has_six_columns(tmp_path: Path) -> None:
+    links = pd.read_csv(LWR4)
+    links[: list(links["link"]).index("link_7")].to_csv(tmp_path / "six.csv", index=False)
+    robot = own_robot(tmp_path / "six.csv", 0.1)
+    time, position = 2e-3 * np.arange(60), np.linspace(0.0, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 60)
+    table = pd.DataFrame({"t": time, **{f"q{k + 1}": position[:, k] for k in range(6)}})
+    scipy.io.savemat(tmp_path / "a.mat", {"t": time, "q": position})
+    for source in (table, tmp_path / "a.mat"):
+        [one] = read_own(source, robot)[0].values()
+        np.testing.assert_allclose(one.joint_position, position, atol=1e-12)
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_tables_are_read_whatever_their_order_case_and_separator(
     tmp_path: Path, separator: str

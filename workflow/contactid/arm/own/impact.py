@@ -53,7 +53,8 @@ def impact(
     Parameters
     ----------
     recordings
-        Joint positions ``q1`` to ``q7`` (rad, or degrees where they are as large) and time ``t``
+        Joint positions ``q1`` to ``q7``, or as many as the robot has (rad, or degrees where they
+        are as large), and time ``t``
         (s, ms, us or ns; 1 kHz without it): .mat files (``q`` (n, 7), ``t``), tables, folders of
         both; or a DataFrame or Dataset, in which ``recording`` names the recording that a row
         belongs to.

@@ -1,5 +1,5 @@
 """A user's own recordings of an arm: .mat files as the study reads them, and tables with the
-columns t, q1, ..., q7.
+columns t, q1, ..., q7, or as many joints as the robot has.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ def read_own(
     if not found:
         where = name_of(given) if isinstance(given, Source) else ", ".join(map(str, given))
         raise nothing_usable(
-            where, "recordings of an impact", left_out, "Give joint positions q (n, 7) and time t"
+            where,
+            "recordings of an impact",
+            left_out,
+            "Give joint positions q (n, joints) and time t",
         )
     return dict(zip(found, named_apart(list(found.values())), strict=True)), left_out
 
