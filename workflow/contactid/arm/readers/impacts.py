@@ -130,31 +130,19 @@ def build_arm_impacts(
     recordings = sorted(recordings, key=lambda one: (*_order(one), one.name))
     longest = max(len(recording.time) for recording in recordings)
     settings = [recording.setting for recording in recordings]
+    positions = [_padded(one.joint_position, longest) for one in recordings]
+    times = [_padded(one.time - one.time[0], longest) for one in recordings]
+    along = "experiment"
     impacts = xr.Dataset(
         {
-            "joint_position": (
-                ("experiment", "sample", "joint"),
-                np.stack([_padded(recording.joint_position, longest) for recording in recordings]),
-            ),
-            "time": (
-                ("experiment", "sample"),
-                np.stack([_padded(one.time - one.time[0], longest) for one in recordings]),
-            ),
+            "joint_position": ((along, "sample", "joint"), np.stack(positions)),
+            "time": ((along, "sample"), np.stack(times)),
         },
         coords={
-            "experiment": np.array([one.name for one in recordings], dtype=object),
-            "set": (
-                "experiment",
-                np.array([setting.set_number for setting in settings], dtype="int64"),
-            ),
-            "nominal_velocity": (
-                "experiment",
-                np.array([setting.velocity for setting in settings]),
-            ),
-            "nominal_angle_deg": (
-                "experiment",
-                np.array([setting.angle_deg for setting in settings]),
-            ),
+            along: np.array([one.name for one in recordings], dtype=object),
+            "set": (along, np.array([one.set_number for one in settings], dtype="int64")),
+            "nominal_velocity": (along, np.array([one.velocity for one in settings])),
+            "nominal_angle_deg": (along, np.array([one.angle_deg for one in settings])),
             "joint": np.array(JOINTS, dtype=object),
         },
         attrs={
