@@ -119,7 +119,7 @@ def robots(
     models = {
         DESCRIBED: parameters_of(described),
         CORRECTED: parameters_of(load_robot(links, **robot, corrections=corrections)),
-        **published_arms(published_links, described),
+        **published_arms(published_links),
     }
     rows = rows_of_print(printed_table(read_csv(published)))
     table = robot_table(described, models, rows)
