@@ -51,9 +51,8 @@ _LOOKED_AT = 1e-4  # s, between instants at which a motion is looked at for sett
 _DECIMALS = 9  # what is smaller is rounding, and differs between machines
 _WINDOWS = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
 _SETTLED_AFTER = 100.0  # ms, the paper's
-Run = tuple[
-    str, TwoMassMotion
-]  # name of the setting, ``table_1``, ``d_rob=40`` or ``d_env=1e+09``, and its motion
+# name of the setting, ``table_1``, ``d_rob=40`` or ``d_env=1e+09``, and its motion
+Run = tuple[str, TwoMassMotion]
 
 
 def simulate_sweep(

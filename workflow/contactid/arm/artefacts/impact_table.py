@@ -33,9 +33,8 @@ FITTED = ("vz_minus", "vz_plus_map", "vz_plus_fit", "eta_z", "vx_minus", "vx_plu
 _DECIMALS = 12
 # m/s that a recording's v- may be from a row's; within a set rows are 0.027 m/s apart and more
 _SAME_MOTION = 0.01
-_CLEARLY = (
-    0.002  # m/s that another set's row has to be further off where a recording's set isn't told
-)
+# m/s that another set's row has to be further off where a recording's set isn't told
+_CLEARLY = 0.002
 COUNT, SPREAD = "twin_recordings", "twin_spread_"
 
 

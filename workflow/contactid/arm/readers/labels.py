@@ -21,9 +21,8 @@ _VELOCITY = (
     r"|(?P<number>\d+(?:[.p]\d+)?)[ _-]?(?P<unit>cm|m)[ _-]?(?:ps|s|/s)"
 )
 _ANGLE = r"(?:^|[ _/.-])a(?:ng(?:le)?)?[ _-]?(\d+)|(\d+)[ _-]?deg"
-_CENTIMETRES_FROM = (
-    1.0  # a velocity written as a number from this on is in cm/s, a smaller one in m/s
-)
+# a velocity written as a number from this on is in cm/s, a smaller one in m/s
+_CENTIMETRES_FROM = 1.0
 _SETS = (1, 2)
 _VELOCITIES, _ANGLES_DEG = (0.02, 1.0), (5.0, 90.0)  # ranges of the settings, m/s and degrees
 

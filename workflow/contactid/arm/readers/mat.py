@@ -56,13 +56,10 @@ _TIME = (
     "stamps",
     "clock",
 )
-_DEGREES_FROM = (
-    2.0 * np.pi
-)  # rad; no joint turns that far, so all positions of a file with larger ones are in degrees
-LIMITS = np.deg2rad([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0])[:, None] * [
-    -1.0,
-    1.0,
-]  # (7, 2) rad, LWR 4+
+# rad; no joint turns that far, so all positions of a file with larger ones are in degrees
+_DEGREES_FROM = 2.0 * np.pi
+# (7, 2) rad, LWR 4+
+LIMITS = np.outer(np.deg2rad([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0]), [-1.0, 1.0])
 MANIFEST = "recordings.csv"
 _REMEDY = f"Mend that, or say in {MANIFEST} beside the files which variable is which"
 _PROBE = 0.10  # m
@@ -146,18 +143,14 @@ def parts_of(
     # a time outside the structures belongs to all
     common = {name: value for name, value in variables.items() if "." not in name}
     return {
-        f"{file}:{holder}" if holder else file: common | _bare(variables, holder)
+        f"{file}:{holder}" if holder else file: common
+        # those of the structure, without its name
+        | {
+            name.removeprefix(f"{holder}."): value
+            for name, value in variables.items()
+            if name.startswith(f"{holder}.")
+        }
         for holder in sorted(holders | listed)
-    }
-
-
-def _bare(variables: dict[str, np.ndarray], holder: str) -> dict[str, np.ndarray]:
-    """The variables of one structure, without its name."""
-    start = f"{holder}."
-    return {
-        name.removeprefix(start): value
-        for name, value in variables.items()
-        if name.startswith(start)
     }
 
 

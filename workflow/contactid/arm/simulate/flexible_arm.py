@@ -43,10 +43,8 @@ from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
 IMPACT, SEPARATION, GRAZING = "impact", "separation", "grazing"
-_RTOL, _ATOL = (
-    1e-10,
-    1e-12,
-)  # of every step of Dormand and Prince's method of order 8; the second in rad and rad/s
+# of every step of Dormand and Prince's method of order 8; the second in rad and rad/s
+_RTOL, _ATOL = 1e-10, 1e-12
 _LONGEST_STEP = 2e-3  # s; shorter than any flight that matters
 _SLOWEST_IMPACT = 1e-6  # m/s; a slower approach ends a flight without an impact
 _MOST_EVENTS = 500  # beyond it the motion is given up as chattering
