@@ -75,9 +75,8 @@ def test_the_mass_matrix_of_the_described_parameters_is_the_robot_s(q: np.ndarra
 @pytest.mark.skipif(not MODELS.exists(), reason="no published models beside the checkout")
 @pytest.mark.parametrize("name", FILES)
 def test_the_table_has_the_mass_matrix_of_the_published_file(name: str) -> None:
-    text = re.sub(
-        r"<dynamics[^>]*/>", "", (MODELS / f"{FILES[name]}.urdf").read_text()
-    )  # pinocchio refuses some
+    # pinocchio refuses some
+    text = re.sub(r"<dynamics[^>]*/>", "", (MODELS / f"{FILES[name]}.urdf").read_text())
     model = pin.buildModelFromXML(text)
     for q in np.random.default_rng(1).uniform(-2.0, 2.0, (5, 7)):
         upper = np.triu(pin.crba(model, model.createData(), q))

@@ -62,9 +62,8 @@ def test_the_example_is_what_its_function_makes(tmp_path: Path, experiments) -> 
     for name in ("oblique.mat", "vertical_turned.csv"):
         here, there = (read_own([folder / name], lwr4())[0] for folder in (tmp_path, EXAMPLES))
         [here], [there] = here.values(), there.values()
-        np.testing.assert_allclose(
-            here.joint_position, there.joint_position, atol=2e-5
-        )  # one step of the encoder
+        # one step of the encoder
+        np.testing.assert_allclose(here.joint_position, there.joint_position, atol=2e-5)
         assert (EXAMPLES / name).stat().st_size < 200_000
 
 

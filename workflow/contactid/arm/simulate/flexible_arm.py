@@ -239,9 +239,8 @@ class _Simulation:
         pending = time
         while len(pending):
             solution = self._phase(now, state, end, pending, touching)
-            found = (
-                solution.y.T if len(solution.t) else np.zeros((0, len(state)))
-            )  # an event may come before a sample
+            # an event may come before a sample
+            found = solution.y.T if len(solution.t) else np.zeros((0, len(state)))
             rows.append(found)
             forces += [self._force(row) if touching else 0.0 for row in found]
             # samples behind the event belong to the next phase
