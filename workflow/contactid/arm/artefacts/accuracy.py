@@ -50,7 +50,7 @@ def long_form(samples: pd.DataFrame) -> pd.DataFrame:
     """
     names = [str(name).removesuffix("_x") for name in samples if str(name).endswith("_x")]
     table = pd.wide_to_long(
-        samples.reset_index(names="row"), names, "row", "component", "_", "[xz]"
+        samples.assign(row=range(len(samples))), names, "row", "component", "_", "[xz]"
     ).reset_index()
     table["recording"] = table["twin"] + " " + table["experiment"]
     return pd.concat(
