@@ -180,9 +180,8 @@ def test_print_contradicts_itself_in_the_cases_that_are_counted(judged) -> None:
         "fitted_normal_velocity_follows_no_lean": "0 of 1", "errors_have_no_sign_by_direction": "1 of 3",
         "relative_error_is_no_larger_at_slower_impacts": "1 of 2",
     }  # fmt: skip
-    weak = row_of(
-        checks, "map_errs_less_than_no_model"
-    )  # 5.7 mm/s by the other set's r, 8.1 by the map
+    # 5.7 mm/s by the other set's r, 8.1 by the map
+    weak = row_of(checks, "map_errs_less_than_no_model")
     assert weak["verdict"] == UNINFORMATIVE and weak["cases"] == "15 of 34"
 
 
@@ -226,9 +225,8 @@ def test_the_twin_judges_nothing_that_it_was_made_with_and_nothing_of_the_record
     made_with = of_twin["quantity"].isin(["vx_minus", "vz_minus", "window_periods"])
     assert made_with.sum() == 37 and (of_twin.loc[made_with, "basis"] == INPUT).all()
     assert (of_twin.loc[~made_with, "basis"] != INPUT).all()
-    of_nothing = judged(
-        Origin(False, SYNTHETIC)
-    )  # a twin that no printed number went into is no recording either
+    # a twin that no printed number went into is no recording either
+    of_nothing = judged(Origin(False, SYNTHETIC))
     assert set(of_nothing.loc[of_nothing["data"] == "arm_twin", "verdict"]) == {NEEDS_ARCHIVE}
 
 
@@ -266,9 +264,8 @@ def test_the_paper_s_own_recordings_are_judged(
     wrong = tables["tab02_impact_map"].assign(twin_vx_plus_fit=0.5)
     checks = judged(whose, REAL.name, tab02_impact_map=wrong)
     assert set(checks.loc[checks["quantity"] == "vx_plus_fit", "verdict"]) == {DIFFERS}
-    predicted = checks[
-        checks["quantity"] == "vx_plus_map"
-    ]  # at the measured posture, not from the row's neighbours
+    # at the measured posture, not from the row's neighbours
+    predicted = checks[checks["quantity"] == "vx_plus_map"]
     assert set(predicted["data"]) == {REAL.name}
     assert set(checks.loc[checks["quantity"] == "eta_x", "data"]) == {REAL.name}
     not_made = checks[(checks["verdict"] == NOT_DONE) & (checks["condition"] != "from=landings")]

@@ -150,10 +150,8 @@ def test_a_fast_motion_ends_in_its_time_and_a_slow_one_does_not(
 
     assert predicate.cases((bump(fast, size), bump(slow, -size))) == [True, True]
     assert predicate.cases((bump(slow, size), bump(fast, size))) == [False, False]
-    assert predicate.cases((bump(fast, 0.019), bump(slow, 0.019))) == [
-        False,
-        False,
-    ]  # nothing to see
+    # nothing to see
+    assert predicate.cases((bump(fast, 0.019), bump(slow, 0.019))) == [False, False]
 
 
 def test_models_a_and_b_are_nearer_to_each_other_than_to_wrong_answers(figure_4) -> None:

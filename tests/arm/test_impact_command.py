@@ -62,9 +62,8 @@ def test_the_example_is_what_its_function_makes(tmp_path: Path, experiments) -> 
     for name in ("oblique.mat", "vertical_turned.csv"):
         here, there = (read_own([folder / name], lwr4())[0] for folder in (tmp_path, EXAMPLES))
         [here], [there] = here.values(), there.values()
-        np.testing.assert_allclose(
-            here.joint_position, there.joint_position, atol=2e-5
-        )  # one step of the encoder
+        # one step of the encoder
+        np.testing.assert_allclose(here.joint_position, there.joint_position, atol=2e-5)
         assert (EXAMPLES / name).stat().st_size < 200_000
 
 
@@ -210,6 +209,18 @@ def test_the_settings_are_the_study_s() -> None:
     np.testing.assert_array_equal(
         own_robot("", 0.1).mass_matrix(np.ones(7)), lwr4().mass_matrix(np.ones(7))
     )
+
+
+def test_an_arm_of_six_joints_has_six_columns(tmp_path: Path) -> None:
+    links = pd.read_csv(LWR4)
+    links[: list(links["link"]).index("link_7")].to_csv(tmp_path / "six.csv", index=False)
+    robot = own_robot(tmp_path / "six.csv", 0.1)
+    time, position = 2e-3 * np.arange(60), np.linspace(0.0, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 60)
+    table = pd.DataFrame({"t": time, **{f"q{k + 1}": position[:, k] for k in range(6)}})
+    scipy.io.savemat(tmp_path / "a.mat", {"t": time, "q": position})
+    for source in (table, tmp_path / "a.mat"):
+        [one] = read_own(source, robot)[0].values()
+        np.testing.assert_allclose(one.joint_position, position, atol=1e-12)
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])

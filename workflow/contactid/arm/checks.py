@@ -232,10 +232,8 @@ def _of_recordings(fits: pd.DataFrame, shown: pd.DataFrame, data: str, window: f
         )
         for name, mean in zip(_MEANS, means, strict=True)
     }
-    periods, impact = (
-        window * float(fits["frequency_hz"].median()),
-        float(shown["impact_time_s"].iloc[0]),
-    )
+    periods = window * float(fits["frequency_hz"].median())
+    impact = float(shown["impact_time_s"].iloc[0])
     numbers["text", "window_periods", ""] = Reproduced(
         periods, data=data, note="median frequency of the fits"
     )

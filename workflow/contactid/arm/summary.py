@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -60,50 +60,45 @@ def _models(sweep: pd.DataFrame) -> str:
 
 
 def _recordings(summary: pd.DataFrame, synthetic: bool) -> str:
-    rows = [
-        [
-            row["method"],
-            f"{row['fitted']} of {row['experiments']}",
-            f"{row['mean_eta_x_mm_s']:.1f}",
-            f"{row['mean_relative_x_pct']:.1f}",
-            f"{row['mean_eta_z_mm_s']:.1f}",
-            f"{row['mean_error_x_mm_s']:+.2f}",
-            f"{row['mean_error_z_mm_s']:+.2f}",
-        ]
-        for row in summary.to_dict("records")
-    ]
-    titles = ["method", "fitted", "|eta x| mm/s", "%", "|eta z| mm/s", "mean x", "mean z"]
     source = "synthetic recordings" if synthetic else "recordings"
-    return f"Velocity after the impact from {source}, less the impact map's:\n\n" + text_table(
-        titles, rows
+    columns = {
+        "method": "{method}",
+        "fitted": "{fitted} of {experiments}",
+        "|eta x| mm/s": "{mean_eta_x_mm_s:.1f}",
+        "%": "{mean_relative_x_pct:.1f}",
+        "|eta z| mm/s": "{mean_eta_z_mm_s:.1f}",
+        "mean x": "{mean_error_x_mm_s:+.2f}",
+        "mean z": "{mean_error_z_mm_s:+.2f}",
+    }
+    return f"Velocity after the impact from {source}, less the impact map's:\n\n" + _written(
+        summary, columns
     )
 
 
 def _accuracy(table: pd.DataFrame) -> str:
-    rows = [
-        [
-            row["twin"].replace("_", " "),
-            row["method"],
-            row["component"],
-            f"{row['samples']}",
-            f"{row['failed']}",
-            f"{row['mean_abs_error']:.2f}",
-            f"{row['largest_error']:.2f}",
-            f"{100.0 * row['coverage']:.0f}",
-        ]
-        for row in table[table["twin"].isin([CHOSEN_ON, HELD_OUT])].to_dict("records")
-    ]
-    titles = [
-        "twin",
-        "method",
-        "v+",
-        "samples",
-        "failed",
-        "mean mm/s",
-        "largest",
-        "in 95 % interval",
-    ]
+    shown = table[table["twin"].isin([CHOSEN_ON, HELD_OUT])]
+    shown = shown.assign(
+        twin=shown["twin"].str.replace("_", " "), coverage=100.0 * shown["coverage"]
+    )
+    columns = {
+        "twin": "{twin}",
+        "method": "{method}",
+        "v+": "{component}",
+        "samples": "{samples}",
+        "failed": "{failed}",
+        "mean mm/s": "{mean_abs_error:.2f}",
+        "largest": "{largest_error:.2f}",
+        "in 95 % interval": "{coverage:.0f}",
+    }
     return (
         "The same on stored twins, less the truth, which methods weren't chosen on: they have another seed, "
-        "other drives or other links:\n\n" + text_table(titles, rows)
+        "other drives or other links:\n\n" + _written(shown, columns)
     )
+
+
+def _written(table: pd.DataFrame, columns: Mapping[str, str]) -> str:
+    """A table of text, a column for each title, its cells written by a format."""
+    cells = [
+        [form.format_map(row) for form in columns.values()] for row in table.to_dict("records")
+    ]
+    return text_table(list(columns), cells)

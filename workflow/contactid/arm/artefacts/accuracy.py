@@ -48,19 +48,10 @@ def long_form(samples: pd.DataFrame) -> pd.DataFrame:
     """A row per component of rows of :func:`contactid.arm.identify.accuracy.sample_rows`; those of
     the twins that no method was chosen on stand there again, as one twin ``held_out``.
     """
-    parts = []
-    for component in COMPONENTS:
-        ending = f"_{component}"
-        others = [
-            str(name)
-            for name in samples
-            if str(name)[-2:] in {"_x", "_z"} and not str(name).endswith(ending)
-        ]
-        part = samples.drop(columns=others).rename(
-            columns={str(n): str(n).removesuffix(ending) for n in samples}
-        )
-        parts.append(part.assign(component=component))
-    table = pd.concat(parts, ignore_index=True)
+    names = [str(name).removesuffix("_x") for name in samples if str(name).endswith("_x")]
+    table = pd.wide_to_long(
+        samples.assign(row=range(len(samples))), names, "row", "component", "_", "[xz]"
+    ).reset_index()
     table["recording"] = table["twin"] + " " + table["experiment"]
     return pd.concat(
         [table, table[table["twin"] != CHOSEN_ON].assign(twin=HELD_OUT)], ignore_index=True

@@ -53,7 +53,7 @@ def arm_figure(links: str, robot: Mapping[str, Any]) -> pd.DataFrame:
         rows += _chain(arm, pose)
     for name, velocity in (("impact", before), ("sliding", after)):
         tip = jacobian @ velocity
-        rows.append((name, "velocity", 0, *np.round(tip[[0, 2]], 9), np.nan, "", 0.0, 0.0))
+        rows.append((name, "velocity", 0, *(np.round(tip[[0, 2]], 9) + 0.0), np.nan, "", 0.0, 0.0))
     columns = ["pose", "kind", "order", "x_m", "z_m", "half_width_m", "label", "time_s", "lift_m"]
     return pd.DataFrame(rows, columns=columns)
 

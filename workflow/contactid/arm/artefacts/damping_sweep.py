@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from contactid.arm.artefacts.two_mass import (
     FINE,
@@ -51,9 +51,8 @@ _LOOKED_AT = 1e-4  # s, between instants at which a motion is looked at for sett
 _DECIMALS = 9  # what is smaller is rounding, and differs between machines
 _WINDOWS = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
 _SETTLED_AFTER = 100.0  # ms, the paper's
-Run = tuple[
-    str, TwoMassMotion
-]  # name of the setting, ``table_1``, ``d_rob=40`` or ``d_env=1e+09``, and its motion
+# name of the setting, ``table_1``, ``d_rob=40`` or ``d_env=1e+09``, and its motion
+Run = tuple[str, TwoMassMotion]
 
 
 def simulate_sweep(
@@ -188,11 +187,7 @@ def _fit_columns(motion: TwoMassMotion, window: float, sample_interval: float) -
         fit = decompose(motion, window, sample_interval)[1]
     # a fit that isn't possible is a row with its reason
     except ContactIdError as error:
-        blank = dict.fromkeys(
-            ("v_plus_fit_m_s", "fit_error_pct", "fit_rms_m_s", "fit_frequency_hz", "fit_decay_1_s"),
-            np.nan,
-        )
-        return found | blank | {"fit_at_bound": False, "converged": False, "status": str(error)}
+        return found | {"fit_at_bound": False, "converged": False, "status": str(error)}
     return found | {
         "v_plus_fit_m_s": fit.post_velocity,
         "fit_error_pct": round(100.0 * (fit.post_velocity / rigid - 1.0), _DECIMALS) + 0.0,
@@ -332,9 +327,7 @@ def _settling(axes: Axes, data: pd.DataFrame) -> None:
 def _dampings(axes: Axes, data: pd.DataFrame) -> None:
     """A logarithmic axis with plain numbers."""
     axes.set_xscale("log")
-    low, high = float(data["x"].min()), float(data["x"].max())
-    ticks = [digit * 10.0**power for power in range(-3, 12) for digit in (1, 2, 4)]
-    axes.set_xticks([tick for tick in ticks if 0.999 * low <= tick <= 1.001 * high])
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 4.0)))
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.minorticks_off()

@@ -54,29 +54,27 @@ def headline_table(printed: pd.DataFrame) -> pd.DataFrame:
     dataset = once["dataset"].to_numpy()
     map_ratio = (by_map - before) / fall
 
-    def with_ratio_of(rows: np.ndarray, k: int) -> float:
+    every = np.arange(len(once))
+
+    def ratio_of(rows: np.ndarray) -> float:
         if not rows.any():
             return np.nan
-        return abs(
-            before[k] + fitted_ratio(before[rows], fall[rows], by_fit[rows]) * fall[k] - by_fit[k]
-        )
+        return fitted_ratio(before[rows], fall[rows], by_fit[rows])
 
-    found = []
-    for k in range(len(once)):
-        others = np.arange(len(once)) != k
-        other_set = (dataset != dataset[k]) & (direction == direction[k])
-        shuffled = before[k] + map_ratio[others] * fall[k]
-        found.append(
-            {
-                "error_map": abs(by_map[k] - by_fit[k]),
-                "error_other_set": with_ratio_of(other_set, k),
-                "error_one_ratio": with_ratio_of(others, k),
-                "error_shuffled": np.abs(shuffled - by_fit[k]).mean(),
-                "error_no_impact": abs(before[k] - by_fit[k]),
-            }
-        )
+    one_ratio = [ratio_of(every != k) for k in every]
+    other_set = [ratio_of((dataset != dataset[k]) & (direction == direction[k])) for k in every]
+    # (rows, ratios): each row by every row's r
+    shuffled = np.abs(before + np.outer(map_ratio, fall) - by_fit).T
+    of_others = ~np.eye(len(once), dtype=bool)
+    errors = {
+        "error_map": np.abs(by_map - by_fit),
+        "error_other_set": np.abs(before + other_set * fall - by_fit),
+        "error_one_ratio": np.abs(before + one_ratio * fall - by_fit),
+        "error_shuffled": shuffled.mean(axis=1, where=of_others),
+        "error_no_impact": np.abs(before - by_fit),
+    }
     lean = float(by_fit @ normal / (by_fit @ by_fit))
-    table = once[list(LABELS)].assign(
+    return once[list(LABELS)].assign(
         direction_deg=direction,
         speed=np.hypot(before, fall),
         vx_plus_fit=by_fit,
@@ -84,8 +82,8 @@ def headline_table(printed: pd.DataFrame) -> pd.DataFrame:
         signed_error=by_map - by_fit,
         relative_error=relative_error(by_map, by_fit),
         vz_plus_lean=lean * by_fit,
+        **errors,
     )
-    return pd.concat([table, pd.DataFrame(found)], axis=1)
 
 
 def draw_headline(data: pd.DataFrame) -> Figure:

@@ -24,7 +24,6 @@ from contactid.arm.rigid.printed_table import (
     printed_table,
 )
 from contactid.arm.rigid.robot import Robot, load_robot
-from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv
 
 OURS, OURS_Z = "vx_plus_map_ours", "vz_plus_map_ours"
@@ -34,9 +33,8 @@ FITTED = ("vz_minus", "vz_plus_map", "vz_plus_fit", "eta_z", "vx_minus", "vx_plu
 _DECIMALS = 12
 # m/s that a recording's v- may be from a row's; within a set rows are 0.027 m/s apart and more
 _SAME_MOTION = 0.01
-_CLEARLY = (
-    0.002  # m/s that another set's row has to be further off where a recording's set isn't told
-)
+# m/s that another set's row has to be further off where a recording's set isn't told
+_CLEARLY = 0.002
 COUNT, SPREAD = "twin_recordings", "twin_spread_"
 
 
@@ -94,31 +92,16 @@ def twin_columns(printed: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
     ``twin_spread_<column>`` (half of the range of several), NaN where there is none. A recording
     belongs to the row of its set whose v- is nearest to its own, if they are within 10 mm/s. A row
     that is a copy of another has the other's.
-
-    Raises
-    ------
-    ContactIdError
-        Where the fits lack a column.
     """
-    missing = [name for name in ("set", *FITTED) if name not in fits]
-    if missing:
-        raise ContactIdError(
-            f"the table of fits lacks {', '.join(missing)}", "Make it anew with rule arm_fit"
-        )
-    values, owner = fits[list(FITTED)].to_numpy(dtype=float), matched_rows(printed, fits)
-    names = [COUNT, *(f"twin_{name}" for name in FITTED), *(f"{SPREAD}{name}" for name in FITTED)]
-    rows = []
-    for k in original_rows(printed):
-        own = values[owner == k]
-        many = 0.5 * np.ptp(own, axis=0) if len(own) > 1 else np.full(len(FITTED), np.nan)
-        rows.append(
-            [
-                len(own),
-                *(np.median(own, axis=0) if len(own) else np.full(len(FITTED), np.nan)),
-                *many,
-            ]
-        )
-    return pd.DataFrame(rows, columns=names, index=printed.index).astype({COUNT: int})
+    of_row = fits[list(FITTED)].astype(float).groupby(matched_rows(printed, fits))
+    count = of_row.size()
+    half_range = (0.5 * (of_row.max() - of_row.min()))[count > 1]
+    found = pd.concat(
+        [count.rename(COUNT), of_row.median().add_prefix("twin_"), half_range.add_prefix(SPREAD)],
+        axis=1,
+    )
+    found = found.reindex(original_rows(printed)).set_axis(printed.index)
+    return found.fillna({COUNT: 0}).astype({COUNT: int})
 
 
 def matched_rows(printed: pd.DataFrame, fits: pd.DataFrame) -> np.ndarray:

@@ -17,10 +17,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
-from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, groups
+from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, groups, ratio_of_rows
 from contactid.arm.rigid.postures import (
     TABLE_HEIGHT,
-    fitted_ratio,
     ratio_at,
     stated_posture,
     upright_posture,
@@ -91,17 +90,13 @@ def _largest(robot: Robot, height: float = TABLE_HEIGHT) -> float:
 
 def _asked(printed: pd.DataFrame) -> list[float]:
     """R of the rows of the flattest angle: of each set, and of both."""
-    copied, found = copied_rows(printed), []
-    for rule in (PER_SET_AND_ANGLE, PER_ANGLE):
-        for _, direction, rows in groups(printed, rule):
-            if direction == FLATTEST:
-                used = printed.iloc[rows[~copied[rows]]]
-                found.append(
-                    fitted_ratio(
-                        *(used[c].to_numpy() for c in ("vx_minus", "vz_minus", "vx_plus_map"))
-                    )
-                )
-    return found
+    copied = copied_rows(printed)
+    return [
+        ratio_of_rows(printed, rows[~copied[rows]])
+        for rule in (PER_SET_AND_ANGLE, PER_ANGLE)
+        for _, direction, rows in groups(printed, rule)
+        if direction == FLATTEST
+    ]
 
 
 def draw_levers(data: pd.DataFrame) -> Figure:

@@ -91,16 +91,19 @@ def row_postures(
                 )
             )
             continue
-        used = printed.iloc[rows[~copied[rows]]]
-        ratio = fitted_ratio(
-            *(used[name].to_numpy() for name in ("vx_minus", "vz_minus", "vx_plus_map"))
-        )
+        ratio = ratio_of_rows(printed, rows[~copied[rows]])
         try:
             posture = posture_of_ratio(robot, ratio, upright)
         except ContactIdError:
             posture = None  # kept as a row without a posture
         found.append(RowPosture(rows, dataset, direction, ratio, posture))
     return found
+
+
+def ratio_of_rows(printed: pd.DataFrame, rows: np.ndarray) -> float:
+    """r that the printed predictions of some rows ask for."""
+    columns = ("vx_minus", "vz_minus", "vx_plus_map")
+    return fitted_ratio(*(printed[name].to_numpy()[rows] for name in columns))
 
 
 def row_impacts(
@@ -169,23 +172,22 @@ def _posture_row(
         "largest_ratio": upright.ratio[upright.largest],
         "found": q is not None,
     }
-    names = ("q2_deg", "q4_deg", "q6_deg", "tip_x_m", "tip_z_m", "ratio", "effective_mass_kg",
-             "ratio_change_q4_plus_5deg", "ratio_change_q4_minus_5deg")  # fmt: skip
-    values = [np.nan] * len(names)
     if q is not None:
         tip = robot.tip_position(q)
         # kg, 1 / (J M^-1 J^T)
         effective = 1.0 / mobility(robot.mass_matrix(q), robot.tip_jacobian(q)[2])[0, 0]
-        changes = (ratio_change(robot, q, _ELBOW, sign * _TURNED) for sign in (1.0, -1.0))
-        values = [
-            *np.rad2deg(q[list(PLANE_JOINTS)]),
-            tip[0],
-            tip[2],
-            ratio_at(robot, q),
-            effective,
-            *changes,
-        ]
-    row |= dict(zip(names, values, strict=True))
+        q2, q4, q6 = np.rad2deg(q[list(PLANE_JOINTS)])
+        row |= {
+            "q2_deg": q2,
+            "q4_deg": q4,
+            "q6_deg": q6,
+            "tip_x_m": tip[0],
+            "tip_z_m": tip[2],
+            "ratio": ratio_at(robot, q),
+            "effective_mass_kg": effective,
+            "ratio_change_q4_plus_5deg": ratio_change(robot, q, _ELBOW, _TURNED),
+            "ratio_change_q4_minus_5deg": ratio_change(robot, q, _ELBOW, -_TURNED),
+        }
     row["vx_plus_max_error_mm_s"] = float(np.abs(mine).max())
     row["vx_plus_rms_error_mm_s"] = float(np.sqrt((mine**2).mean()))
     return row

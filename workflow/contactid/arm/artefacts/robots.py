@@ -119,7 +119,7 @@ def robots(
     models = {
         DESCRIBED: parameters_of(described),
         CORRECTED: parameters_of(load_robot(links, **robot, corrections=corrections)),
-        **published_arms(published_links, described),
+        **published_arms(published_links),
     }
     rows = rows_of_print(printed_table(read_csv(published)))
     table = robot_table(described, models, rows)
@@ -173,13 +173,44 @@ def robot_table(robot: Robot, models: Mapping[str, np.ndarray], rows: pd.DataFra
             for direction, place in places.items():
                 impacts.append(labels | {"direction_deg": direction} | place.impact(share))
     table = pd.DataFrame(impacts)
-    tolerances = row_tolerances(table, rows)
-    agreement = [_against_print(one, rows, tolerances) for one in table.to_dict("records")]
-    found = pd.concat([table, pd.DataFrame(agreement)], axis=1)
-    robot_rows = found.assign(sum=found["fit_error"] * found["rows"]).groupby(["links", "motors"])
-    return found.assign(
-        fit_error_of_all=robot_rows["sum"].transform("sum") / robot_rows["rows"].transform("sum")
+    against = _against_print(table, rows)
+    of_robot = against.groupby("place")
+    found = table.assign(
+        ratio_map=table["direction_deg"].map(_fitted_ratios(rows, "vx_plus_map")),
+        ratio_fit=table["direction_deg"].map(_fitted_ratios(rows, "vx_plus_fit")),
+        map_error=of_robot["map_off"].mean(),
+        fit_error=of_robot["fit_off"].mean(),
+        rows=of_robot.size(),
+        map_agrees=of_robot["agrees"].sum(),
     )
+    of_all = against.groupby(["links", "motors"])["fit_off"].mean().rename("fit_error_of_all")
+    return found.join(of_all, on=["links", "motors"])
+
+
+def _fitted_ratios(rows: pd.DataFrame, after: str) -> dict[Any, float]:
+    """r by direction that the column ``after`` of the printed v_x+ has."""
+    return {
+        direction: fitted_ratio(*here[["vx_minus", "vz_minus", after]].to_numpy().T)
+        for direction, here in rows.groupby("direction_deg")
+    }
+
+
+def _against_print(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Every robot of ``ext_robots`` in each printed row of its direction.
+
+    ``map_off, fit_off``, m/s, sizes of the errors of v_x+; ``agrees`` with the map within
+    ``tolerance``, the largest error of the paper's arm in that direction. The stated postures were
+    fitted with that arm, one a direction, so this is what no posture explains.
+    """
+    found = table.reset_index(names="place").merge(
+        rows.reset_index(names="row"), on="direction_deg"
+    )
+    ours = found["vx_minus"] + found["ratio"] * found["vz_minus"].abs()
+    found["map_off"] = (ours - found["vx_plus_map"]).abs()
+    found["fit_off"] = (ours - found["vx_plus_fit"]).abs()
+    own = found[_is_the_paper_s(found)].groupby("direction_deg")["map_off"].max()
+    tolerance = found["direction_deg"].map(own)
+    return found.assign(tolerance=tolerance, agrees=found["map_off"] <= tolerance)
 
 
 def fitted_share(places: Mapping[int, Place], rows: pd.DataFrame) -> tuple[float, float, float]:
@@ -207,44 +238,9 @@ def predicted(rows: pd.DataFrame, ratio: np.ndarray | float) -> np.ndarray:
     return rows["vx_minus"].to_numpy() + ratio * rows["vz_minus"].abs().to_numpy()
 
 
-def row_tolerances(table: pd.DataFrame, rows: pd.DataFrame) -> dict[int, float]:
-    """By direction the largest error (m/s) of the described arm against the printed map.
-
-    The stated postures were fitted with that arm, one a direction, so this is what no posture
-    explains.
-    """
-    # the described links may stand there twice, with a fitted share of zero
-    own = (
-        table[_is_the_paper_s(table)]
-        .drop_duplicates("direction_deg")
-        .set_index("direction_deg")["ratio"]
-    )
-    errors = np.abs(
-        predicted(rows, rows["direction_deg"].map(own).to_numpy()) - rows["vx_plus_map"]
-    )
-    return errors.groupby(rows["direction_deg"]).max().to_dict()
-
-
 def _is_the_paper_s(table: pd.DataFrame) -> pd.Series:
     """The described links alone, also where K is fitted and leaves no motors."""
     return (table["links"] == DESCRIBED) & (table["motor_share"] == 0.0)
-
-
-def _against_print(
-    one: Mapping[Any, Any], rows: pd.DataFrame, tolerances: Mapping[int, float]
-) -> dict[str, float]:
-    here = rows[rows["direction_deg"] == one["direction_deg"]]
-    before, fall = here["vx_minus"].to_numpy(), here["vz_minus"].abs().to_numpy()
-    ours = predicted(here, one["ratio"])
-    off = np.abs(ours - here["vx_plus_map"])
-    return {
-        "ratio_map": fitted_ratio(before, fall, here["vx_plus_map"].to_numpy()),
-        "ratio_fit": fitted_ratio(before, fall, here["vx_plus_fit"].to_numpy()),
-        "map_error": off.mean(),
-        "fit_error": np.abs(ours - here["vx_plus_fit"]).mean(),
-        "rows": len(here),
-        "map_agrees": int((off <= tolerances[one["direction_deg"]]).sum()),
-    }
 
 
 def upright_ranges(
@@ -278,26 +274,19 @@ def row_table(
     ``tolerance_m_s`` of the printed map in the stated posture. ``upright``: in some upright posture
     on the table they have an r that the row's rounding leaves.
     """
-    tolerances = row_tolerances(table, rows)
-    others = table[~_is_the_paper_s(table)]
-    found = []
-    for row in rows.to_dict("records"):
-        direction = row["direction_deg"]
-        here = others[others["direction_deg"] == direction]
-        off = np.abs(row["vx_minus"] + here["ratio"] * abs(row["vz_minus"]) - row["vx_plus_map"])
-        spans = [ranges[key] for key in zip(here["links"], here["motors"], strict=True)]
-        # the range of r in upright postures meets the row's interval
-        could = [low <= row["ratio_most"] and high >= row["ratio_least"] for low, high in spans]
-        found.append(
-            {name: row[name] for name in LABELS}
-            | {
-                "direction_deg": direction,
-                "tolerance_m_s": tolerances[direction],
-                "robots": len(here),
-            }
-            | {"stated": int((off <= tolerances[direction]).sum()), "upright": int(sum(could))}
-        )
-    return pd.DataFrame(found)
+    against = _against_print(table, rows)
+    others = against[~_is_the_paper_s(against)]
+    spans = np.array([ranges[key] for key in zip(others["links"], others["motors"], strict=True)])
+    # the range of r in upright postures meets the row's interval
+    could = (spans[:, 0] <= others["ratio_most"]) & (spans[:, 1] >= others["ratio_least"])
+    of_row = others.assign(could=could).groupby("row")
+    counts = of_row.agg(
+        tolerance_m_s=("tolerance", "first"),
+        robots=("agrees", "size"),
+        stated=("agrees", "sum"),
+        upright=("could", "sum"),
+    )
+    return rows[[*LABELS, "direction_deg"]].join(counts)
 
 
 def draw_robots(data: pd.DataFrame) -> Figure:

@@ -27,7 +27,6 @@ from contactid.output import style
 from contactid.output.tables import read_csv
 
 COARSE, FINE = 5e-4, 2e-5  # s, outside and inside the zoom of figure 4
-_TOUCHING = 1e-9  # m, a gap that is rounding
 _UNITS = {
     "m0": "kg", "m1": "kg", "m2": "kg", "hertz_exponent_c": "1", "k_env": "N/m^c", "d_env": "N*s/m^(c+1)",
     "k_rob": "N/m", "d_rob": "N*s/m", "initial_gap": "m", "pushing_force": "N",

@@ -23,10 +23,8 @@ from contactid.output.tables import write_exact
 from contactid.sources.motion import read_dataset
 
 WAITS = (4, 6, 8)  # ms after the second foot's touch
-_SMOOTHED, _DEGREE = (
-    7,
-    2,
-)  # samples and degree of the polynomial whose slope is a rate: 3.5 ms, a seventh of a swing
+# samples and degree of the polynomial whose slope is a rate: 3.5 ms, a seventh of a swing
+_SMOOTHED, _DEGREE = 7, 2
 _BEFORE = 4  # samples before the first touch
 _FALLING = 4  # samples of the approach's speed, which all recordings have before a touch
 _SLOWED = 0.15  # of its speed, by which a foot that touches is slower

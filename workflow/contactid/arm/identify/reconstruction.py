@@ -221,19 +221,13 @@ def _lateral(
 ) -> tuple[float, float]:
     """Velocities of the tip across the plane x-z, before and after an impact, m/s."""
     since = recording.time - moment
-    parts = (
-        (since >= -block["before"]) & (since <= 0.0),
-        (since > 0.0) & (since <= block["window"]),
-    )
-    across = [
-        np.array([robot.tip_position(q)[1] for q in recording.joint_position[part]])
-        for part in parts
-    ]
-    before, after = (
-        float(np.polynomial.polynomial.polyfit(since[part], y, 1)[1]) if len(y) > 1 else np.nan
-        for part, y in zip(parts, across, strict=True)
-    )
-    return before, after
+    across = []
+    for begin, end in ((-block["before"], 0.0), (0.0, block["window"])):
+        part = (since >= begin) & (since <= end)
+        y = [robot.tip_position(q)[1] for q in recording.joint_position[part]]
+        line = np.polynomial.polynomial.polyfit(since[part], y, 1) if len(y) > 1 else None
+        across.append(np.nan if line is None else float(line[1]))
+    return across[0], across[1]
 
 
 def _before(time: np.ndarray, moment: float, block: Mapping[str, Any]) -> np.ndarray:

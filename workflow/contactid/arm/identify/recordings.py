@@ -94,16 +94,16 @@ def nearest_impacts(
     direction, none twice.
     """
     chosen: list[str] = []
-    for angle in angles_deg:
+    for angle in angles_deg[: len(fits)]:
         # down at this angle against the table
         wanted = speed * np.array([np.cos(np.deg2rad(angle)), -np.sin(np.deg2rad(angle))])
-        rest = {
-            name: float(np.linalg.norm(fit.window.pre_velocity - wanted))
+        # each impact once
+        off = {
+            name: np.linalg.norm(fit.window.pre_velocity - wanted)
             for name, fit in fits.items()
             if name not in chosen
         }
-        # each impact once
-        chosen += [min(rest, key=rest.__getitem__)] if rest else []
+        chosen.append(min(off, key=off.__getitem__))
     return chosen
 
 
@@ -179,12 +179,8 @@ def joint_rows(
     motors = np.diag(block["motor_inertia"] or np.zeros(len(fit.q)))
     by_map = impact_map(mass + motors, jacobian[2], fit.velocity)
     by_links = impact_map(mass, jacobian[2], fit.velocity)
-    after, half, reason, tip_off = (
-        np.full(len(fit.q), np.nan),
-        np.full(len(fit.q), np.nan),
-        "",
-        np.nan,
-    )
+    after = half = np.full(len(fit.q), np.nan)
+    reason, tip_off = "", np.nan
     try:
         answer = joint_velocities(arm, one, fit, block)
         after, half = answer.velocity, NORMAL * answer.se

@@ -70,9 +70,8 @@ _CONTINUATIONS = (
     Continuation(Reformulation.L1_PENALTY, (1.0,), settle=False),
     Continuation(Reformulation.FISCHER_BURMEISTER, settle=False),
 )
-_FURTHER_STARTS = (
-    4  # drawn ones of the last continuation; steep friction at several contacts needs some
-)
+# drawn ones of the last continuation; steep friction at several contacts needs some
+_FURTHER_STARTS = 4
 _SEED = 1  # of their draw
 _TOLERANCE = 1e-9  # complementarity residual up to which an impact counts as converged
 

@@ -36,6 +36,10 @@ _LIMITS = (
     "Intervals are as wide as models that explain the vibration differ. They are tested on simulated arms alone"
     " (docs/lab/arm.md).",
 )
+_OF_OTHERS = (
+    "Intervals were made on arms with the LWR 4+'s links. On simulated arms of another kind, with friction in the"
+    " joints or a controller that switches late, some were too narrow."
+)
 _OF_LWR4 = "The described inertias of the LWR 4+ can't all be right (docs/lab/arm.md), and the map rests on them."
 
 
@@ -53,7 +57,8 @@ def impact(
     Parameters
     ----------
     recordings
-        Joint positions ``q1`` to ``q7`` (rad, or degrees where they are as large) and time ``t``
+        Joint positions ``q1`` to ``q7``, or as many as the robot has (rad, or degrees where they
+        are as large), and time ``t``
         (s, ms, us or ns; 1 kHz without it): .mat files (``q`` (n, 7), ``t``), tables, folders of
         both; or a DataFrame or Dataset, in which ``recording`` names the recording that a row
         belongs to.
@@ -128,7 +133,7 @@ def _result(
             "Residuals": partial(draw_residuals, residuals, "recording"),
         },
         headline=tuple(one.line() for one in impacts),
-        limits=(*([_OF_LWR4] if robot == _LWR4 else []), *_LIMITS),
+        limits=(_OF_LWR4 if robot == _LWR4 else _OF_OTHERS, *_LIMITS),
         shown=("methods",),
     )
 

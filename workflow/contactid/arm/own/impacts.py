@@ -107,10 +107,8 @@ class OwnImpact:
     def row(self) -> dict[str, Any]:
         """The columns of predictions.csv, which the command's docstring explains."""
         one, window = self.evaluated, self.evaluated.window
-        (x, z), (low, high) = (
-            self.velocity,
-            (self.velocity - self.half_width, self.velocity + self.half_width),
-        )
+        x, z = self.velocity
+        low, high = self.velocity - self.half_width, self.velocity + self.half_width
         vibration = self.answer.fits[0]
         numbers = {
             "impact_time_s": window.impact_time, "impact_time_se_s": window.impact_time_se,

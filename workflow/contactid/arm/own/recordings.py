@@ -1,5 +1,5 @@
 """A user's own recordings of an arm: .mat files as the study reads them, and tables with the
-columns t, q1, ..., q7.
+columns t, q1, ..., q7, or as many joints as the robot has.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.arm.readers.impacts import JOINTS, ArmRecording, iterate_arm_recordings
+from contactid.arm.readers.impacts import N_JOINTS, ArmRecording, iterate_arm_recordings
 from contactid.arm.readers.mat import Entry, named_apart, parts_of, read_manifest, read_recording
 from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
@@ -47,7 +47,8 @@ def read_own(
         return {one.name: one for one in iterate_arm_recordings(given)}, {}
     found: dict[str, ArmRecording] = {}
     left_out: dict[str, str] = {}
-    for name, variables, entry in _sources(given, left_out, convention):
+    joints = robot.model.nv
+    for name, variables, entry in _sources(given, left_out, convention, joints):
         problems: list[str] = []
         recording = read_recording(name, variables, problems, entry, robot.position_limits)
         if recording is None:
@@ -57,14 +58,19 @@ def read_own(
     if not found:
         where = name_of(given) if isinstance(given, Source) else ", ".join(map(str, given))
         raise nothing_usable(
-            where, "recordings of an impact", left_out, "Give joint positions q (n, 7) and time t"
+            where,
+            "recordings of an impact",
+            left_out,
+            "Give joint positions q (n, joints) and time t",
         )
     return dict(zip(found, named_apart(list(found.values())), strict=True)), left_out
 
 
-def read_own_table(source: Source, convention: Convention = STATED) -> _Variables:
-    """``t`` (n,) and ``q`` (n, 7) of a table, in its units or those stated; its columns may come in
-    any order.
+def read_own_table(
+    source: Source, convention: Convention = STATED, n_joints: int = N_JOINTS
+) -> _Variables:
+    """``t`` (n,) and ``q`` (n, joints) of a table, in its units or those stated; its columns may
+    come in any order.
 
     Raises
     ------
@@ -74,11 +80,11 @@ def read_own_table(source: Source, convention: Convention = STATED) -> _Variable
     table = RecordedTable.read(source, convention, free_body=False)
     # joints may count from 0
     first = 0 if "joint_0" in table.places else 1
-    joints = [f"joint_{first + k}" for k in range(len(JOINTS))]
+    joints = [f"joint_{first + k}" for k in range(n_joints)]
     if not set(joints) <= set(table.places):
         shown = ", ".join(table.header[:_MOST_NAMED]) or "none"
         raise ContactIdError(
-            f"{table.name}: has no columns q1 to q{len(JOINTS)}; its columns are {shown}",
+            f"{table.name}: has no columns q1 to q{n_joints}; its columns are {shown}",
             "Name them so, or say which they are: --columns q1=...,q2=...",
         )
     variables = {"q": table.values(joints)}
@@ -88,12 +94,12 @@ def read_own_table(source: Source, convention: Convention = STATED) -> _Variable
 
 
 def _sources(
-    given: Recordings, left_out: dict[str, str], convention: Convention
+    given: Recordings, left_out: dict[str, str], convention: Convention, n_joints: int
 ) -> Iterator[tuple[str, _Variables, Entry | None]]:
     """Name and variables of every recording, and what a list beside it says of it."""
     if isinstance(given, pd.DataFrame | xr.Dataset):
         for name, part in table_parts(given, RECORDING):
-            yield name, read_own_table(part, convention), None
+            yield name, read_own_table(part, convention, n_joints), None
         return
     for path in map(Path, [given] if isinstance(given, str | Path) else given):
         if path.is_file() and path.suffix.lower() not in (*_MATLAB, *_TABLES):
@@ -102,7 +108,7 @@ def _sources(
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
         # a list of recordings is a table, and none itself
         tables = [one for one in files if _is(one, _TABLES) and one.name != _LISTED]
-        yield from _of_tables(tables, path, left_out, convention)
+        yield from _of_tables(tables, path, left_out, convention, n_joints)
         # a folder may hold both kinds
         if not tables or any(_is(one, _MATLAB) for one in files):
             yield from _of_matlab(path, left_out)
@@ -113,11 +119,15 @@ def _is(file: Path, kinds: Sequence[str]) -> bool:
 
 
 def _of_tables(
-    tables: Sequence[Path], path: Path, left_out: dict[str, str], convention: Convention
+    tables: Sequence[Path],
+    path: Path,
+    left_out: dict[str, str],
+    convention: Convention,
+    n_joints: int,
 ) -> Iterator[tuple[str, _Variables, None]]:
     for table in tables:
         try:
-            yield str(table), read_own_table(table, convention), None
+            yield str(table), read_own_table(table, convention, n_joints), None
         except ContactIdError as error:
             # a file that was named alone is refused, one of a folder left out
             if table == path:

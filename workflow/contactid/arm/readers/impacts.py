@@ -85,46 +85,26 @@ def is_told(setting: Setting) -> bool:
     )
 
 
-def recording_problems(
-    time: np.ndarray, joint_position: np.ndarray, limits: np.ndarray | None = None
-) -> list[str]:
-    """Everything that makes a recording unusable, one sentence each; empty where it is usable.
+def recording_problems(joint_position: np.ndarray, limits: np.ndarray) -> list[str]:
+    """Everything that makes joint positions (n, joints), rad, unusable, one sentence each.
 
-    ``time`` (n,) in s, ``joint_position`` (n, 7) in rad; ``limits`` (7, 2), lowest and highest
-    positions, rad, None doesn't look.
+    ``limits`` (joints, 2): lowest and highest positions, rad.
     """
     problems = []
-    if len(time) < LEAST_SAMPLES:
-        problems.append(f"{len(time)} samples where at least {LEAST_SAMPLES} are needed")
+    if len(joint_position) < LEAST_SAMPLES:
+        problems.append(f"{len(joint_position)} samples where at least {LEAST_SAMPLES} are needed")
     missing = ~np.isfinite(joint_position).all(axis=1)
     if missing.any():
         problems.append(
             f"NaN in {np.count_nonzero(missing)} samples, the first at sample {np.argmax(missing)}"
         )
-    problems += _time_problems(time)
-    columns = () if limits is None else zip(JOINTS, joint_position.T, limits, strict=True)
-    for name, column, (low, high) in columns:
+    for number, (column, (low, high)) in enumerate(zip(joint_position.T, limits, strict=True)):
         finite = column[np.isfinite(column)]
         if len(finite) and (finite.min() < low or finite.max() > high):
             problems.append(
-                f"{name} goes from {finite.min():.4g} to {finite.max():.4g} rad, "
+                f"joint_{number} goes from {finite.min():.4g} to {finite.max():.4g} rad, "
                 f"beyond its limits {low:.4g} and {high:.4g}"
             )
-    return problems
-
-
-def _time_problems(time: np.ndarray) -> list[str]:
-    problems = []
-    missing = ~np.isfinite(time)
-    if missing.any():
-        problems.append(
-            f"NaN in {np.count_nonzero(missing)} samples of the time, the first at sample {np.argmax(missing)}"
-        )
-    elif len(time) > 1:
-        # against a line between first and last stamp
-        off = time - np.linspace(time[0], time[-1], len(time))
-        if time[-1] <= time[0] or np.abs(off).max() > EVEN:
-            problems.append(f"time isn't in even steps: up to {1e3 * np.abs(off).max():.3g} ms off")
     return problems
 
 
@@ -141,7 +121,7 @@ def build_arm_impacts(
     Raises
     ------
     ContactIdError
-        Without a recording, with two of one name, and for what :func:`validate_arm_impacts` finds.
+        Without a recording.
     """
     if not recordings:
         raise ContactIdError(
@@ -150,31 +130,19 @@ def build_arm_impacts(
     recordings = sorted(recordings, key=lambda one: (*_order(one), one.name))
     longest = max(len(recording.time) for recording in recordings)
     settings = [recording.setting for recording in recordings]
+    positions = [_padded(one.joint_position, longest) for one in recordings]
+    times = [_padded(one.time - one.time[0], longest) for one in recordings]
+    along = "experiment"
     impacts = xr.Dataset(
         {
-            "joint_position": (
-                ("experiment", "sample", "joint"),
-                np.stack([_padded(recording.joint_position, longest) for recording in recordings]),
-            ),
-            "time": (
-                ("experiment", "sample"),
-                np.stack([_padded(one.time - one.time[0], longest) for one in recordings]),
-            ),
+            "joint_position": ((along, "sample", "joint"), np.stack(positions)),
+            "time": ((along, "sample"), np.stack(times)),
         },
         coords={
-            "experiment": np.array([one.name for one in recordings], dtype=object),
-            "set": (
-                "experiment",
-                np.array([setting.set_number for setting in settings], dtype="int64"),
-            ),
-            "nominal_velocity": (
-                "experiment",
-                np.array([setting.velocity for setting in settings]),
-            ),
-            "nominal_angle_deg": (
-                "experiment",
-                np.array([setting.angle_deg for setting in settings]),
-            ),
+            along: np.array([one.name for one in recordings], dtype=object),
+            "set": (along, np.array([one.set_number for one in settings], dtype="int64")),
+            "nominal_velocity": (along, np.array([one.velocity for one in settings])),
+            "nominal_angle_deg": (along, np.array([one.angle_deg for one in settings])),
             "joint": np.array(JOINTS, dtype=object),
         },
         attrs={
@@ -190,7 +158,6 @@ def build_arm_impacts(
     )
     for name, unit in _UNITS.items():
         impacts[name].attrs["units"] = unit
-    validate_arm_impacts(impacts)
     return impacts
 
 
@@ -205,33 +172,6 @@ def _padded(values: np.ndarray, n_samples: int) -> np.ndarray:
     full = np.full((n_samples, *values.shape[1:]), np.nan)
     full[: len(values)] = values
     return full
-
-
-def validate_arm_impacts(impacts: xr.Dataset) -> None:
-    """Raise :class:`ContactIdError` with everything that is not as the canonical form says."""
-    source = impacts.attrs.get("source", "arm data")
-    missing = [f"variable {name} is missing" for name in _UNITS if name not in impacts.variables]
-    if missing:
-        raise ContactIdError(f"{source}: {joined(missing)}", "Read the data again")
-    problems = [
-        f"{name} is in {impacts[name].attrs.get('units')!r} instead of {unit!r}"
-        for name, unit in _UNITS.items()
-        if impacts[name].attrs.get("units") != unit
-    ]
-    if impacts.sizes["joint"] != N_JOINTS:
-        problems.append(f"{impacts.sizes['joint']} joints instead of {N_JOINTS}")
-    names = [str(name) for name in impacts["experiment"].values]
-    problems += [
-        f"more than one recording is {name}"
-        for name in sorted({n for n in names if names.count(n) > 1})
-    ]
-    for recording in iterate_arm_recordings(impacts):
-        found = recording_problems(recording.time, recording.joint_position)
-        problems += [f"{recording.name}: {problem}" for problem in found]
-    if problems:
-        raise ContactIdError(
-            f"{source}: {joined(problems)}", "Leave such recordings out, and read the data again"
-        )
 
 
 def arm_recording(impacts: xr.Dataset, experiment: str) -> ArmRecording:

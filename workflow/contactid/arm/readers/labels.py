@@ -21,9 +21,8 @@ _VELOCITY = (
     r"|(?P<number>\d+(?:[.p]\d+)?)[ _-]?(?P<unit>cm|m)[ _-]?(?:ps|s|/s)"
 )
 _ANGLE = r"(?:^|[ _/.-])a(?:ng(?:le)?)?[ _-]?(\d+)|(\d+)[ _-]?deg"
-_CENTIMETRES_FROM = (
-    1.0  # a velocity written as a number from this on is in cm/s, a smaller one in m/s
-)
+# a velocity written as a number from this on is in cm/s, a smaller one in m/s
+_CENTIMETRES_FROM = 1.0
 _SETS = (1, 2)
 _VELOCITIES, _ANGLES_DEG = (0.02, 1.0), (5.0, 90.0)  # ranges of the settings, m/s and degrees
 
@@ -66,18 +65,12 @@ def in_range(setting: Setting) -> list[str]:
         problems.append(
             f"its set is {setting.set_number} instead of {' or '.join(map(str, _SETS))}"
         )
-    if np.isfinite(setting.velocity) and not _VELOCITIES[0] <= setting.velocity <= _VELOCITIES[1]:
-        problems.append(
-            "a velocity of {:g} m/s is not between {:g} and {:g}".format(
-                setting.velocity, *_VELOCITIES
-            )
-        )
-    if np.isfinite(setting.angle_deg) and not _ANGLES_DEG[0] <= setting.angle_deg <= _ANGLES_DEG[1]:
-        problems.append(
-            "an angle of {:g} degrees is not between {:g} and {:g}".format(
-                setting.angle_deg, *_ANGLES_DEG
-            )
-        )
+    for what, value, unit, (low, high) in (
+        ("a velocity", setting.velocity, "m/s", _VELOCITIES),
+        ("an angle", setting.angle_deg, "degrees", _ANGLES_DEG),
+    ):
+        if np.isfinite(value) and not low <= value <= high:
+            problems.append(f"{what} of {value:g} {unit} is not between {low:g} and {high:g}")
     return problems
 
 

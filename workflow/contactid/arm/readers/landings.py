@@ -37,11 +37,8 @@ from contactid.core.reading import content_of
 from contactid.sources.card import Panel, Signals, gaps, series, white_noise
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
 
-_BASE, _POSITIONS, _VELOCITIES = (
-    7,
-    23,
-    22,
-)  # quaternion and place; columns of positions, and of velocities
+# quaternion and place; columns of positions, and of velocities
+_BASE, _POSITIONS, _VELOCITIES = 7, 23, 22
 _LARGEST = 1 << 22  # bytes of a file: a landing has 36 kB
 _STATE = re.compile(r"x_(\d+)\.npy")
 _UNITS = {

@@ -14,19 +14,18 @@ variables).
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from contactid.arm.readers.clock import even_steps
 from contactid.arm.readers.impacts import (
     LEAST_SAMPLES,
-    N_JOINTS,
     ArmRecording,
     Setting,
     build_arm_impacts,
@@ -57,13 +56,10 @@ _TIME = (
     "stamps",
     "clock",
 )
-_DEGREES_FROM = (
-    2.0 * np.pi
-)  # rad; no joint turns that far, so all positions of a file with larger ones are in degrees
-LIMITS = np.deg2rad([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0])[:, None] * [
-    -1.0,
-    1.0,
-]  # (7, 2) rad, LWR 4+
+# rad; no joint turns that far, so all positions of a file with larger ones are in degrees
+_DEGREES_FROM = 2.0 * np.pi
+# (7, 2) rad, LWR 4+
+LIMITS = np.outer(np.deg2rad([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0]), [-1.0, 1.0])
 MANIFEST = "recordings.csv"
 _REMEDY = f"Mend that, or say in {MANIFEST} beside the files which variable is which"
 _PROBE = 0.10  # m
@@ -147,18 +143,14 @@ def parts_of(
     # a time outside the structures belongs to all
     common = {name: value for name, value in variables.items() if "." not in name}
     return {
-        f"{file}:{holder}" if holder else file: common | _bare(variables, holder)
+        f"{file}:{holder}" if holder else file: common
+        # those of the structure, without its name
+        | {
+            name.removeprefix(f"{holder}."): value
+            for name, value in variables.items()
+            if name.startswith(f"{holder}.")
+        }
         for holder in sorted(holders | listed)
-    }
-
-
-def _bare(variables: dict[str, np.ndarray], holder: str) -> dict[str, np.ndarray]:
-    """The variables of one structure, without its name."""
-    start = f"{holder}."
-    return {
-        name.removeprefix(start): value
-        for name, value in variables.items()
-        if name.startswith(start)
     }
 
 
@@ -172,21 +164,20 @@ def read_recording(
     """A usable recording from variables; None, and every problem in ``problems``, where it isn't
     one.
 
-    ``name`` is its path, which may tell what was recorded; ``limits`` (7, 2) of the joint
-    positions, rad.
+    ``name`` is its path, which may tell what was recorded; ``limits`` (joints, 2) of
+    the joint positions, rad.
     """
     entry = entry or Entry()
     label = entry.label or label_of(name)
     remarks = list(label.remarks)
-    position = _positions(variables, entry.position, problems, remarks)
+    position = _positions(variables, entry.position, len(limits), problems, remarks)
     if position is None:
         # so that the reader of the message can name the right one
         problems.append(f"it holds {described(variables)}")
         return None
     position = _in_radians(position)
     stamps = _times(variables, entry.time, len(position), problems, remarks)
-    # steps of time are judged by the clock
-    problems += recording_problems(np.arange(len(position), dtype=float), position, limits)
+    problems += recording_problems(position, limits)
     even = (
         # NaN are reported already; the clock must not stumble over them
         even_steps(stamps, np.nan_to_num(position), problems)
@@ -229,30 +220,32 @@ def _with_plane(recording: ArmRecording, robot: Robot) -> ArmRecording:
 
 
 def _positions(
-    variables: dict[str, np.ndarray], wanted: str, problems: list[str], remarks: list[str]
+    variables: dict[str, np.ndarray],
+    wanted: str,
+    joints: int,
+    problems: list[str],
+    remarks: list[str],
 ) -> np.ndarray | None:
-    """(n, 7) joint positions in the file's unit."""
+    """(n, joints) joint positions in the file's unit."""
     names = (wanted,) if wanted else _POSITION
     name = _pick(variables, names)
-    shaped = [
-        one for one, value in variables.items() if value.ndim == 2 and N_JOINTS in value.shape
-    ]
+    shaped = [one for one, value in variables.items() if value.ndim == 2 and joints in value.shape]
     if name is None and not wanted and len(shaped) == 1:
         [name] = shaped
         remarks.append(
-            f"{name}, the only variable of {N_JOINTS} columns or rows, is taken for joint positions"
+            f"{name}, the only variable of {joints} columns or rows, is taken for joint positions"
         )
     if name is None:
         problems.append(f"no joint positions: expected a variable named {' or '.join(names)}")
         return None
     values = np.asarray(variables[name], dtype=float)
-    if values.ndim != 2 or N_JOINTS not in values.shape:
+    if values.ndim != 2 or joints not in values.shape:
         problems.append(
-            f"{name} has shape {values.shape} instead of (n, {N_JOINTS}) or ({N_JOINTS}, n)"
+            f"{name} has shape {values.shape} instead of (n, {joints}) or ({joints}, n)"
         )
         return None
     # one row a sample
-    return values if values.shape[1] == N_JOINTS else values.T
+    return values if values.shape[1] == joints else values.T
 
 
 def _in_radians(position: np.ndarray) -> np.ndarray:
@@ -299,25 +292,21 @@ def read_manifest(path: str | Path) -> dict[str, Entry]:
     text = beside(path, MANIFEST)
     if text is None:
         return {}
-    head = text.partition("\n")[0]
+    # spreadsheets of many countries write semicolons
+    separator = ";" if ";" in text.partition("\n")[0] else ","
     try:
-        # spreadsheets of many countries write semicolons
-        rows = csv.reader(
-            io.StringIO(text), delimiter=";" if ";" in head else ",", skipinitialspace=True
-        )
-        columns = [name.strip().lower() for name in next(rows, [])]
-        lines = [
-            dict(zip(columns, (cell.strip() for cell in row), strict=False)) for row in rows if row
-        ]
-    except csv.Error as error:
+        table = pd.read_csv(io.StringIO(text), sep=separator, dtype=str, skipinitialspace=True)
+    except ValueError as error:
         raise ContactIdError(
             f"{path}: {MANIFEST} is no table ({reason_of(error)})", "Correct it"
         ) from None
-    if "file" not in columns:
+    table = table.fillna("").apply(lambda column: column.str.strip())
+    table.columns = table.columns.str.strip().str.lower()
+    if "file" not in table:
         raise ContactIdError(f"{path}: {MANIFEST} has no column file", "Add it")
     problems: list[str] = []
     entries = {}
-    for line, row in enumerate(lines, start=2):
+    for line, row in enumerate(table.to_dict("records"), start=2):
         found: list[str] = []
         entries[row["file"]] = _entry_of(row, found)
         problems += [f"line {line}: {problem}" for problem in found]

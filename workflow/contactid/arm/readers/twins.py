@@ -54,6 +54,16 @@ from contactid.sources.motion import write_dataset
 
 _HEADER_LENGTH = 116
 _AXES = ("x", "z")
+# truth.nc's variables: attribute of an experiment, its dimensions, unit
+_TRUTH: Mapping[str, tuple[str, tuple[str, ...], str]] = {
+    "impact_time": ("impact_time", (), "s"),
+    "joint_position_clean": ("clean", ("sample", "joint"), "rad"),
+    "q_impact": ("q_impact", ("joint",), "rad"),
+    "joint_velocity_pre": ("velocity_pre", ("joint",), "rad/s"),
+    "tip_velocity_pre": ("tip_velocity_pre", ("axis",), "m/s"),
+    "tip_velocity_post_map": ("tip_velocity_post_map", ("axis",), "m/s"),
+    "tip_velocity_post_links": ("tip_velocity_post_links", ("axis",), "m/s"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,71 +225,27 @@ def write_mat(path: str | Path, variables: Mapping[str, np.ndarray]) -> None:
 
 def truth_dataset(experiments: list[TwinExperiment], block: Mapping[str, Any]) -> xr.Dataset:
     """What is true of a twin's experiments, in their order."""
-
-    def stacked(name: str) -> np.ndarray:
-        return np.stack([np.asarray(getattr(experiment, name)) for experiment in experiments])
-
-    separated = [
-        [event.time for event in one.motion.events if event.kind == SEPARATION]
-        for one in experiments
-    ]
     along = "experiment"
-    truth = xr.Dataset(
-        {
-            "impact_time": (along, stacked("impact_time"), {"units": "s"}),
-            "joint_position_clean": (
-                (along, "sample", "joint"),
-                stacked("clean"),
-                {"units": "rad"},
-            ),
-            "q_impact": ((along, "joint"), stacked("q_impact"), {"units": "rad"}),
-            "joint_velocity_pre": ((along, "joint"), stacked("velocity_pre"), {"units": "rad/s"}),
-            "tip_velocity_pre": ((along, "axis"), stacked("tip_velocity_pre"), {"units": "m/s"}),
-            "tip_velocity_post_map": (
-                (along, "axis"),
-                stacked("tip_velocity_post_map"),
-                {"units": "m/s"},
-            ),
-            "tip_velocity_post_links": (
-                (along, "axis"),
-                stacked("tip_velocity_post_links"),
-                {"units": "m/s"},
-            ),
-            "impulse": (
-                along,
-                np.array([one.motion.events[0].impulse for one in experiments]),
-                {"units": "N s"},
-            ),
-            "separations": (along, np.array([len(times) for times in separated])),
-            "first_separation": (
-                along,
-                np.array([min(t, default=np.nan) for t in separated]),
-                {"units": "s"},
-            ),
-            "motor_inertia": (
-                "joint",
-                np.array(block["drives"]["motor_inertia"]),
-                {"units": "kg m2"},
-            ),
-            "stiffness": ("joint", np.array(block["drives"]["stiffness"]), {"units": "N m/rad"}),
-        },
-        coords={
-            along: np.array([one.setting.name for one in experiments], dtype=object),
-            "joint": np.array(JOINTS, dtype=object),
-            "axis": np.array(_AXES, dtype=object),
-        },
-        attrs={
-            "synthetic": 1,
-            "source": "flexible-joint twin of an LWR 4+",
-            "sample_interval": SAMPLE_INTERVAL,
-            "noise": block["noise"],
-            "resolution": block["resolution"],
-            "damping_time": block["drives"]["damping_time"],
-            "pressing": block["pressing"],
-            "seed": block["seed"],
-        },
-    )
-    return truth
+    variables: dict[str, Any] = {
+        name: (
+            (along, *dims),
+            np.stack([getattr(one, field) for one in experiments]),
+            {"units": unit},
+        )
+        for name, (field, dims, unit) in _TRUTH.items()
+    }
+    impulses = [one.motion.events[0].impulse for one in experiments]
+    lifted = [sum(event.kind == SEPARATION for event in one.motion.events) for one in experiments]
+    variables |= {"impulse": (along, impulses, {"units": "N s"}), "separations": (along, lifted)}
+    names = [one.setting.name for one in experiments]
+    drives = {f"drive_{name}": values for name, values in block["drives"].items()}
+    settings = {name: block[name] for name in ("noise", "resolution", "pressing", "seed")}
+    return xr.Dataset(
+        variables,
+        coords={along: names, "joint": list(JOINTS), "axis": list(_AXES)},
+        attrs={"synthetic": 1, "source": "flexible-joint twin of an LWR 4+", "sample_interval": SAMPLE_INTERVAL}
+        | drives | settings,
+    )  # fmt: skip
 
 
 def _stream(setting: Setting, block: Mapping[str, Any], number: int) -> np.random.Generator:

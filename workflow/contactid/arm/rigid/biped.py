@@ -32,11 +32,8 @@ JOINTS = (
     "knee_left", "knee_right", "knee_joint_left", "knee_joint_right", "ankle_joint_left", "ankle_joint_right",
     "ankle_spring_joint_left", "toe_left", "ankle_spring_joint_right", "toe_right",
 )  # fmt: skip
-NONE, FRICTIONLESS, FRICTIONLESS_LINKS = (
-    "no impact",
-    "frictionless, eq. 5",
-    "frictionless, links alone",
-)
+NONE = "no impact"
+FRICTIONLESS, FRICTIONLESS_LINKS = "frictionless, eq. 5", "frictionless, links alone"
 STICKING, STICKING_LINKS, LOCKED = "sticking", "sticking, links alone", "sticking, springs locked"
 LAWS = (NONE, FRICTIONLESS, FRICTIONLESS_LINKS, STICKING, STICKING_LINKS, LOCKED)
 
@@ -47,15 +44,11 @@ _ROTORS = {
 }  # fmt: skip
 _SPRINGS = ("knee_joint", "ankle_spring_joint")
 _SIDES = ("left", "right")
-_TOE_ENDS = (
-    np.array([-0.0457, 0.112, 0.0]),
-    np.array([0.088, 0.0, 0.0]),
-)  # m, in the toe's frame: heel and tip
+# m, in the toe's frame: heel and tip
+_TOE_ENDS = np.array([-0.0457, 0.112, 0.0]), np.array([0.088, 0.0, 0.0])
 _ROD_HEEL = np.array([0.11877, -0.01, 0.0])  # m, of a rod's end in the heel spring's frame
-_ROD_THIGH = {
-    "left": np.array([0.0, 0.0, 0.045]),
-    "right": np.array([0.0, 0.0, -0.045]),
-}  # m, in the thigh's
+# m, in the thigh's
+_ROD_THIGH = {"left": np.array([0.0, 0.0, 0.045]), "right": np.array([0.0, 0.0, -0.045])}
 #: m, of a rod between its ends.
 ROD = 0.5012
 _INDEPENDENT = 1e-6  # of the largest singular value: rows of constraints below it repeat others

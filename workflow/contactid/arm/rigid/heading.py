@@ -46,9 +46,8 @@ def heading(robot: Robot, joint_position: np.ndarray) -> Heading:
     points = np.concatenate([origins, tips[:, None]], axis=1)
     # slope of a line through even steps, with the sum of squares below
     share = np.linspace(-0.5, 0.5, len(points))
-    moved = np.tensordot(share, points, axes=1) / (
-        share @ share
-    )  # (joints + 1, 3) m, by the best straight line
+    # (joints + 1, 3) m, by the best straight line
+    moved = np.tensordot(share, points, axes=1) / (share @ share)
     outward = tips.mean(axis=0)[:2]
     flat, tip = moved[:, :2], moved[-1]
     # in one vertical plane all horizontal motions have one direction

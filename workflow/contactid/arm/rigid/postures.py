@@ -75,18 +75,13 @@ def joint_velocity(robot: Robot, q: np.ndarray, v_x: float, v_z: float) -> np.nd
     ContactIdError
         Where the posture can't do that.
     """
-    joints = list(PLANE_JOINTS)
-    # (2, 3) of x and z, and the row of the tilt
-    linear = robot.tip_jacobian(q)[[0, 2]][:, joints]
-    turning = _tilt_gradient(robot, q)[joints]
-    rows = np.vstack([linear, turning])
+    # rows of v_x, v_z and of the turn about y
+    rows = robot.tip_twist_jacobian(q)[np.ix_((0, 2, 4), PLANE_JOINTS)]
     if np.linalg.cond(rows) > 1e8:
         raise ContactIdError(
             "singular posture: the tip can't move both ways in the plane", "Bend the elbow"
         )
-    velocity = np.zeros(len(q))
-    velocity[joints] = np.linalg.solve(rows, [v_x, v_z, 0.0])
-    return velocity
+    return in_plane(np.linalg.solve(rows, [v_x, v_z, 0.0]), len(q))
 
 
 @dataclass(frozen=True)
@@ -231,14 +226,3 @@ def _tilt(robot: Robot, q: np.ndarray) -> float:
     probe = robot.tip_orientation(q)[:, 2]
     # zero where the probe's z points straight down
     return float(np.arctan2(probe[0], -probe[2]))
-
-
-def _tilt_gradient(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """(n,) derivative of the tilt, by central differences (exact to 1e-9)."""
-    step = 1e-6
-    return np.array(
-        [
-            (_tilt(robot, q + step * e) - _tilt(robot, q - step * e)) / (2.0 * step)
-            for e in np.eye(len(q))
-        ]
-    )

@@ -19,7 +19,6 @@ import pandas as pd
 import pinocchio as pin
 
 from contactid.arm.rigid.robot import Robot
-from contactid.core.errors import ContactIdError
 
 PARAMETERS = ("mass", "mx", "my", "mz", "ixx", "ixy", "iyy", "ixz", "iyz", "izz")
 JUBIEN = "jubien"
@@ -29,23 +28,10 @@ MOTORS = np.array([3.20, 3.05, 2.01, 1.92, 0.776, 0.391, 0.399])
 _WITHIN_LINKS = slice(0, 2)  # joints whose motors are in Jubien's links
 
 
-def published_arms(path: str | Path, robot: Robot) -> dict[str, np.ndarray]:
-    """Parameters (n, 10) of every published model by name, links in the robot's order.
-
-    Raises
-    ------
-    ContactIdError
-        Where a model has another number of links than the robot moves.
-    """
-    table = pd.read_csv(path)
-    arms = {}
-    for model, links in table.groupby("model", sort=False):
-        if len(links) != robot.model.nv:
-            raise ContactIdError(
-                f"{path}: {model} has {len(links)} links, not {robot.model.nv}", "Restore the table"
-            )
-        arms[str(model)] = links[list(PARAMETERS)].to_numpy(dtype=float)
-    return arms
+def published_arms(path: str | Path) -> dict[str, np.ndarray]:
+    """Parameters (n, 10) of every published model by name, links in the robot's order."""
+    models = pd.read_csv(path).groupby("model", sort=False)
+    return {str(model): links[list(PARAMETERS)].to_numpy(float) for model, links in models}
 
 
 def parameters_of(robot: Robot) -> np.ndarray:

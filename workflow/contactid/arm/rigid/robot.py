@@ -209,11 +209,8 @@ def link_report(links: tuple[Link, ...]) -> pd.DataFrame:
             continue
         near = [link.origin, *(other.origin for other in links if other.parent == link.name)]
         length = max(float(np.linalg.norm(origin)) for origin in near)
-        moments, gyration, longest = (
-            np.linalg.eigvalsh(link.inertia),
-            gyration_radii(link),
-            ellipsoid_axes(link)[-1],
-        )
+        moments, gyration = np.linalg.eigvalsh(link.inertia), gyration_radii(link)
+        longest = ellipsoid_axes(link)[-1]
         definite = bool(moments[0] > 0.0)
         triangle = bool(moments[0] + moments[1] >= moments[2])
         rows.append(

@@ -43,10 +43,8 @@ from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
 IMPACT, SEPARATION, GRAZING = "impact", "separation", "grazing"
-_RTOL, _ATOL = (
-    1e-10,
-    1e-12,
-)  # of every step of Dormand and Prince's method of order 8; the second in rad and rad/s
+# of every step of Dormand and Prince's method of order 8; the second in rad and rad/s
+_RTOL, _ATOL = 1e-10, 1e-12
 _LONGEST_STEP = 2e-3  # s; shorter than any flight that matters
 _SLOWEST_IMPACT = 1e-6  # m/s; a slower approach ends a flight without an impact
 _MOST_EVENTS = 500  # beyond it the motion is given up as chattering
@@ -241,9 +239,8 @@ class _Simulation:
         pending = time
         while len(pending):
             solution = self._phase(now, state, end, pending, touching)
-            found = (
-                solution.y.T if len(solution.t) else np.zeros((0, len(state)))
-            )  # an event may come before a sample
+            # an event may come before a sample
+            found = solution.y.T if len(solution.t) else np.zeros((0, len(state)))
             rows.append(found)
             forces += [self._force(row) if touching else 0.0 for row in found]
             # samples behind the event belong to the next phase

@@ -345,15 +345,8 @@ def _integrate(
     for low in solved.t_events[1] if watched and len(events) > 1 else ():
         if watch(low, solved.sol(low)) < 0.0:
             before = solved.t[np.searchsorted(solved.t, low) - 1]
-            return Phase(
-                system,
-                model,
-                closed,
-                start,
-                _root(watch, solved.sol, before, low),
-                True,
-                solved.sol,
-            )
+            end, ended = _root(watch, solved.sol, before, low), True
+            break
     return Phase(system, model, closed, start, end, ended, solved.sol)
 
 
