@@ -133,6 +133,7 @@ def test_a_bad_square_file_is_named_with_a_remedy(tmp_path, kind, message):
     [
         ("uneven", r"not evenly spaced \(row \d+ is .* ms from an even time"),
         ("backwards", "t goes back from row 11 to row 12"),
+        ("each twice", "30 of 60 rows repeat the pose before: give each pose once"),
         ("long gap", "frames are missing, up to 20 in a row: cut the throw at the gap"),
         ("millimetres", "give x and y in metres"),
         ("fast", "speeds of 100.*give x and y in metres"),
@@ -148,6 +149,8 @@ def test_a_bad_own_file_is_named_with_a_remedy(tmp_path, kind, message):
     time, position = turning()
     if kind == "uneven":
         time[11:] += 0.5 / RATE
+    elif kind == "each twice":
+        time, position = np.arange(60) / (2.0 * RATE), np.repeat(position, 2, axis=0)
     elif kind == "long gap":
         time[11:] += 20.0 / RATE
     elif kind == "backwards":
@@ -205,6 +208,21 @@ def test_frames_that_are_missing_or_late_are_bridged_with_a_note(tmp_path, kind)
     inner = throw.seen & (np.arange(len(time)) > 0) & (np.arange(len(time)) < len(time) - 1)
     assert np.abs(throw.position - position)[inner].max() < close
     assert bool(throw.notes) == (kind in ("gap", "nan", "repeated", "jitter"))
+
+
+def test_a_scattered_clock_of_a_long_throw_is_even(tmp_path):
+    """Its median step is off by a third of a percent: more than half a frame over 300."""
+    time, position = turning(300)
+    late = np.where(np.arange(300) % 2, 0.05, -0.05) / RATE
+    late[::30] = -late[::30] - 0.005 / RATE
+    stamps = time + late + np.where(np.arange(300) % 3, 0.0, 0.04) / RATE
+    poses = np.column_stack([np.interp(stamps, time, position[:, i]) for i in range(3)])
+    own_file(tmp_path / "mine.csv", stamps, poses, "t,x,y,theta")
+    step = np.median(np.diff(stamps))
+    assert abs(step * RATE - 1.0) * 300 > 0.5
+    throw = read_own_throw(tmp_path / "mine.csv")
+    assert len(throw.time) == 300 and throw.seen.all()
+    assert throw.time[1] == pytest.approx(1.0 / RATE, rel=1e-3)
 
 
 def test_a_users_throws_are_read_as_the_registry_names_them(tmp_path):

@@ -82,6 +82,10 @@ def test_the_same_row_twice_is_one_frame(table):
         (lambda t: t.assign(t=(t["t"] * RATE // 2) * 2 / RATE), "two poses at one time"),
         (lambda t: t.assign(t=t["t"] + 1e6 * (t.index % 280 > 200)), r"280 of \d+ frames"),
         (lambda t: t.assign(t=0.0), "0 frames/s"),
+        (
+            lambda t: t.iloc[t.index // 2 * 2].assign(t=t["t"].to_numpy()),
+            r"\d+ of \d+ frames in motion repeat",
+        ),
         (lambda t: t.iloc[:0], "a pose in 0 of 0 frames"),
         (lambda t: t.assign(t=t["t"].where(t.index % 50 > 0)), "no time in frame"),
     ],

@@ -382,8 +382,9 @@ def _spin_changes(found: OwnIdentification) -> bool:
 def _notes(found: OwnIdentification) -> list[str]:
     fit = found.fit
     notes = [f"Impacts in the identified motion: {sum(states.n_impacts for states in fit.states)}."]
-    # too small a misfit is no harm to the answer, so it is a note
-    if chdtr(fit.degrees, fit.squares) < STEERING.plausible_tail:
+    # too small a misfit is no harm to the answer, so it is a note; a few impacts by themselves are
+    # fitted exactly by what they have in common, and so say nothing of the noise
+    if not fit.by_impacts and chdtr(fit.degrees, fit.squares) < STEERING.plausible_tail:
         notes.append(
             f"Poses are fitted better than the noise lets expect (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): it is smaller than stated, and standard errors are on the safe side."

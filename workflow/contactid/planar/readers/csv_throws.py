@@ -405,8 +405,12 @@ def _even_throw(
     # rows of one instant are one frame, the first of them
     again = np.concatenate([[False], np.diff(time) <= 0.1 * interval])
     held = _held(position, finite)
+    if held.mean() > _MOST_LOST:
+        problem = f"{held.sum()} of {len(held)} rows repeat the pose before: give each pose once"
+        raise _bad(source, [problem])
     good = finite & ~again & ~held
-    places = np.round((time - time[good][0]) / interval)
+    # from row to row first: a scattered clock's median step is off, and adds up over a throw
+    places = np.concatenate([[0.0], np.cumsum(np.round(np.diff(time) / interval))])
     for _ in range(3):  # the interval of all frames, not of a few
         slope, start = np.polyfit(places[good], time[good], 1)
         places = np.round((time - start) / slope)

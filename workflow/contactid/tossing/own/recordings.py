@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 from contactid.core import rotations
 from contactid.core.configuration import check, restore_numbers
@@ -58,6 +59,9 @@ _FEWEST_FRAMES = 12  # a flight, an impact and a rest
 # 150 frames/s it is a millimetre
 _UNEVEN = 0.2
 _MOST_FRAMES = 2.0  # times those that were seen
+# m within nine frames, beyond a marker's noise; and share of the frames in motion: a log that is
+# faster than its camera repeats half or more, and every second of its velocities is zero
+_MOVES, _MOST_HELD = 2e-3, 0.4
 _SAME_RATE = 0.05  # of the interval; of most tosses
 _LEAD = 1.2e4  # kg/m3
 _NORM = 0.01  # of a quaternion: digits that a file has left off
@@ -246,6 +250,12 @@ def _recording(name: str, table: RecordedTable) -> tuple[Recording, float]:
     if problems:
         raise ContactIdError(joined(problems), "Leave it out")
     frames, step = _frames_of(seen[:, 0], problems)
+    held, moving = _held(seen)
+    if held.sum() > _MOST_HELD * moving.sum():
+        problems.append(
+            f"{held.sum()} of {moving.sum()} frames in motion repeat the pose before: give "
+            "each pose once"
+        )
     norm = np.linalg.norm(seen[:, 4:], axis=1)
     if np.abs(norm - 1.0).max() > _NORM:
         problems.append(
@@ -257,6 +267,17 @@ def _recording(name: str, table: RecordedTable) -> tuple[Recording, float]:
     if problems:
         raise ContactIdError(joined(problems), "Leave it out")
     return _bridged(name, frames, seen), step
+
+
+def _held(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) later poses equal to the one before while the body moves, and (n,) frames in motion."""
+    step = np.diff(rows, axis=0, prepend=np.nan)
+    same = (step[:, 0] > 0.0) & (step[:, 1:] == 0.0).all(axis=1)
+    place = rows[:, 1:4]
+    spread = maximum_filter1d(place, 9, axis=0) - minimum_filter1d(place, 9, axis=0)
+    # at rest a pose repeats itself rightly
+    moving = np.linalg.norm(spread, axis=1) > _MOVES
+    return same & moving, moving
 
 
 def _frames_of(time: np.ndarray, problems: list[str]) -> tuple[np.ndarray, float]:
