@@ -407,7 +407,7 @@ def _even_throw(
     held = _held(position, finite)
     if held.mean() > _MOST_LOST:
         problem = f"{held.sum()} of {len(held)} rows repeat the pose before: give each pose once"
-        raise _bad(source, [problem])
+        raise _bad(source, problem)
     good = finite & ~again & ~held
     # from row to row first: a scattered clock's median step is off, and adds up over a throw
     places = np.concatenate([[0.0], np.cumsum(np.round(np.diff(time) / interval))])
