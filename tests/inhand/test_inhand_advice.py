@@ -39,7 +39,7 @@ from contactid.inhand.identify.joint import FittedRecording, fit_jointly, follow
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT
 from contactid.inhand.identify.likelihood import GAIN_SD, fit_recording
 from contactid.inhand.identify.linearised import WORLD
-from contactid.inhand.own.estimate import estimate
+from contactid.inhand.own.result import estimate
 from contactid.inhand.readers.recordings import recorded_signals
 from contactid.inhand.simulate.swing import Swing
 from grasp_for_tests import BODY, HULL, recording

@@ -17,11 +17,13 @@ import trimesh
 from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import consistency, geodesic_distance, tensor_entries, uniform_body
+from contactid.inhand.identify.advice import NAMES
 from contactid.inhand.identify.likelihood import ALL, fit_recording, told_parameters
 from contactid.inhand.own.conventions import doubt_unit_of_forces
-from contactid.inhand.own.estimate import NAMES, estimate_own, result_of
+from contactid.inhand.own.estimate import estimate_own
 from contactid.inhand.own.files import read_hull, read_noise, read_table
 from contactid.inhand.own.prepare import read_own_recording
+from contactid.inhand.own.result import result_of
 from contactid.inhand.simulate.grasped_object import required_wrench
 from contactid.inhand.simulate.swing import Swing
 from contactid.sources.conventions import Convention

@@ -7,9 +7,11 @@ from scipy.spatial.transform import Rotation
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import moved_to
-from contactid.inhand.own.estimate import estimate_own, result_of
+from contactid.inhand.identify.advice import NAMES
+from contactid.inhand.own.estimate import estimate_own
 from contactid.inhand.own.poses import fit_poses
 from contactid.inhand.own.prepare import read_own_recording
+from contactid.inhand.own.result import result_of
 from contactid.inhand.readers.recordings import RecordedSignals
 from grasp_for_tests import BODY, HULL, standardised
 
@@ -93,7 +95,7 @@ def test_a_table_without_a_time_is_taken_for_poses_and_says_so(tmp_path):
     )
     assert any("held still" in warning for warning in found.warnings)
     assert found.fit.body.mass == pytest.approx(BODY.mass, rel=0.03)
-    assert [name for name, by in found.told_by.items() if by == "data"][1:] == [
+    assert [name for name in NAMES[1:] if found.told_by[name] == "data"] == [
         "center_x", "center_y", "center_z"
     ]  # fmt: skip
     answer = result_of(found)

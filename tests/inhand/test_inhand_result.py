@@ -13,8 +13,9 @@ import contactid
 from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters
+from contactid.inhand.identify.advice import NAMES
 from contactid.inhand.identify.likelihood import told_parameters
-from contactid.inhand.own.estimate import NAMES, explained_recording
+from contactid.inhand.own.estimate import explained_recording
 from contactid.inhand.own.leftover import residuals_and_covariance
 from grasp_for_tests import BODY, HULL, recording, standardised
 from own_recordings import table_of, write_own

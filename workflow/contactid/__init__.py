@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from contactid.arm.own.impact import impact as impact
-    from contactid.inhand.own.estimate import estimate as estimate
+    from contactid.inhand.own.result import estimate as estimate
     from contactid.inhand.own.slip import slip as slip
     from contactid.output.result import Result as Result
     from contactid.planar.own.result import identify as identify
@@ -26,7 +26,7 @@ __version__ = "1.0.0"
 #: used.
 _PLACES = {
     "Result": "contactid.output.result",
-    "estimate": "contactid.inhand.own.estimate",
+    "estimate": "contactid.inhand.own.result",
     "identify": "contactid.planar.own.result",
     "impact": "contactid.arm.own.impact",
     "predict": "contactid.tossing.own.result",

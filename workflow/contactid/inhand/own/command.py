@@ -65,7 +65,7 @@ def run(given: Namespace) -> Sequence[str]:
     stated = stated_by(given)
 
     def make() -> Result:
-        from contactid.inhand.own.estimate import estimate
+        from contactid.inhand.own.result import estimate
 
         return estimate(
             given.recording,

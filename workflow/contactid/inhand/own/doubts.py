@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.special import chdtrc
 
+from contactid.inhand.identify.advice import NAMES
 from contactid.inhand.identify.disturbance_models import PENALTY, Model
 from contactid.inhand.identify.identifiability import visible_motion
 from contactid.inhand.identify.latent_errors import COMING
@@ -277,7 +278,7 @@ def _disturbances(fit: RecordingFit) -> dict[str, str]:
 
 
 def _by_prior(found: OwnEstimate) -> list[str]:
-    names = [name for name, by in found.told_by.items() if by == PRIOR and name != "mass"]
+    names = [name for name in NAMES[1:] if found.told_by[name] == PRIOR]
     if not names:
         return []
     return [
