@@ -359,7 +359,7 @@ def test_every_statement_names_tables_of_the_rule_and_says_why_its_thresholds_ar
     None
 ):
     inputs = (ROOT / "workflow/rules/inhand_inputs.smk").read_text(encoding="utf-8")
-    judged_tables = inputs[inputs.index("INHAND_FOUND = ") : inputs.index("INHAND_SUMMARISED")]
+    judged_tables = inputs[inputs.index("INHAND_JUDGED = ") : inputs.index("with told_plainly")]
     for one in read_statements(LEDGER):
         for name in one.tables:
             assert f'"{name}"' in judged_tables or name in APPENDIX_TABLES.values(), (

@@ -46,7 +46,14 @@ def test_the_python_of_the_docs_gives_the_commands_answer(example, tmp_path, mon
     told: dict = {}
     exec(code[1], told)
     assert told["answer"].params["value"].to_dict() == example["parameters"]
-    assert "J/m = 513 mm2" in capsys.readouterr().out
+    # another processor's arithmetic ends in another minimum of the same valley
+    printed, shown = (_ratio_of(words) for words in (capsys.readouterr().out, text))
+    assert abs(printed[0] - shown[0]) < 0.3 * shown[1] and abs(printed[1] / shown[1] - 1.0) < 0.3
+
+
+def _ratio_of(words):
+    """J/m and its standard error in mm2, as the command prints them."""
+    return tuple(map(float, re.search(r"J/m = (\d+) mm2 \+- (\d+)", words).groups()))
 
 
 def tables_of_the_example():

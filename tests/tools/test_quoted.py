@@ -163,7 +163,7 @@ def test_make_numbers_takes_what_is_there_and_says_what_is_not(run, capsys):
         page_tables.OWN_THROWS, page_tables.OWN_IMPACTS, page_tables.OWN_REGIONS, page_tables.OWN_CONVENTIONS,
             page_tables.OWN_BOXES, page_tables.OWN_REAL_THROWS,
     )  # fmt: skip
-    for name in (page_tables.MISSING, page_tables.MOVES, abstracts.ABSTRACTS, *measured):
+    for name in (page_tables.MISSING, abstracts.ABSTRACTS, *measured):
         shutil.copy(quoted.ROOT / name, run / name)
     rows = [row_of(name="one", rows="k=a", value=""), row_of(name="two", run="other", value="0.5")]
     pd.DataFrame(rows).to_csv(run / quoted.QUOTED, index=False)

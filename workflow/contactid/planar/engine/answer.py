@@ -10,21 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from contactid.planar.engine.problem import Point, Problem, System
-from contactid.planar.engine.profile import DEVIATIONS, Profile, lower_end, profile
+from contactid.planar.engine.profile import DEVIATIONS, Profile, profile
 from contactid.planar.engine.search import Say, search
 from contactid.planar.engine.unknowns import HEIGHT, MU, N_COMMON, RADIUS, RATIO, SLOPE
 from contactid.planar.simulate.geometry import Ground, Polygon, Shape
 
 _ONE_SIDED = 1.645  # standard deviations of a bound that holds 95 times of 100
 _FEWEST_CLUSTERS = 3  # throws from which their scatter tells an error
-
-
-def ground_of(stated: Ground, point: Point) -> Ground:
-    """The stated ground with the slope and the height of a fitted point."""
-    slope, lift = float(point.common[SLOPE]), float(point.common[HEIGHT])
-    return Ground(
-        slope, stated.x0 - lift * float(np.sin(slope)), stated.y0 + lift * float(np.cos(slope))
-    )
 
 
 @dataclass(frozen=True)
@@ -71,7 +63,11 @@ class Answer:
     @property
     def ground(self) -> Ground:
         """With the fitted slope and height."""
-        return ground_of(self.problem.geometry.ground, self.point)
+        ground, slope = self.problem.geometry.ground, float(self.point.common[SLOPE])
+        lift = float(self.point.common[HEIGHT])
+        return Ground(
+            slope, ground.x0 - lift * float(np.sin(slope)), ground.y0 + lift * float(np.cos(slope))
+        )
 
     @property
     def misfit_per_degree(self) -> float:
@@ -118,8 +114,7 @@ def identify(
     is_bound = friction.high_open
     if is_bound:
         # open above, so the whole 5 % lie below the bound
-        bound = lower_end(friction, best, MU, (rise, (_ONE_SIDED**2 + orders) * excess))
-        friction = replace(friction, low=bound)
+        friction = profile(problem, best, MU, (_ONE_SIDED**2 + orders) * excess)[0]
     points = [
         point
         for point in (*ratio.points, *friction.points, *minima)

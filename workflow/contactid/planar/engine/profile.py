@@ -71,17 +71,6 @@ def profile(problem: Problem, best: Point, unknown: int, rise: float) -> tuple[P
     return Profile(below.end, above.end, below.is_open, above.is_open, tuple(inside)), best
 
 
-def lower_end(walked: Profile, best: Point, unknown: int, rises: tuple[float, float]) -> float:
-    """The lower end at the second, smaller rise of the cost, of a walk to the first one."""
-    value = best.common[unknown]
-    below = [point for point in walked.points[::-1] if point.common[unknown] <= value]
-    risen = [*(max(point.cost - best.cost, 0.0) for point in below), rises[0]]
-    values = [*(point.common[unknown] for point in below), walked.low]
-    # linear between the points, as the root of a parabola's rise is
-    roots = np.sqrt(np.maximum.accumulate(risen))
-    return float(np.interp(np.sqrt(rises[1]), roots, values))
-
-
 def _side(
     problem: Problem, best: Point, unknown: int, rise: float, sign: float, may_restart: bool
 ) -> _Side:

@@ -9,19 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from contactid.planar.engine.answer import ground_of
 from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.search import Say, search, search_widely
-from contactid.planar.engine.unknowns import (
-    HEIGHT,
-    N_COMMON,
-    POINT_X,
-    POINT_Y,
-    RADIUS,
-    TURN,
-    Geometry,
-)
-from contactid.planar.simulate.geometry import Polygon
 
 
 def searched_without_wild_poses(
@@ -53,26 +42,10 @@ def searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> li
         return minima
     if say:
         say("no frame lies between two impacts: the search again, with more restitutions")
-    # 343 combinations of three impacts in place of 64; where this geometry fails, a wider beam has
-    # failed before
-    finer = replace(problem.steering, restitutions=problem.steering.fine_restitutions, wide=1)
-    near = _geometry_of(problem.geometry, minima[0])
-    others = search(Problem(near, problem.throws, finer), say)
-    lift = minima[0].common[HEIGHT] * (np.arange(N_COMMON) == HEIGHT)
-    stated = [replace(point, common=point.common + lift) for point in others]
-    return sorted([*minima, *refitted(problem, stated)], key=lambda point: point.cost)
-
-
-def _geometry_of(stated: Geometry, point: Point) -> Geometry:
-    """The geometry that a motion tells, as far from the truth as the stated one: it spares a search
-    the stages that only lead to it.
-    """
-    turn, x, y = (float(point.common[place]) for place in (TURN, POINT_X, POINT_Y))
-    shape = stated.shape
-    if isinstance(shape, Polygon):
-        shape = replace(shape, radius=float(point.common[RADIUS]))
-    ground = ground_of(stated.ground, point)
-    return replace(stated, shape=shape, ground=ground, turn=turn, point=(x, y))
+    # 343 combinations of three impacts in place of 64
+    finer = replace(problem.steering, restitutions=problem.steering.fine_restitutions)
+    others = search(Problem(problem.geometry, problem.throws, finer), say)
+    return sorted([*minima, *others], key=lambda point: point.cost)
 
 
 def refitted(problem: Problem, minima: Sequence[Point]) -> list[Point]:
