@@ -142,6 +142,16 @@ def test_the_report_has_all_and_other_rates_names_and_orders_change_nothing(
     assert again.friction == pytest.approx(record["parameters"]["friction_mu"], rel=0.02)
 
 
+def test_twenty_rows_a_second_are_enough(folder):
+    for path in folder.iterdir():
+        rows = pd.read_csv(path).iloc[::5].reset_index(drop=True)
+        # sums of 0.05 round to either side of it
+        rows["time"] = np.cumsum(np.full(len(rows), 0.05))
+        rows.to_csv(path, index=False)
+    trials = read_trials(folder)
+    assert len(trials) == 4 and all(len(trial.time) > 20 for trial in trials)
+
+
 def test_a_table_in_memory_gives_the_command_s_digits(folder, tmp_path):
     assert main(["slip", str(folder), "--report", str(tmp_path / "report")]) == 0
     record = json.loads((tmp_path / "report/parameters.json").read_text())
