@@ -3,7 +3,7 @@ them.
 
 A row without a pose, or with a force that is no number, is lost. A few lost rows are no gap:
 differences take the times as they are. A row that repeats the pose before it is lost, too, for a
-tracker that held it says nothing. The others are averaged
+tracker that held it says nothing; so is a row that jumps away from both of its neighbours. The others are averaged
 (:mod:`contactid.inhand.identify.averaging`).
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import hull_halfspaces
-from contactid.core.rotations import from_matrices, matrices
+from contactid.core.rotations import angle_between, from_matrices, matrices
 from contactid.inhand.identify.averaging import FEWEST, STEP, averaged_stretches
 from contactid.inhand.own.conventions import in_frame
 from contactid.inhand.own.files import (
@@ -37,6 +37,10 @@ _SLOWEST = 0.2  # s between rows; beyond it milliseconds were taken for seconds
 _FASTEST, _FARTHEST = 10.0, 100.0  # m/s and m; beyond them millimetres were taken for metres
 _NORMS = (0.9, 1.1)  # of quaternions that are normalised
 _FEW_HELD = 0.1  # share of rows that repeat a pose; a tracker that is slower than the rows has more
+# times the distance from the neighbours' middle that nine of ten rows stay below
+_JUMP = 4.0
+_OFF_BY_NOISE = 3.0  # deviations: that distance where white noise alone moves what is measured
+_FEW_JUMPS = 0.05  # share of rows; of more, the noise itself is such
 _OUTSIDE = 5e-3  # m, or 3 deviations, that contacts may lie outside the hull
 _UPRIGHT = 0.5  # cosine between forces and the vertical
 # change of the vertical's direction in the body, from which on a sensor's zero is told from the
@@ -124,7 +128,12 @@ def _prepared(
     )
     # still poses may be alike
     held = np.zeros_like(complete) if still else _held(table, complete)
+    usable = np.flatnonzero(complete & ~held)
+    wild = usable[
+        np.zeros(len(usable), dtype=bool) if still else _wild(table, force, noise, usable)
+    ]
     good = complete & ~held
+    good[wild] = False
     lost = len(good) - int(good.sum())
     if not good.any():
         raise ContactIdError(
@@ -137,6 +146,11 @@ def _prepared(
     if held.any():
         notes.append(
             f"{np.count_nonzero(held)} rows repeat the pose before them; they aren't used."
+        )
+    if len(wild):
+        warnings.append(
+            f"{len(wild)} rows jump away from the rows before and after them, the first is row {wild[0] + 1}: "
+            "they aren't used."
         )
     if table.force_sd is not None and np.any(table.force_sd[good] < 0.0):
         raise ContactIdError("contact_force_sd is negative", "Give standard deviations in N")
@@ -210,6 +224,38 @@ def _held(table: OwnTable, complete: np.ndarray) -> np.ndarray:
         # if nearly all rows repeat, the object is still and all are kept
         same if np.count_nonzero(~same & complete) > _FEW_HELD * len(same) else np.zeros_like(same)
     )
+
+
+def _wild(
+    table: OwnTable, force: np.ndarray, noise: Mapping[str, float], rows: np.ndarray
+) -> np.ndarray:
+    """(n,) of these rows, those that lie far off the middle of their neighbours, which lie close
+    together: a tracker's or a sensor's slip.
+
+    A step, as where a contact opens, parts the neighbours: no row of it is wild.
+    """
+    wild = np.zeros(len(rows), dtype=bool)
+    if len(rows) < 3:
+        return wild
+    position, orientation, force = table.position[rows], table.orientation[rows], force[rows]
+    before, after = orientation[:-2], orientation[2:]
+    # the same turn by the nearer of its two quaternions
+    same_side = np.where(np.sum(before * after, axis=1, keepdims=True) < 0.0, -after, after)
+    between = before + same_side
+    between /= np.linalg.norm(between, axis=1, keepdims=True)
+    own = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)
+    off = [angle_between(own[1:-1], between)]
+    across = [angle_between(own[2:], own[:-2])]
+    for values in (position, *np.moveaxis(force, 1, 0)):
+        off.append(np.linalg.norm(values[1:-1] - 0.5 * (values[:-2] + values[2:]), axis=1))
+        across.append(np.linalg.norm(values[2:] - values[:-2], axis=1))
+    force_sd = float(np.nanmedian(force_deviations(table, dict(noise))))
+    deviations = [noise["orientation_sd"], noise["position_sd"], *[force_sd] * force.shape[1]]
+    for distance, gap, sd in zip(off, across, deviations, strict=True):
+        # of rounded values most distances are 0
+        usual = max(float(np.quantile(distance, 0.9)), _OFF_BY_NOISE * sd)
+        wild[1:-1] |= (distance > _JUMP * usual) & (gap < distance)
+    return wild if np.count_nonzero(wild) <= _FEW_JUMPS * len(wild) else np.zeros_like(wild)
 
 
 def _check_time(time: np.ndarray, rows: np.ndarray) -> None:
