@@ -405,18 +405,13 @@ def drawn(tmp_path_factory):
             figure = DRAWINGS[name](read_csv(folder / f"{name}.csv"))
             style.label_data(figure, "computed")
             figure.canvas.draw()
-            texts = [
-                text for text in figure.findobj(plt.Text) if text.get_text() and text.get_visible()
-            ]
             within = [axes for axes in figure.axes if axes.axison]
-            texts = [
-                text
-                for text in texts
-                if text.axes is None or text.axes in within or text in text.axes.texts
-            ]
             beyond = _beyond(figure)
             places = [
-                (text.get_text(), text.get_window_extent()) for text in texts if text not in beyond
+                (text.get_text(), text.get_window_extent())
+                for text in figure.findobj(plt.Text)
+                if text.get_text() and text.get_visible() and text not in beyond
+                if text.axes is None or text.axes in within or text in text.axes.texts
             ]
             found[name] = places, figure.bbox.frozen(), figure.get_figwidth(), figure
     yield found

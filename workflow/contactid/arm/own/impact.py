@@ -58,10 +58,9 @@ def impact(
     ----------
     recordings
         Joint positions ``q1`` to ``q7``, or as many as the robot has (rad, or degrees where they
-        are as large), and time ``t``
-        (s, ms, us or ns; 1 kHz without it): .mat files (``q`` (n, 7), ``t``), tables, folders of
-        both; or a DataFrame or Dataset, in which ``recording`` names the recording that a row
-        belongs to.
+        are as large), and time ``t`` (s, ms, us or ns; 1 kHz without it): .mat files (``q``
+        (n, joints), ``t``), tables, folders of both; or a DataFrame or Dataset, in which
+        ``recording`` names the recording that a row belongs to.
     robot
         A link table with the columns of the packaged lwr4.csv; the KUKA LWR 4+ for none.
     probe

@@ -335,17 +335,13 @@ def read_own_throw(
     time, position, problems = table[:, 0], in_plane(table[:, 1:], convention.frame), []
     finite = np.isfinite(position).all(axis=1)
     if finite.sum() < FEWEST_ROWS:
-        raise _bad(
-            source,
-            f"only {finite.sum()} frames with a pose, where at least {FEWEST_ROWS} are needed",
-        )
+        few = f"only {finite.sum()} frames with a pose, where at least {FEWEST_ROWS} are needed"
+        raise _bad(source, few)
     step = np.diff(time)
     if (step < 0.0).any():
         row = int(np.argmax(step < 0.0))
-        raise _bad(
-            source,
-            f"t goes back from row {row + 1} to row {row + 2} ({time[row]:g} s, {time[row + 1]:g} s)",
-        )
+        back = f"({time[row]:g} s, {time[row + 1]:g} s)"
+        raise _bad(source, f"t goes back from row {row + 1} to row {row + 2} {back}")
     interval = float(np.median(step[step > 0.0])) if (step > 0.0).any() else 0.0
     if interval == 0.0:
         raise _bad(source, "t doesn't change")
@@ -429,10 +425,8 @@ def _even_throw(
     lost[frames] = False
     longest = int(np.diff(frames).max()) - 1
     if lost.mean() > _MOST_LOST or longest > _LONGEST_GAP:
-        raise _bad(
-            source,
-            f"{lost.sum()} of {n} frames are missing, up to {longest} in a row: cut the throw at the gap",
-        )
+        missing = f"{lost.sum()} of {n} frames are missing, up to {longest} in a row"
+        raise _bad(source, f"{missing}: cut the throw at the gap")
     measured = position[good]
     if away.max() > _EVEN:
         measured = _moved(measured, time[good], start + slope * places[good], slope)

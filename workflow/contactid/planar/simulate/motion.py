@@ -38,8 +38,7 @@ FINE = 1e-4
 # m: a contact whose gap is smaller takes part in another one's impact, and may last
 _TOUCHING = 1e-6
 _CLOSED = 1e-7  # m: a contact whose gap is smaller is closed
-# m: gap at the located instant; larger ones would show in differences over tiny steps
-_LOCATED = 1e-12
+_LOCATED = 1e-12  # m: gap at the located instant; larger ones show in differences over tiny steps
 _SLOW = 0.03  # m/s: slower approaches end without a bounce, which no camera sees (0.05 mm high)
 _MOST_IMPACTS = 30  # within one frame: bounces that pile up end there
 _AWAY = 1e6  # weighted residual of poses that aren't finite
