@@ -6,6 +6,7 @@ import pytest
 import scipy.io
 import xarray as xr
 
+import contactid
 from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import Convention
 from contactid.sources.recorded_table import SUFFIXES, RecordedTable
@@ -112,3 +113,25 @@ def test_missing_columns_are_named_with_what_is_there():
         ContactIdError, match=r"no column position_z, orientation_w .*its header is t, x"
     ):
         table.refuse_without(POSE, "Name them")
+
+
+def test_a_row_that_a_logger_wrote_twice_counts_once():
+    twice = NAMED.iloc[[0, 1, 1, 2, 3, 3, *range(4, 20)]]
+    twice = twice.assign(x=twice["x"].where(twice["t"] != TIME[3]))
+    table = RecordedTable.read(twice)
+    np.testing.assert_array_equal(table.values(["time"])[:, 0], TIME)
+    dataset = contactid.read(twice.assign(label="a"))
+    assert dataset.sizes["row"] == len(dataset["label"]) == len(TIME)
+
+
+def test_samples_at_rest_under_a_coarse_clock_all_count():
+    still = NAMED.assign(t=np.floor(TIME * 50) / 50)
+    still.loc[10:11, still.columns[1:]] = still.loc[10, still.columns[1:]].to_numpy()
+    assert len(RecordedTable.read(still).numbers) == len(TIME)
+    without_time = NAMED.drop(columns="t").iloc[[0, 0, *range(1, 20)]]
+    assert len(RecordedTable.read(without_time).numbers) == len(TIME) + 1
+
+
+def test_a_clock_that_stands_still_is_not_mended():
+    stopped = NAMED.iloc[[*range(10), *[9] * 10]]
+    assert len(RecordedTable.read(stopped).numbers) == len(stopped)

@@ -54,6 +54,8 @@ _MOST_SHOWN = 200
 # MuJoCo's order of a free joint
 _POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
 _AXES = {3: "xyz", 4: "wxyz"}
+# share of rows that a logger may write twice: where more stamps stand still, the clock is coarse
+_MOST_REPEATED = 0.1
 # dimensions whose places these are
 _OF_AXES = ("axis", "xyz", "quaternion", "wxyz")
 
@@ -68,12 +70,14 @@ class RecordedTable:
     header : names of its k columns
     numbers : (n, k) as they stand there; NaN where there is none
     places : of each quantity that a column means
+    frame : the same n rows as they were written, words included
     """
 
     name: str
     header: tuple[str, ...]
     numbers: np.ndarray
     places: Mapping[str, Place]
+    frame: pd.DataFrame
 
     @classmethod
     def read(
@@ -81,22 +85,27 @@ class RecordedTable:
     ) -> RecordedTable:
         """The table of a file or object; ``free_body`` says what a ``qpos`` is of.
 
+        A row that repeats the one before it whole, time included, is left out.
+
         Raises
         ------
         ContactIdError
             For what can't be read as a table, and for a column that is there twice.
         """
         name = name_of(source)
-        table = frame_of(source, free_body).dropna(how="all")
-        header = tuple(str(column).strip() for column in table.columns)
+        frame = frame_of(source, free_body).dropna(how="all")
+        header = tuple(str(column).strip() for column in frame.columns)
         try:
             places = convention.places(header)
         except ContactIdError as error:
             raise ContactIdError(f"{name}: {error.problem}", error.remedy) from None
         # a word among numbers is no number; the commands say where one is missing
-        numbers = table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+        numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
         finite = np.where(np.isfinite(numbers), numbers, np.nan)
-        return cls(name, header, finite, places)
+        is_kept = np.ones(len(finite), dtype=bool)
+        if "time" in places:
+            is_kept = ~_repeated(finite, places["time"].column)
+        return cls(name, header, finite[is_kept], places, frame[is_kept])
 
     def refuse_without(self, quantities: Sequence[str], remedy: str) -> None:
         """Raise :class:`ContactIdError` that names all quantities that have no column."""
@@ -143,15 +152,30 @@ def read(
     ContactIdError
         For what can't be read as a table, and for a column that is there twice.
     """
-    frame = frame_of(source).dropna(how="all")
-    table = RecordedTable.read(frame, Convention(columns or {}, units or {}))
+    table = RecordedTable.read(source, Convention(columns or {}, units or {}))
     quantities = {
         name: ("row", table.values([name])[:, 0], {"units": dimension(name)})
         for name in table.places
     }
-    words = frame.select_dtypes(exclude=["number", "bool"])
+    words = table.frame.select_dtypes(exclude=["number", "bool"])
     labels = {str(name): ("row", words[name].to_numpy()) for name in words}
     return xr.Dataset(quantities, coords=labels)
+
+
+def _repeated(numbers: np.ndarray, time: int) -> np.ndarray:
+    """(n,) rows that a logger wrote twice: equal to the row before them in every column.
+
+    Samples of a body at rest are equal too where the clock is coarse, and they count: then stamps
+    stand still in other rows as well, and none is called repeated.
+    """
+    before, after = numbers[:-1], numbers[1:]
+    stands_still = before[:, time] == after[:, time]
+    is_same = (before == after) | (np.isnan(before) & np.isnan(after))
+    is_repeated = stands_still & is_same.all(axis=1)
+    is_coarse = np.any(stands_still & ~is_repeated)
+    if is_coarse or np.count_nonzero(is_repeated) > _MOST_REPEATED * len(numbers):
+        return np.zeros(len(numbers), dtype=bool)
+    return np.concatenate([np.zeros(min(len(numbers), 1), dtype=bool), is_repeated])
 
 
 def name_of(source: Source) -> str:
