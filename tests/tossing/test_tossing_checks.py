@@ -69,7 +69,9 @@ def test_with_the_paper_s_recordings_every_row_made_from_them_is_judged(
 ) -> None:
     waiting = of_paper[of_paper["verdict"].isin(LACKS)]
     assert (waiting["data"] == "").all() and set(waiting["verdict"]) == {NEVER_PUBLISHED, NOT_DONE}
-    told = waiting["note"].str.contains("Algoryx Dynamics|without its carton|tosses that tumble")
+    told = waiting["note"].str.contains(
+        "Algoryx Dynamics|without its carton|tosses that tumble|friction follows the slip"
+    )
     assert told.all(), waiting[~told]
     judged_of = ours(of_paper).groupby("artefact").size()
     assert judged_of.to_dict() == {
@@ -229,6 +231,19 @@ def test_tosses_that_tumble_are_judged_where_there_are_some(tmp_path: Path) -> N
     )
 
 
+def test_a_law_that_follows_the_slip_is_judged_where_a_run_predicts_by_both(tmp_path: Path) -> None:
+    what = "tab03", "detailed_law_lowers_rest_pose_errors", ""
+    assert of_twins(tmp_path).loc[what, "verdict"] == NOT_DONE
+    found = tables(twin_s)
+    rest = found["tab03_rest_pose_errors"]
+    newton = rest[rest["scheme"] == "paper"].assign(scheme="calibrated", subset="all")
+    for error, verdict in ((0.8, REPRODUCED), (0.96, DIFFERS), (1.2, DIFFERS)):
+        errors = newton[["position_error_mean_cm", "rotation_error_mean_deg"]] * error
+        detailed = newton.assign(scheme="incremental", **errors)
+        found["tab03_rest_pose_errors"] = pd.concat([rest, newton, detailed])
+        assert of_twins(tmp_path, found).loc[what, "verdict"] == verdict
+
+
 @pytest.mark.parametrize("box", BOXES)
 @pytest.mark.parametrize("role", ["trajectories", "validation", "drops"])
 def test_the_registry_names_the_printed_numbers_that_a_twin_s_truth_is(box: str, role: str) -> None:
@@ -306,7 +321,11 @@ def test_no_reason_serves_two_tables_and_each_names_what_is_missing(tmp_path: Pa
     named = reasons.str.contains("10.4121/")
     assert (named == (waiting["verdict"] == NEEDS_ARCHIVE)).all()
     assert (
-        reasons[~named].str.contains("Algoryx Dynamics|without its carton|tosses that tumble").all()
+        reasons[~named]
+        .str.contains(
+            "Algoryx Dynamics|without its carton|tosses that tumble|friction follows the slip"
+        )
+        .all()
     )
 
 
