@@ -48,7 +48,7 @@ from contactid.tossing.prepare.metrics import mean_loss
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, toss_table
 from contactid.tossing.prepare.tosses import Problem, simulated
 from contactid.tossing.simulate.box import ContactParameters
-from contactid.tossing.toss import draw
+from contactid.tossing.toss import draw, slides
 from contactid.tossing.toss.regions import TossRegions
 
 MU, E_N = "friction_mu", "restitution_e_n"
@@ -200,7 +200,10 @@ def toss(
         params=params,
         covariance=_covariance(params, whole),
         residuals=_residuals(whole),
-        reasons=tuple(_reasons(whole, predictions)),
+        reasons=(
+            *_reasons(whole, predictions),
+            *slides.doubts(whole.problem, whole.parameters),
+        ),
         warnings=(
             *_warnings(whole, table, law, other),
             *_of_the_size(prepared),
