@@ -40,7 +40,7 @@ from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.result import simulator_body
-from contactid.tossing.own.usable import on_one_surface, prepared_own, turning_height
+from contactid.tossing.own.usable import on_one_surface, prepared_own, shrinkage
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -69,7 +69,9 @@ _DRAWS, _SEED = 1000, 20230206
 _OUTCOMES = 120  # simulated rest poses of a toss, as in config/default.yaml
 _JACKKNIFE = 2.0  # standard errors by blocks that an interval reaches at least
 _OFF_SCALE = 0.05  # cameras are up to 2 % off; more means another unit, or another size of the box
-_LIFTED = 5e-3  # of the box's length
+# of the box's size: noise lifts what counts as the lowest corner. Sharp boxes sink by .05 at most,
+# the real cube by .12, whose corners are round
+_LIFTED, _SUNK = 0.01, 0.13
 _SURELY = 2.0  # standard errors
 
 
@@ -444,15 +446,19 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
 
 
 def _of_the_size(prepared: xr.Dataset) -> list[str]:
-    height, error = turning_height(prepared)
-    # noise lifts what counts as the lowest corner by a little
-    surely = _SURELY * error + _LIFTED * body_of(prepared).length
-    if not height > surely:
-        return []
-    return [
-        f"Corners turn round {1e3 * height:.1f} +- {1e3 * error:.1f} mm over the surface: the box is "
-        "larger than stated, and friction is off with it."
-    ]
+    share, error = shrinkage(prepared)
+    said = f"{100.0 * abs(share):.0f} +- {100.0 * error:.0f} %"
+    if share + _SURELY * error < -_LIFTED:
+        return [
+            f"Corners turn round over the surface: the box is larger than stated, by some {said}, "
+            "and friction is off with it."
+        ]
+    if share - _SURELY * error > _SUNK:
+        return [
+            f"Corners turn round under the surface: the box is smaller than stated, by some {said}, "
+            "or its corners are rounded by as much of half an edge; friction is off with it."
+        ]
+    return []
 
 
 def _notes(predictions: pd.DataFrame, fit: TossFit, law: str) -> list[str]:
