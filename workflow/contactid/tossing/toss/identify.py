@@ -40,6 +40,7 @@ from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.result import simulator_body
+from contactid.tossing.own.toss_regions import TossRegions
 from contactid.tossing.own.usable import on_one_surface, prepared_own, shrinkage
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
@@ -49,7 +50,6 @@ from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, toss_tabl
 from contactid.tossing.prepare.tosses import Problem, simulated
 from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.toss import draw, slides
-from contactid.tossing.toss.regions import TossRegions
 
 MU, E_N = "friction_mu", "restitution_e_n"
 _ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibrations have them
@@ -96,9 +96,12 @@ class TossFit:
 
     def clouds(self, problem: Problem) -> list[Cloud]:
         """Simulated rest poses of a problem's tosses, from uncertain parameters and releases."""
-        drawn = parameter_draws(total_loss(self.losses), _OUTCOMES, _SEED)
         covariances = problem.start_covariances()
-        return simulate_clouds(problem, self.parameters, drawn, covariances, _SEED)
+        return simulate_clouds(problem, self.parameters, self.outcomes(), covariances, _SEED)
+
+    def outcomes(self) -> np.ndarray:
+        """(n, 2) friction and restitution of simulated rest poses."""
+        return parameter_draws(total_loss(self.losses), _OUTCOMES, _SEED)
 
     @property
     def parameters(self) -> ContactParameters:
@@ -150,7 +153,7 @@ def toss(
         data), ``center_x``, ``_y``, ``_z`` (m in B) and ``inertia_xx`` to ``_yz`` (kg m2, or m2 per
         mass where none is stated). Tables: ``predictions``, each toss by the others, beside a box
         that stays where it first touches; ``regions`` and ``outlines`` of where each comes to rest,
-        by the others (:class:`contactid.tossing.toss.regions.TossRegions`; seven tosses have them);
+        by the others (:class:`contactid.tossing.own.toss_regions.TossRegions`; seven tosses have them);
         ``tosses``, what was used. ``residuals`` are of all tosses at the optimum, m and rad.
 
     Raises
@@ -212,7 +215,10 @@ def toss(
             *regions.warnings(),
         ),
         notes=(*_notes(predictions, whole, law), *regions.notes()),
-        record=_record(whole, source, law, time.process_time() - begin),
+        record={
+            **_record(whole, source, law, time.process_time() - begin),
+            **regions.record(whole.outcomes(), _SEED),
+        },
         tables={"predictions": regions.beside(predictions), "tosses": table, **regions.tables()},
         figures={
             "Friction and restitution": partial(draw.draw_region, whole.losses, whole.draws),
