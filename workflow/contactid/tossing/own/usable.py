@@ -127,7 +127,7 @@ def shrinkage(prepared: xr.Dataset) -> tuple[float, float]:
     middle = float(np.median(shares))
     # a median's error is 1.25 times a mean's, and 1.48 takes a median deviation to a standard one
     spread = 1.4826 * float(np.median(np.abs(np.array(shares) - middle)))
-    return middle, 1.25 * spread / np.sqrt(len(shares))
+    return middle, float(1.25 * spread / np.sqrt(len(shares)))
 
 
 def printed_box(name: str) -> list[float] | None:

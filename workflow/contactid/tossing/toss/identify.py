@@ -462,7 +462,7 @@ def _of_the_size(prepared: xr.Dataset) -> list[str]:
     if share - _SURELY * error > _SUNK:
         return [
             f"Corners turn round under the surface: the box is smaller than stated, by some {said}, "
-            "or its corners are rounded by as much of half an edge; friction is off with it."
+            "and friction is off with it, or its corners are rounded by as much of half an edge."
         ]
     return []
 
