@@ -72,11 +72,7 @@ class TossRegions:
         cls, record: Mapping[str, Any], problem: Problem, parameters: ContactParameters
     ) -> TossRegions:
         """Of a problem's tosses by :meth:`record`."""
-        scores, seed, draws = Scores.of_record(record), int(record["seed"]), record["draws"]
-        covariances = problem.start_covariances()
-        clouds = simulate_clouds(problem, parameters, np.array(draws), covariances, seed)
-        random = np.random.default_rng(seed)
-        predictions = [predict_rest(cloud, scores, random) for cloud in clouds]
+        scores, predictions = predicted_rests(record, problem, parameters)
         return cls(predictions, np.asarray(problem.body.vertices), scores)
 
     def record(self, draws: np.ndarray, seed: int) -> dict[str, Any]:
@@ -122,6 +118,19 @@ class TossRegions:
     def warnings(self) -> list[str]:
         """Why there are no regions."""
         return [f"No regions of rest poses: {self.missing.rstrip('.')}."] if self.missing else []
+
+
+def predicted_rests(
+    record: Mapping[str, Any], problem: Problem, parameters: ContactParameters
+) -> tuple[Scores, list[RestPrediction]]:
+    """Regions of a problem's tosses by a record of scores, as a run or :func:`contactid.toss` keeps
+    it, and these scores.
+    """
+    scores, seed = Scores.of_record(record), int(record["seed"])
+    draws, covariances = np.array(record["draws"]), problem.start_covariances()
+    clouds = simulate_clouds(problem, parameters, draws, covariances, seed)
+    random = np.random.default_rng(seed)
+    return scores, [predict_rest(cloud, scores, random) for cloud in clouds]
 
 
 def regions_by_others(
