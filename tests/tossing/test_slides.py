@@ -2,7 +2,6 @@
 small.
 """
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 from contactid.tossing.own.predict import problem_of
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
-from contactid.tossing.toss.slides import _steepest, doubts, steepness
+from contactid.tossing.toss.slides import _steepest, asked_friction, steepness
 from tosses_for_tests import RATE, TRUTH, box, motion, prepare_tosses, recordings
 
 
@@ -34,13 +33,14 @@ def test_a_constant_push_has_its_slope_where_it_bears_what_counts(problem):
 def test_right_friction_holds_slides_back_as_they_are(problem):
     seen = steepness(problem, TRUTH)
     assert abs(seen.excess) < 0.05 and seen.error < 0.05
-    assert not [*doubts(problem, TRUTH)]
+    assert asked_friction(problem, TRUTH) is None
 
 
 def test_a_friction_that_is_too_small_is_doubted_with_the_one_that_slides_ask_for(problem):
-    [said] = doubts(problem, replace(TRUTH, friction_mu=0.6 * TRUTH.friction_mu))
-    asked = float(re.search(r"a friction of (\S+),", said)[1])
-    assert asked == pytest.approx(TRUTH.friction_mu, rel=0.1)
+    asked = asked_friction(problem, replace(TRUTH, friction_mu=0.6 * TRUTH.friction_mu))
+    assert asked.refutes and asked.value < asked.high
+    assert asked.value == pytest.approx(TRUTH.friction_mu, rel=0.1)
+    assert f"a friction of {asked.value:.2f}" in str(asked)
 
 
 def test_few_slides_doubt_nothing(problem):

@@ -49,7 +49,8 @@ from contactid.tossing.prepare.metrics import mean_loss
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, toss_table
 from contactid.tossing.prepare.tosses import Problem, simulated
 from contactid.tossing.simulate.box import ContactParameters
-from contactid.tossing.toss import draw, slides
+from contactid.tossing.toss import draw
+from contactid.tossing.toss.slides import asked_friction
 
 MU, E_N = "friction_mu", "restitution_e_n"
 _ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibrations have them
@@ -196,7 +197,9 @@ def toss(
     named = {"loss": "naive_loss", "rest_position_error_cm": "naive_rest_position_error_cm"}
     predictions = predictions.merge(naive[["toss", *named]].rename(columns=named), on="toss")
     mass_known = mass_stated or body is None
-    params = parameter_table([*_contact_rows(whole, blocks), *_body_rows(whole, mass_known)])
+    asked = asked_friction(whole.problem, whole.parameters)
+    contact = _contact_rows(whole, blocks, asked.high if asked else 0.0)
+    params = parameter_table([*contact, *_body_rows(whole, mass_known)])
     other = _other_law(whole, law)
     identified_body = simulator_body("box", whole.problem.body, vars(whole.parameters))
     regions = TossRegions.by_others(clouds, whole.problem, _SEED)
@@ -207,10 +210,11 @@ def toss(
         residuals=_residuals(whole),
         reasons=(
             *_reasons(whole, predictions),
-            *slides.doubts(whole.problem, whole.parameters),
+            *([str(asked)] if asked and asked.refutes else []),
         ),
         warnings=(
             *_warnings(whole, table, law, other),
+            *([f"The interval of friction reaches on: {asked}."] if asked else []),
             *_of_the_size(prepared),
             *regions.warnings(),
         ),
@@ -227,7 +231,7 @@ def toss(
             **regions.figures(),
         },
         body=identified_body if mass_known else None,
-        remedy="Look at lengths, frame rate and box",
+        remedy="Look at lengths, frame rate and box, or take the friction of slides for slides alone",
     )
 
 
@@ -326,15 +330,15 @@ def _at_best(losses: xr.Dataset) -> np.ndarray:
 # What it says
 
 
-def _contact_rows(fit: TossFit, blocks: np.ndarray) -> Iterator[dict[str, Any]]:
+def _contact_rows(fit: TossFit, blocks: np.ndarray, asked_mu: float) -> Iterator[dict[str, Any]]:
     """Friction and restitution: the wider one of resampled tosses and of a jackknife over blocks,
-    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one.
+    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one; friction's reaches ``asked_mu``.
 
     Resampling keeps the body as it is, and the jackknife makes it anew.
     """
     values = {MU: fit.parameters.friction_mu, E_N: fit.parameters.restitution_e_n}
     # friction has no largest value, restitution none above 1
-    largest = {MU: np.inf, E_N: 1.0}
+    largest, reached = {MU: np.inf, E_N: 1.0}, {MU: asked_mu, E_N: 0.0}
     n = len(blocks)
     squares = ((blocks - blocks.mean(axis=0)) ** 2).sum(axis=0)
     # delete-a-block jackknife
@@ -343,7 +347,7 @@ def _contact_rows(fit: TossFit, blocks: np.ndarray) -> Iterator[dict[str, Any]]:
         low, high = fit.interval(name)
         reach = _JACKKNIFE * float(jackknife[name])
         low = max(min(low, value - reach), 0.0)
-        high = min(max(high, value + reach), largest[name])
+        high = min(max(high, value + reach, reached[name]), largest[name])
         error = (high - low) / 4.0  # of a normal error, 95 % are four of them wide
         yield parameter_row(name, value, error, "1", "data", (low, high))
 

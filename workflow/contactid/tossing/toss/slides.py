@@ -9,7 +9,6 @@ steeper than simulated ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,7 +26,7 @@ _REACH = 0.4
 _BORNE = 1.5, 3.0
 # of friction: pushes of right ones are off by up to .03 (the real cube) and .08 (boxes on springs)
 _MODEL = 0.05
-_SURELY = 3.0  # standard errors
+_SURELY, _REFUTED = 2.0, 3.0  # standard errors: an interval reaches what slides ask for; no answer
 _FEWEST = 5  # tosses with such pushes
 _DRAWS = 5  # of a camera's noise, which steepens the steepest push
 _ROUNDS = 4  # towards the friction that has the measured pushes, each several times nearer
@@ -40,21 +39,47 @@ class Steepness:
     excess: float
     error: float
 
+    @property
+    def surely(self) -> float:
+        """In standard errors, the model's among them."""
+        return float(self.excess / np.hypot(self.error, _MODEL))
 
-def doubts(problem: Problem, parameters: ContactParameters) -> Iterator[str]:
-    """Why identified friction is too small for how the surface pushes, if it is."""
+
+@dataclass(frozen=True)
+class AskedFriction:
+    """A larger friction than trajectories', which simulated slides need to be held back as measured
+    ones are.
+    """
+
+    value: float
+    high: float  # of 95 %
+    identified: float
+    surely: float  # standard errors by which slides are held back harder
+
+    def __str__(self) -> str:
+        return (
+            f"slides are held back as by a friction of {self.value:.2f}, not {self.identified:.2f} "
+            f"({self.surely:.1f} standard errors): corners spring back along the surface, or "
+            "friction isn't one number"
+        )
+
+    @property
+    def refutes(self) -> bool:
+        """Whether it leaves no answer by trajectories."""
+        return self.surely > _REFUTED
+
+
+def asked_friction(problem: Problem, parameters: ContactParameters) -> AskedFriction | None:
+    """What slides ask for, where that is surely more than what trajectories say."""
     seen = steepness(problem, parameters)
-    if not seen.excess > _SURELY * np.hypot(seen.error, _MODEL):
-        return
+    if not seen.surely > _SURELY:
+        return None
     mu, excess = parameters.friction_mu, seen.excess
     for _ in range(_ROUNDS):
-        mu *= np.exp(excess)
+        mu *= float(np.exp(excess))
         excess = steepness(problem, replace(parameters, friction_mu=mu)).excess
-    yield (
-        f"slides are held back as by a friction of {mu:.2f}, not {parameters.friction_mu:.2f} "
-        f"({seen.excess / seen.error:.0f} standard errors): corners spring back along the surface, "
-        "or friction isn't one number"
-    )
+    high = mu * float(np.exp(2.0 * seen.error))
+    return AskedFriction(mu, high, parameters.friction_mu, seen.surely)
 
 
 def steepness(problem: Problem, parameters: ContactParameters) -> Steepness:
