@@ -42,7 +42,7 @@ from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.regions import NO_REGIONS, OwnRegions, predict_regions
 from contactid.tossing.own.toss_regions import TossRegions
 from contactid.tossing.own.tosses import OwnTosses, read_tosses
-from contactid.tossing.own.usable import prepared_own
+from contactid.tossing.own.usable import prepared_own, size_warnings
 from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.predict.prediction import predict as predict_tosses
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -282,7 +282,7 @@ def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: st
         answer,
         tables={**answer.tables, **regions.tables()},
         figures={**answer.figures, **regions.figures()},
-        warnings=tuple(f"{warning}." for warning in warnings),
+        warnings=(*(f"{warning}." for warning in warnings), *size_warnings(prepared)),
         notes=(used, f"Law of impact: {law}.", *regions.notes()),
         record={"stated": values, "law": law, "tosses": len(predicted), "warnings": warnings},
         body=simulator_body("box", body, values),

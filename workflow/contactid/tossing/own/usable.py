@@ -32,6 +32,10 @@ _END = 0.025
 # of a box's length: heights at rest are off by no more than that, of a box with bent sides, too
 _SAME_HEIGHT = 0.05
 _SIDE, _FEWEST_HEIGHTS = 3, 4  # frames of a straight line on either side of an impact; tosses
+# of the box's size: noise lifts what counts as the lowest corner. Sharp boxes sink by .05 at most,
+# the real cube by .12, whose corners are round
+_LIFTED, _SUNK = 0.01, 0.13
+_SURELY = 2.0  # standard errors
 # of the height of the middle at rest: a corner that stands out less tells noise
 _STANDS_OUT = 0.2
 # standard deviations of a speed's component: the length of three of them is beyond in 1 of 150
@@ -128,6 +132,23 @@ def shrinkage(prepared: xr.Dataset) -> tuple[float, float]:
     # a median's error is 1.25 times a mean's, and 1.48 takes a median deviation to a standard one
     spread = 1.4826 * float(np.median(np.abs(np.array(shares) - middle)))
     return middle, float(1.25 * spread / np.sqrt(len(shares)))
+
+
+def size_warnings(prepared: xr.Dataset) -> list[str]:
+    """Whether a box is of another size than stated (:func:`shrinkage`)."""
+    share, error = shrinkage(prepared)
+    said = f"{100.0 * abs(share):.0f} +- {100.0 * error:.0f} %"
+    if share + _SURELY * error < -_LIFTED:
+        return [
+            f"Corners turn round over the surface: the box is larger than stated, by some {said}, "
+            "and friction is off with it."
+        ]
+    if share - _SURELY * error > _SUNK:
+        return [
+            f"Corners turn round under the surface: the box is smaller than stated, by some {said}, "
+            "and friction is off with it, or its corners are rounded by as much of half an edge."
+        ]
+    return []
 
 
 def printed_box(name: str) -> list[float] | None:

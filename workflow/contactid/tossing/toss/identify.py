@@ -41,7 +41,7 @@ from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.result import simulator_body
 from contactid.tossing.own.toss_regions import TossRegions
-from contactid.tossing.own.usable import on_one_surface, prepared_own, shrinkage
+from contactid.tossing.own.usable import on_one_surface, prepared_own, size_warnings
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -70,9 +70,6 @@ _DRAWS, _SEED = 1000, 20230206
 _OUTCOMES = 120  # simulated rest poses of a toss, as in config/default.yaml
 _JACKKNIFE = 2.0  # standard errors by blocks that an interval reaches at least
 _OFF_SCALE = 0.05  # cameras are up to 2 % off; more means another unit, or another size of the box
-# of the box's size: noise lifts what counts as the lowest corner. Sharp boxes sink by .05 at most,
-# the real cube by .12, whose corners are round
-_LIFTED, _SUNK = 0.01, 0.13
 _SURELY = 2.0  # standard errors
 
 
@@ -215,7 +212,7 @@ def toss(
         warnings=(
             *_warnings(whole, table, law, other),
             *([f"The interval of friction reaches on: {asked}."] if asked else []),
-            *_of_the_size(prepared),
+            *size_warnings(prepared),
             *regions.warnings(),
         ),
         notes=(*_notes(predictions, whole, law), *regions.notes()),
@@ -453,22 +450,6 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
     if fit.interval(MU)[1] >= fit.losses[MU].values[-1]:
         warnings.append("Friction is bounded from below alone: hardly anything slides.")
     return warnings
-
-
-def _of_the_size(prepared: xr.Dataset) -> list[str]:
-    share, error = shrinkage(prepared)
-    said = f"{100.0 * abs(share):.0f} +- {100.0 * error:.0f} %"
-    if share + _SURELY * error < -_LIFTED:
-        return [
-            f"Corners turn round over the surface: the box is larger than stated, by some {said}, "
-            "and friction is off with it."
-        ]
-    if share - _SURELY * error > _SUNK:
-        return [
-            f"Corners turn round under the surface: the box is smaller than stated, by some {said}, "
-            "and friction is off with it, or its corners are rounded by as much of half an edge."
-        ]
-    return []
 
 
 def _notes(predictions: pd.DataFrame, fit: TossFit, law: str) -> list[str]:
