@@ -40,7 +40,7 @@ def test_a_friction_that_is_too_small_is_doubted_with_the_one_that_slides_ask_fo
     asked = asked_friction(problem, replace(TRUTH, friction_mu=0.6 * TRUTH.friction_mu))
     assert asked.refutes and asked.value < asked.high
     assert asked.value == pytest.approx(TRUTH.friction_mu, rel=0.1)
-    assert f"a friction of {asked.value:.2f}" in str(asked)
+    assert f"a friction of {asked.value:.2f}" in asked.said
 
 
 def test_few_slides_doubt_nothing(problem):

@@ -207,11 +207,11 @@ def toss(
         residuals=_residuals(whole),
         reasons=(
             *_reasons(whole, predictions),
-            *([str(asked)] if asked and asked.refutes else []),
+            *([asked.said] if asked and asked.refutes else []),
         ),
         warnings=(
             *_warnings(whole, table, law, other),
-            *([f"The interval of friction reaches on: {asked}."] if asked else []),
+            *([f"The interval of friction reaches on: {asked.said}."] if asked else []),
             *size_warnings(prepared),
             *regions.warnings(),
         ),

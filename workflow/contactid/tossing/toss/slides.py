@@ -53,20 +53,8 @@ class AskedFriction:
 
     value: float
     high: float  # of 95 %
-    identified: float
-    surely: float  # standard errors by which slides are held back harder
-
-    def __str__(self) -> str:
-        return (
-            f"slides are held back as by a friction of {self.value:.2f}, not {self.identified:.2f} "
-            f"({self.surely:.1f} standard errors): corners spring back along the surface, or "
-            "friction isn't one number"
-        )
-
-    @property
-    def refutes(self) -> bool:
-        """Whether it leaves no answer by trajectories."""
-        return self.surely > _REFUTED
+    refutes: bool  # whether it leaves no answer by trajectories
+    said: str
 
 
 def asked_friction(problem: Problem, parameters: ContactParameters) -> AskedFriction | None:
@@ -78,8 +66,13 @@ def asked_friction(problem: Problem, parameters: ContactParameters) -> AskedFric
     for _ in range(_ROUNDS):
         mu *= float(np.exp(excess))
         excess = steepness(problem, replace(parameters, friction_mu=mu)).excess
+    said = (
+        f"slides are held back as by a friction of {mu:.2f}, not {parameters.friction_mu:.2f} "
+        f"({seen.surely:.1f} standard errors): corners spring back along the surface, or friction "
+        "isn't one number"
+    )
     high = mu * float(np.exp(2.0 * seen.error))
-    return AskedFriction(mu, high, parameters.friction_mu, seen.surely)
+    return AskedFriction(mu, high, seen.surely > _REFUTED, said)
 
 
 def steepness(problem: Problem, parameters: ContactParameters) -> Steepness:
