@@ -151,8 +151,8 @@ def toss(
         data), ``center_x``, ``_y``, ``_z`` (m in B) and ``inertia_xx`` to ``_yz`` (kg m2, or m2 per
         mass where none is stated). Tables: ``predictions``, each toss by the others, beside a box
         that stays where it first touches; ``regions`` and ``outlines`` of where each comes to rest,
-        by the others (:class:`contactid.tossing.own.toss_regions.TossRegions`; seven tosses have them);
-        ``tosses``, what was used. ``residuals`` are of all tosses at the optimum, m and rad.
+        by the others (:class:`contactid.tossing.own.toss_regions.TossRegions`; seven tosses have
+        them); ``tosses``, what was used. ``residuals`` are of all tosses at the optimum, m and rad.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def toss(
             **regions.figures(),
         },
         body=identified_body if mass_known else None,
-        remedy="Look at lengths, frame rate and box, or take the friction of slides for slides alone",
+        remedy="Look at lengths, frame rate and box, or take slides' friction for slides alone",
     )
 
 
@@ -329,7 +329,7 @@ def _at_best(losses: xr.Dataset) -> np.ndarray:
 
 def _contact_rows(fit: TossFit, blocks: np.ndarray, asked_mu: float) -> Iterator[dict[str, Any]]:
     """Friction and restitution: the wider one of resampled tosses and of a jackknife over blocks,
-    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one; friction's reaches ``asked_mu``.
+    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one. Friction's reaches ``asked_mu``.
 
     Resampling keeps the body as it is, and the jackknife makes it anew.
     """
