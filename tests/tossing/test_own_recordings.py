@@ -12,7 +12,7 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import STATED
 from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.recordings import read_box, read_own
-from contactid.tossing.own.usable import EVENTS, events_of, on_one_surface, turning_height
+from contactid.tossing.own.usable import EVENTS, events_of, on_one_surface, shrinkage
 from contactid.tossing.prepare.preprocess import preprocess
 from contactid.tossing.toss.identify import _beyond, _reasons
 from tosses_for_tests import RATE, SETTINGS, box, recordings
@@ -137,13 +137,12 @@ def test_tosses_that_move_nowhere_are_none(table):
         explained_motion(own.motion, own.convention, placed=False, length=1.0)
 
 
-@pytest.mark.parametrize(("side", "over"), [(0.1, False), (0.08, True)])
-def test_corners_that_turn_round_over_the_surface_are_of_a_larger_box(table, side, over):
+@pytest.mark.parametrize("side", [0.085, 0.1, 0.115])
+def test_where_corners_turn_round_says_by_how_much_a_stated_size_is_off(table, side):
     motion = read_own(table, read_box({"size": [side] * 3})[0], STATED).motion
-    height, error = turning_height(preprocess(motion, **{**SETTINGS, "events": EVENTS}))
-    assert (height > 2.0 * error + 1e-3) == over
-    # sharp and hard corners turn round at the surface, as far as 200 frames/s tell
-    assert over or abs(height) < 1e-3
+    share, error = shrinkage(preprocess(motion, **{**SETTINGS, "events": EVENTS}))
+    # sharp and hard corners, as far as 200 frames/s tell
+    assert share == pytest.approx(1.0 - 0.1 / side, abs=max(3.0 * error, 0.02)) and error < 0.03
 
 
 @pytest.mark.parametrize(

@@ -111,12 +111,20 @@ def test_tosses_are_predicted_by_others_better_than_by_a_box_that_stays(answer, 
 
 
 def test_its_answer_predicts_tosses_that_it_has_not_seen(answer):
-    """As well as its own tosses are predicted by the others."""
+    """As well as its own tosses are predicted by the others, and with regions of each."""
     further = table_of(recordings(box(CENTER), 8, seed=11, noise=5e-5))
     predicted = contactid.predict(answer, further, SIZE)
     loss, naive = predicted.params.loc[["loss_incremental", "loss_no_impact"], "value"]
     assert loss < 0.3 * naive
     assert loss < 1.5 * answer.tables["predictions"]["loss"].mean()
+    regions = predicted.tables["regions"]
+    assert (regions["n_tosses"] == 8).all() and regions["covered"].is_monotonic_increasing
+    assert (
+        regions["covered"].iloc[-1] >= 6 and (regions["naive_covered"] <= regions["covered"]).all()
+    )
+    assert predicted.tables["outlines"]["toss"].nunique() == 8
+    stated = contactid.predict(answer.params["value"].to_dict(), further, SIZE)
+    assert "regions" not in stated.tables
 
 
 def test_regions_of_the_others_hold_the_tosses_better_than_uncertain_parameters_alone(answer):

@@ -10,9 +10,9 @@ from scipy.stats import binom
 from test_rest_pose_distribution import clouds
 
 from contactid.core.errors import ContactIdError
+from contactid.tossing.own.toss_regions import regions_by_others
 from contactid.tossing.predict.rest_pose_cloud import FlatPoses
 from contactid.tossing.predict.rest_pose_regions import LEVELS
-from contactid.tossing.toss.regions import regions_by_others
 
 SIDE = 0.1  # m
 
@@ -26,7 +26,7 @@ def test_they_hold_the_stated_share_of_planted_tosses():
     found = [
         one
         for seed in range(5)
-        for one in regions_by_others(in_blocks(clouds(20, seed, n=40)), SIDE, seed)
+        for one in regions_by_others(in_blocks(clouds(20, seed, n=40)), SIDE, seed)[0]
     ]
     for k, level in enumerate(LEVELS):
         low, high = binom.ppf([0.005, 0.995], len(found), level)
@@ -42,7 +42,7 @@ def test_a_block_s_own_rest_poses_shape_no_region_of_it_by_the_kernel():
         for one in made[:3]
     ]
     before, after = (
-        regions_by_others(in_blocks(part), SIDE, 0) for part in (made, [*lost, *made[3:]])
+        regions_by_others(in_blocks(part), SIDE, 0)[0] for part in (made, [*lost, *made[3:]])
     )
     assert [one.faces for one in before[:3]] == [one.faces for one in after[:3]]
     assert all(max(b.faces.values()) > max(a.faces.values()) for b, a in
@@ -50,7 +50,7 @@ def test_a_block_s_own_rest_poses_shape_no_region_of_it_by_the_kernel():
 
 
 def test_a_level_that_few_tosses_cannot_tell_holds_everything():
-    found = regions_by_others(in_blocks(clouds(8, 5, n=40)), SIDE, 0)
+    found, _ = regions_by_others(in_blocks(clouds(8, 5, n=40)), SIDE, 0)
     assert [one.toss for one in clouds(8, 5, n=40)] == [one.cloud.toss for one in found]
     assert all(np.isfinite(one.areas[0]) and one.areas[2] == np.inf for one in found)
 

@@ -16,16 +16,15 @@ from contactid.output.fits import compact_json
 from contactid.tossing.configuration import Scheme
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody
 from contactid.tossing.own.predict import Problems
+from contactid.tossing.own.toss_regions import predicted_rests
 from contactid.tossing.own.tosses import OwnTosses
-from contactid.tossing.predict.rest_pose_cloud import UNKNOWN, face_name, simulate_clouds
-from contactid.tossing.predict.rest_pose_distribution import Scores
+from contactid.tossing.predict.rest_pose_cloud import UNKNOWN, face_name
 from contactid.tossing.predict.rest_pose_regions import (
     LEVELS,
     RestPrediction,
     coverage,
     limits,
     median_areas,
-    predict_rest,
     region_row,
     region_table,
     shown_tosses,
@@ -138,11 +137,9 @@ def regions_by(
     scores there.
     """
     parameters = ContactParameters(**run.fit(one, scheme)["parameters"])
-    scores, draws, seed = Scores.of_record(model), np.array(model["draws"]), int(model["seed"])
     # tosses that end in motion have regions, too
-    problem, random = Problems(run, tosses, RELEASED).of(one, scheme), np.random.default_rng(seed)
-    clouds = simulate_clouds(problem, parameters, draws, problem.start_covariances(), seed)
-    predictions = [predict_rest(cloud, scores, random) for cloud in clouds]
+    problem = Problems(run, tosses, RELEASED).of(one, scheme)
+    scores, predictions = predicted_rests(model, problem, parameters)
     of_run = scores.table["position"]
     known = [each for each in predictions if each.covers[0] is not None]
     # where the run has seen all of them, they count all the same

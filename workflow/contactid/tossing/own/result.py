@@ -40,8 +40,9 @@ from contactid.tossing.own.predict import (
 )
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.regions import NO_REGIONS, OwnRegions, predict_regions
+from contactid.tossing.own.toss_regions import TossRegions
 from contactid.tossing.own.tosses import OwnTosses, read_tosses
-from contactid.tossing.own.usable import prepared_own
+from contactid.tossing.own.usable import prepared_own, size_warnings
 from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.predict.prediction import predict as predict_tosses
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -108,7 +109,8 @@ def predict(
     Result
         ``params``: ``loss_<scheme>``, the mean loss (eq. 18 of the tossing paper, 1). Tables:
         ``predictions``, a row per toss and scheme; ``schemes``, their means; with a run that keeps
-        regions of rest poses, ``coverage``. ``residuals``: measured less predicted rest poses,
+        regions of rest poses, ``coverage``; with a result of :func:`contactid.toss`, its
+        ``regions`` and ``outlines``. ``residuals``: measured less predicted rest poses,
         ``position`` (m) and ``rotation`` (rotation vector, rad), both in the surface's frame.
         Files: ``regions.json``, and the body by each scheme.
 
@@ -260,7 +262,12 @@ def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: st
     calibrated = _calibration(values, body_of(prepared)).apply(prepared)
     about: dict[str, Any] = {"scheme": law, "parameters": STATED, _MU: contact.friction_mu}
     about |= {_E_N: contact.restitution_e_n, "calibrated": len(values) > 2}
-    predicted = predict_tosses(problem_of(calibrated, law, TEST), contact).assign(**about)
+    problem = problem_of(calibrated, law, TEST)
+    predicted = predict_tosses(problem, contact).assign(**about)
+    regions = TossRegions([], body_of(calibrated).vertices)
+    if isinstance(by, Result) and "rest_poses" in by.record:
+        regions = TossRegions.of_further(by.record["rest_poses"], problem, contact)
+        predicted = regions.beside(predicted)
     naive = no_impact(prepared).assign(scheme=NO_IMPACT, parameters=NAIVE, calibrated=False)
     predictions = pd.concat([predicted, naive], ignore_index=True)
     predictions = predictions.assign(seen=False, identified_on="")
@@ -269,10 +276,14 @@ def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: st
     summary = means_of(predictions).assign(**nothing_run)
     source, body = str(motion.attrs["source"]), body_of(calibrated)
     warnings = warnings_on_tosses(predictions, summary)
+    answer = _answer(predictions, summary, f"{source}, by stated parameters")
+    used = f"{source}: {len(predicted)} tosses, {size_of(body)}."
     return replace(
-        _answer(predictions, summary, f"{source}, by stated parameters"),
-        warnings=tuple(f"{warning}." for warning in warnings),
-        notes=(f"{source}: {len(predicted)} tosses, {size_of(body)}.", f"Law of impact: {law}."),
+        answer,
+        tables={**answer.tables, **regions.tables()},
+        figures={**answer.figures, **regions.figures()},
+        warnings=(*(f"{warning}." for warning in warnings), *size_warnings(prepared)),
+        notes=(used, f"Law of impact: {law}.", *regions.notes()),
         record={"stated": values, "law": law, "tosses": len(predicted), "warnings": warnings},
         body=simulator_body("box", body, values),
     )

@@ -162,8 +162,11 @@ def _prepared(
     if known is None or plane is None:
         return prepared, False, []
     off = 1e3 * (prepared.attrs["plane_height"] - plane.height)
-    said = f"These tosses come to rest {off:+.1f} mm off the surface that the run found: theirs is another one"
-    return prepared, False, [f"{said}, fitted to their own poses at rest"]
+    said = f"These tosses come to rest {off:+.1f} mm off the surface that the run found"
+    why = (
+        "the box has another size, or the surface is another one, fitted to their own poses at rest"
+    )
+    return prepared, False, [f"{said}: {why}"]
 
 
 # What of the run they go with

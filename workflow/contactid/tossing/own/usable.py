@@ -12,9 +12,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from contactid.core import rotations
 from contactid.output.tables import read_csv
 from contactid.sources.card import white_noise
-from contactid.sources.motion import MotionStream, iterate_recordings, read_dataset, write_motion
+from contactid.sources.motion import (
+    MotionStream,
+    iterate_recordings,
+    read_dataset,
+    some_recordings,
+    write_motion,
+)
 from contactid.tossing.prepare.events import FALL_TOLERANCE, REST_SPEED
 from contactid.tossing.prepare.poses import vertex_positions
 from contactid.tossing.prepare.preprocess import preprocess
@@ -25,6 +32,12 @@ _END = 0.025
 # of a box's length: heights at rest are off by no more than that, of a box with bent sides, too
 _SAME_HEIGHT = 0.05
 _SIDE, _FEWEST_HEIGHTS = 3, 4  # frames of a straight line on either side of an impact; tosses
+# of the box's size: noise lifts what counts as the lowest corner. Sharp boxes sink by .05 at most,
+# the real cube by .12, whose corners are round
+_LIFTED, _SUNK = 0.01, 0.13
+_SURELY = 2.0  # standard errors
+# of the height of the middle at rest: a corner that stands out less tells noise
+_STANDS_OUT = 0.2
 # standard deviations of a speed's component: the length of three of them is beyond in 1 of 150
 _BEYOND = 3.5
 
@@ -81,20 +94,28 @@ def on_one_surface(prepared: xr.Dataset) -> xr.Dataset:
     return prepared.assign(reason=prepared["reason"].copy(data=reason))
 
 
-def turning_height(prepared: xr.Dataset) -> tuple[float, float]:
-    """Height over the surface (m) at which corners turn round in a toss's first impact, median of
-    usable tosses, and its standard error; NaN of fewer than four.
+def shrinkage(prepared: xr.Dataset) -> tuple[float, float]:
+    """Share of the stated size that a box is smaller by, as its corners turn round in tosses' first
+    impacts, and its standard error; NaN of fewer than four.
 
-    A corner can't turn round over the surface, so that a height of more than 0 is of a box that is
-    larger than stated. Rounded corners and soft ones turn round below.
+    At rest the middle is where the stated size puts it. A corner that stands out of the face that
+    the box rests on turns round under the surface where the box is smaller, in proportion. Corners
+    rounded with a radius do so by about that radius over half of an edge, soft ones by a little. A
+    corner can't turn round over the surface: a share below 0 is of a larger box.
     """
-    heights = []
-    for _, samples in iterate_recordings(prepared):
+    vertices, shares = prepared["vertices"].values, []
+    half = 0.5 * np.ptp(vertices, axis=0)
+    used = prepared["reason"].values == ""
+    resting = np.abs(rotations.matrices(prepared["rest_orientation"].values[used])[:, 2])
+    # the surface is fitted to the middles of all tosses
+    lies = float((resting @ half).mean()) if used.any() else np.nan
+    for _, samples in iterate_recordings(some_recordings(prepared, used)):
         contact = int(samples["contact"])
-        turned = samples["orientation"].values, prepared["vertices"].values
-        corners = vertex_positions(samples["position"].values, *turned)[..., 2]
-        if str(samples["reason"].values) or not _SIDE < contact < len(corners) - _SIDE:
+        turned = samples["orientation"].values
+        corners = vertex_positions(samples["position"].values, turned, vertices)[..., 2]
+        if not _SIDE < contact < len(corners) - _SIDE:
             continue
+        stands_out = float(np.abs(rotations.matrices(turned[contact])[2]) @ half) - lies
         corner = int(corners[contact - 1 : contact + 2].min(axis=0).argmin())
         # the contact's own frame and the one before may be on either side of the impact
         frames = np.arange(_SIDE)
@@ -103,14 +124,31 @@ def turning_height(prepared: xr.Dataset) -> tuple[float, float]:
         bend = after[0] - before[0]
         # in frames from the first one before
         meeting = (before[1] - after[1] + (_SIDE + 2) * after[0]) / bend if bend > 0.0 else np.nan
-        if _SIDE - 1 <= meeting <= _SIDE + 2:
-            heights.append(float(np.polyval(before, meeting)))
-    if len(heights) < _FEWEST_HEIGHTS:
+        if _SIDE - 1 <= meeting <= _SIDE + 2 and stands_out > _STANDS_OUT * lies:
+            shares.append(-float(np.polyval(before, meeting)) / stands_out)
+    if len(shares) < _FEWEST_HEIGHTS:
         return np.nan, np.nan
-    middle = float(np.median(heights))
+    middle = float(np.median(shares))
     # a median's error is 1.25 times a mean's, and 1.48 takes a median deviation to a standard one
-    spread = 1.4826 * float(np.median(np.abs(np.array(heights) - middle)))
-    return middle, 1.25 * spread / np.sqrt(len(heights))
+    spread = 1.4826 * float(np.median(np.abs(np.array(shares) - middle)))
+    return middle, float(1.25 * spread / np.sqrt(len(shares)))
+
+
+def size_warnings(prepared: xr.Dataset) -> list[str]:
+    """Whether a box is of another size than stated (:func:`shrinkage`)."""
+    share, error = shrinkage(prepared)
+    said = f"{100.0 * abs(share):.0f} +- {100.0 * error:.0f} %"
+    if share + _SURELY * error < -_LIFTED:
+        return [
+            f"Corners turn round over the surface: the box is larger than stated, by some {said}, "
+            "and friction is off with it."
+        ]
+    if share - _SURELY * error > _SUNK:
+        return [
+            f"Corners turn round under the surface: the box is smaller than stated, by some {said}, "
+            "and friction is off with it, or its corners are rounded by as much of half an edge."
+        ]
+    return []
 
 
 def printed_box(name: str) -> list[float] | None:

@@ -40,7 +40,8 @@ from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.result import simulator_body
-from contactid.tossing.own.usable import on_one_surface, prepared_own, turning_height
+from contactid.tossing.own.toss_regions import TossRegions
+from contactid.tossing.own.usable import on_one_surface, prepared_own, size_warnings
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -49,7 +50,7 @@ from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, toss_tabl
 from contactid.tossing.prepare.tosses import Problem, simulated
 from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.toss import draw
-from contactid.tossing.toss.regions import TossRegions
+from contactid.tossing.toss.slides import asked_friction
 
 MU, E_N = "friction_mu", "restitution_e_n"
 _ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibrations have them
@@ -69,7 +70,6 @@ _DRAWS, _SEED = 1000, 20230206
 _OUTCOMES = 120  # simulated rest poses of a toss, as in config/default.yaml
 _JACKKNIFE = 2.0  # standard errors by blocks that an interval reaches at least
 _OFF_SCALE = 0.05  # cameras are up to 2 % off; more means another unit, or another size of the box
-_LIFTED = 5e-3  # of the box's length
 _SURELY = 2.0  # standard errors
 
 
@@ -94,9 +94,12 @@ class TossFit:
 
     def clouds(self, problem: Problem) -> list[Cloud]:
         """Simulated rest poses of a problem's tosses, from uncertain parameters and releases."""
-        drawn = parameter_draws(total_loss(self.losses), _OUTCOMES, _SEED)
         covariances = problem.start_covariances()
-        return simulate_clouds(problem, self.parameters, drawn, covariances, _SEED)
+        return simulate_clouds(problem, self.parameters, self.outcomes(), covariances, _SEED)
+
+    def outcomes(self) -> np.ndarray:
+        """(n, 2) friction and restitution of simulated rest poses."""
+        return parameter_draws(total_loss(self.losses), _OUTCOMES, _SEED)
 
     @property
     def parameters(self) -> ContactParameters:
@@ -148,8 +151,8 @@ def toss(
         data), ``center_x``, ``_y``, ``_z`` (m in B) and ``inertia_xx`` to ``_yz`` (kg m2, or m2 per
         mass where none is stated). Tables: ``predictions``, each toss by the others, beside a box
         that stays where it first touches; ``regions`` and ``outlines`` of where each comes to rest,
-        by the others (:class:`contactid.tossing.toss.regions.TossRegions`; seven tosses have them);
-        ``tosses``, what was used. ``residuals`` are of all tosses at the optimum, m and rad.
+        by the others (:class:`contactid.tossing.own.toss_regions.TossRegions`; seven tosses have
+        them); ``tosses``, what was used. ``residuals`` are of all tosses at the optimum, m and rad.
 
     Raises
     ------
@@ -191,7 +194,9 @@ def toss(
     named = {"loss": "naive_loss", "rest_position_error_cm": "naive_rest_position_error_cm"}
     predictions = predictions.merge(naive[["toss", *named]].rename(columns=named), on="toss")
     mass_known = mass_stated or body is None
-    params = parameter_table([*_contact_rows(whole, blocks), *_body_rows(whole, mass_known)])
+    asked = asked_friction(whole.problem, whole.parameters)
+    contact = _contact_rows(whole, blocks, asked.high if asked else 0.0)
+    params = parameter_table([*contact, *_body_rows(whole, mass_known)])
     other = _other_law(whole, law)
     identified_body = simulator_body("box", whole.problem.body, vars(whole.parameters))
     regions = TossRegions.by_others(clouds, whole.problem, _SEED)
@@ -200,14 +205,21 @@ def toss(
         params=params,
         covariance=_covariance(params, whole),
         residuals=_residuals(whole),
-        reasons=tuple(_reasons(whole, predictions)),
+        reasons=(
+            *_reasons(whole, predictions),
+            *([asked.said] if asked and asked.refutes else []),
+        ),
         warnings=(
             *_warnings(whole, table, law, other),
-            *_of_the_size(prepared),
+            *([f"The interval of friction reaches on: {asked.said}."] if asked else []),
+            *size_warnings(prepared),
             *regions.warnings(),
         ),
         notes=(*_notes(predictions, whole, law), *regions.notes()),
-        record=_record(whole, source, law, time.process_time() - begin),
+        record={
+            **_record(whole, source, law, time.process_time() - begin),
+            **regions.record(whole.outcomes(), _SEED),
+        },
         tables={"predictions": regions.beside(predictions), "tosses": table, **regions.tables()},
         figures={
             "Friction and restitution": partial(draw.draw_region, whole.losses, whole.draws),
@@ -216,7 +228,7 @@ def toss(
             **regions.figures(),
         },
         body=identified_body if mass_known else None,
-        remedy="Look at lengths, frame rate and box",
+        remedy="Look at lengths, frame rate and box, or take slides' friction for slides alone",
     )
 
 
@@ -315,15 +327,15 @@ def _at_best(losses: xr.Dataset) -> np.ndarray:
 # What it says
 
 
-def _contact_rows(fit: TossFit, blocks: np.ndarray) -> Iterator[dict[str, Any]]:
+def _contact_rows(fit: TossFit, blocks: np.ndarray, asked_mu: float) -> Iterator[dict[str, Any]]:
     """Friction and restitution: the wider one of resampled tosses and of a jackknife over blocks,
-    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one.
+    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one. Friction's reaches ``asked_mu``.
 
     Resampling keeps the body as it is, and the jackknife makes it anew.
     """
     values = {MU: fit.parameters.friction_mu, E_N: fit.parameters.restitution_e_n}
     # friction has no largest value, restitution none above 1
-    largest = {MU: np.inf, E_N: 1.0}
+    largest, reached = {MU: np.inf, E_N: 1.0}, {MU: asked_mu, E_N: 0.0}
     n = len(blocks)
     squares = ((blocks - blocks.mean(axis=0)) ** 2).sum(axis=0)
     # delete-a-block jackknife
@@ -332,7 +344,7 @@ def _contact_rows(fit: TossFit, blocks: np.ndarray) -> Iterator[dict[str, Any]]:
         low, high = fit.interval(name)
         reach = _JACKKNIFE * float(jackknife[name])
         low = max(min(low, value - reach), 0.0)
-        high = min(max(high, value + reach), largest[name])
+        high = min(max(high, value + reach, reached[name]), largest[name])
         error = (high - low) / 4.0  # of a normal error, 95 % are four of them wide
         yield parameter_row(name, value, error, "1", "data", (low, high))
 
@@ -438,18 +450,6 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
     if fit.interval(MU)[1] >= fit.losses[MU].values[-1]:
         warnings.append("Friction is bounded from below alone: hardly anything slides.")
     return warnings
-
-
-def _of_the_size(prepared: xr.Dataset) -> list[str]:
-    height, error = turning_height(prepared)
-    # noise lifts what counts as the lowest corner by a little
-    surely = _SURELY * error + _LIFTED * body_of(prepared).length
-    if not height > surely:
-        return []
-    return [
-        f"Corners turn round {1e3 * height:.1f} +- {1e3 * error:.1f} mm over the surface: the box is "
-        "larger than stated, and friction is off with it."
-    ]
 
 
 def _notes(predictions: pd.DataFrame, fit: TossFit, law: str) -> list[str]:

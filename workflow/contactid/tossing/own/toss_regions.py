@@ -1,14 +1,15 @@
-"""Where tosses come to rest, each by the others alone: faces, and regions of 50, 80 and 90 %.
+"""Where tosses come to rest: faces, and regions of 50, 80 and 90 %, of each by the others alone and
+of further ones by all.
 
 The regions of :mod:`contactid.tossing.predict.rest_pose_regions` need tosses that nothing was
 fitted on. Few tosses can't spare any, so they take turns (cross-conformal prediction, Vovk 2015):
 what is fitted is fitted without a block of neighbours, and the others' scores say how far the
-block's regions reach.
+block's regions reach. All scores together say it of further tosses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from matplotlib.figure import Figure
 
 from contactid.core.errors import ContactIdError
 from contactid.tossing.artefacts.rest_poses import draw_regions
-from contactid.tossing.predict.rest_pose_cloud import Cloud
+from contactid.tossing.predict.rest_pose_cloud import Cloud, simulate_clouds
 from contactid.tossing.predict.rest_pose_distribution import Scores, draw_poses, fit_kernel, score
 from contactid.tossing.predict.rest_pose_regions import (
     DRAWN,
@@ -32,6 +33,7 @@ from contactid.tossing.predict.rest_pose_regions import (
     shown_tosses,
 )
 from contactid.tossing.prepare.tosses import Problem
+from contactid.tossing.simulate.box import ContactParameters
 
 _SHOWN = 6  # tosses in the figure
 
@@ -44,11 +46,13 @@ class TossRegions:
     ----------
     predictions : one per toss; none where there are no regions
     vertices : (v, 3) m, of the box
+    scores : the model's error, for further tosses
     missing : why there are no regions
     """
 
     predictions: list[RestPrediction]
     vertices: np.ndarray
+    scores: Scores | None = None
     missing: str = ""
 
     @classmethod
@@ -58,9 +62,26 @@ class TossRegions:
         """Of blocks of tosses, simulated by what the other blocks say; the box is the problem's."""
         vertices = np.asarray(problem.body.vertices)
         try:
-            return cls(regions_by_others(blocks, problem.length, seed), vertices)
+            predictions, scores = regions_by_others(blocks, problem.length, seed)
         except ContactIdError as error:  # friction and restitution stand all the same
             return cls([], vertices, missing=str(error).splitlines()[0])
+        return cls(predictions, vertices, scores)
+
+    @classmethod
+    def of_further(
+        cls, record: Mapping[str, Any], problem: Problem, parameters: ContactParameters
+    ) -> TossRegions:
+        """Of a problem's tosses by :meth:`record`."""
+        scores, predictions = predicted_rests(record, problem, parameters)
+        return cls(predictions, np.asarray(problem.body.vertices), scores)
+
+    def record(self, draws: np.ndarray, seed: int) -> dict[str, Any]:
+        """What further tosses' regions are made from, as a run keeps it; ``draws`` (n, 2) are of
+        uncertain friction and restitution.
+        """
+        if self.scores is None:
+            return {}
+        return {"rest_poses": {**self.scores.record(), "draws": draws.tolist(), "seed": seed}}
 
     def beside(self, predictions: pd.DataFrame) -> pd.DataFrame:
         """A table of predictions with :func:`region_row`'s columns."""
@@ -92,17 +113,30 @@ class TossRegions:
             return []
         rows: Any = coverage(self.predictions).itertuples(index=False)
         held = [f"{row.covered} of {row.n_tosses} at {100 * row.level:.0f} %" for row in rows]
-        return [f"Regions of the pose at rest, by the other tosses, hold {', '.join(held)}."]
+        return [f"Regions of the pose at rest hold {', '.join(held)}."]
 
     def warnings(self) -> list[str]:
         """Why there are no regions."""
         return [f"No regions of rest poses: {self.missing.rstrip('.')}."] if self.missing else []
 
 
+def predicted_rests(
+    record: Mapping[str, Any], problem: Problem, parameters: ContactParameters
+) -> tuple[Scores, list[RestPrediction]]:
+    """Regions of a problem's tosses by a record of scores, as a run or :func:`contactid.toss` keeps
+    it, and these scores.
+    """
+    scores, seed = Scores.of_record(record), int(record["seed"])
+    draws, covariances = np.array(record["draws"]), problem.start_covariances()
+    clouds = simulate_clouds(problem, parameters, draws, covariances, seed)
+    random = np.random.default_rng(seed)
+    return scores, [predict_rest(cloud, scores, random) for cloud in clouds]
+
+
 def regions_by_others(
     blocks: Sequence[Sequence[Cloud]], length: float, seed: int
-) -> list[RestPrediction]:
-    """Regions of every toss by the other blocks' tosses, in order.
+) -> tuple[list[RestPrediction], Scores]:
+    """Regions of every toss by the other blocks' tosses, in order, and scores by all of them.
 
     Parameters
     ----------
@@ -129,9 +163,11 @@ def regions_by_others(
         # the block's own scores don't say how far its regions reach
         known = Scores(pd.DataFrame(), kernels[number], np.zeros(0), held_out)
         predictions += [predict_rest(cloud, known, random) for cloud in block]
-    return predictions
+    everything = fit_kernel(_without(blocks, -1), length)
+    by_all = np.array(_without(scores, -1))
+    return predictions, Scores(pd.DataFrame(), everything, np.zeros(0), by_all)
 
 
 def _without(blocks: Sequence[Sequence[Any]], number: int) -> list[Any]:
-    """The items of all blocks but one."""
+    """The items of all blocks but one; of all where it is -1."""
     return [item for place, block in enumerate(blocks) if place != number for item in block]

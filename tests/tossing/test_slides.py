@@ -1,0 +1,47 @@
+"""How hard the surface holds slides back: an exact law, and what it says of a friction that is too
+small.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contactid.tossing.own.predict import problem_of
+from contactid.tossing.prepare.preprocess import IDENTIFICATION
+from contactid.tossing.toss.slides import _steepest, asked_friction, steepness
+from tosses_for_tests import RATE, TRUTH, box, motion, prepare_tosses, recordings
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Of tosses by the other law of impact."""
+    made = recordings(box(), 8, seed=3, noise=1e-4)
+    return problem_of(prepare_tosses(motion(made, box())), "incremental", IDENTIFICATION)
+
+
+def test_a_constant_push_has_its_slope_where_it_bears_what_counts(problem):
+    time = np.arange(60)[:, None] / RATE
+    gravity = np.array(problem.options.gravity)
+    still = np.tile([1.0, 0.0, 0.0, 0.0], (60, 1))
+    for weights, slope in ((2.0, 0.3), (1.0, np.nan), (4.0, np.nan)):
+        push = -weights * gravity[2] * np.array([0.24, -0.18, 1.0])
+        path = 0.5 * time**2 * (push + gravity)
+        assert _steepest(problem, path, still) == pytest.approx(slope, nan_ok=True)
+
+
+def test_right_friction_holds_slides_back_as_they_are(problem):
+    seen = steepness(problem, TRUTH)
+    assert abs(seen.excess) < 0.05 and seen.error < 0.05
+    assert asked_friction(problem, TRUTH) is None
+
+
+def test_a_friction_that_is_too_small_is_doubted_with_the_one_that_slides_ask_for(problem):
+    asked = asked_friction(problem, replace(TRUTH, friction_mu=0.6 * TRUTH.friction_mu))
+    assert asked.refutes and asked.value < asked.high
+    assert asked.value == pytest.approx(TRUTH.friction_mu, rel=0.1)
+    assert f"a friction of {asked.value:.2f}" in asked.said
+
+
+def test_few_slides_doubt_nothing(problem):
+    assert np.isnan(steepness(replace(problem, tosses=problem.tosses[:4]), TRUTH).excess)
