@@ -125,7 +125,7 @@ def test_v_z_of_a_tip_in_the_air_is_what_links_and_motors_have_in_common(
 ) -> None:
     made = simulated(kind, seed, tmp_path)
     impact = own_impact(lwr4(), made.recording)
-    rebound = made.velocity_post[1]
+    rebound = made.velocity_post[2]
     assert isinstance(impact, OwnImpact) and impact.velocity[1] > 0.0 and rebound > 0.0
     assert abs(impact.velocity[1] - rebound) <= impact.half_width[1]
 
