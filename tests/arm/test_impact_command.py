@@ -379,7 +379,7 @@ def test_signs_are_doubted_only_where_the_tip_leaves_the_table(
 ) -> None:
     """``upwards``: of the approach speed. Joints that don't move the tip's height explain nothing."""
     fit = evaluate_experiment(lwr4(), record(experiments[1], arm_examples.BLOCK), SETTINGS, ())
-    velocity = fit.window.velocity + [0.0, upwards * fit.window.speed]
+    velocity = fit.window.velocity + np.array([0.0, upwards * fit.window.speed])
     fit = replace(fit, window=replace(fit.window, velocity=velocity), failures={ADMISSIBLE: "none"})
     monkeypatch.setattr(impacts, "evaluate_experiment", lambda *_: fit)
     with pytest.raises(ContactIdError, match="none") as refused:
