@@ -158,14 +158,14 @@ def of_another(name: str, random: np.random.Generator) -> Impact:
     outwards = np.cos(angle) * np.array([np.cos(around), np.sin(around), 0.0])
     drives = _drives(random.uniform(1.0, 4.0), random, alike)
     dry, viscous = ((0.0, 0.0), *_SHARES.values())[random.integers(4)]
-    part = random.uniform(*_FRICTION_LEFT)
-    friction = _FRICTION[alike]
+    # half as much as the study's kinds, each of which has nothing else
+    friction = 0.5 * random.uniform(*_FRICTION_LEFT) * _FRICTION[alike]
     return Impact(
         FlexibleArm(robot, drives, tip[2], 16.0 * speed * random.integers(2)),
         q,
         speed * (outwards - [0.0, 0.0, np.sin(angle)]),
-        dry * part * friction,
-        viscous * part * friction / _AS_DRY,
+        dry * friction,
+        viscous * friction / _AS_DRY,
         random.uniform(0.0, 3e-3),
         None,
         ("links", "motors")[random.integers(2)],
