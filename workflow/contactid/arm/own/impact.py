@@ -37,8 +37,8 @@ _LIMITS = (
     " (docs/lab/arm.md).",
 )
 _OF_OTHERS = (
-    "Intervals were made on arms with the LWR 4+'s links. On simulated arms of another kind, with friction in the"
-    " joints or a controller that switches late, some were too narrow."
+    "Intervals were made on simulated arms of three makes: on others, with friction in the joints or a controller"
+    " that switches late, some may be too narrow."
 )
 _OF_LWR4 = "The described inertias of the LWR 4+ can't all be right (docs/lab/arm.md), and the map rests on them."
 
