@@ -34,8 +34,7 @@ has a row per recording (parameters.json the same, and the posture q_impact_rad)
 
 methods.csv has v+ by every method, by the map, and as if nothing happened along the table.
 
-A recording has no row where models that explain its vibration don't agree: it is left out, with
-that reason.
+A recording on whose vibration models don't agree has no row: it is left out, with that reason.
 """
 
 from __future__ import annotations

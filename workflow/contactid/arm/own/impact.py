@@ -36,10 +36,7 @@ _LIMITS = (
     "Intervals are as wide as models that explain the vibration differ. They are tested on simulated arms alone"
     " (docs/lab/arm.md).",
 )
-_OF_OTHERS = (
-    "Intervals were made on simulated arms of three makes: on others, with friction in the joints or a controller"
-    " that switches late, some may be too narrow."
-)
+_OF_OTHERS = "Of others than the LWR 4+, a UR5 and a Panda nothing is tested: intervals may be too narrow."
 _OF_LWR4 = "The described inertias of the LWR 4+ can't all be right (docs/lab/arm.md), and the map rests on them."
 
 

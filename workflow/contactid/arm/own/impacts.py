@@ -34,9 +34,9 @@ LWR4 = Path(__file__).parents[1] / "robots" / "lwr4.csv"
 # sticks. Slower sliding is no different for any use of v+, and an interval that also holds faster
 # sliding says neither.
 _STICKS = 0.1
-# Of the approach speed: a mean normal velocity behind the impact that a table allows. By a wrong sign
-# of a joint that moves the tip's height it is larger in nearly all of MuJoCo's recordings, or there
-# is no impact; other joints' signs don't show in the height, and no hint may name them.
+# Of the approach speed: a mean normal velocity behind the impact that a table allows. A wrong sign of
+# a joint that lifts the tip nearly always exceeds it in MuJoCo, or shows no impact; others show in no
+# height, and no hint may name them.
 _STAYS = 0.1
 _LONGEST_PROBE = 2.0  # m; beyond it millimetres were taken for metres
 _ASIDE = 0.1  # of the speed: velocity across the plane of motion that is worth a warning
@@ -141,9 +141,7 @@ class OwnImpact:
 
 
 class NoImpact(ContactIdError):
-    """No impact in a recording, too little of the recording around it, or a tip that leaves the
-    table, or goes on into it, and that no model explains.
-    """
+    """No impact in a recording, too little around it, or a tip off the table, unexplained."""
 
 
 def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpact:
@@ -162,10 +160,10 @@ def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpa
     except ContactIdError as error:
         raise NoImpact(error.problem, error.remedy) from None
     if ADMISSIBLE not in found.answers:
-        window = found.window
-        stays = abs(window.velocity[:, 1].mean()) <= _STAYS * window.speed
-        # the joint's friction is why, or what moves a tip that the table holds, and no sign
-        kind = ContactIdError if stays or window.stop <= window.time[-1] else NoImpact
+        stays = abs(found.window.velocity[:, 1].mean()) <= _STAYS * found.window.speed
+        # on the table, or where a joint stops, friction is why, and no sign
+        stops = found.window.stop <= found.window.time[-1]
+        kind = ContactIdError if stays or stops else NoImpact
         raise kind(found.failures[ADMISSIBLE].removesuffix("."))
     # the ratio is that of the plane of motion
     facing = turned(robot, found.heading.angle)
