@@ -114,7 +114,6 @@ class Impact:
     noise: float
     resolution: float
     step: float = _SAMPLE
-    nominal: int = 0
 
 
 def of_the_study(kind: str, seed: int, random: np.random.Generator) -> Impact:
@@ -122,10 +121,10 @@ def of_the_study(kind: str, seed: int, random: np.random.Generator) -> Impact:
     robot = _weightless(_robot(kind))
     drives = _drives(10.0 if kind == "heavy motors" else 1.0, random)
     speed = float(random.uniform(0.1, 0.2))
-    nominal = (30, 60, 90)[seed % 3]
-    near = stated_posture(_POSTURE_OF[nominal])
+    degrees = (30, 60, 90)[seed % 3]
+    near = stated_posture(_POSTURE_OF[degrees])
     x = robot.tip_position(near)[0] + 0.004 * random.normal()
-    angle = np.deg2rad(nominal)
+    angle = np.deg2rad(degrees)
     part = random.uniform(*_FRICTION_LEFT) if kind in _SHARES else 0.0
     dry, viscous = _SHARES.get(kind, (0.0, 0.0))
     coarser = 10.0 if kind == "noisy encoders" else 1.0
@@ -140,7 +139,6 @@ def of_the_study(kind: str, seed: int, random: np.random.Generator) -> Impact:
         "links" if seed % 2 else "motors",
         coarser * _NOISE,
         coarser * _RESOLUTION,
-        nominal=nominal,
     )
 
 
@@ -177,8 +175,7 @@ def of_another(name: str, random: np.random.Generator) -> Impact:
 
 def simulated(kind: str, seed: int, folder: Path) -> Recorded:
     """One recording; ``folder`` takes what MuJoCo reads and writes."""
-    names = (*KINDS, *ARMS)
-    random = np.random.default_rng([seed, names.index(kind)])
+    random = np.random.default_rng([seed, (*KINDS, *ARMS).index(kind)])
     one = of_another(kind, random) if kind in ARMS else of_the_study(kind, seed, random)
     arm, robot = one.arm, one.arm.robot
     case = {
@@ -203,9 +200,8 @@ def simulated(kind: str, seed: int, folder: Path) -> Recorded:
     jacobian = robot.tip_jacobian(q)
     after = jacobian @ impact_map(arm.total_inertia(q), jacobian[2], rate)
     after[2] = _common_velocity(arm, motion)
-    speed = float(np.linalg.norm(one.velocity))
     return Recorded(
-        ArmRecording(Setting(1, speed, one.nominal), time, positions),
+        ArmRecording(Setting(1, float(np.linalg.norm(one.velocity)), 0.0), time, positions),
         jacobian @ rate,
         after,
         motion["impact_time"] + _BEFORE,
@@ -402,5 +398,4 @@ def _pair(name: str, velocity: np.ndarray) -> dict[str, float]:
 
 if __name__ == "__main__":
     for table, kinds in ((TABLE, KINDS), (OTHERS, ARMS)):
-        rows = [row_of(kind, seed) for kind in kinds for seed in SEEDS]
-        write_csv(pd.DataFrame(rows), table)
+        write_csv(pd.DataFrame([row_of(kind, seed) for kind in kinds for seed in SEEDS]), table)
