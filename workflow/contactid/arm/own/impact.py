@@ -36,9 +36,7 @@ _LIMITS = (
     "Intervals are as wide as models that explain the vibration differ. They are tested on simulated arms alone"
     " (docs/lab/arm.md).",
 )
-_OF_OTHERS = (
-    "Of others than the LWR 4+, a UR5 and a Panda nothing is tested: intervals may be too narrow."
-)
+_OF_OTHERS = "Only the LWR 4+, a UR5 and a Panda are tested: other intervals may be too narrow."
 _OF_LWR4 = "The described inertias of the LWR 4+ can't all be right (docs/lab/arm.md), and the map rests on them."
 
 
