@@ -61,7 +61,7 @@ def impact(
     robot
         A link table with the columns of the packaged lwr4.csv; the KUKA LWR 4+ for none.
     probe
-        Length of the probe at the tip, m.
+        Length of the probe, m, from the last moving link's frame along its z.
     columns, units
         What is otherwise than stated above (:class:`contactid.sources.conventions.Convention`).
     progress
