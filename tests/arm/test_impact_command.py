@@ -23,7 +23,8 @@ import contactid
 from arm_for_tests import CONFIG, ROOT, lwr4
 from contactid.__main__ import main
 from contactid.arm.identify.methods import ADMISSIBLE
-from contactid.arm.own import explained
+from contactid.arm.identify.reconstruction import evaluate_experiment
+from contactid.arm.own import explained, impacts
 from contactid.arm.own.impacts import LWR4, SETTINGS, NoImpact, own_impact, own_robot
 from contactid.arm.own.recordings import read_own, read_own_table
 from contactid.arm.readers.impacts import ArmRecording, Setting
@@ -370,6 +371,20 @@ def test_a_joint_s_wrong_sign_is_named_where_it_alone_explains(
         return
     with pytest.raises(ContactIdError, match=said):
         explained.explained_impact(lwr4(), recording)
+
+
+@pytest.mark.parametrize("upwards", [0.0, 0.2, -0.2])
+def test_signs_are_doubted_only_where_the_tip_leaves_the_table(
+    monkeypatch, experiments, upwards: float
+) -> None:
+    """``upwards``: of the approach speed. Joints that don't move the tip's height explain nothing."""
+    fit = evaluate_experiment(lwr4(), record(experiments[1], arm_examples.BLOCK), SETTINGS, ())
+    velocity = fit.window.velocity + np.array([0.0, upwards * fit.window.speed])
+    fit = replace(fit, window=replace(fit.window, velocity=velocity), failures={ADMISSIBLE: "none"})
+    monkeypatch.setattr(impacts, "evaluate_experiment", lambda *_: fit)
+    with pytest.raises(ContactIdError, match="none") as refused:
+        own_impact(lwr4(), record(experiments[1], arm_examples.BLOCK))
+    assert isinstance(refused.value, NoImpact) == (upwards != 0.0)
 
 
 def test_a_tip_that_flies_off_by_a_wrong_sign_alone_is_refused(experiments) -> None:

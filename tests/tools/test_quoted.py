@@ -161,7 +161,7 @@ def test_make_numbers_takes_what_is_there_and_says_what_is_not(run, capsys):
         shutil.copytree(quoted.ROOT / folder, run / folder)
     measured = (
         page_tables.OWN_THROWS, page_tables.OWN_IMPACTS, page_tables.OWN_REGIONS, page_tables.OWN_CONVENTIONS,
-            page_tables.OWN_BOXES, page_tables.OWN_REAL_THROWS,
+            page_tables.OWN_BOXES, page_tables.OWN_REAL_THROWS, page_tables.OWN_ARMS,
     )  # fmt: skip
     for name in (page_tables.MISSING, abstracts.ABSTRACTS, *measured):
         shutil.copy(quoted.ROOT / name, run / name)

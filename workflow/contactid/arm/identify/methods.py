@@ -48,15 +48,16 @@ _PARTS = (2.0 / 3.0, 5.0 / 6.0, 1.0)
 _MODES = (1, 2)
 _FEWEST = 3  # admissible models, of six: two may agree by chance
 # Of the approach speed: what admissible models miss by together. The posture's change bends the
-# rigid response, and a controller that switches up to 8 ms late pushes on (by up to 0.05 on
-# MuJoCo's arms): v_x+. A force that presses the tip down bends the joints, which encoders at the
-# motors see as sinking: v_z+.
-_MISSED = 0.05
+# rigid response, and a controller that switches some ms late pushes on (by up to 0.06 on MuJoCo's
+# arms of three makes): v_x+. A force that presses the tip down bends the joints, which encoders at
+# the motors see as sinking: v_z+.
+_MISSED = 0.06
 # Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up
 # to about that speed.
 _LARGEST_MODE = 3.0
-# s, half a period of 25 Hz: a braked arm may have another slope while it swings for the first time
-_FIRST_SWING = 0.02
+#: s, half a period of 17 Hz: a braked arm may have another slope while it swings for the first time.
+#: With half a period of 25 Hz intervals of other robots with viscous friction missed v+.
+FIRST_SWING = 0.03
 _UNDAMPED = 1.001 * HIGH[0]  # 1/s, the bound that the search has for a mode that doesn't decay
 # The scan finds an impact to some samples, whatever a fit of it says whose vibration is vague.
 _TIMING = 3.0
@@ -269,7 +270,7 @@ def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], speed: fl
     missed = _MISSED * speed
     slopes = np.array([[fit.slope for fit in fits] for fits in models])
     # what the slope does within the first swing
-    braking = _FIRST_SWING * np.median(slopes, axis=0)
+    braking = FIRST_SWING * np.median(slopes, axis=0)
     # independent causes add up in squares
     return np.sqrt(np.ptp(found, axis=0) ** 2 + noise**2 + missed**2 + braking**2)
 

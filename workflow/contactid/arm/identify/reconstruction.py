@@ -23,7 +23,7 @@ from scipy.stats import linregress
 
 from contactid.arm.identify.braked import braked
 from contactid.arm.identify.impact_time import ImpactFit, detect_impact
-from contactid.arm.identify.methods import ADMISSIBLE, METHODS, Answer, Window, joints
+from contactid.arm.identify.methods import ADMISSIBLE, FIRST_SWING, METHODS, Answer, Window, joints
 from contactid.arm.readers.impacts import ArmRecording
 from contactid.arm.rigid.heading import Heading, heading, turned
 from contactid.arm.rigid.impact_map import impact_map
@@ -33,7 +33,6 @@ from contactid.core.errors import ContactIdError
 AXES = (0, 2)  # x forward, z up: the plane of the motion
 COMPONENTS = ("x", "z")
 _POSTURE_DEGREE = 2  # of the polynomial for the joints' positions before the impact
-_SWING = 0.03  # s, over which a joint's mean rate is taken: half a period of 17 Hz or more
 # Of the approach speed: a joint that moves the tip slower than this tells nothing by stopping
 _MOVES = 0.1
 # rad; a tip this near to x, or to the direction that was looked along, needs no second look
@@ -286,10 +285,10 @@ def first_stop(
     tenth of the approach's ``speed``, m/s, or more. The mean is taken over what a vibration swings.
     """
     # samples over which a vibration averages out
-    swing = round(_SWING * (len(since) - 1) / float(since[-1] - since[0]))
+    swing = round(FIRST_SWING * (len(since) - 1) / float(since[-1] - since[0]))
     if len(since) <= swing:
         return np.inf
-    rate = (joint_position[swing:] - joint_position[:-swing]) / _SWING
+    rate = (joint_position[swing:] - joint_position[:-swing]) / FIRST_SWING
     moves = np.abs(along * rate[0]) >= _MOVES * speed
     # stopped or turned back, against the rate right behind the impact
     stopped = (moves & (rate * np.sign(rate[0]) <= 0.0)).any(axis=1)

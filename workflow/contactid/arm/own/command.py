@@ -4,8 +4,8 @@ impact map's.
 A recording is a .mat file (variables q (n, 7) and t), a folder of them, or a table (.csv, columns
 t, q1, ..., q7; for another robot as many joints as it moves): joint positions in rad or degrees,
 time in s, ms, us or ns from any origin, 1 kHz if there is none. Real clocks are resampled to even
-steps. The robot is the KUKA LWR 4+ with a probe of 10 cm unless --robot gives a link table with the
-columns of the packaged lwr4.csv.
+steps. The robot is the KUKA LWR 4+ unless --robot gives a link table with the columns of the
+packaged lwr4.csv; the probe's length counts from the last moving link's frame, along its z.
 
 The report is a folder with report.html, predictions.csv, parameters.json and tables. predictions.csv
 has a row per recording (parameters.json the same, and the posture q_impact_rad):
@@ -34,8 +34,7 @@ has a row per recording (parameters.json the same, and the posture q_impact_rad)
 
 methods.csv has v+ by every method, by the map, and as if nothing happened along the table.
 
-A recording has no row where models that explain its vibration don't agree: it is left out, with
-that reason.
+A recording on whose vibration models don't agree has no row: it is left out, with that reason.
 """
 
 from __future__ import annotations

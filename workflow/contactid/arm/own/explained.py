@@ -37,7 +37,8 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
     # a joint of the wrong sign may lift the tip where it falls
     except NoImpact as error:
         joints = _turned_joints(robot, recording)
-        raise NoImpact(f"{joints}: {error.problem}" if joints else error.problem) from None
+        # of two that explain it alike neither is the one
+        raise NoImpact(": ".join([*joints * (len(joints) == 1), error.problem])) from None
     upwards = _upwards(found)
     if abs(upwards) <= _FARTHEST:
         return found
@@ -49,7 +50,7 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
     speed = 1e3 * abs(found.velocity[1])
     raise ContactIdError(
         f"the tip would go {way} the table with {speed:.0f} mm/s, {abs(upwards):.2g} standard errors: "
-        + (joints or "joints, their signs or the link table are others")
+        + (" or ".join(joints) or "joints, their signs or the link table are others")
     )
 
 
@@ -58,17 +59,16 @@ def _upwards(found: OwnImpact) -> float:
     return float(found.velocity[1] / found.half_width[1] * NORMAL)
 
 
-def _turned_joints(robot: Robot, recording: ArmRecording, less: float = 0.0) -> str:
-    """The joints whose other sign explains a recording, each with the option that states it; empty
-    where none does. ``less``: m/s, a v_z+ that counts as none.
+def _turned_joints(robot: Robot, recording: ArmRecording, less: float = 0.0) -> list[str]:
+    """The joints whose other sign explains a recording, each with the option that states it.
+    ``less``: m/s, a v_z+ that counts as none.
     """
-    joints = range(recording.joint_position.shape[1])
     # each joint alone: two wrong signs aren't looked for
-    return " or ".join(
+    return [
         f"joint {k + 1} has the other sign (give --columns q{k + 1}=-q{k + 1})"
-        for k in joints
+        for k in range(recording.joint_position.shape[1])
         if _explains(robot, recording, k, less)
-    )
+    ]
 
 
 def _explains(robot: Robot, recording: ArmRecording, joint: int, less: float) -> bool:

@@ -36,10 +36,7 @@ _LIMITS = (
     "Intervals are as wide as models that explain the vibration differ. They are tested on simulated arms alone"
     " (docs/lab/arm.md).",
 )
-_OF_OTHERS = (
-    "Intervals were made on arms with the LWR 4+'s links. On simulated arms of another kind, with friction in the"
-    " joints or a controller that switches late, some were too narrow."
-)
+_OF_OTHERS = "Only the LWR 4+, a UR5 and a Panda are tested: other intervals may be too narrow."
 _OF_LWR4 = "The described inertias of the LWR 4+ can't all be right (docs/lab/arm.md), and the map rests on them."
 
 
@@ -64,7 +61,7 @@ def impact(
     robot
         A link table with the columns of the packaged lwr4.csv; the KUKA LWR 4+ for none.
     probe
-        Length of the probe at the tip, m.
+        Length of the probe, m, from the last moving link's frame along its z.
     columns, units
         What is otherwise than stated above (:class:`contactid.sources.conventions.Convention`).
     progress
