@@ -45,7 +45,7 @@ _FEW_JUMPS = 0.05  # share of rows; of more, the noise itself is such
 _WIDEST_JUMP = 2  # rows
 # rows with one force to its last digit, which noise hardly ever brings
 _STUCK = 5
-# times as many as nine of ten values last for, where a sensor is slower than the rows or rounds
+# times as many as 19 of 20 values last for, where a sensor is slower than the rows or rounds
 _LASTS = 4.0
 _MOSTLY_STUCK = 0.3  # share of rows; more of them aren't a lapse of the sensor
 _OUTSIDE = 5e-3  # m, or 3 deviations, that contacts may lie outside the hull
@@ -306,7 +306,7 @@ def _stuck(table: OwnTable, force: np.ndarray, rows: np.ndarray) -> dict[str, np
 def _of_many(number: np.ndarray) -> np.ndarray:
     """(n,) whether a row's value, by its number, is that of far more rows than values are."""
     rows = np.bincount(number)
-    return (rows >= max(_STUCK, _LASTS * float(np.quantile(rows, 0.9))))[number]
+    return (rows >= max(_STUCK, _LASTS * float(np.quantile(rows, 0.95))))[number]
 
 
 def _check_time(time: np.ndarray, rows: np.ndarray) -> None:
