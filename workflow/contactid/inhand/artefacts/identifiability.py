@@ -58,13 +58,13 @@ def draw_identifiability(data: pd.DataFrame) -> Figure:
     """
     data = data[data["object"] != _NOISE_FREE]
     figure, axes = plt.subplots(figsize=(style.DOUBLE_COLUMN, 2.9))
-    sources = _shown(data)
+    sources = [source for source in _LOOKS if source in set(data["setting"])]
     handles = []
     for number, source in enumerate(sources):
         rows, (colour, marker, name) = data[data["setting"] == source], _LOOKS[source]
         for place, parameter in enumerate(PARAMETER_COLUMNS):
             values = 100.0 * rows.loc[rows["parameter"] == parameter, "relative_error"]
-            at = place + _offset(number, len(sources))
+            at = place + _WIDTH * ((number + 0.5) / len(sources) - 0.5)
             axes.plot([at, at], [values.min(), values.max()], color=colour, lw=0.7, zorder=1)
             axes.plot([at] * len(values), values, marker, color=colour, ms=2.6, mew=0.0)
         low, high = rows["condition_number"].min(), rows["condition_number"].max()
@@ -79,14 +79,6 @@ def draw_identifiability(data: pd.DataFrame) -> Figure:
     return figure
 
 
-def _shown(data: pd.DataFrame) -> list[str]:
-    return [source for source in _LOOKS if source in set(data["setting"])]
-
-
 def _handle(source: str, label: str) -> Line2D:
     colour, marker, _ = _LOOKS[source]
     return Line2D([], [], color=colour, marker=marker, ls="none", ms=4.0, label=label)
-
-
-def _offset(number: int, count: int) -> float:
-    return _WIDTH * ((number + 0.5) / count - 0.5)
