@@ -68,7 +68,8 @@ def draw_identifiability(data: pd.DataFrame) -> Figure:
             axes.plot([at, at], [values.min(), values.max()], color=colour, lw=0.7, zorder=1)
             axes.plot([at] * len(values), values, marker, color=colour, ms=2.6, mew=0.0)
         low, high = rows["condition_number"].min(), rows["condition_number"].max()
-        handles.append(_handle(source, f"{name}; condition {low:.1f} to {high:.1f}"))
+        label = f"{name}; condition {low:.1f} to {high:.1f}"
+        handles.append(Line2D([], [], color=colour, marker=marker, ls="none", ms=4.0, label=label))
     axes.set_yscale("log")
     axes.set_xticks(range(len(PARAMETER_COLUMNS)), list(PARAMETER_LABELS.values()))
     axes.set_ylabel(f"standard error (%),\n{_RELATIVE}")
@@ -77,8 +78,3 @@ def draw_identifiability(data: pd.DataFrame) -> Figure:
     axes.set_axisbelow(True)
     figure.legend(handles=handles, loc="outside upper center", ncols=2)
     return figure
-
-
-def _handle(source: str, label: str) -> Line2D:
-    colour, marker, _ = _LOOKS[source]
-    return Line2D([], [], color=colour, marker=marker, ls="none", ms=4.0, label=label)
