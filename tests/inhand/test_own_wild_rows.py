@@ -1,10 +1,12 @@
-"""Rows of a recording in hand that jump away from their neighbours are left out by their number."""
+"""Rows of a recording in hand that jump away from their neighbours, and rows in which a sensor is
+stuck, are left out by their number."""
 
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from contactid.core.errors import ContactIdError
 from contactid.inhand.own.prepare import read_own_recording
 
 EXAMPLE = Path(__file__).parents[2] / "examples/estimate"
@@ -16,19 +18,48 @@ def _of_the_example(change):
     return read_own_recording(rows, EXAMPLE / "hull.csv", EXAMPLE / "noise.yaml")
 
 
+@pytest.mark.parametrize("off", [[40, 90], [40, 41, 90]])
 @pytest.mark.parametrize(
     "columns",
     [["object_position_x"], ["object_orientation_y"], ["contact_force_index_z"]],
 )
-def test_a_row_that_jumps_away_and_back_is_left_out_by_its_number(columns):
+def test_rows_that_jump_away_and_back_are_left_out_by_their_number(columns, off):
     def spoil(rows):
-        rows.loc[[40, 90], columns] += 0.1 if "force" not in columns[0] else 8.0
+        rows.loc[off, columns] += 0.1 if "force" not in columns[0] else 8.0
 
     spoiled, clean = _of_the_example(spoil), _of_the_example(lambda rows: None)
-    assert spoiled.lost == clean.lost + 2
+    assert spoiled.lost == clean.lost + len(off)
     assert not any("jump" in line for line in clean.warnings)
     (named,) = [line for line in spoiled.warnings if "jump" in line]
-    assert named.startswith("2 rows jump away") and "the first is row 41" in named
+    assert named.startswith(f"{len(off)} rows jump away") and "the first is row 41" in named
+
+
+def _repeats(rows, until=59):
+    force = [f"contact_force_index_{axis}" for axis in "xyz"]
+    rows.loc[50:until, force] = rows.loc[50, force].to_numpy()
+
+
+def _saturates(rows, at=0.9):
+    force = rows["contact_force_index_z"]
+    rows["contact_force_index_z"] = force.clip(upper=force.quantile(at))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "name"), [(_repeats, "contact_force_index"), (_saturates, "contact_force_index_z")]
+)
+def test_a_sensor_that_repeats_itself_or_is_at_its_limit_is_left_out_by_rows(spoil, name):
+    spoiled, clean = _of_the_example(spoil), _of_the_example(lambda rows: None)
+    (named,) = [line for line in spoiled.warnings if "stays the same" in line]
+    assert named.startswith(f"{name} stays the same in {spoiled.lost - clean.lost} rows")
+    assert spoiled.lost > clean.lost and not any("stays" in line for line in clean.warnings)
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda rows: _repeats(rows, 170), lambda rows: _saturates(rows, 0.4)]
+)
+def test_a_sensor_that_mostly_repeats_itself_or_is_at_its_limit_is_refused(spoil):
+    with pytest.raises(ContactIdError, match=r"contact_force_index\S* stays the same in"):
+        _of_the_example(spoil)
 
 
 def test_what_steps_and_stays_is_no_jump():
@@ -38,5 +69,10 @@ def test_what_steps_and_stays_is_no_jump():
     def round_off(rows):
         rows["object_position_x"] = rows["object_position_x"].round(2)
 
-    for change in (step, round_off):
-        assert not any("jump" in line for line in _of_the_example(change).warnings)
+    def slower_sensor(rows):
+        force = [name for name in rows if name.startswith("contact_force")]
+        rows[force] = rows.loc[rows.index // 10 * 10, force].to_numpy()
+
+    for change in (step, round_off, slower_sensor):
+        told = _of_the_example(change).warnings
+        assert not any("jump" in line or "stays the same" in line for line in told)

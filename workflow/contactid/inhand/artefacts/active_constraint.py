@@ -60,7 +60,8 @@ def judged_runs(rows: pd.DataFrame, objects: Mapping[str, InHandObject]) -> pd.D
         **{name: errors[name] for name in _ERRORS},
         **dict(zip(PARAMETER_COLUMNS, _parameter_errors(pairs).T, strict=True)),
     )
-    free = judged[_as_configured(judged) & (judged["method"] == FREE)]
+    configured = (judged["weights"] == CONFIGURED) & (judged["forces"] == SENSED)
+    free = judged[configured & (judged["method"] == FREE)]
     outside = free.set_index("recording")["margin"] < 0.0
     return judged.assign(acts=names.map(outside).to_numpy(dtype=int))
 
@@ -87,10 +88,6 @@ def _parameter_errors(
 def _printed_numbers(body: InertialParameters) -> np.ndarray:
     """(10,): the appendix has the centre of mass and not its first moment."""
     return np.concatenate([[body.mass], body.center_of_mass, body.vector[4:]])
-
-
-def _as_configured(rows: pd.DataFrame) -> pd.Series:
-    return (rows["weights"] == CONFIGURED) & (rows["forces"] == SENSED)
 
 
 def summary_of_runs(runs: pd.DataFrame) -> pd.DataFrame:

@@ -58,17 +58,18 @@ def draw_identifiability(data: pd.DataFrame) -> Figure:
     """
     data = data[data["object"] != _NOISE_FREE]
     figure, axes = plt.subplots(figsize=(style.DOUBLE_COLUMN, 2.9))
-    sources = _shown(data)
+    sources = [source for source in _LOOKS if source in set(data["setting"])]
     handles = []
     for number, source in enumerate(sources):
         rows, (colour, marker, name) = data[data["setting"] == source], _LOOKS[source]
         for place, parameter in enumerate(PARAMETER_COLUMNS):
             values = 100.0 * rows.loc[rows["parameter"] == parameter, "relative_error"]
-            at = place + _offset(number, len(sources))
+            at = place + _WIDTH * ((number + 0.5) / len(sources) - 0.5)
             axes.plot([at, at], [values.min(), values.max()], color=colour, lw=0.7, zorder=1)
             axes.plot([at] * len(values), values, marker, color=colour, ms=2.6, mew=0.0)
         low, high = rows["condition_number"].min(), rows["condition_number"].max()
-        handles.append(_handle(source, f"{name}; condition {low:.1f} to {high:.1f}"))
+        label = f"{name}; condition {low:.1f} to {high:.1f}"
+        handles.append(Line2D([], [], color=colour, marker=marker, ls="none", ms=4.0, label=label))
     axes.set_yscale("log")
     axes.set_xticks(range(len(PARAMETER_COLUMNS)), list(PARAMETER_LABELS.values()))
     axes.set_ylabel(f"standard error (%),\n{_RELATIVE}")
@@ -77,16 +78,3 @@ def draw_identifiability(data: pd.DataFrame) -> Figure:
     axes.set_axisbelow(True)
     figure.legend(handles=handles, loc="outside upper center", ncols=2)
     return figure
-
-
-def _shown(data: pd.DataFrame) -> list[str]:
-    return [source for source in _LOOKS if source in set(data["setting"])]
-
-
-def _handle(source: str, label: str) -> Line2D:
-    colour, marker, _ = _LOOKS[source]
-    return Line2D([], [], color=colour, marker=marker, ls="none", ms=4.0, label=label)
-
-
-def _offset(number: int, count: int) -> float:
-    return _WIDTH * ((number + 0.5) / count - 0.5)

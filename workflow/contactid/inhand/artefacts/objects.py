@@ -27,7 +27,6 @@ from contactid.output.sketch import Look, Rows
 _VIEW = pen.view(-38.0, 24.0)
 _FORCE_SCALE = 0.02  # m in the drawing per N
 _FRAME = 0.035  # m, length of a drawn axis
-_CONTACT_SIZE = 5.0  # points
 _PAD = 0.009  # m, radius of a fingertip on a face
 _AROUND = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)  # its rim
 # pairs of a box's corners, which are numbered so that one binary digit changes along an edge

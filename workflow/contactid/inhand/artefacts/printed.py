@@ -86,7 +86,9 @@ def printed_table(published: pd.DataFrame) -> pd.DataFrame:
         published["artefact"].isin(list(ARTEFACTS.values()))
         & published["quantity"].isin(PARAMETER_COLUMNS)
     ]
-    labels = pd.DataFrame([_labels(condition) for condition in rows["condition"]], index=rows.index)
+    parts = rows["condition"].str.split(";")
+    each = [dict(part.split("=", 1) for part in condition) for condition in parts]
+    labels = pd.DataFrame(each, index=rows.index)
     keys = ["source", "object", "method"]
     wide = pd.concat([rows, labels], axis=1).pivot(
         index=keys, columns="quantity", values=["value", "tolerance"]
@@ -105,10 +107,6 @@ def printed_table(published: pd.DataFrame) -> pd.DataFrame:
     table = table.reset_index().rename(columns={"source": "block"})
     table.insert(1, "source", [BLOCKS.get(block, block) for block in table["block"]])
     return table
-
-
-def _labels(condition: str) -> dict[str, str]:
-    return dict(part.split("=", 1) for part in condition.split(";"))
 
 
 def printed_body(row: Mapping[Any, Any], off_diagonals: str) -> InertialParameters:

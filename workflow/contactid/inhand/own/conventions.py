@@ -104,12 +104,9 @@ def likelier(
     least = min((one.squares for one in trials), default=0.0)
     alike = [one for one in trials if one.squares <= _ALIKE * least]
     # alike in squares: those that change least come first, each once
-    named = {one.convention.options(): one.convention for one in sorted(alike, key=_rank)}
+    ranked = sorted(alike, key=lambda trial: (trial.changes, trial.squares))
+    named = {one.convention.options(): one.convention for one in ranked}
     yield from named.values()
-
-
-def _rank(trial: _Trial) -> tuple[int, float]:
-    return trial.changes, trial.squares
 
 
 def _in_units(table: OwnTable, units: Convention, stated: Convention) -> OwnTable:

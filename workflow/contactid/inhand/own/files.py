@@ -181,12 +181,9 @@ def _points(data: bytes) -> np.ndarray:
     ]
     first = [word.strip('"').lower() for word in lines[0]]
     order = [first.index(axis) for axis in _AXES] if set(_AXES) <= set(first) else [0, 1, 2]
-    rows = lines if _numeric(first) else lines[1:]
+    numeric = all(re.fullmatch(r"[-+.\deE]+", word) for word in first if word)
+    rows = lines if numeric else lines[1:]
     return np.array([[float(row[place]) for place in order] for row in rows])
-
-
-def _numeric(words: list[str]) -> bool:
-    return all(re.fullmatch(r"[-+.\deE]+", word) for word in words if word)
 
 
 def read_table(source: Source, convention: Convention = STATED) -> OwnTable:

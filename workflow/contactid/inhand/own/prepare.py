@@ -3,7 +3,8 @@ them.
 
 A row without a pose, or with a force that is no number, is lost. A few lost rows are no gap:
 differences take the times as they are. A row that repeats the pose before it is lost, too, for a
-tracker that held it says nothing; so is a row that jumps away from both of its neighbours. The others are averaged
+tracker that held it says nothing; so are one or two rows that jump away from what is around them,
+and rows in which a force sensor repeats itself or is at its limit. The others are averaged
 (:mod:`contactid.inhand.identify.averaging`).
 """
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import hull_halfspaces
-from contactid.core.rotations import angle_between, from_matrices, matrices
+from contactid.core.rotations import from_matrices, matrices
 from contactid.inhand.identify.averaging import FEWEST, STEP, averaged_stretches
 from contactid.inhand.own.conventions import in_frame
 from contactid.inhand.own.files import (
@@ -41,6 +42,12 @@ _FEW_HELD = 0.1  # share of rows that repeat a pose; a tracker that is slower th
 _JUMP = 4.0
 _OFF_BY_NOISE = 3.0  # deviations: that distance where white noise alone moves what is measured
 _FEW_JUMPS = 0.05  # share of rows; of more, the noise itself is such
+_WIDEST_JUMP = 2  # rows
+# rows with one force to its last digit, which noise hardly ever brings
+_STUCK = 5
+# times as many as 19 of 20 values last for, where a sensor is slower than the rows or rounds
+_LASTS = 4.0
+_MOSTLY_STUCK = 0.3  # share of rows; more of them aren't a lapse of the sensor
 _OUTSIDE = 5e-3  # m, or 3 deviations, that contacts may lie outside the hull
 _UPRIGHT = 0.5  # cosine between forces and the vertical
 # change of the vertical's direction in the body, from which on a sensor's zero is told from the
@@ -129,11 +136,14 @@ def _prepared(
     # still poses may be alike
     held = np.zeros_like(complete) if still else _held(table, complete)
     usable = np.flatnonzero(complete & ~held)
-    wild = usable[
-        np.zeros(len(usable), dtype=bool) if still else _wild(table, force, noise, usable)
-    ]
-    good = complete & ~held
-    good[wild] = False
+    good, wild = complete & ~held, usable[:0]
+    if not still and len(usable):
+        wild, stuck = usable[_wild(table, force, noise, usable)], _stuck(table, force, usable)
+        good[np.concatenate([wild, *stuck.values()])] = False
+        warnings += [
+            f"{name} stays the same in {len(where)} rows, the first is row {where[0] + 1}: they aren't used."
+            for name, where in stuck.items()
+        ]
     lost = len(good) - int(good.sum())
     if not good.any():
         raise ContactIdError(
@@ -229,33 +239,74 @@ def _held(table: OwnTable, complete: np.ndarray) -> np.ndarray:
 def _wild(
     table: OwnTable, force: np.ndarray, noise: Mapping[str, float], rows: np.ndarray
 ) -> np.ndarray:
-    """(n,) of these rows, those that lie far off the middle of their neighbours, which lie close
-    together: a tracker's or a sensor's slip.
+    """(n,) of these rows, one or two in a row that lie far off the middle of their neighbours, which
+    lie close together: a tracker's or a sensor's slip.
 
     A step, as where a contact opens, parts the neighbours: no row of it is wild.
     """
     wild = np.zeros(len(rows), dtype=bool)
-    if len(rows) < 3:
-        return wild
-    position, orientation, force = table.position[rows], table.orientation[rows], force[rows]
-    before, after = orientation[:-2], orientation[2:]
-    # the same turn by the nearer of its two quaternions
-    same_side = np.where(np.sum(before * after, axis=1, keepdims=True) < 0.0, -after, after)
-    between = before + same_side
-    between /= np.linalg.norm(between, axis=1, keepdims=True)
-    own = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)
-    off = [angle_between(own[1:-1], between)]
-    across = [angle_between(own[2:], own[:-2])]
-    for values in (position, *np.moveaxis(force, 1, 0)):
-        off.append(np.linalg.norm(values[1:-1] - 0.5 * (values[:-2] + values[2:]), axis=1))
-        across.append(np.linalg.norm(values[2:] - values[:-2], axis=1))
+    turned = table.orientation[rows]
+    # matrices: q and -q are one
+    turned = matrices(turned / np.linalg.norm(turned, axis=1, keepdims=True))
+    signals = [turned.reshape(-1, 9), table.position[rows]]
+    signals += list(np.moveaxis(force[rows], 1, 0))
     force_sd = float(np.nanmedian(force_deviations(table, dict(noise))))
-    deviations = [noise["orientation_sd"], noise["position_sd"], *[force_sd] * force.shape[1]]
-    for distance, gap, sd in zip(off, across, deviations, strict=True):
-        # of rounded values most distances are 0
-        usual = max(float(np.quantile(distance, 0.9)), _OFF_BY_NOISE * sd)
-        wild[1:-1] |= (distance > _JUMP * usual) & (gap < distance)
+    # a matrix moves by the root of two times the angle
+    deviations = [np.sqrt(2.0) * noise["orientation_sd"], noise["position_sd"]]
+    deviations += [force_sd] * force.shape[1]
+    for values, sd in zip(signals, deviations, strict=True):
+        for width in range(1, min(_WIDEST_JUMP, len(rows) - 2) + 1):
+            before, after = values[: -width - 1], values[width + 1 :]
+            inner = [values[1 + i : len(values) - width + i] for i in range(width)]
+            # of two rows the nearer one: both have jumped
+            distance = np.min(
+                [np.linalg.norm(one - 0.5 * (before + after), axis=1) for one in inner], axis=0
+            )
+            # of rounded values most distances are 0
+            usual = max(float(np.quantile(distance, 0.9)), _OFF_BY_NOISE * sd)
+            gap = np.linalg.norm(after - before, axis=1)
+            far = np.flatnonzero((distance > _JUMP * usual) & (gap < distance))
+            wild[far[:, None] + 1 + np.arange(width)] = True
     return wild if np.count_nonzero(wild) <= _FEW_JUMPS * len(wild) else np.zeros_like(wild)
+
+
+def _stuck(table: OwnTable, force: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Of these rows, by the name of a column, those in which a sensor repeats its last force or
+    torque, or has a component at its limit.
+
+    Raises
+    ------
+    ContactIdError
+        Where that is more than a lapse.
+    """
+    stuck: dict[str, np.ndarray] = {}
+    torque = force[:, :0] if table.torque is None else table.torque
+    for kind, signal in (("force", force), ("torque", torque)):
+        for i, contact in enumerate(table.contacts[: signal.shape[1]]):
+            name, values = "_".join(filter(None, [f"contact_{kind}", contact])), signal[rows, i]
+            changes = np.any(values[1:] != values[:-1], axis=1)
+            whole = _of_many(np.cumsum(np.append(False, changes)))
+            each = {name: whole & np.any(values != 0.0, axis=1)}
+            for axis, one in zip("xyz", values.T, strict=True):
+                # how often a value occurs: noise around a limit parts the rows that are at it
+                limit = _of_many(np.unique(one, return_inverse=True)[1]) & ~whole
+                each[f"{name}_{axis}"] = (
+                    limit & (one != 0.0) & ((one == one.max()) | (one == one.min()))
+                )
+            stuck |= {column: rows[where] for column, where in each.items() if where.any()}
+    for column, where in stuck.items():
+        if len(where) > _MOSTLY_STUCK * len(rows):
+            raise ContactIdError(
+                f"{column} stays the same in {len(where)} of {len(rows)} rows, the first is row {where[0] + 1}",
+                "Check that sensor: it repeats itself, or is at its limit",
+            )
+    return stuck
+
+
+def _of_many(number: np.ndarray) -> np.ndarray:
+    """(n,) whether a row's value, by its number, is that of far more rows than values are."""
+    rows = np.bincount(number)
+    return (rows >= max(_STUCK, _LASTS * float(np.quantile(rows, 0.95))))[number]
 
 
 def _check_time(time: np.ndarray, rows: np.ndarray) -> None:
