@@ -31,6 +31,7 @@ from contactid.planar.engine.unknowns import (
     reach_of,
 )
 from contactid.planar.identify.states import ThrowStates
+from contactid.planar.own.averaged import fitted_to_averages
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.impacts import OwnImpacts, identify_impacts
 from contactid.planar.own.noise import FEWEST_IN_FLIGHT
@@ -230,7 +231,10 @@ def identify_own(
     else:
         # only where whole throws are the answer: a finer grid doesn't make a real body rigid
         minima = searched_finer(problem, minima, say)
-        answer = identify(problem, minima, noise_stated=throws.sigma_given, say=say)
+        problem, throws, minima = fitted_to_averages(problem, throws, minima, say)
+        # what averages leave has told their noise
+        noise_told = throws.sigma_given or throws.together > 1
+        answer = identify(problem, minima, noise_stated=noise_told, say=say)
         fit, names = _of_whole(answer), throws.names
         measured = _aligned(answer, fit)
         body = replace(body, shape=answer.shape, ground=fit.alignment.ground)
@@ -384,7 +388,8 @@ def _notes(found: OwnIdentification) -> list[str]:
     notes = [f"Impacts in the identified motion: {sum(states.n_impacts for states in fit.states)}."]
     # too small a misfit is no harm to the answer, so it is a note; a few impacts by themselves are
     # fitted exactly by what they have in common, and so say nothing of the noise
-    if not fit.by_impacts and chdtr(fit.degrees, fit.squares) < STEERING.plausible_tail:
+    whole_noise = not fit.by_impacts and found.throws.together == 1
+    if whole_noise and chdtr(fit.degrees, fit.squares) < STEERING.plausible_tail:
         notes.append(
             f"Poses are fitted better than the noise lets expect (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): it is smaller than stated, and standard errors are on the safe side."
