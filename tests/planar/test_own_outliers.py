@@ -295,7 +295,7 @@ def test_a_pose_that_hides_in_the_noise_that_it_makes_is_left_out(tmp_path):
 
     found = ellipse_toss(tmp_path, 606, 240.0, sigma, spoil)
     (warning,) = (one for one in found.warnings if "left out" in one)
-    assert "frame 5 is " in warning
+    assert "frame 5 (t = 0.02083 s) is " in warning
     assert found.throws.sigma == pytest.approx(sigma, rel=0.15)
     assert any(f"{1e3 * found.throws.sigma[2]:.3g} mrad" in note for note in found.notes)
     error = found.fit.inertia_ratio_se

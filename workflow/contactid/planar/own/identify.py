@@ -6,7 +6,7 @@ whose misfit nothing explains, is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -34,13 +34,14 @@ from contactid.planar.identify.states import ThrowStates
 from contactid.planar.own.averaged import fitted_to_averages
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.impacts import OwnImpacts, identify_impacts
-from contactid.planar.own.noise import FEWEST_IN_FLIGHT
+from contactid.planar.own.noise import FEWEST_IN_FLIGHT, fall_of
 from contactid.planar.own.searches import (
     refitted,
     searched_finer,
     searched_without_wild_poses,
 )
 from contactid.planar.own.wild import problem_of, without_wild_poses
+from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.simulate.motion import EventMotion
 from contactid.planar.simulate.throws import MeasuredThrow
@@ -52,6 +53,8 @@ _WIDEST = 0.5  # of all J/m that the outline allows: an interval that holds more
 _NEAR_BOUND = 0.98  # of the largest friction
 _WEAK = 0.2  # relative standard error
 _FEW_FRAMES = 4  # between first contact and last frame
+_SLOPE_OFF = 2.0  # standard deviations of a slope: what is stated is then hardly right
+_CLEAR = 4.0  # standard errors of an acceleration that noise doesn't explain
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _MORE = "Record more frames per second or more throws, or correct the noise"
 _BOUND = "lower bound of 95 %"
@@ -219,12 +222,13 @@ def identify_own(
         problem = problem_of(geometry, throws, steering)
         # also where no pose is wild any more: a fit from another one's end may go further
         minima = refitted(problem, minima)
+    off = [*throws.warnings, *wild]
     squares, degrees = problem.misfit(minima[0])
     # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
     if squares > steering.not_whole * degrees:
         impacts = identify_impacts(geometry, throws)
         if impacts is None:
-            raise _refuted(throws, problem, minima[0])
+            raise _naming(_refuted(throws, problem, minima[0]), off)
         fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
         fit = replace(fit, whole_squares=squares, whole_degrees=degrees)
         body = replace(body, shape=impacts.shape)
@@ -239,7 +243,10 @@ def identify_own(
         measured = _aligned(answer, fit)
         body = replace(body, shape=answer.shape, ground=fit.alignment.ground)
     draft = OwnIdentification(body, throws, names, measured, fit)
-    refuse_undetermined(draft)
+    try:
+        refuse_undetermined(draft)
+    except Refuted as refused:
+        raise _naming(refused, off) from None
     return replace(
         draft,
         notes=(*throws.noise.notes, *throws.notes, *_notes(draft)),
@@ -407,6 +414,14 @@ def _warnings(found: OwnIdentification) -> list[str]:
             f"{fit.degrees}): the body departs from the model or the noise is larger. Standard errors are enlarged "
             f"{found.scale:.2g} times, and don't cover a systematic error{_HINT if found.scale > _HOPELESS else ''}."
         )
+        warnings += _tilt(found)
+    slope = fit.alignment.ground.slope
+    off = slope - found.throws.throws[0].ground.slope
+    if abs(off) > _SLOPE_OFF * STEERING.slope_error:
+        warnings.append(
+            f"The ground slopes by {slope:.2g} rad in the identified motion, by {off:.2g} more than stated or level: "
+            "if so, give ground: {slope: ..., start: ...}, which the search then takes for likely."
+        )
     if not any(states.n_impacts for states in fit.states):
         warnings.append("No contact: the motion says nothing about J/m and friction.")
     elif not _spin_changes(found):
@@ -429,6 +444,30 @@ def _warnings(found: OwnIdentification) -> list[str]:
     if relative > _WEAK:
         warnings.append(f"J/m is known to {100.0 * relative:.0f} % only.")
     return [*warnings, *(f"{text}." for text in _few_frames(found.each))]
+
+
+def _naming(refused: Refuted, warnings: Sequence[str]) -> Refuted:
+    """The refusal with what there was to say of poses that were left out: they may be why."""
+    out = [text.removesuffix(".") for text in warnings if text.endswith("left out.")]
+    return Refuted("; ".join([refused.problem, *out]), refused.remedy, refused.misfit)
+
+
+def _tilt(found: OwnIdentification) -> list[str]:
+    """Whether the bodies of a motion that fits badly fall along -y: flights tell which way is down."""
+    poses = [
+        PlanarThrow(name, throw.time, throw.position, ~seen)
+        for name, throw, seen in zip(found.names, found.measured, found.throws.seen, strict=True)
+    ]
+    across, along, error = fall_of(found.body, poses, found.throws.sigma)
+    tilt = float(np.arctan2(-across, -along))
+    if abs(across) <= _CLEAR * error or abs(tilt) <= STEERING.slope_error:
+        return []
+    slope = tilt + found.fit.alignment.ground.slope
+    return [
+        f"In flight x accelerates by {across:.2g} +- {error:.2g} m/s2: y is {abs(tilt):.2g} rad off upwards (a "
+        "sloped ground taken for level, a tilted camera), or drag brakes the body. If y is off, turn x, y and "
+        f"theta by {tilt:.2g} rad, and give ground: {{slope: {slope:.2g}, start: ...}} as it then is."
+    ]
 
 
 def _refuted(throws: OwnThrows, problem: Problem, point: Point) -> Refuted:

@@ -53,17 +53,21 @@ def _in_flight(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
 
 
 def stretches(
-    body: OwnBody, throws: Sequence[PlanarThrow], shortest: int = _SHORTEST_STRETCH
+    body: OwnBody,
+    throws: Sequence[PlanarThrow],
+    shortest: int = _SHORTEST_STRETCH,
+    longest: int = STRETCH,
 ) -> list[tuple[np.ndarray, float]]:
-    """Poses (``shortest`` to 9 frames, 3) of short flights with the time between their frames, s."""
+    """Poses (``shortest`` to ``longest`` frames, 3) of flights with the time between their frames,
+    s; short ones by default, so that braking and lens stay below the noise.
+    """
     found = []
     for throw in throws:
         for run in runs(_in_flight(body, throw) & throw.seen):
             start, end = run.start, run.stop
-            # short, so that braking and lens stay below the noise
             cuts = [
-                throw.position[first : min(first + STRETCH, end)]
-                for first in range(start, end, STRETCH)
+                throw.position[first : min(first + longest, end)]
+                for first in range(start, end, longest)
             ]
             found += [(cut, 1.0 / throw.sample_frequency) for cut in cuts if len(cut) >= shortest]
     return found
@@ -72,6 +76,26 @@ def stretches(
 def frames_of(flights: Sequence[tuple[np.ndarray, float]]) -> int:
     """Of all stretches together."""
     return sum(len(stretch) for stretch, _ in flights)
+
+
+def fall_of(
+    body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray
+) -> tuple[float, float, float]:
+    """Acceleration of whole flights along x and y, m/s2, and the standard error of either by the
+    noise (3,) of poses; it is infinite without flights.
+    """
+    flights = stretches(body, throws, longest=max(len(throw.time) for throw in throws))
+    if not flights:
+        return 0.0, 0.0, np.inf
+    times = [interval * np.arange(len(flight)) for flight, interval in flights]
+    # a parabola's curvature from n frames over a time T has the variance 720 sigma^2 / (n T^4)
+    weights = [len(time) * time[-1] ** 4 for time in times]
+    curvatures = [
+        2.0 * np.polyfit(time, flight[:, :2], 2)[0]
+        for time, (flight, _) in zip(times, flights, strict=True)
+    ]
+    across, along = np.average(curvatures, axis=0, weights=weights)
+    return float(across), float(along), float(np.sqrt(720.0 / np.sum(weights)) * sigma[0])
 
 
 def noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> Noise:
