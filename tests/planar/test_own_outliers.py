@@ -139,18 +139,16 @@ def written(folder, table, radius):
     (folder / "body.yaml").write_text(yaml.safe_dump(described))
 
 
+def run(folder):
+    """The command's exit."""
+    files = f"{folder}/toss.csv --body {folder}/body.yaml --report {folder}/report"
+    return main(["identify", *files.split()])
+
+
 def commanded(folder, table, radius):
     """The command's record of a throw."""
     written(folder, table, radius)
-    words = [
-        "identify",
-        folder / "toss.csv",
-        "--body",
-        folder / "body.yaml",
-        "--report",
-        folder / "report",
-    ]
-    assert main([str(word) for word in words]) == 0
+    assert run(folder) == 0
     return json.loads((folder / "report" / "parameters.json").read_text())
 
 
@@ -205,15 +203,7 @@ def refused(folder, capsys, rows, column, shift):
     noise = {"position": float(SIGMA[0]), "orientation": float(SIGMA[2])}
     shape = {"polygon": [list(corner) for corner in CORNERS]}
     (folder / "body.yaml").write_text(yaml.safe_dump({"shape": shape, "noise": noise}))
-    words = [
-        "identify",
-        folder / "toss.csv",
-        "--body",
-        folder / "body.yaml",
-        "--report",
-        folder / "report",
-    ]
-    assert main([str(word) for word in words]) == 1
+    assert run(folder) == 1
     printed = capsys.readouterr()
     assert "=" not in "".join(
         line for line in printed.out.splitlines() if "Trying" not in line

@@ -190,6 +190,7 @@ def _body_of(content: Mapping[str, Any]) -> OwnBody:
         if noise
         else None
     )
+    centre = content.get("centre")
     ground = {"slope": 0.0, "start": [0.0, 0.0]} | (content.get("ground") or {})
     return OwnBody(
         shape,
@@ -199,13 +200,9 @@ def _body_of(content: Mapping[str, Any]) -> OwnBody:
         float(content.get("gravity", GRAVITY)),
         radius_given="ellipse" in content["shape"] or "corner_radius" in content["shape"],
         ground_given=bool(content.get("ground")),
-        centre=_pair(content.get("centre")),
+        centre=None if centre is None else (float(centre[0]), float(centre[1])),
         turn=None if content.get("turn") is None else float(content["turn"]),
     )
-
-
-def _pair(values: Sequence[float] | None) -> tuple[float, float] | None:
-    return None if values is None else (float(values[0]), float(values[1]))
 
 
 def _shape(content: Mapping[str, Any]) -> Shape:

@@ -6,7 +6,7 @@ whose misfit nothing explains, is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -34,7 +34,7 @@ from contactid.planar.identify.states import ThrowStates
 from contactid.planar.own.averaged import fitted_to_averages
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.impacts import OwnImpacts, identify_impacts
-from contactid.planar.own.noise import FEWEST_IN_FLIGHT, fall_of
+from contactid.planar.own.noise import FEWEST_IN_FLIGHT, tilt_warning
 from contactid.planar.own.searches import (
     refitted,
     searched_finer,
@@ -54,7 +54,6 @@ _NEAR_BOUND = 0.98  # of the largest friction
 _WEAK = 0.2  # relative standard error
 _FEW_FRAMES = 4  # between first contact and last frame
 _SLOPE_OFF = 2.0  # standard deviations of a slope: what is stated is then hardly right
-_CLEAR = 4.0  # standard errors of an acceleration that noise doesn't explain
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _MORE = "Record more frames per second or more throws, or correct the noise"
 _BOUND = "lower bound of 95 %"
@@ -222,13 +221,13 @@ def identify_own(
         problem = problem_of(geometry, throws, steering)
         # also where no pose is wild any more: a fit from another one's end may go further
         minima = refitted(problem, minima)
-    off = [*throws.warnings, *wild]
+        throws = replace(throws, warnings=(*throws.warnings, *wild))
     squares, degrees = problem.misfit(minima[0])
     # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
     if squares > steering.not_whole * degrees:
         impacts = identify_impacts(geometry, throws)
         if impacts is None:
-            raise _naming(_refuted(throws, problem, minima[0]), off)
+            raise _refuted(throws, problem, minima[0])
         fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
         fit = replace(fit, whole_squares=squares, whole_degrees=degrees)
         body = replace(body, shape=impacts.shape)
@@ -243,19 +242,11 @@ def identify_own(
         measured = _aligned(answer, fit)
         body = replace(body, shape=answer.shape, ground=fit.alignment.ground)
     draft = OwnIdentification(body, throws, names, measured, fit)
-    try:
-        refuse_undetermined(draft)
-    except Refuted as refused:
-        raise _naming(refused, off) from None
+    refuse_undetermined(draft)
     return replace(
         draft,
         notes=(*throws.noise.notes, *throws.notes, *_notes(draft)),
-        warnings=(
-            *throws.warnings,
-            *throws.noise.warnings,
-            *wild,
-            *_warnings(draft),
-        ),
+        warnings=(*throws.warnings, *throws.noise.warnings, *_warnings(draft)),
     )
 
 
@@ -376,8 +367,14 @@ def refuse_undetermined(found: OwnIdentification) -> None:
     elif not _spin_changes(found):
         problem += "; no impact changes the spin"
         remedy = "Throw the body tilted or with spin"
-    names = ", ".join(found.throws.names)
-    raise Refuted(f"{names}: J/m isn't determined: {problem}", remedy, found.whole_misfit)
+    names, out = ", ".join(found.throws.names), _left_out(found.throws)
+    raise Refuted(f"{names}: J/m isn't determined: {problem}{out}", remedy, found.whole_misfit)
+
+
+def _left_out(throws: OwnThrows) -> str:
+    """What a refusal has to say of poses that were left out: they may be why."""
+    out = [text.removesuffix(".") for text in throws.warnings if text.endswith("left out.")]
+    return "".join(f"; {text}" for text in out)
 
 
 def _spin_changes(found: OwnIdentification) -> bool:
@@ -414,7 +411,14 @@ def _warnings(found: OwnIdentification) -> list[str]:
             f"{fit.degrees}): the body departs from the model or the noise is larger. Standard errors are enlarged "
             f"{found.scale:.2g} times, and don't cover a systematic error{_HINT if found.scale > _HOPELESS else ''}."
         )
-        warnings += _tilt(found)
+        # of a motion that fits, gravity is where it is taken to be
+        poses = [
+            PlanarThrow(name, throw.time, throw.position, ~seen)
+            for name, throw, seen in zip(
+                found.names, found.measured, found.throws.seen, strict=True
+            )
+        ]
+        warnings += tilt_warning(found.body, poses, found.throws.sigma)
     slope = fit.alignment.ground.slope
     off = slope - found.throws.throws[0].ground.slope
     if abs(off) > _SLOPE_OFF * STEERING.slope_error:
@@ -446,33 +450,9 @@ def _warnings(found: OwnIdentification) -> list[str]:
     return [*warnings, *(f"{text}." for text in _few_frames(found.each))]
 
 
-def _naming(refused: Refuted, warnings: Sequence[str]) -> Refuted:
-    """The refusal with what there was to say of poses that were left out: they may be why."""
-    out = [text.removesuffix(".") for text in warnings if text.endswith("left out.")]
-    return Refuted("; ".join([refused.problem, *out]), refused.remedy, refused.misfit)
-
-
-def _tilt(found: OwnIdentification) -> list[str]:
-    """Whether the bodies of a motion that fits badly fall along -y: flights tell which way is down."""
-    poses = [
-        PlanarThrow(name, throw.time, throw.position, ~seen)
-        for name, throw, seen in zip(found.names, found.measured, found.throws.seen, strict=True)
-    ]
-    across, along, error = fall_of(found.body, poses, found.throws.sigma)
-    tilt = float(np.arctan2(-across, -along))
-    if abs(across) <= _CLEAR * error or abs(tilt) <= STEERING.slope_error:
-        return []
-    slope = tilt + found.fit.alignment.ground.slope
-    return [
-        f"In flight x accelerates by {across:.2g} +- {error:.2g} m/s2: y is {abs(tilt):.2g} rad off upwards (a "
-        "sloped ground taken for level, a tilted camera), or drag brakes the body. If y is off, turn x, y and "
-        f"theta by {tilt:.2g} rad, and give ground: {{slope: {slope:.2g}, start: ...}} as it then is."
-    ]
-
-
 def _refuted(throws: OwnThrows, problem: Problem, point: Point) -> Refuted:
     """No answer, as neither a motion nor impacts explain the throws, with what they lack."""
-    refuted = refuted_by_misfit(", ".join(throws.names), *problem.misfit(point))
+    refuted = refuted_by_misfit(", ".join(throws.names), *problem.misfit(point), _left_out(throws))
     motions = [problem.motion(point, k) for k in range(len(throws.throws))]
     few = _few_frames(zip(throws.names, throws.throws, motions, strict=True))
     return Refuted(f"{refuted.problem}; {few[0]}", _MORE, refuted.misfit) if few else refuted

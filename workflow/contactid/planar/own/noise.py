@@ -26,6 +26,8 @@ _LEAST_NOISE = 2e-5  # rad, and of the largest radius
 _PLAIN = 0.005  # probability of a ratio of variances beyond which x and y have a noise of their own
 # times the median variance of a stretch: something touched the body, or the camera slipped
 _DISTURBED = 9.0
+# standard errors of an acceleration that noise doesn't explain; rad, as far as a camera may be off
+_CLEAR, _TILTED = 4.0, 0.02
 # ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
 _NOT_WHITE = 1.25
 
@@ -78,24 +80,28 @@ def frames_of(flights: Sequence[tuple[np.ndarray, float]]) -> int:
     return sum(len(stretch) for stretch, _ in flights)
 
 
-def fall_of(
-    body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray
-) -> tuple[float, float, float]:
-    """Acceleration of whole flights along x and y, m/s2, and the standard error of either by the
-    noise (3,) of poses; it is infinite without flights.
-    """
+def tilt_warning(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray) -> list[str]:
+    """Whether bodies fall along -y, by the noise (3,) of poses: flights tell which way is down."""
     flights = stretches(body, throws, longest=max(len(throw.time) for throw in throws))
     if not flights:
-        return 0.0, 0.0, np.inf
+        return []
     times = [interval * np.arange(len(flight)) for flight, interval in flights]
     # a parabola's curvature from n frames over a time T has the variance 720 sigma^2 / (n T^4)
     weights = [len(time) * time[-1] ** 4 for time in times]
-    curvatures = [
+    accelerations = [
         2.0 * np.polyfit(time, flight[:, :2], 2)[0]
         for time, (flight, _) in zip(times, flights, strict=True)
     ]
-    across, along = np.average(curvatures, axis=0, weights=weights)
-    return float(across), float(along), float(np.sqrt(720.0 / np.sum(weights)) * sigma[0])
+    across, along = np.average(accelerations, axis=0, weights=weights)
+    error = np.sqrt(720.0 / np.sum(weights)) * sigma[0]
+    tilt = float(np.arctan2(-across, -along))
+    if abs(across) <= _CLEAR * error or abs(tilt) <= _TILTED:
+        return []
+    return [
+        f"In flight x accelerates by {across:.2g} +- {error:.2g} m/s2: y is {abs(tilt):.2g} rad off upwards (a "
+        "sloped ground taken for level, a tilted camera), or drag brakes the body. If y is off, turn x, y and "
+        f"theta by {tilt:.2g} rad, and give ground: {{slope: {tilt + body.ground.slope:.2g}, start: ...}}."
+    ]
 
 
 def noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> Noise:

@@ -63,14 +63,16 @@ def without_wild_poses(
         _confirmed(problem, best, k, _wild(residuals[k], departures[k], problem))
         for k in range(len(problem.throws))
     ]
-    warnings = [
-        f"{name}: frame {frame * throws.together} (t = {throw.time[frame]:.4g} s) is {np.abs(departure[frame]).max():.2g} standard deviations of the noise "
-        "off the identified motion, and was left out."
-        for name, throw, departure, mine in zip(
-            throws.names, throws.throws, departures, wild, strict=True
-        )
-        for frame in np.flatnonzero(mine)
-    ]
+    warnings = []
+    for name, throw, departure, mine in zip(
+        throws.names, throws.throws, departures, wild, strict=True
+    ):
+        for frame in np.flatnonzero(mine):
+            where = f"frame {frame * throws.together} (t = {throw.time[frame]:.4g} s)"
+            off = f"{np.abs(departure[frame]).max():.2g} standard deviations of the noise"
+            warnings.append(
+                f"{name}: {where} is {off} off the identified motion, and was left out."
+            )
     return throws.seen_only(body, _less(throws.seen, wild)) if warnings else throws, warnings
 
 
