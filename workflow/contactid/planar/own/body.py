@@ -373,7 +373,8 @@ def _height_warnings(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
         if lowest > reach:
             raise ContactIdError(
                 f"{throw.name}: the body never comes closer than {lowest:.3g} m to the ground",
-                "Give a point of the ground as ground.start, or check y and theta",
+                "Give a point of the ground as ground.start, or check y and theta (of images --frame "
+                "up=-y,theta=clockwise)",
             )
         if gap.max() < -_MISPLACED:
             raise ContactIdError(
