@@ -108,19 +108,8 @@ def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, ca
     q = poses(ELLIPSE, (0.0, 0.2, 0.4, 0.8, 0.0, 5.0), 700e-6, 0.3, 70, (3e-4, 3e-4, 1e-3))
     body = body_file(tmp_path / "body.yaml", shape={"ellipse": {"a": 0.05, "b": 0.025}}, mass=0.5)
     report = tmp_path / "out" / "report"
-    assert (
-        main(
-            [
-                "identify",
-                throw_file(tmp_path / "toss.csv", q),
-                "--body",
-                body,
-                "--report",
-                str(report),
-            ]
-        )
-        == 0
-    )
+    file = throw_file(tmp_path / "toss.csv", q)
+    assert main(["identify", file, "--body", body, "--report", str(report)]) == 0
     assert {file.name for file in report.iterdir()} == FILES | {"body.xml"}
     assert [file.name for file in report.parent.iterdir()] == ["report"]
     record = json.loads((report / "parameters.json").read_text())
@@ -472,16 +461,8 @@ def test_a_bad_throw_is_one_line_and_leaves_nothing(tmp_path, capsys, kind, mess
     body = body_file(
         tmp_path / "body.yaml", shape={"polygon": CORNERS, "corner_radius": 0.0}, **ground
     )
-    code = main(
-        [
-            "identify",
-            str(tmp_path / "toss.csv"),
-            "--body",
-            body,
-            "--report",
-            str(tmp_path / "report"),
-        ]
-    )
+    file, report = str(tmp_path / "toss.csv"), str(tmp_path / "report")
+    code = main(["identify", file, "--body", body, "--report", report])
     printed = capsys.readouterr()
     assert code == 1 and all(line.startswith("Trying") for line in printed.out.splitlines())
     assert (

@@ -4,6 +4,7 @@ J/m.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,10 +18,12 @@ from contactid.output.own_report import cpu_seconds
 from contactid.planar.own import body as own_body
 from contactid.planar.own import explained
 from contactid.planar.own.body import read_own_body, read_own_throws_of
-from contactid.planar.own.identify import identify_own
+from contactid.planar.own.identify import _left_out, identify_own
+from contactid.planar.own.noise import tilt_warning
 from contactid.planar.readers.csv_throws import read_own_throw
+from contactid.planar.readers.throws import PlanarThrow
 from contactid.sources.conventions import STATED
-from identify_example import RATIO, tracked
+from identify_example import RATIO, SIGMA, tracked
 from own_throws import TABLE
 
 EXAMPLE = Path(__file__).parents[2] / "examples/identify"
@@ -141,9 +144,9 @@ def test_a_video_of_30_frames_per_second_is_no_answer_and_says_so(tmp_path, caps
         "identify",
         sliding,
         "--body",
-        str(EXAMPLE / "body.yaml"),
+        f"{EXAMPLE}/body.yaml",
         "--report",
-        str(tmp_path / "report"),
+        f"{tmp_path}/report",
     ]
     assert main(words) == 1 and cpu_seconds() - before < 60.0
     printed = capsys.readouterr()
@@ -190,6 +193,26 @@ def test_flights_that_scatter_don_t_tell_which_way_is_up(
         return
     with pytest.raises(ContactIdError, match=r"throw0: y accelerates by 9\.8 m/s2"):
         own_body._gravity_warning(body, [throw])
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.09, -0.09])
+def test_flights_tell_by_how_much_y_is_off_upwards(tilt) -> None:
+    """A ground that slopes by so much, taken for level."""
+    time = np.arange(36) / 240.0
+    fallen = 0.5 * 9.81 * time**2
+    q = np.column_stack([time - np.sin(tilt) * fallen, 0.4 - np.cos(tilt) * fallen, 5.0 * time])
+    q += np.random.default_rng(3).normal(size=q.shape) * SIGMA
+    throw, body = PlanarThrow("toss", time, q), read_own_body(EXAMPLE / "body.yaml")
+    warnings = tilt_warning(body, [throw], SIGMA)
+    assert len(warnings) == (tilt != 0.0)
+    for warning in warnings:
+        told = float(re.search(r"by (\S+) rad, and give", warning)[1])
+        assert told == pytest.approx(tilt, abs=0.02)
+
+
+def test_a_refusal_names_the_frames_that_were_left_out() -> None:
+    warnings = ("a: frame 4 (t = 0.02 s) is off, and was left out.", "Something else.")
+    assert _left_out(SimpleNamespace(warnings=warnings)) == f"; {warnings[0][:-1]}"
 
 
 def test_a_parabola_over_an_impact_tells_little_of_which_way_bodies_fall() -> None:

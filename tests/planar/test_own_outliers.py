@@ -139,18 +139,16 @@ def written(folder, table, radius):
     (folder / "body.yaml").write_text(yaml.safe_dump(described))
 
 
+def run(folder):
+    """The command's exit."""
+    files = f"{folder}/toss.csv --body {folder}/body.yaml --report {folder}/report"
+    return main(["identify", *files.split()])
+
+
 def commanded(folder, table, radius):
     """The command's record of a throw."""
     written(folder, table, radius)
-    words = [
-        "identify",
-        folder / "toss.csv",
-        "--body",
-        folder / "body.yaml",
-        "--report",
-        folder / "report",
-    ]
-    assert main([str(word) for word in words]) == 0
+    assert run(folder) == 0
     return json.loads((folder / "report" / "parameters.json").read_text())
 
 
@@ -205,15 +203,7 @@ def refused(folder, capsys, rows, column, shift):
     noise = {"position": float(SIGMA[0]), "orientation": float(SIGMA[2])}
     shape = {"polygon": [list(corner) for corner in CORNERS]}
     (folder / "body.yaml").write_text(yaml.safe_dump({"shape": shape, "noise": noise}))
-    words = [
-        "identify",
-        folder / "toss.csv",
-        "--body",
-        folder / "body.yaml",
-        "--report",
-        folder / "report",
-    ]
-    assert main([str(word) for word in words]) == 1
+    assert run(folder) == 1
     printed = capsys.readouterr()
     assert "=" not in "".join(
         line for line in printed.out.splitlines() if "Trying" not in line
@@ -295,7 +285,7 @@ def test_a_pose_that_hides_in_the_noise_that_it_makes_is_left_out(tmp_path):
 
     found = ellipse_toss(tmp_path, 606, 240.0, sigma, spoil)
     (warning,) = (one for one in found.warnings if "left out" in one)
-    assert "frame 5 is " in warning
+    assert "frame 5 (t = 0.02083 s) is " in warning
     assert found.throws.sigma == pytest.approx(sigma, rel=0.15)
     assert any(f"{1e3 * found.throws.sigma[2]:.3g} mrad" in note for note in found.notes)
     error = found.fit.inertia_ratio_se

@@ -58,6 +58,8 @@ _MISPLACED = 5e-3  # m between the ground and the lowest point that a throw come
 _STAYS = 1e-3  # m from one frame to the next: what falls on is faster
 _STEEPEST, _LEVEL = 0.35, 0.01  # rad: a ground that is found is no steeper, and level below it
 _MOST_TURNED = 0.35  # rad: axes that are turned farther belong to another description
+# frames/s: no answer gets nearer by a faster camera, but by averages of its frames
+_ENOUGH = 239.0
 _KEPT_AT_REST = 3  # frames kept of the rest
 _WRONG_GRAVITY = 0.05  # relative
 _SCHEMA = Path(__file__).with_name("body.schema.yaml")
@@ -102,6 +104,7 @@ class OwnThrows:
     turn : of the tracked axes as the body at rest tells, rad; 0 where it doesn't
     noise : of the poses
     sigma_given : whether the description says it
+    fast : all frames of a fast camera, of which the ``throws`` have one in ``together``
     frames_in_flight : of flights long enough to tell the noise
     notes, warnings : sentences for the report, those on the noise not among them
     """
@@ -115,11 +118,18 @@ class OwnThrows:
     frames_in_flight: int
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+    fast: tuple[PlanarThrow, ...]
+    together: int
 
     @property
     def sigma(self) -> np.ndarray:
         """(3,) noise, m, m, rad."""
         return self.noise.sigma
+
+    def with_sigma(self, sigma: np.ndarray) -> OwnThrows:
+        """The same with another noise (3,)."""
+        throws = tuple(replace(throw, sigma=sigma) for throw in self.throws)
+        return replace(self, throws=throws, noise=self.noise._replace(sigma=sigma))
 
     def seen_only(self, body: OwnBody, seen: Sequence[np.ndarray]) -> OwnThrows:
         """The same with fewer frames ``seen``, whose flights tell a noise that isn't stated anew."""
@@ -132,8 +142,7 @@ class OwnThrows:
             noise = noise_of(replace(body, ground=ground), left)
         except ContactIdError:  # too few are left to tell it: that of all frames isn't too small
             noise = self.noise
-        throws = tuple(replace(throw, sigma=noise.sigma) for throw in self.throws)
-        return replace(self, throws=throws, seen=tuple(seen), noise=noise)
+        return replace(self, seen=tuple(seen), noise=noise).with_sigma(noise.sigma)
 
 
 def read_own_body(described: str | Path | Mapping[str, Any]) -> OwnBody:
@@ -181,6 +190,7 @@ def _body_of(content: Mapping[str, Any]) -> OwnBody:
         if noise
         else None
     )
+    centre = content.get("centre")
     ground = {"slope": 0.0, "start": [0.0, 0.0]} | (content.get("ground") or {})
     return OwnBody(
         shape,
@@ -190,13 +200,9 @@ def _body_of(content: Mapping[str, Any]) -> OwnBody:
         float(content.get("gravity", GRAVITY)),
         radius_given="ellipse" in content["shape"] or "corner_radius" in content["shape"],
         ground_given=bool(content.get("ground")),
-        centre=_pair(content.get("centre")),
+        centre=None if centre is None else (float(centre[0]), float(centre[1])),
         turn=None if content.get("turn") is None else float(content["turn"]),
     )
-
-
-def _pair(values: Sequence[float] | None) -> tuple[float, float] | None:
-    return None if values is None else (float(values[0]), float(values[1]))
 
 
 def _shape(content: Mapping[str, Any]) -> Shape:
@@ -230,14 +236,17 @@ def read_own_throws_of(
     reach = reach_of(body.shape)
     # before anything else: ground, noise and rest are told by what is left
     read, outliers = without_outliers(read, body.sigma, reach)
+    slowest = min(throw.sample_frequency for throw in read)
+    together = max(1, int(slowest / _ENOUGH))
+    every, read = read, [_part(throw, slice(None, None, together)) for throw in read]
     if not body.ground_given:
         body = replace(body, ground=_found_ground(body, read))
     # with the ground that is found, where none is given
     warnings = [*outliers, *_height_warnings(body, read), *_gravity_warning(body, read)]
     noise = noise_of(body, read)
     sigma = noise.sigma
-    notes, cut, seen = [note for throw in read for note in throw.notes], [], []
-    for throw in read:
+    notes, cut, seen, fast = [note for throw in read for note in throw.notes], [], [], []
+    for throw, whole in zip(read, every, strict=True):
         end = _moving_frames(throw, sigma)
         if end < len(throw.time):
             notes.append(
@@ -253,6 +262,9 @@ def read_own_throws_of(
         time, kept = throw.time[begin:end] - throw.time[begin], throw.position[begin:end]
         cut.append(MeasuredThrow(time, kept, sigma, body.ground))
         seen.append(throw.seen[begin:end])
+        # frames nearer to the last one that is kept than to the next
+        frames = slice(begin * together, end * together - together // 2)
+        fast.append(_part(whole, frames))
     return OwnThrows(
         names=names,
         throws=tuple(cut),
@@ -263,6 +275,19 @@ def read_own_throws_of(
         frames_in_flight=frames_of(stretches(body, read)),
         notes=tuple(notes),
         warnings=tuple(warnings),
+        fast=tuple(fast),
+        together=together,
+    )
+
+
+def _part(throw: PlanarThrow, frames: slice) -> PlanarThrow:
+    """The throw with a part of its frames, from time 0."""
+    time = throw.time[frames]
+    return replace(
+        throw,
+        time=time - time[0],
+        position=throw.position[frames],
+        lost=~throw.seen[frames],
     )
 
 
@@ -348,7 +373,8 @@ def _height_warnings(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
         if lowest > reach:
             raise ContactIdError(
                 f"{throw.name}: the body never comes closer than {lowest:.3g} m to the ground",
-                "Give a point of the ground as ground.start, or check y and theta",
+                "Give a point of the ground as ground.start, or check y and theta (of images --frame "
+                "up=-y,theta=clockwise)",
             )
         if gap.max() < -_MISPLACED:
             raise ContactIdError(

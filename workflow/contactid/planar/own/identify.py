@@ -31,15 +31,17 @@ from contactid.planar.engine.unknowns import (
     reach_of,
 )
 from contactid.planar.identify.states import ThrowStates
+from contactid.planar.own.averaged import fitted_to_averages
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.impacts import OwnImpacts, identify_impacts
-from contactid.planar.own.noise import FEWEST_IN_FLIGHT
+from contactid.planar.own.noise import FEWEST_IN_FLIGHT, tilt_warning
 from contactid.planar.own.searches import (
     refitted,
     searched_finer,
     searched_without_wild_poses,
 )
 from contactid.planar.own.wild import problem_of, without_wild_poses
+from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.simulate.motion import EventMotion
 from contactid.planar.simulate.throws import MeasuredThrow
@@ -51,6 +53,7 @@ _WIDEST = 0.5  # of all J/m that the outline allows: an interval that holds more
 _NEAR_BOUND = 0.98  # of the largest friction
 _WEAK = 0.2  # relative standard error
 _FEW_FRAMES = 4  # between first contact and last frame
+_SLOPE_OFF = 2.0  # standard deviations of a slope: what is stated is then hardly right
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _MORE = "Record more frames per second or more throws, or correct the noise"
 _BOUND = "lower bound of 95 %"
@@ -218,6 +221,7 @@ def identify_own(
         problem = problem_of(geometry, throws, steering)
         # also where no pose is wild any more: a fit from another one's end may go further
         minima = refitted(problem, minima)
+        throws = replace(throws, warnings=(*throws.warnings, *wild))
     squares, degrees = problem.misfit(minima[0])
     # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
     if squares > steering.not_whole * degrees:
@@ -230,7 +234,10 @@ def identify_own(
     else:
         # only where whole throws are the answer: a finer grid doesn't make a real body rigid
         minima = searched_finer(problem, minima, say)
-        answer = identify(problem, minima, noise_stated=throws.sigma_given, say=say)
+        problem, throws, minima = fitted_to_averages(problem, throws, minima, say)
+        # what averages leave has told their noise
+        noise_told = throws.sigma_given or throws.together > 1
+        answer = identify(problem, minima, noise_stated=noise_told, say=say)
         fit, names = _of_whole(answer), throws.names
         measured = _aligned(answer, fit)
         body = replace(body, shape=answer.shape, ground=fit.alignment.ground)
@@ -239,12 +246,7 @@ def identify_own(
     return replace(
         draft,
         notes=(*throws.noise.notes, *throws.notes, *_notes(draft)),
-        warnings=(
-            *throws.warnings,
-            *throws.noise.warnings,
-            *wild,
-            *_warnings(draft),
-        ),
+        warnings=(*throws.warnings, *throws.noise.warnings, *_warnings(draft)),
     )
 
 
@@ -365,8 +367,14 @@ def refuse_undetermined(found: OwnIdentification) -> None:
     elif not _spin_changes(found):
         problem += "; no impact changes the spin"
         remedy = "Throw the body tilted or with spin"
-    names = ", ".join(found.throws.names)
-    raise Refuted(f"{names}: J/m isn't determined: {problem}", remedy, found.whole_misfit)
+    names, out = ", ".join(found.throws.names), _left_out(found.throws)
+    raise Refuted(f"{names}: J/m isn't determined: {problem}{out}", remedy, found.whole_misfit)
+
+
+def _left_out(throws: OwnThrows) -> str:
+    """What a refusal has to say of poses that were left out: they may be why."""
+    out = [text.removesuffix(".") for text in throws.warnings if text.endswith("left out.")]
+    return "".join(f"; {text}" for text in out)
 
 
 def _spin_changes(found: OwnIdentification) -> bool:
@@ -384,7 +392,8 @@ def _notes(found: OwnIdentification) -> list[str]:
     notes = [f"Impacts in the identified motion: {sum(states.n_impacts for states in fit.states)}."]
     # too small a misfit is no harm to the answer, so it is a note; a few impacts by themselves are
     # fitted exactly by what they have in common, and so say nothing of the noise
-    if not fit.by_impacts and chdtr(fit.degrees, fit.squares) < STEERING.plausible_tail:
+    whole_noise = not fit.by_impacts and found.throws.together == 1
+    if whole_noise and chdtr(fit.degrees, fit.squares) < STEERING.plausible_tail:
         notes.append(
             f"Poses are fitted better than the noise lets expect (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): it is smaller than stated, and standard errors are on the safe side."
@@ -401,6 +410,21 @@ def _warnings(found: OwnIdentification) -> list[str]:
             f"Poses are fitted worse than their noise explains (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): the body departs from the model or the noise is larger. Standard errors are enlarged "
             f"{found.scale:.2g} times, and don't cover a systematic error{_HINT if found.scale > _HOPELESS else ''}."
+        )
+        # of a motion that fits, gravity is where it is taken to be
+        poses = [
+            PlanarThrow(name, throw.time, throw.position, ~seen)
+            for name, throw, seen in zip(
+                found.names, found.measured, found.throws.seen, strict=True
+            )
+        ]
+        warnings += tilt_warning(found.body, poses, found.throws.sigma)
+    slope = fit.alignment.ground.slope
+    off = slope - found.throws.throws[0].ground.slope
+    if abs(off) > _SLOPE_OFF * STEERING.slope_error:
+        warnings.append(
+            f"The ground slopes by {slope:.2g} rad in the identified motion, by {off:.2g} more than stated or level: "
+            "if so, give ground: {slope: ..., start: ...}, which the search then takes for likely."
         )
     if not any(states.n_impacts for states in fit.states):
         warnings.append("No contact: the motion says nothing about J/m and friction.")
@@ -428,7 +452,7 @@ def _warnings(found: OwnIdentification) -> list[str]:
 
 def _refuted(throws: OwnThrows, problem: Problem, point: Point) -> Refuted:
     """No answer, as neither a motion nor impacts explain the throws, with what they lack."""
-    refuted = refuted_by_misfit(", ".join(throws.names), *problem.misfit(point))
+    refuted = refuted_by_misfit(", ".join(throws.names), *problem.misfit(point), _left_out(throws))
     motions = [problem.motion(point, k) for k in range(len(throws.throws))]
     few = _few_frames(zip(throws.names, throws.throws, motions, strict=True))
     return Refuted(f"{refuted.problem}; {few[0]}", _MORE, refuted.misfit) if few else refuted

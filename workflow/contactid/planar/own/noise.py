@@ -26,6 +26,8 @@ _LEAST_NOISE = 2e-5  # rad, and of the largest radius
 _PLAIN = 0.005  # probability of a ratio of variances beyond which x and y have a noise of their own
 # times the median variance of a stretch: something touched the body, or the camera slipped
 _DISTURBED = 9.0
+# standard errors of an acceleration that noise doesn't explain; rad, as far as a camera may be off
+_CLEAR, _TILTED = 4.0, 0.02
 # ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
 _NOT_WHITE = 1.25
 
@@ -53,17 +55,21 @@ def _in_flight(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
 
 
 def stretches(
-    body: OwnBody, throws: Sequence[PlanarThrow], shortest: int = _SHORTEST_STRETCH
+    body: OwnBody,
+    throws: Sequence[PlanarThrow],
+    shortest: int = _SHORTEST_STRETCH,
+    longest: int = STRETCH,
 ) -> list[tuple[np.ndarray, float]]:
-    """Poses (``shortest`` to 9 frames, 3) of short flights with the time between their frames, s."""
+    """Poses (``shortest`` to ``longest`` frames, 3) of flights with the time between their frames,
+    s; short ones by default, so that braking and lens stay below the noise.
+    """
     found = []
     for throw in throws:
         for run in runs(_in_flight(body, throw) & throw.seen):
             start, end = run.start, run.stop
-            # short, so that braking and lens stay below the noise
             cuts = [
-                throw.position[first : min(first + STRETCH, end)]
-                for first in range(start, end, STRETCH)
+                throw.position[first : min(first + longest, end)]
+                for first in range(start, end, longest)
             ]
             found += [(cut, 1.0 / throw.sample_frequency) for cut in cuts if len(cut) >= shortest]
     return found
@@ -72,6 +78,30 @@ def stretches(
 def frames_of(flights: Sequence[tuple[np.ndarray, float]]) -> int:
     """Of all stretches together."""
     return sum(len(stretch) for stretch, _ in flights)
+
+
+def tilt_warning(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray) -> list[str]:
+    """Whether bodies fall along -y, by the noise (3,) of poses: flights tell which way is down."""
+    flights = stretches(body, throws, longest=max(len(throw.time) for throw in throws))
+    if not flights:
+        return []
+    times = [interval * np.arange(len(flight)) for flight, interval in flights]
+    # a parabola's curvature from n frames over a time T has the variance 720 sigma^2 / (n T^4)
+    weights = [len(time) * time[-1] ** 4 for time in times]
+    accelerations = [
+        2.0 * np.polyfit(time, flight[:, :2], 2)[0]
+        for time, (flight, _) in zip(times, flights, strict=True)
+    ]
+    across, along = np.average(accelerations, axis=0, weights=weights)
+    error = np.sqrt(720.0 / np.sum(weights)) * sigma[0]
+    tilt = float(np.arctan2(-across, -along))
+    if abs(across) <= _CLEAR * error or abs(tilt) <= _TILTED:
+        return []
+    return [
+        f"In flight x accelerates by {across:.2g} +- {error:.2g} m/s2: y is {abs(tilt):.2g} rad off upwards (a "
+        "sloped ground taken for level, a tilted camera), or drag brakes the body. If y is off, turn x, y and "
+        f"theta by {tilt:.2g} rad, and give ground: {{slope: {tilt + body.ground.slope:.2g}, start: ...}}."
+    ]
 
 
 def noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> Noise:

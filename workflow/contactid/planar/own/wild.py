@@ -63,12 +63,16 @@ def without_wild_poses(
         _confirmed(problem, best, k, _wild(residuals[k], departures[k], problem))
         for k in range(len(problem.throws))
     ]
-    warnings = [
-        f"{name}: frame {frame} is {np.abs(departure[frame]).max():.2g} standard deviations of the noise "
-        "off the identified motion, and was left out."
-        for name, departure, mine in zip(throws.names, departures, wild, strict=True)
-        for frame in np.flatnonzero(mine)
-    ]
+    warnings = []
+    for name, throw, departure, mine in zip(
+        throws.names, throws.throws, departures, wild, strict=True
+    ):
+        for frame in np.flatnonzero(mine):
+            where = f"frame {frame * throws.together} (t = {throw.time[frame]:.4g} s)"
+            off = f"{np.abs(departure[frame]).max():.2g} standard deviations of the noise"
+            warnings.append(
+                f"{name}: {where} is {off} off the identified motion, and was left out."
+            )
     return throws.seen_only(body, _less(throws.seen, wild)) if warnings else throws, warnings
 
 
@@ -141,8 +145,12 @@ def _wild(residual: np.ndarray, departure: np.ndarray, problem: Problem) -> np.n
     steering = problem.steering
     most = max(1, int(steering.most_wild * len(residual)))
     wild = np.zeros(len(residual), dtype=bool)
+    far = np.abs(residual).max(axis=1) > steering.wild
+    # a motion is off over frames that follow each other: single ones may be twice as many
+    if not (far[1:] & far[:-1]).any():
+        most *= 2
     # many large residuals are a wrong motion's, not wild poses
-    if (np.abs(residual).max(axis=1) > steering.wild).sum() <= most:
+    if far.sum() <= most:
         farthest = np.abs(departure).max(axis=1)
         frames = np.argsort(farthest)[-most:]
         wild[frames] = farthest[frames] > steering.wild

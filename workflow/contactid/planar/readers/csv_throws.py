@@ -482,7 +482,7 @@ def _unit_problems(interval: float, position: np.ndarray) -> list[str]:
     if not (farthest <= _LARGEST_POSITION and speed <= _FASTEST):
         problems.append(
             f"positions of {farthest:g} m and speeds of {speed:g} m/s: give x and y in metres, or their unit "
-            "(--units position=mm)"
+            "(--units position=mm); pixels: divided by those of a metre, with --frame up=-y,theta=clockwise"
         )
     if not (turn <= _FASTEST_TURN and steps[:, 2].max() <= _LARGEST_TURN):
         problems.append(
