@@ -135,3 +135,75 @@ def test_samples_at_rest_under_a_coarse_clock_all_count():
 def test_a_clock_that_stands_still_is_not_mended():
     stopped = NAMED.iloc[[*range(10), *[9] * 10]]
     assert len(RecordedTable.read(stopped).numbers) == len(stopped)
+
+
+PLANAR = pd.DataFrame({"t": TIME, "x": QPOS[:, 0], "y": QPOS[:, 1], "theta": QPOS[:, 2]})
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: PLANAR.to_csv(path, index=False, encoding="utf-16"),
+        lambda path: PLANAR.to_csv(path, index=False, sep=" "),
+        lambda path: path.write_text("# rig 3\n# 100 Hz\n" + PLANAR.to_csv(index=False)),
+        lambda path: np.savetxt(path, PLANAR.to_numpy(), header="t x y theta", fmt="%.17g"),
+        lambda path: path.write_bytes(
+            PLANAR.assign(theta=np.rad2deg(QPOS[:, 2]))
+            .rename(columns={"theta": "theta [°]"})
+            .to_csv(index=False)
+            .encode("latin-1")
+        ),
+        lambda path: (
+            PLANAR.assign(t=TIME * 1e6).rename(columns={"t": "t [µs]"}).to_csv(path, index=False)
+        ),
+    ],
+    ids=["UTF-16", "blanks", "remarks", "savetxt", "Latin-1 and degrees", "microseconds"],
+)
+def test_text_as_loggers_and_spreadsheets_write_it(tmp_path, write):
+    write(tmp_path / "log.csv")
+    read = contactid.read(tmp_path / "log.csv")
+    for name, column in (("time", "t"), ("position_x", "x"), ("theta", "theta")):
+        np.testing.assert_allclose(read[name], PLANAR[column], rtol=1e-9, atol=1e-12)
+
+
+def test_fields_of_a_structured_array_are_columns(tmp_path):
+    np.savez(tmp_path / "log.npz", rows=PLANAR.to_records(index=False))
+    np.testing.assert_array_equal(contactid.read(tmp_path / "log.npz")["theta"], QPOS[:, 2])
+
+
+def test_a_lost_value_may_be_a_dash(tmp_path):
+    text = PLANAR.astype(str)
+    text.loc[3, "x"] = "-"
+    text.to_csv(tmp_path / "log.csv", index=False)
+    lost = np.isnan(contactid.read(tmp_path / "log.csv")["position_x"])
+    assert np.flatnonzero(lost).tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("t,x,y,theta\ns,mm,mm,deg\n0,1,2,3\n", "row 1, column t is 's'"),
+        ("t,x,y,theta\n2023-11-14 22:13:20,1,2,3\n", "column t is '2023-11-14 22:13:20'"),
+        ("0,1,2,3\n0.1,1,2,3\n", "no line names the columns"),
+        ("", "no line names the columns"),
+        ("a,b\n1,2\n", "no column is one that a command reads"),
+    ],
+)
+def test_read_names_what_it_cannot_take(tmp_path, text, said):
+    (tmp_path / "log.csv").write_text(text)
+    with pytest.raises(ContactIdError, match=said):
+        contactid.read(tmp_path / "log.csv")
+
+
+def test_arrays_without_a_meaning_or_of_another_length_are_not_guessed(tmp_path):
+    np.savez(tmp_path / "log.npz", data=PLANAR.to_numpy())
+    with pytest.raises(ContactIdError, match="its header is data_1, data_2"):
+        contactid.read(tmp_path / "log.npz")
+    columns = {name: PLANAR[name].to_numpy() for name in PLANAR}
+    np.savez(tmp_path / "log.npz", **columns | {"y": columns["y"][:-3]})
+    with pytest.raises(ContactIdError, match="y has 17 numbers where most arrays have 20"):
+        contactid.read(tmp_path / "log.npz")
+
+
+def test_a_table_without_rows_is_read_as_such():
+    assert contactid.read(PLANAR.iloc[:0]).sizes["row"] == 0

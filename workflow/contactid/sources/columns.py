@@ -61,6 +61,7 @@ _DEVIATION = {"sd", "std"}
 _OF_A_POSE = {"object", "body", "pose", "field", "msg", "data", "com", "rigid", "rigidbody"}
 # names under which docs/own.md asks for a quantity: these go before other names of the same
 _ASKED_FOR = re.compile(r"t|time|x|y|z|theta|q\d|(object|contact|surface)_.*")
+_LETTERS = str.maketrans({"\u00b5": "u", "\u03bc": "u", "\u00b0": "deg"})
 _BRACKETS = re.compile(r"[\[(](.*?)[\])]")
 
 
@@ -81,7 +82,8 @@ def dimension(quantity: str) -> str:
 
 def meaning(name: str) -> Column | None:
     """What a column of this name is; None where it is nothing that a command asks for."""
-    text = name.strip().lower()
+    # both signs that are written for micro, and a degree's
+    text = name.strip().lower().translate(_LETTERS)
     in_brackets = _BRACKETS.search(text)
     words = re.findall(r"[a-z]+|\d+", _BRACKETS.sub("", text))
     unit = re.sub(r"[^a-z]", "", in_brackets[1]) if in_brackets else ""

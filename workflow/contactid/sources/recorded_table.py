@@ -22,6 +22,9 @@ What a column means is told by its name (:mod:`contactid.sources.columns`).
 
 from __future__ import annotations
 
+import codecs
+import io
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -34,7 +37,7 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import content_of, opened_zip, require_plain
-from contactid.sources.columns import dimension
+from contactid.sources.columns import dimension, is_asked_for, meaning
 from contactid.sources.conventions import STATED, Convention, Place
 from contactid.sources.left_out import reason_of
 
@@ -51,6 +54,8 @@ _LARGEST_LIST = 1 << 20
 _LONGEST_LINE = 1 << 16
 # characters of a header that a message repeats
 _MOST_SHOWN = 200
+# a line of numbers between separators
+_NUMBERS_ALONE = re.compile(r"[-+\d.eE,;\s]*\d[-+\d.eE,;\s]*")
 # MuJoCo's order of a free joint
 _POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
 _AXES = {3: "xyz", 4: "wxyz"}
@@ -150,16 +155,32 @@ def read(
     Raises
     ------
     ContactIdError
-        For what can't be read as a table, and for a column that is there twice.
+        For what can't be read as a table, a column that is there twice, words among numbers, and
+        where no column means a quantity.
     """
     table = RecordedTable.read(source, Convention(columns or {}, units or {}))
-    quantities = {
-        name: ("row", table.values([name])[:, 0], {"units": dimension(name)})
-        for name in table.places
-    }
-    words = table.frame.select_dtypes(exclude=["number", "bool"])
+    if not table.places:
+        header = ", ".join(table.header)[:_MOST_SHOWN] or "empty"
+        problem = f"{table.name}: no column is one that a command reads (its header is {header})"
+        raise ContactIdError(problem, "Say which they are: columns={'t': ..., 'x': ...}")
+    quantities = {}
+    for name, place in table.places.items():
+        values, cells = table.values([name])[:, 0], table.frame.iloc[:, place.column]
+        is_word = np.isnan(values) & np.array([isinstance(cell, str) for cell in cells], dtype=bool)
+        if is_word.any():
+            row = int(np.argmax(is_word))
+            shown = repr(cells.iloc[row][:_MOST_SHOWN])
+            problem = f"{table.name}: row {row + 1}, column {table.header[place.column]} is {shown}"
+            raise ContactIdError(problem, "Give numbers; time in seconds, or by --units")
+        quantities[name] = ("row", values, {"units": dimension(name)})
+    others = [k for k in range(len(table.header)) if k not in _columns_in(table.places)]
+    words = table.frame.iloc[:, others].select_dtypes(exclude=["number", "bool"])
     labels = {str(name): ("row", words[name].to_numpy()) for name in words}
     return xr.Dataset(quantities, coords=labels)
+
+
+def _columns_in(places: Mapping[str, Place]) -> set[int]:
+    return {place.column for place in places.values()}
 
 
 def _repeated(numbers: np.ndarray, time: int) -> np.ndarray:
@@ -217,29 +238,66 @@ def frame_of(source: Source, free_body: bool = True) -> pd.DataFrame:
 def _text(path: Path) -> pd.DataFrame:
     require_plain(path, _LARGEST)
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            bounded_lines = iter(lambda: file.readline(_LONGEST_LINE), "")
-            lines = [line for line in bounded_lines if line.strip()]
+        lines = [line for line in _decoded(path.read_bytes()).splitlines() if line.strip()]
         if max(map(len, lines), default=0) >= _LONGEST_LINE:
             raise ValueError(f"a line has {_LONGEST_LINE} characters or more")
-        header, rows = "".join(lines[:1]), lines[1:]
-        separator = max(",;\t", key=header.count)
-        names = Counter(name.strip().lower() for name in header.split(separator) if name.strip())
-        twice = [name for name, count in names.items() if count > 1]
-        # pandas would call the second one otherwise
-        if twice:
-            problem = f"{path}: columns {twice[0]} and {twice[0]} are the same"
-            raise ContactIdError(problem, "Keep one")
-        # where commas stand in numbers, as in many countries, semicolons stand between them
-        has_decimal_commas = separator == ";" and any("," in row for row in rows)
-        decimal = "," if has_decimal_commas else "."
-        return pd.read_csv(
-            path, sep=separator, decimal=decimal, encoding="utf-8-sig", skipinitialspace=True
-        )
     except (OSError, ValueError) as error:
         raise ContactIdError(
             f"{path}: not readable as text ({reason_of(error)})", "Give a .csv file"
         ) from None
+    header, rows = _header_of(lines)
+    if not header:
+        first = lines[0][:_MOST_SHOWN] if lines else "nothing"
+        problem = f"{path}: no line names the columns (it begins with {first})"
+        raise ContactIdError(problem, "Give a first line such as t,x,y,theta")
+    separator = max(",;\t", key=header.count)
+    # blanks part the columns where nothing else does
+    if separator not in header:
+        separator = r"\s+"
+    words = re.split(separator, header)
+    counts = Counter(word.strip().lower() for word in words if word.strip())
+    twice = [name for name, count in counts.items() if count > 1]
+    # pandas would call the second one otherwise
+    if twice:
+        problem = f"{path}: columns {twice[0]} and {twice[0]} are the same"
+        raise ContactIdError(problem, "Keep one")
+    # where commas stand in numbers, as in many countries, semicolons stand between them
+    has_decimal_commas = separator == ";" and any("," in row for row in rows)
+    text = io.StringIO("\n".join([header, *rows]))
+    decimal = "," if has_decimal_commas else "."
+    try:
+        return pd.read_csv(
+            text, sep=separator, decimal=decimal, skipinitialspace=True, na_values=["-"]
+        )
+    except ValueError as error:
+        problem = f"{path}: rows that aren't as its header is ({reason_of(error)})"
+        raise ContactIdError(problem, "Give as many cells in each row as columns") from None
+
+
+def _decoded(content: bytes) -> str:
+    """A text in UTF-8, in UTF-16 with its mark as spreadsheets write it, else in Latin-1."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # binary content passes as Latin-1, too: no text has a zero
+        if b"\0" in content:
+            raise
+        return content.decode("latin-1")
+
+
+def _header_of(lines: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The line that names the columns ("" without one), and the rows below it.
+
+    Lines that begin with ``#`` are remarks; the last of them is the header where numbers follow it,
+    as :func:`numpy.savetxt` writes it.
+    """
+    first = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    remarks, rest = lines[:first], lines[first:]
+    if rest and not _NUMBERS_ALONE.fullmatch(rest[0]):
+        return rest[0], rest[1:]
+    return remarks[-1].lstrip("# ") if remarks else "", rest
 
 
 def _parquet(path: Path) -> pd.DataFrame:
@@ -324,7 +382,7 @@ def _labelled(
 def _of_arrays(arrays: Mapping[str, np.ndarray], name: str, free_body: bool) -> pd.DataFrame:
     """The arrays that are as long as most are, column by column; they may lie in either order."""
     numeric = {}
-    for key, values in arrays.items():
+    for key, values in _unfolded(arrays).items():
         if np.issubdtype(values.dtype, np.number) and values.size > 1:
             array = np.atleast_1d(np.squeeze(values))
             if array.ndim < 3:
@@ -342,7 +400,20 @@ def _of_arrays(arrays: Mapping[str, np.ndarray], name: str, free_body: bool) -> 
         if in_rows.shape[0] == length:
             # of a structure's field the field's name
             columns |= _columns_of(key.rsplit(".", 1)[-1], in_rows, free_body)
+    for key, array in numeric.items():
+        if array.ndim == 1 and len(array) != length and is_asked_for(key) and key not in columns:
+            problem = f"{name}: {key} has {len(array)} numbers where most arrays have {length}"
+            raise ContactIdError(problem, "Give each row all of its numbers")
     return pd.DataFrame(columns)
+
+
+def _unfolded(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays, with the fields of a structured one in its place."""
+    unfolded: dict[str, np.ndarray] = {}
+    for key, values in arrays.items():
+        fields = values.dtype.names
+        unfolded |= {field: values[field] for field in fields} if fields else {key: values}
+    return unfolded
 
 
 def _columns_of(name: str, values: np.ndarray, free_body: bool) -> dict[str, np.ndarray]:
@@ -352,5 +423,8 @@ def _columns_of(name: str, values: np.ndarray, free_body: bool) -> dict[str, np.
     if name.lower() == "qpos":
         names = _POSE[:count] if free_body else [f"q{k}" for k in range(1, count + 1)]
         return dict(zip(names, values.T, strict=False))
-    parts = _AXES.get(count) or range(1, count + 1)
+    parts: Sequence[object] = _AXES.get(count) or range(1, count + 1)
+    # four columns are a quaternion where their name says so
+    if count == 4 and meaning(f"{name}_w") is None:
+        parts = range(1, count + 1)
     return {f"{name}_{part}": column for part, column in zip(parts, values.T, strict=True)}

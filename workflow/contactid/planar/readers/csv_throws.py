@@ -372,7 +372,7 @@ def columns_in_si(
             f"Name them {', '.join(columns)}, or say which they are: --columns",
         )
     values = table.values([_QUANTITIES[name] for name in columns])
-    cells = frame.dropna(how="all").to_numpy(dtype=object)
+    cells = table.frame.to_numpy(dtype=object)
     problems, bad, first = _too_few(len(values)), 0, ""
     for k, name in enumerate(columns):
         own = cells[:, table.places[_QUANTITIES[name]].column]
