@@ -2,10 +2,11 @@
 finger slips.
 
 TRIALS is a folder with a csv per trial (or .parquet, .npz, .mat, .h5): time (s); contact_force_x,
-_y, _z (N, of the finger on the object); contact_position_x, _y, _z (m); surface_normal_x, _y, _z
-(of the undeformed surface, into the object). All in the object's frame, 20 rows a second or more.
-In a trial the finger holds a tangential force while its normal force falls until it slips. Trials
-with two or more tangential forces tell the surface's warp from its friction.
+_y, _z (N, of the finger on the object, the sensor's zero taken off); contact_position_x, _y, _z
+(m); surface_normal_x, _y, _z (of the undeformed surface, into the object). All in the object's
+frame, 20 rows a second or more. In a trial the finger holds a tangential force while its normal
+force falls until it slips. Trials with two or more tangential forces tell the surface's warp from
+its friction.
 
 The report is a folder with report.html, parameters.json and tables.
 """

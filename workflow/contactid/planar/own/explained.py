@@ -103,9 +103,11 @@ def _likelier(
     # the stated one wins a tie
     ranked = sorted(falling, key=lambda one: (-falling[one], one != (own_up, "")))
     alike = [one for one in ranked[:2] if falling[one] >= _ALIKE * falling[ranked[0]]]
-    spins = [
-        np.abs(np.diff(np.unwrap(table[:, 3]))) / np.diff(table[:, 0]) / scale for table in tables
-    ]
+    spins = []
+    for table in tables:
+        step, turn = np.diff(table[:, 0]), np.abs(np.diff(np.unwrap(table[:, 3])))
+        forward = step > 0.0  # stamps may stand still
+        spins.append(turn[forward] / step[forward] / scale)
     # nine tenths of the steps turn slower: a single jump is no spin
     spin = float(np.nanquantile(np.concatenate(spins), 0.9))
     own_theta = stated.frame.get(THETA, FRAMES[THETA][0])

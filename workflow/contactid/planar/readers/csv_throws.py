@@ -416,7 +416,7 @@ def _even_throw(
         step = np.diff(time)
         problem = (
             f"t is not evenly spaced (row {worst + 1} is {1e3 * away.max() * slope:.3g} ms from an even time, the "
-            f"median step is {1e3 * np.median(step):.3g} ms): give every frame its own time, or resample"
+            f"median step is {1e3 * np.median(step):.3g} ms): resample the poses to even times"
         )
         raise _bad(source, problem)
     frames = (places[good] - places[good][0]).astype(int)
