@@ -60,8 +60,8 @@ def slip(
         A row per instant, 20 a second or more: ``time`` (s); ``contact_force_x``, ``_y``, ``_z``
         (N, of the finger on the object, the sensor's zero taken off: nothing in a trial shows it),
         ``contact_position_x`` and so on (m) and ``surface_normal_x`` and so on (of the undeformed
-        surface, into the object), all in the object's frame. A folder with a file per trial, files, or a DataFrame or Dataset whose
-        ``trial`` names the trial that a row belongs to.
+        surface, into the object), all in the object's frame. A folder with a file per trial,
+        files, or a DataFrame or Dataset whose ``trial`` names the trial that a row belongs to.
     direction
         Standard deviation of the force's direction by the sensor's calibration, degrees; one error
         a trial.
