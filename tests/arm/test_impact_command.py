@@ -240,7 +240,7 @@ def test_tables_are_read_whatever_their_order_case_and_separator(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "not readable as text"),
+        ("", "no line names the columns"),
         ("t,q1,q2,speed\n1,2,3,4\n", "its columns are t, q1, q2, speed"),
         ("t,q1,q2,q3,q4,q5,q6,q7\n", "0 samples where at least 50 are needed"),
         ("t,q1,q2,q3,q4,q5,q6,q7\n0,1,2,3,4,5,6,x\n", "NaN in 1 samples"),

@@ -249,7 +249,7 @@ def _text(path: Path) -> pd.DataFrame:
     if not header:
         first = lines[0][:_MOST_SHOWN] if lines else "nothing"
         problem = f"{path}: no line names the columns (it begins with {first})"
-        raise ContactIdError(problem, "Give a first line such as t,x,y,theta")
+        raise ContactIdError(problem, "Give a first line with the names of the columns")
     separator = max(",;\t", key=header.count)
     # blanks part the columns where nothing else does
     if separator not in header:
