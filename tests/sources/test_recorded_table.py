@@ -207,3 +207,17 @@ def test_arrays_without_a_meaning_or_of_another_length_are_not_guessed(tmp_path)
 
 def test_a_table_without_rows_is_read_as_such():
     assert contactid.read(PLANAR.iloc[:0]).sizes["row"] == 0
+
+
+def test_a_name_that_looks_like_a_number_s_part_is_a_name(tmp_path):
+    (tmp_path / "log.csv").write_text("e1,e2\n0,1\n0.1,2\n")
+    read = contactid.read(tmp_path / "log.csv", columns={"t": "e1", "x": "e2"})
+    assert read["time"].values.tolist() == [0.0, 0.1]
+
+
+def test_lines_end_where_files_end_them_and_nowhere_else(tmp_path):
+    rows = PLANAR.assign(note="a\u2028b").to_csv(index=False).replace("\n", "\r")
+    (tmp_path / "log.csv").write_bytes(rows.encode())
+    read = contactid.read(tmp_path / "log.csv")
+    np.testing.assert_allclose(read["theta"], PLANAR["theta"], rtol=1e-12)
+    assert set(read["note"].values) == {"a\u2028b"}

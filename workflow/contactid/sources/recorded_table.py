@@ -54,8 +54,6 @@ _LARGEST_LIST = 1 << 20
 _LONGEST_LINE = 1 << 16
 # characters of a header that a message repeats
 _MOST_SHOWN = 200
-# a line of numbers between separators
-_NUMBERS_ALONE = re.compile(r"[-+\d.eE,;\s]*\d[-+\d.eE,;\s]*")
 # MuJoCo's order of a free joint
 _POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
 _AXES = {3: "xyz", 4: "wxyz"}
@@ -173,14 +171,11 @@ def read(
             problem = f"{table.name}: row {row + 1}, column {table.header[place.column]} is {shown}"
             raise ContactIdError(problem, "Give numbers; time in seconds, or by --units")
         quantities[name] = ("row", values, {"units": dimension(name)})
-    others = [k for k in range(len(table.header)) if k not in _columns_in(table.places)]
+    taken = {place.column for place in table.places.values()}
+    others = [k for k in range(len(table.header)) if k not in taken]
     words = table.frame.iloc[:, others].select_dtypes(exclude=["number", "bool"])
     labels = {str(name): ("row", words[name].to_numpy()) for name in words}
     return xr.Dataset(quantities, coords=labels)
-
-
-def _columns_in(places: Mapping[str, Place]) -> set[int]:
-    return {place.column for place in places.values()}
 
 
 def _repeated(numbers: np.ndarray, time: int) -> np.ndarray:
@@ -238,7 +233,9 @@ def frame_of(source: Source, free_body: bool = True) -> pd.DataFrame:
 def _text(path: Path) -> pd.DataFrame:
     require_plain(path, _LARGEST)
     try:
-        lines = [line for line in _decoded(path.read_bytes()).splitlines() if line.strip()]
+        # newline=None: any of the usual line ends, and none within a line
+        every = io.StringIO(_decoded(path.read_bytes()), newline=None)
+        lines = [line for line in every if line.strip()]
         if max(map(len, lines), default=0) >= _LONGEST_LINE:
             raise ValueError(f"a line has {_LONGEST_LINE} characters or more")
     except (OSError, ValueError) as error:
@@ -247,7 +244,7 @@ def _text(path: Path) -> pd.DataFrame:
         ) from None
     header, rows = _header_of(lines)
     if not header:
-        first = lines[0][:_MOST_SHOWN] if lines else "nothing"
+        first = lines[0].strip()[:_MOST_SHOWN] if lines else "nothing"
         problem = f"{path}: no line names the columns (it begins with {first})"
         raise ContactIdError(problem, "Give a first line with the names of the columns")
     separator = max(",;\t", key=header.count)
@@ -263,7 +260,7 @@ def _text(path: Path) -> pd.DataFrame:
         raise ContactIdError(problem, "Keep one")
     # where commas stand in numbers, as in many countries, semicolons stand between them
     has_decimal_commas = separator == ";" and any("," in row for row in rows)
-    text = io.StringIO("\n".join([header, *rows]))
+    text = io.StringIO("".join([header, *rows]))
     decimal = "," if has_decimal_commas else "."
     try:
         return pd.read_csv(
@@ -295,9 +292,17 @@ def _header_of(lines: Sequence[str]) -> tuple[str, Sequence[str]]:
     """
     first = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
     remarks, rest = lines[:first], lines[first:]
-    if rest and not _NUMBERS_ALONE.fullmatch(rest[0]):
+    if rest and not _is_of_numbers(rest[0]):
         return rest[0], rest[1:]
     return remarks[-1].lstrip("# ") if remarks else "", rest
+
+
+def _is_of_numbers(line: str) -> bool:
+    """Whether all words between separators are numbers, with decimal commas or without."""
+    try:
+        return bool([float(word) for word in re.split(r"[,;\s]+", line) if word])
+    except ValueError:
+        return False
 
 
 def _parquet(path: Path) -> pd.DataFrame:

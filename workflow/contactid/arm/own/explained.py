@@ -38,7 +38,8 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
     except NoImpact as error:
         joints = _turned_joints(robot, recording)
         # of two that explain it alike neither is the one
-        raise NoImpact(": ".join([*joints * (len(joints) == 1), error.problem])) from None
+        hint = f"{joints[0]}: " if len(joints) == 1 else ""
+        raise NoImpact(hint + error.problem) from None
     upwards = _upwards(found)
     if abs(upwards) <= _FARTHEST:
         return found

@@ -40,8 +40,8 @@ class Steepness:
     error: float
 
     @property
-    def surely(self) -> float:
-        """In standard errors, the model's among them."""
+    def z_score(self) -> float:
+        """The excess in standard errors, the model's among them."""
         return float(self.excess / np.hypot(self.error, _MODEL))
 
 
@@ -60,7 +60,7 @@ class AskedFriction:
 def asked_friction(problem: Problem, parameters: ContactParameters) -> AskedFriction | None:
     """What slides ask for, where that is surely more than what trajectories say."""
     seen = steepness(problem, parameters)
-    if not seen.surely > _SURELY:
+    if not seen.z_score > _SURELY:
         return None
     mu, excess = parameters.friction_mu, seen.excess
     for _ in range(_ROUNDS):
@@ -68,11 +68,11 @@ def asked_friction(problem: Problem, parameters: ContactParameters) -> AskedFric
         excess = steepness(problem, replace(parameters, friction_mu=mu)).excess
     said = (
         f"slides are held back as by a friction of {mu:.2f}, not {parameters.friction_mu:.2f} "
-        f"({seen.surely:.1f} standard errors): corners spring back along the surface, or friction "
+        f"({seen.z_score:.1f} standard errors): corners spring back along the surface, or friction "
         "isn't one number"
     )
     high = mu * float(np.exp(2.0 * seen.error))
-    return AskedFriction(mu, high, seen.surely > _REFUTED, said)
+    return AskedFriction(mu, high, seen.z_score > _REFUTED, said)
 
 
 def steepness(problem: Problem, parameters: ContactParameters) -> Steepness:
