@@ -280,7 +280,7 @@ def _rows(part: str, item: str, points: np.ndarray, **moment: Any) -> pd.DataFra
 
 def _table(name: str, toss: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
     rows = pd.concat(pieces, ignore_index=True).assign(object=name, toss=toss)
-    return rows.reindex(columns=list(COLUMNS)).assign(sample=rows["sample"].astype("Int64"))
+    return rows.reindex(columns=list(COLUMNS)).astype({"sample": "Int64"})
 
 
 # The drawings
