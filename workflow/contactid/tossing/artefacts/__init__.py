@@ -331,15 +331,8 @@ def _distributions(data: _Datasets) -> list[Artefact]:
     """Regions that hold the rest pose with stated probability."""
     return [
         _FIGURES.figure(
-            "ext_calibration_curve",
-            "rest_poses:rest_pose_figures",
-            "draw_calibration_curve",
-            "How often the predicted regions of the rest pose hold the measured one, against "
-            "their nominal level.",
-        ),
-        _FIGURES.figure(
             "ext_rest_pose_distribution",
-            "rest_poses:rest_pose_figures",
+            "rest_poses:rest_pose_figure",
             "draw_regions",
             "Regions that hold 50, 80 and 90 % of the rest positions, of a few tosses from above: "
             "of those with the surest and the least sure faces.",

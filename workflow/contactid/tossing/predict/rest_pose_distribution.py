@@ -307,23 +307,20 @@ def conformal_quantile(held_out: np.ndarray, probability: float) -> float:
     return float(np.sort(held_out)[rank - 1]) if rank <= len(held_out) else 1.0
 
 
-def coverage_table(
-    scores: Mapping[str, Scores], nominal: Sequence[float] = NOMINAL
-) -> pd.DataFrame:
+def coverage_table(scores: Mapping[str, Scores]) -> pd.DataFrame:
     """How many test tosses the regions cover, for each object and, of several, for ``all``
     together.
 
     Returns one row per object, level and nominal probability: ``nominal_pct``, ``covered``,
     ``n_tosses``, ``covered_pct`` with its exact (Clopper and Pearson) 95 % interval
-    ``covered_low_pct``, ``covered_high_pct``, ``consistent`` (that holds the nominal value),
-    ``band_low_pct``, ``band_high_pct`` (where 95 % of right predictions would be), and for the 90 %
-    regions that aren't conformal ``median_region_cm2_deg``.
+    ``covered_low_pct``, ``covered_high_pct``, ``consistent`` (that holds the nominal value), and
+    for the 90 % regions that aren't conformal ``median_region_cm2_deg``.
     """
     rows = []
     of_objects = {name: [one] for name, one in scores.items()}
     if len(scores) > 1:
         of_objects[ALL] = [*scores.values()]
-    for (name, ones), level, probability in product(of_objects.items(), LEVELS, nominal):
+    for (name, ones), level, probability in product(of_objects.items(), LEVELS, NOMINAL):
         column = MODEL_ERROR if level == CONFORMAL else level
         conformal = [conformal_quantile(one.held_out, probability) for one in ones]
         limits = conformal if level == CONFORMAL else [probability] * len(ones)
@@ -332,8 +329,6 @@ def coverage_table(
         )
         covered, n = int(inside.sum()), len(inside)
         interval = scipy.stats.binomtest(covered, n).proportion_ci(0.95, method="exact")
-        # chance alone would put right predictions here
-        low, high = np.asarray(scipy.stats.binom.ppf([0.025, 0.975], n, probability)) / n
         sizes = pd.concat([one.table[f"size_{column}"] for one in ones])
         sized = probability == 0.9 and level != CONFORMAL
         rows.append(
@@ -347,8 +342,6 @@ def coverage_table(
                 "covered_low_pct": 100.0 * interval.low,
                 "covered_high_pct": 100.0 * interval.high,
                 "consistent": bool(interval.low <= probability <= interval.high),
-                "band_low_pct": 100.0 * low,
-                "band_high_pct": 100.0 * high,
                 "median_region_cm2_deg": float(sizes.median()) if sized else np.nan,
             }
         )
