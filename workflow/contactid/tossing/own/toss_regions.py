@@ -156,7 +156,7 @@ def regions_by_others(
         drawn = [draw_poses(cloud, kernel, DRAWN, random) for cloud in block]
         pairs = zip(block, drawn, strict=True)
         # regions are of face and place, whatever the yaw
-        scores.append([score(cloud, kernel, poses, yaw=False)[0] for cloud, poses in pairs])
+        scores.append([score(cloud, kernel, poses, yaw=False) for cloud, poses in pairs])
     predictions = []
     for number, block in enumerate(blocks):
         held_out = np.array(_without(scores, number))
