@@ -41,7 +41,7 @@ from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.result import simulator_body
 from contactid.tossing.own.toss_regions import TossRegions
-from contactid.tossing.own.usable import on_one_surface, prepared_own, size_warnings
+from contactid.tossing.own.usable import on_one_surface, prepared_own, recording_warnings
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -212,7 +212,7 @@ def toss(
         warnings=(
             *_warnings(whole, table, law, other),
             *([f"The interval of friction reaches on: {asked.said}."] if asked else []),
-            *size_warnings(prepared),
+            *(f"{warning}." for warning in recording_warnings(prepared)),
             *regions.warnings(),
         ),
         notes=(*_notes(predictions, whole, law), *regions.notes()),
