@@ -50,6 +50,7 @@ from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, toss_tabl
 from contactid.tossing.prepare.tosses import Problem, simulated
 from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.toss import draw
+from contactid.tossing.toss.drag import Drag, drag_of
 from contactid.tossing.toss.slides import asked_friction
 
 MU, E_N = "friction_mu", "restitution_e_n"
@@ -196,7 +197,8 @@ def toss(
     mass_known = mass_stated or body is None
     asked = asked_friction(whole.problem, whole.parameters)
     contact = _contact_rows(whole, blocks, asked.high if asked else 0.0)
-    params = parameter_table([*contact, *_body_rows(whole, mass_known)])
+    drag = drag_of(whole.calibration.apply(prepared))
+    params = parameter_table([*contact, *_body_rows(whole, mass_known, drag)])
     other = _other_law(whole, law)
     identified_body = simulator_body("box", whole.problem.body, vars(whole.parameters))
     regions = TossRegions.by_others(clouds, whole.problem, _SEED)
@@ -212,7 +214,7 @@ def toss(
         warnings=(
             *_warnings(whole, table, law, other),
             *([f"The interval of friction reaches on: {asked.said}."] if asked else []),
-            *(f"{warning}." for warning in recording_warnings(prepared)),
+            *(f"{said}." for said in (*recording_warnings(prepared), *drag.warnings())),
             *regions.warnings(),
         ),
         notes=(*_notes(predictions, whole, law), *regions.notes()),
@@ -349,9 +351,11 @@ def _contact_rows(fit: TossFit, blocks: np.ndarray, asked_mu: float) -> Iterator
         yield parameter_row(name, value, error, "1", "data", (low, high))
 
 
-def _body_rows(fit: TossFit, mass_known: bool) -> Iterator[dict[str, Any]]:
+def _body_rows(fit: TossFit, mass_known: bool, drag: Drag) -> Iterator[dict[str, Any]]:
     calibration = fit.calibration
-    yield parameter_row("scale", calibration.scale, calibration.scale_se, "1", "data")
+    # flights alone take what air does for a larger scale
+    error = float(np.hypot(calibration.scale_se, drag.scale_error))
+    yield parameter_row("scale", calibration.scale, error, "1", "data")
     for axis, value, error in zip(
         "xyz", calibration.center_of_mass, calibration.center_of_mass_se, strict=True
     ):
