@@ -17,7 +17,7 @@ from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.files import EXPERIMENT
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody, size_of
 from contactid.tossing.own.recordings import OwnMotion, Tosses, has_tables, read_own
-from contactid.tossing.own.usable import events_of, levelled, moving_on, recording_warnings
+from contactid.tossing.own.usable import events_of, levelled, recording_warnings, told_by_motion
 from contactid.tossing.prepare.poses import fit_plane
 from contactid.tossing.prepare.preprocess import (
     IDENTIFICATION,
@@ -156,7 +156,7 @@ def _prepared(
         None
         # named surfaces have a frame for each recording, so that one plane doesn't fit all
         if plane is None or "surfaces" in motion.attrs
-        else moving_on(preprocess_on(motion, plane, **settings))
+        else told_by_motion(preprocess_on(motion, plane, **settings))
     )
     if known is not None:
         height = _above_the_surface(known)
@@ -165,7 +165,9 @@ def _prepared(
         if released or abs(height) <= _OFF_SURFACE:
             return known, True, []
     # no identification part: the surface is fitted to the tosses' own rest
-    prepared = moving_on(preprocess(motion, share=0.0, seed=0, require_usable=True, **settings))
+    prepared = told_by_motion(
+        preprocess(motion, share=0.0, seed=0, require_usable=True, **settings)
+    )
     if known is None or plane is None:
         return prepared, False, []
     off = 1e3 * (prepared.attrs["plane_height"] - plane.height)

@@ -40,6 +40,8 @@ _LIFTED, _SUNK = 0.01, 0.13
 _SURELY = 2.0  # standard errors
 # of the height of the middle at rest: a corner that stands out less tells noise
 _STANDS_OUT = 0.2
+# m/s2: a flight departs from a fall by no more, with a camera that is off by a tenth
+_FALL = 1.5
 # degrees that the fall, or a resting face, is off the stated vertical: cameras are levelled to less,
 # and the surface is fitted to bodies at rest
 _OFF_UPRIGHT = 1.0
@@ -64,7 +66,8 @@ def events_of(motion: xr.Dataset) -> Mapping[str, Any]:
         frame = samples["surface_position"].values, samples["surface_orientation"].values
         poses = in_surface_frame(samples["position"].values, samples["orientation"].values, *frame)
         belt, count = samples["surface_velocity"].values, len(poses[0])
-        if count > frames and not _moves_on(*poses, vertices, belt, step, count - frames):
+        # twice as long, or it may have come to rest within the stretch
+        if count > 2 * frames and not _moves_on(*poses, vertices, belt, step, count - 2 * frames):
             for limit in _LIMITS:
                 rest = find_rest(*poses, vertices, step, belt, limit)
                 if 0 <= rest <= count - frames:
@@ -168,11 +171,15 @@ def prepared_own(motion: xr.Dataset, *, share: float, require_usable: bool) -> x
     meant = levelled(motion)
     settings: dict[str, Any] = {"share": share, "require_usable": require_usable}
     events = events_of(meant)
-    return moving_on(preprocess(meant, seed=0, exclude_tumbling=False, events=events, **settings))
+    return told_by_motion(
+        preprocess(meant, seed=0, exclude_tumbling=False, events=events, **settings)
+    )
 
 
-def moving_on(prepared: xr.Dataset) -> xr.Dataset:
-    """Prepared tosses without those that surely move on after what a noisy camera calls rest."""
+def told_by_motion(prepared: xr.Dataset) -> xr.Dataset:
+    """Prepared tosses without those that surely move on after what a noisy camera calls rest, or
+    that don't fall in what is taken for their flight.
+    """
     reason = prepared["reason"].values.astype(object)
     step, vertices = 1.0 / float(prepared.attrs["sample_frequency"]), prepared["vertices"].values
     frames = max(round(_STRETCH / step), _FEWEST_FRAMES)
@@ -182,9 +189,25 @@ def moving_on(prepared: xr.Dataset) -> xr.Dataset:
             belt = samples["surface_velocity"].values
             # what seems to rest may still slow down before
             first = max(int(samples["rest"]), len(poses[0]) - frames)
+            flight = slice(int(samples["release"]), int(samples["contact"]))
             if _moves_on(*poses, vertices, belt, step, first):
                 reason[index] = IN_MOTION
+            elif _off_the_fall(poses[0][flight], step, samples["gravity"].values) > _FALL:
+                reason[index] = "its flight isn't a fall: a filter may hide the first impact"
     return prepared.assign(reason=prepared["reason"].copy(data=reason))
+
+
+def _off_the_fall(path: np.ndarray, step: float, gravity: np.ndarray) -> float:
+    """M/s2 by which a path (n, 3) surely departs from a fall; 0 of a few frames."""
+    if len(path) < _FEWEST_FRAMES:
+        return 0.0
+    time = step * (np.arange(len(path)) - 0.5 * (len(path) - 1))
+    design = np.polynomial.polynomial.polyvander(time, 2)
+    fitted, *_ = np.linalg.lstsq(design, path, rcond=None)
+    variance = ((path - design @ fitted) ** 2).sum(axis=0) / (len(path) - 3)
+    # of the acceleration, twice the bend
+    error = 2.0 * np.sqrt(np.linalg.inv(design.T @ design)[2, 2] * variance.sum())
+    return float(np.linalg.norm(2.0 * fitted[2] - gravity) - _SURELY * error)
 
 
 def on_one_surface(prepared: xr.Dataset) -> xr.Dataset:
