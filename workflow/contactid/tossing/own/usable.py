@@ -23,7 +23,7 @@ from contactid.sources.motion import (
 )
 from contactid.tossing.prepare.events import FALL_TOLERANCE, IN_MOTION, REST_SPEED, find_rest
 from contactid.tossing.prepare.poses import in_surface_frame, vertex_positions
-from contactid.tossing.prepare.preprocess import preprocess
+from contactid.tossing.prepare.preprocess import RELEASED, preprocess
 
 EVENTS = {"rule": "data_driven", "rest_speed": REST_SPEED, "fall_tolerance": FALL_TOLERANCE}
 # s and frames at a recording's end over which a body at rest goes nowhere: three times as long as
@@ -40,8 +40,8 @@ _LIFTED, _SUNK = 0.01, 0.13
 _SURELY = 2.0  # standard errors
 # of the height of the middle at rest: a corner that stands out less tells noise
 _STANDS_OUT = 0.2
-# m/s2: a flight departs from a fall by no more, with a camera that is off by a tenth
-_FALL = 1.5
+# m/s2: places of a body whose centre is a centimetre off, turning with 10 rad/s, fall by 1 otherwise
+_FALL = 2.0
 # degrees that the fall, or a resting face, is off the stated vertical: cameras are levelled to less,
 # and the surface is fitted to bodies at rest
 _OFF_UPRIGHT = 1.0
@@ -124,9 +124,7 @@ def levelled(motion: xr.Dataset) -> xr.Dataset:
             int(first[name][index]) for name in ("release", "contact", "rest")
         )
         if release >= 0:
-            flight = samples["position"].values[release:contact]
-            time = step * np.arange(len(flight))
-            falls.append(2.0 * np.polyfit(time, flight, 2)[0])
+            falls.append(_fall(samples["position"].values[release:contact], step)[:3])
             turned = rotations.karcher_mean(samples["orientation"].values[rest:])
             axes = rotations.matrices(turned)
             up = int(np.abs(axes[2]).argmax())
@@ -178,36 +176,42 @@ def prepared_own(motion: xr.Dataset, *, share: float, require_usable: bool) -> x
 
 def told_by_motion(prepared: xr.Dataset) -> xr.Dataset:
     """Prepared tosses without those that surely move on after what a noisy camera calls rest, or
-    that don't fall in what is taken for their flight.
+    that don't fall as most do in what is taken for their flight.
     """
     reason = prepared["reason"].values.astype(object)
     step, vertices = 1.0 / float(prepared.attrs["sample_frequency"]), prepared["vertices"].values
     frames = max(round(_STRETCH / step), _FEWEST_FRAMES)
+    falls: dict[int, np.ndarray] = {}  # acceleration (3,) and its error, by recording
     for index, (_, samples) in enumerate(iterate_recordings(prepared)):
-        if not reason[index]:
-            poses = samples["position"].values, samples["orientation"].values
-            belt = samples["surface_velocity"].values
-            # what seems to rest may still slow down before
-            first = max(int(samples["rest"]), len(poses[0]) - frames)
-            flight = slice(int(samples["release"]), int(samples["contact"]))
-            if _moves_on(*poses, vertices, belt, step, first):
-                reason[index] = IN_MOTION
-            elif _off_the_fall(poses[0][flight], step, samples["gravity"].values) > _FALL:
-                reason[index] = "its flight isn't a fall: a filter may hide the first impact"
+        if reason[index]:
+            continue
+        poses = samples["position"].values, samples["orientation"].values
+        # what seems to rest may still slow down before; a toss that ends in motion has no rest
+        first = max(int(samples["rest"]), len(poses[0]) - frames)
+        rests, belt = str(samples["split"].values) != RELEASED, samples["surface_velocity"].values
+        if rests and _moves_on(*poses, vertices, belt, step, first):
+            reason[index] = IN_MOTION
+        flight = poses[0][int(samples["release"]) : int(samples["contact"])]
+        if len(flight) >= _FEWEST_FRAMES:
+            falls[index] = _fall(flight, step)
+    if len(falls) >= _FEWEST_HEIGHTS:
+        most = np.median([fall[:3] for fall in falls.values()], axis=0)
+        for index, fall in falls.items():
+            if np.linalg.norm(fall[:3] - most) > _FALL + _SURELY * fall[3]:
+                reason[index] = "its flight isn't a fall as others': a filter may hide an impact"
     return prepared.assign(reason=prepared["reason"].copy(data=reason))
 
 
-def _off_the_fall(path: np.ndarray, step: float, gravity: np.ndarray) -> float:
-    """M/s2 by which a path (n, 3) surely departs from a fall; 0 of a few frames."""
-    if len(path) < _FEWEST_FRAMES:
-        return 0.0
+def _fall(path: np.ndarray, step: float) -> np.ndarray:
+    """Acceleration (3,) m/s2 of a path (n, 3) m, and its error."""
     time = step * (np.arange(len(path)) - 0.5 * (len(path) - 1))
     design = np.polynomial.polynomial.polyvander(time, 2)
     fitted, *_ = np.linalg.lstsq(design, path, rcond=None)
-    variance = ((path - design @ fitted) ** 2).sum(axis=0) / (len(path) - 3)
-    # of the acceleration, twice the bend
-    error = 2.0 * np.sqrt(np.linalg.inv(design.T @ design)[2, 2] * variance.sum())
-    return float(np.linalg.norm(2.0 * fitted[2] - gravity) - _SURELY * error)
+    variance = ((path - design @ fitted) ** 2).sum() / (len(path) - 3)
+    # an acceleration is twice the bend
+    return np.append(
+        2.0 * fitted[2], 2.0 * np.sqrt(np.linalg.inv(design.T @ design)[2, 2] * variance)
+    )
 
 
 def on_one_surface(prepared: xr.Dataset) -> xr.Dataset:
@@ -245,7 +249,9 @@ def shrinkage(prepared: xr.Dataset) -> tuple[float, float]:
     """
     vertices, shares = prepared["vertices"].values, []
     half = 0.5 * np.ptp(vertices, axis=0)
-    used = prepared["reason"].values == ""
+    # one that ends in motion lies nowhere
+    lying = np.isfinite(prepared["rest_orientation"].values).all(axis=1)
+    used = lying & (prepared["reason"].values == "")
     resting = np.abs(rotations.matrices(prepared["rest_orientation"].values[used])[:, 2])
     # the surface is fitted to the middles of all tosses
     lies = float((resting @ half).mean()) if used.any() else np.nan
