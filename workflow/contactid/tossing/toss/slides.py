@@ -111,7 +111,7 @@ class FrictionFall:
     @property
     def reach(self) -> float:
         """By how much one number may be off friction at another speed; 0 where none surely is."""
-        if not self.change > _REFUTED * self.error:
+        if not self.change > _SURELY * self.error:
             return 0.0
         return self.change + _SURELY * self.error
 
