@@ -93,7 +93,7 @@ def test_quantities_in_notes_are_words_and_datasets_keep_their_names():
         ("tab03_rest_pose_errors", "tab03", "Table III"),
         ("tabA2_wrist", "tabA2", "Table A2"),
         ("fig12_costs", "fig12", "Figure 12"),
-        ("ext_solver", "ext_solver", "Beyond the paper"),
+        ("ext_sobol", "ext_sobol", "Beyond the paper"),
     ],
 )
 def test_names_of_files_are_names_of_the_paper(name, key, label):

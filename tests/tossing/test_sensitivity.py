@@ -86,11 +86,25 @@ def test_batch_ends_where_the_simulator_ends(seed):
         assert_same_pose(poses, k, run)
 
 
-def test_a_varied_start_equals_a_simulation_of_that_start():
+def test_varied_body_and_start_equal_a_simulation_of_that_body_and_start():
     body, start = box(center=(0.004, -0.002, 0.003)), tossed(11)
+    factors, shift = np.array([0.9, 1.05, 1.1]), np.array([0.002, 0.001, -0.003])
     moved = np.array([0.003, -0.002, 0.004, 0.02, -0.01, 0.03, 0.05, -0.04, 0.02, 0.3, -0.2, 0.1])
-    runs = Runs.of(np.array([0.3, 0.3]), 0.1, np.stack([np.zeros(12), moved]))
+    parameters = ContactParameters(0.3, 0.1)
+    plain = Runs.of(np.array([0.3, 0.3, 0.3]), 0.1)
+    runs = replace(
+        plain,
+        inertia=np.stack([factors, np.ones(3), np.ones(3)]),
+        center_of_mass=np.stack([np.zeros(3), shift, np.zeros(3)]),
+        state=np.stack([np.zeros(12), np.zeros(12), moved]),
+    )
     poses = rest_poses(body, start, runs, OPTIONS, 2000)
+    heavier = replace(
+        body, inertia=np.diag(np.diag(body.inertia) * factors)
+    )  # its moments ascend along x, y, z
+    assert_same_pose(poses, 0, simulate(heavier, start, parameters, OPTIONS, 2000))
+    eccentric = replace(body, center_of_mass=body.center_of_mass + shift)
+    assert_same_pose(poses, 1, simulate(eccentric, start, parameters, OPTIONS, 2000))
     # the deviation is told at the centre of mass, the state at B's origin
     turned = rotations.Rotation.from_rotvec(moved[3:6]) * rotations.as_rotation(start.orientation)
     before = rotations.as_rotation(start.orientation).apply(body.center_of_mass)
@@ -107,17 +121,26 @@ def test_a_varied_start_equals_a_simulation_of_that_start():
         velocity,
         spin,
     )
-    for run, state in enumerate((start, other)):
-        assert_same_pose(
-            poses, run, simulate(body, state, ContactParameters(0.3, 0.1), OPTIONS, 2000)
-        )
+    assert_same_pose(poses, 2, simulate(body, other, parameters, OPTIONS, 2000))
 
 
-def test_a_box_slides_as_far_as_friction_lets_it():
-    poses = rest_poses(box(), SLIDING, Runs.of(np.array([0.4]), 0.0), OPTIONS, SAMPLES)
-    expected = SPEED**2 / (2 * GRAVITY * 0.4)
-    assert abs(poses.position[0, 0] - expected) < 2e-3 * expected
-    assert abs(poses.position[0, 2] - 0.05) < 1e-4
+def test_sliding_distance_uphill_and_downhill():
+    slopes = np.array([0.0, 0.02, -0.02, 0.0])
+    tilt = np.column_stack([slopes, [0.0, 0.0, 0.0, 0.02]])
+    runs = replace(Runs.of(np.full(4, 0.4), 0.0), tilt=tilt)
+    # the box is turned with the surface, so that it lies flat on it
+    turn = np.column_stack([np.zeros(4), -slopes, np.zeros(4)])
+    turn[3] = [0.02, 0.0, 0.0]
+    lift = rotations.Rotation.from_rotvec(turn)
+    flat = np.column_stack([lift.apply(SLIDING.position) - SLIDING.position, turn])
+    velocity = lift.apply(SLIDING.linear_velocity) - SLIDING.linear_velocity
+    runs = replace(runs, state=np.column_stack([flat, velocity, np.zeros((4, 3))]))
+    poses = rest_poses(box(), SLIDING, runs, OPTIONS, SAMPLES)
+    along = lift.inv().apply(poses.position)
+    expected = SPEED**2 / (2 * GRAVITY * (0.4 * np.cos(slopes) + np.sin(slopes)))
+    assert np.abs(along[:3, 0] - expected[:3]).max() < 2e-3 * expected[0]
+    assert np.abs(along[:, 2] - 0.05).max() < 1e-4
+    assert along[3, 1] < -1e-3, "a surface that rises along y sends a sliding box to negative y"
 
 
 def test_rest_pose_on_a_belt_is_that_of_the_asked_moment():
@@ -148,6 +171,11 @@ def test_the_papers_fixed_point_comes_to_rest_as_the_authors_call_it(seed):
 
 def test_a_body_without_friction_never_rests_and_says_so():
     assert not rest_poses(box(), SLIDING, Runs.of(np.array([0.0]), 0.0), OPTIONS, 100).rested[0]
+
+
+def test_uneven_batches_are_refused():
+    with pytest.raises(ContactIdError, match="different lengths"):
+        replace(Runs.of(np.array([0.1, 0.2]), 0.0), tilt=np.zeros((3, 2)))
 
 
 # section VI

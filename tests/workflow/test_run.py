@@ -343,7 +343,7 @@ EDITS = {
         {"tossing_identify_1", "tossing_predict_trajectory", "tossing_predict_velocity", "tossing_predict_printed",
          "artefacts",
          "tossing_velocity_identify", "tossing_impact_mpec_1", "tossing_sensitivity",
-         "tossing_rest_poses_1", "tossing_tables", "tossing_figures", "tossing_draw_1",
+         "tossing_sobol_1", "tossing_rest_poses_1", "tossing_tables", "tossing_figures", "tossing_draw_1",
          "tossing_draw_2", "tossing_typeset", "tossing_playback", "tossing_checks",
          *JUDGED},
     ),

@@ -222,6 +222,7 @@ rule tossing_tables:
         ),
         variations=rules.tossing_sensitivity.output.variations,
         profiles=rules.tossing_sensitivity.output.profiles,
+        sobol=of_cases("sensitivity/{0}/{1}.{2}.sobol.csv", SOBOL_CASES),
         scores=of_cases("rest_poses/{0}/{1}.{2}.json", REST_POSE_CASES),
         with_printed=["<results>/tossing/predictions/printed.csv"] if OF_BOXES else [],
         published=packaged("workflow/resources/published/tossing.csv"),
@@ -246,6 +247,7 @@ rule tossing_tables:
         predicted=TOSSING_PREDICTIONS,
         identified_impacts=IMPACT_FITS,
         rest_pose_cases=REST_POSE_CASES,
+        sobol_scheme=SOBOL_VARIANT,
     script:
         "../call.py"
 
@@ -273,6 +275,7 @@ rule tossing_figures:
         velocity_fits=of_cases("fits/{0}.{1}.json", FIRST_IMPACT_FITS),
         impacts=of_cases("impacts/{0}.{1}.nc", FIRST_IMPACT_FITS),
         varied=rules.tossing_sensitivity.output.varied,
+        sobol=of_cases("sensitivity/{0}/{1}.{2}.sobol.csv", SOBOL_CASES),
         outlines=of_cases("rest_poses/{0}/{1}.{2}.outlines.csv", LAST_REST_POSE_CASES),
         published=packaged("workflow/resources/published/tossing.csv"),
     output:

@@ -34,7 +34,7 @@ with told_plainly():
 
 TOSSING_PREPARED = list(dict.fromkeys(TOSSING_DATASETS + VELOCITY_IDENTIFIED))
 TOSSING_VARIANTS = {variant["name"]: variant for variant in TOSSING["variants"]}
-FIRST_VARIANT = [*TOSSING_VARIANTS][0]
+FIRST_VARIANT, SOBOL_VARIANT = [*TOSSING_VARIANTS][0], [*TOSSING_VARIANTS][-1]
 VELOCITY_VARIANTS = {
     variant["name"]: variant
     for variant in TOSSING["velocity"]["variants"]
@@ -55,6 +55,7 @@ PREDICTED_TOGETHER = {}
 for name, scheme in TOSSING_SCHEMES.items():
     PREDICTED_TOGETHER.setdefault(scheme.parameters, []).append(name)
 FIRST_CASES = [(*case, FIRST_VARIANT) for case in TOSSING_CASES]
+SOBOL_CASES = [(*case, SOBOL_VARIANT) for case in TOSSING_CASES]
 REST_POSE_CASES = [
     (on, dataset, variant)
     for variant in TOSSING["rest_poses"]["variants"]

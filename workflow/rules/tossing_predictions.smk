@@ -160,6 +160,37 @@ rule tossing_sensitivity:
 for number, group in enumerate(sharing_a_job(TOSSING_CASES), 1):
 
     rule:
+        """Sobol indices of the rest pose over parameters, body, surface and release."""
+        name:
+            f"tossing_sobol_{number}"
+        input:
+            prepared=[f"<results>/data/{dataset}/tosses.nc" for _, dataset in group],
+            fit=of_cases("fits/{0}.{{trajectory_variant}}.json", group),
+            calibration=lambda wildcards, group=group: calibrations_for(
+                [on for on, _ in group], wildcards.trajectory_variant
+            ),
+        output:
+            indices=of_cases(
+                "sensitivity/{0}/{1}.{{trajectory_variant}}.sobol.csv", group
+            ),
+        log:
+            f"<logs>/tossing_sobol_{number}/{{trajectory_variant}}.log",
+        benchmark:
+            f"<benchmarks>/tossing_sobol_{number}/{{trajectory_variant}}.tsv"
+        conda:
+            "../../envs/environment.yaml"
+        resources:
+            mem_mb=1250,
+            runtime=10,
+        params:
+            **call("contactid.tossing.predict.sobol:sobol_indices"),
+            each=["prepared", "calibration", "fit", "indices"],
+            variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
+            options=TOSSING["sensitivity"],
+        script:
+            "../call.py"
+
+    rule:
         """Predict a distribution of rest poses and score the measured ones in it."""
         name:
             f"tossing_rest_poses_{number}"

@@ -79,7 +79,7 @@ class Artefact:
 
     Attributes
     ----------
-    key : ``tab03``, ``fig12``, ``ext_solver`` or ``text``
+    key : ``tab03``, ``fig12``, ``ext_sobol`` or ``text``
     label : as the paper calls it, for instance ``Table III``
     about : what the table and the figure show, a sentence each
     table : the csv as it was read, None for a figure alone

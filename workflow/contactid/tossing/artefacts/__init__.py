@@ -156,6 +156,13 @@ def _tosses() -> list[Artefact]:
             "Rest poses from above where friction or restitution is varied, a row per box and "
             "parameter.",
         ),
+        _FIGURES.figure(
+            "ext_sobol",
+            "sensitivity:sensitivity_figures",
+            "draw_sobol",
+            "Sobol indices of the rest pose, first order and total, by identified parameter and "
+            "release quantity.",
+        ),
     ]
 
 
@@ -209,8 +216,14 @@ def _tables(data: _Datasets, calibrated: bool) -> list[Artefact]:
         ),
         _TABLES.table(
             "ext_sensitivity",
-            "sensitivity:sensitivity_table",
+            "sensitivity:sensitivity_tables",
             "Change of the rest pose where one parameter is varied",
+            datasets=data.tossed,
+        ),
+        _TABLES.table(
+            "ext_sobol",
+            "sensitivity:sensitivity_tables",
+            "Sobol indices of the rest pose",
             datasets=data.tossed,
         ),
         _TABLES.table(

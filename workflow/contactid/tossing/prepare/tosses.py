@@ -154,10 +154,14 @@ def simulated(problem: Problem, toss: MeasuredToss, parameters: ContactParameter
     return simulate(problem.body, toss.start, parameters, problem.options, length, belt)
 
 
-def simulated_rests(problem: Problem, toss: MeasuredToss, runs: Runs) -> RestPoses:
-    """Rest poses of a toss's runs at the moment at which it was measured at rest."""
+def simulated_rests(
+    problem: Problem, toss: MeasuredToss, runs: Runs, pivot: np.ndarray | None = None
+) -> RestPoses:
+    """Rest poses of a toss's runs at the moment at which it was measured at rest; ``pivot`` as
+    :func:`contactid.tossing.simulate.batch.rest_poses` takes it.
+    """
     length, belt = len(toss.position), toss.surface_velocity
-    return rest_poses(problem.body, toss.start, runs, problem.options, length, belt)
+    return rest_poses(problem.body, toss.start, runs, problem.options, length, belt, pivot)
 
 
 def load_problem(

@@ -1,4 +1,5 @@
-"""Rest poses of very many runs, each with its own start state and contact parameters, compiled.
+"""Rest poses of very many runs, each with its own start state, parameters, inertia and gravity,
+compiled.
 
 A run ends as soon as the body lies still relative to the surface, so a run costs what its motion
 lasts. The rest pose is the pose at one given moment: a body that came to rest on a moving surface
@@ -7,7 +8,7 @@ before or after it travels with that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numba
 import numpy as np
@@ -25,9 +26,12 @@ from contactid.tossing.simulate.box import (
 )
 from contactid.tossing.simulate.box_kernel import (
     STATE_SIZE,
+    BodyArrays,
+    ContactLaw,
     advance,
     origin_of,
-    with_values,
+    rotation_of,
+    turn,
 )
 from contactid.tossing.simulate.contact_kernel import COLUMNS, INLINE, OPTIONS
 
@@ -48,6 +52,15 @@ class Runs:
     # :class:`contactid.tossing.prepare.flight.FlightFit`: position of the centre of mass (m),
     # rotation vector in C (rad), velocity (m/s), angular velocity in C (rad/s)
     state: np.ndarray
+    inertia: np.ndarray  # (n, 3) factors of the principal moments, ascending
+    center_of_mass: np.ndarray  # (n, 3) m in B, shift of the centre of mass
+    tilt: np.ndarray  # (n, 2) rad, by how much more the surface rises along x_C and y_C
+
+    def __post_init__(self) -> None:
+        if len({len(getattr(self, field.name)) for field in fields(self)}) > 1:
+            raise ContactIdError(
+                "the runs of a batch have columns of different lengths", "Give one row per run"
+            )
 
     @classmethod
     def of(
@@ -55,8 +68,16 @@ class Runs:
     ) -> Runs:
         """Runs that differ in contact parameters, and in the start state where one is given."""
         mu, e_n = np.broadcast_arrays(np.atleast_1d(friction_mu), np.atleast_1d(restitution_e_n))
-        start = np.zeros((len(mu), 12)) if state is None else state
-        return cls(mu.astype(float), e_n.astype(float), start)
+        n = len(mu)
+        start = np.zeros((n, 12)) if state is None else state
+        return cls(
+            mu.astype(float),
+            e_n.astype(float),
+            start,
+            np.ones((n, 3)),
+            np.zeros((n, 3)),
+            np.zeros((n, 2)),
+        )
 
 
 @dataclass(frozen=True)
@@ -82,7 +103,23 @@ def _lies_still(state, surface_velocity, slowest, turning):
 
 
 @numba.njit(**OPTIONS)
-def _rest_poses(body, law, rest, h, n_asked, n_most, starts, mus, e_ns, out):
+def _rest_poses(
+    body,
+    law,
+    rest,
+    h,
+    n_asked,
+    n_most,
+    starts,
+    mus,
+    e_ns,
+    shifts,
+    tensors,
+    inverses,
+    spherical,
+    gravity,
+    out,
+):
     """Fill ``out`` (n, 9): position of B's origin at step ``n_asked``, quaternion, rested, failed
     steps.
 
@@ -90,16 +127,53 @@ def _rest_poses(body, law, rest, h, n_asked, n_most, starts, mus, e_ns, out):
     """
     slowest, turning, enough = rest
     contacts = np.zeros((body.vertices.shape[0], COLUMNS))
+    vertices = np.empty_like(body.vertices)
     state = np.empty(STATE_SIZE)
+    c0, c1, c2 = body.center_of_mass
     for run in range(starts.shape[0]):
-        parameters = with_values(law, mus[run], e_ns[run], law.surface_velocity)
+        # vertices count from the centre of mass, which shifts
+        s0, s1, s2 = shifts[run, 0], shifts[run, 1], shifts[run, 2]
+        farthest = 0.0
+        for i in range(vertices.shape[0]):
+            x, y, z = body.vertices[i, 0] - s0, body.vertices[i, 1] - s1, body.vertices[i, 2] - s2
+            vertices[i, 0], vertices[i, 1], vertices[i, 2] = x, y, z
+            farthest = max(farthest, x * x + y * y + z * z)
+        t, u = tensors[run], inverses[run]
+        varied = BodyArrays(
+            vertices,
+            (c0 + s0, c1 + s1, c2 + s2),
+            (t[0], t[1], t[2], t[3], t[4], t[5]),
+            (u[0], u[1], u[2], u[3], u[4], u[5]),
+            body.inverse_mass,
+            # rounding must not leave a vertex outside of the sphere
+            np.sqrt(farthest) * (1.0 + 1e-12),
+            spherical[run],
+        )
+        parameters = ContactLaw(
+            mus[run],
+            e_ns[run],
+            law.incremental,
+            law.surface_velocity,
+            (gravity[run, 0], gravity[run, 1], gravity[run, 2]),
+            law.solver,
+            law.tolerance,
+            law.max_iterations,
+            law.prox_step,
+        )
         for k in range(STATE_SIZE):
             state[k] = starts[run, k]
         # no warm start from another run, which would tell in hyperstatic steps
         contacts[:, :] = 0.0
+        # the same motion of B, told at the shifted centre of mass
+        d0, d1, d2 = turn(rotation_of(state), s0, s1, s2)
+        w0, w1, w2 = turn(rotation_of(state), state[10], state[11], state[12])
+        state[0], state[1], state[2] = state[0] + d0, state[1] + d1, state[2] + d2
+        state[7] += w1 * d2 - w2 * d1
+        state[8] += w2 * d0 - w0 * d2
+        state[9] += w0 * d1 - w1 * d0
         failed, still, step = 0, 0, 0
         while step < n_most and still < enough:
-            closed, iterations, _, _ = advance(body, parameters, h, state, contacts, False)
+            closed, iterations, _, _ = advance(varied, parameters, h, state, contacts, False)
             step += 1
             if closed > 0 and iterations > law.max_iterations:
                 failed += 1
@@ -109,7 +183,7 @@ def _rest_poses(body, law, rest, h, n_asked, n_most, starts, mus, e_ns, out):
             still = still + 1 if lies else 0
         # negative for a body that rested only later
         travel = (n_asked - step) * h
-        x, y, z = origin_of(body, state)
+        x, y, z = origin_of(varied, state)
         v0, v1, v2 = law.surface_velocity
         out[run, 0], out[run, 1], out[run, 2] = x + travel * v0, y + travel * v1, z + travel * v2
         for k in range(4):
@@ -156,19 +230,35 @@ def rest_poses(
     options: SteppingOptions,
     n_samples: int,
     surface_velocity: np.ndarray | None = None,
+    pivot: np.ndarray | None = None,
 ) -> RestPoses:
     """Rest poses of all runs of one toss, at the moment of its sample ``n_samples - 1``.
 
     A body that has not come to rest by then is followed for one second more; its pose then is
-    reported with ``rested`` false.
+    reported with ``rested`` false. A tilt turns the surface about ``pivot`` ((3,) m, a point of it;
+    by default the one below the start) while gravity and the start stay: the run is simulated in
+    the frame of the tilted surface and reported in C.
 
     Raises :class:`ContactIdError` where the start state isn't finite.
     """
-    starts = start_rows(body, start, runs.state)
+    below = (
+        np.array([start.position[0], start.position[1], 0.0])
+        if pivot is None
+        else np.asarray(pivot, dtype=float)
+    )
+    tilts = _tilts(runs.tilt)
+    starts = _in_tilted_frame(start_rows(body, start, runs.state), tilts, below)
     if not np.isfinite(starts).all():
         raise ContactIdError(
             "the initial state of a simulation holds a NaN", "Check the measured start of the toss"
         )
+    # ascending, as the factors of :class:`Runs`
+    moments, axes = np.linalg.eigh(np.asarray(body.inertia, dtype=float))
+    varied = moments * runs.inertia
+    upper = np.triu_indices(3)
+    # (n, 6) xx, xy, xz, yy, yz, zz
+    tensors = np.einsum("ik,nk,jk->nij", axes, varied, axes)[:, upper[0], upper[1]]
+    inverses = np.einsum("ik,nk,jk->nij", axes, 1.0 / varied, axes)[:, upper[0], upper[1]]
     asked = (n_samples - 1) * options.substeps
     out = np.empty((len(starts), 9))
     rest = (_STILL, _STILL, 2)
@@ -186,6 +276,33 @@ def rest_poses(
         starts,
         np.ascontiguousarray(runs.friction_mu, dtype=float),
         np.ascontiguousarray(runs.restitution_e_n, dtype=float),
+        np.ascontiguousarray(runs.center_of_mass, dtype=float),
+        tensors,
+        inverses,
+        # spherical: no gyroscopic term
+        np.ptp(varied, axis=1) < 1e-12 * varied[:, 0],
+        # gravity stays while the surface leans, so it leans in the surface's frame
+        np.ascontiguousarray(tilts.inv().apply(options.gravity)),
         out,
     )
-    return RestPoses(out[:, :3], out[:, 3:7], out[:, 7] > 0.0, out[:, 8].astype(int))
+    orientation = rotations.as_quaternions(tilts * rotations.as_rotation(out[:, 3:7]))
+    return RestPoses(
+        below + tilts.apply(out[:, :3] - below), orientation, out[:, 7] > 0.0, out[:, 8].astype(int)
+    )
+
+
+def _tilts(slopes: np.ndarray) -> rotations.Rotation:
+    """Rotations that raise a surface by slopes (n, 2) rad along x_C and y_C."""
+    return rotations.Rotation.from_rotvec(
+        # a turn about -y raises +x
+        np.column_stack([slopes[:, 1], -slopes[:, 0], np.zeros(len(slopes))])
+    )
+
+
+def _in_tilted_frame(rows: np.ndarray, tilts: rotations.Rotation, pivot: np.ndarray) -> np.ndarray:
+    """Kernel states (n, 14) given in C, expressed in the frame turned by ``tilts`` about ``pivot``."""
+    back, turned = tilts.inv(), rows.copy()
+    turned[:, 0:3] = pivot + back.apply(rows[:, 0:3] - pivot)
+    turned[:, 3:7] = rotations.as_quaternions(back * rotations.as_rotation(rows[:, 3:7]))
+    turned[:, 7:10] = back.apply(rows[:, 7:10])
+    return turned
