@@ -110,7 +110,7 @@ class Problem:
         self.geometry, self.throws, self.steering = geometry, list(throws), steering
         self.table = Table(unknowns_of(geometry, steering), held)
         ground = geometry.ground
-        self.outline = outline_of(geometry.shape, (ground.x0, ground.y0))
+        self.outline = outline_of(geometry.shape, (ground.x0, ground.y0), geometry.incremental)
 
     def of_throw(self, number: int) -> Problem:
         """The problem of one of its throws."""

@@ -37,6 +37,7 @@ from contactid.planar.own.impacts import OwnImpacts, identify_impacts
 from contactid.planar.own.noise import FEWEST_IN_FLIGHT, tilt_warning
 from contactid.planar.own.searches import (
     refitted,
+    searched_by_other_law,
     searched_finer,
     searched_without_wild_poses,
 )
@@ -97,6 +98,7 @@ class OwnFit:
     states: tuple[ThrowStates, ...] = field(repr=False)
     converged: bool
     by_impacts: bool = False
+    incremental: bool = False
     whole_squares: float = 0.0
     whole_degrees: int = 0
 
@@ -211,6 +213,8 @@ def identify_own(
     geometry = stated_geometry(body, throws, steering)
     problem = problem_of(geometry, throws, steering)
     minima = search(problem, say)
+    problem, minima = searched_by_other_law(problem, minima, say)
+    geometry = problem.geometry
     # a first motion must be there before a pose can be far from it
     kept, wild = without_wild_poses(body, throws, problem, minima[0])
     if wild:
@@ -281,6 +285,7 @@ def _of_whole(answer: Answer) -> OwnFit:
         geometry_errors=answer.errors[[TURN, POINT_X, POINT_Y, SLOPE, HEIGHT]],
         states=tuple(states),
         converged=answer.converged,
+        incremental=answer.problem.geometry.incremental,
     )
 
 
@@ -390,6 +395,10 @@ def _spin_changes(found: OwnIdentification) -> bool:
 def _notes(found: OwnIdentification) -> list[str]:
     fit = found.fit
     notes = [f"Impacts in the identified motion: {sum(states.n_impacts for states in fit.states)}."]
+    if fit.incremental:
+        notes.append(
+            "Law of impact: friction follows the slip during it (the paper's law fits worse)."
+        )
     # too small a misfit is no harm to the answer, so it is a note; a few impacts by themselves are
     # fitted exactly by what they have in common, and so say nothing of the noise
     whole_noise = not fit.by_impacts and found.throws.together == 1

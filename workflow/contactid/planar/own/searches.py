@@ -13,6 +13,25 @@ from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.search import Say, search, search_widely
 
 
+def searched_by_other_law(
+    problem: Problem, minima: list[Point], say: Say | None
+) -> tuple[Problem, list[Point]]:
+    """The problem and its motions, best first, by the law of impact that explains the poses better.
+
+    The paper's law (eq. 18) has friction oppose the slip that an impact leaves. A real corner's
+    opposes the slip at each instant, which may turn round while the corner is pressed: then the two
+    differ, by far more than noise.
+    """
+    if problem.plausible(minima[0]):
+        return problem, minima
+    if say:
+        say("friction that follows the slip during an impact: the search by this law")
+    geometry = replace(problem.geometry, incremental=True)
+    other = Problem(geometry, problem.throws, problem.steering)
+    others = search(other, say)
+    return (other, others) if others[0].cost < minima[0].cost else (problem, minima)
+
+
 def searched_without_wild_poses(
     problem: Problem, minima: Sequence[Point], say: Say | None
 ) -> list[Point]:
