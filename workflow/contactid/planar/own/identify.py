@@ -15,7 +15,7 @@ from scipy.special import chdtr, chdtrc
 from contactid.output.result import with_error
 from contactid.planar.engine.answer import DEVIATIONS, Answer, identify, inverse_of
 from contactid.planar.engine.problem import Point, Problem
-from contactid.planar.engine.search import Say, search
+from contactid.planar.engine.search import Say
 from contactid.planar.engine.steering import STEERING, Steering
 from contactid.planar.engine.unknowns import (
     HEIGHT,
@@ -37,7 +37,7 @@ from contactid.planar.own.impacts import OwnImpacts, identify_impacts
 from contactid.planar.own.noise import FEWEST_IN_FLIGHT, tilt_warning
 from contactid.planar.own.searches import (
     refitted,
-    searched_by_other_law,
+    searched,
     searched_finer,
     searched_without_wild_poses,
 )
@@ -212,8 +212,7 @@ def identify_own(
     """
     geometry = stated_geometry(body, throws, steering)
     problem = problem_of(geometry, throws, steering)
-    minima = search(problem, say)
-    problem, minima = searched_by_other_law(problem, minima, say)
+    problem, minima = searched(problem, say)
     geometry = problem.geometry
     # a first motion must be there before a pose can be far from it
     kept, wild = without_wild_poses(body, throws, problem, minima[0])

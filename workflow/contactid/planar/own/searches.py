@@ -1,5 +1,5 @@
-"""Searches of a user's throws after the first: where poses contradict its motion, and for impacts
-that no frame parts.
+"""Searches of a user's throws: by the law of impact that explains them, where poses contradict a
+motion, and for impacts that no frame parts.
 """
 
 from __future__ import annotations
@@ -10,26 +10,41 @@ from dataclasses import replace
 import numpy as np
 
 from contactid.planar.engine.problem import Point, Problem
-from contactid.planar.engine.search import Say, search, search_widely
+from contactid.planar.engine.search import Say, search, search_closely, search_widely
 
 
-def searched_by_other_law(
-    problem: Problem, minima: list[Point], say: Say | None
-) -> tuple[Problem, list[Point]]:
-    """The problem and its motions, best first, by the law of impact that explains the poses better.
+def searched(problem: Problem, say: Say | None) -> tuple[Problem, list[Point]]:
+    """The problem and its motions, best first, by the law of impact that explains the poses.
 
     The paper's law (eq. 18) has friction oppose the slip that an impact leaves. A real corner's
     opposes the slip at each instant, which may turn round while the corner is pressed: then the two
-    differ, by far more than noise.
+    differ, by far more than noise. The law is chosen by throws by themselves, near the stated
+    geometry; the other one is searched as widely only where the chosen one fails.
     """
-    if problem.plausible(minima[0]):
-        return problem, minima
+    steering, close = problem.steering, search_closely(problem, say)
+    each = [problem.of_throw(k) for k in range(len(problem.throws))]
+    if all(one.plausible(points[0]) for one, points in zip(each, close, strict=True)):
+        return problem, search(problem, say, close)
     if say:
-        say("friction that follows the slip during an impact: the search by this law")
-    geometry = replace(problem.geometry, incremental=True)
-    other = Problem(geometry, problem.throws, problem.steering)
-    others = search(other, say)
-    return (other, others) if others[0].cost < minima[0].cost else (problem, minima)
+        say("friction that follows the slip during an impact")
+    other = Problem(replace(problem.geometry, incremental=True), problem.throws, steering)
+    laws = [(problem, close), (other, search_closely(other, say))]
+    if _beyond_noise(*laws[1]) < steering.other_law * _beyond_noise(*laws[0]):
+        laws.reverse()
+    tried = []
+    for law, points in laws:
+        minima = search(law, say, points)
+        tried.append((law, minima))
+        squares, degrees = law.misfit(minima[0])
+        if squares <= steering.not_whole * degrees:
+            return law, minima
+    return min(tried, key=lambda one: one[1][0].cost)
+
+
+def _beyond_noise(problem: Problem, close: Sequence[Sequence[Point]]) -> float:
+    """By how much the best motions of throws by themselves cost more than noise does, at least 0."""
+    expected = sum(problem.of_throw(k).misfit(points[0])[1] for k, points in enumerate(close))
+    return max(sum(points[0].cost for points in close) - expected, 0.0)
 
 
 def searched_without_wild_poses(

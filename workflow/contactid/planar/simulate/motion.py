@@ -8,9 +8,9 @@ it.
 
 The contact law of an impact is that of the compiled time-stepping (eqs. 16 to 18, planar paper): an
 exact step of one contact, a linear complementarity problem of several. Or friction follows the slip
-during the impact of one contact (the incremental law); of several it is the same problem. Lasting contact is stepped
-by the same law without restitution, with the impulse where the contact is in the middle of a step,
-which makes it accurate to second order.
+during the impact of one contact (the incremental law); of several it is the same problem. Lasting
+contact is stepped by the same law without restitution, with the impulse where the contact is in the
+middle of a step, which makes it accurate to second order.
 """
 
 from __future__ import annotations
