@@ -28,8 +28,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output.fits import KEYS
 from contactid.output.own_report import cpu_seconds
 from contactid.output.own_report import own_report as own_report_folder
-from contactid.planar.own import draw
-from contactid.planar.own import identify as own_identify
+from contactid.planar.own import doubts, draw
 from contactid.planar.own.body import OwnBody, read_own_body, read_own_throws_of
 from contactid.planar.own.identify import identify_own
 from contactid.planar.own.result import FOUND_RADIUS, result_of
@@ -297,21 +296,21 @@ def test_an_interval_that_holds_most_of_what_the_outline_allows_is_no_answer(und
             understated, inertia_ratio=0.5 * largest, inertia_ratio_se=0.5 * share * largest / 1.96
         )
         with pytest.raises(ContactIdError, match="isn't determined") if refused else nullcontext():
-            own_identify.refuse_undetermined(wide)
+            doubts.refuse_undetermined(wide)
     weak = with_fit(understated, inertia_ratio_se=0.4 * ratio)
-    assert any("known to 40 % only" in warning for warning in own_identify._warnings(weak))
+    assert any("known to 40 % only" in warning for warning in doubts.warnings_of(weak))
     strong = with_fit(understated, inertia_ratio_se=0.1 * ratio)
-    assert not any("known to" in warning for warning in own_identify._warnings(strong))
+    assert not any("known to" in warning for warning in doubts.warnings_of(strong))
 
 
 def test_a_misfit_that_no_flight_can_judge_is_no_answer(understated):
     off = with_fit(
         understated, squares=16.0 * understated.fit.degrees
     )  # poses are four times their noise off
-    own_identify.refuse_undetermined(off)
+    doubts.refuse_undetermined(off)
     unjudged = replace(off, throws=replace(off.throws, frames_in_flight=5))
     with pytest.raises(ContactIdError, match="no flight is long enough"):
-        own_identify.refuse_undetermined(unjudged)
+        doubts.refuse_undetermined(unjudged)
 
 
 def test_friction_at_its_own_bound_or_a_bound_itself_is_told(understated):
@@ -319,14 +318,12 @@ def test_friction_at_its_own_bound_or_a_bound_itself_is_told(understated):
         understated, fit=replace(understated.fit, friction_is_bound=True, friction_mu=0.2)
     )
     assert "mu >= 0.2 " in bound.lines()[1] and any(
-        "mu >= 0.2" in w for w in own_identify._warnings(bound)
+        "mu >= 0.2" in w for w in doubts.warnings_of(bound)
     )
     sliding = replace(
         understated, fit=replace(understated.fit, friction_is_bound=False, friction_mu=1.49)
     )
-    assert any(
-        "mu is at the largest value" in warning for warning in own_identify._warnings(sliding)
-    )
+    assert any("mu is at the largest value" in warning for warning in doubts.warnings_of(sliding))
 
 
 def test_least_friction_comes_from_impulses_that_are_not_small(understated):

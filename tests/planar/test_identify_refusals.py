@@ -18,7 +18,8 @@ from contactid.output.own_report import cpu_seconds
 from contactid.planar.own import body as own_body
 from contactid.planar.own import explained
 from contactid.planar.own.body import read_own_body, read_own_throws_of
-from contactid.planar.own.identify import _left_out, identify_own
+from contactid.planar.own.doubts import left_out
+from contactid.planar.own.identify import identify_own
 from contactid.planar.own.noise import tilt_warning
 from contactid.planar.readers.csv_throws import read_own_throw
 from contactid.planar.readers.throws import PlanarThrow
@@ -212,7 +213,7 @@ def test_flights_tell_by_how_much_y_is_off_upwards(tilt) -> None:
 
 def test_a_refusal_names_the_frames_that_were_left_out() -> None:
     warnings = ("a: frame 4 (t = 0.02 s) is off, and was left out.", "Something else.")
-    assert _left_out(SimpleNamespace(warnings=warnings)) == f"; {warnings[0][:-1]}"
+    assert left_out(SimpleNamespace(warnings=warnings)) == f"; {warnings[0][:-1]}"
 
 
 def test_a_parabola_over_an_impact_tells_little_of_which_way_bodies_fall() -> None:

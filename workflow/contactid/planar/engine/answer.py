@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import chdtri
 
 from contactid.planar.engine.problem import Point, Problem, System
 from contactid.planar.engine.profile import DEVIATIONS, Profile, profile
@@ -122,6 +123,11 @@ def identify(
     ]
     errors = _errors(problem, best, points, {RATIO: ratio, MU: friction}, excess)
     squares, degrees = problem.misfit(best)
+    if squares > float(chdtri(degrees, problem.steering.plausible_tail)):
+        # what noise doesn't explain is the model's: it is off alike in every throw, so that neither
+        # the cost's rise nor throws' scatter tell it, and the more the larger the misfit is
+        share = problem.steering.model_error * float(np.sqrt(squares / degrees))
+        errors[[RATIO, MU]] = np.hypot(errors[[RATIO, MU]], share * best.common[[RATIO, MU]])
     converged = best.cost - problem.fit(best, problem.whole).cost < problem.steering.better
     return Answer(problem, best, errors, ratio, friction, is_bound, squares, degrees, converged)
 

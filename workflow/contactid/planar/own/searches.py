@@ -72,7 +72,9 @@ def searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> li
     Poses hardly tell such impacts' restitutions, but what comes after depends on both, so a coarse
     grid may have no motion near the throw's.
     """
-    if not _can_search(problem) or not _has_unseen_flight(problem, minima[0]):
+    # by the other law impacts that last, which no grid follows, are most of the misfit
+    rigid = not problem.geometry.incremental
+    if not (rigid and _can_search(problem) and _has_unseen_flight(problem, minima[0])):
         return minima
     if say:
         say("no frame lies between two impacts: the search again, with more restitutions")
