@@ -58,7 +58,8 @@ def searched_without_wild_poses(
     squares, degrees = problem.misfit(problem.fit(minima[0], problem.whole))
     # above it impacts are taken by themselves, and no motion is asked for
     hopeless = squares > problem.steering.not_whole * degrees
-    if hopeless or not _can_search(problem):
+    # impacts that last contradict single poses of the right motion, too
+    if hopeless or problem.geometry.incremental or not _can_search(problem):
         return list(minima)
     if say:
         say("poses contradict this motion: the search again without them, with more motions")
