@@ -40,6 +40,7 @@ from contactid.planar.own.doubts import (
 )
 from contactid.planar.own.impacts import OwnImpacts, identify_impacts
 from contactid.planar.own.searches import (
+    by_other_law,
     refitted,
     searched,
     searched_finer,
@@ -229,6 +230,8 @@ def identify_own(
         problem, throws, minima = fitted_to_averages(problem, throws, minima, say)
         # what averages leave has told their noise
         noise_told = throws.sigma_given or throws.together > 1
+        # where the other law explains the poses as well, intervals reach to its answer
+        minima = [*minima, by_other_law(problem, minima[0])[1]]
         answer = identify(problem, minima, noise_stated=noise_told, say=say)
         fit, names = _of_whole(answer), throws.names
         measured = _aligned(answer, fit)

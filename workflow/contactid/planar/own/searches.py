@@ -11,6 +11,7 @@ import numpy as np
 
 from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.search import Say, search, search_closely, search_widely
+from contactid.planar.engine.unknowns import Geometry
 
 
 def searched(problem: Problem, say: Say | None) -> tuple[Problem, list[Point]]:
@@ -24,10 +25,15 @@ def searched(problem: Problem, say: Say | None) -> tuple[Problem, list[Point]]:
     steering, close = problem.steering, search_closely(problem, say)
     each = [problem.of_throw(k) for k in range(len(problem.throws))]
     if all(one.plausible(points[0]) for one, points in zip(each, close, strict=True)):
-        return problem, search(problem, say, close)
+        minima = search(problem, say, close)
+        # noise may hide a law that the same motion fits less well by
+        other, fitted = by_other_law(problem, minima[0])
+        if fitted.cost > minima[0].cost - steering.near_best:
+            return problem, minima
+        return other, search(other, say)
     if say:
         say("friction that follows the slip during an impact")
-    other = Problem(replace(problem.geometry, incremental=True), problem.throws, steering)
+    other = Problem(_with_other_law(problem.geometry), problem.throws, steering)
     laws = [(problem, close), (other, search_closely(other, say))]
     if _beyond_noise(*laws[1]) < steering.other_law * _beyond_noise(*laws[0]):
         laws.reverse()
@@ -39,6 +45,17 @@ def searched(problem: Problem, say: Say | None) -> tuple[Problem, list[Point]]:
         if squares <= steering.not_whole * degrees:
             return law, minima
     return min(tried, key=lambda one: one[1][0].cost)
+
+
+def by_other_law(problem: Problem, point: Point) -> tuple[Problem, Point]:
+    """The problem with the other law of impact, and the motion that it fits from one by this law."""
+    other = Problem(_with_other_law(problem.geometry), problem.throws, problem.steering)
+    return other, other.fit(point, other.whole)
+
+
+def _with_other_law(geometry: Geometry) -> Geometry:
+    """The same with the other law of impact."""
+    return replace(geometry, incremental=not geometry.incremental)
 
 
 def _beyond_noise(problem: Problem, close: Sequence[Sequence[Point]]) -> float:
