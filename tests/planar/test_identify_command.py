@@ -168,12 +168,8 @@ def test_throws_of_a_square_are_taken_together(square_throws, capsys):
     assert record["warnings"] == []
     assert escape(FOUND_RADIUS) in (folder / "report" / "report.html").read_text()
     assert record["standard_error_scale"] < 1.2
-    assert record["data"] == {
-        "throws": ["one", "two"],
-        "frames": [34, 34],
-        "sigma": [1e-4, 1e-4, 1e-3],
-        "sigma_given": True,
-    }
+    noise = {"sigma": [1e-4, 1e-4, 1e-3], "sigma_given": True}
+    assert record["data"] == {"throws": ["one", "two"], "frames": [34, 34], **noise}
     states = pd.read_csv(folder / "report" / "states.csv")
     assert list(states["throw"].unique()) == ["one", "two"]
     assert "WARNING" not in capsys.readouterr().out
@@ -263,9 +259,7 @@ def test_noise_that_is_understated_enlarges_standard_errors_at_least_as_much(
     assert 2.0 < understated.scale < 4.5
     assert understated.scale**2 == pytest.approx(understated.fit.squares / understated.fit.degrees)
     assert abs(understated.fit.inertia_ratio - 550e-6) < 4.0 * understated.fit.inertia_ratio_se
-    warning = next(
-        warning for warning in understated.warnings if "fitted worse than their noise" in warning
-    )
+    (warning,) = [text for text in understated.warnings if "fitted worse than their noise" in text]
     assert f"enlarged {understated.scale:.2g}" in warning
     body = body_of(SQUARE)
     stated = identify_own(body, read_own_throws_of(body, square_throws[0][:1]))

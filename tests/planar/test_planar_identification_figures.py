@@ -147,6 +147,7 @@ TABLES = {
     "ext_reformulations": reformulated,
 }
 DRAWINGS = drawings(TABLES)
+LAPSE = ["$x$ (mm)", "(a) identified motion", "(b) centre of mass", "frames", "identified"]
 LABELS = {
     "fig17_identified_trajectories": [
         "$x$ (mm)",
@@ -178,21 +179,9 @@ LABELS = {
         "servo motor",
         "electromagnets",
     ],
-    "fig22_real_throw": [
-        "$x$ (mm)",
-        "(a) identified motion",
-        "(b) centre of mass",
-        "frames",
-        "identified",
-    ],
+    "fig22_real_throw": LAPSE,
     "fig23_real_impulses": ["normal $c_n$ (N s)", "tangential $c_t$ (N s)", "simulated"],
-    "ext_square_throw": [
-        "$x$ (mm)",
-        "(a) identified motion",
-        "(b) centre of mass",
-        "frames",
-        "identified",
-    ],
+    "ext_square_throw": LAPSE,
     "ext_square_impulses": ["normal $c_n$ (m/s)", "tangential $c_t$ (m/s)", "contact 1"],
     "ext_identification_error": [
         "(b) noise: marker distance",
