@@ -70,6 +70,7 @@ class OwnFit:
     states : the identified motion of each name
     converged : whether one more step gains nothing
     by_impacts : whether impacts were taken by themselves
+    incremental : whether friction follows the slip during an impact, in place of the paper's law
     whole_squares, whole_degrees : of whole throws, if impacts were
     """
 
