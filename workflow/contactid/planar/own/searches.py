@@ -33,8 +33,10 @@ def searched(problem: Problem, say: Say | None) -> tuple[Problem, list[Point]]:
         return other, search(other, say)
     if say:
         say("friction that follows the slip during an impact")
-    # impacts that last depart from it: more motions help only where none is an answer
-    lenient = replace(steering, lasting_impact=steering.not_whole)
+    # impacts that last depart from it: more motions help only where none is an answer, and rounds
+    # that gain a little of a large misfit don't
+    most = steering.not_whole
+    lenient = replace(steering, lasting_impact=most, new=most * steering.new)
     other = Problem(_with_other_law(problem.geometry), problem.throws, lenient)
     laws = [(problem, close), (other, search_closely(other, say))]
     if _beyond_noise(*laws[1]) < steering.other_law * _beyond_noise(*laws[0]):
