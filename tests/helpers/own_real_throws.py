@@ -12,7 +12,6 @@ import os
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,8 @@ import yaml
 
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
-from contactid.planar.engine.search import search
-from contactid.planar.engine.steering import STEERING
-from contactid.planar.own.body import read_own_body, read_own_throws_of
+from contactid.planar.own.body import read_own_body
 from contactid.planar.own.explained import explained_throws
-from contactid.planar.own.identify import stated_geometry
-from contactid.planar.own.wild import problem_of
 from contactid.planar.readers.csv_throws import read_square_throws
 from contactid.planar.readers.throws import SQUARE_SIDE, square
 from contactid.planar.squares.impacts import (
@@ -42,8 +37,6 @@ from contactid.planar.squares.windows import prepare_throws
 
 DATA = Path(os.environ.get("DATA_MIRROR") or "../shared/data") / "planar-square"
 TABLE = Path(__file__).parents[2] / "workflow/resources/own_real_throws.csv"
-LAWS = TABLE.with_name("own_real_laws.csv")
-OF_LAWS = slice(3, None, 33)  # 12 others, whose whole motions both laws of impact try
 CHOSEN = slice(7, None, 13)  # of the files in order: 31 throws that nothing was chosen on
 _RATE = 250.0  # frames/s
 _POSES = (0, 1, 2)  # columns x, z, th of a file
@@ -74,23 +67,17 @@ def description(stated: Mapping[str, Any]) -> dict[str, Any]:
     return {"shape": shape, **others}
 
 
-def written(file: Path, stated: Mapping[str, Any], folder: Path) -> tuple[Path, Path]:
-    """A throw and the description of its body, as the command takes them."""
-    poses = np.loadtxt(file, delimiter=",", skiprows=1)[:, _POSES]
-    frames = np.column_stack([np.arange(len(poses)) / _RATE, poses])
-    throw, body = folder / f"{file.stem}.csv", folder / "body.yaml"
-    np.savetxt(throw, frames, fmt="%.9f", delimiter=",", header="t,x,y,theta", comments="")
-    body.write_text(yaml.safe_dump(description(stated)))
-    return throw, body
-
-
 def identified(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
     """J/m of a throw by itself, as the command answers."""
+    poses = np.loadtxt(file, delimiter=",", skiprows=1)[:, _POSES]
+    frames = np.column_stack([np.arange(len(poses)) / _RATE, poses])
     begin = time.process_time()
     with tempfile.TemporaryDirectory() as name:
-        throw, body = written(file, stated, Path(name))
+        throw, body = Path(name, f"{file.stem}.csv"), Path(name, "body.yaml")
+        np.savetxt(throw, frames, fmt="%.9f", delimiter=",", header="t,x,y,theta", comments="")
+        body.write_text(yaml.safe_dump(description(stated)))
         try:
-            answer = explained_throws(read_own_body(body), [throw])
+            answer = explained_throws(read_own_body(body), [str(throw)])
         except ContactIdError as error:
             return {"answered": False, "note": str(error)}
     fit = answer.fit
@@ -103,29 +90,9 @@ def identified(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def by_laws(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Misfits per degree of freedom of a whole throw's motions, by the paper's law of impact and by
-    friction that follows the slip.
-    """
-    with tempfile.TemporaryDirectory() as name:
-        throw, description_file = written(file, stated, Path(name))
-        body = read_own_body(description_file)
-        throws = read_own_throws_of(body, [throw])
-    geometry = stated_geometry(body, throws)
-    row: dict[str, Any] = {"throw": file.stem}
-    for law, incremental in (("paper", False), ("incremental", True)):
-        problem = problem_of(replace(geometry, incremental=incremental), throws, STEERING)
-        squares, degrees = problem.misfit(search(problem)[0])
-        row[law] = squares / degrees
-    return row
-
-
 def main() -> None:
-    """Write the tables."""
+    """Write the table."""
     fit, described = pooled()
-    files = sorted(DATA.glob("traj_*.csv"))[OF_LAWS]
-    laws = [by_laws(file, described["radius, centre, turn"]) for file in files]
-    write_csv(pd.DataFrame(laws), LAWS)
     rows = []
     for file in sorted(DATA.glob("traj_*.csv"))[CHOSEN]:
         for name, stated in described.items():

@@ -99,11 +99,11 @@ def test_a_throw_comes_back_by_the_law_that_made_it(incremental, start):
     fit = found.fit
     assert fit.incremental == incremental
     assert any("follows the slip" in note for note in notes_of(found)) == incremental
-    assert abs(fit.inertia_ratio - RATIO_TRUTH) < 3.0 * fit.inertia_ratio_se < 0.03 * RATIO_TRUTH
-    assert abs(fit.friction_mu - MU_TRUTH) < 3.0 * fit.friction_mu_se < 0.1 * MU_TRUTH
+    assert abs(fit.inertia_ratio - RATIO_TRUTH) < 2.0 * fit.inertia_ratio_se < 0.03 * RATIO_TRUTH
+    assert abs(fit.friction_mu - MU_TRUTH) < 2.0 * fit.friction_mu_se < 0.1 * MU_TRUTH
 
 
-def test_a_misfit_that_noise_does_not_explain_widens_intervals_by_the_models_error():
+def test_the_models_error_grows_with_a_misfit_that_noise_does_not_explain():
     start = (0.0, 0.12, -0.7, -0.4, -0.3, -1.7)
     body = OwnBody(ELLIPSE, Ground(), SIGMA, None, 9.81)
     throws = read_own_throws_of(body, [throw_by(True, start)])
@@ -112,5 +112,6 @@ def test_a_misfit_that_noise_does_not_explain_widens_intervals_by_the_models_err
     off = identify_own(body, throws.with_sigma(SIGMA / 1.5)).fit
     share = 0.01 * np.sqrt(off.misfit_per_degree)
     assert off.misfit_per_degree > 2.0 and off.incremental
-    assert off.inertia_ratio_se > np.hypot(share * off.inertia_ratio, 0.9 * fine.inertia_ratio_se)
-    assert off.friction_mu_se > share * off.friction_mu
+    for fit, least in ((fine, 0.01), (off, share)):
+        assert fit.inertia_ratio_se > least * fit.inertia_ratio
+        assert fit.friction_mu_se > least * fit.friction_mu

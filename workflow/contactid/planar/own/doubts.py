@@ -26,7 +26,7 @@ from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.sources.conventions import Refuted, refuted_by_misfit
 
 if TYPE_CHECKING:
-    from contactid.planar.own.identify import OwnIdentification
+    from contactid.planar.own.identify import OwnFit, OwnIdentification
 
 MM2 = 1e6  # mm2 in a m2
 BOUND = "lower bound of 95 %"
@@ -49,7 +49,7 @@ def refuse_undetermined(found: OwnIdentification) -> None:
     Either J/m's interval holds most of what the outline alone allows, from a point's 0 to a ring's
     largest radius squared. Or poses are far from the motion and no flight tells their noise: then
     nothing says whether the noise is larger, which the error takes in, or the motion is another,
-    which no error does.
+    which no error does. Or a motion that noise doesn't explain is no minimum either.
 
     Raises
     ------
@@ -69,6 +69,11 @@ def refuse_undetermined(found: OwnIdentification) -> None:
             f"poses are {found.scale:.2g} times as far from the best motion as noise explains, and no flight is long "
             "enough to tell whether the noise is larger or the motion another"
         )
+    elif not (fit.converged or fit.by_impacts or _is_noise(fit)):
+        problem = (
+            "the fit did not converge, and its best motion is refuted by its own misfit (chi-square "
+            f"{fit.squares:,.0f}, expected {fit.degrees:,})"
+        )
     else:
         return
     few, remedy = _few_frames(found.each), _MORE
@@ -79,6 +84,11 @@ def refuse_undetermined(found: OwnIdentification) -> None:
         remedy = "Throw the body tilted or with spin"
     names, out = ", ".join(found.throws.names), left_out(found.throws)
     raise Refuted(f"{names}: J/m isn't determined: {problem}{out}", remedy, found.whole_misfit)
+
+
+def _is_noise(fit: OwnFit) -> bool:
+    """Whether noise explains the misfit."""
+    return bool(chdtrc(fit.degrees, fit.squares) >= STEERING.plausible_tail)
 
 
 def left_out(throws: OwnThrows) -> str:
@@ -121,7 +131,7 @@ def warnings_of(found: OwnIdentification) -> list[str]:
     fit, warnings = found.fit, []
     if not fit.converged:
         warnings.append("The identification did not converge: don't use these numbers.")
-    if not fit.by_impacts and chdtrc(fit.degrees, fit.squares) < STEERING.plausible_tail:
+    if not (fit.by_impacts or _is_noise(fit)):
         warnings.append(
             f"Poses are fitted worse than their noise explains (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): the body departs from the model or the noise is larger. Standard errors are enlarged "

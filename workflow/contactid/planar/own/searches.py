@@ -12,6 +12,7 @@ import numpy as np
 from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.search import Say, search, search_closely, search_widely
 from contactid.planar.engine.unknowns import Geometry
+from contactid.planar.simulate.geometry import Polygon
 
 
 def searched(problem: Problem, say: Say | None) -> tuple[Problem, list[Point]]:
@@ -39,8 +40,15 @@ def searched(problem: Problem, say: Say | None) -> tuple[Problem, list[Point]]:
     lenient = replace(steering, lasting_impact=most, new=most * steering.new)
     other = Problem(_with_other_law(problem.geometry), problem.throws, lenient)
     laws = [(problem, close), (other, search_closely(other, say))]
-    if _beyond_noise(*laws[1]) < steering.other_law * _beyond_noise(*laws[0]):
+    costs, degrees = np.transpose([_close_cost(law, points) for law, points in laws])
+    beyond_noise = np.maximum(costs - degrees, 0.0)
+    if beyond_noise[1] < steering.other_law * beyond_noise[0]:
         laws.reverse()
+    one_contact = not isinstance(problem.geometry.shape, Polygon)
+    if one_contact and (costs <= steering.lasting_impact * degrees).any():
+        # with no corners that hit in another order, more motions are of no use to either law
+        no_more = replace(steering, plausible_tail=0.0)
+        laws = [(Problem(law.geometry, law.throws, no_more), points) for law, points in laws]
     tried = []
     for law, points in laws:
         minima = search(law, say, points)
@@ -62,10 +70,10 @@ def _with_other_law(geometry: Geometry) -> Geometry:
     return replace(geometry, incremental=not geometry.incremental)
 
 
-def _beyond_noise(problem: Problem, close: Sequence[Sequence[Point]]) -> float:
-    """By how much the best motions of throws by themselves cost more than noise does, at least 0."""
-    expected = sum(problem.of_throw(k).misfit(points[0])[1] for k, points in enumerate(close))
-    return max(sum(points[0].cost for points in close) - expected, 0.0)
+def _close_cost(problem: Problem, close: Sequence[Sequence[Point]]) -> tuple[float, int]:
+    """Cost of the best motions of throws by themselves, and degrees of freedom."""
+    degrees = sum(problem.of_throw(k).misfit(points[0])[1] for k, points in enumerate(close))
+    return sum(points[0].cost for points in close), degrees
 
 
 def searched_without_wild_poses(
