@@ -28,8 +28,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output.fits import KEYS
 from contactid.output.own_report import cpu_seconds
 from contactid.output.own_report import own_report as own_report_folder
-from contactid.planar.own import draw
-from contactid.planar.own import identify as own_identify
+from contactid.planar.own import doubts, draw
 from contactid.planar.own.body import OwnBody, read_own_body, read_own_throws_of
 from contactid.planar.own.identify import identify_own
 from contactid.planar.own.result import FOUND_RADIUS, result_of
@@ -83,6 +82,10 @@ def body_of(shape, sigma=(1e-4, 1e-4, 1e-3), ground=None):
     )
 
 
+def read_of(path, q, body):
+    return read_own_throws_of(body, [throw_file(path, q)])
+
+
 SPINNING = (0.0, 0.12, 0.4, 1.6, -1.0, 5.0)
 
 
@@ -126,9 +129,8 @@ def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, ca
     # this impact sticks
     assert record["friction_is_bound"] and record["standard_errors"]["friction_mu"] is None
     impulses = states_of(report, "impulse_n_0_m_s", "impulse_t_0_m_s")
-    ratio_of_impulses = np.abs(
-        impulses[1][(pushes := impulses[0] > 0.1)] / impulses[0][pushes]
-    ).max()
+    pushes = impulses[0] > 0.1
+    ratio_of_impulses = np.abs(impulses[1][pushes] / impulses[0][pushes]).max()
     assert 0.0 < record["parameters"]["friction_mu"] < 0.3
     assert record["parameters"]["friction_mu"] <= 1.0001 * ratio_of_impulses
     printed = capsys.readouterr().out
@@ -160,21 +162,14 @@ def test_throws_of_a_square_are_taken_together(square_throws, capsys):
     assert main(["identify", *files, "--body", body, "--report", str(folder / "report")]) == 0
     record = json.loads((folder / "report" / "parameters.json").read_text())
     errors = record["standard_errors"]
-    assert (
-        abs(record["parameters"]["inertia_ratio"] - 550e-6)
-        < 4.0 * errors["inertia_ratio"]
-        < 4.0 * 12e-6
-    )
+    error = errors["inertia_ratio"]
+    assert abs(record["parameters"]["inertia_ratio"] - 550e-6) < 4.0 * error < 4.0 * 12e-6
     assert abs(record["parameters"]["friction_mu"] - 0.2) < 4.0 * errors["friction_mu"] < 4.0 * 0.02
     assert record["warnings"] == []
     assert escape(FOUND_RADIUS) in (folder / "report" / "report.html").read_text()
     assert record["standard_error_scale"] < 1.2
-    assert record["data"] == {
-        "throws": ["one", "two"],
-        "frames": [34, 34],
-        "sigma": [1e-4, 1e-4, 1e-3],
-        "sigma_given": True,
-    }
+    noise = {"sigma": [1e-4, 1e-4, 1e-3], "sigma_given": True}
+    assert record["data"] == {"throws": ["one", "two"], "frames": [34, 34], **noise}
     states = pd.read_csv(folder / "report" / "states.csv")
     assert list(states["throw"].unique()) == ["one", "two"]
     assert "WARNING" not in capsys.readouterr().out
@@ -264,9 +259,7 @@ def test_noise_that_is_understated_enlarges_standard_errors_at_least_as_much(
     assert 2.0 < understated.scale < 4.5
     assert understated.scale**2 == pytest.approx(understated.fit.squares / understated.fit.degrees)
     assert abs(understated.fit.inertia_ratio - 550e-6) < 4.0 * understated.fit.inertia_ratio_se
-    warning = next(
-        warning for warning in understated.warnings if "fitted worse than their noise" in warning
-    )
+    (warning,) = [text for text in understated.warnings if "fitted worse than their noise" in text]
     assert f"enlarged {understated.scale:.2g}" in warning
     body = body_of(SQUARE)
     stated = identify_own(body, read_own_throws_of(body, square_throws[0][:1]))
@@ -277,12 +270,12 @@ def test_noise_that_is_understated_enlarges_standard_errors_at_least_as_much(
 
 def test_a_fall_without_a_change_of_spin_is_no_answer(tmp_path):
     q = poses(ELLIPSE, (0.0, 0.1, 0.0, 0.0, -0.5, 0.0), 700e-6, 0.3, 45, (1e-4, 1e-4, 1e-3))
-    body = body_of(ELLIPSE)
-    throws = read_own_throws_of(body, [throw_file(tmp_path / "drop.csv", q)])
-    with pytest.raises(
-        ContactIdError, match=r"drop: J/m isn't determined: .* Throw the body tilted or with spin"
-    ):
-        identify_own(body, throws)
+    body, told = (
+        body_of(ELLIPSE),
+        r"drop: J/m isn't determined: .* Throw the body tilted or with spin",
+    )
+    with pytest.raises(ContactIdError, match=told):
+        identify_own(body, read_of(tmp_path / "drop.csv", q, body))
 
 
 def with_fit(found, **changes):
@@ -297,36 +290,28 @@ def test_an_interval_that_holds_most_of_what_the_outline_allows_is_no_answer(und
             understated, inertia_ratio=0.5 * largest, inertia_ratio_se=0.5 * share * largest / 1.96
         )
         with pytest.raises(ContactIdError, match="isn't determined") if refused else nullcontext():
-            own_identify.refuse_undetermined(wide)
+            doubts.refuse_undetermined(wide)
     weak = with_fit(understated, inertia_ratio_se=0.4 * ratio)
-    assert any("known to 40 % only" in warning for warning in own_identify._warnings(weak))
+    assert any("known to 40 % only" in warning for warning in doubts.warnings_of(weak))
     strong = with_fit(understated, inertia_ratio_se=0.1 * ratio)
-    assert not any("known to" in warning for warning in own_identify._warnings(strong))
+    assert not any("known to" in warning for warning in doubts.warnings_of(strong))
 
 
 def test_a_misfit_that_no_flight_can_judge_is_no_answer(understated):
-    off = with_fit(
-        understated, squares=16.0 * understated.fit.degrees
-    )  # poses are four times their noise off
-    own_identify.refuse_undetermined(off)
+    # poses are four times their noise off
+    off = with_fit(understated, squares=16.0 * understated.fit.degrees)
+    doubts.refuse_undetermined(off)
     unjudged = replace(off, throws=replace(off.throws, frames_in_flight=5))
     with pytest.raises(ContactIdError, match="no flight is long enough"):
-        own_identify.refuse_undetermined(unjudged)
+        doubts.refuse_undetermined(unjudged)
 
 
 def test_friction_at_its_own_bound_or_a_bound_itself_is_told(understated):
-    bound = replace(
-        understated, fit=replace(understated.fit, friction_is_bound=True, friction_mu=0.2)
-    )
-    assert "mu >= 0.2 " in bound.lines()[1] and any(
-        "mu >= 0.2" in w for w in own_identify._warnings(bound)
-    )
-    sliding = replace(
-        understated, fit=replace(understated.fit, friction_is_bound=False, friction_mu=1.49)
-    )
-    assert any(
-        "mu is at the largest value" in warning for warning in own_identify._warnings(sliding)
-    )
+    bound = with_fit(understated, friction_is_bound=True, friction_mu=0.2)
+    assert "mu >= 0.2 " in bound.lines()[1]
+    assert any("mu >= 0.2" in warning for warning in doubts.warnings_of(bound))
+    sliding = with_fit(understated, friction_is_bound=False, friction_mu=1.49)
+    assert any("mu is at the largest value" in warning for warning in doubts.warnings_of(sliding))
 
 
 def test_least_friction_comes_from_impulses_that_are_not_small(understated):
@@ -342,12 +327,10 @@ def test_least_friction_comes_from_impulses_that_are_not_small(understated):
 
 def test_few_frames_beside_the_contact_are_told(tmp_path):
     q = poses(SQUARE, SPINNING, 550e-6, 0.2, 34, (1e-4, 1e-4, 1e-3))
-    first = (
-        int(np.argmax(np.diff(q[:, 1], 2) > 0.5 / RATE)) + 1
-    )  # the last frame before the first impact
+    # the last frame before the first impact
+    first = int(np.argmax(np.diff(q[:, 1], 2) > 0.5 / RATE)) + 1
     body = body_of(SQUARE)
-    throws = read_own_throws_of(body, [throw_file(tmp_path / "a.csv", q[: first + 3])])
-    found = identify_own(body, throws)
+    found = identify_own(body, read_of(tmp_path / "a.csv", q[: first + 3], body))
     assert any("frames after the first contact" in warning for warning in found.warnings)
 
 
@@ -356,34 +339,27 @@ def test_few_frames_beside_the_contact_are_told(tmp_path):
 def test_noise_is_estimated_in_flight_whatever_its_size(tmp_path_factory, scale, seed):
     sigma = scale * np.array([1e-4, 2e-4, 1e-3])
     q = poses(ELLIPSE, (0.0, 0.5, 0.4, 0.8, 0.0, 5.0), 700e-6, 0.3, 110, sigma, seed)
-    body = body_of(ELLIPSE, None)
-    throws = read_own_throws_of(body, [throw_file(tmp_path_factory.mktemp("noise") / "a.csv", q)])
-    assert np.allclose(throws.sigma, sigma, rtol=0.45)
-    assert not throws.sigma_given and not any(
-        "instead of -9.81" in warning for warning in throws.warnings
-    )
+    throws = read_of(tmp_path_factory.mktemp("noise") / "a.csv", q, body_of(ELLIPSE, None))
+    assert np.allclose(throws.sigma, sigma, rtol=0.45) and not throws.sigma_given
+    assert not any("instead of -9.81" in warning for warning in throws.warnings)
 
 
 def test_smoothed_poses_are_noticed(tmp_path):
     q = poses(ELLIPSE, (0.0, 0.9, 0.4, 0.8, 0.0, 5.0), 700e-6, 0.3, 150)
     white = np.random.default_rng(1).normal(size=(len(q) + 4, 3)) * [1e-4, 1e-4, 1e-3]
     smooth = sum(white[i : i + len(q)] for i in range(5)) / 5**0.5
-    body = body_of(ELLIPSE, None)
-    throws = read_own_throws_of(body, [throw_file(tmp_path / "a.csv", q + smooth)])
-    warnings = throws.noise.warnings
+    warnings = read_of(tmp_path / "a.csv", q + smooth, body_of(ELLIPSE, None)).noise.warnings
     assert any("not independent from frame to frame" in warning for warning in warnings)
 
 
 def test_rest_is_cut_and_told(tmp_path):
     q = poses(SQUARE, SPINNING, 550e-6, 0.4, 200, (1e-5, 1e-5, 1e-4))
     moves = int(np.flatnonzero(np.linalg.norm(q[:, :2] - q[-1, :2], axis=1) > 5e-4)[-1])
-    body = body_of(SQUARE)
-    throws = read_own_throws_of(body, [throw_file(tmp_path / "a.csv", q)])
-    assert moves + 1 < len(throws.throws[0].time) <= moves + 30 < 150
-    assert np.allclose(throws.throws[0].position, q[: len(throws.throws[0].time)], atol=1e-8)
-    assert throws.notes[0].startswith(
-        f"a: the last {200 - len(throws.throws[0].time)} of 200 frames, at rest"
-    )
+    throws = read_of(tmp_path / "a.csv", q, body_of(SQUARE))
+    frames = len(throws.throws[0].time)
+    assert moves + 1 < frames <= moves + 30 < 150
+    assert np.allclose(throws.throws[0].position, q[:frames], atol=1e-8)
+    assert throws.notes[0].startswith(f"a: the last {200 - frames} of 200 frames, at rest")
 
 
 def test_a_ground_that_is_a_little_off_is_told(tmp_path):
@@ -396,9 +372,8 @@ def test_a_ground_that_is_a_little_off_is_told(tmp_path):
 
 def test_wrong_frame_rates_show_in_gravity(tmp_path):
     q = poses(SQUARE, (0.0, 0.6, 0.4, 0.8, -1.0, 5.0), 550e-6, 0.2, 90)
-    (warning,) = read_own_throws_of(
-        body_of(SQUARE), [throw_file(tmp_path / "a.csv", q, rate=200.0)]
-    ).warnings
+    file = throw_file(tmp_path / "a.csv", q, rate=200.0)
+    (warning,) = read_own_throws_of(body_of(SQUARE), [file]).warnings
     assert "y accelerates by -6.28" in warning
 
 
@@ -412,12 +387,8 @@ def test_a_description_says_what_it_says(tmp_path):
         "mass: 5e-2\nground: {slope: 0.1, start: [1, 2e-3]}\nnoise: {position: 1e-4, orientation: 2e-3}\ngravity: 0\n"
     )
     body = read_own_body(path)
-    assert (body.shape, body.mass, body.gravity, body.ground) == (
-        SQUARE,
-        0.05,
-        0.0,
-        Ground(0.1, 1.0, 2e-3),
-    )
+    assert (body.shape, body.mass, body.gravity) == (SQUARE, 0.05, 0.0)
+    assert body.ground == Ground(0.1, 1.0, 2e-3)
     assert body.sigma is not None and body.sigma.tolist() == [1e-4, 1e-4, 2e-3]
     path.write_text("shape: {ellipse: {a: 0.05, b: 0.025}}")
     plain = read_own_body(path)
@@ -465,9 +436,8 @@ def test_a_bad_throw_is_one_line_and_leaves_nothing(tmp_path, capsys, kind, mess
     code = main(["identify", file, "--body", body, "--report", report])
     printed = capsys.readouterr()
     assert code == 1 and all(line.startswith("Trying") for line in printed.out.splitlines())
-    assert (
-        printed.err.startswith("ERROR ") and printed.err.count("\n") == 1 and "toss" in printed.err
-    )
+    assert printed.err.startswith("ERROR ") and printed.err.count("\n") == 1
+    assert "toss" in printed.err
     assert re.search(message, printed.err), printed.err
     assert sorted(file.name for file in tmp_path.iterdir()) == ["body.yaml", "toss.csv"]
 

@@ -16,12 +16,14 @@ from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
 from contactid.output.own_report import cpu_seconds
 from contactid.planar.own import body as own_body
-from contactid.planar.own import explained
-from contactid.planar.own.body import read_own_body, read_own_throws_of
-from contactid.planar.own.identify import _left_out, identify_own
+from contactid.planar.own import doubts, explained
+from contactid.planar.own.body import OwnBody, read_own_body, read_own_throws_of
+from contactid.planar.own.identify import identify_own
 from contactid.planar.own.noise import tilt_warning
-from contactid.planar.readers.csv_throws import read_own_throw
+from contactid.planar.readers.csv_throws import PartOfTable, read_own_throw
 from contactid.planar.readers.throws import PlanarThrow
+from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
+from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.sources.conventions import STATED
 from identify_example import RATIO, SIGMA, tracked
 from own_throws import TABLE
@@ -212,7 +214,7 @@ def test_flights_tell_by_how_much_y_is_off_upwards(tilt) -> None:
 
 def test_a_refusal_names_the_frames_that_were_left_out() -> None:
     warnings = ("a: frame 4 (t = 0.02 s) is off, and was left out.", "Something else.")
-    assert _left_out(SimpleNamespace(warnings=warnings)) == f"; {warnings[0][:-1]}"
+    assert doubts.left_out(SimpleNamespace(warnings=warnings)) == f"; {warnings[0][:-1]}"
 
 
 def test_a_parabola_over_an_impact_tells_little_of_which_way_bodies_fall() -> None:
@@ -263,7 +265,8 @@ def test_few_bodies_are_far_from_a_uniform_one(monkeypatch, tmp_path, share, odd
         raise ContactIdError("judged", "")
 
     shape = SimpleNamespace(uniform_inertia_ratio=6e-4)
-    fit = SimpleNamespace(inertia_ratio=share * 6e-4, inertia_ratio_se=1e-5, misfit_per_degree=1.0)
+    numbers = {"inertia_ratio_se": 1e-5, "misfit_per_degree": 1.0, "incremental": False}
+    fit = SimpleNamespace(inertia_ratio=share * 6e-4, **numbers)
     found = SimpleNamespace(fit=fit, whole=(100.0, 100), body=SimpleNamespace(shape=shape))
     monkeypatch.setattr(explained, "explained", judge)
     monkeypatch.setattr(explained, "identify_own", lambda body, throws, say: found)
@@ -272,3 +275,52 @@ def test_few_bodies_are_far_from_a_uniform_one(monkeypatch, tmp_path, share, odd
     with pytest.raises(ContactIdError, match="judged"):
         explained.explained_throws(None, [tmp_path / "throw.csv"])
     assert judged[0].odd == odd
+
+
+def falling(point, depth=0.0):
+    """A throw (200 frames/s) of an ellipse that falls and turns, seen from a point of the body, m;
+    its last frames are on the ground, or in it.
+    """
+    time = np.arange(60) / 200.0
+    theta = 6.0 * time
+    q = np.column_stack([time, 0.3 - 0.5 * 9.81 * time**2, theta])
+    at = contacts(Ellipse(0.05, 0.025), Ground(), q).gap[:, 0]
+    q[:, 1] = np.where(at < 0.0, q[:, 1] - at - depth, q[:, 1])
+    cos, sin = np.cos(theta), np.sin(theta)
+    q[:, 0] += point[0] * cos - point[1] * sin
+    q[:, 1] += point[0] * sin + point[1] * cos
+    return time, q
+
+
+@pytest.mark.parametrize(
+    ("point", "depth", "told"),
+    [
+        (
+            (-0.008, 0.003),
+            0.0,
+            r"a centre of mass that is 8\.5 mm .* Give centre: \[0\.008, -0\.003\]",
+        ),
+        ((0.0, 0.0), 0.003, r"sinks by up to 3 mm into a ground .* Throw it onto a harder one"),
+        ((0.0, 0.0), 0.0, r"\(chi-square 9,000, expected 100\)\. Correct what is described"),
+    ],
+)
+def test_a_refusal_says_what_flights_and_depths_tell(point, depth, told):
+    time, q = falling(point, depth)
+    sigma, seen = np.array([1e-4, 1e-4, 1e-3]), np.ones(len(q), bool)
+    body = OwnBody(Ellipse(0.05, 0.025), Ground(), sigma, None, 9.81)
+    throw = MeasuredThrow(time, q, sigma, Ground())
+    throws = SimpleNamespace(names=("a",), throws=(throw,), seen=(seen,), warnings=(), sigma=sigma)
+    pushed = SimpleNamespace(time=time, impulse_n=np.eye(1, len(time) - 1, 30).T)
+    problem = SimpleNamespace(
+        misfit=lambda point: (9000.0, 100),
+        motion=lambda point, k: pushed,
+        geometry=SimpleNamespace(point_error=1.5e-3),
+    )
+    refusal = str(doubts.refuted(body, throws, problem, None))
+    assert re.search(told, refusal), refusal
+
+
+@pytest.mark.parametrize(("name", "named"), [("theta", False), ("theta [deg]", True)])
+def test_a_header_that_names_the_unit_of_theta_is_taken_at_its_word(name, named):
+    frame = pd.DataFrame({"t": [0.0, 0.1], "x": [0.0, 0.0], "y": [0.0, 0.0], name: [0.0, 90.0]})
+    assert explained._names_unit(PartOfTable("throw", frame), STATED) == named

@@ -138,15 +138,10 @@ TABLES = {
     "fig22_real_throw": lambda: identified_motion.real_throw(identified()),
     "fig23_real_impulses": lambda: identified_impulses.identified_impulses(identified()),
     "ext_square_throw": lambda: identified_motion.real_throw(identified(SQUARE, known=False)),
-    "ext_square_impulses": lambda: identified_impulses.real_impulses(
-        identified(SQUARE, known=False)
-    ),
-    "ext_identification_error": lambda: noisy_throws.identification_error(
-        cells(("milliradian", "marker_distance"))
-    ),
     "ext_reformulations": reformulated,
 }
 DRAWINGS = drawings(TABLES)
+LAPSE = ["$x$ (mm)", "(a) identified motion", "(b) centre of mass", "frames", "identified"]
 LABELS = {
     "fig17_identified_trajectories": [
         "$x$ (mm)",
@@ -178,29 +173,9 @@ LABELS = {
         "servo motor",
         "electromagnets",
     ],
-    "fig22_real_throw": [
-        "$x$ (mm)",
-        "(a) identified motion",
-        "(b) centre of mass",
-        "frames",
-        "identified",
-    ],
+    "fig22_real_throw": LAPSE,
     "fig23_real_impulses": ["normal $c_n$ (N s)", "tangential $c_t$ (N s)", "simulated"],
-    "ext_square_throw": [
-        "$x$ (mm)",
-        "(a) identified motion",
-        "(b) centre of mass",
-        "frames",
-        "identified",
-    ],
-    "ext_square_impulses": ["normal $c_n$ (m/s)", "tangential $c_t$ (m/s)", "contact 1"],
-    "ext_identification_error": [
-        "(b) noise: marker distance",
-        "frames per second",
-        "mean",
-        "0.9",
-        "(c) printed",
-    ],
+    "ext_square_throw": LAPSE,
     "ext_reformulations": [
         "l1 penalty",
         "converged and plausible (%)",
@@ -270,15 +245,9 @@ def test_impulses_are_in_newton_seconds_and_the_simulation_is_summed_over_the_id
     )
 
 
-def test_impulses_of_a_body_of_unknown_mass_are_refused_in_newton_seconds_alone():
-    fit = identified(known=False)
+def test_impulses_of_a_body_of_unknown_mass_are_refused():
     with pytest.raises(ContactIdError, match="mass of a throw"):
-        identified_impulses.identified_impulses(fit)
-    table = identified_impulses.real_impulses(fit)
-    assert table["kind"].unique().tolist() == ["identified"]
-    assert table.loc[table["component"] == "c_n", "impulse_m_s"].to_numpy() == pytest.approx(
-        fit.states.impulse_n[:, 0]
-    )
+        identified_impulses.identified_impulses(identified(known=False))
 
 
 @settings(max_examples=50)
@@ -292,11 +261,11 @@ def test_summing_keeps_the_whole_and_every_sum_stays_within_its_interval(impulse
 
 
 def test_every_contact_of_a_polygon_has_its_rows():
-    fit = identified(SQUARE, known=False)
-    table = identified_impulses.real_impulses(fit)
+    fit = identified(SQUARE, known=False, mass=1.0)
+    table = identified_impulses.identified_impulses(fit)
     for contact in range(4):
         own = table[(table["contact"] == contact) & (table["component"] == "c_n")]
-        assert own["impulse_m_s"].to_numpy() == pytest.approx(fit.states.impulse_n[:, contact])
+        assert own["impulse_ns"].to_numpy() == pytest.approx(fit.states.impulse_n[:, contact])
     assert (fit.states.impulse_n > 0.0).any(axis=0).sum() > 1  # the motion tries more than one
 
 
@@ -338,19 +307,6 @@ def test_one_cell_that_slides_moves_the_begin_of_rolling(mu, fps, expected):
 def test_friction_without_a_high_frame_rate_is_refused():
     with pytest.raises(ContactIdError, match="120 frames/s"):
         noisy_throws.identified_friction(cells(rates=(30, 60)))
-
-
-def test_means_of_errors_leave_out_low_friction_and_missing_cells():
-    table = noisy_throws.identification_error(cells())
-    means = table[table["series"] == "mean"].set_index("fps")
-    assert means["error_abs_pct"][240] == pytest.approx(55.0 + 1.0 / 240.0)
-    assert means["published_abs_pct"][240] == pytest.approx(5.5)
-    assert means["published_abs_pct"][30] == pytest.approx((44.0 - 2.0) / 7.0)
-    # friction 0.2 isn't printed at 30 frames/s, and from 0.6 on all is one motion: four different
-    # throws a seed
-    assert means["n_converged"][30] == 4 * 19 and means["n_seeds"][30] == 4 * 20
-    single = table[table["series"] == "cell"]
-    assert len(single) == 45 and (single["published_abs_pct"].dropna() > 0.0).all()
 
 
 def test_the_released_ellipse_falls_two_decimetres_onto_a_bar_of_the_stated_slope():
@@ -454,18 +410,19 @@ def test_a_drawing_needs_its_csv_alone_and_its_labels_are_whole_and_apart(name, 
         assert shared < 0.1 * min(a.width * a.height, b.width * b.height), (one, other)
 
 
-@pytest.mark.parametrize("name", ["fig18_identified_impulses", "ext_square_impulses"])
-def test_stems_stand_on_each_other_up_to_the_sum_over_contacts(name, drawn):
-    axes = drawn[name][3].axes[0]
-    shape, scale = (ELLIPSE, MASS) if name.startswith("fig18") else (SQUARE, 1.0)
+@pytest.mark.parametrize("shape", [ELLIPSE, SQUARE])
+def test_stems_stand_on_each_other_up_to_the_sum_over_contacts(shape):
+    table = identified_impulses.identified_impulses(identified(shape, known=False, mass=MASS))
+    with style.styled():
+        axes = identified_impulses.draw_impulses(table).axes[0]
     tops = max(np.asarray(line.get_ydata(), dtype=float).max(initial=0.0) for line in axes.lines)
     assert tops == pytest.approx(
-        scale * identified(shape).states.impulse_n.sum(axis=1).max(), rel=1e-4
+        MASS * identified(shape).states.impulse_n.sum(axis=1).max(), rel=1e-4
     )
 
 
 def test_lasting_contact_is_enlarged_and_its_absence_leaves_one_column():
-    fit = identified(SQUARE, known=False)
+    fit = identified(SQUARE, known=False, mass=1.0)
     pushing = np.zeros_like(fit.states.impulse_n)
     pushing[20, 0] = 2.0
     for lasting, columns in ((0.0, 1), (0.02, 2)):
@@ -473,7 +430,7 @@ def test_lasting_contact_is_enlarged_and_its_absence_leaves_one_column():
         states = dataclasses.replace(fit.states, impulse_n=pushing.copy(), impulse_t=-0.1 * pushing)
         with style.styled():
             figure = identified_impulses.draw_impulses(
-                identified_impulses.real_impulses(dataclasses.replace(fit, states=states))
+                identified_impulses.identified_impulses(dataclasses.replace(fit, states=states))
             )
             assert len(figure.axes) == 2 * columns
             if columns == 2:

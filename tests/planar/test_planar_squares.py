@@ -12,7 +12,6 @@ import pytest
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.artefacts.identified_impulses import square_impulses
 from contactid.planar.artefacts.identified_motion import square_throw
 from contactid.planar.artefacts.real_bodies import square_table
 from contactid.planar.readers.csv_throws import read_square_throws
@@ -207,4 +206,3 @@ def test_files_of_the_twin(
     assert {"outline", "measured"} <= set(outlines["kind"]) and set(outlines["source"].str[:9]) == {
         "synthetic"
     }
-    assert len(square_impulses(fits))

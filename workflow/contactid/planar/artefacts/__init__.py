@@ -284,7 +284,7 @@ def _noisy_throws() -> list[Artefact]:
         ),
         _IDENTIFIED.figure(
             "fig19_identified_friction",
-            "noisy_throws:error_figures",
+            "noisy_throws:table1_friction",
             "draw_identified_friction",
             "Identified against true friction at high frame rates, medians and bands between the "
             "quartiles of noise samples; from some friction on the body rolls and friction is "
@@ -324,15 +324,6 @@ def _noisy_throws() -> list[Artefact]:
             data=_TWIN,
         ),
         _IDENTIFIED.figure(
-            "ext_identification_error",
-            "noisy_throws:error_figures",
-            "draw_identification_error",
-            "Size of the error of the identified J/m in table 1's grid, medians of noise samples, "
-            "beside the printed one. Means are over the cells with a friction of 0.2 or more "
-            "that are printed.",
-            data=_STORED,
-        ),
-        _IDENTIFIED.figure(
             "ext_reformulations",
             "reformulations:contest_figure",
             "draw_reformulations",
@@ -362,13 +353,6 @@ def _squares(dataset: str, kind: str) -> list[Artefact]:
             f"A {kind} throw of a square, its identified motion in time lapse, and the path of "
             "its centre.",
             title=f"a {kind} throw of a square",
-        ),
-        figures.figure(
-            "ext_square_impulses",
-            "identified_impulses:square_impulses",
-            "draw_impulses",
-            f"Identified contact impulses per mass of a {kind} throw of a square.",
-            title=f"impulses of a {kind} throw of a square",
         ),
     ]
 

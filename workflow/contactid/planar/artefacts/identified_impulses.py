@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from contactid.core.errors import ContactIdError
 from contactid.output import style
-from contactid.planar.artefacts.identified_motion import MS, head, source_of, titled, with_result
+from contactid.planar.artefacts.identified_motion import MS, head, titled, with_result
 from contactid.planar.identify.states import StoredFit, read_fits
 
 _CONTACTS = (style.LINE, style.RELEASE, style.ACCENT, style.SIMULATED, style.MEASURED)
@@ -31,12 +31,6 @@ def shown_impulses(shown_fits: str) -> pd.DataFrame:
 def twin_impulses(twin_fits: str) -> pd.DataFrame:
     """Figure 23, of the twin on the paper's rig."""
     return identified_impulses(read_fits(twin_fits)[0])
-
-
-def square_impulses(square_fits: str) -> pd.DataFrame:
-    """``ext_square_impulses``, of the first throw of a file."""
-    first = read_fits(square_fits)[0]
-    return real_impulses(first).assign(source=source_of(first))
 
 
 def identified_impulses(fit: StoredFit) -> pd.DataFrame:
@@ -57,19 +51,10 @@ def identified_impulses(fit: StoredFit) -> pd.DataFrame:
         Where the mass isn't known.
     """
     if not np.isfinite(fit.mass):
-        raise ContactIdError(
-            f"the mass of {fit.label} isn't known", "Draw impulses per mass instead"
-        )
+        raise ContactIdError(f"the mass of {fit.label} isn't known", "State it")
     table = pd.concat([_identified(fit), _simulated(fit)], ignore_index=True)
     table["impulse_ns"] = fit.mass * table.pop("impulse_m_s")
     return with_result(table, fit)
-
-
-def real_impulses(fit: StoredFit) -> pd.DataFrame:
-    """As :func:`identified_impulses` without a mass: ``impulse_m_s``, per mass, in place of
-    ``impulse_ns``.
-    """
-    return with_result(_identified(fit), fit)
 
 
 def _identified(fit: StoredFit) -> pd.DataFrame:
@@ -132,20 +117,19 @@ def draw_impulses(data: pd.DataFrame) -> Figure:
     """Figures 18 and 23: a row per component, and a second column for lasting contacts, too small
     to see in the first.
 
-    ``data`` is what :func:`identified_impulses` or :func:`real_impulses` returns.
+    ``data`` is what :func:`identified_impulses` returns.
     """
-    column, unit = ("impulse_ns", "N s") if "impulse_ns" in data else ("impulse_m_s", "m/s")
     width = style.DOUBLE_COLUMN
-    end, views = float(data["time_ms"].max()), _enlarged(data, column)
+    end, views = float(data["time_ms"].max()), _enlarged(data)
     size = width if views else 0.7 * width, 3.7
     figure, grid = plt.subplots(2, 2 if views else 1, figsize=size, sharex=True, squeeze=False)
     for row, (component, name) in zip(grid, _COMPONENTS.items(), strict=True):
         for axes in row:
-            _draw_stems(axes, data[data["component"] == component], column)
+            _draw_stems(axes, data[data["component"] == component])
             axes.axhline(0.0, color="black", lw=0.5, zorder=1)
             axes.margins(y=0.1)
             axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        row[0].set_ylabel(f"{name} ({unit})")
+        row[0].set_ylabel(f"{name} (N s)")
         if views:
             row[1].set_ylim(views[component])
     if views:
@@ -159,11 +143,11 @@ def draw_impulses(data: pd.DataFrame) -> Figure:
     return figure
 
 
-def _enlarged(data: pd.DataFrame, column: str) -> dict[str, tuple[float, float]]:
+def _enlarged(data: pd.DataFrame) -> dict[str, tuple[float, float]]:
     """Limits by component that show the instants at which normal impulses are small; empty where
     none is.
     """
-    sizes = data[column].abs()
+    sizes = data["impulse_ns"].abs()
     normal = data["component"] == "c_n"
     top = float(sizes[normal].max())
     # too small to see beside an impact's, but no rounding
@@ -173,7 +157,7 @@ def _enlarged(data: pd.DataFrame, column: str) -> dict[str, tuple[float, float]]
     keys = ["kind", "contact", "time_ms"]
     # tangential impulses of the same instants belong to the same view
     same = data.merge(small[keys].drop_duplicates(), on=keys)
-    same["size"] = same[column].abs()
+    same["size"] = same["impulse_ns"].abs()
     high = (
         1.4
         * same.groupby(["kind", "component", "time_ms"])["size"].sum().groupby("component").max()
@@ -182,13 +166,14 @@ def _enlarged(data: pd.DataFrame, column: str) -> dict[str, tuple[float, float]]
     return {"c_n": (-0.08 * float(high["c_n"]), float(high["c_n"])), "c_t": (-beside, beside)}
 
 
-def _draw_stems(axes: Axes, part: pd.DataFrame, column: str) -> None:
+def _draw_stems(axes: Axes, part: pd.DataFrame) -> None:
     """Identified impulses stand on each other where several contacts push at once; simulated ones
     are hollow.
     """
     several = part["contact"].nunique() > 1
     known = "identified" if (part["kind"] == "simulated").any() else ""
-    pushing = part[(part[column].abs() > _NONE * float(part[column].abs().max()))]
+    sizes = part["impulse_ns"].abs()
+    pushing = part[sizes > _NONE * float(sizes.max())]
     simulated = pushing[pushing["kind"] == "simulated"]
     if len(simulated):
         look: dict[str, Any] = {
@@ -198,7 +183,7 @@ def _draw_stems(axes: Axes, part: pd.DataFrame, column: str) -> None:
             "ms": 4.5,
             "mew": 0.8,
         }
-        times, heights = simulated["time_ms"], simulated[column]
+        times, heights = simulated["time_ms"], simulated["impulse_ns"]
         axes.vlines(times, 0.0, heights, color="black", ls="--", lw=0.8, zorder=4)
         axes.plot(times, heights, ls="none", zorder=4, **look)
         axes.plot([], [], ls="--", lw=0.8, label="simulated", **look)
@@ -209,10 +194,11 @@ def _draw_stems(axes: Axes, part: pd.DataFrame, column: str) -> None:
         one = identified[identified["contact"] == contact]
         colour = _CONTACTS[int(contact) % len(_CONTACTS)]
         keys = [
-            (time, value > 0.0) for time, value in zip(one["time_ms"], one[column], strict=True)
+            (time, value > 0.0)
+            for time, value in zip(one["time_ms"], one["impulse_ns"], strict=True)
         ]
         feet = np.array([below.get(key, 0.0) for key in keys])
-        tops = feet + one[column].to_numpy()
+        tops = feet + one["impulse_ns"].to_numpy()
         below.update(zip(keys, tops, strict=True))
         axes.vlines(one["time_ms"], feet, tops, color=colour, lw=1.2, zorder=3)
         label = ", ".join(filter(None, [known, f"contact {int(contact) + 1}" if several else ""]))

@@ -64,12 +64,7 @@ def twin_throw(twin_fits: str) -> pd.DataFrame:
 def square_throw(square_fits: str) -> pd.DataFrame:
     """``ext_square_throw``, of the first throw of a file."""
     first = read_fits(square_fits)[0]
-    return real_throw(first).assign(source=source_of(first))
-
-
-def source_of(fit: StoredFit) -> str:
-    """What a figure of a measured throw says that it was made from."""
-    return f"{fit.label.split(',')[0]}, identified"
+    return real_throw(first).assign(source=f"{first.label.split(',')[0]}, identified")
 
 
 def identified_trajectories(fits: Sequence[StoredFit], distances: pd.DataFrame) -> pd.DataFrame:

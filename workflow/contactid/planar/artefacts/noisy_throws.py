@@ -10,7 +10,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from contactid.core.errors import ContactIdError
@@ -26,12 +25,8 @@ PRINTED_ROLLING_MU = 0.6  # from which on the paper's ellipse rolls
 MOSTLY = 0.5  # share of seeds from which on a cell's friction counts as a bound
 _QUIET, _SHADE = "#555555", "#ececec"
 _RATES = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
-_MEAN = "mean"
 _APART = 0.016  # of friction, between the marks of frame rates at one true value
 _FREE = 0.05  # of friction, around what figure 19 shows
-# %: from what fast cameras reach to J/m unknown; beyond both ends the end's colour
-_ERROR_SCALE = (0.3, 100.0)
-_ERROR_COLOURS = "rocket_r"
 
 
 def error_tables(
@@ -69,13 +64,9 @@ def stored_hard_truths(hard_truths: str) -> pd.DataFrame:
     return hard_truth_table(read_csv(hard_truths))
 
 
-def error_figures(errors: str) -> dict[str, pd.DataFrame]:
-    """Figure 19 and ``ext_identification_error``, of table 1."""
-    table = read_csv(errors)
-    return {
-        "figures/fig19_identified_friction": identified_friction(table),
-        "figures/ext_identification_error": identification_error(table),
-    }
+def table1_friction(errors: str) -> pd.DataFrame:
+    """Figure 19, of table 1."""
+    return identified_friction(read_csv(errors))
 
 
 def error_table(
@@ -281,31 +272,6 @@ def identified_friction(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).assign(printed_rolling_mu=PRINTED_ROLLING_MU)
 
 
-def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
-    """Sizes of the errors of J/m by frame rate, beside the printed ones, of table 1.
-
-    Returns
-    -------
-    ``noise_model, series, mu, fps, error_abs_pct, published_abs_pct, n_seeds, n_converged``: series
-    ``cell``, and ``mean`` over the printed cells with a friction of at least 0.2 (``mu`` is NaN
-    there); of throws that are the same, ``n_seeds`` and ``n_converged`` count one cell's.
-    """
-    sizes, counts = ["error_abs_pct", "published_abs_pct"], ["n_seeds", "n_converged"]
-    kept = ["noise_model", "series", "mu", "fps", *sizes, *counts]
-    table = cells.assign(
-        series="cell",
-        error_abs_pct=cells["error_abs_median_pct"],
-        published_abs_pct=cells["published_pct"].abs(),
-    )[kept]
-    # throws that are another cell's aren't counted again
-    table.loc[cells["mu"] != cells["motion_mu"], counts] = 0
-    shared = (table["mu"] > LEAST_MU) & table["published_abs_pct"].notna()
-    grouped = table[shared].groupby(["noise_model", "fps"], as_index=False, sort=False)
-    means = grouped.agg(dict.fromkeys(sizes, "mean") | dict.fromkeys(counts, "sum"))
-    summary = means.assign(series="mean", mu=np.nan)[kept]
-    return pd.concat([table.sort_values(["mu", "fps"], kind="stable"), summary], ignore_index=True)
-
-
 def _first_of_tail(cells: pd.DataFrame) -> float:
     """Least friction from which on every cell is a bound; NaN without one."""
     # the largest friction at which some cell still slides
@@ -361,63 +327,6 @@ def _draw_difference(axes: Axes, cells: pd.DataFrame) -> None:
         low, middle, high = (part[name] - part["mu"] for name in ("mu_q25", "mu_median", "mu_q75"))
         axes.fill_between(part["mu"], low, high, color=colour, alpha=0.2, lw=0.0)
         axes.plot(part["mu"], middle, marker, ls="-", color=colour, ms=3.0, lw=0.7)
-
-
-def draw_identification_error(data: pd.DataFrame) -> Figure:
-    """Size of the error of J/m in table 1's grid: a panel per noise model with several truths, and
-    the printed one.
-    """
-    cells = (data["series"] == "cell") & (data["n_seeds"] > 0)
-    models = list(dict.fromkeys(data.loc[cells, "noise_model"])) or list(data["noise_model"][:1])
-    shown = [(f"noise: {_plain(model)}", model, "error_abs_pct") for model in models]
-    shown.append(("printed (Table 1)", models[0], "published_abs_pct"))
-    figure, panels = plt.subplots(1, len(shown), figsize=(style.DOUBLE_COLUMN, 3.4), sharey=True)
-    for letter, (title, model, column), axes in zip("abcdef", shown, panels, strict=False):
-        part = data[data["noise_model"] == model]
-        _draw_grid(axes, part, column)
-        axes.set_title(f"({letter}) {title}", loc="left")
-        if column == "error_abs_pct":
-            own = part[part["series"] == "cell"]
-            converged = f"{own['n_converged'].sum():.0f} of {own['n_seeds'].sum():.0f} converged"
-            axes.set_xlabel(f"frames per second\n{converged}")
-    panels[0].set_ylabel(r"friction coefficient $\mu$")
-    colours = plt.cm.ScalarMappable(LogNorm(*_ERROR_SCALE), _ERROR_COLOURS)
-    bar = figure.colorbar(colours, ax=list(panels), extend="both", format="{x:g}", pad=0.02)
-    bar.set_label("size of the error of $J/m$, median (%)")
-    return figure
-
-
-def _draw_grid(axes: Axes, data: pd.DataFrame, column: str) -> None:
-    """Errors of the cells of one noise model by friction and frame rate, and in the last row their
-    means.
-    """
-    import seaborn as sns  # type: ignore[import-untyped]  # half a second that only drawing needs
-
-    cells = data[data["series"] == "cell"].pivot_table(
-        index="mu", columns="fps", values=column, dropna=False
-    )
-    means = data[data["series"] == "mean"].set_index("fps")[column]
-    grid = cells.sort_index()
-    grid.index = [f"{mu:g}" for mu in grid.index]
-    grid.loc[_MEAN] = means.reindex(grid.columns)
-    grid.columns = [f"{rate:g}" for rate in grid.columns]
-    look: Any = {
-        "cmap": _ERROR_COLOURS,
-        "norm": LogNorm(*_ERROR_SCALE),
-        "linewidths": 0.5,
-        "cbar": False,
-    }
-    sns.heatmap(grid, ax=axes, annot=grid.map(_short), fmt="", annot_kws={"size": 6}, **look)
-    axes.axhline(len(grid) - 1, color="white", lw=3.0)
-    axes.set(xlabel="frames per second", ylabel="")
-    axes.tick_params(length=0, labelrotation=0)
-
-
-def _short(error: float) -> str:
-    """A number in a cell of the grid."""
-    if np.isnan(error):
-        return ""
-    return f"{error:.0f}" if error >= 10.0 else f"{error:.2g}"
 
 
 def _draw_friction(axes: Axes, cells: pd.DataFrame, reach: tuple[float, float]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import chdtri
 
 from contactid.planar.engine.problem import Point, Problem, System
 from contactid.planar.engine.profile import DEVIATIONS, Profile, profile
@@ -122,6 +123,13 @@ def identify(
     ]
     errors = _errors(problem, best, points, {RATIO: ratio, MU: friction}, excess)
     squares, degrees = problem.misfit(best)
+    polygon = isinstance(problem.geometry.shape, Polygon)
+    # intervals of a polygon, which take in other orders of its corners, are on the safe side
+    if not polygon or squares > float(chdtri(degrees, problem.steering.plausible_tail)):
+        # a rigid law is off alike in every throw, so that neither the cost's rise nor throws'
+        # scatter tells it: where noise hides it, and the more the more noise leaves unexplained
+        share = problem.steering.model_error * float(np.sqrt(max(squares / degrees, 1.0)))
+        errors[[RATIO, MU]] = np.hypot(errors[[RATIO, MU]], share * best.common[[RATIO, MU]])
     converged = best.cost - problem.fit(best, problem.whole).cost < problem.steering.better
     return Answer(problem, best, errors, ratio, friction, is_bound, squares, degrees, converged)
 

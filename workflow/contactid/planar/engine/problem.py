@@ -110,7 +110,7 @@ class Problem:
         self.geometry, self.throws, self.steering = geometry, list(throws), steering
         self.table = Table(unknowns_of(geometry, steering), held)
         ground = geometry.ground
-        self.outline = outline_of(geometry.shape, (ground.x0, ground.y0))
+        self.outline = outline_of(geometry.shape, (ground.x0, ground.y0), geometry.incremental)
 
     def of_throw(self, number: int) -> Problem:
         """The problem of one of its throws."""
@@ -345,9 +345,12 @@ class Problem:
         return squares, max(seen - active, 1)
 
     def plausible(self, point: Point) -> bool:
-        """Whether noise explains the misfit."""
+        """Whether noise explains the misfit, or noise and impacts that last, where friction follows
+        the slip.
+        """
         squares, degrees = self.misfit(point)
-        return squares <= float(chdtri(degrees, self.steering.plausible_tail))
+        scale = self.steering.lasting_impact if self.geometry.incremental else 1.0
+        return squares <= scale * float(chdtri(degrees, self.steering.plausible_tail))
 
     def _moved(self, point: Point, system: System, move: np.ndarray) -> Point:
         """The point after a move of its active unknowns, within their bounds."""

@@ -45,11 +45,21 @@ _E_N = N_COMMON + N_STATE  # place of the first impact's restitution
 _TURNING = np.array([1.0, 1.0, 20.0])
 
 
-def search(problem: Problem, say: Say | None = None) -> list[Point]:
+def search(
+    problem: Problem, say: Say | None = None, close: Sequence[Sequence[Point]] = ()
+) -> list[Point]:
     """Fitted motions of all throws that differ, best first; where noise doesn't explain the best
     one, with those of :func:`search_widely`.
+
+    ``close`` are each throw's motions by :func:`search_closely`, where they are there already.
     """
-    minima = _by_throws(problem, _search_one, say)
+    alone = []
+    for k, points in enumerate(close or search_closely(problem, say)):
+        mine = problem.of_throw(k)
+        alone.append(
+            _search_one_widely(mine, points) if _needs_more(mine, points[0]) else list(points)
+        )
+    minima = _together(problem, alone, say)
     # one throw has been searched widely then; of several each may follow another body's motion
     if len(problem.throws) == 1 or not _needs_more(problem, minima[0]):
         return minima
@@ -59,33 +69,32 @@ def search(problem: Problem, say: Say | None = None) -> list[Point]:
     return _best_distinct(problem, [*minima, *wide], problem.steering.final)
 
 
-def search_widely(problem: Problem, say: Say | None = None) -> list[Point]:
-    """The same by searches that follow more motions: a throw's own may have been dropped, as others
-    fitted its beginning better.
-    """
-    return _by_throws(problem, _search_one_widely, say)
-
-
-def _by_throws(
-    problem: Problem, search_one: Callable[[Problem], list[Point]], say: Say | None
-) -> list[Point]:
-    """Motions of all throws, from those of each by itself."""
-    if len(problem.throws) == 1:
-        return search_one(problem)
+def search_closely(problem: Problem, say: Say | None = None) -> list[list[Point]]:
+    """Motions of each throw by itself, best first, with a geometry close to the stated one."""
     alone = []
     for k in range(len(problem.throws)):
-        if say:
+        if say and len(problem.throws) > 1:
             say(f"throw {k + 1} of {len(problem.throws)} by itself")
-        alone.append(search_one(problem.of_throw(k)))
+        alone.append(_search_one(problem.of_throw(k)))
+    return alone
+
+
+def search_widely(problem: Problem, say: Say | None = None) -> list[Point]:
+    """Motions of all throws by searches that follow more motions: a throw's own may have been
+    dropped, as others fitted its beginning better.
+    """
+    alone = [_search_one_widely(problem.of_throw(k)) for k in range(len(problem.throws))]
+    return _together(problem, alone, say)
+
+
+def _together(problem: Problem, alone: Sequence[list[Point]], say: Say | None) -> list[Point]:
+    """Motions of all throws, from those of each by itself: with the common unknowns of each throw's
+    best, and of their median, fitted together.
+    """
+    if len(alone) == 1:
+        return alone[0]
     if say:
         say("all throws together")
-    return _joined(problem, alone)
-
-
-def _joined(problem: Problem, alone: Sequence[Sequence[Point]]) -> list[Point]:
-    """Motions of all throws with the common unknowns of each throw's best, and of their median,
-    fitted together.
-    """
     steering, floor = problem.steering, _floor(problem)
     # (throws, N_COMMON): what each throw by itself says of the body
     best = np.array([points[0].common for points in alone])
@@ -95,8 +104,13 @@ def _joined(problem: Problem, alone: Sequence[Sequence[Point]]) -> list[Point]:
         own = np.array([_nearest(points, common, steering.near_best).own[0] for points in alone])
         starts.append(Point(common, own, problem.cost(Point(common, own), problem.whole, floor)))
     starts.sort(key=lambda point: point.cost)
+    # over many bounces the median body's motion goes far off: it follows the poses bit by bit, too
+    followed = Point(np.median(best, axis=0), np.array([points[0].own[0] for points in alone]))
+    for share in steering.joining:
+        horizons = [max(int(share * frames), 2) for frames in problem.whole]
+        followed = problem.fit(followed, horizons, floor, steering.growing_iterations)
     fits = []
-    for start in starts[: steering.final]:
+    for start in (*starts[: steering.final], followed):
         # first with the floor, which smooths the cost, then with the noise alone
         smoothed = problem.fit(start, problem.whole, floor, steering.first_iterations)
         fits.append(problem.fit(smoothed, problem.whole, 0.0, steering.final_iterations))
@@ -113,17 +127,14 @@ def _nearest(points: Sequence[Point], common: np.ndarray, near: float) -> Point:
 
 
 def _search_one(problem: Problem) -> list[Point]:
-    """One throw: first with a geometry close to the stated one; where that fails, with any, and
-    more motions.
-    """
+    """One throw, with a geometry close to the stated one."""
     steering, final = problem.steering, problem.steering.final
     close = _close_geometry(problem.geometry, steering)
     grown = _grown(Problem(close, problem.throws, steering))[:final]
     # a line through so few frames tells the velocity badly
     if _flight_frames(problem) < steering.slow_flight:
         grown += _met(Problem(close, problem.throws, steering))[:final]
-    points = _settled(problem, grown)
-    return _search_one_widely(problem, points) if _needs_more(problem, points[0]) else points
+    return _settled(problem, grown)
 
 
 def _search_one_widely(problem: Problem, points: Sequence[Point] = ()) -> list[Point]:

@@ -51,10 +51,28 @@ class Steering:
     most_wild: float = _number(
         0.05, "frames", "share that may be wild; more are the motion's fault"
     )
+    single_wild: float = _number(
+        2.0, "1", "times as many where none follows another: a wrong motion is off over several"
+    )
     not_whole: float = _number(
         16.0,
         "misfit per degree",
         "above it impacts are taken by themselves: noise four times as large is one still",
+    )
+    other_law: float = _number(
+        0.5,
+        "misfit beyond noise",
+        "share of the paper's law's, below which the search is by friction that follows the slip",
+    )
+    lasting_impact: float = _number(
+        4.0,
+        "misfit per degree",
+        "of a good motion by that law: impacts that last depart from it as far as noise does",
+    )
+    model_error: float = _number(
+        0.01,
+        "J/m, mu",
+        "of a misfit that noise doesn't explain: a body turns by 10 mrad while it is pressed",
     )
     # --- residuals
     large_residual: float = _number(
@@ -155,6 +173,11 @@ class Steering:
         50.0, "cost per residual", "no search helps: true models end below 30, real squares not"
     )
     final_iterations: int = _number(30, "1", "of the fit of a whole motion")
+    joining: tuple[float, ...] = _number(
+        (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+        "throw",
+        "of all throws that one body follows before it follows them whole",
+    )
     near_best: float = _number(
         10.0, "cost", "above a throw's best up to which its motions fit about as well"
     )

@@ -59,6 +59,7 @@ class Geometry:
     point : (2,) tracked point in the body's axes, from the centre of mass, m
     *_error : rad, m, m, rad, m
     gravity : m/s2
+    incremental : whether friction follows the slip during an impact, or is that of the step (eq. 18)
     """
 
     shape: Shape
@@ -71,6 +72,7 @@ class Geometry:
     radius_error: float = 0.0
     slope_error: float = 0.0
     height_error: float = 0.0
+    incremental: bool = False
 
 
 def reach_of(shape: Shape) -> float:

@@ -205,15 +205,7 @@ def fit_trajectory(
             break
     if best is None:
         raise ContactIdError("no way to identify is left", "Allow a sequence or a continuation")
-    ratio_se, mu_se = combined_errors(best, fits, guesses)
-    return replace(
-        best,
-        # at a limit the misfit is flat, so no error means anything; a bound of mu has none
-        inertia_ratio_se=np.inf if best.ratio_is_limit else ratio_se,
-        friction_mu_se=np.nan if best.friction_is_bound else mu_se,
-        tries=len(fits),
-        seconds=time.perf_counter() - begin,
-    )
+    return _with_errors(best, fits, guesses, begin)
 
 
 def fit_from_motion(
@@ -222,11 +214,19 @@ def fit_from_motion(
     """Follow the contact sequence of a motion that is known already: one solve, no search."""
     begin = time.perf_counter()
     fit = _fit_from(shape, throw, guess, options or FitOptions(), None)
-    ratio_se, mu_se = combined_errors(fit, [fit])
+    return _with_errors(fit, [fit], (), begin)
+
+
+def _with_errors(
+    best: TrajectoryFit, fits: Sequence[TrajectoryFit], guesses: Sequence[Guess], begin: float
+) -> TrajectoryFit:
+    ratio_se, mu_se = combined_errors(best, fits, guesses)
     return replace(
-        fit,
-        inertia_ratio_se=np.inf if fit.ratio_is_limit else ratio_se,
-        friction_mu_se=np.nan if fit.friction_is_bound else mu_se,
+        best,
+        # at a limit the misfit is flat, so no error means anything; a bound of mu has none
+        inertia_ratio_se=np.inf if best.ratio_is_limit else ratio_se,
+        friction_mu_se=np.nan if best.friction_is_bound else mu_se,
+        tries=len(fits),
         seconds=time.perf_counter() - begin,
     )
 

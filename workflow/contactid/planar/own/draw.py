@@ -14,9 +14,9 @@ from contactid.output import style
 from contactid.output.escape import mathtext
 from contactid.output.plain_panels import fixed_room, plain_panels
 from contactid.planar.artefacts.time_lapse import name_lines, scene_panels
+from contactid.planar.own.doubts import MM2
 
-_MM2 = 1e6  # mm2 in a m2
-_SCALES = np.array([[_MM2], [1.0]])  # of J/m and friction, as drawn
+_SCALES = np.array([[MM2], [1.0]])  # of J/m and friction, as drawn
 # squared radii that hold so much of a normal distribution in two dimensions: chi-square's quantiles
 _REGIONS = {"50 %": (1.386, 0.674), "95 %": (5.991, 1.960)}
 _SHADES = {"50 %": 0.45, "95 %": 0.2}
@@ -42,9 +42,9 @@ def draw_region(params: pd.DataFrame, covariance: pd.DataFrame) -> Figure:
         else:
             reach = deviations * ratio["error"]
             # above its bound friction is open: the band goes up to twice the bound
-            ends = _MM2 * (ratio["value"] + np.array([-reach, reach]))
+            ends = MM2 * (ratio["value"] + np.array([-reach, reach]))
             axes.fill_between(ends, mu["low"], 2.0 * mu["low"], **shade)
-    axes.plot(_MM2 * ratio["value"], mu["value"], "+", color=style.RELEASE, label="identified")
+    axes.plot(MM2 * ratio["value"], mu["value"], "+", color=style.RELEASE, label="identified")
     axes.set(xlabel="J/m (mm²)", ylabel="friction μ")
     figure.legend(loc="upper right", ncols=3)
     return figure

@@ -14,11 +14,22 @@ from dataclasses import replace
 import numpy as np
 
 from contactid.planar.engine.search import Say
+from contactid.planar.engine.steering import STEERING
 from contactid.planar.own.body import OwnBody, read_own_throws_of
 from contactid.planar.own.identify import OwnIdentification, identify_own
-from contactid.planar.readers.csv_throws import ThrowSource, columns_in_si
-from contactid.sources.columns import UNITS, fitting_unit
-from contactid.sources.conventions import FRAMES, STATED, THETA, UP, Convention, Judged, explained
+from contactid.planar.readers.csv_throws import PartOfTable, ThrowSource, columns_in_si
+from contactid.sources.columns import UNITS, fitting_unit, meaning
+from contactid.sources.conventions import (
+    FINE,
+    FRAMES,
+    STATED,
+    THETA,
+    UP,
+    Convention,
+    Judged,
+    explained,
+)
+from contactid.sources.recorded_table import RecordedTable
 
 _UPS = ("y", "-y", "x", "-x")
 _LONGEST_INTERVAL = 0.2  # s between frames
@@ -61,6 +72,9 @@ def explained_throws(
         values, errors = np.array([fit.inertia_ratio]), np.array([fit.inertia_ratio_se])
         times_uniform = fit.inertia_ratio / found.body.shape.uniform_inertia_ratio
         is_odd = not 1.0 / _USUAL <= times_uniform <= _USUAL
+        if fit.incremental:
+            # impacts that last are no reason to try other conventions
+            squares *= FINE / STEERING.lasting_impact
         return Judged(
             found, squares, degrees, values, errors,
             own_misfit=fit.misfit_per_degree, odd=is_odd,
@@ -115,12 +129,22 @@ def _likelier(
     in_degrees = {"theta": "deg"}
     # some spins are possible in both units, so both are tried
     angles = [in_degrees] if spin > _SPINS else [{}, in_degrees] if spin > _TURNS else [{}]
+    if stated.states("rad") or any(_names_unit(source, stated) for source in sources):
+        angles = [{}]
     for (up, unit), angle, theta in itertools.product(alike, angles, ({}, {THETA: other_theta})):
         others = units | ({"position": unit} if unit else {}) | angle
         frame = ({UP: up} if up != own_up else {}) | theta
         other = replace(stated, units={**stated.units, **others}, frame={**stated.frame, **frame})
         if other != stated:
             yield other
+
+
+def _names_unit(source: ThrowSource, stated: Convention) -> bool:
+    """Whether the header says in which unit theta is."""
+    frame = source.frame if isinstance(source, PartOfTable) else source
+    table = RecordedTable.read(frame, stated)
+    column = meaning(table.header[table.places["theta"].column])
+    return column is not None and bool(column.unit)
 
 
 def _accelerations(tables: Sequence[np.ndarray], scale: float) -> np.ndarray:

@@ -6,16 +6,13 @@ whose misfit nothing explains, is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.special import chdtr, chdtrc
 
 from contactid.output.result import with_error
-from contactid.planar.engine.answer import DEVIATIONS, Answer, identify, inverse_of
-from contactid.planar.engine.problem import Point, Problem
-from contactid.planar.engine.search import Say, search
+from contactid.planar.engine.answer import Answer, identify, inverse_of
+from contactid.planar.engine.search import Say
 from contactid.planar.engine.steering import STEERING, Steering
 from contactid.planar.engine.unknowns import (
     HEIGHT,
@@ -33,32 +30,26 @@ from contactid.planar.engine.unknowns import (
 from contactid.planar.identify.states import ThrowStates
 from contactid.planar.own.averaged import fitted_to_averages
 from contactid.planar.own.body import OwnBody, OwnThrows
+from contactid.planar.own.doubts import (
+    BOUND,
+    MM2,
+    notes_of,
+    refuse_undetermined,
+    refuted,
+    warnings_of,
+)
 from contactid.planar.own.impacts import OwnImpacts, identify_impacts
-from contactid.planar.own.noise import FEWEST_IN_FLIGHT, tilt_warning
 from contactid.planar.own.searches import (
+    by_other_law,
     refitted,
+    searched,
     searched_finer,
     searched_without_wild_poses,
 )
 from contactid.planar.own.wild import problem_of, without_wild_poses
-from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.geometry import Polygon, contacts
-from contactid.planar.simulate.motion import EventMotion
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
-from contactid.sources.conventions import Refuted, refuted_by_misfit
-
-_HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
-_WIDEST = 0.5  # of all J/m that the outline allows: an interval that holds more of it is no answer
-_NEAR_BOUND = 0.98  # of the largest friction
-_WEAK = 0.2  # relative standard error
-_FEW_FRAMES = 4  # between first contact and last frame
-_SLOPE_OFF = 2.0  # standard deviations of a slope: what is stated is then hardly right
-_PUSHES = 1e-4  # m/s: impulses per mass below it are none
-_MORE = "Record more frames per second or more throws, or correct the noise"
-_BOUND = "lower bound of 95 %"
-_HINT = ", which is likely to be far larger: check ground, shape, the tracked point, and which frames are used"
-MM2 = 1e6  # mm2 in a m2
 
 
 @dataclass(frozen=True)
@@ -79,6 +70,7 @@ class OwnFit:
     states : the identified motion of each name
     converged : whether one more step gains nothing
     by_impacts : whether impacts were taken by themselves
+    incremental : whether friction follows the slip during an impact, in place of the paper's law
     whole_squares, whole_degrees : of whole throws, if impacts were
     """
 
@@ -97,6 +89,7 @@ class OwnFit:
     states: tuple[ThrowStates, ...] = field(repr=False)
     converged: bool
     by_impacts: bool = False
+    incremental: bool = False
     whole_squares: float = 0.0
     whole_degrees: int = 0
 
@@ -162,7 +155,7 @@ class OwnIdentification:
         if fit.by_impacts:
             lines.append(f"mu >= {fit.friction_mu:.3g} in half of the impacts")
         elif fit.friction_is_bound:
-            lines.append(f"mu >= {fit.friction_mu:.3g} (no contact slides: only a {_BOUND})")
+            lines.append(f"mu >= {fit.friction_mu:.3g} (no contact slides: only a {BOUND})")
         else:
             lines.append(f"mu = {with_error(fit.friction_mu, fit.friction_mu_se)}")
         if not self.body.radius_given:
@@ -210,7 +203,8 @@ def identify_own(
     """
     geometry = stated_geometry(body, throws, steering)
     problem = problem_of(geometry, throws, steering)
-    minima = search(problem, say)
+    problem, minima = searched(problem, say)
+    geometry = problem.geometry
     # a first motion must be there before a pose can be far from it
     kept, wild = without_wild_poses(body, throws, problem, minima[0])
     if wild:
@@ -227,7 +221,7 @@ def identify_own(
     if squares > steering.not_whole * degrees:
         impacts = identify_impacts(geometry, throws)
         if impacts is None:
-            raise _refuted(throws, problem, minima[0])
+            raise refuted(body, throws, problem, minima[0])
         fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
         fit = replace(fit, whole_squares=squares, whole_degrees=degrees)
         body = replace(body, shape=impacts.shape)
@@ -237,6 +231,8 @@ def identify_own(
         problem, throws, minima = fitted_to_averages(problem, throws, minima, say)
         # what averages leave has told their noise
         noise_told = throws.sigma_given or throws.together > 1
+        # where the other law explains the poses as well, intervals reach to its answer
+        minima = [*minima, by_other_law(problem, minima[0])[1]]
         answer = identify(problem, minima, noise_stated=noise_told, say=say)
         fit, names = _of_whole(answer), throws.names
         measured = _aligned(answer, fit)
@@ -245,8 +241,8 @@ def identify_own(
     refuse_undetermined(draft)
     return replace(
         draft,
-        notes=(*throws.noise.notes, *throws.notes, *_notes(draft)),
-        warnings=(*throws.warnings, *throws.noise.warnings, *_warnings(draft)),
+        notes=(*throws.noise.notes, *throws.notes, *notes_of(draft)),
+        warnings=(*throws.warnings, *throws.noise.warnings, *warnings_of(draft)),
     )
 
 
@@ -281,6 +277,7 @@ def _of_whole(answer: Answer) -> OwnFit:
         geometry_errors=answer.errors[[TURN, POINT_X, POINT_Y, SLOPE, HEIGHT]],
         states=tuple(states),
         converged=answer.converged,
+        incremental=answer.problem.geometry.incremental,
     )
 
 
@@ -331,157 +328,3 @@ def _aligned(answer: Answer, fit: OwnFit) -> tuple[MeasuredThrow, ...]:
         position[~throw.seen] = states.position[states.frame][~throw.seen]
         aligned.append(replace(throw.measured, position=position, ground=answer.ground))
     return tuple(aligned)
-
-
-def refuse_undetermined(found: OwnIdentification) -> None:
-    """No answer where noise and frames can't carry one.
-
-    Either J/m's interval holds most of what the outline alone allows, from a point's 0 to a ring's
-    largest radius squared. Or poses are far from the motion and no flight tells their noise: then
-    nothing says whether the noise is larger, which the error takes in, or the motion is another,
-    which no error does.
-
-    Raises
-    ------
-    ContactIdError
-        With the reason, as far as frames or impacts tell it.
-    """
-    fit, largest = found.fit, reach_of(found.body.shape) ** 2
-    # of 95 %, as far as the outline allows it
-    ends = fit.inertia_ratio + DEVIATIONS * fit.inertia_ratio_se * np.array([-1.0, 1.0])
-    low, high = np.clip(ends, 0.0, largest)
-    # written so that an error that is no number is refused, too
-    if not high - low <= _WIDEST * largest:
-        allowed = f"a body of this outline can have anything from 0 to {MM2 * largest:.4g}"
-        problem = f"its interval of 95 % is {MM2 * low:.4g} to {MM2 * high:.4g} mm2, and {allowed}"
-    elif found.scale > _HOPELESS and found.throws.frames_in_flight < FEWEST_IN_FLIGHT:
-        problem = (
-            f"poses are {found.scale:.2g} times as far from the best motion as noise explains, and no flight is long "
-            "enough to tell whether the noise is larger or the motion another"
-        )
-    else:
-        return
-    few, remedy = _few_frames(found.each), _MORE
-    if few:
-        problem += f"; {few[0]}"
-    elif not _spin_changes(found):
-        problem += "; no impact changes the spin"
-        remedy = "Throw the body tilted or with spin"
-    names, out = ", ".join(found.throws.names), _left_out(found.throws)
-    raise Refuted(f"{names}: J/m isn't determined: {problem}{out}", remedy, found.whole_misfit)
-
-
-def _left_out(throws: OwnThrows) -> str:
-    """What a refusal has to say of poses that were left out: they may be why."""
-    out = [text.removesuffix(".") for text in throws.warnings if text.endswith("left out.")]
-    return "".join(f"; {text}" for text in out)
-
-
-def _spin_changes(found: OwnIdentification) -> bool:
-    """Whether an impulse changes the spin by more than the noise of two slopes over a few frames."""
-    for throw, states in zip(found.measured, found.fit.states, strict=True):
-        pushes = (states.impulse_n > _PUSHES).any(axis=1)
-        change = np.abs(np.diff(states.velocity[:, 2]))[pushes]
-        if (change > 3.0 * throw.sigma[2] / throw.frame_interval).any():
-            return True
-    return False
-
-
-def _notes(found: OwnIdentification) -> list[str]:
-    fit = found.fit
-    notes = [f"Impacts in the identified motion: {sum(states.n_impacts for states in fit.states)}."]
-    # too small a misfit is no harm to the answer, so it is a note; a few impacts by themselves are
-    # fitted exactly by what they have in common, and so say nothing of the noise
-    whole_noise = not fit.by_impacts and found.throws.together == 1
-    if whole_noise and chdtr(fit.degrees, fit.squares) < STEERING.plausible_tail:
-        notes.append(
-            f"Poses are fitted better than the noise lets expect (squared residuals {fit.squares:.4g}, expected "
-            f"{fit.degrees}): it is smaller than stated, and standard errors are on the safe side."
-        )
-    return notes
-
-
-def _warnings(found: OwnIdentification) -> list[str]:
-    fit, warnings = found.fit, []
-    if not fit.converged:
-        warnings.append("The identification did not converge: don't use these numbers.")
-    if not fit.by_impacts and chdtrc(fit.degrees, fit.squares) < STEERING.plausible_tail:
-        warnings.append(
-            f"Poses are fitted worse than their noise explains (squared residuals {fit.squares:.4g}, expected "
-            f"{fit.degrees}): the body departs from the model or the noise is larger. Standard errors are enlarged "
-            f"{found.scale:.2g} times, and don't cover a systematic error{_HINT if found.scale > _HOPELESS else ''}."
-        )
-        # of a motion that fits, gravity is where it is taken to be
-        poses = [
-            PlanarThrow(name, throw.time, throw.position, ~seen)
-            for name, throw, seen in zip(
-                found.names, found.measured, found.throws.seen, strict=True
-            )
-        ]
-        warnings += tilt_warning(found.body, poses, found.throws.sigma)
-    slope = fit.alignment.ground.slope
-    off = slope - found.throws.throws[0].ground.slope
-    if abs(off) > _SLOPE_OFF * STEERING.slope_error:
-        warnings.append(
-            f"The ground slopes by {slope:.2g} rad in the identified motion, by {off:.2g} more than stated or level: "
-            "if so, give ground: {slope: ..., start: ...}, which the search then takes for likely."
-        )
-    if not any(states.n_impacts for states in fit.states):
-        warnings.append("No contact: the motion says nothing about J/m and friction.")
-    elif not _spin_changes(found):
-        warnings.append("No impact changes the spin by more than the noise: J/m hangs on little.")
-    if fit.friction_is_bound and not fit.by_impacts:
-        warnings.append(
-            f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g} ({_BOUND})."
-        )
-    elif fit.friction_mu > _NEAR_BOUND * STEERING.largest_friction:
-        warnings.append(
-            f"mu is at the largest value that is looked at, {STEERING.largest_friction:g}."
-        )
-    if fit.by_impacts:
-        warnings.append(
-            f"No rigid body on a straight ground explains whole throws, so {len(found.names)} impacts were taken "
-            "by themselves (eq. 31): J/m is that of a real body's impacts, which may differ from its mass "
-            "distribution's by more than the error."
-        )
-    relative = fit.inertia_ratio_se / fit.inertia_ratio
-    if relative > _WEAK:
-        warnings.append(f"J/m is known to {100.0 * relative:.0f} % only.")
-    return [*warnings, *(f"{text}." for text in _few_frames(found.each))]
-
-
-def _refuted(throws: OwnThrows, problem: Problem, point: Point) -> Refuted:
-    """No answer, as neither a motion nor impacts explain the throws, with what they lack."""
-    refuted = refuted_by_misfit(", ".join(throws.names), *problem.misfit(point), _left_out(throws))
-    motions = [problem.motion(point, k) for k in range(len(throws.throws))]
-    few = _few_frames(zip(throws.names, throws.throws, motions, strict=True))
-    return Refuted(f"{refuted.problem}; {few[0]}", _MORE, refuted.misfit) if few else refuted
-
-
-def _few_frames(
-    each: Iterable[tuple[str, MeasuredThrow, ThrowStates | EventMotion]],
-) -> list[str]:
-    """Throws (name, poses, motion) with few frames on either side of their first contact, or without
-    one, fewest first.
-    """
-    few: list[tuple[int, str]] = []
-    for name, throw, motion in each:
-        pushes = np.flatnonzero((motion.impulse_n > _PUSHES).any(axis=1))
-        if not len(pushes):
-            few.append(
-                (0, f"{name}: the identified motion has no contact, so the throw says nothing")
-            )
-            continue
-        # frames up to the first impulse, which belongs to the step that begins there
-        until_contact = motion.time[pushes[0]] - motion.time[0]
-        before = int((throw.time - throw.time[0] <= until_contact).sum())
-        after = len(throw.time) - before
-        side, frames = ("before", before) if before <= after else ("after", after)
-        if frames < _FEW_FRAMES:
-            few.append(
-                (
-                    frames,
-                    f"{name}: only {frames} frame{'s' * (frames != 1)} {side} the first contact",
-                )
-            )
-    return [text for _, text in sorted(few, key=lambda one: one[0])]

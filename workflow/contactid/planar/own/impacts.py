@@ -1,4 +1,4 @@
-"""A polygon's impacts by themselves: eq. 31 where no rigid body explains whole throws.
+"""A body's impacts by themselves: eq. 31 where no rigid body explains whole throws.
 
 Real impacts take time, and plates brake the flight. Between two short flights that meet at a corner
 eq. 31 asks for neither a contact law nor a whole motion (:mod:`contactid.planar.squares.impacts`).
@@ -17,7 +17,7 @@ from contactid.planar.engine.unknowns import Geometry
 from contactid.planar.identify.states import ThrowStates
 from contactid.planar.own.body import OwnThrows
 from contactid.planar.readers.throws import PlanarThrow
-from contactid.planar.simulate.geometry import Polygon, contacts
+from contactid.planar.simulate.geometry import Polygon, Shape, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment, event_size, throw_events
 from contactid.planar.squares.flight import FlightReport, corner_radius, flight_report
@@ -30,6 +30,9 @@ from contactid.planar.squares.impacts import (
     impacts_of,
 )
 from contactid.planar.squares.windows import PreparedThrows, SquareWindow
+
+# standard errors below which a lower bound of 95 % lies
+_ONE_SIDED_95 = 1.645
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class OwnImpacts:
     windows: tuple[SquareWindow, ...]
     names: tuple[str, ...]
     fit: ImpactFit
-    shape: Polygon
+    shape: Shape
     gravity: float
 
     @property
@@ -58,11 +61,15 @@ class OwnImpacts:
 
     @property
     def friction(self) -> float:
-        """The median ratio of tangential to normal impulses: friction is at least that in half of
-        the impacts.
+        """The median ratio of tangential to normal impulses, each less what noise may make of it:
+        friction is at least that in half of the impacts.
         """
-        pushes = np.array([window.impulse for window in self.windows])
-        return float(np.median(np.abs(pushes[:, 1]) / pushes[:, 0]))
+        normal, tangential = np.array([window.impulse for window in self.windows]).T
+        ratio = np.abs(tangential) / normal
+        # of both components of a push alike, m/s
+        error = np.array([window.met.error[:2].max() for window in self.windows])
+        by_noise = error * np.sqrt(1.0 + ratio**2) / normal
+        return float(np.median(np.maximum(ratio - _ONE_SIDED_95 * by_noise, 0.0)))
 
     def states(self) -> list[ThrowStates]:
         """Two flights and an impulse between them, for each impact."""
@@ -70,12 +77,10 @@ class OwnImpacts:
 
 
 def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None:
-    """J/m from all single-corner impacts; None where there is none, or the body is no polygon.
+    """J/m from all impacts of a single point; None where there is none.
 
     ``geometry`` is what is stated, with how far it may be off.
     """
-    if not isinstance(geometry.shape, Polygon):
-        return None
     prepared = _prepared(geometry, throws)
     windows = every_impact(prepared)
     # a ground doesn't pull: such a window isn't an impact
@@ -85,7 +90,7 @@ def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None
     ratio = geometry.shape.uniform_inertia_ratio
     fit = fit_impacts(
         impacts_of(prepared, windows),
-        LeverGeometry(radius=prepared.shape.radius),
+        LeverGeometry(radius=prepared.radius),
         _lever_error(geometry, prepared),
         start=ratio,
         # one's own impacts are too few to tell it
@@ -101,7 +106,7 @@ def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None
 
 def _lever_error(geometry: Geometry, prepared: PreparedThrows) -> LeverGeometry:
     """Standard errors of the levers' geometry: what the description leaves open."""
-    # a stated radius has the error of a statement alone
+    # a stated radius has the error of a statement alone, and so have an ellipse's semi-axes
     radius = prepared.radius_error if geometry.radius_error else 0.0
     point = geometry.point_error
     return LeverGeometry(
@@ -116,7 +121,6 @@ def _prepared(geometry: Geometry, throws: OwnThrows) -> PreparedThrows:
     already.
     """
     shape, interval = geometry.shape, throws.throws[0].frame_interval
-    assert isinstance(shape, Polygon)
     alignment = Alignment(geometry.ground, geometry.turn, np.array(geometry.point))
     # by the noise that is known already
     size = event_size(throws.sigma, interval)
@@ -125,16 +129,13 @@ def _prepared(geometry: Geometry, throws: OwnThrows) -> PreparedThrows:
         for name, throw in zip(throws.names, throws.throws, strict=True)
     ]
     events = tuple(throw_events(throw, shape, alignment, size) for throw in read)
-    radius, error = shape.radius, 0.0
-    if geometry.radius_error:
+    error = 0.0
+    if isinstance(shape, Polygon) and geometry.radius_error:
         # of the sharp polygon: what corners seem to sink in tells the radius
         measured, spread = corner_radius(events, replace(shape, radius=0.0), alignment)
-        radius, error = (
-            (measured, spread)
-            if measured > 0.0 and spread > 0.0
-            else (radius, geometry.radius_error)
-        )
-    shape = replace(shape, radius=radius)
+        error = geometry.radius_error
+        if measured > 0.0 and spread > 0.0:
+            shape, error = replace(shape, radius=measured), spread
     try:
         # braking by these flights; gravity and noise as stated
         report = replace(
@@ -145,7 +146,7 @@ def _prepared(geometry: Geometry, throws: OwnThrows) -> PreparedThrows:
     return PreparedThrows(shape, error, interval, alignment, events, report)
 
 
-def _states(window: SquareWindow, shape: Polygon, gravity: float) -> ThrowStates:
+def _states(window: SquareWindow, shape: Shape, gravity: float) -> ThrowStates:
     """The window's flights with the impact's instant between its frames."""
     met, throw, n = window.met, window.throw, len(window.throw.time)
     instant = throw.time[window.before] + met.instant

@@ -104,6 +104,29 @@ def tilt_warning(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray
     ]
 
 
+def centre_in_flight(
+    body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """The centre of mass (2,) from the tracked point, in its axes, and the larger error of the two,
+    m: it alone falls along a parabola, and the point goes round it. By the noise (3,) of poses.
+    """
+    matrix, right = np.full((2, 2), 0.0), np.zeros(2)
+    for flight, interval in stretches(body, throws, longest=max(len(one.time) for one in throws)):
+        time = interval * np.arange(len(flight))
+        left = left_by_polynomial(np.linspace(-1.0, 1.0, len(flight)), 1)
+        cos, sin = left @ np.cos(flight[:, 2]), left @ np.sin(flight[:, 2])
+        # where the point would be in x and y, were it 1 m along either axis of the body
+        slopes = np.column_stack([np.concatenate([cos, sin]), np.concatenate([-sin, cos])])
+        fallen = 0.5 * body.gravity * time**2
+        poses = np.concatenate([left @ flight[:, 0], left @ (flight[:, 1] + fallen)])
+        matrix += slopes.T @ slopes
+        right += slopes.T @ poses
+    if np.linalg.matrix_rank(matrix) < 2:
+        return np.zeros(2), np.inf
+    spread = float(sigma[:2].max()) * np.sqrt(np.diag(np.linalg.inv(matrix)).max())
+    return -np.linalg.solve(matrix, right), float(spread)
+
+
 def noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> Noise:
     """The stated noise, or that of what parabolas and lines leave of flight.
 

@@ -29,8 +29,9 @@ from contactid.planar.engine.unknowns import (
 )
 from contactid.planar.own import draw
 from contactid.planar.own.body import read_own_body
+from contactid.planar.own.doubts import MM2
 from contactid.planar.own.explained import explained_throws
-from contactid.planar.own.identify import MM2, OwnIdentification, stated_geometry
+from contactid.planar.own.identify import OwnIdentification, stated_geometry
 from contactid.planar.readers.csv_throws import Throws, sources_of
 from contactid.planar.simulate.geometry import Polygon, outline_at
 from contactid.sources.conventions import Convention

@@ -1,5 +1,5 @@
-"""Searches of a user's throws after the first: where poses contradict its motion, and for impacts
-that no frame parts.
+"""Searches of a user's throws: by the law of impact that explains them, where poses contradict a
+motion, and for impacts that no frame parts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,70 @@ from dataclasses import replace
 import numpy as np
 
 from contactid.planar.engine.problem import Point, Problem
-from contactid.planar.engine.search import Say, search, search_widely
+from contactid.planar.engine.search import Say, search, search_closely, search_widely
+from contactid.planar.engine.unknowns import Geometry
+from contactid.planar.simulate.geometry import Polygon
+
+
+def searched(problem: Problem, say: Say | None) -> tuple[Problem, list[Point]]:
+    """The problem and its motions, best first, by the law of impact that explains the poses.
+
+    The paper's law (eq. 18) has friction oppose the slip that an impact leaves. A real corner's
+    opposes the slip at each instant, which may turn round while the corner is pressed: then the two
+    differ, by far more than noise. The law is chosen by throws by themselves, near the stated
+    geometry; the other one is searched as widely only where the chosen one fails.
+    """
+    steering, close = problem.steering, search_closely(problem, say)
+    each = [problem.of_throw(k) for k in range(len(problem.throws))]
+    if all(one.plausible(points[0]) for one, points in zip(each, close, strict=True)):
+        minima = search(problem, say, close)
+        # noise may hide a law that the same motion fits less well by
+        other, fitted = by_other_law(problem, minima[0])
+        if fitted.cost > minima[0].cost - steering.near_best:
+            return problem, minima
+        return other, search(other, say)
+    if say:
+        say("friction that follows the slip during an impact")
+    # impacts that last depart from it: more motions help only where none is an answer, and rounds
+    # that gain a little of a large misfit don't
+    most = steering.not_whole
+    lenient = replace(steering, lasting_impact=most, new=most * steering.new)
+    other = Problem(_with_other_law(problem.geometry), problem.throws, lenient)
+    laws = [(problem, close), (other, search_closely(other, say))]
+    costs, degrees = np.transpose([_close_cost(law, points) for law, points in laws])
+    beyond_noise = np.maximum(costs - degrees, 0.0)
+    if beyond_noise[1] < steering.other_law * beyond_noise[0]:
+        laws.reverse()
+    one_contact = not isinstance(problem.geometry.shape, Polygon)
+    if one_contact and (costs <= steering.lasting_impact * degrees).any():
+        # with no corners that hit in another order, more motions are of no use to either law
+        no_more = replace(steering, plausible_tail=0.0)
+        laws = [(Problem(law.geometry, law.throws, no_more), points) for law, points in laws]
+    tried = []
+    for law, points in laws:
+        minima = search(law, say, points)
+        tried.append((law, minima))
+        squares, degrees = law.misfit(minima[0])
+        if squares <= steering.not_whole * degrees:
+            return law, minima
+    return min(tried, key=lambda one: one[1][0].cost)
+
+
+def by_other_law(problem: Problem, point: Point) -> tuple[Problem, Point]:
+    """The problem with the other law of impact, and the motion that it fits from one by this law."""
+    other = Problem(_with_other_law(problem.geometry), problem.throws, problem.steering)
+    return other, other.fit(point, other.whole)
+
+
+def _with_other_law(geometry: Geometry) -> Geometry:
+    """The same with the other law of impact."""
+    return replace(geometry, incremental=not geometry.incremental)
+
+
+def _close_cost(problem: Problem, close: Sequence[Sequence[Point]]) -> tuple[float, int]:
+    """Cost of the best motions of throws by themselves, and degrees of freedom."""
+    degrees = sum(problem.of_throw(k).misfit(points[0])[1] for k, points in enumerate(close))
+    return sum(points[0].cost for points in close), degrees
 
 
 def searched_without_wild_poses(
@@ -24,7 +87,8 @@ def searched_without_wild_poses(
     squares, degrees = problem.misfit(problem.fit(minima[0], problem.whole))
     # above it impacts are taken by themselves, and no motion is asked for
     hopeless = squares > problem.steering.not_whole * degrees
-    if hopeless or not _can_search(problem):
+    # impacts that last contradict single poses of the right motion, too
+    if hopeless or problem.geometry.incremental or not _can_search(problem):
         return list(minima)
     if say:
         say("poses contradict this motion: the search again without them, with more motions")
@@ -38,7 +102,9 @@ def searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> li
     Poses hardly tell such impacts' restitutions, but what comes after depends on both, so a coarse
     grid may have no motion near the throw's.
     """
-    if not _can_search(problem) or not _has_unseen_flight(problem, minima[0]):
+    # by the other law impacts that last, which no grid follows, are most of the misfit
+    rigid = not problem.geometry.incremental
+    if not (rigid and _can_search(problem) and _has_unseen_flight(problem, minima[0])):
         return minima
     if say:
         say("no frame lies between two impacts: the search again, with more restitutions")

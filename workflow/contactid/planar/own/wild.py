@@ -146,9 +146,12 @@ def _wild(residual: np.ndarray, departure: np.ndarray, problem: Problem) -> np.n
     most = max(1, int(steering.most_wild * len(residual)))
     wild = np.zeros(len(residual), dtype=bool)
     far = np.abs(residual).max(axis=1) > steering.wild
-    # a motion is off over frames that follow each other: single ones may be twice as many
+    # a motion is off over frames that follow each other: single ones may be more, and impacts that
+    # last leave none of several
     if not (far[1:] & far[:-1]).any():
-        most *= 2
+        most = int(steering.single_wild * most)
+    elif problem.geometry.incremental:
+        return wild
     # many large residuals are a wrong motion's, not wild poses
     if far.sum() <= most:
         farthest = np.abs(departure).max(axis=1)

@@ -73,3 +73,33 @@ def contact_impulse(w_nn, w_nt, w_tt, b_n, b_t, mu):
     side = 1.0 if c_t > 0.0 else -1.0
     c_n = b_n / (w_nn + side * mu * w_nt)
     return c_n, side * mu * c_n
+
+
+@numba.njit(**OPTIONS)
+def incremental_impulse(w_nn, w_nt, w_tt, u_n, u_t, mu, e_n):
+    """Impulses (c_n, c_t) of an impact by Routh's construction with Poisson's restitution.
+
+    Friction opposes the slip at each instant of the impact, not the one that is left after it. The
+    slip falls linearly in the normal impulse. Where it stops, friction holds it as far as the cone
+    allows, else it slides on the way that the coupling drives it.
+
+    ``u_n < 0`` and ``u_t`` are the speeds before the impact, m/s; impulses are per mass.
+    """
+    # c_t per c_n while it slides as it came, and by how much the slip falls per c_n
+    first = 0.0
+    stop = 0.0
+    if u_t != 0.0:
+        way = 1.0 if u_t > 0.0 else -1.0
+        first = -way * mu
+        braking = -way * (w_nt + first * w_tt)
+        stop = abs(u_t) / braking if braking > 0.0 else np.inf
+    second = min(max(-w_nt / w_tt, -mu), mu)
+    # rise of u_n per c_n, before and after the slip stops
+    rise, rise_after = w_nn + first * w_nt, w_nn + second * w_nt
+    compression = -u_n / rise if rise > 0.0 else np.inf
+    if compression > stop:
+        compression = stop - (u_n + rise * stop) / rise_after
+    # Poisson's: the impulse of restitution is e_n times that of compression
+    c_n = (1.0 + e_n) * compression
+    sliding = min(c_n, stop)
+    return c_n, first * sliding + second * (c_n - sliding)

@@ -7,9 +7,10 @@ of the contacts stays, and their slopes are differences over steps that are far 
 it.
 
 The contact law of an impact is that of the compiled time-stepping (eqs. 16 to 18, planar paper): an
-exact step of one contact, a linear complementarity problem of several. Lasting contact is stepped
-by the same law without restitution, with the impulse where the contact is in the middle of a step,
-which makes it accurate to second order.
+exact step of one contact, a linear complementarity problem of several. Or friction follows the slip
+during the impact of one contact (the incremental law); of several it is the same problem. Lasting
+contact is stepped by the same law without restitution, with the impulse where the contact is in the
+middle of a step, which makes it accurate to second order.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numba
 import numpy as np
 
 from contactid.planar.simulate.geometry import Ellipse, Polygon, Shape, ellipse_arm, vertex_arm
-from contactid.planar.simulate.kernel import OPTIONS, contact_impulse
+from contactid.planar.simulate.kernel import OPTIONS, contact_impulse, incremental_impulse
 from contactid.planar.simulate.polygon import solve_contacts
 
 _ellipse_arm = numba.njit(ellipse_arm, inline="always")
@@ -77,6 +78,7 @@ class Outline(NamedTuple):
     x0: float
     y0: float
     reach: float  # from the centre to the farthest point
+    incremental: bool  # whether friction follows the slip during an impact
 
 
 class Trace(NamedTuple):
@@ -92,19 +94,16 @@ class Trace(NamedTuple):
     frame: np.ndarray  # (n_frames + 1,) rows at which frames lie
 
 
-def outline_of(shape: Shape, point: tuple[float, float]) -> Outline:
+def outline_of(shape: Shape, point: tuple[float, float], incremental: bool = False) -> Outline:
     """A shape over the ground through ``point``; its own radius doesn't matter, the parameters have
     one.
     """
     if isinstance(shape, Ellipse):
-        none = np.zeros((0, 2))
-        return Outline(
-            float(shape.a), float(shape.b), none, none, *point, max(float(shape.a), float(shape.b))
-        )
+        a, b, none = float(shape.a), float(shape.b), np.zeros((0, 2))
+        return Outline(a, b, none, none, *point, max(a, b), incremental)
     corners = Polygon(shape.vertices).centres
-    return Outline(
-        0.0, 0.0, corners, inward_of(shape), *point, float(np.linalg.norm(corners, axis=1).max())
-    )
+    reach = float(np.linalg.norm(corners, axis=1).max())
+    return Outline(0.0, 0.0, corners, inward_of(shape), *point, reach, incremental)
 
 
 def inward_of(shape: Polygon) -> np.ndarray:
@@ -210,22 +209,20 @@ def _arms(outline, radius, phi, arms):
 
 
 @numba.njit(**OPTIONS)
-def _impulses(arms, closed, n_closed, ratio, mu, e_n, fall, along, u_n, u_t, c_n, c_t):
+def _impulses(arms, closed, n_closed, ratio, mu, e_n, fall, along, u_n, u_t, c_n, c_t, incremental):
     """Fill c_n and c_t of the closed contacts, per mass; returns their sums and their moment (m/s,
     m/s, m2/s).
     """
     if n_closed == 1:
         j = closed[0]
         r_t, r_n = arms[j, 0], arms[j, 1]
-        c_n[j], c_t[j] = contact_impulse(
-            # W_nn, W_nt and W_tt of one contact, per mass
-            1.0 + r_t * r_t / ratio,
-            -r_t * r_n / ratio,
-            1.0 + r_n * r_n / ratio,
-            fall - (1.0 + e_n) * u_n[j],
-            along - u_t[j],
-            mu,
-        )
+        # W of one contact, per mass
+        w_nn, w_nt, w_tt = 1.0 + r_t * r_t / ratio, -r_t * r_n / ratio, 1.0 + r_n * r_n / ratio
+        if incremental:
+            c_n[j], c_t[j] = incremental_impulse(w_nn, w_nt, w_tt, u_n[j], u_t[j], mu, e_n)
+        else:
+            b_n, b_t = fall - (1.0 + e_n) * u_n[j], along - u_t[j]
+            c_n[j], c_t[j] = contact_impulse(w_nn, w_nt, w_tt, b_n, b_t, mu)
     else:
         # W = [N T]^T M^-1 [N T] per mass, normal rows first, and wanted less free velocities
         w = np.empty((2 * n_closed, 2 * n_closed))
@@ -342,6 +339,7 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                         u_t,
                         c_n,
                         c_t,
+                        outline.incremental,
                     )
                     if keep:
                         for i in range(n_closed):
@@ -423,6 +421,7 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                         mean_t,
                         c_n,
                         c_t,
+                        False,
                     )
                     change_x = -sin_a * push_n + cos_a * push_t
                     change_y = cos_a * push_n + sin_a * push_t - step * gravity

@@ -18,7 +18,7 @@ than one J/m for all does, by three or more.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from contactid.planar.squares.flight import STRETCH, flight_report, flight_stret
 from contactid.planar.squares.impacts import (
     FREE,
     LAGGED,
+    EllipseImpacts,
     ImpactFit,
     Impacts,
     LeverGeometry,
@@ -64,20 +65,6 @@ _MEDIAN_DRAWS = 400  # of the bootstrap of a median
 # mm or ms, sizes of rivals: none is larger than a fifth of the square
 _TRIED = np.array([1.0, 1.8, 3.3, 6.0, 12.0])
 _SIZED = 1e-3  # mm or ms, to which a rival's size is found
-
-
-@dataclass(frozen=True)
-class EllipseImpacts(Impacts):
-    """Impacts of an ellipse: ``corner`` holds the semi-axes (m) in every row, and a radius is added
-    to both.
-    """
-
-    def contact(self, phi: np.ndarray, radius: float) -> np.ndarray:
-        """(n, 2) m, by the support function."""
-        a, b = (self.corner + radius).T
-        # (n,) support function; the arm is (-H', -H), as in the simulators' geometry
-        height = np.hypot(a * np.sin(phi), b * np.cos(phi))
-        return np.column_stack([-(a**2 - b**2) * np.sin(phi) * np.cos(phi) / height, -height])
 
 
 def ellipse_impacts_of(data: xr.Dataset) -> EllipseImpacts:
@@ -340,7 +327,7 @@ def write_bodies(
 
 def _impacts_of(prepared: PreparedThrows) -> tuple[Impacts, LeverGeometry]:
     """All impacts, and the corners' radius as the preparation measured it."""
-    return impacts_of(prepared, every_impact(prepared)), LeverGeometry(radius=prepared.shape.radius)
+    return impacts_of(prepared, every_impact(prepared)), LeverGeometry(radius=prepared.radius)
 
 
 def _square_rows(throws: xr.Dataset, by_eq27: np.ndarray) -> pd.DataFrame:
@@ -351,7 +338,7 @@ def _square_rows(throws: xr.Dataset, by_eq27: np.ndarray) -> pd.DataFrame:
         "inertia_ratio_mm2": float(np.median(by_eq27)),
         "inertia_ratio_se_mm2": _median_error(by_eq27),
     }
-    radius = {"radius_mm": _MM * prepared.shape.radius}
+    radius = {"radius_mm": _MM * prepared.radius}
     rows = [
         *flight_rows(prepared, plate),
         {"route": EQ27, "case": "", "impacts": len(by_eq27), **median},

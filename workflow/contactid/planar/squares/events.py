@@ -28,7 +28,7 @@ import xarray as xr
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.throws import PlanarThrow, iterate_throws
 from contactid.planar.simulate.bodies import GRAVITY
-from contactid.planar.simulate.geometry import Ground, Polygon, contacts
+from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
 
 MAD = 1.4826  # median absolute deviation to standard deviation
 _FEWEST_AT_REST = 6  # throws per side and in all, below which turn, point and slope are not fitted
@@ -204,7 +204,7 @@ def event_size(noise: np.ndarray, interval: float) -> np.ndarray:
 
 
 def throw_events(
-    throw: PlanarThrow, shape: Polygon, alignment: Alignment, size: np.ndarray
+    throw: PlanarThrow, shape: Shape, alignment: Alignment, size: np.ndarray
 ) -> ThrowEvents:
     """Of one throw; ``size`` (3,) is the least acceleration of an event."""
     interval = 1.0 / throw.sample_frequency

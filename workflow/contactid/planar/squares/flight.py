@@ -251,9 +251,11 @@ class Bridge:
 
 def single_corner(gap: np.ndarray) -> int | None:
     """The lowest of the potential contacts with gaps (n_c,), or None where the next is nearly as
-    low.
+    low. An ellipse has one.
     """
     order = gap.argsort()
+    if len(order) == 1:
+        return 0
     return None if gap[order[1]] - gap[order[0]] < _CLEAR_CORNER else int(order[0])
 
 

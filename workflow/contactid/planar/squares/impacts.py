@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from contactid.planar.simulate.geometry import Ellipse, ellipse_arm
 from contactid.planar.squares.events import MAD
 from contactid.planar.squares.windows import PreparedThrows, SquareWindow, every_window
 
@@ -151,6 +152,18 @@ class Impacts:
 
 
 @dataclass(frozen=True)
+class EllipseImpacts(Impacts):
+    """Impacts of an ellipse: ``corner`` holds the semi-axes (m) in every row, and a radius is added
+    to both.
+    """
+
+    def contact(self, phi: np.ndarray, radius: float) -> np.ndarray:
+        """(n, 2) m, from the centre."""
+        a, b = (self.corner + radius).T
+        return np.column_stack(ellipse_arm(np.sin(phi), np.cos(phi), a, b))
+
+
+@dataclass(frozen=True)
 class ImpactFit:
     """J/m of a body by eq. 31.
 
@@ -188,18 +201,23 @@ def every_impact(prepared: PreparedThrows) -> list[SquareWindow]:
 
 def impacts_of(prepared: PreparedThrows, windows: Sequence[SquareWindow]) -> Impacts:
     """What eq. 31 needs of windows, one impact each."""
-    slope, sharp = prepared.ground.slope, replace(prepared.shape, radius=0.0)
-    # how centres move is linear in the radius, so 1 mm tells it
-    inward = replace(sharp, radius=1.0 / _MM).centres - sharp.centres  # for a millimetre of radius
-    touching = [window.corner for window in windows]
+    shape, slope = prepared.shape, prepared.ground.slope
+    kind, corner, inward = Impacts, np.zeros((len(windows), 2)), np.zeros((len(windows), 2))
+    if isinstance(shape, Ellipse):
+        kind, corner = EllipseImpacts, np.tile([shape.a, shape.b], (len(windows), 1))
+    else:
+        touching, sharp = [window.corner for window in windows], replace(shape, radius=0.0)
+        corner = sharp.centres[touching]
+        # how centres move is linear in the radius, so 1 mm tells it
+        inward = _MM * (replace(sharp, radius=1.0 / _MM).centres - sharp.centres)[touching]
     before = np.array([window.met.before for window in windows]).reshape(-1, 3)
     change = np.array([window.met.after for window in windows]).reshape(-1, 3) - before
     # from the throws' axes to those along and across the ground
     level = np.full(len(change), -slope)
-    return Impacts(
+    return kind(
         throw=np.array([window.name for window in windows]),
-        corner=sharp.centres[touching],
-        inward=_MM * inward[touching],
+        corner=corner,
+        inward=inward,
         theta=np.array([window.met.position[2] for window in windows]) - slope,
         push=_turned(change[:, :2], level),
         spin=change[:, 2],

@@ -31,7 +31,7 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.throws import shape_of
-from contactid.planar.simulate.geometry import Ground, Polygon, contacts
+from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import (
     SKIPPED_FRAMES,
@@ -72,12 +72,17 @@ class PreparedThrows:
     alignment, events, flight : what windows are cut from
     """
 
-    shape: Polygon
+    shape: Shape
     radius_error: float
     interval: float
     alignment: Alignment
     events: tuple[ThrowEvents, ...]
     flight: FlightReport
+
+    @property
+    def radius(self) -> float:
+        """Of its corners, m; 0 of an ellipse."""
+        return self.shape.radius if isinstance(self.shape, Polygon) else 0.0
 
     @property
     def ground(self) -> Ground:

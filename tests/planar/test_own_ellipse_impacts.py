@@ -1,0 +1,74 @@
+"""Impacts of an ellipse by themselves: a ground of springs, which no rigid law of impact explains."""
+
+import math
+
+import numpy as np
+import pytest
+
+from contactid.planar.own.body import read_own_body, read_own_throws_of
+from contactid.planar.own.identify import stated_geometry
+from contactid.planar.own.impacts import identify_impacts
+from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
+from contactid.planar.squares.impacts import EllipseImpacts
+
+A, B, RATIO, MU = 0.05, 0.03, 700e-6, 0.25
+STIFFNESS, DAMPING, STEP = 4e5, 0.4, 2e-5  # N/m per kg, s/m, s
+SIGMA = np.array([3e-4, 3e-4, 1e-3])
+
+
+def thrown_onto_springs(random, frames=120, rate=240):
+    """(n, 4) time and poses of an ellipse on a ground of springs with dry friction, with noise."""
+    x, y, theta = 0.0, random.uniform(0.18, 0.28), random.uniform(-3.0, 3.0)
+    u, v, spin = random.uniform(0.3, 1.2), random.uniform(-0.5, 0.5), random.uniform(-9.0, 9.0)
+    rows, time = [], 0.0
+    for frame in range(frames):
+        while time < frame / rate - 0.5 * STEP:
+            sin, cos = math.sin(theta), math.cos(theta)
+            height = math.sqrt((A * sin) ** 2 + (B * cos) ** 2)
+            along = -(A**2 - B**2) * sin * cos / height
+            depth, push, rub = height - y, 0.0, 0.0
+            if depth > 0.0:
+                closing = -(v + spin * along)
+                push = max(STIFFNESS * depth * (1.0 + DAMPING * closing), 0.0)
+                rub = -MU * push * math.tanh((u + spin * height) / 2e-3)
+            u += STEP * rub
+            v += STEP * (push - 9.81)
+            spin += STEP * (along * push + height * rub) / RATIO
+            x, y, theta, time = x + STEP * u, y + STEP * v, theta + STEP * spin, time + STEP
+        rows.append([frame / rate, x, y, theta])
+    poses = np.array(rows)
+    poses[:, 1:] += SIGMA * random.normal(size=(frames, 3))
+    return poses
+
+
+def identified(folder, seed):
+    random, files = np.random.default_rng(seed), []
+    for k in range(3):
+        files.append(str(folder / f"throw{k}.csv"))
+        poses = thrown_onto_springs(random)
+        np.savetxt(files[-1], poses, delimiter=",", header="t,x,y,theta", comments="")
+    noise = {"position": SIGMA[0], "orientation": SIGMA[2]}
+    ground = {"slope": 0.0, "start": [0.0, 0.0]}
+    body = read_own_body({"shape": {"ellipse": {"a": A, "b": B}}, "ground": ground, "noise": noise})
+    throws = read_own_throws_of(body, files)
+    return identify_impacts(stated_geometry(body, throws), throws)
+
+
+@pytest.mark.parametrize("seed", [5, 6, 7])
+def test_single_impacts_of_an_ellipse_on_springs_give_its_inertia(tmp_path, seed):
+    answer = identified(tmp_path, seed)
+    fit = answer.fit
+    assert len(answer.windows) >= 4
+    assert abs(fit.ratio - RATIO) < 2.5 * fit.ratio_se < 0.3 * RATIO
+    # impulses' ratios never exceed friction but for noise, which the bound leaves out
+    assert 0.0 < answer.friction < 1.02 * MU
+
+
+def test_an_ellipse_touches_where_the_geometry_says():
+    angles = np.linspace(-3.0, 3.0, 13)
+    none = np.zeros((13, 2))
+    axes = np.tile([A, B], (13, 1))
+    impacts = EllipseImpacts(angles, axes, none, angles, none, angles, none, none, angles)
+    poses = np.column_stack([none, angles])
+    expected = contacts(Ellipse(A, B), Ground(), poses).point[:, 0]
+    np.testing.assert_allclose(impacts.contact(angles, 0.0), expected, atol=1e-15)
