@@ -221,10 +221,7 @@ def test_names_that_tell_little_and_repetitions_are_read(tmp_path):
     np.testing.assert_array_equal(impacts["nominal_velocity"], [0.1, 0.1, np.nan, np.nan, np.nan])
     assert impacts.attrs["left_out"] == "{}"
     remarks = json.loads(impacts.attrs["remarks"])
-    assert (
-        "02 is 0.02 or 0.2 m/s" in remarks["v02_90deg_set1"]
-        and "9 m/s is not between" in remarks["set1_v900_a30"]
-    )
+    assert "02 is 0.02 or 0.2 m/s" in remarks["v02_90deg_set1"]
     for name, velocity in (
         ("v01_a30", 0.1),
         ("v0.2", 0.2),

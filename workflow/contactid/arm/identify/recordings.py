@@ -130,7 +130,7 @@ def fit_rows(fit: ExperimentFit | str) -> list[Row]:
         "vx_plus_map_links": fit.map_links[0],
         "vz_plus_map_links": fit.map_links[1],
     }
-    found = {name: _nothing(reason) for name, reason in fit.failures.items()}
+    found = {name: _nothing(str(error)) for name, error in fit.failures.items()}
     found |= {name: _numbers(answer, fit.map_velocity) for name, answer in fit.answers.items()}
     return [{"method": method, **known, **found[method]} for method in METHODS]
 

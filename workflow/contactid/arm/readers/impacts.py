@@ -33,6 +33,7 @@ N_JOINTS = 7
 JOINTS = tuple(f"joint_{number}" for number in range(N_JOINTS))
 SAMPLE_INTERVAL = 1e-3  # s
 LEAST_SAMPLES = 50
+MOST_MISSING = 2  # samples in a row that are bridged
 EVEN = 1e-6  # s; stamps this near to even steps are even, and the canonical form's are
 _UNITS = {
     "joint_position": "rad",
@@ -94,7 +95,7 @@ def recording_problems(joint_position: np.ndarray, limits: np.ndarray) -> list[s
     if len(joint_position) < LEAST_SAMPLES:
         problems.append(f"{len(joint_position)} samples where at least {LEAST_SAMPLES} are needed")
     missing = ~np.isfinite(joint_position).all(axis=1)
-    if missing.any():
+    if missing.any() and not _is_bridged(missing):
         problems.append(
             f"NaN in {np.count_nonzero(missing)} samples, the first at sample {np.argmax(missing)}"
         )
@@ -106,6 +107,12 @@ def recording_problems(joint_position: np.ndarray, limits: np.ndarray) -> list[s
                 f"beyond its limits {low:.4g} and {high:.4g}"
             )
     return problems
+
+
+def _is_bridged(missing: np.ndarray) -> bool:
+    """Whether only a few samples in a row are missing, and samples lie on both sides of them."""
+    in_a_row = np.convolve(missing, np.ones(MOST_MISSING + 1))
+    return bool(in_a_row.max() <= MOST_MISSING and not missing[[0, -1]].any())
 
 
 def build_arm_impacts(

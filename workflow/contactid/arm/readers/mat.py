@@ -178,12 +178,7 @@ def read_recording(
     position = _in_radians(position)
     stamps = _times(variables, entry.time, len(position), problems, remarks)
     problems += recording_problems(position, limits)
-    even = (
-        # NaN are reported already; the clock must not stumble over them
-        even_steps(stamps, np.nan_to_num(position), problems)
-        if len(position) >= LEAST_SAMPLES
-        else None
-    )
+    even = even_steps(stamps, position, problems) if len(position) >= LEAST_SAMPLES else None
     if problems or even is None:
         return None
     return ArmRecording(label.setting, even.time, even.position, name, (*remarks, *even.notes))
