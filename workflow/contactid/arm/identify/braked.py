@@ -81,7 +81,10 @@ _AROUND = 5e-3
 _TURN = 1e-4  # rad, of a posture for derivatives
 _PLANE = np.array([0, 2])  # x and z of a tip
 _LEVER = 0.05  # of the longest: a joint with less moves the tip out of its plane
-_REMEDY = "If the command ended then, let it go on; else compensate the joints' friction, or record links and not motors"
+_REMEDY = (
+    "If the command ended then, let it go on; else compensate the joints' friction,"
+    " or record links and not motors"
+)
 
 
 @dataclass(frozen=True)

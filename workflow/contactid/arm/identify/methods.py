@@ -68,7 +68,10 @@ WIDEST = 0.15
 # a joint that lifts the tip nearly always exceeds it in MuJoCo, or shows no impact; others show in no
 # height, and no hint may name them.
 _STAYS = 0.1
-_DISAGREE = "Let the command go on behind the impact, record an arm whose joints move on freely, or compensate their friction"
+_DISAGREE = (
+    "Let the command go on behind the impact, record an arm whose joints move on freely,"
+    " or compensate their friction"
+)
 
 
 class LeftOpen(ContactIdError):
