@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import scipy.io
 
-from arm_for_tests import LWR4
 from contactid.arm.readers.impacts import (
     ArmRecording,
     Setting,
@@ -28,7 +27,7 @@ from small_files import NAME, POSITION, TIME, N, save, save_v73
 
 
 def read(path):
-    return read_arm_mat(path, robot=LWR4, licence="none")
+    return read_arm_mat(path, licence="none")
 
 
 def one_line_error(path):

@@ -141,7 +141,7 @@ def test_archive_is_read_back_and_written_alike_twice(tmp_path):
     for file in sorted((tmp_path / "raw").iterdir()):
         assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
     assert "not measured" in (tmp_path / "raw/README.md").read_text()
-    impacts = read_arm_mat(tmp_path / "raw", robot=LWR4, licence="CC0-1.0")
+    impacts = read_arm_mat(tmp_path / "raw", licence="CC0-1.0")
     truth = read_dataset(tmp_path / "truth.nc")
     assert (
         list(impacts["experiment"].values)

@@ -165,7 +165,7 @@ def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpa
     facing = turned(robot, found.heading.angle)
     ratio = sliding_ratio(facing.mass_matrix(found.q), facing.tip_jacobian(found.q))
     remarks = dict.fromkeys((*recording.remarks, *found.heading.remarks))
-    if found.heading.angle and not any("in a plane" in remark for remark in remarks):
+    if found.heading.angle:
         remarks[
             f"moves in a plane {found.heading.degrees:.1f} degrees from x, and x stands for that direction"
         ] = None
