@@ -309,5 +309,3 @@ def test_canonical_form_keeps_recordings_of_different_length(tmp_path):
     assert arm_recording(back, "set1_v010_a30").setting == first.setting
     with pytest.raises(ContactIdError, match="There are set1_v010_a30, set2_v020_a90"):
         arm_recording(back, "set9")
-    with pytest.raises(ContactIdError, match="no usable recording"):
-        build_arm_impacts([], source="test", licence="none", synthetic=True)

@@ -152,8 +152,6 @@ def _numbers(answer: Answer, predicted: np.ndarray) -> Row:
         "slope_z_m_s2": z.slope,
         "residual_rms": z.residual_rms,
         "residual_rms_x": x.residual_rms,
-        "by_impact_time_x_m_s2": x.by_impact_time,
-        "by_impact_time_z_m_s2": z.by_impact_time,
         "at_bound": z.at_bound,
         "converged": z.converged,
         "reason": "",

@@ -65,7 +65,8 @@ def impact(
     robot
         A link table with the columns of the packaged lwr4.csv; the KUKA LWR 4+ for none.
     probe
-        Length of the probe, m, from the last moving link's frame along its z.
+        Length of the probe, m, from the last moving link's origin along its z axis: flange and
+        sensor included, whose mass doesn't count.
     columns, units
         What is otherwise than stated above (:class:`contactid.sources.conventions.Convention`).
     progress

@@ -123,17 +123,7 @@ def build_arm_impacts(
     synthetic: bool,
     left_out: Mapping[str, str] | None = None,
 ) -> xr.Dataset:
-    """Assemble the canonical dataset, experiments in the order of set, velocity, angle and name.
-
-    Raises
-    ------
-    ContactIdError
-        Without a recording.
-    """
-    if not recordings:
-        raise ContactIdError(
-            f"{source}: no usable recording of an impact", "Check the folder or archive"
-        )
+    """Assemble the canonical dataset, experiments in the order of set, velocity, angle and name."""
     recordings = sorted(recordings, key=lambda one: (*_order(one), one.name))
     longest = max(len(recording.time) for recording in recordings)
     settings = [recording.setting for recording in recordings]
