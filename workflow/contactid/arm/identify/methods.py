@@ -25,7 +25,8 @@ disagree, the rigid response is no line, and there is no answer: a controller mo
 
 **Friction** bends the line, or stops a joint, and the arm has one joint fewer from then on. How hard
 it is braked during its first swing isn't known, so the interval has what the slope does in half a
-period. Where a joint stops, :mod:`contactid.arm.identify.braked` takes the place of these models.
+period. Where a joint stops, and where these models disagree on a tip that stays on the table,
+:mod:`contactid.arm.identify.braked` takes their place.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ NORMAL = 1.959964
 #: no room.
 _PARTS = (2.0 / 3.0, 5.0 / 6.0, 1.0)
 _MODES = (1, 2)
-_FEWEST = 3  # admissible models, of six: two may agree by chance
+_FEWEST = 2  # admissible models, of six: one has no range
 # Of the approach speed: what admissible models miss by together. The posture's change bends the
 # rigid response, and a controller that switches some ms late pushes on (by up to 0.06 on MuJoCo's
 # arms of three makes): v_x+. A force that presses the tip down bends the joints, which encoders at
