@@ -20,6 +20,7 @@ from contactid.arm.artefacts.accuracy import (
 )
 from contactid.arm.artefacts.fits import draw_cartesian_fit, fit_tables
 from contactid.arm.artefacts.joint_velocities import shown_velocities
+from contactid.arm.identify import reconstruction
 from contactid.arm.identify.accuracy import (
     CHOSEN_ON,
     HELD_OUT,
@@ -27,7 +28,7 @@ from contactid.arm.identify.accuracy import (
     noisy,
     sample_rows,
 )
-from contactid.arm.identify.methods import ADMISSIBLE, METHODS
+from contactid.arm.identify.methods import ADMISSIBLE, METHODS, LeftOpen, Window
 from contactid.arm.identify.modal_search import polish, search
 from contactid.arm.identify.reconstruction import (
     evaluate_experiment,
@@ -142,6 +143,28 @@ def test_v_minus_is_a_line_s_slope_and_its_error_what_noise_makes_of_it():
     noisy = line[:, :1] + np.random.default_rng(1).normal(0.0, 1e-5, (60, 400))
     velocities, errors = pre_impact_velocity(since, noisy)
     assert velocities.std() == pytest.approx(errors.mean(), rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("stays", "stops", "chosen"),
+    [(True, False, "mechanism"), (False, False, "none"), (False, True, "mechanism")],
+)
+def test_a_mechanism_answers_where_modes_disagree_and_the_tip_stays(
+    monkeypatch, robot, twin, evaluated, stays, stops, chosen
+):
+    def disagree(window):
+        raise LeftOpen("modes disagree")
+
+    by_mechanism = evaluated.answers["paper"]
+    monkeypatch.setattr(reconstruction, "METHODS", {**METHODS, ADMISSIBLE: disagree})
+    monkeypatch.setattr(reconstruction, "braked", lambda *_: by_mechanism)
+    monkeypatch.setattr(Window, "stays", stays)
+    monkeypatch.setattr(Window, "stops", stops)
+    found = evaluate_experiment(robot, noisy(twin, TWIN, 1), OPTIONS, (ADMISSIBLE,))
+    if chosen == "mechanism":
+        assert found.answers[ADMISSIBLE] is by_mechanism
+    else:
+        assert isinstance(found.failures[ADMISSIBLE], LeftOpen)
 
 
 def test_relative_errors_are_the_paper_s():

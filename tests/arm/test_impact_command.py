@@ -22,7 +22,7 @@ import arm_examples
 import contactid
 from arm_for_tests import CONFIG, ROOT, lwr4
 from contactid.__main__ import main
-from contactid.arm.identify.methods import ADMISSIBLE
+from contactid.arm.identify.methods import ADMISSIBLE, LeftOpen
 from contactid.arm.identify.reconstruction import evaluate_experiment
 from contactid.arm.own import explained, impacts
 from contactid.arm.own.impacts import LWR4, SETTINGS, NoImpact, own_impact, own_robot
@@ -373,6 +373,19 @@ def test_a_joint_s_wrong_sign_is_named_where_it_alone_explains(
         explained.explained_impact(lwr4(), recording)
 
 
+@pytest.mark.parametrize("normal", [-0.05, 0.05])
+def test_of_two_signs_that_explain_alike_none_is_named(monkeypatch, experiments, normal) -> None:
+    recording = record(experiments[0], arm_examples.BLOCK)
+    signs = np.sign(recording.joint_position[0, [1, 5]])
+    on_the_table = Imitated(0.001)
+    answers = {tuple(signs): Imitated(normal), tuple(-signs): NO_MODELS}
+    answers |= {tuple(signs * turn): on_the_table for turn in ((1.0, -1.0), (-1.0, 1.0))}
+    imitate(monkeypatch, answers)
+    with pytest.raises(ContactIdError, match="their signs or the link table are others") as refused:
+        explained.explained_impact(lwr4(), recording)
+    assert "--columns" not in str(refused.value)
+
+
 @pytest.mark.parametrize("upwards", [0.0, 0.2, -0.2])
 def test_signs_are_doubted_only_where_the_tip_leaves_the_table(
     monkeypatch, experiments, upwards: float
@@ -389,6 +402,11 @@ def test_signs_are_doubted_only_where_the_tip_leaves_the_table(
     with pytest.raises(ContactIdError, match="none") as refused:
         own_impact(lwr4(), record(experiments[1], arm_examples.BLOCK))
     assert isinstance(refused.value, NoImpact) == (upwards != 0.0)
+    # models that explain the vibration and leave v+ open doubt no sign
+    fit = replace(fit, failures={ADMISSIBLE: LeftOpen("none")})
+    with pytest.raises(ContactIdError, match="none") as refused:
+        own_impact(lwr4(), record(experiments[1], arm_examples.BLOCK))
+    assert not isinstance(refused.value, NoImpact)
 
 
 def test_a_tip_that_flies_off_by_a_wrong_sign_alone_is_refused(experiments) -> None:

@@ -40,7 +40,9 @@ _LIMITS = (
     "Intervals are as wide as models that explain the vibration differ. They are tested on simulated arms alone"
     " (docs/lab/arm.md).",
 )
-_OF_OTHERS = "Only the LWR 4+, a UR5 and a Panda are tested: other intervals may be too narrow."
+_OF_OTHERS = (
+    "Only the LWR 4+, a UR5, a Panda and an xArm 7 are tested: other intervals may be too narrow."
+)
 _OF_LWR4 = "The described inertias of the LWR 4+ can't all be right (docs/lab/arm.md), and the map rests on them."
 
 
