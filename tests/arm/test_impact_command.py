@@ -325,7 +325,7 @@ class Imitated:
 def imitate(monkeypatch, answers):
     """Answers, or refusals, by the signs of joints 2 and 6."""
 
-    def own(robot, recording, file=""):
+    def own(robot, recording, file="", *, mechanisms=True):
         answer = answers[tuple(np.sign(recording.joint_position[0, [1, 5]]))]
         if isinstance(answer, ContactIdError):
             raise answer
@@ -398,7 +398,7 @@ def test_signs_are_doubted_only_where_the_tip_leaves_the_table(
         window=replace(fit.window, velocity=velocity),
         failures={ADMISSIBLE: ContactIdError("none")},
     )
-    monkeypatch.setattr(impacts, "evaluate_experiment", lambda *_: fit)
+    monkeypatch.setattr(impacts, "evaluate_experiment", lambda *_, **__: fit)
     with pytest.raises(ContactIdError, match="none") as refused:
         own_impact(lwr4(), record(experiments[1], arm_examples.BLOCK))
     assert isinstance(refused.value, NoImpact) == (upwards != 0.0)

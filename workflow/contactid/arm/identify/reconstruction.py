@@ -107,8 +107,10 @@ def evaluate_experiment(
     recording: ArmRecording,
     block: Mapping[str, Any],
     methods: Sequence[str] = tuple(METHODS),
+    mechanisms: bool = True,
 ) -> ExperimentFit:
-    """Evaluate a recording by ``arm: fit`` of the configuration.
+    """Evaluate a recording by ``arm: fit`` of the configuration; ``mechanisms``: where modes don't
+    give v+, they may.
 
     Its ``motor_inertia`` (joints,), kg m2, is added to the links' for the impact map; None or
     empty, as in the paper, adds nothing.
@@ -156,7 +158,7 @@ def evaluate_experiment(
     answers, failures = {}, {}
     for method in methods:
         try:
-            if method == ADMISSIBLE:
+            if method == ADMISSIBLE and mechanisms:
                 since = time[around] - impact.time
                 answers[method] = _admissible(robot, window, since, joint_position[around])
             else:

@@ -78,8 +78,10 @@ def _explains(robot: Robot, recording: ArmRecording, joint: int, less: float) ->
     """Whether with a joint's other sign the tip stays on the table and in its plane."""
     position = recording.joint_position.copy()
     position[:, joint] = -position[:, joint]
+    turned = replace(recording, joint_position=position)
     try:
-        found = own_impact(robot, replace(recording, joint_position=position))
+        # a mechanism's tip stays on the table by its making
+        found = own_impact(robot, turned, mechanisms=False)
     except ContactIdError:
         return False
     # the right signs keep the tip in its plane, too

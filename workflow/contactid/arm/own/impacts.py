@@ -140,8 +140,10 @@ class NoImpact(ContactIdError):
     """No impact in a recording, too little around it, or a tip off the table, unexplained."""
 
 
-def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpact:
-    """Evaluate a recording.
+def own_impact(
+    robot: Robot, recording: ArmRecording, file: str = "", *, mechanisms: bool = True
+) -> OwnImpact:
+    """Evaluate a recording, with mechanisms where modes don't give v+.
 
     Raises
     ------
@@ -152,7 +154,7 @@ def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpa
         Where none agree though the tip stays on the table, or because a joint stops.
     """
     try:
-        found = evaluate_experiment(robot, recording, SETTINGS)
+        found = evaluate_experiment(robot, recording, SETTINGS, mechanisms=mechanisms)
     except ContactIdError as error:
         raise NoImpact(error.problem, error.remedy) from None
     if ADMISSIBLE not in found.answers:
