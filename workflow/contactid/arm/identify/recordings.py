@@ -148,8 +148,6 @@ def _numbers(answer: Answer, predicted: np.ndarray) -> Row:
         "modes": len(z.poles),
         "frequency_hz": z.frequency_hz,
         "decay_1_s": z.decay,
-        "slope_x_m_s2": x.slope,
-        "slope_z_m_s2": z.slope,
         "residual_rms": z.residual_rms,
         "residual_rms_x": x.residual_rms,
         "at_bound": z.at_bound,

@@ -26,7 +26,6 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined
 
 N_JOINTS = 7
@@ -172,17 +171,8 @@ def _padded(values: np.ndarray, n_samples: int) -> np.ndarray:
 
 
 def arm_recording(impacts: xr.Dataset, experiment: str) -> ArmRecording:
-    """One experiment, without the padding.
-
-    Raises
-    ------
-    ContactIdError
-        Where the dataset has no such experiment; those it has are named.
-    """
-    names = [str(name) for name in impacts["experiment"].values]
-    if experiment not in names:
-        raise ContactIdError(f"no experiment {experiment}", f"There are {', '.join(names)}")
-    part = impacts.isel(experiment=names.index(experiment))
+    """One experiment, without the padding."""
+    part = impacts.sel(experiment=experiment)
     # times are NaN after a recording's end
     n_samples = int(np.count_nonzero(np.isfinite(part["time"].values)))
     setting = Setting(
