@@ -99,7 +99,7 @@ class ExperimentFit:
     map_links: np.ndarray
     window: Window
     answers: dict[str, Answer]
-    failures: dict[str, Exception]
+    failures: Mapping[str, Exception]
 
 
 def evaluate_experiment(

@@ -51,7 +51,7 @@ def even_steps(stamps: np.ndarray | None, position: np.ndarray, problems: list[s
     number = np.arange(len(position))
     bridged = CubicSpline(number[~empty], position[~empty])(number)
     even = _evenly(stamps, bridged, problems)
-    note = f"{_samples(np.count_nonzero(empty), 'empty')} bridged"
+    note = f"{_samples(int(np.count_nonzero(empty)), 'empty')} bridged"
     return even and even._replace(notes=(note, *even.notes))
 
 
