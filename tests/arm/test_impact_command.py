@@ -345,6 +345,8 @@ STOPPED = ContactIdError("v+ isn't found: a joint stops")
         # more than three standard errors either way, which another sign takes away
         (Imitated(-0.05), Imitated(0.001), "on into the table.*--columns q6=-q6"),
         (Imitated(0.05), Imitated(0.001), "up from the table.*--columns q6=-q6"),
+        # as the motors' rebound does
+        (Imitated(0.025), Imitated(0.001), None),
         # it lifts off a little by the right signs, too
         (Imitated(0.08), Imitated(0.02), "up from the table.*--columns q6=-q6"),
         # a tip that lifts off by either sign does; one that goes into the table can't

@@ -18,6 +18,9 @@ from contactid.sources.conventions import REFUTED
 _ASIDE = 0.1  # of the speed: velocity across the plane of motion that the right signs don't have
 # standard errors of v_z+ of a tip that stays on the table; REFUTED is of their squares
 _FARTHEST = np.sqrt(REFUTED)
+# Of the approach speed: v_z+ that the motors' rebound leaves. Simulated arms lift off with up to
+# 0.15, and a joint of the wrong sign with 0.35.
+_REBOUND = 0.2
 # of the stated signs' v_z+: the right ones' is less, where the tip does lift off a little
 _LESS = 1.0 / 3.0
 
@@ -39,7 +42,7 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
         hint = _hint(_turned_joints(robot, recording))
         raise NoImpact(f"{hint}: {error.problem}" if hint else error.problem) from None
     upwards = _upwards(found)
-    if abs(upwards) <= _FARTHEST:
+    if abs(upwards) <= _FARTHEST or 0.0 < found.velocity[1] <= _REBOUND * found.speed:
         return found
     joints = _turned_joints(robot, recording, _LESS * abs(found.velocity[1]))
     # a tip may lift off, unless another sign leaves it on the table
