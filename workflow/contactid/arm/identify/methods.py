@@ -24,8 +24,8 @@ what all of them miss together on twins (the posture's change bends the rigid re
 disagree, the rigid response is no line, and there is no answer: a controller moves the joints, say.
 
 **Friction** bends the line, or stops a joint, and the arm has one joint fewer from then on. How hard
-it is braked during its first swing isn't known, so the interval has what the slope does in half a
-period. Where a joint stops, and where these models disagree on a tip that stays on the table,
+it is braked during its first swing isn't known, so the interval has most of what the slope does in
+half a period. Where a joint stops, and where these models disagree on a tip that stays on the table,
 :mod:`contactid.arm.identify.braked` takes their place.
 """
 
@@ -56,9 +56,11 @@ _MISSED = 0.06
 # Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up
 # to about that speed.
 _LARGEST_MODE = 3.0
-#: s, half a period of 17 Hz: a braked arm may have another slope while it swings for the first time.
-#: With half a period of 25 Hz intervals of other robots with viscous friction missed v+.
+#: s, half a period of 17 Hz, of an arm that swings for the first time.
 FIRST_SWING = 0.03
+# Of the slope in that swing: what a braked arm's may be off by meanwhile. With all of it a fifth of
+# the intervals of other robots with viscous friction were too wide, with half of it some missed v+.
+_BRAKED = 0.75
 _UNDAMPED = 1.001 * HIGH[0]  # 1/s, the bound that the search has for a mode that doesn't decay
 # The scan finds an impact to some samples, whatever a fit of it says whose vibration is vague.
 _TIMING = 3.0
@@ -290,7 +292,7 @@ def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], speed: fl
     missed = _MISSED * speed
     slopes = np.array([[fit.slope for fit in fits] for fits in models])
     # what the slope does within the first swing
-    braking = FIRST_SWING * np.median(slopes, axis=0)
+    braking = _BRAKED * FIRST_SWING * np.median(slopes, axis=0)
     # independent causes add up in squares
     return np.sqrt(np.ptp(found, axis=0) ** 2 + noise**2 + missed**2 + braking**2)
 
