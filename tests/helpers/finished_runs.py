@@ -58,7 +58,6 @@ def write_run(folder, sources, block, fits):
     scheme.
     """
     tossing = yaml.safe_load((ROOT / "config/default.yaml").read_text())["tossing"] | block
-    tossing["mpec"] = {"facets": []}
     schemes, pairs = schemes_of(tossing), cases(tossing)
     for name, (reader, path, thing) in sources.items():
         data = folder / "data" / name

@@ -52,8 +52,6 @@ tossing:
   variants: [{variants}]
   stored: {{variants: []}}
   velocity: {{identify_on: []}}
-  mpec: {{windows: {{tosses: 0, predict_with: substeps}}}}
-  sensitivity: {{samples: 16, tosses: 2}}
   rest_poses: {{variants: [{names}]}}
   figures: {{object: ContactNetsCube}}
 """

@@ -359,20 +359,6 @@ def test_a_box_that_is_taken_away_after_its_rest_is_used_until_then(
     usable(motion)
 
 
-def test_a_frame_aside_and_a_bad_marker_are_bridged(still: Toss, tmp_path: Path) -> None:
-    true = still.tracks["Box006"][0].copy()
-    still.tracks["Box006"][0][still.release + 12] += [0.02, 0.0, 0.0]
-    path = write(tmp_path / "a.h5", still)
-    with h5py.File(path, "r+") as file:
-        mocap = file[f"{NAME}/{MOCAP}"]
-        log = mocap["datalog"][()]
-        log["Box006_MME"][still.release + 20] *= 40.0
-        replace(mocap, "datalog", log)
-    motion = read_iam_archive(path, "Box006", surface_name=PLANE, licence="")
-    assert json.loads(motion.attrs["frames"]) == {"step that no body makes": 1, "marker error": 1}
-    np.testing.assert_allclose(motion["position"], true, atol=1e-3)
-
-
 def test_a_jump_that_stays_is_named(still: Toss, tmp_path: Path) -> None:
     still.tracks["Box006"][0][still.impact + 20 :] += [0.1, 0.0, 0.0]
     assert "step that no body makes in" in refused(lambda: read(still, tmp_path))

@@ -254,20 +254,6 @@ def test_a_restitution_of_zero_stays_in_its_range() -> None:
     assert fit["converged"] and low == 0.0 and 0.0 < high < 0.05 and found(fit)[1] >= 0.0
 
 
-def test_the_polyhedron_approaches_the_disk() -> None:
-    table = impact_table(BODY, impacts(10, 10, 0.3, 0.3, noise=0.0))
-    wrong = []
-    for facets in (4, 16):
-        built = build_impact_model(table, ImpactModelOptions(facets=facets))
-        built.start_at(0.5, 0.5)
-        found = solve_mpec(
-            attach(built.model, built.pairs, Reformulation.L1_PENALTY), Continuation()
-        )
-        assert found.converged
-        wrong.append(abs(built.parameters[0] - 0.3))
-    assert wrong[1] < 0.25 * wrong[0] and wrong[1] < 0.02
-
-
 def test_misuse_is_one_line() -> None:
     with pytest.raises(ContactIdError, match="no impact"):
         identify_from_impacts(BODY, [])

@@ -12,7 +12,15 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import STATED
 from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.recordings import read_box, read_own
-from contactid.tossing.own.usable import EVENTS, events_of, on_one_surface, shrinkage
+from contactid.tossing.own.usable import (
+    EVENTS,
+    events_of,
+    on_one_surface,
+    prepared_own,
+    recording_warnings,
+    shrinkage,
+)
+from contactid.tossing.prepare.events import IN_MOTION
 from contactid.tossing.prepare.preprocess import preprocess
 from contactid.tossing.toss.identify import _beyond, _reasons
 from tosses_for_tests import RATE, SETTINGS, box, recordings
@@ -101,6 +109,32 @@ def test_rest_is_found_at_a_camera_s_noise():
     """At .3 mm and .1 degrees most look as if they moved with 2 cm/s."""
     motion = read(table_of(recordings(box(), 6, seed=3, noise=3e-4)))
     assert usable(motion, events_of(motion))[0] >= 5 > usable(motion, EVENTS)[0]
+
+
+def test_a_filtered_camera_s_tosses_rest_and_those_cut_off_in_motion_do_not():
+    """A filter and steps of 1 mm leave no white noise that would tell how fast a resting body
+    seems.
+    """
+    noisy = table_of(recordings(box(), 6, seed=3, noise=4e-4))
+    places = POSES[1:4]
+    noisy[places] = noisy.groupby("toss")[places].transform(lambda x: x.ewm(alpha=0.5).mean())
+    noisy[places] = noisy[places].round(3)
+    cut = noisy[(noisy["toss"] != "toss001") | (noisy["t"] < 0.25)]
+    reasons = prepared_own(read(cut), share=1.0, require_usable=False)["reason"].values
+    assert reasons[1] == IN_MOTION and IN_MOTION not in np.delete(reasons, 1)
+
+
+def test_data_whose_up_is_off_are_turned_upright_and_say_by_how_much(table):
+    lean = rotations.Rotation.from_rotvec(np.radians([2.0, -3.0, 0.0]))
+    turned = lean * rotations.as_rotation(table[POSES[4:]].to_numpy(copy=True))
+    leaning = table.copy()
+    leaning[POSES[1:4]] = lean.apply(table[POSES[1:4]].to_numpy(copy=True))
+    leaning[POSES[4:]] = rotations.as_quaternions(turned)
+    upright = prepared_own(read(leaning), share=1.0, require_usable=True)
+    assert (upright["reason"] == "").all()
+    assert upright.attrs["up_off_degrees"] == pytest.approx(np.degrees(lean.magnitude()), abs=0.1)
+    assert any("degrees off" in said for said in recording_warnings(upright))
+    assert "up_off_degrees" not in prepared_own(read(table), share=1.0, require_usable=True).attrs
 
 
 def test_a_quiet_camera_keeps_the_authors_threshold(table):

@@ -35,7 +35,6 @@ from contactid.tossing.predict.rest_pose_distribution import (
     density,
     draw_poses,
     fit_kernel,
-    region_size,
     score,
     score_tosses,
     smoothing_kernel,
@@ -69,7 +68,7 @@ def clouds(count, seed, **options):
 
 
 def score_of(one, kernel, n, random):
-    return score(one, kernel, draw_poses(one, kernel, n, random))[0]
+    return score(one, kernel, draw_poses(one, kernel, n, random))
 
 
 # what is uncertain of the release
@@ -222,10 +221,6 @@ def test_density_and_draws_belong_together():
     assert (1.0 / values).sum() / 40_000 == pytest.approx(6 * 0.1**2 * 2 * np.pi, rel=0.1)
 
 
-def test_region_size_of_a_uniform_density():
-    assert region_size(np.full(1000, 4.0), 0.5) == pytest.approx(0.5 / 4.0 * 1e4 * np.degrees(1.0))
-
-
 # scores and coverage
 
 
@@ -292,7 +287,6 @@ def test_conformal_quantile_covers_at_least_the_stated_share(n):
 def test_coverage_counts_by_hand():
     table = pd.DataFrame({PARAMETERS: [1.0, 1.0, 0.2, 1.0], RELEASE: [0.95, 0.85, 0.1, 1.0],
                           MODEL_ERROR: [0.49, 0.7, 0.1, 0.93]})  # fmt: skip
-    table = table.assign(**{f"size_{name}": 1.0 for name in (PARAMETERS, RELEASE, MODEL_ERROR)})
     scores = Scores(table, TRUE_KERNEL, np.linspace(0.05, 0.95, 19), np.array([]))
     found = coverage_table({"a": scores, "b": scores}).set_index(
         ["object", "level", "nominal_pct"]

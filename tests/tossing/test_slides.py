@@ -9,7 +9,13 @@ import pytest
 
 from contactid.tossing.own.predict import problem_of
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
-from contactid.tossing.toss.slides import _steepest, asked_friction, steepness
+from contactid.tossing.toss.slides import (
+    _slow_less_fast,
+    _steepest,
+    asked_friction,
+    friction_fall,
+    steepness,
+)
 from tosses_for_tests import RATE, TRUTH, box, motion, prepare_tosses, recordings
 
 
@@ -45,3 +51,18 @@ def test_a_friction_that_is_too_small_is_doubted_with_the_one_that_slides_ask_fo
 
 def test_few_slides_doubt_nothing(problem):
     assert np.isnan(steepness(replace(problem, tosses=problem.tosses[:4]), TRUTH).excess)
+
+
+def test_a_friction_that_falls_with_speed_is_told_and_one_number_is_not(problem):
+    step = problem.options.time_step
+    slow, fast = 0.3, 0.2
+    speed = [0.9]
+    while speed[-1] > 0.02:
+        friction = fast if speed[-1] > 0.38 else slow
+        speed.append(speed[-1] - friction * 9.81 * step)
+    path = np.zeros((len(speed), 3))
+    path[:, 0] = step * np.cumsum(speed)
+    still = np.tile([1.0, 0.0, 0.0, 0.0], (len(speed), 1))
+    assert _slow_less_fast(problem, path, still) == pytest.approx(slow - fast, abs=0.01)
+    told = friction_fall(problem, TRUTH)
+    assert not told.reach > 0.0 and not told.warnings()

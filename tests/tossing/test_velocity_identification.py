@@ -416,7 +416,7 @@ def test_a_few_impacts_that_the_law_misses_do_not_decide(problems):
 def test_the_mpec_agrees_with_the_search(problems):
     problem = problems["box006"]
     some = problem.windows[:20]
-    fit, _ = compare_forms(problem.body, some, 1.0 / 360.0, [])
+    fit, _ = compare_forms(problem.body, some, 1.0 / 360.0)
     swept = sweep_velocities(problem.body, some, COARSE, OPTIONS)
     searched = identified(problem.body, some, swept, refine=True, samples=50)
     assert fit["converged"] and fit["data"]["n_impacts"] == 20

@@ -117,8 +117,8 @@ rule artefacts:
 PROSE = [
     file
     for study in ARTEFACTS
-    if (file := CHECKOUT / f"workflow/resources/articles/{study}.md").is_file()
-    and about_run(file, config["run"])
+    for file in sorted(CHECKOUT.glob(f"workflow/resources/articles/**/{study}.md"))
+    if about_run(file, config["run"])
 ]
 ARTICLES = {
     "pdf": "article.pdf",

@@ -124,6 +124,5 @@ for number, group in enumerate(sharing_a_job(VELOCITY_IDENTIFIED), 1):
             **call("contactid.tossing.identify.impact_mpec:identify_from_file"),
             each=["impacts", "fit", "forms", "dataset"],
             dataset=group,
-            facets=TOSSING["mpec"]["facets"],
         script:
             "../call.py"

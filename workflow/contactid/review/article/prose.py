@@ -1,7 +1,7 @@
 """Prose that can't lie: its numbers are cells of results, its sentences are tied to what must hold.
 
-A study's prose, ``resources/articles/<study>.md``, begins with a heading in YAML between lines of
-``---``:
+A study's prose, ``resources/articles/<study>.md`` or, of another run than the default one, in a
+folder there, begins with a heading in YAML between lines of ``---``:
 
 * ``runs``: the names of the runs that it is about;
 * ``files``: short names of csv files, below the run's results, or of this repository where they

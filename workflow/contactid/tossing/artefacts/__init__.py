@@ -87,14 +87,14 @@ def _scenes() -> list[Artefact]:
         _FIGURES.figure(
             "fig01_example_toss",
             "scenes:scene_figures",
-            "scene_drawings:draw_example_toss",
+            "draw_example_toss",
             "A box in time lapse, from its release to its rest on the surface; rendered from the "
             "data in place of the photograph.",
         ),
         _FIGURES.figure(
             "fig02_frames",
             "scenes:scene_figures",
-            "scene_drawings:draw_frames",
+            "draw_frames",
             "The frames M (motion capture), C (contact surface) and B (body), and the box's "
             "contact points.",
             title="The frames of motion capture, surface and box",
@@ -102,14 +102,14 @@ def _scenes() -> list[Artefact]:
         _FIGURES.figure(
             "fig03_setup",
             "scenes:scene_figures",
-            "scene_drawings:draw_setup",
+            "draw_setup",
             "The set-up in overview: surface, frames and one toss, with dimensions; rendered in "
             "place of the photographs.",
         ),
         _FIGURES.figure(
             "fig04_boxes",
             "scenes:scene_figures",
-            "scene_drawings:draw_boxes",
+            "draw_boxes",
             "The boxes to one scale with size and mass; rendered in place of the photographs.",
         ),
     ]
@@ -128,7 +128,7 @@ def _tosses() -> list[Artefact]:
         _FIGURES.figure(
             "fig11_trajectory",
             "scenes:scene_figures",
-            "scene_drawings:draw_example_toss",
+            "draw_example_toss",
             "The measured toss from release to rest in three dimensions.",
             settings={"numbered": True},
         ),
@@ -344,15 +344,8 @@ def _distributions(data: _Datasets) -> list[Artefact]:
     """Regions that hold the rest pose with stated probability."""
     return [
         _FIGURES.figure(
-            "ext_calibration_curve",
-            "rest_poses:rest_pose_figures",
-            "draw_calibration_curve",
-            "How often the predicted regions of the rest pose hold the measured one, against "
-            "their nominal level.",
-        ),
-        _FIGURES.figure(
             "ext_rest_pose_distribution",
-            "rest_poses:rest_pose_figures",
+            "rest_poses:rest_pose_figure",
             "draw_regions",
             "Regions that hold 50, 80 and 90 % of the rest positions, of a few tosses from above: "
             "of those with the surest and the least sure faces.",

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -22,37 +21,23 @@ from contactid.tossing.artefacts.data import Case, by_name, data_label, of_cases
 from contactid.tossing.predict.rest_pose_distribution import coverage_table
 from contactid.tossing.predict.rest_pose_regions import read_scores
 
-_LEVELS = {
-    "parameters": ("parameters only", style.LINE, "o"),
-    "release": ("+ release", style.ACCENT, "s"),
-    "model_error": ("+ model error", style.SIMULATED, "^"),
-    "conformal": ("conformal", style.RELEASE, "D"),
-}
-_CURVE = tuple(np.round(np.arange(0.05, 1.0, 0.05), 2))
 _SHADES = {"region_50": 0.55, "region_80": 0.3, "region_90": 0.15}  # opacity of regions
 _COLUMNS = 3  # panels of a row
 
 
-def rest_pose_figures(
+def rest_pose_figure(
     prepared: Sequence[str],
     datasets: Sequence[str],
     cases: Sequence[Case],
-    scores: Sequence[str],
     outlines: Sequence[str],
     figures: Mapping[str, Any],
-) -> dict[str, Shown]:
-    """``ext_calibration_curve`` and ``ext_rest_pose_distribution``; ``scores`` and ``outlines`` are
-    of the cases.
-    """
+) -> Shown:
+    """``ext_rest_pose_distribution``; ``outlines`` are of the cases."""
     data = by_name(prepared, datasets)
     pair = two_cases(data, cases, figures["object"])
     files = dict(zip(cases, outlines, strict=True))
-    curve = coverage_table(dict(map(read_scores, scores)), _CURVE)
     distribution = pd.concat([read_csv(files[case]) for case in pair], ignore_index=True)
-    return {
-        "figures/ext_calibration_curve": shown(curve, data, of_cases(cases)),
-        "figures/ext_rest_pose_distribution": shown(distribution, data, of_cases(pair)),
-    }
+    return shown(distribution, data, of_cases(pair))
 
 
 def rest_pose_tables(
@@ -71,68 +56,6 @@ def rest_pose_tables(
         covered = coverage_table(dict(read_scores(scores[k]) for k in places))
         coverage.append(covered.assign(scheme=variant, data=label))
     return pd.concat(coverage, ignore_index=True)
-
-
-def draw_calibration_curve(data: pd.DataFrame) -> Figure:
-    """``ext_calibration_curve``: share of held-out rest poses inside the regions of each nominal
-    probability.
-    """
-    names = list(dict.fromkeys(data["object"]))
-    columns = min(3, len(names))
-    rows = -(-len(names) // columns)
-    width = style.SINGLE_COLUMN if columns == 1 else style.DOUBLE_COLUMN * (0.34 * columns)
-    figure, panels = plt.subplots(
-        rows, columns, figsize=(width, 2.45 * rows + 0.6), squeeze=False, sharex=True, sharey=True
-    )
-    for panel in panels.flat[len(names) :]:
-        panel.set_visible(False)
-    for index, (panel, name) in enumerate(zip(panels.flat, names, strict=False)):
-        part = data[data["object"] == name]
-        # the band of chance is the same for all levels
-        band = part[part["level"] == "model_error"].sort_values("nominal_pct")
-        panel.fill_between(
-            band["nominal_pct"],
-            band["band_low_pct"],
-            band["band_high_pct"],
-            color="#dddddd",
-            lw=0,
-            step=None,
-        )
-        panel.plot([0, 100], [0, 100], color="black", lw=0.7, ls="--")
-        for level, (_, colour, marker) in _LEVELS.items():
-            curve = part[part["level"] == level].sort_values("nominal_pct")
-            panel.plot(
-                curve["nominal_pct"],
-                curve["covered_pct"],
-                color=colour,
-                marker=marker,
-                ms=2.6,
-                lw=0.9,
-            )
-        title = "all objects" if name == "all" else name
-        panel.set_title(f"{title}, {band['n_tosses'].iloc[0]} tosses", loc="left")
-        panel.set(
-            xlim=(0, 100),
-            ylim=(-2, 102),
-            aspect="equal",
-            xticks=range(0, 101, 25),
-            yticks=range(0, 101, 25),
-        )
-        if index % columns == 0:
-            panel.set_ylabel("rest poses covered (%)")
-        if index >= len(names) - columns:
-            panel.set_xlabel("nominal probability (%)")
-            panel.tick_params(labelbottom=True)
-    handles = [
-        Line2D([], [], color=colour, marker=marker, ms=3, lw=0.9, label=label)
-        for label, colour, marker in _LEVELS.values()
-    ]
-    handles.append(Line2D([], [], color="black", lw=0.7, ls="--", label="right regions"))
-    band_patch = Patch(color="#dddddd", label="95 % range of chance")
-    figure.legend(
-        handles=[*handles, band_patch], loc="outside upper center", ncols=min(columns + 1, 3)
-    )
-    return figure
 
 
 def draw_regions(data: pd.DataFrame) -> Figure:

@@ -4,8 +4,7 @@
 The MPEC (:mod:`contactid.tossing.models.impacts`) is solved from two starts: a fixed one, and the
 optimum of the exact law (:mod:`contactid.tossing.models.impact_likelihood`), which knows no local
 minima of an impact's own unknowns. What the record says of convergence is measured at the answer.
-:func:`compare_forms` has the program in all its forms side by side: friction disk and polyhedra,
-and free e_T.
+:func:`compare_forms` has the program as the paper has it and with a free e_T side by side.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def identify_from_impacts(
     problem = likelihood(table, options.model_error)
     exact = minimise(problem, near, free_e_t=options.free_e_t)
     # the form that is published has a start that knows nothing, too
-    starts = [exact] if options.free_e_t or options.facets else [_FIRST, exact]
+    starts = [exact] if options.free_e_t else [_FIRST, exact]
     runs = _runs(table, options, starts)
     best = _with_least_friction(
         min(runs, key=lambda run: (not run.solution.converged, run.solution.objective))
@@ -112,14 +111,13 @@ def identify_from_impacts(
         "exact_objective": problem.objective(*best.end),
         "data": {"part": IDENTIFICATION, "n_impacts": len(table), "n_sliding": _sliding(best)},
         "seed": 0,  # nothing is drawn
-        **_of_solver(runs, best, options),
+        **_of_solver(runs, best),
     }
 
 
-def _of_solver(runs: Sequence[Run], best: Run, options: ImpactModelOptions) -> dict[str, Any]:
+def _of_solver(runs: Sequence[Run], best: Run) -> dict[str, Any]:
     """What a record says of the program, its solver and its starts."""
     solution, last = best.solution, best.solution.last
-    friction = f"polyhedron of {options.facets} facets" if options.facets else "disk"
     # where nothing slides, mu may be anything from some value on
     first = 0 if _sliding(best) else 1
     ends = np.array([run.end for run in runs])[:, first:]
@@ -136,7 +134,7 @@ def _of_solver(runs: Sequence[Run], best: Run, options: ImpactModelOptions) -> d
         },
         "iterations": sum(run.solution.iterations for run in runs),
         "seconds": sum(run.solution.seconds for run in runs),
-        "model": f"impacts, least squares, friction {friction}, errors in variables",
+        "model": "impacts, least squares, friction disk, errors in variables",
         "reformulation": _CONTINUATION.reformulation.value
         + (", settled" if solution.settled else ""),
         "route": last.route,
@@ -243,10 +241,10 @@ def lasting_of(windows: Sequence[ImpactWindow], time_step: float) -> np.ndarray:
 
 
 def compare_forms(
-    body: BodyProperties, windows: Sequence[ImpactWindow], time_step: float, facets: Sequence[int]
+    body: BodyProperties, windows: Sequence[ImpactWindow], time_step: float
 ) -> tuple[dict[str, Any], pd.DataFrame]:
-    """The record of the exact disk, and one row per form, that of the disk first; ``time_step`` of
-    the samples in s.
+    """The record with e_T = 0, and one row per form, that one first; ``time_step`` of the samples
+    in s.
 
     Columns: form, mu, e_N, e_T with their 95 % intervals, objective, whether the law fits,
     convergence, complementarity residual, impacts that slide, starts that agree, seconds.
@@ -254,10 +252,7 @@ def compare_forms(
     impacts = [window.impact for window in windows]
     options, near = options_with_model_error(impact_table(body, impacts))
     lasting = lasting_of(windows, time_step)
-    forms = {"disk": options}
-    for n in facets:
-        forms[f"polyhedron of {n} facets"] = replace(options, facets=n)
-    forms["disk, e_T free"] = replace(options, free_e_t=True)
+    forms = {"disk": options, "disk, e_T free": replace(options, free_e_t=True)}
     fits = {
         form: identify_from_impacts(body, impacts, chosen, near=near, lasting=lasting)
         for form, chosen in forms.items()
@@ -289,13 +284,13 @@ def _row(form: str, fit: dict[str, Any], options: ImpactModelOptions) -> dict[st
 
 
 def identify_from_file(
-    impacts: str, dataset: str, velocity_variant: str, facets: list[int], fit: str, forms: str
+    impacts: str, dataset: str, velocity_variant: str, fit: str, forms: str
 ) -> None:
     """Identify on the identification part of a file of impacts; write the fit and the comparison of
     forms.
     """
     body, windows, stepping = read_impacts(impacts, split=IDENTIFICATION)
-    record, compared = compare_forms(body, windows, stepping.time_step, facets)
+    record, compared = compare_forms(body, windows, stepping.time_step)
     write_csv(compared, forms)
     data = {
         "dataset": dataset,

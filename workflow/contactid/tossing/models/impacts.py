@@ -7,12 +7,9 @@ variables). Constraints are the impact law in complementarity form, all pairs sc
 one by the impact's speed:
 
 * normal: ``0 <= N``  perp  ``xi_N >= 0``;
-* friction, exact disk: ``T = mu N u``, ``xi_T + s u = 0`` and ``0 <= s``  perp  ``1 - |u|^2 >= 0``:
+* friction, a disk: ``T = mu N u``, ``xi_T + s u = 0`` and ``0 <= s``  perp  ``1 - |u|^2 >= 0``:
   u is the impulse's direction and share of the limit, s the sliding speed. Writing the disk in u
-  instead of T keeps its gradient alive where the impulse vanishes;
-* friction, polyhedron of n facets (Stewart and Trinkle): ``T = D b``, ``0 <= b_j``  perp  ``d_j .
-  xi_T + s >= 0``, ``0 <= s``  perp  ``mu N - sum b >= 0``. The polyhedron lies within the disk, so
-  its mu is too large by up to ``1 / cos(pi / n)``.
+  instead of T keeps its gradient alive where the impulse vanishes.
 
 The objective is the likelihood: half the squares of the pre- and post-impact twists' errors, each
 whitened with its covariance, the latter's with an optional model error added. The paper's own loss,
@@ -40,7 +37,6 @@ _SLOWEST = 0.05  # m/s, least scale of an impact's speed
 class ImpactModelOptions:
     """What to build."""
 
-    facets: int = 0  # of the friction polyhedron; 0 for the exact disk
     free_e_t: bool = False  # identify e_T, too; otherwise it is 0, as in the paper
     # standard deviations (m/s, rad/s) per axis of what the law itself gets wrong
     model_error: tuple[float, float] = (0.0, 0.0)
@@ -97,29 +93,11 @@ class ImpactModel:
         # without a normal impulse the share is 0, not 0 / 0
         limit = mu * impulses[:, 2]
         share = impulses[:, :2] / np.where(limit > 0.0, limit, 1.0)[:, None]
-        if self.options.facets:
-            self._start_polyhedron(impulses, share)
-        else:
-            _set(model.share, share)
+        _set(model.share, share)
         twist_error = (
             table.post_twist - table.pre_twist - np.einsum("nij,nj->ni", table.response, impulses)
         )
         _set(model.error, np.einsum("nij,nj->ni", _whitening(table, self.options), twist_error))
-
-    def _start_polyhedron(self, impulses: np.ndarray, share: np.ndarray) -> None:
-        """Split every tangential impulse between the two facet directions next to it."""
-        facets = self.options.facets
-        parts = np.zeros((len(share), facets))
-        wide = 2.0 * np.pi / facets
-        angle = np.mod(np.arctan2(share[:, 1], share[:, 0]), 2.0 * np.pi)
-        size = np.linalg.norm(impulses[:, :2], axis=1) / self.impulse_scale
-        first = (angle // wide).astype(int) % facets
-        rest = angle - first * wide
-        rows = np.arange(len(share))
-        # the sine rule: a vector between two directions that are ``wide`` apart
-        parts[rows, first] = size * np.sin(wide - rest) / np.sin(wide)
-        parts[rows, (first + 1) % facets] = size * np.sin(rest) / np.sin(wide)
-        _set(self.model.part, parts)
 
 
 def build_impact_model(
@@ -203,15 +181,7 @@ def _impact_law(built: ImpactModel) -> None:
     model.of_xi = pyo.Constraint(n, range(3), rule=xi)
     # 0 <= N perp xi_N >= 0
     built.pairs.extend((model.impulse[i, 2], model.xi[i, 2]) for i in n)
-    if built.options.facets:
-        _polyhedron(built)
-    else:
-        _disk(built)
-
-
-def _disk(built: ImpactModel) -> None:
-    model = built.model
-    n, plane = range(len(built.table)), range(2)
+    plane = range(2)
     model.share = pyo.Var(n, plane, initialize=0.0, bounds=(-1.0, 1.0))
     # T = mu N u
     model.of_share = pyo.Constraint(
@@ -225,28 +195,6 @@ def _disk(built: ImpactModel) -> None:
     built.pairs.extend(
         (model.slip[i], 1.0 - model.share[i, 0] ** 2 - model.share[i, 1] ** 2) for i in n
     )
-
-
-def _polyhedron(built: ImpactModel) -> None:
-    model, facets = built.model, built.options.facets
-    n = range(len(built.table))
-    angles = 2.0 * np.pi * np.arange(facets) / facets
-    directions = np.column_stack([np.cos(angles), np.sin(angles)])
-    model.part = pyo.Var(n, range(facets), initialize=0.0, bounds=(0.0, None))
-
-    def tangential(m: Any, i: int, k: int) -> Any:
-        return m.impulse[i, k] == _dot(directions[:, k], [m.part[i, j] for j in range(facets)])
-
-    # T = D b
-    model.of_part = pyo.Constraint(n, range(2), rule=tangential)
-    for i in n:
-        for j in range(facets):
-            along = directions[j, 0] * model.xi[i, 0] + directions[j, 1] * model.xi[i, 1]
-            # 0 <= b_j perp d_j . xi_T + s >= 0
-            built.pairs.append((model.part[i, j], along + model.slip[i]))
-        left = model.mu * model.impulse[i, 2] - sum(model.part[i, j] for j in range(facets))
-        # 0 <= s perp mu N - sum b >= 0
-        built.pairs.append((model.slip[i], left))
 
 
 def _whitening(table: ImpactTable, options: ImpactModelOptions) -> np.ndarray:

@@ -42,7 +42,7 @@ from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.regions import NO_REGIONS, OwnRegions, predict_regions
 from contactid.tossing.own.toss_regions import TossRegions
 from contactid.tossing.own.tosses import OwnTosses, read_tosses
-from contactid.tossing.own.usable import prepared_own, size_warnings
+from contactid.tossing.own.usable import prepared_own, recording_warnings
 from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.predict.prediction import predict as predict_tosses
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -275,14 +275,14 @@ def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: st
     nothing_run = {"run_mean_loss": np.nan, "run_sem_loss": np.nan, "run_n_tosses": 0}
     summary = means_of(predictions).assign(**nothing_run)
     source, body = str(motion.attrs["source"]), body_of(calibrated)
-    warnings = warnings_on_tosses(predictions, summary)
+    warnings = [*warnings_on_tosses(predictions, summary), *recording_warnings(prepared)]
     answer = _answer(predictions, summary, f"{source}, by stated parameters")
     used = f"{source}: {len(predicted)} tosses, {size_of(body)}."
     return replace(
         answer,
         tables={**answer.tables, **regions.tables()},
         figures={**answer.figures, **regions.figures()},
-        warnings=(*(f"{warning}." for warning in warnings), *size_warnings(prepared)),
+        warnings=tuple(f"{warning}." for warning in warnings),
         notes=(used, f"Law of impact: {law}.", *regions.notes()),
         record={"stated": values, "law": law, "tosses": len(predicted), "warnings": warnings},
         body=simulator_body("box", body, values),

@@ -10,7 +10,7 @@ block's regions reach. All scores together say it of further tosses.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -130,7 +130,11 @@ def predicted_rests(
     draws, covariances = np.array(record["draws"]), problem.start_covariances()
     clouds = simulate_clouds(problem, parameters, draws, covariances, seed)
     random = np.random.default_rng(seed)
-    return scores, [predict_rest(cloud, scores, random) for cloud in clouds]
+    # a run's own test tosses say as much of further ones as those that were held out of its fits
+    tested = np.asarray(scores.table.get("position", []), dtype=float)
+    held_out = np.concatenate([scores.held_out_positions, tested])
+    further = replace(scores, held_out_positions=held_out)
+    return scores, [predict_rest(cloud, further, random) for cloud in clouds]
 
 
 def regions_by_others(
@@ -156,7 +160,7 @@ def regions_by_others(
         drawn = [draw_poses(cloud, kernel, DRAWN, random) for cloud in block]
         pairs = zip(block, drawn, strict=True)
         # regions are of face and place, whatever the yaw
-        scores.append([score(cloud, kernel, poses, yaw=False)[0] for cloud, poses in pairs])
+        scores.append([score(cloud, kernel, poses, yaw=False) for cloud, poses in pairs])
     predictions = []
     for number, block in enumerate(blocks):
         held_out = np.array(_without(scores, number))

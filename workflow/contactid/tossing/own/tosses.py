@@ -17,6 +17,7 @@ from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.files import EXPERIMENT
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody, size_of
 from contactid.tossing.own.recordings import OwnMotion, Tosses, has_tables, read_own
+from contactid.tossing.own.usable import events_of, levelled, recording_warnings, told_by_motion
 from contactid.tossing.prepare.poses import fit_plane
 from contactid.tossing.prepare.preprocess import (
     IDENTIFICATION,
@@ -84,11 +85,12 @@ def read_tosses(
     body, or another convention explains the poses.
     """
     own = _read(tosses, run, object_name, surface, convention)
-    motion = explained_motion(own.motion, own.convention, placed=own.placed, length=own.length)
+    meant = explained_motion(own.motion, own.convention, placed=own.placed, length=own.length)
+    motion = levelled(meant)
     identified, warnings = _of_this_body(motion, run)
     prepared, on_the_run_s, warning = _prepared(motion, run, identified)
     warnings += warning
-    warnings += _of_the_fall(prepared)
+    warnings += [*_of_the_fall(prepared), *recording_warnings(prepared)]
     table = toss_table(prepared, "")
     reasons = {
         str(name): str(reason)
@@ -143,13 +145,18 @@ def _prepared(
     motion: xr.Dataset, run: FinishedRun, identified: Sequence[IdentifiedBody]
 ) -> tuple[xr.Dataset, bool, list[str]]:
     """Prepared tosses, whether they lie on the run's own surface, and what is to be said of that."""
-    settings = {key: run.block[key] for key in ("exclude_tumbling", "events")}
+    # these tosses' camera may be another one than the run's
+    slow = max(run.block["events"]["rest_speed"], events_of(motion)["rest_speed"])
+    settings = {
+        "exclude_tumbling": run.block["exclude_tumbling"],
+        "events": {**run.block["events"], "rest_speed": slow},
+    }
     plane = next((one.plane for one in identified if one.plane is not None), None)
     known = (
         None
         # named surfaces have a frame for each recording, so that one plane doesn't fit all
         if plane is None or "surfaces" in motion.attrs
-        else preprocess_on(motion, plane, **settings)
+        else told_by_motion(preprocess_on(motion, plane, **settings))
     )
     if known is not None:
         height = _above_the_surface(known)
@@ -158,15 +165,18 @@ def _prepared(
         if released or abs(height) <= _OFF_SURFACE:
             return known, True, []
     # no identification part: the surface is fitted to the tosses' own rest
-    prepared = preprocess(motion, share=0.0, seed=0, require_usable=True, **settings)
+    prepared = told_by_motion(
+        preprocess(motion, share=0.0, seed=0, require_usable=True, **settings)
+    )
     if known is None or plane is None:
         return prepared, False, []
     off = 1e3 * (prepared.attrs["plane_height"] - plane.height)
-    said = f"These tosses come to rest {off:+.1f} mm off the surface that the run found"
-    why = (
-        "the box has another size, or the surface is another one, fitted to their own poses at rest"
+    said = (
+        f"These tosses come to rest {off:+.1f} mm off the surface that the run found: the box's sides "
+        f"are {2.0 * abs(off):.0f} mm {'longer' if off > 0.0 else 'shorter'} than the run's, or the "
+        "surface is another one, fitted to their own poses at rest"
     )
-    return prepared, False, [f"{said}: {why}"]
+    return prepared, False, [said]
 
 
 # What of the run they go with

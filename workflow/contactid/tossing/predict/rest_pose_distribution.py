@@ -199,37 +199,23 @@ def fit_kernel(clouds: Sequence[Cloud], length: float, start: Kernel | None = No
     return kernel_of(found.x)
 
 
-def score(
-    cloud: Cloud, kernel: Kernel, drawn: FlatPoses, *, yaw: bool = True
-) -> tuple[float, np.ndarray]:
-    """Score of the measured rest pose, and the densities (n,) of n poses drawn, in descending
-    order.
-
-    ``drawn`` are of :func:`draw_poses`; ``yaw`` as in :func:`density`.
+def score(cloud: Cloud, kernel: Kernel, drawn: FlatPoses, *, yaw: bool = True) -> float:
+    """Score of the measured rest pose; ``drawn`` are of :func:`draw_poses`, ``yaw`` as in
+    :func:`density`.
     """
-    densities = density(cloud, kernel, drawn, yaw=yaw)
     measured = density(cloud, kernel, cloud.measured, yaw=yaw)[0]
     # no density at all is outside of every region, whatever the samples' own densities underflow to
-    value = float((densities > measured).mean()) if measured > 0.0 else 1.0
-    return value, np.sort(densities)[::-1]
-
-
-def region_size(densities: np.ndarray, probability: float) -> float:
-    """Size in cm2 deg, summed over faces, of the region of a probability, from densities in
-    descending order.
-    """
-    # of poses drawn by the density itself, 1 / density is the volume that each stands for
-    inside = densities[: max(int(np.ceil(probability * len(densities))), 1)]
-    return float((1.0 / inside).sum() / len(densities)) * 1e4 * np.degrees(1.0)
+    if measured <= 0.0:
+        return 1.0
+    return float((density(cloud, kernel, drawn, yaw=yaw) > measured).mean())
 
 
 @dataclass(frozen=True)
 class Scores:
     """What a run knows of the rest poses of tosses by one of its variants."""
 
-    # one row per test toss: ``toss``, a column of scores per level, ``size_<level>``: of the 90 %
-    # region, cm2 deg, and ``position``: scores by the density over face and position alone,
-    # whatever the yaw
+    # one row per test toss: ``toss``, a column of scores per level, and ``position``: scores by the
+    # density over face and position alone, whatever the yaw
     table: pd.DataFrame
     kernel: Kernel  # the model's error, fitted on all identification tosses
     # (identification toss,) scores by kernels fitted without the toss, from which conformal regions
@@ -281,8 +267,8 @@ def score_tosses(
         )
         for i in np.flatnonzero(part == k).tolist():
             drawn = draw_poses(identification[i], others, n, random)
-            held_out[i] = score(identification[i], others, drawn)[0]
-            held_out_positions[i] = score(identification[i], others, drawn, yaw=False)[0]
+            held_out[i] = score(identification[i], others, drawn)
+            held_out_positions[i] = score(identification[i], others, drawn, yaw=False)
     table = pd.DataFrame({"toss": [cloud.toss for cloud in test[RELEASE]]})
     for level in (PARAMETERS, RELEASE, MODEL_ERROR):
         scored, positions = [], []
@@ -291,9 +277,8 @@ def score_tosses(
             drawn = draw_poses(cloud, spread, n, random)
             scored.append(score(cloud, spread, drawn))
             if level == MODEL_ERROR:
-                positions.append(score(cloud, spread, drawn, yaw=False)[0])
-        table[level] = [value for value, _ in scored]
-        table[f"size_{level}"] = [region_size(densities, 0.9) for _, densities in scored]
+                positions.append(score(cloud, spread, drawn, yaw=False))
+        table[level] = scored
     # the last level's, which has the model's error
     return Scores(table.assign(position=positions), kernel, held_out, held_out_positions)
 
@@ -307,23 +292,19 @@ def conformal_quantile(held_out: np.ndarray, probability: float) -> float:
     return float(np.sort(held_out)[rank - 1]) if rank <= len(held_out) else 1.0
 
 
-def coverage_table(
-    scores: Mapping[str, Scores], nominal: Sequence[float] = NOMINAL
-) -> pd.DataFrame:
+def coverage_table(scores: Mapping[str, Scores]) -> pd.DataFrame:
     """How many test tosses the regions cover, for each object and, of several, for ``all``
     together.
 
     Returns one row per object, level and nominal probability: ``nominal_pct``, ``covered``,
     ``n_tosses``, ``covered_pct`` with its exact (Clopper and Pearson) 95 % interval
-    ``covered_low_pct``, ``covered_high_pct``, ``consistent`` (that holds the nominal value),
-    ``band_low_pct``, ``band_high_pct`` (where 95 % of right predictions would be), and for the 90 %
-    regions that aren't conformal ``median_region_cm2_deg``.
+    ``covered_low_pct``, ``covered_high_pct``, and ``consistent`` (that holds the nominal value).
     """
     rows = []
     of_objects = {name: [one] for name, one in scores.items()}
     if len(scores) > 1:
         of_objects[ALL] = [*scores.values()]
-    for (name, ones), level, probability in product(of_objects.items(), LEVELS, nominal):
+    for (name, ones), level, probability in product(of_objects.items(), LEVELS, NOMINAL):
         column = MODEL_ERROR if level == CONFORMAL else level
         conformal = [conformal_quantile(one.held_out, probability) for one in ones]
         limits = conformal if level == CONFORMAL else [probability] * len(ones)
@@ -332,10 +313,6 @@ def coverage_table(
         )
         covered, n = int(inside.sum()), len(inside)
         interval = scipy.stats.binomtest(covered, n).proportion_ci(0.95, method="exact")
-        # chance alone would put right predictions here
-        low, high = np.asarray(scipy.stats.binom.ppf([0.025, 0.975], n, probability)) / n
-        sizes = pd.concat([one.table[f"size_{column}"] for one in ones])
-        sized = probability == 0.9 and level != CONFORMAL
         rows.append(
             {
                 "object": name,
@@ -347,9 +324,6 @@ def coverage_table(
                 "covered_low_pct": 100.0 * interval.low,
                 "covered_high_pct": 100.0 * interval.high,
                 "consistent": bool(interval.low <= probability <= interval.high),
-                "band_low_pct": 100.0 * low,
-                "band_high_pct": 100.0 * high,
-                "median_region_cm2_deg": float(sizes.median()) if sized else np.nan,
             }
         )
     return pd.DataFrame(rows)

@@ -98,7 +98,7 @@ def predict_rest(cloud: Cloud, scores: Scores, random: np.random.Generator) -> R
     if int(cloud.measured.face[0]) != UNKNOWN:
         covers = (density(cloud, kernel, cloud.measured, yaw=False)[0] >= lowest).tolist()
         naive = smoothing_kernel(cloud)
-        naive_score = score(cloud, naive, draw_poses(cloud, naive, DRAWN, random), yaw=False)[0]
+        naive_score = score(cloud, naive, draw_poses(cloud, naive, DRAWN, random), yaw=False)
     return RestPrediction(cloud, faces, outlines, areas, covers, naive_score)
 
 

@@ -8,8 +8,7 @@ it.
 A frame in which a body wasn't seen isn't always a NaN. The authors' import writes a pose without
 translation (Rx(90) Ry(90) after its change of axes), and frames may be *held*: the last pose again.
 Such frames look like poses. They are found by what they are (no translation, exactly the pose
-before while the body moves), by what no body does (a step of more than 10 m/s, one frame aside from
-its neighbours), and by the marker error and quality of the datalog.
+before while the body moves), and by what no body does (a step of more than 10 m/s).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ import numpy as np
 
 from contactid.core import rotations
 from contactid.sources.hdf5_files import size_problem, stored_values
-from contactid.tossing.readers.iam_fields import bytes_of_column, child
+from contactid.tossing.readers.iam_fields import child
 
 LEAST_FRAMES = 3  # central differences need neighbours on both sides
 _MOST_FRAMES = 1_000_000  # 46 minutes at 360 Hz
@@ -35,9 +34,8 @@ KINDS = (
     "placeholder pose",
     "pose held",
     "step that no body makes",
-    "marker error",
 )
-_NAN, _PLACEHOLDER, _HELD, _STEP, _MARKERS = range(1, 6)
+_NAN, _PLACEHOLDER, _HELD, _STEP = range(1, 5)
 # on the entries of R^T R - I; float32 rounding is near 1e-7, a wrong axis near 1
 _RIGIDITY_TOLERANCE = 1e-2
 _LARGEST_PLAUSIBLE_POSITION = 100.0  # m; motion capture volumes are smaller, millimetres are larger
@@ -49,9 +47,6 @@ _REACH = 0.15
 # m per frame and m: a pose held while the body moves less does no harm
 _STILL, _STILL_IN_ALL = 1e-4, 2e-3
 _FASTEST = 10.0  # m/s of a point of the body; a drop from a metre ends with 4.4 m/s
-# m, and times the misfit of the neighbours; an impact has 7 times theirs
-_ASIDE, _ASIDE_OF_FIT = 3e-3, 20.0
-_MARKER_ERROR, _MARKER_QUALITY = 10.0, 0.5  # times the recording's median
 # frames on either side of a gap that say what was in it, and how near they must be
 _SIDE, _SIDE_WITHIN = 3, 6
 _KINK = 1e-3  # m between what both sides say; more is an impact within the gap
@@ -86,7 +81,6 @@ def read_track(
     name: str,
     problems: list[str],
     time_step: float | None,
-    markers: np.ndarray | None = None,
     n_frames: int | None = None,
 ) -> Track | None:
     """Poses of a tracked body from its dataset ``transforms`` (4, 4, N); None, and all problems,
@@ -97,7 +91,6 @@ def read_track(
     group, name : of the body
     problems : to add to
     time_step : s between frames; None where it isn't known, then no step is too long
-    markers : (N,) frames whose markers fit badly (:func:`bad_markers`)
     n_frames : how many frames to look at, and at least needed; None takes all
     """
     matrices = _stored_matrices(group, name, problems, n_frames)
@@ -110,43 +103,10 @@ def read_track(
         return None
     track = _as_track(matrices, flaws.unseen)
     _find_held(track)
-    if markers is not None:
-        some = markers[: len(track.flaw)]
-        track.flaw[: len(some)][some & track.measured[: len(some)]] = _MARKERS
     if time_step is not None:
-        _find_aside(track)  # first: a single frame aside can look as if all before it were
         _find_steps(track, _FASTEST * time_step)
     bridge(track)
     return track
-
-
-def bad_markers(datalog: h5py.Dataset | None, name: str) -> np.ndarray | None:
-    """Frames (N,) in which a body's markers fit badly, from the datalog's columns ``<body>_MME``
-    (mean marker error) and ``<body>_MQ`` (marker quality); None where there are none.
-
-    Their units differ, so they are held against the recording's own median.
-    """
-    if datalog is None or size_problem(datalog, bytes_of_column(datalog)):
-        return None
-    bad = None
-    for column in datalog.dtype.names or ():
-        ending = column.rsplit("_", 1)[-1].upper()
-        if column.removesuffix(f"_{ending}").endswith(name) and ending in ("MME", "MQ"):
-            if datalog.dtype[column].kind not in "fiu":
-                continue
-            values = np.asarray(datalog[column], dtype=float).reshape(-1)
-            seen = values[np.isfinite(values)]
-            usual = float(np.median(seen)) if len(seen) else 0.0
-            if usual <= 0.0:
-                continue  # the column was written, but nothing into it
-            off = ~np.isfinite(values)
-            off |= (
-                values > _MARKER_ERROR * usual
-                if ending == "MME"
-                else values < _MARKER_QUALITY * usual
-            )
-            bad = off if bad is None else bad | off
-    return bad
 
 
 class _Flaws(NamedTuple):
@@ -346,33 +306,6 @@ def _find_steps(track: Track, longest: float) -> None:
                 track.flaw[part] = _STEP
             else:
                 here = part[near]
-
-
-def _find_aside(track: Track) -> None:
-    """Mark single frames far off the cubic through three neighbours on either side, which it fits
-    well.
-    """
-    n_frames = len(track.flaw)
-    if n_frames < 2 * _SIDE + 1:
-        return
-    # the frame in the middle is left out, and predicted as the cubic's value at 0
-    offsets = np.array([-3, -2, -1, 1, 2, 3])
-    powers = np.vander(offsets, 4, increasing=True)
-    # (4, 6) least-squares coefficients of six values
-    inverse = np.linalg.pinv(powers)
-    points = _points(track)
-    measured = track.measured
-    for block in _blocks(n_frames - 2 * _SIDE):
-        reach = slice(block.start, block.stop + 2 * _SIDE)
-        # (m, 9, 7)
-        windows = np.lib.stride_tricks.sliding_window_view(points[reach], 2 * _SIDE + 1, axis=0)
-        around = windows[:, :, offsets + _SIDE]
-        fitted = around @ inverse.T  # (m, 9, 4)
-        misfit = np.abs(around - fitted @ powers.T).max(axis=(1, 2))
-        aside = np.abs(windows[:, :, _SIDE] - fitted[:, :, 0]).max(axis=1)
-        whole = np.lib.stride_tricks.sliding_window_view(measured[reach], 2 * _SIDE + 1).all(axis=1)
-        found = whole & (aside > _ASIDE) & (aside > _ASIDE_OF_FIT * misfit)
-        track.flaw[block.start + _SIDE : block.stop + _SIDE][found] = _STEP
 
 
 def bridge(track: Track) -> None:

@@ -36,7 +36,6 @@ from contactid.tossing.readers.iam_fields import (
 from contactid.tossing.readers.iam_frames import (
     LONGEST_BRIDGE,
     Track,
-    bad_markers,
     read_track,
     runs,
 )
@@ -149,15 +148,10 @@ def _read_motion(
     datalog = group.get(f"{_MOCAP}/datalog")
     datalog = datalog if isinstance(datalog, h5py.Dataset) else None
     time_step = None if frequency is None else 1.0 / frequency
-    markers = bad_markers(datalog, request.object_name)
     if datalog is not None and node is not None and (problem := fewer_times(datalog, node)):
         problems.append(problem)
         return None
-    track = (
-        None
-        if node is None
-        else read_track(node, request.object_name, problems, time_step, markers)
-    )
+    track = None if node is None else read_track(node, request.object_name, problems, time_step)
     if track is None:
         return None
     remarks: list[str] = []

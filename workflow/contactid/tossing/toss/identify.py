@@ -41,7 +41,7 @@ from contactid.tossing.own.predict import LAWS, no_impact, problem_of
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.result import simulator_body
 from contactid.tossing.own.toss_regions import TossRegions
-from contactid.tossing.own.usable import on_one_surface, prepared_own, size_warnings
+from contactid.tossing.own.usable import on_one_surface, prepared_own, recording_warnings
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.rest_pose_cloud import Cloud, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.calibration import Calibration, uncalibrated
@@ -50,7 +50,8 @@ from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, toss_tabl
 from contactid.tossing.prepare.tosses import Problem, simulated
 from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.toss import draw
-from contactid.tossing.toss.slides import asked_friction
+from contactid.tossing.toss.drag import Drag, drag_of
+from contactid.tossing.toss.slides import asked_friction, friction_fall
 
 MU, E_N = "friction_mu", "restitution_e_n"
 _ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibrations have them
@@ -195,8 +196,10 @@ def toss(
     predictions = predictions.merge(naive[["toss", *named]].rename(columns=named), on="toss")
     mass_known = mass_stated or body is None
     asked = asked_friction(whole.problem, whole.parameters)
-    contact = _contact_rows(whole, blocks, asked.high if asked else 0.0)
-    params = parameter_table([*contact, *_body_rows(whole, mass_known)])
+    fall = friction_fall(whole.problem, whole.parameters)
+    contact = _contact_rows(whole, blocks, asked.high if asked else 0.0, fall.reach)
+    drag = drag_of(whole.calibration.apply(prepared))
+    params = parameter_table([*contact, *_body_rows(whole, mass_known, drag)])
     other = _other_law(whole, law)
     identified_body = simulator_body("box", whole.problem.body, vars(whole.parameters))
     regions = TossRegions.by_others(clouds, whole.problem, _SEED)
@@ -212,7 +215,10 @@ def toss(
         warnings=(
             *_warnings(whole, table, law, other),
             *([f"The interval of friction reaches on: {asked.said}."] if asked else []),
-            *size_warnings(prepared),
+            *(
+                f"{said}."
+                for said in (*fall.warnings(), *recording_warnings(prepared), *drag.warnings())
+            ),
             *regions.warnings(),
         ),
         notes=(*_notes(predictions, whole, law), *regions.notes()),
@@ -327,9 +333,12 @@ def _at_best(losses: xr.Dataset) -> np.ndarray:
 # What it says
 
 
-def _contact_rows(fit: TossFit, blocks: np.ndarray, asked_mu: float) -> Iterator[dict[str, Any]]:
+def _contact_rows(
+    fit: TossFit, blocks: np.ndarray, asked_mu: float, by_speed: float
+) -> Iterator[dict[str, Any]]:
     """Friction and restitution: the wider one of resampled tosses and of a jackknife over blocks,
-    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one. Friction's reaches ``asked_mu``.
+    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one. Friction's reaches ``asked_mu``,
+    and ``by_speed`` to either side.
 
     Resampling keeps the body as it is, and the jackknife makes it anew.
     """
@@ -342,16 +351,18 @@ def _contact_rows(fit: TossFit, blocks: np.ndarray, asked_mu: float) -> Iterator
     jackknife = dict(zip((MU, E_N), np.sqrt((n - 1) / n * squares), strict=True))
     for name, value in values.items():
         low, high = fit.interval(name)
-        reach = _JACKKNIFE * float(jackknife[name])
+        reach = max(_JACKKNIFE * float(jackknife[name]), by_speed if name == MU else 0.0)
         low = max(min(low, value - reach), 0.0)
         high = min(max(high, value + reach, reached[name]), largest[name])
         error = (high - low) / 4.0  # of a normal error, 95 % are four of them wide
         yield parameter_row(name, value, error, "1", "data", (low, high))
 
 
-def _body_rows(fit: TossFit, mass_known: bool) -> Iterator[dict[str, Any]]:
+def _body_rows(fit: TossFit, mass_known: bool, drag: Drag) -> Iterator[dict[str, Any]]:
     calibration = fit.calibration
-    yield parameter_row("scale", calibration.scale, calibration.scale_se, "1", "data")
+    # flights alone take what air does for a larger scale
+    error = float(np.hypot(calibration.scale_se, drag.scale_error))
+    yield parameter_row("scale", calibration.scale, error, "1", "data")
     for axis, value, error in zip(
         "xyz", calibration.center_of_mass, calibration.center_of_mass_se, strict=True
     ):

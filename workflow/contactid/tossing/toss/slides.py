@@ -5,6 +5,9 @@ a second difference of the centre's path, less gravity, is a mean push per mass.
 reach that bound about as often as measured ones, if their friction is right. Corners that spring
 back along the surface drive trajectories to too small a friction, and then measured pushes are
 steeper than simulated ones.
+
+Where friction falls with speed, slow slides are held back by more than fast ones; in simulated
+tosses, which have one friction, they aren't.
 """
 
 from __future__ import annotations
@@ -28,6 +31,11 @@ _BORNE = 1.5, 3.0
 _MODEL = 0.05
 _SURELY, _REFUTED = 2.0, 3.0  # standard errors: an interval reaches what slides ask for; no answer
 _FEWEST = 5  # tosses with such pushes
+# of the same time, shorter, since a slow slide soon ends; and weights that a sliding box bears, its
+# corners in turn or a face
+_SHORT_REACH, _SLIDING = 0.25, (0.7, 1.5)
+_SLOW, _FAST = (0.08, 0.3), (0.45, np.inf)  # m/s: of speeds that are held against each other
+_FEWEST_PUSHES = 4  # of a toss, slow and fast
 _DRAWS = 5  # of a camera's noise, which steepens the steepest push
 _ROUNDS = 4  # towards the friction that has the measured pushes, each several times nearer
 
@@ -93,20 +101,85 @@ def steepness(problem: Problem, parameters: ContactParameters) -> Steepness:
     return Steepness(float(np.log(measured / made)), float(error))
 
 
+@dataclass(frozen=True)
+class FrictionFall:
+    """By how much more slow slides are held back than fast ones, beyond what simulated ones are."""
+
+    change: float
+    error: float
+
+    @property
+    def reach(self) -> float:
+        """By how much one number may be off friction at another speed; 0 where none surely is."""
+        if not self.change > _SURELY * self.error:
+            return 0.0
+        return self.change + _SURELY * self.error
+
+    def warnings(self) -> list[str]:
+        """What it makes of friction's interval."""
+        if self.reach == 0.0:
+            return []
+        return [
+            f"Friction falls with speed: below {_SLOW[1]:g} m/s slides are held back by "
+            f"{self.change:.2f} +- {self.error:.2f} more than above {_FAST[0]:g} m/s, and friction's "
+            "interval reaches as far"
+        ]
+
+
+def friction_fall(problem: Problem, parameters: ContactParameters) -> FrictionFall:
+    """Of tosses that slide slowly and fast; NaN where fewer than five do."""
+    changes = []
+    for item in problem.tosses:
+        run = simulated(problem, item.toss, parameters)
+        measured = _slow_less_fast(problem, item.toss.position, item.toss.orientation)
+        changes.append(measured - _slow_less_fast(problem, run.position, run.orientation))
+    found = np.array(changes)[np.isfinite(changes)]
+    if len(found) < _FEWEST:
+        return FrictionFall(np.nan, np.nan)
+    # medians, since a window may hold an impact; a median's error is 1.25 times a mean's, and 1.48
+    # takes a median deviation to a standard one
+    middle = float(np.median(found))
+    spread = 1.4826 * float(np.median(np.abs(found - middle)))
+    return FrictionFall(middle, 1.25 * spread / float(np.sqrt(len(found))))
+
+
+def _slow_less_fast(problem: Problem, position: np.ndarray, orientation: np.ndarray) -> float:
+    """Median push against the way over what is borne, of a toss's slow slides less its fast ones."""
+    push, velocity, weight = _pushes(problem, position, orientation, _SHORT_REACH)
+    speed, borne = np.linalg.norm(velocity[:, :2], axis=1), push[:, 2]
+    held = -(push[:, :2] * velocity[:, :2]).sum(axis=1) / np.maximum(speed, 1e-9) / borne
+    sliding = (borne > _SLIDING[0] * weight) & (borne < _SLIDING[1] * weight)
+    slow, fast = (held[sliding & (speed > low) & (speed < high)] for low, high in (_SLOW, _FAST))
+    if min(len(slow), len(fast)) < _FEWEST_PUSHES:
+        return np.nan
+    return float(np.median(slow) - np.median(fast))
+
+
+def _pushes(
+    problem: Problem, position: np.ndarray, orientation: np.ndarray, share: float
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Mean pushes (..., m, 3) m/s2 and velocities (..., m, 3) m/s of poses (..., n, 3) and (n, 4),
+    and the weight; a window reaches ``share`` of the fall's time to either side.
+    """
+    step, gravity = problem.options.time_step, np.array(problem.options.gravity)
+    weight = float(np.linalg.norm(gravity))
+    reach = max(2, round(share * np.sqrt(problem.length / weight) / step))
+    center = position + rotations.matrices(orientation) @ problem.body.center_of_mass
+    if center.shape[-2] <= 2 * reach:
+        none = np.zeros((*center.shape[:-2], 0, 3))
+        return none, none, weight
+    first, last = center[..., : -2 * reach, :], center[..., 2 * reach :, :]
+    bend = last - 2.0 * center[..., reach:-reach, :] + first
+    return bend / (reach * step) ** 2 - gravity, (last - first) / (2 * reach * step), weight
+
+
 def _steepest(problem: Problem, position: np.ndarray, orientation: np.ndarray) -> np.ndarray:
     """(...) largest mean push along the surface over what is borne, of poses (..., n, 3) and
     (n, 4); NaN without a push of the chosen size.
     """
-    step, gravity = problem.options.time_step, np.array(problem.options.gravity)
-    weight = float(np.linalg.norm(gravity))
-    reach = max(2, round(_REACH * np.sqrt(problem.length / weight) / step))
-    center = position + rotations.matrices(orientation) @ problem.body.center_of_mass
-    if center.shape[-2] <= 2 * reach:
-        return np.full(center.shape[:-2], np.nan)
-    bend = center[..., 2 * reach :, :] - 2.0 * center[..., reach:-reach, :]
-    push = (bend + center[..., : -2 * reach, :]) / (reach * step) ** 2 - gravity
+    push, _, weight = _pushes(problem, position, orientation, _REACH)
     borne = push[..., 2]
     counts = (borne > _BORNE[0] * weight) & (borne < _BORNE[1] * weight)
     slopes = np.where(counts, np.linalg.norm(push[..., :2], axis=-1) / borne, -1.0)
-    steepest = slopes.max(axis=-1)
+    steepest = slopes.max(axis=-1, initial=-1.0)
     return np.where(steepest < 0.0, np.nan, steepest)
