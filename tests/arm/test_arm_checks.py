@@ -112,8 +112,8 @@ def tables(tmp_path_factory) -> dict[str, pd.DataFrame]:
         "ext_fit_summary": pd.DataFrame({"method": METHODS, "mean_eta_x_mm_s": METHODS}).assign(
             method=list(METHODS)
         ),
-        "ext_events": events.drop(columns="run"),
-        "ext_damping_sweep": sweep.drop(columns=["run", "setting"]),
+        "ext_events": events,
+        "ext_damping_sweep": sweep.drop(columns="setting"),
         "fig02_joint_velocities": joint_velocities([0.01, 0.4, 0.05, 0.15, 0.01, -0.3, 0.02]),
         "fig04_two_mass": motions(MODELS),
         "fig05_decomposition": fig05,

@@ -94,6 +94,17 @@ def test_a_sample_or_two_are_bridged_and_no_more(gap):
         assert f"{gap} missing sample" in found.notes[0]
 
 
+def test_a_sample_without_a_value_is_bridged_as_a_missing_one_is():
+    position = motion(TIME)
+    position[200, 3] = position[301] = np.nan
+    found, _ = placed(TIME, position)
+    np.testing.assert_allclose(found.position, motion(TIME), atol=1e-9)
+    assert found.notes == ("2 empty samples bridged",)
+    # without stamps, too
+    found, _ = placed(None, position)
+    np.testing.assert_allclose(found.position, motion(TIME), atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [

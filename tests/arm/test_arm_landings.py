@@ -27,7 +27,6 @@ from contactid.arm.rigid.biped import (
     LAWS,
     LOCKED,
     NONE,
-    ROD,
     STICKING,
     STICKING_LINKS,
     Biped,
@@ -110,7 +109,7 @@ def test_damaged_landings_are_left_out_by_name_and_an_empty_folder_is_told(tmp_p
 
 def test_the_biped_weighs_33_kg_and_its_rods_nearly_fit(biped: Biped, q: np.ndarray) -> None:
     assert sum(body.mass for body in biped.model.inertias) == pytest.approx(33.0, abs=0.1)
-    np.testing.assert_allclose(biped.stance(q).rods, ROD, atol=0.02)  # of a made-up posture
+    np.testing.assert_allclose(biped.stance(q).rods, 0.5012, atol=0.02)  # m, in a made-up posture
 
 
 def test_rates_of_rods_and_feet_are_those_of_a_small_motion(biped: Biped, q: np.ndarray) -> None:

@@ -76,7 +76,7 @@ def test_table_1_is_used_as_printed():
 
 def test_events_name_model_and_setting(runs):
     table = events_table(runs[:3])
-    assert list(table.columns[:5]) == ["run", "model", "setting", "event", "t_s"]
+    assert list(table.columns[:4]) == ["model", "setting", "event", "t_s"]
     assert set(table["setting"]) == {TABLE_I}
     rigid = table[table["model"] == "C"]
     assert list(rigid["event"]) == ["impact"]

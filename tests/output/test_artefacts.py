@@ -43,21 +43,21 @@ def test_every_artefact_is_declared_once_with_all_that_follows_from_it(study):
 
 def test_rows_name_the_functions_of_their_folders_files():
     rows = declared.Rows("contactid.arm.artefacts", "arm_tables", "drawing", ("mine",))
-    figure = rows.figure("fig01_c", "levers:levers", "draw_levers", "C.", settings={"wide": True})
+    figure = rows.figure("fig01_c", "robots:robots", "draw_robots", "C.", settings={"wide": True})
     assert figure == declared.figure(
         "fig01_c",
         "arm_tables",
-        "contactid.arm.artefacts.levers:levers",
-        "contactid.arm.artefacts.levers:draw_levers",
+        "contactid.arm.artefacts.robots:robots",
+        "contactid.arm.artefacts.robots:draw_robots",
         "C.",
         data="drawing",
         datasets=("mine",),
         settings={"wide": True},
     )
-    other = rows.figure("fig01_c", "levers:levers", "two_mass:draw_motions", "C.", data="made up")
+    other = rows.figure("fig01_c", "robots:robots", "two_mass:draw_motions", "C.", data="made up")
     assert other.draw == "contactid.arm.artefacts.two_mass:draw_motions"
     assert other.data == "made up"
-    assert rows.table("ext_a", "levers:levers", "A.", datasets=["b", "b"]).datasets == ("b",)
+    assert rows.table("ext_a", "robots:robots", "A.", datasets=["b", "b"]).datasets == ("b",)
 
 
 def test_files_are_handed_out_one_artefact_after_the_other():

@@ -25,7 +25,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arm_for_tests import LWR4
 from contactid.arm.own.recordings import read_own_table
 from contactid.arm.readers.mat import read_arm_mat
 from contactid.core.errors import ContactIdError
@@ -172,11 +171,11 @@ SMALL_FILES: dict[str, tuple[Callable[[Path], Path], str, Callable[[Path], objec
         "v_models.mat",
         lambda raw: read_ellipse_impacts(raw, licence=""),
     ),
-    "arm": (recording_of_an_arm, NAME, lambda raw: read_arm_mat(raw, robot=LWR4, licence="")),
+    "arm": (recording_of_an_arm, NAME, lambda raw: read_arm_mat(raw, licence="")),
     "zip": (
         zip_of_an_arm,
         "all.zip",
-        lambda raw: read_arm_mat(raw / "all.zip", robot=LWR4, licence=""),
+        lambda raw: read_arm_mat(raw / "all.zip", licence=""),
     ),
     "arm's table": (texts, "arm.csv", lambda raw: read_own_table(raw / "arm.csv")),
     "body": (texts, "body.yaml", lambda raw: read_own_body(raw / "body.yaml")),
@@ -227,7 +226,7 @@ HDF5_FILES: dict[str, tuple[Callable[[Path], Path], Callable[[Path], object]]] =
         good_archive,
         lambda path: read_iam_archive(path, "Box006", licence="", surface_name=PLANE_NAME),
     ),
-    "v7.3": (v73_of, lambda path: read_arm_mat(path, robot=LWR4, licence="")),
+    "v7.3": (v73_of, lambda path: read_arm_mat(path, licence="")),
 }
 
 

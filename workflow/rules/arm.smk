@@ -73,7 +73,6 @@ rule arm_twin:
         published=ARM_PUBLISHED,
     output:
         raw=directory("<results>/data/arm_twin/raw"),
-        truth="<results>/data/arm_twin/truth.nc",
     log:
         "<logs>/arm_twin.log",
     benchmark:

@@ -126,12 +126,6 @@ rule read_data:
     """Read a dataset of another place into the canonical form of its kind (xarray, SI units, named frames)."""
     input:
         raw=lambda wildcards: raw_of(wildcards.dataset),
-        # an arm's direction of motion is told by its links
-        robot=lambda wildcards: (
-            packaged("workflow/contactid/arm/robots/lwr4.csv")
-            if wildcards.form == "arm"
-            else []
-        ),
     output:
         data="<results>/data/{dataset}/{form}.nc",
     log:

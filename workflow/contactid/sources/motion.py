@@ -396,7 +396,7 @@ class _Samples:
         self.n_waiting, self.n_written = 0, end
 
 
-def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str, robot: str = "") -> None:
+def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str) -> None:
     """Read a dataset's own files and write its canonical form.
 
     Parameters
@@ -405,7 +405,6 @@ def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str, robot:
     entry : the registry's
     raw : the file or folder to read
     data : the netCDF file to write; with the attributes ``dataset`` and ``citation``
-    robot : the table of links, for an arm's reader
 
     Raises
     ------
@@ -415,9 +414,7 @@ def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str, robot:
     dataset = Dataset(**entry)
     function = resolve(reader)
     dataset_read = function(
-        **arguments(
-            function, {**entry, "synthetic": dataset.synthetic, "path": raw, "robot": robot}
-        )
+        **arguments(function, {**entry, "synthetic": dataset.synthetic, "path": raw})
     )
     attributes = {"dataset": dataset.name, "citation": dataset.citation}
     if isinstance(dataset_read, MotionStream):

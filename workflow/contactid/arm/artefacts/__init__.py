@@ -174,14 +174,6 @@ def _impact_map(recorded: Rows) -> list[Artefact]:
                 "fits have"
             ),
         ),
-        _COMPUTED.figure(
-            "ext_postures",
-            "levers:levers",
-            "draw_levers",
-            "r against the probe's tilt, the table's height and the probe's length, with the "
-            "described and the corrected wrist.",
-            data="computed: from the link table; bands: r that the printed rows ask for",
-        ),
     ]
 
 

@@ -97,19 +97,18 @@ def sweep_runs(models: Mapping[str, Any]) -> list[Run]:
 
 
 def events_table(runs: Sequence[Run]) -> pd.DataFrame:
-    """Every event of every motion: ``run, model, setting, event, t_s, gap_rate_m_s`` (the gap's
-    rate right before).
+    """Every event of every motion: ``model, setting, event, t_s, gap_rate_m_s`` (the gap's rate
+    right before).
     """
     rows = [
         {
-            "run": run,
             "model": motion.model,
             "setting": name,
             "event": event.kind,
             "t_s": event.time,
             "gap_rate_m_s": round(event.gap_rate, _DECIMALS) + 0.0,  # not minus zero
         }
-        for run, (name, motion) in enumerate(runs)
+        for name, motion in runs
         for event in motion.events
     ]
     return pd.DataFrame(rows)
@@ -123,7 +122,7 @@ def sweep_table(
 
     Columns
     -------
-    run, setting : number among the runs, name
+    setting : its name
     model, d_rob, d_env : the setting; ``d_env`` is NaN for model B, which has none
     window_s : of the fit
     impact_time_s : of the first impact
@@ -134,15 +133,15 @@ def sweep_table(
         ms; NaN for B
     settling_ms, departure_100ms_pct : of v2 against the rigid velocity, see :func:`settling`
     v_plus_rigid_m_s, v_plus_fit_m_s, fit_error_pct : at the impact
-    fit_rms_m_s, fit_frequency_hz, fit_decay_1_s, fit_at_bound, converged, status : of the fit
+    fit_decay_1_s, fit_at_bound, converged, status : of the fit
     """
     # model A is held against B of the same coupling
     hard = {motion.system.d_rob: motion for _, motion in runs if motion.model == FLEXIBLE}
     rows: list[dict[str, Any]] = []
-    for run, (name, motion) in enumerate(runs):
+    for name, motion in runs:
         if name == TABLE_I:
             continue
-        shared = {"run": run, "setting": name} | _contact_columns(motion, hard)
+        shared = {"setting": name} | _contact_columns(motion, hard)
         rows += [
             shared | _fit_columns(motion, float(window), float(sample_interval))
             for window in windows
@@ -191,8 +190,6 @@ def _fit_columns(motion: TwoMassMotion, window: float, sample_interval: float) -
     return found | {
         "v_plus_fit_m_s": fit.post_velocity,
         "fit_error_pct": round(100.0 * (fit.post_velocity / rigid - 1.0), _DECIMALS) + 0.0,
-        "fit_rms_m_s": round(fit.residual_rms, _DECIMALS),
-        "fit_frequency_hz": fit.frequency_hz,
         "fit_decay_1_s": fit.decay,
         "fit_at_bound": fit.at_bound,
         "converged": fit.converged,
@@ -244,8 +241,8 @@ def sweep_artefacts(events: str, damping: str) -> dict[str, pd.DataFrame]:
     """Tables of events and of the sweep, and its figure, from the files of :func:`simulate_sweep`."""
     sweep = read_csv(damping)
     return {
-        "tables/ext_events": read_csv(events).drop(columns="run"),
-        "tables/ext_damping_sweep": sweep.drop(columns=["run", "setting"]),
+        "tables/ext_events": read_csv(events),
+        "tables/ext_damping_sweep": sweep.drop(columns="setting"),
         "figures/ext_damping_sweep": sweep_figure(sweep),
     }
 

@@ -28,6 +28,7 @@ from contactid.arm.rigid.postures import (
     ratio_at,
     ratio_change,
     stated_posture,
+    tilt_of_ratio,
     upright_postures,
 )
 from contactid.arm.rigid.printed_table import copied_rows, printed_table
@@ -136,9 +137,10 @@ def posture_table(robots: Mapping[str, Robot], printed: pd.DataFrame) -> pd.Data
     """``ext_postures``: one row per inertia (the robots' keys), rule and group of rows.
 
     Columns inertia, posture_rule, dataset (0: both), direction_deg, rows, ratio_fitted,
-    largest_ratio (of any upright posture), found, q2_deg, q4_deg, q6_deg, tip_x_m, tip_z_m, ratio,
-    effective_mass_kg (of the tip along the normal), ratio_change_q4_plus_5deg,
-    ratio_change_q4_minus_5deg, vx_plus_max_error_mm_s, vx_plus_rms_error_mm_s (of the printed
+    largest_ratio (of any upright posture), found, tilt_deg (of a probe that has the fitted r at the
+    stated posture's place where no upright one does, its lower end forwards), q2_deg, q4_deg,
+    q6_deg, tip_x_m, tip_z_m, ratio, effective_mass_kg (of the tip along the normal),
+    ratio_change_q4_plus_5deg, ratio_change_q4_minus_5deg, vx_plus_max_error_mm_s (of the printed
     predictions).
     """
     rows = []
@@ -188,8 +190,9 @@ def _posture_row(
             "ratio_change_q4_plus_5deg": ratio_change(robot, q, _ELBOW, _TURNED),
             "ratio_change_q4_minus_5deg": ratio_change(robot, q, _ELBOW, -_TURNED),
         }
+    else:
+        row["tilt_deg"] = tilt_of_ratio(robot, group.direction, group.fitted)
     row["vx_plus_max_error_mm_s"] = float(np.abs(mine).max())
-    row["vx_plus_rms_error_mm_s"] = float(np.sqrt((mine**2).mean()))
     return row
 
 

@@ -99,7 +99,7 @@ class ExperimentFit:
     map_links: np.ndarray
     window: Window
     answers: dict[str, Answer]
-    failures: dict[str, str]
+    failures: Mapping[str, Exception]
 
 
 def evaluate_experiment(
@@ -107,8 +107,10 @@ def evaluate_experiment(
     recording: ArmRecording,
     block: Mapping[str, Any],
     methods: Sequence[str] = tuple(METHODS),
+    mechanisms: bool = True,
 ) -> ExperimentFit:
-    """Evaluate a recording by ``arm: fit`` of the configuration.
+    """Evaluate a recording by ``arm: fit`` of the configuration; ``mechanisms``: where modes don't
+    give v+, they may.
 
     Its ``motor_inertia`` (joints,), kg m2, is added to the links' for the impact map; None or
     empty, as in the paper, adds nothing.
@@ -156,19 +158,39 @@ def evaluate_experiment(
     answers, failures = {}, {}
     for method in methods:
         try:
-            if method == ADMISSIBLE and stop <= window.time[-1]:
+            if method == ADMISSIBLE and mechanisms:
                 since = time[around] - impact.time
-                answers[method] = braked(robot, since, joint_position[around], stop)
+                answers[method] = _admissible(robot, window, since, joint_position[around])
             else:
                 answers[method] = METHODS[method](window)
         except (ContactIdError, np.linalg.LinAlgError) as error:
-            failures[method] = str(error)
+            failures[method] = error
     return ExperimentFit(
         heading=found, motion=motion, lateral=_lateral(robot, recording, impact.time, block),
         q=joints[0], velocity=velocity,
         map_velocity=map_velocity(robot, joints[0], velocity, block["motor_inertia"] or ()),
         map_links=map_velocity(robot, joints[0], velocity), window=window, answers=answers, failures=failures,
     )  # fmt: skip
+
+
+def _admissible(robot: Robot, window: Window, since: np.ndarray, position: np.ndarray) -> Answer:
+    """v+ by models that explain the vibration: modes, or mechanisms with friction, from positions
+    (n, joints), rad, at times (n,), s since the impact.
+    """
+    if window.stops:
+        return braked(robot, since, position, window.stop)
+    try:
+        return METHODS[ADMISSIBLE](window)
+    except ContactIdError:
+        # viscous friction bends the rigid response and stops no joint; a mechanism's tip stays down
+        if not window.stays:
+            raise
+        try:
+            return braked(robot, since, position, window.stop)
+        except ContactIdError:
+            pass
+        # what the modes lack says more than a mechanism's misfit
+        raise
 
 
 def joint_velocities(
@@ -181,7 +203,7 @@ def joint_velocities(
     ContactIdError
         Where no models agree on it.
     """
-    if found.window.stop <= found.window.time[-1]:
+    if found.window.stops:
         raise ContactIdError(
             "a joint stops: joints' velocities aren't fitted then",
             "Compensate the joints' friction",

@@ -130,7 +130,7 @@ def fit_rows(fit: ExperimentFit | str) -> list[Row]:
         "vx_plus_map_links": fit.map_links[0],
         "vz_plus_map_links": fit.map_links[1],
     }
-    found = {name: _nothing(reason) for name, reason in fit.failures.items()}
+    found = {name: _nothing(str(error)) for name, error in fit.failures.items()}
     found |= {name: _numbers(answer, fit.map_velocity) for name, answer in fit.answers.items()}
     return [{"method": method, **known, **found[method]} for method in METHODS]
 
@@ -148,12 +148,8 @@ def _numbers(answer: Answer, predicted: np.ndarray) -> Row:
         "modes": len(z.poles),
         "frequency_hz": z.frequency_hz,
         "decay_1_s": z.decay,
-        "slope_x_m_s2": x.slope,
-        "slope_z_m_s2": z.slope,
         "residual_rms": z.residual_rms,
         "residual_rms_x": x.residual_rms,
-        "by_impact_time_x_m_s2": x.by_impact_time,
-        "by_impact_time_z_m_s2": z.by_impact_time,
         "at_bound": z.at_bound,
         "converged": z.converged,
         "reason": "",

@@ -5,7 +5,9 @@ A recording is a .mat file (variables q (n, 7) and t), a folder of them, or a ta
 t, q1, ..., q7; for another robot as many joints as it moves): joint positions in rad or degrees,
 time in s, ms, us or ns from any origin, 1 kHz if there is none. Real clocks are resampled to even
 steps. The robot is the KUKA LWR 4+ unless --robot gives a link table with the columns of the
-packaged lwr4.csv; the probe's length counts from the last moving link's frame, along its z.
+packaged lwr4.csv. The probe's length counts from the origin of the last moving link, along its z
+axis: on the LWR 4+ from link 7's, so flange, force sensor and tool add to it. Their mass doesn't
+count. No recording shows a wrong length: v+ is then off by more than its interval.
 
 The report is a folder with report.html, predictions.csv, parameters.json and tables. predictions.csv
 has a row per recording (parameters.json the same, and the posture q_impact_rad):
@@ -62,7 +64,11 @@ def arguments(parser: ArgumentParser) -> None:
         "--robot", default="", metavar="table.csv", help="link table (default: the KUKA LWR 4+)"
     )
     parser.add_argument(
-        "--probe", type=float, default=0.10, metavar="m", help="length of the probe (default: 0.10)"
+        "--probe",
+        type=float,
+        default=0.10,
+        metavar="m",
+        help="from the last moving link's origin to the tip, flange and sensor included (default: 0.10)",
     )
 
 

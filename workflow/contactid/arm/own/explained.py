@@ -18,6 +18,9 @@ from contactid.sources.conventions import REFUTED
 _ASIDE = 0.1  # of the speed: velocity across the plane of motion that the right signs don't have
 # standard errors of v_z+ of a tip that stays on the table; REFUTED is of their squares
 _FARTHEST = np.sqrt(REFUTED)
+# Of the approach speed: v_z+ that the motors' rebound leaves. Simulated arms lift off with up to
+# 0.15, and a joint of the wrong sign with 0.35.
+_REBOUND = 0.2
 # of the stated signs' v_z+: the right ones' is less, where the tip does lift off a little
 _LESS = 1.0 / 3.0
 
@@ -36,12 +39,10 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
         found = own_impact(robot, recording, file)
     # a joint of the wrong sign may lift the tip where it falls
     except NoImpact as error:
-        joints = _turned_joints(robot, recording)
-        # of two that explain it alike neither is the one
-        hint = f"{joints[0]}: " if len(joints) == 1 else ""
-        raise NoImpact(hint + error.problem) from None
+        hint = _hint(_turned_joints(robot, recording))
+        raise NoImpact(f"{hint}: {error.problem}" if hint else error.problem) from None
     upwards = _upwards(found)
-    if abs(upwards) <= _FARTHEST:
+    if abs(upwards) <= _FARTHEST or 0.0 < found.velocity[1] <= _REBOUND * found.speed:
         return found
     joints = _turned_joints(robot, recording, _LESS * abs(found.velocity[1]))
     # a tip may lift off, unless another sign leaves it on the table
@@ -51,7 +52,7 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
     speed = 1e3 * abs(found.velocity[1])
     raise ContactIdError(
         f"the tip would go {way} the table with {speed:.0f} mm/s, {abs(upwards):.2g} standard errors: "
-        + (" or ".join(joints) or "joints, their signs or the link table are others")
+        + (_hint(joints) or "joints, their signs or the link table are others")
     )
 
 
@@ -60,24 +61,30 @@ def _upwards(found: OwnImpact) -> float:
     return float(found.velocity[1] / found.half_width[1] * NORMAL)
 
 
-def _turned_joints(robot: Robot, recording: ArmRecording, less: float = 0.0) -> list[str]:
-    """The joints whose other sign explains a recording, each with the option that states it.
-    ``less``: m/s, a v_z+ that counts as none.
+def _turned_joints(robot: Robot, recording: ArmRecording, less: float = 0.0) -> list[int]:
+    """The joints (from 1) whose other sign explains a recording. ``less``: m/s, a v_z+ that counts
+    as none.
     """
     # each joint alone: two wrong signs aren't looked for
-    return [
-        f"joint {k + 1} has the other sign (give --columns q{k + 1}=-q{k + 1})"
-        for k in range(recording.joint_position.shape[1])
-        if _explains(robot, recording, k, less)
-    ]
+    joints = range(recording.joint_position.shape[1])
+    return [k + 1 for k in joints if _explains(robot, recording, k, less)]
+
+
+def _hint(joints: list[int]) -> str:
+    """The option that states a joint's other sign; of two that explain it alike neither is the one."""
+    if len(joints) != 1:
+        return ""
+    return f"joint {joints[0]} has the other sign (give --columns q{joints[0]}=-q{joints[0]})"
 
 
 def _explains(robot: Robot, recording: ArmRecording, joint: int, less: float) -> bool:
     """Whether with a joint's other sign the tip stays on the table and in its plane."""
     position = recording.joint_position.copy()
     position[:, joint] = -position[:, joint]
+    turned = replace(recording, joint_position=position)
     try:
-        found = own_impact(robot, replace(recording, joint_position=position))
+        # a mechanism's tip stays on the table by its making
+        found = own_impact(robot, turned, mechanisms=False)
     except ContactIdError:
         return False
     # the right signs keep the tip in its plane, too

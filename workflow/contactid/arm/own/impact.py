@@ -18,7 +18,7 @@ from contactid.arm.artefacts.fits import draw_cartesian_fit
 from contactid.arm.identify.methods import ADMISSIBLE
 from contactid.arm.identify.recordings import curves_of
 from contactid.arm.own.explained import explained_impact
-from contactid.arm.own.impacts import OwnImpact, own_robot
+from contactid.arm.own.impacts import NoImpact, OwnImpact, own_robot
 from contactid.arm.own.recordings import Recordings, read_own
 from contactid.core.errors import ContactIdError
 from contactid.output.residual_figure import draw_residuals
@@ -30,13 +30,19 @@ _IN_A_FIGURE = 4  # impacts
 _LWR4 = "KUKA LWR 4+"
 _CHANNELS = ("along", "normal")
 _SINCE = {"units": "s", "long_name": "time since impact"}
+_NO_IMPACT = (
+    "Record an arm whose tip comes down on a table and stays there; if it does, say which columns are the joints'"
+    " positions, and their signs (--columns q2=-q4)"
+)
 _LIMITS = (
     "The map has neither motors nor friction. On simulated arms with motors it is some 10 mm/s off where the"
     " recordings' v+ is right: a difference between the two doesn't tell which is wrong.",
     "Intervals are as wide as models that explain the vibration differ. They are tested on simulated arms alone"
     " (docs/lab/arm.md).",
 )
-_OF_OTHERS = "Only the LWR 4+, a UR5 and a Panda are tested: other intervals may be too narrow."
+_OF_OTHERS = (
+    "Only the LWR 4+, a UR5, a Panda and an xArm 7 are tested: other intervals may be too narrow."
+)
 _OF_LWR4 = "The described inertias of the LWR 4+ can't all be right (docs/lab/arm.md), and the map rests on them."
 
 
@@ -61,7 +67,8 @@ def impact(
     robot
         A link table with the columns of the packaged lwr4.csv; the KUKA LWR 4+ for none.
     probe
-        Length of the probe, m, from the last moving link's frame along its z.
+        Length of the probe, m, from the last moving link's origin along its z axis: flange and
+        sensor included, whose mass doesn't count.
     columns, units
         What is otherwise than stated above (:class:`contactid.sources.conventions.Convention`).
     progress
@@ -86,20 +93,19 @@ def impact(
     """
     arm = own_robot(robot, probe)
     read, left_out = read_own(recordings, arm, Convention(columns or {}, units or {}))
-    progress(f"{len(read)} recordings read, {len(left_out)} left out")
+    progress(f"{len(read)} of {len(read) + len(left_out)} recordings can be read")
     impacts: list[OwnImpact] = []
+    remedy = ""
     for file, one in read.items():
         try:
             impacts.append(explained_impact(arm, one, file))
         except ContactIdError as error:
             left_out[file] = error.problem
+            # others say it with their reason
+            remedy = _NO_IMPACT if isinstance(error, NoImpact) else remedy
     if not impacts:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
-        raise ContactIdError(
-            f"no velocity after an impact is found: {reasons}",
-            "Record an arm whose tip comes down on a table and stays there; if it does, say which columns are the "
-            "joints' positions, and their signs (--columns q2=-q4)",
-        )
+        raise ContactIdError(f"no velocity after an impact is found: {reasons}", remedy)
     return _result(impacts, left_out, str(robot) or _LWR4, probe)
 
 

@@ -61,7 +61,7 @@ def read_own(
             where,
             "recordings of an impact",
             left_out,
-            "Give joint positions q (n, joints) and time t",
+            "Mend the files, or say which of their columns are the joints' positions and the time (--columns)",
         )
     return dict(zip(found, named_apart(list(found.values())), strict=True)), left_out
 

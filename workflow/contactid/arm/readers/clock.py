@@ -1,7 +1,8 @@
 """Recordings at even steps of time, whatever the clock: the one place that says how even is even.
 
 Time may be in s, ms, us, ns or days (the step tells), count from anywhere (the Unix epoch), be
-rounded to single precision, or scatter from sample to sample; a sample or two may be missing.
+rounded to single precision, or scatter from sample to sample; a sample or two may be missing or
+have no value.
 Everything behind the reader works with steps that are equal to the last digit.
 
 Stamps scatter for two reasons. Either the samples were taken evenly and the stamps are late by what
@@ -17,11 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from contactid.arm.readers.impacts import EVEN, SAMPLE_INTERVAL
+from contactid.arm.readers.impacts import EVEN, MOST_MISSING, SAMPLE_INTERVAL
 
 SHORTEST, LONGEST = 1e-4, 2.5e-3  # s between samples
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("days", 86400.0))
-_MOST_MISSING = 2  # samples in a row that are bridged
 _REGULAR = 0.1  # of a step: median departure of the steps, beyond which single ones say nothing
 _FARTHEST = 3.0  # steps that a stamp may be off where single ones say nothing
 _NOMINAL = 2e-4  # relative; a clock this near to a round rate has that rate
@@ -42,8 +42,25 @@ def even_steps(stamps: np.ndarray | None, position: np.ndarray, problems: list[s
     """Samples (n, joints) at even steps from their time stamps (n,) in any unit; None, with
     ``problems``, if unusable.
 
-    Without stamps (None), samples are 1 ms apart.
+    Without stamps (None), samples are 1 ms apart. Samples with NaN are bridged.
     """
+    empty = ~np.isfinite(position).all(axis=1)
+    # a spline needs two samples; a recording with fewer isn't usable
+    if not empty.any() or np.count_nonzero(~empty) < 2:
+        return _evenly(stamps, np.nan_to_num(position), problems)
+    number = np.arange(len(position))
+    bridged = CubicSpline(number[~empty], position[~empty])(number)
+    even = _evenly(stamps, bridged, problems)
+    note = f"{_samples(int(np.count_nonzero(empty)), 'empty')} bridged"
+    return even and even._replace(notes=(note, *even.notes))
+
+
+def _samples(count: int, kind: str) -> str:
+    return f"{count} {kind} sample{'s' if count > 1 else ''}"
+
+
+def _evenly(stamps: np.ndarray | None, position: np.ndarray, problems: list[str]) -> Even | None:
+    """As :func:`even_steps`, of rows that all have a value."""
     if stamps is None:
         return _assumed(position, "no time: samples are taken to be 1 ms apart")
     missing = ~np.isfinite(stamps)
@@ -95,9 +112,9 @@ def even_steps(stamps: np.ndarray | None, position: np.ndarray, problems: list[s
     since, typical = since * factor, typical * factor
     # where single steps say nothing, none is missing
     counts = np.ones(len(steps), dtype=int) if coarse else _counts(steps * factor, typical)
-    if counts.max() > 1 + _MOST_MISSING or counts.min() < 1:
+    if counts.max() > 1 + MOST_MISSING or counts.min() < 1:
         wrong = (counts > 1) | (counts < 1)
-        first = int(np.argmax((counts > 1 + _MOST_MISSING) | (counts < 1)))
+        first = int(np.argmax((counts > 1 + MOST_MISSING) | (counts < 1)))
         problems.append(
             f"{np.count_nonzero(wrong)} time steps are not {1e3 * typical:.4g} ms, the first beyond mending"
             f" {1e3 * factor * steps[first]:.4g} ms at sample {first + 1} (dropped samples)"
@@ -141,7 +158,7 @@ def _placed(
     """
     grid = np.arange(number[-1] + 1)
     missing = len(grid) - len(number)
-    notes = [f"{missing} missing sample{'s' if missing > 1 else ''} bridged"] if missing else []
+    notes = [f"{_samples(missing, 'missing')} bridged"] if missing else []
     scatter = float(np.sqrt(np.mean(off**2)))
     # a missing sample is bridged by a spline
     even = CubicSpline(number, position)(grid) if missing else position

@@ -26,13 +26,13 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined
 
 N_JOINTS = 7
 JOINTS = tuple(f"joint_{number}" for number in range(N_JOINTS))
 SAMPLE_INTERVAL = 1e-3  # s
 LEAST_SAMPLES = 50
+MOST_MISSING = 2  # samples in a row that are bridged
 EVEN = 1e-6  # s; stamps this near to even steps are even, and the canonical form's are
 _UNITS = {
     "joint_position": "rad",
@@ -94,7 +94,7 @@ def recording_problems(joint_position: np.ndarray, limits: np.ndarray) -> list[s
     if len(joint_position) < LEAST_SAMPLES:
         problems.append(f"{len(joint_position)} samples where at least {LEAST_SAMPLES} are needed")
     missing = ~np.isfinite(joint_position).all(axis=1)
-    if missing.any():
+    if missing.any() and not _is_bridged(missing):
         problems.append(
             f"NaN in {np.count_nonzero(missing)} samples, the first at sample {np.argmax(missing)}"
         )
@@ -108,6 +108,12 @@ def recording_problems(joint_position: np.ndarray, limits: np.ndarray) -> list[s
     return problems
 
 
+def _is_bridged(missing: np.ndarray) -> bool:
+    """Whether only a few samples in a row are missing, and samples lie on both sides of them."""
+    in_a_row = np.convolve(missing, np.ones(MOST_MISSING + 1))
+    return bool(in_a_row.max() <= MOST_MISSING and not missing[[0, -1]].any())
+
+
 def build_arm_impacts(
     recordings: Sequence[ArmRecording],
     *,
@@ -116,17 +122,7 @@ def build_arm_impacts(
     synthetic: bool,
     left_out: Mapping[str, str] | None = None,
 ) -> xr.Dataset:
-    """Assemble the canonical dataset, experiments in the order of set, velocity, angle and name.
-
-    Raises
-    ------
-    ContactIdError
-        Without a recording.
-    """
-    if not recordings:
-        raise ContactIdError(
-            f"{source}: no usable recording of an impact", "Check the folder or archive"
-        )
+    """Assemble the canonical dataset, experiments in the order of set, velocity, angle and name."""
     recordings = sorted(recordings, key=lambda one: (*_order(one), one.name))
     longest = max(len(recording.time) for recording in recordings)
     settings = [recording.setting for recording in recordings]
@@ -175,17 +171,8 @@ def _padded(values: np.ndarray, n_samples: int) -> np.ndarray:
 
 
 def arm_recording(impacts: xr.Dataset, experiment: str) -> ArmRecording:
-    """One experiment, without the padding.
-
-    Raises
-    ------
-    ContactIdError
-        Where the dataset has no such experiment; those it has are named.
-    """
-    names = [str(name) for name in impacts["experiment"].values]
-    if experiment not in names:
-        raise ContactIdError(f"no experiment {experiment}", f"There are {', '.join(names)}")
-    part = impacts.isel(experiment=names.index(experiment))
+    """One experiment, without the padding."""
+    part = impacts.sel(experiment=experiment)
     # times are NaN after a recording's end
     n_samples = int(np.count_nonzero(np.isfinite(part["time"].values)))
     setting = Setting(

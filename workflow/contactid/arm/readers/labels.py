@@ -49,12 +49,8 @@ def label_of(name: str) -> Label:
         _number(angle) if angle else np.nan,
     )
     # a number out of range wasn't meant as a label
-    problems = in_range(setting)
-    if problems:
-        return Label(
-            Setting(0, np.nan, np.nan),
-            (*remarks, f"its name isn't taken for a label: {'; '.join(problems)}"),
-        )
+    if in_range(setting):
+        return Label(Setting(0, np.nan, np.nan), tuple(remarks))
     return Label(setting, tuple(remarks))
 
 

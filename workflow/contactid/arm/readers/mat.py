@@ -33,8 +33,6 @@ from contactid.arm.readers.impacts import (
     recording_problems,
 )
 from contactid.arm.readers.labels import Label, in_range, label_of
-from contactid.arm.rigid.heading import heading
-from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
 from contactid.sources.matlab_files import beside, described, mat_files, read_variables
@@ -62,8 +60,6 @@ _DEGREES_FROM = 2.0 * np.pi
 LIMITS = np.outer(np.deg2rad([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0]), [-1.0, 1.0])
 MANIFEST = "recordings.csv"
 _REMEDY = f"Mend that, or say in {MANIFEST} beside the files which variable is which"
-_PROBE = 0.10  # m
-_LANDED = 0.9  # of the tip's fall: what comes before it is the approach
 
 
 @dataclass(frozen=True)
@@ -75,15 +71,12 @@ class Entry:
     time: str = ""
 
 
-def read_arm_mat(
-    path: str | Path, *, robot: str | Path, licence: str, synthetic: bool = False
-) -> xr.Dataset:
+def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> xr.Dataset:
     """Read every recording of a folder, a zip file, or a .mat file; ``synthetic``: the data were
     simulated.
 
-    ``robot`` is the arm's table of links, which tells its direction of motion. Gives the canonical
-    form of :mod:`contactid.arm.readers.impacts`; ``left_out`` says which recordings are missing and
-    why, with all problems of each.
+    Gives the canonical form of :mod:`contactid.arm.readers.impacts`; ``left_out`` says which
+    recordings are missing and why, with all problems of each.
 
     Raises
     ------
@@ -94,7 +87,6 @@ def read_arm_mat(
     recordings: list[ArmRecording] = []
     left_out: dict[str, str] = {}
     read: set[str] = set()
-    arm = load_robot(robot, name=Path(robot).stem, probe_length=_PROBE)
     for file, content in mat_files(path):
         try:
             variables = read_variables(content)
@@ -108,7 +100,7 @@ def read_arm_mat(
             if recording is None:
                 left_out[name] = joined(problems)
             else:
-                recordings.append(_with_plane(recording, arm))
+                recordings.append(recording)
     left_out |= dict.fromkeys(
         sorted(set(manifest) - read - set(left_out)), f"listed in {MANIFEST}, but not there"
     )
@@ -178,12 +170,7 @@ def read_recording(
     position = _in_radians(position)
     stamps = _times(variables, entry.time, len(position), problems, remarks)
     problems += recording_problems(position, limits)
-    even = (
-        # NaN are reported already; the clock must not stumble over them
-        even_steps(stamps, np.nan_to_num(position), problems)
-        if len(position) >= LEAST_SAMPLES
-        else None
-    )
+    even = even_steps(stamps, position, problems) if len(position) >= LEAST_SAMPLES else None
     if problems or even is None:
         return None
     return ArmRecording(label.setting, even.time, even.position, name, (*remarks, *even.notes))
@@ -203,20 +190,6 @@ def named_apart(recordings: list[ArmRecording]) -> list[ArmRecording]:
         count = found[short] = found.get(short, 0) + 1
         named.append(replace(one, own_name=short if count == 1 else f"{short}_{count}"))
     return named
-
-
-def _with_plane(recording: ArmRecording, robot: Robot) -> ArmRecording:
-    """The same with a remark where the arm doesn't move along x of its base, by the LWR 4+'s links."""
-    # m, in the base frame
-    height = np.array([robot.tip_position(q)[2] for q in recording.joint_position])
-    fallen = height[0] - height
-    # up to most of the fall: the motion behind the impact has another direction
-    approach = recording.joint_position[: int(np.argmax(fallen >= _LANDED * fallen.max()))]
-    if len(approach) < LEAST_SAMPLES:
-        return recording
-    found = heading(robot, approach)
-    told = (f"moves in a plane {found.degrees:.1f} degrees from x",) if found.angle else ()
-    return replace(recording, remarks=(*recording.remarks, *told, *found.remarks))
 
 
 def _positions(

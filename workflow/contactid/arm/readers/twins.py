@@ -32,15 +32,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.io
-import xarray as xr
 
-from contactid.arm.readers.impacts import JOINTS, SAMPLE_INTERVAL, ArmRecording, Setting
+from contactid.arm.readers.impacts import SAMPLE_INTERVAL, ArmRecording, Setting
 from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.rigid.postures import TABLE_HEIGHT, nearest_direction, stated_posture
 from contactid.arm.rigid.printed_table import printed_table
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.arm.simulate.flexible_arm import (
-    SEPARATION,
     FlexibleArm,
     FlexibleMotion,
     approach,
@@ -50,20 +48,8 @@ from contactid.arm.simulate.flexible_arm import (
 from contactid.core.atomic import replacing, write_text
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv
-from contactid.sources.motion import write_dataset
 
 _HEADER_LENGTH = 116
-_AXES = ("x", "z")
-# truth.nc's variables: attribute of an experiment, its dimensions, unit
-_TRUTH: Mapping[str, tuple[str, tuple[str, ...], str]] = {
-    "impact_time": ("impact_time", (), "s"),
-    "joint_position_clean": ("clean", ("sample", "joint"), "rad"),
-    "q_impact": ("q_impact", ("joint",), "rad"),
-    "joint_velocity_pre": ("velocity_pre", ("joint",), "rad/s"),
-    "tip_velocity_pre": ("tip_velocity_pre", ("axis",), "m/s"),
-    "tip_velocity_post_map": ("tip_velocity_post_map", ("axis",), "m/s"),
-    "tip_velocity_post_links": ("tip_velocity_post_links", ("axis",), "m/s"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,10 +174,8 @@ def write_arm_twin(
     block: Mapping[str, Any],
     robot: Mapping[str, Any],
     raw: str,
-    truth: str,
 ) -> None:
-    """Simulate every experiment; write a .mat file each into a folder, a README beside them, and
-    the truth as netCDF.
+    """Simulate every experiment; write a .mat file each into a folder, and a README beside them.
 
     The same settings give the same files, to a last digit on another processor. ``links`` is the
     robot's link table, ``published`` what the paper prints; ``block`` and ``robot`` are ``arm:
@@ -199,15 +183,13 @@ def write_arm_twin(
     """
     arm, folder = load_robot(links, **robot), Path(raw)
     falls = twin_falls(block, printed_table(read_csv(published)))
-    experiments = [simulate_experiment(*fall, block, arm) for fall in falls]
-    for experiment in experiments:
-        recording = record(experiment, block)
+    for fall in falls:
+        recording = record(simulate_experiment(*fall, block, arm), block)
         write_mat(
             folder / f"{recording.setting.name}.mat",
             {"time": recording.time, "q": recording.joint_position},
         )
     write_text(folder / "README.md", _README)
-    write_dataset(truth_dataset(experiments, block), truth)
 
 
 def write_mat(path: str | Path, variables: Mapping[str, np.ndarray]) -> None:
@@ -223,31 +205,6 @@ def write_mat(path: str | Path, variables: Mapping[str, np.ndarray]) -> None:
             file.write(b"MATLAB 5.0 MAT-file, synthetic data of contactid".ljust(_HEADER_LENGTH))
 
 
-def truth_dataset(experiments: list[TwinExperiment], block: Mapping[str, Any]) -> xr.Dataset:
-    """What is true of a twin's experiments, in their order."""
-    along = "experiment"
-    variables: dict[str, Any] = {
-        name: (
-            (along, *dims),
-            np.stack([getattr(one, field) for one in experiments]),
-            {"units": unit},
-        )
-        for name, (field, dims, unit) in _TRUTH.items()
-    }
-    impulses = [one.motion.events[0].impulse for one in experiments]
-    lifted = [sum(event.kind == SEPARATION for event in one.motion.events) for one in experiments]
-    variables |= {"impulse": (along, impulses, {"units": "N s"}), "separations": (along, lifted)}
-    names = [one.setting.name for one in experiments]
-    drives = {f"drive_{name}": values for name, values in block["drives"].items()}
-    settings = {name: block[name] for name in ("noise", "resolution", "pressing", "seed")}
-    return xr.Dataset(
-        variables,
-        coords={along: names, "joint": list(JOINTS), "axis": list(_AXES)},
-        attrs={"synthetic": 1, "source": "flexible-joint twin of an LWR 4+", "sample_interval": SAMPLE_INTERVAL}
-        | drives | settings,
-    )  # fmt: skip
-
-
 def _stream(setting: Setting, block: Mapping[str, Any], number: int) -> np.random.Generator:
     # of the labels and not of a count: an experiment is the same among any others
     key = (setting.set_number, round(1e4 * setting.velocity), round(setting.angle_deg), number)
@@ -258,5 +215,5 @@ _README = """# Synthetic data
 
 These files are not measured: they were simulated by contactid (an LWR 4+ with elastic joints that hits a table).
 One file per experiment, `set<1|2>_v<cm/s>_a<degrees>.mat`: `time` (n, 1) in s and `q` (n, 7), joint positions in rad as
-the arm reports them, 1 kHz. What is true of them is in `truth.nc` beside this folder.
+the arm reports them, 1 kHz.
 """

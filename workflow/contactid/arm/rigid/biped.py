@@ -49,8 +49,6 @@ _TOE_ENDS = np.array([-0.0457, 0.112, 0.0]), np.array([0.088, 0.0, 0.0])
 _ROD_HEEL = np.array([0.11877, -0.01, 0.0])  # m, of a rod's end in the heel spring's frame
 # m, in the thigh's
 _ROD_THIGH = {"left": np.array([0.0, 0.0, 0.045]), "right": np.array([0.0, 0.0, -0.045])}
-#: m, of a rod between its ends.
-ROD = 0.5012
 _INDEPENDENT = 1e-6  # of the largest singular value: rows of constraints below it repeat others
 
 

@@ -28,6 +28,7 @@ STATED_POSTURES = {
     53: (-95.04, 44.64, -40.32),
 }
 _REACHED = 1e-6  # m and rad, misfit of a posture that counts as found
+_MOST_TILT = 5.0  # deg; nobody would call such a probe upright
 _SCAN_STEP = 0.005  # m
 _SCAN_FROM = 0.5537  # m, where the search starts: well inside the reach
 
@@ -191,6 +192,20 @@ def posture_of_ratio(robot: Robot, ratio: float, postures: UprightPostures) -> n
         xtol=1e-9,
     )
     return upright_posture(robot, x, start=start)
+
+
+def tilt_of_ratio(robot: Robot, direction: int, ratio: float) -> float:
+    """Tilt of the probe (deg) that has r with the tip where a direction's stated posture has it.
+
+    The impulse turns a light wrist, so r follows the tilt.
+    """
+    near = stated_posture(direction, robot.model.nq)
+    x, _, z = robot.tip_position(near)
+
+    def off(tilt: float) -> float:
+        return ratio_at(robot, upright_posture(robot, x, z, near, np.deg2rad(tilt))) - ratio
+
+    return brentq(off, -_MOST_TILT, _MOST_TILT)
 
 
 def nearest_posture(postures: UprightPostures, ratio: float) -> np.ndarray:

@@ -322,7 +322,6 @@ def load_robot(
     *,
     name: str,
     probe_length: float,
-    force_sensor: bool = False,
     corrections: str | Path | None = None,
 ) -> Robot:
     """Robot of a link table; fixed links are lumped with the moving ones that carry them.
@@ -333,9 +332,9 @@ def load_robot(
     inference from the table alone.
 
     ``name`` is for messages. ``probe_length``, m, counts from the last moving link's origin along
-    its z axis; the probe has no mass. ``force_sensor`` keeps the links fixed to the last moving
-    one, a force sensor of 0.52 kg; ``corrections`` is the table of divisors, None leaves the
-    tensors as described. The printed predictions are met with a probe of 0.10 m, the tensors as
+    its z axis; the probe has no mass. Links that are fixed to the last moving one, a force sensor
+    of 0.52 kg, are left out. ``corrections`` is the table of divisors, None leaves the tensors as
+    described. The printed predictions are met with a probe of 0.10 m, the tensors as
     described, and without the sensor only.
 
     Raises
@@ -349,12 +348,10 @@ def load_robot(
     used = tuple(
         replace(link, inertia=link.inertia / divisors.get(link.name, 1.0)) for link in described
     )
-    return build_robot(used, name=name, probe_length=probe_length, force_sensor=force_sensor)
+    return build_robot(used, name=name, probe_length=probe_length)
 
 
-def build_robot(
-    used: tuple[Link, ...], *, name: str, probe_length: float, force_sensor: bool = False
-) -> Robot:
+def build_robot(used: tuple[Link, ...], *, name: str, probe_length: float) -> Robot:
     """The robot of given links; the rest as in :func:`load_robot`."""
     moving = [link.name for link in used if link.joint_type == "revolute"]
     if not moving:
@@ -377,8 +374,8 @@ def build_robot(
             low, high = (np.array([limit]) for limit in link.limits)
             joint = model.addJoint(joint, turning, at, link.joint, unbounded, unbounded, low, high)
             at = pin.SE3.Identity()
-        # masses of the tool only if the sensor is kept
-        if force_sensor or link.name not in tool:
+        # the sensor's mass is left out
+        if link.name not in tool:
             model.appendBodyToJoint(joint, pin.Inertia(link.mass, link.centre, link.inertia), at)
         frames[link.name] = (joint, at)
     joint, at = frames[moving[-1]]
