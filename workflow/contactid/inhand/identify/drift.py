@@ -104,13 +104,12 @@ class DriftingErrors(LatentErrors):
         terms = self._covariance @ self._by_terms.T @ np.append(1.0, -answer)
         return super().errors(np.concatenate([answer, terms]))
 
-    def inner(self, columns: np.ndarray) -> np.ndarray:
-        """(c, c): columns (m, 6, c) times the errors' precision times themselves."""
+    def _products(self, columns: np.ndarray, right: np.ndarray) -> np.ndarray:
         flat, walk = (one.reshape(-1, one.shape[2]) for one in (columns, self._walk))
-        right = self._transposed(columns).reshape(-1, columns.shape[2])
-        response = self._response[:, :, self._terms].reshape(len(right), -1)
-        by_terms = (flat.T @ walk - right.T @ response) / self.levels[0]
-        return super().inner(columns) - by_terms @ self._covariance @ by_terms.T
+        error = right.reshape(-1, right.shape[2])
+        response = self._response[:, :, self._terms].reshape(len(error), -1)
+        by_terms = (flat.T @ walk - error.T @ response) / self.levels[0]
+        return super()._products(columns, right) - by_terms @ self._covariance @ by_terms.T
 
 
 def errors_with(present: Linearised, levels: np.ndarray, drift: Drift) -> LatentErrors:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -53,17 +54,24 @@ class Evidence:
     ----------
     models : information and answer under each; that of the recording's disturbances is first, and
         the body's ten parameters come first in it
-    noise : (10, 10) of the information, what the poses' noise feigns
     by_gain : (q, c) score of every contact's factor
     errors : at these equations, for the poses to follow an answer
     present : the equations
+    stated : (6,) deviations of a pose's increment
+    longer : by this factor than these equations is the recording of the same motion
     """
 
     models: tuple[Model, ...]
-    noise: np.ndarray
     by_gain: np.ndarray
     errors: LatentErrors
     present: Linearised
+    stated: np.ndarray
+    longer: float = 1.0
+
+    @cached_property
+    def noise(self) -> np.ndarray:
+        """(10, 10) of the information, what the poses' noise feigns."""
+        return self.longer * noise_information(self.present, self.stated, self.errors)
 
     @property
     def model(self) -> Model:
@@ -73,8 +81,8 @@ class Evidence:
     def times(self, share: float) -> Evidence:
         """Of a recording of the same motion that is longer by a factor."""
         model = replace(self.model, information=share * self.model.information)
-        noise, by_gain = share * self.noise, share * self.by_gain
-        return replace(self, models=(model,), noise=noise, by_gain=by_gain)
+        longer, by_gain = share * self.longer, share * self.by_gain
+        return replace(self, models=(model,), by_gain=by_gain, longer=longer)
 
 
 class FittedRecording:
@@ -100,7 +108,7 @@ class FittedRecording:
         drift: Drift = STEADY,
     ) -> None:
         self.recording, self._levels, self._disturbances = recording, fit.levels, disturbances
-        self._drift = drift
+        self.drift = drift
         size = float(np.abs(recording.signals.hull).max())
         self._thinkable = thinkable(fit.body.mass, size, recording.signals.gravity)
 
@@ -124,7 +132,7 @@ class FittedRecording:
         """At the present poses, for parameters (10,) near which their errors count."""
         recording = self.recording
         present = linearised(recording, vector)
-        errors = errors_with(present, self._levels, self._drift)
+        errors = errors_with(present, self._levels, self.drift)
         # all subsets are weighed, and the one that the fit settled on is taken
         every = models(
             errors.information,
@@ -139,8 +147,7 @@ class FittedRecording:
         size, each = slope.shape[2], gains(recording, present)
         # (q, c): columns S^-1 wrench of each contact
         by_gain = errors.inner(np.concatenate([slope, each], axis=2))[:size, size:]
-        noise = noise_information(present, recording.stated, errors)
-        return Evidence(tuple(every), noise, by_gain, errors, present)
+        return Evidence(tuple(every), by_gain, errors, present, recording.stated)
 
     def residuals(self, evidence: Evidence, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Times (m,) s, and (m, 6) N and N m, sensed wrench less what a body (10,) asks for."""

@@ -97,7 +97,7 @@ def estimate(
 def result_of(found: OwnEstimate) -> Result:
     """An estimate as a :class:`Result`."""
     fit, recording, there = found.fit, found.recording, found.at_answer
-    advice = None if there is None else advise(recording.stretches, fit, there.drift)
+    advice = there and advise(recording.stretches, fit, there.fitted, there.evidence)
     params = _params(found)
     residuals, covariance = residuals_and_covariance(recording, fit, there)
     named = list(params.index[: len(covariance)])
