@@ -131,7 +131,7 @@ def drift_of(present: Linearised, errors: LatentErrors, model: Model) -> Drift:
     taken = by_walk.T @ np.linalg.solve(model.information, by_walk)
     information = products[of_walk, of_walk] - taken
     score = products[of_walk, 0]
-    variances = _variances(information, score)
+    variances = likeliest_variances(information, score, np.tile(_KINDS, _TERMS))
     root = np.sqrt(np.tile(variances[_KINDS], _TERMS))
     return Drift(
         force=float(np.sqrt(variances[0])),
@@ -150,9 +150,12 @@ def _walk(present: Linearised) -> np.ndarray:
     return np.einsum("mvw,mk->mvkw", white, terms).reshape(len(time), WRENCH, -1)
 
 
-def _variances(information: np.ndarray, score: np.ndarray) -> np.ndarray:
-    """(2,) N2 and N2 m2, likeliest variances of the walks of force and torque."""
-    kinds = np.tile(_KINDS, _TERMS)
+def likeliest_variances(
+    information: np.ndarray, score: np.ndarray, kinds: np.ndarray
+) -> np.ndarray:
+    """(k,) likeliest variances of independent terms (t,) of k kinds, one of each kind; zero where
+    there is none. Of the terms' information (t, t) with all else projected out, and score (t,).
+    """
     counts = np.bincount(kinds)
     # a variance at which the data say as much of a term as the walk itself
     start = counts / np.bincount(kinds, np.diag(information))

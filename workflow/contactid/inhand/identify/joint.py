@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from contactid.core.inertia import InertialParameters, uniform_body
+from contactid.inhand.identify.channel_gains import gain_scores
 from contactid.inhand.identify.disturbance_models import DISTURBANCES, Model, models, thinkable
 from contactid.inhand.identify.drift import STEADY, Drift, errors_with
 from contactid.inhand.identify.latent_errors import LatentErrors
@@ -28,7 +29,6 @@ from contactid.inhand.identify.linearised import (
     PLACES,
     Linearised,
     PresentRecording,
-    gains,
     linearised,
     started,
 )
@@ -54,7 +54,7 @@ class Evidence:
     ----------
     models : information and answer under each; that of the recording's disturbances is first, and
         the body's ten parameters come first in it
-    by_gain : (q, c) score of every contact's factor
+    by_gain : (q, c) score of every gain, of one deviation
     errors : at these equations, for the poses to follow an answer
     present : the equations
     stated : (6,) deviations of a pose's increment
@@ -108,7 +108,7 @@ class FittedRecording:
         drift: Drift = STEADY,
     ) -> None:
         self.recording, self._levels, self._disturbances = recording, fit.levels, disturbances
-        self.drift = drift
+        self.drift, self._gain_sd = drift, fit.gain_sd
         size = float(np.abs(recording.signals.hull).max())
         self._thinkable = thinkable(fit.body.mass, size, recording.signals.gravity)
 
@@ -143,10 +143,7 @@ class FittedRecording:
             True,
         )
         every.sort(key=lambda one: one.names != self._disturbances)
-        slope = present.equations.slope[:, :, every[0].columns]
-        size, each = slope.shape[2], gains(recording, present)
-        # (q, c): columns S^-1 wrench of each contact
-        by_gain = errors.inner(np.concatenate([slope, each], axis=2))[:size, size:]
+        by_gain = gain_scores(recording, present, errors, every[0], self._gain_sd)
         return Evidence(tuple(every), by_gain, errors, present, recording.stated)
 
     def residuals(self, evidence: Evidence, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -170,8 +167,7 @@ class Summed:
     answer : (10,) parameters that the data want
     information : (10, 10) without what the poses' noise feigns
     covariance : (10, 10) of the estimate, calibration left out
-    by_gain : (10, c) change of the answer by the factor of every contact, the same in all recordings;
-        none where there is one contact, whose factor is the common one
+    by_gain : (10, c) change of the answer by every gain, the same in all recordings
     """
 
     answer: np.ndarray
@@ -180,11 +176,11 @@ class Summed:
     by_gain: np.ndarray
 
     def calibrated(self, vector: np.ndarray, gain_sd: float) -> np.ndarray:
-        """(10, 10) covariance with that of the forces' calibration, of every contact's and of all
-        in common.
+        """(10, 10) covariance with that of the forces' calibration, of every gain and of all in
+        common.
         """
-        common = np.outer(vector, vector)
-        return self.covariance + gain_sd**2 * (self.by_gain @ self.by_gain.T + common)
+        common = gain_sd**2 * np.outer(vector, vector)
+        return self.covariance + self.by_gain @ self.by_gain.T + common
 
 
 def summed(every: Sequence[Evidence]) -> Summed:
@@ -192,16 +188,16 @@ def summed(every: Sequence[Evidence]) -> Summed:
     # body first, then the wrench and disturbances of each recording in turn
     sizes = [len(one.model.columns) - PARAMETERS for one in every]
     ends = PARAMETERS + np.cumsum([0, *sizes])
-    contacts = max(one.by_gain.shape[1] for one in every)
+    gains = max(one.by_gain.shape[1] for one in every)
     information, noise = np.zeros((2, ends[-1], ends[-1]))
-    score, by_gain = np.zeros(ends[-1]), np.zeros((ends[-1], contacts))
+    score, by_gain = np.zeros(ends[-1]), np.zeros((ends[-1], gains))
     for one, start, end in zip(every, ends[:-1], ends[1:], strict=True):
         places = np.concatenate([np.arange(PARAMETERS), np.arange(start, end)])
         own = one.model.information
         information[np.ix_(places, places)] += own
         # information times answer is the score again, with what is thinkable beforehand in it
         score[places] += own @ one.model.answer[one.model.columns]
-        # contacts of all recordings are the same fingers: their factors add up
+        # all recordings have the same sensors: what a gain does to each adds up
         by_gain[places, : one.by_gain.shape[1]] += one.by_gain
     noise[:PARAMETERS, :PARAMETERS] = sum(one.noise for one in every)
     body = slice(0, PARAMETERS)
@@ -212,8 +208,7 @@ def summed(every: Sequence[Evidence]) -> Summed:
         # the marginal of the body: inverse of its block of the covariance
         information=inverse(inverse(without)[body, body]),
         covariance=covariance[body, body],
-        # one contact's factor is the common one
-        by_gain=(inverse(without) @ by_gain)[body] * (contacts > 1),
+        by_gain=(inverse(without) @ by_gain)[body],
     )
 
 

@@ -32,6 +32,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from contactid.core.inertia import InertialParameters, parallel_axis, tensor_entries, uniform_body
+from contactid.inhand.identify.channel_gains import gain_scores
 from contactid.inhand.identify.disturbance_models import DISTURBANCES, Model, models, thinkable
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, REACH
 from contactid.inhand.identify.latent_errors import COMING, LEVELS, POSES, Equations, LatentErrors
@@ -41,7 +42,6 @@ from contactid.inhand.identify.linearised import (
     PLACES,
     Linearised,
     PresentRecording,
-    gains,
     linearised,
     started,
 )
@@ -113,6 +113,7 @@ class RecordingFit:
         asks for
     times : of each stretch, (m,) s
     wrench_errors : (6,) its standard errors, fit alone
+    gain_sd : relative deviation of the forces' calibration that is stated
     models : of disturbances, likeliest first: that one was taken
     pose_share : variance that the poses' noise puts into the wrenches, over that of the motion
         itself
@@ -133,6 +134,7 @@ class RecordingFit:
     residuals: list[np.ndarray]
     times: list[np.ndarray]
     wrench_errors: np.ndarray
+    gain_sd: float
     models: tuple[Model, ...]
     pose_share: float
     misfit: float
@@ -194,7 +196,7 @@ def fit_recording(
         Each of even samples without a gap; stated deviations start the search for the noise levels.
     gain_sd
         Relative standard deviation of the forces' calibration, of each contact's and of all in
-        common.
+        common; of a single sensor's channels the recording shows it.
     uses
         What the estimate makes use of.
     """
@@ -251,7 +253,8 @@ def fit_recording(
             break
         # lag columns are slopes, so the forces are shifted by what they say, and sloped again
         recording.lag = float(np.clip(recording.lag + answer[PLACES[LAG]][0], -_LATEST, _LATEST))
-    by_gain = _by_gains(recording, present, errors, model, information)
+    scores = gain_scores(recording, present, errors, model, gain_sd)
+    by_gain = (_inverse(information) @ scores)[:PARAMETERS]
     fit = _fit_of(recording, present, levels, candidates, covariance, by_gain, body, gain_sd)
     settled = bool(np.all(step <= _SETTLING * sizes))
     return replace(fit, iterations=turn + 1, converged=solved and settled)
@@ -322,26 +325,6 @@ def _inverse(matrix: np.ndarray) -> np.ndarray:
     return (vectors / np.maximum(values, 1e-13 * values[-1])) @ vectors.T / np.outer(scale, scale)
 
 
-def _by_gains(
-    recording: PresentRecording,
-    present: Linearised,
-    errors: LatentErrors,
-    model: Model,
-    information: np.ndarray,
-) -> np.ndarray:
-    """(10, c) change of the answer by every contact's factor, apart from the others; of one contact
-    there is none.
-    """
-    # sensed wrench of each contact (m, 6, c), and the equations' columns that are in
-    each, slope = gains(recording, present), present.equations.slope[:, :, model.columns]
-    # its factor is the common one, which is counted with the body's own vector
-    if each.shape[2] == 1:
-        return np.zeros((PARAMETERS, 1))
-    size = len(information)
-    by_gain = errors.inner(np.concatenate([slope, each], axis=2))[:size, size:]
-    return (_inverse(information) @ by_gain)[:PARAMETERS]
-
-
 def _fit_of(
     recording: PresentRecording, present: Linearised, levels: np.ndarray, candidates: list[Model],
     covariance: np.ndarray, by_gain: np.ndarray, body: InertialParameters, gain_sd: float,
@@ -349,8 +332,8 @@ def _fit_of(
     model, equations = candidates[0], present.equations
     # a factor common to all forces scales all ten parameters: the vector is its derivative
     kept, slope = covariance[:PARAMETERS, :PARAMETERS], _slope(body.vector)
-    gains_alone = gain_sd**2 * (by_gain @ by_gain.T + np.outer(body.vector, body.vector))
-    calibrated = kept + gains_alone + pulled(body, model.answer)
+    common = gain_sd**2 * np.outer(body.vector, body.vector)
+    calibrated = kept + by_gain @ by_gain.T + common + pulled(body, model.answer)
     deviations, alone = (np.sqrt(np.diag(slope @ one @ slope.T)) for one in (calibrated, kept))
     answer = model.given(body.vector)
     # the roots undo the whitening: N and N m
@@ -373,6 +356,7 @@ def _fit_of(
         wrench_errors=np.sqrt(np.diag(covariance)[wrench])
         if wrench[-1] in model.columns
         else np.zeros(WRENCH),
+        gain_sd=gain_sd,
         models=tuple(candidates),
         pose_share=_pose_share(present, levels, body.vector),
         misfit=misfit,
