@@ -35,9 +35,9 @@ from contactid.inhand.identify.advice import (
 )
 from contactid.inhand.identify.averaging import averaged_stretches
 from contactid.inhand.identify.drift import STEADY
-from contactid.inhand.identify.joint import FittedRecording, fit_jointly, followed, inverse, summed
+from contactid.inhand.identify.joint import FittedRecording, fit_jointly, followed, summed
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT
-from contactid.inhand.identify.likelihood import GAIN_SD, fit_recording
+from contactid.inhand.identify.likelihood import GAIN_SD, fit_recording, inverse
 from contactid.inhand.identify.linearised import WORLD
 from contactid.inhand.own.result import estimate
 from contactid.inhand.readers.recordings import recorded_signals

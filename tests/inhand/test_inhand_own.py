@@ -68,7 +68,8 @@ def vector(found):
     [
         (75.0, {}, r"as light as foam: are the forces in lbf \(334 kg/m3\) or kgf \(735 kg/m3\)\?"),
         (75.0, {"N": "n"}, ""),
-        (100.0, {}, ""),
+        (12.0, {}, ""),
+        (101.0, {}, ""),
         (11000.0, {"N": "n"}, ""),
         (9000.0, {}, ""),
         (11000.0, {}, r"denser than copper: are the forces in gf \(108 kg/m3\)\?"),

@@ -36,12 +36,15 @@ from contactid.inhand.identify.joint import (
     Evidence,
     FittedRecording,
     summed,
-    told_covariance,
-    told_errors,
 )
 from contactid.inhand.identify.kinematics import rotation_exp, rotation_log
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT
-from contactid.inhand.identify.likelihood import RecordingFit, told_parameters
+from contactid.inhand.identify.likelihood import (
+    RecordingFit,
+    told_covariance,
+    told_errors,
+    told_parameters,
+)
 from contactid.inhand.identify.linearised import PresentRecording
 from contactid.inhand.identify.smoothing import WIDER, smoothed_motion
 from contactid.inhand.identify.wrench import PARAMETERS

@@ -79,5 +79,7 @@ class BlockTridiagonal:
             gain = self._below[j] @ self._inverse_roots[j]
             under[j] = -on[j + 1][:, self._tied] @ gain
             # backward: what later blocks know of this one comes on top of its own
-            on[j] = self._inverse_roots[j].T @ self._inverse_roots[j] - gain.T @ under[j, self._tied]
+            on[j] = (
+                self._inverse_roots[j].T @ self._inverse_roots[j] - gain.T @ under[j, self._tied]
+            )
         return on, under

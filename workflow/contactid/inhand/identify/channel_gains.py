@@ -21,6 +21,7 @@ from contactid.inhand.identify.linearised import LEVER, Linearised, PresentRecor
 # of a channel by another of its kind, over its own gain's error: data sheets have 1 to 2 % beside
 # gains that are right to 2 to 5 %
 _CROSSTALK = 0.35
+_SEEN = 1e-8  # relative information on a gain, below which it is rounding
 
 
 def gain_scores(
@@ -37,20 +38,26 @@ def gain_scores(
     expected = present.equations.slope @ model.answer
     residual = present.equations.value - expected
     alone = recording.signals.forces.shape[1] == 1
-    each = _channels(recording, present.roots @ expected[..., None]) if alone else _contacts(recording)
+    each = (
+        _channels(recording, present.roots @ expected[..., None]) if alone else _contacts(recording)
+    )
     white = np.linalg.solve(present.roots, each)
     products = errors.inner(np.concatenate([slope, residual[..., None], white], axis=2))
     size = slope.shape[2]
     scores, of_gains = products[:size, size + 1 :], products[size + 1 :, size + 1 :]
-    if not alone:
+    # sensors that are stated to be exact have no such error, either
+    if not (alone and gain_sd):
         return gain_sd * scores
     # what the unknowns of the answer don't take up
     scale = np.sqrt(np.diag(model.information))
     scaled = scores / scale[:, None]
     correlation = model.information / np.outer(scale, scale)
-    information = of_gains - scaled.T @ np.linalg.solve(correlation, scaled)
+    values, axes = np.linalg.eigh(of_gains - scaled.T @ np.linalg.solve(correlation, scaled))
+    # others are lost to rounding; one spread for all, so any axes will do
+    seen = values > _SEEN * values[-1]
+    information, score = np.diag(values[seen]), axes[:, seen].T @ products[size + 1 :, size]
     one_spread = np.zeros(len(information), dtype=int)
-    (variance,) = likeliest_variances(information, products[size + 1 :, size], one_spread)
+    (variance,) = likeliest_variances(information, score, one_spread)
     return np.asarray(np.sqrt(variance) * scores)
 
 

@@ -23,7 +23,13 @@ from contactid.inhand.identify.disturbance_models import DISTURBANCES, Model, mo
 from contactid.inhand.identify.drift import STEADY, Drift, errors_with
 from contactid.inhand.identify.latent_errors import LatentErrors
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
-from contactid.inhand.identify.likelihood import RecordingFit, pulled, told_parameters
+from contactid.inhand.identify.likelihood import (
+    RecordingFit,
+    inverse,
+    moved_by_data,
+    pulled,
+    told_errors,
+)
 from contactid.inhand.identify.linearised import (
     LAG,
     PLACES,
@@ -43,7 +49,6 @@ _SETTLED = 0.5  # the same, from which on the answer isn't called settled
 # relative standard error up to which the data know a mass, as :mod:`.advice` names it
 _KNOWN = 0.1
 _FIXED = 1e4  # by which the mass's information grows so that nothing else moves it
-_STEP = 1e-6  # relative, of the parameters' slopes by differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,29 +217,6 @@ def summed(every: Sequence[Evidence]) -> Summed:
     )
 
 
-def inverse(matrix: np.ndarray) -> np.ndarray:
-    """Of a positive matrix whose entries have different units."""
-    scale = np.sqrt(np.diag(matrix))
-    return np.linalg.inv(matrix / np.outer(scale, scale)) / np.outer(scale, scale)
-
-
-def told_covariance(covariance: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """(16, 16) of :func:`.likelihood.told_parameters`, of that (10, 10) of a vector (10,)."""
-    size = _STEP * float(np.abs(vector).max())
-    # one step for all: told parameters are smooth on the scale of the largest entry
-    up, down = (
-        np.array([told_parameters(vector + step) for step in sign * size * np.eye(PARAMETERS)])
-        for sign in (1.0, -1.0)
-    )
-    slope = (up - down).T / (2.0 * size)
-    return slope @ covariance @ slope.T
-
-
-def told_errors(covariance: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """(16,) standard errors of the same."""
-    return np.sqrt(np.diag(told_covariance(covariance, vector)))
-
-
 def followed(recordings: Sequence[FittedRecording], vector: np.ndarray) -> list[Evidence]:
     """Evidence of recordings whose poses have followed a body (10,)."""
     for _ in range(_LEAST_ROUNDS):
@@ -290,13 +272,8 @@ class JointFit:
 
     @property
     def by_data(self) -> np.ndarray:
-        """(16,) whether the data move a told parameter by a standard error of the fit or more from
-        the uniform body; the mass where they know it within itself.
-        """
-        away = told_parameters(self.body.vector) - told_parameters(self.uniform.vector)
-        moved = np.abs(away) >= self.fit_errors
-        moved[0] = self.fit_errors[0] < self.body.mass
-        return moved
+        """(16,) as :attr:`.likelihood.RecordingFit.by_data`."""
+        return moved_by_data(self.body, self.uniform, self.fit_errors)
 
 
 def fit_jointly(

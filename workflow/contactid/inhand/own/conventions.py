@@ -49,6 +49,7 @@ _DENSEST = (
     1.2e4  # kg/m3, lead's; over it forces have another unit, if that gives a density between these:
 )
 _USUAL = (100.0, 9000.0)
+_LIGHTEST = 20.0  # a usual body by kgf; below it the hull is a wide one
 
 
 def in_frame(table: OwnTable, convention: Convention) -> OwnTable:
@@ -132,9 +133,9 @@ def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> l
     """
     # over the hull, so the object's own is at least that
     density = mass / float(ConvexHull(hull).volume)
-    if _USUAL[0] <= density <= _USUAL[1] or stated.states("N"):
+    light = _LIGHTEST <= density < _USUAL[0]
+    if not (light or density > _USUAL[1]) or stated.states("N"):
         return []
-    light = density < _USUAL[0]
     # as if the numbers had been in this unit
     units = ("lbf", "kgf") if light else ("gf", "mN")
     other = {unit: density * UNITS["N"][unit.lower()] for unit in units}
