@@ -4,8 +4,8 @@ Of several contacts each one's factor is off by the stated deviation. A single s
 differ among themselves, too: each has a gain of its own and takes up some of the others (crosstalk).
 Factors of force and torque make another centre of mass, at every motion alike. Others are seen, for
 they contradict weight and accelerations. So the channels' spread is what the recording shows of
-those (restricted maximum likelihood), and counts for the unseen ones as well: a sensor whose
-channels agree widens nothing.
+those (restricted maximum likelihood), at most what is stated, and counts for the unseen ones as
+well: a sensor whose channels agree widens nothing.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ def gain_scores(
     products = errors.inner(np.concatenate([slope, residual[..., None], white], axis=2))
     size = slope.shape[2]
     scores, of_gains = products[:size, size + 1 :], products[size + 1 :, size + 1 :]
-    # sensors that are stated to be exact have no such error, either
-    if not (alone and gain_sd):
+    if not alone:
         return gain_sd * scores
     # what the unknowns of the answer don't take up
     scale = np.sqrt(np.diag(model.information))
@@ -58,7 +57,8 @@ def gain_scores(
     information, score = np.diag(values[seen]), axes[:, seen].T @ products[size + 1 :, size]
     one_spread = np.zeros(len(information), dtype=int)
     (variance,) = likeliest_variances(information, score, one_spread)
-    return np.asarray(np.sqrt(variance) * scores)
+    # what goes on over seconds may look like it, so no more than is stated
+    return min(float(np.sqrt(variance)), gain_sd) * scores
 
 
 def _contacts(recording: PresentRecording) -> np.ndarray:

@@ -219,7 +219,7 @@ def fit_recording(
         Each of even samples without a gap; stated deviations start the search for the noise levels.
     gain_sd
         Relative standard deviation of the forces' calibration, of each contact's and of all in
-        common; of a single sensor's channels the recording shows it.
+        common, and at most of a single sensor's channels, of which the recording shows it.
     uses
         What the estimate makes use of.
     """
