@@ -23,7 +23,6 @@ from scipy.spatial.transform import Rotation
 from contactid.core.inertia import InertialParameters, geodesic_distance
 from contactid.inhand.identify.advice import NAMES, advise
 from contactid.inhand.identify.averaging import averaged_stretches
-from contactid.inhand.identify.drift import Drift
 from contactid.inhand.identify.joint import JointFit, fit_jointly
 from contactid.inhand.identify.likelihood import (
     GAIN_SD,
@@ -33,7 +32,7 @@ from contactid.inhand.identify.likelihood import (
     fit_recording,
     told_parameters,
 )
-from contactid.inhand.own.drift import with_drift
+from contactid.inhand.own.drift import AtAnswer, with_drift
 from contactid.inhand.readers.disturbances import DISTURBANCES
 from contactid.inhand.readers.recordings import RecordedSignals, recorded_signals, true_parameters
 from contactid.inhand.readers.sources import BOXES
@@ -43,7 +42,7 @@ from twins_for_tests import OBJECTS_FILE, ROOT, STUDY
 
 TABLE = ROOT / "workflow/resources/own_advice.csv"
 SEEDS, ANOTHER = range(12000, 12020), 1000  # of the second recording's noise, from the first's
-Recorded = tuple[list[RecordedSignals], RecordingFit, Drift]
+Recorded = tuple[list[RecordedSignals], RecordingFit, AtAnswer]
 GROUPS = {"mass": slice(0, 1), "center": slice(1, 4), "tensor": slice(4, 10)}
 CASES = {
     "in hand, nothing unsensed that varies": ("in_hand_kinematic", "load share 0"),
@@ -166,20 +165,20 @@ def followed_by(twin: Twin, seed: int) -> dict[str, np.ndarray]:
     def recorded(motion: Swing | None, noise: int, seconds: float | None) -> Recorded:
         stretches, _ = averaged_stretches(twin.record(motion, noise, seconds))
         fit, there = with_drift(stretches, fit_recording(stretches), GAIN_SD)
-        return stretches, fit, there.drift
+        return stretches, fit, there
 
     first = recorded(None, seed, None)
-    advice = advise(*first)
+    stretches, fit, there = first
+    advice = advise(stretches, fit, there.fitted, there.evidence)
     row = advice.table.set_index("motion").loc[advice.advised]
 
     def with_another(motion: Swing | None) -> JointFit:
         both = (first, recorded(motion, seed + ANOTHER, row["seconds"]))
-        stretches, fits, drifts = zip(*both, strict=True)
-        return fit_jointly(stretches, fits, GAIN_SD, drifts)
+        every, fits, answers = zip(*both, strict=True)
+        return fit_jointly(every, fits, GAIN_SD, [one.drift for one in answers])
 
     naive = with_another(None)
     joint = naive if advice.best is None else with_another(advice.best)
-    fit = first[1]
     truth = told_parameters(twin.truth.vector)
     off = told_parameters(joint.body.vector) - truth
     return {

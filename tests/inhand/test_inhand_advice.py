@@ -35,9 +35,9 @@ from contactid.inhand.identify.advice import (
 )
 from contactid.inhand.identify.averaging import averaged_stretches
 from contactid.inhand.identify.drift import STEADY
-from contactid.inhand.identify.joint import FittedRecording, fit_jointly, followed, inverse, summed
+from contactid.inhand.identify.joint import FittedRecording, fit_jointly, followed, summed
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT
-from contactid.inhand.identify.likelihood import GAIN_SD, fit_recording
+from contactid.inhand.identify.likelihood import GAIN_SD, fit_recording, inverse
 from contactid.inhand.identify.linearised import WORLD
 from contactid.inhand.own.result import estimate
 from contactid.inhand.readers.recordings import recorded_signals
@@ -62,6 +62,12 @@ def stretches_of(data):
     return averaged_stretches(recorded_signals(data))[0]
 
 
+def advised(stretches, fit):
+    present = FittedRecording.of(stretches, fit)
+    (evidence,) = followed([present], fit.body.vector)
+    return advise(stretches, fit, present, evidence)
+
+
 @pytest.fixture(scope="module")
 def fitted():
     """Stretches of a short recording, and their estimate."""
@@ -71,7 +77,7 @@ def fitted():
 
 @pytest.fixture(scope="module")
 def advice(fitted):
-    return advise(*fitted)
+    return advised(*fitted)
 
 
 # several recordings
@@ -194,7 +200,7 @@ def test_poses_too_noisy_for_any_motion_like_it_are_not_recorded_again():
     """Of a small swing that a camera tracks; where twins did so, the answer was further off."""
     seen = study_twin("in_hand_vision", "load share 0", 1).record(None, 1, None)
     stretches, _ = averaged_stretches(seen)
-    found = advise(stretches, fit_recording(stretches))
+    found = advised(stretches, fit_recording(stretches))
     distance = found.table.set_index("motion")["expected_distance"]
     assert distance[found.advised] > distance[PRESENT] > distance[TWICE]
     assert found.sentences[1].startswith("No other recording")
@@ -218,7 +224,7 @@ def test_an_object_that_hardly_moves_gets_no_advice_on_how_to_move_it():
     stretches = stretches_of(
         recording(100, still=True, force_sd=0.05, position_sd=2e-4, orientation_sd=1e-3)
     )
-    found = advise(stretches, fit_recording(stretches))
+    found = advised(stretches, fit_recording(stretches))
     assert found.best is None and found.advised == ""
     assert len(found.sentences) == 1
 

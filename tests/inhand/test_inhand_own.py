@@ -66,13 +66,16 @@ def vector(found):
 @pytest.mark.parametrize(
     ("density", "units", "said"),
     [
+        (75.0, {}, r"as light as foam: are the forces in lbf \(334 kg/m3\) or kgf \(735 kg/m3\)\?"),
+        (75.0, {"N": "n"}, ""),
         (12.0, {}, ""),
+        (101.0, {}, ""),
         (11000.0, {"N": "n"}, ""),
         (9000.0, {}, ""),
         (11000.0, {}, r"denser than copper: are the forces in gf \(108 kg/m3\)\?"),
     ],
 )
-def test_a_body_denser_than_copper_is_doubted_and_a_light_one_is_not(density, units, said):
+def test_a_body_denser_than_copper_or_as_light_as_foam_is_doubted(density, units, said):
     litre = 0.1 * np.array([[i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)], dtype=float)
     warned = doubt_unit_of_forces(1e-3 * density, litre, Convention(units=units))
     assert len(warned) == bool(said)

@@ -3,6 +3,7 @@ named.
 """
 
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -59,6 +60,34 @@ def test_one_load_tells_no_warp_and_a_scatter_beyond_what_is_stated_is_told():
         np.array([0.4, 0.9, 0.4, 0.9]), np.full(4, 0.01), np.array([1.0, 2.0, 3.0, 4.0]), DIRECTION
     )
     assert wild.unlikely and wild.scatter > 3.0
+
+
+def test_a_zero_that_is_stated_widens_and_one_that_is_not_is_in_no_interval():
+    """Trials in all directions at three loads, whose sensor has one zero."""
+    random, load, mu, zero_sd = np.random.default_rng(3), np.repeat([1.0, 2.0, 4.0], 3), 0.6, 0.1
+    held, error = {0.0: [], zero_sd: []}, {}
+    for _ in range(200):
+        turns = random.uniform(0.0, 2.0 * np.pi, len(load))
+        along = np.column_stack([np.cos(turns), np.sin(turns), np.zeros_like(turns)])
+        across = (along - mu * np.array([0.0, 0.0, 1.0])) / ((1.0 + mu**2) * load[:, None])
+        off = DIRECTION * random.normal(size=len(load)) + across @ random.normal(0.0, zero_sd, 3)
+        for stated, within in held.items():
+            friction, errors = np.tan(np.arctan(mu) + off), np.full(len(load), 1e-6)
+            found = surface_friction(friction, errors, load, DIRECTION, across, stated)
+            within.append(abs(found.friction - mu) <= 2.0 * found.standard_error)
+            error[stated] = found.standard_error
+    assert np.mean(held[zero_sd]) > 0.9 > 0.8 > np.mean(held[0.0])
+    assert error[zero_sd] > error[0.0]
+
+
+def test_what_a_zero_does_to_friction_is_told(tmp_path):
+    folder = write_trials(tmp_path / "a", Surface(0.6, 0.0, 0.9), (0.4, 1.0, 2.0), 2, 7)
+    first = contactid.slip(folder)
+    assert "0.1 N that isn't taken off moves mu by up to" in first.summary()
+    wide = contactid.slip(folder, zero=0.1)
+    assert wide.params.loc["friction_mu", "error"] > first.params.loc["friction_mu", "error"]
+    with pytest.raises(ContactIdError, match="a zero's deviation of -1 N"):
+        contactid.slip(folder, zero="-1")
 
 
 @pytest.mark.parametrize(("warp", "ratio"), [(0.0, 0.9), (2.0, 0.8), (4.0, 1.0)])
@@ -256,3 +285,12 @@ def test_a_folder_without_trials_and_a_direction_that_is_none_are_refused(folder
     for direction in ("0", "x", "90", "nan"):
         with pytest.raises(ContactIdError, match="direction"):
             estimate_slip(folder, direction)
+
+
+def test_a_command_computes_in_one_thread_unless_it_is_told_otherwise(monkeypatch, capsys):
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert main(["slip", "nowhere"]) == 1
+    assert os.environ["OMP_NUM_THREADS"] == "1"
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert main(["slip", "nowhere"]) == 1
+    assert os.environ["OMP_NUM_THREADS"] == "3"

@@ -7,6 +7,9 @@ undeformed normal (eq. 5 is tan phi),
     phi = atan(mu) + warp N
 
 so at one load mu and warp can't be told apart, and at several the intercept is atan(mu).
+
+A sensor's zero turns all forces by about its size over N. Over a few loads that is nearly a line,
+too, so no scatter shows it: what is stated to remain of it is an error that all trials share.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ class SurfaceFriction:
     covariance : (2, 2) of it
     scatter : of the angles about the line, over what is stated; 1 where no trial is left to tell
     unlikely : whether the stated errors hardly explain so much
+    by_zero : change of mu by a sensor's zero of 1 N in the direction that matters most
     """
 
     line: bool
@@ -49,10 +53,16 @@ class SurfaceFriction:
     covariance: np.ndarray
     scatter: float
     unlikely: bool
+    by_zero: float
 
 
 def surface_friction(
-    friction: np.ndarray, errors: np.ndarray, load: np.ndarray, direction_sd: float
+    friction: np.ndarray,
+    errors: np.ndarray,
+    load: np.ndarray,
+    direction_sd: float,
+    by_zero: np.ndarray | None = None,
+    zero_sd: float = 0.0,
 ) -> SurfaceFriction:
     """Fit the line to trials that slipped.
 
@@ -62,20 +72,26 @@ def surface_friction(
         one or more
     load : (k,), N, the normal force at slip
     direction_sd : rad, of the force model's error of direction, one of each trial
+    by_zero : (k, 3) rad/N, change of each trial's angle by the sensor's zero; none by default
+    zero_sd : N, of a component of what remains of that zero, the same in all trials
     """
     # d atan(mu) = d mu / (1 + mu^2)
     angles, deviations = np.arctan(friction), np.hypot(direction_sd, errors / (1.0 + friction**2))
     # loads that are nearly alike leave slope and intercept untold
     line = len(load) >= _FEWEST and bool(load.max() >= _SPREAD * load.min())
-    # (k, 2) or (k, 1), whitened
-    columns = np.column_stack([np.ones_like(load), load])[:, : 1 + line] / deviations[:, None]
+    slopes = np.zeros((len(load), 3)) if by_zero is None else by_zero
+    root = np.linalg.cholesky(np.diag(deviations**2) + zero_sd**2 * slopes @ slopes.T)
+    both = np.column_stack([np.ones_like(load), load])[:, : 1 + line]
+    # (k, 2) or (k, 1), (k,) and (k, 3)
+    columns, white, zero = (np.linalg.solve(root, one) for one in (both, angles, slopes))
     covariance = np.linalg.inv(columns.T @ columns)
-    answer = covariance @ columns.T @ (angles / deviations)
-    chi2 = float(np.sum((angles / deviations - columns @ answer) ** 2))
+    answer = covariance @ columns.T @ white
+    chi2 = float(np.sum((white - columns @ answer) ** 2))
     degrees = len(load) - len(answer)
     scatter = np.sqrt(chi2 / degrees) if degrees else 1.0
     # a larger scatter widens the errors, a smaller one doesn't narrow them
     covariance = covariance * max(scatter, 1.0) ** 2
+    shift = (np.linalg.inv(columns.T @ columns) @ columns.T @ zero)[0]
     mu, error = np.tan(answer[0]), np.sqrt(covariance[0, 0])
     # without a line the slope is zero, and so is its variance
     whole, spread = np.zeros(2), np.zeros((2, 2))
@@ -92,4 +108,5 @@ def surface_friction(
         covariance=spread,
         scatter=float(scatter),
         unlikely=bool(degrees and chdtrc(degrees, chi2) < 1e-3),
+        by_zero=float((1.0 + mu**2) * np.linalg.norm(shift)),
     )

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -30,18 +31,20 @@ from scipy.linalg import logm
 
 from contactid.core import rotations
 from contactid.core.inertia import InertialParameters, moved_to, pseudo_inertia
-from contactid.inhand.identify.drift import STEADY, Drift
+from contactid.inhand.identify.drift import Drift
 from contactid.inhand.identify.joint import (
     Evidence,
     FittedRecording,
-    followed,
     summed,
-    told_covariance,
-    told_errors,
 )
 from contactid.inhand.identify.kinematics import rotation_exp, rotation_log
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT
-from contactid.inhand.identify.likelihood import RecordingFit, told_parameters
+from contactid.inhand.identify.likelihood import (
+    RecordingFit,
+    told_covariance,
+    told_errors,
+    told_parameters,
+)
 from contactid.inhand.identify.linearised import PresentRecording
 from contactid.inhand.identify.smoothing import WIDER, smoothed_motion
 from contactid.inhand.identify.wrench import PARAMETERS
@@ -71,6 +74,7 @@ _MOMENTS = slice(4, 7)  # of told parameters
 # 0.35, half of them by less than 0.2
 _LEVELS_OFF = 0.15
 _CENTER, _SHAPE = 3, 6  # directions in which bodies of one mass differ: the centre's, and others
+_ENOUGH = 10.0  # s of swings that are simulated: unsensed forces go together over one at most
 _BETTER = 0.5  # of the better one's error of two moments, at which their sum or difference is named
 
 
@@ -124,15 +128,18 @@ class Advice:
 
 
 def advise(
-    stretches: Sequence[RecordedSignals], fit: RecordingFit, drift: Drift = STEADY
+    stretches: Sequence[RecordedSignals],
+    fit: RecordingFit,
+    present: FittedRecording,
+    evidence: Evidence,
 ) -> Advice:
     """What the stretches of one recording tell, and what to record next, of their estimate.
 
-    The unsensed wrench drifts by ``drift`` in that recording, and as far in the next one.
+    ``present`` are its equations at that answer, and ``evidence`` what they say. The unsensed wrench
+    drifts as far in the next recording.
     """
-    present, limits = FittedRecording.of(stretches, fit, drift=drift), limits_of(stretches)
-    recording, seconds = present.recording, limits.more
-    (evidence,) = followed([present], fit.body.vector)
+    limits, recording, drift = limits_of(stretches), present.recording, present.drift
+    seconds = limits.more
     # every motion that is compared lasts equally long
     longer = seconds / limits.seconds
     others: dict[str, list[Evidence]] = {PRESENT: [], SAME: [evidence.times(longer)]}
@@ -141,7 +148,14 @@ def advise(
         others[TWICE] = [_evidence(_turned_twice(recording, limits), fit, drift).times(longer)]
     swings = swings_within(limits, recording)
     for motion, swing in swings.items():
-        others[motion] = [_evidence(swung(recording, swing), fit, drift)]
+        # what a few swings tell, more of the same tell again
+        few = _brief(swing)
+        times = swing.seconds / few.seconds
+        # a walk goes as far as the root of its time
+        walked = replace(
+            drift, force=drift.force / np.sqrt(times), torque=drift.torque / np.sqrt(times)
+        )
+        others[motion] = [_evidence(swung(recording, few), fit, walked).times(times)]
     prior, rows = Prior.near(fit.body, fit.uniform), []
     alone = summed([evidence])
     pull = prior.pull(alone.information)
@@ -400,6 +414,12 @@ def swings_within(limits: Limits, recording: PresentRecording) -> dict[str, Swin
     slow = max(_SLOW * limits.period, 2.0 * np.pi * _FURTHEST / limits.rate)
     found[ANYWHERE] = swing(ALL, slow, _FURTHEST)
     return found
+
+
+def _brief(swing: Swing) -> Swing:
+    """The fewest swings that last :data:`_ENOUGH`."""
+    each = swing.seconds / swing.swings
+    return replace(swing, swings=min(swing.swings, max(LEAST_SWINGS, ceil(_ENOUGH / each))))
 
 
 def swung(recording: PresentRecording, swing: Swing) -> PresentRecording:

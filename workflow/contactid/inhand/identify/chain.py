@@ -31,15 +31,18 @@ class BlockTridiagonal:
     def __init__(self, diagonal: np.ndarray, below: np.ndarray) -> None:
         blocks, size = diagonal.shape[:2]
         self._inverse_roots = np.empty_like(diagonal)
-        self._below = np.empty_like(below)
-        carried = np.zeros((size, size))
+        # few unknowns of a block have to do with the block before: rows of the others stay zero
+        self._tied = np.flatnonzero(below.any(axis=(0, 2)))
+        self._below = np.empty((blocks - 1, len(self._tied), size))
+        tied, left = np.ix_(self._tied, self._tied), diagonal[0]
         for j in range(blocks):
             # L_jj^-1: later every product is with it
-            inverse, _ = dtrtri(np.linalg.cholesky(diagonal[j] - carried), lower=1)
+            inverse, _ = dtrtri(np.linalg.cholesky(left), lower=1)
             self._inverse_roots[j] = inverse
             if j < blocks - 1:
-                self._below[j] = below[j] @ inverse.T
-                carried = self._below[j] @ self._below[j].T
+                self._below[j] = below[j, self._tied] @ inverse.T
+                left = diagonal[j + 1].copy()
+                left[tied] -= self._below[j] @ self._below[j].T
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """(b, q, c) solution for right-hand sides (b, q, c)."""
@@ -53,24 +56,30 @@ class BlockTridiagonal:
         solution = np.empty_like(right)
         solution[0] = self._inverse_roots[0] @ right[0]
         for j in range(1, len(right)):
-            solution[j] = self._inverse_roots[j] @ (right[j] - self._below[j - 1] @ solution[j - 1])
+            left = right[j].copy()
+            left[self._tied] -= self._below[j - 1] @ solution[j - 1]
+            solution[j] = self._inverse_roots[j] @ left
         return solution
 
     def _backward(self, right: np.ndarray) -> np.ndarray:
         solution = np.empty_like(right)
         solution[-1] = self._inverse_roots[-1].T @ right[-1]
         for j in range(len(right) - 2, -1, -1):
-            solution[j] = self._inverse_roots[j].T @ (right[j] - self._below[j].T @ solution[j + 1])
+            left = right[j] - self._below[j].T @ solution[j + 1, self._tied]
+            solution[j] = self._inverse_roots[j].T @ left
         return solution
 
     def inverse_blocks(self) -> tuple[np.ndarray, np.ndarray]:
         """Blocks of the inverse: those on its diagonal (b, q, q), and below it (b - 1, q, q)."""
-        on, under = np.empty_like(self._inverse_roots), np.empty_like(self._below)
+        on = np.empty_like(self._inverse_roots)
+        under = np.empty_like(on[:-1])
         on[-1] = self._inverse_roots[-1].T @ self._inverse_roots[-1]
         for j in range(len(on) - 2, -1, -1):
             # L_j+1,j L_jj^-1
             gain = self._below[j] @ self._inverse_roots[j]
-            under[j] = -on[j + 1] @ gain
+            under[j] = -on[j + 1][:, self._tied] @ gain
             # backward: what later blocks know of this one comes on top of its own
-            on[j] = self._inverse_roots[j].T @ self._inverse_roots[j] - gain.T @ under[j]
+            on[j] = (
+                self._inverse_roots[j].T @ self._inverse_roots[j] - gain.T @ under[j, self._tied]
+            )
         return on, under

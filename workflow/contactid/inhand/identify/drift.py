@@ -104,13 +104,12 @@ class DriftingErrors(LatentErrors):
         terms = self._covariance @ self._by_terms.T @ np.append(1.0, -answer)
         return super().errors(np.concatenate([answer, terms]))
 
-    def inner(self, columns: np.ndarray) -> np.ndarray:
-        """(c, c): columns (m, 6, c) times the errors' precision times themselves."""
+    def _products(self, columns: np.ndarray, right: np.ndarray) -> np.ndarray:
         flat, walk = (one.reshape(-1, one.shape[2]) for one in (columns, self._walk))
-        right = self._transposed(columns).reshape(-1, columns.shape[2])
-        response = self._response[:, :, self._terms].reshape(len(right), -1)
-        by_terms = (flat.T @ walk - right.T @ response) / self.levels[0]
-        return super().inner(columns) - by_terms @ self._covariance @ by_terms.T
+        error = right.reshape(-1, right.shape[2])
+        response = self._response[:, :, self._terms].reshape(len(error), -1)
+        by_terms = (flat.T @ walk - error.T @ response) / self.levels[0]
+        return super()._products(columns, right) - by_terms @ self._covariance @ by_terms.T
 
 
 def errors_with(present: Linearised, levels: np.ndarray, drift: Drift) -> LatentErrors:
@@ -132,7 +131,7 @@ def drift_of(present: Linearised, errors: LatentErrors, model: Model) -> Drift:
     taken = by_walk.T @ np.linalg.solve(model.information, by_walk)
     information = products[of_walk, of_walk] - taken
     score = products[of_walk, 0]
-    variances = _variances(information, score)
+    variances = likeliest_variances(information, score, np.tile(_KINDS, _TERMS))
     root = np.sqrt(np.tile(variances[_KINDS], _TERMS))
     return Drift(
         force=float(np.sqrt(variances[0])),
@@ -151,9 +150,12 @@ def _walk(present: Linearised) -> np.ndarray:
     return np.einsum("mvw,mk->mvkw", white, terms).reshape(len(time), WRENCH, -1)
 
 
-def _variances(information: np.ndarray, score: np.ndarray) -> np.ndarray:
-    """(2,) N2 and N2 m2, likeliest variances of the walks of force and torque."""
-    kinds = np.tile(_KINDS, _TERMS)
+def likeliest_variances(
+    information: np.ndarray, score: np.ndarray, kinds: np.ndarray
+) -> np.ndarray:
+    """(k,) likeliest variances of independent terms (t,) of k kinds, one of each kind; zero where
+    there is none. Of the terms' information (t, t) with all else projected out, and score (t,).
+    """
     counts = np.bincount(kinds)
     # a variance at which the data say as much of a term as the walk itself
     start = counts / np.bincount(kinds, np.diag(information))

@@ -13,21 +13,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from contactid.core.inertia import InertialParameters, uniform_body
+from contactid.inhand.identify.channel_gains import gain_scores
 from contactid.inhand.identify.disturbance_models import DISTURBANCES, Model, models, thinkable
 from contactid.inhand.identify.drift import STEADY, Drift, errors_with
 from contactid.inhand.identify.latent_errors import LatentErrors
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
-from contactid.inhand.identify.likelihood import RecordingFit, pulled, told_parameters
+from contactid.inhand.identify.likelihood import (
+    RecordingFit,
+    inverse,
+    moved_by_data,
+    pulled,
+    told_errors,
+)
 from contactid.inhand.identify.linearised import (
     LAG,
     PLACES,
     Linearised,
     PresentRecording,
-    gains,
     linearised,
     started,
 )
@@ -42,7 +49,6 @@ _SETTLED = 0.5  # the same, from which on the answer isn't called settled
 # relative standard error up to which the data know a mass, as :mod:`.advice` names it
 _KNOWN = 0.1
 _FIXED = 1e4  # by which the mass's information grows so that nothing else moves it
-_STEP = 1e-6  # relative, of the parameters' slopes by differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +59,24 @@ class Evidence:
     ----------
     models : information and answer under each; that of the recording's disturbances is first, and
         the body's ten parameters come first in it
-    noise : (10, 10) of the information, what the poses' noise feigns
-    by_gain : (q, c) score of every contact's factor
+    by_gain : (q, c) score of every gain, of one deviation
     errors : at these equations, for the poses to follow an answer
     present : the equations
+    stated : (6,) deviations of a pose's increment
+    longer : by this factor than these equations is the recording of the same motion
     """
 
     models: tuple[Model, ...]
-    noise: np.ndarray
     by_gain: np.ndarray
     errors: LatentErrors
     present: Linearised
+    stated: np.ndarray
+    longer: float = 1.0
+
+    @cached_property
+    def noise(self) -> np.ndarray:
+        """(10, 10) of the information, what the poses' noise feigns."""
+        return self.longer * noise_information(self.present, self.stated, self.errors)
 
     @property
     def model(self) -> Model:
@@ -73,8 +86,8 @@ class Evidence:
     def times(self, share: float) -> Evidence:
         """Of a recording of the same motion that is longer by a factor."""
         model = replace(self.model, information=share * self.model.information)
-        noise, by_gain = share * self.noise, share * self.by_gain
-        return replace(self, models=(model,), noise=noise, by_gain=by_gain)
+        longer, by_gain = share * self.longer, share * self.by_gain
+        return replace(self, models=(model,), by_gain=by_gain, longer=longer)
 
 
 class FittedRecording:
@@ -100,7 +113,7 @@ class FittedRecording:
         drift: Drift = STEADY,
     ) -> None:
         self.recording, self._levels, self._disturbances = recording, fit.levels, disturbances
-        self._drift = drift
+        self.drift, self._gain_sd = drift, fit.gain_sd
         size = float(np.abs(recording.signals.hull).max())
         self._thinkable = thinkable(fit.body.mass, size, recording.signals.gravity)
 
@@ -124,7 +137,7 @@ class FittedRecording:
         """At the present poses, for parameters (10,) near which their errors count."""
         recording = self.recording
         present = linearised(recording, vector)
-        errors = errors_with(present, self._levels, self._drift)
+        errors = errors_with(present, self._levels, self.drift)
         # all subsets are weighed, and the one that the fit settled on is taken
         every = models(
             errors.information,
@@ -135,12 +148,8 @@ class FittedRecording:
             True,
         )
         every.sort(key=lambda one: one.names != self._disturbances)
-        slope = present.equations.slope[:, :, every[0].columns]
-        size, each = slope.shape[2], gains(recording, present)
-        # (q, c): columns S^-1 wrench of each contact
-        by_gain = errors.inner(np.concatenate([slope, each], axis=2))[:size, size:]
-        noise = noise_information(present, recording.stated, errors)
-        return Evidence(tuple(every), noise, by_gain, errors, present)
+        by_gain = gain_scores(recording, present, errors, every[0], self._gain_sd)
+        return Evidence(tuple(every), by_gain, errors, present, recording.stated)
 
     def residuals(self, evidence: Evidence, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Times (m,) s, and (m, 6) N and N m, sensed wrench less what a body (10,) asks for."""
@@ -163,8 +172,7 @@ class Summed:
     answer : (10,) parameters that the data want
     information : (10, 10) without what the poses' noise feigns
     covariance : (10, 10) of the estimate, calibration left out
-    by_gain : (10, c) change of the answer by the factor of every contact, the same in all recordings;
-        none where there is one contact, whose factor is the common one
+    by_gain : (10, c) change of the answer by every gain, the same in all recordings
     """
 
     answer: np.ndarray
@@ -173,11 +181,11 @@ class Summed:
     by_gain: np.ndarray
 
     def calibrated(self, vector: np.ndarray, gain_sd: float) -> np.ndarray:
-        """(10, 10) covariance with that of the forces' calibration, of every contact's and of all
-        in common.
+        """(10, 10) covariance with that of the forces' calibration, of every gain and of all in
+        common.
         """
-        common = np.outer(vector, vector)
-        return self.covariance + gain_sd**2 * (self.by_gain @ self.by_gain.T + common)
+        common = gain_sd**2 * np.outer(vector, vector)
+        return self.covariance + self.by_gain @ self.by_gain.T + common
 
 
 def summed(every: Sequence[Evidence]) -> Summed:
@@ -185,16 +193,16 @@ def summed(every: Sequence[Evidence]) -> Summed:
     # body first, then the wrench and disturbances of each recording in turn
     sizes = [len(one.model.columns) - PARAMETERS for one in every]
     ends = PARAMETERS + np.cumsum([0, *sizes])
-    contacts = max(one.by_gain.shape[1] for one in every)
+    gains = max(one.by_gain.shape[1] for one in every)
     information, noise = np.zeros((2, ends[-1], ends[-1]))
-    score, by_gain = np.zeros(ends[-1]), np.zeros((ends[-1], contacts))
+    score, by_gain = np.zeros(ends[-1]), np.zeros((ends[-1], gains))
     for one, start, end in zip(every, ends[:-1], ends[1:], strict=True):
         places = np.concatenate([np.arange(PARAMETERS), np.arange(start, end)])
         own = one.model.information
         information[np.ix_(places, places)] += own
         # information times answer is the score again, with what is thinkable beforehand in it
         score[places] += own @ one.model.answer[one.model.columns]
-        # contacts of all recordings are the same fingers: their factors add up
+        # all recordings have the same sensors: what a gain does to each adds up
         by_gain[places, : one.by_gain.shape[1]] += one.by_gain
     noise[:PARAMETERS, :PARAMETERS] = sum(one.noise for one in every)
     body = slice(0, PARAMETERS)
@@ -205,32 +213,8 @@ def summed(every: Sequence[Evidence]) -> Summed:
         # the marginal of the body: inverse of its block of the covariance
         information=inverse(inverse(without)[body, body]),
         covariance=covariance[body, body],
-        # one contact's factor is the common one
-        by_gain=(inverse(without) @ by_gain)[body] * (contacts > 1),
+        by_gain=(inverse(without) @ by_gain)[body],
     )
-
-
-def inverse(matrix: np.ndarray) -> np.ndarray:
-    """Of a positive matrix whose entries have different units."""
-    scale = np.sqrt(np.diag(matrix))
-    return np.linalg.inv(matrix / np.outer(scale, scale)) / np.outer(scale, scale)
-
-
-def told_covariance(covariance: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """(16, 16) of :func:`.likelihood.told_parameters`, of that (10, 10) of a vector (10,)."""
-    size = _STEP * float(np.abs(vector).max())
-    # one step for all: told parameters are smooth on the scale of the largest entry
-    up, down = (
-        np.array([told_parameters(vector + step) for step in sign * size * np.eye(PARAMETERS)])
-        for sign in (1.0, -1.0)
-    )
-    slope = (up - down).T / (2.0 * size)
-    return slope @ covariance @ slope.T
-
-
-def told_errors(covariance: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """(16,) standard errors of the same."""
-    return np.sqrt(np.diag(told_covariance(covariance, vector)))
 
 
 def followed(recordings: Sequence[FittedRecording], vector: np.ndarray) -> list[Evidence]:
@@ -288,13 +272,8 @@ class JointFit:
 
     @property
     def by_data(self) -> np.ndarray:
-        """(16,) whether the data move a told parameter by a standard error of the fit or more from
-        the uniform body; the mass where they know it within itself.
-        """
-        away = told_parameters(self.body.vector) - told_parameters(self.uniform.vector)
-        moved = np.abs(away) >= self.fit_errors
-        moved[0] = self.fit_errors[0] < self.body.mass
-        return moved
+        """(16,) as :attr:`.likelihood.RecordingFit.by_data`."""
+        return moved_by_data(self.body, self.uniform, self.fit_errors)
 
 
 def fit_jointly(

@@ -214,7 +214,10 @@ class LatentErrors:
 
     def inner(self, columns: np.ndarray) -> np.ndarray:
         """(c, c): columns (m, 6, c) times S^-1 times themselves."""
-        right = self._transposed(columns)
+        return self._products(columns, self._transposed(columns))
+
+    def _products(self, columns: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """(c, c) the same, of columns that the errors' slopes were put on, too (n, d, c)."""
         flat, error = columns.reshape(-1, columns.shape[2]), right.reshape(-1, columns.shape[2])
         solved = self._solved(right).reshape(error.shape)
         return (flat.T @ flat - error.T @ solved / self.levels[0]) / self.levels[0]

@@ -32,6 +32,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from contactid.core.inertia import InertialParameters, parallel_axis, tensor_entries, uniform_body
+from contactid.inhand.identify.channel_gains import gain_scores
 from contactid.inhand.identify.disturbance_models import DISTURBANCES, Model, models, thinkable
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, REACH
 from contactid.inhand.identify.latent_errors import COMING, LEVELS, POSES, Equations, LatentErrors
@@ -41,7 +42,6 @@ from contactid.inhand.identify.linearised import (
     PLACES,
     Linearised,
     PresentRecording,
-    gains,
     linearised,
     started,
 )
@@ -66,6 +66,7 @@ _STATED = STATED * _AS_STATED  # degrees of freedom that a stated level counts f
 # of noise over signal; a still body has no signal, and the ratio no bound
 _LARGEST_SHARE = 100.0
 _LEAST = 1e-8  # of a level
+_STEP = 1e-6  # relative, of the parameters' slopes by differences
 _LATEST = 0.15  # s, by which forces are shifted at most
 
 
@@ -113,6 +114,7 @@ class RecordingFit:
         asks for
     times : of each stretch, (m,) s
     wrench_errors : (6,) its standard errors, fit alone
+    gain_sd : relative deviation of the forces' calibration that is stated
     models : of disturbances, likeliest first: that one was taken
     pose_share : variance that the poses' noise puts into the wrenches, over that of the motion
         itself
@@ -133,6 +135,7 @@ class RecordingFit:
     residuals: list[np.ndarray]
     times: list[np.ndarray]
     wrench_errors: np.ndarray
+    gain_sd: float
     models: tuple[Model, ...]
     pose_share: float
     misfit: float
@@ -161,13 +164,7 @@ class RecordingFit:
         The mass, which the prior knows within a factor of e, is the data's where they know it
         better.
         """
-        moved = (
-            np.abs(told_parameters(self.body.vector) - told_parameters(self.uniform.vector))
-            >= self.fit_errors
-        )
-        # the uniform body takes the estimate's own mass, so its distance tells nothing of it
-        moved[0] = self.fit_errors[0] < self.body.mass
-        return moved
+        return moved_by_data(self.body, self.uniform, self.fit_errors)
 
 
 TENSOR = slice(4, 10)  # about the centre of mass, of told parameters
@@ -183,6 +180,34 @@ def told_parameters(vector: np.ndarray) -> np.ndarray:
     return np.concatenate([vector[:1], center, at_center, vector[4:]])
 
 
+def told_covariance(covariance: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """(16, 16) of :func:`told_parameters`, of that (10, 10) of a vector (10,)."""
+    size = _STEP * float(np.abs(vector).max())
+    # one step for all: told parameters are smooth on the scale of the largest entry
+    up, down = (
+        np.array([told_parameters(vector + step) for step in sign * size * np.eye(PARAMETERS)])
+        for sign in (1.0, -1.0)
+    )
+    slope = (up - down).T / (2.0 * size)
+    return slope @ covariance @ slope.T
+
+
+def told_errors(covariance: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """(16,) standard errors of the same."""
+    return np.sqrt(np.diag(told_covariance(covariance, vector)))
+
+
+def moved_by_data(
+    body: InertialParameters, uniform: InertialParameters, fit_errors: np.ndarray
+) -> np.ndarray:
+    """(16,) whether a body's told parameters are off the uniform one's by their error or more."""
+    away = told_parameters(body.vector) - told_parameters(uniform.vector)
+    moved = np.abs(away) >= fit_errors
+    # the uniform body takes the estimate's own mass, so its distance tells nothing of it
+    moved[0] = fit_errors[0] < body.mass
+    return moved
+
+
 def fit_recording(
     stretches: Sequence[RecordedSignals], gain_sd: float = GAIN_SD, uses: Uses = ALL
 ) -> RecordingFit:
@@ -194,7 +219,7 @@ def fit_recording(
         Each of even samples without a gap; stated deviations start the search for the noise levels.
     gain_sd
         Relative standard deviation of the forces' calibration, of each contact's and of all in
-        common.
+        common, and at most of a single sensor's channels, of which the recording shows it.
     uses
         What the estimate makes use of.
     """
@@ -251,7 +276,8 @@ def fit_recording(
             break
         # lag columns are slopes, so the forces are shifted by what they say, and sloped again
         recording.lag = float(np.clip(recording.lag + answer[PLACES[LAG]][0], -_LATEST, _LATEST))
-    by_gain = _by_gains(recording, present, errors, model, information)
+    scores = gain_scores(recording, present, errors, model, gain_sd)
+    by_gain = (inverse(information) @ scores)[:PARAMETERS]
     fit = _fit_of(recording, present, levels, candidates, covariance, by_gain, body, gain_sd)
     settled = bool(np.all(step <= _SETTLING * sizes))
     return replace(fit, iterations=turn + 1, converged=solved and settled)
@@ -263,7 +289,7 @@ def _first_body(
     """By least squares on the equations at smoothed poses (6 n, 17)."""
     columns, value = start[:, :-1], start[:, -1]
     information = columns.T @ columns
-    answer = _inverse(information) @ columns.T @ value
+    answer = inverse(information) @ columns.T @ value
     # one variance for all rows, by what the fit leaves: stated noise isn't trusted yet
     misfit = float(np.mean((value - columns @ answer) ** 2))
     known = _of_parameters(information / misfit)
@@ -274,7 +300,7 @@ def _first_body(
 
 def _of_parameters(information: np.ndarray) -> np.ndarray:
     """(10, 10) information of the parameters where the wrench is free, of that (16, 16) of both."""
-    return _inverse(_inverse(information)[:PARAMETERS, :PARAMETERS])
+    return inverse(inverse(information)[:PARAMETERS, :PARAMETERS])
 
 
 def _weighed(stretches: Sequence[RecordedSignals]) -> float:
@@ -299,7 +325,7 @@ def _noise_levels(
         model = weighed(errors)[0]
         # of all columns; a disturbance that the model leaves out has no error
         covariance = np.zeros_like(errors.information)
-        covariance[np.ix_(model.columns, model.columns)] = _inverse(model.information)
+        covariance[np.ix_(model.columns, model.columns)] = inverse(model.information)
         shown, expected = errors.shown_and_expected(model.answer, covariance)
         # a stated level counts as _STATED residuals that show exactly what it says; a step of at
         # most ten keeps a bad start from running away
@@ -312,7 +338,7 @@ def _noise_levels(
     return levels
 
 
-def _inverse(matrix: np.ndarray) -> np.ndarray:
+def inverse(matrix: np.ndarray) -> np.ndarray:
     """Of a symmetric positive matrix whose entries have different units; what is lost to rounding
     is left large.
     """
@@ -322,36 +348,16 @@ def _inverse(matrix: np.ndarray) -> np.ndarray:
     return (vectors / np.maximum(values, 1e-13 * values[-1])) @ vectors.T / np.outer(scale, scale)
 
 
-def _by_gains(
-    recording: PresentRecording,
-    present: Linearised,
-    errors: LatentErrors,
-    model: Model,
-    information: np.ndarray,
-) -> np.ndarray:
-    """(10, c) change of the answer by every contact's factor, apart from the others; of one contact
-    there is none.
-    """
-    # sensed wrench of each contact (m, 6, c), and the equations' columns that are in
-    each, slope = gains(recording, present), present.equations.slope[:, :, model.columns]
-    # its factor is the common one, which is counted with the body's own vector
-    if each.shape[2] == 1:
-        return np.zeros((PARAMETERS, 1))
-    size = len(information)
-    by_gain = errors.inner(np.concatenate([slope, each], axis=2))[:size, size:]
-    return (_inverse(information) @ by_gain)[:PARAMETERS]
-
-
 def _fit_of(
     recording: PresentRecording, present: Linearised, levels: np.ndarray, candidates: list[Model],
     covariance: np.ndarray, by_gain: np.ndarray, body: InertialParameters, gain_sd: float,
 ) -> RecordingFit:  # fmt: skip
     model, equations = candidates[0], present.equations
     # a factor common to all forces scales all ten parameters: the vector is its derivative
-    kept, slope = covariance[:PARAMETERS, :PARAMETERS], _slope(body.vector)
-    gains_alone = gain_sd**2 * (by_gain @ by_gain.T + np.outer(body.vector, body.vector))
-    calibrated = kept + gains_alone + pulled(body, model.answer)
-    deviations, alone = (np.sqrt(np.diag(slope @ one @ slope.T)) for one in (calibrated, kept))
+    kept = covariance[:PARAMETERS, :PARAMETERS]
+    common = gain_sd**2 * np.outer(body.vector, body.vector)
+    calibrated = kept + by_gain @ by_gain.T + common + pulled(body, model.answer)
+    deviations, alone = (told_errors(one, body.vector) for one in (calibrated, kept))
     answer = model.given(body.vector)
     # the roots undo the whitening: N and N m
     residuals = (present.roots @ (equations.value - equations.slope @ answer)[..., None])[..., 0]
@@ -373,6 +379,7 @@ def _fit_of(
         wrench_errors=np.sqrt(np.diag(covariance)[wrench])
         if wrench[-1] in model.columns
         else np.zeros(WRENCH),
+        gain_sd=gain_sd,
         models=tuple(candidates),
         pose_share=_pose_share(present, levels, body.vector),
         misfit=misfit,
@@ -406,18 +413,3 @@ def _pose_share(present: Linearised, levels: np.ndarray, vector: np.ndarray) -> 
     moved = (present.roots @ (equations.slope[:, :, :PARAMETERS] @ vector)[..., None])[..., 0]
     signal = np.maximum(moved.var(axis=0), np.finfo(float).tiny)
     return min(float(np.median(noise / signal)), _LARGEST_SHARE)
-
-
-def _slope(vector: np.ndarray) -> np.ndarray:
-    """(16, 10) of :func:`told_parameters`."""
-    # relative steps, with a floor for entries near zero: 1e-3 of the largest, a tensor's a
-    # hundredth of it
-    steps = 1e-6 * np.maximum(
-        np.abs(vector), 1e-3 * np.abs(vector).max() * np.array([1.0] * 4 + [0.01] * 6)
-    )
-    return np.column_stack(
-        [
-            (told_parameters(vector + step) - told_parameters(vector - step)) / (2.0 * size)
-            for step, size in zip(np.diag(steps), steps, strict=True)
-        ]
-    )

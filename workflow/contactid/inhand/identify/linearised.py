@@ -49,7 +49,7 @@ _REACH = REACH[FOURTH_ORDER]
 # keeps a covariance definite where next to no noise is stated
 _FLOOR = np.diag(np.repeat([1e-5, 1e-6], 3) ** 2)  # N and N m, least deviations of a wrench
 # of the hull's length, by which slow errors of a sensor's torques go with those of its forces
-_LEVER = 0.25
+LEVER = 0.25
 _BEYOND = 1e3  # times its deviation: a wrench that a shift would have to guess
 _MOTION = ("rate", "rate_change", "specific_force")
 _SLOPES = ("d_rate", "d_rate_change", "d_specific_force")
@@ -175,7 +175,7 @@ class Linearised:
 def linearised(recording: PresentRecording, vector: np.ndarray) -> Linearised:
     """Equations at the present poses, for parameters (10,) near which the poses' errors count."""
     rows = recording.rows
-    signals, beyond = _shifted(recording)
+    signals, beyond = shifted(recording)
     motions = [
         body_motion(
             signals.time[one],
@@ -228,7 +228,7 @@ def _blurred(recording: PresentRecording, motion: BodyMotion) -> BodyMotion:
     )
 
 
-def _shifted(recording: PresentRecording) -> tuple[RecordedSignals, np.ndarray]:
+def shifted(recording: PresentRecording) -> tuple[RecordedSignals, np.ndarray]:
     """Signals with forces as they are a lag later, and (n,) whether that lies beyond a stretch."""
     signals, lag = recording.signals, recording.lag
     beyond = np.zeros(signals.samples, dtype=bool)
@@ -280,17 +280,6 @@ def _disturbances(
     return np.concatenate([world, late, accelerated], axis=2)
 
 
-def gains(recording: PresentRecording, present: Linearised) -> np.ndarray:
-    """(m, 6, c) whitened wrench of every contact: what its factor multiplies."""
-    signals, _ = _shifted(recording)
-    rows = recording.rows
-    forces = signals.forces[rows]
-    each = np.concatenate([forces, np.cross(signals.points[rows], forces)], axis=2)
-    if signals.torques is not None:
-        each[..., 3:] += signals.torques[rows]
-    return np.linalg.solve(present.roots, np.moveaxis(each, 1, 2))
-
-
 def _unsensed_root(signals: RecordedSignals) -> np.ndarray:
     """(6, r) wrench of independent forces of unit size at the contacts; a sensor's torques err like
     its forces.
@@ -301,7 +290,7 @@ def _unsensed_root(signals: RecordedSignals) -> np.ndarray:
     # mean over contacts: the level is the variance of the whole force, however many they are
     covariance = np.einsum("kij,klj->il", each, each) / len(points)
     if signals.torques is not None:
-        lever = _LEVER * float(np.ptp(signals.hull, axis=0).max())
+        lever = LEVER * float(np.ptp(signals.hull, axis=0).max())
         covariance[3:, 3:] += lever**2 * np.eye(3)
     values, vectors = np.linalg.eigh(covariance)
     # two contacts exert no torque about their line: that direction has no force

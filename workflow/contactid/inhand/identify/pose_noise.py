@@ -24,6 +24,7 @@ from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor
 
 _SEEN = 9  # rate, its change and specific force
 _DRAWS, _SEED = 8, 0  # of errors of the poses; every draw is a mean over all samples
+_AT_ONCE = 4  # draws; more take memory in long recordings
 _LEAST_LEFT = 0.05  # share of the information that is left at least
 _FLAT = 1e-13  # relative information; below it, what is lost to rounding is left large
 
@@ -44,9 +45,12 @@ def noise_information(present: Linearised, stated: np.ndarray, errors: LatentErr
     # (m, 30, draws)
     around = np.concatenate([drawn[rows - reach // 2 + i] for i in range(reach)], axis=1)
     seen, total = blocks @ around, np.zeros((PARAMETERS, PARAMETERS))
-    for k in range(_DRAWS):
-        # B_i times one draw, and its product with W
-        total += errors.inner(np.einsum("mpcj,mj->mcp", slopes, seen[:, :, k])) / _DRAWS
+    for some in np.split(seen, _DRAWS // _AT_ONCE, axis=2):
+        # B_i times each draw, (m, 6, draws, 10), and their products with W
+        moved = np.moveaxis(slopes @ some[:, None], 1, 3)
+        products = errors.inner(moved.reshape(*moved.shape[:2], -1))
+        whole = products.reshape(_AT_ONCE, PARAMETERS, _AT_ONCE, PARAMETERS)
+        total += np.einsum("kikj->ij", whole) / _DRAWS
     return total
 
 

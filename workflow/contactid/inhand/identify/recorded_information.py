@@ -18,8 +18,8 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.inhand.identify.identifiability import unidentifiable
-from contactid.inhand.identify.joint import told_errors
 from contactid.inhand.identify.latent_errors import LEVELS, LatentErrors
+from contactid.inhand.identify.likelihood import told_errors
 from contactid.inhand.identify.linearised import PresentRecording, linearised
 from contactid.inhand.identify.methods import PARAMETER_COLUMNS
 from contactid.inhand.identify.wrench import PARAMETERS

@@ -49,6 +49,7 @@ _DENSEST = (
     1.2e4  # kg/m3, lead's; over it forces have another unit, if that gives a density between these:
 )
 _USUAL = (100.0, 9000.0)
+_LIGHTEST = 20.0  # a usual body by kgf; below it the hull is a wide one
 
 
 def in_frame(table: OwnTable, convention: Convention) -> OwnTable:
@@ -120,9 +121,10 @@ def _in_units(table: OwnTable, units: Convention, stated: Convention) -> OwnTabl
 
 
 def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> list[str]:
-    """A warning of a body denser than copper, where forces in another unit make it a usual one.
+    """A warning of a body denser than copper or as light as foam, where forces in another unit make
+    it a usual one.
 
-    A body may be as light as it likes: hollow ones are lighter over their hull than any solid.
+    Hollow bodies and wide hulls are as light, too, so that alone refuses none.
 
     Raises
     ------
@@ -131,10 +133,12 @@ def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> l
     """
     # over the hull, so the object's own is at least that
     density = mass / float(ConvexHull(hull).volume)
-    if density <= _USUAL[1] or stated.states("N"):
+    light = _LIGHTEST <= density < _USUAL[0]
+    if not (light or density > _USUAL[1]) or stated.states("N"):
         return []
     # as if the numbers had been in this unit
-    other = {unit: density * UNITS["N"][unit.lower()] for unit in ("gf", "mN")}
+    units = ("lbf", "kgf") if light else ("gf", "mN")
+    other = {unit: density * UNITS["N"][unit.lower()] for unit in units}
     usual = {unit: value for unit, value in other.items() if _USUAL[0] <= value <= _USUAL[1]}
     if not usual:
         return []
@@ -142,7 +146,8 @@ def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> l
     found = f"{mass:.3g} kg in this hull are {density:.3g} kg/m3"
     option = f"--units {next(iter(usual))}"
     if density <= _DENSEST:
-        return [f"{found}, denser than copper: are the forces in {told}? Then give {option}."]
+        doubt = "as light as foam" if light else "denser than copper"
+        return [f"{found}, {doubt}: are the forces in {told}? Then give {option}."]
     raise ContactIdError(f"{found}, denser than lead: the forces are in {told}", f"Give {option}")
 
 

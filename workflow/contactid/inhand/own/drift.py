@@ -14,9 +14,8 @@ from contactid.inhand.identify.joint import (
     JointFit,
     fit_jointly,
     followed,
-    inverse,
 )
-from contactid.inhand.identify.likelihood import RecordingFit
+from contactid.inhand.identify.likelihood import RecordingFit, inverse
 from contactid.inhand.identify.linearised import LAG, PLACES
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 from contactid.inhand.readers.recordings import RecordedSignals

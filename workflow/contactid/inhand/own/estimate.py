@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -81,7 +82,7 @@ class OwnEstimate:
         gravity = stretches[0].gravity
         return float(np.median(np.linalg.norm(force, axis=1))) / gravity if gravity else np.nan
 
-    @property
+    @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Sentences on what not to trust, the weightiest first."""
         return (*self.ambiguous, *doubts(self))

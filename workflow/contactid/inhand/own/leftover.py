@@ -12,10 +12,10 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from contactid.inhand.identify.joint import summed, told_covariance
+from contactid.inhand.identify.joint import summed
 from contactid.inhand.identify.kinematics import POSE
 from contactid.inhand.identify.latent_errors import COMING, SHORT, Equations
-from contactid.inhand.identify.likelihood import RecordingFit, pulled
+from contactid.inhand.identify.likelihood import RecordingFit, pulled, told_covariance
 from contactid.inhand.identify.linearised import Linearised
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, wrench_covariance
 from contactid.inhand.own.drift import AtAnswer

@@ -87,6 +87,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
         residuals=[signals.wrench - still_wrench(signals, numbers)],
         times=[signals.time],
         wrench_errors=np.sqrt(np.diag(covariance)[_MOMENTS:]),
+        gain_sd=gain_sd,
         models=(Model((), 0.0, places, information, answer),),
         pose_share=0.0,
         misfit=misfit,

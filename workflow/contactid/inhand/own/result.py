@@ -14,11 +14,12 @@ import xarray as xr
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import consistency, geodesic_distance, moved_to, tensor
 from contactid.inhand.identify.advice import NAMES, SHOWN, Advice, advise, told_sentence
-from contactid.inhand.identify.joint import JointFit, fit_jointly, told_covariance
+from contactid.inhand.identify.joint import JointFit, fit_jointly
 from contactid.inhand.identify.latent_errors import LEVELS
 from contactid.inhand.identify.likelihood import (
     TENSOR,
     RecordingFit,
+    told_covariance,
     told_parameters,
 )
 from contactid.inhand.identify.methods import DATA
@@ -97,7 +98,9 @@ def estimate(
 def result_of(found: OwnEstimate) -> Result:
     """An estimate as a :class:`Result`."""
     fit, recording, there = found.fit, found.recording, found.at_answer
-    advice = None if there is None else advise(recording.stretches, fit, there.drift)
+    advice = None
+    if there is not None:
+        advice = advise(recording.stretches, fit, there.fitted, there.evidence)
     params = _params(found)
     residuals, covariance = residuals_and_covariance(recording, fit, there)
     named = list(params.index[: len(covariance)])

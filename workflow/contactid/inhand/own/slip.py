@@ -37,7 +37,9 @@ _PRESSING = 0.5  # least share of rows with a force into the object
 _ROLLS = np.cos(
     np.deg2rad(10.0)
 )  # of the normal about its mean in one trial; beyond it the surface isn't flat there
-_DIRECTIONS = (0.0, 20.0)  # degrees that may be stated
+_DIRECTIONS, _ZEROS = (0.01, 20.0), (0.0, 10.0)  # degrees and N that may be stated
+_LAST = 6  # samples before a slip, in which the force hardly changes
+_ZERO = 0.1  # N, of a zero whose effect is told
 _WIDE = 0.1  # relative standard error from which on a warning tells of it
 _MOST_NAMES = 5  # trials that a warning names
 
@@ -46,6 +48,7 @@ def slip(
     trials: Source | Sequence[str | Path],
     *,
     direction: float | str = 1.0,
+    zero: float | str = 0.0,
     columns: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
 ) -> Result:
@@ -65,6 +68,8 @@ def slip(
     direction
         Standard deviation of the force's direction by the sensor's calibration, degrees; one error
         a trial.
+    zero
+        Standard deviation of what remains of the sensor's zero, N a component; one for all trials.
     columns, units
         What is otherwise than stated above (:class:`contactid.sources.conventions.Convention`).
 
@@ -80,10 +85,10 @@ def slip(
     Raises
     ------
     ContactIdError
-        For whatever is wrong with a file or ``direction``.
+        For whatever is wrong with a file, ``direction`` or ``zero``.
     """
     convention = Convention(columns or {}, units or {})
-    return result_of(estimate_slip(trials, direction, convention))
+    return result_of(estimate_slip(trials, direction, convention, zero))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,9 +141,11 @@ def estimate_slip(
     trials: Source | Sequence[str | Path],
     direction: str | float,
     convention: Convention = STATED,
+    zero: str | float = 0.0,
 ) -> OwnFriction:
     """Read trials and estimate, as :func:`slip`."""
-    begin, sd = time.perf_counter(), _direction(direction)
+    begin, zero_sd = time.perf_counter(), _stated(zero, "a zero's", "N", _ZEROS)
+    sd = float(np.deg2rad(_stated(direction, "a direction's", "degrees", _DIRECTIONS)))
     read, estimates = read_trials(trials, convention), []
     for trial in read:
         try:
@@ -151,21 +158,35 @@ def estimate_slip(
         np.array([getattr(one, name) for one in slipped])
         for name in ("friction", "standard_error", "normal_force")
     )
-    surface = surface_friction(friction, errors, load, sd) if slipped else None
+    by_zero = np.array(
+        [_by_zero(*each) for each in zip(read, estimates, strict=True) if each[1].slipped]
+    )
+    surface = None
+    if slipped:
+        surface = surface_friction(friction, errors, load, sd, by_zero, zero_sd)
     return OwnFriction(tuple(read), tuple(estimates), surface, sd, time.perf_counter() - begin)
 
 
-def _direction(stated: str | float) -> float:
+def _by_zero(trial: OwnTrial, found: SlipEstimate) -> np.ndarray:
+    """(3,) rad/N, change of the angle between force and normal at slip by a force that is added."""
+    force = trial.force[max(found.onset - _LAST, 0) : found.onset].mean(axis=0)
+    pressing = force @ trial.normal
+    along = force - pressing * trial.normal
+    across = pressing * along / np.linalg.norm(along) - np.linalg.norm(along) * trial.normal
+    return np.asarray(across / (force @ force))
+
+
+def _stated(given: str | float, whose: str, unit: str, within: tuple[float, float]) -> float:
+    """A deviation that is stated."""
     try:
-        degrees = float(stated)
+        value = float(given)
     except ValueError:
-        degrees = np.nan
-    if not _DIRECTIONS[0] < degrees < _DIRECTIONS[1]:
+        value = np.nan
+    if not within[0] <= value <= within[1]:
         raise ContactIdError(
-            f"a direction's deviation of {stated} degrees",
-            "Give one above 0 and below 20, such as 1",
+            f"{whose} deviation of {given} {unit}", f"Give one of {within[0]:g} to {within[1]:g}"
         )
-    return float(np.deg2rad(degrees))
+    return value
 
 
 # Reading
@@ -289,7 +310,7 @@ def result_of(found: OwnFriction) -> Result:
         tables={"trials": table},
         figures={"Angle at slip": partial(draw_slip, table, found.surface)},
         headline=_headline(found),
-        limits=("An error of direction that all trials share isn't counted.",),
+        limits=_limits(found.surface),
         shown=("trials",),
         remedy="State the error of the force's direction (--direction), or slide at one place",
     )
@@ -342,6 +363,17 @@ def _reasons(surface: SurfaceFriction | None) -> tuple[str, ...]:
         return ()
     return (
         f"angles scatter {surface.scatter:.2g} times as much about the line as stated: no one friction and warp",
+    )
+
+
+def _limits(surface: SurfaceFriction | None) -> tuple[str, ...]:
+    shared = "An error of direction that all trials share isn't counted."
+    if surface is None:
+        return (shared,)
+    return (
+        shared,
+        f"No trial shows the sensor's zero: {_ZERO:g} N that isn't taken off moves mu by up to "
+        f"{_ZERO * surface.by_zero:.2g}. State what may remain of it (--zero).",
     )
 
 

@@ -31,6 +31,8 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--direction", default="1", metavar="degrees", help="""standard deviation of the force's
         direction by the sensor's calibration, one error a trial (default: 1)""")  # fmt: skip
+    parser.add_argument("--zero", default="0", metavar="N", help="""standard deviation of what may remain of the
+        sensor's zero, N a component, one for all trials (default: 0)""")  # fmt: skip
 
 
 def run(given: Namespace) -> Sequence[str]:
@@ -50,7 +52,12 @@ def run(given: Namespace) -> Sequence[str]:
     def make() -> Result:
         from contactid.inhand.own.slip import slip
 
-        trials, direction = given.trials, given.direction
-        return slip(trials, direction=direction, columns=stated.columns, units=stated.units)
+        return slip(
+            given.trials,
+            direction=given.direction,
+            zero=given.zero,
+            columns=stated.columns,
+            units=stated.units,
+        )
 
     return reported(given.report, given.trials, make)
