@@ -202,6 +202,9 @@ def test_an_answer_has_its_bound_its_line_and_what_is_off_it(folder):
     mu, bound = answer.params.loc["friction_mu"], answer.params.loc["friction_bound"]
     assert bound["value"] < mu["low"] < mu["value"] < mu["high"]
     assert mu["low"] < 0.6 < mu["high"] and bound["high"] == np.inf
+    # of 95 %, of the angle, by which mu moves as 1 + mu^2
+    half = 0.5 * (np.arctan(mu["high"]) - np.arctan(mu["low"]))
+    assert half * (1.0 + mu["value"] ** 2) == pytest.approx(1.96 * mu["error"], rel=1e-3)
     assert np.sqrt(np.diag(answer.covariance)) == pytest.approx(answer.params["error"][:2])
     assert answer.covariance.loc["friction_mu", "warp"] < 0.0  # a steeper line begins lower
     off = answer.residuals["angle"]
