@@ -13,7 +13,6 @@ from contactid.run.job import job
 from contactid.sources.motion import read_data
 from contactid.sources.registry import READERS, Dataset
 
-LWR4 = str(Path(__file__).parents[2] / "workflow/contactid/arm/robots/lwr4.csv")
 _HEADROOM = (
     1 << 29
 )  # bytes beyond this process's own: what a file declares must not be allocated unseen
@@ -53,7 +52,7 @@ def entry(reader: str, raw: Path, **changes: str) -> Dataset:
 
 def read(dataset: Dataset, raw: Path, data: Path) -> None:
     """As the rule read_data does."""
-    read_data(READERS[dataset.reader].read, asdict(dataset), str(raw), str(data), LWR4)
+    read_data(READERS[dataset.reader].read, asdict(dataset), str(raw), str(data))
 
 
 def run_reader(reader: str, raw: Path, folder: Path) -> Outcome:

@@ -14,7 +14,6 @@ from contactid.arm.rigid.biped import (
     LAWS,
     LOCKED,
     NONE,
-    ROD,
     STICKING,
     STICKING_LINKS,
     Biped,
@@ -28,6 +27,7 @@ from contactid.sources.store import Store, verify
 ROOT = Path(__file__).parents[2]
 MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
 LANDINGS = MIRROR / "cassie-impact"
+ROD = 0.5012  # m, of a rod between its ends
 pytestmark = [
     pytest.mark.public,
     pytest.mark.skipif(not LANDINGS.is_dir(), reason="no landings of Cassie (set DATA_MIRROR)"),
