@@ -349,7 +349,7 @@ EDITS = {
     ),
     "the style": (
         "contactid/output/style.py", '"font.size": 8', '"font.size": 9',
-        {"tossing_draw_1", "tossing_draw_2", "planar_draw_1", "planar_draw_2", "planar_draw_3", "arm_draw_1",
+        {"tossing_draw_1", "tossing_draw_2", "planar_draw_1", "planar_draw_2", "arm_draw_1",
          "inhand_draw_1",
          # a card says whether its data are the paper's
          "artefacts", "data_cards", "tossing_checks", "arm_checks", "tossing_typeset", "arm_typeset", *JUDGED},
