@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from contactid.planar.own.body import read_own_body, read_own_throws_of
+from contactid.planar.own.doubts import other_centre
 from contactid.planar.own.identify import stated_geometry
 from contactid.planar.own.impacts import identify_impacts
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
@@ -41,27 +42,38 @@ def thrown_onto_springs(random, frames=120, rate=240):
     return poses
 
 
-def identified(folder, seed):
+def read(folder, seed, tracked=0.0):
+    """The body and its throws, of a point ``tracked`` (m) along the first axis from the centre."""
     random, files = np.random.default_rng(seed), []
     for k in range(3):
         files.append(str(folder / f"throw{k}.csv"))
         poses = thrown_onto_springs(random)
+        angle = poses[:, 3]
+        poses[:, 1:3] += tracked * np.column_stack([np.cos(angle), np.sin(angle)])
         np.savetxt(files[-1], poses, delimiter=",", header="t,x,y,theta", comments="")
     noise = {"position": SIGMA[0], "orientation": SIGMA[2]}
     ground = {"slope": 0.0, "start": [0.0, 0.0]}
     body = read_own_body({"shape": {"ellipse": {"a": A, "b": B}}, "ground": ground, "noise": noise})
-    throws = read_own_throws_of(body, files)
-    return identify_impacts(stated_geometry(body, throws), throws)
+    return body, read_own_throws_of(body, files)
 
 
 @pytest.mark.parametrize("seed", [5, 6, 7])
 def test_single_impacts_of_an_ellipse_on_springs_give_its_inertia(tmp_path, seed):
-    answer = identified(tmp_path, seed)
+    body, throws = read(tmp_path, seed)
+    geometry = stated_geometry(body, throws)
+    assert other_centre(body, throws, geometry.point_error) is None
+    answer = identify_impacts(geometry, throws)
     fit = answer.fit
     assert len(answer.windows) >= 4
     assert abs(fit.ratio - RATIO) < 2.5 * fit.ratio_se < 0.3 * RATIO
     # impulses' ratios never exceed friction but for noise, which the bound leaves out
     assert 0.0 < answer.friction < 1.02 * MU
+
+
+def test_flights_tell_a_centre_of_mass_that_is_elsewhere(tmp_path):
+    body, throws = read(tmp_path, 5, tracked=0.006)
+    centre = other_centre(body, throws, stated_geometry(body, throws).point_error)
+    np.testing.assert_allclose(centre, [-0.006, 0.0], atol=5e-4)
 
 
 def test_an_ellipse_touches_where_the_geometry_says():

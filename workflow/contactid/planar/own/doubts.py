@@ -176,6 +176,23 @@ def warnings_of(found: OwnIdentification) -> list[str]:
     return [*warnings, *(f"{text}." for text in _few_frames(found.each))]
 
 
+def other_centre(body: OwnBody, throws: OwnThrows, stated_error: float) -> np.ndarray | None:
+    """The centre of mass (2,) from the tracked point, in its axes, m, where flights put it surely
+    elsewhere than it is taken to be.
+    """
+    centre, error = centre_in_flight(body, _poses(throws), throws.sigma)
+    off = float(np.linalg.norm(centre - (body.centre or (0.0, 0.0))))
+    # one outside of the body is no centre
+    return centre if _OFF * error + stated_error < off < reach_of(body.shape) else None
+
+
+def _poses(throws: OwnThrows) -> list[PlanarThrow]:
+    return [
+        PlanarThrow(name, throw.time, throw.position, ~seen)
+        for name, throw, seen in zip(throws.names, throws.throws, throws.seen, strict=True)
+    ]
+
+
 def refuted(body: OwnBody, throws: OwnThrows, problem: Problem, point: Point) -> Refuted:
     """No answer, as neither a motion nor impacts explain the throws, with what they lack."""
     plain = refuted_by_misfit(", ".join(throws.names), *problem.misfit(point), left_out(throws))
@@ -183,16 +200,13 @@ def refuted(body: OwnBody, throws: OwnThrows, problem: Problem, point: Point) ->
     few = _few_frames(zip(throws.names, throws.throws, motions, strict=True))
     if few:
         return Refuted(f"{plain.problem}; {few[0]}", _MORE, plain.misfit)
-    poses = [
-        PlanarThrow(name, throw.time, throw.position, ~seen)
-        for name, throw, seen in zip(throws.names, throws.throws, throws.seen, strict=True)
-    ]
-    centre, error = centre_in_flight(body, poses, throws.sigma)
-    off, reach = float(np.linalg.norm(centre - (body.centre or (0.0, 0.0)))), reach_of(body.shape)
-    if _OFF * error + problem.geometry.point_error < off < reach:
+    poses, reach = _poses(throws), reach_of(body.shape)
+    centre = other_centre(body, throws, problem.geometry.point_error)
+    if centre is not None:
         x, y = np.round(centre, 4)
+        off = 1e3 * float(np.linalg.norm(centre - (body.centre or (0.0, 0.0))))
         return Refuted(
-            f"{plain.problem}; in flight the tracked point goes round a centre of mass that is {1e3 * off:.2g} mm "
+            f"{plain.problem}; in flight the tracked point goes round a centre of mass that is {off:.2g} mm "
             "from where it is taken to be",
             f"Give centre: [{x:g}, {y:g}], and a shape that isn't about it as a polygon that is",
             plain.misfit,

@@ -34,6 +34,7 @@ from contactid.planar.own.doubts import (
     BOUND,
     MM2,
     notes_of,
+    other_centre,
     refuse_undetermined,
     refuted,
     warnings_of,
@@ -47,7 +48,7 @@ from contactid.planar.own.searches import (
     searched_without_wild_poses,
 )
 from contactid.planar.own.wild import problem_of, without_wild_poses
-from contactid.planar.simulate.geometry import Polygon, contacts
+from contactid.planar.simulate.geometry import Ellipse, Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
 
@@ -220,7 +221,12 @@ def identify_own(
     # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
     if squares > steering.not_whole * degrees:
         impacts = identify_impacts(geometry, throws)
-        if impacts is None:
+        # an ellipse about another centre has other levers, which its few impacts don't tell
+        is_elsewhere = (
+            isinstance(geometry.shape, Ellipse)
+            and other_centre(body, throws, geometry.point_error) is not None
+        )
+        if impacts is None or is_elsewhere:
             raise refuted(body, throws, problem, minima[0])
         fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
         fit = replace(fit, whole_squares=squares, whole_degrees=degrees)

@@ -1,6 +1,6 @@
 """A body's impacts by themselves: eq. 31 where no rigid body explains whole throws.
 
-Real impacts take time, and plates brake the flight. Between two short flights that meet at a corner
+Real impacts take time, and plates brake the flight. Between two short flights that meet in a contact
 eq. 31 asks for neither a contact law nor a whole motion (:mod:`contactid.planar.squares.impacts`).
 """
 

@@ -26,7 +26,7 @@ from contactid.tossing.prepare.poses import in_surface_frame, vertex_positions
 from contactid.tossing.prepare.preprocess import RELEASED, preprocess
 
 EVENTS = {"rule": "data_driven", "rest_speed": REST_SPEED, "fall_tolerance": FALL_TOLERANCE}
-# s and frames at a recording's end over which a body at rest goes nowhere: three times as long as
+# s and frames at a recording's end over which a body at rest goes nowhere: twice as long as
 # its speeds are fitted over, so that noise of 1 mm and 240 frames/s makes them 1 cm/s
 _STRETCH, _FEWEST_FRAMES = 0.1, 8
 _LIMITS = REST_SPEED * 1.2 ** np.arange(16)  # m/s, of speeds at rest
