@@ -32,6 +32,7 @@ from odd_names import ODD
 from own_recordings import example_truth, moved, write_example, write_own
 
 ROOT = Path(__file__).parents[2]
+LITRE = 0.1 * np.array([[i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)], dtype=float)
 EXAMPLE = ROOT / "examples/estimate"
 
 
@@ -76,16 +77,14 @@ def vector(found):
     ],
 )
 def test_a_body_denser_than_copper_or_as_light_as_foam_is_doubted(density, units, said):
-    litre = 0.1 * np.array([[i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)], dtype=float)
-    warned = doubt_unit_of_forces(1e-3 * density, litre, Convention(units=units))
+    warned = doubt_unit_of_forces(1e-3 * density, LITRE, Convention(units=units))
     assert len(warned) == bool(said)
     assert re.search(said, " ".join(warned))
 
 
 def test_a_body_denser_than_lead_is_refused():
-    litre = 0.1 * np.array([[i & 1, i >> 1 & 1, i >> 2 & 1] for i in range(8)], dtype=float)
     with pytest.raises(ContactIdError, match="denser than lead: the forces are in gf"):
-        doubt_unit_of_forces(15.0, litre, Convention())
+        doubt_unit_of_forces(15.0, LITRE, Convention())
 
 
 @pytest.mark.filterwarnings("error")

@@ -85,13 +85,13 @@ def surface_friction(
     # (k, 2) or (k, 1), (k,) and (k, 3)
     columns, white, zero = (np.linalg.solve(root, one) for one in (both, angles, slopes))
     covariance = np.linalg.inv(columns.T @ columns)
-    answer = covariance @ columns.T @ white
+    # answer and its change by the zero, which is rad/N
+    answer, shifts = (covariance @ columns.T @ one for one in (white, zero))
     chi2 = float(np.sum((white - columns @ answer) ** 2))
     degrees = len(load) - len(answer)
     scatter = np.sqrt(chi2 / degrees) if degrees else 1.0
     # a larger scatter widens the errors, a smaller one doesn't narrow them
     covariance = covariance * max(scatter, 1.0) ** 2
-    shift = (np.linalg.inv(columns.T @ columns) @ columns.T @ zero)[0]
     mu, error = np.tan(answer[0]), np.sqrt(covariance[0, 0])
     # without a line the slope is zero, and so is its variance
     whole, spread = np.zeros(2), np.zeros((2, 2))
@@ -108,5 +108,5 @@ def surface_friction(
         covariance=spread,
         scatter=float(scatter),
         unlikely=bool(degrees and chdtrc(degrees, chi2) < 1e-3),
-        by_zero=float((1.0 + mu**2) * np.linalg.norm(shift)),
+        by_zero=float((1.0 + mu**2) * np.linalg.norm(shifts[0])),
     )

@@ -34,9 +34,8 @@ _ROUNDING = 1e-6  # of it, that times are rounded by
 _SLOWEST = 0.0505  # s between rows: 20 a second, with times that are rounded
 _FARTHEST = 0.5  # m that a contact point goes; beyond it millimetres were taken for metres
 _PRESSING = 0.5  # least share of rows with a force into the object
-_ROLLS = np.cos(
-    np.deg2rad(10.0)
-)  # of the normal about its mean in one trial; beyond it the surface isn't flat there
+# of the normal about its mean in one trial; beyond it the surface isn't flat there
+_ROLLS = np.cos(np.deg2rad(10.0))
 _DIRECTIONS, _ZEROS = (0.01, 20.0), (0.0, 10.0)  # degrees and N that may be stated
 _LAST = 6  # samples before a slip, in which the force hardly changes
 _ZERO = 0.1  # N, of a zero whose effect is told
@@ -158,12 +157,9 @@ def estimate_slip(
         np.array([getattr(one, name) for one in slipped])
         for name in ("friction", "standard_error", "normal_force")
     )
-    by_zero = np.array(
-        [_by_zero(*each) for each in zip(read, estimates, strict=True) if each[1].slipped]
-    )
-    surface = None
-    if slipped:
-        surface = surface_friction(friction, errors, load, sd, by_zero, zero_sd)
+    pairs = zip(read, estimates, strict=True)
+    by_zero = np.array([_by_zero(trial, one) for trial, one in pairs if one.slipped])
+    surface = surface_friction(friction, errors, load, sd, by_zero, zero_sd) if slipped else None
     return OwnFriction(tuple(read), tuple(estimates), surface, sd, time.perf_counter() - begin)
 
 
@@ -367,14 +363,13 @@ def _reasons(surface: SurfaceFriction | None) -> tuple[str, ...]:
 
 
 def _limits(surface: SurfaceFriction | None) -> tuple[str, ...]:
-    shared = "An error of direction that all trials share isn't counted."
-    if surface is None:
-        return (shared,)
-    return (
-        shared,
-        f"No trial shows the sensor's zero: {_ZERO:g} N that isn't taken off moves mu by up to "
-        f"{_ZERO * surface.by_zero:.2g}. State what may remain of it (--zero).",
-    )
+    limits = ["An error of direction that all trials share isn't counted."]
+    if surface is not None:
+        limits.append(
+            f"No trial shows the sensor's zero: {_ZERO:g} N that isn't taken off moves mu by up to "
+            f"{_ZERO * surface.by_zero:.2g}. State what may remain of it (--zero)."
+        )
+    return tuple(limits)
 
 
 def _headline(found: OwnFriction) -> tuple[str, ...]:
