@@ -50,7 +50,6 @@ tossing:
   predict_on: [cube]
   exclude_tumbling: false
   variants: [{variants}]
-  stored: {{variants: []}}
   velocity: {{identify_on: []}}
   rest_poses: {{variants: [{names}]}}
   figures: {{object: ContactNetsCube}}
