@@ -216,7 +216,6 @@ rule tossing_figures:
         velocity_fits=of_cases("fits/{0}.{1}.json", FIRST_IMPACT_FITS),
         impacts=of_cases("impacts/{0}.{1}.nc", FIRST_IMPACT_FITS),
         varied=rules.tossing_sensitivity.output.varied,
-        sobol=of_cases("sensitivity/{0}/{1}.{2}.sobol.csv", SOBOL_CASES),
         outlines=of_cases("rest_poses/{0}/{1}.{2}.outlines.csv", LAST_REST_POSE_CASES),
         published=packaged("workflow/resources/published/tossing.csv"),
     output:

@@ -151,17 +151,10 @@ def _tosses() -> list[Artefact]:
         ),
         _FIGURES.figure(
             "fig14_sensitivity",
-            "sensitivity:sensitivity_figures",
+            "sensitivity:sensitivity_figure",
             "draw_variation",
             "Rest poses from above where friction or restitution is varied, a row per box and "
             "parameter.",
-        ),
-        _FIGURES.figure(
-            "ext_sobol",
-            "sensitivity:sensitivity_figures",
-            "draw_sobol",
-            "Sobol indices of the rest pose, first order and total, by identified parameter and "
-            "release quantity.",
         ),
     ]
 
