@@ -220,12 +220,6 @@ def _tables(data: _Datasets, calibrated: bool) -> list[Artefact]:
             datasets=data.tossed,
         ),
         _TABLES.table(
-            "ext_moving_surface",
-            "predictions:prediction_tables",
-            "Errors on a moving surface against those on one at rest",
-            datasets=data.every,
-        ),
-        _TABLES.table(
             "ext_recorded_motion",
             "tosses:motion_table",
             "How every toss moves from release to rest, and the error of its predicted rest "
