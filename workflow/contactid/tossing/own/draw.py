@@ -10,20 +10,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from contactid.output import style
-from contactid.tossing.artefacts.rest_poses import draw_regions
 from contactid.tossing.own.predict import NAIVE, label
 
 _HEIGHT, _LEAST = 0.24, 2.2  # inches: of a scheme's row, of the figure
 _MEAN: dict[str, Any] = {"fmt": "d", "color": "black", "ms": 3.5, "lw": 0.9, "capsize": 2}
-
-
-def draw_rest(shown: pd.DataFrame, said: str) -> Figure:
-    """Regions of rest poses (:func:`contactid.tossing.artefacts.rest_poses.draw_regions`), and what
-    data they are of.
-    """
-    figure = draw_regions(shown)
-    style.label_data(figure, said)
-    return figure
 
 
 def draw_losses(predictions: pd.DataFrame, means: pd.DataFrame, said: str) -> Figure:

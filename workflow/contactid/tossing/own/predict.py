@@ -213,9 +213,7 @@ def _few_or_seen(predictions: pd.DataFrame) -> Iterator[str]:
         yield f"The run identified on these very tosses ({n}): losses say how well it fits, not how well it predicts"
     elif n_seen:
         yield f"The run identified on {n_seen} of these {n} tosses: means are over the {n - n_seen} others"
-    if n - n_seen == 1 or n == 1:
-        yield "One toss has no standard error"
-    elif min(n, n - n_seen or n) < _FEW:
+    if (n - n_seen or n) < _FEW:
         yield f"Only {n - n_seen or n} tosses: standard errors from so few are themselves uncertain"
 
 
@@ -228,9 +226,7 @@ def _no_better(predictions: pd.DataFrame, summary: pd.DataFrame) -> Iterator[str
         yield f"No better than staying where it first touches the surface ({NO_IMPACT}): {names}"
 
 
-def warnings_by_run(
-    predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses
-) -> Iterator[str]:
+def warnings_by_run(summary: pd.DataFrame) -> Iterator[str]:
     """Further ones, by what the run says; ``summary`` is from :func:`means`."""
     predicted = summary[summary["parameters"] != NAIVE]
     apart = predicted["mean_loss"] - predicted["run_mean_loss"]
@@ -243,22 +239,6 @@ def warnings_by_run(
             f"({', '.join(worse['scheme'])}; {row['scheme']}: {row['mean_loss']:.3g} against "
             f"{row['run_mean_loss']:.3g}): surface, body or camera may be others"
         )
-    for one in tosses.identified:
-        unsure = [
-            name for name, scheme in one.schemes.items() if not run.fit(one, scheme)["converged"]
-        ]
-        if unsure:
-            yield f"The run's own identification on {one.dataset} isn't called converged: {', '.join(unsure)}"
-    # the fixed point isn't meant to solve them
-    exact = {
-        name
-        for one in tosses.identified
-        for name, scheme in one.schemes.items()
-        if scheme.stepping["solver"] != "prox"
-    }
-    unsolved = predictions[predictions["scheme"].isin(exact) & (predictions["unsolved_steps"] > 0)]
-    if len(unsolved):
-        yield f"Contacts weren't solved in {len(unsolved)} predictions (column unsolved_steps)"
 
 
 def _beats(predictions: pd.DataFrame, scheme: str) -> bool:

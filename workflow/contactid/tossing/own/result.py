@@ -144,7 +144,7 @@ def _by_run(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]
         predictions = predict_own(run, tosses, progress)
         summary = means(predictions, run, tosses)
         warnings += warnings_on_tosses(predictions, summary)
-        warnings += warnings_by_run(predictions, summary, run, tosses)
+        warnings += warnings_by_run(summary)
     regions = predict_regions(run, tosses)
     if regions is None and summary.empty:
         raise ContactIdError(
@@ -184,13 +184,12 @@ def _by_run(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]
 def _with_regions(
     answer: Result, regions: OwnRegions, run: FinishedRun, tosses: OwnTosses
 ) -> Result:
-    shown = regions.shown(tosses.prepared["vertices"].values).assign(object=tosses.object)
-    said = f"{tosses.name}, by the run {run.name}"
-    tables = {
-        **answer.tables,
-        "predictions": regions.beside(answer.tables["predictions"]),
-        "coverage": regions.coverage,
-    }
+    predictions = regions.regions.beside(
+        answer.tables["predictions"],
+        scheme=regions.scheme.name,
+        identified_on=regions.identified_on,
+    )
+    tables = {**answer.tables, "predictions": predictions, "coverage": regions.coverage}
     scheme = (
         f"Regions are by {regions.scheme.name}, of the schemes that have some the one of least loss "
         "on the run's own test tosses."
@@ -199,7 +198,7 @@ def _with_regions(
         answer,
         tables=tables,
         shown=(*answer.shown, "coverage"),
-        figures={**answer.figures, "Where they rest": partial(draw.draw_rest, shown, said)},
+        figures={**answer.figures, **regions.regions.figures(tosses.object)},
         headline=(*answer.headline, *regions.lines()),
         warnings=(*answer.warnings, *(f"{warning}." for warning in regions.warnings())),
         notes=(*answer.notes, scheme),
