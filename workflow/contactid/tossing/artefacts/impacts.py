@@ -285,7 +285,7 @@ def velocity_row(
     stand out: a line through the kept impacts, with standard errors over blocks of them; NaN for
     fewer than ten.
     """
-    kept, n_tosses = candidates[candidates["kept"]], prepared.sizes["recording"]
+    kept = candidates[candidates["kept"]]
     line, error = np.full((2, 2), np.nan)
     if len(kept) >= _FEWEST_FOR_A_RADIUS:
         # height = flat height - radius times how far the corner stands out
@@ -300,8 +300,8 @@ def velocity_row(
         "object": object_of(prepared),
         "scheme": fit["variant"],
     }
-    row |= {"calibrated": calibrated, "n_recordings": n_tosses, "n_candidates": len(candidates)}
-    row |= {"n_impacts": len(kept), "impacts_per_toss": len(kept) / n_tosses}
+    row |= {"calibrated": calibrated, "n_impacts": len(kept)}
+    row |= {"impacts_per_toss": len(kept) / prepared.sizes["recording"]}
     for name, (low, high) in fit["intervals"].items():
         row |= {name: fit["parameters"][name], f"{name}_low": low, f"{name}_high": high}
     row |= {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.output.simulator_formats import IdentifiedBody, mjcf, urdf
 from contactid.sources.conventions import Convention
 from contactid.sources.motion import BodyProperties, body_of
-from contactid.tossing.own import draw
 from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.finished_run import FinishedRun, read_run, size_of
 from contactid.tossing.own.predict import (
@@ -325,7 +323,7 @@ def _answer(predictions: pd.DataFrame, summary: pd.DataFrame, said: str) -> Resu
     """Losses of all schemes, as far as tosses were measured at rest."""
     if summary.empty:
         rows: list[dict[str, Any]] = []
-        covariance, residuals, tables, figures = pd.DataFrame(), xr.Dataset(), {}, {}
+        covariance, residuals, tables = pd.DataFrame(), xr.Dataset(), {}
     else:
         rows = [
             parameter_row(f"loss_{label(row, summary)}", row["mean_loss"], row["sem_loss"], "1")
@@ -334,7 +332,6 @@ def _answer(predictions: pd.DataFrame, summary: pd.DataFrame, said: str) -> Resu
         covariance = _covariance(predictions, summary)
         residuals = _residuals(predictions)
         tables = {"schemes": summary[_SHOWN_SCHEMES]}
-        figures = {"Losses": partial(draw.draw_losses, predictions, summary, said)}
     return Result(
         title=f"Predicted tosses: {said}",
         params=parameter_table(rows),
@@ -345,7 +342,7 @@ def _answer(predictions: pd.DataFrame, summary: pd.DataFrame, said: str) -> Resu
         notes=(),
         record={},
         tables={"predictions": predictions, **tables},
-        figures=figures,
+        figures={},
         headline=tuple(lines(summary)),
         limits=_LIMITS,
         shown=tuple(tables),
