@@ -356,13 +356,6 @@ def _benchmark(data: _Datasets) -> list[Artefact]:
             "test tosses",
             datasets=data.tossed,
         ),
-        _TABLES.table(
-            "ext_learning_curve",
-            "stored:learning_table",
-            "Test errors against the number of tosses to identify on, medians and ranges over "
-            "draws",
-            datasets=data.tossed,
-        ),
         _FIGURES.figure(
             "ext_learning_curve",
             "stored:learning_figure",

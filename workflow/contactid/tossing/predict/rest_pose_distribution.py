@@ -37,8 +37,8 @@ from scipy.special import gammaln
 from contactid.core.errors import ContactIdError
 from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses
 
-PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL = "parameters", "release", "model_error", "conformal"
-LEVELS = (PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL)
+RELEASE, MODEL_ERROR, CONFORMAL = "release", "model_error", "conformal"
+LEVELS = (RELEASE, MODEL_ERROR, CONFORMAL)
 ALL = "all"
 NOMINAL = (0.5, 0.8, 0.9, 0.95)
 _GAUSSIAN = 1e6  # degrees of freedom that make a Student distribution a normal one
@@ -243,7 +243,7 @@ class Scores:
 
 def score_tosses(
     identification: Sequence[Cloud],
-    test: Mapping[str, Sequence[Cloud]],
+    test: Sequence[Cloud],
     length: float,
     *,
     n: int = 1000,
@@ -252,10 +252,9 @@ def score_tosses(
 ) -> Scores:
     """Fit the model's error on identification tosses and score test tosses at every level.
 
-    Clouds are of uncertain parameters and release; those of the test tosses are by level,
-    ``parameters`` and ``release``. ``length`` is the box's, m; ``n`` poses are drawn to find a
-    score; each of the ``folds`` parts of the identification tosses is scored by a kernel fitted on
-    the others.
+    Clouds are of uncertain parameters and release. ``length`` is the box's, m; ``n`` poses are
+    drawn to find a score; each of the ``folds`` parts of the identification tosses is scored by a
+    kernel fitted on the others.
     """
     random = np.random.default_rng(seed)
     kernel = fit_kernel(identification, length)
@@ -269,10 +268,10 @@ def score_tosses(
             drawn = draw_poses(identification[i], others, n, random)
             held_out[i] = score(identification[i], others, drawn)
             held_out_positions[i] = score(identification[i], others, drawn, yaw=False)
-    table = pd.DataFrame({"toss": [cloud.toss for cloud in test[RELEASE]]})
-    for level in (PARAMETERS, RELEASE, MODEL_ERROR):
+    table = pd.DataFrame({"toss": [cloud.toss for cloud in test]})
+    for level in (RELEASE, MODEL_ERROR):
         scored, positions = [], []
-        for cloud in test[PARAMETERS if level == PARAMETERS else RELEASE]:
+        for cloud in test:
             spread = kernel if level == MODEL_ERROR else smoothing_kernel(cloud)
             drawn = draw_poses(cloud, spread, n, random)
             scored.append(score(cloud, spread, drawn))

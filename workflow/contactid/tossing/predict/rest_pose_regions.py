@@ -31,8 +31,6 @@ from contactid.tossing.predict.rest_pose_cloud import (
     simulate_clouds,
 )
 from contactid.tossing.predict.rest_pose_distribution import (
-    PARAMETERS,
-    RELEASE,
     Kernel,
     Scores,
     conformal_quantile,
@@ -280,14 +278,11 @@ def predict_rest_poses(
     known = load_problem(identified, calibration, stepped, IDENTIFICATION)
     losses = read_dataset(swept)
     drawn = parameter_draws(losses["position_error"] + losses["rotation_error"], draws, seed)
-    clouds = {
-        PARAMETERS: simulate_clouds(test, parameters, drawn, None, seed),
-        RELEASE: simulate_clouds(test, parameters, drawn, test.start_covariances(), seed),
-    }
+    predicted = simulate_clouds(test, parameters, drawn, test.start_covariances(), seed)
     # scored as test tosses are: with uncertain releases
     identification = simulate_clouds(known, parameters, drawn, known.start_covariances(), seed)
-    scored = score_tosses(identification, clouds, known.length, seed=seed)
-    name, predicted = str(test_data.attrs["object"]), clouds[RELEASE]
+    scored = score_tosses(identification, predicted, known.length, seed=seed)
+    name = str(test_data.attrs["object"])
     # draws and seed are for further tosses (contactid.tossing.own.regions)
     write_json(scores, {"object": name, **scored.record(), "draws": drawn.tolist(), "seed": seed})
     random = np.random.default_rng(seed)
