@@ -315,15 +315,6 @@ def _other_truths() -> list[Artefact]:
             "medians over seeds; of stored samples",
             title="Identified under another truth",
         ),
-        _FIGURES.figure(
-            "ext_other_truth",
-            "stored:differences",
-            "draw_other_truth",
-            "Friction from impacts less friction from trajectories, of boxes made anew by one "
-            "truth and identified by Newton's law, beside table II; of stored samples.",
-            title="The two ways of table II under another truth",
-            data="synthetic data: boxes made anew by other truths, stored",
-        ),
     ]
 
 

@@ -56,7 +56,7 @@ def predict_own(
     answer: the body stays where it first touches the surface, its pose until then being the
     measured one.
     """
-    tables, problems = [], Problems(run, tosses)
+    tables = []
     for one in tosses.identified:
         for scheme in one.schemes.values():
             record = run.fit(one, scheme)
@@ -70,7 +70,7 @@ def predict_own(
                 **asdict(law),
             }
             about |= {"identified_on": one.dataset, "calibrated": scheme.calibrated}
-            table = predict(problems.of(one, scheme), law).assign(**about)
+            table = predict(problem_by(run, tosses, one, scheme), law).assign(**about)
             tables.append(table)
             progress(
                 f"{scheme.name}: {len(table)} tosses with mu = {law.friction_mu:.3g}, e_N = {law.restitution_e_n:.3g}"
@@ -97,29 +97,16 @@ def problem_of(prepared: xr.Dataset, law: str, split: str) -> Problem:
     return set_up(prepared, variant, split)
 
 
-class Problems:
-    """What schemes simulate; those that step alike on one body share it.
-
-    ``parts`` are those to be simulated beside the test part.
+def problem_by(
+    run: FinishedRun, tosses: OwnTosses, one: IdentifiedBody, scheme: Scheme, *parts: str
+) -> Problem:
+    """The tosses as a scheme of a run starts and steps them; ``parts`` are those that are simulated
+    beside the test part.
     """
-
-    def __init__(self, run: FinishedRun, tosses: OwnTosses, *parts: str) -> None:
-        self._run, self._tosses, self._parts = run, tosses, parts
-        self._bodies: dict[str, xr.Dataset] = {"": test_part(tosses.prepared, *parts)}
-        self._made: dict[tuple[str, Variant], Problem] = {}
-
-    def of(self, one: IdentifiedBody, scheme: Scheme) -> Problem:
-        """The tosses as a scheme starts and steps them."""
-        file = str(self._run.calibration(one)) if scheme.calibrated else ""
-        variant = Variant.from_config(scheme.stepping)
-        if file not in self._bodies:
-            calibrated = Calibration(**read_json(file)).apply(self._tosses.prepared)
-            self._bodies[file] = test_part(calibrated, *self._parts)
-        # name and search don't change how a toss is stepped
-        key = file, replace(variant, name="", refine=False)
-        if key not in self._made:
-            self._made[key] = set_up(self._bodies[file], variant, None)
-        return self._made[key]
+    data = tosses.prepared
+    if scheme.calibrated:
+        data = Calibration(**read_json(run.calibration(one))).apply(data)
+    return set_up(test_part(data, *parts), Variant.from_config(scheme.stepping), None)
 
 
 def no_impact(prepared: xr.Dataset) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from scipy.stats import binomtest
 from contactid.output.fits import compact_json
 from contactid.tossing.configuration import Scheme
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody
-from contactid.tossing.own.predict import Problems
+from contactid.tossing.own.predict import problem_by
 from contactid.tossing.own.toss_regions import TossRegions, predicted_rests
 from contactid.tossing.own.tosses import OwnTosses
 from contactid.tossing.predict.rest_pose_cloud import UNKNOWN, face_name
@@ -118,7 +118,7 @@ def regions_by(
     """
     parameters = ContactParameters(**run.fit(one, scheme)["parameters"])
     # tosses that end in motion have regions, too
-    problem = Problems(run, tosses, RELEASED).of(one, scheme)
+    problem = problem_by(run, tosses, one, scheme, RELEASED)
     scores, predictions = predicted_rests(model, problem, parameters)
     of_run = scores.table["position"]
     known = [each for each in predictions if each.covers[0] is not None]
