@@ -224,9 +224,9 @@ def test_what_cannot_be_predicted_is_one_line_and_leaves_nothing(cube, tmp_path,
     (old / "provenance.json").write_text(json.dumps(record))
     for given, of_run, words in (
         ([tmp_path / "nowhere"], run, "nowhere: no such file"),
-        ([tmp_path / "empty"], run, "empty: no tosses there"),
+        ([tmp_path / "empty"], run, "empty: no .pt toss and no .h5 archive"),
         ([tmp_path / "both"], run, "both .pt tosses and .h5 archives"),
-        ([tmp_path / "both/0.pt", EXAMPLES / BOX], run, "not of one kind"),
+        ([tmp_path / "both/0.pt", EXAMPLES / BOX], run, "both .pt tosses and .h5 archives"),
         ([EXAMPLES / BOX], run, "Box006 (205 x 155 x 100 mm), but"),
         (
             [tosses],
