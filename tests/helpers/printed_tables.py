@@ -105,7 +105,7 @@ def tables(named: Names, boxes: tuple[str, ...] = BOXES) -> dict[str, pd.DataFra
                 ("position_mm", "position_pct", "rotation_deg"), values, strict=True
             ):
                 changes.append(
-                    {"parameter": parameter, "quantity": quantity, "subset": "all", "mean": value, "n_tosses": 50,
+                    {"parameter": parameter, "quantity": quantity, "mean": value, "n_tosses": 50,
                      "dataset": named(box, "validation"), "value": 0.25, "restitution_insensitive_below": 0.5}
                 )  # fmt: skip
         for mu, e_n in np.ndindex(5, 5):

@@ -13,9 +13,8 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.output.fits import read_json
 from contactid.output.result import Result, parameter_row, parameter_table
-from contactid.output.simulator_formats import IdentifiedBody, mjcf, urdf
+from contactid.output.simulator_formats import IdentifiedBody
 from contactid.sources.conventions import Convention
 from contactid.sources.motion import BodyProperties, body_of
 from contactid.tossing.own.conventions import explained_motion
@@ -172,7 +171,6 @@ def _by_run(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]
             "tosses": tosses.count(TEST),
             "warnings": warnings,
         },
-        files=dict(_bodies(run, tosses, summary)),
     )
     if regions is None:
         return replace(answer, headline=(*answer.headline, f"{NO_REGIONS}."))
@@ -214,24 +212,6 @@ def _limits_of(summary: pd.DataFrame) -> Iterator[str]:
         )
     if "paper" in set(summary["scheme"]):
         yield "paper solves contacts by the authors' fixed point, which isn't meant to converge."
-
-
-def _bodies(
-    run: FinishedRun, tosses: OwnTosses, summary: pd.DataFrame
-) -> Iterator[tuple[str, str]]:
-    """The body as each scheme has it, with its friction and restitution, for other simulators."""
-    identified = {one.dataset: one for one in tosses.identified}
-    for _, row in summary.iterrows():
-        if row["parameters"] == NAIVE:
-            continue
-        data = tosses.prepared
-        if row["calibrated"]:
-            file = run.calibration(identified[row["identified_on"]])
-            data = Calibration(**read_json(file)).apply(data)
-        name = f"{row['identified_on']}.{row['scheme']}"
-        body = simulator_body(name, body_of(data), row)
-        yield f"bodies/{name}.xml", mjcf(body)
-        yield f"bodies/{name}.urdf", urdf(body)
 
 
 def simulator_body(
@@ -329,7 +309,13 @@ def _answer(predictions: pd.DataFrame, summary: pd.DataFrame, said: str) -> Resu
             parameter_row(f"loss_{label(row, summary)}", row["mean_loss"], row["sem_loss"], "1")
             for _, row in summary.iterrows()
         ]
-        covariance = _covariance(predictions, summary)
+        names = [str(row["parameter"]) for row in rows]
+        # of mean losses over the same tosses
+        by_toss = counted(predictions).pivot_table(
+            index="toss", columns=["scheme", "identified_on"], values="loss"
+        )
+        pairs = list(zip(summary["scheme"], summary["identified_on"], strict=True))
+        covariance = pd.DataFrame((by_toss[pairs].cov() / len(by_toss)).to_numpy(), names, names)
         residuals = _residuals(predictions)
         tables = {"schemes": summary[_SHOWN_SCHEMES]}
     return Result(
@@ -347,17 +333,6 @@ def _answer(predictions: pd.DataFrame, summary: pd.DataFrame, said: str) -> Resu
         limits=_LIMITS,
         shown=tuple(tables),
     )
-
-
-def _covariance(predictions: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
-    """Of the mean losses, which are over the same tosses."""
-    names = [f"loss_{label(row, summary)}" for _, row in summary.iterrows()]
-    pairs = list(zip(summary["scheme"], summary["identified_on"], strict=True))
-    by_toss = counted(predictions).pivot_table(
-        index="toss", columns=["scheme", "identified_on"], values="loss"
-    )
-    matrix = by_toss[pairs].cov() / len(by_toss)
-    return pd.DataFrame(matrix.to_numpy(), index=names, columns=names)
 
 
 def _residuals(predictions: pd.DataFrame) -> xr.Dataset:

@@ -296,8 +296,8 @@ def coverage_table(scores: Mapping[str, Scores]) -> pd.DataFrame:
     together.
 
     Returns one row per object, level and nominal probability: ``nominal_pct``, ``covered``,
-    ``n_tosses``, ``covered_pct`` with its exact (Clopper and Pearson) 95 % interval
-    ``covered_low_pct``, ``covered_high_pct``, and ``consistent`` (that holds the nominal value).
+    ``n_tosses``, and ``covered_pct`` with its exact (Clopper and Pearson) 95 % interval
+    ``covered_low_pct``, ``covered_high_pct``.
     """
     rows = []
     of_objects = {name: [one] for name, one in scores.items()}
@@ -322,7 +322,6 @@ def coverage_table(scores: Mapping[str, Scores]) -> pd.DataFrame:
                 "covered_pct": 100.0 * covered / n,
                 "covered_low_pct": 100.0 * interval.low,
                 "covered_high_pct": 100.0 * interval.high,
-                "consistent": bool(interval.low <= probability <= interval.high),
             }
         )
     return pd.DataFrame(rows)
