@@ -170,7 +170,6 @@ def test_on_another_surface_the_tosses_own_rest_is_used_and_that_is_told(cube, t
             {"mass": 0.5, "inertia": 0.4},
             "its mass is 0.5 kg instead of 0.37 kg; its principal moments",
         ),
-        ({"dt": 1.0 / 196.0}, "196 frames/s here, 200 where the run identified"),
     ],
 )
 def test_another_body_or_frame_rate_is_told(cube, tmp_path, changes, warning):

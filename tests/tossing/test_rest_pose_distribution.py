@@ -293,13 +293,6 @@ def test_coverage_counts_by_hand():
     assert found[("a", RELEASE, 90.0)] == 2
     assert found[("a", MODEL_ERROR, 90.0)] == 3 and found[("a", MODEL_ERROR, 95.0)] == 4
     assert found[("a", CONFORMAL, 50.0)] == 2, "the 10th of 19 scores is 0.5"
-    assert found[("all", MODEL_ERROR, 90.0)] == 6
-    counts = coverage_table({"a": scores})
-    assert set(counts["object"]) == {"a"}
-    row = counts[(counts["level"] == MODEL_ERROR) & (counts["nominal_pct"] == 95.0)].iloc[0]
-    assert row["covered_low_pct"] == pytest.approx(100 * 0.025**0.25), (
-        "Clopper and Pearson of 4 in 4"
-    )
 
 
 def test_the_whole_chain_covers_held_out_tosses():

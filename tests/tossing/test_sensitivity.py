@@ -186,10 +186,10 @@ def test_the_range_moves_up_where_the_optimum_is_zero():
     assert np.allclose(offsets_from(0.3, *VARIATION), np.arange(-5, 6) / 100)
 
 
-def test_clipped_values_are_marked():
+def test_values_are_clipped_to_their_range():
     table = vary_parameters(sliding_problem(1), ContactParameters(0.4, 0.02), *VARIATION)
-    clipped = table[table["clipped"]]
-    assert list(clipped["parameter"]) == ["restitution_e_n"] * 3
+    clipped = table[table["offset"] < -0.021]
+    clipped = clipped[clipped["parameter"] == "restitution_e_n"]
     assert (clipped["value"] == 0.0).all()
     assert np.allclose(clipped["offset"], [-0.05, -0.04, -0.03])
 
@@ -223,7 +223,7 @@ def test_half_range_is_half_the_diameter(seed):
     points, turns = random.normal(size=(6, 2)), random.uniform(-0.7, 0.7, 6)
     table = pd.DataFrame(
         {
-            "toss": "a", "parameter": "friction_mu", "rested": [True] * 5 + [False], "face_changed": False,
+            "toss": "a", "parameter": "friction_mu", "rested": [True] * 5 + [False],
             "simulated_x": points[:, 0], "simulated_y": points[:, 1],
             "simulated_qw": np.cos(turns / 2), "simulated_qx": 0.0,
             "simulated_qy": 0.0, "simulated_qz": np.sin(turns / 2),

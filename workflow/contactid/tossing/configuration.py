@@ -88,11 +88,6 @@ class Scheme:
         """Whether the body is calibrated first."""
         return bool(self.stepping["calibrated"])
 
-    @property
-    def law(self) -> str:
-        """The law of impacts that its parameters are of."""
-        return str(self.stepping["law"])
-
 
 def schemes_of(block: Mapping[str, Any]) -> dict[str, Scheme]:
     """All schemes of the study's block of the configuration, by name.

@@ -10,7 +10,7 @@ from contactid.core.atomic import write_text
 from contactid.output.escape import markdown
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
-from contactid.tossing.configuration import NO_RESTITUTION, SIMULATOR, TRAJECTORY
+from contactid.tossing.configuration import SIMULATOR
 
 _SURE = 5.0  # standard errors
 
@@ -32,7 +32,7 @@ def section(more: Mapping[str, pd.DataFrame]) -> str:
         "## tossing",
         _used(tosses),
         _errors(identification),
-        *_body(identification, calibration),
+        *_body(calibration),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -72,13 +72,12 @@ def _errors(identification: pd.DataFrame) -> str:
     return "Errors on the test tosses:\n\n" + text_table([*titles.values()], rows)
 
 
-def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:
+def _body(calibration: pd.DataFrame) -> list[str]:
     """For every calibrated object, whether it is the body it is taken for."""
-    paragraphs = []
-    for dataset, rows in calibration.groupby("dataset", sort=False):
-        lines = _calibrated(str(rows["object"].iloc[0]), rows.set_index("quantity"))
-        paragraphs.append("\n".join([*lines, *_gain(identification, str(dataset))]))
-    return paragraphs
+    return [
+        "\n".join(_calibrated(str(rows["object"].iloc[0]), rows.set_index("quantity")))
+        for _, rows in calibration.groupby("dataset", sort=False)
+    ]
 
 
 def _calibrated(name: str, rows: pd.DataFrame) -> list[str]:
@@ -106,20 +105,4 @@ def _calibrated(name: str, rows: pd.DataFrame) -> list[str]:
         f"* moments of inertia {values(moments, 0)} kg mm2 instead of {nominal}",
         f"* it falls with {gravity:.3f} m/s2 in the data's lengths; true ones are these times "
         f"{in_flight} (the height at rest says {at_rest}, {gap:.1f} joint errors apart)",
-    ]
-
-
-def _gain(identification: pd.DataFrame, dataset: str) -> list[str]:
-    """What the calibration changes in the test loss, against the last scheme without it."""
-    rows = identification[
-        (identification["identified_on"] == dataset) & (identification["subset"] == "all")
-    ]
-    rows = rows[(rows["parameters"] == TRAJECTORY) & (rows["scheme"] != NO_RESTITUTION)]
-    plain = rows[~rows["calibrated"].astype(bool)]
-    calibrated = rows[rows["calibrated"].astype(bool)]
-    if plain.empty or calibrated.empty:
-        return []
-    before, after = float(plain["mean_loss"].iloc[-1]), float(calibrated["mean_loss"].iloc[-1])
-    return [
-        f"* calibrating it changes the mean test loss from {before:.3f} to {after:.3f} ({after / before - 1:+.0%})"
     ]

@@ -19,7 +19,15 @@ from contactid.output.computing import Shown
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_report_csv
 from contactid.sources.motion import body_of, iterate_recordings
-from contactid.tossing.artefacts.data import Case, by_name, data_label, identified, object_of, shown
+from contactid.tossing.artefacts.data import (
+    Case,
+    by_name,
+    data_label,
+    example,
+    identified,
+    object_of,
+    shown,
+)
 from contactid.tossing.identify.body import block_jackknife
 from contactid.tossing.impacts.free_motion import fit_free_motion
 from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, read_impacts
@@ -52,8 +60,8 @@ def impact_figures(
     side of the impact.
     """
     data, sources = by_name(prepared, datasets), identified(impact_cases)
-    place = next((k for k, on in enumerate(sources) if object_of(data[on]) == figures["object"]), 0)
-    name = sources[place]
+    name = example(data, impact_cases, figures["object"])
+    place = sources.index(name)
     impact = example_window(read_impacts(impacts[place], split=IDENTIFICATION)[1])
     found = ContactParameters(**read_json(velocity_fits[place])["parameters"])
     simulated = {
@@ -281,9 +289,8 @@ def velocity_row(
     """One row of ``ext_velocity_identification``; losses are eq. 17's in m/s.
 
     ``corner_radius_mm``: how much deeper a sharp corner turns round the further it stands out,
-    which is the radius of rounded corners, and ``flat_height_mm``, where one would that doesn't
-    stand out: a line through the kept impacts, with standard errors over blocks of them; NaN for
-    fewer than ten.
+    which is the radius of rounded corners, by a line through the kept impacts, with its standard
+    error over blocks of them; NaN for fewer than ten.
     """
     kept = candidates[candidates["kept"]]
     line, error = np.full((2, 2), np.nan)
@@ -312,7 +319,6 @@ def velocity_row(
     row |= {"n_test_impacts": len(test), "best_per_impact_loss": fit["best_per_impact"]}
     row |= {"loss_without_contact": fit["no_impact"]}
     row |= {"corner_radius_mm": line[1], "corner_radius_se_mm": error[1]}
-    row |= {"flat_height_mm": line[0], "flat_height_se_mm": error[0]}
     return row | {
         "friction_flat_from": fit["friction_flat_from"],
         "converged": fit["converged"],

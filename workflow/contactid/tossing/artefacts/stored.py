@@ -70,12 +70,7 @@ def learning_table(stored_splits: Sequence[str]) -> pd.DataFrame:
     first = stored[stored["seed"] == stored["seed"].iloc[0]]
     rows = []
     for (law, number), part in first.groupby(["law", "n_identification"]):
-        row = {
-            "law": law,
-            "n_tosses": number,
-            "draws": len(part),
-            "calibrated": int(part["calibrated"].sum()),
-        }
+        row = {"law": law, "n_tosses": number, "draws": len(part)}
         for name in _CURVES:
             row |= {
                 name: part[name].median(),
@@ -135,5 +130,4 @@ def other_truth_table(other_truths: str) -> pd.DataFrame:
         table[f"{name}_error"] = table[name] - table[f"{name}_true"]
         table[f"{name}_holds"] = cases[f"{name}_holds"].sum()
     table["seeds"] = cases.size()
-    table["same_face_share"] = cases["same_face"].sum() / cases["n_test"].sum()
     return table.reset_index()

@@ -238,7 +238,7 @@ def compare_forms(
     in s.
 
     Columns: form, mu, e_N, e_T with their 95 % intervals, objective, whether the law fits,
-    convergence, complementarity residual, impacts that slide, starts that agree, seconds.
+    convergence, complementarity residual, impacts that slide, starts that agree.
     """
     impacts = [window.impact for window in windows]
     options, near = options_with_model_error(impact_table(body, impacts))
@@ -270,7 +270,6 @@ def _row(form: str, fit: dict[str, Any], options: ImpactModelOptions) -> dict[st
     return row | {
         "starts": starts["starts"],
         "starts_agreeing": starts["agreeing"],
-        "seconds": fit["seconds"],
     }
 
 

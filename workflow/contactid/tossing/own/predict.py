@@ -34,7 +34,6 @@ _OF_SCHEME = [
 ]  # fmt: skip
 _KINDS = {NAIVE: "naive: stays where it first touches", STATED: "stated parameters"}
 _WORSE = 3.0  # standard errors
-_FEW = 5  # tosses
 
 
 def predict_own(
@@ -200,8 +199,6 @@ def _few_or_seen(predictions: pd.DataFrame) -> Iterator[str]:
         yield f"The run identified on these very tosses ({n}): losses say how well it fits, not how well it predicts"
     elif n_seen:
         yield f"The run identified on {n_seen} of these {n} tosses: means are over the {n - n_seen} others"
-    if (n - n_seen or n) < _FEW:
-        yield f"Only {n - n_seen or n} tosses: standard errors from so few are themselves uncertain"
 
 
 def _no_better(predictions: pd.DataFrame, summary: pd.DataFrame) -> Iterator[str]:

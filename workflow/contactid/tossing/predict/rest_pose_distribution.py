@@ -30,7 +30,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
@@ -39,7 +38,6 @@ from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses
 
 RELEASE, MODEL_ERROR, CONFORMAL = "release", "model_error", "conformal"
 LEVELS = (RELEASE, MODEL_ERROR, CONFORMAL)
-ALL = "all"
 NOMINAL = (0.5, 0.8, 0.9, 0.95)
 _GAUSSIAN = 1e6  # degrees of freedom that make a Student distribution a normal one
 _FIT_SAMPLES = 150  # of each cloud, for fitting the kernel
@@ -292,36 +290,16 @@ def conformal_quantile(held_out: np.ndarray, probability: float) -> float:
 
 
 def coverage_table(scores: Mapping[str, Scores]) -> pd.DataFrame:
-    """How many test tosses the regions cover, for each object and, of several, for ``all``
-    together.
+    """How many test tosses the regions cover, by object: a row per level and nominal probability.
 
-    Returns one row per object, level and nominal probability: ``nominal_pct``, ``covered``,
-    ``n_tosses``, and ``covered_pct`` with its exact (Clopper and Pearson) 95 % interval
-    ``covered_low_pct``, ``covered_high_pct``.
+    Columns: ``object``, ``level``, ``nominal_pct``, ``covered``, ``n_tosses`` and ``covered_pct``.
     """
     rows = []
-    of_objects = {name: [one] for name, one in scores.items()}
-    if len(scores) > 1:
-        of_objects[ALL] = [*scores.values()]
-    for (name, ones), level, probability in product(of_objects.items(), LEVELS, NOMINAL):
-        column = MODEL_ERROR if level == CONFORMAL else level
-        conformal = [conformal_quantile(one.held_out, probability) for one in ones]
-        limits = conformal if level == CONFORMAL else [probability] * len(ones)
-        inside = np.concatenate(
-            [one.table[column] <= limit for one, limit in zip(ones, limits, strict=True)]
-        )
-        covered, n = int(inside.sum()), len(inside)
-        interval = scipy.stats.binomtest(covered, n).proportion_ci(0.95, method="exact")
-        rows.append(
-            {
-                "object": name,
-                "level": level,
-                "nominal_pct": 100.0 * probability,
-                "covered": covered,
-                "n_tosses": n,
-                "covered_pct": 100.0 * covered / n,
-                "covered_low_pct": 100.0 * interval.low,
-                "covered_high_pct": 100.0 * interval.high,
-            }
-        )
+    for (name, one), level, probability in product(scores.items(), LEVELS, NOMINAL):
+        conformal = level == CONFORMAL
+        limit = conformal_quantile(one.held_out, probability) if conformal else probability
+        inside = one.table[MODEL_ERROR if conformal else level] <= limit
+        about = {"object": name, "level": level, "nominal_pct": 100.0 * probability}
+        counts = {"covered": int(inside.sum()), "n_tosses": len(inside)}
+        rows.append(about | counts | {"covered_pct": 100.0 * float(inside.mean())})
     return pd.DataFrame(rows)

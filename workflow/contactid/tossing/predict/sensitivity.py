@@ -21,7 +21,7 @@ from contactid.output.fits import read_json
 from contactid.output.tables import write_csv
 from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.prepare.metrics import rest_position_error
-from contactid.tossing.prepare.preprocess import TEST, upper_face
+from contactid.tossing.prepare.preprocess import TEST
 from contactid.tossing.prepare.tosses import (
     PreparedToss,
     Problem,
@@ -54,12 +54,12 @@ def vary_parameters(
     """Rest poses of every toss with one parameter varied at a time, by at most ``reach`` in steps
     of ``step``.
 
-    A value outside the parameter's range is clipped to it and its row says so (``clipped``).
+    A value outside the parameter's range is clipped to it.
 
     Returns one row per toss, varied parameter and value: ``toss``, ``parameter``, ``offset``,
-    ``value``, ``clipped``, the simulated rest pose ``simulated_x`` ... ``simulated_qz`` and the
+    ``value``, the simulated rest pose ``simulated_x`` ... ``simulated_qz`` and the
     measured one, ``rested`` (false: still moving one second after the measured rest),
-    ``failed_steps``, and against the unvaried run ``face_changed`` and ``position_change_mm``.
+    and ``position_change_mm`` against the unvaried run.
     """
     tables = []
     for item in problem.tosses:
@@ -74,7 +74,6 @@ def vary_parameters(
             about = pd.DataFrame(
                 {"toss": item.toss.name, "parameter": parameter, "offset": offsets, "value": values}
             )
-            about["clipped"] = values != wanted
             runs = Runs.of(**{**asdict(parameters), parameter: values})
             poses = _compared(problem, item, runs, center_run)
             tables.append(pd.concat([about, poses], axis=1))
@@ -84,7 +83,6 @@ def vary_parameters(
 def _compared(problem: Problem, item: PreparedToss, runs: Runs, center: int) -> pd.DataFrame:
     """Rest poses of one toss beside its measured one and beside run ``center``."""
     poses = simulated_rests(problem, item.toss, runs)
-    faces = upper_face(poses.orientation)
     simulated = np.column_stack([poses.position, poses.orientation]).T
     measured = [*item.rest_position, *item.rest_orientation]
     return pd.DataFrame(
@@ -92,8 +90,6 @@ def _compared(problem: Problem, item: PreparedToss, runs: Runs, center: int) -> 
             **dict(zip((f"simulated_{name}" for name in POSE), simulated, strict=True)),
             **dict(zip((f"measured_{name}" for name in POSE), measured, strict=True)),
             "rested": poses.rested,
-            "failed_steps": poses.failed_steps,
-            "face_changed": faces != faces[center],
             "position_change_mm": 1e3 * rest_position_error(poses.position[center], poses.position),
         }
     )

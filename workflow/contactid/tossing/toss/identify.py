@@ -56,7 +56,6 @@ MU, E_N = "friction_mu", "restitution_e_n"
 _ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibrations have them
 
 _FEWEST = 5  # tosses: fewer blocks than that say nothing of how far answers differ
-_FEW = 10  # tosses: intervals of fewer are themselves uncertain
 _BLOCKS = 5  # of neighbouring tosses; a quarter more of the work buys each further one
 # of both parameters: the loss has one valley, some tenths wide
 _COARSE = grid_values(0.0, 1.0, 0.1)
@@ -204,11 +203,12 @@ def toss(
     other = _other_law(whole, law)
     identified_body = simulator_body("box", whole.problem.body, vars(whole.parameters))
     regions = TossRegions.by_others(clouds, whole.problem, _SEED)
+    residuals = _residuals(whole)
     return Result(
         title=f"Box from {len(usable)} tosses",
         params=params,
         covariance=_covariance(params, whole),
-        residuals=_residuals(whole),
+        residuals=residuals,
         reasons=(
             *_reasons(whole, predictions),
             *([asked.said] if asked and asked.refutes else []),
@@ -228,7 +228,7 @@ def toss(
         figures={
             "Friction and restitution": partial(draw.draw_region, whole.losses, whole.draws),
             "Tosses predicted by the others": partial(draw.draw_predictions, predictions),
-            "Residuals": partial(draw.draw_residuals, _residuals(whole)),
+            "Residuals": partial(draw.draw_residuals, residuals),
             **regions.figures(),
         },
         body=identified_body if mass_known else None,
@@ -437,14 +437,6 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
         first = left_out.iloc[0]
         warnings.append(
             f"{len(left_out)} of {len(table)} tosses are left out; {first['toss']}: {first['reason']}."
-        )
-    if len(fit.problem.tosses) <= FEWEST_TOSSES:
-        warnings.append(
-            "Each toss is predicted with the body as stated: the others are too few to calibrate it."
-        )
-    if len(fit.problem.tosses) < _FEW:
-        warnings.append(
-            f"Only {len(fit.problem.tosses)} tosses: intervals are themselves uncertain."
         )
     if other > _SURELY:
         warnings.append(
