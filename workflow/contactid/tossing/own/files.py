@@ -47,13 +47,9 @@ def read_motion(
             )
             raise ContactIdError(*texts) from None
         assumed = kind == "contactnets" and not (source / EXPERIMENT).exists()
-        return read_dataset(data).assign_attrs(
-            source=_called(paths), assumed=int(assumed), placed=int(kind == "iam")
-        )
-
-
-def _called(paths: Sequence[str | Path]) -> str:
-    return str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
+        called = f"{paths[0]} and {len(paths) - 1} more files" if paths[1:] else str(paths[0])
+        about = {"assumed": int(assumed), "placed": int(kind == "iam")}
+        return read_dataset(data).assign_attrs(source=called, **about)
 
 
 def _source(paths: Sequence[Path], folder: Path) -> tuple[Path, str]:
