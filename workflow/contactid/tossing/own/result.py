@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,7 @@ _SHOWN_SCHEMES = [
 _LIMITS = (
     "A prediction begins at the measured release: it says nothing of the throw itself.",
     "Standard errors are of means over these tosses: they don't cover another body or surface.",
+    "Losses of a calibrated body are in true metres, those of the others in the data's own.",
 )
 _OF_REGIONS = (
     "A region holds a toss where the body rests on one of its faces, the origin inside an outline: it "
@@ -163,7 +164,7 @@ def _by_run(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]
         warnings=tuple(f"{warning}." for warning in warnings),
         title=f"Predicted: {tosses.description()}",
         notes=(*tosses.notes, of_run),
-        limits=(*_LIMITS, *_limits_of(summary)),
+        limits=_LIMITS,
         record={
             "run": run.name,
             "git_commit": run.commit,
@@ -201,17 +202,6 @@ def _with_regions(
         limits=(*answer.limits, _OF_REGIONS),
         files={**answer.files, "regions.json": regions.document(run.name)},
     )
-
-
-def _limits_of(summary: pd.DataFrame) -> Iterator[str]:
-    if summary.empty:
-        return
-    if summary["calibrated"].any():
-        yield (
-            "Losses of a calibrated body are in true metres, those of the others in the data's own."
-        )
-    if "paper" in set(summary["scheme"]):
-        yield "paper solves contacts by the authors' fixed point, which isn't meant to converge."
 
 
 def simulator_body(

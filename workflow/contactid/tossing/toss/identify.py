@@ -438,6 +438,10 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
         warnings.append(
             f"{len(left_out)} of {len(table)} tosses are left out; {first['toss']}: {first['reason']}."
         )
+    if len(fit.problem.tosses) <= FEWEST_TOSSES:
+        warnings.append(
+            "Each toss is predicted with the body as stated: the others are too few to calibrate it."
+        )
     if other > _SURELY:
         warnings.append(
             f"The other law of impact fits better than {law}, by {other:.1f} standard errors."
