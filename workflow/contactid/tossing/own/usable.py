@@ -4,6 +4,7 @@ print says of a box.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from contactid.output.tables import read_csv
 from contactid.sources.motion import (
     MotionStream,
     iterate_recordings,
-    motion_in_memory,
+    read_dataset,
     some_recordings,
+    write_motion,
 )
 from contactid.tossing.prepare.events import FALL_TOLERANCE, IN_MOTION, REST_SPEED, find_rest
 from contactid.tossing.prepare.poses import in_surface_frame, vertex_positions
@@ -323,12 +325,12 @@ def prepare_all(stream: MotionStream) -> xr.Dataset:
 
     Raises :class:`ContactIdError` for what the reader finds wrong
     """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "motion.nc"
+        # what a reader has left out is known when all is read
+        write_motion(stream, file)
+        motion = read_dataset(file)
     # all recordings tell where the surface is; the seed would choose some of them
     return preprocess(
-        motion_in_memory(stream),
-        share=1.0,
-        seed=0,
-        exclude_tumbling=False,
-        require_usable=False,
-        events=EVENTS,
+        motion, share=1.0, seed=0, exclude_tumbling=False, require_usable=False, events=EVENTS
     )
