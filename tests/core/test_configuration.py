@@ -78,10 +78,6 @@ def test_shipped_configurations_are_valid(name):
             {"tossing": {"sensitivity": {"reach": 0.01, "step": 0.02}}},
             "tossing.sensitivity.step is above reach",
         ),
-        (
-            {"tossing": {"rest_poses": {"variants": ["paper"]}}},
-            "tossing.rest_poses.variants: paper is stored",
-        ),
         ({"tossing": {"events": {"rule": "by_hand"}}}, "must be one of data_driven, authors"),
         (
             {"planar": {"scenes": {"throw": {"time_step": 0}}}},

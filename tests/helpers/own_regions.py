@@ -50,7 +50,6 @@ tossing:
   predict_on: [cube]
   exclude_tumbling: false
   variants: [{variants}]
-  stored: {{variants: []}}
   velocity: {{identify_on: []}}
   rest_poses: {{variants: [{names}]}}
   figures: {{object: ContactNetsCube}}
@@ -129,7 +128,7 @@ def rows_of(kind: str, folder: Path, results: Path) -> pd.DataFrame:
     for name, law in SCHEMES[kind]:
         found = regions_by(run, tosses, one, one.schemes[name], run.rest_pose_model(one, name))
         table = found.coverage.assign(level=(100 * found.coverage["level"]).round().astype(int))
-        known = [each for each in found.predictions if each.covers[0] is not None]
+        known = [each for each in found.regions.predictions if each.covers[0] is not None]
         elsewhere = [each for each in known if each.likely_face != int(each.cloud.measured.face[0])]
         table["face_right"] = len(known) - len(elsewhere)
         table["face_expected"] = np.round(sum(each.faces[each.likely_face] for each in known), 1)

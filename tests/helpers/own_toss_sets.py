@@ -1,5 +1,5 @@
 """``contactid.toss`` on ten sets of real tosses: ``python tests/helpers/own_toss_sets.py DATA``
-writes the table.
+writes the table; with two numbers behind it, the rows of the sets from the first up to the second.
 
 DATA is the folder of ContactNets' tosses. No toss is in two sets. Beside each set's answer stands
 that of a run on 329 tosses (the first split of the stored splits), both as predictions of all
@@ -18,6 +18,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+import contactid
+from contactid.output.result import Result
 from contactid.tossing.identify.body import calibrate
 from contactid.tossing.identify.trajectories import Grid, bootstrap_draws, grid_values, sweep_grid
 from contactid.tossing.own.files import read_motion
@@ -31,7 +33,8 @@ from contactid.tossing.toss.identify import E_N, MU, toss, total_loss
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "workflow/resources/own_toss_sets.csv"
 SPLITS = ROOT / "workflow/resources/stored/tossing_splits/table.csv"
-SETS, TOSSES, SEED = 10, 20, 12
+SETS, TOSSES, SEED = 10, 20, 23
+FURTHER = 100  # tosses that each answer predicts with regions
 RESAMPLED = 1000
 GRID = Grid(grid_values(0.15, 0.21, 0.005), grid_values(0.1, 0.45, 0.025))
 STEPPING = Variant("toss", "flight_fit", 16, "incremental", "newton", refine=True, calibrated=True)
@@ -58,8 +61,15 @@ def losses_of_all(split: xr.Dataset, calibration: Calibration) -> xr.DataArray:
     return total_loss(sweep_grid(problem, GRID))
 
 
-def main(data: str) -> None:
-    """Write the table."""
+def further_regions(answer: Result, files: list[Path]) -> dict[str, int]:
+    """How many of further tosses the answer's regions hold, by level."""
+    table = contactid.predict(answer, files).tables["regions"]
+    held = {f"further_held_{100 * row.level:.0f}": row.covered for row in table.itertuples()}
+    return {"further": int(table["n_tosses"].iloc[0]), **held}
+
+
+def main(data: str, first: int = 0, last: int = SETS) -> None:
+    """Write the table, or add the rows of some sets to it."""
     stored = pd.read_csv(SPLITS)
     run = stored[(stored["law"] == "incremental") & (stored["draw"] == 0)].iloc[0]
     motion = read_motion([data], ())
@@ -75,9 +85,11 @@ def main(data: str) -> None:
     losses = losses_of_all(split, of_run)
     names = np.random.default_rng(SEED).permutation(split["recording"].values.astype(str))
     folder = Path(data) / "tosses_processed"
-    rows = []
-    for number in range(SETS):
+    rows = pd.read_csv(TABLE).to_dict("records") if first else []
+    for number in range(first, last):
         chosen = names[TOSSES * number : TOSSES * (number + 1)]
+        # of the last ones, which no set has
+        further = [folder / f"{name}.pt" for name in names[-FURTHER:]]
         begin = time.process_time()
         answer = toss([folder / f"{name}.pt" for name in chosen])
         seconds = time.process_time() - begin
@@ -119,6 +131,7 @@ def main(data: str) -> None:
                 "unseen_loss_of_run": loss_of(unseen(of_run), run[MU], run[E_N]),
                 **{f"held_{100 * row.level:.0f}": row.covered for row in held},
                 **{f"naive_held_{100 * row.level:.0f}": row.naive_covered for row in held},
+                **further_regions(answer, further),
                 "cpu_seconds": seconds,
             }
         )
@@ -127,4 +140,4 @@ def main(data: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -105,7 +105,7 @@ def tables(named: Names, boxes: tuple[str, ...] = BOXES) -> dict[str, pd.DataFra
                 ("position_mm", "position_pct", "rotation_deg"), values, strict=True
             ):
                 changes.append(
-                    {"parameter": parameter, "quantity": quantity, "subset": "all", "mean": value, "n_tosses": 50,
+                    {"parameter": parameter, "quantity": quantity, "mean": value, "n_tosses": 50,
                      "dataset": named(box, "validation"), "value": 0.25, "restitution_insensitive_below": 0.5}
                 )  # fmt: skip
         for mu, e_n in np.ndindex(5, 5):
@@ -119,8 +119,6 @@ def tables(named: Names, boxes: tuple[str, ...] = BOXES) -> dict[str, pd.DataFra
     none = errors[errors["scheme"] == "paper"].assign(scheme="no_restitution")
     of_paper = [f"object={box};parameters=trajectory;simulator=matlab" for box in boxes]
     none = none.assign(**{name: [PRINTED["tab04", name, of] for of in of_paper] for name in ERRORS})
-    moving = {"scheme": "paper", "moving_n": 10, "still_n": 50, "ratio_rest_position_error_cm": 1.3}
-    moving |= {"moving_rest_position_error_cm": 8.0, "still_rest_position_error_cm": 6.0}
     drops = [{"dataset": named(box, "drops"), "object": box} for box in boxes]
     tossed = [{"dataset": named(box, "trajectories"), "object": box} for box in boxes]
     mpec = {"form": "disk, e_T free", "restitution_e_t": 0.02, "restitution_e_t_high": 0.03}
@@ -145,9 +143,6 @@ def tables(named: Names, boxes: tuple[str, ...] = BOXES) -> dict[str, pd.DataFra
         "ext_tumbling_costs": _each(tossed, "thrown", TUMBLING_COSTS),
         "ext_impact_mpec": pd.DataFrame([{**of, **mpec} for of in drops]),
         "ext_sensitivity": pd.DataFrame(changes),
-        "ext_moving_surface": pd.DataFrame(
-            [{"dataset": named(box, "validation"), **moving} for box in boxes]
-        ),
         "ext_recorded_motion": pd.concat(
             [_motion(named(box, role)) for box in boxes for role in ROLES]
         ),

@@ -1,6 +1,4 @@
-"""What goes beyond the paper: a moving surface, parameters held against each other, and corners
-that aren't sharp.
-"""
+"""What goes beyond the paper: parameters held against each other, and corners that aren't sharp."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +6,7 @@ import pytest
 import xarray as xr
 
 from contactid.tossing.artefacts.impacts import velocity_row
-from contactid.tossing.artefacts.predictions import Prediction, disagreement_table, moving_table
+from contactid.tossing.artefacts.predictions import Prediction, disagreement_table
 from contactid.tossing.configuration import Scheme
 
 VARIANT = {"name": "paper", "calibrated": False}
@@ -49,74 +47,6 @@ def prediction(dataset, table, scheme=PAPER, mu=0.4, e_n=0.2, half=0.05, data="s
         },
     }
     return Prediction(dataset, f"{dataset}_identified", scheme, "Box001", data, fit, table)
-
-
-# a moving surface
-
-
-def test_errors_on_a_moving_surface_over_those_on_one_at_rest():
-    first = prediction(
-        "first", errors([False, True, False, True], [1.0, 4.0, 3.0, 8.0], [2.0, 3.0, 2.0, 5.0])
-    )
-    row = moving_table([first]).to_dict("records")
-    assert len(row) == 1 and (row[0]["dataset"], row[0]["scheme"]) == ("first", "paper")
-    assert (row[0]["moving_n"], row[0]["still_n"]) == (2, 2)
-    assert (row[0]["moving_rest_position_error_cm"], row[0]["still_rest_position_error_cm"]) == (
-        6.0,
-        2.0,
-    )
-    assert row[0]["ratio_rest_position_error_cm"] == pytest.approx(3.0)
-    assert row[0]["ratio_rest_rotation_error_deg"] == pytest.approx(2.0)
-    assert row[0]["same_order"] and row[0]["data"] == "synthetic twin"
-
-
-def test_all_datasets_are_pooled_toss_by_toss():
-    """The last row is over all tosses, not a mean of the datasets' ratios."""
-    first = prediction("first", errors([False, True], [1.0, 2.0], [1.0, 1.0]))
-    second = prediction("second", errors([False, True, True], [3.0, 12.0, 4.0], [1.0, 2.0, 3.0]))
-    table = moving_table([first, second]).set_index("dataset")
-    assert table.index.tolist() == ["first", "second", "all"]
-    assert table["ratio_rest_position_error_cm"].tolist() == pytest.approx(
-        [2.0, 8.0 / 3.0, 6.0 / 2.0]
-    )
-    assert table.loc["all", ["moving_n", "still_n"]].tolist() == [3, 2]
-    assert table.loc["all", "moving_rest_position_error_cm"] == pytest.approx(6.0)
-    assert table.loc["all", "ratio_rest_rotation_error_deg"] == pytest.approx(2.0)
-
-
-def test_each_scheme_has_its_own_rows():
-    moving, position = [False, True], ([1.0, 2.0], [1.0, 5.0])
-    items = [
-        prediction(dataset, errors(moving, place, [1.0, 1.0]), scheme)
-        for scheme, place in zip((PAPER, REFINED), position, strict=True)
-        for dataset in ("first", "second")
-    ]
-    table = moving_table(items)
-    assert list(zip(table["scheme"], table["dataset"], strict=True)) == [
-        (scheme, dataset)
-        for scheme in ("paper", "refined")
-        for dataset in ("first", "second", "all")
-    ]
-    assert table["ratio_rest_position_error_cm"].tolist() == pytest.approx([2.0] * 3 + [5.0] * 3)
-
-
-@pytest.mark.parametrize(
-    "ratio, same", [(3.1, True), (3.2, False), (0.32, True), (0.31, False), (1.0, True)]
-)
-def test_the_same_order_of_magnitude_is_half_of_one_either_way(ratio, same):
-    table = moving_table([prediction("first", errors([False, True], [1.0, ratio], [1.0, 1.0]))])
-    assert bool(table["same_order"].item()) is same
-
-
-def test_a_dataset_without_both_surfaces_has_no_row_but_counts_in_all():
-    still = prediction("still", errors([False, False], [1.0, 3.0], [1.0, 1.0]), data="cube")
-    moving = prediction("moving", errors([True], [4.0], [1.0]))
-    table = moving_table([still, moving])
-    assert table["dataset"].tolist() == ["all"]
-    assert table["ratio_rest_position_error_cm"].item() == pytest.approx(2.0)
-    assert table["data"].item() == "cube, synthetic twin"
-    alone = moving_table([still])
-    assert alone.empty and alone.columns.tolist() == table.columns.tolist()
 
 
 # impacts against trajectories

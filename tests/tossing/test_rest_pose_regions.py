@@ -15,8 +15,6 @@ from test_rest_pose_distribution import TRUE_KERNEL, cloud, clouds
 
 from contactid.tossing.predict.rest_pose_cloud import FACES, UNKNOWN, FlatPoses
 from contactid.tossing.predict.rest_pose_distribution import (
-    PARAMETERS,
-    RELEASE,
     Kernel,
     Scores,
     density,
@@ -147,9 +145,7 @@ def test_regions_calibrated_on_some_planted_tosses_hold_the_stated_share_of_othe
     """The count of n new tosses is beta-binomial, as the quantile of N scores is itself drawn."""
     N, n = 100, 150
     identification, test = clouds(N, 21, n=40), clouds(n, 22, n=40)
-    scores = score_tosses(
-        identification, {PARAMETERS: test[:1], RELEASE: test[:1]}, 0.1, n=500, folds=3
-    )
+    scores = score_tosses(identification, test[:1], 0.1, n=500, folds=3)
     fitted = model(scores.kernel, scores.held_out_positions)
     random = np.random.default_rng(5)
     predictions = [predict_rest(one, fitted, random) for one in test]

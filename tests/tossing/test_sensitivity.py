@@ -186,10 +186,10 @@ def test_the_range_moves_up_where_the_optimum_is_zero():
     assert np.allclose(offsets_from(0.3, *VARIATION), np.arange(-5, 6) / 100)
 
 
-def test_clipped_values_are_marked():
+def test_values_are_clipped_to_their_range():
     table = vary_parameters(sliding_problem(1), ContactParameters(0.4, 0.02), *VARIATION)
-    clipped = table[table["clipped"]]
-    assert list(clipped["parameter"]) == ["restitution_e_n"] * 3
+    clipped = table[table["offset"] < -0.021]
+    clipped = clipped[clipped["parameter"] == "restitution_e_n"]
     assert (clipped["value"] == 0.0).all()
     assert np.allclose(clipped["offset"], [-0.05, -0.04, -0.03])
 
@@ -204,16 +204,16 @@ def test_a_sliding_box_depends_on_friction_by_its_closed_form_and_not_on_restitu
     unvaried = table[table["offset"] == 0]
     for axis in "xy":
         assert (unvaried[f"simulated_{axis}"] - unvaried[f"measured_{axis}"]).abs().max() < 1e-3
-    summary = summarise_variation(table, 0.1).set_index(["parameter", "quantity", "subset"])
+    summary = summarise_variation(table, 0.1).set_index(["parameter", "quantity"])
     half_range = 500 * SPEED**2 / (2 * GRAVITY) * (1 / 0.35 - 1 / 0.45)
-    position = summary.loc[("friction_mu", "position_mm", "all")]
+    position = summary.loc[("friction_mu", "position_mm")]
     assert position["mean"] == pytest.approx(half_range, rel=5e-3)
-    percent = summary.loc[("friction_mu", "position_pct", "all"), "mean"]
+    percent = summary.loc[("friction_mu", "position_pct"), "mean"]
     assert percent == pytest.approx(position["mean"]), "of a box 100 mm long"
-    restitution = summary.loc[("restitution_e_n", "position_mm", "all")]
+    restitution = summary.loc[("restitution_e_n", "position_mm")]
     assert restitution["mean"] < 0.05
     assert restitution["lowest_value"] == 0.15 and restitution["highest_value"] == 0.25
-    assert summary.loc[("friction_mu", "rotation_deg", "all"), "mean"] < 0.05
+    assert summary.loc[("friction_mu", "rotation_deg"), "mean"] < 0.05
 
 
 @settings(max_examples=25, deadline=None)
@@ -223,7 +223,7 @@ def test_half_range_is_half_the_diameter(seed):
     points, turns = random.normal(size=(6, 2)), random.uniform(-0.7, 0.7, 6)
     table = pd.DataFrame(
         {
-            "toss": "a", "parameter": "friction_mu", "rested": [True] * 5 + [False], "face_changed": False,
+            "toss": "a", "parameter": "friction_mu", "rested": [True] * 5 + [False],
             "simulated_x": points[:, 0], "simulated_y": points[:, 1],
             "simulated_qw": np.cos(turns / 2), "simulated_qx": 0.0,
             "simulated_qy": 0.0, "simulated_qz": np.sin(turns / 2),
@@ -233,7 +233,6 @@ def test_half_range_is_half_the_diameter(seed):
     apart = [np.hypot(*(points[i] - points[j])) for i in range(5) for j in range(i)]
     assert row["position_half_range_mm"] == pytest.approx(500 * max(apart))
     assert row["rotation_half_range_deg"] == pytest.approx(np.degrees(np.ptp(turns[:5])) / 2)
-    assert row["unrested_runs"] == 1
 
 
 def test_restitution_threshold():

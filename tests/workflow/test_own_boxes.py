@@ -1,6 +1,4 @@
-"""The tossing study on boxes of one's own: what is stored for the repository's is computed for
-them.
-"""
+"""The tossing study on boxes of one's own."""
 
 import json
 import re
@@ -9,12 +7,10 @@ import shutil
 import pytest
 import yaml
 
-from contactid.tossing.configuration import stored_datasets
 from iam_twins import SURFACES, write_twin
 from whole_run import ROOT, start
 
 PAPER = "results/mine/tossing/fits/{}.paper.json"
-BY = {"share": 0.7}
 
 
 def snakemake(folder, configuration, *arguments, below=()):
@@ -27,16 +23,6 @@ def snakemake(folder, configuration, *arguments, below=()):
     ended = start(folder, *where, "--configfile", *files, *arguments)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout + ended.stderr
-
-
-def planned(folder, configuration, *files):
-    """Every job of a run, by its rule and wildcards."""
-    text = snakemake(folder, configuration, "--dry-run", "--quiet", "host", "--", *files)
-    return set(
-        re.findall(
-            r"^rule (\w+):\n(?:    (?!wildcards).*\n)*(?:    wildcards: (.*)\n)?", text, re.M
-        )
-    )
 
 
 @pytest.fixture
@@ -58,51 +44,6 @@ def test_a_box_of_ones_own_is_identified_by_every_variant(mine, tmp_path):
     fit = json.loads((tmp_path / file).read_text())
     # of the grid nearest to the twin's truth, mu = 0.4 and e_N = 0.25
     assert fit["parameters"] == {"friction_mu": 0.4, "restitution_e_n": 0.2}
-
-
-def test_boxes_whose_losses_are_stored_arent_computed_beside_ones_own(mine, tmp_path):
-    mine["tossing"] |= {
-        "identify_on": ["my_box", "box004_trajectories"],
-        "predict_on": ["box004_validation"],
-    }
-    jobs = planned(tmp_path, mine, PAPER.format("my_box"), PAPER.format("box004_trajectories"))
-    assert ("tossing_identify_stored", "stored_variant=paper") in jobs
-    assert [rule for rule, chosen in jobs if chosen == "trajectory_variant=paper"] == [
-        "tossing_identify_2"
-    ]
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"split": {"seed": 1}},
-        {"exclude_tumbling": False},
-        {"box_sizes": {"Box004": [0.1, 0.2, 0.3]}},
-        {"predict_on": ["box004_trajectories"]},  # then it is split
-    ],
-    ids=str,
-)
-def test_losses_that_are_stored_for_other_settings_or_tosses_are_computed(tmp_path, changes):
-    block = {
-        "identify_on": ["box004_trajectories"],
-        "predict_on": ["box004_validation"],
-        "velocity": {"identify_on": []},
-    }
-    configuration = {"run": "mine", "studies": ["tossing"], "tossing": block | changes}
-    jobs = planned(tmp_path, configuration, PAPER.format("box004_trajectories"))
-    by_rule = {rule for rule, chosen in jobs if chosen.endswith("_variant=paper")}
-    assert by_rule == {"tossing_identify_1" if changes else "tossing_identify_stored"}
-
-
-def test_only_whats_stored_by_the_same_settings_counts(tmp_path):
-    files = [tmp_path / "table.csv", tmp_path / "provenance.json"]
-    assert stored_datasets(files, BY) == set()
-    files[0].write_text("dataset,mean_loss\nbox,0.1\nbox,0.2\nother,0.3\n")
-    assert stored_datasets(files, BY) == set()
-    files[1].write_text(json.dumps({"settings": BY}))
-    assert stored_datasets(files, BY) == {"box", "other"}
-    assert stored_datasets(files, {"share": 0.5}) == set()
 
 
 def test_the_configuration_that_the_page_shows_plans_a_run(tmp_path):

@@ -6,7 +6,6 @@ include: "tossing_inputs.smk"
 
 wildcard_constraints:
     trajectory_variant="|".join(TOSSING_VARIANTS),
-    stored_variant="|".join(TOSSING["stored"]["variants"]) or "none",
     velocity_variant="|".join(VELOCITY_VARIANTS) or "none",
     benchmark_row="|".join(BENCHMARK) or "none",
 
@@ -63,7 +62,7 @@ rule tossing_calibrate:
         "../call.py"
 
 
-for number, (group, variants) in enumerate(TOSSING_IDENTIFICATIONS, 1):
+for number, group in enumerate(sharing_a_job(TOSSING_IDENTIFIED), 1):
 
     rule:
         """Friction and restitution of least mean loss over the parameter grid (eqs. 16 and 18), with bootstrap intervals."""
@@ -91,8 +90,6 @@ for number, (group, variants) in enumerate(TOSSING_IDENTIFICATIONS, 1):
             f"<logs>/tossing_identify_{number}/{{trajectory_variant}}.log",
         benchmark:
             f"<benchmarks>/tossing_identify_{number}/{{trajectory_variant}}.tsv"
-        wildcard_constraints:
-            trajectory_variant="|".join(variants),
         conda:
             "../../envs/environment.yaml"
         resources:
@@ -107,62 +104,6 @@ for number, (group, variants) in enumerate(TOSSING_IDENTIFICATIONS, 1):
             bootstrap=TOSSING["bootstrap"],
         script:
             "../call.py"
-
-
-if IDENTIFIED_FROM_STORED:
-
-    rule tossing_identify_stored:
-        """Friction and restitution of each box at the best stored point of its grid."""
-        input:
-            stored=stored_files("tossing_{stored_variant}"),
-        output:
-            fits=expand(
-                "<results>/tossing/fits/{dataset}.{{stored_variant}}.json",
-                dataset=IDENTIFIED_FROM_STORED,
-            ),
-        log:
-            "<logs>/tossing_identify_stored/{stored_variant}.log",
-        benchmark:
-            "<benchmarks>/tossing_identify_stored/{stored_variant}.tsv"
-        conda:
-            "../../envs/environment.yaml"
-        resources:
-            mem_mb=1000,
-            runtime=5,
-        params:
-            **call("contactid.tossing.identify.stored_grid:identify_from_stored"),
-            datasets=IDENTIFIED_FROM_STORED,
-            variant=lambda wildcards: TOSSING_VARIANTS[wildcards.stored_variant],
-        script:
-            "../call.py"
-
-
-rule tossing_cells:
-    """Compute drawn points of a stored grid again."""
-    input:
-        prepared=expand(
-            "<results>/data/{dataset}/tosses.nc", dataset=TOSSING_IDENTIFIED
-        ),
-    output:
-        cells="<results>/tossing/sweeps/{stored_variant}.cells.csv",
-    log:
-        "<logs>/tossing_cells/{stored_variant}.log",
-    benchmark:
-        "<benchmarks>/tossing_cells/{stored_variant}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1250,
-        runtime=10,
-    params:
-        **call("contactid.tossing.identify.stored_grid:mean_losses"),
-        datasets=TOSSING_IDENTIFIED,
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.stored_variant],
-        grid=TOSSING["grid"],
-        number=TOSSING["stored"]["cells"],
-        seed=TOSSING["stored"]["seed"],
-    script:
-        "../call.py"
 
 
 include: "tossing_impacts.smk"
@@ -275,7 +216,6 @@ rule tossing_figures:
         velocity_fits=of_cases("fits/{0}.{1}.json", FIRST_IMPACT_FITS),
         impacts=of_cases("impacts/{0}.{1}.nc", FIRST_IMPACT_FITS),
         varied=rules.tossing_sensitivity.output.varied,
-        sobol=of_cases("sensitivity/{0}/{1}.{2}.sobol.csv", SOBOL_CASES),
         outlines=of_cases("rest_poses/{0}/{1}.{2}.outlines.csv", LAST_REST_POSE_CASES),
         published=packaged("workflow/resources/published/tossing.csv"),
     output:

@@ -83,7 +83,9 @@ rule tossing_velocity_identify:
         each=["impacts", "sweep", "fit", "losses", "dataset"],
         dataset=VELOCITY_IDENTIFIED,
         variant=lambda wildcards: VELOCITY_VARIANTS[wildcards.velocity_variant],
-        law=lambda wildcards: TOSSING_SCHEMES[wildcards.velocity_variant].law,
+        law=lambda wildcards: TOSSING_SCHEMES[wildcards.velocity_variant].stepping[
+            "law"
+        ],
         grid=TOSSING["grid"],
         bootstrap=TOSSING["bootstrap"],
     script:

@@ -9,7 +9,6 @@ from contactid.tossing.configuration import (
     check_tossing,
     predictions_of,
     schemes_of,
-    stored_datasets,
     velocity_cases,
 )
 
@@ -121,53 +120,6 @@ def calibration_for(wildcards):
     return calibration_of(
         on, TOSSING_VARIANTS[wildcards.trajectory_variant]["calibrated"]
     )
-
-
-for name in TOSSING["stored"]["variants"]:
-    STORED[f"tossing_{name}"] = {
-        "function": "contactid.tossing.identify.stored_grid:mean_losses",
-        "settings": {
-            "variant": TOSSING_VARIANTS[name],
-            **{key: TOSSING[key] for key in ("split", "exclude_tumbling", "events")},
-        },
-        "key": ["dataset", "friction_mu", "restitution_e_n"],
-        "value": "mean_loss",
-        "tolerance": 1e-3,  # losses of neighbours on the grid differ by a hundredth
-        "samples": [f"<results>/tossing/sweeps/{name}.cells.csv"],
-    }
-
-
-def is_stored(dataset):
-    """Whether the stored losses are those of this run's tosses: all of them, of boxes of the archives' sizes."""
-    return (
-        identification_share(dataset) == 1.0
-        and DATASETS[dataset].object not in TOSSING["box_sizes"]
-        and all(
-            dataset in stored_datasets(stored_files(result), STORED[result]["settings"])
-            for result in map("tossing_{}".format, TOSSING["stored"]["variants"])
-        )
-    )
-
-
-# what isn't stored, as boxes of one's own, is computed as every other variant is
-IDENTIFIED_FROM_STORED = [
-    name
-    for name in TOSSING_IDENTIFIED
-    if TOSSING["stored"]["variants"] and is_stored(name)
-]
-COMPUTED_VARIANTS = [
-    name for name in TOSSING_VARIANTS if name not in TOSSING["stored"]["variants"]
-]
-# boxes that share a job, with the variants that it computes
-TOSSING_IDENTIFICATIONS = [
-    *((group, COMPUTED_VARIANTS) for group in sharing_a_job(IDENTIFIED_FROM_STORED)),
-    *(
-        (group, [*TOSSING_VARIANTS])
-        for group in sharing_a_job(
-            [name for name in TOSSING_IDENTIFIED if name not in IDENTIFIED_FROM_STORED]
-        )
-    ),
-]
 
 
 FIRST_CALIBRATIONS = [

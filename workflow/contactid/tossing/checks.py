@@ -74,7 +74,7 @@ _CALCULATED = {
     **{
         ("fig14", f"rest_{quantity}", f"section=VI;changed={parameter};by=0.05"): (
             "ext_sensitivity",
-            f"subset == 'all' and parameter == '{parameter}' and quantity == '{column}'",
+            f"parameter == '{parameter}' and quantity == '{column}'",
             "mean.mean()",
         )
         for parameter, (quantity, column) in product(PARAMETERS, {

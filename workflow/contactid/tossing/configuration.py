@@ -14,11 +14,8 @@ them. Kinds:
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from contactid.core.errors import ContactIdError
@@ -57,20 +54,6 @@ def check_tossing(tossing: Mapping[str, Any]) -> None:
             "configuration: tossing.benchmark: a search refines with fewer evaluations than it has starts",
             "Raise refined",
         )
-    for name in tossing["stored"]["variants"]:
-        variant = _named(
-            {one["name"]: one for one in tossing["variants"][1:]}, name, "tossing.stored.variants"
-        )
-        if variant["refine"] or variant["calibrated"]:
-            raise ContactIdError(
-                f"configuration: tossing.stored.variants: {name} refines or calibrates",
-                "Only a plain grid is stored",
-            )
-        if name in tossing["rest_poses"]["variants"]:
-            raise ContactIdError(
-                f"configuration: tossing.rest_poses.variants: {name} is stored; draws need a computed grid",
-                "Choose a variant that tossing.stored.variants doesn't name",
-            )
     names = [variant["name"] for variant in tossing["variants"]]
     if len(set(names)) != len(names):
         raise ContactIdError("configuration: two tossing.variants have the same name", "Rename one")
@@ -86,26 +69,6 @@ def cases(block: Mapping[str, Any]) -> list[tuple[str, str]]:
         names * n if len(names) == 1 else names for names in (identify_on, predict_on)
     )
     return list(dict.fromkeys(zip(identify_on, predict_on, strict=True)))
-
-
-def stored_datasets(stored: Iterable[str], settings: Mapping[str, Any]) -> set[str]:
-    """Datasets whose losses over the grid are stored, as they are by these settings.
-
-    Parameters
-    ----------
-    stored : paths of a stored result's table and provenance (:mod:`contactid.output.stored`), which
-        may not be there
-    settings : those that the losses depend on; with others nothing counts as stored
-    """
-    table, record = map(Path, stored)
-    if not (table.is_file() and record.is_file()):
-        return set()
-    made_by = json.loads(record.read_text(encoding="utf-8"))["settings"]
-    # by way of JSON, since tuples are lists there
-    if made_by != json.loads(json.dumps(settings)):
-        return set()
-    with table.open(encoding="utf-8", newline="") as stream:
-        return {row["dataset"] for row in csv.DictReader(stream)}
 
 
 @dataclass(frozen=True)
@@ -124,11 +87,6 @@ class Scheme:
     def calibrated(self) -> bool:
         """Whether the body is calibrated first."""
         return bool(self.stepping["calibrated"])
-
-    @property
-    def law(self) -> str:
-        """The law of impacts that its parameters are of."""
-        return str(self.stepping["law"])
 
 
 def schemes_of(block: Mapping[str, Any]) -> dict[str, Scheme]:

@@ -10,7 +10,7 @@ from contactid.core.atomic import write_text
 from contactid.output.escape import markdown
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
-from contactid.tossing.configuration import NO_RESTITUTION, SIMULATOR, TRAJECTORY
+from contactid.tossing.configuration import SIMULATOR
 
 _SURE = 5.0  # standard errors
 
@@ -32,16 +32,8 @@ def section(more: Mapping[str, pd.DataFrame]) -> str:
         "## tossing",
         _used(tosses),
         _errors(identification),
-        *_body(identification, calibration),
+        *_body(calibration),
     ]
-    if "ext_velocity_identification" in more:
-        parts.append(
-            _impacts(more["ext_velocity_identification"], more["ext_velocity_against_trajectory"])
-        )
-    if "ext_rest_pose_coverage" in more:
-        parts.append(_coverage(more["ext_rest_pose_coverage"]))
-    if "ext_benchmark" in more:
-        parts.append(_benchmark(more["ext_benchmark"]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -80,13 +72,12 @@ def _errors(identification: pd.DataFrame) -> str:
     return "Errors on the test tosses:\n\n" + text_table([*titles.values()], rows)
 
 
-def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:
+def _body(calibration: pd.DataFrame) -> list[str]:
     """For every calibrated object, whether it is the body it is taken for."""
-    paragraphs = []
-    for dataset, rows in calibration.groupby("dataset", sort=False):
-        lines = _calibrated(str(rows["object"].iloc[0]), rows.set_index("quantity"))
-        paragraphs.append("\n".join([*lines, *_gain(identification, str(dataset))]))
-    return paragraphs
+    return [
+        "\n".join(_calibrated(str(rows["object"].iloc[0]), rows.set_index("quantity")))
+        for _, rows in calibration.groupby("dataset", sort=False)
+    ]
 
 
 def _calibrated(name: str, rows: pd.DataFrame) -> list[str]:
@@ -115,71 +106,3 @@ def _calibrated(name: str, rows: pd.DataFrame) -> list[str]:
         f"* it falls with {gravity:.3f} m/s2 in the data's lengths; true ones are these times "
         f"{in_flight} (the height at rest says {at_rest}, {gap:.1f} joint errors apart)",
     ]
-
-
-def _gain(identification: pd.DataFrame, dataset: str) -> list[str]:
-    """What the calibration changes in the test loss, against the last scheme without it."""
-    rows = identification[
-        (identification["identified_on"] == dataset) & (identification["subset"] == "all")
-    ]
-    rows = rows[(rows["parameters"] == TRAJECTORY) & (rows["scheme"] != NO_RESTITUTION)]
-    plain = rows[~rows["calibrated"].astype(bool)]
-    calibrated = rows[rows["calibrated"].astype(bool)]
-    if plain.empty or calibrated.empty:
-        return []
-    before, after = float(plain["mean_loss"].iloc[-1]), float(calibrated["mean_loss"].iloc[-1])
-    return [
-        f"* calibrating it changes the mean test loss from {before:.3f} to {after:.3f} ({after / before - 1:+.0%})"
-    ]
-
-
-def _impacts(velocity: pd.DataFrame, against: pd.DataFrame) -> str:
-    """What single impacts say, and whether trajectories say the same."""
-    lines = ["Impacts of single corners:"]
-    for row in velocity.to_dict("records"):
-        held_out = (
-            f", {row['test_loss']:.3f} on {row['n_test_impacts']} test impacts"
-            if row["n_test_impacts"]
-            else ""
-        )
-        lines.append(
-            f"* {row['dataset']}, {row['scheme']}: {row['n_impacts']} impacts ({row['impacts_per_toss']:.2f} per toss),"
-            f" mu = {row['friction_mu']:.3f}, e_N = {row['restitution_e_n']:.3f}, loss "
-            f"{row['identification_loss']:.3f} m/s{held_out} (without contact {row['loss_without_contact']:.2f})"
-        )
-    for row in against[against["restitution_e_n_differs"].astype(bool)].to_dict("records"):
-        lines.append(
-            f"* {markdown(row['object'])}: e_N of {row['scheme']} is above that of {row['against']} by "
-            f"{row['restitution_e_n_difference']:.3f} "
-            f"({row['restitution_e_n_difference_low']:.3f} to {row['restitution_e_n_difference_high']:.3f})"
-        )
-    return "\n".join(lines)
-
-
-def _coverage(coverage: pd.DataFrame) -> str:
-    """How often the 90 % regions hold the measured rest pose."""
-    ninety = coverage[coverage["nominal_pct"] == 90]
-    lines = ["90 % regions of the rest pose hold, of the test tosses:"]
-    for (scheme, name), part in ninety.groupby(["scheme", "object"], sort=False):
-        shares = ", ".join(
-            f"{row['covered_pct']:.0f} % ({row['level']})" for row in part.to_dict("records")
-        )
-        lines.append(f"* {markdown(name)}, {scheme}, {part['n_tosses'].iloc[0]} tosses: {shares}")
-    return "\n".join(lines)
-
-
-def _benchmark(benchmark: pd.DataFrame) -> str:
-    """Whole files, same tosses, same budget; from the first row, as others do."""
-    rows = [
-        [
-            row["row"],
-            f"{row['position_pct']:.1f} +- {row['position_sd']:.1f}",
-            f"{row['rotation_deg']:.1f} +- {row['rotation_sd']:.1f}",
-            "" if pd.isna(row["loss"]) else f"{row['loss']:.3f}",
-        ]
-        for row in benchmark[benchmark["start"] == "file"].to_dict("records")
-    ]
-    titles = ["simulator", "position (% of width)", "rotation (degrees)", "test loss"]
-    return "Simulators on whole files of the cube's test tosses (stored):\n\n" + text_table(
-        titles, rows
-    )

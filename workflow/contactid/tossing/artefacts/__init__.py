@@ -6,7 +6,6 @@ A row names the functions of a file of this folder (:class:`contactid.output.art
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from contactid.output.artefacts import TYPESET, Artefact, Rows, Spread
@@ -23,21 +22,8 @@ _INTERVAL = Spread(
 )
 
 
-@dataclass(frozen=True)
-class _Datasets:
-    """What a run identifies on (tosses, impacts) and predicts; names may be repeated."""
-
-    identified: tuple[str, ...]
-    predicted: tuple[str, ...]
-    impacts: tuple[str, ...]
-
-    @property
-    def tossed(self) -> tuple[str, ...]:
-        return self.identified + self.predicted
-
-    @property
-    def every(self) -> tuple[str, ...]:
-        return self.tossed + self.impacts
+#: What a run identifies on (``identified`` tosses, ``impacts``) and predicts; names may be repeated.
+_Datasets = Mapping[str, tuple[str, ...]]
 
 
 def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
@@ -46,7 +32,9 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
     """
     identified, predicted = zip(*cases(block), strict=True)
     impacts = tuple(identified_on for identified_on, _ in velocity_cases(block))
-    data = _Datasets(identified, predicted, impacts)
+    tossed = identified + predicted
+    data: _Datasets = {"identified": identified, "predicted": predicted, "impacts": impacts}
+    data = {**data, "tossed": tossed, "every": tossed + impacts}
     calibrated = any(variant["calibrated"] for variant in block["variants"])
     artefacts = [*_scenes(), *_tosses(), *_tables(data, calibrated)]
     if printed:  # what the paper's parameters predict of its boxes
@@ -56,7 +44,7 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
                 "predictions:prediction_tables",
                 "Errors of the rest pose predicted with the printed parameters, beside the printed "
                 "errors",
-                datasets=data.predicted,
+                datasets=data["predicted"],
             )
         )
     if block["velocity"]["identify_on"]:
@@ -69,7 +57,7 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
                     "ext_impact_mpec",
                     "impacts:impact_tables",
                     "The impact MPEC in several forms",
-                    datasets=data.impacts,
+                    datasets=data["impacts"],
                 )
             )
     if block["rest_poses"]["variants"]:
@@ -151,17 +139,10 @@ def _tosses() -> list[Artefact]:
         ),
         _FIGURES.figure(
             "fig14_sensitivity",
-            "sensitivity:sensitivity_figures",
+            "sensitivity:sensitivity_figure",
             "draw_variation",
             "Rest poses from above where friction or restitution is varied, a row per box and "
             "parameter.",
-        ),
-        _FIGURES.figure(
-            "ext_sobol",
-            "sensitivity:sensitivity_figures",
-            "draw_sobol",
-            "Sobol indices of the rest pose, first order and total, by identified parameter and "
-            "release quantity.",
         ),
     ]
 
@@ -173,38 +154,38 @@ def _tables(data: _Datasets, calibrated: bool) -> list[Artefact]:
             "tab01_object_properties",
             "bodies:body_tables",
             "Properties of the objects, and the inertia of a homogeneous box of that size and mass",
-            datasets=data.predicted,
+            datasets=data["predicted"],
         ),
         _TABLES.table(
             "tab02_identified_parameters",
             "predictions:prediction_tables",
             "Identified parameters, beside the printed ones",
             spread=_INTERVAL,
-            datasets=data.identified + data.impacts,
+            datasets=data["identified"] + data["impacts"],
         ),
         _TABLES.table(
             "tab03_rest_pose_errors",
             "predictions:prediction_tables",
             "Errors of the predicted rest pose, beside the printed ones",
-            datasets=data.every,
+            datasets=data["every"],
         ),
         _TABLES.table(
             "tab04_rest_pose_errors_without_restitution",
             "predictions:prediction_tables",
             "Errors of the predicted rest pose with restitution set to zero",
-            datasets=data.tossed,
+            datasets=data["tossed"],
         ),
         _TABLES.table(
             "ext_identification",
             "predictions:prediction_tables",
             "Errors on the test tosses by scheme",
-            datasets=data.every,
+            datasets=data["every"],
         ),
         _TABLES.table(
             "ext_calibration",
             "bodies:body_tables",
             "Calibrated body and length scale",
-            datasets=data.identified if calibrated else (),
+            datasets=data["identified"] if calibrated else (),
         ),
         _TABLES.table(
             "ext_solver",
@@ -212,46 +193,40 @@ def _tables(data: _Datasets, calibrated: bool) -> list[Artefact]:
             "Contact steps of the predicted tosses and how many of them the contact solver solved "
             "to 1e-9 m/s",
             title="Contact steps that the solver solved",
-            datasets=data.every,
+            datasets=data["every"],
         ),
         _TABLES.table(
             "ext_sensitivity",
             "sensitivity:sensitivity_tables",
             "Change of the rest pose where one parameter is varied",
-            datasets=data.tossed,
+            datasets=data["tossed"],
         ),
         _TABLES.table(
             "ext_sobol",
             "sensitivity:sensitivity_tables",
             "Sobol indices of the rest pose",
-            datasets=data.tossed,
-        ),
-        _TABLES.table(
-            "ext_moving_surface",
-            "predictions:prediction_tables",
-            "Errors on a moving surface against those on one at rest",
-            datasets=data.every,
+            datasets=data["tossed"],
         ),
         _TABLES.table(
             "ext_recorded_motion",
             "tosses:motion_table",
             "How every toss moves from release to rest, and the error of its predicted rest "
             "position",
-            datasets=data.tossed,
+            datasets=data["tossed"],
         ),
         _FIGURES.table(
             "ext_tumbling_costs",
             "other_choices:tumbling_costs",
             "Change of the trajectory-based cost with restitution, of recorded tosses and of "
             "tosses that turn over",
-            datasets=data.identified,
+            datasets=data["identified"],
         ),
         _TABLES.table(
             "ext_no_impact",
             "predictions:prediction_tables",
             "Errors if every toss ended where the box first touches the surface",
             files=TYPESET,
-            datasets=data.predicted,
+            datasets=data["predicted"],
         ),
     ]
 
@@ -295,25 +270,25 @@ def _impacts(data: _Datasets) -> list[Artefact]:
             "ext_velocity_identification",
             "impacts:impact_tables",
             "Velocity-based identification: impacts, losses and parameters",
-            datasets=data.impacts,
+            datasets=data["impacts"],
         ),
         _FIGURES.table(
             "ext_velocity_choices",
             "other_choices:impact_tables",
             "Velocity-based optimum with other grids, thresholds and differences",
-            datasets=data.impacts,
+            datasets=data["impacts"],
         ),
         _FIGURES.table(
             "ext_example_impacts",
             "other_choices:impact_tables",
             "Measured and simulated velocities at one impact of every box",
-            datasets=data.impacts,
+            datasets=data["impacts"],
         ),
         _TABLES.table(
             "ext_velocity_against_trajectory",
             "predictions:prediction_tables",
             "Parameters from impacts less those from trajectories",
-            datasets=data.impacts + data.identified,
+            datasets=data["impacts"] + data["identified"],
         ),
     ]
 
@@ -327,15 +302,6 @@ def _other_truths() -> list[Artefact]:
             "Boxes made anew by other truths, identified both ways by both laws of impacts: "
             "medians over seeds; of stored samples",
             title="Identified under another truth",
-        ),
-        _FIGURES.figure(
-            "ext_other_truth",
-            "stored:differences",
-            "draw_other_truth",
-            "Friction from impacts less friction from trajectories, of boxes made anew by one "
-            "truth and identified by Newton's law, beside table II; of stored samples.",
-            title="The two ways of table II under another truth",
-            data="synthetic data: boxes made anew by other truths, stored",
         ),
     ]
 
@@ -354,7 +320,7 @@ def _distributions(data: _Datasets) -> list[Artefact]:
             "ext_rest_pose_coverage",
             "rest_poses:rest_pose_tables",
             "Coverage of the predicted regions of the rest pose on held-out tosses",
-            datasets=data.tossed,
+            datasets=data["tossed"],
         ),
     ]
 
@@ -367,14 +333,7 @@ def _benchmark(data: _Datasets) -> list[Artefact]:
             "stored:benchmark_table",
             "Simulators identified on the same tosses with the same budget, on whole files of the "
             "test tosses",
-            datasets=data.tossed,
-        ),
-        _TABLES.table(
-            "ext_learning_curve",
-            "stored:learning_table",
-            "Test errors against the number of tosses to identify on, medians and ranges over "
-            "draws",
-            datasets=data.tossed,
+            datasets=data["tossed"],
         ),
         _FIGURES.figure(
             "ext_learning_curve",

@@ -19,7 +19,15 @@ from contactid.output.computing import Shown
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_report_csv
 from contactid.sources.motion import body_of, iterate_recordings
-from contactid.tossing.artefacts.data import Case, by_name, data_label, identified, object_of, shown
+from contactid.tossing.artefacts.data import (
+    Case,
+    by_name,
+    data_label,
+    example,
+    identified,
+    object_of,
+    shown,
+)
 from contactid.tossing.identify.body import block_jackknife
 from contactid.tossing.impacts.free_motion import fit_free_motion
 from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, read_impacts
@@ -52,8 +60,8 @@ def impact_figures(
     side of the impact.
     """
     data, sources = by_name(prepared, datasets), identified(impact_cases)
-    place = next((k for k, on in enumerate(sources) if object_of(data[on]) == figures["object"]), 0)
-    name = sources[place]
+    name = example(data, impact_cases, figures["object"])
+    place = sources.index(name)
     impact = example_window(read_impacts(impacts[place], split=IDENTIFICATION)[1])
     found = ContactParameters(**read_json(velocity_fits[place])["parameters"])
     simulated = {
@@ -281,11 +289,10 @@ def velocity_row(
     """One row of ``ext_velocity_identification``; losses are eq. 17's in m/s.
 
     ``corner_radius_mm``: how much deeper a sharp corner turns round the further it stands out,
-    which is the radius of rounded corners, and ``flat_height_mm``, where one would that doesn't
-    stand out: a line through the kept impacts, with standard errors over blocks of them; NaN for
-    fewer than ten.
+    which is the radius of rounded corners, by a line through the kept impacts, with its standard
+    error over blocks of them; NaN for fewer than ten.
     """
-    kept, n_tosses = candidates[candidates["kept"]], prepared.sizes["recording"]
+    kept = candidates[candidates["kept"]]
     line, error = np.full((2, 2), np.nan)
     if len(kept) >= _FEWEST_FOR_A_RADIUS:
         # height = flat height - radius times how far the corner stands out
@@ -300,8 +307,8 @@ def velocity_row(
         "object": object_of(prepared),
         "scheme": fit["variant"],
     }
-    row |= {"calibrated": calibrated, "n_recordings": n_tosses, "n_candidates": len(candidates)}
-    row |= {"n_impacts": len(kept), "impacts_per_toss": len(kept) / n_tosses}
+    row |= {"calibrated": calibrated, "n_impacts": len(kept)}
+    row |= {"impacts_per_toss": len(kept) / prepared.sizes["recording"]}
     for name, (low, high) in fit["intervals"].items():
         row |= {name: fit["parameters"][name], f"{name}_low": low, f"{name}_high": high}
     row |= {
@@ -312,7 +319,6 @@ def velocity_row(
     row |= {"n_test_impacts": len(test), "best_per_impact_loss": fit["best_per_impact"]}
     row |= {"loss_without_contact": fit["no_impact"]}
     row |= {"corner_radius_mm": line[1], "corner_radius_se_mm": error[1]}
-    row |= {"flat_height_mm": line[0], "flat_height_se_mm": error[0]}
     return row | {
         "friction_flat_from": fit["friction_flat_from"],
         "converged": fit["converged"],

@@ -8,11 +8,11 @@ from the poses as recorded, before anything is thinned or rounded.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.spatial import ConvexHull
 
 from contactid.core import rotations
 from contactid.core.atomic import write_text
@@ -155,24 +155,14 @@ def _poses(position: np.ndarray, orientation: np.ndarray, shown: np.ndarray) -> 
 
 
 def faces(vertices: np.ndarray) -> list[list[int]]:
-    """Faces of the convex hull of (n, 3) corners: indices of each one's corners, anticlockwise from
-    outside.
+    """Faces of a box with (8, 3) corners along its axes: indices of each one's corners,
+    anticlockwise from outside.
     """
-    size = float(np.ptp(vertices, axis=0).max())
-    # in units of the box, so that rounding below doesn't depend on its size
-    hull = ConvexHull(vertices / size)
-    # a hull has triangles: those of one face share their normal
-    normals = np.unique(hull.equations[:, :3].round(4) + 0.0, axis=0)  # -0.0 is 0.0
+    around = np.sign(vertices - vertices.mean(axis=0))
     found = []
-    for normal in normals:
-        height = vertices @ normal / size
-        corners = np.flatnonzero(height > height.max() - 1e-3)
-        middle = vertices[corners].mean(axis=0)
-        first = vertices[corners[0]] - middle
-        around = vertices[corners] - middle
-        # around the normal, so that corners follow one another
-        angle = np.arctan2(
-            around @ np.cross(normal, first), around @ first * np.linalg.norm(normal)
-        )
-        found.append(corners[np.argsort(angle)].tolist())
+    for axis, side in product(range(3), (1.0, -1.0)):
+        corners = np.flatnonzero(around[:, axis] == side)
+        # the next axes are right-handed with this one, and left-handed with its opposite
+        one, other = around[corners][:, [(axis + 1) % 3, (axis + 2) % 3]].T
+        found.append(corners[np.argsort(side * np.arctan2(other, one))].tolist())
     return found

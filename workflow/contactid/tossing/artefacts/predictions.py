@@ -1,5 +1,5 @@
-"""Tables II to IV, and what else the predictions of a run say: errors by scheme, on a moving
-surface, of the solver.
+"""Tables II to IV, and what else the predictions of a run say: errors by scheme, and of the
+solver.
 """
 
 from __future__ import annotations
@@ -33,8 +33,6 @@ _ERRORS = (
     "rest_rotation_error_deg",
 )
 _PARAMETERS = ("friction_mu", "restitution_e_n")
-_AT_REST = ("rest_position_error_cm", "rest_rotation_error_deg")
-ALL = "all"
 IDENTIFICATION_COLUMNS = (
     "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
     "friction_mu", "restitution_e_n", "mean_loss", "sem_loss", *_ERRORS,
@@ -109,7 +107,6 @@ def prediction_tables(
         ),
         "ext_identification": identification_table(found),
         "ext_solver": solver_table(found),
-        "ext_moving_surface": moving_table(found),
         "ext_no_impact": no_impact_table(with_restitution, data),
     }
     if velocity_cases(block):
@@ -325,42 +322,6 @@ def _beside_printed(ours: pd.DataFrame, published: pd.DataFrame, where: str) -> 
     )
     printed = published[at_hand]
     return pd.concat([ours, printed.assign(data=f"printed, {where}")], ignore_index=True)
-
-
-def moving_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
-    """Errors on a moving surface over those on one at rest; the paper says that they are of the
-    same order.
-
-    One row per dataset and scheme, and one over ``all`` datasets for each scheme. ``ratio`` columns
-    are moving over still means; ``same_order``: the position's ratio is within half an order of
-    magnitude either way.
-    """
-    rows = []
-    for scheme in dict.fromkeys(item.scheme.name for item in predictions):
-        of_scheme = [item for item in predictions if item.scheme.name == scheme]
-        parts = {item.dataset: item.table for item in of_scheme}
-        if len(parts) > 1:
-            # all tosses alike, so that large datasets count more
-            parts[ALL] = pd.concat(parts.values(), ignore_index=True)
-        data = ", ".join(dict.fromkeys(item.data for item in of_scheme))
-        for dataset, table in parts.items():
-            moving, still = table[table["moving"]], table[~table["moving"]]
-            if len(moving) and len(still):
-                row: dict[str, Any] = {"dataset": dataset, "scheme": scheme}
-                row |= {"moving_n": len(moving), "still_n": len(still)}
-                for name in _AT_REST:
-                    means = moving[name].mean(), still[name].mean()
-                    row |= {
-                        f"moving_{name}": means[0],
-                        f"still_{name}": means[1],
-                        f"ratio_{name}": means[0] / means[1],
-                    }
-                ratio = float(row[f"ratio_{_AT_REST[0]}"])
-                rows.append(row | {"same_order": bool(abs(np.log10(ratio)) <= 0.5), "data": data})
-    names = [f"{kind}_{name}" for name in _AT_REST for kind in ("moving", "still", "ratio")]
-    return pd.DataFrame(
-        rows, columns=["dataset", "scheme", "moving_n", "still_n", *names, "same_order", "data"]
-    )
 
 
 def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Figure 14 and the tables of the sensitivity analysis, and the Sobol indices that go beyond it."""
+"""Figure 14 and the tables of the sensitivity analysis, Sobol indices among them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from contactid.core.errors import ContactIdError
@@ -38,50 +37,24 @@ from contactid.tossing.predict.sensitivity import (
 from contactid.tossing.prepare.metrics import rest_position_error
 
 _SYMBOLS = {"friction_mu": r"$\mu$", "restitution_e_n": r"$e_N$"}
-_INPUTS = {
-    "friction_mu": r"friction $\mu$",
-    "restitution_e_n": r"restitution $e_N$",
-    "inertia": "inertia",
-    "center_of_mass": "centre of mass",
-    "tilt": "surface tilt",
-    "release_velocity": "release: velocity",
-    "release_position": "release: position",
-    "release_angular_velocity": "release: spin",
-    "release_orientation": "release: orientation",
-}
-# which tosses each panel is about: an angle means nothing where the face changes
-_PANELS = {"position": "all", "orientation": "steady", "face": "all"}
 
 
-def sensitivity_figures(
+def sensitivity_figure(
     prepared: Sequence[str],
     datasets: Sequence[str],
     cases: Sequence[Case],
     varied: Sequence[str],
-    sobol: Sequence[str],
     figures: Mapping[str, Any],
-) -> dict[str, Shown]:
-    """Figure 14 and ``ext_sobol`` of a run.
-
-    ``varied`` are from :func:`contactid.tossing.predict.sensitivity.vary_parameters`, ``sobol``
-    Sobol indices.
+) -> Shown:
+    """Figure 14 of a run; ``varied`` are from
+    :func:`contactid.tossing.predict.sensitivity.vary_parameters`.
     """
     data = by_name(prepared, datasets)
     pair = two_cases(data, cases, figures["object"])
     files = dict(zip(cases, varied, strict=True))
     tables = {case[1]: read_csv(files[case]).astype({"toss": str}) for case in pair}
     outlines = variation_outlines(tables, data, figures["tosses"], figures["seed"])
-    indices = pd.concat(
-        [
-            read_csv(file).assign(object=object_of(data[name]))
-            for (_, name), file in zip(cases, sobol, strict=True)
-        ],
-        ignore_index=True,
-    )
-    return {
-        "figures/fig14_sensitivity": shown(outlines, data, of_cases(pair)),
-        "figures/ext_sobol": shown(indices, data, of_cases(cases)),
-    }
+    return shown(outlines, data, of_cases(pair))
 
 
 def sensitivity_tables(
@@ -258,73 +231,3 @@ def fill_outline(
     panel.fill(
         outline["x_m"], outline["y_m"], facecolor=face, edgecolor="black", lw=line, ls=dashes
     )
-
-
-def draw_sobol(data: pd.DataFrame) -> Figure:
-    """``ext_sobol``: total and first-order indices per input; a row per object, a panel per output
-    that it has.
-    """
-    names = list(dict.fromkeys(data["object"]))
-    outputs = [name for name, subset in _PANELS.items() if _chosen(data, name, subset).size]
-    figure, panels = plt.subplots(
-        len(names),
-        len(outputs),
-        figsize=(style.DOUBLE_COLUMN * (0.4 + 0.2 * len(outputs)), 1.75 * len(names) + 0.6),
-        squeeze=False,
-        sharex=True,
-        sharey=True,
-    )
-    places = np.arange(len(_INPUTS))[::-1]
-    for row, name in enumerate(names):
-        for column, output in enumerate(outputs):
-            panel = panels[row, column]
-            part = _chosen(data[data["object"] == name], output, _PANELS[output])
-            if part.empty:
-                panel.set_axis_off()
-                continue
-            part = part.set_index("input").loc[list(_INPUTS)]
-            for shift, label, colour in (
-                (0.19, "total", style.LINE),
-                (-0.19, "first_order", style.SIMULATED),
-            ):
-                values = part[label].to_numpy()
-                ends = np.abs(part[[f"{label}_low", f"{label}_high"]].to_numpy().T - values)
-                panel.barh(places + shift, values.clip(min=0.0), height=0.36, color=colour)
-                panel.errorbar(
-                    values,
-                    places + shift,
-                    xerr=ends,
-                    fmt="none",
-                    ecolor="black",
-                    elinewidth=0.6,
-                    capsize=1.2,
-                )
-            first = part.iloc[0]
-            spread = (
-                ""
-                if first["unit"] == "1"
-                else f", sd {first['standard_deviation']:.3g} {first['unit']}"
-            )
-            count = int(data.loc[data["object"] == name, "n_tosses"].max())
-            counted = first["n_tosses"]
-            tosses = (
-                f"{count} tosses" if counted == count else f"{counted} steady of {count} tosses"
-            )
-            panel.set_title(f"{output}{spread}\n{tosses}", loc="left", fontsize=7)
-            panel.set_yticks(places, list(_INPUTS.values()))
-            panel.set_xlim(-0.05, 1.1)
-            panel.label_outer()
-            if row == len(names) - 1:
-                panel.set_xlabel("Sobol index")
-        panels[row, 0].set_ylabel(name)
-    handles = [
-        Patch(color=style.LINE, label="total"),
-        Patch(color=style.SIMULATED, label="first order"),
-        Line2D([], [], color="black", lw=0.6, label="95 % interval"),
-    ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=3)
-    return figure
-
-
-def _chosen(data: pd.DataFrame, output: str, subset: str) -> pd.DataFrame:
-    return data[(data["output"] == output) & (data["subset"] == subset)]

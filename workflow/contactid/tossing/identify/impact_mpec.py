@@ -78,7 +78,7 @@ def identify_from_impacts(
     by the exact law. ``intervals``: 95 %; mu's has no upper end where friction isn't identified.
     ``law_fits``: whether impacts deviate from the law by little more than measured noise explains
     (``noise_chi_square``); where not, the intervals are those of the law's best parameters, not of
-    the body's. ``multi_start``: all starts; ``agreeing`` of them converged to the same parameters.
+    the body's. ``multi_start``: how many starts; ``agreeing`` of them converged to the same parameters.
 
     Raises :class:`ContactIdError` without impacts, or where no start comes to a feasible point.
     """
@@ -142,15 +142,6 @@ def _of_solver(runs: Sequence[Run], best: Run) -> dict[str, Any]:
         "multi_start": {
             "starts": len(runs),
             "agreeing": int((same & converged).sum()),
-            "ends": [
-                {
-                    "start": run.start,
-                    "end": run.end,
-                    "objective": run.solution.objective,
-                    "converged": ok,
-                }
-                for run, ok in zip(runs, converged.tolist(), strict=True)
-            ],
         },
     }
 
@@ -247,7 +238,7 @@ def compare_forms(
     in s.
 
     Columns: form, mu, e_N, e_T with their 95 % intervals, objective, whether the law fits,
-    convergence, complementarity residual, impacts that slide, starts that agree, seconds.
+    convergence, complementarity residual, impacts that slide, starts that agree.
     """
     impacts = [window.impact for window in windows]
     options, near = options_with_model_error(impact_table(body, impacts))
@@ -279,7 +270,6 @@ def _row(form: str, fit: dict[str, Any], options: ImpactModelOptions) -> dict[st
     return row | {
         "starts": starts["starts"],
         "starts_agreeing": starts["agreeing"],
-        "seconds": fit["seconds"],
     }
 
 

@@ -47,33 +47,22 @@ def read_motion(
             )
             raise ContactIdError(*texts) from None
         assumed = kind == "contactnets" and not (source / EXPERIMENT).exists()
-        return read_dataset(data).assign_attrs(
-            source=_called(paths), assumed=int(assumed), placed=int(kind == "iam")
-        )
-
-
-def _called(paths: Sequence[str | Path]) -> str:
-    return str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
+        called = f"{paths[0]} and {len(paths) - 1} more files" if paths[1:] else str(paths[0])
+        about = {"assumed": int(assumed), "placed": int(kind == "iam")}
+        return read_dataset(data).assign_attrs(source=called, **about)
 
 
 def _source(paths: Sequence[Path], folder: Path) -> tuple[Path, str]:
     """What a reader is given, and its name; several files are put together in a folder."""
-    for path in paths:
-        if not path.exists():
-            raise ContactIdError(
-                f"{path}: no such file or folder", "Give a folder of .pt tosses, or a .h5 archive"
-            )
-    if len(paths) == 1 and paths[0].is_dir():
-        return _source_folder(paths[0])
     kinds = {_kind_of(path) for path in paths}
     if len(kinds) > 1:
         raise ContactIdError(
-            f"{paths[0]}: not of one kind with the others",
-            "Predict .pt tosses and .h5 archives apart",
+            f"{', '.join(map(str, paths[:3]))}: both .pt tosses and .h5 archives",
+            "Predict them apart",
         )
-    kind = kinds.pop()
-    if kind == "iam" and len(paths) == 1:
-        return paths[0], kind
+    kind, first = kinds.pop(), paths[0]
+    if len(paths) == 1 and (first.is_dir() or kind == "iam"):
+        return first if kind == "iam" else _with_experiment(first), kind
     gathered = folder / "tosses"
     gathered.mkdir()
     for path in paths:
@@ -84,7 +73,7 @@ def _source(paths: Sequence[Path], folder: Path) -> tuple[Path, str]:
                 f"{path}: another file of this name is given", "Rename one of them"
             )
         link.symlink_to(path.resolve())
-    experiment = _with_experiment(paths[0].absolute().parent) / EXPERIMENT
+    experiment = _with_experiment(first.absolute().parent) / EXPERIMENT
     if kind == "contactnets" and experiment.exists():
         (gathered / EXPERIMENT).parent.mkdir()
         (gathered / EXPERIMENT).symlink_to(experiment.resolve())
@@ -92,30 +81,18 @@ def _source(paths: Sequence[Path], folder: Path) -> tuple[Path, str]:
 
 
 def _kind_of(path: Path) -> str:
-    if path.is_file() and path.suffix.lower() in ARCHIVES:
-        return "iam"
-    if path.is_file() and path.suffix.lower() in TENSORS:
-        return "contactnets"
-    raise ContactIdError(
-        f"{path}: neither a .pt toss nor a .h5 archive", "Give one folder, or files of one kind"
-    )
-
-
-def _source_folder(folder: Path) -> tuple[Path, str]:
-    tensors = any(folder.glob("*.pt")) or any((folder / _PUBLISHED).glob("*.pt"))
-    archives = any(file.suffix.lower() in ARCHIVES for file in folder.rglob("*"))
-    if tensors and archives:
-        raise ContactIdError(
-            f"{folder}: holds both .pt tosses and .h5 archives", "Predict them apart"
-        )
-    if archives:
-        return folder, "iam"
-    if not tensors:
-        raise ContactIdError(
-            f"{folder}: no tosses there (looked for *.pt, {_PUBLISHED}/*.pt, *.h5 and *.hdf5)",
-            "Name another folder",
-        )
-    return _with_experiment(folder), "contactnets"
+    """The reader of a file, or of the files in a folder."""
+    files = [path, *path.rglob("*")] if path.is_dir() else [path]
+    suffixes = {file.suffix.lower() for file in files if file.is_file()}
+    kinds = [
+        kind
+        for kind, endings in (("iam", ARCHIVES), ("contactnets", TENSORS))
+        if suffixes & {*endings}
+    ]
+    if len(kinds) == 1:
+        return kinds[0]
+    said = "both .pt tosses and .h5 archives" if kinds else "no .pt toss and no .h5 archive there"
+    raise ContactIdError(f"{path}: {said}", "Give a folder of tosses, or files of one kind")
 
 
 def _with_experiment(folder: Path) -> Path:

@@ -34,7 +34,6 @@ _OF_SCHEME = [
 ]  # fmt: skip
 _KINDS = {NAIVE: "naive: stays where it first touches", STATED: "stated parameters"}
 _WORSE = 3.0  # standard errors
-_FEW = 5  # tosses
 
 
 def predict_own(
@@ -56,7 +55,7 @@ def predict_own(
     answer: the body stays where it first touches the surface, its pose until then being the
     measured one.
     """
-    tables, problems = [], Problems(run, tosses)
+    tables = []
     for one in tosses.identified:
         for scheme in one.schemes.values():
             record = run.fit(one, scheme)
@@ -70,7 +69,7 @@ def predict_own(
                 **asdict(law),
             }
             about |= {"identified_on": one.dataset, "calibrated": scheme.calibrated}
-            table = predict(problems.of(one, scheme), law).assign(**about)
+            table = predict(problem_by(run, tosses, one, scheme), law).assign(**about)
             tables.append(table)
             progress(
                 f"{scheme.name}: {len(table)} tosses with mu = {law.friction_mu:.3g}, e_N = {law.restitution_e_n:.3g}"
@@ -97,29 +96,16 @@ def problem_of(prepared: xr.Dataset, law: str, split: str) -> Problem:
     return set_up(prepared, variant, split)
 
 
-class Problems:
-    """What schemes simulate; those that step alike on one body share it.
-
-    ``parts`` are those to be simulated beside the test part.
+def problem_by(
+    run: FinishedRun, tosses: OwnTosses, one: IdentifiedBody, scheme: Scheme, *parts: str
+) -> Problem:
+    """The tosses as a scheme of a run starts and steps them; ``parts`` are those that are simulated
+    beside the test part.
     """
-
-    def __init__(self, run: FinishedRun, tosses: OwnTosses, *parts: str) -> None:
-        self._run, self._tosses, self._parts = run, tosses, parts
-        self._bodies: dict[str, xr.Dataset] = {"": test_part(tosses.prepared, *parts)}
-        self._made: dict[tuple[str, Variant], Problem] = {}
-
-    def of(self, one: IdentifiedBody, scheme: Scheme) -> Problem:
-        """The tosses as a scheme starts and steps them."""
-        file = str(self._run.calibration(one)) if scheme.calibrated else ""
-        variant = Variant.from_config(scheme.stepping)
-        if file not in self._bodies:
-            calibrated = Calibration(**read_json(file)).apply(self._tosses.prepared)
-            self._bodies[file] = test_part(calibrated, *self._parts)
-        # name and search don't change how a toss is stepped
-        key = file, replace(variant, name="", refine=False)
-        if key not in self._made:
-            self._made[key] = set_up(self._bodies[file], variant, None)
-        return self._made[key]
+    data = tosses.prepared
+    if scheme.calibrated:
+        data = Calibration(**read_json(run.calibration(one))).apply(data)
+    return set_up(test_part(data, *parts), Variant.from_config(scheme.stepping), None)
 
 
 def no_impact(prepared: xr.Dataset) -> pd.DataFrame:
@@ -213,10 +199,6 @@ def _few_or_seen(predictions: pd.DataFrame) -> Iterator[str]:
         yield f"The run identified on these very tosses ({n}): losses say how well it fits, not how well it predicts"
     elif n_seen:
         yield f"The run identified on {n_seen} of these {n} tosses: means are over the {n - n_seen} others"
-    if n - n_seen == 1 or n == 1:
-        yield "One toss has no standard error"
-    elif min(n, n - n_seen or n) < _FEW:
-        yield f"Only {n - n_seen or n} tosses: standard errors from so few are themselves uncertain"
 
 
 def _no_better(predictions: pd.DataFrame, summary: pd.DataFrame) -> Iterator[str]:
@@ -228,9 +210,7 @@ def _no_better(predictions: pd.DataFrame, summary: pd.DataFrame) -> Iterator[str
         yield f"No better than staying where it first touches the surface ({NO_IMPACT}): {names}"
 
 
-def warnings_by_run(
-    predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses
-) -> Iterator[str]:
+def warnings_by_run(summary: pd.DataFrame) -> Iterator[str]:
     """Further ones, by what the run says; ``summary`` is from :func:`means`."""
     predicted = summary[summary["parameters"] != NAIVE]
     apart = predicted["mean_loss"] - predicted["run_mean_loss"]
@@ -243,22 +223,6 @@ def warnings_by_run(
             f"({', '.join(worse['scheme'])}; {row['scheme']}: {row['mean_loss']:.3g} against "
             f"{row['run_mean_loss']:.3g}): surface, body or camera may be others"
         )
-    for one in tosses.identified:
-        unsure = [
-            name for name, scheme in one.schemes.items() if not run.fit(one, scheme)["converged"]
-        ]
-        if unsure:
-            yield f"The run's own identification on {one.dataset} isn't called converged: {', '.join(unsure)}"
-    # the fixed point isn't meant to solve them
-    exact = {
-        name
-        for one in tosses.identified
-        for name, scheme in one.schemes.items()
-        if scheme.stepping["solver"] != "prox"
-    }
-    unsolved = predictions[predictions["scheme"].isin(exact) & (predictions["unsolved_steps"] > 0)]
-    if len(unsolved):
-        yield f"Contacts weren't solved in {len(unsolved)} predictions (column unsolved_steps)"
 
 
 def _beats(predictions: pd.DataFrame, scheme: str) -> bool:

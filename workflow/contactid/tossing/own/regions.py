@@ -15,8 +15,8 @@ from scipy.stats import binomtest
 from contactid.output.fits import compact_json
 from contactid.tossing.configuration import Scheme
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody
-from contactid.tossing.own.predict import Problems
-from contactid.tossing.own.toss_regions import predicted_rests
+from contactid.tossing.own.predict import problem_by
+from contactid.tossing.own.toss_regions import TossRegions, predicted_rests
 from contactid.tossing.own.tosses import OwnTosses
 from contactid.tossing.predict.rest_pose_cloud import UNKNOWN, face_name
 from contactid.tossing.predict.rest_pose_regions import (
@@ -25,9 +25,6 @@ from contactid.tossing.predict.rest_pose_regions import (
     coverage,
     limits,
     median_areas,
-    region_row,
-    region_table,
-    shown_tosses,
 )
 from contactid.tossing.prepare.preprocess import RELEASED
 from contactid.tossing.simulate.box import ContactParameters
@@ -44,7 +41,6 @@ _ABOUT = {
     "outlines": "closed; anticlockwise, clockwise around holes",
     "covers": "whether the measured rest pose is inside; null where it is unknown",
 }
-_SHOWN = 6  # tosses in the figure
 # chance that right regions hold so few or many tosses, below which it is a warning
 _SURELY_OFF = 0.01
 
@@ -56,27 +52,11 @@ class OwnRegions:
     # scheme, identified_on: whose parameters, and the dataset they come from
     scheme: Scheme
     identified_on: str
-    predictions: list[RestPrediction]  # one per toss
+    regions: TossRegions
     # a row per level: ``level``, ``n_tosses`` (whose rest pose is known, and which the run didn't
     # identify on), ``covered``, ``naive_covered`` (by uncertain parameters and release alone),
     # ``median_area_m2``, ``run_covered`` and ``run_n_tosses`` of the run's own test tosses
     coverage: pd.DataFrame
-
-    def beside(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        """A table of predictions with this scheme's ``simulated_face_probability`` and
-        ``region_<level in %>_m2``.
-
-        The face is the one that the identified parameters lead to. A toss without losses gets a
-        row.
-        """
-        keys = {"scheme": self.scheme.name, "identified_on": self.identified_on}
-        rows = [{**region_row(one), **keys} for one in self.predictions]
-        return predictions.merge(pd.DataFrame(rows), how="outer", on=["toss", *keys])
-
-    def shown(self, vertices: np.ndarray) -> pd.DataFrame:
-        """:func:`region_table` of a few tosses, of a body with vertices (v, 3) m."""
-        chosen = shown_tosses([one.faces for one in self.predictions], _SHOWN)
-        return region_table([self.predictions[k] for k in chosen], vertices)
 
     def lines(self) -> list[str]:
         """A line of text per level."""
@@ -107,7 +87,7 @@ class OwnRegions:
         about |= {"calibrated": self.scheme.calibrated}
         about |= {"coverage": self.coverage.replace(np.inf, None).to_dict("records")}
         head = ",\n".join(f'"{key}":{compact_json(value)}' for key, value in about.items())
-        tosses = ",\n".join(compact_json(_of_toss(one)) for one in self.predictions)
+        tosses = ",\n".join(compact_json(_of_toss(one)) for one in self.regions.predictions)
         return f'{{{head},\n"tosses":[\n{tosses}\n]}}\n'
 
 
@@ -138,7 +118,7 @@ def regions_by(
     """
     parameters = ContactParameters(**run.fit(one, scheme)["parameters"])
     # tosses that end in motion have regions, too
-    problem = Problems(run, tosses, RELEASED).of(one, scheme)
+    problem = problem_by(run, tosses, one, scheme, RELEASED)
     scores, predictions = predicted_rests(model, problem, parameters)
     of_run = scores.table["position"]
     known = [each for each in predictions if each.covers[0] is not None]
@@ -149,7 +129,8 @@ def regions_by(
         run_covered=[int((of_run <= limit).sum()) for limit in limits(scores)],
         run_n_tosses=len(of_run),
     )
-    return OwnRegions(scheme, one.dataset, predictions, held)
+    regions = TossRegions(predictions, np.asarray(problem.body.vertices), scores)
+    return OwnRegions(scheme, one.dataset, regions, held)
 
 
 def _of_toss(one: RestPrediction) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,10 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.output.fits import read_json
 from contactid.output.result import Result, parameter_row, parameter_table
-from contactid.output.simulator_formats import IdentifiedBody, mjcf, urdf
+from contactid.output.simulator_formats import IdentifiedBody
 from contactid.sources.conventions import Convention
 from contactid.sources.motion import BodyProperties, body_of
-from contactid.tossing.own import draw
 from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.finished_run import FinishedRun, read_run, size_of
 from contactid.tossing.own.predict import (
@@ -59,6 +56,7 @@ _SHOWN_SCHEMES = [
 _LIMITS = (
     "A prediction begins at the measured release: it says nothing of the throw itself.",
     "Standard errors are of means over these tosses: they don't cover another body or surface.",
+    "Losses of a calibrated body are in true metres, those of the others in the data's own.",
 )
 _OF_REGIONS = (
     "A region holds a toss where the body rests on one of its faces, the origin inside an outline: it "
@@ -144,7 +142,7 @@ def _by_run(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]
         predictions = predict_own(run, tosses, progress)
         summary = means(predictions, run, tosses)
         warnings += warnings_on_tosses(predictions, summary)
-        warnings += warnings_by_run(predictions, summary, run, tosses)
+        warnings += warnings_by_run(summary)
     regions = predict_regions(run, tosses)
     if regions is None and summary.empty:
         raise ContactIdError(
@@ -166,7 +164,7 @@ def _by_run(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]
         warnings=tuple(f"{warning}." for warning in warnings),
         title=f"Predicted: {tosses.description()}",
         notes=(*tosses.notes, of_run),
-        limits=(*_LIMITS, *_limits_of(summary)),
+        limits=_LIMITS,
         record={
             "run": run.name,
             "git_commit": run.commit,
@@ -174,7 +172,6 @@ def _by_run(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]
             "tosses": tosses.count(TEST),
             "warnings": warnings,
         },
-        files=dict(_bodies(run, tosses, summary)),
     )
     if regions is None:
         return replace(answer, headline=(*answer.headline, f"{NO_REGIONS}."))
@@ -184,13 +181,12 @@ def _by_run(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]
 def _with_regions(
     answer: Result, regions: OwnRegions, run: FinishedRun, tosses: OwnTosses
 ) -> Result:
-    shown = regions.shown(tosses.prepared["vertices"].values).assign(object=tosses.object)
-    said = f"{tosses.name}, by the run {run.name}"
-    tables = {
-        **answer.tables,
-        "predictions": regions.beside(answer.tables["predictions"]),
-        "coverage": regions.coverage,
-    }
+    predictions = regions.regions.beside(
+        answer.tables["predictions"],
+        scheme=regions.scheme.name,
+        identified_on=regions.identified_on,
+    )
+    tables = {**answer.tables, "predictions": predictions, "coverage": regions.coverage}
     scheme = (
         f"Regions are by {regions.scheme.name}, of the schemes that have some the one of least loss "
         "on the run's own test tosses."
@@ -199,42 +195,13 @@ def _with_regions(
         answer,
         tables=tables,
         shown=(*answer.shown, "coverage"),
-        figures={**answer.figures, "Where they rest": partial(draw.draw_rest, shown, said)},
+        figures={**answer.figures, **regions.regions.figures(tosses.object)},
         headline=(*answer.headline, *regions.lines()),
         warnings=(*answer.warnings, *(f"{warning}." for warning in regions.warnings())),
         notes=(*answer.notes, scheme),
         limits=(*answer.limits, _OF_REGIONS),
         files={**answer.files, "regions.json": regions.document(run.name)},
     )
-
-
-def _limits_of(summary: pd.DataFrame) -> Iterator[str]:
-    if summary.empty:
-        return
-    if summary["calibrated"].any():
-        yield (
-            "Losses of a calibrated body are in true metres, those of the others in the data's own."
-        )
-    if "paper" in set(summary["scheme"]):
-        yield "paper solves contacts by the authors' fixed point, which isn't meant to converge."
-
-
-def _bodies(
-    run: FinishedRun, tosses: OwnTosses, summary: pd.DataFrame
-) -> Iterator[tuple[str, str]]:
-    """The body as each scheme has it, with its friction and restitution, for other simulators."""
-    identified = {one.dataset: one for one in tosses.identified}
-    for _, row in summary.iterrows():
-        if row["parameters"] == NAIVE:
-            continue
-        data = tosses.prepared
-        if row["calibrated"]:
-            file = run.calibration(identified[row["identified_on"]])
-            data = Calibration(**read_json(file)).apply(data)
-        name = f"{row['identified_on']}.{row['scheme']}"
-        body = simulator_body(name, body_of(data), row)
-        yield f"bodies/{name}.xml", mjcf(body)
-        yield f"bodies/{name}.urdf", urdf(body)
 
 
 def simulator_body(
@@ -326,16 +293,21 @@ def _answer(predictions: pd.DataFrame, summary: pd.DataFrame, said: str) -> Resu
     """Losses of all schemes, as far as tosses were measured at rest."""
     if summary.empty:
         rows: list[dict[str, Any]] = []
-        covariance, residuals, tables, figures = pd.DataFrame(), xr.Dataset(), {}, {}
+        covariance, residuals, tables = pd.DataFrame(), xr.Dataset(), {}
     else:
         rows = [
             parameter_row(f"loss_{label(row, summary)}", row["mean_loss"], row["sem_loss"], "1")
             for _, row in summary.iterrows()
         ]
-        covariance = _covariance(predictions, summary)
+        names = [str(row["parameter"]) for row in rows]
+        # of mean losses over the same tosses
+        by_toss = counted(predictions).pivot_table(
+            index="toss", columns=["scheme", "identified_on"], values="loss"
+        )
+        pairs = list(zip(summary["scheme"], summary["identified_on"], strict=True))
+        covariance = pd.DataFrame((by_toss[pairs].cov() / len(by_toss)).to_numpy(), names, names)
         residuals = _residuals(predictions)
         tables = {"schemes": summary[_SHOWN_SCHEMES]}
-        figures = {"Losses": partial(draw.draw_losses, predictions, summary, said)}
     return Result(
         title=f"Predicted tosses: {said}",
         params=parameter_table(rows),
@@ -346,22 +318,11 @@ def _answer(predictions: pd.DataFrame, summary: pd.DataFrame, said: str) -> Resu
         notes=(),
         record={},
         tables={"predictions": predictions, **tables},
-        figures=figures,
+        figures={},
         headline=tuple(lines(summary)),
         limits=_LIMITS,
         shown=tuple(tables),
     )
-
-
-def _covariance(predictions: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
-    """Of the mean losses, which are over the same tosses."""
-    names = [f"loss_{label(row, summary)}" for _, row in summary.iterrows()]
-    pairs = list(zip(summary["scheme"], summary["identified_on"], strict=True))
-    by_toss = counted(predictions).pivot_table(
-        index="toss", columns=["scheme", "identified_on"], values="loss"
-    )
-    matrix = by_toss[pairs].cov() / len(by_toss)
-    return pd.DataFrame(matrix.to_numpy(), index=names, columns=names)
 
 
 def _residuals(predictions: pd.DataFrame) -> xr.Dataset:

@@ -83,11 +83,14 @@ class TossRegions:
             return {}
         return {"rest_poses": {**self.scores.record(), "draws": draws.tolist(), "seed": seed}}
 
-    def beside(self, predictions: pd.DataFrame) -> pd.DataFrame:
-        """A table of predictions with :func:`region_row`'s columns."""
+    def beside(self, predictions: pd.DataFrame, **scheme: str) -> pd.DataFrame:
+        """A table of predictions with :func:`region_row`'s columns, in the rows of a ``scheme``
+        where the table has several. A toss without a prediction gets a row.
+        """
         if not self.predictions:
             return predictions
-        return predictions.merge(pd.DataFrame(map(region_row, self.predictions)), on="toss")
+        rows = pd.DataFrame(map(region_row, self.predictions)).assign(**scheme)
+        return predictions.merge(rows, how="outer", on=["toss", *scheme])
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """``regions``: a row per level, ``level``, ``n_tosses``, ``covered``, ``naive_covered`` (by
@@ -99,13 +102,13 @@ class TossRegions:
         held = coverage(self.predictions).assign(median_area_m2=median_areas(self.predictions))
         return {"regions": held, "outlines": region_table(self.predictions, self.vertices)}
 
-    def figures(self) -> dict[str, Callable[[], Figure]]:
-        """Regions of a few tosses from above."""
+    def figures(self, name: str = "box") -> dict[str, Callable[[], Figure]]:
+        """Regions of a few tosses from above; ``name`` is the object's."""
         if not self.predictions:
             return {}
         chosen = shown_tosses([one.faces for one in self.predictions], _SHOWN)
         shown = region_table([self.predictions[k] for k in chosen], self.vertices)
-        return {"Where they come to rest": partial(draw_regions, shown.assign(object="box"))}
+        return {"Where they come to rest": partial(draw_regions, shown.assign(object=name))}
 
     def notes(self) -> list[str]:
         """How often regions hold."""

@@ -29,7 +29,6 @@ from contactid.tossing.prepare.preprocess import (
 )
 
 _SAME = 0.02  # relative: sizes and masses of one body
-_SAME_RATE = 0.01
 _FLIGHT, _FALL = 8, 0.05  # samples; relative: a camera that isn't calibrated is 2 % off
 _OFF_SURFACE = 2e-3  # m: bodies at rest farther from the run's surface lie on another one
 
@@ -208,15 +207,6 @@ def _of_this_body(motion: xr.Dataset, run: FinishedRun) -> tuple[list[Identified
                 f"The body isn't that of {one.dataset}, on which the run identified: {joined(differences)}. "
                 "Friction and restitution may hold for it, a calibrated body doesn't"
             )
-    rate = float(motion.attrs["sample_frequency"])
-    others = {
-        one.sample_frequency for one in found if abs(rate / one.sample_frequency - 1.0) > _SAME_RATE
-    }
-    if others:
-        told = ", ".join(f"{other:g}" for other in sorted(others))
-        warnings.append(
-            f"{rate:g} frames/s here, {told} where the run identified: schemes that take one step per frame take others"
-        )
     if all(one.synthetic for one in found) and not motion.attrs["synthetic"]:
         warnings.append(
             f"The run {run.name} identified on simulated tosses: its parameters are those of the simulation, whatever "

@@ -327,6 +327,7 @@ def prepare_all(stream: MotionStream) -> xr.Dataset:
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "motion.nc"
+        # what a reader has left out is known when all is read
         write_motion(stream, file)
         motion = read_dataset(file)
     # all recordings tell where the surface is; the seed would choose some of them

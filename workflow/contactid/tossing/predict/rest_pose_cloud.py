@@ -113,7 +113,7 @@ def simulate_clouds(
     problem: Problem,
     parameters: ContactParameters,
     draws: np.ndarray,
-    covariances: np.ndarray | None,
+    covariances: np.ndarray,
     seed: int,
 ) -> list[Cloud]:
     """A cloud for every toss; of a sample that never comes to rest the last pose is used.
@@ -123,18 +123,15 @@ def simulate_clouds(
     parameters : identified ones, for the central prediction
     draws : (n, 2) of (mu, e_N); every toss gets all of them
     covariances : (toss, 12, 12) of the release states (see
-        :class:`contactid.tossing.prepare.flight.FlightFit`), drawn with the ``seed``; ``None``
-        keeps the fitted release
+        :class:`contactid.tossing.prepare.flight.FlightFit`), drawn with the ``seed``
     """
     random = np.random.default_rng(seed)
     clouds = []
-    known = [None] * len(problem.tosses) if covariances is None else covariances
-    for item, covariance in zip(problem.tosses, known, strict=True):
+    for item, covariance in zip(problem.tosses, covariances, strict=True):
         toss = item.toss
         # row 0 is the central run, which doesn't deviate
         state = np.zeros((len(draws) + 1, 12))
-        if covariance is not None:
-            state[1:] = random.normal(size=(len(draws), 12)) @ symmetric_root(covariance)
+        state[1:] = random.normal(size=(len(draws), 12)) @ symmetric_root(covariance)
         center = [parameters.friction_mu, parameters.restitution_e_n]
         every = np.vstack([center, draws])
         runs = Runs.of(every[:, 0], every[:, 1], state)

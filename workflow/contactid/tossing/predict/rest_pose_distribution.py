@@ -30,16 +30,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
 from contactid.core.errors import ContactIdError
 from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses
 
-PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL = "parameters", "release", "model_error", "conformal"
-LEVELS = (PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL)
-ALL = "all"
+RELEASE, MODEL_ERROR, CONFORMAL = "release", "model_error", "conformal"
+LEVELS = (RELEASE, MODEL_ERROR, CONFORMAL)
 NOMINAL = (0.5, 0.8, 0.9, 0.95)
 _GAUSSIAN = 1e6  # degrees of freedom that make a Student distribution a normal one
 _FIT_SAMPLES = 150  # of each cloud, for fitting the kernel
@@ -243,7 +241,7 @@ class Scores:
 
 def score_tosses(
     identification: Sequence[Cloud],
-    test: Mapping[str, Sequence[Cloud]],
+    test: Sequence[Cloud],
     length: float,
     *,
     n: int = 1000,
@@ -252,10 +250,9 @@ def score_tosses(
 ) -> Scores:
     """Fit the model's error on identification tosses and score test tosses at every level.
 
-    Clouds are of uncertain parameters and release; those of the test tosses are by level,
-    ``parameters`` and ``release``. ``length`` is the box's, m; ``n`` poses are drawn to find a
-    score; each of the ``folds`` parts of the identification tosses is scored by a kernel fitted on
-    the others.
+    Clouds are of uncertain parameters and release. ``length`` is the box's, m; ``n`` poses are
+    drawn to find a score; each of the ``folds`` parts of the identification tosses is scored by a
+    kernel fitted on the others.
     """
     random = np.random.default_rng(seed)
     kernel = fit_kernel(identification, length)
@@ -269,10 +266,10 @@ def score_tosses(
             drawn = draw_poses(identification[i], others, n, random)
             held_out[i] = score(identification[i], others, drawn)
             held_out_positions[i] = score(identification[i], others, drawn, yaw=False)
-    table = pd.DataFrame({"toss": [cloud.toss for cloud in test[RELEASE]]})
-    for level in (PARAMETERS, RELEASE, MODEL_ERROR):
+    table = pd.DataFrame({"toss": [cloud.toss for cloud in test]})
+    for level in (RELEASE, MODEL_ERROR):
         scored, positions = [], []
-        for cloud in test[PARAMETERS if level == PARAMETERS else RELEASE]:
+        for cloud in test:
             spread = kernel if level == MODEL_ERROR else smoothing_kernel(cloud)
             drawn = draw_poses(cloud, spread, n, random)
             scored.append(score(cloud, spread, drawn))
@@ -293,37 +290,16 @@ def conformal_quantile(held_out: np.ndarray, probability: float) -> float:
 
 
 def coverage_table(scores: Mapping[str, Scores]) -> pd.DataFrame:
-    """How many test tosses the regions cover, for each object and, of several, for ``all``
-    together.
+    """How many test tosses the regions cover, by object: a row per level and nominal probability.
 
-    Returns one row per object, level and nominal probability: ``nominal_pct``, ``covered``,
-    ``n_tosses``, ``covered_pct`` with its exact (Clopper and Pearson) 95 % interval
-    ``covered_low_pct``, ``covered_high_pct``, and ``consistent`` (that holds the nominal value).
+    Columns: ``object``, ``level``, ``nominal_pct``, ``covered``, ``n_tosses`` and ``covered_pct``.
     """
     rows = []
-    of_objects = {name: [one] for name, one in scores.items()}
-    if len(scores) > 1:
-        of_objects[ALL] = [*scores.values()]
-    for (name, ones), level, probability in product(of_objects.items(), LEVELS, NOMINAL):
-        column = MODEL_ERROR if level == CONFORMAL else level
-        conformal = [conformal_quantile(one.held_out, probability) for one in ones]
-        limits = conformal if level == CONFORMAL else [probability] * len(ones)
-        inside = np.concatenate(
-            [one.table[column] <= limit for one, limit in zip(ones, limits, strict=True)]
-        )
-        covered, n = int(inside.sum()), len(inside)
-        interval = scipy.stats.binomtest(covered, n).proportion_ci(0.95, method="exact")
-        rows.append(
-            {
-                "object": name,
-                "level": level,
-                "nominal_pct": 100.0 * probability,
-                "covered": covered,
-                "n_tosses": n,
-                "covered_pct": 100.0 * covered / n,
-                "covered_low_pct": 100.0 * interval.low,
-                "covered_high_pct": 100.0 * interval.high,
-                "consistent": bool(interval.low <= probability <= interval.high),
-            }
-        )
+    for (name, one), level, probability in product(scores.items(), LEVELS, NOMINAL):
+        conformal = level == CONFORMAL
+        limit = conformal_quantile(one.held_out, probability) if conformal else probability
+        inside = one.table[MODEL_ERROR if conformal else level] <= limit
+        about = {"object": name, "level": level, "nominal_pct": 100.0 * probability}
+        counts = {"covered": int(inside.sum()), "n_tosses": len(inside)}
+        rows.append(about | counts | {"covered_pct": 100.0 * float(inside.mean())})
     return pd.DataFrame(rows)

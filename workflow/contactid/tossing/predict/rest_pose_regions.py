@@ -31,8 +31,6 @@ from contactid.tossing.predict.rest_pose_cloud import (
     simulate_clouds,
 )
 from contactid.tossing.predict.rest_pose_distribution import (
-    PARAMETERS,
-    RELEASE,
     Kernel,
     Scores,
     conformal_quantile,
@@ -51,7 +49,9 @@ LEVELS = (0.5, 0.8, 0.9)
 Outline = tuple[int, np.ndarray]  # face, corners (n, 2) in m in C
 DRAWN = 1000  # as many as the scores of the identification tosses were found from
 _CELLS = (24, 128)  # fewest and most along a side of the grid that outlines are traced on
-_WIDER = 1.5  # a grid that a region reaches the edge of grows by this factor
+# scales of the kernel from the outermost of a thousand drawn poses to the grid's edge: a region
+# that reached as far would hold more of them
+_AROUND = 3.0
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _outlines(
     inside = drawn[densities >= widest]
     for face in np.unique(inside.face).tolist():
         places = inside.pose[inside.face == face, :2]
-        lines_at = contour_generator(*_grid(cloud, kernel, face, places, widest)).lines
+        lines_at = contour_generator(*_grid(cloud, kernel, face, places)).lines
         for traced, low in zip(outlines, lowest, strict=True):
             traced += [
                 (face, np.asarray(corners)) for corners in (lines_at(low) if low > 0.0 else [])
@@ -168,31 +168,23 @@ def _outlines(
 
 
 def _grid(
-    cloud: Cloud, kernel: Kernel, face: int, places: np.ndarray, lowest: float
-) -> list[np.ndarray]:
-    """A grid about ``places`` (n, 2) on which all outlines close: x, y (m), and one face's
-    densities (y, x).
+    cloud: Cloud, kernel: Kernel, face: int, places: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A grid about ``places`` (n, 2), drawn poses inside: x, y (m), and one face's densities (y, x),
+    0 along the edge, so that all outlines close.
     """
     scales = kernel.scales[:2]
-    low, high = places.min(axis=0) - 2.0 * scales.max(), places.max(axis=0) + 2.0 * scales.max()
-
-    def density_at(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        poses = FlatPoses(np.full(x.size, face), np.column_stack([x, y, np.zeros(x.size)]))
-        return density(cloud, kernel, poses, yaw=False)
-
-    while True:
-        # the density has no detail finer than its kernel
-        counts = np.clip(np.ceil((high - low) / (0.5 * scales.min())), *_CELLS).astype(int)
-        ends = zip(low, high, counts, strict=True)
-        axes = [np.linspace(first, last, int(count)) for first, last, count in ends]
-        x, y = np.meshgrid(*axes)
-        edge = np.ones(x.shape, dtype=bool)
-        edge[1:-1, 1:-1] = False
-        # no outline crosses the edge, so all of them close; a grid that is to grow isn't filled
-        if density_at(x[edge], y[edge]).max() < lowest:
-            return [*axes, density_at(x.ravel(), y.ravel()).reshape(x.shape)]
-        middle, half = 0.5 * (low + high), 0.5 * _WIDER * (high - low)
-        low, high = middle - half, middle + half
+    around = _AROUND * scales.max()
+    low, high = places.min(axis=0) - around, places.max(axis=0) + around
+    # the density has no detail finer than its kernel
+    counts = np.clip(np.ceil((high - low) / (0.5 * scales.min())), *_CELLS).astype(int)
+    ends = zip(low, high, counts, strict=True)
+    x, y = (np.linspace(first, last, int(count)) for first, last, count in ends)
+    inner = np.stack(np.meshgrid(x[1:-1], y[1:-1]), axis=-1).reshape(-1, 2)
+    poses = FlatPoses(np.full(len(inner), face), np.column_stack([inner, np.zeros(len(inner))]))
+    densities = np.zeros((len(y), len(x)))
+    densities[1:-1, 1:-1] = density(cloud, kernel, poses, yaw=False).reshape(len(y) - 2, -1)
+    return x, y, densities
 
 
 def _signed_area(outline: Outline) -> float:
@@ -280,14 +272,11 @@ def predict_rest_poses(
     known = load_problem(identified, calibration, stepped, IDENTIFICATION)
     losses = read_dataset(swept)
     drawn = parameter_draws(losses["position_error"] + losses["rotation_error"], draws, seed)
-    clouds = {
-        PARAMETERS: simulate_clouds(test, parameters, drawn, None, seed),
-        RELEASE: simulate_clouds(test, parameters, drawn, test.start_covariances(), seed),
-    }
+    predicted = simulate_clouds(test, parameters, drawn, test.start_covariances(), seed)
     # scored as test tosses are: with uncertain releases
     identification = simulate_clouds(known, parameters, drawn, known.start_covariances(), seed)
-    scored = score_tosses(identification, clouds, known.length, seed=seed)
-    name, predicted = str(test_data.attrs["object"]), clouds[RELEASE]
+    scored = score_tosses(identification, predicted, known.length, seed=seed)
+    name = str(test_data.attrs["object"])
     # draws and seed are for further tosses (contactid.tossing.own.regions)
     write_json(scores, {"object": name, **scored.record(), "draws": drawn.tolist(), "seed": seed})
     random = np.random.default_rng(seed)

@@ -21,7 +21,7 @@ from contactid.output.fits import read_json
 from contactid.output.tables import write_csv
 from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.prepare.metrics import rest_position_error
-from contactid.tossing.prepare.preprocess import TEST, upper_face
+from contactid.tossing.prepare.preprocess import TEST
 from contactid.tossing.prepare.tosses import (
     PreparedToss,
     Problem,
@@ -54,12 +54,12 @@ def vary_parameters(
     """Rest poses of every toss with one parameter varied at a time, by at most ``reach`` in steps
     of ``step``.
 
-    A value outside the parameter's range is clipped to it and its row says so (``clipped``).
+    A value outside the parameter's range is clipped to it.
 
     Returns one row per toss, varied parameter and value: ``toss``, ``parameter``, ``offset``,
-    ``value``, ``clipped``, the simulated rest pose ``simulated_x`` ... ``simulated_qz`` and the
+    ``value``, the simulated rest pose ``simulated_x`` ... ``simulated_qz`` and the
     measured one, ``rested`` (false: still moving one second after the measured rest),
-    ``failed_steps``, and against the unvaried run ``face_changed`` and ``position_change_mm``.
+    and ``position_change_mm`` against the unvaried run.
     """
     tables = []
     for item in problem.tosses:
@@ -74,7 +74,6 @@ def vary_parameters(
             about = pd.DataFrame(
                 {"toss": item.toss.name, "parameter": parameter, "offset": offsets, "value": values}
             )
-            about["clipped"] = values != wanted
             runs = Runs.of(**{**asdict(parameters), parameter: values})
             poses = _compared(problem, item, runs, center_run)
             tables.append(pd.concat([about, poses], axis=1))
@@ -84,7 +83,6 @@ def vary_parameters(
 def _compared(problem: Problem, item: PreparedToss, runs: Runs, center: int) -> pd.DataFrame:
     """Rest poses of one toss beside its measured one and beside run ``center``."""
     poses = simulated_rests(problem, item.toss, runs)
-    faces = upper_face(poses.orientation)
     simulated = np.column_stack([poses.position, poses.orientation]).T
     measured = [*item.rest_position, *item.rest_orientation]
     return pd.DataFrame(
@@ -92,8 +90,6 @@ def _compared(problem: Problem, item: PreparedToss, runs: Runs, center: int) -> 
             **dict(zip((f"simulated_{name}" for name in POSE), simulated, strict=True)),
             **dict(zip((f"measured_{name}" for name in POSE), measured, strict=True)),
             "rested": poses.rested,
-            "failed_steps": poses.failed_steps,
-            "face_changed": faces != faces[center],
             "position_change_mm": 1e3 * rest_position_error(poses.position[center], poses.position),
         }
     )
@@ -104,8 +100,7 @@ def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
 
     Half the largest distance (mm) and half the largest angle (deg) between any two of its rest
     poses: the ``+-`` of the paper's section VI. Runs that never came to rest have no rest pose and
-    are left out, but counted. ``face_changed``: some value makes the box land on another face,
-    which moves it by a quarter turn.
+    are left out.
     """
     rows = []
     for (toss, parameter), part in varied.groupby(["toss", "parameter"], sort=False):
@@ -123,8 +118,6 @@ def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
                 # half of it, in mm
                 "position_half_range_mm": 500.0 * float(distance.max()),
                 "rotation_half_range_deg": 0.5 * float(np.degrees(angle.max())),
-                "face_changed": bool(part["face_changed"].any()),
-                "unrested_runs": int((~part["rested"]).sum()),
             }
         )
     return pd.DataFrame(rows)
@@ -134,47 +127,28 @@ def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.Da
     """Section VI's statements as numbers, from :func:`vary_parameters` and the box's largest
     dimension (m).
 
-    Returns one row per parameter, quantity (``position_mm``, ``position_pct`` of the largest
-    dimension, ``rotation_deg``) and subset (``all`` tosses, or those with the ``same_face``
-    throughout): mean, median and quartiles over tosses of :func:`half_ranges`, the range the
-    parameter was varied over, and counts.
+    Returns one row per parameter and quantity (``position_mm``, ``position_pct`` of the largest
+    dimension, ``rotation_deg``): the ``mean`` over tosses of :func:`half_ranges`, the parameter's
+    ``value`` and the range it was varied over, and how many tosses there are.
     """
     ranges, rows = half_ranges(varied), []
     for parameter in PARAMETERS:
         values = varied[varied["parameter"] == parameter]
-        of_parameter = ranges[ranges["parameter"] == parameter]
+        part = ranges[ranges["parameter"] == parameter]
         about = {
             "value": float(values.loc[values["offset"] == 0.0, "value"].iloc[0]),
             "lowest_value": float(values["value"].min()),
             "highest_value": float(values["value"].max()),
-            "clipped": bool(values["clipped"].any()),
         }
-        for subset, part in (
-            ("all", of_parameter),
-            ("same_face", of_parameter[~of_parameter["face_changed"]]),
-        ):
-            quantities = {
-                "position_mm": part["position_half_range_mm"],
-                # 100 % and 1e-3 m per mm
-                "position_pct": 0.1 * part["position_half_range_mm"] / largest_dimension,
-                "rotation_deg": part["rotation_half_range_deg"],
-            }
-            for quantity, spread in quantities.items():
-                rows.append(
-                    {
-                        "parameter": parameter,
-                        "quantity": quantity,
-                        "subset": subset,
-                        "mean": spread.mean(),
-                        "median": spread.median(),
-                        "lower_quartile": spread.quantile(0.25),
-                        "upper_quartile": spread.quantile(0.75),
-                        **about,
-                        "n_tosses": spread.count(),
-                        "n_face_changed": int(part["face_changed"].sum()),
-                        "unrested_runs": int(part["unrested_runs"].sum()),
-                    }
-                )
+        quantities = {
+            "position_mm": part["position_half_range_mm"],
+            # 100 % and 1e-3 m per mm
+            "position_pct": 0.1 * part["position_half_range_mm"] / largest_dimension,
+            "rotation_deg": part["rotation_half_range_deg"],
+        }
+        for quantity, spread in quantities.items():
+            row = {"parameter": parameter, "quantity": quantity, "mean": spread.mean()}
+            rows.append(row | about | {"n_tosses": spread.count()})
     return pd.DataFrame(rows)
 
 

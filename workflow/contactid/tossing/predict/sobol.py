@@ -10,12 +10,11 @@ Outputs are vectors, whose variance is the sum of their components' variances:
 
 * ``position``: where B's origin comes to rest in the surface, (x, y);
 * ``orientation``: the nine elements of R_CB, as half of E|R - R'|^2 = E 8 sin^2(angle / 2) needs
-  neither a common face nor an unwrapped angle (small angles: its variance is twice the angle's);
-* ``face``: 1 where the box ends on another face than in most runs.
+  neither a common face nor an unwrapped angle (small angles: its variance is twice the angle's).
 
 A toss of which some run changes the face is chaotic: a tiny cause turns it by 90 degrees. Averages
-over tosses weigh by variance, so a few of them would decide everything. They are therefore given
-for all tosses, and for the ``steady`` ones whose runs all end on one face.
+over tosses weigh by variance, so a few of them would decide everything. Those of the orientation
+are therefore over the tosses whose runs all end on one face.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from contactid.tossing.prepare.tosses import (
     load_problem,
     simulated_rests,
 )
-from contactid.tossing.simulate.batch import RestPoses, Runs, symmetric_root
+from contactid.tossing.simulate.batch import Runs, symmetric_root
 from contactid.tossing.simulate.box import ContactParameters
 
 # groups of inputs and how many numbers each has
@@ -56,7 +55,7 @@ GROUPS = {
     "release_angular_velocity": 3,
     "release_orientation": 3,
 }
-OUTPUTS = ("position", "orientation", "face")
+OUTPUTS = ("position", "orientation")
 _N_NUMBERS = sum(GROUPS.values())
 _BOOTSTRAP = 200
 # unit of an output, and the factor from the root of its variance; an angle's variance is half of
@@ -64,7 +63,6 @@ _BOOTSTRAP = 200
 _UNITS = {
     "position": ("mm", 1e3),
     "orientation": ("deg", np.degrees(np.sqrt(0.5))),
-    "face": ("1", 1.0),
 }
 
 
@@ -187,23 +185,16 @@ def toss_sensitivity(
     runs = runs_from_unit(np.concatenate([a, b, *mixed]), parameters, covariance, spread)
     # the surface tilts about where the body rests, so that a tilt isn't a shift of height there
     pivot = np.array([*item.rest_position[:2], 0.0])
-    outputs = _outputs(simulated_rests(problem, item.toss, runs, pivot))
+    poses = simulated_rests(problem, item.toss, runs, pivot)
     terms = []
-    for values in outputs:
+    for values in (poses.position[:, :2], rotations.matrices(poses.orientation).reshape(-1, 9)):
         # (2 + g, c, n)
         by_sample = values.reshape(2 + len(GROUPS), n, -1).transpose(0, 2, 1)
         terms.append(sobol_terms(by_sample[0], by_sample[1], by_sample[2:]))
     first, total, square = (np.stack(parts) for parts in zip(*terms, strict=True))
-    return TossSensitivity(first, total, square, steady=not outputs[-1].any())
-
-
-def _outputs(poses: RestPoses) -> list[np.ndarray]:
-    """Outputs (runs, components) in the order of ``OUTPUTS``."""
-    faces = upper_face(poses.orientation)
-    values, counts = np.unique(faces, return_counts=True)
-    changed = faces != values[counts.argmax()]
-    matrices = rotations.matrices(poses.orientation).reshape(-1, 9)
-    return [poses.position[:, :2], matrices, changed[:, None].astype(float)]
+    return TossSensitivity(
+        first, total, square, steady=len(np.unique(upper_face(poses.orientation))) == 1
+    )
 
 
 def sobol_table(
@@ -214,10 +205,10 @@ def sobol_table(
     The average is the ratio of sums over tosses: the share of the total variance of all tosses.
     Intervals: percentile bootstrap over tosses and, within each, over base points.
 
-    Returns one row per subset (``all``, ``steady``), output and input: ``first_order``,
-    ``first_order_low``, ``_high``, ``total``, ``total_low``, ``_high``; ``standard_deviation`` of
-    the output over its inputs, root mean square over tosses (``unit``: mm for the position; degrees
-    for the orientation, good for small angles; 1 for the face); ``n_tosses`` and ``n_steady``.
+    Returns one row per output and input: ``first_order``, ``first_order_low``, ``_high``,
+    ``total``, ``total_low``, ``_high``; ``standard_deviation`` of the output over its inputs, root
+    mean square over tosses (``unit``: mm for the position; degrees for the orientation, good for
+    small angles); ``n_tosses`` that count.
     """
     random = np.random.default_rng(seed)
     n = tosses[0].square.shape[1]
@@ -230,32 +221,28 @@ def sobol_table(
     square = np.einsum("tbn,ton->tbo", weights, np.stack([toss.square for toss in tosses]))
     steady = np.array([toss.steady for toss in tosses])
     tables = []
-    for subset, chosen in (("all", np.full(len(tosses), True)), ("steady", steady)):
+    for o, (output, chosen) in enumerate(zip(OUTPUTS, (np.ones_like(steady), steady), strict=True)):
         count = int(chosen.sum())
-        if count == 0:
+        if not count:
             continue
         # then the tosses
         picks = _resampled(random, count, bootstrap_samples)
-        variance = np.einsum("bt,tbo->bo", picks, square[chosen])
-        parts = {
-            "first_order": np.einsum("bt,tbog->bog", picks, first[chosen]),
-            "total": np.einsum("bt,tbog->bog", picks, total[chosen]),
-        }
-        for o, output in enumerate(OUTPUTS):
-            if variance[0, o] <= 0.0:
-                continue
-            # a resample may hold only tosses whose face never changes
-            varies = variance[:, o] > 0.0
-            table = pd.DataFrame({"subset": subset, "output": output, "input": list(GROUPS)})
-            for label, part in parts.items():
-                shares = part[varies, o] / variance[varies, o, None]
-                table[label] = shares[0]
-                table[f"{label}_low"], table[f"{label}_high"] = np.percentile(
-                    shares[1:], [2.5, 97.5], axis=0
-                )
-            unit, factor = _UNITS[output]
-            table["standard_deviation"] = factor * float(np.sqrt(variance[0, o] / count))
-            tables.append(table.assign(unit=unit, n_tosses=count, n_steady=int(steady.sum())))
+        variance = np.einsum("bt,tb->b", picks, square[chosen, :, o])
+        if variance[0] <= 0.0:
+            continue
+        # a resample may hold only tosses that nothing moves
+        varies = variance > 0.0
+        table = pd.DataFrame({"output": output, "input": list(GROUPS)})
+        for label, part in (("first_order", first), ("total", total)):
+            sums = np.einsum("bt,tbg->bg", picks, part[chosen, :, o])
+            shares = sums[varies] / variance[varies, None]
+            table[label] = shares[0]
+            table[f"{label}_low"], table[f"{label}_high"] = np.percentile(
+                shares[1:], [2.5, 97.5], axis=0
+            )
+        unit, factor = _UNITS[output]
+        table["standard_deviation"] = factor * float(np.sqrt(variance[0] / count))
+        tables.append(table.assign(unit=unit, n_tosses=count))
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 

@@ -19,10 +19,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.signal import savgol_filter
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
+from contactid.tossing.prepare.poses import local_velocity
 from contactid.tossing.readers.iam_frames import Track, runs
 
 REFERENCE_FRAME = "reference frame"
@@ -165,16 +165,6 @@ def _place(name: str, track: Track) -> _Place | None:
     )
 
 
-def slopes(values: np.ndarray, half: int, time_step: float) -> np.ndarray:
-    """Slope (n, d) per second of the straight line through the samples (n, d) within ``half`` of
-    each.
-    """
-    half = min(half, (len(values) - 1) // 2)
-    if half == 0:
-        return np.zeros(values.shape) + (values[-1] - values[0]) / time_step
-    return savgol_filter(values, 2 * half + 1, polyorder=1, deriv=1, delta=time_step, axis=0)
-
-
 def _half(box: Box, seconds: float) -> int:
     return max(2, round(seconds / box.time_step))
 
@@ -206,7 +196,7 @@ def _lies(box: Box, place: _Place, near: float = _NEAR) -> _Lying | None:
     speed.
     """
     origin, lowest, height, lying = _lowest_face(box, place)
-    velocity = slopes(origin, _half(box, _WINDOW), box.time_step)
+    velocity = local_velocity(origin, box.time_step, _half(box, _WINDOW))
     # a box that lies doesn't go up or down, whatever it does along the plane
     lying &= np.abs(velocity[:, 2]) < _SLOW
     speed = np.linalg.norm(velocity[:, :2], axis=1)
@@ -241,7 +231,7 @@ def _slides_on(box: Box, place: _Place) -> bool:
     if not place.travels:
         return False
     _, lowest, height, lying = _lowest_face(box, place)
-    velocity = slopes(place.path, _half(box, _LONG_WINDOW), box.time_step)
+    velocity = local_velocity(place.path, box.time_step, _half(box, _LONG_WINDOW))
     # the belt runs at its usual speed
     lying &= np.linalg.norm(velocity - np.median(velocity, axis=0), axis=1) < _STEADY
     lying &= np.linalg.norm(velocity, axis=1) > _CARRIED
@@ -401,7 +391,7 @@ def _travelling(box: Box, found: _Lying, remarks: list[str], problems: list[str]
     origin, heights = _seen_from(box, place)
     contact = _first_contact(heights.min(axis=1) - found.height, found.first)
     half = _half(box, _WINDOW)
-    velocity = slopes(place.path, half, box.time_step)
+    velocity = local_velocity(place.path, box.time_step, half)
     least = min(contact + half, found.first)
     # from just after the first contact until it lies still: the belt must keep its speed then
     core = slice(least, min(found.first + half, found.last) + 1)

@@ -146,10 +146,11 @@ def friction_fall(problem: Problem, parameters: ContactParameters) -> FrictionFa
 def _slow_less_fast(problem: Problem, position: np.ndarray, orientation: np.ndarray) -> float:
     """Median push against the way over what is borne, of a toss's slow slides less its fast ones."""
     push, velocity, weight = _pushes(problem, position, orientation, _SHORT_REACH)
-    speed, borne = np.linalg.norm(velocity[:, :2], axis=1), push[:, 2]
-    held = -(push[:, :2] * velocity[:, :2]).sum(axis=1) / np.maximum(speed, 1e-9) / borne
-    sliding = (borne > _SLIDING[0] * weight) & (borne < _SLIDING[1] * weight)
-    slow, fast = (held[sliding & (speed > low) & (speed < high)] for low, high in (_SLOW, _FAST))
+    sliding = (push[:, 2] > _SLIDING[0] * weight) & (push[:, 2] < _SLIDING[1] * weight)
+    push, velocity = push[sliding], velocity[sliding]
+    speed = np.linalg.norm(velocity[:, :2], axis=1)
+    held = -(push[:, :2] * velocity[:, :2]).sum(axis=1) / np.maximum(speed, 1e-9) / push[:, 2]
+    slow, fast = (held[(speed > low) & (speed < high)] for low, high in (_SLOW, _FAST))
     if min(len(slow), len(fast)) < _FEWEST_PUSHES:
         return np.nan
     return float(np.median(slow) - np.median(fast))
