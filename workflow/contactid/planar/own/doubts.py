@@ -33,7 +33,7 @@ BOUND = "lower bound of 95 %"
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
 _WIDEST = 0.5  # of all J/m that the outline allows: an interval that holds more of it is no answer
 _NEAR_BOUND = 0.98  # of the largest friction
-_WEAK = 0.2  # relative standard error
+WEAK = 0.2  # relative standard error
 _FEW_FRAMES = 4  # between first contact and last frame
 _SLOPE_OFF = 2.0  # standard deviations of a slope: what is stated is then hardly right
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
@@ -171,7 +171,7 @@ def warnings_of(found: OwnIdentification) -> list[str]:
             "distribution's by more than the error."
         )
     relative = fit.inertia_ratio_se / fit.inertia_ratio
-    if relative > _WEAK:
+    if relative > WEAK:
         warnings.append(f"J/m is known to {100.0 * relative:.0f} % only.")
     return [*warnings, *(f"{text}." for text in _few_frames(found.each))]
 

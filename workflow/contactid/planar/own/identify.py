@@ -33,6 +33,7 @@ from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.doubts import (
     BOUND,
     MM2,
+    WEAK,
     notes_of,
     other_centre,
     refuse_undetermined,
@@ -48,9 +49,13 @@ from contactid.planar.own.searches import (
     searched_without_wild_poses,
 )
 from contactid.planar.own.wild import problem_of, without_wild_poses
-from contactid.planar.simulate.geometry import Ellipse, Polygon, contacts
+from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
+from contactid.sources.conventions import FINE
+
+#: Impacts by themselves that can contradict each other and a wrong convention; fewer are fitted by any.
+FEWEST_IMPACTS = 3
 
 
 @dataclass(frozen=True)
@@ -204,7 +209,7 @@ def identify_own(
     """
     geometry = stated_geometry(body, throws, steering)
     problem = problem_of(geometry, throws, steering)
-    problem, minima = searched(problem, say)
+    problem, minima = searched(problem, say, _impacts_tell(identify_impacts(geometry, throws)))
     geometry = problem.geometry
     # a first motion must be there before a pose can be far from it
     kept, wild = without_wild_poses(body, throws, problem, minima[0])
@@ -221,11 +226,8 @@ def identify_own(
     # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
     if squares > steering.not_whole * degrees:
         impacts = identify_impacts(geometry, throws)
-        # an ellipse about another centre has other levers, which its few impacts don't tell
-        is_elsewhere = (
-            isinstance(geometry.shape, Ellipse)
-            and other_centre(body, throws, geometry.point_error) is not None
-        )
+        # about another centre a body has other levers, which its few impacts don't tell
+        is_elsewhere = other_centre(body, throws, geometry.point_error) is not None
         if impacts is None or is_elsewhere:
             raise refuted(body, throws, problem, minima[0])
         fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
@@ -250,6 +252,14 @@ def identify_own(
         notes=(*throws.noise.notes, *throws.notes, *notes_of(draft)),
         warnings=(*throws.warnings, *throws.noise.warnings, *warnings_of(draft)),
     )
+
+
+def _impacts_tell(impacts: OwnImpacts | None) -> bool:
+    """Whether impacts by themselves tell J/m to a fifth, and by their own misfit agree on it."""
+    if impacts is None or len(impacts.windows) < FEWEST_IMPACTS:
+        return False
+    fit = impacts.fit
+    return fit.ratio_se < WEAK * fit.ratio and fit.misfit**2 <= FINE
 
 
 def _of_whole(answer: Answer) -> OwnFit:
