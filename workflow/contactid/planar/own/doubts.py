@@ -20,7 +20,6 @@ from contactid.planar.own.noise import (
     lowest_gaps,
     tilt_warning,
 )
-from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.motion import EventMotion
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.sources.conventions import Refuted, refuted_by_misfit
@@ -83,7 +82,8 @@ def refuse_undetermined(found: OwnIdentification) -> None:
         problem += "; no impact changes the spin"
         remedy = "Throw the body tilted or with spin"
     names, out = ", ".join(found.throws.names), left_out(found.throws)
-    raise Refuted(f"{names}: J/m isn't determined: {problem}{out}", remedy, found.whole_misfit)
+    squares, degrees = found.whole
+    raise Refuted(f"{names}: J/m isn't determined: {problem}{out}", remedy, squares / degrees)
 
 
 def _is_noise(fit: OwnFit) -> bool:
@@ -138,12 +138,7 @@ def warnings_of(found: OwnIdentification) -> list[str]:
             f"{found.scale:.2g} times, and don't cover a systematic error{_HINT if found.scale > _HOPELESS else ''}."
         )
         # of a motion that fits, gravity is where it is taken to be
-        poses = [
-            PlanarThrow(name, throw.time, throw.position, ~seen)
-            for name, throw, seen in zip(
-                found.names, found.measured, found.throws.seen, strict=True
-            )
-        ]
+        poses = found.throws.poses(found.measured)
         warnings += tilt_warning(found.body, poses, found.throws.sigma)
     slope = fit.alignment.ground.slope
     off = slope - found.throws.throws[0].ground.slope
@@ -180,17 +175,10 @@ def other_centre(body: OwnBody, throws: OwnThrows, stated_error: float) -> np.nd
     """The centre of mass (2,) from the tracked point, in its axes, m, where flights put it surely
     elsewhere than it is taken to be.
     """
-    centre, error = centre_in_flight(body, _poses(throws), throws.sigma)
+    centre, error = centre_in_flight(body, throws.poses(throws.throws), throws.sigma)
     off = float(np.linalg.norm(centre - (body.centre or (0.0, 0.0))))
     # one outside of the body is no centre
     return centre if _OFF * error + stated_error < off < reach_of(body.shape) else None
-
-
-def _poses(throws: OwnThrows) -> list[PlanarThrow]:
-    return [
-        PlanarThrow(name, throw.time, throw.position, ~seen)
-        for name, throw, seen in zip(throws.names, throws.throws, throws.seen, strict=True)
-    ]
 
 
 def refuted(body: OwnBody, throws: OwnThrows, problem: Problem, point: Point) -> Refuted:
@@ -200,7 +188,7 @@ def refuted(body: OwnBody, throws: OwnThrows, problem: Problem, point: Point) ->
     few = _few_frames(zip(throws.names, throws.throws, motions, strict=True))
     if few:
         return Refuted(f"{plain.problem}; {few[0]}", _MORE, plain.misfit)
-    poses, reach = _poses(throws), reach_of(body.shape)
+    poses, reach = throws.poses(throws.throws), reach_of(body.shape)
     centre = other_centre(body, throws, problem.geometry.point_error)
     if centre is not None:
         x, y = np.round(centre, 4)

@@ -142,12 +142,6 @@ class OwnIdentification:
         )
 
     @property
-    def whole_misfit(self) -> float:
-        """Per degree."""
-        squares, degrees = self.whole
-        return squares / degrees
-
-    @property
     def scale(self) -> float:
         """Factor by which the misfit enlarges the standard errors, at least 1."""
         return max(1.0, float(np.sqrt(self.fit.misfit_per_degree)))

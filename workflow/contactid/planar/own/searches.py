@@ -12,6 +12,7 @@ import numpy as np
 from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.search import Say, search, search_closely, search_widely
 from contactid.planar.engine.unknowns import Geometry
+from contactid.planar.own.wild import residuals_of
 from contactid.planar.simulate.geometry import Polygon
 
 
@@ -23,9 +24,9 @@ def searched(
     The paper's law (eq. 18) has friction oppose the slip that an impact leaves. A real corner's
     opposes the slip at each instant, which may turn round while the corner is pressed: then the two
     differ, by far more than noise. The law is chosen by throws by themselves, near the stated
-    geometry; the other one is searched as widely only where the chosen one fails. Where
-    ``impacts_tell`` J/m by themselves, a throw of an ellipse that neither law comes near ends the
-    search.
+    geometry; the other one is searched as widely only where the chosen one fails. Where an
+    ellipse's ``impacts_tell`` J/m by themselves, wider searches take a minute and help no more, and
+    a throw that neither law comes near ends the search.
     """
     steering, close = problem.steering, search_closely(problem, say)
     each = [problem.of_throw(k) for k in range(len(problem.throws))]
@@ -61,7 +62,7 @@ def searched(
     beyond_noise = np.maximum(costs - degrees, 0.0)
     if beyond_noise[1] < steering.other_law * beyond_noise[0]:
         laws.reverse()
-    if one_contact and (costs <= steering.lasting_impact * degrees).any():
+    if one_contact and (impacts_tell or (costs <= steering.lasting_impact * degrees).any()):
         laws = [(Problem(law.geometry, law.throws, no_more), points) for law, points in laws]
     tried = []
     for law, points in laws:
@@ -86,12 +87,9 @@ def _with_other_law(geometry: Geometry) -> Geometry:
 
 def _misfit_without_wild(problem: Problem, points: Sequence[Point]) -> float:
     """Per degree, of a throw's best motion, without as many of its frames as may be wild."""
-    best, frames = points[0], problem.whole[0]
-    row = np.concatenate([best.common, best.own[0]])
-    residual = problem.residuals(0, row[None], frames, limited=False)[0].reshape(frames, 3)
-    squares = np.sort((residual**2).sum(axis=1))
-    tame = frames - int(problem.steering.most_wild * frames)
-    return float(squares[:tame].sum()) / problem.misfit(best)[1]
+    squares = np.sort((residuals_of(problem, points[0], 0) ** 2).sum(axis=1))
+    tame = len(squares) - int(problem.steering.most_wild * len(squares))
+    return float(squares[:tame].sum()) / problem.misfit(points[0])[1]
 
 
 def _close_cost(problem: Problem, close: Sequence[Sequence[Point]]) -> tuple[float, int]:
