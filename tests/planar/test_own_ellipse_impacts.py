@@ -101,7 +101,7 @@ def test_impacts_answer_where_no_motion_does_without_wider_searches_or_other_fra
     files = [tmp_path / f"{name}.csv" for name in throws.names]
     found = explained_throws(body, files)
     fit = found.fit
-    assert fit.by_impacts and found.whole[0] > STEERING.not_whole * found.whole[1]
+    assert fit.by_impacts and fit.whole_squares > STEERING.not_whole * fit.whole_degrees
     assert abs(fit.inertia_ratio - RATIO) < 2.5 * fit.inertia_ratio_se
 
 

@@ -82,8 +82,8 @@ def refuse_undetermined(found: OwnIdentification) -> None:
         problem += "; no impact changes the spin"
         remedy = "Throw the body tilted or with spin"
     names, out = ", ".join(found.throws.names), left_out(found.throws)
-    squares, degrees = found.whole
-    raise Refuted(f"{names}: J/m isn't determined: {problem}{out}", remedy, squares / degrees)
+    misfit = fit.whole_squares / fit.whole_degrees
+    raise Refuted(f"{names}: J/m isn't determined: {problem}{out}", remedy, misfit)
 
 
 def _is_noise(fit: OwnFit) -> bool:

@@ -68,7 +68,8 @@ def explained_throws(
         frames = f"{len(throws.throws)} throws, {sum(map(len, throws.seen))} frames"
         begun(f"Read {frames}" if convention == stated else f"Trying {convention.options()}")
         found = identify_own(body, throws, say)
-        fit, (squares, degrees) = found.fit, found.whole
+        fit = found.fit
+        squares, degrees = fit.whole_squares, fit.whole_degrees
         values, errors = np.array([fit.inertia_ratio]), np.array([fit.inertia_ratio_se])
         times_uniform = fit.inertia_ratio / found.body.shape.uniform_inertia_ratio
         is_odd = not 1.0 / _USUAL <= times_uniform <= _USUAL

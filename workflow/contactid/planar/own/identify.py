@@ -75,9 +75,9 @@ class OwnFit:
         (m)
     states : the identified motion of each name
     converged : whether one more step gains nothing
+    whole_squares, whole_degrees : misfit of whole throws, whether or not impacts were taken
     by_impacts : whether impacts were taken by themselves
     incremental : whether friction follows the slip during an impact, in place of the paper's law
-    whole_squares, whole_degrees : of whole throws, if impacts were
     """
 
     inertia_ratio: float
@@ -94,10 +94,10 @@ class OwnFit:
     geometry_errors: np.ndarray
     states: tuple[ThrowStates, ...] = field(repr=False)
     converged: bool
+    whole_squares: float
+    whole_degrees: int
     by_impacts: bool = False
     incremental: bool = False
-    whole_squares: float = 0.0
-    whole_degrees: int = 0
 
     @property
     def misfit_per_degree(self) -> float:
@@ -130,16 +130,6 @@ class OwnIdentification:
     def each(self) -> list[tuple[str, MeasuredThrow, ThrowStates]]:
         """Name, measured poses and identified motion of each throw."""
         return list(zip(self.names, self.measured, self.fit.states, strict=True))
-
-    @property
-    def whole(self) -> tuple[float, int]:
-        """Squared residuals of whole throws and their degrees of freedom, whether or not impacts
-        were taken.
-        """
-        fit = self.fit
-        return (
-            (fit.whole_squares, fit.whole_degrees) if fit.by_impacts else (fit.squares, fit.degrees)
-        )
 
     @property
     def scale(self) -> float:
@@ -224,8 +214,8 @@ def identify_own(
         is_elsewhere = other_centre(body, throws, geometry.point_error) is not None
         if impacts is None or is_elsewhere:
             raise refuted(body, throws, problem, minima[0])
-        fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
-        fit = replace(fit, whole_squares=squares, whole_degrees=degrees)
+        fit = _of_impacts(geometry, impacts, squares, degrees)
+        names, measured = impacts.names, impacts.measured
         body = replace(body, shape=impacts.shape)
     else:
         # only where whole throws are the answer: a finer grid doesn't make a real body rigid
@@ -287,6 +277,8 @@ def _of_whole(answer: Answer) -> OwnFit:
         geometry_errors=answer.errors[[TURN, POINT_X, POINT_Y, SLOPE, HEIGHT]],
         states=tuple(states),
         converged=answer.converged,
+        whole_squares=answer.squares,
+        whole_degrees=answer.degrees,
         incremental=answer.problem.geometry.incremental,
     )
 
@@ -302,7 +294,9 @@ def _correlation(answer: Answer) -> np.ndarray:
     return correlation
 
 
-def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
+def _of_impacts(
+    geometry: Geometry, impacts: OwnImpacts, whole_squares: float, whole_degrees: int
+) -> OwnFit:
     fit, n = impacts.fit, len(impacts.windows)
     turn = geometry.turn + fit.geometry.turn
     return OwnFit(
@@ -323,6 +317,8 @@ def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
         geometry_errors=np.array([fit.geometry_se.turn, *fit.geometry_se.centre, np.nan, np.nan]),
         states=tuple(impacts.states()),
         converged=fit.converged,
+        whole_squares=whole_squares,
+        whole_degrees=whole_degrees,
         by_impacts=True,
     )
 
