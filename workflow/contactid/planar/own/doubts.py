@@ -68,7 +68,7 @@ def refuse_undetermined(found: OwnIdentification) -> None:
             f"poses are {found.scale:.2g} times as far from the best motion as noise explains, and no flight is long "
             "enough to tell whether the noise is larger or the motion another"
         )
-    elif not (fit.converged or fit.by_impacts or _is_noise(fit)):
+    elif not (fit.by_impacts or is_settled(fit)):
         problem = (
             "the fit did not converge, and its best motion is refuted by its own misfit (chi-square "
             f"{fit.squares:,.0f}, expected {fit.degrees:,})"
@@ -84,6 +84,11 @@ def refuse_undetermined(found: OwnIdentification) -> None:
     names, out = ", ".join(found.throws.names), left_out(found.throws)
     misfit = fit.whole_squares / fit.whole_degrees
     raise Refuted(f"{names}: J/m isn't determined: {problem}{out}", remedy, misfit)
+
+
+def is_settled(fit: OwnFit) -> bool:
+    """Whether a motion is a minimum, or one that noise explains."""
+    return fit.converged or _is_noise(fit)
 
 
 def _is_noise(fit: OwnFit) -> bool:

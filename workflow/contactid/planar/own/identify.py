@@ -34,6 +34,7 @@ from contactid.planar.own.doubts import (
     BOUND,
     MM2,
     WEAK,
+    is_settled,
     notes_of,
     other_centre,
     refuse_undetermined,
@@ -193,7 +194,8 @@ def identify_own(
     """
     geometry = stated_geometry(body, throws, steering)
     problem = problem_of(geometry, throws, steering)
-    problem, minima = searched(problem, say, _impacts_tell(identify_impacts(geometry, throws)))
+    impacts_tell = _impacts_tell(identify_impacts(geometry, throws))
+    problem, minima = searched(problem, say, impacts_tell)
     geometry = problem.geometry
     # a first motion must be there before a pose can be far from it
     kept, wild = without_wild_poses(body, throws, problem, minima[0])
@@ -208,16 +210,8 @@ def identify_own(
         throws = replace(throws, warnings=(*throws.warnings, *wild))
     squares, degrees = problem.misfit(minima[0])
     # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
-    if squares > steering.not_whole * degrees:
-        impacts = identify_impacts(geometry, throws)
-        # about another centre a body has other levers, which its few impacts don't tell
-        is_elsewhere = other_centre(body, throws, geometry.point_error) is not None
-        if impacts is None or is_elsewhere:
-            raise refuted(body, throws, problem, minima[0])
-        fit = _of_impacts(geometry, impacts, squares, degrees)
-        names, measured = impacts.names, impacts.measured
-        body = replace(body, shape=impacts.shape)
-    else:
+    is_whole = squares <= steering.not_whole * degrees
+    if is_whole:
         # only where whole throws are the answer: a finer grid doesn't make a real body rigid
         minima = searched_finer(problem, minima, say)
         problem, throws, minima = fitted_to_averages(problem, throws, minima, say)
@@ -227,8 +221,21 @@ def identify_own(
         minima = [*minima, by_other_law(problem, minima[0])[1]]
         answer = identify(problem, minima, noise_stated=noise_told, say=say)
         fit, names = _of_whole(answer), throws.names
+        squares, degrees = fit.squares, fit.degrees
+        # a motion that would be refused is no answer either
+        is_whole = is_settled(fit) or not impacts_tell
+    if is_whole:
         measured = _aligned(answer, fit)
         body = replace(body, shape=answer.shape, ground=fit.alignment.ground)
+    else:
+        impacts = identify_impacts(geometry, throws)
+        # about another centre a body has other levers, which its few impacts don't tell
+        is_elsewhere = other_centre(body, throws, geometry.point_error) is not None
+        if impacts is None or is_elsewhere:
+            raise refuted(body, throws, problem, minima[0])
+        fit = _of_impacts(geometry, impacts, squares, degrees)
+        names, measured = impacts.names, impacts.measured
+        body = replace(body, shape=impacts.shape)
     draft = OwnIdentification(body, throws, names, measured, fit)
     refuse_undetermined(draft)
     return replace(
