@@ -37,7 +37,7 @@ from contactid.planar.squares.windows import prepare_throws
 
 DATA = Path(os.environ.get("DATA_MIRROR") or "../shared/data") / "planar-square"
 TABLE = Path(__file__).parents[2] / "workflow/resources/own_real_throws.csv"
-CHOSEN = slice(7, None, 13)  # of the files in order: 31 throws that nothing was chosen on
+CHOSEN = slice(9, None, 13)  # of the files in order: 31 throws that nothing was chosen on
 _RATE = 250.0  # frames/s
 _POSES = (0, 1, 2)  # columns x, z, th of a file
 

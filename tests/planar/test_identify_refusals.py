@@ -265,9 +265,13 @@ def test_few_bodies_are_far_from_a_uniform_one(monkeypatch, tmp_path, share, odd
         raise ContactIdError("judged", "")
 
     shape = SimpleNamespace(uniform_inertia_ratio=6e-4)
-    numbers = {"inertia_ratio_se": 1e-5, "misfit_per_degree": 1.0, "incremental": False}
+    # eq. 31 fits three impacts, and no motion the whole throws
+    numbers = {
+        "inertia_ratio_se": 1e-5, "misfit_per_degree": 1.0, "incremental": False, "by_impacts": True,
+        "squares": 3.0, "degrees": 3, "whole_squares": 9000.0, "whole_degrees": 100,
+    }  # fmt: skip
     fit = SimpleNamespace(inertia_ratio=share * 6e-4, **numbers)
-    found = SimpleNamespace(fit=fit, whole=(100.0, 100), body=SimpleNamespace(shape=shape))
+    found = SimpleNamespace(fit=fit, body=SimpleNamespace(shape=shape))
     monkeypatch.setattr(explained, "explained", judge)
     monkeypatch.setattr(explained, "identify_own", lambda body, throws, say: found)
     throws = SimpleNamespace(throws=(), seen=())
@@ -275,6 +279,8 @@ def test_few_bodies_are_far_from_a_uniform_one(monkeypatch, tmp_path, share, odd
     with pytest.raises(ContactIdError, match="judged"):
         explained.explained_throws(None, [tmp_path / "throw.csv"])
     assert judged[0].odd == odd
+    # impacts that agree on a usual body confirm what is stated, whatever whole throws do
+    assert judged[0].misfit == (90.0 if odd else 1.0)
 
 
 def falling(point, depth=0.0):
@@ -309,7 +315,10 @@ def test_a_refusal_says_what_flights_and_depths_tell(point, depth, told):
     sigma, seen = np.array([1e-4, 1e-4, 1e-3]), np.ones(len(q), bool)
     body = OwnBody(Ellipse(0.05, 0.025), Ground(), sigma, None, 9.81)
     throw = MeasuredThrow(time, q, sigma, Ground())
-    throws = SimpleNamespace(names=("a",), throws=(throw,), seen=(seen,), warnings=(), sigma=sigma)
+    poses = [PlanarThrow("a", time, q, ~seen)]
+    throws = SimpleNamespace(
+        names=("a",), throws=(throw,), warnings=(), sigma=sigma, poses=lambda _: poses
+    )
     pushed = SimpleNamespace(time=time, impulse_n=np.eye(1, len(time) - 1, 30).T)
     problem = SimpleNamespace(
         misfit=lambda point: (9000.0, 100),

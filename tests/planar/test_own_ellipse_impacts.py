@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from contactid.planar.engine.steering import STEERING
 from contactid.planar.own.body import read_own_body, read_own_throws_of
 from contactid.planar.own.doubts import other_centre
+from contactid.planar.own.explained import explained_throws
 from contactid.planar.own.identify import stated_geometry
 from contactid.planar.own.impacts import identify_impacts
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
@@ -42,12 +44,18 @@ def thrown_onto_springs(random, frames=120, rate=240):
     return poses
 
 
-def read(folder, seed, tracked=0.0):
+def kicked(poses):
+    """The same with a push to one side in the first flight, which no ground gives."""
+    poses[:, 1] += 0.4 * np.maximum(poses[:, 0] - 0.1, 0.0)
+    return poses
+
+
+def read(folder, seed, tracked=0.0, change=lambda poses: poses):
     """The body and its throws, of a point ``tracked`` (m) along the first axis from the centre."""
     random, files = np.random.default_rng(seed), []
     for k in range(3):
         files.append(str(folder / f"throw{k}.csv"))
-        poses = thrown_onto_springs(random)
+        poses = change(thrown_onto_springs(random))
         angle = poses[:, 3]
         poses[:, 1:3] += tracked * np.column_stack([np.cos(angle), np.sin(angle)])
         np.savetxt(files[-1], poses, delimiter=",", header="t,x,y,theta", comments="")
@@ -74,6 +82,27 @@ def test_flights_tell_a_centre_of_mass_that_is_elsewhere(tmp_path):
     body, throws = read(tmp_path, 5, tracked=0.006)
     centre = other_centre(body, throws, stated_geometry(body, throws).point_error)
     np.testing.assert_allclose(centre, [-0.006, 0.0], atol=5e-4)
+
+
+def test_flights_that_are_no_parabolas_tell_no_centre(tmp_path):
+    body, throws = read(tmp_path, 5, tracked=0.006, change=kicked)
+    assert other_centre(body, throws, stated_geometry(body, throws).point_error) is None
+
+
+def test_impacts_answer_where_no_motion_does_without_wider_searches_or_other_frames(
+    tmp_path, monkeypatch
+):
+    def never(*_):
+        raise AssertionError("nothing more is to be tried")
+
+    monkeypatch.setattr("contactid.planar.engine.search._search_one_widely", never)
+    monkeypatch.setattr("contactid.planar.own.explained._likelier", never)
+    body, throws = read(tmp_path, 5, change=kicked)
+    files = [tmp_path / f"{name}.csv" for name in throws.names]
+    found = explained_throws(body, files)
+    fit = found.fit
+    assert fit.by_impacts and fit.whole_squares > STEERING.not_whole * fit.whole_degrees
+    assert abs(fit.inertia_ratio - RATIO) < 2.5 * fit.inertia_ratio_se
 
 
 def test_an_ellipse_touches_where_the_geometry_says():

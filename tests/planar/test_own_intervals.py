@@ -275,5 +275,4 @@ def test_a_motion_is_found_whose_first_impact_tells_another_ratio(seed, tmp_path
 
 def test_the_warning_about_the_radius_says_how_often_its_interval_held():
     held = pd.read_csv(TABLE)["radius_held"].dropna().astype(bool)
-    words = {7: "seven", 8: "eight", 9: "nine"}
-    assert f"in {words[round(10.0 * held.mean())]} of ten" in FOUND_RADIUS
+    assert f"in {round(100.0 * held.mean())} of 100" in FOUND_RADIUS

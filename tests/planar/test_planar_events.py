@@ -1,6 +1,4 @@
-"""Motions with located impacts: each step obeys the contact law, whole motions meet closed forms
-and are smooth.
-"""
+"""Motions with located impacts: each step obeys the contact law, whole motions meet closed forms."""
 
 from __future__ import annotations
 
@@ -286,47 +284,3 @@ def test_a_square_stays_at_rest_on_a_slope_within_friction(slope, e_n, side):
     q = np.array([*(np.array([0.2, -0.1]) + 0.03 * ground.normal), slope + side * np.pi / 2.0])
     resting = start(SQUARE, q, (0, 0, 0), 600e-6, abs(np.tan(slope)) + 0.05, e_n, ground)
     assert np.allclose(resting.frames(24, 1e-3), q, rtol=0.0, atol=1e-8)
-
-
-UNITS = np.array([3e-4, 3e-4, 3e-3, 0.03, 0.03, 0.5, 2e-5, 0.015, 0.015])
-INFLUENTIAL = [1, 2, 4, 5, 6, MU, E_N]  # x and its rate only shift a motion over level ground
-
-
-def unsteadiness(poses, parameters: np.ndarray, axis: int) -> float:
-    """How much a central difference changes as its step shrinks to a hundredth, by its own size."""
-    slopes = []
-    for share in (1.0, 0.1, 0.01):
-        move = np.zeros(9)
-        move[axis] = share * UNITS[axis]
-        slopes.append(
-            (poses(parameters + move) - poses(parameters - move))
-            / (share * np.array([1e-3, 1e-3, 1e-2]))
-        )
-    return max(float(np.linalg.norm(slope - slopes[0])) for slope in slopes) / float(
-        np.linalg.norm(slopes[0])
-    )
-
-
-def located(p: np.ndarray) -> np.ndarray:
-    return Start(ELLIPSE, LEVEL, p).frames(36, 2.5e-4)[-1]
-
-
-def gridded(p: np.ndarray) -> np.ndarray:
-    return Start(ELLIPSE, LEVEL, p).plain(36, 2.5e-4)[-1]
-
-
-def test_differences_are_steady_where_a_fixed_grid_makes_them_jump():
-    at = THROWS["ellipse"][0].parameters
-    steady = [unsteadiness(located, at, axis) for axis in INFLUENTIAL]
-    jumpy = [unsteadiness(gridded, at, axis) for axis in INFLUENTIAL]
-    assert np.mean(jumpy) > 1.0
-    assert np.mean(steady) < 0.1 * np.mean(jumpy)
-
-
-@pytest.mark.xfail(
-    strict=True,
-    reason="an impact's impulse holds gravity's share of the rest of its step, a saw tooth",
-)
-def test_differences_are_steady_in_every_parameter():
-    at = THROWS["ellipse"][0].parameters
-    assert max(unsteadiness(located, at, axis) for axis in INFLUENTIAL) < 0.2

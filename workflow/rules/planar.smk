@@ -370,13 +370,8 @@ rule planar_checks:
         ],
         stored=stored_files("planar_table1"),
         convergence="<results>/planar/tables/ext_impulse_convergence.csv",
-        energy="<results>/planar/tables/ext_energy.csv",
-        tangential_impulses="<results>/planar/tables/ext_tangential_impulses.csv",
-        liftoff="<results>/planar/tables/ext_liftoff.csv",
-        nlp_step="<results>/planar/tables/ext_nlp_step.csv",
         rates="<results>/planar/tables/ext_identification_by_rate.csv",
         failed="<results>/planar/tables/ext_identification_failed.csv",
-        reformulations="<results>/planar/tables/ext_reformulations.csv",
     output:
         checks="<results>/planar/checks.csv",
         summary="<results>/planar/summary.md",

@@ -17,7 +17,7 @@ from contactid.planar.engine.search import Say, search
 from contactid.planar.own.body import OwnThrows
 from contactid.planar.own.noise import Noise
 from contactid.planar.own.searches import refitted
-from contactid.planar.own.wild import problem_of
+from contactid.planar.own.wild import problem_of, residuals_of
 from contactid.planar.readers.throws import PlanarThrow
 
 # correlation of averages that follow each other: noise that lasts longer than 6 ms is misfit, which
@@ -110,8 +110,7 @@ def _departure(problem: Problem, best: Point, k: int, fast: PlanarThrow) -> np.n
     whole = Problem(
         problem.geometry, [Throw(all_poses, np.ones(len(fast.time), bool))], problem.steering
     )
-    row = np.concatenate([best.common, best.own[k]])
-    return -whole.residuals(0, row[None], len(fast.time), limited=False)[0].reshape(-1, 3)
+    return -residuals_of(whole, Point(best.common, best.own[k : k + 1]), 0)
 
 
 def _noise_of_averages(
@@ -125,8 +124,7 @@ def _noise_of_averages(
     """
     squares, products, seen = np.zeros(3), np.zeros(3), 0
     for k, throw in enumerate(problem.throws):
-        row = np.concatenate([best.common, best.own[k]])
-        residual = problem.residuals(k, row[None], throw.n_frames, limited=False)[0].reshape(-1, 3)
+        residual = residuals_of(problem, best, k)
         squares += (residual**2).sum(axis=0)
         # frames that weren't seen have none
         products += (residual[1:] * residual[:-1]).sum(axis=0)

@@ -134,15 +134,19 @@ class OwnThrows:
     def seen_only(self, body: OwnBody, seen: Sequence[np.ndarray]) -> OwnThrows:
         """The same with fewer frames ``seen``, whose flights tell a noise that isn't stated anew."""
         ground = self.throws[0].ground
-        left = [
-            PlanarThrow(name, throw.time, throw.position, ~mine)
-            for name, throw, mine in zip(self.names, self.throws, seen, strict=True)
-        ]
+        fewer = replace(self, seen=tuple(seen))
         try:
-            noise = noise_of(replace(body, ground=ground), left)
+            noise = noise_of(replace(body, ground=ground), fewer.poses(self.throws))
         except ContactIdError:  # too few are left to tell it: that of all frames isn't too small
             noise = self.noise
-        return replace(self, seen=tuple(seen), noise=noise).with_sigma(noise.sigma)
+        return replace(fewer, noise=noise).with_sigma(noise.sigma)
+
+    def poses(self, throws: Sequence[MeasuredThrow]) -> list[PlanarThrow]:
+        """Poses of these or of otherwise aligned ``throws``, with what is lost."""
+        return [
+            PlanarThrow(name, throw.time, throw.position, ~seen)
+            for name, throw, seen in zip(self.names, throws, self.seen, strict=True)
+        ]
 
 
 def read_own_body(described: str | Path | Mapping[str, Any]) -> OwnBody:

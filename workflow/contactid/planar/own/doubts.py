@@ -20,7 +20,6 @@ from contactid.planar.own.noise import (
     lowest_gaps,
     tilt_warning,
 )
-from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.motion import EventMotion
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.sources.conventions import Refuted, refuted_by_misfit
@@ -33,7 +32,7 @@ BOUND = "lower bound of 95 %"
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
 _WIDEST = 0.5  # of all J/m that the outline allows: an interval that holds more of it is no answer
 _NEAR_BOUND = 0.98  # of the largest friction
-_WEAK = 0.2  # relative standard error
+WEAK = 0.2  # relative standard error
 _FEW_FRAMES = 4  # between first contact and last frame
 _SLOPE_OFF = 2.0  # standard deviations of a slope: what is stated is then hardly right
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
@@ -69,7 +68,7 @@ def refuse_undetermined(found: OwnIdentification) -> None:
             f"poses are {found.scale:.2g} times as far from the best motion as noise explains, and no flight is long "
             "enough to tell whether the noise is larger or the motion another"
         )
-    elif not (fit.converged or fit.by_impacts or _is_noise(fit)):
+    elif not (fit.by_impacts or is_settled(fit)):
         problem = (
             "the fit did not converge, and its best motion is refuted by its own misfit (chi-square "
             f"{fit.squares:,.0f}, expected {fit.degrees:,})"
@@ -83,7 +82,13 @@ def refuse_undetermined(found: OwnIdentification) -> None:
         problem += "; no impact changes the spin"
         remedy = "Throw the body tilted or with spin"
     names, out = ", ".join(found.throws.names), left_out(found.throws)
-    raise Refuted(f"{names}: J/m isn't determined: {problem}{out}", remedy, found.whole_misfit)
+    misfit = fit.whole_squares / fit.whole_degrees
+    raise Refuted(f"{names}: J/m isn't determined: {problem}{out}", remedy, misfit)
+
+
+def is_settled(fit: OwnFit) -> bool:
+    """Whether a motion is a minimum, or one that noise explains."""
+    return fit.converged or _is_noise(fit)
 
 
 def _is_noise(fit: OwnFit) -> bool:
@@ -138,12 +143,7 @@ def warnings_of(found: OwnIdentification) -> list[str]:
             f"{found.scale:.2g} times, and don't cover a systematic error{_HINT if found.scale > _HOPELESS else ''}."
         )
         # of a motion that fits, gravity is where it is taken to be
-        poses = [
-            PlanarThrow(name, throw.time, throw.position, ~seen)
-            for name, throw, seen in zip(
-                found.names, found.measured, found.throws.seen, strict=True
-            )
-        ]
+        poses = found.throws.poses(found.measured)
         warnings += tilt_warning(found.body, poses, found.throws.sigma)
     slope = fit.alignment.ground.slope
     off = slope - found.throws.throws[0].ground.slope
@@ -171,7 +171,7 @@ def warnings_of(found: OwnIdentification) -> list[str]:
             "distribution's by more than the error."
         )
     relative = fit.inertia_ratio_se / fit.inertia_ratio
-    if relative > _WEAK:
+    if relative > WEAK:
         warnings.append(f"J/m is known to {100.0 * relative:.0f} % only.")
     return [*warnings, *(f"{text}." for text in _few_frames(found.each))]
 
@@ -180,17 +180,10 @@ def other_centre(body: OwnBody, throws: OwnThrows, stated_error: float) -> np.nd
     """The centre of mass (2,) from the tracked point, in its axes, m, where flights put it surely
     elsewhere than it is taken to be.
     """
-    centre, error = centre_in_flight(body, _poses(throws), throws.sigma)
+    centre, error = centre_in_flight(body, throws.poses(throws.throws), throws.sigma)
     off = float(np.linalg.norm(centre - (body.centre or (0.0, 0.0))))
     # one outside of the body is no centre
     return centre if _OFF * error + stated_error < off < reach_of(body.shape) else None
-
-
-def _poses(throws: OwnThrows) -> list[PlanarThrow]:
-    return [
-        PlanarThrow(name, throw.time, throw.position, ~seen)
-        for name, throw, seen in zip(throws.names, throws.throws, throws.seen, strict=True)
-    ]
 
 
 def refuted(body: OwnBody, throws: OwnThrows, problem: Problem, point: Point) -> Refuted:
@@ -200,7 +193,7 @@ def refuted(body: OwnBody, throws: OwnThrows, problem: Problem, point: Point) ->
     few = _few_frames(zip(throws.names, throws.throws, motions, strict=True))
     if few:
         return Refuted(f"{plain.problem}; {few[0]}", _MORE, plain.misfit)
-    poses, reach = _poses(throws), reach_of(body.shape)
+    poses, reach = throws.poses(throws.throws), reach_of(body.shape)
     centre = other_centre(body, throws, problem.geometry.point_error)
     if centre is not None:
         x, y = np.round(centre, 4)

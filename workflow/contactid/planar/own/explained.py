@@ -16,7 +16,7 @@ import numpy as np
 from contactid.planar.engine.search import Say
 from contactid.planar.engine.steering import STEERING
 from contactid.planar.own.body import OwnBody, read_own_throws_of
-from contactid.planar.own.identify import OwnIdentification, identify_own
+from contactid.planar.own.identify import FEWEST_IMPACTS, OwnIdentification, identify_own
 from contactid.planar.readers.csv_throws import PartOfTable, ThrowSource, columns_in_si
 from contactid.sources.columns import UNITS, fitting_unit, meaning
 from contactid.sources.conventions import (
@@ -68,10 +68,15 @@ def explained_throws(
         frames = f"{len(throws.throws)} throws, {sum(map(len, throws.seen))} frames"
         begun(f"Read {frames}" if convention == stated else f"Trying {convention.options()}")
         found = identify_own(body, throws, say)
-        fit, (squares, degrees) = found.fit, found.whole
+        fit = found.fit
+        squares, degrees = fit.whole_squares, fit.whole_degrees
         values, errors = np.array([fit.inertia_ratio]), np.array([fit.inertia_ratio_se])
         times_uniform = fit.inertia_ratio / found.body.shape.uniform_inertia_ratio
         is_odd = not 1.0 / _USUAL <= times_uniform <= _USUAL
+        impacts_agree = fit.by_impacts and fit.degrees >= FEWEST_IMPACTS
+        if impacts_agree and not is_odd and fit.misfit_per_degree <= FINE:
+            # in a wrong convention they contradict each other, or give an odd body
+            squares, degrees = fit.squares, fit.degrees
         if fit.incremental:
             # impacts that last are no reason to try other conventions
             squares *= FINE / STEERING.lasting_impact

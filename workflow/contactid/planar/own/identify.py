@@ -33,6 +33,8 @@ from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.doubts import (
     BOUND,
     MM2,
+    WEAK,
+    is_settled,
     notes_of,
     other_centre,
     refuse_undetermined,
@@ -48,9 +50,13 @@ from contactid.planar.own.searches import (
     searched_without_wild_poses,
 )
 from contactid.planar.own.wild import problem_of, without_wild_poses
-from contactid.planar.simulate.geometry import Ellipse, Polygon, contacts
+from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
+from contactid.sources.conventions import FINE
+
+#: Impacts by themselves that can contradict each other and a wrong convention; fewer are fitted by any.
+FEWEST_IMPACTS = 3
 
 
 @dataclass(frozen=True)
@@ -70,9 +76,9 @@ class OwnFit:
         (m)
     states : the identified motion of each name
     converged : whether one more step gains nothing
+    whole_squares, whole_degrees : misfit of whole throws, whether or not impacts were taken
     by_impacts : whether impacts were taken by themselves
     incremental : whether friction follows the slip during an impact, in place of the paper's law
-    whole_squares, whole_degrees : of whole throws, if impacts were
     """
 
     inertia_ratio: float
@@ -89,10 +95,10 @@ class OwnFit:
     geometry_errors: np.ndarray
     states: tuple[ThrowStates, ...] = field(repr=False)
     converged: bool
+    whole_squares: float
+    whole_degrees: int
     by_impacts: bool = False
     incremental: bool = False
-    whole_squares: float = 0.0
-    whole_degrees: int = 0
 
     @property
     def misfit_per_degree(self) -> float:
@@ -125,22 +131,6 @@ class OwnIdentification:
     def each(self) -> list[tuple[str, MeasuredThrow, ThrowStates]]:
         """Name, measured poses and identified motion of each throw."""
         return list(zip(self.names, self.measured, self.fit.states, strict=True))
-
-    @property
-    def whole(self) -> tuple[float, int]:
-        """Squared residuals of whole throws and their degrees of freedom, whether or not impacts
-        were taken.
-        """
-        fit = self.fit
-        return (
-            (fit.whole_squares, fit.whole_degrees) if fit.by_impacts else (fit.squares, fit.degrees)
-        )
-
-    @property
-    def whole_misfit(self) -> float:
-        """Per degree."""
-        squares, degrees = self.whole
-        return squares / degrees
 
     @property
     def scale(self) -> float:
@@ -204,7 +194,8 @@ def identify_own(
     """
     geometry = stated_geometry(body, throws, steering)
     problem = problem_of(geometry, throws, steering)
-    problem, minima = searched(problem, say)
+    impacts_tell = _impacts_tell(identify_impacts(geometry, throws))
+    problem, minima = searched(problem, say, impacts_tell)
     geometry = problem.geometry
     # a first motion must be there before a pose can be far from it
     kept, wild = without_wild_poses(body, throws, problem, minima[0])
@@ -219,19 +210,8 @@ def identify_own(
         throws = replace(throws, warnings=(*throws.warnings, *wild))
     squares, degrees = problem.misfit(minima[0])
     # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
-    if squares > steering.not_whole * degrees:
-        impacts = identify_impacts(geometry, throws)
-        # an ellipse about another centre has other levers, which its few impacts don't tell
-        is_elsewhere = (
-            isinstance(geometry.shape, Ellipse)
-            and other_centre(body, throws, geometry.point_error) is not None
-        )
-        if impacts is None or is_elsewhere:
-            raise refuted(body, throws, problem, minima[0])
-        fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
-        fit = replace(fit, whole_squares=squares, whole_degrees=degrees)
-        body = replace(body, shape=impacts.shape)
-    else:
+    is_whole = squares <= steering.not_whole * degrees
+    if is_whole:
         # only where whole throws are the answer: a finer grid doesn't make a real body rigid
         minima = searched_finer(problem, minima, say)
         problem, throws, minima = fitted_to_averages(problem, throws, minima, say)
@@ -241,8 +221,21 @@ def identify_own(
         minima = [*minima, by_other_law(problem, minima[0])[1]]
         answer = identify(problem, minima, noise_stated=noise_told, say=say)
         fit, names = _of_whole(answer), throws.names
+        squares, degrees = fit.squares, fit.degrees
+        # a motion that would be refused is no answer either
+        is_whole = is_settled(fit) or not impacts_tell
+    if is_whole:
         measured = _aligned(answer, fit)
         body = replace(body, shape=answer.shape, ground=fit.alignment.ground)
+    else:
+        impacts = identify_impacts(geometry, throws)
+        # about another centre a body has other levers, which its few impacts don't tell
+        is_elsewhere = other_centre(body, throws, geometry.point_error) is not None
+        if impacts is None or is_elsewhere:
+            raise refuted(body, throws, problem, minima[0])
+        fit = _of_impacts(geometry, impacts, squares, degrees)
+        names, measured = impacts.names, impacts.measured
+        body = replace(body, shape=impacts.shape)
     draft = OwnIdentification(body, throws, names, measured, fit)
     refuse_undetermined(draft)
     return replace(
@@ -250,6 +243,14 @@ def identify_own(
         notes=(*throws.noise.notes, *throws.notes, *notes_of(draft)),
         warnings=(*throws.warnings, *throws.noise.warnings, *warnings_of(draft)),
     )
+
+
+def _impacts_tell(impacts: OwnImpacts | None) -> bool:
+    """Whether impacts by themselves tell J/m to a fifth, and by their own misfit agree on it."""
+    if impacts is None or len(impacts.windows) < FEWEST_IMPACTS:
+        return False
+    fit = impacts.fit
+    return fit.ratio_se < WEAK * fit.ratio and fit.misfit**2 <= FINE
 
 
 def _of_whole(answer: Answer) -> OwnFit:
@@ -283,6 +284,8 @@ def _of_whole(answer: Answer) -> OwnFit:
         geometry_errors=answer.errors[[TURN, POINT_X, POINT_Y, SLOPE, HEIGHT]],
         states=tuple(states),
         converged=answer.converged,
+        whole_squares=answer.squares,
+        whole_degrees=answer.degrees,
         incremental=answer.problem.geometry.incremental,
     )
 
@@ -298,7 +301,9 @@ def _correlation(answer: Answer) -> np.ndarray:
     return correlation
 
 
-def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
+def _of_impacts(
+    geometry: Geometry, impacts: OwnImpacts, whole_squares: float, whole_degrees: int
+) -> OwnFit:
     fit, n = impacts.fit, len(impacts.windows)
     turn = geometry.turn + fit.geometry.turn
     return OwnFit(
@@ -319,6 +324,8 @@ def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
         geometry_errors=np.array([fit.geometry_se.turn, *fit.geometry_se.centre, np.nan, np.nan]),
         states=tuple(impacts.states()),
         converged=fit.converged,
+        whole_squares=whole_squares,
+        whole_degrees=whole_degrees,
         by_impacts=True,
     )
 

@@ -13,6 +13,7 @@ from contactid.planar.engine.unknowns import reach_of
 from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.geometry import contacts
 from contactid.planar.squares.flight import DEGREES, STRETCH, left_by_polynomial, runs
+from contactid.sources.conventions import FINE
 
 if TYPE_CHECKING:
     from contactid.planar.own.body import OwnBody
@@ -108,9 +109,11 @@ def centre_in_flight(
     body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """The centre of mass (2,) from the tracked point, in its axes, and the larger error of the two,
-    m: it alone falls along a parabola, and the point goes round it. By the noise (3,) of poses.
+    m: it alone falls along a parabola, and the point goes round it. By the noise (3,) of poses;
+    infinite where that doesn't explain the flights.
     """
-    matrix, right = np.full((2, 2), 0.0), np.zeros(2)
+    matrix, right = np.zeros((2, 2)), np.zeros(2)
+    squares, degrees = 0.0, -2
     for flight, interval in stretches(body, throws, longest=max(len(one.time) for one in throws)):
         time = interval * np.arange(len(flight))
         left = left_by_polynomial(np.linspace(-1.0, 1.0, len(flight)), 1)
@@ -121,10 +124,17 @@ def centre_in_flight(
         poses = np.concatenate([left @ flight[:, 0], left @ (flight[:, 1] + fallen)])
         matrix += slopes.T @ slopes
         right += slopes.T @ poses
+        squares += float(poses @ poses)
+        # less a line's two coefficients in x, and in y
+        degrees += 2 * len(flight) - 4
     if np.linalg.matrix_rank(matrix) < 2:
         return np.zeros(2), np.inf
-    spread = float(sigma[:2].max()) * np.sqrt(np.diag(np.linalg.inv(matrix)).max())
-    return -np.linalg.solve(matrix, right), float(spread)
+    centre = -np.linalg.solve(matrix, right)
+    noise = float(sigma[:2].max())
+    # drag, or an impact that wasn't seen, looks like a centre that lies off
+    if squares + right @ centre > FINE * degrees * noise**2:
+        return centre, np.inf
+    return centre, noise * float(np.sqrt(np.diag(np.linalg.inv(matrix)).max()))
 
 
 def noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> Noise:

@@ -39,7 +39,7 @@ def without_wild_poses(
     ----------
     problem, best : of the throws, and their motion
     """
-    residuals = [_residual(problem, best, k) for k in range(len(problem.throws))]
+    residuals = [residuals_of(problem, best, k) for k in range(len(problem.throws))]
     departures = _studentised(problem, best, residuals)
     if not throws.sigma_given:
         # (3,) by the median, in which a few wild poses don't count
@@ -56,7 +56,7 @@ def without_wild_poses(
             judged = replace(others, seen=throws.seen)
             problem = problem_of(problem.geometry, judged, problem.steering)
             best = problem.fit(best, problem.whole)
-            residuals = [_residual(problem, best, k) for k in range(len(problem.throws))]
+            residuals = [residuals_of(problem, best, k) for k in range(len(problem.throws))]
             departures = _studentised(problem, best, residuals)
     # by the noise that is stated, or that the poses without suspects tell
     wild = [
@@ -96,7 +96,7 @@ def _confirmed(problem: Problem, best: Point, k: int, suspect: np.ndarray) -> np
     return confirmed
 
 
-def _residual(problem: Problem, best: Point, k: int) -> np.ndarray:
+def residuals_of(problem: Problem, best: Point, k: int) -> np.ndarray:
     """(n, 3) of throw k, in units of its noise; 0 where no pose was measured."""
     row, n_frames = np.concatenate([best.common, best.own[k]]), problem.throws[k].n_frames
     return problem.residuals(k, row[None], n_frames, limited=False)[0].reshape(n_frames, 3)

@@ -45,6 +45,7 @@ _LARGEST_POSITION, _FASTEST = 100.0, 30.0
 _FASTEST_TURN = 150.0  # rad/s; beyond it degrees were taken for radians
 # rad from frame to frame; an angle in radians that is wrapped jumps by 2 pi
 _LARGEST_TURN = 3.0 * np.pi
+# what a cell holds where there is nothing, as pandas or a text says it
 _EMPTY = ("", "nan", "na", "null", "none", "<na>", "nat")
 _JITTER = 0.2  # of the interval: how far a frame may lie from an even time
 _EVEN = 0.01  # of the interval: a jitter that isn't worth a note
@@ -378,7 +379,7 @@ def columns_in_si(
         own = cells[:, table.places[_QUANTITIES[name]].column]
         for row in np.flatnonzero(np.isnan(values[:, k])):
             # a pose may be lost in a frame, but not its time
-            if name == "t" or not _is_empty(own[row]):
+            if name == "t" or str(own[row]).strip().lower() not in _EMPTY:
                 first = first or f"row {row + 1}, column {name} is {str(own[row])[:40]!r}"
                 bad += 1
     if bad:
@@ -386,11 +387,6 @@ def columns_in_si(
     if problems:
         raise _bad(source, *problems)
     return values
-
-
-def _is_empty(cell: object) -> bool:
-    """Whether a cell holds nothing, as pandas or a text says it."""
-    return str(cell).strip().lower() in _EMPTY
 
 
 def _even_throw(

@@ -88,9 +88,10 @@ def measures(block: Mapping[str, Any]) -> list[Measure]:
     """Everything that is measured, with the block's bodies."""
     sliding, bouncing = (scene_of(block, name) for name in ("sliding", "restitution"))
     slid, bounced = simulate_scene(sliding), simulate_scene(bouncing)
+    threshold = liftoff_threshold(sliding, _WAITED, _CLEARANCE)[0]
     return [
         *_first_impacts(block),
-        _liftoff(block),
+        Measure("sliding", "liftoff_mu", _WAITED, threshold),
         *sliding_measures(slid),
         *contact_measures(sliding, slid, "friction_mu"),
         *bounce_measures(bounced),
@@ -109,11 +110,6 @@ def _first_impacts(block: Mapping[str, Any]) -> Iterator[Measure]:
             yield Measure(name, f"{name}_peak_ns", h, peak)
             yield Measure(name, f"{name}_impact_ms", h, 1e3 * float(motion.time[first]))
             yield Measure(name, f"{name}_second", h, strongest(scene, motion)[1])
-
-
-def _liftoff(block: Mapping[str, Any]) -> Measure:
-    threshold = liftoff_threshold(scene_of(block, "sliding"), _WAITED, _CLEARANCE)[0]
-    return Measure("sliding", "liftoff_mu", _WAITED, threshold)
 
 
 def sliding_measures(motions: xr.Dataset) -> Iterator[Measure]:
