@@ -100,13 +100,13 @@ def test_a_walk_is_as_far_from_its_mean_over_a_part_as_is_stated():
 
 def test_a_zero_that_stays_leaves_the_answer_itself():
     stretches, fit = fitted(slow_wrist("none", 0)[1])
-    same, there = with_drift(stretches, fit, 0.0)
+    same, there = with_drift(stretches, fit)
     assert same is fit and there.steady is fit and not there.drift.walks
 
 
 def test_beside_a_drift_the_mass_is_the_data_s_own():
     stretches, steady = fitted(slow_wrist(WALKS, 1)[1])
-    fit, there = with_drift(stretches, steady, 0.0)
+    fit, there = with_drift(stretches, steady)
     assert there.drift.walks and fit.converged
     assert fit.body.mass == pytest.approx(fit.models[0].answer[0], rel=1e-4)
     # the shape isn't: of what the data half know it is drawn to the uniform body
@@ -124,15 +124,15 @@ def test_a_zero_that_stays_is_no_drift():
 def test_a_constant_wrench_besides_is_no_part_of_it():
     _, signals = slow_wrist(WALKS, 0)
     moved = replace(signals, forces=signals.forces + np.array([3.0, -2.0, 5.0]))
-    drifts = [with_drift(*fitted(one), 0.0)[1].drift for one in (signals, moved)]
+    drifts = [with_drift(*fitted(one))[1].drift for one in (signals, moved)]
     assert drifts[1].force == pytest.approx(drifts[0].force, rel=0.01)
     assert drifts[1].gain == pytest.approx(drifts[0].gain, rel=0.01)
 
 
 def test_one_recording_s_drift_is_that_of_a_joint_estimate_from_it_alone():
     stretches, fit = fitted(slow_wrist(WALKS, 1)[1])
-    alone, there = with_drift(stretches, fit, 0.0)
-    joint = fit_jointly([stretches], [alone], 0.0, [there.drift])
+    alone, there = with_drift(stretches, fit)
+    joint = fit_jointly([stretches], [alone], [there.drift])
     assert joint.errors[:4] == pytest.approx(alone.errors[:4], rel=0.02)
     off = joint.body.vector - alone.body.vector
     assert np.all(np.abs(off) < 0.1 * alone.vector_errors)

@@ -153,3 +153,13 @@ def _model(
     return Model(
         names, float(0.5 * (explained - log_volume)) - PENALTY * len(names), columns, own, answer
     )
+
+
+def inverse(matrix: np.ndarray) -> np.ndarray:
+    """Of a symmetric positive matrix whose entries have different units; what is lost to rounding
+    is left large.
+    """
+    # unit diagonal first, so that the threshold doesn't depend on units
+    scale = np.sqrt(np.maximum(np.diag(matrix), np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
+    return (vectors / np.maximum(values, 1e-13 * values[-1])) @ vectors.T / np.outer(scale, scale)

@@ -32,8 +32,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from contactid.core.inertia import InertialParameters, parallel_axis, tensor_entries, uniform_body
-from contactid.inhand.identify.channel_gains import gain_scores
-from contactid.inhand.identify.disturbance_models import DISTURBANCES, Model, models, thinkable
+from contactid.inhand.identify.channel_gains import calibration_covariance, without_gains
+from contactid.inhand.identify.disturbance_models import (
+    DISTURBANCES,
+    Model,
+    inverse,
+    models,
+    thinkable,
+)
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, REACH
 from contactid.inhand.identify.latent_errors import COMING, LEVELS, POSES, Equations, LatentErrors
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
@@ -218,8 +224,8 @@ def fit_recording(
     stretches
         Each of even samples without a gap; stated deviations start the search for the noise levels.
     gain_sd
-        Relative standard deviation of the forces' calibration, of each contact's and of all in
-        common, and at most of a single sensor's channels, of which the recording shows it.
+        Relative standard deviation of the forces' calibration: of each contact's and of all in
+        common, or of a single sensor's channels.
     uses
         What the estimate makes use of.
     """
@@ -243,6 +249,14 @@ def fit_recording(
             errors.information, errors.score, deviations, recording.lag, offered, uses.wrench
         )
 
+    def nearest(
+        answer: np.ndarray, known: np.ndarray, start: InertialParameters
+    ) -> tuple[InertialParameters, bool]:
+        parameters = answer[:PARAMETERS]
+        if not uses.body:
+            return InertialParameters.from_vector(parameters), True
+        return likeliest_body(parameters, known, hull, weight, start, mass)
+
     for turn in range(_ROUNDS):
         # poses follow the last answer, so the equations are taken anew there
         near = body.vector
@@ -259,14 +273,9 @@ def fit_recording(
         noise = np.zeros_like(model.information)
         noise[:PARAMETERS, :PARAMETERS] = noise_information(present, recording.stated, errors)
         information, covariance = without_noise(model.information, noise)
-        if uses.body:
-            # with the wrench and the disturbances integrated out
-            known = _of_parameters(information)
-            body, solved = likeliest_body(
-                model.answer[:PARAMETERS], known, hull, weight, body, mass
-            )
-        else:
-            body, solved = InertialParameters.from_vector(model.answer[:PARAMETERS]), True
+        # with the wrench and the disturbances integrated out
+        known = _of_parameters(information)
+        body, solved = nearest(model.answer, known, body)
         step, sizes = np.abs(body.vector - near), np.sqrt(np.diag(covariance)[:PARAMETERS])
         answer = model.given(body.vector)
         # the poses for the next round: the likeliest ones of this body, not of the free answer
@@ -276,9 +285,12 @@ def fit_recording(
             break
         # lag columns are slopes, so the forces are shifted by what they say, and sloped again
         recording.lag = float(np.clip(recording.lag + answer[PLACES[LAG]][0], -_LATEST, _LATEST))
-    scores = gain_scores(recording, present, errors, model, gain_sd)
-    by_gain = (inverse(information) @ scores)[:PARAMETERS]
-    fit = _fit_of(recording, present, levels, candidates, covariance, by_gain, body, gain_sd)
+    model, gains = without_gains(recording, present, errors, model, gain_sd)
+    by_gain = (inverse(information) @ gains.scores)[:PARAMETERS]
+    body, solved = nearest(model.answer, known, body)
+    candidates = [model, *candidates[1:]]
+    calibration = calibration_covariance(by_gain, gains.common_sd, body.vector)
+    fit = _fit_of(recording, present, levels, candidates, covariance, calibration, body, gain_sd)
     settled = bool(np.all(step <= _SETTLING * sizes))
     return replace(fit, iterations=turn + 1, converged=solved and settled)
 
@@ -338,25 +350,13 @@ def _noise_levels(
     return levels
 
 
-def inverse(matrix: np.ndarray) -> np.ndarray:
-    """Of a symmetric positive matrix whose entries have different units; what is lost to rounding
-    is left large.
-    """
-    # unit diagonal first, so that the threshold doesn't depend on units
-    scale = np.sqrt(np.maximum(np.diag(matrix), np.finfo(float).tiny))
-    values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
-    return (vectors / np.maximum(values, 1e-13 * values[-1])) @ vectors.T / np.outer(scale, scale)
-
-
 def _fit_of(
     recording: PresentRecording, present: Linearised, levels: np.ndarray, candidates: list[Model],
-    covariance: np.ndarray, by_gain: np.ndarray, body: InertialParameters, gain_sd: float,
+    covariance: np.ndarray, calibration: np.ndarray, body: InertialParameters, gain_sd: float,
 ) -> RecordingFit:  # fmt: skip
     model, equations = candidates[0], present.equations
-    # a factor common to all forces scales all ten parameters: the vector is its derivative
     kept = covariance[:PARAMETERS, :PARAMETERS]
-    common = gain_sd**2 * np.outer(body.vector, body.vector)
-    calibrated = kept + by_gain @ by_gain.T + common + pulled(body, model.answer)
+    calibrated = kept + calibration + pulled(body, model.answer)
     deviations, alone = (told_errors(one, body.vector) for one in (calibrated, kept))
     answer = model.given(body.vector)
     # the roots undo the whitening: N and N m

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from contactid.inhand.identify.disturbance_models import inverse
 from contactid.inhand.identify.drift import STEADY, Drift, drift_of
 from contactid.inhand.identify.joint import (
     Evidence,
@@ -15,7 +16,7 @@ from contactid.inhand.identify.joint import (
     fit_jointly,
     followed,
 )
-from contactid.inhand.identify.likelihood import RecordingFit, inverse
+from contactid.inhand.identify.likelihood import RecordingFit
 from contactid.inhand.identify.linearised import LAG, PLACES
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 from contactid.inhand.readers.recordings import RecordedSignals
@@ -40,7 +41,7 @@ class AtAnswer:
 
 
 def with_drift(
-    stretches: Sequence[RecordedSignals], steady: RecordingFit, gain_sd: float
+    stretches: Sequence[RecordedSignals], steady: RecordingFit
 ) -> tuple[RecordingFit, AtAnswer]:
     """A recording's fit beside what drifts in it, from the fit as if nothing did.
 
@@ -59,7 +60,7 @@ def with_drift(
     likeliest = max(beside.models, key=lambda one: one.log_likelihood)
     model = next(one for one in evidence.models if one.names == likeliest.names)
     drift = drift_of(evidence.present, evidence.errors, model)
-    joint = fit_jointly([stretches], [replace(steady, models=(model,))], gain_sd, [drift])
+    joint = fit_jointly([stretches], [replace(steady, models=(model,))], [drift])
     (fitted,), (evidence,) = joint.recordings, joint.evidence
     return _fit_of(joint, steady), AtAnswer(fitted, evidence, drift, steady)
 

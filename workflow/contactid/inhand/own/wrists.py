@@ -17,8 +17,9 @@ import pandas as pd
 import xarray as xr
 from scipy.spatial.transform import Rotation
 
+from contactid.inhand.identify.disturbance_models import inverse
 from contactid.inhand.identify.drift import STEADY, Drift
-from contactid.inhand.identify.likelihood import INTERVAL, RecordingFit, inverse
+from contactid.inhand.identify.likelihood import INTERVAL, RecordingFit
 from contactid.inhand.identify.linearised import PLACES, WORLD
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 from contactid.inhand.own.estimate import estimate_own
