@@ -17,7 +17,7 @@ from itertools import combinations
 
 import numpy as np
 
-from contactid.inhand.identify.linearised import AXES, LAG, PLACES, WORLD
+from contactid.inhand.identify.linearised import ANCHOR, AXES, LAG, PLACES, UNKNOWNS, WORLD
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 
 DISTURBANCES = (WORLD, LAG, AXES)
@@ -27,6 +27,8 @@ _LARGEST = (
     10.0  # deviation of parameters, in those of a body of the hull's size with the weighed mass
 )
 _WORLD = 1.0  # deviation of a force fixed in the world, in weights
+# deviation of where it acts, in sizes of the hull: anywhere in it, at its middle or its ends
+_ANCHOR = 0.6
 _LAG = 0.05  # s
 # of M's entries: accelerations wrong by their own size
 _AXES = 1.0
@@ -74,12 +76,13 @@ def thinkable(mass: float, size: float, gravity: float) -> np.ndarray:
     """(p,) deviations of all unknowns beforehand, of an object's mass (kg) and size (m); infinite
     for the wrench.
     """
-    deviations = np.empty(max(place.stop for place in PLACES.values()))
+    deviations = np.empty(UNKNOWNS)
     # mass, first moments, tensor: m, m L, m L^2
     deviations[:PARAMETERS] = _LARGEST * mass * np.repeat([1.0, size, size**2], [1, 3, 6])
     deviations[PARAMETERS : PARAMETERS + WRENCH] = np.inf
     # a tiny or absent gravity still leaves a scale
     deviations[PLACES[WORLD]] = _WORLD * mass * max(gravity, 1.0)
+    deviations[PLACES[ANCHOR]] = _ANCHOR * size
     deviations[PLACES[LAG]], deviations[PLACES[AXES]] = _LAG, _AXES
     return deviations
 
@@ -88,7 +91,7 @@ def models(
     information: np.ndarray,
     score: np.ndarray,
     deviations: np.ndarray,
-    lag: float,
+    about: np.ndarray,
     offered: Sequence[str],
     wrench: bool,
 ) -> list[Model]:
@@ -101,16 +104,13 @@ def models(
         least-squares answer.
     deviations
         (p,) of all unknowns beforehand.
-    lag
-        s, that the forces were shifted by: without a lag, what remains is its opposite.
+    about
+        (p,) what is in the equations already: where there is none, what remains is its opposite.
     offered
         Disturbances that a model may have.
     wrench
         Whether a constant wrench is unknown, too.
     """
-    middle = np.zeros(len(score))
-    # zero lag, seen from the shifted forces
-    middle[PLACES[LAG]] = -lag
     subsets = [names for size in range(len(offered) + 1) for names in combinations(offered, size)]
     every = []
     for names in subsets:
@@ -120,7 +120,9 @@ def models(
         kept[: PARAMETERS + (WRENCH if wrench else 0)] = True
         for name in names:
             kept[PLACES[name]] = True
-        every.append(_model(names, information, score, kept, deviations, middle))
+        # a force of the world acts somewhere
+        kept[PLACES[ANCHOR]] = WORLD in names
+        every.append(_model(names, information, score, kept, deviations, -about))
     return sorted(every, key=lambda one: -one.log_likelihood)
 
 

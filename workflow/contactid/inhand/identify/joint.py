@@ -36,8 +36,10 @@ from contactid.inhand.identify.likelihood import (
     told_errors,
 )
 from contactid.inhand.identify.linearised import (
+    ANCHOR,
     LAG,
     PLACES,
+    WORLD,
     Linearised,
     PresentRecording,
     linearised,
@@ -135,6 +137,7 @@ class FittedRecording:
         """
         recording, _ = started(stretches)
         recording.lag = float(fit.answer[PLACES[LAG]][0])
+        recording.pull, recording.anchor = fit.answer[PLACES[WORLD]], fit.answer[PLACES[ANCHOR]]
         names = fit.models[0].names if disturbances is None else disturbances
         return cls(recording, fit, names, drift)
 
@@ -148,7 +151,7 @@ class FittedRecording:
             errors.information,
             errors.score,
             self._thinkable,
-            recording.lag,
+            recording.about,
             DISTURBANCES,
             True,
         )

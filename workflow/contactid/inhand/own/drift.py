@@ -17,7 +17,6 @@ from contactid.inhand.identify.joint import (
     followed,
 )
 from contactid.inhand.identify.likelihood import RecordingFit
-from contactid.inhand.identify.linearised import LAG, PLACES
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 from contactid.inhand.readers.recordings import RecordedSignals
 
@@ -69,8 +68,7 @@ def _fit_of(joint: JointFit, steady: RecordingFit) -> RecordingFit:
     """The fit of the one recording."""
     ((_, left),), (fitted,), (evidence,) = joint.residuals, joint.recordings, joint.evidence
     answer = evidence.model.given(joint.body.vector)
-    # what remains of the lag after the shift
-    answer[PLACES[LAG]] += fitted.recording.lag
+    answer += fitted.recording.about
     wrench = slice(PARAMETERS, PARAMETERS + WRENCH)
     return replace(
         steady,
