@@ -17,10 +17,18 @@ from itertools import combinations
 
 import numpy as np
 
-from contactid.inhand.identify.linearised import ANCHOR, AXES, LAG, PLACES, UNKNOWNS, WORLD
+from contactid.inhand.identify.linearised import (
+    ANCHOR,
+    AXES,
+    LAG,
+    PLACES,
+    SPRING,
+    UNKNOWNS,
+    WORLD,
+)
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 
-DISTURBANCES = (WORLD, LAG, AXES)
+DISTURBANCES = (WORLD, SPRING, LAG, AXES)
 # noise that isn't quite as modelled feigns a few; a lag of 50 ms or a cable brings a hundred
 PENALTY = 10.0
 _LARGEST = (
@@ -29,6 +37,7 @@ _LARGEST = (
 _WORLD = 1.0  # deviation of a force fixed in the world, in weights
 # deviation of where it acts, in sizes of the hull: anywhere in it, at its middle or its ends
 _ANCHOR = 0.6
+_SPRING = 1.0  # deviation of its stiffness, in weights per size of the hull
 _LAG = 0.05  # s
 # of M's entries: accelerations wrong by their own size
 _AXES = 1.0
@@ -83,6 +92,7 @@ def thinkable(mass: float, size: float, gravity: float) -> np.ndarray:
     # a tiny or absent gravity still leaves a scale
     deviations[PLACES[WORLD]] = _WORLD * mass * max(gravity, 1.0)
     deviations[PLACES[ANCHOR]] = _ANCHOR * size
+    deviations[PLACES[SPRING]] = _SPRING * mass * max(gravity, 1.0) / size
     deviations[PLACES[LAG]], deviations[PLACES[AXES]] = _LAG, _AXES
     return deviations
 
@@ -114,8 +124,12 @@ def models(
     subsets = [names for size in range(len(offered) + 1) for names in combinations(offered, size)]
     every = []
     for names in subsets:
+        # neither the weight nor accelerations would tell the mass
         if {WORLD, AXES} <= set(names):
-            continue  # neither the weight nor accelerations would tell the mass
+            continue
+        # a spring's force has a mean
+        if SPRING in names and WORLD not in names:
+            continue
         kept = np.zeros(len(score), dtype=bool)
         kept[: PARAMETERS + (WRENCH if wrench else 0)] = True
         for name in names:
