@@ -12,7 +12,7 @@ speak of is left out: each has to make the logarithm of their likelihood larger 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -31,6 +31,10 @@ from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 DISTURBANCES = (WORLD, SPRING, LAG, AXES)
 # noise that isn't quite as modelled feigns a few; a lag of 50 ms or a cable brings a hundred
 PENALTY = 10.0
+# the same where a force of the world leaves the mass to accelerations that hardly tell it (by more
+# than this share): it can take nearly all of a slow weight, so gains, crosstalk and hysteresis of a
+# real sensor bring thirty
+_SLOW, _SLOW_PENALTY = 0.1, 50.0
 _LARGEST = (
     10.0  # deviation of parameters, in those of a body of the hull's size with the weighed mass
 )
@@ -134,9 +138,12 @@ def models(
         kept[: PARAMETERS + (WRENCH if wrench else 0)] = True
         for name in names:
             kept[PLACES[name]] = True
-        # a force of the world acts somewhere
+        middle = -about
+        # a force of the world acts somewhere; where there is none, its place adds nothing
         kept[PLACES[ANCHOR]] = WORLD in names
-        every.append(_model(names, information, score, kept, deviations, -about))
+        if WORLD not in names:
+            middle[PLACES[ANCHOR]] = 0.0
+        every.append(_model(names, information, score, kept, deviations, middle))
     return sorted(every, key=lambda one: -one.log_likelihood)
 
 
@@ -166,9 +173,11 @@ def _model(
     finite = precision > 0.0
     # Occam's factor: posterior precision over prior precision
     log_volume = np.log(values).sum() + 2.0 * np.log(scale).sum() - np.log(precision[finite]).sum()
-    return Model(
-        names, float(0.5 * (explained - log_volume)) - PENALTY * len(names), columns, own, answer
-    )
+    likelihood = float(0.5 * (explained - log_volume))
+    model = Model(names, likelihood - PENALTY * len(names), columns, own, answer)
+    if WORLD in names and model.mass[1] > _SLOW * abs(model.mass[0]):
+        return replace(model, log_likelihood=model.log_likelihood - _SLOW_PENALTY)
+    return model
 
 
 def inverse(matrix: np.ndarray) -> np.ndarray:
