@@ -38,7 +38,7 @@ from contactid.inhand.identify.disturbance_models import inverse
 from contactid.inhand.identify.drift import STEADY
 from contactid.inhand.identify.joint import FittedRecording, fit_jointly, followed, summed
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT
-from contactid.inhand.identify.likelihood import fit_recording
+from contactid.inhand.identify.likelihood import fit_recording, told_parameters
 from contactid.inhand.identify.linearised import WORLD
 from contactid.inhand.own.result import estimate
 from contactid.inhand.readers.recordings import recorded_signals
@@ -92,7 +92,10 @@ def test_one_recording_alone_is_its_own_estimate(fitted):
     assert joint.fit_errors == pytest.approx(fit.fit_errors, rel=0.01)
     off = joint.body.vector - fit.body.vector
     assert np.all(np.abs(off) < 0.1 * fit.vector_errors)
-    assert np.array_equal(joint.by_data, fit.by_data)
+    # but for what is on the edge
+    moved = told_parameters(fit.body.vector) - told_parameters(fit.uniform.vector)
+    clear = np.abs(np.abs(moved) / fit.fit_errors - 1.0) > 0.05
+    assert np.array_equal(joint.by_data[clear], fit.by_data[clear])
 
 
 def test_the_same_twice_is_twice_the_information(fitted):

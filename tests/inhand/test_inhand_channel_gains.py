@@ -43,7 +43,7 @@ def test_the_answer_is_that_of_gains_as_unknowns_of_a_stated_spread(monkeypatch)
     errors = LatentErrors(present.equations, fit.levels)
     size = present.equations.slope.shape[2]
     deviations = np.full(size, 10.0)
-    (model,) = models(errors.information, errors.score, deviations, 0.0, (), True)
+    (model,) = models(errors.information, errors.score, deviations, np.zeros(size), (), True)
     variance = 0.02**2
     monkeypatch.setattr(channel_gains, "likeliest_variances", lambda *_: np.array([variance]))
     without, gains = without_gains(recording, present, errors, model, GAIN_SD)
