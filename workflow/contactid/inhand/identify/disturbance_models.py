@@ -12,21 +12,36 @@ speak of is left out: each has to make the logarithm of their likelihood larger 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from contactid.inhand.identify.linearised import AXES, LAG, PLACES, WORLD
+from contactid.inhand.identify.linearised import (
+    ANCHOR,
+    AXES,
+    LAG,
+    PLACES,
+    SPRING,
+    UNKNOWNS,
+    WORLD,
+)
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 
-DISTURBANCES = (WORLD, LAG, AXES)
+DISTURBANCES = (WORLD, SPRING, LAG, AXES)
 # noise that isn't quite as modelled feigns a few; a lag of 50 ms or a cable brings a hundred
 PENALTY = 10.0
+# the same where a force of the world leaves the mass to accelerations that hardly tell it (by more
+# than this share): it can take nearly all of a slow weight, so gains, crosstalk and hysteresis of a
+# real sensor bring thirty
+_SLOW, _SLOW_PENALTY = 0.1, 50.0
 _LARGEST = (
     10.0  # deviation of parameters, in those of a body of the hull's size with the weighed mass
 )
 _WORLD = 1.0  # deviation of a force fixed in the world, in weights
+# deviation of where it acts, in sizes of the hull: anywhere in it, at its middle or its ends
+_ANCHOR = 0.6
+_SPRING = 1.0  # deviation of its stiffness, in weights per size of the hull
 _LAG = 0.05  # s
 # of M's entries: accelerations wrong by their own size
 _AXES = 1.0
@@ -74,12 +89,14 @@ def thinkable(mass: float, size: float, gravity: float) -> np.ndarray:
     """(p,) deviations of all unknowns beforehand, of an object's mass (kg) and size (m); infinite
     for the wrench.
     """
-    deviations = np.empty(max(place.stop for place in PLACES.values()))
+    deviations = np.empty(UNKNOWNS)
     # mass, first moments, tensor: m, m L, m L^2
     deviations[:PARAMETERS] = _LARGEST * mass * np.repeat([1.0, size, size**2], [1, 3, 6])
     deviations[PARAMETERS : PARAMETERS + WRENCH] = np.inf
     # a tiny or absent gravity still leaves a scale
     deviations[PLACES[WORLD]] = _WORLD * mass * max(gravity, 1.0)
+    deviations[PLACES[ANCHOR]] = _ANCHOR * size
+    deviations[PLACES[SPRING]] = _SPRING * mass * max(gravity, 1.0) / size
     deviations[PLACES[LAG]], deviations[PLACES[AXES]] = _LAG, _AXES
     return deviations
 
@@ -88,7 +105,7 @@ def models(
     information: np.ndarray,
     score: np.ndarray,
     deviations: np.ndarray,
-    lag: float,
+    about: np.ndarray,
     offered: Sequence[str],
     wrench: bool,
 ) -> list[Model]:
@@ -101,25 +118,31 @@ def models(
         least-squares answer.
     deviations
         (p,) of all unknowns beforehand.
-    lag
-        s, that the forces were shifted by: without a lag, what remains is its opposite.
+    about
+        (p,) what is in the equations already: where there is none, what remains is its opposite.
     offered
         Disturbances that a model may have.
     wrench
         Whether a constant wrench is unknown, too.
     """
-    middle = np.zeros(len(score))
-    # zero lag, seen from the shifted forces
-    middle[PLACES[LAG]] = -lag
     subsets = [names for size in range(len(offered) + 1) for names in combinations(offered, size)]
     every = []
     for names in subsets:
+        # neither the weight nor accelerations would tell the mass
         if {WORLD, AXES} <= set(names):
-            continue  # neither the weight nor accelerations would tell the mass
+            continue
+        # a spring's force has a mean
+        if SPRING in names and WORLD not in names:
+            continue
         kept = np.zeros(len(score), dtype=bool)
         kept[: PARAMETERS + (WRENCH if wrench else 0)] = True
         for name in names:
             kept[PLACES[name]] = True
+        middle = -about
+        # a force of the world acts somewhere; where there is none, its place adds nothing
+        kept[PLACES[ANCHOR]] = WORLD in names
+        if WORLD not in names:
+            middle[PLACES[ANCHOR]] = 0.0
         every.append(_model(names, information, score, kept, deviations, middle))
     return sorted(every, key=lambda one: -one.log_likelihood)
 
@@ -150,6 +173,18 @@ def _model(
     finite = precision > 0.0
     # Occam's factor: posterior precision over prior precision
     log_volume = np.log(values).sum() + 2.0 * np.log(scale).sum() - np.log(precision[finite]).sum()
-    return Model(
-        names, float(0.5 * (explained - log_volume)) - PENALTY * len(names), columns, own, answer
-    )
+    likelihood = float(0.5 * (explained - log_volume))
+    model = Model(names, likelihood - PENALTY * len(names), columns, own, answer)
+    if WORLD in names and model.mass[1] > _SLOW * abs(model.mass[0]):
+        return replace(model, log_likelihood=model.log_likelihood - _SLOW_PENALTY)
+    return model
+
+
+def inverse(matrix: np.ndarray) -> np.ndarray:
+    """Of a symmetric positive matrix whose entries have different units; what is lost to rounding
+    is left large.
+    """
+    # unit diagonal first, so that the threshold doesn't depend on units
+    scale = np.sqrt(np.maximum(np.diag(matrix), np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
+    return (vectors / np.maximum(values, 1e-13 * values[-1])) @ vectors.T / np.outer(scale, scale)

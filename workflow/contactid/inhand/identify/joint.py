@@ -18,21 +18,28 @@ from functools import cached_property
 import numpy as np
 
 from contactid.core.inertia import InertialParameters, uniform_body
-from contactid.inhand.identify.channel_gains import gain_scores
-from contactid.inhand.identify.disturbance_models import DISTURBANCES, Model, models, thinkable
+from contactid.inhand.identify.channel_gains import Gains, calibration_covariance, without_gains
+from contactid.inhand.identify.disturbance_models import (
+    DISTURBANCES,
+    Model,
+    inverse,
+    models,
+    thinkable,
+)
 from contactid.inhand.identify.drift import STEADY, Drift, errors_with
 from contactid.inhand.identify.latent_errors import LatentErrors
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
 from contactid.inhand.identify.likelihood import (
     RecordingFit,
-    inverse,
     moved_by_data,
     pulled,
     told_errors,
 )
 from contactid.inhand.identify.linearised import (
+    ANCHOR,
     LAG,
     PLACES,
+    WORLD,
     Linearised,
     PresentRecording,
     linearised,
@@ -59,7 +66,7 @@ class Evidence:
     ----------
     models : information and answer under each; that of the recording's disturbances is first, and
         the body's ten parameters come first in it
-    by_gain : (q, c) score of every gain, of one deviation
+    gains : errors of calibration
     errors : at these equations, for the poses to follow an answer
     present : the equations
     stated : (6,) deviations of a pose's increment
@@ -67,7 +74,7 @@ class Evidence:
     """
 
     models: tuple[Model, ...]
-    by_gain: np.ndarray
+    gains: Gains
     errors: LatentErrors
     present: Linearised
     stated: np.ndarray
@@ -86,8 +93,8 @@ class Evidence:
     def times(self, share: float) -> Evidence:
         """Of a recording of the same motion that is longer by a factor."""
         model = replace(self.model, information=share * self.model.information)
-        longer, by_gain = share * self.longer, share * self.by_gain
-        return replace(self, models=(model,), by_gain=by_gain, longer=longer)
+        longer, gains = share * self.longer, self.gains.times(share)
+        return replace(self, models=(model,), gains=gains, longer=longer)
 
 
 class FittedRecording:
@@ -130,6 +137,7 @@ class FittedRecording:
         """
         recording, _ = started(stretches)
         recording.lag = float(fit.answer[PLACES[LAG]][0])
+        recording.pull, recording.anchor = fit.answer[PLACES[WORLD]], fit.answer[PLACES[ANCHOR]]
         names = fit.models[0].names if disturbances is None else disturbances
         return cls(recording, fit, names, drift)
 
@@ -143,13 +151,13 @@ class FittedRecording:
             errors.information,
             errors.score,
             self._thinkable,
-            recording.lag,
+            recording.about,
             DISTURBANCES,
             True,
         )
         every.sort(key=lambda one: one.names != self._disturbances)
-        by_gain = gain_scores(recording, present, errors, every[0], self._gain_sd)
-        return Evidence(tuple(every), by_gain, errors, present, recording.stated)
+        every[0], gains = without_gains(recording, present, errors, every[0], self._gain_sd)
+        return Evidence(tuple(every), gains, errors, present, recording.stated)
 
     def residuals(self, evidence: Evidence, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Times (m,) s, and (m, 6) N and N m, sensed wrench less what a body (10,) asks for."""
@@ -173,19 +181,18 @@ class Summed:
     information : (10, 10) without what the poses' noise feigns
     covariance : (10, 10) of the estimate, calibration left out
     by_gain : (10, c) change of the answer by every gain, the same in all recordings
+    common_sd : relative deviation of a factor that all forces have in common
     """
 
     answer: np.ndarray
     information: np.ndarray
     covariance: np.ndarray
     by_gain: np.ndarray
+    common_sd: float
 
-    def calibrated(self, vector: np.ndarray, gain_sd: float) -> np.ndarray:
-        """(10, 10) covariance with that of the forces' calibration, of every gain and of all in
-        common.
-        """
-        common = gain_sd**2 * np.outer(vector, vector)
-        return self.covariance + self.by_gain @ self.by_gain.T + common
+    def calibrated(self, vector: np.ndarray) -> np.ndarray:
+        """(10, 10) covariance with calibration, of a body (10,)."""
+        return self.covariance + calibration_covariance(self.by_gain, self.common_sd, vector)
 
 
 def summed(every: Sequence[Evidence]) -> Summed:
@@ -193,9 +200,9 @@ def summed(every: Sequence[Evidence]) -> Summed:
     # body first, then the wrench and disturbances of each recording in turn
     sizes = [len(one.model.columns) - PARAMETERS for one in every]
     ends = PARAMETERS + np.cumsum([0, *sizes])
-    gains = max(one.by_gain.shape[1] for one in every)
+    count = max(one.gains.scores.shape[1] for one in every)
     information, noise = np.zeros((2, ends[-1], ends[-1]))
-    score, by_gain = np.zeros(ends[-1]), np.zeros((ends[-1], gains))
+    score, scores = np.zeros(ends[-1]), np.zeros((ends[-1], count))
     for one, start, end in zip(every, ends[:-1], ends[1:], strict=True):
         places = np.concatenate([np.arange(PARAMETERS), np.arange(start, end)])
         own = one.model.information
@@ -203,7 +210,7 @@ def summed(every: Sequence[Evidence]) -> Summed:
         # information times answer is the score again, with what is thinkable beforehand in it
         score[places] += own @ one.model.answer[one.model.columns]
         # all recordings have the same sensors: what a gain does to each adds up
-        by_gain[places, : one.by_gain.shape[1]] += one.by_gain
+        scores[places, : one.gains.scores.shape[1]] += one.gains.scores
     noise[:PARAMETERS, :PARAMETERS] = sum(one.noise for one in every)
     body = slice(0, PARAMETERS)
     without, covariance = without_noise(information, noise)
@@ -213,7 +220,8 @@ def summed(every: Sequence[Evidence]) -> Summed:
         # the marginal of the body: inverse of its block of the covariance
         information=inverse(inverse(without)[body, body]),
         covariance=covariance[body, body],
-        by_gain=(inverse(without) @ by_gain)[body],
+        by_gain=(inverse(without) @ scores)[body],
+        common_sd=max(one.gains.common_sd for one in every),
     )
 
 
@@ -279,14 +287,12 @@ class JointFit:
 def fit_jointly(
     every: Sequence[Sequence[RecordedSignals]],
     fits: Sequence[RecordingFit],
-    gain_sd: float,
     drifts: Sequence[Drift] = (),
 ) -> JointFit:
     """One body from the stretches of several recordings with fits of their own.
 
     All have the disturbances that are likeliest by the sum of their evidence: a cable that a small
-    turn doesn't show carries weight there, too. gain_sd is as for one recording, of the same
-    sensors. drifts are those of the recordings' unsensed wrenches, none by default.
+    turn doesn't show carries weight there, too. drifts are those of the recordings' unsensed wrenches, none by default.
     """
     weighed: dict[tuple[str, ...], float] = {}
     # models by name; log likelihoods of independent recordings add up
@@ -324,7 +330,7 @@ def fit_jointly(
         body=body,
         uniform=uniform_body(body.mass, hull),
         covariance=total.covariance,
-        calibrated=total.calibrated(body.vector, gain_sd) + pulled(body, total.answer),
+        calibrated=total.calibrated(body.vector) + pulled(body, total.answer),
         disturbances=likeliest,
         recordings=recordings,
         evidence=found,

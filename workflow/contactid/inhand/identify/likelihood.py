@@ -9,11 +9,12 @@ the parameters, in what disturbs it, and in errors that are correlated in time
 tenth of a second (a tracker's jitter), position and orientation apart; forces at the contacts that
 aren't sensed are correlated over a tenth of a second and over a second.
 
-The factors of all these are found by restricted maximum likelihood: each is multiplied by what the
-residuals show over what they should show. The root of that ratio would never lower the likelihood
-(Zhou, Hu, Qiao, Lange, J. Comput. Graph. Stat. 28, 2019), but takes twice the steps. So a noise
-that is stated wrongly, or that isn't white, widens the standard errors by itself, and lets the
-prior count for more. Disturbances are those that make the data likelier
+The poses' factors are those that poses show by themselves
+(:mod:`contactid.inhand.identify.signal_noise`). The others are found by restricted maximum
+likelihood: each is multiplied by what the residuals show over what they should show. The root of
+that ratio would never lower the likelihood (Zhou, Hu, Qiao, Lange, J. Comput. Graph. Stat. 28,
+2019), but takes twice the steps. So a noise that is stated wrongly, or that isn't white, widens the
+standard errors by itself, and lets the prior count for more. Disturbances are those that make the data likelier
 (:mod:`contactid.inhand.identify.disturbance_models`).
 
 The answer is a body that can exist (:mod:`contactid.inhand.identify.likeliest_body`), near the
@@ -32,14 +33,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from contactid.core.inertia import InertialParameters, parallel_axis, tensor_entries, uniform_body
-from contactid.inhand.identify.channel_gains import gain_scores
-from contactid.inhand.identify.disturbance_models import DISTURBANCES, Model, models, thinkable
+from contactid.inhand.identify.channel_gains import calibration_covariance, without_gains
+from contactid.inhand.identify.disturbance_models import (
+    DISTURBANCES,
+    Model,
+    inverse,
+    models,
+    thinkable,
+)
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, REACH
 from contactid.inhand.identify.latent_errors import COMING, LEVELS, POSES, Equations, LatentErrors
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
 from contactid.inhand.identify.linearised import (
+    ANCHOR,
     LAG,
     PLACES,
+    WORLD,
     Linearised,
     PresentRecording,
     linearised,
@@ -62,7 +71,7 @@ _SETTLING = 0.5  # the same, from which on the answer isn't called settled
 _START = np.array([1.0] * 5 + [1e-4] * len(COMING))  # factors; those of unsensed forces in N2
 # forces and points, positions, orientations: white and as stated; all else absent
 _AS_STATED = np.array([1.0, 1.0, 1.0] + [0.0] * (len(LEVELS) - 3))
-_STATED = STATED * _AS_STATED  # degrees of freedom that a stated level counts for
+_STATED = STATED * np.eye(len(LEVELS))[0]  # degrees of freedom that a stated level counts for
 # of noise over signal; a still body has no signal, and the ratio no bound
 _LARGEST_SHARE = 100.0
 _LEAST = 1e-8  # of a level
@@ -218,8 +227,8 @@ def fit_recording(
     stretches
         Each of even samples without a gap; stated deviations start the search for the noise levels.
     gain_sd
-        Relative standard deviation of the forces' calibration, of each contact's and of all in
-        common, and at most of a single sensor's channels, of which the recording shows it.
+        Relative standard deviation of the forces' calibration: of each contact's and of all in
+        common, or of a single sensor's channels.
     uses
         What the estimate makes use of.
     """
@@ -229,19 +238,29 @@ def fit_recording(
     weight = PRIOR_WEIGHT if uses.prior else 0.0
     body = _first_body(start, hull, weight, mass)
     # white noise as stated where the recording isn't asked for its levels
-    levels, least = _AS_STATED, np.full(len(LEVELS), _LEAST)
+    levels = _AS_STATED
     if uses.noise:
-        # no less noise of the poses than they show by themselves: a body that is too light would
-        # hide it
-        levels, least[list(POSES)] = _START, np.maximum(pose_levels(stretches), _LEAST)
-    levels = np.maximum(levels, least)
+        levels = _START.copy()
+        # what the poses show by themselves: a body that is too light would hide their noise, and a
+        # torque's noise or drift that isn't as stated would pass for it, which makes slow bodies
+        # heavier to turn
+        levels[list(POSES)] = pose_levels(stretches)
+    levels = np.maximum(levels, _LEAST)
     deviations = thinkable(mass, float(np.abs(hull).max()), stretches[0].gravity)
     offered = DISTURBANCES if uses.disturbances else ()
 
     def weighed(errors: LatentErrors) -> list[Model]:
         return models(
-            errors.information, errors.score, deviations, recording.lag, offered, uses.wrench
+            errors.information, errors.score, deviations, recording.about, offered, uses.wrench
         )
+
+    def nearest(
+        answer: np.ndarray, known: np.ndarray, start: InertialParameters
+    ) -> tuple[InertialParameters, bool]:
+        parameters = answer[:PARAMETERS]
+        if not uses.body:
+            return InertialParameters.from_vector(parameters), True
+        return likeliest_body(parameters, known, hull, weight, start, mass)
 
     for turn in range(_ROUNDS):
         # poses follow the last answer, so the equations are taken anew there
@@ -250,7 +269,7 @@ def fit_recording(
         if uses.noise:
             # more steps in the first rounds, which come from the stated levels
             levels = _noise_levels(
-                present.equations, levels, _STEPS if turn < _FIRST else _FEW, weighed, least
+                present.equations, levels, _STEPS if turn < _FIRST else _FEW, weighed
             )
         errors = LatentErrors(present.equations, levels)
         candidates = weighed(errors)
@@ -259,14 +278,9 @@ def fit_recording(
         noise = np.zeros_like(model.information)
         noise[:PARAMETERS, :PARAMETERS] = noise_information(present, recording.stated, errors)
         information, covariance = without_noise(model.information, noise)
-        if uses.body:
-            # with the wrench and the disturbances integrated out
-            known = _of_parameters(information)
-            body, solved = likeliest_body(
-                model.answer[:PARAMETERS], known, hull, weight, body, mass
-            )
-        else:
-            body, solved = InertialParameters.from_vector(model.answer[:PARAMETERS]), True
+        # with the wrench and the disturbances integrated out
+        known = _of_parameters(information)
+        body, solved = nearest(model.answer, known, body)
         step, sizes = np.abs(body.vector - near), np.sqrt(np.diag(covariance)[:PARAMETERS])
         answer = model.given(body.vector)
         # the poses for the next round: the likeliest ones of this body, not of the free answer
@@ -276,11 +290,28 @@ def fit_recording(
             break
         # lag columns are slopes, so the forces are shifted by what they say, and sloped again
         recording.lag = float(np.clip(recording.lag + answer[PLACES[LAG]][0], -_LATEST, _LATEST))
-    scores = gain_scores(recording, present, errors, model, gain_sd)
-    by_gain = (inverse(information) @ scores)[:PARAMETERS]
-    fit = _fit_of(recording, present, levels, candidates, covariance, by_gain, body, gain_sd)
+        _anchor(recording, candidates)
+    model, gains = without_gains(recording, present, errors, model, gain_sd)
+    by_gain = (inverse(information) @ gains.scores)[:PARAMETERS]
+    body, solved = nearest(model.answer, known, body)
+    candidates = [model, *candidates[1:]]
+    calibration = calibration_covariance(by_gain, gains.common_sd, body.vector)
+    fit = _fit_of(recording, present, levels, candidates, covariance, calibration, body, gain_sd)
     settled = bool(np.all(step <= _SETTLING * sizes))
     return replace(fit, iterations=turn + 1, converged=solved and settled)
+
+
+def _anchor(recording: PresentRecording, candidates: Sequence[Model]) -> None:
+    """Move a force of the world to where the likeliest model with one has it, whether or not that is
+    taken: without a place of its own it would have no chance.
+    """
+    pulled = next((one for one in candidates if WORLD in one.names), None)
+    if pulled is None:
+        return
+    reach = np.ptp(recording.signals.hull, axis=0)
+    moved = recording.anchor + pulled.answer[PLACES[ANCHOR]]
+    recording.anchor = np.clip(moved, -reach, reach)
+    recording.pull = pulled.answer[PLACES[WORLD]]
 
 
 def _first_body(
@@ -314,11 +345,13 @@ def _weighed(stretches: Sequence[RecordedSignals]) -> float:
 
 
 def _noise_levels(
-    equations: Equations, levels: np.ndarray, steps: int, weighed: Callable[[LatentErrors], list[Model]],
-    least: np.ndarray,
-) -> np.ndarray:  # fmt: skip
+    equations: Equations,
+    levels: np.ndarray,
+    steps: int,
+    weighed: Callable[[LatentErrors], list[Model]],
+) -> np.ndarray:
     """Levels after some steps towards the most likely ones, under the model that is likeliest at
-    each.
+    each; those of the poses stay.
     """
     for _ in range(steps):
         errors = LatentErrors(equations, levels)
@@ -330,33 +363,22 @@ def _noise_levels(
         # a stated level counts as _STATED residuals that show exactly what it says; a step of at
         # most ten keeps a bad start from running away
         change = np.clip((shown + _STATED / levels**2) / (expected + _STATED / levels), 0.1, 10.0)
+        change[list(POSES)] = 1.0
         counts = levels * expected > 1.0  # degrees of freedom that a level explains
-        levels = np.maximum(levels * change, least)
+        levels = np.maximum(levels * change, _LEAST)
         # levels that explain less than one degree of freedom may wander: nothing depends on them
         if not counts.any() or np.all(np.abs(change[counts] - 1.0) < _SETTLED):
             break
     return levels
 
 
-def inverse(matrix: np.ndarray) -> np.ndarray:
-    """Of a symmetric positive matrix whose entries have different units; what is lost to rounding
-    is left large.
-    """
-    # unit diagonal first, so that the threshold doesn't depend on units
-    scale = np.sqrt(np.maximum(np.diag(matrix), np.finfo(float).tiny))
-    values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
-    return (vectors / np.maximum(values, 1e-13 * values[-1])) @ vectors.T / np.outer(scale, scale)
-
-
 def _fit_of(
     recording: PresentRecording, present: Linearised, levels: np.ndarray, candidates: list[Model],
-    covariance: np.ndarray, by_gain: np.ndarray, body: InertialParameters, gain_sd: float,
+    covariance: np.ndarray, calibration: np.ndarray, body: InertialParameters, gain_sd: float,
 ) -> RecordingFit:  # fmt: skip
     model, equations = candidates[0], present.equations
-    # a factor common to all forces scales all ten parameters: the vector is its derivative
     kept = covariance[:PARAMETERS, :PARAMETERS]
-    common = gain_sd**2 * np.outer(body.vector, body.vector)
-    calibrated = kept + by_gain @ by_gain.T + common + pulled(body, model.answer)
+    calibrated = kept + calibration + pulled(body, model.answer)
     deviations, alone = (told_errors(one, body.vector) for one in (calibrated, kept))
     answer = model.given(body.vector)
     # the roots undo the whitening: N and N m
@@ -372,8 +394,8 @@ def _fit_of(
         fit_errors=alone,
         vector_errors=np.sqrt(np.diag(calibrated)),
         levels=levels,
-        # the columns' lag is what remains after the shift: the sum is the whole lag
-        answer=answer + np.where(np.arange(len(answer)) == PLACES[LAG].start, recording.lag, 0.0),
+        # columns that are slopes have what remains of an unknown: the sum is the whole
+        answer=answer + recording.about,
         residuals=recording.split(residuals),
         times=recording.split(recording.signals.time[recording.rows]),
         wrench_errors=np.sqrt(np.diag(covariance)[wrench])

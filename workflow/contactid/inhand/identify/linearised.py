@@ -5,8 +5,10 @@ Beside the ten parameters and a constant wrench in the body (a sensor's zero, a 
 preload) there are columns of disturbances that a recording may have and most don't
 (:data:`PLACES`):
 
-* *world*: a force that is fixed in the world and isn't sensed, at the contacts' mean place: a
-  cable;
+* *world*: a force that is fixed in the world and isn't sensed, as a cable's;
+* *anchor*: where in the body it acts, from the contacts' mean place;
+* *spring*: how it changes with the anchor's place in the world, as on a spring: a symmetric 3 by 3
+  stiffness;
 * *lag*: the forces are late by a time, by which they are shifted before the equations are taken;
 * *axes*: accelerations of the positions, times a 3 by 3 matrix M: position and orientation aren't
   told in the same axes, or time or lengths have another unit. The weight doesn't mind.
@@ -17,7 +19,7 @@ Which of them are in is decided by :mod:`contactid.inhand.identify.disturbance_m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +46,7 @@ from contactid.inhand.identify.wrench import (
 )
 from contactid.inhand.readers.recordings import RecordedSignals
 
-WORLD, LAG, AXES = "world", "lag", "axes"
+WORLD, ANCHOR, SPRING, LAG, AXES = "world", "anchor", "spring", "lag", "axes"
 _REACH = REACH[FOURTH_ORDER]
 # keeps a covariance definite where next to no noise is stated
 _FLOOR = np.diag(np.repeat([1e-5, 1e-6], 3) ** 2)  # N and N m, least deviations of a wrench
@@ -52,18 +54,21 @@ _FLOOR = np.diag(np.repeat([1e-5, 1e-6], 3) ** 2)  # N and N m, least deviations
 LEVER = 0.25
 _BEYOND = 1e3  # times its deviation: a wrench that a shift would have to guess
 _MOTION = ("rate", "rate_change", "specific_force")
+# entries of a symmetric matrix: xx, yy, zz, xy, xz, yz
+_ROWS, _COLUMNS = [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]
 _SLOPES = ("d_rate", "d_rate_change", "d_specific_force")
 
 
 def _places() -> dict[str, slice]:
     places, start = {}, PARAMETERS + WRENCH
-    for name, count in ((WORLD, 3), (LAG, 1), (AXES, 9)):
+    for name, count in ((WORLD, 3), (ANCHOR, 3), (SPRING, 6), (LAG, 1), (AXES, 9)):
         places[name] = slice(start, start + count)
         start += count
     return places
 
 
 PLACES = _places()  # of the disturbances' columns, behind parameters and constant wrench
+UNKNOWNS = max(place.stop for place in PLACES.values())
 
 
 @dataclass
@@ -76,6 +81,8 @@ class PresentRecording:
     parts : samples of each stretch without a gap
     rotations, positions : (n, 3, 3) and (n, 3), present poses
     lag : s, by which the forces are taken to be late
+    pull : (3,) N, force fixed in the world near which its anchor counts
+    anchor : (3,) m, where it is taken to act, in B from the contacts' mean place
     """
 
     signals: RecordedSignals
@@ -83,6 +90,15 @@ class PresentRecording:
     rotations: np.ndarray
     positions: np.ndarray
     lag: float = 0.0
+    pull: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    anchor: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+    @property
+    def about(self) -> np.ndarray:
+        """(p,) what is in the equations of those unknowns whose columns are slopes."""
+        values = np.zeros(UNKNOWNS)
+        values[PLACES[LAG]], values[PLACES[ANCHOR]] = self.lag, self.anchor
+        return values
 
     @property
     def rows(self) -> np.ndarray:
@@ -262,7 +278,21 @@ def _disturbances(
     to_body = signals.to_body(recording.rotations)[rows]
     points = signals.points[rows]
     # force and torque about the origin; unsensed, hence negative as the constant wrench
-    world = -np.concatenate([to_body, skew(points.mean(axis=1)) @ to_body], axis=1)
+    anchor = points.mean(axis=1) + recording.anchor
+    world = -np.concatenate([to_body, skew(anchor) @ to_body], axis=1)
+    # another anchor is another torque: of -p x u by p
+    by_anchor = skew(to_body @ recording.pull)
+    anchored = np.concatenate([np.zeros_like(by_anchor), by_anchor], axis=1)
+    # what the anchor moves in the world, about its mean place
+    to_world = np.swapaxes(to_body, 1, 2)
+    places = recording.positions[rows] + np.einsum("kij,kj->ki", to_world, anchor)
+    moved = places - places.mean(axis=0)
+    # (m, 3, 6) the force by every entry of a stiffness, which pulls back
+    stretched = np.zeros((len(rows), 3, len(_ROWS)))
+    entries = np.arange(len(_ROWS))
+    stretched[:, _ROWS, entries] = -moved[:, _COLUMNS]
+    stretched[:, _COLUMNS, entries] = -moved[:, _ROWS]
+    sprung = world @ stretched
     time = recording.split(signals.time[rows])
     # differences within each stretch
     changes = [
@@ -277,7 +307,7 @@ def _disturbances(
     turned = (to_body[:, :, :, None] * in_world[:, None, None, :]).reshape(len(rows), 3, 9)
     # what another acceleration adds: m a to the force, m c x a to the torque
     accelerated = np.concatenate([vector[0] * turned, skew(vector[1:4]) @ turned], axis=1)
-    return np.concatenate([world, late, accelerated], axis=2)
+    return np.concatenate([world, anchored, sprung, late, accelerated], axis=2)
 
 
 def _unsensed_root(signals: RecordedSignals) -> np.ndarray:

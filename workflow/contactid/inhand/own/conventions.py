@@ -144,7 +144,7 @@ def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> l
         return []
     told = " or ".join(f"{unit} ({value:.3g} kg/m3)" for unit, value in usual.items())
     found = f"{mass:.3g} kg in this hull are {density:.3g} kg/m3"
-    option = f"--units {next(iter(usual))}"
+    option = " or ".join(f"--units {unit}" for unit in usual)
     if density <= _DENSEST:
         doubt = "as light as foam" if light else "denser than copper"
         return [f"{found}, {doubt}: are the forces in {told}? Then give {option}."]

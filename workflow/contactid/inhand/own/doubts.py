@@ -13,7 +13,7 @@ from contactid.inhand.identify.disturbance_models import PENALTY, Model
 from contactid.inhand.identify.identifiability import visible_motion
 from contactid.inhand.identify.latent_errors import COMING
 from contactid.inhand.identify.likelihood import INTERVAL, RecordingFit
-from contactid.inhand.identify.linearised import AXES, LAG, PLACES, WORLD
+from contactid.inhand.identify.linearised import AXES, LAG, PLACES, SPRING, WORLD
 from contactid.inhand.identify.methods import PRIOR
 from contactid.inhand.own.prepare import OwnRecording, turning
 
@@ -41,6 +41,7 @@ _AGAINST = 5.0
 _EDGE = 0.02  # of the hull's length
 _DISTURBED = {
     WORLD: "a force fixed in the world",
+    SPRING: "its change with the place",
     LAG: "a lag of the forces",
     AXES: "accelerations of the positions",
 }
@@ -271,6 +272,7 @@ def _disturbances(fit: RecordingFit) -> dict[str, str]:
     return {
         WORLD: f"A force of {force:.2g} N that isn't sensed is fixed in the world, as of a cable. It is taken out; the "
         "mass is then told by accelerations alone.",
+        SPRING: "It changes with the object's place, as of a cable on a spring or a hose that bends.",
         LAG: f"The forces are {abs(late):.0f} ms {'late' if late > 0.0 else 'early'}; they are shifted to the poses.",
         AXES: "Accelerations of the positions don't fit the forces: position and orientation aren't told in the same "
         "axes, time or lengths have another unit, or the object shakes in its mount. The mass is told by the weight.",

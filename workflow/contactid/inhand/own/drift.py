@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from contactid.inhand.identify.disturbance_models import inverse
 from contactid.inhand.identify.drift import STEADY, Drift, drift_of
 from contactid.inhand.identify.joint import (
     Evidence,
@@ -15,8 +16,7 @@ from contactid.inhand.identify.joint import (
     fit_jointly,
     followed,
 )
-from contactid.inhand.identify.likelihood import RecordingFit, inverse
-from contactid.inhand.identify.linearised import LAG, PLACES
+from contactid.inhand.identify.likelihood import RecordingFit
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 from contactid.inhand.readers.recordings import RecordedSignals
 
@@ -40,7 +40,7 @@ class AtAnswer:
 
 
 def with_drift(
-    stretches: Sequence[RecordedSignals], steady: RecordingFit, gain_sd: float
+    stretches: Sequence[RecordedSignals], steady: RecordingFit
 ) -> tuple[RecordingFit, AtAnswer]:
     """A recording's fit beside what drifts in it, from the fit as if nothing did.
 
@@ -59,7 +59,7 @@ def with_drift(
     likeliest = max(beside.models, key=lambda one: one.log_likelihood)
     model = next(one for one in evidence.models if one.names == likeliest.names)
     drift = drift_of(evidence.present, evidence.errors, model)
-    joint = fit_jointly([stretches], [replace(steady, models=(model,))], gain_sd, [drift])
+    joint = fit_jointly([stretches], [replace(steady, models=(model,))], [drift])
     (fitted,), (evidence,) = joint.recordings, joint.evidence
     return _fit_of(joint, steady), AtAnswer(fitted, evidence, drift, steady)
 
@@ -68,8 +68,7 @@ def _fit_of(joint: JointFit, steady: RecordingFit) -> RecordingFit:
     """The fit of the one recording."""
     ((_, left),), (fitted,), (evidence,) = joint.residuals, joint.recordings, joint.evidence
     answer = evidence.model.given(joint.body.vector)
-    # what remains of the lag after the shift
-    answer[PLACES[LAG]] += fitted.recording.lag
+    answer += fitted.recording.about
     wrench = slice(PARAMETERS, PARAMETERS + WRENCH)
     return replace(
         steady,

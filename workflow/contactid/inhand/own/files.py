@@ -31,8 +31,9 @@ are the same.
     # the rest may be left out; these are the defaults, chosen as for the study's own fingertips
     force_sd: 0.03               # N, and
     force_relative_sd: 0.03      # of the force besides, where the recording has no contact_force_sd
-    force_gain_sd: 0.05          # of calibration, of each contact's and of all in common: no motion tells
-                                 # the latter, so it widens the standard errors
+    force_gain_sd: 0.05          # of calibration, of each contact's and of all in common (of a channel,
+                                 # where one sensor is all): no motion tells what forces have in common,
+                                 # so it widens the standard errors
     unsensed_share: 0.0          # of the load, at most, that bypasses the sensors at every moment: no motion tells
                                  # that either; it widens the intervals of mass and tensor upwards
     contact_torque_sd: 1.0e-3    # N m

@@ -59,7 +59,7 @@ def residuals_and_covariance(
     }
     vector = fit.body.vector
     total = summed([evidence])
-    calibrated = total.calibrated(vector, recording.gain_sd) + pulled(fit.body, total.answer)
+    calibrated = total.calibrated(vector) + pulled(fit.body, total.answer)
     told = told_covariance(calibrated, vector)[:PARAMETERS, :PARAMETERS]
     return _dataset(channels, fit), told
 

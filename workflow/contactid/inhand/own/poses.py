@@ -18,7 +18,7 @@ from contactid.inhand.identify.disturbance_models import Model
 from contactid.inhand.identify.kinematics import BodyMotion
 from contactid.inhand.identify.latent_errors import LEVELS
 from contactid.inhand.identify.likelihood import RecordingFit
-from contactid.inhand.identify.linearised import PLACES
+from contactid.inhand.identify.linearised import UNKNOWNS
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor, wrench_covariance
 from contactid.inhand.readers.recordings import RecordedSignals
 
@@ -72,7 +72,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
     vector_errors[:_MOMENTS] = np.hypot(
         np.sqrt(np.diag(covariance)[:_MOMENTS]), gain_sd * body.vector[:_MOMENTS]
     )
-    answer = np.zeros(max(place.stop for place in PLACES.values()))
+    answer = np.zeros(UNKNOWNS)
     answer[:PARAMETERS], answer[PARAMETERS : PARAMETERS + WRENCH] = body.vector, numbers[_MOMENTS:]
     places = np.concatenate([np.arange(_MOMENTS), np.arange(PARAMETERS, PARAMETERS + WRENCH)])
     return RecordingFit(

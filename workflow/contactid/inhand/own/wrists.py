@@ -17,9 +17,10 @@ import pandas as pd
 import xarray as xr
 from scipy.spatial.transform import Rotation
 
+from contactid.inhand.identify.disturbance_models import inverse
 from contactid.inhand.identify.drift import STEADY, Drift
-from contactid.inhand.identify.likelihood import INTERVAL, RecordingFit, inverse
-from contactid.inhand.identify.linearised import PLACES, WORLD
+from contactid.inhand.identify.likelihood import INTERVAL, RecordingFit
+from contactid.inhand.identify.linearised import PLACES, UNKNOWNS, WORLD
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 from contactid.inhand.own.estimate import estimate_own
 from contactid.inhand.own.poses import still_wrench, weight_and_zero
@@ -223,8 +224,7 @@ def _still_columns(signals: RecordedSignals) -> np.ndarray:
     """(n, 6, p) sensed wrench without accelerations, as for the linear fit beside, by all unknowns
     of an estimate.
     """
-    unknowns = max(place.stop for place in PLACES.values())
-    columns = np.zeros((*signals.wrench.shape, unknowns))
+    columns = np.zeros((*signals.wrench.shape, UNKNOWNS))
     places = np.concatenate([np.arange(4), np.arange(PARAMETERS, PARAMETERS + WRENCH)])
     units = np.eye(len(places))
     columns[:, :, places] = np.stack([still_wrench(signals, one) for one in units], axis=2)
