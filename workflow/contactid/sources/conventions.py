@@ -89,6 +89,13 @@ class Place(NamedTuple):
     factor: float
 
 
+_EXAMPLES = {
+    "columns": "{'x': 'pos_x'}",
+    "units": "{'m': 'mm'}",
+    "frame": "{'quaternion': 'xyzw'}",
+}
+
+
 @dataclass(frozen=True)
 class Convention:
     """What a recording's writer meant.
@@ -114,6 +121,10 @@ class Convention:
     frame: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name in ("columns", "units", "frame"):
+            if not isinstance(getattr(self, name), Mapping):
+                problem = f"{name} is {getattr(self, name)!r}, which says nothing of which"
+                raise ContactIdError(problem, f"Give a mapping, as {name}={_EXAMPLES[name]}")
         columns = {_quantity(name): column for name, column in self.columns.items()}
         units = dict(_known_unit(name, unit) for name, unit in self.units.items())
         object.__setattr__(self, "columns", columns)

@@ -30,6 +30,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -199,12 +200,33 @@ def name_of(source: Source) -> str:
     return str(source) if isinstance(source, str | Path) else "the table"
 
 
+def several(sources: Any) -> list[Any]:
+    """One or more recordings as a list of them.
+
+    Raises :class:`ContactIdError` where there is none.
+    """
+    if isinstance(sources, Source):
+        return [sources]
+    if not isinstance(sources, Sequence) or not sources:
+        shown = "none" if isinstance(sources, Sequence) else f"a {type(sources).__name__}"
+        problem = f"no recording: {shown} was given"
+        raise ContactIdError(problem, "Give files, a DataFrame or a Dataset")
+    return list(sources)
+
+
 def table_parts(source: Source, column: str) -> Iterator[tuple[str, pd.DataFrame]]:
     """The recordings of one table with their names, which stand in a column; without it, one."""
     table = frame_of(source)
     if column not in table:
         yield column, table
         return
+    nameless = table[column].isna()
+    # a group has none of them, and they would be lost
+    if nameless.any():
+        raise ContactIdError(
+            f"{name_of(source)}: {column} is empty in {nameless.sum()} of {len(table)} rows",
+            f"Say in each row which {column} it is of, or leave the column out",
+        )
     for name, rows in table.groupby(column, sort=False):
         yield str(name), rows.drop(columns=column)
 
@@ -215,9 +237,14 @@ def frame_of(source: Source, free_body: bool = True) -> pd.DataFrame:
     Raises :class:`ContactIdError` for what can't be read as a table.
     """
     if isinstance(source, pd.DataFrame):
-        return source
+        # an index with a name is a column, mostly the time
+        named = [name for name in source.index.names if name and name not in source]
+        return source.reset_index(level=named) if named else source
     if isinstance(source, xr.Dataset):
         return _of_dataset(source, free_body)
+    if not isinstance(source, str | Path):
+        problem = f"a recording that is a {type(source).__name__}"
+        raise ContactIdError(problem, "Give a file, a DataFrame or a Dataset")
     path = Path(source)
     suffix = path.suffix.lower()
     if suffix in TEXT:

@@ -18,7 +18,14 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import STATED, Convention
 from contactid.sources.left_out import joined, nothing_usable
 from contactid.sources.matlab_files import mat_files, read_variables
-from contactid.sources.recorded_table import SUFFIXES, RecordedTable, Source, name_of, table_parts
+from contactid.sources.recorded_table import (
+    SUFFIXES,
+    RecordedTable,
+    Source,
+    name_of,
+    several,
+    table_parts,
+)
 
 RECORDING = "recording"
 _MATLAB = (".mat", ".zip")  # which the study reads
@@ -101,7 +108,7 @@ def _sources(
         for name, part in table_parts(given, RECORDING):
             yield name, read_own_table(part, convention, n_joints), None
         return
-    for path in map(Path, [given] if isinstance(given, str | Path) else given):
+    for path in map(Path, several(given)):
         if path.is_file() and path.suffix.lower() not in (*_MATLAB, *_TABLES):
             kinds = ", ".join((*_MATLAB, *_TABLES))
             raise ContactIdError(f"{path}: none of {kinds}", "Give recordings, or a folder of them")

@@ -210,6 +210,8 @@ def _splined(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float]) -> _
     values = [time, table.position, table.orientation, table.force, table.point, sd]
     values += [] if table.torque is None else [table.torque]
     good = np.all([np.isfinite(one).reshape(len(time), -1).all(axis=1) for one in values], axis=0)
+    # a quaternion of zeros is no orientation
+    good &= table.orientation.any(axis=1)
     # 6 equations a row for 16 unknowns, with room to spare
     if good.sum() < 3 * WRENCH or (np.diff(time[good]) <= 0.0).any():
         return None

@@ -214,6 +214,8 @@ def read_table(source: Source, convention: Convention = STATED) -> OwnTable:
         name for kind in ("contact_force", "contact_position", *optional) for name in names(kind)
     ]
     columns.refuse_without(wanted, FORM)
+    if not len(columns.numbers):
+        raise ContactIdError(f"{columns.name}: no row has a number", "Give its rows")
     values = columns.values
     many = (len(contacts), 3)
     return OwnTable(

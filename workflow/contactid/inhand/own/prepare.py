@@ -315,7 +315,7 @@ def _check_time(time: np.ndarray, rows: np.ndarray) -> None:
         place = int(np.argmax(step <= 0.0))
         raise ContactIdError(
             f"time doesn't increase from row {rows[place] + 1} to row {rows[place + 1] + 1}",
-            "Sort or correct it",
+            "Correct it, or sort the rows; recordings that follow each other are files of their own",
         )
     if len(step) and np.median(step) > _SLOWEST:
         raise ContactIdError(

@@ -32,7 +32,7 @@ from contactid.output.residual_figure import draw_residuals
 from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.output.simulator_formats import IdentifiedBody
 from contactid.sources.conventions import Convention
-from contactid.sources.recorded_table import Source
+from contactid.sources.recorded_table import Source, several
 
 _UNITS = ("kg", "m", "m", "m", *("kg m2",) * 6)
 
@@ -89,9 +89,8 @@ def estimate(
         or none does.
     """
     stated = Convention(columns or {}, units or {}, frame or {})
-    if isinstance(recording, Source):
-        recording = [recording]
-    every = [explained_recording(one, hull, noise, stated, progress) for one in recording]
+    recordings = several(recording)
+    every = [explained_recording(one, hull, noise, stated, progress) for one in recordings]
     return result_of(every[0]) if len(every) == 1 else result_of_several(every)
 
 

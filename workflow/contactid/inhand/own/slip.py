@@ -25,7 +25,14 @@ from contactid.inhand.own.draw import draw_slip
 from contactid.inhand.own.files import FORM, contacts_of
 from contactid.output.result import NORMAL_95, Result, parameter_row, parameter_table
 from contactid.sources.conventions import REFUTED, STATED, Convention
-from contactid.sources.recorded_table import SUFFIXES, RecordedTable, Source, name_of, table_parts
+from contactid.sources.recorded_table import (
+    SUFFIXES,
+    RecordedTable,
+    Source,
+    name_of,
+    several,
+    table_parts,
+)
 
 TRIAL = "trial"
 _STEP = 0.01  # s; faster rows are averaged over it
@@ -207,7 +214,7 @@ def _sources(trials: Source | Sequence[str | Path]) -> Iterator[tuple[str, Sourc
     if isinstance(trials, pd.DataFrame | xr.Dataset):
         yield from table_parts(trials, TRIAL)
         return
-    for path in map(Path, [trials] if isinstance(trials, str | Path) else trials):
+    for path in map(Path, several(trials)):
         files = [path]
         if path.is_dir():
             files = sorted(one for one in path.iterdir() if one.suffix.lower() in SUFFIXES)

@@ -32,7 +32,7 @@ from contactid.sources.conventions import STATED, Convention
 from contactid.sources.csv_files import rows_of
 from contactid.sources.frames import in_plane
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
-from contactid.sources.recorded_table import RecordedTable, frame_of, table_parts
+from contactid.sources.recorded_table import RecordedTable, frame_of, several, table_parts
 
 FEWEST_ROWS = 8
 _MOST_HEADER = 200  # characters of a header that a message repeats
@@ -90,7 +90,7 @@ def sources_of(throws: Throws) -> list[ThrowSource]:
         ]
     if isinstance(throws, pd.DataFrame | xr.Dataset):
         return [PartOfTable(name, frame) for name, frame in table_parts(throws, "throw")]
-    return [Path(path) for path in throws]
+    return [Path(path) for path in several(throws)]
 
 
 def columns_of(path: Path, columns: Sequence[str]) -> np.ndarray:

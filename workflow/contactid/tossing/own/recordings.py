@@ -41,7 +41,14 @@ from contactid.sources.motion import (
     motion_in_memory,
     uniform_box,
 )
-from contactid.sources.recorded_table import SUFFIXES, RecordedTable, Source, name_of, table_parts
+from contactid.sources.recorded_table import (
+    SUFFIXES,
+    RecordedTable,
+    Source,
+    name_of,
+    several,
+    table_parts,
+)
 from contactid.tossing.own.files import ARCHIVES, read_motion
 from contactid.tossing.readers.contactnets import HALF_WIDTH
 from contactid.tossing.readers.iam_frames import Track, bridge
@@ -137,7 +144,7 @@ def has_tables(tosses: Tosses) -> bool:
 def _table_files(tosses: str | Path | Sequence[str | Path]) -> list[Path]:
     """Files of tables, also those of a folder; none where some are of another kind."""
     files: list[Path] = []
-    for path in map(Path, [tosses] if isinstance(tosses, str | Path) else tosses):
+    for path in map(Path, several(tosses)):
         inside = sorted(path.iterdir()) if path.is_dir() else [path]
         files += [file for file in inside if file == path or file.suffix.lower() in _TABLES]
     return files if all(file.suffix.lower() in _TABLES for file in files) else []
@@ -194,7 +201,7 @@ def _tables(tosses: Tosses) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _from_tables(tosses: Tosses, box: BodyProperties | None, convention: Convention) -> OwnMotion:
-    first = tosses if isinstance(tosses, Source) else tosses[0]
+    first = several(tosses)[0]
     source = name_of(first)
     if box is None:
         raise ContactIdError(
