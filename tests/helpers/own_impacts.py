@@ -13,8 +13,7 @@ and heavier motors, have their links from public tables: ``arms/ur5.csv`` from u
 (github.com/ros-industrial/universal_robot, ``ur_macro.xacro`` and ``config/ur5``), ``arms/panda.csv``
 from franka_description (github.com/frankaemika/franka_ros, ``inertial.yaml``: Gaz, Cognetti,
 Oliva, Robuffo Giordano and De Luca 2019), ``arms/xarm7.csv`` from example-robot-data
-(github.com/Gepetto/example-robot-data, ``xarm_description/urdf/xarm7.urdf``; nothing was developed
-on this arm). Their motors, springs and friction are the study's.
+(github.com/Gepetto/example-robot-data, ``xarm_description/urdf/xarm7.urdf``). Their motors, springs and friction are the study's.
 """
 
 from __future__ import annotations
@@ -67,8 +66,8 @@ ARMS: dict[str, tuple[tuple[float, ...], float, float, list[int]]] = {
     "xarm7": ((0.0, 0.3, 0.0, 1.4, 0.0, 1.1, 0.0), 0.15, 1e-3, [0, 1, 2, 3, 4, 5, 6]),
 }
 OTHERS = ROOT / "workflow/resources/own_arms.csv"
-#: No method, interval or refusal was chosen on these. Others' were looked at half-way, before the
-#: share of the slope that an interval has was chosen on seeds 100 to 123.
+#: No method, interval or refusal was chosen on these. What a slope says of braking was chosen on
+#: the other arms' seeds 2000 to 2023.
 SEEDS = {TABLE: range(1700, 1712), OTHERS: range(1700, 1712)}
 # direction (deg) whose stated posture an arm has, by the direction that its tip falls in
 _POSTURE_OF = {30: 53, 60: 70, 90: 90}
