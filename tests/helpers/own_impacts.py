@@ -13,7 +13,8 @@ and heavier motors, have their links from public tables: ``arms/ur5.csv`` from u
 (github.com/ros-industrial/universal_robot, ``ur_macro.xacro`` and ``config/ur5``), ``arms/panda.csv``
 from franka_description (github.com/frankaemika/franka_ros, ``inertial.yaml``: Gaz, Cognetti,
 Oliva, Robuffo Giordano and De Luca 2019), ``arms/xarm7.csv`` from example-robot-data
-(github.com/Gepetto/example-robot-data, ``xarm_description/urdf/xarm7.urdf``). Their motors, springs and friction are the study's.
+(github.com/Gepetto/example-robot-data, ``xarm_description/urdf/xarm7.urdf``). Their motors, springs
+and friction are the study's.
 """
 
 from __future__ import annotations

@@ -49,25 +49,19 @@ def label_of(name: str) -> Label:
         _number(angle) if angle else np.nan,
     )
     # a number out of range wasn't meant as a label
-    if in_range(setting):
-        return Label(Setting(0, np.nan, np.nan), tuple(remarks))
-    return Label(setting, tuple(remarks))
+    told = setting if _in_range(setting) else Setting(0, np.nan, np.nan)
+    return Label(told, tuple(remarks))
 
 
-def in_range(setting: Setting) -> list[str]:
-    """Why an experiment can't be one of the archive's; what isn't told can be anything."""
-    problems: list[str] = []
-    if setting.set_number not in (0, *_SETS):
-        problems.append(
-            f"its set is {setting.set_number} instead of {' or '.join(map(str, _SETS))}"
+def _in_range(setting: Setting) -> bool:
+    """Whether an experiment can be one of the archive's; what isn't told can be anything."""
+    return setting.set_number in (0, *_SETS) and all(
+        not np.isfinite(value) or low <= value <= high
+        for value, (low, high) in (
+            (setting.velocity, _VELOCITIES),
+            (setting.angle_deg, _ANGLES_DEG),
         )
-    for what, value, unit, (low, high) in (
-        ("a velocity", setting.velocity, "m/s", _VELOCITIES),
-        ("an angle", setting.angle_deg, "degrees", _ANGLES_DEG),
-    ):
-        if np.isfinite(value) and not low <= value <= high:
-            problems.append(f"{what} of {value:g} {unit} is not between {low:g} and {high:g}")
-    return problems
+    )
 
 
 def _velocity(stem: str, remarks: list[str]) -> float:
