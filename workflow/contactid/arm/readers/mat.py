@@ -157,8 +157,7 @@ def read_recording(
     the joint positions, rad.
     """
     entry = entry or Entry()
-    label = label_of(name)
-    remarks = list(label.remarks)
+    remarks: list[str] = []
     position = _positions(variables, entry.position, len(limits), problems, remarks)
     if position is None:
         # so that the reader of the message can name the right one
@@ -170,7 +169,7 @@ def read_recording(
     even = even_steps(stamps, position, problems) if len(position) >= LEAST_SAMPLES else None
     if problems or even is None:
         return None
-    return ArmRecording(label.setting, even.time, even.position, name, (*remarks, *even.notes))
+    return ArmRecording(label_of(name), even.time, even.position, name, (*remarks, *even.notes))
 
 
 def named_apart(recordings: list[ArmRecording]) -> list[ArmRecording]:
