@@ -353,7 +353,7 @@ def row_of(kind: str, seed: int) -> dict[str, Any]:
         made = simulated(kind, seed, Path(folder))
     robot = _robot(kind)
     paper = evaluate_experiment(robot, made.recording, SETTINGS, (PAPER,))
-    angle = paper.heading.angle
+    angle = paper.heading
     axes = np.array([[np.cos(angle), np.sin(angle), 0.0], [0.0, 0.0, 1.0]])
     before, truth = axes @ made.velocity_pre, axes @ made.velocity_post
     began = process_time()
