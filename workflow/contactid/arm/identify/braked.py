@@ -38,10 +38,9 @@ from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
 # s after the impact. Windows grow by little, so that stops come into a search one after the other:
-# a start that misses one ends in another minimum. The last ones' answers count: up to a tenth of a
-# second wrong minima explain MuJoCo's arms as well as the right one.
+# a start that misses one ends in another minimum. The last ones' answers count.
 _GROWING = np.linspace(0.03, 0.12, 10)
-_WINDOWS = _GROWING[-3:]
+_WINDOWS = _GROWING[3::3]
 _SETTLED = 5e-4  # s after the impact, while the contact gives way
 _FREQUENCY = 2.0 * np.pi * 20.0  # rad/s, near the paper's oscillation, of a motor on its spring
 _DAMPING_TIME = 4e-3  # s, of a vibration that lasts some periods
@@ -54,8 +53,6 @@ _PRECISION = 1e-5  # rad, near what encoders resolve: the weight of positions ag
 # Of the approach's noise: what a mechanism may leave of the motion. The right minimum leaves 1 to
 # 1.5 times it on MuJoCo's arms, others several times.
 _EXPLAINED = 2.0
-# Of the least that any counted one leaves: what is worse is another minimum, however sure of its v+
-_AS_WELL = 1.25
 # Of the approach speed: a mechanism whose own interval of v+ would be no answer. Joints that
 # stop, and stop again, tell more than the first swing does, so short windows often fail this.
 _SURE = WIDEST / NORMAL
@@ -337,8 +334,6 @@ def braked(robot: Robot, since: np.ndarray, position: np.ndarray, stop: float) -
     # a mechanism that a longer window refutes is none
     if not any(_explains(one, approach) for one in found):
         counted.clear()
-    least = min((one.rest for one in counted), default=0.0)
-    counted = [one for one in counted if one.rest <= _AS_WELL * least]
     speed = float(np.linalg.norm(approach.jacobian @ approach.velocity))
     # of each v+, to first order
     errors = np.array([_standard_error(one, approach) for one in counted])
