@@ -69,7 +69,7 @@ ARMS: dict[str, tuple[tuple[float, ...], float, float, list[int]]] = {
 OTHERS = ROOT / "workflow/resources/own_arms.csv"
 #: No method, interval or refusal was chosen on these. What a slope says of braking was chosen on
 #: the other arms' seeds 2000 to 2023.
-SEEDS = {TABLE: range(1500, 1512), OTHERS: range(1700, 1712)}
+SEEDS = {TABLE: range(1700, 1712), OTHERS: range(1700, 1712)}
 # direction (deg) whose stated posture an arm has, by the direction that its tip falls in
 _POSTURE_OF = {30: 53, 60: 70, 90: 90}
 _BEFORE, _AFTER = 0.25, 0.3  # s
