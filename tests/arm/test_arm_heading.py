@@ -32,12 +32,12 @@ def approach(fall_deg, turn_deg=0.0):
 @given(ANGLES, st.sampled_from([30.0, 60.0, 85.0, 90.0, 100.0]))
 def test_the_direction_is_the_plane_s_and_points_away_from_the_base(turn, fall):
     found = heading(ROBOT, approach(fall, turn))
-    assert found.degrees == pytest.approx(turn, abs=1e-6) and found.remarks == ()
+    assert np.rad2deg(found) == pytest.approx(turn, abs=1e-6)
 
 
 def test_x_is_kept_where_the_plane_is_as_good_as_x():
     for fall in (30.0, 90.0):
-        assert heading(ROBOT, approach(fall, 0.3)).angle == 0.0
+        assert heading(ROBOT, approach(fall, 0.3)) == 0.0
 
 
 @settings(max_examples=15, deadline=None)
@@ -52,16 +52,15 @@ def test_a_turned_arm_is_the_arm_of_turned_joints(turn, posture):
     np.testing.assert_allclose(facing.gravity_torque(other), ROBOT.gravity_torque(q), atol=1e-10)
 
 
-def test_motion_out_of_the_arm_s_plane_is_followed_and_told():
+def test_motion_out_of_the_arm_s_plane_is_followed():
     q = approach(60.0)
     swinging = q + np.linspace(0.0, 0.05, len(q))[:, None] * np.eye(7)[0]
     tips = np.array([ROBOT.tip_position(one) for one in swinging])
     moved = tips[-1] - tips[0]
     found = heading(ROBOT, swinging)
-    assert found.degrees == pytest.approx(np.rad2deg(np.arctan2(moved[1], moved[0])), abs=1.0)
-    assert len(found.remarks) == 1 and "off the plane through base and tip" in found.remarks[0]
+    assert found == pytest.approx(np.arctan2(moved[1], moved[0]), abs=0.02)
 
 
 def test_an_arm_at_rest_has_the_plane_through_its_tip():
     found = heading(ROBOT, np.tile(approach(60.0, 40.0)[:1], (5, 1)))
-    assert found.degrees == pytest.approx(40.0) and "no horizontal motion" in found.remarks[0]
+    assert np.rad2deg(found) == pytest.approx(40.0)

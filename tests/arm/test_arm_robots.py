@@ -22,7 +22,6 @@ from contactid.arm.artefacts.robots import (
     NO_MOTORS,
     REDUCED,
     Place,
-    draw_robots,
     fitted_share,
     predicted,
     robot_table,
@@ -40,7 +39,6 @@ from contactid.arm.rigid.published_arms import (
     published_arms,
     rigid_body_mobility,
 )
-from contactid.output import style
 
 TABLE = ROOT / "workflow/contactid/arm/robots/lwr4_published.csv"
 MODELS = Path(os.environ.get("DATA_MIRROR") or ROOT / "../shared/data") / "lwr4-models"
@@ -138,7 +136,7 @@ def test_a_row_agrees_with_the_arm_that_it_was_made_with_and_with_no_arm_of_heav
     assert (rows["stated"] >= 1).all() and (rows["robots"] == len(by) - 2).all()
 
 
-def test_models_have_the_r_that_a_program_of_its_own_gave(tmp_path: Path) -> None:
+def test_models_have_the_r_that_a_program_of_its_own_gave() -> None:
     found = robots(LWR4, CORRECTIONS, str(TABLE), CONFIG["robot"], PUBLISHED)
     table = found["tables/ext_robots"].set_index(["links", "motors"]).sort_index(kind="stable")
     for model, ratios in {
@@ -152,5 +150,3 @@ def test_models_have_the_r_that_a_program_of_its_own_gave(tmp_path: Path) -> Non
         assert not table.loc[model, NO_MOTORS]["map_agrees"].any()
     np.testing.assert_allclose(table.loc[JUBIEN, MOTORS]["ratio"], (1.13, 1.05, 0.99), atol=6e-3)
     assert (table.xs(REDUCED, level="motors")["share_high"] < 0.1).all()
-    with style.styled():
-        style.save(draw_robots(found["figures/ext_robots"]), tmp_path / "drawn")

@@ -283,7 +283,7 @@ def test_a_folder_with_one_good_recording_is_enough(tmp_path: Path, capsys, expe
     scipy.io.savemat(tmp_path / "broken.mat", {"speed": np.ones((500, 6))})
     assert main(["impact", str(tmp_path), "--report", str(tmp_path / "report")]) == 0
     shown = capsys.readouterr().out
-    assert "1 of 2 recordings can be read" in shown and "02 is 0.02 or 0.2 m/s" in shown
+    assert "1 of 2 recordings can be read" in shown
     assert "broken.mat: left out: no joint positions" in shown and "speed 500x6" in shown
     rows = pd.read_csv(tmp_path / "report" / "predictions.csv")
     assert rows["vx_plus"][0] == pytest.approx(experiments[0].tip_velocity_post_map[0], rel=0.02)

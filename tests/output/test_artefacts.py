@@ -43,12 +43,14 @@ def test_every_artefact_is_declared_once_with_all_that_follows_from_it(study):
 
 def test_rows_name_the_functions_of_their_folders_files():
     rows = declared.Rows("contactid.arm.artefacts", "arm_tables", "drawing", ("mine",))
-    figure = rows.figure("fig01_c", "robots:robots", "draw_robots", "C.", settings={"wide": True})
+    figure = rows.figure(
+        "fig01_c", "headline:headline", "draw_headline", "C.", settings={"wide": True}
+    )
     assert figure == declared.figure(
         "fig01_c",
         "arm_tables",
-        "contactid.arm.artefacts.robots:robots",
-        "contactid.arm.artefacts.robots:draw_robots",
+        "contactid.arm.artefacts.headline:headline",
+        "contactid.arm.artefacts.headline:draw_headline",
         "C.",
         data="drawing",
         datasets=("mine",),

@@ -29,7 +29,6 @@ ARM_JUDGED = [
     "tables/ext_headline",
     "tables/ext_fit",
     "tables/ext_fit_summary",
-    "tables/ext_fit_accuracy",
     "tables/ext_events",
     "tables/ext_damping_sweep",
     "figures/fig02_joint_velocities",

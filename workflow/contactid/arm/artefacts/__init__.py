@@ -79,13 +79,6 @@ def _two_mass_models(zoom: Sequence[float]) -> list[Artefact]:
             "decaying oscillation.",
             data="simulated: two-mass models of Table I",
         ),
-        _COMPUTED.figure(
-            "ext_damping_sweep",
-            "damping_sweep:sweep_artefacts",
-            "draw_sweep",
-            "Settling and the fit's error of models A and B against the coupling's damping.",
-            data="simulated: two-mass models",
-        ),
     ]
 
 
@@ -160,19 +153,6 @@ def _impact_map(recorded: Rows) -> list[Artefact]:
             "fitted v_z+ over v_x+, and one lean of the table (line).",
             title="What the printed map tells of the measured velocities",
             data="printed: Table II without its copied row",
-        ),
-        _COMPUTED.figure(
-            "ext_robots",
-            "robots:robots",
-            "draw_robots",
-            "r in the stated postures by published models of the arm with no motors, identified "
-            "motors, motors reduced by torque control (fitted to the printed fits), and as one "
-            "rigid body; joint 3's jump over the largest of joints 2, 4 and 6 at 53 degrees.",
-            title="The paper's impacts by every published model of its arm",
-            data=(
-                "computed: from published links and motors; lines: r that Table II's map and "
-                "fits have"
-            ),
         ),
     ]
 

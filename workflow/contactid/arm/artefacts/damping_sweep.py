@@ -12,18 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
 
 from contactid.arm.artefacts.two_mass import (
     FINE,
-    LOOKS,
-    NAMES,
-    QUIET,
     decompose,
     decomposition_table,
     system_of,
@@ -43,14 +36,11 @@ from contactid.arm.simulate.two_mass import (
     simulate,
 )
 from contactid.core.errors import ContactIdError
-from contactid.output import style
 from contactid.output.tables import read_csv, write_exact
 
 CONVERGED_AFTER = 0.1  # s; the paper's "about 100 ms"
 _LOOKED_AT = 1e-4  # s, between instants at which a motion is looked at for settling
 _DECIMALS = 9  # what is smaller is rounding, and differs between machines
-_WINDOWS = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
-_SETTLED_AFTER = 100.0  # ms, the paper's
 # name of the setting, ``table_1``, ``d_rob=40`` or ``d_env=1e+09``, and its motion
 Run = tuple[str, TwoMassMotion]
 
@@ -238,93 +228,8 @@ def distance_between(one: TwoMassMotion, other: TwoMassMotion, span: float) -> n
 
 
 def sweep_artefacts(events: str, damping: str) -> dict[str, pd.DataFrame]:
-    """Tables of events and of the sweep, and its figure, from the files of :func:`simulate_sweep`."""
-    sweep = read_csv(damping)
+    """Tables of events and of the sweep, from the files of :func:`simulate_sweep`."""
     return {
         "tables/ext_events": read_csv(events),
-        "tables/ext_damping_sweep": sweep.drop(columns="setting"),
-        "figures/ext_damping_sweep": sweep_figure(sweep),
+        "tables/ext_damping_sweep": read_csv(damping).drop(columns="setting"),
     }
-
-
-def sweep_figure(sweep: pd.DataFrame) -> pd.DataFrame:
-    """Figure of the damping sweep: ``panel, series, x, y, marked`` against d_rob.
-
-    Panels: ``fit_error`` (size of model A's, %; ``series`` is the window in ms, ``marked`` a pole
-    on its bound) and ``settling`` (ms; ``series`` is the model).
-    """
-    by_coupling = sweep[sweep["setting"].str.startswith("d_rob")]
-    fitted = by_coupling[by_coupling["model"] == COMPLIANT]
-    settled = by_coupling.drop_duplicates(["model", "d_rob"])
-    windows = [f"{1e3 * window:g}" for window in fitted["window_s"]]
-    parts = [
-        pd.DataFrame({"panel": "fit_error", "series": windows, "x": fitted["d_rob"], "y": fitted["fit_error_pct"].abs(),
-                      "marked": fitted["fit_at_bound"]}),
-        pd.DataFrame({"panel": "settling", "series": settled["model"], "x": settled["d_rob"],
-                      "y": settled["settling_ms"], "marked": False}),
-    ]  # fmt: skip
-    return pd.concat(parts, ignore_index=True)
-
-
-def draw_sweep(data: pd.DataFrame) -> Figure:
-    """What other dampings do to the fit (a) and to settling (b)."""
-    figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 2.6))
-    _fit_errors(panels[0], data[data["panel"] == "fit_error"])
-    _settling(panels[1], data[data["panel"] == "settling"])
-    panels[0].set_title("(a) fit of model A against the rigid velocity", loc="left")
-    panels[1].set_title(r"(b) $v_2$ within 2 % of the rigid velocity", loc="left")
-    return figure
-
-
-def _fit_errors(axes: Axes, data: pd.DataFrame) -> None:
-    """A line per window; a fit whose pole lies on its bound is hollow."""
-    windows = sorted(data["series"].unique(), key=float)
-    for (colour, marker), window in zip(_WINDOWS, windows, strict=False):
-        part = data[data["series"] == window].sort_values("x")
-        axes.plot(part["x"], part["y"], color=colour, lw=0.9)
-        axes.plot(
-            [], [], color=colour, marker=marker, lw=0.9, ms=4.0, label=f"{float(window):g} ms"
-        )
-        for marked, face in ((False, colour), (True, "white")):
-            shown = part[part["marked"] == marked]
-            axes.plot(shown["x"], shown["y"], marker, color=colour, mfc=face, ms=4.0, mew=0.9)
-    axes.plot([], [], "o", color=QUIET, mfc="white", ms=4.0, mew=0.9, label="overdamped")
-    axes.set(
-        yscale="log",
-        ylabel="error of the reconstructed velocity (%)",
-        xlabel=r"$d_\mathrm{rob}$ (N s/m)",
-    )
-    axes.yaxis.set_major_formatter("{x:g}")
-    _dampings(axes, data)
-    axes.legend(title="fitted window", loc="lower left", alignment="left")
-
-
-def _settling(axes: Axes, data: pd.DataFrame) -> None:
-    for model, marker in (("A", "o"), ("B", "x")):
-        part = data[data["series"] == model].sort_values("x")
-        colour, dash, width = LOOKS[model]
-        axes.plot(
-            part["x"],
-            part["y"],
-            color=colour,
-            ls=dash,
-            lw=width,
-            marker=marker,
-            ms=4.0,
-            label=NAMES[model],
-        )
-    axes.axhline(_SETTLED_AFTER, color=QUIET, lw=0.6, ls="--")
-    axes.annotate("the paper's 100 ms", (1.0, _SETTLED_AFTER), (-2.0, 2.0), ("axes fraction", "data"),
-                  textcoords="offset points", ha="right", va="bottom", fontsize=6, color=QUIET)  # fmt: skip
-    axes.set(ylabel="settling time (ms)", xlabel=r"$d_\mathrm{rob}$ (N s/m)", ylim=(0.0, None))
-    _dampings(axes, data)
-    axes.legend(loc="upper right")
-
-
-def _dampings(axes: Axes, data: pd.DataFrame) -> None:
-    """A logarithmic axis with plain numbers."""
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 4.0)))
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.minorticks_off()

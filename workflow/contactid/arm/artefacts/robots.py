@@ -13,11 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from scipy.stats import f as f_distribution
 
 from contactid.arm.artefacts.left_out import ratio_intervals
@@ -40,15 +37,10 @@ from contactid.arm.rigid.published_arms import (
     rigid_body_mobility,
 )
 from contactid.arm.rigid.robot import Robot, load_robot
-from contactid.output import style
 from contactid.output.tables import read_csv
 
 DESCRIBED, CORRECTED = "described", "corrected"
 NO_MOTORS, REDUCED, MOTORS, ONE_BODY = "links alone", "reduced motors", "motors", "one rigid body"
-_MARKS = {
-    NO_MOTORS: ("o", style.LINE), REDUCED: ("x", style.ACCENT), MOTORS: ("s", style.RELEASE),
-    ONE_BODY: ("^", style.MEASURED),
-}  # fmt: skip
 _JOINT_3 = 2
 # even in the logarithm, and zero for links alone
 _SHARES = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 161)])  # of B, that 1 / (1 + K) may be
@@ -112,9 +104,7 @@ class Place:
 def robots(
     links: str, corrections: str, published_links: str, robot: Mapping[str, Any], published: str
 ) -> dict[str, pd.DataFrame]:
-    """Tables ``ext_robots`` and ``ext_robots_rows``, and the figure's data, which is
-    ``ext_robots``.
-    """
+    """Tables ``ext_robots`` and ``ext_robots_rows``."""
     described = load_robot(links, **robot)
     models = {
         DESCRIBED: parameters_of(described),
@@ -126,7 +116,6 @@ def robots(
     return {
         "tables/ext_robots": table,
         "tables/ext_robots_rows": row_table(table, upright_ranges(described, models, table), rows),
-        "figures/ext_robots": table,
     }
 
 
@@ -287,43 +276,3 @@ def row_table(
         upright=("could", "sum"),
     )
     return rows[[*LABELS, "direction_deg"]].join(counts)
-
-
-def draw_robots(data: pd.DataFrame) -> Figure:
-    """R by direction for every model with each of its motors; joint 3's jump beside that of the
-    joints in the plane.
-    """
-    columns = len(STATED_POSTURES) + 1
-    figure, panels = plt.subplots(
-        1, columns, figsize=(style.DOUBLE_COLUMN, 2.9), sharey=True, squeeze=False
-    )
-    models = list(dict.fromkeys(data["links"]))
-    for axes, direction in zip(panels[0], STATED_POSTURES, strict=False):
-        here = data[data["direction_deg"] == direction]
-        axes.axvline(
-            here["ratio_map"].iloc[0], color="black", lw=0.6, zorder=0, label="printed map"
-        )
-        axes.axvline(
-            here["ratio_fit"].iloc[0], color="black", lw=0.6, ls=":", zorder=0, label="printed fits"
-        )
-        _draw_marks(axes, here, models, "ratio")
-        axes.set_xlabel(f"r at {direction} degrees")
-    turning = panels[0][-1]
-    flattest = data[data["direction_deg"] == min(STATED_POSTURES)]
-    _draw_marks(turning, flattest, models, "joint_3_share")
-    turning.set_xscale("log")
-    turning.set_xlabel("joint 3 over 2, 4, 6")
-    panels[0][0].set_yticks(range(len(models)), models)
-    panels[0][0].invert_yaxis()
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper right", ncols=len(labels), handlelength=1.2)
-    return figure
-
-
-def _draw_marks(axes: Axes, rows: pd.DataFrame, models: list[str], column: str) -> None:
-    for motors, (mark, colour) in _MARKS.items():
-        part = rows[rows["motors"] == motors]
-        places = part["links"].map(models.index)
-        axes.plot(
-            part[column], places, mark, ms=4.5, mew=1.0, mfc="none", color=colour, label=motors
-        )

@@ -24,9 +24,10 @@ what all of them miss together on twins (the posture's change bends the rigid re
 disagree, the rigid response is no line, and there is no answer: a controller moves the joints, say.
 
 **Friction** bends the line, or stops a joint, and the arm has one joint fewer from then on. How hard
-it is braked during its first swing isn't known, so the interval has most of what the slope does in
-half a period. Where a joint stops, and where these models disagree on a tip that stays on the table,
-:mod:`contactid.arm.identify.braked` takes their place.
+it is braked during its first swing isn't known: between not at all and as hard as the slope says. It
+is never sped up, so v_x+ is taken in the middle, and the interval has the rest. Where a joint stops,
+and where these models disagree on a tip that stays on the table, :mod:`contactid.arm.identify.braked`
+takes their place.
 """
 
 from __future__ import annotations
@@ -58,9 +59,13 @@ _MISSED = 0.06
 _LARGEST_MODE = 3.0
 #: s, half a period of 17 Hz, of an arm that swings for the first time.
 FIRST_SWING = 0.03
-# Of the slope in that swing: what a braked arm's may be off by meanwhile. With all of it a fifth of
-# the intervals of other robots with viscous friction were too wide, with half of it some missed v+.
+# Of the slope in that swing: what v+ may be off by where the slope may have any cause. With all of it
+# a fifth of the intervals of other robots with viscous friction were too wide, with half some missed.
 _BRAKED = 0.75
+# Of the approach speed: what the posture's change does in that swing, up to 0.045 on the study's arm
+# and 0.03 on three others in MuJoCo. What slows the tip by more is friction.
+_BENDS = 0.05
+_HALFWAY = 0.5  # between not braked in that swing and braked as hard as behind it
 _UNDAMPED = 1.001 * HIGH[0]  # 1/s, the bound that the search has for a mode that doesn't decay
 # The scan finds an impact to some samples, whatever a fit of it says whose vibration is vague.
 _TIMING = 3.0
@@ -270,7 +275,11 @@ def agreement(window: Window, normal: np.ndarray, asked: int) -> Agreement:
             _DISAGREE,
         )
     each = np.array(points)
-    half = _half_width(each, models, window.speed)
+    # only what has no part in the normal velocity: the others have to cancel in it
+    free = normal == 0.0
+    shift, braking = _braking(models, np.median(each, axis=0), window.speed, free)
+    each = each + shift
+    half = _half_width(each, models, window.speed, braking)
     widest = half[:asked].max() / window.speed
     if widest > WIDEST:
         raise LeftOpen(
@@ -281,8 +290,25 @@ def agreement(window: Window, normal: np.ndarray, asked: int) -> Agreement:
     return Agreement(each, half, models)
 
 
-def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], speed: float) -> np.ndarray:
-    """(d,) of velocities (k, d): their range, the noise, what all models miss by, and braking.
+def _braking(
+    models: list[tuple[ModalFit, ...]], velocity: np.ndarray, speed: float, free: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(d,) by how much velocities (d,) are larger than fitted, since friction slowed them in the
+    first swing already, and what is unknown of it, m/s; ``free`` (d,): which may be shifted.
+    """
+    # what the slope does within the first swing
+    swing = FIRST_SWING * np.median([[fit.slope for fit in fits] for fits in models], axis=0)
+    slowed = np.maximum(-swing * np.sign(velocity) - _BENDS * speed, 0.0) * free
+    # where it brakes: from nothing to all of it; else either sign
+    halfway = np.maximum(_HALFWAY * np.abs(swing), _BRAKED * _BENDS * speed)
+    unknown = np.where(slowed > 0.0, halfway, _BRAKED * np.abs(swing))
+    return _HALFWAY * slowed * np.sign(velocity), unknown
+
+
+def _half_width(
+    found: np.ndarray, models: list[tuple[ModalFit, ...]], speed: float, braking: np.ndarray
+) -> np.ndarray:
+    """(d,) of velocities (k, d): their range, the noise, what all models miss by, and braking (d,).
 
     ``speed`` of the approach, m/s.
     """
@@ -290,9 +316,6 @@ def _half_width(found: np.ndarray, models: list[tuple[ModalFit, ...]], speed: fl
     # the surest model's: what the others don't know is in the range
     noise = NORMAL * errors.min(axis=0)
     missed = _MISSED * speed
-    slopes = np.array([[fit.slope for fit in fits] for fits in models])
-    # what the slope does within the first swing
-    braking = _BRAKED * FIRST_SWING * np.median(slopes, axis=0)
     # independent causes add up in squares
     return np.sqrt(np.ptp(found, axis=0) ** 2 + noise**2 + missed**2 + braking**2)
 
@@ -328,7 +351,8 @@ def admissible(window: Window) -> Answer:
     found = agreement(window, np.array([0.0, 1.0]), asked=1)
     # of the normal velocity as it is: the rebound's
     as_fitted = np.array([_velocities(fits)[0] for fits in found.models])
-    of_normal = _half_width(as_fitted, found.models, window.speed)[1]
+    braking = _braking(found.models, found.velocity, window.speed, np.zeros(2))[1]
+    of_normal = _half_width(as_fitted, found.models, window.speed, braking)[1]
     velocity = np.array([found.velocity[0], np.median(as_fitted[:, 1])])
     half = np.array([found.half_width[0], of_normal])
     # drawn: the model nearest to the median

@@ -25,7 +25,7 @@ from contactid.arm.identify.braked import braked
 from contactid.arm.identify.impact_time import ImpactFit, detect_impact
 from contactid.arm.identify.methods import ADMISSIBLE, FIRST_SWING, METHODS, Answer, Window, joints
 from contactid.arm.readers.impacts import ArmRecording
-from contactid.arm.rigid.heading import Heading, heading, turned
+from contactid.arm.rigid.heading import heading, turned
 from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
@@ -80,7 +80,7 @@ class ExperimentFit:
 
     Attributes
     ----------
-    heading : the direction called x
+    heading : the direction called x, rad from x of the base about z
     motion : of the tip, the whole recording
     lateral : v- and v+ of the tip across that direction, by straight lines, m/s
     q, velocity : (n,) joint positions (rad) and velocities (rad/s) just before the impact
@@ -90,7 +90,7 @@ class ExperimentFit:
     failures : why a method gave none, by method
     """
 
-    heading: Heading
+    heading: float
     motion: TipMotion
     lateral: tuple[float, float]
     q: np.ndarray
@@ -123,19 +123,16 @@ def evaluate_experiment(
     time, joint_position, name = recording.time, recording.joint_position, recording.name
     # first look: towards where the tip is
     place = robot.tip_position(joint_position[len(time) // 2])
-    found = (
-        Heading(0.0)
-        if abs(place[1]) < _ASIDE * abs(place[0])
-        else Heading(float(np.arctan2(place[1], place[0])))
-    )
-    motion, impact = _impact(turned(robot, found.angle), recording, block)
+    aside = abs(place[1]) >= _ASIDE * abs(place[0])
+    angle = float(np.arctan2(place[1], place[0])) if aside else 0.0
+    motion, impact = _impact(turned(robot, angle), recording, block)
     approach = joint_position[_before(time, impact.time, block)]
     # second look: along the motion, if that is another direction
     if len(approach) > 1:
-        first, found = found, heading(robot, approach)
-        if abs(found.angle - first.angle) > _ASIDE:
-            motion, impact = _impact(turned(robot, found.angle), recording, block)
-    robot = turned(robot, found.angle)
+        first, angle = angle, heading(robot, approach)
+        if abs(angle - first) > _ASIDE:
+            motion, impact = _impact(turned(robot, angle), recording, block)
+    robot = turned(robot, angle)
     near = _before(time, impact.time, block)
     if near.sum() < _POSTURE_DEGREE + 3:
         raise ContactIdError(
@@ -166,7 +163,7 @@ def evaluate_experiment(
         except (ContactIdError, np.linalg.LinAlgError) as error:
             failures[method] = error
     return ExperimentFit(
-        heading=found, motion=motion, lateral=_lateral(robot, recording, impact.time, block),
+        heading=angle, motion=motion, lateral=_lateral(robot, recording, impact.time, block),
         q=joints[0], velocity=velocity,
         map_velocity=map_velocity(robot, joints[0], velocity, block["motor_inertia"] or ()),
         map_links=map_velocity(robot, joints[0], velocity), window=window, answers=answers, failures=failures,

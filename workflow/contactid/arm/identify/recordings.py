@@ -120,7 +120,7 @@ def fit_rows(fit: ExperimentFit | str) -> list[Row]:
     known: Row = {
         "impact_time_s": fit.window.impact_time,
         "impact_time_se_s": fit.window.impact_time_se,
-        "direction_deg": fit.heading.degrees,
+        "direction_deg": float(np.rad2deg(fit.heading)),
         "lateral_minus": fit.lateral[0],
         "lateral_plus": fit.lateral[1],
         "vx_minus": fit.window.pre_velocity[0],
@@ -182,7 +182,7 @@ def joint_rows(
         after, half = answer.velocity, NORMAL * answer.se
         if ADMISSIBLE in fit.answers:
             # in the plane that the fit at the tip has
-            tip_off = (turned(arm, fit.heading.angle).tip_jacobian(fit.q) @ after)[0]
+            tip_off = (turned(arm, fit.heading).tip_jacobian(fit.q) @ after)[0]
             tip_off -= fit.answers[ADMISSIBLE].velocity[0]
     except ContactIdError as error:
         reason = error.problem

@@ -21,8 +21,8 @@ has a row per recording (parameters.json the same, and the posture q_impact_rad)
                               that lifts off has got a longer blow, and this part of it is taken out
   vz_plus                     v_z+ of the arm's motion under the vibration, which links and motors
                               have in common, m/s; zero where friction stops a joint
-  vx_plus_low, .._high        95 % interval: how far models that explain the vibration differ;
-                              vz_plus_ likewise
+  vx_plus_low, .._high        95 % interval: how far models that explain the vibration differ, and
+                              how hard friction may have braked the first swing; vz_plus_ likewise
   vx_plus_map, vz_plus_map    the impact map's v+ at the measured posture, m/s: rigid links without
                               motors
   sliding_ratio               r = W_xz / W_zz of the map: v_x+ = v_x- + r |v_z-|

@@ -112,7 +112,7 @@ class OwnImpact:
         vibration = self.answer.fits[0]
         numbers = {
             "impact_time_s": window.impact_time, "impact_time_se_s": window.impact_time_se,
-            "direction_deg": one.heading.degrees,
+            "direction_deg": np.rad2deg(one.heading),
             "vx_minus": window.pre_velocity[0], "vz_minus": window.pre_velocity[1],
             "vx_minus_se": window.pre_velocity_se[0], "vz_minus_se": window.pre_velocity_se[1],
             "vx_plus": x, "vz_plus": z,
@@ -164,13 +164,13 @@ def own_impact(
         kind = ContactIdError if explained else NoImpact
         raise kind(str(failure).removesuffix("."))
     # the ratio is that of the plane of motion
-    facing = turned(robot, found.heading.angle)
+    facing = turned(robot, found.heading)
     ratio = sliding_ratio(facing.mass_matrix(found.q), facing.tip_jacobian(found.q))
-    remarks = dict.fromkeys((*recording.remarks, *found.heading.remarks))
-    if found.heading.angle:
-        remarks[
-            f"moves in a plane {found.heading.degrees:.1f} degrees from x, and x stands for that direction"
-        ] = None
+    remarks = list(recording.remarks)
+    if found.heading:
+        remarks.append(
+            f"moves in a plane {np.rad2deg(found.heading):.1f} degrees from x, and x stands for that direction"
+        )
     draft = OwnImpact(
         recording.name, file, found, found.answers[ADMISSIBLE], ratio, tuple(remarks), ()
     )
@@ -178,7 +178,7 @@ def own_impact(
 
 
 def _warnings(one: OwnImpact, told_speed: float) -> list[str]:
-    found, warnings = one.evaluated, list(one.evaluated.heading.remarks)
+    found, warnings = one.evaluated, []
     if abs(one.velocity[1]) > one.half_width[1]:
         warnings.append(
             f"v_z+ is {1e3 * one.velocity[1]:.1f} mm/s: the tip doesn't stay on a level table"

@@ -8,7 +8,6 @@ was measured.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,50 +26,32 @@ _SETS = (1, 2)
 _VELOCITIES, _ANGLES_DEG = (0.02, 1.0), (5.0, 90.0)  # ranges of the settings, m/s and degrees
 
 
-@dataclass(frozen=True)
-class Label:
-    """A setting, 0 and NaN where it isn't told, and remarks on what is told in a way that isn't
-    clear.
-    """
-
-    setting: Setting
-    remarks: tuple[str, ...] = ()
-
-
-def label_of(name: str) -> Label:
-    """The label in a path."""
+def label_of(name: str) -> Setting:
+    """The label in a path: 0 and NaN where it isn't told, or can mean two things."""
     # a structure in a file is one more part of the path
     stem = re.sub(r"\.(mat|csv)$", "", name.lower().replace(".mat:", "/"))
-    remarks: list[str] = []
     number, angle = _last(_SET, stem), _last(_ANGLE, stem)
     setting = Setting(
         int(_number(number)) if number else 0,
-        _velocity(stem, remarks),
+        _velocity(stem),
         _number(angle) if angle else np.nan,
     )
     # a number out of range wasn't meant as a label
-    if in_range(setting):
-        return Label(Setting(0, np.nan, np.nan), tuple(remarks))
-    return Label(setting, tuple(remarks))
+    return setting if _in_range(setting) else Setting(0, np.nan, np.nan)
 
 
-def in_range(setting: Setting) -> list[str]:
-    """Why an experiment can't be one of the archive's; what isn't told can be anything."""
-    problems: list[str] = []
-    if setting.set_number not in (0, *_SETS):
-        problems.append(
-            f"its set is {setting.set_number} instead of {' or '.join(map(str, _SETS))}"
+def _in_range(setting: Setting) -> bool:
+    """Whether an experiment can be one of the archive's; what isn't told can be anything."""
+    return setting.set_number in (0, *_SETS) and all(
+        not np.isfinite(value) or low <= value <= high
+        for value, (low, high) in (
+            (setting.velocity, _VELOCITIES),
+            (setting.angle_deg, _ANGLES_DEG),
         )
-    for what, value, unit, (low, high) in (
-        ("a velocity", setting.velocity, "m/s", _VELOCITIES),
-        ("an angle", setting.angle_deg, "degrees", _ANGLES_DEG),
-    ):
-        if np.isfinite(value) and not low <= value <= high:
-            problems.append(f"{what} of {value:g} {unit} is not between {low:g} and {high:g}")
-    return problems
+    )
 
 
-def _velocity(stem: str, remarks: list[str]) -> float:
+def _velocity(stem: str) -> float:
     """m/s; NaN where it isn't told, or can mean two things: 02 is 2 cm/s, or 0.2 m/s without its
     point.
     """
@@ -83,20 +64,13 @@ def _velocity(stem: str, remarks: list[str]) -> float:
         return _number(match["number"]) / (100.0 if match["unit"] == "cm" else 1.0)
     digits = match["bare"]
     value = _number(digits)
-    velocity = value / 100.0 if value >= _CENTIMETRES_FROM else value
+    readings = {value / 100.0 if value >= _CENTIMETRES_FROM else value}
     if digits.isdigit() and digits.startswith("0"):
         # 02 may be 0.2 with its point left out
-        other = float(f"0.{digits[1:] or 0}")
+        readings.add(float(f"0.{digits[1:] or 0}"))
         # if only one reading is a setting of the archive's, it is that
-        possible = [one for one in {velocity, other} if _VELOCITIES[0] <= one <= _VELOCITIES[1]]
-        if len(possible) == 1:
-            return possible[0]
-        if not np.isclose(other, velocity):
-            remarks.append(
-                f"its name doesn't tell its velocity: {digits} is {velocity:g} or {other:g} m/s"
-            )
-            return np.nan
-    return velocity
+        readings = {one for one in readings if _VELOCITIES[0] <= one <= _VELOCITIES[1]}
+    return readings.pop() if len(readings) == 1 else np.nan
 
 
 def _last(pattern: str, text: str) -> str | None:

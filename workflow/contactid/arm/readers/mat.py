@@ -5,11 +5,10 @@ The archive's own variables are not known here: it is said to hold joint positio
 names are taken tolerantly, and what doesn't fit is reported with what was found.
 
 What an experiment was meant to be (set, speed, angle) is a label, which a path may tell, in part or
-not at all: results rest on what was measured. Where variables have other names, or labels are
-wanted, a table ``recordings.csv`` beside the files says it: columns ``file`` (its path in the
-folder; for a file with several recordings followed by ``:`` and the structure's name) and,
-optionally, ``set``, ``velocity_m_s``, ``angle_deg``, ``position`` and ``time`` (names of
-variables).
+not at all: results rest on what was measured. Where variables have other names, a table
+``recordings.csv`` beside the files says it: columns ``file`` (its path in the folder; for a file
+with several recordings followed by ``:`` and the structure's name) and, optionally, ``position``
+and ``time``.
 """
 
 from __future__ import annotations
@@ -27,12 +26,11 @@ from contactid.arm.readers.clock import even_steps
 from contactid.arm.readers.impacts import (
     LEAST_SAMPLES,
     ArmRecording,
-    Setting,
     build_arm_impacts,
     is_told,
     recording_problems,
 )
-from contactid.arm.readers.labels import Label, in_range, label_of
+from contactid.arm.readers.labels import label_of
 from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
 from contactid.sources.matlab_files import beside, described, mat_files, read_variables
@@ -64,9 +62,8 @@ _REMEDY = f"Mend that, or say in {MANIFEST} beside the files which variable is w
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a recording before it is read; ``label`` None leaves it to the path."""
+    """The names of a recording's variables, where they are stated."""
 
-    label: Label | None = None
     position: str = ""
     time: str = ""
 
@@ -160,8 +157,7 @@ def read_recording(
     the joint positions, rad.
     """
     entry = entry or Entry()
-    label = entry.label or label_of(name)
-    remarks = list(label.remarks)
+    remarks: list[str] = []
     position = _positions(variables, entry.position, len(limits), problems, remarks)
     if position is None:
         # so that the reader of the message can name the right one
@@ -173,7 +169,7 @@ def read_recording(
     even = even_steps(stamps, position, problems) if len(position) >= LEAST_SAMPLES else None
     if problems or even is None:
         return None
-    return ArmRecording(label.setting, even.time, even.position, name, (*remarks, *even.notes))
+    return ArmRecording(label_of(name), even.time, even.position, name, (*remarks, *even.notes))
 
 
 def named_apart(recordings: list[ArmRecording]) -> list[ArmRecording]:
@@ -277,35 +273,10 @@ def read_manifest(path: str | Path) -> dict[str, Entry]:
     table.columns = table.columns.str.strip().str.lower()
     if "file" not in table:
         raise ContactIdError(f"{path}: {MANIFEST} has no column file", "Add it")
-    problems: list[str] = []
-    entries = {}
-    for line, row in enumerate(table.to_dict("records"), start=2):
-        found: list[str] = []
-        entries[row["file"]] = _entry_of(row, found)
-        problems += [f"line {line}: {problem}" for problem in found]
-    if problems:
-        raise ContactIdError(f"{path}: {MANIFEST}, {joined(problems)}", "Correct it")
-    return entries
-
-
-def _entry_of(row: Mapping[str, str], problems: list[str]) -> Entry:
-    """What a line says; without set, velocity and angle the path tells them."""
-    numbers = dict.fromkeys(("set", "velocity_m_s", "angle_deg"), np.nan)
-    for name in numbers:
-        text = row.get(name, "")
-        try:
-            numbers[name] = float(text) if text else np.nan
-        except ValueError:
-            problems.append(f"{name} is {text!r}, not a number")
-    label = None
-    if np.isfinite(list(numbers.values())).any():
-        number = numbers["set"]
-        setting = Setting(
-            int(number) if np.isfinite(number) else 0, numbers["velocity_m_s"], numbers["angle_deg"]
-        )
-        problems += in_range(setting)
-        label = Label(setting)
-    return Entry(label, row.get("position", ""), row.get("time", ""))
+    return {
+        row["file"]: Entry(row.get("position", ""), row.get("time", ""))
+        for row in table.to_dict("records")
+    }
 
 
 def _pick(variables: dict[str, np.ndarray], names: tuple[str, ...]) -> str | None:

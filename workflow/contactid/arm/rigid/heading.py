@@ -9,8 +9,6 @@ base. The normal stays z: a level table, an upright base.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pinocchio as pin
 
@@ -19,27 +17,13 @@ from contactid.arm.rigid.robot import Robot
 _ALONG_X = np.deg2rad(0.5)  # a plane this near to x is x
 _OBLIQUE = np.tan(np.deg2rad(10.0))  # of an approach whose own horizontal direction counts
 _AT_REST = 1e-4  # m; what moves less has no direction
-_APART = 10.0  # degrees between the motion and the plane through base and tip that are worth a word
-_FLAT = 0.1  # share of the joints' horizontal motion that may be across the plane
 
 
-class Heading(NamedTuple):
-    """Direction of motion: ``angle`` from x about z (rad), 0 where it is x; ``remarks`` on how sure
-    it is.
-    """
-
-    angle: float
-    remarks: tuple[str, ...] = ()
-
-    @property
-    def degrees(self) -> float:
-        """The angle in degrees."""
-        return float(np.rad2deg(self.angle))
-
-
-def heading(robot: Robot, joint_position: np.ndarray) -> Heading:
+def heading(robot: Robot, joint_position: np.ndarray) -> float:
     """Direction of the motion through joint positions (n, joints), rad, at even steps: an approach,
     n >= 2.
+
+    It is an angle from x about z, rad, 0 where it is as good as x.
     """
     origins = np.array([robot.joint_placements(q) for q in joint_position])  # (n, joints, 3)
     tips = np.array([robot.tip_position(q) for q in joint_position])
@@ -50,35 +34,17 @@ def heading(robot: Robot, joint_position: np.ndarray) -> Heading:
     moved = np.tensordot(share, points, axes=1) / (share @ share)
     outward = tips.mean(axis=0)[:2]
     flat, tip = moved[:, :2], moved[-1]
-    # in one vertical plane all horizontal motions have one direction
-    along, across = np.linalg.svd(flat, compute_uv=False)
     oblique = np.hypot(tip[0], tip[1]) > max(_OBLIQUE * abs(tip[2]), _AT_REST)
-    if not oblique and along < _AT_REST:
-        return _facing(
-            outward,
-            outward,
-            ("no horizontal motion: the plane through the base and the tip is taken",),
-        )
-    of_joints = np.linalg.svd(flat)[2][0]
-    remarks = []
-    if across > _FLAT * along:
-        remarks.append(
-            f"the arm doesn't move in one vertical plane ({100.0 * across / along:.0f} % of its motion is across)"
-        )
-    direction = tip[:2] / np.linalg.norm(tip[:2]) if oblique else of_joints
-    apart = np.rad2deg(np.arccos(min(abs(direction @ outward) / np.linalg.norm(outward), 1.0)))
-    if apart > _APART:
-        remarks.append(f"the motion is {apart:.0f} degrees off the plane through base and tip")
-    return _facing(direction, outward, tuple(remarks))
-
-
-def _facing(direction: np.ndarray, outward: np.ndarray, remarks: tuple[str, ...]) -> Heading:
-    """The direction (2,) or its opposite, whichever leads away from the base."""
+    # in one vertical plane all horizontal motions have one direction
+    _, (along, _across), (of_joints, _) = np.linalg.svd(flat, full_matrices=False)
+    # at rest: the plane through base and tip
+    straight_down = of_joints if along >= _AT_REST else outward
+    direction = tip[:2] if oblique else straight_down
+    # away from the base
     if direction @ outward < 0.0:
         direction = -direction
     angle = float(np.arctan2(direction[1], direction[0]))
-    # within half a degree it is x itself
-    return Heading(angle if abs(angle) > _ALONG_X else 0.0, remarks)
+    return angle if abs(angle) > _ALONG_X else 0.0
 
 
 def turned(robot: Robot, angle: float) -> Robot:
