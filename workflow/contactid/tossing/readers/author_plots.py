@@ -28,7 +28,7 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.sources.card import Signals
+from contactid.sources.card import Panel, Series, Signals
 from contactid.sources.left_out import log_left_out, nothing_usable
 from contactid.sources.matlab_files import mat_files, read_variables
 
@@ -181,7 +181,14 @@ def _rest_poses(variables: Variables) -> xr.Dataset:
 
 
 def plot_signals(plots: xr.Dataset) -> Signals:
-    """What a data card says of the file."""
+    """What a data card says of the file, with a panel of the least costs over friction."""
+    lines = []
+    for kind in KINDS if "cost" in plots else ():
+        least = plots["cost"].sel(kind=kind, simulator="matlab").min("restitution_e_n")
+        lines.append(Series(least["friction_mu"].values.tolist(), least.values.tolist(), kind))
     what = f"cost surfaces and an impact of {OBJECT}, rest poses of {', '.join(BOXES)}, as the authors drew them"
     samples = sum(values.size for values in plots.values())
-    return Signals(what, plots.sizes["part"], samples, durations=[], gaps=0, noise={}, panels=[])
+    panel = Panel("least cost by MATLAB", "friction", "cost (m/s; 1)", lines)
+    return Signals(
+        what, plots.sizes["part"], samples, durations=[], gaps=0, noise={}, panels=[panel]
+    )
