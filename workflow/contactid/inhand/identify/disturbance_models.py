@@ -180,6 +180,15 @@ def _model(
     return model
 
 
+def likelihood_beside_others(model: Model) -> float:
+    """Logarithm of a recording's likelihood where other recordings tell the mass: a force of the
+    world need not bring more because this one is slow.
+    """
+    mass, error = model.mass
+    is_slow = WORLD in model.names and error > _SLOW * abs(mass)
+    return model.log_likelihood + _SLOW_PENALTY * is_slow
+
+
 def inverse(matrix: np.ndarray) -> np.ndarray:
     """Of a symmetric positive matrix whose entries have different units; what is lost to rounding
     is left large.

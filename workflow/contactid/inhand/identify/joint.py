@@ -23,6 +23,7 @@ from contactid.inhand.identify.disturbance_models import (
     DISTURBANCES,
     Model,
     inverse,
+    likelihood_beside_others,
     models,
     thinkable,
 )
@@ -137,7 +138,10 @@ class FittedRecording:
         """
         recording, _ = started(stretches)
         recording.lag = float(fit.answer[PLACES[LAG]][0])
-        recording.pull, recording.anchor = fit.answer[PLACES[WORLD]], fit.answer[PLACES[ANCHOR]]
+        # a fit without a force of the world has looked for its place in vain
+        if WORLD in fit.models[0].names:
+            recording.pull = fit.answer[PLACES[WORLD]]
+            recording.anchor = fit.answer[PLACES[ANCHOR]]
         names = fit.models[0].names if disturbances is None else disturbances
         return cls(recording, fit, names, drift)
 
@@ -167,8 +171,14 @@ class FittedRecording:
         return self.recording.signals.time[self.recording.rows], left
 
     def follow(self, evidence: Evidence, vector: np.ndarray) -> None:
-        """Move the poses to the likeliest ones of a body (10,)."""
-        self.recording.follow(evidence.errors.pose_errors(evidence.model.given(vector)))
+        """Move the poses to the likeliest ones of a body (10,), and a force of the world to its
+        likeliest place.
+        """
+        answer = evidence.model.given(vector)
+        self.recording.follow(evidence.errors.pose_errors(answer))
+        if WORLD in evidence.model.names:
+            self.recording.pull = answer[PLACES[WORLD]]
+            self.recording.anchor = self.recording.anchor + answer[PLACES[ANCHOR]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,9 +305,12 @@ def fit_jointly(
     turn doesn't show carries weight there, too. drifts are those of the recordings' unsensed wrenches, none by default.
     """
     weighed: dict[tuple[str, ...], float] = {}
+    # what no recording shows by itself isn't a compromise between them
+    shown = {name for fit in fits for name in fit.models[0].names}
     # models by name; log likelihoods of independent recordings add up
-    for model in (one for fit in fits for one in fit.models):
-        weighed[model.names] = weighed.get(model.names, 0.0) + model.log_likelihood
+    for model in (one for fit in fits for one in fit.models if shown.issuperset(one.names)):
+        likelihood = likelihood_beside_others(model)
+        weighed[model.names] = weighed.get(model.names, 0.0) + likelihood
     likeliest = max(weighed, key=lambda names: weighed[names])
     recordings = [
         FittedRecording.of(stretches, fit, likeliest, drift)
