@@ -43,11 +43,14 @@ def test_every_method_is_exact_on_one_mode_over_a_line(method: str) -> None:
 
 
 def test_a_line_that_slows_down_may_have_slowed_down_before_and_one_that_speeds_up_not() -> None:
-    """As fast as fitted, or faster by what the slope takes in 30 ms: the interval has both."""
+    """As fast as fitted, or faster by what the slope takes in 30 ms beyond what the posture's change
+    does, a twentieth of the approach speed: the interval has both.
+    """
     braked, sped_up = (admissible(window(swinging(AFTER, slope))) for slope in (-1.0, 1.0))
     half = 1.96 * braked.se[0]
     assert braked.velocity[0] - half < AFTER[0] < braked.velocity[0]
-    assert braked.velocity[0] < AFTER[0] + 0.03 < braked.velocity[0] + half
+    by_friction = 0.03 - 0.05 * np.linalg.norm(BEFORE)
+    assert braked.velocity[0] < AFTER[0] + by_friction < braked.velocity[0] + half
     assert sped_up.velocity[0] == pytest.approx(AFTER[0], abs=1e-6)
     assert braked.velocity[1] == pytest.approx(0.0, abs=1e-6)
 

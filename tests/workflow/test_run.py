@@ -344,12 +344,12 @@ EDITS = {
          "artefacts",
          "tossing_velocity_identify", "tossing_impact_mpec_1", "tossing_sensitivity",
          "tossing_sobol_1", "tossing_rest_poses_1", "tossing_tables", "tossing_figures", "tossing_draw_1",
-         "tossing_draw_2", "tossing_typeset", "tossing_playback", "tossing_checks",
+         "tossing_typeset", "tossing_playback", "tossing_checks",
          *JUDGED},
     ),
     "the style": (
         "contactid/output/style.py", '"font.size": 8', '"font.size": 9',
-        {"tossing_draw_1", "tossing_draw_2", "planar_draw_1", "planar_draw_2", "arm_draw_1",
+        {"tossing_draw_1", "planar_draw_1", "planar_draw_2", "arm_draw_1",
          "inhand_draw_1",
          # a card says whether its data are the paper's
          "artefacts", "data_cards", "tossing_checks", "arm_checks", "tossing_typeset", "arm_typeset", *JUDGED},
