@@ -28,6 +28,11 @@ def test_no_recording_is_said(command, given):
         COMMANDS[command](given)
 
 
+def test_a_body_is_a_file_or_a_mapping():
+    with pytest.raises(ContactIdError, match="a body that is a list"):
+        contactid.identify(pd.DataFrame({"t": [0.0], "x": 0.0, "y": 0.0, "theta": 0.0}), [])
+
+
 def test_a_mapping_is_asked_for_where_a_command_takes_words():
     with pytest.raises(ContactIdError, match=r"units is 'mm'.*units=\{'m': 'mm'\}"):
         contactid.read(pd.DataFrame({"t": [0.0]}), units="mm")

@@ -160,9 +160,12 @@ def read_own_body(described: str | Path | Mapping[str, Any]) -> OwnBody:
     """
     if isinstance(described, Mapping):
         name, content = "body", dict(described)
-    else:
+    elif isinstance(described, str | Path):
         name = str(described)
         content = read_yaml(described, "Correct it, or start from the example")
+    else:
+        problem = f"a body that is a {type(described).__name__}"
+        raise ContactIdError(problem, "Give a YAML file or a mapping")
     content = restore_numbers(content)
     check(content, _SCHEMA, name)
     try:
