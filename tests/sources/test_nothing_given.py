@@ -53,3 +53,4 @@ def test_rows_without_a_name_are_not_lost():
 
 def test_one_and_several_recordings_are_a_list():
     assert several("a.csv") == ["a.csv"] and several(("a.csv", "b.csv")) == ["a.csv", "b.csv"]
+    assert several(iter(["a.csv"])) == ["a.csv"]

@@ -27,7 +27,7 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -207,11 +207,12 @@ def several(sources: Any) -> list[Any]:
     """
     if isinstance(sources, Source):
         return [sources]
-    if not isinstance(sources, Sequence) or not sources:
-        shown = "none" if isinstance(sources, Sequence) else f"a {type(sources).__name__}"
-        problem = f"no recording: {shown} was given"
+    # a folder's glob is no list yet
+    every = list(sources) if isinstance(sources, Iterable) else []
+    if not every:
+        problem = f"no recording in {sources!r}"
         raise ContactIdError(problem, "Give files, a DataFrame or a Dataset")
-    return list(sources)
+    return every
 
 
 def table_parts(source: Source, column: str) -> Iterator[tuple[str, pd.DataFrame]]:

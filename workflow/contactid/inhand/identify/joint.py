@@ -302,7 +302,8 @@ def fit_jointly(
     """One body from the stretches of several recordings with fits of their own.
 
     All have the disturbances that are likeliest by the sum of their evidence: a cable that a small
-    turn doesn't show carries weight there, too. drifts are those of the recordings' unsensed wrenches, none by default.
+    turn doesn't show carries weight there, too. drifts are those of the recordings' unsensed
+    wrenches, none by default.
     """
     weighed: dict[tuple[str, ...], float] = {}
     # what no recording shows by itself isn't a compromise between them

@@ -14,8 +14,8 @@ The poses' factors are those that poses show by themselves
 likelihood: each is multiplied by what the residuals show over what they should show. The root of
 that ratio would never lower the likelihood (Zhou, Hu, Qiao, Lange, J. Comput. Graph. Stat. 28,
 2019), but takes twice the steps. So a noise that is stated wrongly, or that isn't white, widens the
-standard errors by itself, and lets the prior count for more. Disturbances are those that make the data likelier
-(:mod:`contactid.inhand.identify.disturbance_models`).
+standard errors by itself, and lets the prior count for more. Disturbances are those that make the
+data likelier (:mod:`contactid.inhand.identify.disturbance_models`).
 
 The answer is a body that can exist (:mod:`contactid.inhand.identify.likeliest_body`), near the
 uniform one in the hull where the data say little. What the poses' noise adds to the information is

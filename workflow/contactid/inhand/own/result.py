@@ -161,6 +161,8 @@ def result_of_several(every: Sequence[OwnEstimate]) -> Result:
     fit = replace(
         fits[0], body=joint.body, uniform=joint.uniform, errors=joint.errors, models=(model,),
         fit_errors=joint.fit_errors, iterations=joint.iterations, converged=joint.converged,
+        # of the first recording, with what is taken out of all
+        answer=joint.evidence[0].model.given(joint.body.vector) + joint.recordings[0].recording.about,
     )  # fmt: skip
     found = replace(every[0], fit=fit)
     params = _params(found)

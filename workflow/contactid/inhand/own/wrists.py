@@ -228,8 +228,8 @@ def _still_columns(signals: RecordedSignals) -> np.ndarray:
     places = np.concatenate([np.arange(4), np.arange(PARAMETERS, PARAMETERS + WRENCH)])
     units = np.eye(len(places))
     columns[:, :, places] = np.stack([still_wrench(signals, one) for one in units], axis=2)
-    # of the disturbances one acts on a still object, too: a force that is fixed in the world, at
-    # the sensor's origin
+    # of the disturbances one acts on a still object, too: a force that is fixed in the world, whose
+    # torque isn't counted
     columns[:, :3, PLACES[WORLD]] = -signals.to_body(signals.rotations)
     return columns
 
