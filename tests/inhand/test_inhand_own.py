@@ -328,9 +328,8 @@ def test_defaults_of_the_noise_are_filled_in(tmp_path):
         "position_sd: 5e-5\norientation_sd: 2.0e-4\ncontact_position_sd: 1.0e-3\n"
     )
     noise = read_noise(tmp_path / "noise.yaml")
-    assert (
-        noise["position_sd"] == 5e-5 and noise["force_gain_sd"] == 0.05 and noise["gravity"] == 9.81
-    )
+    shown = [noise[name] for name in ("position_sd", "force_gain_sd", "gravity")]
+    assert shown == [5e-5, 0.05, 9.81]
 
 
 # what is wrong, in one line

@@ -133,9 +133,8 @@ class OwnFriction:
         """Largest lower bound of a trial alone, of what eq. 5 shows; 0 where no trial pressed for
         long enough.
         """
-        return max(
-            [one.lower_bound for one in self.estimates if np.isfinite(one.lower_bound)], default=0.0
-        )
+        bounds = [one.lower_bound for one in self.estimates if np.isfinite(one.lower_bound)]
+        return max(bounds, default=0.0)
 
     @property
     def slipped(self) -> list[SlipEstimate]:
@@ -423,19 +422,14 @@ def _warnings(found: OwnFriction) -> Iterator[str]:
         )
     if surface is not None and surface.line:
         if surface.warp < -2.0 * surface.warp_error:
-            yield (
-                "The angle falls with the load, as no warp does: friction itself depends on the load here."
-            )
+            yield "The angle falls with the load, as no warp does: friction itself depends on it."
         if surface.standard_error > _WIDE * surface.friction:
             yield (
                 f"mu is known to {100.0 * surface.standard_error / surface.friction:.0f} % only: more trials, and "
                 "loads further apart, tell more."
             )
-    unseen = [
-        trial.name
-        for trial, one in zip(found.trials, found.estimates, strict=True)
-        if UNSEEN in one.message
-    ]
+    pairs = zip(found.trials, found.estimates, strict=True)
+    unseen = [trial.name for trial, one in pairs if UNSEEN in one.message]
     if unseen:
         names = ", ".join(unseen[:_MOST_NAMES]) + ", ..." * (len(unseen) > _MOST_NAMES)
         yield (
