@@ -81,6 +81,18 @@ def posed(
     return change
 
 
+def forces_along_the_world(table: pd.DataFrame) -> pd.DataFrame:
+    """Forces of all contacts along the world's axes."""
+    turns = table[[f"object_orientation_{axis}" for axis in "wxyz"]].to_numpy()
+    rotations = Rotation.from_quat(turns, scalar_first=True)
+    written = table.copy()
+    first = [str(name) for name in table if str(name).startswith("contact_force_")]
+    for name in [name for name in first if name.endswith("_x") and "_sd_" not in name]:
+        columns = [f"{name[:-1]}{axis}" for axis in "xyz"]
+        written[columns] = rotations.apply(table[columns].to_numpy())
+    return written
+
+
 Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 Z_DOWN = np.diag([1.0, -1.0, -1.0])
 X_UP = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
@@ -133,6 +145,9 @@ IN_HAND: tuple[tuple[str, str, str, Change, str], ...] = (
     ("box_3", "load share 0", "force on finger", lambda one: one.assign(
         **{name: -one[name] for name in one if str(name).startswith("contact_force") and "_sd_" not in str(name)}
     ), "force=on-finger"),
+    ("box_2", "load share 0", "forces along the world", forces_along_the_world, "axes=world"),
+    ("box_1", "preload relaxes in 1 s", "forces along the world", forces_along_the_world,
+     "axes=world"),
     ("box_2", "load share 0", "ms", scaled(1e3, "time"), "=ms"),
     ("box_1", "load share 0", "mm", scaled(1e3, "object_position", "contact_position"),
      "=mm"),

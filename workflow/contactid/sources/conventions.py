@@ -25,13 +25,21 @@ import numpy as np
 from contactid.core.errors import ContactIdError
 from contactid.sources.columns import UNITS, dimension, is_asked_for, meaning
 
-QUATERNION, UP, MIRROR, FORCE, THETA = "quaternion", "up", "mirror", "force", "theta"
+QUATERNION, UP, MIRROR, FORCE, AXES, THETA = (
+    "quaternion",
+    "up",
+    "mirror",
+    "force",
+    "axes",
+    "theta",
+)
 #: Values of each part of a frame: the first is what a command asks for (of ``up`` its own).
 FRAMES: Mapping[str, tuple[str, ...]] = {
     QUATERNION: ("wxyz", "xyzw", "wxyz-inverse", "xyzw-inverse"),
     UP: ("z", "-z", "y", "-y", "x", "-x"),
     MIRROR: ("none", "x", "y", "z"),
     FORCE: ("on-object", "on-finger"),
+    AXES: ("body", "world"),
     THETA: ("counter-clockwise", "clockwise"),
 }
 _WORDS = {
@@ -44,6 +52,10 @@ _WORDS = {
     FORCE: {
         "on-object": "the forces act on the object",
         "on-finger": "the forces act on the finger or sensor, not on the object (their sign)",
+    },
+    AXES: {
+        "body": "the forces are along the body's axes",
+        "world": "the forces are along the world's axes",
     },
     THETA: {
         "counter-clockwise": "theta is counter-clockwise",
@@ -61,6 +73,7 @@ _PLURALS = {
     "contact_position": "contact points",
     "N": "forces",
     "N m": "torques",
+    "contact_torque": "torques",
 }
 # misfit per degree of freedom, up to which no other convention is tried: noise 1.4 times what is
 # stated

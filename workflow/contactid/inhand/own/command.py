@@ -21,7 +21,15 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from contactid.sources.conventions import FORCE, MIRROR, QUATERNION, UP, options, stated_by
+from contactid.sources.conventions import (
+    AXES,
+    FORCE,
+    MIRROR,
+    QUATERNION,
+    UP,
+    options,
+    stated_by,
+)
 
 if TYPE_CHECKING:
     from contactid.output.result import Result
@@ -29,7 +37,7 @@ if TYPE_CHECKING:
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
-    options(parser, QUATERNION, UP, MIRROR, FORCE)
+    options(parser, QUATERNION, UP, MIRROR, FORCE, AXES)
     parser.add_argument(
         "recording",
         metavar="x.csv",

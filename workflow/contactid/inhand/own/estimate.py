@@ -19,13 +19,14 @@ from contactid.inhand.identify.likelihood import (
     told_parameters,
 )
 from contactid.inhand.identify.methods import DATA, PRIOR
+from contactid.inhand.own.causes import cause_of_misfit
 from contactid.inhand.own.conventions import doubt_unit_of_forces, likelier
 from contactid.inhand.own.doubts import doubts
 from contactid.inhand.own.drift import AtAnswer, with_drift
 from contactid.inhand.own.files import Hull, Noise, read_hull, read_noise, read_table
 from contactid.inhand.own.poses import fit_poses
 from contactid.inhand.own.prepare import OwnRecording, read_own_recording
-from contactid.sources.conventions import STATED, Convention, Judged, explained
+from contactid.sources.conventions import STATED, Convention, Judged, Refuted, explained
 from contactid.sources.recorded_table import Source, name_of
 
 ORIGIN = tuple(f"origin_{entry}" for entry in ("xx", "yy", "zz", "xy", "xz", "yz"))
@@ -114,7 +115,14 @@ def explained_recording(
     def others() -> Iterable[Convention]:
         return likelier(read_table(recording, stated), read_hull(hull), read_noise(noise), stated)
 
-    found, ambiguous = explained(name_of(recording), stated, attempt, others)
+    try:
+        found, ambiguous = explained(name_of(recording), stated, attempt, others)
+    except Refuted as refusal:
+        table = read_table(recording, stated)
+        cause, remedy = cause_of_misfit(table, read_hull(hull), read_noise(noise), stated)
+        if not cause:
+            raise
+        raise Refuted(f"{refusal.problem}; {cause}", remedy, refusal.misfit) from None
     # no residual shows the forces' unit, so the density is asked last
     ambiguous += doubt_unit_of_forces(found.fit.body.mass, found.recording.hull, stated)
     return replace(found, ambiguous=tuple(ambiguous))
