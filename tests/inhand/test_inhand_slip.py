@@ -17,7 +17,8 @@ from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
 from contactid.inhand.friction.line import surface_friction
 from contactid.inhand.friction.slip import both_fall, estimate_friction
-from contactid.inhand.own.slip import estimate_slip, read_trials
+from contactid.inhand.own.slip import estimate_slip
+from contactid.inhand.own.slip_trials import read_trials
 from slip_trials import Surface, trial, write_trials
 
 DIRECTION = np.deg2rad(1.0)
@@ -36,6 +37,17 @@ def test_exact_trials_give_friction_and_warp(mu, warp, loads):
     assert found.warp == pytest.approx(warp, abs=1e-8)
     assert found.lower_bound < mu
     assert found.scatter < 1e-4 and not found.unlikely
+
+
+@given(st.floats(0.4, 1.2), st.floats(0.005, 0.02))
+def test_friction_that_falls_with_the_load_is_stated_at_the_largest(mu, fall):
+    load = np.array([1.0, 2.0, 4.0, 8.0])
+    shown = np.tan(np.arctan(mu) - fall * load)
+    found = surface_friction(shown, np.full(len(load), 1e-4), load, 1e-4)
+    assert found.by_load and found.friction == pytest.approx(shown[-1], rel=1e-6)
+    assert found.lower_bound < shown[-1]
+    # a slope that noise explains is no fall
+    assert not surface_friction(shown, np.full(len(load), 1e-4), load, fall * 4.0).by_load
 
 
 def test_errors_of_the_line_are_as_large_as_its_mistakes():
@@ -113,6 +125,22 @@ def test_warping_surfaces_of_another_law(tmp_path, warp, ratio):
     assert np.median(np.abs(errors)) < 0.05
     assert all(held)
     assert warp < 2.0 or np.median(np.abs(errors)) < 0.5 * np.median(naive)
+
+
+def test_an_answer_at_the_largest_load_holds_there_and_has_no_warp(tmp_path):
+    folder = tmp_path / "trials"
+    # friction as the load to the power -.15, a surface for each
+    for number, load in enumerate((0.4, 1.0, 2.5)):
+        mu = 0.7 * load**-0.15
+        write_trials(folder, Surface(mu, ratio=0.95, direction_sd=0.3), (load,), 4, 50 + number)
+    found = contactid.slip(folder, direction=0.3)
+    assert list(found.params.index) == ["apparent_mu", "apparent_bound"]
+    row = found.params.loc["apparent_mu"]
+    # of the last surface, as far as its law and its trials' scatter let it be seen
+    assert row["low"] - 0.02 < mu < row["high"] + 0.02
+    assert found.record["status"] == "friction by load"
+    assert found.params.loc["apparent_bound", "value"] < mu
+    assert "friction itself depends on it" in found.summary()
 
 
 def test_a_stiff_finger_s_short_slide_is_seen_and_one_that_is_stiffer_still_is_said_to_be_so():

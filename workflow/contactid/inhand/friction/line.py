@@ -6,7 +6,9 @@ undeformed normal (eq. 5 is tan phi),
 
     phi = atan(mu) + warp N
 
-so at one load mu and warp can't be told apart, and at several the intercept is atan(mu).
+so at one load mu and warp can't be told apart, and at several the intercept is atan(mu). No warp
+turns the surface away from the force: an angle that falls with the load is friction's own change,
+and what is stated then is what the largest load shows.
 
 A sensor's zero turns all forces by about its size over N. Over a few loads that is nearly a line,
 too, so no scatter shows it: what is stated to remain of it is an error that all trials share.
@@ -24,6 +26,7 @@ _SPREAD = 1.3  # largest load over the smallest, below which all trials have one
 # hard to see is dated where noise is high
 _BOUND_ERRORS = 2.5
 _FEWEST = 2  # slips that a line needs
+_FALLS = 2.0  # standard errors that the slope is below zero, from which on the angle falls
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,10 @@ class SurfaceFriction:
     Attributes
     ----------
     line : whether their loads differ enough for a line
-    friction, standard_error : mu; of one load what eq. 5 shows there, with the surface's warp
+    by_load : whether the angle falls with the load
+    friction, standard_error : mu; of one load, and where the angle falls with it, what eq. 5 shows
+        there, at the largest one
+    angle_error : rad, standard error of its angle atan(mu)
     lower_bound : of mu, 2.5 standard errors below; of one load that of what eq. 5 shows
     warp, warp_error : rad/N; nan of one load
     angle : (2,) rad and rad/N, the line's intercept and slope
@@ -44,8 +50,10 @@ class SurfaceFriction:
     """
 
     line: bool
+    by_load: bool
     friction: float
     standard_error: float
+    angle_error: float
     lower_bound: float
     warp: float
     warp_error: float
@@ -92,21 +100,27 @@ def surface_friction(
     scatter = np.sqrt(chi2 / degrees) if degrees else 1.0
     # a larger scatter widens the errors, a smaller one doesn't narrow them
     covariance = covariance * max(scatter, 1.0) ** 2
-    mu, error = np.tan(answer[0]), np.sqrt(covariance[0, 0])
+    by_load = line and bool(answer[1] < -_FALLS * np.sqrt(covariance[1, 1]))
+    # the load at which friction is stated: none, but where friction itself depends on it
+    place = np.array([1.0, load.max() if by_load else 0.0])[: 1 + line]
+    angle, error = place @ answer, np.sqrt(place @ covariance @ place)
+    mu = np.tan(angle)
     # without a line the slope is zero, and so is its variance
     whole, spread = np.zeros(2), np.zeros((2, 2))
     whole[: len(answer)], spread[: len(answer), : len(answer)] = answer, covariance
     return SurfaceFriction(
         line=line,
+        by_load=by_load,
         friction=float(mu),
         standard_error=float((1.0 + mu**2) * error),
+        angle_error=float(error),
         # bound of the angle, then its tangent: friction isn't negative
-        lower_bound=float(max(0.0, np.tan(answer[0] - _BOUND_ERRORS * error))),
+        lower_bound=float(max(0.0, np.tan(angle - _BOUND_ERRORS * error))),
         warp=float(whole[1]) if line else np.nan,
         warp_error=float(np.sqrt(spread[1, 1])) if line else np.nan,
         angle=whole,
         covariance=spread,
         scatter=float(scatter),
         unlikely=bool(degrees and chdtrc(degrees, chi2) < 1e-3),
-        by_zero=float((1.0 + mu**2) * np.linalg.norm(shifts[0])),
+        by_zero=float((1.0 + mu**2) * np.linalg.norm(place @ shifts)),
     )

@@ -92,10 +92,10 @@ def draw_slip(table: pd.DataFrame, surface: SurfaceFriction | None) -> Figure:
     angle = np.degrees(np.arctan(slipped["apparent_friction"]))
     axes.plot(slipped["normal_force"], angle, "o", ms=3.5, color=style.MEASURED, label="a trial")
     if surface is not None:
-        # to zero load, where the line shows atan(mu)
-        load = np.linspace(
-            0.0 if surface.line else slipped["normal_force"].min(), slipped["normal_force"].max()
-        )
+        # to zero load, where the line shows atan(mu), unless friction depends on the load
+        from_zero = surface.line and not surface.by_load
+        first = 0.0 if from_zero else slipped["normal_force"].min()
+        load = np.linspace(first, slipped["normal_force"].max())
         columns = np.column_stack([np.ones_like(load), load])
         line = np.degrees(columns @ surface.angle)
         error = np.degrees(np.sqrt(np.sum(columns @ surface.covariance * columns, axis=1)))
@@ -114,9 +114,20 @@ def draw_slip(table: pd.DataFrame, surface: SurfaceFriction | None) -> Figure:
             alpha=0.15,
             lw=0,
         )
-    if surface is not None and surface.line:
-        axes.plot(0.0, line[0], "D", ms=4, color=style.LINE, label="atan(mu)", clip_on=False)
-        axes.set_xlim(left=0.0)
+        if surface.line:
+            # what is stated: at no load, or at the largest
+            place = 0 if from_zero else -1
+            axes.plot(
+                load[place],
+                line[place],
+                "D",
+                ms=4,
+                color=style.LINE,
+                label="atan(mu)",
+                clip_on=False,
+            )
+        if from_zero:
+            axes.set_xlim(left=0.0)
     axes.set_xlabel("normal force at slip (N)")
     axes.set_ylabel("angle at slip (degrees)")
     figure.legend(loc="outside upper center", ncols=3)

@@ -1,8 +1,5 @@
 """Friction of a surface, and how the surface warps, from a user's own trials in which a fingertip
 slips.
-
-Rows of a trial that lack a number are left out, and rows faster than 100 a second are averaged,
-since the slip detector counts samples of about that rate.
 """
 
 from __future__ import annotations
@@ -20,29 +17,13 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.inhand.friction.line import SurfaceFriction, surface_friction
-from contactid.inhand.friction.slip import UNSEEN, SlipEstimate, estimate_friction, unit_normal
+from contactid.inhand.friction.slip import UNSEEN, SlipEstimate, estimate_friction
 from contactid.inhand.own.draw import draw_slip
-from contactid.inhand.own.files import FORM, contacts_of
+from contactid.inhand.own.slip_trials import TRIAL, OwnTrial, read_trials
 from contactid.output.result import NORMAL_95, Result, parameter_row, parameter_table
 from contactid.sources.conventions import REFUTED, STATED, Convention
-from contactid.sources.recorded_table import (
-    SUFFIXES,
-    RecordedTable,
-    Source,
-    name_of,
-    several,
-    table_parts,
-)
+from contactid.sources.recorded_table import Source
 
-TRIAL = "trial"
-_STEP = 0.01  # s; faster rows are averaged over it
-_FAST = 0.75  # of it, between rows that are
-_ROUNDING = 1e-6  # of it, that times are rounded by
-_SLOWEST = 0.0505  # s between rows: 20 a second, with times that are rounded
-_FARTHEST = 0.5  # m that a contact point goes; beyond it millimetres were taken for metres
-_PRESSING = 0.5  # least share of rows with a force into the object
-# of the normal about its mean in one trial; beyond it the surface isn't flat there
-_ROLLS = np.cos(np.deg2rad(10.0))
 _DIRECTIONS, _ZEROS = (0.01, 20.0), (0.0, 10.0)  # degrees and N that may be stated
 _LAST = 6  # samples before a slip, in which the force hardly changes
 _ZERO = 0.1  # N, of a zero whose effect is told
@@ -84,9 +65,9 @@ def slip(
     Result
         ``params``: ``friction_mu``, ``warp`` (degrees/N), and ``friction_bound``, which mu exceeds
         with 99 %. Of trials at one load ``apparent_mu`` and ``apparent_bound``, with the surface's
-        warp in them; where none slipped, that bound alone. ``residuals``: ``angle`` (trial,), at
-        slip off the line, degrees. Table ``trials``: what each trial shows alone by eq. 5 with the
-        undeformed normal.
+        warp in them; the same, at the largest load, where friction falls with it; where none
+        slipped, that bound alone. ``residuals``: ``angle`` (trial,), at slip off the line, degrees.
+        Table ``trials``: what each trial shows alone by eq. 5 with the undeformed normal.
 
     Raises
     ------
@@ -95,19 +76,6 @@ def slip(
     """
     convention = Convention(columns or {}, units or {})
     return result_of(estimate_slip(trials, direction, convention, zero))
-
-
-@dataclass(frozen=True, eq=False)
-class OwnTrial:
-    """A trial of n samples, ready to be estimated from: ``time`` (n,) s, ``force`` and ``point``
-    (n, 3), ``normal``.
-    """
-
-    name: str
-    time: np.ndarray
-    force: np.ndarray
-    point: np.ndarray
-    normal: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,105 +159,6 @@ def _stated(given: str | float, whose: str, unit: str, within: tuple[float, floa
     return value
 
 
-# Reading
-
-
-def read_trials(
-    trials: Source | Sequence[str | Path], convention: Convention = STATED
-) -> list[OwnTrial]:
-    """The trials of a folder by name, of files, or of a table; a folder's other files are passed
-    over.
-
-    Raises
-    ------
-    ContactIdError
-        Where there is none, and for the first that can't be used.
-    """
-    return [_read_trial(name, source, convention) for name, source in _sources(trials)]
-
-
-def _sources(trials: Source | Sequence[str | Path]) -> Iterator[tuple[str, Source]]:
-    """Names of trials, and what holds each."""
-    if isinstance(trials, pd.DataFrame | xr.Dataset):
-        yield from table_parts(trials, TRIAL)
-        return
-    for path in map(Path, several(trials)):
-        files = [path]
-        if path.is_dir():
-            files = sorted(one for one in path.iterdir() if one.suffix.lower() in SUFFIXES)
-            if not files:
-                raise ContactIdError(
-                    f"{path}: no trial (.csv) is in it", "Name a folder with a file per trial"
-                )
-        yield from ((file.name, file) for file in files)
-
-
-def _read_trial(name: str, source: Source, convention: Convention) -> OwnTrial:
-    table = RecordedTable.read(source, convention)
-    contacts = contacts_of(table) or ("",)
-    if len(contacts) > 1:
-        raise ContactIdError(
-            f"{name_of(source)}: forces of {', '.join(contacts)}", "Give one finger's alone"
-        )
-    of_contact = [f"contact_{kind}_{contacts[0]}".rstrip("_") for kind in ("force", "position")]
-    wanted = [
-        "time",
-        *(f"{kind}_{axis}" for kind in (*of_contact, "surface_normal") for axis in "xyz"),
-    ]
-    table.refuse_without(wanted, FORM)
-    rows = table.values(wanted)
-    rows = rows[np.isfinite(rows).all(axis=1)]
-    try:
-        return _averaged(name, *np.split(rows, [1, 4, 7], axis=1))
-    except ContactIdError as error:
-        raise ContactIdError(f"{name_of(source)}: {error.problem}", error.remedy) from None
-
-
-def _averaged(
-    name: str, clock: np.ndarray, force: np.ndarray, point: np.ndarray, normals: np.ndarray
-) -> OwnTrial:
-    """A trial from its rows, checked, at 100 samples a second at most."""
-    clock, step = clock[:, 0], np.diff(clock[:, 0])
-    if not len(step):
-        raise ContactIdError(f"{len(clock)} rows with all numbers", "Correct the recording")
-    if np.any(step <= 0.0):
-        raise ContactIdError(
-            f"time doesn't increase after {clock[np.argmax(step <= 0.0)]:g} s", "Sort or correct it"
-        )
-    if np.median(step) > _SLOWEST:
-        raise ContactIdError(
-            f"time has {np.median(step):g} s between rows", "Give it in s, 20 rows a second or more"
-        )
-    if np.ptp(point, axis=0).max() > _FARTHEST:
-        raise ContactIdError(
-            f"contact_position goes {np.ptp(point, axis=0).max():.3g} m far", "Give it in metres"
-        )
-    directions = unit_normal(normals)
-    # one normal a trial: the mean direction
-    normal = unit_normal(directions.mean(axis=0))
-    if (directions @ normal).min() < _ROLLS:
-        raise ContactIdError(
-            "surface_normal turns by more than 10 degrees", "Slide on a flat part of the surface"
-        )
-    pressing = float(np.mean(force @ normal > 0.0))
-    if pressing < _PRESSING:
-        raise ContactIdError(
-            f"the finger presses into the object in {100.0 * pressing:.0f} % of the rows only",
-            "Give the finger's force on the object, and a normal into it",
-        )
-    # slower rows are taken as they are
-    fast = np.median(step) < _FAST * _STEP
-    # rounded up a little: a time on an edge isn't put a bin too early
-    bins = np.floor((clock - clock[0]) / _STEP + _ROUNDING) if fast else np.arange(len(clock))
-    # first row of each bin; empty bins have none
-    starts = np.flatnonzero(np.diff(bins, prepend=-1))
-    counts = np.diff(np.append(starts, len(bins)))[:, None]
-    clock, force, point = (
-        np.add.reduceat(one, starts, axis=0) / counts for one in (clock[:, None], force, point)
-    )
-    return OwnTrial(name, clock[:, 0], force, point, normal)
-
-
 # What it says
 
 
@@ -323,20 +192,19 @@ def _params(found: OwnFriction) -> tuple[pd.DataFrame, pd.DataFrame]:
     surface = found.surface
     if surface is None:
         return parameter_table([_bound("apparent_bound", found.held)]), pd.DataFrame()
-    name = "friction" if surface.line else "apparent"
+    name = "friction" if surface.line and not surface.by_load else "apparent"
     # an interval of the angle, whose ends' tangents are those of mu
-    reach = NORMAL_95 * np.sqrt(surface.covariance[0, 0])
-    low, high = np.tan(surface.angle[0] + np.array([-reach, reach]))
+    reach = NORMAL_95 * surface.angle_error
+    low, high = np.tan(np.arctan(surface.friction) + np.array([-reach, reach]))
     mu, error = surface.friction, surface.standard_error
     rows = [parameter_row(f"{name}_mu", mu, error, "1", ends=(low, high))]
-    # d tan(a) / da = 1 + tan^2 a
-    slopes = [1.0 + mu**2]  # of mu by the angle
-    if surface.line:
-        warp, error = np.degrees([surface.warp, surface.warp_error])
-        rows.append(parameter_row("warp", warp, error, "degrees/N"))
-        slopes.append(np.degrees(1.0))
-    count = len(rows)
-    matrix = np.outer(slopes, slopes) * surface.covariance[:count, :count]
+    matrix = np.array([[error**2]])
+    if name == "friction":
+        warp, warp_error = np.degrees([surface.warp, surface.warp_error])
+        rows.append(parameter_row("warp", warp, warp_error, "degrees/N"))
+        # d tan(a) / da = 1 + tan^2 a
+        slopes = [1.0 + mu**2, np.degrees(1.0)]  # of mu and of the warp by the line's numbers
+        matrix = np.outer(slopes, slopes) * surface.covariance
     named = [row["parameter"] for row in rows]
     params = parameter_table([*rows, _bound(f"{name}_bound", surface.lower_bound)])
     return params, pd.DataFrame(matrix, index=named, columns=named)
@@ -397,6 +265,13 @@ def _headline(found: OwnFriction) -> tuple[str, ...]:
             f"mu with the surface's warp = {friction}",
             naive,
         )
+    if surface.by_load:
+        least = np.tan(surface.angle @ [1.0, min(load)])
+        return (
+            f"{counted}, at normal forces of {loads}",
+            f"mu at {max(load):.3g} N = {friction}, falling from {least:.3f} at {min(load):.3g} N",
+            naive,
+        )
     warp, error = np.degrees([surface.warp, surface.warp_error])
     return (
         f"{counted}, at normal forces of {loads}",
@@ -421,8 +296,11 @@ def _warnings(found: OwnFriction) -> Iterator[str]:
             "with another tangential force, twice as large or half."
         )
     if surface is not None and surface.line:
-        if surface.warp < -2.0 * surface.warp_error:
-            yield "The angle falls with the load, as no warp does: friction itself depends on it."
+        if surface.by_load:
+            yield (
+                "The angle falls with the load, as no warp does: friction itself depends on it, and is stated at the "
+                "largest load."
+            )
         if surface.standard_error > _WIDE * surface.friction:
             yield (
                 f"mu is known to {100.0 * surface.standard_error / surface.friction:.0f} % only: more trials, and "
@@ -459,10 +337,18 @@ def trial_table(found: OwnFriction) -> pd.DataFrame:
     )
 
 
+def _status(surface: SurfaceFriction | None) -> str:
+    if surface is None:
+        return "no slip"
+    if surface.by_load:
+        return "friction by load"
+    return "line" if surface.line else "one load"
+
+
 def _record(found: OwnFriction) -> dict[str, Any]:
     """What ``parameters.json`` holds; what isn't known is null."""
     surface, slipped = found.surface, [one.friction for one in found.slipped]
-    line = surface if surface is not None and surface.line else None
+    line = surface if surface is not None and surface.line and not surface.by_load else None
     shown = surface.lower_bound if surface else found.held
     return {
         "parameters": {
@@ -477,7 +363,7 @@ def _record(found: OwnFriction) -> dict[str, Any]:
         "apparent_friction": float(np.median(slipped)) if slipped else None,
         "apparent_lower_bound": None if line else shown,
         "objective": None,
-        "status": "line" if line else "one load" if surface else "no slip",
+        "status": _status(surface),
         "converged": line is not None,
         "residuals": {"scatter_over_stated": surface and surface.scatter},
         "iterations": 1,
