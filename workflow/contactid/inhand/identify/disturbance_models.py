@@ -60,6 +60,8 @@ class Model:
     columns : (q,) of all unknowns, those that are in
     information : (q, q) of these, what is thinkable included
     answer : (p,) of all unknowns; those that are out as they are fixed
+    slow_penalty : in the log likelihood, of a force of the world beside a slow motion; where other
+        recordings tell the mass, the force need not bring it
     """
 
     names: tuple[str, ...]
@@ -67,6 +69,7 @@ class Model:
     columns: np.ndarray
     information: np.ndarray
     answer: np.ndarray
+    slow_penalty: float = 0.0
 
     @property
     def mass(self) -> tuple[float, float]:
@@ -176,17 +179,9 @@ def _model(
     likelihood = float(0.5 * (explained - log_volume))
     model = Model(names, likelihood - PENALTY * len(names), columns, own, answer)
     if WORLD in names and model.mass[1] > _SLOW * abs(model.mass[0]):
-        return replace(model, log_likelihood=model.log_likelihood - _SLOW_PENALTY)
+        alone = model.log_likelihood - _SLOW_PENALTY
+        return replace(model, log_likelihood=alone, slow_penalty=_SLOW_PENALTY)
     return model
-
-
-def likelihood_beside_others(model: Model) -> float:
-    """Logarithm of a recording's likelihood where other recordings tell the mass: a force of the
-    world need not bring more because this one is slow.
-    """
-    mass, error = model.mass
-    is_slow = WORLD in model.names and error > _SLOW * abs(mass)
-    return model.log_likelihood + _SLOW_PENALTY * is_slow
 
 
 def inverse(matrix: np.ndarray) -> np.ndarray:

@@ -29,6 +29,9 @@ _TERMS = 6
 _KINDS = np.repeat([0, 1], 3)  # of a wrench's components: force, torque
 _STEPS = 60  # of the search for the variances, at most; each costs a matrix of 36 by 36
 _SETTLED = 0.02  # relative change of both, from which on the search ends
+# logarithm of likelihood that a walk has to bring: half of the recordings without one show a little
+# more than nothing, which moves nothing but doubles the time that an answer takes
+_LEAST_GAIN = 0.5
 # of the variance that the recording could tell from none: a smaller one would change a thousandth
 # of what the recording says, and counts as none
 _LEAST = 1e-3
@@ -133,11 +136,10 @@ def drift_of(present: Linearised, errors: LatentErrors, model: Model) -> Drift:
     score = products[of_walk, 0]
     variances = likeliest_variances(information, score, np.tile(_KINDS, _TERMS))
     root = np.sqrt(np.tile(variances[_KINDS], _TERMS))
-    return Drift(
-        force=float(np.sqrt(variances[0])),
-        torque=float(np.sqrt(variances[1])),
-        gain=_gain(root[:, None] * information * root, root * score),
-    )
+    gain = _gain(root[:, None] * information * root, root * score)
+    if gain < _LEAST_GAIN:
+        return STEADY
+    return Drift(float(np.sqrt(variances[0])), float(np.sqrt(variances[1])), gain)
 
 
 def _walk(present: Linearised) -> np.ndarray:

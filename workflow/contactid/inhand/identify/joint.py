@@ -23,7 +23,6 @@ from contactid.inhand.identify.disturbance_models import (
     DISTURBANCES,
     Model,
     inverse,
-    likelihood_beside_others,
     models,
     thinkable,
 )
@@ -177,8 +176,7 @@ class FittedRecording:
         answer = evidence.model.given(vector)
         self.recording.follow(evidence.errors.pose_errors(answer))
         if WORLD in evidence.model.names:
-            self.recording.pull = answer[PLACES[WORLD]]
-            self.recording.anchor = self.recording.anchor + answer[PLACES[ANCHOR]]
+            self.recording.pull_anew(answer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +308,7 @@ def fit_jointly(
     shown = {name for fit in fits for name in fit.models[0].names}
     # models by name; log likelihoods of independent recordings add up
     for model in (one for fit in fits for one in fit.models if shown.issuperset(one.names)):
-        likelihood = likelihood_beside_others(model)
+        likelihood = model.log_likelihood + model.slow_penalty
         weighed[model.names] = weighed.get(model.names, 0.0) + likelihood
     likeliest = max(weighed, key=lambda names: weighed[names])
     recordings = [

@@ -45,7 +45,6 @@ from contactid.inhand.identify.kinematics import FOURTH_ORDER, REACH
 from contactid.inhand.identify.latent_errors import COMING, LEVELS, POSES, Equations, LatentErrors
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
 from contactid.inhand.identify.linearised import (
-    ANCHOR,
     LAG,
     PLACES,
     WORLD,
@@ -306,12 +305,8 @@ def _anchor(recording: PresentRecording, candidates: Sequence[Model]) -> None:
     taken: without a place of its own it would have no chance.
     """
     pulled = next((one for one in candidates if WORLD in one.names), None)
-    if pulled is None:
-        return
-    reach = np.ptp(recording.signals.hull, axis=0)
-    moved = recording.anchor + pulled.answer[PLACES[ANCHOR]]
-    recording.anchor = np.clip(moved, -reach, reach)
-    recording.pull = pulled.answer[PLACES[WORLD]]
+    if pulled is not None:
+        recording.pull_anew(pulled.answer)
 
 
 def _first_body(

@@ -124,6 +124,14 @@ class PresentRecording:
         self.rotations = self.signals.rotations @ rotation_exp(moved[:, :3])
         self.positions = self.signals.positions + moved[:, 3:]
 
+    def pull_anew(self, answer: np.ndarray) -> None:
+        """Move a force of the world, and its place by no more than the hull's size from the contacts,
+        to where an answer (p,) at the present equations has it.
+        """
+        reach = np.ptp(self.signals.hull, axis=0)
+        self.pull = answer[PLACES[WORLD]]
+        self.anchor = np.clip(self.anchor + answer[PLACES[ANCHOR]], -reach, reach)
+
     def split(self, values: np.ndarray) -> list[np.ndarray]:
         """Values (m, ...) of each stretch."""
         return np.split(
