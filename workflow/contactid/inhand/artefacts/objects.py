@@ -1,12 +1,15 @@
-"""Drawings of objects, as tables of :mod:`contactid.output.sketch` in m of what is seen along a
-slanting direction, without perspective: figure 1, one held at four fingertips, and figure 4, all of
-them.
+"""Drawings of objects, seen along a slanting direction, without perspective: figure 1, one held at
+four fingertips, and figure 4, all of them.
+
+Tables have a row per point in three dimensions: ``object``, ``part``, ``item``, ``x, y, z`` (m) and
+``value``. A part is a ``block`` (its corners; ``item`` is its material), the ``mass`` (its centre;
+kg), a ``frame`` (origin, and the tips of x, y and z), a ``contact``, the ``force`` of a fingertip
+(from foot to tip; N), the ``weight`` (N) or ``friction`` (a coefficient).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -14,49 +17,23 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from contactid.core import rotations
 from contactid.inhand.artefacts.contact_forces import FINGER_COLOURS, held_object
 from contactid.inhand.readers.objects import SIMULATED, InHandObject, load_objects
 from contactid.inhand.simulate.grasped_object import GRAVITY
-from contactid.output import pen, sketch, style
-from contactid.output.pen import QUIET, THIN
-from contactid.output.sketch import Look, Rows
+from contactid.output import pen, style
+from contactid.output.pen import DARK, QUIET
 
 _VIEW = pen.view(-38.0, 24.0)
+_SEEN = _VIEW[:2].T
 _FORCE_SCALE = 0.02  # m in the drawing per N
 _FRAME = 0.035  # m, length of a drawn axis
-_PAD = 0.009  # m, radius of a fingertip on a face
-_AROUND = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)  # its rim
-# pairs of a box's corners, which are numbered so that one binary digit changes along an edge
-_BOX_EDGES = [(i, j) for i, j in combinations(range(8), 2) if (i ^ j).bit_count() == 1]
-_BARS = {SIMULATED: 0.2}  # m of a bar that shows the scale
-_BAR = 0.05
+_BAR = 0.05  # m of a bar that shows the scale
+_SIMULATED_BAR = 0.2
 _ROOM = np.array([0.035, 0.012])  # m beside and over figure 1's drawing, for its texts
-_FAINT, _WOOD = "#c9c9c9", "#a8622b"
-_LOOKS = {
-    **sketch.LOOKS,
-    "printed": Look(),
-    "printed, hidden": Look(_FAINT, THIN, ":"),
-    "solid": Look(),
-    "solid, hidden": Look(_FAINT, THIN, ":"),
-    "wood": Look(_WOOD),
-    "wood, hidden": Look(_WOOD, THIN, ":"),
-    "weight": Look(QUIET, 1.6, ink=QUIET),
-    "contact": Look(style.LINE),
-    "bar": Look(width=1.4),
-    **{finger: Look(colour, 1.6, ink=colour) for finger, colour in FINGER_COLOURS.items()},
-    **{
-        f"{finger} on a face": Look(colour, THIN, face=colour, opacity=0.45)
-        for finger, colour in FINGER_COLOURS.items()
-    },
-    **{
-        f"{finger} behind": Look(colour, 0.8, (0, (1.5, 1.0)))
-        for finger, colour in FINGER_COLOURS.items()
-    },
-    **{axis: Look(colour, 1.1) for axis, colour in zip("xyz", pen.AXIS_COLOURS, strict=True)},
-}
+_WOOD = "#a8622b"
+_LEGEND = "brown: wooden block inside\n$\\oplus$: centre of mass\nblue points: contacts"
 
 
 def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]) -> pd.DataFrame:
@@ -64,112 +41,97 @@ def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, An
     held, index = held_object(objects, twin, shown)
     turn = rotations.matrices(held.trajectory.orientation[index])
     origin = held.trajectory.position[index]
-    seen = _VIEW[:2] @ turn  # from B to the drawing
-    middle = _VIEW[:2] @ origin
-    rows = _edges(held.body, turn, middle)
-    contacts = zip(
-        held.contact_names,
-        held.contact_positions,
-        held.body.contact_normals,
-        held.force[index],
-        strict=True,
-    )
-    for name, place, normal, force in contacts:
-        along, at = seen @ force, middle + seen @ place
-        rows += _pad(name, place, normal, turn, middle)
-        foot = at - _FORCE_SCALE * along
-        rows += sketch.arrow(f"force {name}", foot, along, name, _FORCE_SCALE, unit="N")
-        said = f"{name}\n{np.linalg.norm(force):.1f} N", -16.0 * along / np.linalg.norm(along)
-        rows += sketch.point(f"force {name}", foot, *said, look=name)
-    weight = held.body.parameters.mass * GRAVITY
-    center = middle + seen @ held.body.parameters.center_of_mass
-    down = -weight * _VIEW[:2, 2]
-    named = f"$m g$, {weight:.1f} N", (19, 4), "N"
-    rows += sketch.arrow("gravity", center, down, "weight", _FORCE_SCALE, *named)
-    rows += sketch.number("weight", weight, "N") + _center(center)
+    parts = _object(held.body, turn, origin, _FRAME)
+    tips = origin + held.contact_positions @ turn.T
+    feet = tips - _FORCE_SCALE * held.force[index] @ turn.T
+    newtons = np.linalg.norm(held.force[index], axis=1)
+    for finger, *ends, size in zip(held.contact_names, feet, tips, newtons, strict=True):
+        parts.append(_rows("force", finger, np.array(ends), size))
+    parts.append(_rows("weight", "", np.full((1, 3), np.nan), GRAVITY * held.body.parameters.mass))
     # W stands below the object and to its left, where there is room
-    corner = (middle + held.body.hull_vertices @ seen.T).min(axis=0)
+    corner = ((origin + held.body.hull_vertices @ turn.T) @ _SEEN).min(axis=0)
     corner[1] += 0.25 * _FRAME
-    rows += sketch.line("offset", [corner, middle], look="dashed")
-    rows += sketch.point("offset", 0.7 * corner + 0.3 * middle, "$p, R$", (14, 0), look="faint")
-    rows += _frame("W", corner, _VIEW[:2], _FRAME) + _frame("B", middle, seen, _FRAME)
-    rows += sketch.point("W", corner, "$W$", (-9, -7), look="dashed")
-    rows += sketch.point("B", middle, "$B$", (-9, 7), look="dashed")
-    return sketch.table(rows)
+    start = _SEEN @ corner
+    parts.append(_rows("frame", "W", start + _FRAME * np.vstack([np.zeros(3), np.eye(3)])))
+    return pd.concat(parts, ignore_index=True).assign(object=held.body.name)
 
 
-def _pad(
-    finger: str, place: np.ndarray, normal: np.ndarray, turn: np.ndarray, middle: np.ndarray
-) -> Rows:
-    """A fingertip on the face that it touches: a disc in its plane, dotted where the object hides it.
+def _object(
+    body: InHandObject, turn: np.ndarray, origin: np.ndarray, axis: float
+) -> list[pd.DataFrame]:
+    """Blocks, mass, contacts and frame B of an object at a pose; ``axis`` is a length (m)."""
 
-    ``normal`` points into the object.
-    """
-    across = np.linalg.svd(normal[None])[2][1:]
-    rim = place + _PAD * (np.column_stack([np.cos(_AROUND), np.sin(_AROUND)]) @ across)
-    outward = _VIEW[2] @ turn @ -normal
-    look = f"{finger} on a face" if outward > 0.0 else f"{finger} behind"
-    return sketch.line(f"contact {finger}", middle + rim @ (_VIEW[:2] @ turn).T, "area", look=look)
+    def placed(points: np.ndarray) -> np.ndarray:
+        return origin + points @ turn.T
 
-
-def _frame(name: str, origin: np.ndarray, seen: np.ndarray, length: float) -> Rows:
-    """The axes of a frame, whose directions are seen as the columns of a matrix (2, 3)."""
-    rows = []
-    for axis, along in zip("xyz", seen.T, strict=True):
-        rows += sketch.arrow(f"{axis} {name}", origin, along, axis, length)
-    return rows
+    mass, center = body.parameters.mass, body.parameters.center_of_mass
+    return [
+        *(_rows("block", part.material, placed(part.vertices)) for part in body.parts),
+        _rows("frame", "B", placed(axis * np.vstack([np.zeros(3), np.eye(3)]))),
+        _rows("contact", "", placed(body.contact_positions)),
+        _rows("mass", "", placed(center[None]), mass),
+    ]
 
 
-def _center(at: np.ndarray) -> Rows:
-    return sketch.point("centre of mass", at, r"$\oplus$", look="bar")
-
-
-def _edges(body: InHandObject, turn: np.ndarray, origin: np.ndarray) -> Rows:
-    """Its parts' edges, seen turned and moved; those at a part's farthest corner are hidden."""
-    rows = []
-    for part in body.parts:
-        corners = part.vertices @ turn.T @ _VIEW.T
-        farthest = int(np.argmin(corners[:, 2]))
-        for i, j in _BOX_EDGES:
-            look = f"{part.material}, hidden" if farthest in (i, j) else part.material
-            rows += sketch.line(f"{part.name} {i}{j}", origin + corners[[i, j], :2], look=look)
-    return rows
+def _rows(part: str, item: str, points: np.ndarray, value: float = np.nan) -> pd.DataFrame:
+    table = pd.DataFrame(points, columns=["x", "y", "z"])
+    return table.assign(part=part, item=item, value=value)
 
 
 def all_objects(objects: str, surfaces: str) -> pd.DataFrame:
-    """Figure 4: a panel per object, the simulated one last, and one with the coefficients of
-    friction of the friction experiments' objects and regions.
+    """Figure 4: every object, the simulated one last, and the coefficients of friction of the
+    friction experiments' objects and regions.
     """
     loaded = load_objects(objects)
-    names = [*(name for name in loaded if name != SIMULATED), SIMULATED]
-    friction: Rows = []
-    for surface in pd.read_csv(surfaces).to_dict("records"):
-        item = f"{surface['object']}/{surface['region']}"
-        friction += sketch.number(item, surface["friction_mu"], "1")
-    return sketch.table(*(_object_rows(loaded[name]) for name in names), friction)
+    parts = []
+    for name in [*(name for name in loaded if name != SIMULATED), SIMULATED]:
+        axis = 0.25 * float(np.ptp(loaded[name].hull_vertices, axis=0).max())
+        rows = _object(loaded[name], np.eye(3), np.zeros(3), axis)
+        parts += [part.assign(object=name) for part in rows]
+    friction = pd.read_csv(surfaces).rename(columns={"region": "item", "friction_mu": "value"})
+    parts.append(friction[["object", "item", "value"]].assign(part="friction"))
+    return pd.concat(parts, ignore_index=True)
 
 
-def _object_rows(body: InHandObject) -> Rows:
-    rows = _edges(body, np.eye(3), np.zeros(2))
-    size = float(np.ptp(body.hull_vertices, axis=0).max())
-    rows += _frame("B", np.zeros(2), _VIEW[:2], 0.25 * size)
-    for name, at in zip(body.contact_names, body.contact_positions @ _VIEW[:2].T, strict=True):
-        rows += sketch.point(f"contact {name}", at, look="contact", size=3.0)
-    rows += _center(_VIEW[:2] @ body.parameters.center_of_mass)
-    outline = body.hull_vertices @ _VIEW[:2].T
-    right, low = outline[:, 0].max(), outline[:, 1].min() - 0.1 * size
-    length = _BARS.get(body.name, _BAR)
-    said: dict[str, Any] = {"text": f"{1e3 * length:g} mm", "shift_y": 6.0}
-    ends = [(right - length, low), (right, low)]
-    rows += sketch.line("bar", ends, look="bar", **said)
-    return rows + sketch.heading(f"{body.name.replace('_', ' ')}, {body.parameters.mass:g} kg")
+def _seen(rows: pd.DataFrame) -> np.ndarray:
+    """Points (n, 2) of rows as they are seen."""
+    return rows[["x", "y", "z"]].to_numpy() @ _SEEN
+
+
+def _draw_object(axes: Axes, data: pd.DataFrame) -> None:
+    """Blocks, frames and the centre of mass."""
+    for material, rows in data[data["part"] == "block"].groupby("item", sort=False):
+        corners, wooden = rows[["x", "y", "z"]].to_numpy(), material == "wood"
+        look = (pen.BODY, 0.0, _WOOD) if wooden else (pen.BODY, 0.35, DARK)
+        pen.box(axes, corners, _VIEW, *look)
+    for name, rows in data[data["part"] == "frame"].groupby("item"):
+        origin, *tips = _seen(rows)
+        names = [f"${axis}_{name}$" for axis in "xyz"]
+        pen.frame(axes, origin, tips - origin, names, width=1.1)
+    contacts = data[data["part"] == "contact"]
+    axes.plot(*_seen(contacts).T, "o", color=style.LINE, ms=3.0, mew=0.0, zorder=7)
+    pen.say(axes, _seen(data[data["part"] == "mass"])[0], r"$\oplus$")
 
 
 def draw_held_object(data: pd.DataFrame) -> Figure:
     """Figure 1: an object at four fingertips, with the forces on it and the frames W and B."""
-    places = data[["x", "y"]].agg(["min", "max"]).to_numpy() + np.array([-_ROOM, _ROOM])
-    figure, (axes,) = pen.page(style.SINGLE_COLUMN, [(places[0], places[1])])
-    sketch.draw(axes, data, _LOOKS)
+    places = _seen(data[data["part"] != "weight"])
+    low, high = places.min(axis=0) - _ROOM, places.max(axis=0) + _ROOM
+    figure, (axes,) = pen.page(style.SINGLE_COLUMN, [(low, high)])
+    _draw_object(axes, data)
+    for finger, rows in data[data["part"] == "force"].groupby("item"):
+        foot, tip = _seen(rows)
+        colour, away = FINGER_COLOURS[str(finger)], 16.0 * (foot - tip) / np.hypot(*(foot - tip))
+        pen.arrow(axes, foot, tip, colour, 1.6)
+        pen.say(axes, foot, f"{finger}\n{rows['value'].iloc[0]:.1f} N", away, colour)
+    weight = data.loc[data["part"] == "weight", "value"].iloc[0]
+    center = _seen(data[data["part"] == "mass"])[0]
+    down = center - (0.0, _FORCE_SCALE * weight * _VIEW[1, 2])
+    pen.arrow(axes, center, down, QUIET, 1.6, f"$m g$, {weight:.1f} N", (19, 4))
+    frames = data[data["part"] == "frame"]
+    ends = [_seen(frames[frames["item"] == name])[0] for name in ("W", "B")]
+    pen.dashed(axes, ends)
+    pen.say(axes, 0.7 * ends[0] + 0.3 * ends[1], "$p, R$", (14, 0))
     return figure
 
 
@@ -179,41 +141,32 @@ def draw_objects(data: pd.DataFrame) -> Figure:
     """
     widths = (1.0, 1.0, 1.0, 1.15)
     figure, panels = plt.subplots(2, 4, figsize=(style.DOUBLE_COLUMN, 3.3), width_ratios=widths)
-    *objects, friction = (rows for _, rows in data.groupby("panel"))
-    boxes = pd.concat(objects[:-1])
-    for axes, rows in zip(panels[:, :3].flat, objects, strict=True):
-        shown = rows if rows is objects[-1] else boxes
-        low, high = shown[["x", "y"]].min() - 0.1 * _BAR, shown[["x", "y"]].max() + 0.1 * _BAR
-        axes.set(xlim=(low["x"], high["x"]), ylim=(low["y"], high["y"]), aspect="equal")
+    for axes in panels.flat:
         axes.set_axis_off()
-        sketch.draw(axes, rows, _LOOKS)
-    for axes in panels[:, 3]:
-        axes.set_axis_off()
-    _object_legend(panels[0, 3])
-    _friction_list(panels[1, 3], friction)
+    solids = data[data["part"] != "friction"]
+    simulated = solids["object"].iloc[-1]
+    boxes = _seen(solids[solids["object"] != simulated])
+    for axes, (name, rows) in zip(
+        panels[:, :3].flat, solids.groupby("object", sort=False), strict=True
+    ):
+        shown, bar = (_seen(rows), _SIMULATED_BAR) if name == simulated else (boxes, _BAR)
+        low, high = shown.min(axis=0) - 0.4 * bar, shown.max(axis=0) + 0.1 * bar
+        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+        _draw_object(axes, rows)
+        right, below = _seen(rows).max(axis=0)[0], low[1] + 0.1 * bar
+        axes.plot([right - bar, right], [below, below], color=DARK, lw=1.4)
+        pen.say(axes, (right - 0.5 * bar, below), f"{1e3 * bar:g} mm", (0, 6))
+        mass = rows.loc[rows["part"] == "mass", "value"].iloc[0]
+        axes.set_title(f"{str(name).replace('_', ' ')}, {mass:g} kg")
+    panels[0, 3].text(0.0, 0.5, _LEGEND, va="center", fontsize=7)
+    _friction_list(panels[1, 3], data[data["part"] == "friction"])
     return figure
 
 
-def _object_legend(axes: Axes) -> None:
-    mark: dict[str, Any] = {"color": pen.DARK, "ls": "none", "ms": 7.0, "mew": 0.1}
-    contact: dict[str, Any] = {"color": style.LINE, "marker": "o", "ls": "none", "ms": 3.0}
-    handles = [
-        Line2D([], [], color=pen.DARK, lw=0.9, label="outline"),
-        Line2D([], [], color=_WOOD, lw=0.9, label="wooden block inside"),
-        Line2D([], [], marker=r"$\oplus$", label="centre of mass", **mark),
-        Line2D([], [], label="contact point", **contact),
-    ]
-    for axis, colour in zip("xyz", pen.AXIS_COLOURS, strict=True):
-        handles.append(Line2D([], [], color=colour, lw=1.2, label=f"${axis}_B$"))
-    axes.legend(handles=handles, loc="center left", borderaxespad=0.0)
-
-
 def _friction_list(axes: Axes, rows: pd.DataFrame) -> None:
-    look: dict[str, Any] = {"va": "top", "transform": axes.transAxes}
-    axes.text(0.0, 1.0, r"friction objects, $\mu$ (chosen)", fontsize=7, **look)
-    for place, row in enumerate(rows.itertuples(), start=1):
-        name, _, region = str(row.item).partition("/")
-        text = name.replace("_", " ") + ("" if region == "all" else f" ({region})")
-        height = 1.0 - 0.095 * (place + 0.3)
-        axes.text(0.0, height, text, fontsize=6, **look)
-        axes.text(1.0, height, f"{row.value:.2f}", fontsize=6, ha="right", **look)
+    regions = rows["item"].map(lambda region: "" if region == "all" else f" ({region})")
+    names = rows["object"].str.replace("_", " ") + regions
+    coefficients = rows["value"].map("{:.2f}".format)
+    look: dict[str, Any] = {"va": "top", "transform": axes.transAxes, "fontsize": 6}
+    axes.text(0.0, 1.0, "\n".join(["friction objects", *names]), **look)
+    axes.text(1.0, 1.0, "\n".join([r"$\mu$ (chosen)", *coefficients]), ha="right", **look)
