@@ -47,10 +47,22 @@ def test_figure_1_shows_forces_that_end_at_the_contacts_and_the_mass():
     assert data.loc[data["part"] == "mass", "value"].tolist() == [pytest.approx(0.179)]
     forces, places = data[data["part"] == "force"], ["x", "y", "z"]
     feet, tips = forces[places].to_numpy()[::2], forces[places].to_numpy()[1::2]
-    assert tips == pytest.approx(data.loc[data["part"] == "contact", places].to_numpy())
+    fingertips = data[data["part"] == "contact"].groupby("item", sort=False)[places]
+    # a disc in a face has its middle at the contact
+    assert tips[:4] == pytest.approx(fingertips.mean().to_numpy())
     lengths = np.linalg.norm(tips - feet, axis=1)
-    assert len(lengths) == 4
     assert lengths == pytest.approx(0.02 * forces["value"].to_numpy()[::2])
+    (block, *_), discs = block_corners(data), (rim.to_numpy() for _, rim in fingertips)
+    for rim in discs:
+        normal = np.cross(rim[1] - rim[0], rim[2] - rim[1])
+        # the block lies behind the face that the disc is in
+        depths = (block - rim[0]) @ normal / np.linalg.norm(normal)
+        assert depths.max() == pytest.approx(0.0, abs=1e-9) and depths.min() < -0.05
+
+
+def block_corners(data):
+    """The corners (8, 3) of the blocks of figure 1, the hull first."""
+    return data.loc[data["part"] == "block", ["x", "y", "z"]].to_numpy().reshape(-1, 8, 3)
 
 
 def test_figure_2_stays_within_the_cone_and_marks_one_sample():

@@ -73,7 +73,7 @@ def test_a_length_is_named_at_its_middle():
 def test_the_seen_sides_of_a_box_cover_its_outline_once(azimuth, elevation, size):
     corners = CORNERS * size
     view = pen.view(azimuth, elevation)
-    axes = on_page(lambda axes: pen.box(axes, corners, view, "#cfcfcf"))
+    axes = on_page(lambda axes: pen.box(axes, corners, view, "#cfcfcf", 1.0))
     sides = [patch.get_xy()[:4] for patch in axes.patches if patch.get_facecolor()[3] > 0.0]
     area = sum(
         ConvexHull(side).volume

@@ -25,7 +25,6 @@ SMALL = 7.0  # of letters
 AXIS_COLOURS = (style.RELEASE, style.ACCENT, style.LINE)  # of x, y, z
 Place = Any  # two numbers; matplotlib's types know tuples where it takes arrays
 Box = tuple[Place, Place]
-_MARK = 3.6  # of a point
 _AXIS_NAME = 8.0  # from an axis's tip to its name
 _ARC = 60  # places of an arc: as many as make it look round
 _HEAD = 6  # of an arc's places, those below its arrow's head, which is straight
@@ -86,12 +85,10 @@ def point_out(axes: Axes, named: Place, text: str, at: Place, **more: Any) -> No
     say(axes, named, text, at, textcoords="data", arrowprops=look, **more)
 
 
-def point(
-    axes: Axes, at: Place, text: str, shift: Place, colour: str = DARK, size: float = _MARK
-) -> None:
+def point(axes: Axes, at: Place, text: str, shift: Place) -> None:
     """A point and its name."""
-    axes.plot(*at, "o", color=colour, ms=size, mew=0.0, zorder=5)
-    say(axes, at, text, shift, colour)
+    axes.plot(*at, "o", color=DARK, ms=3.6, mew=0.0, zorder=5)
+    say(axes, at, text, shift)
 
 
 def arrow(
@@ -145,9 +142,9 @@ def frame(
         arrow(axes, origin, origin + along, colour, width, name, shift)
 
 
-def dashed(axes: Axes, points: Place, colour: str = QUIET) -> None:
+def dashed(axes: Axes, points: Place) -> None:
     """A dashed line through points."""
-    axes.plot(*np.transpose(points), color=colour, lw=THIN, ls="--")
+    axes.plot(*np.transpose(points), color=QUIET, lw=THIN, ls="--")
 
 
 def area(axes: Axes, outline: np.ndarray, face: str = BODY, **more: Any) -> None:
@@ -164,23 +161,24 @@ def ground(axes: Axes, line: np.ndarray, depth: float) -> None:
     axes.plot(*line.T, color=DARK, lw=NORMAL)
 
 
-def box(
-    axes: Axes,
-    corners: np.ndarray,
-    seen: np.ndarray,
-    face: str,
-    alpha: float = 1.0,
-    edge: str = "black",
+def side(
+    axes: Axes, outline: np.ndarray, seen: np.ndarray, face: str, alpha: float, edge: str = "black"
 ) -> None:
-    """A box over what was drawn before, in a view (3, 3); edges that it hides are dotted.
+    """A body's flat side over what was drawn before, in a view (3, 3); dotted where it's hidden.
 
-    Its corners (8, 3) are counted with z fastest and x slowest.
+    Its outline (n, 3) runs anticlockwise as seen from outside.
     """
-    for side in corners[_FACES] @ seen.T:
-        normal = np.cross(side[1] - side[0], side[2] - side[1])
-        lit = max(0.0, float(normal @ _LIGHT / np.linalg.norm(normal)))
-        shade = np.array(to_rgb(face)) * (_DARKEST + (1.0 - _DARKEST) * lit)
-        look: dict[str, Any] = {"fc": (*shade, alpha), "ec": edge, "lw": 0.6, "zorder": 1.1}
-        if normal[2] <= 0.0:
-            look |= {"fc": "none", "ls": ":", "lw": 0.4, "zorder": 1.0}
-        area(axes, side[:, :2], joinstyle="round", **look)
+    flat = outline @ seen.T
+    normal = np.cross(flat[1] - flat[0], flat[2] - flat[1])
+    lit = max(0.0, float(normal @ _LIGHT / np.linalg.norm(normal)))
+    shade = np.array(to_rgb(face)) * (_DARKEST + (1.0 - _DARKEST) * lit)
+    look: dict[str, Any] = {"fc": (*shade, alpha), "ec": edge, "lw": 0.6, "zorder": 1.1}
+    if normal[2] <= 0.0:
+        look |= {"fc": "none", "ls": ":", "zorder": 1.0}
+    area(axes, flat[:, :2], joinstyle="round", **look)
+
+
+def box(axes: Axes, corners: np.ndarray, seen: np.ndarray, face: str, *look: Any) -> None:
+    """A box's sides; its corners (8, 3) are counted with z fastest and x slowest."""
+    for outline in corners[_FACES]:
+        side(axes, outline, seen, face, *look)
