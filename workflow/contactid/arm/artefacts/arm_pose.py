@@ -42,7 +42,6 @@ _TITLES = {
 _LINK, _EDGE, _PROBE, _BASE, _GHOST = "#f2a65a", "#7a4a12", "#5a5a5a", "#d9d9d9", "#e9e9e9"
 _WOOD, _WOOD_EDGE = "#ecd9b4", "#8a6d3b"
 _X, _Z = (-0.16, 1.14), (-0.30, 0.88)  # m, what is shown
-_TABLE_FROM = 0.32
 _TURNING = ("joint 2", "joint 4", "joint 6")  # axes along y, that the plane's motion turns about
 _POINTS_PER_METRE = 72.0 * style.DOUBLE_COLUMN / (len(_TITLES) * (_X[1] - _X[0]))
 
@@ -88,8 +87,7 @@ def draw_arm(data: pd.DataFrame) -> Figure:
     table = links.loc[links["pose"] == "impact", "z_m"].iloc[-1]
     before = None
     for axes, (pose, title) in zip(panels, _TITLES.items(), strict=True):
-        axes.fill_between([_TABLE_FROM, _X[1]], _Z[0], table, fc=_WOOD, ec="none", zorder=0)
-        axes.hlines(table, _TABLE_FROM, _X[1], color=_WOOD_EDGE, lw=0.9, zorder=0.1)
+        axes.fill_between([0.32, _X[1]], _Z[0], table, fc=_WOOD, ec=_WOOD_EDGE, lw=0.9, zorder=0)
         axes.fill_between([-0.13, 0.13], _Z[0], 0.0, fc=_BASE, ec="none", zorder=2.5)
         axes.text(0.7, _Z[0] + 0.02, "table", fontsize=7, color=_WOOD_EDGE)
         axes.text(_X[0], _Z[1], title, fontsize=7, va="top", in_layout=False)
@@ -105,9 +103,8 @@ def draw_arm(data: pd.DataFrame) -> Figure:
             pen.say(axes, at, joint.label[-1], fontsize=5.5, path_effects=[])
         for velocity in pen.rows_of(velocities[velocities["pose"] == pose]):
             _draw_velocity(axes, chain.iloc[-1], velocity)
-    for along, name in (((0.14, 0.0), "$x$"), ((0.0, 0.14), "$z$")):
-        origin = np.array([0.16, -0.12])
-        pen.arrow(panels[0], origin, origin + along, text=name, shift=(5, 5))
+    look = ("$x$", "$z$"), (pen.DARK, pen.DARK), pen.NORMAL
+    pen.frame(panels[0], np.array([0.16, -0.12]), 0.14 * np.eye(2), *look)
     return figure
 
 
@@ -123,11 +120,11 @@ def _draw_links(axes: Axes, chain: pd.DataFrame, face: str, edge: str) -> None:
 def _draw_velocity(axes: Axes, tip: pd.Series, velocity: Any) -> None:
     """The tip's velocity: it ends at the tip before the impact, and starts there after it."""
     # drawn with 1 m per m/s
-    start, text = (tip["x_m"] + 0.04, tip["z_m"] + 0.02), rf"$v_x^+$ = {velocity.x_m:.2f} m/s"
-    if velocity.z_m < 0.0:
-        start = tip["x_m"] + 0.06 - velocity.x_m, tip["z_m"] - velocity.z_m
-        text = rf"$|v_z^-|$ = {-velocity.z_m:.2f} m/s"
+    start = tip["x_m"] + 0.05, tip["z_m"] + 0.02 - velocity.z_m
     end = start[0] + velocity.x_m, start[1] + velocity.z_m
+    text = rf"$v_x^+$ = {velocity.x_m:.2f} m/s"
+    if velocity.z_m < 0.0:
+        text = rf"$|v_z^-|$ = {-velocity.z_m:.2f} m/s"
     pen.arrow(axes, start, end, style.LINE, 1.2)
     aligned = {"ha": "left", "va": "bottom", "fontsize": 6}
     pen.say(axes, start, text, (2, 3), style.LINE, **aligned)

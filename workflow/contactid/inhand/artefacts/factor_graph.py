@@ -93,11 +93,7 @@ def draw_factor_graph(data: pd.DataFrame) -> Figure:
         offset, height, _ = _UNKNOWN_PLACES[row.unknown]
         at = _SPACING * row.sample_of + offset, height
         axes.plot(*zip(square, at, strict=True), color=pen.QUIET, lw=0.7, zorder=1)
-        # kinds that look alike are named once
-        named: dict[str, Any] = (
-            {} if label in axes.get_legend_handles_labels()[1] else {"label": label}
-        )
-        axes.plot(*square, "s", color=colour, ms=_SQUARE, mew=0.0, zorder=3, **named)
+        axes.plot(*square, "s", color=colour, ms=_SQUARE, mew=0.0, zorder=3, label=label)
     for row in pen.rows_of(data.drop_duplicates(["unknown", "sample_of"])):
         offset, height, symbol = _UNKNOWN_PLACES[row.unknown]
         at = _SPACING * row.sample_of + offset, height
@@ -109,5 +105,8 @@ def draw_factor_graph(data: pd.DataFrame) -> Figure:
             side = -1.0 if row.unknown == "force" else 1.0
             shift = 0.75 * side * _CIRCLE, 0.5 * _CIRCLE
             pen.say(axes, at, rf"$\times${row.shared}", shift, fontsize=6)
-    figure.legend(loc="outside upper center", ncols=2)
+    # kinds that look alike are named once
+    handles, labels = axes.get_legend_handles_labels()
+    named = dict(zip(labels, handles, strict=True))
+    figure.legend([*named.values()], [*named], loc="outside upper center", ncols=2)
     return figure

@@ -34,9 +34,7 @@ _AROUND = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
 _ROOM = np.array([0.035, 0.012])  # m beside and over figure 1's drawing, for its texts
 _WOOD = "#a8622b"
 _XYZ = ["x", "y", "z"]
-_LEGEND = (
-    "brown: wooden block inside\n$\\oplus$: centre of mass\ndiscs: contacts, dotted where hidden"
-)
+_LEGEND = "brown: wooden block inside\n$\\oplus$: centre of mass\ndiscs: contacts (dotted: hidden)"
 
 
 def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]) -> pd.DataFrame:
@@ -56,9 +54,9 @@ def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, An
     below = center - [0.0, 0.0, _FORCE_SCALE * weight]
     parts.append(_rows("force", "weight", np.array([center, below]), weight))
     # W stands below the object and to its left, where there is room
-    corner = ((origin + held.body.hull_vertices @ turn.T) @ _SEEN).min(axis=0) + [0.0, 0.01]
+    left, low = ((origin + held.body.hull_vertices @ turn.T) @ _SEEN).min(axis=0)
     ends = 0.035 * np.vstack([np.zeros(3), np.eye(3)])
-    parts.append(_rows("frame", "W", _SEEN @ corner + ends))
+    parts.append(_rows("frame", "W", _SEEN @ [left, low + 0.01] + ends))
     return pd.concat(parts, ignore_index=True).assign(object=held.body.name)
 
 
@@ -144,8 +142,7 @@ def draw_held_object(data: pd.DataFrame) -> Figure:
 
 def draw_objects(data: pd.DataFrame) -> Figure:
     """Figure 4: the objects with outer sizes, and the friction experiments' objects."""
-    widths = (1.0, 1.0, 1.0, 1.15)
-    figure, panels = plt.subplots(2, 4, figsize=(style.DOUBLE_COLUMN, 3.3), width_ratios=widths)
+    figure, panels = plt.subplots(2, 4, figsize=(style.DOUBLE_COLUMN, 3.3))
     for axes in panels.flat:
         axes.set_axis_off()
         axes.set(aspect="equal")

@@ -69,7 +69,7 @@ def _explained() -> list[Artefact]:
             "contact_sketches:contact_states",
             "draw_contact_states",
             "An ellipse in each of the four states of a contact, with the contact point's "
-            "velocity and the step's impulse.",
+            "velocity $v_Q$ and the step's impulse $c_n$.",
         ),
         _DRAWN.figure(
             "fig03_restitution",

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from scipy.spatial import ConvexHull
 
 from contactid.output import pen, style
 from contactid.output.pen import BOLD, DARK, QUIET, THIN
@@ -26,22 +26,13 @@ from contactid.planar.simulate.geometry import Ellipse, Ground, Shape, contacts,
 
 SMALL_ELLIPSE = Ellipse(0.050, 0.025)  # the plywood ellipse of section 6.2, m
 SMALL_MASS, SMALL_INERTIA_RATIO = 0.064, 756e-6  # kg, m2
-CONE_FRICTION = 0.6
 PYRAMID_SIDES = 6
 _TOUCHING = -1e-12  # m: closed for the simulator in spite of rounding
 _DEPTH = 0.005  # m, of a drawn ground
-_TOUCHED = np.radians([-125.0, -30.0, 110.0])  # figure 1: directions of the outward normals in S
-_FORCE = 1.4, 0.4  # figure 1: normal and tangential part of the contact force, N
-_CASES = ((0.018, -0.35), (_TOUCHING, -0.35), (_TOUCHING, 0.0), (_TOUCHING, 0.35))  # g_n, u_n
-_STEP = 0.02  # s: long enough to see the impulse of a resting contact beside that of an impact
-_LEANING = 0.5  # rad
-_FIRST = np.radians(-20.0)  # figure 4: of the directions that span a cone
 _ROUND = 144  # sides of a cone that looks round
-_FROM_ABOVE, _FROM_THE_FRONT = pen.view(-115.0, 20.0), pen.view(-110.0, 0.0)
 CAPTURED_STEP = 2e-3  # s, of figure 15's motion
 _EVERY, _COUNT = 25, 9  # steps between captured postures, and their number
 _SCATTER = np.array([0.005, 0.005, 0.12])  # of captured postures, m, m, rad
-_ROUNDED = 9  # decimals: what is zero but for rounding is zero
 
 
 def posture(
@@ -71,8 +62,8 @@ def _contact(ellipse: Ellipse, ground: Ground, q: np.ndarray) -> dict[str, Any]:
 
 
 def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    # adding zero takes the sign off a negative one, which depends on rounding
-    return pd.DataFrame(rows).round(_ROUNDED) + 0.0
+    # what is zero but for rounding is zero; adding it takes the sign off a negative one
+    return pd.DataFrame(rows).round(9) + 0.0
 
 
 def _body(axes: Axes, row: Any) -> np.ndarray:
@@ -85,7 +76,8 @@ def contact_frames() -> pd.DataFrame:
     """Figure 1: where three grounds touch a smooth convex body."""
     body, q = Ellipse(0.055, 0.036), np.array([0.085, 0.075, np.radians(20.0)])
     rows = []
-    for slope in _TOUCHED + 0.5 * np.pi:
+    # directions of the outward normals in S
+    for slope in np.radians([-125.0, -30.0, 110.0]) + 0.5 * np.pi:
         ground = Ground(slope, *contacts(body, Ground(slope), q).point[0])
         rows.append(_contact(body, ground, q))
     return _table(rows)
@@ -107,30 +99,27 @@ def draw_contact_frames(data: pd.DataFrame) -> Figure:
         pen.point(axes, foot, f"$Q^{{({j})}}$", -17 * normal)
         pen.say(axes, foot, rf"$\{{S^{{({j})}}\}}$", -34 * normal, QUIET)
         if j == 2:
-            _contact_force(axes, foot, normal, tangent)
+            # a contact force with its parts
+            pushing, rubbing = 0.048 * normal, 0.014 * tangent
+            tip = foot + pushing + rubbing
+            for name, part, shift in (("f_n", pushing, (5, -11)), ("f_t", rubbing, (17, -7))):
+                pen.dashed(axes, [foot, foot + part, tip])
+                pen.say(axes, foot + part, f"${name}^{{(2)}}$", shift, QUIET)
+            pen.arrow(axes, foot, tip, style.RELEASE, BOLD, r"$\mathbf{f}_c^{(2)}$", (-2, 10))
     _body(axes, data.iloc[0])
     pen.point(axes, data.loc[0, ["x", "y"]], "$G$", (-7, -5))
     return figure
-
-
-def _contact_force(axes: Axes, foot: np.ndarray, normal: np.ndarray, tangent: np.ndarray) -> None:
-    """A contact force with its parts, which are drawn as dashed lines."""
-    pushing, rubbing = 0.034 * _FORCE[0] * normal, 0.034 * _FORCE[1] * tangent
-    tip = foot + pushing + rubbing
-    for name, part, shift in (("f_n", pushing, (5, -11)), ("f_t", rubbing, (17, -7))):
-        pen.dashed(axes, [foot, foot + part, tip])
-        pen.say(axes, foot + part, f"${name}^{{(2)}}$", shift, QUIET)
-    pen.arrow(axes, foot, tip, style.RELEASE, BOLD, r"$\mathbf{f}_c^{(2)}$", (-2, 10))
 
 
 def contact_states(ellipse: Ellipse = SMALL_ELLIPSE) -> pd.DataFrame:
     """Figure 2: an ellipse in each of the four cases, as :func:`_step` says."""
     law = PlanarLaw(0.0, 0.5)
     rows = []
-    for gap, rate in _CASES:
-        # slower where the arrow points up or down, too
-        along = 0.4 if rate == 0.0 else 0.2
-        rows.append(_step(ellipse, law, gap, (along, rate), _STEP))
+    # slower along the ground where the arrow points up or down, too
+    velocities = (0.2, -0.35), (0.2, -0.35), (0.4, 0.0), (0.2, 0.35)
+    for gap, velocity in zip((0.018, *[_TOUCHING] * 3), velocities, strict=True):
+        # long enough to see the impulse of a resting contact beside that of an impact
+        rows.append(_step(ellipse, law, gap, velocity, 0.02))
     return _table(rows)
 
 
@@ -152,7 +141,7 @@ def _step(
     There's no friction, so that impulses are along the normal.
     """
     ground = Ground()
-    q = posture(ellipse, ground, _LEANING, gap)
+    q = posture(ellipse, ground, 0.5, gap)
     at = contacts(ellipse, ground, q)
     # T . v = u_t and N . v = u_n, solved for the centre's velocity of a body that turns at 1 rad/s
     ways = np.array([at.tangent[0], at.normal[0]])
@@ -166,7 +155,7 @@ def _step(
 def draw_contact_states(data: pd.DataFrame) -> Figure:
     """Figure 2: the four states of a contact."""
     box = (-0.070, -0.024), (0.070, 0.087)
-    figure, panels = pen.page(style.DOUBLE_COLUMN, [box] * len(data), head=0.5)
+    figure, panels = pen.page(style.DOUBLE_COLUMN, [box] * len(data), head=0.35)
     for case, (axes, row) in enumerate(zip(panels, pen.rows_of(data), strict=True), start=1):
         foot = _on_ground(axes, row)
         said = "$g_n > 0$"
@@ -175,15 +164,14 @@ def draw_contact_states(data: pd.DataFrame) -> Figure:
         else:
             sign = {-1.0: "<", 0.0: "=", 1.0: ">"}[np.sign(row.u_n)]
             said = rf"$g_n = 0,\ \dot{{g}}_n {sign} 0$"
-        pen.arrow(axes, foot, foot + 0.046 * np.array([row.u_t, row.u_n]), style.LINE, BOLD)
+        velocity = foot + 0.046 * np.array([row.u_t, row.u_n])
+        pen.arrow(axes, foot, velocity, style.LINE, BOLD, "$v_Q$", (9, 1))
         # less is rounding
         pushed = row.c_n > 1e-6
         if pushed:
-            pen.arrow(axes, foot, (row.foot_x, 1.6 * row.c_n), style.RELEASE, BOLD)
+            tip = row.foot_x, 1.6 * row.c_n
+            pen.arrow(axes, foot, tip, style.RELEASE, BOLD, "$c_n$", (9, 1))
         axes.set_title(f"Case {case}: {'impulse' if pushed else 'no impulse'}\n{said}")
-    handles = [Line2D([], [], color=colour, lw=BOLD) for colour in (style.LINE, style.RELEASE)]
-    names = ["velocity of the contact point", "normal impulse"]
-    figure.legend(handles, names, loc="outside lower center", ncols=2)
     return figure
 
 
@@ -205,8 +193,8 @@ def draw_restitution(data: pd.DataFrame) -> Figure:
         pen.arrow(axes, foot, end, colour, BOLD, f"${name}$", (11, 0))
         pen.point(axes, (row.x, row.y), "$G$", (7, 4))
         axes.set_title(f"{when}\n${name} = {value:.3g}$ {unit}")
-    pen.say(panels[1], (0.0, -0.026), rf"$\varepsilon = {row.restitution_e_n:g}$")
-    pen.say(panels[2], (0.0, -0.026), r"$\dot{g}_n^+ = -\varepsilon\,\dot{g}_n$")
+    law = rf"$\dot{{g}}_n^+ = -\varepsilon\,\dot{{g}}_n$, $\varepsilon = {row.restitution_e_n:g}$"
+    pen.say(panels[1], (0.0, -0.026), law)
     return figure
 
 
@@ -222,7 +210,7 @@ def friction_cones() -> pd.DataFrame:
     """Figure 4: ``name`` of a panel, ``sides`` of its cone (two in the plane) and ``friction_mu``."""
     names = ["(a) cone", f"(b) pyramid, $p = {PYRAMID_SIDES}$", "(c) planar contact"]
     sides = [_ROUND, PYRAMID_SIDES, 2]
-    return pd.DataFrame({"name": names, "sides": sides, "friction_mu": CONE_FRICTION})
+    return pd.DataFrame({"name": names, "sides": sides, "friction_mu": 0.6})
 
 
 def directions(sides: int) -> np.ndarray:
@@ -231,7 +219,8 @@ def directions(sides: int) -> np.ndarray:
     Forces are divided by f_n, so a cone's rim is at ``mu d_l`` and z = 1, and a pyramid is the set
     where the sum of the f_t,l is at most mu f_n.
     """
-    angles = _FIRST + 2.0 * np.pi * np.arange(sides) / sides
+    # turned, so that none lies behind another one
+    angles = np.radians(-20.0) + 2.0 * np.pi * np.arange(sides) / sides
     return np.column_stack([np.cos(angles), np.sin(angles), np.zeros(sides)])
 
 
@@ -240,7 +229,7 @@ def draw_friction_cones(data: pd.DataFrame) -> Figure:
     figure, panels = pen.page(style.DOUBLE_COLUMN, [((-1.3, -0.6), (1.3, 1.5))] * 3, head=0.2)
     for axes, row in zip(panels, pen.rows_of(data), strict=True):
         flat = row.sides == 2
-        view = (_FROM_THE_FRONT if flat else _FROM_ABOVE)[:2]
+        view = pen.view(-110.0, 0.0 if flat else 20.0)[:2]
         if flat:
             pen.ground(axes, np.array([(-1.25, 0.0), (1.25, 0.0)]), 0.08)
             opening = np.arctan(row.friction_mu)
@@ -249,36 +238,24 @@ def draw_friction_cones(data: pd.DataFrame) -> Figure:
             pen.area(axes, 1.3 * directions(4) @ view.T, pen.SOLID, lw=0)
         around, up = directions(row.sides) @ view.T, view[:, 2]
         rim = row.friction_mu * around + up
-        _cone(axes, rim)
+        solid = np.vstack([[0.0, 0.0], rim])
+        pen.area(axes, solid[ConvexHull(solid).vertices])
         pen.arrow(axes, (0.0, 0.0), 1.35 * up, style.ACCENT, BOLD, r"$\mathbf{n}^{(j)}$", (0, 10))
         if row.sides == _ROUND:
-            pen.dashed(axes, [up, rim[0]])
-            pen.say(axes, rim[0], r"$\mu f_n$", (13, 0))
-            force = up - 0.5 * row.friction_mu * around[0]
-            pen.arrow(
-                axes, (0.0, 0.0), force, style.RELEASE, BOLD, r"$\mathbf{f}_c^{(j)}$", (-12, -2)
-            )
+            force, named = up - 0.5 * row.friction_mu * around[0], r"$\mathbf{f}_c^{(j)}$"
+            pen.arrow(axes, (0.0, 0.0), force, style.RELEASE, BOLD, named, (-17, -7))
         else:
             for k, tip in enumerate(around):
+                pen.area(axes, np.array([(0.0, 0.0), rim[k]]), lw=THIN)
                 # in the plane they lie on the ground: their names stand above it
                 name, shift = ("+-"[k], (0, 10)) if flat else (k + 1, 11 * tip / np.hypot(*tip))
-                named = rf"$\vec{{d}}_{{{name}}}$", shift
-                pen.arrow(axes, (0.0, 0.0), tip, style.LINE, BOLD, *named)
+                named = rf"$\vec{{d}}_{{{name}}}$"
+                pen.arrow(axes, (0.0, 0.0), tip, style.LINE, BOLD, named, shift)
+        # over the edges at the back
+        pen.area(axes, rim, "#f3f7fa")
         pen.point(axes, (0.0, 0.0), "$Q^{(j)}$", (3, -12))
         pen.say(axes, (0.0, -0.58), row.name)
     return figure
-
-
-def _cone(axes: Axes, rim: np.ndarray) -> None:
-    """A cone, pyramid or triangle from Q up to its rim (n, 2), as they are seen."""
-    sides = np.arctan2(rim[:, 0], rim[:, 1])
-    outer = rim[[int(np.argmin(sides)), int(np.argmax(sides))]]
-    pen.area(axes, np.vstack([[0.0, 0.0], outer]))
-    if len(rim) <= PYRAMID_SIDES:
-        for x, y in rim:
-            axes.plot([0.0, x], [0.0, y], color=DARK, lw=THIN, zorder=1)
-    # over the edges at the back
-    pen.area(axes, rim, "#f3f7fa")
 
 
 def normal_gap(ellipse: Ellipse = SMALL_ELLIPSE, ground: Ground | None = None) -> pd.DataFrame:
@@ -323,27 +300,26 @@ def draw_normal_gap(data: pd.DataFrame) -> Figure:
         if angle:
             pen.dashed(axes, [origin, (origin[0] + 0.065, origin[1])])
             pen.angle(axes, origin, 0.0, turn, 0.055, angle, (8, 0))
-    for row, radius, symbol, gap, colour, dash in (
-        (contact, 0.021, r"\beta^*", r"$g_n = l(\beta^*)$", style.LINE, "-"),
-        (other, 0.010, r"\beta", r"$l(\beta)$", QUIET, "--"),
+    for row, radius, symbol, gap, colour, beside in (
+        (contact, 0.016, r"\beta^*", r"$g_n = l(\beta^*)$", style.LINE, 25),
+        (other, 0.010, r"\beta", r"$l(\beta)$", QUIET, 13),
     ):
         edge = np.array([row.edge_x, row.edge_y])
         below = edge - row.l * ground.normal
         pen.angle(axes, center, row.theta, row.beta, radius, f"${symbol}$", (-7, 3))
-        axes.plot(*np.transpose([center, edge]), color=style.RELEASE, ls=dash)
-        beside = (-13, 7) if row is contact else (-13, -5)
-        pen.say(axes, 0.35 * center + 0.65 * edge, rf"$\rho({symbol})$", beside, style.RELEASE)
-        pen.length(axes, edge, below, gap, (25 if row is contact else 13, 0), colour)
-        if row is contact:
-            pen.point(axes, edge, "$Q$", (-8, -5))
-            pen.point(axes, below, "$Q_E$", (-3, -17))
+        axes.plot(*np.transpose([center, edge]), color=style.RELEASE)
+        pen.say(axes, 0.25 * center + 0.75 * edge, rf"$\rho({symbol})$", (-14, 0), style.RELEASE)
+        pen.length(axes, edge, below, gap, (beside, 0), colour)
+    foot = np.array([contact.foot_x, contact.foot_y])
+    pen.point(axes, foot, "$Q$", (-8, -5))
+    pen.point(axes, foot - contact.gap * ground.normal, "$Q_E$", (-3, -17))
     pen.point(axes, (0.0, 0.0), r"$O\ \{S\}$", (0, -9))
     pen.point(axes, start, r"$P_0\ \{S_p\}$", (-22, 0))
     pen.point(axes, center, r"$G\ \{S_l\}$", (24, -8))
     return figure
 
 
-def fitted_trajectory(seed: int = 15) -> pd.DataFrame:
+def fitted_trajectory() -> pd.DataFrame:
     """Figure 15: ``kind`` (``fitted`` or ``captured``), step ``k`` and posture ``x, y`` (m),
     ``theta`` (rad) of postures captured with noise, and of the smooth motion that a fit looks for.
 
@@ -357,7 +333,7 @@ def fitted_trajectory(seed: int = 15) -> pd.DataFrame:
     start = posture(SMALL_ELLIPSE, ground, 0.6, 0.12), (2.3, 0.0, -3.0)
     steps = _EVERY * (_COUNT - 1)
     fitted = simulate(body, ground, law, *start, time_step=CAPTURED_STEP, steps=steps).position
-    noise = np.random.default_rng(seed).standard_normal((_COUNT, 3))
+    noise = np.random.default_rng(15).standard_normal((_COUNT, 3))
     captured = fitted[::_EVERY] + _SCATTER * noise
     kinds = ["fitted"] * len(fitted) + ["captured"] * _COUNT
     instants = [*range(steps + 1), *range(0, steps + 1, _EVERY)]
@@ -373,20 +349,15 @@ def draw_fitted_trajectory(data: pd.DataFrame) -> Figure:
     box = (left, -0.015), (right, data["y"].max() + beyond)
     figure, (axes,) = pen.page(style.DOUBLE_COLUMN, [box], head=0.35)
     pen.ground(axes, np.array([(left, 0.0), (right, 0.0)]), 0.008)
-    fitted, captured = (
-        r"best-fit trajectory $\mathbf{q}^k$",
-        r"captured postures $\mathbf{q}_\mathrm{m}^i$",
-    )
     for kind, name, colour, dash, size in (
-        ("fitted", fitted, style.LINE, "-", 1.4),
-        ("captured", captured, style.RELEASE, "--", 3.6),
+        ("fitted", r"best-fit trajectory $\mathbf{q}^k$", style.LINE, "-", 1.4),
+        ("captured", r"captured postures $\mathbf{q}_\mathrm{m}^i$", style.RELEASE, "--", 3.6),
     ):
         rows = data[data["kind"] == kind]
-        axes.plot(rows["x"], rows["y"], "o", ms=size, mew=0.0, color=colour)
+        axes.plot(rows["x"], rows["y"], "o", ms=size, mew=0.0, color=colour, label=name)
         for q in rows.loc[rows["k"] % _EVERY == 0, ["x", "y", "theta"]].to_numpy():
             axes.plot(*outline_at(SMALL_ELLIPSE, q).T, color=colour, lw=0.7, ls=dash)
-        axes.plot([], [], marker="o", ms=size, color=colour, lw=0.7, ls=dash, label=name)
-    figure.legend(loc="outside upper center", ncols=2)
+    figure.legend(loc="outside upper center", ncols=2, labelcolor="linecolor")
     return figure
 
 
@@ -416,8 +387,7 @@ def draw_time_instants(data: pd.DataFrame) -> Figure:
     axes.vlines(times[captured], -0.3, 0.3, color=style.RELEASE, lw=pen.BOLD)
     for time, name in zip(times[captured], ("i", "i+1", "i+2"), strict=True):
         pen.say(axes, (time, 0.3), f"$t^{{{name}}}$", (1, 8), style.RELEASE)
-    for k in range(parts + 1):
-        name = {0: "k", parts: "k+n_s"}.get(k, f"k+{k}")
+    for k, name in ((0, "k"), (1, "k+1"), (parts, "k+n_s")):
         pen.say(axes, (times[k], -0.3), f"$t^{{{name}}}$", (1, -7), style.LINE)
     inner = times[parts + 2]
     for first, last, height, text, shift in (

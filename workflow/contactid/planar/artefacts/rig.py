@@ -32,8 +32,6 @@ _MATERIALS = {
     "circle": ("#222222", 1.0),
 }
 _LINES = {"ghost": style.LINE, "motion": style.RELEASE, "quiet": pen.QUIET}
-_AROUND = np.array([[-16.0, -8.0], [16.0, 8.0]])  # mm left and below, right and above what is shown
-_HEAD = 0.45  # inches of the note above
 
 
 def rig_figures(rig_shapes: str) -> dict[str, pd.DataFrame]:
@@ -73,11 +71,11 @@ def _points(shape: Mapping[str, Any]) -> Any:
 
 def draw_rig(data: pd.DataFrame) -> Figure:
     """Figures 20 and 21: panels beside each other, of one scale and height."""
-    low, high = data["y"].min() + _AROUND[0, 1], data["y"].max() + _AROUND[1, 1]
     parts = [part for _, part in data.groupby("panel")]
-    sides = [part["x"].agg(["min", "max"]).to_numpy() + _AROUND[:, 0] for part in parts]
-    boxes = [((left, low), (right, high)) for left, right in sides]
-    figure, panels = pen.page(style.DOUBLE_COLUMN, boxes, _HEAD)
+    # mm beside, below and above what is shown
+    low, high = data["y"].min() - 8.0, data["y"].max() + 8.0
+    boxes = [((part["x"].min() - 16.0, low), (part["x"].max() + 16.0, high)) for part in parts]
+    figure, panels = pen.page(style.DOUBLE_COLUMN, boxes, head=0.45)
     for axes, part in zip(panels, parts, strict=True):
         for _, shape in part.groupby(["part", "item"], sort=False):
             _draw_shape(axes, shape.iloc[0], shape[["x", "y"]].to_numpy())
