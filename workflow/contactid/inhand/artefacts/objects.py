@@ -48,7 +48,7 @@ def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, An
     ):
         tip = origin + turn @ at
         foot = tip - _FORCE_SCALE * turn @ force
-        parts.append(_rows("force", finger, np.array([foot, tip]), np.linalg.norm(force)))
+        parts.append(_rows("force", finger, np.array([foot, tip]), float(np.linalg.norm(force))))
     center = origin + turn @ held.body.parameters.center_of_mass
     weight = GRAVITY * held.body.parameters.mass
     below = center - [0.0, 0.0, _FORCE_SCALE * weight]
@@ -110,7 +110,7 @@ def _draw_object(axes: Axes, data: pd.DataFrame) -> None:
                 look = (0.0, _WOOD) if item == "wood" else (0.35, DARK)
                 pen.box(axes, points, _VIEW, pen.BODY, *look)
             case "contact":
-                colour = FINGER_COLOURS.get(item, style.LINE)
+                colour = FINGER_COLOURS.get(str(item), style.LINE)
                 pen.side(axes, points, _VIEW, colour, 0.6, colour)
             case "frame":
                 origin, *tips = points @ _SEEN
@@ -128,7 +128,7 @@ def draw_held_object(data: pd.DataFrame) -> Figure:
     _draw_object(axes, data)
     for name, rows in data[data["part"] == "force"].groupby("item"):
         foot, tip = _seen(rows)
-        colour, away = FINGER_COLOURS.get(name, QUIET), (foot - tip) / np.hypot(*(foot - tip))
+        colour, away = FINGER_COLOURS.get(str(name), QUIET), (foot - tip) / np.hypot(*(foot - tip))
         pen.arrow(axes, foot, tip, colour, 1.6)
         # the weight's foot is the centre of mass
         at, shift = (tip, (19, 2)) if name == "weight" else (foot, 16.0 * away)

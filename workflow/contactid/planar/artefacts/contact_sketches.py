@@ -301,8 +301,8 @@ def draw_normal_gap(data: pd.DataFrame) -> Figure:
             pen.dashed(axes, [origin, (origin[0] + 0.065, origin[1])])
             pen.angle(axes, origin, 0.0, turn, 0.055, angle, (8, 0))
     for row, radius, symbol, gap, colour, beside in (
-        (contact, 0.016, r"\beta^*", r"$g_n = l(\beta^*)$", style.LINE, 25),
-        (other, 0.010, r"\beta", r"$l(\beta)$", QUIET, 13),
+        (contact, 0.018, r"\beta^*", r"$g_n = l(\beta^*)$", style.LINE, 25),
+        (other, 0.008, r"\beta", r"$l(\beta)$", QUIET, 13),
     ):
         edge = np.array([row.edge_x, row.edge_y])
         below = edge - row.l * ground.normal

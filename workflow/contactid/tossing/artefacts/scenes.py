@@ -159,7 +159,7 @@ class _Picture:
         border = np.array(corners)
         seen = self.flat(np.vstack([points, border]))
         box = seen.min(axis=0) - 0.08, seen.max(axis=0) + np.array([0.08, over])
-        _, (self.axes,) = pen.page(style.DOUBLE_COLUMN, [box], _HEAD)
+        self.figure, (self.axes,) = pen.page(style.DOUBLE_COLUMN, [box], _HEAD)
         name, toss = data[["object", "toss"]].iloc[0]
         self.axes.set_title(f"{name}, toss {toss}", loc="left", fontsize=pen.SMALL)
         pen.area(self.axes, self.flat(border), _PLANE, ec=_PLANE_EDGE, zorder=0.1)
@@ -229,7 +229,7 @@ def draw_example_toss(data: pd.DataFrame, aside: float) -> Figure:
     view = pen.view(float(np.degrees(np.arctan2(y, x))) - 90.0 + aside, 24.0)
     picture = _Picture(data, view, _OVER)
     picture.toss()
-    return picture.axes.figure
+    return picture.figure
 
 
 def draw_setup(data: pd.DataFrame) -> Figure:
@@ -247,7 +247,7 @@ def draw_setup(data: pd.DataFrame) -> Figure:
         said = f"{name} {np.linalg.norm(far - foot):.2f} m"
         pen.length(picture.axes, picture.flat(foot), picture.flat(far), said, shift)
     picture.frames()
-    return picture.axes.figure
+    return picture.figure
 
 
 def draw_frames(data: pd.DataFrame) -> Figure:
@@ -269,7 +269,7 @@ def draw_frames(data: pd.DataFrame) -> Figure:
         outward = picture.flat(corner - origins["B"])
         shift = 11.0 * outward / np.linalg.norm(outward)
         pen.point(picture.axes, picture.flat(corner), rf"$\mathbf{{p}}_{number:.0f}$", shift)
-    return picture.axes.figure
+    return picture.figure
 
 
 def draw_boxes(data: pd.DataFrame) -> Figure:
