@@ -94,7 +94,8 @@ def copy_small(figure: Path, picture: Path, width: int = _WIDTH) -> None:
     with Image.open(figure) as image:
         height = round(image.height * width / image.width)
         small = image.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
-    few = small.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    # by their means, or pale areas take the colour of a line
+    few = small.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, 1, dither=Image.Dither.NONE)
     few.save(picture, optimize=True)
 
 

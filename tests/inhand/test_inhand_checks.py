@@ -365,7 +365,6 @@ def test_a_figure_that_does_not_say_what_it_is_made_from_has_data_that_do() -> N
     silent = {one.name for one in DECLARED if one.draw and not one.data}
     assert silent == {
         *ERROR_FIGURES.values(),
-        "fig03_factor_graph",
         "fig05_force_sensing",
         "fig06_friction",
     }
@@ -381,7 +380,6 @@ def test_an_edit_of_an_estimator_or_a_simulator_redraws_nothing() -> None:
         "inhand.identify.methods",
         "inhand.readers.sources",
         "output.pen",
-        "output.sketch",
         "output.style",
         "core.atomic",
         "core.errors",

@@ -99,6 +99,6 @@ def _choices_are_of_one_recording_each(rows):
     assert (by_share[min(PRIOR_SHARES)] < by_share[1.0]).all()
 
 
-def test_figure_3_has_circles_squares_and_lines():
+def test_figure_3_joins_factors_and_unknowns():
     data = factor_graph(OBJECTS_FILE, TWIN, WEIGHTS)
-    assert set(data["element"]) == {"variable", "factor", "edge"}
+    assert set(data["unknown"]) == {"pose", "force", "contact", "parameters"}

@@ -159,18 +159,9 @@ def test_figure_3_shows_the_factors_of_the_graph():
     graph = FactorGraph(recorded_signals(recording(5)), method, weights, PAPER, BODY)
     listed = list(graph.factors())
     points = factor_graph_points(listed)
-    squares = points[points["element"] == "factor"]
-    assert squares["count"].sum() == len(listed)
-    assert set(squares["kind"]) == {
-        "pose",
-        "force",
-        "contact",
-        "dynamics",
-        "consistency",
-        "geodesic",
-    }
-    edges = points[points["element"] == "edge"]
-    assert edges["count"].sum() == sum(len(factor.unknowns) for factor in listed)
-    assert len(squares[squares["kind"] == "dynamics"]) == 3
+    kinds = {"pose", "force", "contact", "dynamics", "consistency", "geodesic"}
+    assert set(points["factor"]) == kinds
+    assert points["shared"].sum() == sum(len(factor.unknowns) for factor in listed)
+    assert points.loc[points["factor"] == "dynamics", "sample"].unique().tolist() == [-1, 0, 1]
     with style.styled():
         draw_factor_graph(points)

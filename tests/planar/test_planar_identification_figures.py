@@ -133,8 +133,8 @@ TABLES = {
     ),
     "fig18_identified_impulses": lambda: identified_impulses.identified_impulses(identified()),
     "fig19_identified_friction": lambda: noisy_throws.identified_friction(cells()),
-    "fig20_rig": lambda: rig.rig(SHAPES),
-    "fig21_release": lambda: rig.release(SHAPES),
+    "fig20_rig": lambda: rig.rig_figures(SHAPES)["figures/fig20_rig"],
+    "fig21_release": lambda: rig.rig_figures(SHAPES)["figures/fig21_release"],
     "fig22_real_throw": lambda: identified_motion.real_throw(identified()),
     "fig23_real_impulses": lambda: identified_impulses.identified_impulses(identified()),
     "ext_square_throw": lambda: identified_motion.real_throw(identified(SQUARE, known=False)),
@@ -310,7 +310,7 @@ def test_friction_without_a_high_frame_rate_is_refused():
 
 
 def test_the_released_ellipse_falls_two_decimetres_onto_a_bar_of_the_stated_slope():
-    table = rig.rig(SHAPES)
+    table = TABLES["fig20_rig"]()
     front = table[(table["panel"] == 1) & (table["part"] != "name")]
     bar, held, landed = (
         front.loc[front["item"] == item, ["x", "y"]].to_numpy()
@@ -326,12 +326,12 @@ def test_the_released_ellipse_falls_two_decimetres_onto_a_bar_of_the_stated_slop
     assert sizes.max() == pytest.approx(50.0, rel=0.02) and sizes.min() == pytest.approx(
         25.0, rel=0.02
     )
-    circles = front[front["look"].str.startswith("circle")]
+    circles = front[front["look"] == "circle"]
     assert circles["item"].nunique() == 8
 
 
 def test_electromagnets_are_over_the_magnets_of_the_turned_ellipse():
-    table = rig.release(SHAPES)
+    table = TABLES["fig21_release"]()
     front = table[table["panel"] == 1].groupby("item")[["x", "y"]]
     middle = front.agg(lambda values: 0.5 * (values.min() + values.max()))
     for k in (0, 1):
@@ -342,7 +342,7 @@ def test_electromagnets_are_over_the_magnets_of_the_turned_ellipse():
     assert np.arctan2(between[1], between[0]) == pytest.approx(
         0.5, abs=1e-4
     )  # the shapes have four decimals
-    assumed = table[table["part"] == "area"].set_index("item")["look"].str.endswith("assumed")
+    assumed = table[table["part"] == "area"].set_index("item")["given"] == "assumed"
     assert not assumed["ellipse"].iloc[0] and assumed["platform"].all()
 
 

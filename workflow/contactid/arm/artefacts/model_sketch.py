@@ -1,99 +1,82 @@
-"""Figure 3: the three two-mass models, as tables of :mod:`contactid.output.sketch` in units of a
-mass's width.
-"""
+"""Figure 3: the three two-mass models, in units of a mass's width."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Rectangle
 
 from contactid.arm.artefacts.two_mass import NAMES
 from contactid.arm.simulate.two_mass import COMPLIANT, MODELS, RIGID
-from contactid.output import sketch, style
-from contactid.output.sketch import Rows
+from contactid.output import pen, style
 
-# left sides of the masses
-_ENVIRONMENT, _CONTACT_SIDE, _SENSING_SIDE = 0.0, 3.2, 5.7
+_MASSES = (0.0, 3.2, 5.7)  # left sides
 _BALL, _CONTACT = 0.3, 1.0  # lengths of m1's contact surface, and of the compliant contact
-_HALF = 0.5  # height of a mass
-_APART = 0.24  # of spring and damper from the middle
-_TURNS = 8
-_DEPTH, _PLACES = 0.78, -0.95  # heights of what delta is measured along, and of the coordinates
+_DEPTH = 0.78  # height of what delta is measured along
+_SPRING = np.array([0, 0, 1, -1, 1, -1, 1, -1, 1, -1, 0, 0])  # its turns
+_LINES: dict[str, Any] = {"ec": pen.DARK, "lw": pen.NORMAL}
 
 
 def model_sketch() -> pd.DataFrame:
-    """Figure 3: a panel per model, from A to C.
-
-    Items are ``m_0`` to ``m_2``, ``ball`` (the contact surface of m1), ``k_env`` and ``d_env``
-    (spring and damper of eq. 6), ``k_rob`` and ``d_rob`` (between m1 and m2) or ``rigid`` (the
-    same, stiff), ``F``, ``delta`` (from m1 to the environment's surface) and ``x_0`` to ``x_2``.
+    """Figure 3, from A to C: ``model``, and the springs with dampers that it has: ``env`` (eq. 6)
+    and ``rob`` (between m1 and m2), separated by spaces.
     """
-    return sketch.table(*(_model(model) for model in MODELS))
-
-
-def _model(model: str) -> Rows:
-    left, one, two = places = _ENVIRONMENT, _CONTACT_SIDE, _SENSING_SIDE
-    surface = left + 1.0 + (_CONTACT if model == COMPLIANT else 0.0)
-    round_side = np.linspace(0.5 * np.pi, 1.5 * np.pi, 25)
-    half_disc = np.column_stack([one + _BALL * np.cos(round_side), _BALL * np.sin(round_side)])
-    rows = sketch.line("ball", half_disc, "area", look="body")
-    for k, place in enumerate(places):
-        look = "body" if k else "solid"
-        rows += _block(f"m_{k}", place, place + 1.0, _HALF, look, f"$m_{k}$")
-        middle = place + 0.5
-        rows += sketch.line(f"x_{k}", [(middle, _PLACES - 0.08), (middle, -0.5)], look="quiet")
-        rows += sketch.arrow(f"x_{k}", (middle, _PLACES), (0.5, 0), "quiet", 1, f"$x_{k}$", (7, 0))
-    if model == RIGID:
-        rows += _block("rigid", one + 1.0, two, 0.14, "body")
-    else:
-        rows += _spring_and_damper(one + 1.0, two, "thin blue", "rob", r"k_\mathrm{rob}")
-    if model == COMPLIANT:
-        rows += _spring_and_damper(left + 1.0, surface, "thin red", "env", r"k_\mathrm{env},\ c")
-        rows += sketch.line("plate", [(surface, -0.4), (surface, 0.4)], look="red")
-    ends = one - _BALL, surface
-    level = [(end, _DEPTH) for end in ends]
-    rows += sketch.length("delta", level, r"$-\delta = g_N$", (0, 6), "faint")
-    for k, end in enumerate(ends):
-        rows += sketch.line(f"delta {k}", [(end, 0.0), (end, _DEPTH + 0.08)], look="dashed")
-    rows += sketch.arrow("F", (two + 2.0, 0.0), (-1.0, 0.0), "green", 1.0, "$F$", (14, 8))
-    return rows
-
-
-def _block(item: str, left: float, right: float, half: float, look: str, text: str = "") -> Rows:
-    corners = [(left, -half), (right, -half), (right, half), (left, half)]
-    return sketch.line(item, corners, "area", look=look, text=text)
-
-
-def _spring_and_damper(left: float, right: float, look: str, where: str, stiffness: str) -> Rows:
-    """A spring over a damper, named above and below."""
-    length, middle = right - left, 0.5 * (left + right)
-    coils = left + length * (0.18 + 0.64 * (np.arange(_TURNS) + 0.5) / _TURNS)
-    swing = _APART + 0.11 * (-1.0) ** np.arange(_TURNS)
-    ends = [(left, _APART), (left + 0.18 * length, _APART)]
-    far_ends = [(left + 0.82 * length, _APART), (right, _APART)]
-    spring = [*ends, *zip(coils, swing, strict=True), *far_ends]
-    rows = sketch.line(f"k_{where}", spring, look=look)
-    back, front = middle - 0.18 * length, middle + 0.18 * length
-    low, high = -_APART - 0.17, -_APART + 0.17
-    cup = [(back, high), (front, high), (front, low), (back, low)]
-    rows += sketch.line(f"d_{where}", cup, look=look)
-    rows += sketch.line(f"d_{where} rod", [(left, -_APART), (middle, -_APART)], look=look)
-    piston = [(middle, -_APART - 0.12), (middle, -_APART + 0.12)]
-    rows += sketch.line(f"d_{where} piston", piston, look=look)
-    rows += sketch.line(f"d_{where} end", [(front, -_APART), (right, -_APART)], look=look)
-    rows += sketch.point(f"k_{where}", (middle, _APART), f"${stiffness}$", (0, 11), look=look)
-    damping = rf"$d_\mathrm{{{where}}}$"
-    return rows + sketch.point(f"d_{where}", (middle, -_APART), damping, (0, -11.5), look=look)
+    springs = [{COMPLIANT: "env rob", RIGID: ""}.get(model, "rob") for model in MODELS]
+    return pd.DataFrame({"model": MODELS, "springs": springs})
 
 
 def draw_models(data: pd.DataFrame) -> Figure:
     """Figure 3: a row per model."""
-    figure, panels = plt.subplots(len(MODELS), 1, figsize=(style.SINGLE_COLUMN, 3.84))
-    for axes, model, (_, rows) in zip(panels, MODELS, data.groupby("panel"), strict=True):
-        axes.set(xlim=(-0.1, _SENSING_SIDE + 2.1), ylim=(-1.35, 1.25), aspect="equal")
+    figure, panels = plt.subplots(len(data), 1, figsize=(style.SINGLE_COLUMN, 3.84))
+    for axes, row in zip(panels, pen.rows_of(data), strict=True):
+        axes.set(xlim=(-0.1, 7.8), ylim=(-1.35, 1.25), aspect="equal")
         axes.set_axis_off()
-        axes.set_title(f"Model {NAMES[model]}", loc="left", pad=1.0)
-        sketch.draw(axes, rows)
+        axes.set_title(f"Model {NAMES[row.model]}", loc="left", pad=1.0)
+        # m1 hides its other half
+        axes.add_patch(Circle((_MASSES[1], 0.0), _BALL, fc=pen.BODY, **_LINES))
+        for k, left in enumerate(_MASSES):
+            face, middle = pen.BODY if k else pen.SOLID, left + 0.5
+            axes.add_patch(Rectangle((left, -0.5), 1.0, 1.0, fc=face, **_LINES))
+            pen.say(axes, (middle, 0.0), f"$m_{k}$")
+            axes.vlines(middle, -1.03, -0.5, color=pen.QUIET, lw=pen.THIN)
+            ends = (middle, -0.95), (left + 1.0, -0.95)
+            pen.arrow(axes, *ends, pen.QUIET, pen.THIN, f"$x_{k}$", (7, 0))
+        surface, ball, right = _MASSES[0] + 1.0, _MASSES[1] - _BALL, _MASSES[2] + 1.0
+        start, end = _MASSES[1] + 1.0, _MASSES[2]
+        if "rob" in row.springs:
+            names = r"$k_\mathrm{rob}$", r"$d_\mathrm{rob}$"
+            _spring_and_damper(axes, start, end, style.LINE, *names)
+        else:
+            axes.add_patch(Rectangle((start, -0.14), end - start, 0.28, fc=pen.BODY, **_LINES))
+        if "env" in row.springs:
+            surface += _CONTACT
+            names = r"$k_\mathrm{env},\ c$", r"$d_\mathrm{env}$"
+            _spring_and_damper(axes, surface - _CONTACT, surface, style.RELEASE, *names)
+            axes.vlines(surface, -0.4, 0.4, color=style.RELEASE, lw=pen.BOLD)
+        for end in (ball, surface):
+            pen.dashed(axes, [(end, 0.0), (end, _DEPTH + 0.08)])
+        pen.length(axes, (ball, _DEPTH), (surface, _DEPTH), r"$-\delta = g_N$", (0, 6))
+        pen.arrow(axes, (right + 1.0, 0.0), (right, 0.0), style.ACCENT, pen.BOLD)
+        pen.say(axes, (right + 0.6, 0.0), "$F$", (0, 8), style.ACCENT)
     return figure
+
+
+def _spring_and_damper(
+    axes: Axes, left: float, right: float, colour: str, spring: str, damper: str
+) -> None:
+    """A spring over a damper, named above and below."""
+    look: dict[str, Any] = {"color": colour, "lw": pen.NORMAL}
+    length, middle = right - left, 0.5 * (left + right)
+    axes.plot(np.linspace(left, right, len(_SPRING)), 0.24 + 0.11 * _SPRING, **look)
+    back, front = middle - 0.18 * length, middle + 0.18 * length
+    # a cup that is open to the left, and the rod of a piston in it
+    axes.plot([back, front, front, back], [-0.07, -0.07, -0.41, -0.41], **look)
+    axes.plot([left, middle, np.nan, front, right], [-0.24] * 5, **look)
+    axes.vlines(middle, -0.36, -0.12, **look)
+    pen.say(axes, (middle, 0.24), spring, (0, 11), colour)
+    pen.say(axes, (middle, -0.24), damper, (0, -11.5), colour)

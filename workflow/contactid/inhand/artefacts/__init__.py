@@ -104,6 +104,10 @@ def _printed() -> list[Artefact]:
             "factor_graph:factor_graph",
             "draw_factor_graph",
             "The factor graph of five samples, drawn from the estimator's own factors.",
+            data=(
+                "drawn from the estimator's factors: a graph of five samples with four contacts; "
+                "contactid inhand"
+            ),
         ),
         _FROM_PRINT.figure(
             "fig04_objects",

@@ -1,12 +1,16 @@
-"""Drawings of objects, as tables of :mod:`contactid.output.sketch` in m of what is seen along a
-slanting direction, without perspective: figure 1, one held at four fingertips, and figure 4, all of
-them.
+"""Drawings of objects, seen along a slanting direction, without perspective: figure 1, one held at
+four fingertips, and figure 4, all of them.
+
+Tables have a row per point in three dimensions: ``object``, ``part``, ``item``, ``x, y, z`` (m) and
+``value``. A part is a ``block`` (its corners; ``item`` is its material), the ``mass`` (its centre;
+kg), a ``frame`` (origin, and the tips of x, y and z), a ``contact`` (the rim of a disc in the face
+that a fingertip touches), a ``force`` (of a fingertip or the weight, from foot to tip; N) or
+``friction`` (a coefficient).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -14,49 +18,23 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from contactid.core import rotations
 from contactid.inhand.artefacts.contact_forces import FINGER_COLOURS, held_object
-from contactid.inhand.readers.objects import SIMULATED, InHandObject, load_objects
+from contactid.inhand.readers.objects import InHandObject, load_objects
 from contactid.inhand.simulate.grasped_object import GRAVITY
-from contactid.output import pen, sketch, style
-from contactid.output.pen import QUIET, THIN
-from contactid.output.sketch import Look, Rows
+from contactid.output import pen, style
+from contactid.output.pen import DARK, QUIET
 
 _VIEW = pen.view(-38.0, 24.0)
+_SEEN = _VIEW[:2].T
 _FORCE_SCALE = 0.02  # m in the drawing per N
-_FRAME = 0.035  # m, length of a drawn axis
-_PAD = 0.009  # m, radius of a fingertip on a face
-_AROUND = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)  # its rim
-# pairs of a box's corners, which are numbered so that one binary digit changes along an edge
-_BOX_EDGES = [(i, j) for i, j in combinations(range(8), 2) if (i ^ j).bit_count() == 1]
-_BARS = {SIMULATED: 0.2}  # m of a bar that shows the scale
-_BAR = 0.05
+_FINGERTIP = 0.009  # m, radius of a fingertip on a face
+_AROUND = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)
 _ROOM = np.array([0.035, 0.012])  # m beside and over figure 1's drawing, for its texts
-_FAINT, _WOOD = "#c9c9c9", "#a8622b"
-_LOOKS = {
-    **sketch.LOOKS,
-    "printed": Look(),
-    "printed, hidden": Look(_FAINT, THIN, ":"),
-    "solid": Look(),
-    "solid, hidden": Look(_FAINT, THIN, ":"),
-    "wood": Look(_WOOD),
-    "wood, hidden": Look(_WOOD, THIN, ":"),
-    "weight": Look(QUIET, 1.6, ink=QUIET),
-    "contact": Look(style.LINE),
-    "bar": Look(width=1.4),
-    **{finger: Look(colour, 1.6, ink=colour) for finger, colour in FINGER_COLOURS.items()},
-    **{
-        f"{finger} on a face": Look(colour, THIN, face=colour, opacity=0.45)
-        for finger, colour in FINGER_COLOURS.items()
-    },
-    **{
-        f"{finger} behind": Look(colour, 0.8, (0, (1.5, 1.0)))
-        for finger, colour in FINGER_COLOURS.items()
-    },
-    **{axis: Look(colour, 1.1) for axis, colour in zip("xyz", pen.AXIS_COLOURS, strict=True)},
-}
+_WOOD = "#a8622b"
+_XYZ = ["x", "y", "z"]
+_LEGEND = "brown: wooden block inside\n$\\oplus$: centre of mass\ndiscs: contacts (dotted: hidden)"
 
 
 def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]) -> pd.DataFrame:
@@ -64,156 +42,122 @@ def object_in_hand(objects: str, twin: Mapping[str, Any], shown: Mapping[str, An
     held, index = held_object(objects, twin, shown)
     turn = rotations.matrices(held.trajectory.orientation[index])
     origin = held.trajectory.position[index]
-    seen = _VIEW[:2] @ turn  # from B to the drawing
-    middle = _VIEW[:2] @ origin
-    rows = _edges(held.body, turn, middle)
-    contacts = zip(
-        held.contact_names,
-        held.contact_positions,
-        held.body.contact_normals,
-        held.force[index],
-        strict=True,
-    )
-    for name, place, normal, force in contacts:
-        along, at = seen @ force, middle + seen @ place
-        rows += _pad(name, place, normal, turn, middle)
-        foot = at - _FORCE_SCALE * along
-        rows += sketch.arrow(f"force {name}", foot, along, name, _FORCE_SCALE, unit="N")
-        said = f"{name}\n{np.linalg.norm(force):.1f} N", -16.0 * along / np.linalg.norm(along)
-        rows += sketch.point(f"force {name}", foot, *said, look=name)
-    weight = held.body.parameters.mass * GRAVITY
-    center = middle + seen @ held.body.parameters.center_of_mass
-    down = -weight * _VIEW[:2, 2]
-    named = f"$m g$, {weight:.1f} N", (19, 4), "N"
-    rows += sketch.arrow("gravity", center, down, "weight", _FORCE_SCALE, *named)
-    rows += sketch.number("weight", weight, "N") + _center(center)
+    parts = _object(held.body, turn, origin)
+    for finger, at, force in zip(
+        held.contact_names, held.contact_positions, held.force[index], strict=True
+    ):
+        tip = origin + turn @ at
+        foot = tip - _FORCE_SCALE * turn @ force
+        parts.append(_rows("force", finger, np.array([foot, tip]), float(np.linalg.norm(force))))
+    center = origin + turn @ held.body.parameters.center_of_mass
+    weight = GRAVITY * held.body.parameters.mass
+    below = center - [0.0, 0.0, _FORCE_SCALE * weight]
+    parts.append(_rows("force", "weight", np.array([center, below]), weight))
     # W stands below the object and to its left, where there is room
-    corner = (middle + held.body.hull_vertices @ seen.T).min(axis=0)
-    corner[1] += 0.25 * _FRAME
-    rows += sketch.line("offset", [corner, middle], look="dashed")
-    rows += sketch.point("offset", 0.7 * corner + 0.3 * middle, "$p, R$", (14, 0), look="faint")
-    rows += _frame("W", corner, _VIEW[:2], _FRAME) + _frame("B", middle, seen, _FRAME)
-    rows += sketch.point("W", corner, "$W$", (-9, -7), look="dashed")
-    rows += sketch.point("B", middle, "$B$", (-9, 7), look="dashed")
-    return sketch.table(rows)
+    left, low = ((origin + held.body.hull_vertices @ turn.T) @ _SEEN).min(axis=0)
+    ends = 0.035 * np.vstack([np.zeros(3), np.eye(3)])
+    parts.append(_rows("frame", "W", _SEEN @ [left, low + 0.01] + ends))
+    return pd.concat(parts, ignore_index=True).assign(object=held.body.name)
 
 
-def _pad(
-    finger: str, place: np.ndarray, normal: np.ndarray, turn: np.ndarray, middle: np.ndarray
-) -> Rows:
-    """A fingertip on the face that it touches: a disc in its plane, dotted where the object hides it.
-
-    ``normal`` points into the object.
-    """
-    across = np.linalg.svd(normal[None])[2][1:]
-    rim = place + _PAD * (np.column_stack([np.cos(_AROUND), np.sin(_AROUND)]) @ across)
-    outward = _VIEW[2] @ turn @ -normal
-    look = f"{finger} on a face" if outward > 0.0 else f"{finger} behind"
-    return sketch.line(f"contact {finger}", middle + rim @ (_VIEW[:2] @ turn).T, "area", look=look)
-
-
-def _frame(name: str, origin: np.ndarray, seen: np.ndarray, length: float) -> Rows:
-    """The axes of a frame, whose directions are seen as the columns of a matrix (2, 3)."""
-    rows = []
-    for axis, along in zip("xyz", seen.T, strict=True):
-        rows += sketch.arrow(f"{axis} {name}", origin, along, axis, length)
-    return rows
-
-
-def _center(at: np.ndarray) -> Rows:
-    return sketch.point("centre of mass", at, r"$\oplus$", look="bar")
+def _object(body: InHandObject, turn: np.ndarray, origin: np.ndarray) -> list[pd.DataFrame]:
+    """Blocks, mass, contacts and frame B of an object at a pose."""
+    mass, center = body.parameters.mass, body.parameters.center_of_mass
+    axis = 0.2 * np.ptp(body.hull_vertices, axis=0).max()
+    parts = [
+        *(_rows("block", part.material, part.vertices) for part in body.parts),
+        _rows("frame", "B", axis * np.vstack([np.zeros(3), np.eye(3)])),
+        _rows("mass", "", center[None], mass),
+    ]
+    for name, at, inward in zip(
+        body.contact_names, body.contact_positions, body.contact_normals, strict=True
+    ):
+        # so that the rim runs anticlockwise as seen from outside
+        across = np.linalg.svd(inward[None])[2][1]
+        along = np.cross(across, inward)
+        rim = np.column_stack([np.cos(_AROUND), np.sin(_AROUND)]) @ [across, along]
+        parts.append(_rows("contact", name, at + _FINGERTIP * rim))
+    for part in parts:
+        part[_XYZ] = origin + part[_XYZ].to_numpy() @ turn.T
+    return parts
 
 
-def _edges(body: InHandObject, turn: np.ndarray, origin: np.ndarray) -> Rows:
-    """Its parts' edges, seen turned and moved; those at a part's farthest corner are hidden."""
-    rows = []
-    for part in body.parts:
-        corners = part.vertices @ turn.T @ _VIEW.T
-        farthest = int(np.argmin(corners[:, 2]))
-        for i, j in _BOX_EDGES:
-            look = f"{part.material}, hidden" if farthest in (i, j) else part.material
-            rows += sketch.line(f"{part.name} {i}{j}", origin + corners[[i, j], :2], look=look)
-    return rows
+def _rows(part: str, item: str, points: np.ndarray, value: float = np.nan) -> pd.DataFrame:
+    return pd.DataFrame(points, columns=_XYZ).assign(part=part, item=item, value=value)
 
 
 def all_objects(objects: str, surfaces: str) -> pd.DataFrame:
-    """Figure 4: a panel per object, the simulated one last, and one with the coefficients of
-    friction of the friction experiments' objects and regions.
-    """
-    loaded = load_objects(objects)
-    names = [*(name for name in loaded if name != SIMULATED), SIMULATED]
-    friction: Rows = []
-    for surface in pd.read_csv(surfaces).to_dict("records"):
-        item = f"{surface['object']}/{surface['region']}"
-        friction += sketch.number(item, surface["friction_mu"], "1")
-    return sketch.table(*(_object_rows(loaded[name]) for name in names), friction)
+    """Figure 4: every object, and the friction experiments' objects and regions."""
+    parts = []
+    for name, body in load_objects(objects).items():
+        parts += [part.assign(object=name) for part in _object(body, np.eye(3), np.zeros(3))]
+    friction = pd.read_csv(surfaces).rename(columns={"region": "item", "friction_mu": "value"})
+    parts.append(friction[["object", "item", "value"]].assign(part="friction"))
+    return pd.concat(parts, ignore_index=True)
 
 
-def _object_rows(body: InHandObject) -> Rows:
-    rows = _edges(body, np.eye(3), np.zeros(2))
-    size = float(np.ptp(body.hull_vertices, axis=0).max())
-    rows += _frame("B", np.zeros(2), _VIEW[:2], 0.25 * size)
-    for name, at in zip(body.contact_names, body.contact_positions @ _VIEW[:2].T, strict=True):
-        rows += sketch.point(f"contact {name}", at, look="contact", size=3.0)
-    rows += _center(_VIEW[:2] @ body.parameters.center_of_mass)
-    outline = body.hull_vertices @ _VIEW[:2].T
-    right, low = outline[:, 0].max(), outline[:, 1].min() - 0.1 * size
-    length = _BARS.get(body.name, _BAR)
-    said: dict[str, Any] = {"text": f"{1e3 * length:g} mm", "shift_y": 6.0}
-    ends = [(right - length, low), (right, low)]
-    rows += sketch.line("bar", ends, look="bar", **said)
-    return rows + sketch.heading(f"{body.name.replace('_', ' ')}, {body.parameters.mass:g} kg")
+def _seen(rows: pd.DataFrame) -> np.ndarray:
+    """Points (n, 2) of rows as they are seen."""
+    return rows[_XYZ].to_numpy() @ _SEEN
+
+
+def _draw_object(axes: Axes, data: pd.DataFrame) -> None:
+    """Blocks, fingertips on faces, frames and the centre of mass."""
+    for (part, item), rows in data.groupby(["part", "item"], sort=False):
+        points = rows[_XYZ].to_numpy()
+        match part:
+            case "block":
+                look = (0.0, _WOOD) if item == "wood" else (0.35, DARK)
+                pen.box(axes, points, _VIEW, pen.BODY, *look)
+            case "contact":
+                colour = FINGER_COLOURS.get(str(item), style.LINE)
+                pen.side(axes, points, _VIEW, colour, 0.6, colour)
+            case "frame":
+                origin, *tips = points @ _SEEN
+                names = [f"${axis}_{item}$" for axis in "xyz"]
+                pen.frame(axes, origin, tips - origin, names, width=1.1)
+            case "mass":
+                pen.say(axes, points[0] @ _SEEN, r"$\oplus$")
 
 
 def draw_held_object(data: pd.DataFrame) -> Figure:
     """Figure 1: an object at four fingertips, with the forces on it and the frames W and B."""
-    places = data[["x", "y"]].agg(["min", "max"]).to_numpy() + np.array([-_ROOM, _ROOM])
-    figure, (axes,) = pen.page(style.SINGLE_COLUMN, [(places[0], places[1])])
-    sketch.draw(axes, data, _LOOKS)
+    places = _seen(data)
+    low, high = places.min(axis=0) - _ROOM, places.max(axis=0) + _ROOM
+    figure, (axes,) = pen.page(style.SINGLE_COLUMN, [(low, high)])
+    _draw_object(axes, data)
+    for name, rows in data[data["part"] == "force"].groupby("item"):
+        foot, tip = _seen(rows)
+        colour, away = FINGER_COLOURS.get(str(name), QUIET), (foot - tip) / np.hypot(*(foot - tip))
+        pen.arrow(axes, foot, tip, colour, 1.6)
+        # the weight's foot is the centre of mass
+        at, shift = (tip, (19, 2)) if name == "weight" else (foot, 16.0 * away)
+        pen.say(axes, at, f"{name}\n{rows['value'].iloc[0]:.1f} N", shift, colour)
+    frames = data[data["part"] == "frame"]
+    ends = [_seen(frames[frames["item"] == name])[0] for name in ("W", "B")]
+    pen.dashed(axes, ends)
+    pen.say(axes, 0.7 * ends[0] + 0.3 * ends[1], "$p, R$", (14, 0))
     return figure
 
 
 def draw_objects(data: pd.DataFrame) -> Figure:
-    """Figure 4: boxes to one scale, the simulated object to its own, and the friction experiments'
-    objects.
-    """
-    widths = (1.0, 1.0, 1.0, 1.15)
-    figure, panels = plt.subplots(2, 4, figsize=(style.DOUBLE_COLUMN, 3.3), width_ratios=widths)
-    *objects, friction = (rows for _, rows in data.groupby("panel"))
-    boxes = pd.concat(objects[:-1])
-    for axes, rows in zip(panels[:, :3].flat, objects, strict=True):
-        shown = rows if rows is objects[-1] else boxes
-        low, high = shown[["x", "y"]].min() - 0.1 * _BAR, shown[["x", "y"]].max() + 0.1 * _BAR
-        axes.set(xlim=(low["x"], high["x"]), ylim=(low["y"], high["y"]), aspect="equal")
+    """Figure 4: the objects with outer sizes, and the friction experiments' objects."""
+    figure, panels = plt.subplots(2, 4, figsize=(style.DOUBLE_COLUMN, 3.3))
+    for axes in panels.flat:
         axes.set_axis_off()
-        sketch.draw(axes, rows, _LOOKS)
-    for axes in panels[:, 3]:
-        axes.set_axis_off()
-    _object_legend(panels[0, 3])
-    _friction_list(panels[1, 3], friction)
+        axes.set(aspect="equal")
+    friction = data["part"] == "friction"
+    solids = data[~friction].groupby("object", sort=False)
+    for axes, (name, rows) in zip(panels[:, :3].flat, solids, strict=True):
+        _draw_object(axes, rows)
+        sides = 1e3 * np.ptp(rows.loc[rows["part"] == "block", _XYZ], axis=0)
+        size = r"$\times$".join(f"{side:.4g}" for side in sides)
+        mass = rows.loc[rows["part"] == "mass", "value"].iloc[0]
+        axes.set_title(f"{str(name).replace('_', ' ')}, {mass:g} kg\n{size} mm")
+    listed = [r"friction objects, $\mu$ (chosen)"]
+    for row in pen.rows_of(data[friction]):
+        region = "" if row.item == "all" else f" ({row.item})"
+        listed.append(f"{row.object.replace('_', ' ')}{region}: {row.value:.2f}")
+    for axes, text in zip(panels[:, 3], (_LEGEND, "\n".join(listed)), strict=True):
+        axes.text(0.0, 0.5, text, va="center", fontsize=7)
     return figure
-
-
-def _object_legend(axes: Axes) -> None:
-    mark: dict[str, Any] = {"color": pen.DARK, "ls": "none", "ms": 7.0, "mew": 0.1}
-    contact: dict[str, Any] = {"color": style.LINE, "marker": "o", "ls": "none", "ms": 3.0}
-    handles = [
-        Line2D([], [], color=pen.DARK, lw=0.9, label="outline"),
-        Line2D([], [], color=_WOOD, lw=0.9, label="wooden block inside"),
-        Line2D([], [], marker=r"$\oplus$", label="centre of mass", **mark),
-        Line2D([], [], label="contact point", **contact),
-    ]
-    for axis, colour in zip("xyz", pen.AXIS_COLOURS, strict=True):
-        handles.append(Line2D([], [], color=colour, lw=1.2, label=f"${axis}_B$"))
-    axes.legend(handles=handles, loc="center left", borderaxespad=0.0)
-
-
-def _friction_list(axes: Axes, rows: pd.DataFrame) -> None:
-    look: dict[str, Any] = {"va": "top", "transform": axes.transAxes}
-    axes.text(0.0, 1.0, r"friction objects, $\mu$ (chosen)", fontsize=7, **look)
-    for place, row in enumerate(rows.itertuples(), start=1):
-        name, _, region = str(row.item).partition("/")
-        text = name.replace("_", " ") + ("" if region == "all" else f" ({region})")
-        height = 1.0 - 0.095 * (place + 0.3)
-        axes.text(0.0, height, text, fontsize=6, **look)
-        axes.text(1.0, height, f"{row.value:.2f}", fontsize=6, ha="right", **look)

@@ -69,7 +69,7 @@ def _explained() -> list[Artefact]:
             "contact_sketches:contact_states",
             "draw_contact_states",
             "An ellipse in each of the four states of a contact, with the contact point's "
-            "velocity and the step's impulse.",
+            "velocity $v_Q$ and the step's impulse $c_n$.",
         ),
         _DRAWN.figure(
             "fig03_restitution",
@@ -94,7 +94,7 @@ def _explained() -> list[Artefact]:
         ),
         _SIMULATED.figure(
             "fig15_fitted_trajectory",
-            "fit_sketches:fitted_trajectory",
+            "contact_sketches:fitted_trajectory",
             "draw_fitted_trajectory",
             "Captured postures with noise, and the smooth motion that a fit looks for.",
             title="Noisy postures, and the motion that a fit looks for",
@@ -102,7 +102,7 @@ def _explained() -> list[Artefact]:
         ),
         _DRAWN.figure(
             "fig16_time_instants",
-            "fit_sketches:time_instants",
+            "contact_sketches:time_instants",
             "draw_time_instants",
             "Instants captured at the camera's frame rate, and those inserted between them.",
         ),
@@ -293,7 +293,7 @@ def _noisy_throws() -> list[Artefact]:
         ),
         _IDENTIFIED.figure(
             "fig20_rig",
-            "rig:rig",
+            "rig:rig_figures",
             "draw_rig",
             "The throwing rig from the front and from the side; drawn from stated and assumed "
             "dimensions.",
@@ -301,8 +301,8 @@ def _noisy_throws() -> list[Artefact]:
         ),
         _IDENTIFIED.figure(
             "fig21_release",
-            "rig:release",
-            "draw_release",
+            "rig:rig_figures",
+            "draw_rig",
             "The end-effector that releases the body, from the front and from the side.",
             data="drawing",
         ),

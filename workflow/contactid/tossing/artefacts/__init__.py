@@ -78,27 +78,29 @@ def _scenes() -> list[Artefact]:
             "draw_example_toss",
             "A box in time lapse, from its release to its rest on the surface; rendered from the "
             "data in place of the photograph.",
+            settings={"aside": 14.0},
         ),
         _FIGURES.figure(
             "fig02_frames",
             "scenes:scene_figures",
             "draw_frames",
             "The frames M (motion capture), C (contact surface) and B (body), and the box's "
-            "contact points.",
+            "contact points in flight; rendered from the data in place of the drawing.",
             title="The frames of motion capture, surface and box",
         ),
         _FIGURES.figure(
             "fig03_setup",
             "scenes:scene_figures",
             "draw_setup",
-            "The set-up in overview: surface, frames and one toss, with dimensions; rendered in "
-            "place of the photographs.",
+            "The set-up in overview: surface, frames and one toss, with dimensions; rendered "
+            "from the data in place of the photographs.",
         ),
         _FIGURES.figure(
             "fig04_boxes",
             "scenes:scene_figures",
             "draw_boxes",
-            "The boxes to one scale with size and mass; rendered in place of the photographs.",
+            "The boxes to one scale with size and mass; rendered from the data in place of "
+            "the photographs.",
         ),
     ]
 
@@ -117,8 +119,8 @@ def _tosses() -> list[Artefact]:
             "fig11_trajectory",
             "scenes:scene_figures",
             "draw_example_toss",
-            "The measured toss from release to rest in three dimensions.",
-            settings={"numbered": True},
+            "The measured toss from release to rest, rendered from the data.",
+            settings={"aside": 40.0},
         ),
         _FIGURES.figure(
             "fig12_trajectory_costs",
