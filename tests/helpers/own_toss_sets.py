@@ -28,7 +28,7 @@ from contactid.tossing.prepare.calibration import Calibration
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up
 from contactid.tossing.simulate.sweep import sweep
-from contactid.tossing.toss.identify import E_N, MU, toss, total_loss
+from contactid.tossing.toss.identify import E_N, MU, toss
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "workflow/resources/own_toss_sets.csv"
@@ -58,7 +58,7 @@ def losses_of_all(split: xr.Dataset, calibration: Calibration) -> xr.DataArray:
     known = np.full(split.sizes["recording"], IDENTIFICATION, dtype=object)
     parted = split.assign(split=split["split"].copy(data=known))
     problem = set_up(calibration.apply(parted), STEPPING, IDENTIFICATION)
-    return total_loss(sweep_grid(problem, GRID))
+    return sweep_grid(problem, GRID)["loss"]
 
 
 def further_regions(answer: Result, files: list[Path]) -> dict[str, int]:

@@ -12,9 +12,10 @@ from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv, write_csv
 from contactid.tossing.identify.trajectories import (
     Grid,
-    bootstrap_intervals,
+    bootstrap_draws,
     grid_values,
     identify,
+    intervals_of,
     sweep_grid,
 )
 from contactid.tossing.predict.prediction import predict
@@ -72,13 +73,14 @@ def synthetic_sweep(noise):
     return xr.DataArray(error, dims=dims, coords={"friction_mu": mu, "restitution_e_n": e_n})
 
 
+def intervals(noise):
+    losses = synthetic_sweep(noise)
+    return intervals_of(losses, bootstrap_draws(losses, 300, 1))
+
+
 def test_bootstrap_interval_is_never_narrower_than_the_grid_and_widens_with_noise():
-    assert bootstrap_intervals(synthetic_sweep(0.01), 300, 1)["friction_mu"] == pytest.approx(
-        [0.35, 0.45]
-    )
-    (wide_low, wide_high), (e_low, e_high) = bootstrap_intervals(
-        synthetic_sweep(2.0), 300, 1
-    ).values()
+    assert intervals(0.01)["friction_mu"] == pytest.approx([0.35, 0.45])
+    (wide_low, wide_high), (e_low, e_high) = intervals(2.0).values()
     assert wide_high - wide_low > 0.2
     assert e_low >= 0 and e_high <= 1
 
