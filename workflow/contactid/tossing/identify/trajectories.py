@@ -22,7 +22,7 @@ from contactid.tossing.simulate.sweep import sweep
 
 # of mu and e_N, which trajectories tell less of. The cube's losses have their least value between
 # steps of .05 in e_N: the mean of resampled optima is .009 lower with half of that
-FINE_STEPS = (0.005, 0.025)
+_FINE_STEPS = (0.005, 0.025)
 # steps on either side of the coarse optimum; those in mu cost little, as runs share what sticks
 _REACH = (12, 6)
 # times that the fine grid may grow by as much where resampled optima reach its end: to all e_N
@@ -123,7 +123,7 @@ class Search:
         samples: int,
         seed: int,
         *,
-        steps: tuple[float, float] = FINE_STEPS,
+        steps: tuple[float, float] = _FINE_STEPS,
         tosses: Sequence[str] | None = None,
     ) -> Self:
         """The mean of resampled optima on a finer grid about the coarse one's best point, which
@@ -239,40 +239,29 @@ def best_point(mean: xr.DataArray) -> tuple[float, float, float]:
     return float(mean["friction_mu"][i]), float(mean["restitution_e_n"][j]), float(mean[i, j])
 
 
-def resampled_best(
-    losses: np.ndarray, samples: int, seed: int, tosses: Sequence[str] | np.ndarray | None = None
-) -> tuple[np.ndarray, ...]:
-    """Indices (samples,), (samples,) of the grid's best point where tosses are drawn with
-    replacement.
-
-    ``losses`` (experiment, mu, e_N) are of the ``tosses`` (experiment,), all experiments of a toss
-    being drawn together; of tosses themselves by default.
-    """
-    sums, sizes = losses, None
-    if tosses is not None:
-        names, index = np.unique(np.asarray(tosses), return_inverse=True)
-        sums, sizes = np.zeros((len(names), *losses.shape[1:])), np.bincount(index)
-        np.add.at(sums, index, losses)
-    n = len(sums)
-    # (samples, n) how often each toss is drawn; a constant factor doesn't move the minimum
-    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=samples)
-    drawn = draws @ sums.reshape(n, -1)
-    if sizes is not None:
-        # tosses differ in their number of experiments, so a draw's mean has its own
-        drawn = drawn / (draws @ sizes)[:, None]
-    return np.unravel_index(drawn.argmin(axis=1), sums.shape[1:])
-
-
 def bootstrap_draws(
     loss: xr.DataArray, samples: int, seed: int, tosses: Sequence[str] | None = None
 ) -> np.ndarray:
-    """The grid's best (mu, e_N), (samples, 2), of resampled tosses: draws from what is known of
-    them.
+    """The grid's best (mu, e_N), (samples, 2), where tosses are drawn with replacement: draws from
+    what is known of them.
+
+    ``loss`` (experiment, friction_mu, restitution_e_n) is of the ``tosses`` (experiment,), all
+    experiments of a toss being drawn together; of tosses themselves by default.
     """
-    best = resampled_best(loss.values, samples, seed, tosses)
-    return np.column_stack(
-        [loss[name].values[index] for name, index in zip(_AXES, best, strict=True)]
-    )
+    sums, sizes = loss.values, None
+    if tosses is not None:
+        names, index = np.unique(np.asarray(tosses), return_inverse=True)
+        sums, sizes = np.zeros((len(names), *loss.shape[1:])), np.bincount(index)
+        np.add.at(sums, index, loss.values)
+    n = len(sums)
+    # (samples, n) how often each toss is drawn; a constant factor doesn't move the minimum
+    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=samples)
+    means = drawn @ sums.reshape(n, -1)
+    if sizes is not None:
+        # tosses differ in their number of experiments, so a draw's mean has its own
+        means = means / (drawn @ sizes)[:, None]
+    best = np.unravel_index(means.argmin(axis=1), loss.shape[1:])
+    return np.column_stack([loss[name].values[k] for name, k in zip(_AXES, best, strict=True)])
 
 
 def intervals_of(loss: xr.DataArray, draws: np.ndarray) -> dict[str, list[float]]:
