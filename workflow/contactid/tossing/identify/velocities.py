@@ -126,11 +126,10 @@ def identify_velocities(
         search = Search.about(swept, swept_on, samples, seed, steps=_FINE_STEPS, tosses=tosses)
     else:
         search = Search.on_grid(swept, samples, seed, tosses)
-    at = [np.array([value]) for value in search.parameters.values()]
-    losses = velocity_losses(windows, simulate_windows(body, windows, *at, options))
+    mu, e_n = (np.array([value]) for value in search.parameters.values())
+    losses = velocity_losses(windows, simulate_windows(body, windows, mu, e_n, options))
     # (mu,) at the best e_N
-    best_e_n = search.parameters["restitution_e_n"]
-    along = mean_loss(swept).sel(restitution_e_n=best_e_n, method="nearest")
+    along = mean_loss(swept).sel(restitution_e_n=e_n[0], method="nearest")
     flat = np.abs(along.values / along.values[-1] - 1.0) <= 0.01
     # one behind the last mu that isn't flat, counted from the right
     first_flat = len(flat) - int(np.argmin(flat[::-1])) if not flat.all() else 0
