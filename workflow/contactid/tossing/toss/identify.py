@@ -47,7 +47,7 @@ from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, toss_tabl
 from contactid.tossing.prepare.tosses import Problem, simulated
 from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.toss import draw
-from contactid.tossing.toss.slides import asked_friction, friction_fall
+from contactid.tossing.toss.slides import friction_fall, slide_friction
 
 MU, E_N = "friction_mu", "restitution_e_n"
 _ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibrations have them
@@ -182,9 +182,9 @@ def toss(
     named = {"loss": "naive_loss", "rest_position_error_cm": "naive_rest_position_error_cm"}
     predictions = predictions.merge(naive[["toss", *named]].rename(columns=named), on="toss")
     mass_known = mass_stated or body is None
-    asked = asked_friction(whole.problem, whole.parameters)
+    slides = slide_friction(whole.problem, whole.parameters)
     fall = friction_fall(whole.problem, whole.parameters)
-    contact = _contact_rows(whole, blocks, asked.high if asked else 0.0, fall.reach)
+    contact = _contact_rows(whole, blocks, slides.interval if slides else None, fall.reach)
     params = parameter_table([*contact, *_body_rows(whole, mass_known)])
     other = _other_law(whole, law)
     identified_body = simulator_body("box", whole.problem.body, vars(whole.parameters))
@@ -197,11 +197,15 @@ def toss(
         residuals=residuals,
         reasons=(
             *_reasons(whole, predictions),
-            *([asked.said] if asked and asked.refutes else []),
+            *([slides.doubt] if slides and slides.refutes else []),
         ),
         warnings=(
             *_warnings(whole, table, law, other),
-            *([f"The interval of friction reaches on: {asked.said}."] if asked else []),
+            *(
+                [f"The interval of friction reaches on: {slides.doubt}."]
+                if slides and slides.doubt
+                else []
+            ),
             *(f"{said}." for said in (*fall.warnings(), *recording_warnings(prepared))),
             *regions.warnings(),
         ),
@@ -295,26 +299,26 @@ def _at_best(losses: xr.Dataset) -> np.ndarray:
 
 
 def _contact_rows(
-    fit: TossFit, blocks: np.ndarray, asked_mu: float, by_speed: float
+    fit: TossFit, blocks: np.ndarray, by_slides: tuple[float, float] | None, by_speed: float
 ) -> Iterator[dict[str, Any]]:
     """Friction and restitution: the wider one of resampled tosses and of a jackknife over blocks,
-    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one. Friction's reaches ``asked_mu``,
-    and ``by_speed`` to either side.
+    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one. Friction's takes in what slides
+    say, and reaches ``by_speed`` to either side.
 
     Resampling keeps the body as it is, and the jackknife makes it anew.
     """
-    values = {MU: fit.parameters.friction_mu, E_N: fit.parameters.restitution_e_n}
-    # friction has no largest value, restitution none above 1
-    largest, reached = {MU: np.inf, E_N: 1.0}, {MU: asked_mu, E_N: 0.0}
     n = len(blocks)
     squares = ((blocks - blocks.mean(axis=0)) ** 2).sum(axis=0)
     # delete-a-block jackknife
-    jackknife = dict(zip((MU, E_N), np.sqrt((n - 1) / n * squares), strict=True))
-    for name, value in values.items():
-        low, high = fit.search.intervals[name]
-        reach = max(_JACKKNIFE * float(jackknife[name]), by_speed if name == MU else 0.0)
-        low = max(min(low, value - reach), 0.0)
-        high = min(max(high, value + reach, reached[name]), largest[name])
+    reaches = _JACKKNIFE * np.sqrt((n - 1) / n * squares)
+    for name, reach in zip((MU, E_N), reaches, strict=True):
+        value, (low, high) = fit.search.parameters[name], fit.search.intervals[name]
+        reach = max(float(reach), by_speed if name == MU else 0.0)
+        low, high = max(min(low, value - reach), 0.0), max(high, value + reach)
+        if name == E_N:
+            high = min(high, 1.0)
+        elif by_slides:
+            low, high = min(low, by_slides[0]), max(high, by_slides[1])
         error = (high - low) / 4.0  # of a normal error, 95 % are four of them wide
         yield parameter_row(name, value, error, "1", "data", (low, high))
 
