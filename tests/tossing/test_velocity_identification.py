@@ -230,9 +230,11 @@ def test_a_perfect_measurement_gives_its_own_parameters_back():
     ]
     swept = sweep_velocities(BODY, perfect, COARSE, OPTIONS)
     fit = identified(BODY, perfect, swept, refine=True, samples=50)
-    # the truth lies between two points of the finest grid, whose steps are .002
-    assert parameters(fit) == pytest.approx((0.237, 0.418), abs=1.001e-3)
-    assert fit["objective"] < 2e-3 * fit["no_impact"]
+    # the truth lies between points of the finest grid, whose steps are .005
+    assert parameters(fit) == pytest.approx((0.237, 0.418), abs=2.5e-3)
+    for value, (low, high) in zip((0.237, 0.418), fit["intervals"].values(), strict=True):
+        assert low <= value <= high
+    assert fit["objective"] < 5e-3 * fit["no_impact"]
 
 
 def test_the_loss_weighs_turning_by_a_tenth_of_a_metre():
