@@ -12,6 +12,7 @@ tosses, which have one friction, they aren't.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from contactid.core import rotations
 from contactid.sources.card import white_noise
 from contactid.tossing.prepare.tosses import Problem, simulated
 from contactid.tossing.simulate.box import ContactParameters
+from contactid.tossing.simulate.sweep import MeasuredToss
 
 # of the time in which a body falls half its length: 0.04 s on either side for 0.1 m, in which a
 # camera's noise of half a millimetre is a tenth of the push
@@ -37,10 +39,9 @@ _SHORT_REACH, _SLIDING = 0.25, (0.7, 1.5)
 _SLOW, _FAST = (0.08, 0.3), (0.45, np.inf)  # m/s: of speeds that are held against each other
 _FEWEST_PUSHES = 4  # of a toss, slow and fast
 # of friction: slow slides are on faces more than fast ones are, which may have another friction (the
-# real cube: .08 more, in ten sets of ten), and boxes on bristles creep. With it none of those sets
-# and none of 25 twins of constant friction seem to have one that falls
-_FACES = 0.1
-_DRAWS = 5  # of a camera's noise, which steepens the steepest push
+# real cube's .07 more). With it none of ten sets of its tosses seems to have one that falls
+_FACES = 0.07
+_DRAWS = 5  # of a camera's noise
 _ROUNDS = 4  # towards the friction that has the measured pushes, each several times nearer
 
 
@@ -93,13 +94,10 @@ def slide_friction(problem: Problem, parameters: ContactParameters) -> SlideFric
 
 def steepness(problem: Problem, parameters: ContactParameters) -> Steepness:
     """Of the steepest pushes of tosses; NaN where fewer than five have some."""
-    random, pairs = np.random.default_rng(0), []
-    noise = np.median([white_noise(item.toss.position) for item in problem.tosses])
-    for item in problem.tosses:
-        run = simulated(problem, item.toss, parameters)
-        shaken = noise * random.normal(size=(_DRAWS, *run.position.shape))
-        made = _steepest(problem, run.position + shaken, run.orientation).mean()
-        pairs.append((float(_steepest(problem, item.toss.position, item.toss.orientation)), made))
+    pairs = []
+    for toss, made, turned in _seen(problem, parameters):
+        measured = float(_steepest(problem, toss.position, toss.orientation))
+        pairs.append((measured, _steepest(problem, made, turned).mean()))
     steep = np.array([pair for pair in pairs if np.isfinite(pair).all()])
     if len(steep) < _FEWEST:
         return Steepness(np.nan, np.nan)
@@ -138,10 +136,9 @@ class FrictionFall:
 def friction_fall(problem: Problem, parameters: ContactParameters) -> FrictionFall:
     """Of tosses that slide slowly and fast; NaN where fewer than five do."""
     changes = []
-    for item in problem.tosses:
-        run = simulated(problem, item.toss, parameters)
-        measured = _slow_less_fast(problem, item.toss.position, item.toss.orientation)
-        changes.append(measured - _slow_less_fast(problem, run.position, run.orientation))
+    for toss, made, turned in _seen(problem, parameters):
+        measured = _slow_less_fast(problem, toss.position, toss.orientation)
+        changes.append(measured - np.mean([_slow_less_fast(problem, one, turned) for one in made]))
     found = np.array(changes)[np.isfinite(changes)]
     if len(found) < _FEWEST:
         return FrictionFall(np.nan, np.nan, parameters.friction_mu)
@@ -151,6 +148,20 @@ def friction_fall(problem: Problem, parameters: ContactParameters) -> FrictionFa
     spread = 1.4826 * float(np.median(np.abs(found - middle)))
     error = 1.25 * spread / float(np.sqrt(len(found)))
     return FrictionFall(middle, error, parameters.friction_mu)
+
+
+def _seen(
+    problem: Problem, parameters: ContactParameters
+) -> Iterator[tuple[MeasuredToss, np.ndarray, np.ndarray]]:
+    """Each toss with its simulation: places (draw, n, 3) m with the camera's noise, which steepens
+    pushes, and orientations (n, 4).
+    """
+    random = np.random.default_rng(0)
+    noise = np.median([white_noise(item.toss.position) for item in problem.tosses])
+    for item in problem.tosses:
+        run = simulated(problem, item.toss, parameters)
+        shaken = noise * random.normal(size=(_DRAWS, *run.position.shape))
+        yield item.toss, run.position + shaken, run.orientation
 
 
 def _slow_less_fast(problem: Problem, position: np.ndarray, orientation: np.ndarray) -> float:
