@@ -46,19 +46,6 @@ _ROUNDS = 4  # towards the friction that has the measured pushes, each several t
 
 
 @dataclass(frozen=True)
-class Steepness:
-    """By what share measured pushes are steeper than simulated ones, as a logarithm, and its error."""
-
-    excess: float
-    error: float
-
-    @property
-    def z_score(self) -> float:
-        """The excess in standard errors, the model's among them."""
-        return float(self.excess / np.hypot(self.error, _MODEL))
-
-
-@dataclass(frozen=True)
 class SlideFriction:
     """The friction with which simulated slides are held back as measured ones are."""
 
@@ -71,40 +58,41 @@ class SlideFriction:
 def slide_friction(problem: Problem, parameters: ContactParameters) -> SlideFriction | None:
     """What slides say, whatever trajectories do; None where too few tosses slide.
 
-    Of boxes on springs and on bristles it is as often too large as too small, where trajectories'
-    friction is too small by a twelfth.
+    Of boxes on springs and on bristles it is half as far off as trajectories' friction, which is
+    too small by a twelfth.
     """
-    seen = steepness(problem, parameters)
-    if not np.isfinite(seen.z_score):
+    first, error = steepness(problem, parameters)
+    if not np.isfinite(first):
         return None
-    mu, excess = parameters.friction_mu, seen.excess
+    mu, excess = parameters.friction_mu, first
     for _ in range(_ROUNDS):
         mu *= float(np.exp(excess))
-        excess = steepness(problem, replace(parameters, friction_mu=mu)).excess
-    way = "corners spring back along the surface" if seen.excess > 0.0 else "hardly anything slides"
+        excess = steepness(problem, replace(parameters, friction_mu=mu))[0]
+    errors, wide = abs(first) / np.hypot(error, _MODEL), float(np.exp(_SURELY * error))
+    way = "corners spring back along the surface" if first > 0.0 else "hardly anything slides"
     doubt = (
         f"slides are held back as by a friction of {mu:.2f}, not {parameters.friction_mu:.2f} "
-        f"({abs(seen.z_score):.1f} standard errors): {way}, or friction isn't one number"
+        f"({errors:.1f} standard errors): {way}, or friction isn't one number"
     )
-    wide = float(np.exp(_SURELY * seen.error))
-    surely = abs(seen.z_score) > _SURELY
-    refutes = abs(seen.z_score) > _REFUTED
-    return SlideFriction(mu, (mu / wide, mu * wide), refutes, doubt if surely else "")
+    interval = mu / wide, mu * wide
+    return SlideFriction(mu, interval, errors > _REFUTED, doubt if errors > _SURELY else "")
 
 
-def steepness(problem: Problem, parameters: ContactParameters) -> Steepness:
-    """Of the steepest pushes of tosses; NaN where fewer than five have some."""
+def steepness(problem: Problem, parameters: ContactParameters) -> tuple[float, float]:
+    """By what share the steepest pushes of tosses are steeper than simulated ones, as a logarithm,
+    and its error; NaN where fewer than five have some.
+    """
     pairs = []
     for toss, made, turned in _seen(problem, parameters):
         measured = float(_steepest(problem, toss.position, toss.orientation))
         pairs.append((measured, _steepest(problem, made, turned).mean()))
     steep = np.array([pair for pair in pairs if np.isfinite(pair).all()])
     if len(steep) < _FEWEST:
-        return Steepness(np.nan, np.nan)
+        return np.nan, np.nan
     measured, made = steep.mean(axis=0)
     # of the logarithm of a ratio of means over the same tosses
     error = np.std(steep[:, 0] / measured - steep[:, 1] / made, ddof=1) / np.sqrt(len(steep))
-    return Steepness(float(np.log(measured / made)), float(error))
+    return float(np.log(measured / made)), float(error)
 
 
 @dataclass(frozen=True)
