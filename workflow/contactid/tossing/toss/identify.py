@@ -183,8 +183,8 @@ def toss(
     predictions = predictions.merge(naive[["toss", *named]].rename(columns=named), on="toss")
     mass_known = mass_stated or body is None
     slides = slide_friction(whole.problem, whole.parameters)
-    fall = friction_fall(whole.problem, whole.parameters)
-    contact = _contact_rows(whole, blocks, slides.interval if slides else None, fall.reach)
+    by_speed, falls = friction_fall(whole.problem, whole.parameters)
+    contact = _contact_rows(whole, blocks, slides.interval if slides else None, by_speed)
     params = parameter_table([*contact, *_body_rows(whole, mass_known)])
     other = _other_law(whole, law)
     identified_body = simulator_body("box", whole.problem.body, vars(whole.parameters))
@@ -206,7 +206,7 @@ def toss(
                 if slides and slides.doubt
                 else []
             ),
-            *(f"{said}." for said in (*fall.warnings(), *recording_warnings(prepared))),
+            *(f"{said}." for said in (*falls, *recording_warnings(prepared))),
             *regions.warnings(),
         ),
         notes=(*_notes(predictions, whole, law), *regions.notes()),
@@ -245,10 +245,7 @@ def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
 
 def searched(problem: Problem) -> Search:
     """Friction and restitution by a problem's tosses."""
-
-    def swept_on(grid: Grid) -> xr.Dataset:
-        return sweep_grid(problem, grid)
-
+    swept_on = partial(sweep_grid, problem)
     return Search.about(swept_on(Grid(_COARSE, _COARSE)), swept_on, _DRAWS, _SEED)
 
 

@@ -95,47 +95,36 @@ def steepness(problem: Problem, parameters: ContactParameters) -> tuple[float, f
     return float(np.log(measured / made)), float(error)
 
 
-@dataclass(frozen=True)
-class FrictionFall:
-    """By how much more slow slides are held back than fast ones, beyond what simulated ones are."""
-
-    change: float
-    error: float
-    friction_mu: float  # of the simulated ones
-
-    @property
-    def reach(self) -> float:
-        """By how much one number may be off friction at another speed; 0 where none surely is."""
-        if not self.change > _SURELY * np.hypot(self.error, _FACES * self.friction_mu):
-            return 0.0
-        return self.change + _SURELY * self.error
-
-    def warnings(self) -> list[str]:
-        """What it makes of friction's interval."""
-        if self.reach == 0.0:
-            return []
-        return [
-            f"Friction falls with speed: below {_SLOW[1]:g} m/s slides are held back by "
-            f"{self.change:.2f} +- {self.error:.2f} more than above {_FAST[0]:g} m/s, and friction's "
-            "interval reaches as far"
-        ]
+def friction_fall(problem: Problem, parameters: ContactParameters) -> tuple[float, list[str]]:
+    """By how much one number may be off friction at another speed, 0 where none surely is; and what
+    is to be said of it.
+    """
+    change, error = slow_less_fast(problem, parameters)
+    if not change > _SURELY * np.hypot(error, _FACES * parameters.friction_mu):
+        return 0.0, []
+    said = (
+        f"Friction falls with speed: below {_SLOW[1]:g} m/s slides are held back by {change:.2f} +- "
+        f"{error:.2f} more than above {_FAST[0]:g} m/s, and friction's interval reaches as far"
+    )
+    return change + _SURELY * error, [said]
 
 
-def friction_fall(problem: Problem, parameters: ContactParameters) -> FrictionFall:
-    """Of tosses that slide slowly and fast; NaN where fewer than five do."""
+def slow_less_fast(problem: Problem, parameters: ContactParameters) -> tuple[float, float]:
+    """By how much more slow slides are held back than fast ones, beyond what simulated ones are,
+    and its error; NaN where fewer than five tosses slide slowly and fast.
+    """
     changes = []
     for toss, made, turned in _seen(problem, parameters):
         measured = _slow_less_fast(problem, toss.position, toss.orientation)
         changes.append(measured - np.mean([_slow_less_fast(problem, one, turned) for one in made]))
     found = np.array(changes)[np.isfinite(changes)]
     if len(found) < _FEWEST:
-        return FrictionFall(np.nan, np.nan, parameters.friction_mu)
+        return np.nan, np.nan
     # medians, since a window may hold an impact; a median's error is 1.25 times a mean's, and 1.48
     # takes a median deviation to a standard one
     middle = float(np.median(found))
     spread = 1.4826 * float(np.median(np.abs(found - middle)))
-    error = 1.25 * spread / float(np.sqrt(len(found)))
-    return FrictionFall(middle, error, parameters.friction_mu)
+    return middle, 1.25 * spread / float(np.sqrt(len(found)))
 
 
 def _seen(
