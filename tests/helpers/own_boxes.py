@@ -139,8 +139,8 @@ def without_calibration(table: pd.DataFrame, box: dict[str, Any]) -> tuple[float
     meant = explained_motion(own.motion, own.convention, placed=False, length=1.0)
     prepared = prepared_own(meant, share=1.0, require_usable=True)
     stated = uncalibrated(body_of(prepared))
-    _, draws = searched(problem_of(stated.apply(prepared), LAWS[0], IDENTIFICATION))
-    return tuple(map(float, draws.mean(axis=0)))
+    found = searched(problem_of(stated.apply(prepared), LAWS[0], IDENTIFICATION))
+    return tuple(found.parameters.values())
 
 
 def row_of(kind: str, seed: int) -> dict[str, Any]:

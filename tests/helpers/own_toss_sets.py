@@ -3,8 +3,7 @@ writes the table; with two numbers behind it, the rows of the sets from the firs
 
 DATA is the folder of ContactNets' tosses. No toss is in two sets. Beside each set's answer stands
 that of a run on 329 tosses (the first split of the stored splits), both as predictions of all
-tosses that the set hasn't seen. The run's is the least value of a rough loss; what an interval is
-to hold is the set's own estimator, the mean of resampled optima, of all other tosses.
+tosses that the set hasn't seen.
 """
 
 from __future__ import annotations
@@ -16,27 +15,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 import contactid
 from contactid.output.result import Result
 from contactid.tossing.identify.body import calibrate
-from contactid.tossing.identify.trajectories import Grid, bootstrap_draws, grid_values, sweep_grid
 from contactid.tossing.own.files import read_motion
 from contactid.tossing.own.usable import EVENTS
 from contactid.tossing.prepare.calibration import Calibration
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up
 from contactid.tossing.simulate.sweep import sweep
-from contactid.tossing.toss.identify import E_N, MU, toss, total_loss
+from contactid.tossing.toss.identify import E_N, MU, toss
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "workflow/resources/own_toss_sets.csv"
 SPLITS = ROOT / "workflow/resources/stored/tossing_splits/table.csv"
 SETS, TOSSES, SEED = 10, 20, 23
 FURTHER = 100  # tosses that each answer predicts with regions
-RESAMPLED = 1000
-GRID = Grid(grid_values(0.15, 0.21, 0.005), grid_values(0.1, 0.45, 0.025))
 STEPPING = Variant("toss", "flight_fit", 16, "incremental", "newton", refine=True, calibrated=True)
 
 
@@ -51,14 +46,6 @@ def loss_of(problem: Problem, mu: float, e_n: float) -> float:
         length=problem.length,
     )
     return float(swept.loss.mean())
-
-
-def losses_of_all(split: xr.Dataset, calibration: Calibration) -> xr.DataArray:
-    """Losses (eq. 18) of all tosses over the grid."""
-    known = np.full(split.sizes["recording"], IDENTIFICATION, dtype=object)
-    parted = split.assign(split=split["split"].copy(data=known))
-    problem = set_up(calibration.apply(parted), STEPPING, IDENTIFICATION)
-    return total_loss(sweep_grid(problem, GRID))
 
 
 def further_regions(answer: Result, files: list[Path]) -> dict[str, int]:
@@ -82,7 +69,6 @@ def main(data: str, first: int = 0, last: int = SETS) -> None:
         events=EVENTS,
     )
     of_run = calibrate(split)
-    losses = losses_of_all(split, of_run)
     names = np.random.default_rng(SEED).permutation(split["recording"].values.astype(str))
     folder = Path(data) / "tosses_processed"
     rows = pd.read_csv(TABLE).to_dict("records") if first else []
@@ -104,8 +90,6 @@ def main(data: str, first: int = 0, last: int = SETS) -> None:
 
         params = answer.params
         mu, e_n = params.loc[MU], params.loc[E_N]
-        others = losses[~losses["toss"].isin(chosen).values]
-        mu_of_others, e_n_of_others = bootstrap_draws(others, RESAMPLED, SEED).mean(axis=0)
         held = [*answer.tables["regions"].itertuples()]
         rows.append(
             {
@@ -116,15 +100,11 @@ def main(data: str, first: int = 0, last: int = SETS) -> None:
                 "mu_high": mu["high"],
                 "mu_of_run": run[MU],
                 "mu_held": bool(mu["low"] <= run[MU] <= mu["high"]),
-                "mu_of_others": mu_of_others,
-                "mu_of_others_held": bool(mu["low"] <= mu_of_others <= mu["high"]),
                 "e_n": e_n["value"],
                 "e_n_low": e_n["low"],
                 "e_n_high": e_n["high"],
                 "e_n_of_run": run[E_N],
                 "e_n_held": bool(e_n["low"] <= run[E_N] <= e_n["high"]),
-                "e_n_of_others": e_n_of_others,
-                "e_n_of_others_held": bool(e_n["low"] <= e_n_of_others <= e_n["high"]),
                 "told_loss": answer.tables["predictions"]["loss"].mean(),
                 "naive_loss": answer.tables["predictions"]["naive_loss"].mean(),
                 "unseen_loss": loss_of(unseen(found), mu["value"], e_n["value"]),

@@ -16,13 +16,14 @@ import pandas as pd
 from contactid.output.tables import write_csv
 from contactid.sources.motion import body_of
 from contactid.tossing.identify.body import calibrate
-from contactid.tossing.identify.trajectories import Grid, grid_values, sweep_grid
+from contactid.tossing.identify.trajectories import Grid, grid_values
 from contactid.tossing.identify.velocities import sweep_velocities
 from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
 from contactid.tossing.own.usable import EVENTS
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, preprocess
 from contactid.tossing.prepare.tosses import Variant, set_up
 from contactid.tossing.simulate.box import SteppingOptions
+from contactid.tossing.simulate.sweep import sweep
 from motion_in_memory import read_contactnets
 
 TABLE = Path(__file__).parents[2] / "workflow/resources/tossing_smooth_optima.csv"
@@ -80,8 +81,12 @@ def optima(folder: str) -> pd.DataFrame:
     windows = [window for window in kept if window.split == IDENTIFICATION]
     options = SteppingOptions(1.0 / float(prepared.attrs["sample_frequency"]), 64, "incremental")
     impacts = sweep_velocities(body_of(prepared), windows, GRID, options)["loss"].values
-    swept = sweep_grid(set_up(prepared, VARIANT, IDENTIFICATION), GRID)
-    position, rotation = swept["position_error"].values, swept["rotation_error"].values
+    problem = set_up(prepared, VARIANT, IDENTIFICATION)
+    swept = sweep(
+        problem.body, problem.measured, *GRID.pairs(), problem.options, length=problem.length
+    )
+    shape = len(problem.tosses), len(GRID.friction_mu), len(GRID.restitution_e_n)
+    position, rotation = swept.position_error.reshape(shape), swept.rotation_error.reshape(shape)
     each, loss = np.arange(len(position)), position + rotation
     kinds = {
         "impacts": (impacts, np.array([window.impact.toss for window in windows])),

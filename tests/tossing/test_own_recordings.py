@@ -22,7 +22,7 @@ from contactid.tossing.own.usable import (
 )
 from contactid.tossing.prepare.events import IN_MOTION
 from contactid.tossing.prepare.preprocess import preprocess
-from contactid.tossing.toss.identify import _beyond, _reasons
+from contactid.tossing.toss.identify import _reasons
 from tosses_for_tests import RATE, SETTINGS, box, recordings
 
 SIZE = {"size": [0.1, 0.1, 0.1], "mass": 0.4}
@@ -203,17 +203,6 @@ def test_too_few_tosses_say_how_many_and_why(table):
     said = "3 of 6 tosses can be used; toss003: not at rest at the end of the recording"
     with pytest.raises(ContactIdError, match=said):
         contactid.toss(cut, SIZE)
-
-
-def test_friction_s_grid_grows_where_the_answers_reach_its_end():
-    values = np.arange(0.04, 0.161, 0.005)
-    assert not len(_beyond(values, np.full(100, 0.1)))
-    above = _beyond(values, np.full(100, 0.16))
-    assert above.min() == pytest.approx(0.165) and above.max() == pytest.approx(0.22)
-    below = _beyond(values, np.full(100, 0.04))
-    assert below.max() == pytest.approx(0.035) and below.min() == pytest.approx(0.0)
-    # friction isn't negative
-    assert not len(_beyond(np.arange(0.0, 0.1, 0.005), np.zeros(100)))
 
 
 def test_a_toss_that_tumbles_far_does_not_hide_that_all_are_predicted(answered):

@@ -12,9 +12,11 @@ from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv, write_csv
 from contactid.tossing.identify.trajectories import (
     Grid,
-    bootstrap_intervals,
+    Search,
+    bootstrap_draws,
     grid_values,
     identify,
+    intervals_of,
     sweep_grid,
 )
 from contactid.tossing.predict.prediction import predict
@@ -72,15 +74,49 @@ def synthetic_sweep(noise):
     return xr.DataArray(error, dims=dims, coords={"friction_mu": mu, "restitution_e_n": e_n})
 
 
+def intervals(noise):
+    losses = synthetic_sweep(noise)
+    return intervals_of(losses, bootstrap_draws(losses, 300, 1))
+
+
 def test_bootstrap_interval_is_never_narrower_than_the_grid_and_widens_with_noise():
-    assert bootstrap_intervals(synthetic_sweep(0.01), 300, 1)["friction_mu"] == pytest.approx(
-        [0.35, 0.45]
-    )
-    (wide_low, wide_high), (e_low, e_high) = bootstrap_intervals(
-        synthetic_sweep(2.0), 300, 1
-    ).values()
+    assert intervals(0.01)["friction_mu"] == pytest.approx([0.35, 0.45])
+    (wide_low, wide_high), (e_low, e_high) = intervals(2.0).values()
     assert wide_high - wide_low > 0.2
     assert e_low >= 0 and e_high <= 1
+
+
+def valley(mu, e_n, rough=0.0):
+    """Losses of 40 tosses over any grid, least at (mu, e_n) on average."""
+    centers = mu + 0.01 * np.random.default_rng(2).normal(size=40)
+
+    def swept_on(grid):
+        x, y = grid.friction_mu[:, None], grid.restitution_e_n[None, :]
+        waves = rough * np.sin(1e5 * x + 3e4 * y)
+        loss = np.stack([(x - one) ** 2 + 0.1 * (y - e_n) ** 2 + waves for one in centers])
+        axes = {"friction_mu": grid.friction_mu, "restitution_e_n": grid.restitution_e_n}
+        return xr.Dataset({"loss": (("toss", *axes), loss)}, axes)
+
+    return swept_on
+
+
+@pytest.mark.parametrize("truth", [(0.2, 0.3), (0.41, 0.85), (0.0, 1.0)])
+def test_the_fine_grid_grows_until_it_holds_the_optimum(truth):
+    """The coarse grid has one point, which is far off."""
+    swept_on = valley(*truth)
+    found = Search.about(swept_on(Grid(np.array([0.25]), np.array([0.5]))), swept_on, 200, 1)
+    assert tuple(found.parameters.values()) == pytest.approx(truth, abs=0.006)
+    for name, values in found.swept["loss"].coords.items():
+        step = 0.005 if name == "friction_mu" else 0.025
+        assert np.allclose(np.diff(values), step) and values.min() >= 0.0
+
+
+def test_a_rough_loss_moves_the_mean_of_resampled_optima_by_less_than_their_spread():
+    coarse = Grid(np.array([0.2]), np.array([0.3]))
+    smooth, rough = (valley(0.2, 0.3, height) for height in (0.0, 2e-5))
+    found = [Search.about(swept_on(coarse), swept_on, 500, 1) for swept_on in (smooth, rough)]
+    moved = np.subtract(*(list(one.parameters.values()) for one in found))
+    assert (np.abs(moved) < found[1].draws.std(axis=0)).all()
 
 
 def test_tables_round_trip(tmp_path):

@@ -9,11 +9,12 @@ import pytest
 
 from contactid.tossing.own.predict import problem_of
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
+from contactid.tossing.toss import slides
 from contactid.tossing.toss.slides import (
     _slow_less_fast,
     _steepest,
-    asked_friction,
     friction_fall,
+    slide_friction,
     steepness,
 )
 from tosses_for_tests import RATE, TRUTH, box, motion, prepare_tosses, recordings
@@ -37,23 +38,25 @@ def test_a_constant_push_has_its_slope_where_it_bears_what_counts(problem):
 
 
 def test_right_friction_holds_slides_back_as_they_are(problem):
-    seen = steepness(problem, TRUTH)
-    assert abs(seen.excess) < 0.05 and seen.error < 0.05
-    assert asked_friction(problem, TRUTH) is None
+    excess, error = steepness(problem, TRUTH)
+    assert abs(excess) < 0.05 and error < 0.05
+    said = slide_friction(problem, TRUTH)
+    assert said.interval[0] < TRUTH.friction_mu < said.interval[1] and not said.doubt
 
 
-def test_a_friction_that_is_too_small_is_doubted_with_the_one_that_slides_ask_for(problem):
-    asked = asked_friction(problem, replace(TRUTH, friction_mu=0.6 * TRUTH.friction_mu))
-    assert asked.refutes and asked.value < asked.high
-    assert asked.value == pytest.approx(TRUTH.friction_mu, rel=0.1)
-    assert f"a friction of {asked.value:.2f}" in asked.said
+@pytest.mark.parametrize("share", [0.6, 1.6])
+def test_another_friction_is_doubted_with_the_one_that_slides_ask_for(problem, share):
+    said = slide_friction(problem, replace(TRUTH, friction_mu=share * TRUTH.friction_mu))
+    assert said.refutes and said.interval[0] < said.value < said.interval[1]
+    assert said.value == pytest.approx(TRUTH.friction_mu, rel=0.1)
+    assert f"a friction of {said.value:.2f}" in said.doubt
 
 
 def test_few_slides_doubt_nothing(problem):
-    assert np.isnan(steepness(replace(problem, tosses=problem.tosses[:4]), TRUTH).excess)
+    assert np.isnan(steepness(replace(problem, tosses=problem.tosses[:4]), TRUTH)[0])
 
 
-def test_a_friction_that_falls_with_speed_is_told_and_one_number_is_not(problem):
+def test_a_friction_that_falls_with_speed_is_told_and_one_number_is_not(problem, monkeypatch):
     step = problem.options.time_step
     slow, fast = 0.3, 0.2
     speed = [0.9]
@@ -64,5 +67,7 @@ def test_a_friction_that_falls_with_speed_is_told_and_one_number_is_not(problem)
     path[:, 0] = step * np.cumsum(speed)
     still = np.tile([1.0, 0.0, 0.0, 0.0], (len(speed), 1))
     assert _slow_less_fast(problem, path, still) == pytest.approx(slow - fast, abs=0.01)
-    told = friction_fall(problem, TRUTH)
-    assert not told.reach > 0.0 and not told.warnings()
+    assert friction_fall(problem, TRUTH) == (0.0, [])
+    monkeypatch.setattr(slides, "slow_less_fast", lambda *given: (slow - fast, 0.02))
+    reach, said = friction_fall(problem, TRUTH)
+    assert reach == pytest.approx(slow - fast + 0.04) and "0.10 +- 0.02" in said[0]

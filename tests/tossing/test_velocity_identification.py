@@ -230,8 +230,11 @@ def test_a_perfect_measurement_gives_its_own_parameters_back():
     ]
     swept = sweep_velocities(BODY, perfect, COARSE, OPTIONS)
     fit = identified(BODY, perfect, swept, refine=True, samples=50)
-    assert fit["converged"] and fit["objective"] < 1e-3
-    assert parameters(fit) == pytest.approx((0.237, 0.418), abs=5e-4)
+    # the truth lies between points of the finest grid, whose steps are .005
+    assert parameters(fit) == pytest.approx((0.237, 0.418), abs=2.5e-3)
+    for value, (low, high) in zip((0.237, 0.418), fit["intervals"].values(), strict=True):
+        assert low <= value <= high
+    assert fit["objective"] < 5e-3 * fit["no_impact"]
 
 
 def test_the_loss_weighs_turning_by_a_tenth_of_a_metre():
@@ -293,7 +296,8 @@ def test_without_refinement_the_best_point_of_the_grid_is_taken(problems):
         mean = problem.swept["loss"].mean("impact")
         best = mean.where(mean == mean.min(), drop=True)
         assert parameters(fit) == (best["friction_mu"].item(), best["restitution_e_n"].item())
-        assert fit["objective"] == mean.min().item() and fit["iterations"] == mean.size
+        assert fit["objective"] == pytest.approx(mean.min().item(), rel=1e-12)
+        assert fit["iterations"] == mean.size
 
 
 def test_refinement_is_no_worse_than_the_grid_and_the_loss_is_that_of_its_point(problems, fits):

@@ -48,9 +48,10 @@ def cost_figures(
     ):
         names, tables = identified(of_kind), []
         for (name, losses), fit in zip(by_name(swept, names).items(), fitted, strict=True):
-            mean = losses["loss"].mean("impact") if kind == "velocity" else mean_loss(losses)
             box = object_of(data[name])
-            table = costs(mean, read_json(fit)["intervals"], _printed(printed, box, kind))
+            table = costs(
+                mean_loss(losses), read_json(fit)["intervals"], _printed(printed, box, kind)
+            )
             tables.append(table.assign(dataset=name, object=box))
         if tables:
             found[f"figures/{figure}"] = shown(pd.concat(tables, ignore_index=True), data, names)

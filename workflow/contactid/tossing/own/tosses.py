@@ -89,7 +89,8 @@ def read_tosses(
     identified, warnings = _of_this_body(motion, run)
     prepared, on_the_run_s, warning = _prepared(motion, run, identified)
     warnings += warning
-    warnings += [*_of_the_fall(prepared), *recording_warnings(prepared)]
+    warnings += _of_the_fall(prepared)
+    warnings += recording_warnings(prepared, size_doubted=bool(warning))
     table = toss_table(prepared, "")
     reasons = {
         str(name): str(reason)

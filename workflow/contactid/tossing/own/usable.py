@@ -38,6 +38,7 @@ _SIDE, _FEWEST_HEIGHTS = 3, 4  # frames of a straight line on either side of an 
 # the real cube by .12, whose corners are round
 _LIFTED, _SUNK = 0.01, 0.13
 _SURELY = 2.0  # standard errors
+_REWEIGHTED = 10  # times; shares then stand still to a thousandth
 # of the height of the middle at rest: a corner that stands out less tells noise
 _STANDS_OUT = 0.2
 # m/s2: places of a body whose centre is a centimetre off, turning with 10 rad/s, fall by 1 otherwise
@@ -244,10 +245,11 @@ def shrinkage(prepared: xr.Dataset) -> tuple[float, float]:
 
     At rest the middle is where the stated size puts it. A corner that stands out of the face that
     the box rests on turns round under the surface where the box is smaller, in proportion. Corners
-    rounded with a radius do so by about that radius over half of an edge, soft ones by a little. A
-    corner can't turn round over the surface: a share below 0 is of a larger box.
+    rounded with a radius do so by about that radius over half of an edge. Soft ones, and ground that
+    gives way, do so in proportion to the speed, which is fitted beside. A corner can't turn round
+    over the surface: a share below 0 is of a larger box.
     """
-    vertices, shares = prepared["vertices"].values, []
+    vertices, turns = prepared["vertices"].values, []
     half = 0.5 * np.ptp(vertices, axis=0)
     # one that ends in motion lies nowhere
     lying = np.isfinite(prepared["rest_orientation"].values).all(axis=1)
@@ -271,18 +273,27 @@ def shrinkage(prepared: xr.Dataset) -> tuple[float, float]:
         # in frames from the first one before
         meeting = (before[1] - after[1] + (_SIDE + 2) * after[0]) / bend if bend > 0.0 else np.nan
         if _SIDE - 1 <= meeting <= _SIDE + 2 and stands_out > _STANDS_OUT * lies:
-            shares.append(-float(np.polyval(before, meeting)) / stands_out)
-    if len(shares) < _FEWEST_HEIGHTS:
+            # m, m per frame and m
+            turns.append([stands_out, -before[0], -float(np.polyval(before, meeting))])
+    if len(turns) < _FEWEST_HEIGHTS:
         return np.nan, np.nan
-    middle = float(np.median(shares))
-    # a median's error is 1.25 times a mean's, and 1.48 takes a median deviation to a standard one
-    spread = 1.4826 * float(np.median(np.abs(np.array(shares) - middle)))
-    return middle, float(1.25 * spread / np.sqrt(len(shares)))
+    design, depth = np.array(turns)[:, :2], np.array(turns)[:, 2]
+    # least absolute deviations, by reweighting: a corner's neighbour may have touched first
+    weights = np.ones(len(depth))
+    for _ in range(_REWEIGHTED):
+        weighted = design * weights[:, None]
+        fitted, *_ = np.linalg.lstsq(weighted, depth * weights, rcond=None)
+        off = np.abs(depth - design @ fitted)
+        # 1.48 takes a median deviation to a standard one
+        spread = 1.4826 * float(np.median(off)) + 1e-9
+        weights = 1.0 / np.sqrt(np.maximum(off / spread, 1.0))
+    error = spread * np.sqrt(np.linalg.pinv(weighted.T @ weighted)[0, 0])
+    return float(fitted[0]), float(error)
 
 
-def recording_warnings(prepared: xr.Dataset) -> list[str]:
+def recording_warnings(prepared: xr.Dataset, *, size_doubted: bool = False) -> list[str]:
     """Whether the frame's up is off (:func:`levelled`), and whether a box is of another size than
-    stated (:func:`shrinkage`).
+    stated (:func:`shrinkage`), unless that is doubted already.
     """
     off = float(prepared.attrs.get("up_off_degrees", 0.0))
     warnings = []
@@ -290,7 +301,7 @@ def recording_warnings(prepared: xr.Dataset) -> list[str]:
         warnings.append(
             f"Up is {off:.1f} degrees off the way the box falls: the data are turned so"
         )
-    share, error = shrinkage(prepared)
+    share, error = (np.nan, np.nan) if size_doubted else shrinkage(prepared)
     sides = 1e3 * (1.0 - share) * np.ptp(prepared["vertices"].values, axis=0)
     said = (
         f"than stated, by some {100.0 * abs(share):.0f} +- {100.0 * error:.0f} % "

@@ -270,8 +270,7 @@ def predict_rest_poses(
     test_data = load_dataset(prepared, calibration)
     test = set_up(test_data, stepped, TEST)
     known = load_problem(identified, calibration, stepped, IDENTIFICATION)
-    losses = read_dataset(swept)
-    drawn = parameter_draws(losses["position_error"] + losses["rotation_error"], draws, seed)
+    drawn = parameter_draws(read_dataset(swept)["loss"], draws, seed)
     predicted = simulate_clouds(test, parameters, drawn, test.start_covariances(), seed)
     # scored as test tosses are: with uncertain releases
     identification = simulate_clouds(known, parameters, drawn, known.start_covariances(), seed)

@@ -61,5 +61,5 @@ def rest_rotation_error(measured: np.ndarray, simulated: np.ndarray) -> np.ndarr
 
 
 def mean_loss(swept: xr.Dataset) -> xr.DataArray:
-    """Eq. 16's mean of eq. 18 over tosses: (friction_mu, restitution_e_n)."""
-    return (swept["position_error"] + swept["rotation_error"]).mean("toss")
+    """Eq. 16's mean of losses (experiment, friction_mu, restitution_e_n) over experiments."""
+    return swept["loss"].mean(str(swept["loss"].dims[0]))

@@ -27,14 +27,11 @@ from contactid.sources.left_out import summary
 from contactid.sources.motion import body_of
 from contactid.tossing.identify.body import FEWEST_TOSSES, calibrate, inertia_by_data
 from contactid.tossing.identify.trajectories import (
-    FINE_STEP,
     Grid,
+    Search,
     best_point,
-    bootstrap_draws,
     grid_values,
-    interval_of,
     sweep_grid,
-    values_near,
 )
 from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.predict import LAWS, no_impact, problem_of
@@ -50,7 +47,7 @@ from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, toss_tabl
 from contactid.tossing.prepare.tosses import Problem, simulated
 from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.toss import draw
-from contactid.tossing.toss.slides import asked_friction, friction_fall
+from contactid.tossing.toss.slides import friction_fall, slide_friction
 
 MU, E_N = "friction_mu", "restitution_e_n"
 _ELEMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")  # of an inertia, as calibrations have them
@@ -59,11 +56,6 @@ _FEWEST = 5  # tosses: fewer blocks than that say nothing of how far answers dif
 _BLOCKS = 5  # of neighbouring tosses; a quarter more of the work buys each further one
 # of both parameters: the loss has one valley, some tenths wide
 _COARSE = grid_values(0.0, 1.0, 0.1)
-# of the fine grid about the coarse one's optimum. The cube's losses have their least value between
-# steps of .05: all tosses' mean of resampled optima is .009 lower with half of that
-_E_REACH, _E_STEP = 0.3, 0.025
-# times that the grid of friction may grow: to .24 from where the coarse one has its optimum
-_FURTHER = 3
 # of tosses with replacement: the ends of 95 % then move by a tenth of a grid's step
 _DRAWS, _SEED = 1000, 20230206
 _OUTCOMES = 120  # simulated rest poses of a toss, as in config/default.yaml
@@ -84,15 +76,13 @@ class TossFit:
     calibration : of the body, whose ``stated`` inertia was the prior's mean
     by_data : share of the inertia's prior variance that the data take away
     problem : what was simulated
-    losses : of every toss over the finest grid
-    draws : (n, 2) of mu and e_N, the grid's best points of resampled tosses
+    search : friction and restitution, losses over the finest grid and resampled optima
     """
 
     calibration: Calibration
     by_data: float
     problem: Problem
-    losses: xr.Dataset
-    draws: np.ndarray
+    search: Search
 
     def clouds(self, problem: Problem) -> list[Cloud]:
         """Simulated rest poses of a problem's tosses, from uncertain parameters and releases."""
@@ -101,16 +91,12 @@ class TossFit:
 
     def outcomes(self) -> np.ndarray:
         """(n, 2) friction and restitution of simulated rest poses."""
-        return parameter_draws(total_loss(self.losses), _OUTCOMES, _SEED)
+        return parameter_draws(self.search.swept["loss"], _OUTCOMES, _SEED)
 
     @property
     def parameters(self) -> ContactParameters:
-        """Means over the draws: the loss is rough, and its very minimum is a toss's whim."""
-        return ContactParameters(*map(float, self.draws.mean(axis=0)))
-
-    def interval(self, parameter: str) -> list[float]:
-        """95 % of the draws, and half a step of the grid."""
-        return interval_of(self.losses[parameter].values, self.draws[:, (MU, E_N).index(parameter)])
+        """Friction and restitution."""
+        return ContactParameters(**self.search.parameters)
 
 
 def toss(
@@ -196,9 +182,9 @@ def toss(
     named = {"loss": "naive_loss", "rest_position_error_cm": "naive_rest_position_error_cm"}
     predictions = predictions.merge(naive[["toss", *named]].rename(columns=named), on="toss")
     mass_known = mass_stated or body is None
-    asked = asked_friction(whole.problem, whole.parameters)
-    fall = friction_fall(whole.problem, whole.parameters)
-    contact = _contact_rows(whole, blocks, asked.high if asked else 0.0, fall.reach)
+    slides = slide_friction(whole.problem, whole.parameters)
+    by_speed, falls = friction_fall(whole.problem, whole.parameters)
+    contact = _contact_rows(whole, blocks, slides.interval if slides else None, by_speed)
     params = parameter_table([*contact, *_body_rows(whole, mass_known)])
     other = _other_law(whole, law)
     identified_body = simulator_body("box", whole.problem.body, vars(whole.parameters))
@@ -211,12 +197,16 @@ def toss(
         residuals=residuals,
         reasons=(
             *_reasons(whole, predictions),
-            *([asked.said] if asked and asked.refutes else []),
+            *([slides.doubt] if slides and slides.refutes else []),
         ),
         warnings=(
             *_warnings(whole, table, law, other),
-            *([f"The interval of friction reaches on: {asked.said}."] if asked else []),
-            *(f"{said}." for said in (*fall.warnings(), *recording_warnings(prepared))),
+            *(
+                [f"The interval of friction reaches on: {slides.doubt}."]
+                if slides and slides.doubt
+                else []
+            ),
+            *(f"{said}." for said in (*falls, *recording_warnings(prepared))),
             *regions.warnings(),
         ),
         notes=(*_notes(predictions, whole, law), *regions.notes()),
@@ -226,7 +216,9 @@ def toss(
         },
         tables={"predictions": regions.beside(predictions), "tosses": table, **regions.tables()},
         figures={
-            "Friction and restitution": partial(draw.draw_region, whole.losses, whole.draws),
+            "Friction and restitution": partial(
+                draw.draw_region, whole.search.swept, whole.search.draws
+            ),
             "Tosses predicted by the others": partial(draw.draw_predictions, predictions),
             "Residuals": partial(draw.draw_residuals, residuals),
             **regions.figures(),
@@ -248,40 +240,13 @@ def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
     calibration = calibrate(prepared) if count >= FEWEST_TOSSES else uncalibrated(body)
     by_data = inertia_by_data(calibration, body)
     problem = problem_of(calibration.apply(prepared), law, IDENTIFICATION)
-    return TossFit(calibration, by_data, problem, *searched(problem))
+    return TossFit(calibration, by_data, problem, searched(problem))
 
 
-def searched(problem: Problem) -> tuple[xr.Dataset, np.ndarray]:
-    """Losses and draws, as :class:`TossFit` has them, of a problem's tosses."""
-    mu, e_n, _ = best_point(mean_loss(sweep_grid(problem, Grid(_COARSE, _COARSE))))
-    # e_N has the wider range, as trajectories tell it poorly
-    low, high = max(e_n - _E_REACH, 0.0), min(e_n + _E_REACH, 1.0)
-    e_values = grid_values(low, high, _E_STEP)
-    losses = sweep_grid(problem, Grid(values_near(mu, 1.0), e_values))
-    draws = bootstrap_draws(total_loss(losses), _DRAWS, _SEED)
-    for _ in range(_FURTHER):
-        # the coarse optimum may be off by nearly as much as the fine grid reaches
-        beyond = _beyond(losses[MU].values, draws[:, 0])
-        if not len(beyond):
-            break
-        wider = [losses, sweep_grid(problem, Grid(beyond, e_values))]
-        losses = xr.concat(wider, MU).sortby(MU)
-        draws = bootstrap_draws(total_loss(losses), _DRAWS, _SEED)
-    return losses, draws
-
-
-def _beyond(values: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """Further values on a side of a grid of friction where the drawn ones' 95 % reach its end."""
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    near = np.concatenate([values_near(values[0], 1.0), values_near(values[-1], 1.0)])
-    below = near[near < values[0] - 0.5 * FINE_STEP] if low <= values[0] else []
-    above = near[near > values[-1] + 0.5 * FINE_STEP] if high >= values[-1] else []
-    return np.concatenate([below, above])
-
-
-def total_loss(losses: xr.Dataset) -> xr.DataArray:
-    """Eq. 18 of every toss: its two terms' sum."""
-    return losses["position_error"] + losses["rotation_error"]
+def searched(problem: Problem) -> Search:
+    """Friction and restitution by a problem's tosses."""
+    swept_on = partial(sweep_grid, problem)
+    return Search.about(swept_on(Grid(_COARSE, _COARSE)), swept_on, _DRAWS, _SEED)
 
 
 def _predicted_by_others(
@@ -315,43 +280,42 @@ def _other_law(fit: TossFit, law: str) -> float:
     """
     other = next(name for name in LAWS if name != law)
     problem = replace(fit.problem, options=replace(fit.problem.options, law=other))
-    grid = Grid(fit.losses[MU].values, fit.losses[E_N].values)
+    grid = Grid(fit.search.swept[MU].values, fit.search.swept[E_N].values)
     # toss by toss: both laws have the same tosses
-    differences = _at_best(fit.losses) - _at_best(sweep_grid(problem, grid))
+    differences = _at_best(fit.search.swept) - _at_best(sweep_grid(problem, grid))
     return float(differences.mean() / (differences.std(ddof=1) / np.sqrt(len(differences))))
 
 
 def _at_best(losses: xr.Dataset) -> np.ndarray:
     mu, e_n, _ = best_point(mean_loss(losses))
     # by nearest: values of a grid are rounded
-    chosen = losses.sel({MU: mu, E_N: e_n}, method="nearest")
-    return total_loss(chosen).values
+    return losses["loss"].sel({MU: mu, E_N: e_n}, method="nearest").values
 
 
 # What it says
 
 
 def _contact_rows(
-    fit: TossFit, blocks: np.ndarray, asked_mu: float, by_speed: float
+    fit: TossFit, blocks: np.ndarray, by_slides: tuple[float, float] | None, by_speed: float
 ) -> Iterator[dict[str, Any]]:
     """Friction and restitution: the wider one of resampled tosses and of a jackknife over blocks,
-    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one. Friction's reaches ``asked_mu``,
-    and ``by_speed`` to either side.
+    of which ``blocks`` (b, 2) are mu and e_N by all blocks but one. Friction's takes in what slides
+    say, and reaches ``by_speed`` to either side.
 
     Resampling keeps the body as it is, and the jackknife makes it anew.
     """
-    values = {MU: fit.parameters.friction_mu, E_N: fit.parameters.restitution_e_n}
-    # friction has no largest value, restitution none above 1
-    largest, reached = {MU: np.inf, E_N: 1.0}, {MU: asked_mu, E_N: 0.0}
     n = len(blocks)
     squares = ((blocks - blocks.mean(axis=0)) ** 2).sum(axis=0)
     # delete-a-block jackknife
-    jackknife = dict(zip((MU, E_N), np.sqrt((n - 1) / n * squares), strict=True))
-    for name, value in values.items():
-        low, high = fit.interval(name)
-        reach = max(_JACKKNIFE * float(jackknife[name]), by_speed if name == MU else 0.0)
-        low = max(min(low, value - reach), 0.0)
-        high = min(max(high, value + reach, reached[name]), largest[name])
+    reaches = _JACKKNIFE * np.sqrt((n - 1) / n * squares)
+    for name, reach in zip((MU, E_N), reaches, strict=True):
+        value, (low, high) = fit.search.parameters[name], fit.search.intervals[name]
+        reach = max(float(reach), by_speed if name == MU else 0.0)
+        low, high = max(min(low, value - reach), 0.0), max(high, value + reach)
+        if name == E_N:
+            high = min(high, 1.0)
+        elif by_slides:
+            low, high = min(low, by_slides[0]), max(high, by_slides[1])
         error = (high - low) / 4.0  # of a normal error, 95 % are four of them wide
         yield parameter_row(name, value, error, "1", "data", (low, high))
 
@@ -377,8 +341,8 @@ def _body_rows(fit: TossFit, mass_known: bool) -> Iterator[dict[str, Any]]:
 def _covariance(params: pd.DataFrame, fit: TossFit) -> pd.DataFrame:
     """Diagonal but for friction and restitution, whose draws say how they go together."""
     matrix = np.diag(params["error"].to_numpy(dtype=float) ** 2)
-    spread = fit.draws.std(axis=0)
-    together = float(np.corrcoef(fit.draws.T)[0, 1]) if (spread > 0.0).all() else 0.0
+    spread = fit.search.draws.std(axis=0)
+    together = float(np.corrcoef(fit.search.draws.T)[0, 1]) if (spread > 0.0).all() else 0.0
     matrix[0, 1] = matrix[1, 0] = together * np.sqrt(matrix[0, 0] * matrix[1, 1])
     return pd.DataFrame(matrix, index=params.index, columns=params.index)
 
@@ -451,7 +415,7 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
             "Too few impacts of single corners: the inertia is a uniform box's, more or less."
         )
     # the interval ends at the grid's last value
-    if fit.interval(MU)[1] >= fit.losses[MU].values[-1]:
+    if fit.search.intervals[MU][1] >= fit.search.swept[MU].values[-1]:
         warnings.append("Friction is bounded from below alone: hardly anything slides.")
     return warnings
 
@@ -468,13 +432,13 @@ def _notes(predictions: pd.DataFrame, fit: TossFit, law: str) -> list[str]:
 
 
 def _record(fit: TossFit, source: str, law: str, seconds: float) -> dict[str, Any]:
-    optimum = mean_loss(fit.losses)
+    failed = int(fit.search.swept["failed_steps"].sum())
     return {
-        "objective": float(optimum.min()),
-        "status": "mean of resampled optima of a grid",
-        "converged": bool(int(fit.losses["failed_steps"].sum()) == 0),
-        "residuals": {"failed_contact_steps": int(fit.losses["failed_steps"].sum())},
-        "iterations": int(optimum.size),
+        "objective": float(mean_loss(fit.search.swept).min()),
+        "status": fit.search.status,
+        "converged": failed == 0,
+        "residuals": {"failed_contact_steps": failed},
+        "iterations": fit.search.evaluations,
         "seconds": seconds,
         "seed": _SEED,
         "data": {"source": source, "n_tosses": len(fit.problem.tosses)},
