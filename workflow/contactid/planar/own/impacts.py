@@ -22,15 +22,22 @@ from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment, event_size, throw_events
 from contactid.planar.squares.flight import FlightReport, corner_radius, flight_report
 from contactid.planar.squares.impacts import (
-    TYPICAL_SCATTER,
     ImpactFit,
     LeverGeometry,
-    every_impact,
     fit_impacts,
     impacts_of,
 )
-from contactid.planar.squares.windows import PreparedThrows, SquareWindow
+from contactid.planar.squares.windows import PreparedThrows, SquareWindow, every_window
 
+# m/s, m/s, rad/s: real flights with nothing between them differ by as much, beside white noise:
+# plates brake them, and markers' errors turn with the body (the real square in flight, at 4 to 8
+# frames alike). So hard impacts tell more than soft ones.
+_FLIGHT_ERROR = np.array([5.5e-3, 8.5e-3, 0.2])
+# frames of flights around an impact: the study's, and shorter ones, as a throw has few impacts
+_LENGTHS = (6, 4, 3)
+# m, standard deviation of contact points about the outline: what the square's hardest impacts leave,
+# and a third more, as a single throw has no others to weigh a wild one against
+_SCATTER = 2e-4
 # standard errors below which a lower bound of 95 % lies
 _ONE_SIDED_95 = 1.645
 
@@ -82,19 +89,20 @@ def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None
     ``geometry`` is what is stated, with how far it may be off.
     """
     prepared = _prepared(geometry, throws)
-    windows = every_impact(prepared)
+    every = (one for event in prepared.events for one in every_window(event, prepared, _LENGTHS))
     # a ground doesn't pull: such a window isn't an impact
-    windows = [window for window in windows if window.impulse[0] > 0.0]
+    windows = [window for window in every if window.impulse[0] > 0.0]
     if not windows:
         return None
     ratio = geometry.shape.uniform_inertia_ratio
+    impacts = impacts_of(prepared, windows)
     fit = fit_impacts(
-        impacts_of(prepared, windows),
+        replace(impacts, noise=np.hypot(impacts.noise, _FLIGHT_ERROR)),
         LeverGeometry(radius=prepared.radius),
         _lever_error(geometry, prepared),
         start=ratio,
         # one's own impacts are too few to tell it
-        scatter=TYPICAL_SCATTER,
+        scatter=_SCATTER,
     )
     count: Counter[str] = Counter()
     names = []
