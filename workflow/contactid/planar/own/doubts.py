@@ -221,7 +221,12 @@ def refuted(
             "Throw it onto a harder one, or correct shape and ground if they are off by that",
             plain.misfit,
         )
-    return plain
+    return Refuted(
+        f"{plain.problem}; friction may not be one number (it may fall with the slip's speed), and no impact lies "
+        "between two flights, which would tell J/m whatever the friction",
+        "Throw it so that it bounces off single corners, or correct shape, ground or noise",
+        plain.misfit,
+    )
 
 
 def _few_frames(

@@ -17,21 +17,28 @@ from contactid.planar.simulate.geometry import Polygon
 
 
 def far_from_motions(problem: Problem, say: Say | None) -> tuple[float, int] | None:
-    """Squared residuals and degrees of freedom of the longest throw, where no motion by either law
-    comes near it: then searches of the others, and wider ones, take a minute and help no more.
+    """Squared residuals and degrees of freedom of a throw that no motion by either law comes near:
+    then searches of the others, and wider ones, take a minute and help no more.
+
+    None where there is no such throw, or noise explains one: the body is rigid then.
     """
     most = problem.steering.not_whole
-    # rounds that gain a little of a large misfit don't decide
-    hasty = replace(problem.steering, new=most * problem.steering.new)
-    longest = problem.throws[int(np.argmax(problem.whole))]
-    nearest = (np.inf, 1)
-    for geometry in (problem.geometry, _with_other_law(problem.geometry)):
-        one = Problem(geometry, [longest], hasty)
-        point = search_closely(one, say)[0][0]
-        if _misfit_without_wild(one, point) <= most:
-            return None
-        nearest = min(nearest, one.misfit(point))
-    return nearest
+    laws = (problem.geometry, _with_other_law(problem.geometry))
+    # the longest one goes through most contacts
+    for throw in sorted(problem.throws, key=lambda throw: -throw.n_frames):
+        nearest = (np.inf, 1)
+        # rounds that lower the misfit by less than one per residual don't decide
+        hasty = replace(problem.steering, new=3.0 * throw.n_frames)
+        for one in (Problem(geometry, [throw], hasty) for geometry in laws):
+            point = search_closely(one, say)[0][0]
+            if one.plausible(point):
+                return None
+            nearest = min(nearest, one.misfit(point))
+            if _misfit_without_wild(one, point) <= most:
+                break
+        else:
+            return nearest
+    return None
 
 
 def searched(problem: Problem, say: Say | None, impacts_tell: bool) -> tuple[Problem, list[Point]]:
@@ -131,7 +138,10 @@ def searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> li
     """
     # by the other law impacts that last, which no grid follows, are most of the misfit
     rigid = not problem.geometry.incremental
-    if not (rigid and _can_search(problem) and _has_unseen_flight(problem, minima[0])):
+    squares, degrees = problem.misfit(minima[0])
+    # a motion that leaves no more than noise does is hardly a wrong one
+    doubtful = rigid and squares > degrees
+    if not (doubtful and _can_search(problem) and _has_unseen_flight(problem, minima[0])):
         return minima
     if say:
         say("no frame lies between two impacts: the search again, with more restitutions")
