@@ -91,7 +91,7 @@ def test_flights_that_are_no_parabolas_tell_no_centre(tmp_path):
     assert other_centre(body, throws, stated_geometry(body, throws).point_error) is None
 
 
-@pytest.mark.parametrize(("drag", "off"), [(0.8, 0.0), (1e-9, 0.004)])
+@pytest.mark.parametrize(("drag", "off"), [(0.4, 0.0), (1e-9, 0.004)])
 def test_flights_that_drag_bends_tell_no_centre(drag, off):
     time, sigma = np.arange(40) / 240.0, np.array([1e-4, 1e-4, 1e-3])
     theta = 0.3 + 15.0 * time
