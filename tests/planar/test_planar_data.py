@@ -114,11 +114,11 @@ def bad_square(path, kind):
             "column",
             r"no column z \(its header is x, y, th, vx, vz, vth; the first line must name x, z, th",
         ),
-        ("empty", "an empty file"),
+        ("empty", "no line names the columns"),
         ("short", "only 4 frames"),
         ("nan", "1 of its values is no finite number: row 4, column z is 'nan'"),
         ("words", "row 4, column th is 'lost'"),
-        ("cut", "row 4, column th is 'empty'"),
+        ("cut", "row 4, column th is 'nan'"),
         ("rate", "velocities that are not the differences"),
     ],
 )
