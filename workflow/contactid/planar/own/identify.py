@@ -236,6 +236,9 @@ def identify_own(
             raise refuted(body, throws, geometry.point_error, misfit, motions)
         fit = _of_impacts(geometry, impacts, *misfit)
         names, measured = impacts.names, impacts.measured
+        if impacts.left_out:
+            wild = f"{impacts.left_out} impacts contradict the others, and were left out."
+            throws = replace(throws, warnings=(*throws.warnings, wild))
         body = replace(body, shape=impacts.shape)
     draft = OwnIdentification(body, throws, names, measured, fit)
     refuse_undetermined(draft)
