@@ -14,7 +14,7 @@ from contactid.planar.own.impacts import identify_impacts
 from contactid.planar.own.noise import centre_in_flight
 from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
-from contactid.planar.squares.impacts import EllipseImpacts
+from contactid.planar.squares.impacts import EllipseImpacts, impacts_of
 
 A, B, RATIO, MU = 0.05, 0.03, 700e-6, 0.25
 STIFFNESS, DAMPING, STEP = 4e5, 0.4, 2e-5  # N/m per kg, s/m, s
@@ -78,6 +78,20 @@ def test_single_impacts_of_an_ellipse_on_springs_give_its_inertia(tmp_path, seed
     assert abs(fit.ratio - RATIO) < 2.5 * fit.ratio_se < 0.3 * RATIO
     # impulses' ratios never exceed friction but for noise, which the bound leaves out
     assert 0.0 < answer.friction < 1.02 * MU
+
+
+def test_an_impact_that_contradicts_the_others_is_left_out(tmp_path, monkeypatch):
+    def with_a_wild_one(*what):
+        impacts = impacts_of(*what)
+        impacts.spin[0] *= -1.0
+        return impacts
+
+    body, throws = read(tmp_path, 5)
+    geometry = stated_geometry(body, throws)
+    monkeypatch.setattr("contactid.planar.own.impacts.impacts_of", with_a_wild_one)
+    answer = identify_impacts(geometry, throws)
+    assert answer.left_out == 1
+    assert abs(answer.fit.ratio - RATIO) < 2.5 * answer.fit.ratio_se < 0.3 * RATIO
 
 
 def test_flights_tell_a_centre_of_mass_that_is_elsewhere(tmp_path):
