@@ -24,16 +24,17 @@ from contactid.planar.squares.flight import FlightReport, corner_radius, flight_
 from contactid.planar.squares.impacts import (
     ImpactFit,
     LeverGeometry,
-    every_impact,
     fit_impacts,
     impacts_of,
 )
-from contactid.planar.squares.windows import PreparedThrows, SquareWindow
+from contactid.planar.squares.windows import PreparedThrows, SquareWindow, every_window
 
 # m/s, m/s, rad/s: real flights with nothing between them differ by as much, beside white noise:
 # plates brake them, and markers' errors turn with the body (the real square in flight, at 4 to 8
 # frames alike). So hard impacts tell more than soft ones.
 _FLIGHT_ERROR = np.array([5.5e-3, 8.5e-3, 0.2])
+# frames of flights around an impact: the study's, and shorter ones, as a throw has few impacts
+_LENGTHS = (6, 4, 3)
 # m, standard deviation of contact points about the outline: what the square's hardest impacts leave,
 # and a third more, as a single throw has no others to weigh a wild one against
 _SCATTER = 2e-4
@@ -93,7 +94,8 @@ def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None
     """
     prepared = _prepared(geometry, throws)
     # a ground doesn't pull: such a window isn't an impact
-    windows = [window for window in every_impact(prepared) if window.impulse[0] > 0.0]
+    every = (one for event in prepared.events for one in every_window(event, prepared, _LENGTHS))
+    windows = [window for window in every if window.impulse[0] > 0.0]
     if not windows:
         return None
     impacts = impacts_of(prepared, windows)
