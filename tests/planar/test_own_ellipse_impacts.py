@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from contactid.planar.engine.steering import STEERING
-from contactid.planar.own.body import read_own_body, read_own_throws_of
+from contactid.planar.own.body import OwnBody, read_own_body, read_own_throws_of
 from contactid.planar.own.doubts import other_centre
 from contactid.planar.own.explained import explained_throws
 from contactid.planar.own.identify import stated_geometry
 from contactid.planar.own.impacts import identify_impacts
+from contactid.planar.own.noise import centre_in_flight
+from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
-from contactid.planar.squares.impacts import EllipseImpacts
+from contactid.planar.squares.impacts import EllipseImpacts, impacts_of
 
 A, B, RATIO, MU = 0.05, 0.03, 700e-6, 0.25
 STIFFNESS, DAMPING, STEP = 4e5, 0.4, 2e-5  # N/m per kg, s/m, s
@@ -78,6 +80,20 @@ def test_single_impacts_of_an_ellipse_on_springs_give_its_inertia(tmp_path, seed
     assert 0.0 < answer.friction < 1.02 * MU
 
 
+def test_an_impact_that_contradicts_the_others_is_left_out(tmp_path, monkeypatch):
+    def with_a_wild_one(*what):
+        impacts = impacts_of(*what)
+        impacts.spin[0] *= -1.0
+        return impacts
+
+    body, throws = read(tmp_path, 5)
+    geometry = stated_geometry(body, throws)
+    monkeypatch.setattr("contactid.planar.own.impacts.impacts_of", with_a_wild_one)
+    answer = identify_impacts(geometry, throws)
+    assert answer.left_out == 1
+    assert abs(answer.fit.ratio - RATIO) < 2.5 * answer.fit.ratio_se < 0.3 * RATIO
+
+
 def test_flights_tell_a_centre_of_mass_that_is_elsewhere(tmp_path):
     body, throws = read(tmp_path, 5, tracked=0.006)
     centre = other_centre(body, throws, stated_geometry(body, throws).point_error)
@@ -87,6 +103,18 @@ def test_flights_tell_a_centre_of_mass_that_is_elsewhere(tmp_path):
 def test_flights_that_are_no_parabolas_tell_no_centre(tmp_path):
     body, throws = read(tmp_path, 5, tracked=0.006, change=kicked)
     assert other_centre(body, throws, stated_geometry(body, throws).point_error) is None
+
+
+@pytest.mark.parametrize(("drag", "off"), [(0.4, 0.0), (1e-9, 0.004)])
+def test_flights_that_drag_bends_tell_no_centre(drag, off):
+    time, sigma = np.arange(40) / 240.0, np.array([1e-4, 1e-4, 1e-3])
+    theta = 0.3 + 15.0 * time
+    gone = -np.expm1(-drag * time) / drag  # s that a speed of 1 would last to go as far
+    position = np.column_stack([1.5 * gone, 0.6 + gone - 9.81 * (time - gone) / drag, theta])
+    position[:, :2] += off * np.column_stack([np.cos(theta), np.sin(theta)])
+    body = OwnBody(Ellipse(A, B), Ground(), sigma, None, 9.81)
+    centre, error = centre_in_flight(body, [PlanarThrow("a", time, position)], sigma)
+    assert math.isinf(error) if drag > 0.1 else abs(centre[0] + off) < 3.0 * error < 0.2 * off
 
 
 def test_impacts_answer_where_no_motion_does_without_wider_searches_or_other_frames(

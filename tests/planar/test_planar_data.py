@@ -89,45 +89,6 @@ def test_throws_survive_the_disk(tmp_path):
     assert again.attrs == data.attrs
 
 
-def bad_square(path, kind):
-    position = turning()[1]
-    if kind == "rate":
-        square_file(path, position, rate=100.0)
-    else:
-        square_file(
-            path, position, header="x,y,th,vx,vz,vth" if kind == "column" else "x,z,th,vx,vz,vth"
-        )
-    lines = path.read_text().splitlines()
-    if kind == "empty":
-        lines = []
-    elif kind == "short":
-        lines = lines[:5]
-    elif kind in ("nan", "words", "cut"):
-        lines[4] = {"nan": "0,nan,0,0,0,0", "words": "0,0,lost,0,0,0", "cut": "0,0"}[kind]
-    path.write_text("\n".join(lines))
-
-
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        (
-            "column",
-            r"no column z \(its header is x, y, th, vx, vz, vth; the first line must name x, z, th",
-        ),
-        ("empty", "an empty file"),
-        ("short", "only 4 frames"),
-        ("nan", "1 of its values is no finite number: row 4, column z is 'nan'"),
-        ("words", "row 4, column th is 'lost'"),
-        ("cut", "row 4, column th is 'empty'"),
-        ("rate", "velocities that are not the differences"),
-    ],
-)
-def test_a_bad_square_file_is_named_with_a_remedy(tmp_path, kind, message):
-    bad_square(tmp_path / "traj_7.csv", kind)
-    with pytest.raises(ContactIdError, match=r"traj_7\.csv.*" + message):
-        read_square_throws(tmp_path, licence="none")
-
-
 @pytest.mark.parametrize(
     ("kind", "message"),
     [

@@ -202,6 +202,16 @@ def test_conventions_that_explain_alike_warn_where_their_answers_differ():
     assert "The data don't tell whether theta is clockwise" in warning
 
 
+def test_a_convention_that_its_misfit_refutes_explains_nothing():
+    """Where the answer is by a part of the data alone, whose misfit counts."""
+
+    def partly(convention):
+        squares, value = (3000.0, 0.0) if convention == STATED else (1100.0, 1.0)
+        return Judged(convention, squares, 100, np.array([value]), np.array([0.1]), own_misfit=1.0)
+
+    assert explained("a.csv", STATED, partly, lambda: [OTHER]) == (STATED, [])
+
+
 def test_an_odd_answer_is_questioned_however_well_it_fits():
     """It stays the answer, with a warning where another convention explains the data as well."""
 

@@ -495,7 +495,9 @@ def _ambiguous(
     for convention, other in others:
         error = np.hypot(other.errors, own.errors)
         distance = np.abs(other.values - own.values) / error
-        if other.misfit <= _AS_GOOD * own.misfit and np.nanmax(distance) > _AGREE:
+        # a convention that its own misfit refutes explains nothing
+        as_good = other.misfit <= min(_AS_GOOD * own.misfit, REFUTED)
+        if as_good and np.nanmax(distance) > _AGREE:
             fits = f"chi-square {_thousands(other.squares)}, as stated {_thousands(own.squares)}"
             warnings.append(
                 f"The data don't tell whether {convention.words(stated)} ({fits}): "

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import chdtr, chdtrc
 
 from contactid.planar.engine.answer import DEVIATIONS
-from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.steering import STEERING
 from contactid.planar.engine.unknowns import reach_of
 from contactid.planar.identify.states import ThrowStates
@@ -186,15 +185,23 @@ def other_centre(body: OwnBody, throws: OwnThrows, stated_error: float) -> np.nd
     return centre if _OFF * error + stated_error < off < reach_of(body.shape) else None
 
 
-def refuted(body: OwnBody, throws: OwnThrows, problem: Problem, point: Point) -> Refuted:
-    """No answer, as neither a motion nor impacts explain the throws, with what they lack."""
-    plain = refuted_by_misfit(", ".join(throws.names), *problem.misfit(point), left_out(throws))
-    motions = [problem.motion(point, k) for k in range(len(throws.throws))]
-    few = _few_frames(zip(throws.names, throws.throws, motions, strict=True))
+def refuted(
+    body: OwnBody,
+    throws: OwnThrows,
+    point_error: float,
+    misfit: tuple[float, int],
+    motions: Sequence[EventMotion],
+) -> Refuted:
+    """No answer, as neither a motion nor impacts explain the throws, with what they lack.
+
+    ``misfit`` has squared residuals and degrees of freedom, ``motions`` are each throw's, if any.
+    """
+    plain = refuted_by_misfit(", ".join(throws.names), *misfit, left_out(throws))
+    few = _few_frames(zip(throws.names, throws.throws, motions, strict=False))
     if few:
         return Refuted(f"{plain.problem}; {few[0]}", _MORE, plain.misfit)
     poses, reach = throws.poses(throws.throws), reach_of(body.shape)
-    centre = other_centre(body, throws, problem.geometry.point_error)
+    centre = other_centre(body, throws, point_error)
     if centre is not None:
         x, y = np.round(centre, 4)
         off = 1e3 * float(np.linalg.norm(centre - (body.centre or (0.0, 0.0))))
@@ -202,7 +209,8 @@ def refuted(body: OwnBody, throws: OwnThrows, problem: Problem, point: Point) ->
             f"{plain.problem}; in flight the tracked point goes round a centre of mass that is {off:.2g} mm "
             "from where it is taken to be",
             f"Give centre: [{x:g}, {y:g}], and a shape that isn't about it as a polygon that is",
-            plain.misfit,
+            # flights about that centre are as noise has them, so units, axes and signs are right
+            1.0,
         )
     noise = float(np.hypot(throws.sigma[1], reach * throws.sigma[2]))
     lowest = [lowest_gaps(body, throw)[throw.seen] for throw in poses]
@@ -213,7 +221,12 @@ def refuted(body: OwnBody, throws: OwnThrows, problem: Problem, point: Point) ->
             "Throw it onto a harder one, or correct shape and ground if they are off by that",
             plain.misfit,
         )
-    return plain
+    return Refuted(
+        f"{plain.problem}; friction may not be one number (it may fall with the slip's speed), and no impact lies "
+        "between two flights, which would tell J/m whatever the friction",
+        "Throw it so that it bounces off single corners, or correct shape, ground or noise",
+        plain.misfit,
+    )
 
 
 def _few_frames(

@@ -12,6 +12,7 @@ import numpy as np
 
 from contactid.output.result import with_error
 from contactid.planar.engine.answer import Answer, identify, inverse_of
+from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.search import Say
 from contactid.planar.engine.steering import STEERING, Steering
 from contactid.planar.engine.unknowns import (
@@ -44,6 +45,7 @@ from contactid.planar.own.doubts import (
 from contactid.planar.own.impacts import OwnImpacts, identify_impacts
 from contactid.planar.own.searches import (
     by_other_law,
+    far_from_motions,
     refitted,
     searched,
     searched_finer,
@@ -57,6 +59,8 @@ from contactid.sources.conventions import FINE
 
 #: Impacts by themselves that can contradict each other and a wrong convention; fewer are fitted by any.
 FEWEST_IMPACTS = 3
+#: Relative error of a polygon's J/m by impacts, about what whole throws that bounce often would give.
+_PRECISE = 0.05
 
 
 @dataclass(frozen=True)
@@ -194,23 +198,20 @@ def identify_own(
     """
     geometry = stated_geometry(body, throws, steering)
     problem = problem_of(geometry, throws, steering)
-    impacts_tell = _impacts_tell(identify_impacts(geometry, throws))
-    problem, minima = searched(problem, say, impacts_tell)
-    geometry = problem.geometry
-    # a first motion must be there before a pose can be far from it
-    kept, wild = without_wild_poses(body, throws, problem, minima[0])
-    if wild:
-        more = searched_without_wild_poses(problem_of(geometry, kept, steering), minima, say)
-        # the best motion of all poses says which of them are wild
-        minima = refitted(problem, more)
-        throws, wild = without_wild_poses(body, throws, problem, minima[0])
-        problem = problem_of(geometry, throws, steering)
-        # also where no pose is wild any more: a fit from another one's end may go further
-        minima = refitted(problem, minima)
-        throws = replace(throws, warnings=(*throws.warnings, *wild))
-    squares, degrees = problem.misfit(minima[0])
-    # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
-    is_whole = squares <= steering.not_whole * degrees
+    impacts = identify_impacts(geometry, throws)
+    impacts_tell = _impacts_tell(impacts, WEAK)
+    # a polygon's corners hit in orders that only a wider search finds, so its impacts must tell more
+    is_polygon = isinstance(geometry.shape, Polygon)
+    may_end = _impacts_tell(impacts, _PRECISE) if is_polygon else impacts_tell
+    may_end |= other_centre(body, throws, geometry.point_error) is not None
+    misfit = far_from_motions(problem, say) if may_end else None
+    is_whole, motions = misfit is None, []
+    if misfit is None:
+        problem, throws, minima = _searched(body, throws, problem, impacts_tell, say)
+        geometry, misfit = problem.geometry, problem.misfit(minima[0])
+        motions = [problem.motion(minima[0], k) for k in range(len(throws.throws))]
+        # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
+        is_whole = misfit[0] <= steering.not_whole * misfit[1]
     if is_whole:
         # only where whole throws are the answer: a finer grid doesn't make a real body rigid
         minima = searched_finer(problem, minima, say)
@@ -221,7 +222,7 @@ def identify_own(
         minima = [*minima, by_other_law(problem, minima[0])[1]]
         answer = identify(problem, minima, noise_stated=noise_told, say=say)
         fit, names = _of_whole(answer), throws.names
-        squares, degrees = fit.squares, fit.degrees
+        misfit = fit.squares, fit.degrees
         # a motion that would be refused is no answer either
         is_whole = is_settled(fit) or not impacts_tell
     if is_whole:
@@ -232,9 +233,12 @@ def identify_own(
         # about another centre a body has other levers, which its few impacts don't tell
         is_elsewhere = other_centre(body, throws, geometry.point_error) is not None
         if impacts is None or is_elsewhere:
-            raise refuted(body, throws, problem, minima[0])
-        fit = _of_impacts(geometry, impacts, squares, degrees)
+            raise refuted(body, throws, geometry.point_error, misfit, motions)
+        fit = _of_impacts(geometry, impacts, *misfit)
         names, measured = impacts.names, impacts.measured
+        if impacts.left_out:
+            wild = f"{impacts.left_out} impacts contradict the others, and were left out."
+            throws = replace(throws, warnings=(*throws.warnings, wild))
         body = replace(body, shape=impacts.shape)
     draft = OwnIdentification(body, throws, names, measured, fit)
     refuse_undetermined(draft)
@@ -245,12 +249,34 @@ def identify_own(
     )
 
 
-def _impacts_tell(impacts: OwnImpacts | None) -> bool:
-    """Whether impacts by themselves tell J/m to a fifth, and by their own misfit agree on it."""
+def _searched(
+    body: OwnBody, throws: OwnThrows, problem: Problem, impacts_tell: bool, say: Say | None
+) -> tuple[Problem, OwnThrows, list[Point]]:
+    """The problem and the throws without wild poses, and the motions, best first."""
+    problem, minima = searched(problem, say, impacts_tell)
+    geometry, steering = problem.geometry, problem.steering
+    # a first motion must be there before a pose can be far from it
+    kept, wild = without_wild_poses(body, throws, problem, minima[0])
+    if not wild:
+        return problem, throws, minima
+    more = searched_without_wild_poses(problem_of(geometry, kept, steering), minima, say)
+    # the best motion of all poses says which of them are wild
+    minima = refitted(problem, more)
+    throws, wild = without_wild_poses(body, throws, problem, minima[0])
+    problem = problem_of(geometry, throws, steering)
+    # also where no pose is wild any more: a fit from another one's end may go further
+    minima = refitted(problem, minima)
+    return problem, replace(throws, warnings=(*throws.warnings, *wild)), minima
+
+
+def _impacts_tell(impacts: OwnImpacts | None, error: float) -> bool:
+    """Whether impacts by themselves tell J/m to this relative error, and by their own misfit agree
+    on it.
+    """
     if impacts is None or len(impacts.windows) < FEWEST_IMPACTS:
         return False
     fit = impacts.fit
-    return fit.ratio_se < WEAK * fit.ratio and fit.misfit**2 <= FINE
+    return fit.ratio_se < error * fit.ratio and fit.misfit**2 <= FINE
 
 
 def _of_whole(answer: Answer) -> OwnFit:

@@ -29,6 +29,8 @@ _PLAIN = 0.005  # probability of a ratio of variances beyond which x and y have 
 _DISTURBED = 9.0
 # standard errors of an acceleration that noise doesn't explain; rad, as far as a camera may be off
 _CLEAR, _TILTED = 4.0, 0.02
+# of the squares that a centre explains: drag, one unknown, that explains so many is likelier
+_DRAG = 0.5
 # ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
 _NOT_WHITE = 1.25
 
@@ -110,10 +112,11 @@ def centre_in_flight(
 ) -> tuple[np.ndarray, float]:
     """The centre of mass (2,) from the tracked point, in its axes, and the larger error of the two,
     m: it alone falls along a parabola, and the point goes round it. By the noise (3,) of poses;
-    infinite where that doesn't explain the flights.
+    infinite where that doesn't explain the flights, or drag does nearly as well.
     """
     matrix, right = np.zeros((2, 2)), np.zeros(2)
     squares, degrees = 0.0, -2
+    drag_square, drag_pull = 0.0, 0.0
     for flight, interval in stretches(body, throws, longest=max(len(one.time) for one in throws)):
         time = interval * np.arange(len(flight))
         left = left_by_polynomial(np.linspace(-1.0, 1.0, len(flight)), 1)
@@ -125,14 +128,20 @@ def centre_in_flight(
         matrix += slopes.T @ slopes
         right += slopes.T @ poses
         squares += float(poses @ poses)
+        # what drag of 1/s would do: v is less by the way gone, and the way by its integral
+        gone = -interval * np.cumsum(flight[:, :2] - flight[0, :2], axis=0)
+        braked = (left @ gone).T.ravel()
+        drag_square += float(braked @ braked)
+        drag_pull += float(braked @ poses)
         # less a line's two coefficients in x, and in y
         degrees += 2 * len(flight) - 4
     if np.linalg.matrix_rank(matrix) < 2:
         return np.zeros(2), np.inf
     centre = -np.linalg.solve(matrix, right)
-    noise = float(sigma[:2].max())
-    # drag, or an impact that wasn't seen, looks like a centre that lies off
-    if squares + right @ centre > FINE * degrees * noise**2:
+    noise, by_centre = float(sigma[:2].max()), -float(right @ centre)
+    # an impact that wasn't seen looks like a centre that lies off
+    is_noise = squares - by_centre <= FINE * degrees * noise**2
+    if not is_noise or drag_pull**2 > _DRAG * by_centre * drag_square:
         return centre, np.inf
     return centre, noise * float(np.sqrt(np.diag(np.linalg.inv(matrix)).max()))
 

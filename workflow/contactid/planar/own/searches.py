@@ -16,17 +16,39 @@ from contactid.planar.own.wild import residuals_of
 from contactid.planar.simulate.geometry import Polygon
 
 
-def searched(
-    problem: Problem, say: Say | None, impacts_tell: bool = False
-) -> tuple[Problem, list[Point]]:
+def far_from_motions(problem: Problem, say: Say | None) -> tuple[float, int] | None:
+    """Squared residuals and degrees of freedom of a throw that no motion by either law comes near:
+    then searches of the others, and wider ones, take a minute and help no more.
+
+    None where there is no such throw, or noise explains one: the body is rigid then.
+    """
+    most = problem.steering.not_whole
+    laws = (problem.geometry, _with_other_law(problem.geometry))
+    # the longest one goes through most contacts
+    for throw in sorted(problem.throws, key=lambda throw: -throw.n_frames):
+        nearest = (np.inf, 1)
+        # rounds that lower the misfit by less than one per residual don't decide
+        hasty = replace(problem.steering, new=3.0 * throw.n_frames)
+        for one in (Problem(geometry, [throw], hasty) for geometry in laws):
+            point = search_closely(one, say)[0][0]
+            if one.plausible(point):
+                return None
+            nearest = min(nearest, one.misfit(point))
+            if _misfit_without_wild(one, point) <= most:
+                break
+        else:
+            return nearest
+    return None
+
+
+def searched(problem: Problem, say: Say | None, impacts_tell: bool) -> tuple[Problem, list[Point]]:
     """The problem and its motions, best first, by the law of impact that explains the poses.
 
     The paper's law (eq. 18) has friction oppose the slip that an impact leaves. A real corner's
     opposes the slip at each instant, which may turn round while the corner is pressed: then the two
     differ, by far more than noise. The law is chosen by throws by themselves, near the stated
-    geometry; the other one is searched as widely only where the chosen one fails. Where an
-    ellipse's ``impacts_tell`` J/m by themselves, wider searches take a minute and help no more, and
-    a throw that neither law comes near ends the search.
+    geometry; the other one is searched as widely only where the chosen one fails. Where
+    an ellipse's ``impacts_tell`` J/m by themselves, wider searches take a minute and help no more.
     """
     steering, close = problem.steering, search_closely(problem, say)
     each = [problem.of_throw(k) for k in range(len(problem.throws))]
@@ -44,25 +66,15 @@ def searched(
     most = steering.not_whole
     lenient = replace(steering, lasting_impact=most, new=most * steering.new)
     other = Problem(_with_other_law(problem.geometry), problem.throws, lenient)
-    one_contact = not isinstance(problem.geometry.shape, Polygon)
-    # with no corners that hit in another order, more motions are of no use to either law
-    no_more = replace(steering, plausible_tail=0.0)
-    others: dict[int, list[Point]] = {}
-    # the worst throw first: where neither law comes near it, no other throw helps
-    misfits = [_misfit_without_wild(*pair) for pair in zip(each, close, strict=True)]
-    for k in np.argsort(misfits)[::-1].tolist():
-        mine = other.of_throw(k)
-        others[k] = search_closely(mine)[0]
-        least = min(misfits[k], _misfit_without_wild(mine, others[k]))
-        if one_contact and impacts_tell and least > most:
-            quick = Problem(problem.geometry, problem.throws, no_more)
-            return quick, search(quick, say, close)
-    laws = [(problem, close), (other, [others[k] for k in range(len(close))])]
+    laws = [(problem, close), (other, search_closely(other))]
     costs, degrees = np.transpose([_close_cost(law, points) for law, points in laws])
     beyond_noise = np.maximum(costs - degrees, 0.0)
     if beyond_noise[1] < steering.other_law * beyond_noise[0]:
         laws.reverse()
+    one_contact = not isinstance(problem.geometry.shape, Polygon)
     if one_contact and (impacts_tell or (costs <= steering.lasting_impact * degrees).any()):
+        # with no corners that hit in another order, more motions are of no use to either law
+        no_more = replace(steering, plausible_tail=0.0)
         laws = [(Problem(law.geometry, law.throws, no_more), points) for law, points in laws]
     tried = []
     for law, points in laws:
@@ -85,11 +97,11 @@ def _with_other_law(geometry: Geometry) -> Geometry:
     return replace(geometry, incremental=not geometry.incremental)
 
 
-def _misfit_without_wild(problem: Problem, points: Sequence[Point]) -> float:
-    """Per degree, of a throw's best motion, without as many of its frames as may be wild."""
-    squares = np.sort((residuals_of(problem, points[0], 0) ** 2).sum(axis=1))
+def _misfit_without_wild(problem: Problem, point: Point) -> float:
+    """Per degree, of a throw's motion, without as many of its frames as may be wild."""
+    squares = np.sort((residuals_of(problem, point, 0) ** 2).sum(axis=1))
     tame = len(squares) - int(problem.steering.most_wild * len(squares))
-    return float(squares[:tame].sum()) / problem.misfit(points[0])[1]
+    return float(squares[:tame].sum()) / problem.misfit(point)[1]
 
 
 def _close_cost(problem: Problem, close: Sequence[Sequence[Point]]) -> tuple[float, int]:
@@ -126,7 +138,10 @@ def searched_finer(problem: Problem, minima: list[Point], say: Say | None) -> li
     """
     # by the other law impacts that last, which no grid follows, are most of the misfit
     rigid = not problem.geometry.incremental
-    if not (rigid and _can_search(problem) and _has_unseen_flight(problem, minima[0])):
+    squares, degrees = problem.misfit(minima[0])
+    # a motion that leaves no more than noise does is hardly a wrong one
+    doubtful = rigid and squares > degrees
+    if not (doubtful and _can_search(problem) and _has_unseen_flight(problem, minima[0])):
         return minima
     if say:
         say("no frame lies between two impacts: the search again, with more restitutions")

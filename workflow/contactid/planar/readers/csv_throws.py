@@ -6,7 +6,6 @@ be used is left out with everything that is wrong with it, where there are other
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +17,6 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.core.reading import require_plain
 from contactid.planar.readers.throws import (
     SQUARE_FREQUENCY,
     SQUARE_SIDE,
@@ -29,7 +27,6 @@ from contactid.planar.readers.throws import (
 )
 from contactid.planar.simulate.geometry import Ellipse, Polygon, Shape
 from contactid.sources.conventions import STATED, Convention
-from contactid.sources.csv_files import rows_of
 from contactid.sources.frames import in_plane
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
 from contactid.sources.recorded_table import RecordedTable, frame_of, several, table_parts
@@ -94,78 +91,55 @@ def sources_of(throws: Throws) -> list[ThrowSource]:
 
 
 def columns_of(path: Path, columns: Sequence[str]) -> np.ndarray:
-    """(n, columns) numbers in the order asked for. Rows are counted from 1, below the header; empty
-    ones go.
-
-    Columns are separated by commas, semicolons or tabs; letter case and spaces in the header don't
-    matter.
+    """(n, columns) finite numbers in the order asked for; letter case in the header doesn't matter.
 
     Raises
     ------
     ContactIdError
-        With everything wrong, where the file hasn't got them.
+        With everything wrong, where it is no table, or hasn't got them.
     """
-    require_plain(path)
-    with path.open("rb") as stream:
-        start = stream.read(64).lstrip()
-    if start[:1] == b"<":
-        raise _bad(path, "a web page instead of numbers: the download failed")
-    if start[:2] == b"PK":
-        raise _bad(path, "a zip file instead of a table: unpack it")
-    rows = rows_of(path)
-    header = [name.strip().lower() for name in next(rows, [])]
-    if not header:
-        raise _bad(path, "an empty file")
-    problems = []
-    missing = [name for name in columns if name not in header]
+    frame = frame_of(path)
+    frame.columns = [str(name).strip().lower() for name in frame.columns]
+    missing = [name for name in columns if name not in frame]
     if missing:
-        shown = ", ".join(header)[:_MOST_HEADER]
-        problems.append(
-            f"no column {', '.join(missing)} (its header is {shown}; the first line must name {', '.join(columns)}, "
-            "with commas between them)"
-        )
-    twice = [name for name in columns if header.count(name) > 1]
-    if twice:
-        problems.append(f"column {', '.join(twice)} is there twice")
-    if problems:
-        raise _bad(path, *problems)
-    values, bad, first = array("d"), 0, ""
-    for number, row in enumerate(rows, start=1):
-        for column in columns:
-            place = header.index(column)
-            text = row[place].strip() if place < len(row) else ""
-            values.append(value := _finite(text))
-            if np.isnan(value):
-                first = first or f"row {number}, column {column} is {text[:40] or 'empty'!r}"
-                bad += 1
-    table = np.array(values).reshape(-1, len(columns))
-    problems = _too_few(len(table))
+        shown, wanted = ", ".join(frame.columns)[:_MOST_HEADER], ", ".join(columns)
+        lacks = f"no column {', '.join(missing)} (its header is {shown}; the first line must name {wanted})"
+        raise _bad(path, lacks)
+    cells = frame[list(columns)].dropna(how="all")
+    numbers = cells.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+    return _checked(path, numbers, cells.to_numpy(dtype=object), columns)
+
+
+def _checked(
+    source: ThrowSource,
+    values: np.ndarray,
+    cells: np.ndarray,
+    columns: Sequence[str],
+    may_lack: Sequence[str] = (),
+) -> np.ndarray:
+    """The values (n, columns), unless some are no finite number; columns that ``may_lack`` one may
+    have empty cells.
+    """
+    bad, first = 0, ""
+    for row, k in np.argwhere(~np.isfinite(values)):
+        text = str(cells[row, k]).strip()
+        if columns[k] not in may_lack or text.lower() not in _EMPTY:
+            first = first or f"row {row + 1}, column {columns[k]} is {text[:40]!r}"
+            bad += 1
+    problems = []
+    if len(values) < FEWEST_ROWS:
+        problems.append(f"only {len(values)} frames, where at least {FEWEST_ROWS} are needed")
     if bad:
-        problems.append(_no_number(bad, first))
+        problems.append(
+            f"{bad} of its values {'is' if bad == 1 else 'are'} no finite number: {first}"
+        )
     if problems:
-        raise _bad(path, *problems)
-    return table
-
-
-def _too_few(rows: int) -> list[str]:
-    few = f"only {rows} frames, where at least {FEWEST_ROWS} are needed"
-    return [few] if rows < FEWEST_ROWS else []
-
-
-def _no_number(bad: int, first: str) -> str:
-    return f"{bad} of its values {'is' if bad == 1 else 'are'} no finite number: {first}"
+        raise _bad(source, *problems)
+    return values
 
 
 def _bad(source: ThrowSource, *problems: str) -> ContactIdError:
     return ContactIdError(f"{source}: {joined(problems)}", "Correct the file")
-
-
-def _finite(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        return float("nan")
-    return value if np.isfinite(value) else float("nan")
 
 
 def read_throws(
@@ -373,20 +347,10 @@ def columns_in_si(
             f"Name them {', '.join(columns)}, or say which they are: --columns",
         )
     values = table.values([_QUANTITIES[name] for name in columns])
-    cells = table.frame.to_numpy(dtype=object)
-    problems, bad, first = _too_few(len(values)), 0, ""
-    for k, name in enumerate(columns):
-        own = cells[:, table.places[_QUANTITIES[name]].column]
-        for row in np.flatnonzero(np.isnan(values[:, k])):
-            # a pose may be lost in a frame, but not its time
-            if name == "t" or str(own[row]).strip().lower() not in _EMPTY:
-                first = first or f"row {row + 1}, column {name} is {str(own[row])[:40]!r}"
-                bad += 1
-    if bad:
-        problems.append(_no_number(bad, first))
-    if problems:
-        raise _bad(source, *problems)
-    return values
+    places = [table.places[_QUANTITIES[name]].column for name in columns]
+    cells = table.frame.to_numpy(dtype=object)[:, places]
+    # a pose may be lost in a frame, but not its time
+    return _checked(source, values, cells, columns, may_lack=_OWN_COLUMNS[1:])
 
 
 def _even_throw(

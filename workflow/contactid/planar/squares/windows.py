@@ -24,6 +24,7 @@ they tell nothing new; the same holds for single wild poses within the impact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -161,8 +162,13 @@ def prepare_throws(data: xr.Dataset) -> PreparedThrows:
     )
 
 
-def every_window(event: ThrowEvents, prepared: PreparedThrows) -> list[SquareWindow]:
-    """One window for each impact of a throw that is of a single corner, between two flights."""
+def every_window(
+    event: ThrowEvents, prepared: PreparedThrows, lengths: Sequence[int] = IMPACT_FRAMES
+) -> list[SquareWindow]:
+    """One window for each impact of a throw that is of a single corner, between two flights.
+
+    ``lengths`` are those of the flights, frames, tried in this order.
+    """
     found, all_breaks = [], breaks(event)
     for k in range(len(all_breaks)):
         # what a part skips at its begin are frames of the break before, not of this flight
@@ -178,7 +184,7 @@ def every_window(event: ThrowEvents, prepared: PreparedThrows) -> list[SquareWin
             rest=None,
         )
         # the longest flights that meet
-        mended = (mend(part, prepared, frames) for frames in IMPACT_FRAMES)
+        mended = (mend(part, prepared, frames) for frames in lengths)
         windows = (cut_window(*one, prepared) for one in mended if one is not None)
         found += [window for window in windows if window is not None][:1]
     return found
