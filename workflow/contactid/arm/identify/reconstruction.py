@@ -23,7 +23,7 @@ from scipy.stats import linregress
 
 from contactid.arm.identify.braked import braked
 from contactid.arm.identify.impact_time import ImpactFit, detect_impact
-from contactid.arm.identify.methods import ADMISSIBLE, FIRST_SWING, METHODS, Answer, Window, joints
+from contactid.arm.identify.methods import ADMISSIBLE, METHODS, Answer, Window, joints
 from contactid.arm.readers.impacts import ArmRecording
 from contactid.arm.rigid.heading import heading, turned
 from contactid.arm.rigid.impact_map import impact_map
@@ -33,8 +33,6 @@ from contactid.core.errors import ContactIdError
 AXES = (0, 2)  # x forward, z up: the plane of the motion
 COMPONENTS = ("x", "z")
 _POSTURE_DEGREE = 2  # of the polynomial for the joints' positions before the impact
-# Of the approach speed: a joint that moves the tip slower than this tells nothing by stopping
-_MOVES = 0.1
 # rad; a tip this near to x, or to the direction that was looked along, needs no second look
 _ASIDE = 0.01
 _ON_SAMPLE = 1e-9  # s, by which a sample may precede the impact and still count as behind it
@@ -146,10 +144,7 @@ def evaluate_experiment(
     jacobian = robot.tip_jacobian(joints[0])[list(AXES)]
     window = fit_window(motion, impact.time, impact.time_se, jacobian, block, name)
     end = impact.time + block["window"]
-    behind = (time >= impact.time) & (time <= end)
     around = (time >= impact.time - block["before"]) & (time <= end)
-    stop = first_stop(time[behind] - impact.time, joint_position[behind], jacobian[0], window.speed)
-    window = replace(window, stop=stop)
     # the smallest change of the joints' velocities that gives the tip its better known one
     velocity = joints[1] + np.linalg.pinv(jacobian) @ (window.pre_velocity - jacobian @ joints[1])
     answers, failures = {}, {}
@@ -174,17 +169,15 @@ def _admissible(robot: Robot, window: Window, since: np.ndarray, position: np.nd
     """v+ by models that explain the vibration: modes, or mechanisms with friction, from positions
     (n, joints), rad, at times (n,), s since the impact.
     """
-    if window.stops:
-        return braked(robot, since, position, window.stop)
     try:
         return METHODS[ADMISSIBLE](window)
     except ContactIdError:
-        # viscous friction bends the rigid response and stops no joint; a mechanism's tip stays down
+        # friction stops a joint or bends the rigid response; a mechanism's tip stays down
         if not window.stays:
             raise
         try:
-            return braked(robot, since, position, window.stop)
-        except ContactIdError:
+            return braked(robot, since, position)
+        except (ContactIdError, np.linalg.LinAlgError):
             pass
         # what the modes lack says more than a mechanism's misfit
         raise
@@ -200,11 +193,6 @@ def joint_velocities(
     ContactIdError
         Where no models agree on it.
     """
-    if found.window.stops:
-        raise ContactIdError(
-            "a joint stops: joints' velocities aren't fitted then",
-            "Compensate the joints' friction",
-        )
     motion = TipMotion(recording.time, recording.joint_position)
     every_joint = np.eye(len(found.q))
     impact = found.window
@@ -277,7 +265,7 @@ def fit_window(
     if motion.time[-1] < end - 2.0 * _ON_SAMPLE:
         raise ContactIdError(
             f"{name}: the recording ends {motion.time[-1] - moment:.3g} s after the impact",
-            f"Record {block['window']:g} s",
+            f"Record {block['window']:g} s after it",
         )
     # whole intervals behind the impact
     inside = (motion.time[:-1] >= begin) & (motion.time[1:] <= end)
@@ -292,27 +280,6 @@ def fit_window(
         impact_time_se=moment_se,
         noise_covariance=jacobian @ jacobian.T,
     )
-
-
-def first_stop(
-    since: np.ndarray, joint_position: np.ndarray, along: np.ndarray, speed: float
-) -> float:
-    """When the first joint that moves the tip stops or turns back after an impact, s, inf if none.
-
-    From positions (n, joints), rad, at times (n,), s since the impact. A joint moves the tip if its
-    mean rate behind the impact times ``along`` (joints,), m, its column of the tip's Jacobian, is a
-    tenth of the approach's ``speed``, m/s, or more. The mean is taken over what a vibration swings.
-    """
-    # samples over which a vibration averages out
-    swing = round(FIRST_SWING * (len(since) - 1) / float(since[-1] - since[0]))
-    if len(since) <= swing:
-        return np.inf
-    rate = (joint_position[swing:] - joint_position[:-swing]) / FIRST_SWING
-    moves = np.abs(along * rate[0]) >= _MOVES * speed
-    # stopped or turned back, against the rate right behind the impact
-    stopped = (moves & (rate * np.sign(rate[0]) <= 0.0)).any(axis=1)
-    middle = 0.5 * (since[swing:] + since[:-swing])
-    return float(middle[np.argmax(stopped)]) if stopped.any() else np.inf
 
 
 def map_velocity(
