@@ -84,7 +84,7 @@ _LEVER = 0.05  # of the longest: a joint with less moves the tip out of its plan
 
 @dataclass(frozen=True)
 class BrakedFit(ModalFit):
-    """One tip velocity of a mechanism; the poles are the mechanism's without friction.
+    """One tip velocity of a mechanism, which has no poles.
 
     Attributes
     ----------
@@ -373,28 +373,13 @@ def _fits(
     rates = np.diff(motion, axis=0) / STEP @ approach.jacobian.T
     time = approach.later + mechanism.later[0] + STEP * (np.arange(len(rates)) + 0.5)
     before = approach.jacobian @ approach.velocity
-    pole = np.array([_slowest_pole(mechanism, approach.jacobian[1])])
+    nothing = np.full(1, np.nan)
     return tuple(
         BrakedFit(
             pre_velocity=before[k], post_velocity=velocity[k], post_velocity_se=se[k],
-            by_impact_time=np.nan, slope=0.0, poles=pole, amplitude=np.zeros(1), phase=np.zeros(1),
+            slope=0.0, poles=nothing, amplitude=nothing, phase=nothing,
             pole_covariance=np.full((2, 2), np.nan), residual_rms=np.nan, converged=True, at_bound=False,
             time=time, velocity=rates[:, k],
         )
         for k in range(2)
     )  # fmt: skip
-
-
-def _slowest_pole(mechanism: Mechanisms, normal: np.ndarray) -> complex:
-    """Of the vibration on the table without friction, 1/s; ``normal`` (k,) of the tip's height."""
-    inverse = np.linalg.inv(mechanism.mass[0])
-    blow = inverse @ normal
-    # mobility of the links with the tip held at the table's height
-    on_table = inverse - np.outer(blow, blow) / (blow @ normal)
-    # modes of links against motors; damping is stiffness times one time
-    springs = np.diag(mechanism.stiffness[0])
-    squares = np.linalg.eigvals((on_table + np.diag(1.0 / mechanism.motor[0])) @ springs).real
-    damping_time = mechanism.damping[0, 0] / mechanism.stiffness[0, 0]
-    # s^2 + t w^2 s + w^2 = 0 with damping K t
-    poles = np.roots([1.0, damping_time * squares.min(), squares.min()])
-    return complex(poles[np.argmax(poles.imag)])

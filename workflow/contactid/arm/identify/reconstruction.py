@@ -173,7 +173,7 @@ def _admissible(robot: Robot, window: Window, since: np.ndarray, position: np.nd
         return METHODS[ADMISSIBLE](window)
     except ContactIdError:
         # friction stops a joint or bends the rigid response; a mechanism's tip stays down
-        if not window.stays:
+        if window.flies or not window.stays:
             raise
         try:
             return braked(robot, since, position)

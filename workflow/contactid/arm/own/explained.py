@@ -41,7 +41,9 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
     # a joint of the wrong sign may lift the tip where it falls
     except NoImpact as error:
         hint = _hint(_turned_joints(robot, recording))
-        raise ContactIdError(f"as stated the motion has no answer: {hint}") if hint else error from None
+        if not hint:
+            raise
+        raise ContactIdError(f"as stated the motion has no answer: {hint}") from error
     upwards = _upwards(found)
     if abs(upwards) <= _FARTHEST or 0.0 < found.velocity[1] <= _REBOUND * found.speed:
         return found
