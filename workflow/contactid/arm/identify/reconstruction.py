@@ -97,7 +97,7 @@ class ExperimentFit:
     map_links: np.ndarray
     window: Window
     answers: dict[str, Answer]
-    failures: Mapping[str, Exception]
+    failures: Mapping[str, ContactIdError]
 
 
 def evaluate_experiment(
@@ -147,7 +147,8 @@ def evaluate_experiment(
     around = (time >= impact.time - block["before"]) & (time <= end)
     # the smallest change of the joints' velocities that gives the tip its better known one
     velocity = joints[1] + np.linalg.pinv(jacobian) @ (window.pre_velocity - jacobian @ joints[1])
-    answers, failures = {}, {}
+    answers: dict[str, Answer] = {}
+    failures: dict[str, ContactIdError] = {}
     for method in methods:
         try:
             if method == ADMISSIBLE and mechanisms:
@@ -155,8 +156,10 @@ def evaluate_experiment(
                 answers[method] = _admissible(robot, window, since, joint_position[around])
             else:
                 answers[method] = METHODS[method](window)
-        except (ContactIdError, np.linalg.LinAlgError) as error:
+        except ContactIdError as error:
             failures[method] = error
+        except np.linalg.LinAlgError as error:
+            failures[method] = ContactIdError(f"the fit isn't defined ({error})")
     return ExperimentFit(
         heading=angle, motion=motion, lateral=_lateral(robot, recording, impact.time, block),
         q=joints[0], velocity=velocity,
