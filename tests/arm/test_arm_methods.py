@@ -7,7 +7,6 @@ import pytest
 
 from arm_for_tests import lwr4
 from contactid.arm.identify.methods import METHODS, Window, admissible, without_normal_velocity
-from contactid.arm.identify.reconstruction import first_stop
 from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.rigid.postures import stated_posture
 from contactid.core.errors import ContactIdError
@@ -93,21 +92,6 @@ def test_where_nothing_tells_the_motion_from_the_vibration_there_is_no_answer(wh
         velocity[TIME > 0.07] = 0.0
     with pytest.raises(ContactIdError, match="v\\+ isn't found"):
         admissible(window(velocity))
-
-
-@pytest.mark.parametrize(("rate_behind", "stops"), [(1.0, np.inf), (0.0, 0.06), (-0.3, 0.06)])
-def test_the_first_stop_is_that_of_a_joint_that_moves_the_tip(
-    rate_behind: float, stops: float
-) -> None:
-    """It moves at 1 rad/s for 60 ms, and then goes on, rests or turns back, while it vibrates."""
-    since = np.arange(151) * DT
-    rigid = np.minimum(since, 0.06) + rate_behind * np.maximum(since - 0.06, 0.0)
-    vibration = 1e-3 * np.sin(2.0 * np.pi * 20.0 * since)
-    joints = np.column_stack([rigid + vibration, np.zeros_like(since)])
-    stop = first_stop(since, joints, np.array([0.5, 0.5]), 0.15)
-    assert stop == stops or abs(stop - stops) < 0.02  # half of the time that a rate is a mean of
-    # it hardly moves the tip
-    assert first_stop(since, 0.01 * joints, np.array([0.5, 0.5]), 0.15) == np.inf
 
 
 def test_the_interval_is_as_wide_as_models_differ() -> None:

@@ -335,7 +335,7 @@ def imitate(monkeypatch, answers):
 
 
 NO_MODELS = NoImpact("v+ isn't found: 0 of 6 models")
-STOPPED = ContactIdError("v+ isn't found: a joint stops")
+SLOWED = ContactIdError("v+ isn't found: friction")
 
 
 @pytest.mark.parametrize(
@@ -354,10 +354,10 @@ STOPPED = ContactIdError("v+ isn't found: a joint stops")
         (Imitated(-0.05), Imitated(-0.04), "their signs or the link table are others"),
         # another sign that moves the tip out of its plane explains nothing
         (Imitated(0.05), Imitated(0.001, across=0.05), None),
-        (NO_MODELS, Imitated(0.001), "joint 6 has the other sign .*--columns q6=-q6.*0 of 6"),
+        (NO_MODELS, Imitated(0.001), "joint 6 has the other sign .*--columns q6=-q6"),
         (NO_MODELS, NO_MODELS, "^v. isn't found: 0 of 6 models"),
         # friction is the reason, and no sign
-        (STOPPED, Imitated(0.001), "^v. isn't found: a joint stops"),
+        (SLOWED, Imitated(0.001), "^v. isn't found: friction"),
     ],
 )
 def test_a_joint_s_wrong_sign_is_named_where_it_alone_explains(
@@ -388,7 +388,7 @@ def test_of_two_signs_that_explain_alike_none_is_named(monkeypatch, experiments,
     assert "--columns" not in str(refused.value)
 
 
-@pytest.mark.parametrize("upwards", [0.0, 0.2, -0.2])
+@pytest.mark.parametrize("upwards", [0.0, 0.3, -0.3])
 def test_signs_are_doubted_only_where_the_tip_leaves_the_table(
     monkeypatch, experiments, upwards: float
 ) -> None:

@@ -58,7 +58,8 @@ _MISSED = 0.06
 # Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up
 # to about that speed.
 _LARGEST_MODE = 3.0
-_FIRST_SWING = 0.03  # s, half a period of 17 Hz, of an arm that swings for the first time
+#: s, half a period of 17 Hz, of an arm that swings for the first time.
+FIRST_SWING = 0.03
 # Of the slope in that swing: what v+ may be off by where the slope may have any cause. With all of it
 # a fifth of the intervals of other robots with viscous friction were too wide, with half some missed.
 _BRAKED = 0.75
@@ -332,7 +333,7 @@ def _braking(
     first swing already, and what is unknown of it, m/s; ``free`` (d,): which may be shifted.
     """
     # what the slope does within the first swing
-    swing = _FIRST_SWING * np.median([[fit.slope for fit in fits] for fits in models], axis=0)
+    swing = FIRST_SWING * np.median([[fit.slope for fit in fits] for fits in models], axis=0)
     slowed = np.maximum(-swing * np.sign(velocity) - _BENDS * speed, 0.0) * free
     # where it brakes: from nothing to all of it; else either sign
     halfway = np.maximum(_HALFWAY * np.abs(swing), _BRAKED * _BENDS * speed)

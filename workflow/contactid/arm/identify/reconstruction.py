@@ -23,7 +23,7 @@ from scipy.stats import linregress
 
 from contactid.arm.identify.braked import braked
 from contactid.arm.identify.impact_time import ImpactFit, detect_impact
-from contactid.arm.identify.methods import ADMISSIBLE, METHODS, Answer, Window, joints
+from contactid.arm.identify.methods import ADMISSIBLE, FIRST_SWING, METHODS, Answer, Window, joints
 from contactid.arm.readers.impacts import ArmRecording
 from contactid.arm.rigid.heading import heading, turned
 from contactid.arm.rigid.impact_map import impact_map
@@ -33,6 +33,8 @@ from contactid.core.errors import ContactIdError
 AXES = (0, 2)  # x forward, z up: the plane of the motion
 COMPONENTS = ("x", "z")
 _POSTURE_DEGREE = 2  # of the polynomial for the joints' positions before the impact
+# Of the approach speed: a joint that moves the tip slower than this tells nothing by stopping
+_MOVES = 0.1
 # rad; a tip this near to x, or to the direction that was looked along, needs no second look
 _ASIDE = 0.01
 _ON_SAMPLE = 1e-9  # s, by which a sample may precede the impact and still count as behind it
@@ -172,12 +174,22 @@ def _admissible(robot: Robot, window: Window, since: np.ndarray, position: np.nd
     """v+ by models that explain the vibration: modes, or mechanisms with friction, from positions
     (n, joints), rad, at times (n,), s since the impact.
     """
+    modes = METHODS[ADMISSIBLE]
+    # a mechanism's tip stays down
+    if window.flies or not window.stays:
+        return modes(window)
+    behind = since >= 0.0
+    along = robot.tip_jacobian(position[behind][0])[0]
+    # no sum of modes holds where friction stops a joint; what turns back may swing, too
+    if joint_stops(since[behind], position[behind], along, window.speed):
+        try:
+            return braked(robot, since, position)
+        except (ContactIdError, np.linalg.LinAlgError):
+            return modes(window)
     try:
-        return METHODS[ADMISSIBLE](window)
+        return modes(window)
     except ContactIdError:
-        # friction stops a joint or bends the rigid response; a mechanism's tip stays down
-        if window.flies or not window.stays:
-            raise
+        # friction that stops no joint bends the rigid response
         try:
             return braked(robot, since, position)
         except (ContactIdError, np.linalg.LinAlgError):
@@ -283,6 +295,23 @@ def fit_window(
         impact_time_se=moment_se,
         noise_covariance=jacobian @ jacobian.T,
     )
+
+
+def joint_stops(
+    since: np.ndarray, joint_position: np.ndarray, along: np.ndarray, speed: float
+) -> bool:
+    """Whether a joint that moves the tip stops or turns back after an impact.
+
+    From positions (n, joints), rad, at times (n,), s since the impact. A joint moves the tip if its
+    mean rate behind the impact times ``along`` (joints,), m, its column of the tip's Jacobian, is a
+    tenth of the approach's ``speed``, m/s, or more. The mean is taken over what a vibration swings.
+    """
+    # samples over which a vibration averages out
+    swing = round(FIRST_SWING * (len(since) - 1) / float(since[-1] - since[0]))
+    rate = (joint_position[swing:] - joint_position[:-swing]) / FIRST_SWING
+    moves = np.abs(along * rate[0]) >= _MOVES * speed
+    # stopped or turned back, against the rate right behind the impact
+    return bool((moves & (rate * np.sign(rate[0]) <= 0.0)).any())
 
 
 def map_velocity(
