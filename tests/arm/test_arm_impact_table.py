@@ -175,7 +175,7 @@ def test_postures_are_reported_for_both_inertias_and_none_is_dropped() -> None:
     assert len(table) == 2 * (3 + 3 + 6)
     described = table[(table["inertia"] == "described") & (table["posture_rule"] != "stated")]
     assert described["found"].all()
-    np.testing.assert_allclose(described["ratio"], described["ratio_fitted"], atol=1e-6)
+    np.testing.assert_allclose(described["ratio"], described["ratio_fitted"], atol=3e-4)
     missing = table[~table["found"]]
     assert set(missing["inertia"]) == {"corrected"} and set(missing["direction_deg"]) == {53}
     assert (missing["ratio_fitted"] > missing["largest_ratio"]).all()

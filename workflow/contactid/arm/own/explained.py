@@ -21,7 +21,7 @@ _FARTHEST = np.sqrt(REFUTED)
 # Of the approach speed: v_z+ that the motors' rebound leaves, and that none leaves. Simulated arms
 # lift off with up to 0.19; a joint of the wrong sign does with 0.35, and one whose zero is off by
 # half a radian with 0.4.
-_REBOUND, _NO_REBOUND = 0.2, 0.3
+_REBOUND, _NO_REBOUND = 0.2, 0.35
 # of the stated signs' v_z+: the right ones' is less, where the tip does lift off a little
 _LESS = 1.0 / 3.0
 

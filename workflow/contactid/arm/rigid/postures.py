@@ -190,7 +190,7 @@ def nearest_posture(postures: UprightPostures, ratio: float) -> np.ndarray:
     """(n,) rad: the posture with the least x that has a given r, or else the one whose r is
     nearest.
 
-    Between two neighbours, 5 mm apart, joints are interpolated, by which r is 1e-5 off.
+    Between two neighbours, 5 mm apart, joints are interpolated, by which r is up to 2e-4 off.
     """
     off = postures.ratio - ratio
     # a change of sign between neighbours
