@@ -13,7 +13,8 @@ too large by the same part.
 
 **Admissible models.** The rigid response's line and the vibration are told apart only as far as the
 model is right. So one and two modes are fitted to windows of several lengths, x and z at once, the
-offset free. A model is admissible if
+offset free; where these don't agree, to windows of which half takes the place of the whole. A model
+is admissible if
 
 * its vibration decays and has a whole period within the window: a slower one is no different from a
   bent rigid response;
@@ -26,8 +27,8 @@ disagree, the rigid response is no line, and there is no answer: a controller mo
 **Friction** bends the line, or stops a joint, and the arm has one joint fewer from then on. How hard
 it is braked during its first swing isn't known: between not at all and as hard as the slope says. It
 is never sped up, so v_x+ is taken in the middle, and the interval has the rest. Where a joint stops,
-and where these models disagree on a tip that stays on the table, :mod:`contactid.arm.identify.braked`
-takes their place.
+:mod:`contactid.arm.identify.braked` is asked first, and where these models disagree on a tip that
+stays on the table, after them.
 """
 
 from __future__ import annotations
