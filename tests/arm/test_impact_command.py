@@ -314,10 +314,10 @@ def test_a_label_that_the_recording_contradicts_is_warned_about(experiments) -> 
 class Imitated:
     """An answer whose tip goes normal to the table, m/s, by which joints have the right sign."""
 
-    half_width = np.array([0.01, 0.01])
     speed = 0.15
 
-    def __init__(self, normal: float, across: float = 0.0) -> None:
+    def __init__(self, normal: float, across: float = 0.0, half: float = 0.01) -> None:
+        self.half_width = np.array([0.01, half])
         self.velocity = np.array([0.1, normal])
         self.evaluated = SimpleNamespace(lateral=(0.0, across))
 
@@ -352,6 +352,7 @@ SLOWED = ContactIdError("v+ isn't found: friction")
         # a tip that lifts off by either sign does; one that goes into the table can't
         (Imitated(0.05), Imitated(0.03), None),
         (Imitated(-0.05), Imitated(-0.04), "signs or zeros, or the link table are others"),
+        (Imitated(-0.05, half=0.05), NO_MODELS, "on into the table.*signs or zeros"),
         # no rebound throws a tip that fast, and no sign explains it: a joint's zero is off
         (Imitated(0.06), Imitated(0.055), "up from the table.*signs or zeros, or the link table"),
         # another sign that moves the tip out of its plane explains nothing
