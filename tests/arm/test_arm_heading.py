@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from arm_for_tests import lwr4
 from contactid.arm.rigid.heading import heading, turned
-from contactid.arm.rigid.postures import TABLE_HEIGHT, stated_posture
-from contactid.arm.simulate.flexible_arm import posture_at
+from contactid.arm.rigid.postures import TABLE_HEIGHT, stated_posture, upright_posture
 
 ROBOT = lwr4()
 ANGLES = st.floats(-160.0, 160.0).filter(lambda angle: abs(angle) > 1.0)
@@ -22,7 +21,7 @@ def approach(fall_deg, turn_deg=0.0):
     x = ROBOT.tip_position(near)[0]
     along = np.array([np.cos(np.deg2rad(fall_deg)), -np.sin(np.deg2rad(fall_deg))])
     q = [
-        posture_at(ROBOT, near, np.array([x, TABLE_HEIGHT]) + along * s)
+        upright_posture(ROBOT, x + along[0] * s, TABLE_HEIGHT + along[1] * s, near)
         for s in np.linspace(-0.012, 0.0, 60)
     ]
     return np.array(q) + np.deg2rad(turn_deg) * np.eye(7)[0]

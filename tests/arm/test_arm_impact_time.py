@@ -47,6 +47,11 @@ def test_clean_recordings_are_timed_exactly(moment, scale):
     assert found.time == pytest.approx(moment, abs=1e-6)
 
 
+def test_a_recording_that_begins_late_is_timed_by_the_approach_that_it_has():
+    found = detect_impact(TIME, recording(0.0304, noise=0.0), OPTIONS)
+    assert found.time == pytest.approx(0.0304, abs=1e-6)
+
+
 def test_quantised_positions_are_timed_within_a_millisecond():
     steps = 1e-5
     found = detect_impact(TIME, steps * np.round(recording(0.4004, seed=3) / steps), OPTIONS)
@@ -80,8 +85,13 @@ def still(time):
         (TIME, still(TIME) - 0.1 * TIME[:, None], "no impact found"),
         (TIME, still(TIME) + 0.03 * np.cos(5.0 * TIME)[:, None], "no impact found"),
         (TIME, -recording(0.4), "no impact found"),
-        (TIME[:60], recording(0.4)[:60], "too few"),
-        (TIME[:450], recording(0.4)[:450], "recording ends"),
+        (TIME[:40], recording(0.4)[:40], "too few"),
+        (TIME[:450], recording(0.4)[:450], "recording ends 0.0.* Record 0.15 s after it"),
+        (
+            TIME,
+            recording(0.012),
+            "recording begins 1. ms before the impact. Begin it 0.06 s before",
+        ),
         (np.delete(TIME, 300), np.delete(recording(0.4), 300, axis=0), "missing or uneven"),
     ],
 )

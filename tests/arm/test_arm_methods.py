@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from arm_for_tests import lwr4
-from contactid.arm.identify.methods import METHODS, Window, admissible, without_normal_velocity
-from contactid.arm.identify.reconstruction import first_stop
+from contactid.arm.identify import methods
+from contactid.arm.identify.methods import (
+    METHODS,
+    LeftOpen,
+    Undamped,
+    Window,
+    admissible,
+    agreement,
+    without_normal_velocity,
+)
+from contactid.arm.identify.reconstruction import joint_stops
 from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.rigid.postures import stated_posture
 from contactid.core.errors import ContactIdError
@@ -95,19 +104,56 @@ def test_where_nothing_tells_the_motion_from_the_vibration_there_is_no_answer(wh
         admissible(window(velocity))
 
 
-@pytest.mark.parametrize(("rate_behind", "stops"), [(1.0, np.inf), (0.0, 0.06), (-0.3, 0.06)])
-def test_the_first_stop_is_that_of_a_joint_that_moves_the_tip(
-    rate_behind: float, stops: float
+@pytest.mark.parametrize(
+    ("longer", "shorter", "said"),
+    [
+        (ContactIdError("long"), None, None),
+        # the whole window's reason
+        (LeftOpen("long"), ContactIdError("short"), "long"),
+        # a vibration that doesn't decay bends no less in a shorter window
+        (Undamped("long"), None, "long"),
+    ],
+)
+def test_shorter_windows_are_asked_where_longer_ones_disagree(
+    monkeypatch, longer, shorter, said
 ) -> None:
+    found = agreement(window(swinging(AFTER, -0.1)), NORMAL_IS_Z, 1)
+    outcomes = iter([longer, shorter or found])
+
+    def next_outcome(*_):
+        if isinstance(outcome := next(outcomes), ContactIdError):
+            raise outcome
+        return outcome
+
+    monkeypatch.setattr(methods, "_agreement", next_outcome)
+    if said is None:
+        assert agreement(window(swinging(AFTER, -0.1)), NORMAL_IS_Z, 1) is found
+        return
+    with pytest.raises(type(longer), match=said):
+        agreement(window(swinging(AFTER, -0.1)), NORMAL_IS_Z, 1)
+
+
+@pytest.mark.parametrize(
+    ("rise", "pole", "slope", "said"),
+    [(0.1, POLE, -8.0, "comes off the table"), (0.0, 130j, -20.0, "doesn't decay")],
+)
+def test_a_refusal_names_a_tip_that_flies_and_one_that_chatters(rise, pole, slope, said) -> None:
+    velocity = swinging(AFTER, -0.1, pole) + np.outer(np.minimum(TIME, 0.05), [slope, 0.0])
+    velocity[:, 1] += rise
+    with pytest.raises(ContactIdError, match=said):
+        admissible(window(velocity))
+
+
+@pytest.mark.parametrize(("rate_behind", "stops"), [(1.0, False), (0.0, True), (-0.3, True)])
+def test_only_a_joint_that_moves_the_tip_stops(rate_behind: float, stops: bool) -> None:
     """It moves at 1 rad/s for 60 ms, and then goes on, rests or turns back, while it vibrates."""
     since = np.arange(151) * DT
     rigid = np.minimum(since, 0.06) + rate_behind * np.maximum(since - 0.06, 0.0)
     vibration = 1e-3 * np.sin(2.0 * np.pi * 20.0 * since)
     joints = np.column_stack([rigid + vibration, np.zeros_like(since)])
-    stop = first_stop(since, joints, np.array([0.5, 0.5]), 0.15)
-    assert stop == stops or abs(stop - stops) < 0.02  # half of the time that a rate is a mean of
+    assert joint_stops(since, joints, np.array([0.5, 0.5]), 0.15) == stops
     # it hardly moves the tip
-    assert first_stop(since, 0.01 * joints, np.array([0.5, 0.5]), 0.15) == np.inf
+    assert not joint_stops(since, 0.01 * joints, np.array([0.5, 0.5]), 0.15)
 
 
 def test_the_interval_is_as_wide_as_models_differ() -> None:

@@ -126,12 +126,6 @@ def _impact_map(recorded: Rows) -> list[Artefact]:
             "Impact postures: r fitted to printed rows, and the postures that have it.",
         ),
         _COMPUTED.table(
-            "ext_links",
-            "postures:postures",
-            "Links of the arm, as described and as corrected: can they be solid bodies of their "
-            "size?",
-        ),
-        _COMPUTED.table(
             "ext_impact_laws",
             "impact_laws:impact_laws",
             "Impacts of Table II under other laws, by restitution and friction.",

@@ -1,8 +1,6 @@
 """Postures behind Table II: r fitted to its rows, the posture that has it, how well the rows are
 met, how firmly.
 
-Beside them, whether the arm's links, as described and as corrected, can be solid bodies.
-
 Two rules share rows out: one posture per direction of the motion (three), and one per set and
 direction (six). The ``stated`` postures are three given ones, rounded to 0.01 deg, for comparison.
 """
@@ -24,37 +22,29 @@ from contactid.arm.rigid.postures import (
     fitted_ratio,
     joint_velocity,
     nearest_direction,
-    posture_of_ratio,
+    nearest_posture,
     ratio_at,
-    ratio_change,
     stated_posture,
     tilt_of_ratio,
     upright_postures,
 )
 from contactid.arm.rigid.printed_table import copied_rows, printed_table
-from contactid.arm.rigid.robot import Robot, link_report, load_robot
-from contactid.core.errors import ContactIdError
+from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.output.tables import read_csv
 
 PER_ANGLE, PER_SET_AND_ANGLE, STATED = "per_angle", "per_set_and_angle", "stated"
 RULES = (PER_ANGLE, PER_SET_AND_ANGLE)
-_ELBOW = PLANE_JOINTS[1]
-_TURNED = 5.0  # deg
 
 
 def postures(
     links: str, corrections: str, robot: Mapping[str, Any], published: str
 ) -> dict[str, pd.DataFrame]:
-    """Postures and links, of the described arm and of the one that the table of divisors corrects."""
+    """Postures of the described arm and of the one that the table of divisors corrects."""
     robots = {
         "described": load_robot(links, **robot),
         "corrected": load_robot(links, **robot, corrections=corrections),
     }
-    reports = [link_report(arm.links).assign(inertia=inertia) for inertia, arm in robots.items()]
-    return {
-        "tables/ext_postures": posture_table(robots, printed_table(read_csv(published))),
-        "tables/ext_links": pd.concat(reports, ignore_index=True),
-    }
+    return {"tables/ext_postures": posture_table(robots, printed_table(read_csv(published)))}
 
 
 @dataclass(frozen=True)
@@ -93,10 +83,9 @@ def row_postures(
             )
             continue
         ratio = ratio_of_rows(printed, rows[~copied[rows]])
-        try:
-            posture = posture_of_ratio(robot, ratio, upright)
-        except ContactIdError:
-            posture = None  # kept as a row without a posture
+        # where none has this r, a row without a posture
+        found_one = upright.ratio[0] <= ratio <= upright.ratio[upright.largest]
+        posture = nearest_posture(upright, ratio) if found_one else None
         found.append(RowPosture(rows, dataset, direction, ratio, posture))
     return found
 
@@ -140,8 +129,7 @@ def posture_table(robots: Mapping[str, Robot], printed: pd.DataFrame) -> pd.Data
     largest_ratio (of any upright posture), found, tilt_deg (of a probe that has the fitted r at the
     stated posture's place where no upright one does, its lower end forwards), q2_deg, q4_deg,
     q6_deg, tip_x_m, tip_z_m, ratio, effective_mass_kg (of the tip along the normal),
-    ratio_change_q4_plus_5deg, ratio_change_q4_minus_5deg, vx_plus_max_error_mm_s (of the printed
-    predictions).
+    vx_plus_max_error_mm_s (of the printed predictions).
     """
     rows = []
     for inertia, robot in robots.items():
@@ -187,8 +175,6 @@ def _posture_row(
             "tip_z_m": tip[2],
             "ratio": ratio_at(robot, q),
             "effective_mass_kg": effective,
-            "ratio_change_q4_plus_5deg": ratio_change(robot, q, _ELBOW, _TURNED),
-            "ratio_change_q4_minus_5deg": ratio_change(robot, q, _ELBOW, -_TURNED),
         }
     else:
         row["tilt_deg"] = tilt_of_ratio(robot, group.direction, group.fitted)

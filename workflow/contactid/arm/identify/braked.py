@@ -62,7 +62,6 @@ _FEWEST = 2
 # late is in no mechanism: with it they explain a motion to its noise, all off by up to 0.12, as they
 # are where encoders sit at the links of other robots.
 _MISSED = 0.12
-_MILLI = 1e-3
 # of a search: with 60 half of them stopped on their way, and one that has not ended is no answer
 _EVALUATIONS = 200
 _CONVERGED = 1e-4  # relative, of the cost
@@ -81,15 +80,11 @@ _AROUND = 5e-3
 _TURN = 1e-4  # rad, of a posture for derivatives
 _PLANE = np.array([0, 2])  # x and z of a tip
 _LEVER = 0.05  # of the longest: a joint with less moves the tip out of its plane
-_REMEDY = (
-    "If the command ended then, let it go on; else compensate the joints' friction,"
-    " or record links and not motors"
-)
 
 
 @dataclass(frozen=True)
 class BrakedFit(ModalFit):
-    """One tip velocity of a mechanism; the poles are the mechanism's without friction.
+    """One tip velocity of a mechanism, which has no poles.
 
     Attributes
     ----------
@@ -291,7 +286,7 @@ def _approach(
     return approach, since, (position - posture)[:, plane]
 
 
-def braked(robot: Robot, since: np.ndarray, position: np.ndarray, stop: float) -> Answer:
+def braked(robot: Robot, since: np.ndarray, position: np.ndarray) -> Answer:
     """v+ of the tip without friction, and as its interval how far mechanisms differ that explain
     the motion.
 
@@ -302,8 +297,6 @@ def braked(robot: Robot, since: np.ndarray, position: np.ndarray, stop: float) -
     since, position
         (m,) s since the impact, and (m, n) rad, from the approach on. Encoders sit at the motors
         where the tip's normal velocity doesn't jump.
-    stop
-        s since the impact, when the first joint stops; for a message.
 
     Raises
     ------
@@ -341,9 +334,7 @@ def braked(robot: Robot, since: np.ndarray, position: np.ndarray, stop: float) -
     counted, errors = list(compress(counted, sure)), errors[sure]
     if len(counted) < _FEWEST:
         raise ContactIdError(
-            f"v+ isn't found: a joint stops {stop / _MILLI:.0f} ms after the impact, and {_number(counted)} with"
-            " friction both explain the motion and are sure of v+",
-            _REMEDY,
+            f"v+ isn't found: {len(counted)} mechanisms with friction explain the motion and are sure of v+"
         )
     points = np.array([one.point for one in counted])
     along = rigid_velocity(_mechanisms(points, approach), approach.jacobian)
@@ -357,10 +348,8 @@ def braked(robot: Robot, since: np.ndarray, position: np.ndarray, stop: float) -
     half = float(np.sqrt(differ**2 + noise**2 + missed**2))
     if half > WIDEST * speed:
         raise ContactIdError(
-            f"v+ isn't found: a joint stops {stop / _MILLI:.0f} ms after the impact, and {_number(counted)} with"
-            " friction that explain the motion leave it open by"
-            f" +- {100.0 * half / speed:.0f} % of the approach's speed, where {100.0 * WIDEST:.0f} % is the most",
-            _REMEDY,
+            f"v+ isn't found: {len(counted)} mechanisms with friction leave it open by"
+            f" +- {100.0 * half / speed:.0f} % of the approach's speed"
         )
     # drawn: the one nearest to the answer
     nearest = counted[int(np.argmin(np.abs(along - value)))]
@@ -374,10 +363,6 @@ def _explains(found: _Found, approach: Approach) -> bool:
     return found.rest <= _EXPLAINED * approach.noise
 
 
-def _number(counted: list[_Found]) -> str:
-    return "1 mechanism" if len(counted) == 1 else f"{len(counted)} mechanisms"
-
-
 def _fits(
     found: _Found, approach: Approach, velocity: np.ndarray, se: np.ndarray
 ) -> tuple[BrakedFit, ...]:
@@ -388,28 +373,13 @@ def _fits(
     rates = np.diff(motion, axis=0) / STEP @ approach.jacobian.T
     time = approach.later + mechanism.later[0] + STEP * (np.arange(len(rates)) + 0.5)
     before = approach.jacobian @ approach.velocity
-    pole = np.array([_slowest_pole(mechanism, approach.jacobian[1])])
+    nothing = np.full(1, np.nan)
     return tuple(
         BrakedFit(
             pre_velocity=before[k], post_velocity=velocity[k], post_velocity_se=se[k],
-            by_impact_time=np.nan, slope=0.0, poles=pole, amplitude=np.zeros(1), phase=np.zeros(1),
+            slope=0.0, poles=nothing, amplitude=nothing, phase=nothing,
             pole_covariance=np.full((2, 2), np.nan), residual_rms=np.nan, converged=True, at_bound=False,
             time=time, velocity=rates[:, k],
         )
         for k in range(2)
     )  # fmt: skip
-
-
-def _slowest_pole(mechanism: Mechanisms, normal: np.ndarray) -> complex:
-    """Of the vibration on the table without friction, 1/s; ``normal`` (k,) of the tip's height."""
-    inverse = np.linalg.inv(mechanism.mass[0])
-    blow = inverse @ normal
-    # mobility of the links with the tip held at the table's height
-    on_table = inverse - np.outer(blow, blow) / (blow @ normal)
-    # modes of links against motors; damping is stiffness times one time
-    springs = np.diag(mechanism.stiffness[0])
-    squares = np.linalg.eigvals((on_table + np.diag(1.0 / mechanism.motor[0])) @ springs).real
-    damping_time = mechanism.damping[0, 0] / mechanism.stiffness[0, 0]
-    # s^2 + t w^2 s + w^2 = 0 with damping K t
-    poles = np.roots([1.0, damping_time * squares.min(), squares.min()])
-    return complex(poles[np.argmax(poles.imag)])

@@ -50,6 +50,8 @@ _TIME = 1e-3  # s, unit of the impact time in the search
 _LEAD = 3  # linear coefficients before those of the modes: y_i, v-, a
 _UNEVEN = 0.01  # of the sampling interval
 _DEGREES = (2, 3, 4)  # of the bend in the scan
+# s of an approach: fewer samples don't give v- to a hundredth; in still fewer none is seen
+_SHORTEST, _SEEN = 0.02, 0.005
 _SHIFT = 2.0  # samples, of two of the fit's starts from the scan's answer
 
 
@@ -213,19 +215,25 @@ def detect_impact(
     step = float(time[-1] - time[0]) / (len(time) - 1)
     lengths = (block["before"], block["bend"], block["after"])
     before, bend, after = (round(length / step) for length in lengths)
-    if len(time) < before + bend + 2:
+    least = round(_SHORTEST / step)
+    if len(time) < least + bend + 2:
         raise ContactIdError(
             f"{name}: {len(time)} samples are too few to find an impact",
             f"Record {sum(lengths):g} s or more",
         )
     index = _scan(time, position[:, -1], before, bend, block, name)
+    if index < least:
+        raise ContactIdError(
+            f"{name}: the recording begins {1e3 * (time[index] - time[0]):.0f} ms before the impact",
+            f"Begin it {lengths[0]:g} s before",
+        )
     if index + after >= len(time):
         raise ContactIdError(
             f"{name}: the recording ends {time[-1] - time[index]:.3g} s after the impact",
-            f"Record {lengths[-1]:g} s",
+            f"Record {lengths[-1]:g} s after it",
         )
     # the first impact alone, with its approach
-    window = slice(index - before, index + after + 1)
+    window = slice(max(index - before, 0), index + after + 1)
     return fit_impact(
         time[window], position[window], float(time[index]), _SHIFT * step, modes=int(block["modes"]),
         noise_covariance=noise_covariance,
@@ -236,6 +244,30 @@ def _scan(
     t: np.ndarray, z: np.ndarray, before: int, bend: int, block: Mapping[str, float], name: str
 ) -> int:
     """Sample nearest to the first impact."""
+    # a recording may begin late: its first candidates have a shorter approach
+    shortest = round(_SEEN / float(t[1] - t[0]))
+    early = [_bends(z[: lead + bend + 1], lead, bend) for lead in range(shortest, before)]
+    ratio, slope, kept = np.concatenate([*early, _bends(z, before, bend)], axis=1)
+    speed = slope / (bend * (t[1] - t[0]))
+    falling = speed < -block["slowest"]
+    hits = np.flatnonzero(falling & (kept < 1.0 - block["share"]) & (ratio > block["significance"]))
+    if not len(hits):
+        raise ContactIdError(
+            f"{name}: no impact found in {t[-1] - t[0]:.3g} s"
+            f" (fastest approach {max(0.0, -float(speed.min())):.3g} m/s)",
+            "Record an arm whose tip comes down on a table and stays there; if it does, say which columns are the"
+            " joints' positions, and their signs (--columns q2=-q4)",
+        )
+    # of the hits within two bends of the first one the clearest
+    first = hits[hits <= hits[0] + 2 * bend]
+    return int(first[np.argmax(ratio[first])]) + shortest
+
+
+def _bends(z: np.ndarray, before: int, bend: int) -> np.ndarray:
+    """(3, m) of heights (n,), m, at every sample that has so many before and behind it: by how much
+    a bend there explains more than a smooth motion does, the slope before it, m per ``bend``
+    samples, and the share of it that is kept behind it.
+    """
     # in lengths of the bend, zero at the candidate
     s = np.arange(-before, bend + 1) / bend
     powers = np.array(_DEGREES)
@@ -253,19 +285,6 @@ def _scan(
     floor = (np.finfo(float).eps * np.abs(z).max()) ** 2 * len(s) + np.finfo(float).tiny
     # F-like: what the bend explains over what is left per degree of freedom
     ratio = (left_smooth - left) / np.maximum(left, floor) * (len(s) - bent.shape[1])
-    speed = coefficients[:, 1] / (bend * (t[1] - t[0]))
-    # share of the approach speed at the window's end
-    kept = 1.0 + (coefficients[:, 2:] @ powers) / np.where(
-        coefficients[:, 1] == 0.0, np.inf, coefficients[:, 1]
-    )
-    falling = speed < -block["slowest"]
-    hits = np.flatnonzero(falling & (kept < 1.0 - block["share"]) & (ratio > block["significance"]))
-    if not len(hits):
-        raise ContactIdError(
-            f"{name}: no impact found in {t[-1] - t[0]:.3g} s"
-            f" (fastest approach {max(0.0, -float(speed.min())):.3g} m/s)",
-            "Check the recording and the direction of the height",
-        )
-    # of the hits within two bends of the first one the clearest
-    first = hits[hits <= hits[0] + 2 * bend]
-    return int(first[np.argmax(ratio[first])]) + before
+    slope = coefficients[:, 1]
+    kept = 1.0 + (coefficients[:, 2:] @ powers) / np.where(slope == 0.0, np.inf, slope)
+    return np.stack([ratio, slope, kept])

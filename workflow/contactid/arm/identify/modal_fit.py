@@ -98,7 +98,6 @@ class ModalFit:
     pre_velocity, post_velocity : v- as given and v+ as reconstructed, m/s
     post_velocity_se : standard error of v+: noise of the samples (and given poles'), v- and impact
         time together, m/s
-    by_impact_time : derivative of v+ by the impact time, samples and v- kept, m/s^2
     slope : a, m/s^2
     poles : (m,) complex, 1/s, ascending in frequency
     amplitude, phase : (m,) A >= 0 (m/s) and phi (rad) of the poles
@@ -111,7 +110,6 @@ class ModalFit:
     pre_velocity: float
     post_velocity: float
     post_velocity_se: float
-    by_impact_time: float
     slope: float
     poles: np.ndarray
     amplitude: np.ndarray
@@ -257,7 +255,7 @@ def fit_modes_jointly(
         ModalFit(
             pre_velocity=float(before[d]), post_velocity=float(after[d]),
             post_velocity_se=_together(noise[d, d], of_pre[d], of_time[d]),
-            by_impact_time=float(by_time[d]), slope=float(real[0, d]),
+            slope=float(real[0, d]),
             poles=best, amplitude=np.abs(wave[:, d]), phase=np.angle(wave[:, d]),
             pole_covariance=of_poles, residual_rms=float(np.sqrt((rest[:, d] ** 2).mean())),
             converged=converged, at_bound=fitted and _at_bound(best),

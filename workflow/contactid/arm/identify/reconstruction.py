@@ -99,7 +99,7 @@ class ExperimentFit:
     map_links: np.ndarray
     window: Window
     answers: dict[str, Answer]
-    failures: Mapping[str, Exception]
+    failures: Mapping[str, ContactIdError]
 
 
 def evaluate_experiment(
@@ -146,13 +146,11 @@ def evaluate_experiment(
     jacobian = robot.tip_jacobian(joints[0])[list(AXES)]
     window = fit_window(motion, impact.time, impact.time_se, jacobian, block, name)
     end = impact.time + block["window"]
-    behind = (time >= impact.time) & (time <= end)
     around = (time >= impact.time - block["before"]) & (time <= end)
-    stop = first_stop(time[behind] - impact.time, joint_position[behind], jacobian[0], window.speed)
-    window = replace(window, stop=stop)
     # the smallest change of the joints' velocities that gives the tip its better known one
     velocity = joints[1] + np.linalg.pinv(jacobian) @ (window.pre_velocity - jacobian @ joints[1])
-    answers, failures = {}, {}
+    answers: dict[str, Answer] = {}
+    failures: dict[str, ContactIdError] = {}
     for method in methods:
         try:
             if method == ADMISSIBLE and mechanisms:
@@ -160,8 +158,10 @@ def evaluate_experiment(
                 answers[method] = _admissible(robot, window, since, joint_position[around])
             else:
                 answers[method] = METHODS[method](window)
-        except (ContactIdError, np.linalg.LinAlgError) as error:
+        except ContactIdError as error:
             failures[method] = error
+        except np.linalg.LinAlgError as error:
+            failures[method] = ContactIdError(f"the fit isn't defined ({error})")
     return ExperimentFit(
         heading=angle, motion=motion, lateral=_lateral(robot, recording, impact.time, block),
         q=joints[0], velocity=velocity,
@@ -174,17 +174,25 @@ def _admissible(robot: Robot, window: Window, since: np.ndarray, position: np.nd
     """v+ by models that explain the vibration: modes, or mechanisms with friction, from positions
     (n, joints), rad, at times (n,), s since the impact.
     """
-    if window.stops:
-        return braked(robot, since, position, window.stop)
-    try:
-        return METHODS[ADMISSIBLE](window)
-    except ContactIdError:
-        # viscous friction bends the rigid response and stops no joint; a mechanism's tip stays down
-        if not window.stays:
-            raise
+    modes = METHODS[ADMISSIBLE]
+    # a mechanism's tip stays down
+    if window.flies or not window.stays:
+        return modes(window)
+    behind = since >= 0.0
+    along = robot.tip_jacobian(position[behind][0])[0]
+    # no sum of modes holds where friction stops a joint; what turns back may swing, too
+    if joint_stops(since[behind], position[behind], along, window.speed):
         try:
-            return braked(robot, since, position, window.stop)
-        except ContactIdError:
+            return braked(robot, since, position)
+        except (ContactIdError, np.linalg.LinAlgError):
+            return modes(window)
+    try:
+        return modes(window)
+    except ContactIdError:
+        # friction that stops no joint bends the rigid response
+        try:
+            return braked(robot, since, position)
+        except (ContactIdError, np.linalg.LinAlgError):
             pass
         # what the modes lack says more than a mechanism's misfit
         raise
@@ -200,11 +208,6 @@ def joint_velocities(
     ContactIdError
         Where no models agree on it.
     """
-    if found.window.stops:
-        raise ContactIdError(
-            "a joint stops: joints' velocities aren't fitted then",
-            "Compensate the joints' friction",
-        )
     motion = TipMotion(recording.time, recording.joint_position)
     every_joint = np.eye(len(found.q))
     impact = found.window
@@ -277,7 +280,7 @@ def fit_window(
     if motion.time[-1] < end - 2.0 * _ON_SAMPLE:
         raise ContactIdError(
             f"{name}: the recording ends {motion.time[-1] - moment:.3g} s after the impact",
-            f"Record {block['window']:g} s",
+            f"Record {block['window']:g} s after it",
         )
     # whole intervals behind the impact
     inside = (motion.time[:-1] >= begin) & (motion.time[1:] <= end)
@@ -294,10 +297,10 @@ def fit_window(
     )
 
 
-def first_stop(
+def joint_stops(
     since: np.ndarray, joint_position: np.ndarray, along: np.ndarray, speed: float
-) -> float:
-    """When the first joint that moves the tip stops or turns back after an impact, s, inf if none.
+) -> bool:
+    """Whether a joint that moves the tip stops or turns back after an impact.
 
     From positions (n, joints), rad, at times (n,), s since the impact. A joint moves the tip if its
     mean rate behind the impact times ``along`` (joints,), m, its column of the tip's Jacobian, is a
@@ -305,14 +308,10 @@ def first_stop(
     """
     # samples over which a vibration averages out
     swing = round(FIRST_SWING * (len(since) - 1) / float(since[-1] - since[0]))
-    if len(since) <= swing:
-        return np.inf
     rate = (joint_position[swing:] - joint_position[:-swing]) / FIRST_SWING
     moves = np.abs(along * rate[0]) >= _MOVES * speed
     # stopped or turned back, against the rate right behind the impact
-    stopped = (moves & (rate * np.sign(rate[0]) <= 0.0)).any(axis=1)
-    middle = 0.5 * (since[swing:] + since[:-swing])
-    return float(middle[np.argmax(stopped)]) if stopped.any() else np.inf
+    return bool((moves & (rate * np.sign(rate[0]) <= 0.0)).any())
 
 
 def map_velocity(

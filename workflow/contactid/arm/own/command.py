@@ -20,15 +20,14 @@ has a row per recording (parameters.json the same, and the posture q_impact_rad)
   vx_plus                     v_x+, m/s, where the normal velocity is zero, as the map has it: a tip
                               that lifts off has got a longer blow, and this part of it is taken out
   vz_plus                     v_z+ of the arm's motion under the vibration, which links and motors
-                              have in common, m/s; zero where friction stops a joint
+                              have in common, m/s; zero where a mechanism with friction is the answer
   vx_plus_low, .._high        95 % interval: how far models that explain the vibration differ, and
                               how hard friction may have braked the first swing; vz_plus_ likewise
   vx_plus_map, vz_plus_map    the impact map's v+ at the measured posture, m/s: rigid links without
                               motors
   sliding_ratio               r = W_xz / W_zz of the map: v_x+ = v_x- + r |v_z-|
   lateral_minus, .._plus      velocity across the plane of motion, m/s
-  frequency_hz, decay_1_s     of the strongest vibration; where friction stops a joint, of the slowest
-                              one without friction
+  frequency_hz, decay_1_s     of the strongest vibration; empty where a mechanism with friction is it
   state                       lifts off (v_z+ is above its interval), slides, sticks (v_x+ is below a
                               tenth of the approach speed, by its whole interval), or undetermined
                               (it may slide or stick)

@@ -18,7 +18,7 @@ from contactid.arm.artefacts.fits import draw_cartesian_fit
 from contactid.arm.identify.methods import ADMISSIBLE
 from contactid.arm.identify.recordings import curves_of
 from contactid.arm.own.explained import explained_impact
-from contactid.arm.own.impacts import NoImpact, OwnImpact, own_robot
+from contactid.arm.own.impacts import OwnImpact, own_robot
 from contactid.arm.own.recordings import Recordings, read_own
 from contactid.core.errors import ContactIdError
 from contactid.output.residual_figure import draw_residuals
@@ -30,10 +30,6 @@ _IN_A_FIGURE = 4  # impacts
 _LWR4 = "KUKA LWR 4+"
 _CHANNELS = ("along", "normal")
 _SINCE = {"units": "s", "long_name": "time since impact"}
-_NO_IMPACT = (
-    "Record an arm whose tip comes down on a table and stays there; if it does, say which columns are the joints'"
-    " positions, and their signs (--columns q2=-q4)"
-)
 _LIMITS = (
     "The map has neither motors nor friction. On simulated arms with motors it is some 10 mm/s off where the"
     " recordings' v+ is right: a difference between the two doesn't tell which is wrong.",
@@ -95,17 +91,14 @@ def impact(
     read, left_out = read_own(recordings, arm, Convention(columns or {}, units or {}))
     progress(f"{len(read)} of {len(read) + len(left_out)} recordings can be read")
     impacts: list[OwnImpact] = []
-    remedy = ""
     for file, one in read.items():
         try:
             impacts.append(explained_impact(arm, one, file))
         except ContactIdError as error:
-            left_out[file] = error.problem
-            # others say it with their reason
-            remedy = _NO_IMPACT if isinstance(error, NoImpact) else remedy
+            left_out[file] = str(error).removesuffix(".")
     if not impacts:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
-        raise ContactIdError(f"no velocity after an impact is found: {reasons}", remedy)
+        raise ContactIdError(f"no velocity after an impact is found: {reasons}")
     return _result(impacts, left_out, str(robot) or _LWR4, probe)
 
 

@@ -151,18 +151,18 @@ def own_impact(
         Where the tip doesn't come down onto a table, or not within the recording, or where no models
         agree on v+ of a tip that leaves the table.
     ContactIdError
-        Where none agree though the tip stays on the table, or because a joint stops.
+        Where none agree though the tip stays on the table.
     """
     try:
         found = evaluate_experiment(robot, recording, SETTINGS, mechanisms=mechanisms)
     except ContactIdError as error:
         raise NoImpact(error.problem, error.remedy) from None
     if ADMISSIBLE not in found.answers:
-        failure, window = found.failures[ADMISSIBLE], found.window
-        # on the table, where a joint stops, and where models explain the vibration, it's no sign
-        explained = window.stays or window.stops or isinstance(failure, LeftOpen)
-        kind = ContactIdError if explained else NoImpact
-        raise kind(str(failure).removesuffix("."))
+        failure = found.failures[ADMISSIBLE]
+        # on the table, and where models explain the vibration, it's no joint's sign
+        if found.window.stays or isinstance(failure, LeftOpen):
+            raise failure
+        raise NoImpact(failure.problem, failure.remedy)
     # the ratio is that of the plane of motion
     facing = turned(robot, found.heading)
     ratio = sliding_ratio(facing.mass_matrix(found.q), facing.tip_jacobian(found.q))
@@ -182,7 +182,7 @@ def _warnings(one: OwnImpact, told_speed: float) -> list[str]:
     if abs(one.velocity[1]) > one.half_width[1]:
         warnings.append(
             f"v_z+ is {1e3 * one.velocity[1]:.1f} mm/s: the tip doesn't stay on a level table"
-            " (it bounces, the table leans, or the robot's base does)"
+            " (it bounces, the table or the robot's base leans, or a joint's zero is off)"
         )
     lateral = max(abs(value) for value in found.lateral)
     if lateral > _ASIDE * one.speed:

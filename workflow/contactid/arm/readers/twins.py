@@ -35,14 +35,18 @@ import scipy.io
 
 from contactid.arm.readers.impacts import SAMPLE_INTERVAL, ArmRecording, Setting
 from contactid.arm.rigid.impact_map import impact_map
-from contactid.arm.rigid.postures import TABLE_HEIGHT, nearest_direction, stated_posture
+from contactid.arm.rigid.postures import (
+    TABLE_HEIGHT,
+    nearest_direction,
+    stated_posture,
+    upright_posture,
+)
 from contactid.arm.rigid.printed_table import printed_table
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.arm.simulate.flexible_arm import (
     FlexibleArm,
     FlexibleMotion,
     approach,
-    posture_at,
     simulate_impact,
 )
 from contactid.core.atomic import replacing, write_text
@@ -120,7 +124,7 @@ def simulate_experiment(
     near = stated_posture(int(nearest_direction(*fall)))
     # so that no two recordings of a fall are alike
     x = robot.tip_position(near)[0] + block["tip_scatter"] * random.normal()
-    q_impact = posture_at(robot, near, np.array([x, TABLE_HEIGHT]))
+    q_impact = upright_posture(robot, x, start=near)
     arm = FlexibleArm(robot, block["drives"], TABLE_HEIGHT, block["pressing"] * speed)
     n_before = round(block["before"] / SAMPLE_INTERVAL)
     time = SAMPLE_INTERVAL * np.arange(n_before + round(block["after"] / SAMPLE_INTERVAL))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq, least_squares
+from scipy.optimize import brentq
 
 from contactid.arm.rigid.impact_map import sliding_ratio
 from contactid.arm.rigid.robot import Robot
@@ -27,7 +27,8 @@ STATED_POSTURES = {
     70: (-90.77, 56.24, -32.99),
     53: (-95.04, 44.64, -40.32),
 }
-_REACHED = 1e-6  # m and rad, misfit of a posture that counts as found
+_REACHED = 1e-13  # m and rad, misfit of a posture that counts as found
+_MOST_STEPS = 30  # of Newton's method
 _MOST_TILT = 5.0  # deg; nobody would call such a probe upright
 _SCAN_STEP = 0.005  # m
 _SCAN_FROM = 0.5537  # m, where the search starts: well inside the reach
@@ -76,13 +77,21 @@ def joint_velocity(robot: Robot, q: np.ndarray, v_x: float, v_z: float) -> np.nd
     ContactIdError
         Where the posture can't do that.
     """
-    # rows of v_x, v_z and of the turn about y
-    rows = robot.tip_twist_jacobian(q)[np.ix_((0, 2, 4), PLANE_JOINTS)]
-    if np.linalg.cond(rows) > 1e8:
+    if np.linalg.cond(_plane_rows(robot, q)) > 1e8:
         raise ContactIdError(
             "singular posture: the tip can't move both ways in the plane", "Bend the elbow"
         )
-    return in_plane(np.linalg.solve(rows, [v_x, v_z, 0.0]), len(q))
+    return in_plane(plane_rates(robot, q, np.array([v_x, v_z, 0.0])), len(q))
+
+
+def plane_rates(robot: Robot, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """(3,) rates of q2, q4, q6 that move the tip by (v_x, v_z, omega_y), m/s and rad/s."""
+    return np.linalg.solve(_plane_rows(robot, q), wanted)
+
+
+def _plane_rows(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """(3, 3) of v_x, v_z and the turn about y by q2, q4, q6."""
+    return robot.tip_twist_jacobian(q)[np.ix_((0, 2, 4), PLANE_JOINTS)]
 
 
 @dataclass(frozen=True)
@@ -125,24 +134,22 @@ def upright_posture(
     ContactIdError
         Where the table can't be reached there within the joint limits.
     """
-    joints = list(PLANE_JOINTS)
-    first = stated_posture(90, robot.model.nq) if start is None else np.asarray(start)
-    limits = robot.position_limits[joints]
-
-    def misfit(angles: np.ndarray) -> np.ndarray:
-        q = in_plane(angles, robot.model.nq)
-        position = robot.tip_position(q)
-        # m, m and rad: of one size for an arm of a metre
-        return np.array([position[0] - x, position[2] - height, _tilt(robot, q) - tilt])
-
-    found = least_squares(misfit, np.clip(first[joints], *limits.T), bounds=(limits[:, 0], limits[:, 1]), xtol=1e-15,
-                          ftol=1e-15, gtol=1e-15)  # fmt: skip
-    if np.abs(found.fun).max() > _REACHED:
-        raise ContactIdError(
-            f"the arm doesn't reach x = {x:.3f} m, z = {height:.3f} m with an upright probe",
-            "Choose a point closer to its base, but not below its shoulder",
-        )
-    return in_plane(found.x, robot.model.nq)
+    q = np.array(stated_posture(90, robot.model.nq) if start is None else start, dtype=float)
+    joints, (low, high) = list(PLANE_JOINTS), robot.position_limits.T
+    for _ in range(_MOST_STEPS):
+        place = robot.tip_position(q)
+        # turning about y lessens the tilt
+        missing = np.array([x - place[0], height - place[2], _tilt(robot, q) - tilt])
+        if np.abs(missing).max() < _REACHED:
+            if (q < low)[joints].any() or (q > high)[joints].any():
+                break
+            return q
+        # Newton's step in the three planar joints
+        q[joints] += plane_rates(robot, q, missing)
+    raise ContactIdError(
+        f"the arm doesn't reach x = {x:.3f} m, z = {height:.3f} m with an upright probe",
+        "Choose a point closer to its base, but not below its shoulder",
+    )
 
 
 def upright_postures(robot: Robot, height: float = TABLE_HEIGHT) -> UprightPostures:
@@ -165,35 +172,6 @@ def upright_postures(robot: Robot, height: float = TABLE_HEIGHT) -> UprightPostu
     return UprightPostures(reached, found, np.array([ratio_at(robot, q) for q in found]))
 
 
-def posture_of_ratio(robot: Robot, ratio: float, postures: UprightPostures) -> np.ndarray:
-    """(n,) upright posture in rad with a given r, on the branch where r rises with x.
-
-    ``postures`` are :func:`upright_postures` of the same robot.
-
-    Raises
-    ------
-    ContactIdError
-        Where no upright posture has this r.
-    """
-    top = postures.largest
-    low, high = postures.ratio[0], postures.ratio[top]
-    if not low <= ratio <= high:
-        raise ContactIdError(
-            f"no upright posture has r = {ratio:.3f}: this arm's are {low:.3f} to {high:.3f}",
-            "Use the described inertias, another height of the table, or another probe",
-        )
-    # the interval of the scan that holds the ratio; r rises with x there
-    k = int(np.searchsorted(postures.ratio[: top + 1], ratio).clip(1, top))
-    start = postures.joint_position[k]
-    x = brentq(
-        lambda x: ratio_at(robot, upright_posture(robot, x, start=start)) - ratio,
-        postures.x[k - 1],
-        postures.x[k],
-        xtol=1e-9,
-    )
-    return upright_posture(robot, x, start=start)
-
-
 def tilt_of_ratio(robot: Robot, direction: int, ratio: float) -> float:
     """Tilt of the probe (deg) that has r with the tip where a direction's stated posture has it.
 
@@ -212,7 +190,7 @@ def nearest_posture(postures: UprightPostures, ratio: float) -> np.ndarray:
     """(n,) rad: the posture with the least x that has a given r, or else the one whose r is
     nearest.
 
-    Between two neighbours, 5 mm apart, joints are interpolated, by which r is 1e-5 off.
+    Between two neighbours, 5 mm apart, joints are interpolated, by which r is up to 2e-4 off.
     """
     off = postures.ratio - ratio
     # a change of sign between neighbours
@@ -227,13 +205,6 @@ def nearest_posture(postures: UprightPostures, ratio: float) -> np.ndarray:
 def ratio_at(robot: Robot, q: np.ndarray) -> float:
     """R of a posture (n,) in rad."""
     return sliding_ratio(robot.mass_matrix(q), robot.tip_jacobian(q))
-
-
-def ratio_change(robot: Robot, q: np.ndarray, joint: int, change_deg: float) -> float:
-    """By how much r changes when one joint turns by ``change_deg`` and the others stay."""
-    moved = np.array(q, dtype=float)
-    moved[joint] += np.deg2rad(change_deg)
-    return ratio_at(robot, moved) - ratio_at(robot, q)
 
 
 def _tilt(robot: Robot, q: np.ndarray) -> float:

@@ -3,8 +3,7 @@ flange.
 
 A table has one row per link with the origin, orientation and axis of the joint that carries it, its
 mass, centre of mass and inertia, as a URDF file has them. A second table of the same robot lists
-tensors that are too large by a power of ten. :func:`link_report` says whether a described link can
-be a solid body.
+tensors that are too large by a power of ten.
 
 Base frame: x forward, z up, origin at the base link. The tip is the end of a straight probe along
 the last moving link's z axis, counted from that link's own frame.
@@ -176,59 +175,6 @@ def read_divisors(path: str | Path, links: tuple[Link, ...]) -> dict[str, float]
                 f"{path}: {name!r} divided by {divisor}", "Name a link and a positive number"
             )
     return divisors
-
-
-def gyration_radii(link: Link) -> np.ndarray:
-    """(3,) radii of gyration about the principal axes through the centre of mass, m, ascending."""
-    return np.sqrt(np.maximum(np.linalg.eigvalsh(link.inertia), 0.0) / link.mass)
-
-
-def ellipsoid_axes(link: Link) -> np.ndarray:
-    """(3,) semi-axes of the uniform solid ellipsoid of the link's mass and inertia, m, ascending.
-
-    ``a_i^2 = 5 (I_j + I_k - I_i) / (2 m)`` for principal moments ``I``; NaN where the triangle
-    inequality fails.
-    """
-    moments = np.linalg.eigvalsh(link.inertia)
-    # I_i = m (a_j^2 + a_k^2) / 5, solved for the axes
-    squares = 2.5 * (moments.sum() - 2.0 * moments) / link.mass
-    return np.sort(np.sqrt(np.where(squares >= 0.0, squares, np.nan)))
-
-
-def link_report(links: tuple[Link, ...]) -> pd.DataFrame:
-    """One row per link with mass: is its tensor that of a solid body, and of one that fits into the
-    arm?
-
-    A tensor is plausible where it is positive definite, meets the triangle inequality, and its
-    uniform ellipsoid's longest semi-axis is at most the link's length: the larger of the distances
-    from its frame to its parent's and to its child's.
-    """
-    rows = []
-    for link in links:
-        if link.mass == 0.0:
-            continue
-        near = [link.origin, *(other.origin for other in links if other.parent == link.name)]
-        length = max(float(np.linalg.norm(origin)) for origin in near)
-        moments, gyration = np.linalg.eigvalsh(link.inertia), gyration_radii(link)
-        longest = ellipsoid_axes(link)[-1]
-        definite = bool(moments[0] > 0.0)
-        triangle = bool(moments[0] + moments[1] >= moments[2])
-        rows.append(
-            {
-                "link": link.name,
-                "mass_kg": link.mass,
-                "length_m": length,
-                "inertia_min_kg_m2": moments[0],
-                "inertia_max_kg_m2": moments[2],
-                "gyration_min_m": gyration[0],
-                "gyration_max_m": gyration[2],
-                "ellipsoid_max_m": longest,
-                "positive_definite": definite,
-                "triangle_inequality": triangle,
-                "plausible": definite and triangle and bool(longest <= length),
-            }
-        )
-    return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True, eq=False)

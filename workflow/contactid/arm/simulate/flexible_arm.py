@@ -38,7 +38,7 @@ import pinocchio as pin
 from scipy.integrate import solve_ivp
 
 from contactid.arm.rigid.impact_map import impact_map, normal_impulse
-from contactid.arm.rigid.postures import PLANE_JOINTS, in_plane
+from contactid.arm.rigid.postures import in_plane, joint_velocity, plane_rates, upright_posture
 from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
@@ -50,9 +50,6 @@ _SLOWEST_IMPACT = 1e-6  # m/s; a slower approach ends a flight without an impact
 _MOST_EVENTS = 500  # beyond it the motion is given up as chattering
 _STATIC_TOLERANCE = 1e-13  # rad
 _MOST_STATIC_STEPS = 50
-_TIP_ROWS = (0, 2, 4)  # v_x, v_z, omega_y
-_TOLERANCE = 1e-13  # m and rad
-_MOST_STEPS = 30
 _DIFFERENCE = 1e-4  # s, of central differences in time
 
 
@@ -338,31 +335,6 @@ class _Simulation:
         return pushing_or_height
 
 
-def posture_at(robot: Robot, near: np.ndarray, tip: np.ndarray) -> np.ndarray:
-    """Posture (n,) in rad with the tip at (x, z) = ``tip`` in m and the probe vertical, from one
-    nearby.
-
-    Raises
-    ------
-    ContactIdError
-        Where there is none nearby.
-    """
-    q = np.array(near, dtype=float)
-    for _ in range(_MOST_STEPS):
-        x, _y, z = robot.tip_position(q)
-        down = robot.tip_orientation(q)[:, 2]
-        # turning about y by +a takes the downward axis from (0, 0, -1) to (-sin a, 0, -cos a)
-        missing = np.array([tip[0] - x, tip[1] - z, -np.arctan2(-down[0], -down[2])])
-        if np.abs(missing).max() < _TOLERANCE:
-            return q
-        # Newton's step in the three planar joints
-        q[list(PLANE_JOINTS)] += _solve(robot, q, missing)
-    raise ContactIdError(
-        f"the arm cannot put its tip at x = {tip[0]:.3f} m, z = {tip[1]:.3f} m with a vertical probe",
-        "Choose a place within reach",
-    )
-
-
 def approach(
     arm: FlexibleArm, q_impact: np.ndarray, velocity: np.ndarray, time: np.ndarray
 ) -> FlexibleState:
@@ -372,22 +344,24 @@ def approach(
     ``velocity`` (2,): the tip's v_x and v_z, m/s; ``time`` (m,) s, at most 0.
     """
     x, _, z = arm.robot.tip_position(q_impact)
-    place = np.array([x, z])
+    v_x, v_z = velocity
     q, q_velocity, theta, theta_velocity = [], [], [], []
     near = q_impact
     # backwards from the impact, each posture the next one's start
     for now in time[::-1]:
-        near = posture_at(arm.robot, near, place + velocity * now)
+        near = upright_posture(arm.robot, x + v_x * now, z + v_z * now, near)
         # u at the neighbours, for its derivatives
         ahead, behind = (
-            _stretch(arm, posture_at(arm.robot, near, place + velocity * (now + step)), velocity)
-            for step in (_DIFFERENCE, -_DIFFERENCE)
+            _stretch(
+                arm, upright_posture(arm.robot, x + v_x * then, z + v_z * then, near), velocity
+            )
+            for then in (now + _DIFFERENCE, now - _DIFFERENCE)
         )
         here = _stretch(arm, near, velocity)
         rate = (ahead - behind) / (2.0 * _DIFFERENCE)
         curvature = (ahead - 2.0 * here + behind) / _DIFFERENCE**2
         lag = arm.damping_time
-        links = _velocity(arm.robot, near, velocity)
+        links = joint_velocity(arm.robot, near, *velocity)
         q.append(near)
         q_velocity.append(links)
         # theta = q + u - T u', the module's series; the rate likewise
@@ -398,20 +372,11 @@ def approach(
 
 def _stretch(arm: FlexibleArm, q: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """K^-1 (M q'' + n) (n,), rad, where the tip moves at constant velocity."""
-    rate = _velocity(arm.robot, q, velocity)
+    rate = joint_velocity(arm.robot, q, *velocity)
     drift = arm.robot.tip_drift(q, rate)
     # so that the tip doesn't accelerate: J q'' = -J' q'
-    acceleration = in_plane(_solve(arm.robot, q, -drift[list(_TIP_ROWS)]), len(q))
+    acceleration = in_plane(plane_rates(arm.robot, q, -drift[[0, 2, 4]]), len(q))
     return (
         pin.rnea(arm.robot.model, arm.robot.model.createData(), q, rate, acceleration)
         / arm.stiffness
     )
-
-
-def _velocity(robot: Robot, q: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-    return in_plane(_solve(robot, q, np.array([velocity[0], velocity[1], 0.0])), len(q))
-
-
-def _solve(robot: Robot, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Rates of the planar joints that move the tip by (v_x, v_z, omega_y)."""
-    return np.linalg.solve(robot.tip_twist_jacobian(q)[np.ix_(_TIP_ROWS, PLANE_JOINTS)], wanted)
