@@ -79,7 +79,7 @@ def identified(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
         try:
             answer = explained_throws(read_own_body(body), [str(throw)])
         except ContactIdError as error:
-            return {"answered": False, "note": str(error)}
+            return {"answered": False, "note": str(error).replace(f"{name}/", "")}
     fit = answer.fit
     return {
         "answered": True,
