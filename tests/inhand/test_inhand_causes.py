@@ -83,6 +83,13 @@ def test_two_recordings_in_one_table_are_named_with_the_row(folder, table):
     assert named(folder, replace(table, time=paused.time)) == ("", "")
 
 
+def test_a_seam_near_an_end_leaves_the_other_faults_to_be_asked(folder, table):
+    # twenty rows of a sensor of a kilohertz are one row of the fit
+    later = np.arange(len(table.time)) >= 20
+    time = 0.1 * table.time + 3.0 * later
+    assert named(folder, replace(table, time=time)) == ("", "")
+
+
 def test_forces_behind_a_slow_filter_are_named(folder, table):
     filtered = table.force.copy()
     share = 1.0 - np.exp(-np.diff(table.time, prepend=table.time[0]) / 0.15)

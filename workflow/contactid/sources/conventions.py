@@ -25,14 +25,8 @@ import numpy as np
 from contactid.core.errors import ContactIdError
 from contactid.sources.columns import UNITS, dimension, is_asked_for, meaning
 
-QUATERNION, UP, MIRROR, FORCE, AXES, THETA = (
-    "quaternion",
-    "up",
-    "mirror",
-    "force",
-    "axes",
-    "theta",
-)
+QUATERNION, UP, MIRROR = "quaternion", "up", "mirror"
+FORCE, AXES, THETA = "force", "axes", "theta"
 #: Values of each part of a frame: the first is what a command asks for (of ``up`` its own).
 FRAMES: Mapping[str, tuple[str, ...]] = {
     QUATERNION: ("wxyz", "xyzw", "wxyz-inverse", "xyzw-inverse"),
@@ -62,18 +56,15 @@ _WORDS = {
         "clockwise": "theta is clockwise (its sign)",
     },
 }
-# what has a unit, in a sentence
+# what has a unit, in a sentence: a quantity, or all of a dimension
 _PLURALS = {
-    "s": "times",
-    "time": "times",
-    "m": "lengths",
     "position": "positions",
-    "rad": "angles",
-    "theta": "angles",
     "contact_position": "contact points",
+    "s": "times",
+    "m": "lengths",
+    "rad": "angles",
     "N": "forces",
     "N m": "torques",
-    "contact_torque": "torques",
 }
 # misfit per degree of freedom, up to which no other convention is tried: noise 1.4 times what is
 # stated
@@ -87,10 +78,8 @@ REFUTED = 10.0
 _PLAIN = 4.0
 # of the stated convention's misfit: what explains data has less
 _BETTER = 0.5
-# times the least misfit: chi-square doesn't tell these apart
-_AS_GOOD = 1.2
-# standard errors between answers that are one
-_AGREE = 2.0
+_AS_GOOD = 1.2  # times the least misfit: chi-square doesn't tell these apart
+_AGREE = 2.0  # standard errors between answers that are one
 # conventions that are fitted whole, which takes as long as the command itself
 _MOST_TRIED = 3
 
@@ -240,7 +229,8 @@ class Convention:
         units = _others(self.units, stated.units)
         clauses = [_words(part, value) for part, value in frame.items()]
         clauses += [f"{name} is in column {column}" for name, column in columns.items()]
-        clauses += [f"{_PLURALS.get(name, name)} are in {unit}" for name, unit in units.items()]
+        things = {name: _PLURALS.get(name) or _PLURALS[dimension(name)] for name in units}
+        clauses += [f"{things[name]} are in {unit}" for name, unit in units.items()]
         return " and ".join(clauses)
 
 

@@ -150,11 +150,11 @@ def _filtered(part: SplinedRows, convention: Convention) -> _Fault:
     slope, wrench = part.equations(convention, convention)
     constant = np.broadcast_to(np.eye(WRENCH), (len(wrench), WRENCH, WRENCH))
     columns = np.concatenate([slope, constant], axis=2)
-    found = []
+    tried = []
     for lag in _FILTER_LAGS:
         numbers, squares = least_squares(part.root, _low_passed(columns, part.time, lag), wrench)
-        found.append((squares if numbers[0] > 0.0 else np.inf, lag))
-    squares, lag = min(found)
+        tried.append((squares if numbers[0] > 0.0 else np.inf, lag))
+    squares, lag = min(tried)
     return _Fault(
         squares,
         f"forces that a filter delays by about {1e3 * lag:.0f} ms would explain most of it",
@@ -170,7 +170,7 @@ def _other_angles(
     # as the convention means them, and back as they would have been written
     meant = quaternion_matrix(convention.frame)
     rotations = as_rotation(table.orientation[good] @ meant.T)
-    other = Rotation.from_euler(order.lower(), rotations.as_euler(order))
+    other = Rotation.from_euler(order.lower(), rotations.as_euler(order, suppress_warnings=True))
     orientation = np.full_like(table.orientation, np.nan)
     orientation[good] = other.as_quat(scalar_first=True) @ np.linalg.inv(meant).T
     whole = splined(replace(table, orientation=orientation), hull, noise, _MOST_ROWS)

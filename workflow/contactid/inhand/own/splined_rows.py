@@ -124,7 +124,6 @@ def splined(
     good = np.all([np.isfinite(one).reshape(len(time), -1).all(axis=1) for one in values], axis=0)
     # a quaternion of zeros is no orientation
     good &= table.orientation.any(axis=1)
-    # 6 equations a row for 16 unknowns, with room to spare
     if good.sum() < 3 * WRENCH or (np.diff(time[good]) <= 0.0).any():
         return None
     still = table.time is None
@@ -135,6 +134,9 @@ def splined(
         for one in (_continuous_rows(values[2], good), *values[:2], *values[3:])
     ]
     quaternion, time, position, force, point, sd = averaged[:6]
+    # 6 equations a row for 16 unknowns, with room to spare
+    if len(time) < 3 * WRENCH:
+        return None
     quaternion = quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)
     signals = RecordedSignals(
         time=time, rotations=as_rotation(quaternion).as_matrix(), positions=position, forces=force,
